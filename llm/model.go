@@ -1,0 +1,94 @@
+// Package llm is where members get their words: providers, one file each, and
+// the layers around them.
+//
+// A Model answers one Request. What can go wrong has a Status and travels as a
+// *Failure; a failure is never an answer, a vote or a score (SAC-10). Layers
+// (cache, record, limit, retry, breaker, budget) wrap a Model in a Model, so any
+// of them fits any provider:
+//
+//	m := llm.Stack(provider, budget.Layer(), llm.Cache(dir), llm.Breaker(...), llm.Retry(...), llm.Limit(...))
+//
+// Providers that read text call Request.Chat; recorded and simulated ones act on
+// the typed Prompt and never render it.
+package llm
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+)
+
+// Kind says what stands behind a member. It is shown wherever the member's words
+// are: a recorded or simulated member must never pass for a live one.
+type Kind string
+
+// The kinds of member.
+const (
+	Endpoint  Kind = "endpoint"
+	Embedded  Kind = "embedded"
+	Recorded  Kind = "recorded"
+	Simulated Kind = "simulated"
+)
+
+// Info identifies a model.
+type Info struct {
+	Kind     Kind
+	Name     string // for people, e.g. "gpt-4o-mini"
+	Identity string // everything about provider and settings that changes an answer; holds no secret
+}
+
+// Request is one prompt on its way to a model.
+type Request struct {
+	Prompt *synod.Prompt
+	Book   *prompt.Book // renders Prompt for models that read text
+	Seat   string       // the asking seat's id
+	Sample int          // which repeat of the same question this is, from 0
+}
+
+// Chat renders the request in words.
+func (r Request) Chat() (prompt.Chat, error) { return r.Book.Render(r.Prompt) }
+
+// Model answers requests. It is safe for concurrent use. On error the error is a
+// *Failure (or wraps one) and the Reply still carries the usage of what was spent.
+type Model interface {
+	Complete(ctx context.Context, r Request) (synod.Reply, error)
+	Info() Info
+}
+
+// Closer is a Model that holds something to let go of: a child process, a file.
+type Closer interface{ Close() error }
+
+// Weigher is a Model that can give the log-likelihood of a given text, and so
+// answer prompts whose purpose is Weighing (SAC-12).
+type Weigher interface{ CanWeigh() bool }
+
+// Layer wraps a model.
+type Layer func(Model) Model
+
+// Stack puts layers around a model, the first outermost.
+func Stack(m Model, layers ...Layer) Model {
+	for i := len(layers) - 1; i >= 0; i-- {
+		m = layers[i](m)
+	}
+	return m
+}
+
+// Failure is why a call gave no usable reply.
+type Failure struct {
+	Status     synod.Status
+	Retryable  bool          // the same call may go through later
+	RetryAfter time.Duration // what the server asked for; 0 if it did not say
+	Err        error         // holds no secret and no upstream body
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return string(f.Status)
+	}
+	return fmt.Sprintf("%s: %v", f.Status, f.Err)
+}
+
+func (f *Failure) Unwrap() error { return f.Err }

@@ -1,0 +1,36 @@
+package synod
+
+// Source says where a held answer comes from (I-SAC-9).
+type Source string
+
+// The sources of an answer.
+const (
+	Own     Source = "own"     // given before hearing anyone
+	Kept    Source = "kept"    // unchanged in this round
+	Adopted Source = "adopted" // equal to an answer a peer had shown
+	New     Source = "new"     // changed to something nobody had shown
+	Absent  Source = "absent"  // the member has no answer
+)
+
+// Judged is a score for one member's answer.
+type Judged struct {
+	Of    NodeID `json:"of"`
+	Score Score  `json:"score"`
+}
+
+// Opinion is what a member holds at the end of a round and how it came to it.
+// It is the one record from which rounds are shown, graded and plotted.
+type Opinion struct {
+	Round    int      `json:"round"` // 0 is the first, independent answer
+	Answer   Answer   `json:"answer"`
+	Surface  string   `json:"surface,omitempty"` // the member's own spelling of Answer, untrusted
+	Source   Source   `json:"source"`
+	From     []NodeID `json:"from,omitempty"`     // with Adopted: the peers who had shown it
+	Scores   []Judged `json:"scores,omitempty"`   // ascending by member, the own one included
+	Retained []NodeID `json:"retained,omitempty"` // ascending
+	Dropped  []NodeID `json:"dropped,omitempty"`  // ascending
+	Silent   []NodeID `json:"silent,omitempty"`   // ascending
+	Failed   int      `json:"failed,omitempty"`   // calls of this round that did not end OK
+	Garbled  int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
+	Reused   int      `json:"reused,omitempty"`   // asks of this round that were answered from memory
+}

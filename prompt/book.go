@@ -1,0 +1,105 @@
+// Package prompt stands between typed prompts and text: it renders a
+// synod.Prompt for a model that reads words, reads answers and scores out of what
+// a model wrote, and fences words that come from others.
+//
+// It is pure: what a template prints and what a parser reads depend on nothing
+// but the arguments. Everything a model or peer wrote is untrusted here; it is
+// cleaned (Clean) and fenced before another model sees it, and no text makes a
+// reader panic.
+package prompt
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"synod.dev/synod"
+)
+
+// Chat is a rendered prompt.
+type Chat struct {
+	System string
+	User   string
+	Schema json.RawMessage // JSON schema of the wanted reply; nil where free text is wanted
+}
+
+// Book holds a protocol's templates by name. A file NAME.tmpl has two parts,
+// {{define "system"}} and {{define "user"}}.
+type Book struct {
+	pages map[string]*template.Template
+}
+
+// NewBook reads NAME.tmpl files from the layers in order; a later layer replaces
+// pages of an earlier one. A page that replaces nothing is a mistake and an
+// error, except in the first layer.
+func NewBook(prefix string, layers ...fs.FS) (*Book, error) {
+	b := &Book{pages: map[string]*template.Template{}}
+	for i, layer := range layers {
+		names, err := fs.Glob(layer, "*.tmpl")
+		if err != nil {
+			return nil, fmt.Errorf("prompt: list templates: %w", err)
+		}
+		for _, name := range names {
+			key := prefix + "/" + strings.TrimSuffix(name, ".tmpl")
+			if i > 0 && b.pages[key] == nil {
+				return nil, fmt.Errorf("prompt: template %s replaces nothing%s", name, synod.Hint(key, b.Names()))
+			}
+			if b.pages[key], err = parsePage(layer, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+func parsePage(layer fs.FS, name string) (*template.Template, error) {
+	t, err := template.New(path.Base(name)).Funcs(helpers).Option("missingkey=error").ParseFS(layer, name)
+	if err != nil {
+		return nil, fmt.Errorf("prompt: template %s: %w", name, err)
+	}
+	for _, part := range []string{"system", "user"} {
+		if t.Lookup(part) == nil {
+			return nil, fmt.Errorf("prompt: template %s has no {{define %q}}", name, part)
+		}
+	}
+	return t, nil
+}
+
+// Names lists the pages, sorted.
+func (b *Book) Names() []string {
+	names := make([]string, 0, len(b.pages))
+	for k := range b.pages {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Render says a prompt in words. Text from other members is cleaned and fenced
+// by the template through its fence helper.
+func (b *Book) Render(p *synod.Prompt) (Chat, error) {
+	t := b.pages[p.Template]
+	if t == nil {
+		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, b.Names()))
+	}
+	var c Chat
+	view := newView(p)
+	for _, part := range []struct {
+		name string
+		into *string
+	}{{"system", &c.System}, {"user", &c.User}} {
+		var s strings.Builder
+		if err := t.ExecuteTemplate(&s, part.name, view); err != nil {
+			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
+		}
+		*part.into = strings.TrimSpace(s.String())
+	}
+	if !p.Exact {
+		c.Schema = schemaFor(p)
+	}
+	return c, nil
+}

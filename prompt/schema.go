@@ -1,0 +1,67 @@
+package prompt
+
+import (
+	"encoding/json"
+
+	"synod.dev/synod"
+)
+
+// Lengths, in characters, that keep a small model from rambling inside a JSON
+// string; a grammar made from the schema enforces them.
+const (
+	maxReasoning = 600
+	maxAnswer    = 120
+)
+
+// schemaFor is the JSON schema of the reply to p: reasoning first, so that a
+// model thinks before it commits, then the one field that is read.
+func schemaFor(p *synod.Prompt) json.RawMessage {
+	reasoning := field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
+	switch p.Purpose {
+	case synod.Answering, synod.Refining:
+		return object(reasoning, field{"answer", answerSchema(p.Question)})
+	case synod.Scoring:
+		return object(reasoning, field{"score", map[string]any{"type": "number"}})
+	default:
+		return nil
+	}
+}
+
+func answerSchema(q *synod.Question) map[string]any {
+	switch q.Form {
+	case synod.Choice:
+		labels := make([]string, len(q.Options))
+		for i, o := range q.Options {
+			labels[i] = o.Label
+		}
+		return map[string]any{"type": "string", "enum": labels}
+	case synod.Bool:
+		return map[string]any{"type": "string", "enum": []string{"true", "false"}}
+	default:
+		return map[string]any{"type": "string", "maxLength": maxAnswer}
+	}
+}
+
+type field struct {
+	name  string
+	shape map[string]any
+}
+
+// object writes the properties in order: encoding/json would sort them, and
+// models fill a schema from first to last.
+func object(fields ...field) json.RawMessage {
+	b := []byte(`{"type":"object","properties":{`)
+	required := make([]string, len(fields))
+	for i, f := range fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(f.name)
+		shape, _ := json.Marshal(f.shape)
+		b = append(append(append(b, name...), ':'), shape...)
+		required[i] = f.name
+	}
+	names, _ := json.Marshal(required)
+	b = append(append(b, `},"required":`...), names...)
+	return append(b, `,"additionalProperties":false}`...)
+}

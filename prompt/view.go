@@ -1,0 +1,52 @@
+package prompt
+
+import (
+	"fmt"
+	"strconv"
+	"text/template"
+
+	"synod.dev/synod"
+)
+
+// view is what a template sees: the prompt's fields under the same names, and
+// a few of them put into words.
+type view struct {
+	*synod.Prompt
+	nonce string
+}
+
+// newView derives the fence's nonce from the prompt's seed: a peer cannot know
+// it when it writes, and one request always renders the same.
+func newView(p *synod.Prompt) view {
+	return view{Prompt: p, nonce: strconv.FormatUint(p.Seed*0x9e3779b97f4a7c15>>40|1<<24, 36)}
+}
+
+// maxQuoted is how many bytes of another member's words are shown at most.
+const maxQuoted = 2000
+
+// Fence shows another member's words as a block whose borders carry a nonce, so
+// that the words cannot close the block and speak as the prompt.
+func (v view) Fence(words any) string {
+	return fmt.Sprintf("<<%s\n%s\n%s>>", v.nonce, Clean(fmt.Sprint(words), maxQuoted), v.nonce)
+}
+
+// Quote shows another member's words on one line, cleaned.
+func (v view) Quote(words any) string { return Clean(fmt.Sprint(words), maxQuoted) }
+
+// Wanted says what an answer looks like.
+func (v view) Wanted() string {
+	switch v.Question.Form {
+	case synod.Number:
+		return "a single number, without unit or explanation"
+	case synod.Choice:
+		return "the label of exactly one of the choices"
+	case synod.Bool:
+		return "true or false"
+	case synod.Math:
+		return "a mathematical expression in its simplest form"
+	default:
+		return "a few words at most, without explanation"
+	}
+}
+
+var helpers = template.FuncMap{}

@@ -1,0 +1,40 @@
+package synod
+
+// Form says how an answer to a question is read and when two answers are the
+// same.
+type Form string
+
+// The forms of an answer. Grading forms beyond these belong to package task.
+const (
+	Number Form = "number" // an exact rational: 18, 1,234.50, 11/18, 45%
+	Choice Form = "choice" // one of the labelled choices
+	Bool   Form = "bool"   // true or false
+	Math   Form = "math"   // a mathematical expression, usually LaTeX
+	Text   Form = "text"   // short free text, compared without case and punctuation
+)
+
+// Forms lists every Form, in the order in which they are documented.
+func Forms() []Form { return []Form{Number, Choice, Bool, Math, Text} }
+
+// Option is one labelled choice of a Choice question.
+type Option struct {
+	Label string `json:"label" yaml:"label"`
+	Text  string `json:"text" yaml:"text"`
+}
+
+// Question is what a council is asked. It never holds the key: a grader keeps
+// that to itself, so no prompt can leak it.
+type Question struct {
+	ID      string   `json:"id,omitempty"` // names the item in its data set; "" for a question just typed
+	Text    string   `json:"text"`
+	Form    Form     `json:"form"`
+	Options []Option `json:"options,omitempty"` // only for Choice
+}
+
+// Answer is an answer in canonical form: two answers are the same if and only
+// if they are equal strings. The empty Answer is "no answer". Package prompt
+// makes canonical answers from what models write.
+type Answer string
+
+// None is the absent answer: silence, or a reply that could not be read.
+const None Answer = ""
