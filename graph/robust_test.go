@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestRobustnessOfEverySmallGraph(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		everyGraph(n, false, func(g Graph) { mustAgree(t, g, Robustness(g, nil), bruteR(g)) })
+	}
+	for n := 2; n <= 4; n++ {
+		everyGraph(n, true, func(g Graph) { mustAgree(t, g, Robustness(g, nil), bruteR(g)) })
+	}
+}
+
+func TestRobustnessAgainstTheDefinition(t *testing.T) {
+	rng := seeded(t, 1)
+	for k := range 400 {
+		g := randomWith(rng, 6+rng.IntN(4), k%2 == 0, rng.Float64())
+		mustAgree(t, g, Robustness(g, nil), bruteR(g))
+	}
+}
+
+func TestSubsetTableAgainstTheDefinition(t *testing.T) {
+	rng := seeded(t, 2)
+	for k := range 300 {
+		g := randomWith(rng, 2+rng.IntN(8), k%2 == 0, rng.Float64())
+		r, pair := newSubsetTable(g.masks(), func() bool { return false }).maxR()
+		res := Result{Lower: r, Upper: r}.settled()
+		res.Witness = [2][]int{appendBits(nil, pair[:1]), appendBits(nil, pair[1:])}
+		mustAgree(t, g, res, bruteR(g))
+	}
+}
+
+// The conditions that need no search hold on both sides, and their pair is a proof.
+func TestQuickBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(2, 8).Draw(t, "graph")
+		quick, r := quickBounds(g), bruteR(g)
+		if r < quick.Lower || r > quick.Upper {
+			t.Fatalf("%s: r = %d outside %d..%d", describe(g), r, quick.Lower, quick.Upper)
+		}
+		if err := VerifyWitness(g, quick.Upper+1, quick.Witness); err != nil {
+			t.Fatal(err)
+		}
+		if (r == 0) != (quick.Upper == 0) || g.Rooted() != (r > 0) {
+			t.Fatalf("%s: r = %d but rooted is %v", describe(g), r, g.Rooted())
+		}
+	})
+}
+
+func TestIsRobust(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := anyGraph(1, 8).Draw(t, "graph")
+		r := bruteR(g)
+		for want := range 6 {
+			if yes, known := IsRobust(g, want, nil); !known || yes != (want <= r) {
+				t.Fatalf("%s: r = %d, IsRobust(%d) = %v, %v", describe(g), r, want, yes, known)
+			}
+		}
+	})
+}
+
+func TestStopGivesBoundsThatHold(t *testing.T) {
+	g := mustBuild(t, "random", 20, map[string]any{"p": 0.5, "seed": 3}).Graph
+	res := Robustness(g, func() bool { return true })
+	if res.Exact || res.R != res.Lower {
+		t.Fatalf("told to stop at once, got %+v", res)
+	}
+	if err := VerifyWitness(g, res.Upper+1, res.Witness); err != nil {
+		t.Fatal(err)
+	}
+	if full := Robustness(g, nil); full.R < res.Lower || full.R > res.Upper {
+		t.Fatalf("bounds %d..%d, but r = %d", res.Lower, res.Upper, full.R)
+	}
+}
+
+// A witness is refused for each thing that can be wrong with it.
+func TestVerifyWitnessRefuses(t *testing.T) {
+	g := mustBuild(t, "ring", 6, nil).Graph
+	for _, bad := range [][2][]int{
+		{{0, 1, 2}, {2, 3, 4}}, // not disjoint
+		{{}, {1, 2}},           // empty
+		{{0, 1}, {3, 7}},       // unknown node
+		{{0, 1}, {3, 3}},       // a node twice
+		{{0, 1, 2}, {4}},       // node 4 hears two outside
+	} {
+		if VerifyWitness(g, 2, bad) == nil {
+			t.Errorf("%v accepted as a proof that a ring is not 2-robust", bad)
+		}
+	}
+	if err := VerifyWitness(g, 2, [2][]int{{0, 1, 2}, {3, 4, 5}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFBounds(t *testing.T) {
+	for r, want := range [][2]int{{-1, -1}, {0, 0}, {1, 0}, {2, 1}, {3, 1}, {4, 2}} {
+		if FSAC(r) != want[0] || FStrong(r) != want[1] {
+			t.Errorf("r = %d: F %d and %d, want %v", r, FSAC(r), FStrong(r), want)
+		}
+	}
+}
