@@ -24,8 +24,9 @@ type Seat struct {
 	Seed     uint64 // the only source of chance
 }
 
-// Machine is one member's side of a protocol. Step is never called again after
-// Halt, and calls are never concurrent.
+// Machine is one member's side of a protocol. Calls of Step are never
+// concurrent, and none follows Halt. The effects belong to the machine and are
+// valid until its next Step: a wrapper that keeps them copies them.
 type Machine interface {
 	Step(now Tick, e Event) []Effect
 }

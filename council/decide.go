@@ -1,0 +1,169 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sim"
+)
+
+// Ask is one question to a council.
+type Ask struct {
+	Question synod.Question
+	Seed     uint64
+	Sample   int          // which repeat of the question this is, from 0
+	Journal  string       // path of the journal to write; "": none is kept
+	Resume   *journal.Run // a run that was cut off: its replies are not asked for again
+	Progress func(Progress)
+	Program  string // who asks, for the journal's head
+}
+
+// Progress is how far a question has come.
+type Progress struct {
+	Round   int // the last round that every live member has finished; -1: none
+	Rounds  int // rounds at most; 0 if the protocol does not say
+	Calls   int // requests made
+	Planned int // requests at most, retries aside
+}
+
+// The reasons why a run stopped, beside those of sim.
+const (
+	Early       = "early"       // no remaining round could change the decision
+	OverBudget  = "budget"      // a call was refused because a limit was reached
+	PastTime    = "deadline"    // the question's deadline passed
+	Interrupted = "interrupted" // the caller gave up
+)
+
+// JournalError says that the run is complete but its record is not.
+type JournalError struct{ Err error }
+
+func (e *JournalError) Error() string {
+	return fmt.Sprintf("the journal could not be written, so this run cannot be replayed or resumed: %v", e.Err)
+}
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// Decide puts a question to the council. The outcome is whole whatever its
+// status; the error is for a run that could not be begun, or a *JournalError
+// beside a complete outcome.
+func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
+	if err := checkQuestion(&ask.Question); err != nil {
+		return Outcome{}, err
+	}
+	start := time.Now()
+	w, err := c.openJournal(ask)
+	if err != nil {
+		return Outcome{}, err
+	}
+	outer := ctx
+	if c.spec.Limits.Deadline > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.spec.Limits.Deadline)
+		defer cancel()
+	}
+	budget := llm.NewBudget(c.spec.Limits.Calls, c.spec.Limits.Tokens)
+	s := &session{council: c, ask: ask, ctx: llm.WithBudget(ctx, budget), outer: outer, budget: budget, journal: w}
+	s.settle = newSettle(c)
+	s.accounts = make([]account, len(c.seats))
+	result := sim.Run(sim.Config{
+		Machines: c.join(&s.ask.Question, ask.Seed),
+		Ask:      s.answer,
+		Faults:   c.spec.Faults,
+		Seed:     ask.Seed,
+		Log:      s.log(),
+		Watch:    s.watch,
+	})
+	o := c.outcome(s, result)
+	o.Seconds = time.Since(start).Seconds()
+	return o, s.close(&o)
+}
+
+// join seats every member: an honest machine, inside its liar where the
+// experimenter has put one. Seeds come from the run's seed and the seat.
+func (c *Council) join(q *synod.Question, seed uint64) []synod.Machine {
+	machines := make([]synod.Machine, len(c.seats))
+	for i := range c.seats {
+		machines[i] = c.joinOne(synod.NodeID(i), q, seed)
+	}
+	return machines
+}
+
+func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64) synod.Machine {
+	seat := synod.Seat{Self: id, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: script.Derive(seed, uint64(id))}
+	m := c.protocol.Join(seat)
+	if liar := c.liars[id]; liar != nil {
+		m = liar.Corrupt(seat, m)
+	}
+	return m
+}
+
+func checkQuestion(q *synod.Question) error {
+	switch {
+	case q.Text == "":
+		return errors.New("the question is empty")
+	case len(q.Text) > maxQuestion:
+		return fmt.Errorf("the question has %d bytes; %d are the most", len(q.Text), maxQuestion)
+	case q.Form == synod.Choice && len(q.Options) < 2:
+		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
+	}
+	return nil
+}
+
+const maxQuestion = 256 << 10
+
+func (c *Council) openJournal(ask Ask) (*journal.Writer, error) {
+	if ask.Journal == "" {
+		return nil, nil
+	}
+	text, err := yaml.Marshal(c.spec)
+	if err != nil {
+		return nil, fmt.Errorf("council: encode the spec: %w", err)
+	}
+	spec, err := json.Marshal(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("council: encode the spec: %w", err)
+	}
+	return journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: spec, Question: ask.Question, Seed: ask.Seed})
+}
+
+// Replay plays a journal again without any model and returns the digest. The
+// error is a *journal.Divergence where something differs.
+func Replay(run *journal.Run) (digest string, err error) {
+	spec, err := SpecOf(run)
+	if err != nil {
+		return "", err
+	}
+	c, err := seatAll(spec)
+	if err != nil {
+		return "", err
+	}
+	q := run.Head.Question
+	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
+		if int(id) < 0 || int(id) >= len(c.seats) {
+			return nil, fmt.Errorf("the council has no such seat")
+		}
+		return c.joinOne(id, &q, run.Head.Seed), nil
+	})
+}
+
+// SpecOf is the council that a journal was written by. A council stands in its
+// journal as the YAML it could have been loaded from.
+func SpecOf(run *journal.Run) (Spec, error) {
+	var text string
+	if err := json.Unmarshal(run.Head.Spec, &text); err != nil {
+		return Spec{}, fmt.Errorf("the journal's council cannot be read: %w", err)
+	}
+	spec, err := Parse([]byte(text))
+	if err != nil {
+		return Spec{}, fmt.Errorf("the journal's council: %w", err)
+	}
+	return spec, nil
+}

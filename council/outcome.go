@@ -1,0 +1,88 @@
+package council
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+)
+
+// OutcomeVersion is the version of the JSON shape of Outcome.
+const OutcomeVersion = 1
+
+// Outcome is what a council made of a question, in the shape that "synod ask
+// --json" prints.
+type Outcome struct {
+	Version  int           `json:"version"`
+	Question string        `json:"question"`
+	Form     synod.Form    `json:"form"`
+	Status   string        `json:"status"` // agreed | degraded | undecided
+	Reason   string        `json:"reason"`
+	Answer   *synod.Answer `json:"answer"` // null unless agreed
+	Council  string        `json:"council"`
+	Protocol string        `json:"protocol"`
+	Exact    string        `json:"exact"`
+	Rule     Rule          `json:"rule"`
+	Votes    []Vote        `json:"votes"`
+	Bound    Bound         `json:"bound"`
+	Members  []Member      `json:"members"`
+	Rounds   []Round       `json:"rounds"`
+	Calls    Calls         `json:"calls"`
+	Tokens   Tokens        `json:"tokens"`
+	Cost     *Cost         `json:"cost"` // null: prices unknown
+	Seconds  float64       `json:"seconds"`
+	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted
+	Journal  string        `json:"journal"` // path; "" if none was kept
+	Digest   string        `json:"digest"`
+	Seed     uint64        `json:"seed"`
+}
+
+// Tokens are the tokens of all calls of a question, retries included.
+type Tokens struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+}
+
+// Cost is money spent.
+type Cost struct {
+	USD float64 `json:"usd"`
+}
+
+// Calls counts model calls: requests that left, asks answered from memory, and
+// what the protocol would have made without either reuse or early stop.
+type Calls struct {
+	Made    int `json:"made"`
+	Reused  int `json:"reused"`
+	Planned int `json:"planned"`
+}
+
+// Member is one seat and how its calls ended.
+type Member struct {
+	ID        string               `json:"id"`
+	Model     string               `json:"model"`
+	Kind      llm.Kind             `json:"kind"`
+	Role      string               `json:"role"`
+	Adversary *string              `json:"adversary"` // null: none was put there by the experimenter
+	First     *synod.Answer        `json:"first"`     // null: no answer
+	Final     *synod.Answer        `json:"final"`
+	Calls     map[synod.Status]int `json:"calls"`
+	Trouble   string               `json:"trouble,omitempty"` // why its last failed call failed
+}
+
+// Round is what every member held after round t; t 0 is the independent answers.
+type Round struct {
+	T       int         `json:"t"`
+	Members []RoundSeat `json:"members"`
+}
+
+// RoundSeat is one member's opinion in a round.
+type RoundSeat struct {
+	ID       string                 `json:"id"`
+	Answer   *synod.Answer          `json:"answer"`
+	Source   synod.Source           `json:"source"`
+	From     []string               `json:"from,omitempty"`
+	Scores   map[string]synod.Score `json:"scores"`
+	Retained []string               `json:"retained"`
+	Dropped  []string               `json:"dropped"`
+	Silent   []string               `json:"silent"`
+	Failed   int                    `json:"failed"`
+	Garbled  int                    `json:"garbled"` // replies that could not be read
+}

@@ -1,0 +1,163 @@
+package council
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/sim"
+)
+
+// session is one question on its way.
+type session struct {
+	council *Council
+	ask     Ask
+	ctx     context.Context // ends at the deadline
+	outer   context.Context // ends when the caller gives up
+	budget  *llm.Budget
+	journal *journal.Writer // nil: none is kept
+	settle  *settle
+
+	mu       sync.Mutex
+	accounts []account // by seat
+	made     int
+	tokens   Tokens
+	opinions []sim.Noted
+	planned  int
+}
+
+// account is how a seat's calls ended.
+type account struct {
+	by      map[synod.Status]int
+	trouble string
+}
+
+// answer puts a tick's calls to the models, all at once, and waits for all. A
+// member that answers in this process is asked in place: a goroutine would cost
+// more than its answer.
+func (s *session) answer(calls []sim.Call) []synod.Reply {
+	replies := make([]synod.Reply, len(calls))
+	var wait sync.WaitGroup
+	for i, call := range calls {
+		if r, known := s.known(call); known {
+			replies[i] = r
+			continue
+		}
+		m := s.council.models[s.council.seats[call.Node].model]
+		if kind := m.Info().Kind; kind == llm.Simulated || kind == llm.Recorded {
+			replies[i] = s.complete(m, call)
+			continue
+		}
+		wait.Go(func() { replies[i] = s.complete(m, call) })
+	}
+	wait.Wait()
+	return replies
+}
+
+// known is the reply that an earlier, cut-off run has on file. It is put on this
+// run's file too.
+func (s *session) known(call sim.Call) (synod.Reply, bool) {
+	if s.ask.Resume == nil {
+		return synod.Reply{}, false
+	}
+	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
+	if ok {
+		if s.journal != nil {
+			s.journal.Reply(call.Node, call.ID, r)
+		}
+		s.count(call.Node, r)
+	}
+	return r, ok
+}
+
+// complete asks one model. The reply is on file before anyone sees it, unless it
+// failed only because the run is ending: then a resumed run asks again.
+func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
+	if s.ctx.Err() != nil {
+		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
+	}
+	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample})
+	if err != nil {
+		r.Status, r.Detail = synod.Unavailable, err.Error()
+		var f *llm.Failure
+		if errors.As(err, &f) {
+			r.Status = f.Status
+		}
+	} else {
+		r.Status = synod.OK
+	}
+	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
+	if s.journal != nil && !ending {
+		s.journal.Reply(call.Node, call.ID, r)
+	}
+	s.count(call.Node, r)
+	return r
+}
+
+func (s *session) count(node synod.NodeID, r synod.Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := &s.accounts[node]
+	if a.by == nil {
+		a.by = map[synod.Status]int{}
+	}
+	a.by[r.Status]++
+	if r.Status != synod.OK {
+		a.trouble = r.Detail
+	}
+	s.made += r.Calls
+	s.tokens.Prompt += r.Usage.Prompt
+	s.tokens.Completion += r.Usage.Completion
+	if s.ask.Progress != nil {
+		s.ask.Progress(Progress{Round: s.settle.round, Rounds: s.settle.rounds, Calls: s.made, Planned: s.planned})
+	}
+}
+
+// watch stops the run when the caller gave up, a limit was reached, or nothing
+// that is left can change the decision.
+func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
+	s.opinions = append(s.opinions, notes...)
+	switch {
+	case s.outer.Err() != nil:
+		return Interrupted
+	case s.ctx.Err() != nil:
+		return PastTime
+	case s.budget.Exhausted():
+		return OverBudget
+	case s.settle.after(notes):
+		return Early
+	}
+	return ""
+}
+
+// log is the journal as a sim.Log: nil, and not a nil pointer in an interface,
+// where none is kept.
+func (s *session) log() sim.Log {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal
+}
+
+// close finishes the journal. A run that was cut off is left without an end, so
+// that it can be resumed.
+func (s *session) close(o *Outcome) error {
+	if s.journal == nil {
+		return nil
+	}
+	o.Journal = s.journal.Path()
+	var err error
+	switch o.Stopped {
+	case Interrupted, PastTime, OverBudget:
+		o.Digest, err = s.journal.Abandon()
+	default:
+		o.Digest, err = s.journal.Close(o.Stopped)
+	}
+	if err != nil {
+		return &JournalError{err}
+	}
+	return nil
+}

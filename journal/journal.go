@@ -1,0 +1,203 @@
+// Package journal is the versioned record of a run: every event and effect of
+// every machine, in order, and every model reply at the moment it came.
+//
+// It is written ahead: a reply is on file before the machine that asked sees it,
+// so nothing that was paid for is lost with the process, and a run that was cut
+// off goes on from its journal (Run.Replies). It is enough to play the run again
+// without any model (Replay), and grading, metrics and plots are functions of it.
+//
+// A journal is JSON lines. The digest covers the event and effect lines as they
+// stand in the file, and nothing that differs between two runs of one seed and
+// one set of replies: no clock, no token count, no order of arrival.
+//
+//	{"k":"head",…}            what was run: version, spec, question, seed
+//	{"k":"reply","n":1,"id":0,…}   a reply, whole, when it came
+//	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
+//	{"k":"effect","t":3,"n":1,…}   what it wanted done
+//	{"k":"end",…}             why it stopped, and the digest
+package journal
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"synod.dev/synod"
+)
+
+// Version is the format that is written. Read refuses a later one.
+const Version = 1
+
+// Head says what was run, completely enough to run it again.
+type Head struct {
+	Kind     string          `json:"k"`
+	Version  int             `json:"version"`
+	Program  string          `json:"program"` // who wrote it
+	Spec     json.RawMessage `json:"spec"`    // the council, as its owner encodes it
+	Question synod.Question  `json:"question"`
+	Seed     uint64          `json:"seed"`
+}
+
+// End says how the run ended.
+type End struct {
+	Kind    string `json:"k"`
+	Stopped string `json:"stopped"`
+	Digest  string `json:"digest"`
+}
+
+// replyLine is a reply as it came.
+type replyLine struct {
+	Kind string          `json:"k"`
+	Node synod.NodeID    `json:"n"`
+	ID   synod.ConsultID `json:"id"`
+	synod.Reply
+}
+
+// Writer writes one journal. Its methods may be called concurrently. The first
+// write that fails is kept (Err) and ends the writing, not the run: the run's
+// owner decides what a lost journal means.
+type Writer struct {
+	mu   sync.Mutex
+	path string
+	file *os.File
+	buf  *bufio.Writer
+	sum  hash.Hash
+	err  error
+}
+
+// Create makes a new journal file, readable by its owner only, and writes the
+// head. It does not replace a file.
+func Create(path string, head Head) (*Writer, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	w := &Writer{path: path, file: f, buf: bufio.NewWriter(f), sum: sha256.New()}
+	head.Kind, head.Version = "head", Version
+	w.line(head, false)
+	w.flush()
+	if w.err != nil {
+		f.Close()
+		os.Remove(path)
+		return nil, w.err
+	}
+	return w, nil
+}
+
+// Path is the file's path, "" if there is none.
+func (w *Writer) Path() string { return w.path }
+
+// Reply puts a reply on file at once.
+func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(replyLine{"reply", node, id, r}, false)
+	w.flush()
+}
+
+// Event records what a node was given.
+func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(eventOf(now, node, e), true)
+}
+
+// Effect records what a node wanted done.
+func (w *Writer) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(effectOf(now, node, e), true)
+}
+
+// Sync puts everything so far on disk.
+func (w *Writer) Sync() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush()
+	if w.file != nil && w.err == nil {
+		if err := w.file.Sync(); err != nil {
+			w.err = fmt.Errorf("journal: %w", err)
+		}
+	}
+	return w.err
+}
+
+// Close writes the end, syncs and closes. The digest is that of the run even if
+// the file could not be written.
+func (w *Writer) Close(stopped string) (digest string, err error) {
+	w.mu.Lock()
+	digest = hex.EncodeToString(w.sum.Sum(nil))
+	w.line(End{"end", stopped, digest}, false)
+	w.mu.Unlock()
+	return digest, w.release()
+}
+
+// Abandon closes without an end, so that the run counts as cut off and can be
+// resumed.
+func (w *Writer) Abandon() (digest string, err error) {
+	w.mu.Lock()
+	digest = hex.EncodeToString(w.sum.Sum(nil))
+	w.mu.Unlock()
+	return digest, w.release()
+}
+
+func (w *Writer) release() error {
+	w.Sync()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file != nil {
+		if err := w.file.Close(); err != nil && w.err == nil {
+			w.err = fmt.Errorf("journal: %w", err)
+		}
+		w.file = nil
+	}
+	return w.err
+}
+
+// Err is the first failure to write.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+func (w *Writer) line(v any, counts bool) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	b = append(b, '\n')
+	if counts {
+		w.sum.Write(b)
+	}
+	if w.file == nil || w.err != nil {
+		return
+	}
+	if _, err := w.buf.Write(b); err != nil {
+		w.fail(err)
+	}
+}
+
+func (w *Writer) flush() {
+	if w.file != nil && w.err == nil {
+		if err := w.buf.Flush(); err != nil {
+			w.fail(err)
+		}
+	}
+}
+
+func (w *Writer) fail(err error) {
+	if w.err == nil {
+		w.err = fmt.Errorf("journal: %w", err)
+	}
+}

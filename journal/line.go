@@ -1,0 +1,98 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"synod.dev/synod"
+)
+
+// line is an event or an effect on file. What says which.
+type line struct {
+	Kind string       `json:"k"`
+	Tick synod.Tick   `json:"t"`
+	Node synod.NodeID `json:"n"`
+	What string       `json:"w"`
+
+	ID      uint32         `json:"id,omitempty"`      // answered, expired, consult, alarm
+	Sum     string         `json:"sum,omitempty"`     // answered: what the reply said, hashed; the reply has its own line
+	At      synod.Tick     `json:"at,omitempty"`      // alarm
+	From    *synod.NodeID  `json:"from,omitempty"`    // heard
+	To      []synod.NodeID `json:"to,omitempty"`      // send
+	Slot    *synod.Slot    `json:"slot,omitempty"`    // heard, send
+	Body    []byte         `json:"body,omitempty"`    // heard, send
+	Prompt  *synod.Prompt  `json:"prompt,omitempty"`  // consult
+	Opinion *synod.Opinion `json:"opinion,omitempty"` // note
+	Answer  synod.Answer   `json:"answer,omitempty"`  // decide
+}
+
+func eventOf(now synod.Tick, node synod.NodeID, e synod.Event) line {
+	l := line{Kind: "event", Tick: now, Node: node}
+	switch e := e.(type) {
+	case synod.Begin:
+		l.What = "begin"
+	case synod.Heard:
+		l.What, l.From, l.Slot, l.Body = "heard", &e.From, &e.Slot, e.Body
+	case synod.Answered:
+		l.What, l.ID, l.Sum = "answered", uint32(e.ID), meaning(e.Reply)
+	case synod.Expired:
+		l.What, l.ID = "expired", uint32(e.ID)
+	case synod.Halt:
+		l.What = "halt"
+	}
+	return l
+}
+
+func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
+	l := line{Kind: "effect", Tick: now, Node: node}
+	switch e := e.(type) {
+	case synod.Send:
+		l.What, l.To, l.Slot, l.Body = "send", e.To, &e.Slot, e.Body
+	case synod.Consult:
+		l.What, l.ID, l.Prompt = "consult", uint32(e.ID), e.Prompt
+	case synod.Alarm:
+		l.What, l.ID, l.At = "alarm", uint32(e.ID), e.At
+	case synod.Note:
+		l.What, l.Opinion = "note", e.Opinion
+	case synod.Decide:
+		l.What, l.Answer = "decide", e.Answer
+	}
+	return l
+}
+
+// meaning hashes what a reply says, without what it cost: replies of one meaning
+// lead a machine to the same effects.
+func meaning(r *synod.Reply) string {
+	b, _ := json.Marshal(synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value})
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+// event turns a line back into the event; replies come from the reply lines.
+func (l line) event(replies Replies) (synod.Event, error) {
+	switch l.What {
+	case "begin":
+		return synod.Begin{}, nil
+	case "heard":
+		if l.From == nil || l.Slot == nil {
+			return nil, fmt.Errorf("a heard line names no sender or slot")
+		}
+		return synod.Heard{Message: &synod.Message{From: *l.From, Slot: *l.Slot, Body: l.Body}}, nil
+	case "answered":
+		r, ok := replies[Key{l.Node, synod.ConsultID(l.ID)}]
+		if !ok {
+			return nil, fmt.Errorf("the reply to node %d's consult %d is not on file", l.Node, l.ID)
+		}
+		if meaning(&r) != l.Sum {
+			return nil, fmt.Errorf("the reply to node %d's consult %d is not the one that was given", l.Node, l.ID)
+		}
+		return synod.Answered{ID: synod.ConsultID(l.ID), Reply: &r}, nil
+	case "expired":
+		return synod.Expired{ID: synod.AlarmID(l.ID)}, nil
+	case "halt":
+		return synod.Halt{}, nil
+	}
+	return nil, fmt.Errorf("unknown event %q", l.What)
+}

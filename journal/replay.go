@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"synod.dev/synod"
+)
+
+// Divergence says where a replay did something else than the journal has.
+type Divergence struct {
+	Line int // of the journal
+	Node synod.NodeID
+	Tick synod.Tick
+	Want string // what the journal has, "" if the machine did more
+	Got  string // what the machine did, "" if it did less
+}
+
+func (d *Divergence) Error() string {
+	return fmt.Sprintf("journal: line %d, node %d, tick %d: the journal has %s, the replay %s",
+		d.Line, d.Node, d.Tick, orNothing(d.Want), orNothing(d.Got))
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+// Replay plays the run again without any model: it gives fresh machines, made by
+// join, the events on file, and checks that they want the same things done. It
+// returns the digest, which is the run's own if nothing differs. The error is a
+// *Divergence at the first difference.
+func Replay(run *Run, join func(synod.NodeID) (synod.Machine, error)) (digest string, err error) {
+	p := player{run: run, join: join, machines: map[synod.NodeID]synod.Machine{}}
+	defer p.halt()
+	for i := 0; i < len(run.lines); {
+		if i, err = p.step(i); err != nil {
+			return "", err
+		}
+	}
+	if run.End != nil && run.End.Digest != run.sum {
+		return run.sum, fmt.Errorf("journal: the lines have digest %s, the end says %s: the file was changed", run.sum, run.End.Digest)
+	}
+	return run.sum, nil
+}
+
+type player struct {
+	run      *Run
+	join     func(synod.NodeID) (synod.Machine, error)
+	machines map[synod.NodeID]synod.Machine
+}
+
+// step plays the event at line i with the effects that follow it, and returns
+// the index of the next event.
+func (p *player) step(i int) (int, error) {
+	k := p.run.lines[i]
+	if k.Kind != "event" {
+		return 0, &Divergence{k.at, k.Node, k.Tick, string(bytes.TrimSpace(k.raw)), ""}
+	}
+	e, err := k.event(p.run.Replies)
+	if err != nil {
+		return 0, fmt.Errorf("journal: line %d: %w", k.at, err)
+	}
+	m := p.machines[k.Node]
+	if m == nil {
+		if m, err = p.join(k.Node); err != nil {
+			return 0, fmt.Errorf("journal: seat node %d: %w", k.Node, err)
+		}
+		p.machines[k.Node] = m
+	}
+	effects := m.Step(k.Tick, e)
+	if _, over := e.(synod.Halt); over {
+		delete(p.machines, k.Node)
+	}
+	i++
+	for _, effect := range effects {
+		got, _ := json.Marshal(effectOf(k.Tick, k.Node, effect))
+		if i >= len(p.run.lines) && p.run.End == nil {
+			return i, nil // the run was cut off here
+		}
+		if i >= len(p.run.lines) || !bytes.Equal(bytes.TrimSpace(p.run.lines[i].raw), got) {
+			return 0, p.divergence(i, k, string(got))
+		}
+		i++
+	}
+	return i, nil
+}
+
+func (p *player) divergence(i int, cause kept, got string) error {
+	d := &Divergence{cause.at, cause.Node, cause.Tick, "", got}
+	if i < len(p.run.lines) && p.run.lines[i].Kind == "effect" {
+		d.Line, d.Want = p.run.lines[i].at, string(bytes.TrimSpace(p.run.lines[i].raw))
+	}
+	return d
+}
+
+func (p *player) halt() {
+	for _, m := range p.machines {
+		m.Step(0, synod.Halt{})
+	}
+}

@@ -1,0 +1,58 @@
+// Package protocol is the table of protocols. Each protocol has a folder of its
+// own below this one, with code, prompts and transcripts; its name stands here
+// and nowhere else.
+package protocol
+
+import (
+	"io/fs"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/sac"
+)
+
+// Protocol is a protocol with its parameters as documented struct fields.
+type Protocol interface {
+	synod.Protocol
+	Validate() error
+	// Paper sets whatever "exact: paper" means for it.
+	Paper()
+	// Calls is how many model calls a run makes at most for members of the given
+	// degrees, retries aside.
+	Calls(degrees []int) int
+	// MaxRounds is how many rounds a run has at most.
+	MaxRounds() int
+	// Settles reports that a round in which every call succeeded and no answer
+	// changed would repeat itself for ever.
+	Settles() bool
+}
+
+// Entry is a protocol's line in the catalogue.
+type Entry struct {
+	synod.Entry
+	Source  string // the paper
+	About   string // a few paragraphs for "synod explain"
+	New     func() Protocol
+	Prompts func() fs.FS
+}
+
+// Catalogue lists every protocol.
+var Catalogue = synod.NewCatalogue("protocol",
+	Entry{
+		Entry:  synod.Entry{Name: "sac", Summary: "Self-Anchored Consensus: score what neighbours say, drop up to F below oneself, refine"},
+		Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,
+		About: `Every member answers by itself. Then, for a number of rounds, it tells its
+neighbours its answer, scores theirs and its own with its own model, drops at
+most F of those that it scores below itself, and answers again in the light of
+the rest. Nothing that a sender says about itself is looked at.
+
+guaranteed  on an r-robust graph with at most F Byzantine neighbours each:
+            r >= F+1: no retained answer scores below the lowest-scored reliable
+            one (Property 4.2, at reliable members), and what is retained still
+            links everyone to some root (Property 4.3);
+            r >= 2F+1: reliable members alone stay linked (4.3-strong).
+measured    that good judges carry right answers to weak members.
+not promised  agreement, correctness, anything once a judge is fooled.`,
+		New:     func() Protocol { return sac.New() },
+		Prompts: sac.Prompts,
+	},
+)

@@ -1,0 +1,172 @@
+package sac
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/script"
+)
+
+// scores is s_i: a member's judgement of each neighbour's word, ascending by
+// neighbour, and of its own.
+type scores struct {
+	self   synod.Score // s_ii; Untrusted if there is none
+	scored []judged
+}
+
+// judged is a neighbour's word with the score that this member gave it.
+type judged struct {
+	script.Heard[synod.Response]
+	score synod.Score
+}
+
+// verdict is what a member makes of a round's words.
+type verdict struct {
+	scores
+	retained []judged       // R_i, ascending by neighbour
+	dropped  []synod.NodeID // bottom_F(L_i), ascending
+	silent   []synod.NodeID // neighbours without a readable word, ascending
+}
+
+// score is Eq. 2 for every neighbour and, in the same breath, for oneself: the
+// calls do not depend on one another, so they are asked together. The prompt
+// holds the answer's content and nothing that the sender says about itself.
+func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
+	purpose := synod.Scoring
+	if m.Score == Likelihood {
+		purpose = synod.Weighing
+	}
+	prompts := make([]synod.Prompt, 0, len(heard)+1)
+	for _, h := range heard {
+		prompts = append(prompts, m.prompt(purpose))
+		prompts[len(prompts)-1].Candidate, prompts[len(prompts)-1].Rationale = h.Word.Answer, h.Word.Rationale
+	}
+	if r.answer != synod.None {
+		prompts = append(prompts, m.prompt(purpose))
+		prompts[len(prompts)-1].Candidate, prompts[len(prompts)-1].Rationale = r.answer, r.rationale
+	}
+	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
+	for i, reply := range m.me.Ask(prompts...) {
+		if i < len(heard) {
+			s.scored[i] = judged{heard[i], m.scoreOf(&reply)}
+		} else {
+			s.self = m.scoreOf(&reply)
+		}
+	}
+	return s
+}
+
+// scoreOf reads a score: what the model wrote for Stated; for Likelihood
+// exp(mean log-probability), which is monotone and maps (-∞,0] to [0,1].
+func (m *member) scoreOf(r *synod.Reply) synod.Score {
+	if r.Status != synod.OK {
+		m.failed++
+		return synod.Untrusted
+	}
+	if m.Score == Likelihood {
+		if r.Typed && r.Value <= 0 {
+			return synod.Score(math.Exp(r.Value))
+		}
+	} else if s, ok := prompt.ScoreOf(r, m.Exact); ok {
+		return s
+	}
+	m.garbled++
+	return synod.Untrusted
+}
+
+// filter is Eq. 3 and 4: of the neighbours scored strictly below oneself, the
+// lowest are dropped, at most F of them.
+func (m *member) filter(heard []script.Heard[synod.Response], s scores) verdict {
+	seat := m.me.Seat()
+	v := verdict{scores: s, silent: absent(seat.Peers, heard)}
+	budget, anchor := seat.F, s.self
+	if !m.Exact {
+		budget = max(0, seat.F-len(v.silent)) // silence spends the budget (SAC-4)
+	}
+	if m.StrictTrim || !m.Exact && anchor == synod.Untrusted {
+		anchor = synod.Score(math.Inf(1)) // SAC-7, or no anchor to be had
+	}
+	v.dropped = bottom(budget, below(anchor, s.scored))
+	for _, j := range s.scored {
+		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
+			v.retained = append(v.retained, j)
+		}
+	}
+	return v
+}
+
+// below is L_i: the neighbours scored strictly below the anchor.
+func below(anchor synod.Score, all []judged) []judged {
+	var lower []judged
+	for _, j := range all {
+		if j.score < anchor {
+			lower = append(lower, j)
+		}
+	}
+	return lower
+}
+
+// bottom returns the members of the f lowest-scored, ascending by id. Ties are
+// cut by id, a total order that no arrival order can change (I-SAC-5).
+func bottom(f int, lower []judged) []synod.NodeID {
+	slices.SortFunc(lower, func(a, b judged) int {
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.From, b.From))
+	})
+	lower = lower[:min(f, len(lower))]
+	ids := make([]synod.NodeID, len(lower))
+	for i, j := range lower {
+		ids[i] = j.From
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// refine is Eq. 5: the member's model sees its own answer and the retained ones,
+// best first; nothing that was dropped is shown. An empty retained set or a
+// reply that cannot be read keeps the answer (I-SAC-7).
+func (m *member) refine(r held, v verdict) held {
+	if r.answer == synod.None {
+		return r
+	}
+	if len(v.retained) == 0 {
+		r.source, r.from = synod.Kept, nil
+		return r
+	}
+	shown := slices.Clone(v.retained)
+	slices.SortFunc(shown, func(a, b judged) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.From, b.From))
+	})
+	q := m.prompt(synod.Refining)
+	q.Own = r.answer
+	q.Peers = make([]synod.Rated, len(shown))
+	for i, j := range shown {
+		q.Peers[i] = synod.Rated{Answer: j.Word.Answer, Score: j.score, Rationale: j.Word.Rationale}
+	}
+	next := m.ask(r, q)
+	if next.source == synod.New {
+		for _, j := range v.retained {
+			if j.Word.Answer == next.answer {
+				next.source = synod.Adopted
+				next.from = append(next.from, j.From)
+			}
+		}
+	}
+	return next
+}
+
+// absent lists the peers that have not spoken, ascending.
+func absent(peers []synod.NodeID, heard []script.Heard[synod.Response]) []synod.NodeID {
+	var silent []synod.NodeID
+	i := 0
+	for _, id := range peers {
+		if i < len(heard) && heard[i].From == id {
+			i++
+			continue
+		}
+		silent = append(silent, id)
+	}
+	return silent
+}

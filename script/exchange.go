@@ -1,0 +1,128 @@
+package script
+
+import (
+	"encoding"
+	"slices"
+
+	"synod.dev/synod"
+)
+
+// Until says when a collecting round ends: at tick At, counted from the start of
+// the instance, or with Early as soon as every peer has spoken. Early needs a
+// comment that says why the protocol's proof allows it.
+type Until struct {
+	At    synod.Tick
+	Early bool
+}
+
+// Heard is one peer's word for a slot.
+type Heard[T any] struct {
+	From synod.NodeID
+	Word T
+}
+
+// maxPending is how many messages of one peer are kept for slots that the text
+// has not come to yet; more is a flood and is dropped.
+const maxPending = 64
+
+// Exchange tells value to all peers and collects theirs for the same slot.
+func Exchange[T encoding.BinaryAppender, P interface {
+	*T
+	encoding.BinaryUnmarshaler
+}](me *Agent, name string, round int, value T, until Until) []Heard[T] {
+	Tell(me, name, round, value)
+	return Collect[T, P](me, name, round, until)
+}
+
+// Tell sends value to all peers.
+func Tell[T encoding.BinaryAppender](me *Agent, name string, round int, value T) {
+	if len(me.seat.Peers) == 0 {
+		return
+	}
+	body, err := value.AppendBinary(nil)
+	if err != nil {
+		panic("script: a word of ours cannot be encoded: " + err.Error())
+	}
+	me.effects = append(me.effects, synod.Send{
+		To:      me.seat.Peers,
+		Message: &synod.Message{From: me.seat.Self, Slot: synod.Slot{Name: name, Round: round}, Body: body},
+	})
+}
+
+// Collect waits for the slot's round to end and returns what peers said in it,
+// ascending by peer. A peer's first word counts; a word that cannot be read is
+// unsaid; a word that comes later than its slot is silence. It returns a sorted
+// slice and not a map, so that nothing can depend on map order.
+func Collect[T any, P interface {
+	*T
+	encoding.BinaryUnmarshaler
+}](me *Agent, name string, round int, until Until) []Heard[T] {
+	slot := synod.Slot{Name: name, Round: round}
+	alarm := me.alarm(until.At)
+	me.wait(func() bool {
+		return me.expired >= alarm || until.Early && me.spoken(slot) == len(me.seat.Peers)
+	})
+	var heard []Heard[T]
+	rest := me.inbox[:0]
+	for _, m := range me.inbox {
+		if m.Slot != slot {
+			rest = append(rest, m)
+			continue
+		}
+		me.pending[m.From]--
+		var word T
+		if P(&word).UnmarshalBinary(m.Body) == nil {
+			heard = append(heard, Heard[T]{m.From, word})
+		}
+	}
+	clear(me.inbox[len(rest):])
+	me.inbox = rest
+	me.closed = append(me.closed, slot)
+	slices.SortFunc(heard, func(a, b Heard[T]) int { return int(a.From) - int(b.From) })
+	return heard
+}
+
+// alarm asks to be woken at a tick. Alarms of one text expire in the order in
+// which they were set, because rounds follow one another; so one number, the
+// last that has expired, says it all.
+func (me *Agent) alarm(at synod.Tick) int64 {
+	me.alarms++
+	if at <= me.now {
+		me.expired = max(me.expired, me.alarms)
+		return me.alarms
+	}
+	me.effects = append(me.effects, synod.Alarm{ID: synod.AlarmID(me.alarms), At: at})
+	return me.alarms
+}
+
+// keep files a message until its slot is collected.
+func (me *Agent) keep(m *synod.Message) {
+	if _, peer := slices.BinarySearch(me.seat.Peers, m.From); !peer {
+		return // not a neighbour: whoever delivers it is wrong, and we do not listen
+	}
+	if slices.Contains(me.closed, m.Slot) {
+		return
+	}
+	for _, old := range me.inbox {
+		if old.From == m.From && old.Slot == m.Slot {
+			return // the first word counts
+		}
+	}
+	if me.pending == nil {
+		me.pending = make(map[synod.NodeID]int, len(me.seat.Peers))
+	}
+	if me.pending[m.From] >= maxPending {
+		return
+	}
+	me.pending[m.From]++
+	me.inbox = append(me.inbox, m)
+}
+
+func (me *Agent) spoken(slot synod.Slot) (n int) {
+	for _, m := range me.inbox {
+		if m.Slot == slot {
+			n++
+		}
+	}
+	return n
+}

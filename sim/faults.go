@@ -1,0 +1,109 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+)
+
+// Faults says what goes wrong between and at nodes. The zero value is a perfect
+// network: every message takes one tick.
+type Faults struct {
+	Delay      Delay       `yaml:"delay" json:"delay,omitzero"`
+	Loss       float64     `yaml:"loss" json:"loss,omitempty"` // probability that one message to one receiver is lost, in [0,1]
+	Partitions []Partition `yaml:"partitions" json:"partitions,omitempty"`
+	Crashes    []Crash     `yaml:"crashes" json:"crashes,omitempty"`
+}
+
+// Delay is drawn uniformly for every message and receiver, in extra ticks.
+type Delay struct {
+	Min synod.Tick `yaml:"min" json:"min"`
+	Max synod.Tick `yaml:"max" json:"max"`
+}
+
+// Partition cuts every link between nodes of different groups for messages sent
+// in [From, To). A node in no group is alone.
+type Partition struct {
+	From   synod.Tick       `yaml:"from" json:"from"`
+	To     synod.Tick       `yaml:"to" json:"to"`
+	Groups [][]synod.NodeID `yaml:"groups" json:"groups"`
+}
+
+// Crash makes a node lose every event in [At, To); To 0 is for ever.
+type Crash struct {
+	Node synod.NodeID `yaml:"node" json:"node"`
+	At   synod.Tick   `yaml:"at" json:"at"`
+	To   synod.Tick   `yaml:"to" json:"to"`
+}
+
+// None reports that nothing goes wrong.
+func (f Faults) None() bool {
+	return f.Delay == Delay{} && f.Loss == 0 && len(f.Partitions) == 0 && len(f.Crashes) == 0
+}
+
+// Validate reports the first fault that makes no sense for n nodes.
+func (f Faults) Validate(n int) error {
+	switch {
+	case f.Delay.Min < 0 || f.Delay.Max < f.Delay.Min:
+		return fmt.Errorf("sim: delay from %d to %d ticks; it must be 0 ≤ min ≤ max", f.Delay.Min, f.Delay.Max)
+	case !(f.Loss >= 0 && f.Loss <= 1):
+		return fmt.Errorf("sim: loss is %v; it must be in [0,1]", f.Loss)
+	}
+	for i, c := range f.Crashes {
+		if int(c.Node) < 0 || int(c.Node) >= n {
+			return fmt.Errorf("sim: a crash names node %d of %d", c.Node, n)
+		}
+		if slices.ContainsFunc(f.Crashes[:i], func(d Crash) bool { return d.Node == c.Node }) {
+			return fmt.Errorf("sim: node %d crashes twice; once is what is known how to do", c.Node)
+		}
+	}
+	for _, p := range f.Partitions {
+		if p.To <= p.From {
+			return errors.New("sim: a partition ends before it begins")
+		}
+		for _, id := range slices.Concat(p.Groups...) {
+			if int(id) < 0 || int(id) >= n {
+				return fmt.Errorf("sim: a partition names node %d of %d", id, n)
+			}
+		}
+	}
+	return nil
+}
+
+// carry says how long one message to one receiver takes, or that it is lost.
+func (f *Faults) carry(chance *rand.Rand, from, to synod.NodeID, now synod.Tick) (synod.Tick, bool) {
+	for _, p := range f.Partitions {
+		if now >= p.From && now < p.To && !p.joins(from, to) {
+			return 0, false
+		}
+	}
+	if f.Loss > 0 && chance.Float64() < f.Loss {
+		return 0, false
+	}
+	after := 1 + f.Delay.Min
+	if spread := f.Delay.Max - f.Delay.Min; spread > 0 {
+		after += synod.Tick(chance.Int64N(int64(spread) + 1))
+	}
+	return after, true
+}
+
+func (p Partition) joins(a, b synod.NodeID) bool {
+	for _, g := range p.Groups {
+		if slices.Contains(g, a) && slices.Contains(g, b) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Faults) down(node synod.NodeID, now synod.Tick) bool {
+	for _, c := range f.Crashes {
+		if c.Node == node && now >= c.At && (c.To == 0 || now < c.To) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package sim_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sim"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// trace is a Log that keeps one line for everything.
+type trace struct{ lines []string }
+
+func (l *trace) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
+	l.lines = append(l.lines, fmt.Sprintf("%d n%d < %v", now, node, e))
+}
+
+func (l *trace) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
+	l.lines = append(l.lines, fmt.Sprintf("%d n%d > %v", now, node, e))
+}
+
+// rounds is a toy protocol: ask, tell, collect, a few times over.
+func rounds(n int) script.Play {
+	return func(me *script.Agent) synod.Answer {
+		heard := 0
+		for t := range n {
+			r := me.Ask(synod.Prompt{Purpose: synod.Answering})[0]
+			script.Tell(me, synod.Respond, t, synod.Response{Answer: synod.Answer(r.Text)})
+			heard += len(script.Collect[synod.Response](me, synod.Respond, t, script.Until{At: synod.Tick(6 * (t + 1)), Early: true}))
+			me.Note(synod.Opinion{Round: t, Answer: synod.Answer(r.Text)})
+		}
+		return synod.Answer(fmt.Sprint(heard))
+	}
+}
+
+func machines(n, t int) []synod.Machine {
+	out := make([]synod.Machine, n)
+	for i := range out {
+		var peers []synod.NodeID
+		for j := range n {
+			if j != i {
+				peers = append(peers, synod.NodeID(j))
+			}
+		}
+		out[i] = script.New(synod.Seat{Self: synod.NodeID(i), Peers: peers, Seed: uint64(i)}, script.Options{}, rounds(t))
+	}
+	return out
+}
+
+func echo(calls []sim.Call) []synod.Reply {
+	out := make([]synod.Reply, len(calls))
+	for i, c := range calls {
+		out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("%d.%d", c.Node, c.ID)}
+	}
+	return out
+}
+
+func TestEveryoneHearsEveryone(t *testing.T) {
+	r := sim.Run(sim.Config{Machines: machines(4, 3), Ask: echo})
+	if r.Stopped != sim.Finished {
+		t.Fatalf("stopped: %s", r.Stopped)
+	}
+	for id, a := range r.Decided {
+		if a != "9" { // 3 peers in 3 rounds
+			t.Errorf("node %d heard %s", id, a)
+		}
+	}
+}
+
+// Calls of one tick are handed out together, in (node, id) order.
+func TestCallsComeTogetherInOrder(t *testing.T) {
+	var batches [][]sim.Call
+	sim.Run(sim.Config{Machines: machines(5, 2), Ask: func(calls []sim.Call) []synod.Reply {
+		batches = append(batches, append([]sim.Call(nil), calls...))
+		return echo(calls)
+	}})
+	if len(batches) != 2 {
+		t.Fatalf("%d batches, want one a round", len(batches))
+	}
+	for _, b := range batches {
+		for i, c := range b {
+			if int(c.Node) != i {
+				t.Errorf("batch is out of order: %v", b)
+			}
+		}
+	}
+}
+
+// The same seed and faults give the same run, event by event; it is checked over
+// faults drawn at random.
+func TestDeterminism(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 5).Draw(t, "n")
+		faults := sim.Faults{
+			Loss:  rapid.Float64Range(0, 1).Draw(t, "loss"),
+			Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 9).Draw(t, "delay"))},
+		}
+		if rapid.Bool().Draw(t, "crash") {
+			faults.Crashes = []sim.Crash{{Node: 0, At: synod.Tick(rapid.IntRange(0, 9).Draw(t, "at"))}}
+		}
+		seed := rapid.Uint64().Draw(t, "seed")
+		play := func() ([]string, sim.Result) {
+			var log trace
+			r := sim.Run(sim.Config{Machines: machines(n, 3), Ask: echo, Faults: faults, Seed: seed, Log: &log})
+			return log.lines, r
+		}
+		lines, result := play()
+		again, resultAgain := play()
+		if !reflect.DeepEqual(lines, again) || !reflect.DeepEqual(result, resultAgain) {
+			t.Fatalf("two runs of seed %d differ", seed)
+		}
+		if result.Stopped != sim.Finished {
+			t.Fatalf("fixed ticks end every round, whatever is lost: %s", result.Stopped)
+		}
+	})
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		faults sim.Faults
+		want   map[synod.NodeID]synod.Answer
+	}{
+		{"none", sim.Faults{}, map[synod.NodeID]synod.Answer{0: "2", 1: "2", 2: "2"}},
+		{"all is lost", sim.Faults{Loss: 1}, map[synod.NodeID]synod.Answer{0: "0", 1: "0", 2: "0"}},
+		{"later than the slot", sim.Faults{Delay: sim.Delay{Min: 6, Max: 6}}, map[synod.NodeID]synod.Answer{0: "0", 1: "0", 2: "0"}},
+		{"node 2 is cut off", sim.Faults{Partitions: []sim.Partition{{To: 100, Groups: [][]synod.NodeID{{0, 1}}}}},
+			map[synod.NodeID]synod.Answer{0: "1", 1: "1", 2: "0"}},
+		{"node 1 crashes at once", sim.Faults{Crashes: []sim.Crash{{Node: 1}}}, map[synod.NodeID]synod.Answer{0: "1", 2: "1"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.faults.Validate(3); err != nil {
+				t.Fatal(err)
+			}
+			r := sim.Run(sim.Config{Machines: machines(3, 1), Ask: echo, Faults: c.faults})
+			if !reflect.DeepEqual(r.Decided, c.want) || r.Stopped != sim.Finished {
+				t.Errorf("decided %v (%s), want %v", r.Decided, r.Stopped, c.want)
+			}
+		})
+	}
+}
+
+func TestFaultsAreChecked(t *testing.T) {
+	for _, f := range []sim.Faults{
+		{Loss: 2}, {Loss: -1}, {Delay: sim.Delay{Min: 2, Max: 1}}, {Crashes: []sim.Crash{{Node: 3}}},
+		{Partitions: []sim.Partition{{From: 2, To: 2}}}, {Partitions: []sim.Partition{{To: 2, Groups: [][]synod.NodeID{{7}}}}},
+		{Crashes: []sim.Crash{{Node: 1}, {Node: 1, At: 3}}},
+	} {
+		if f.Validate(3) == nil {
+			t.Errorf("%+v is let through", f)
+		}
+	}
+}
+
+// forger sends in another node's name, to itself, and to nobody that exists.
+type forger struct{}
+
+func (forger) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if _, ok := e.(synod.Begin); !ok {
+		return nil
+	}
+	body, _ := synod.Response{Answer: "forged"}.AppendBinary(nil)
+	return []synod.Effect{
+		synod.Send{To: []synod.NodeID{1, 0, 99, -1}, Message: &synod.Message{From: 1, Slot: synod.Slot{Name: synod.Respond}, Body: body}},
+		synod.Decide{},
+	}
+}
+
+func TestNobodySpeaksInAnothersName(t *testing.T) {
+	var log trace
+	m := machines(2, 1)
+	m[0].Step(0, synod.Halt{})
+	m[0] = forger{}
+	sim.Run(sim.Config{Machines: m, Ask: echo, Log: &log})
+	found := false
+	for _, l := range log.lines {
+		found = found || l == `1 n1 < heard n0 respond/0 "forged"`
+	}
+	if !found {
+		t.Errorf("the message must come from its sender:\n%v", log.lines)
+	}
+}
+
+func TestWatchStops(t *testing.T) {
+	notes := 0
+	r := sim.Run(sim.Config{Machines: machines(3, 9), Ask: echo, Watch: func(_ synod.Tick, n []sim.Noted) string {
+		if notes += len(n); notes >= 6 {
+			return "enough"
+		}
+		return ""
+	}})
+	if r.Stopped != "enough" || len(r.Decided) != 0 {
+		t.Errorf("stopped %q with %v", r.Stopped, r.Decided)
+	}
+}
+
+// mute never decides and never asks for anything.
+type mute struct{}
+
+func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
+
+func TestStalled(t *testing.T) {
+	if r := sim.Run(sim.Config{Machines: []synod.Machine{mute{}}, Ask: echo}); r.Stopped != sim.Stalled {
+		t.Errorf("a run in which nothing is left to happen: %s", r.Stopped)
+	}
+}
