@@ -1,0 +1,18 @@
+package llama
+
+import "errors"
+
+// ErrFull means the key-value cache has no room for the batch.
+var ErrFull = errors.New("llama: no room in the key-value cache")
+
+// ErrLayout means the library was built from a llama.h this build cannot speak to.
+var ErrLayout = errors.New("unsupported library")
+
+// ErrModel means that a model file could not be used.
+var ErrModel = errors.New("model")
+
+// ErrTemplate means llama.cpp does not know how to apply a chat template.
+var ErrTemplate = errors.New("llama: chat template not recognised")
+
+// ErrGrammar means the grammar text is not valid GBNF.
+var ErrGrammar = errors.New("llama: grammar cannot be parsed")

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+// Options are what the child is told on its command line.
+type Options struct {
+	LibDir     string
+	ModelPath  string
+	Context    int
+	Seqs       int
+	Threads    int
+	AnyLibrary bool // accept another version than LibraryVersion if it looks right
+	Memory     int64
+}
+
+const (
+	defaultContext = 2048
+	defaultSeqs    = 8
+	branches       = 8   // sequences for continuations being scored
+	batchTokens    = 256 // tokens in one decode call, and in one continuation
+	chunkTokens    = 64  // of prompts in one call; more is no faster on a CPU and delays cancelling
+	maxSeqs        = 64
+)
+
+func (o Options) withDefaults() Options {
+	if o.Context == 0 {
+		o.Context = defaultContext
+	}
+	if o.Seqs == 0 {
+		o.Seqs = defaultSeqs
+	}
+	if o.Threads == 0 {
+		o.Threads = 1
+	}
+	return o
+}
+
+func (o Options) check() error {
+	switch {
+	case o.LibDir == "":
+		return fmt.Errorf("engine: %w: no directory given", ErrLibrary)
+	case o.ModelPath == "":
+		return fmt.Errorf("engine: %w: no file given", ErrModel)
+	case o.Context < 64 || o.Context > 1<<20:
+		return fmt.Errorf("engine: context of %d tokens, want 64 to %d", o.Context, 1<<20)
+	case o.Seqs < 1 || o.Seqs > maxSeqs:
+		return fmt.Errorf("engine: %d sequences, want 1 to %d", o.Seqs, maxSeqs)
+	case o.Threads < 1 || o.Threads > 256:
+		return fmt.Errorf("engine: %d threads, want 1 to 256", o.Threads)
+	}
+	return checkGGUF(o.ModelPath)
+}
+
+// cells is the size of the key-value cache. Half of what Seqs full contexts
+// would need: seats share prompts, and a job that does not fit waits.
+func (o Options) cells() int { return max(o.Context, o.Context*(o.Seqs+1)/2) }
+
+// checkGGUF looks at the first four bytes only: the rest is for the child.
+func checkGGUF(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("engine: %w: %w", ErrModel, err)
+	}
+	defer f.Close()
+	var magic [4]byte
+	if _, err := io.ReadFull(f, magic[:]); err != nil || string(magic[:]) != "GGUF" {
+		return fmt.Errorf("engine: %w: %s is not a GGUF file", ErrModel, path)
+	}
+	return nil
+}
+
+// args is the command line that ParseArgs reads.
+func (o Options) args() []string {
+	a := []string{
+		"--lib", o.LibDir, "--model", o.ModelPath, "--context", strconv.Itoa(o.Context), "--seqs", strconv.Itoa(o.Seqs),
+		"--threads", strconv.Itoa(o.Threads), "--memory", strconv.FormatInt(o.Memory, 10),
+	}
+	if o.AnyLibrary {
+		a = append(a, "--any-library")
+	}
+	return a
+}
+
+// ParseArgs reads what follows the hidden verb `engine`.
+func ParseArgs(args []string) (Options, error) {
+	var o Options
+	fs := flag.NewFlagSet("engine", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.StringVar(&o.LibDir, "lib", "", "directory of llama.cpp's shared libraries")
+	fs.StringVar(&o.ModelPath, "model", "", "GGUF file")
+	fs.IntVar(&o.Context, "context", defaultContext, "tokens a sequence")
+	fs.IntVar(&o.Seqs, "seqs", defaultSeqs, "sequences at once")
+	fs.IntVar(&o.Threads, "threads", 1, "threads")
+	fs.Int64Var(&o.Memory, "memory", 0, "most bytes of private memory, 0 for a default")
+	fs.BoolVar(&o.AnyLibrary, "any-library", false, "accept another library version")
+	if err := fs.Parse(args); err != nil {
+		return o, fmt.Errorf("engine: %w", err)
+	}
+	if fs.NArg() > 0 {
+		return o, errors.New("engine: unexpected argument " + fs.Arg(0))
+	}
+	return o, nil
+}

@@ -1,0 +1,186 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !noengine
+
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"synod.dev/synod/llm/engine/internal/batch"
+	"synod.dev/synod/llm/engine/internal/llama"
+)
+
+// Serve is the child: it loads the model, says hello and answers requests
+// until stdin ends. It takes its process over (descriptor 1, priority, limits)
+// and so belongs in one of its own.
+func Serve(ctx context.Context, opts Options, stdin io.Reader, stdout io.Writer) error {
+	runtime.GOMAXPROCS(2) // one for the model, one for the pipes
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if f, ok := stdout.(*os.File); ok && f.Fd() == 1 {
+		own, err := claimStdout()
+		if err != nil {
+			return fmt.Errorf("engine: %w", err)
+		}
+		defer own.Close()
+		stdout = own
+	}
+	opts = opts.withDefaults()
+	commands := make(chan toChild, 256)
+	go listenTo(stdin, commands) // before the load: a parent that dies then is noticed too
+	s, err := load(opts)
+	if err != nil {
+		return errors.Join(err, writeFrame(stdout, fromChild{Err: toWire(err)}))
+	}
+	defer s.session.Close()
+	s.out = stdout
+	info := s.info()
+	if err := writeFrame(stdout, fromChild{Hello: &info}); err != nil {
+		return err
+	}
+	return s.loop(ctx, commands)
+}
+
+// listenTo reads commands until stdin ends. The loop may then be deep in a
+// computation nobody waits for, so the process is given a moment and ended.
+func listenTo(stdin io.Reader, commands chan<- toChild) {
+	r := bufio.NewReaderSize(stdin, 64<<10)
+	for {
+		var m toChild
+		if err := readFrame(r, &m); err != nil {
+			close(commands)
+			time.AfterFunc(300*time.Millisecond, func() { os.Exit(0) })
+			return
+		}
+		commands <- m
+	}
+}
+
+// server is the child's state; one goroutine owns it.
+type server struct {
+	opts    Options
+	lib     *llama.Library
+	session *llama.Session
+	chat    chat
+	runner  *batch.Runner
+	prompts map[uint64]int // prompt tokens of jobs under way
+	out     io.Writer
+	failed  error // writing failed: the parent is gone
+}
+
+func load(opts Options) (*server, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	lower(memoryLimit(opts))
+	lib, err := llama.Open(opts.LibDir)
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w: %w", ErrLibrary, err)
+	}
+	if base, _, _ := strings.Cut(lib.Version, "-"); base != LibraryVersion && !opts.AnyLibrary {
+		return nil, fmt.Errorf("engine: %w: llama.cpp %s in %s, this build is made for %s", ErrLibrary, lib.Version, opts.LibDir, LibraryVersion)
+	}
+	lib.LoadBackends()
+	session, err := lib.Load(opts.ModelPath, llama.SessionConfig{
+		Cells: opts.cells(), Seqs: opts.Seqs + branches, Batch: batchTokens, Threads: opts.Threads,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w: %w", ErrModel, err)
+	}
+	s := &server{opts: opts, lib: lib, session: session, chat: newChat(session), prompts: map[uint64]int{}}
+	s.runner = batch.New(session, batch.Config{
+		Seqs: opts.Seqs, Branches: branches, Context: opts.Context, Cells: opts.cells(),
+		Batch: batchTokens, Chunk: chunkTokens,
+	}, s.report)
+	return s, nil
+}
+
+func memoryLimit(opts Options) int64 {
+	if opts.Memory != 0 {
+		return opts.Memory
+	}
+	limit := int64(4 << 30)
+	if st, err := os.Stat(opts.ModelPath); err == nil {
+		limit += 2 * st.Size()
+	}
+	return limit
+}
+
+func (s *server) info() Info {
+	return Info{
+		Description: s.session.Description(), Name: s.session.Meta("general.name"),
+		Architecture: s.session.Meta("general.architecture"), Params: s.session.Params(), Bytes: s.session.Size(),
+		ContextTrained: s.session.ContextTrained(), Vocabulary: s.session.Vocab(),
+		Template: s.chat.template, TemplateSHA256: s.chat.sha256(), Rendering: s.chat.rendering,
+		Library: s.lib.Version, Ggml: s.lib.Ggml, CPU: s.lib.CPUVariant(), System: s.lib.SystemInfo(),
+		Threads: s.opts.Threads, Seqs: s.opts.Seqs, Context: s.opts.Context, Cells: s.opts.cells(), Batch: batchTokens,
+	}
+}
+
+// quiet is how long nothing must arrive before an idle engine starts on what
+// has: seats of one council ask within microseconds of one another, and a wave
+// that is complete before it starts is decoded in a repeatable shape.
+const (
+	quiet   = 3 * time.Millisecond
+	longest = 20 * time.Millisecond
+)
+
+func (s *server) loop(ctx context.Context, commands <-chan toChild) error {
+	for s.failed == nil {
+		wave, open := s.gather(ctx, commands)
+		if !open {
+			return ctx.Err()
+		}
+		s.submit(wave)
+		if s.runner.Busy() {
+			s.runner.Step()
+		}
+	}
+	return s.failed
+}
+
+// gather takes what has arrived; when there is nothing else to do it waits.
+func (s *server) gather(ctx context.Context, commands <-chan toChild) (wave []toChild, open bool) {
+	if s.runner.Busy() {
+		for {
+			select {
+			case m, ok := <-commands:
+				if !ok {
+					return nil, false
+				}
+				wave = append(wave, m)
+			default:
+				return wave, ctx.Err() == nil
+			}
+		}
+	}
+	select {
+	case m, ok := <-commands:
+		if !ok {
+			return nil, false
+		}
+		wave = append(wave, m)
+	case <-ctx.Done():
+		return nil, false
+	}
+	deadline := time.Now().Add(longest)
+	for time.Now().Before(deadline) {
+		select {
+		case m, ok := <-commands:
+			if !ok {
+				return nil, false
+			}
+			wave = append(wave, m)
+		case <-time.After(quiet):
+			return wave, true
+		}
+	}
+	return wave, true
+}

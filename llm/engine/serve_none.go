@@ -1,0 +1,17 @@
+//go:build !((linux || darwin) && (amd64 || arm64)) || noengine
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// Serve cannot run a model on this platform, or in a build with the tag
+// noengine (which makes a fully static binary).
+func Serve(_ context.Context, _ Options, _ io.Reader, stdout io.Writer) error {
+	err := fmt.Errorf("engine: %w: this build has no model in the box", ErrLibrary)
+	_ = writeFrame(stdout, fromChild{Err: toWire(err)})
+	return err
+}
