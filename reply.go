@@ -43,4 +43,7 @@ type Reply struct {
 	Detail string  `json:"detail,omitempty"` // why it failed, for people; holds no secret
 	Usage  Usage   `json:"usage,omitzero"`
 	Calls  int     `json:"calls,omitempty"` // requests that left for this reply, retries included
+
+	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, where the provider gives it
+	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk: no request left for it
 }

@@ -1,0 +1,206 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"synod.dev/synod"
+)
+
+// Budget bounds what a council spends, in requests and in tokens; 0 is without
+// bound. It is shared by all members.
+//
+// What a request may cost is reserved before it leaves and settled when it comes
+// back. A reservation is an upper bound: a token is at least one byte of UTF-8
+// in every tokenizer that we know of, so a prompt has no more tokens than bytes
+// (and a few for the roles), and a reply no more than its max_tokens. So the
+// budget is not exceeded as long as servers keep to max_tokens and say truly
+// what they used, and never by more than the calls in flight. Where a
+// reservation does not fit but others are still open, the call waits for them:
+// most of what they hold comes back.
+//
+// A call that does not fit is never sent (Dropped), and none after it.
+type Budget struct {
+	calls, tokens int
+
+	mu        sync.Mutex
+	spent     Spent
+	held      Spent
+	exhausted bool
+	changed   chan struct{} // closed and renewed when something is settled
+}
+
+// Spent counts requests that left and the tokens of prompts and replies.
+type Spent struct {
+	Calls  int `json:"calls"`
+	Tokens int `json:"tokens"`
+}
+
+// NewBudget allows so many requests and tokens; 0 is without bound.
+func NewBudget(calls, tokens int) *Budget {
+	return &Budget{calls: calls, tokens: tokens, changed: make(chan struct{})}
+}
+
+// Spent returns what has been settled so far.
+func (b *Budget) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent
+}
+
+// Exhausted reports whether a call had to be refused.
+func (b *Budget) Exhausted() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.exhausted
+}
+
+var errBudget = errors.New("the budget is spent")
+
+// assumedReply is how many tokens a reply may have where no limit is set.
+const assumedReply = 1000
+
+// Layer reserves and settles the calls of one model, whose replies have
+// maxTokens at most. It belongs right around a provider, below retries, so that
+// each request that leaves is counted.
+func (b *Budget) Layer(maxTokens int) Layer {
+	if maxTokens <= 0 {
+		maxTokens = assumedReply
+	}
+	return func(m Model) Model {
+		return &budgeted{layered{m}, b, maxTokens}
+	}
+}
+
+type budgeted struct {
+	layered
+	budget    *Budget
+	maxTokens int
+}
+
+func (l *budgeted) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	prompt := promptTokens(r)
+	hold := Spent{Calls: 1, Tokens: prompt + l.maxTokens}
+	if l.Info().Kind == Recorded || l.Info().Kind == Simulated {
+		hold.Tokens = 0
+	}
+	if f := l.budget.reserve(ctx, hold); f != nil {
+		return failed(synod.Reply{}, f)
+	}
+	extra := func() *Failure {
+		f := l.budget.more()
+		if f == nil {
+			hold.Calls++
+		}
+		return f
+	}
+	reply, err := l.Model.Complete(context.WithValue(ctx, extraKey{}, extra), r)
+	sent := reply.Calls
+	if err == nil && sent == 0 && !reply.Reused {
+		sent = 1 // a member that does not count
+	}
+	l.budget.settle(hold, Spent{Calls: sent, Tokens: cost(hold.Tokens, prompt, reply, err)})
+	return reply, err
+}
+
+// cost is what a call is charged. Where a reply comes without usage, its bytes
+// stand for its tokens; a call that timed out is charged all it might have cost,
+// since the server may have gone on writing. Other failures cost what they say.
+func cost(held, prompt int, r synod.Reply, err error) int {
+	switch said := r.Usage.Prompt + r.Usage.Completion; {
+	case held == 0 || said > 0:
+		return said
+	case err == nil:
+		return min(held, prompt+len(r.Text))
+	case r.Calls > 0 && AsFailure(err).Status == synod.Timeout:
+		return held
+	}
+	return 0
+}
+
+// promptTokens is an upper bound on the tokens of a rendered prompt.
+func promptTokens(r Request) int {
+	if r.Book == nil {
+		return 0
+	}
+	c, err := r.Chat()
+	if err != nil {
+		return 0
+	}
+	const roles = 32
+	return len(c.System) + len(c.User) + len(c.Schema) + roles
+}
+
+// reserve holds what a call may cost, waiting while it would fit if calls in
+// flight came back cheaper than they may.
+func (b *Budget) reserve(ctx context.Context, want Spent) *Failure {
+	for {
+		b.mu.Lock()
+		if b.fits(want) {
+			b.held.Calls += want.Calls
+			b.held.Tokens += want.Tokens
+			b.mu.Unlock()
+			return nil
+		}
+		if !b.hopeful(want) {
+			b.exhausted = true
+			b.mu.Unlock()
+			return &Failure{Status: synod.Dropped, Err: errBudget}
+		}
+		changed := b.changed
+		b.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ended(ctx, "waiting for the budget")
+		}
+	}
+}
+
+func (b *Budget) fits(w Spent) bool {
+	return !b.exhausted &&
+		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
+		(b.tokens == 0 || b.spent.Tokens+b.held.Tokens+w.Tokens <= b.tokens)
+}
+
+// hopeful reports whether w would fit if what is held came to nothing.
+func (b *Budget) hopeful(w Spent) bool {
+	return !b.exhausted && b.held.Calls > 0 &&
+		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
+		(b.tokens == 0 || b.spent.Tokens+w.Tokens <= b.tokens)
+}
+
+// more reserves one request more for a call in flight; its tokens are held
+// already, for the request before it was refused and cost none.
+func (b *Budget) more() *Failure {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.exhausted || (b.calls > 0 && b.spent.Calls+b.held.Calls+1 > b.calls) {
+		b.exhausted = true
+		return &Failure{Status: synod.Dropped, Err: errBudget}
+	}
+	b.held.Calls++
+	return nil
+}
+
+func (b *Budget) settle(held, spent Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held.Calls -= held.Calls
+	b.held.Tokens -= held.Tokens
+	b.spent.Calls += spent.Calls
+	b.spent.Tokens += spent.Tokens
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+type extraKey struct{}
+
+// another asks leave for one more request within a call, such as a fallback.
+func another(ctx context.Context) *Failure {
+	if extra, ok := ctx.Value(extraKey{}).(func() *Failure); ok {
+		return extra()
+	}
+	return nil
+}

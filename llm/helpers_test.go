@@ -1,0 +1,76 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/prompt"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// canary stands for a key that must occur nowhere.
+const canary = "sk-canary-0123456789abcdef"
+
+func testBook(t testing.TB) *prompt.Book {
+	t.Helper()
+	b, err := prompt.NewBook("test", fstest.MapFS{"ask.tmpl": {Data: []byte(
+		`{{define "system"}}You answer.{{end}}{{define "user"}}{{.Question.Text}}{{end}}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func ask(t testing.TB, text string) Request {
+	return Request{
+		Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering, Seed: 7,
+			Question: &synod.Question{ID: "q1", Text: text, Form: synod.Number}},
+		Book: testBook(t), Seat: "a1",
+	}
+}
+
+// stub starts a server and a client of it.
+func stub(t testing.TB, set func(*OpenAIConfig), options ...llmtest.Option) (*OpenAI, *llmtest.Server) {
+	t.Helper()
+	s := llmtest.Start(t, llmtest.Fixed("42", 0.9), options...)
+	c := OpenAIConfig{URL: s.URL, Model: "stub", Key: NewSecret(canary), Timeout: 20 * time.Second}
+	if set != nil {
+		set(&c)
+	}
+	m, err := NewOpenAI(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return m, s
+}
+
+// fake is a model made of a function.
+type fake struct {
+	kind Kind
+	do   func(context.Context, Request) (synod.Reply, error)
+}
+
+func (f fake) Info() Info {
+	return Info{Kind: f.kind, Name: "fake", Identity: fmt.Sprintf("fake %s", f.kind)}
+}
+
+func (f fake) Complete(ctx context.Context, r Request) (synod.Reply, error) { return f.do(ctx, r) }
+
+// failing is a call that left and failed.
+func failing(status synod.Status, retryable bool) (synod.Reply, error) {
+	return failed(synod.Reply{Calls: 1}, &Failure{Status: status, Retryable: retryable, Err: errors.New("as asked")})
+}
+
+func fine(text string) (synod.Reply, error) {
+	return synod.Reply{Status: synod.OK, Text: text, Calls: 1, Usage: synod.Usage{Prompt: 3, Completion: 2}}, nil
+}

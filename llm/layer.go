@@ -1,0 +1,30 @@
+package llm
+
+// layered is what every layer embeds: it hands on Info and the optional powers
+// of the model within, so that no layer hides them.
+type layered struct{ Model }
+
+// Close closes the model within.
+func (l layered) Close() error {
+	if c, ok := l.Model.(Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// CanWeigh asks the model within.
+func (l layered) CanWeigh() bool {
+	w, ok := l.Model.(Weigher)
+	return ok && w.CanWeigh()
+}
+
+// Adapter is a Model that tells what it left out because its server refuses it.
+type Adapter interface{ Adapted() []string }
+
+// Adapted asks the model within.
+func (l layered) Adapted() []string {
+	if a, ok := l.Model.(Adapter); ok {
+		return a.Adapted()
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// form is how a JSON reply is asked for, from the strongest to the weakest.
+type form int
+
+const (
+	formStrict form = iota // json_schema, strict, with the lengths of the schema
+	formBare               // the same without lengths: some servers take no maxLength in a schema
+	formObject             // json_object, the schema in the system message
+	formText               // no response_format, the schema in the system message
+)
+
+func (f form) format(s json.RawMessage) *format {
+	switch f {
+	case formStrict:
+		return &format{"json_schema", &schema{"reply", true, s}}
+	case formBare:
+		return &format{"json_schema", &schema{"reply", true, withoutBounds(s)}}
+	case formObject:
+		return &format{Type: "json_object"}
+	default:
+		return nil
+	}
+}
+
+// dialect is what a server turned out to refuse. It only grows, and it is
+// remembered once a request without the refused thing has been taken.
+type dialect struct {
+	form             form
+	noTemperature    bool
+	noTopP           bool
+	noSeed           bool
+	noLogprobs       bool
+	completionTokens bool // max_completion_tokens in place of max_tokens
+}
+
+// said is what a request held that can be left out.
+type said struct{ schema, temperature, topP, seed, logprobs, maxTokens bool }
+
+func (m *OpenAI) sent(d dialect, c chatSeed) said {
+	return said{
+		schema:      c.Schema != nil && d.form < formText,
+		temperature: m.cfg.Temperature != nil && !d.noTemperature,
+		topP:        m.cfg.TopP != nil && !d.noTopP,
+		seed:        c.seed != nil && !d.noSeed,
+		logprobs:    m.cfg.Logprobs && !d.noLogprobs,
+		maxTokens:   m.cfg.MaxTokens > 0 && !d.completionTokens,
+	}
+}
+
+// after reads a 400 or 422 and says how to ask instead, if the complaint names
+// something that can be left out. Each step removes one thing, so it ends.
+func (d dialect) after(body []byte, s said) (dialect, bool) {
+	text := strings.ToLower(string(body))
+	if c := complaintOf(body); c.message+c.param != "" { // not the whole: some servers echo the request
+		text = strings.ToLower(c.param + " " + c.code + " " + c.message)
+	}
+	names := func(words ...string) bool {
+		for _, w := range words {
+			if strings.Contains(text, w) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case s.maxTokens && names("max_completion_tokens"):
+		d.completionTokens = true
+	case s.logprobs && names("logprob"):
+		d.noLogprobs = true
+	case s.temperature && names("temperature"):
+		d.noTemperature = true
+	case s.topP && names("top_p"):
+		d.noTopP = true
+	case s.schema && names("response_format", "json_schema", "json schema", "schema", "json_object", "json mode", "structured output", "grammar", "guided"):
+		d.form = d.form.weaker(names("maxlength", "not permitted", "invalid schema", "keyword"))
+	case s.seed && names("seed"):
+		d.noSeed = true
+	default:
+		return d, false
+	}
+	return d, true
+}
+
+// weaker is the next form to try. Lengths are worth a try of their own only
+// where the complaint is about what stands in the schema.
+func (f form) weaker(inSchema bool) form {
+	if f == formStrict && !inSchema {
+		return formObject
+	}
+	return f + 1
+}
+
+// withoutBounds drops maxLength from a schema, keeping the order of fields.
+func withoutBounds(s json.RawMessage) json.RawMessage {
+	var out bytes.Buffer
+	for len(s) > 0 {
+		i := bytes.Index(s, []byte(`"maxLength":`))
+		if i < 0 {
+			break
+		}
+		end := i + len(`"maxLength":`)
+		for end < len(s) && (s[end] == ' ' || s[end] >= '0' && s[end] <= '9') {
+			end++
+		}
+		before := bytes.TrimRight(s[:i], " ")
+		if n := len(before); n > 0 && before[n-1] == ',' {
+			before = before[:n-1]
+		} else if end < len(s) && s[end] == ',' {
+			end++
+		}
+		out.Write(before)
+		s = s[end:]
+	}
+	out.Write(s)
+	return out.Bytes()
+}
+
+// Adapted says what the server refused and was left out since, for people.
+func (m *OpenAI) Adapted() []string {
+	d := *m.dialect.Load()
+	var all []string
+	for _, x := range []struct {
+		is  bool
+		say string
+	}{
+		{d.form == formBare, "structured output without lengths in the schema"},
+		{d.form == formObject, "JSON mode in place of structured output"},
+		{d.form == formText, "the JSON schema in words in place of structured output"},
+		{d.noTemperature, "no temperature"},
+		{d.noTopP, "no top_p"},
+		{d.noSeed, "no seed"},
+		{d.noLogprobs, "no token log-probabilities"},
+		{d.completionTokens, "max_completion_tokens in place of max_tokens"},
+	} {
+		if x.is {
+			all = append(all, x.say)
+		}
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+var (
+	version = regexp.MustCompile(`^v[0-9]+([a-z]+[0-9]*)?$`) // a path segment such as v1 or v1beta
+	scheme  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
+)
+
+// NormalizeURL makes the base of an OpenAI-compatible API out of what people
+// write: /v1 is added unless the path already names a version, a pasted
+// /chat/completions is cut, and 0.0.0.0, where a server listens, becomes
+// loopback, where it can be reached. No error quotes the URL, which may hold a
+// password.
+func NormalizeURL(raw string) (string, error) {
+	raw = strings.TrimSpace(raw)
+	if !scheme.MatchString(raw) {
+		return "", errors.New("llm: url: needs http:// or https:// in front")
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" {
+		return "", errors.New("llm: url: cannot be read as a URL")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return "", fmt.Errorf("llm: url: scheme %q is neither http nor https", u.Scheme)
+	}
+	u.Fragment, u.RawFragment, u.RawPath = "", "", ""
+	u.Host = reachable(u.Hostname(), u.Port())
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	if !versioned(u.Path) {
+		u.Path += "/v1"
+	}
+	return u.String(), nil
+}
+
+func versioned(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if version.MatchString(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// reachable joins host and port, an unspecified address becoming loopback.
+func reachable(host, port string) string {
+	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
+		host = "127.0.0.1"
+		if a.Is6() && !a.Is4In6() {
+			host = "::1"
+		}
+	}
+	if port == "" && strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	if port == "" {
+		return host
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// OllamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be
+// missing (http, loopback, 11434; a scheme without a port means that scheme's
+// own port).
+func OllamaURL(host string) (string, error) {
+	host = strings.Trim(strings.TrimSpace(host), `"'`)
+	bare := !scheme.MatchString(host)
+	if bare {
+		host = "http://" + host
+	}
+	u, err := url.Parse(host)
+	if err != nil {
+		return "", errors.New("llm: OLLAMA_HOST: cannot be read as host, host:port or URL")
+	}
+	name, port := u.Hostname(), u.Port()
+	if name == "" {
+		name = "127.0.0.1"
+	}
+	if bare && port == "" {
+		port = "11434"
+	}
+	u.Host = reachable(name, port)
+	return NormalizeURL(u.String())
+}
+
+// StripURL keeps scheme, host and path of a URL: what may be shown. Credentials
+// and query are cut.
+func StripURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(unreadable url)"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
