@@ -38,15 +38,15 @@ func (m *member) answer() held {
 
 // exchange is line 3: r goes to all neighbours, theirs come in. A member without
 // an answer first tries again to get one, and is silent if it cannot.
-func (m *member) exchange(t int, r *held) []script.Heard[synod.Response] {
+func (m *member) exchange(t int, r *held) (heard []script.Heard[synod.Response], silent []synod.NodeID) {
 	if r.answer == synod.None && t > 0 {
 		*r = m.answer()
 	}
 	if r.answer != synod.None {
 		script.Tell(m.me, synod.Respond, t, synod.Response{Answer: r.answer, Rationale: r.rationale})
 	}
-	heard := script.Collect[synod.Response](m.me, synod.Respond, t, script.Until{At: m.end(t), Early: true})
-	return m.readable(heard)
+	heard = m.readable(script.Collect[synod.Response](m.me, synod.Respond, t, script.Until{At: m.end(t)}))
+	return heard, absent(m.me.Seat().Peers, heard)
 }
 
 // readable drops words that are no answer to the question and cuts rationales to

@@ -35,19 +35,14 @@ type verdict struct {
 // calls do not depend on one another, so they are asked together. The prompt
 // holds the answer's content and nothing that the sender says about itself.
 func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
-	purpose := synod.Scoring
-	if m.Score == Likelihood {
-		purpose = synod.Weighing
+	if r.answer == synod.None {
+		return scores{self: synod.Untrusted} // nothing to refine, so nothing to judge
 	}
 	prompts := make([]synod.Prompt, 0, len(heard)+1)
 	for _, h := range heard {
-		prompts = append(prompts, m.prompt(purpose))
-		prompts[len(prompts)-1].Candidate, prompts[len(prompts)-1].Rationale = h.Word.Answer, h.Word.Rationale
+		prompts = append(prompts, m.judge(h.Word.Answer, h.Word.Rationale))
 	}
-	if r.answer != synod.None {
-		prompts = append(prompts, m.prompt(purpose))
-		prompts[len(prompts)-1].Candidate, prompts[len(prompts)-1].Rationale = r.answer, r.rationale
-	}
+	prompts = append(prompts, m.judge(r.answer, r.rationale))
 	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
 	for i, reply := range m.me.Ask(prompts...) {
 		if i < len(heard) {
@@ -57,6 +52,17 @@ func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
 		}
 	}
 	return s
+}
+
+// judge asks for a score of one answer.
+func (m *member) judge(answer synod.Answer, rationale string) synod.Prompt {
+	purpose := synod.Scoring
+	if m.Score == Likelihood {
+		purpose = synod.Weighing
+	}
+	q := m.prompt(purpose)
+	q.Candidate, q.Rationale = answer, rationale
+	return q
 }
 
 // scoreOf reads a score: what the model wrote for Stated; for Likelihood
@@ -79,14 +85,13 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 
 // filter is Eq. 3 and 4: of the neighbours scored strictly below oneself, the
 // lowest are dropped, at most F of them.
-func (m *member) filter(heard []script.Heard[synod.Response], s scores) verdict {
-	seat := m.me.Seat()
-	v := verdict{scores: s, silent: absent(seat.Peers, heard)}
-	budget, anchor := seat.F, s.self
-	if !m.Exact {
-		budget = max(0, seat.F-len(v.silent)) // silence spends the budget (SAC-4)
+func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
+	v := verdict{scores: s, silent: silent}
+	budget, anchor := f, s.self
+	if !p.Exact {
+		budget = max(0, f-len(silent)) // silence spends the budget (SAC-4)
 	}
-	if m.StrictTrim || !m.Exact && anchor == synod.Untrusted {
+	if p.StrictTrim || !p.Exact && anchor == synod.Untrusted {
 		anchor = synod.Score(math.Inf(1)) // SAC-7, or no anchor to be had
 	}
 	v.dropped = bottom(budget, below(anchor, s.scored))

@@ -78,25 +78,27 @@ func (p *SAC) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
 
-// play is Algorithm 1, line by line. Its exchange may end early: SAC needs no
-// agreement on who was silent, only what this member has heard itself.
+// play is Algorithm 1, line by line.
 func (p *SAC) play(me *script.Agent) synod.Answer {
 	m := &member{SAC: p, me: me}
 	r := m.answer() // 1
 	m.note(0, r, verdict{})
 	for t := range p.Rounds { // 2
-		heard := m.exchange(t, &r)   // 3
-		scores := m.score(heard, r)  // 4
-		v := m.filter(heard, scores) // 5, 6
-		r = m.refine(r, v)           // 7
+		heard, silent := m.exchange(t, &r)         // 3
+		scores := m.score(heard, r)                // 4
+		v := m.filter(me.Seat().F, silent, scores) // 5, 6
+		r = m.refine(r, v)                         // 7
 		m.note(t+1, r, v)
 	} // 8
 	return r.answer // 9
 }
 
 // Rounds end at fixed ticks, so that a member that waits for a silent neighbour
-// and one that does not stay in the same round. A round has room for an answer
-// asked for again, the exchange, the scores and the refinement.
+// and one that does not stay in the same round, and all members ask their models
+// at the same ticks: calls of different ticks wait for one another. A round has
+// room for an answer asked for again, the exchange, the scores and the
+// refinement. Ending an exchange as soon as all have spoken would be safe (SAC
+// needs no agreement on who was silent) and would save nothing in virtual time.
 func (p *SAC) end(t int) synod.Tick {
 	const think = 2 // ticks that a model call may take
 	return 2*think + synod.Tick(t)*(p.Within+3*think) + p.Within

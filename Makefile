@@ -1,0 +1,49 @@
+# make help lists the targets.
+
+GO      ?= go
+BIN     := bin/synod
+TOOLS   := $(CURDIR)/.tools
+STATIC  := $(TOOLS)/staticcheck
+export CGO_ENABLED ?= 0
+
+.PHONY: help build model test check race fuzz bench transcript clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/synod
+	$(GO) build -o $(BIN) ./cmd/synod
+
+model: build ## fetch the model in the box (about 110 MB, once)
+	$(BIN) models pull
+
+test: model check race ## everything that CI runs
+
+check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
+	$(GO) vet ./...
+	$(STATIC) ./...
+	$(GO) test -count=1 -run TestHouse .
+
+race: ## all tests, under the race detector where there is a C compiler
+	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...; \
+	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 12m ./...; fi
+
+$(STATIC):
+	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+fuzz: ## five seconds for every fuzz target
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 5s $$pkg || exit 1; \
+	  done; \
+	done
+
+bench: ## the benchmarks that docs/performance.md reports
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+transcript: ## renew the transcripts; read the diff
+	$(GO) test ./protocol/... -rewrite
+
+clean: ## remove what was built
+	rm -rf bin .tools

@@ -1,0 +1,112 @@
+package synod_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ranks is the order of packages: each imports only from a lower rank. A folder
+// stands for all below it that have no line of their own.
+var ranks = map[string]int{
+	"":            0,
+	"graph":       1,
+	"script":      1,
+	"prompt":      1,
+	"journal":     1,
+	"protocol/*":  2, // protocol imports its folders: the table is above what it lists
+	"protocol":    3,
+	"adversary":   2,
+	"llm/engine":  1,
+	"llm/models":  1,
+	"llm":         2,
+	"llm/llmtest": 2,
+	"sim":         3,
+	"council":     4,
+	"cmd/synod":   6,
+}
+
+// pure packages touch no clock, network, file or chance but a seeded one.
+var pure = []string{"", "graph", "script", "prompt", "protocol", "adversary"}
+
+var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
+
+const module = "synod.dev/synod"
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+// TestHouse is the order of packages: layers, and purity where it is promised.
+func TestHouse(t *testing.T) {
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		rank, ok := rankOf(name)
+		if !ok {
+			t.Errorf("package %s has no rank: give it one in this test, with a reason in its comment", p.ImportPath)
+			continue
+		}
+		for _, i := range p.Imports {
+			if isPure(name) && slices.ContainsFunc(impure, func(bad string) bool { return i == bad || strings.HasPrefix(i, bad+"/") && bad != "math/rand" }) {
+				t.Errorf("pure package %s imports %s", p.ImportPath, i)
+			}
+			if !strings.HasPrefix(i, module) {
+				continue
+			}
+			below := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
+			if r, _ := rankOf(below); r >= rank && !strings.HasPrefix(below, name+"/") {
+				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i, r)
+			}
+		}
+	}
+}
+
+func rankOf(name string) (int, bool) {
+	if r, ok := ranks[name]; ok {
+		return r, true
+	}
+	for at := name; ; {
+		i := strings.LastIndexByte(at, '/')
+		if i < 0 {
+			return 0, false
+		}
+		at = at[:i]
+		if r, ok := ranks[at+"/*"]; ok {
+			return r, true
+		}
+		if r, ok := ranks[at]; ok {
+			return r, true
+		}
+	}
+}
+
+func isPure(name string) bool {
+	return slices.ContainsFunc(pure, func(p string) bool {
+		return name == p || p != "" && strings.HasPrefix(name, p+"/")
+	})
+}
+
+func listPackages(t *testing.T) (all []goPackage) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
