@@ -1,0 +1,460 @@
+package sac
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/script"
+)
+
+// This file holds the claims of §4.2 of the paper against the filter itself:
+// every case for n ≤ 5, random ones above. Only the order of scores matters, so
+// weak orders stand for all real scores.
+
+// setting is a graph with a bound F that its robustness r earns.
+type setting struct {
+	g    graph.Graph
+	r, f int
+}
+
+// everyGraph lists all graphs of n nodes with every F for which r ≥ F+1.
+func everyGraph(t *testing.T, n int) (out []setting) {
+	t.Helper()
+	var pairs [][2]int
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			pairs = append(pairs, [2]int{i, j})
+		}
+	}
+	for bits := range 1 << len(pairs) {
+		var edges [][2]int
+		for k, p := range pairs {
+			if bits>>k&1 == 1 {
+				edges = append(edges, p)
+			}
+		}
+		g, err := graph.New(n, false, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := graph.Robustness(g, nil).R
+		for f := 0; f < r; f++ {
+			out = append(out, setting{g, r, f})
+		}
+	}
+	return out
+}
+
+// everyLocal calls do with every F-local set, as a bit set.
+func everyLocal(s setting, do func(b int)) {
+	for b := range 1 << s.g.N() {
+		if local(s, b) {
+			do(b)
+		}
+	}
+}
+
+func local(s setting, b int) bool {
+	for i := range s.g.N() {
+		if b>>i&1 == 0 && bad(s.g, i, b) > s.f {
+			return false
+		}
+	}
+	return true
+}
+
+// bad counts the neighbours of i in b.
+func bad(g graph.Graph, i, b int) (n int) {
+	for _, j := range g.In(i) {
+		n += b >> j & 1
+	}
+	return n
+}
+
+// everyOrder calls do with every weak order of m things, as ranks.
+func everyOrder(m int, do func(rank []int)) {
+	rank := make([]int, m)
+	var place func(k, top int)
+	place = func(k, top int) {
+		if k == m {
+			for want := range top { // every rank below the top must be in use
+				if !uses(rank, want) {
+					return
+				}
+			}
+			do(rank)
+			return
+		}
+		for v := range m {
+			rank[k] = v
+			place(k+1, max(top, v+1))
+		}
+	}
+	place(0, 0)
+}
+
+func uses(rank []int, want int) bool {
+	for _, v := range rank {
+		if v == want {
+			return true
+		}
+	}
+	return false
+}
+
+// judgedBy is node i's scores from ranks: neighbours in order, then itself.
+func judgedBy(g graph.Graph, i int, rank []int, silent int) (s scores, quiet []synod.NodeID) {
+	s.self = synod.Score(rank[len(rank)-1])
+	for k, j := range g.In(i) {
+		if silent>>j&1 == 1 {
+			quiet = append(quiet, synod.NodeID(j))
+			continue
+		}
+		s.scored = append(s.scored, judged{script.Heard[synod.Response]{From: synod.NodeID(j)}, synod.Score(rank[k])})
+	}
+	return s, quiet
+}
+
+// holds42 checks Property 4.2 at i: what is retained scores no less than the
+// lowest-scored reliable agent, itself included where it is reliable; and
+// something is retained (I-SAC-1, I-SAC-2).
+func holds42(v verdict, i, b int) bool {
+	low, any := synod.Score(0), false
+	if b>>i&1 == 0 {
+		low, any = v.self, true
+	}
+	for _, j := range v.scored {
+		if b>>int(j.From)&1 == 0 && (!any || j.score < low) {
+			low, any = j.score, true
+		}
+	}
+	for _, j := range v.retained {
+		if any && j.score < low {
+			return false
+		}
+	}
+	return len(v.retained) > 0
+}
+
+// Property 4.2, at reliable agents: every graph with n ≤ 5, every F-local set,
+// every weak order of scores.
+func TestProperty42Exhaustive(t *testing.T) {
+	p := New()
+	cases := 0
+	for n := 2; n <= 5; n++ {
+		for _, s := range everyGraph(t, n) {
+			orders := s.byDegree()
+			everyLocal(s, func(b int) {
+				for i := range n {
+					if b>>i&1 == 1 {
+						continue
+					}
+					for _, rank := range orders[len(s.g.In(i))] {
+						cases++
+						sc, quiet := judgedBy(s.g, i, rank, 0)
+						if v := p.filter(s.f, quiet, sc); !holds42(v, i, b) {
+							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.g.Edges(), s.f, b, i, rank, v.retained)
+						}
+					}
+				}
+			})
+		}
+	}
+	t.Logf("%d cases", cases)
+	if cases < 1_200_000 {
+		t.Errorf("only %d cases: not every one was tried", cases)
+	}
+}
+
+var orderCache = map[int][][]int{}
+
+// byDegree is the weak orders of a node of each degree and its neighbours.
+func (s setting) byDegree() map[int][][]int {
+	for d := range s.g.N() {
+		if orderCache[d] == nil {
+			everyOrder(d+1, func(rank []int) { orderCache[d] = append(orderCache[d], append([]int(nil), rank...)) })
+		}
+	}
+	return orderCache
+}
+
+// chance draws random executions above n = 5; the seed is printed on failure.
+type chance struct {
+	*rand.Rand
+	seed uint64
+}
+
+func eachChance(t *testing.T, runs int, do func(c chance) error) {
+	t.Helper()
+	if testing.Short() {
+		runs /= 10
+	}
+	for seed := range uint64(runs) {
+		c := chance{rand.New(rand.NewPCG(seed, 42)), seed}
+		if err := do(c); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// draw is a random graph of 6 to 9 nodes with a bound that lets r lie in
+// [F+1, 2F] or at least 2F+1, as asked, and a random F-local set.
+func (c chance) draw(strong bool) (s setting, b int, ok bool) {
+	n := 6 + c.IntN(4)
+	var edges [][2]int
+	density := .4 + .6*c.Float64()
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			if c.Float64() < density {
+				edges = append(edges, [2]int{i, j})
+			}
+		}
+	}
+	s.g, _ = graph.New(n, false, edges)
+	s.r = graph.Robustness(s.g, nil).R
+	if strong {
+		s.f = (s.r - 1) / 2
+	} else {
+		s.f = s.r - 1
+	}
+	if s.f < 1 {
+		return s, 0, false
+	}
+	for _, i := range c.Perm(n) {
+		if b |= 1 << i; !local(s, b) {
+			b &^= 1 << i
+		}
+		if c.IntN(4) == 0 {
+			break
+		}
+	}
+	return s, b, true
+}
+
+// round is one random round of the whole council: every node's verdict.
+func (c chance) round(p *SAC, s setting, silent int) []verdict {
+	out := make([]verdict, s.g.N())
+	for i := range out {
+		rank := make([]int, len(s.g.In(i))+1)
+		for k := range rank {
+			rank[k] = c.IntN(4)
+		}
+		sc, quiet := judgedBy(s.g, i, rank, silent)
+		out[i] = p.filter(s.f, quiet, sc)
+	}
+	return out
+}
+
+// branches reports whether the retained edges among the nodes of mask have a
+// rooted out-branching: some node reaches all others.
+func branches(kept []verdict, mask int) bool {
+	for root := range kept {
+		if mask>>root&1 == 0 {
+			continue
+		}
+		reached := 1 << root
+		for grew := true; grew; {
+			grew = false
+			for i := range kept {
+				for _, j := range kept[i].retained {
+					if mask>>i&1 == 1 && reached>>i&1 == 0 && reached>>int(j.From)&1 == 1 {
+						reached |= 1 << i
+						grew = true
+					}
+				}
+			}
+		}
+		if reached&mask == mask {
+			return true
+		}
+	}
+	return mask == 0
+}
+
+// Properties 4.2 and 4.3 (I-SAC-1, I-SAC-2, I-SAC-3) on random graphs of 6 to 9
+// nodes with r ≥ F+1, with random silence among the Byzantine; and 4.3-strong
+// (I-SAC-4) where r ≥ 2F+1.
+func TestProperties42And43AtRandom(t *testing.T) {
+	p := New()
+	played := 0
+	eachChance(t, 30_000, func(c chance) error {
+		strong := c.IntN(2) == 0
+		s, b, ok := c.draw(strong)
+		if !ok {
+			return nil
+		}
+		played++
+		silent := b & c.IntN(1<<s.g.N())
+		kept := c.round(p, s, silent)
+		for i, v := range kept {
+			if b>>i&1 == 0 && !holds42(v, i, b) {
+				return fmt.Errorf("4.2 fails at reliable node %d: edges %v F=%d Byzantine %b silent %b: %v", i, s.g.Edges(), s.f, b, silent, v)
+			}
+		}
+		if all := 1<<s.g.N() - 1; silent == 0 && !branches(kept, all) {
+			return fmt.Errorf("4.3 fails: edges %v F=%d", s.g.Edges(), s.f)
+		}
+		if reliable := (1<<s.g.N() - 1) &^ b; strong && !branches(kept, reliable) {
+			return fmt.Errorf("4.3-strong fails: edges %v r=%d F=%d Byzantine %b silent %b", s.g.Edges(), s.r, s.f, b, silent)
+		}
+		return nil
+	})
+	if played < 1000 {
+		t.Errorf("only %d executions were played", played)
+	}
+}
+
+// Property 4.3 with every removal of up to F in-edges that SAC's filter can make,
+// for n ≤ 4 (n = 5 is in package graph, against any removal at all).
+func TestProperty43Exhaustive(t *testing.T) {
+	p := New()
+	cases := 0
+	for n := 2; n <= 4; n++ {
+		for _, s := range everyGraph(t, n) {
+			orders := s.byDegree()
+			var seat func(i int, kept []verdict)
+			seat = func(i int, kept []verdict) {
+				if i == n {
+					cases++
+					if !branches(kept, 1<<n-1) {
+						t.Fatalf("edges %v F=%d: %v", s.g.Edges(), s.f, kept)
+					}
+					return
+				}
+				seen := map[string]bool{} // removals, not orders, make the case
+				for _, rank := range orders[len(s.g.In(i))] {
+					sc, _ := judgedBy(s.g, i, rank, 0)
+					v := p.filter(s.f, nil, sc)
+					if key := fmt.Sprint(v.dropped); !seen[key] {
+						seen[key] = true
+						seat(i+1, append(kept, v))
+					}
+				}
+			}
+			seat(0, nil)
+		}
+	}
+	t.Logf("%d cases", cases)
+	if cases < 1000 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// Finding F1: the paper claims 4.2 at "each agent", faulty ones too. It is false
+// there, and strict trim makes it true at every honest agent with at most F
+// Byzantine neighbours (I-SAC-1s).
+func TestFindingF1(t *testing.T) {
+	broken, strict := 0, 0
+	eachChance(t, 20_000, func(c chance) error {
+		s, b, ok := c.draw(false)
+		if !ok {
+			return nil
+		}
+		trim := New()
+		trim.StrictTrim = true
+		same := c.seed // both filters must see the same scores
+		plain := chance{rand.New(rand.NewPCG(same, 7)), same}.round(New(), s, 0)
+		strictly := chance{rand.New(rand.NewPCG(same, 7)), same}.round(trim, s, 0)
+		for i := range plain {
+			if b>>i&1 == 0 || bad(s.g, i, b) > s.f {
+				continue // reliable, or not covered
+			}
+			if !holds42(plain[i], i, b) {
+				broken++
+			}
+			strict++
+			if !holds42(strictly[i], i, b) {
+				return fmt.Errorf("strict trim fails at faulty node %d: edges %v F=%d Byzantine %b", i, s.g.Edges(), s.f, b)
+			}
+		}
+		return nil
+	})
+	if broken == 0 || strict < 1000 {
+		t.Errorf("the finding must show: %d violations, %d strict cases", broken, strict)
+	}
+}
+
+// Finding F2: with F+1 ≤ r ≤ 2F the branching of 4.3 may have to pass through
+// Byzantine agents, so what the paper's text draws from it does not follow.
+func TestFindingF2(t *testing.T) {
+	broken := 0
+	eachChance(t, 20_000, func(c chance) error {
+		if s, b, ok := c.draw(false); ok && s.r <= 2*s.f && !branches(c.round(New(), s, 0), (1<<s.g.N()-1)&^b) {
+			broken++
+		}
+		return nil
+	})
+	if broken == 0 {
+		t.Error("the finding must show: the reliable-only branching never failed")
+	}
+}
+
+// Finding F3: with the paper's letter, silent neighbours are just left out, and
+// that empties retained sets; silence that spends the budget does not.
+func TestFindingF3(t *testing.T) {
+	paper := New()
+	paper.Paper()
+	empty := 0
+	eachChance(t, 20_000, func(c chance) error {
+		s, b, ok := c.draw(false)
+		if !ok {
+			return nil
+		}
+		for i, v := range (chance{rand.New(rand.NewPCG(c.seed, 9)), c.seed}).round(paper, s, b) {
+			if b>>i&1 == 0 && len(v.retained) == 0 {
+				empty++
+			}
+		}
+		for i, v := range (chance{rand.New(rand.NewPCG(c.seed, 9)), c.seed}).round(New(), s, b) {
+			if b>>i&1 == 0 && len(v.retained) == 0 {
+				return fmt.Errorf("node %d retains nothing: edges %v F=%d silent %b", i, s.g.Edges(), s.f, b)
+			}
+		}
+		return nil
+	})
+	if empty == 0 {
+		t.Error("the finding must show: the paper's letter never emptied a retained set")
+	}
+}
+
+// I-SAC-5, I-SAC-7: the filter is a function of the multiset of (id, score),
+// drops at most F, and drops nobody who scores at least as high as oneself. It
+// is checked against a twin that sorts nothing and counts.
+func TestFilterAgainstTwin(t *testing.T) {
+	eachChance(t, 50_000, func(c chance) error {
+		d, f := c.IntN(7), c.IntN(5)
+		s := scores{self: synod.Score(c.IntN(4))}
+		for j := range d {
+			s.scored = append(s.scored, judged{script.Heard[synod.Response]{From: synod.NodeID(j)}, synod.Score(c.IntN(4) - 1)})
+		}
+		v := New().filter(f, nil, s)
+		if len(v.dropped) > f || len(v.dropped)+len(v.retained) != d {
+			return fmt.Errorf("dropped %v of %d with F=%d", v.dropped, d, f)
+		}
+		for _, j := range s.scored {
+			lower := 0 // neighbours below the anchor that come before j in (score, id)
+			for _, k := range s.scored {
+				if k.score < s.self && (k.score < j.score || k.score == j.score && k.From < j.From) {
+					lower++
+				}
+			}
+			want := (s.self == synod.Untrusted || j.score < s.self) && lower < f
+			if got := contains(v.dropped, j.From); got != want {
+				return fmt.Errorf("node %d: dropped %v, want %v: self %v, scores %v, F=%d", j.From, got, want, s.self, s.scored, f)
+			}
+		}
+		return nil
+	})
+}
+
+func contains(ids []synod.NodeID, id synod.NodeID) bool {
+	for _, x := range ids {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}
