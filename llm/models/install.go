@@ -1,0 +1,195 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// installWeights turns what was fetched into the GGUF file of the store.
+func (s Store) installWeights(e Entry, src Source, fetched []string, work string, opts Options) error {
+	file := fetched[0]
+	if src.Via != "https" {
+		file = filepath.Join(work, "joined")
+		if err := joinMembers(file, fetched, src.Members, e.Bytes); err != nil {
+			return err
+		}
+	}
+	return s.adopt(e, file, src.String(), opts)
+}
+
+// adopt checks a file and makes it the entry's, by renaming it.
+func (s Store) adopt(e Entry, file, source string, opts Options) error {
+	size, sum, err := digest(file)
+	if err != nil {
+		return err
+	}
+	if e.SHA256 != "" && sum != e.SHA256 {
+		return fmt.Errorf("%w: SHA-256 is %s, pinned is %s (%d bytes of %d)", ErrDigest, sum, e.SHA256, size, e.Bytes)
+	}
+	if err := checkMagic(file); err != nil {
+		return err
+	}
+	if old, err := s.installed(e.Name); err == nil && e.SHA256 == "" && old.Files[0].SHA256 != sum && source == old.Source {
+		return fmt.Errorf("%w: SHA-256 is %s, the first pull recorded %s; `synod models rm %s` forgets that", ErrDigest, sum, old.Files[0].SHA256, e.Name)
+	}
+	name := e.Name + ".gguf"
+	if err := os.Chmod(file, 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(file, filepath.Join(s.Dir, name)); err != nil {
+		return err
+	}
+	opts.progress(size, size)
+	return s.record(Installed{
+		Name: e.Name, Kind: Weights, Version: e.Version, Licence: e.Licence, Source: source,
+		Pinned: e.SHA256 != "", Pulled: now(), Files: []File{{name, size, sum}},
+	})
+}
+
+func checkMagic(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var magic [4]byte
+	if _, err := io.ReadFull(f, magic[:]); err != nil || string(magic[:]) != "GGUF" {
+		return fmt.Errorf("%w: not a GGUF file", ErrDigest)
+	}
+	return nil
+}
+
+// installLibraries unpacks an archive's libraries beside the old ones and swaps.
+func (s Store) installLibraries(e Entry, src Source, archive, work string, opts Options) error {
+	_, sum, err := digest(archive)
+	if err != nil {
+		return err
+	}
+	if src.SHA256 != "" && sum != src.SHA256 {
+		return fmt.Errorf("%w: SHA-256 is %s, pinned is %s", ErrDigest, sum, src.SHA256)
+	}
+	prefix := ""
+	if len(src.Members) > 0 {
+		prefix = src.Members[0]
+	}
+	dir := filepath.Join(work, "lib")
+	if err := unpackLibraries(archive, prefix, dir); err != nil {
+		return err
+	}
+	opts.progress(e.Bytes, e.Bytes)
+	if src.Via == "https" {
+		defer os.Remove(archive)
+	}
+	return s.adoptLibraries(e, dir, src.String(), src.SHA256 != "")
+}
+
+func (s Store) adoptLibraries(e Entry, dir, source string, pinned bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	in := Installed{Name: Library, Kind: Libraries, Version: e.Version, Licence: e.Licence, Source: source, Pinned: pinned, Pulled: now()}
+	for _, f := range entries {
+		size, sum, err := digest(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return err
+		}
+		in.Files = append(in.Files, File{libraryDir() + "/" + f.Name(), size, sum})
+	}
+	for _, need := range []string{"libllama", "libggml", "libggml-base"} {
+		if !slices.ContainsFunc(entries, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), need+".") }) {
+			return fmt.Errorf("%w: no %s in it", ErrDigest, need)
+		}
+	}
+	final := filepath.Join(s.Dir, libraryDir())
+	_ = os.Remove(s.manifest(Library)) // from here to record, there is none
+	if err := os.RemoveAll(final); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, final); err != nil {
+		return err
+	}
+	return s.record(in)
+}
+
+// pullFrom copies from a path: the original stays, and stays the user's.
+func (s Store) pullFrom(e Entry, opts Options) error {
+	work, err := os.MkdirTemp(s.Dir, ".pull-*")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	defer os.RemoveAll(work)
+	abs, err := filepath.Abs(opts.From)
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	if e.Kind == Libraries {
+		err = s.librariesFrom(e, abs, filepath.Join(work, "lib"))
+	} else {
+		copied := filepath.Join(work, "copy")
+		if err = copyFile(abs, copied, opts); err == nil {
+			err = s.adopt(e, copied, abs, opts)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("models: %s from %s: %w", e.Name, opts.From, err)
+	}
+	return nil
+}
+
+func (s Store) librariesFrom(e Entry, from, to string) error {
+	found, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return err
+	}
+	for _, f := range found {
+		if isLibrary(f.Name()) {
+			if err := copyFile(filepath.Join(from, f.Name()), filepath.Join(to, f.Name()), Options{}); err != nil {
+				return err
+			}
+		}
+	}
+	e.Version = ""
+	return s.adoptLibraries(e, to, from, false)
+}
+
+// isLibrary picks what the engine needs out of a directory or an archive.
+func isLibrary(name string) bool {
+	if !strings.HasPrefix(name, "libllama.") && !strings.HasPrefix(name, "libggml") {
+		return false
+	}
+	if runtime.GOOS == "darwin" {
+		return strings.HasSuffix(name, ".dylib") || strings.HasSuffix(name, ".so")
+	}
+	return strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.")
+}
+
+func copyFile(from, to string, opts Options) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	st, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return errors.New("not a regular file")
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, &meter{r: in, total: st.Size(), tell: opts.progress})
+	return errors.Join(err, out.Close())
+}

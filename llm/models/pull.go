@@ -1,0 +1,182 @@
+package models
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Options of a pull.
+type Options struct {
+	// From is a local GGUF file, or a directory of libraries, to take instead
+	// of downloading. A name that is not in the catalogue can be pulled so.
+	From string
+	// AcceptUnpinned allows a download whose digest nobody knows beforehand.
+	AcceptUnpinned bool
+	// Progress, if set, hears of bytes done of total (0: unknown).
+	Progress func(done, total int64)
+	// Notice, if set, is told what a person should see: terms, what is tried.
+	Notice func(line string)
+}
+
+func (o Options) notice(format string, args ...any) {
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf(format, args...))
+	}
+}
+
+var (
+	// ErrDigest means that bytes are not those the catalogue pins.
+	ErrDigest = errors.New("wrong content")
+	// ErrUnpinned means that AcceptUnpinned was not given.
+	ErrUnpinned = errors.New("no digest is known for it")
+)
+
+// Ensure pulls the libraries and a model, each only if it is not there.
+func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
+	if s.LibDir == "" {
+		if _, err := s.installed(Library); err != nil {
+			if err := s.Pull(ctx, Library, Options{AcceptUnpinned: opts.AcceptUnpinned, Progress: opts.Progress, Notice: opts.Notice}); err != nil {
+				return err
+			}
+		}
+	}
+	if isPath(name) || name == Library {
+		return nil
+	}
+	if _, err := s.installed(name); err == nil {
+		return nil
+	}
+	return s.Pull(ctx, name, opts)
+}
+
+// Pull fetches one entry. It is safe to run from several processes: one
+// fetches, the others wait.
+func (s Store) Pull(ctx context.Context, name string, opts Options) error {
+	if !validName(name) {
+		return fmt.Errorf("models: %q is not a name", name)
+	}
+	e, known := Find(name)
+	if !known && opts.From == "" {
+		return fmt.Errorf("models: %s is not in the catalogue for this platform (known: %s); --from PATH takes a file of your own", name, strings.Join(names(), ", "))
+	}
+	if !known {
+		e = Entry{Name: name, Kind: Weights, Summary: "yours"}
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	unlock, err := lock(ctx, filepath.Join(s.Dir, ".lock"))
+	if err != nil {
+		return fmt.Errorf("models: waiting for another pull: %w", err)
+	}
+	defer unlock()
+	s.sweep()
+	if in, err := s.installed(name); err == nil && opts.From == "" && s.Verify(name) == nil {
+		opts.notice("%s is already there (%s)", name, in.Source)
+		return nil
+	}
+	if e.Terms != "" {
+		opts.notice("%s", e.Terms)
+	}
+	if opts.From != "" {
+		return s.pullFrom(e, opts)
+	}
+	return s.pullSources(ctx, e, opts)
+}
+
+// sweep removes what killed pulls left behind; the caller holds the lock.
+func (s Store) sweep() {
+	old, _ := filepath.Glob(filepath.Join(s.Dir, ".pull-*")) // the pattern is constant: no error
+	for _, dir := range old {
+		_ = os.RemoveAll(dir) // litter only: the next pull tries again
+	}
+}
+
+// pullSources tries the sources in order and tells of each why it failed.
+func (s Store) pullSources(ctx context.Context, e Entry, opts Options) error {
+	var tried []string
+	for _, src := range e.Sources {
+		if e.SHA256 == "" && src.SHA256 == "" && !opts.AcceptUnpinned {
+			tried = append(tried, fmt.Sprintf("%s: %v (--accept-unpinned takes it and records what came)", src, ErrUnpinned))
+			continue
+		}
+		opts.notice("%s: trying %s", e.Name, src)
+		err := s.pullSource(ctx, e, src, opts)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("models: pulling %s: %w", e.Name, ctx.Err())
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", src, err))
+	}
+	return &PullError{Name: e.Name, Tried: tried}
+}
+
+// PullError lists every source of an entry and why it failed.
+type PullError struct {
+	Name  string
+	Tried []string
+}
+
+func (e *PullError) Error() string {
+	return fmt.Sprintf("models: could not pull %s:\n  %s\nIf you have it, take it from a path: synod models pull %s --from PATH",
+		e.Name, strings.Join(e.Tried, "\n  "), e.Name)
+}
+
+func (s Source) String() string {
+	if s.Via == "https" {
+		return s.URL
+	}
+	return s.Via + " " + strings.Join(s.Packages, " ")
+}
+
+func (s Store) pullSource(ctx context.Context, e Entry, src Source, opts Options) error {
+	var fetched []string // archives, or the file itself
+	part := filepath.Join(s.Dir, e.Name+".gguf.part")
+	if e.Kind == Libraries {
+		part = filepath.Join(s.Dir, libraryDir()+".tgz.part")
+	}
+	work, err := os.MkdirTemp(s.Dir, ".pull-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	switch src.Via {
+	case "https":
+		want := expected{sha256: e.SHA256}
+		if e.SHA256 != "" {
+			want.bytes = e.Bytes
+		} else if src.SHA256 != "" {
+			want.sha256 = src.SHA256
+		}
+		if err := s.download(ctx, src.URL, part, want, opts.Progress); err != nil {
+			return err
+		}
+		fetched = []string{part}
+	case "npm", "pip":
+		opts.progress(0, e.Bytes)
+		if fetched, err = s.packages(ctx, src, work); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("unknown kind of source %q", src.Via)
+	}
+	if e.Kind == Libraries {
+		return s.installLibraries(e, src, fetched[0], work, opts)
+	}
+	return s.installWeights(e, src, fetched, work, opts)
+}
+
+func (o Options) progress(done, total int64) {
+	if o.Progress != nil {
+		o.Progress(done, total)
+	}
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -1,0 +1,232 @@
+package models
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Store is a directory of pulled models and libraries.
+type Store struct {
+	Dir    string
+	LibDir string // if set, the libraries, wherever they came from
+
+	// unsafeHTTP lets tests fetch from a loopback server without TLS.
+	unsafeHTTP bool
+	// clients replaces the package clients in tests.
+	clients map[string][][]string
+}
+
+// DefaultDir is $SYNOD_MODELS, or synod/models in the user's data directory.
+func DefaultDir() string {
+	if d := os.Getenv("SYNOD_MODELS"); d != "" {
+		return d
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if !filepath.IsAbs(data) { // the specification says to ignore a relative one
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = os.TempDir()
+		}
+		data = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(data, "synod", "models")
+}
+
+// Installed is what is in the store under a name.
+type Installed struct {
+	Name    string    `json:"name"`
+	Kind    string    `json:"kind"`
+	Version string    `json:"version,omitempty"`
+	Licence string    `json:"licence,omitempty"`
+	Source  string    `json:"source"` // where the bytes came from
+	Pinned  bool      `json:"pinned"` // checked against a digest known beforehand
+	Pulled  time.Time `json:"pulled"`
+	Files   []File    `json:"files"`
+}
+
+// File is one file of an installed entry, by its name in the store.
+type File struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Bytes is the size of all its files.
+func (i Installed) Bytes() int64 {
+	var n int64
+	for _, f := range i.Files {
+		n += f.Bytes
+	}
+	return n
+}
+
+// ErrMissing means that something has not been pulled.
+var ErrMissing = errors.New("not pulled")
+
+// Location is what an engine needs.
+type Location struct {
+	LibDir     string
+	Model      string
+	SHA256     string // of the weights as recorded, "" for a path
+	AnyLibrary bool   // the libraries are the user's own: do not insist on a version
+}
+
+// Resolve finds the libraries and the weights of a name, or of a path to a GGUF file.
+func (s Store) Resolve(name string) (Location, error) {
+	var loc Location
+	if s.LibDir != "" {
+		loc.LibDir, loc.AnyLibrary = s.LibDir, true
+	} else {
+		lib, err := s.installed(Library)
+		if err != nil {
+			return loc, missing(err, Library)
+		}
+		loc.LibDir, loc.AnyLibrary = filepath.Join(s.Dir, libraryDir()), !lib.Pinned
+	}
+	if isPath(name) {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return loc, fmt.Errorf("models: %w", err)
+		}
+		if _, err := os.Stat(abs); err != nil {
+			return loc, fmt.Errorf("models: %w", err)
+		}
+		loc.Model = abs
+		return loc, nil
+	}
+	in, err := s.installed(name)
+	if err != nil {
+		return loc, missing(err, name)
+	}
+	loc.Model, loc.SHA256 = filepath.Join(s.Dir, in.Files[0].Name), in.Files[0].SHA256
+	return loc, nil
+}
+
+func missing(err error, name string) error {
+	if !errors.Is(err, ErrMissing) {
+		return err
+	}
+	if _, known := Find(name); !known {
+		return fmt.Errorf("models: %w: %s (known: %s; or a path to a GGUF file)", ErrMissing, name, strings.Join(names(), ", "))
+	}
+	return fmt.Errorf("models: %w: %s: run `synod models pull %s`", ErrMissing, name, name)
+}
+
+func names() []string {
+	var out []string
+	for _, e := range Catalog() {
+		if !slices.Contains(out, e.Name) {
+			out = append(out, e.Name)
+		}
+	}
+	return out
+}
+
+func isPath(name string) bool {
+	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".gguf")
+}
+
+// libraryDir is where this platform's libraries lie within the store.
+func libraryDir() string { return "llama.cpp-" + runtime.GOOS + "-" + runtime.GOARCH }
+
+// installed reads a manifest and checks that its files are there in full size.
+func (s Store) installed(name string) (Installed, error) {
+	var in Installed
+	if !validName(name) {
+		return in, fmt.Errorf("models: %w: %q is not a name", ErrMissing, name)
+	}
+	raw, err := os.ReadFile(s.manifest(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return in, ErrMissing
+	}
+	if err != nil {
+		return in, fmt.Errorf("models: %w", err)
+	}
+	if err := json.Unmarshal(raw, &in); err != nil || len(in.Files) == 0 {
+		return in, fmt.Errorf("models: %s is damaged: remove it and pull again", s.manifest(name))
+	}
+	for _, f := range in.Files {
+		st, err := os.Stat(filepath.Join(s.Dir, f.Name))
+		if !filepath.IsLocal(f.Name) || err != nil || st.Size() != f.Bytes {
+			return in, fmt.Errorf("models: %s: %s is missing or has another size: run `synod models pull %s` again", name, f.Name, name)
+		}
+	}
+	return in, nil
+}
+
+func (s Store) manifest(name string) string {
+	if name == Library {
+		name = libraryDir()
+	}
+	return filepath.Join(s.Dir, name+".json")
+}
+
+// List returns what is installed, sorted by kind and name. A damaged entry is
+// an error beside those that are well.
+func (s Store) List() ([]Installed, error) {
+	found, err := filepath.Glob(filepath.Join(s.Dir, "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	var out []Installed
+	var bad []error
+	for _, path := range found {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		if name == libraryDir() {
+			name = Library
+		}
+		in, err := s.installed(name)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		out = append(out, in)
+	}
+	slices.SortFunc(out, func(a, b Installed) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	return out, errors.Join(bad...)
+}
+
+// Remove deletes an entry and what is left of interrupted pulls of it.
+func (s Store) Remove(name string) error {
+	if !validName(name) {
+		return fmt.Errorf("models: %q is not a name", name)
+	}
+	manifest := s.manifest(name)
+	base := strings.TrimSuffix(manifest, ".json")
+	_, err := os.Stat(manifest)
+	_, partErr := os.Stat(base + ".gguf.part")
+	if err != nil && partErr != nil {
+		return fmt.Errorf("models: %w: %s", ErrMissing, name)
+	}
+	// the manifest goes first: without it the rest is nothing
+	for _, path := range []string{manifest, base + ".gguf", base + ".gguf.part"} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("models: %w", err)
+		}
+	}
+	if name == Library {
+		if err := os.RemoveAll(base); err != nil {
+			return fmt.Errorf("models: %w", err)
+		}
+	}
+	return nil
+}
+
+// validName keeps names from meaning other files.
+func validName(name string) bool {
+	if name == "" || len(name) > 100 || name[0] == '.' || strings.Contains(name, "..") {
+		return false
+	}
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
+}

@@ -1,0 +1,172 @@
+package models
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func libraryEntry(path string, pin bool) (Entry, Source) {
+	src := Source{Via: "npm", Packages: []string{"lib@1"}, Members: []string{"package/bins/"}}
+	if pin {
+		_, src.SHA256, _ = digest(path)
+	}
+	return Entry{Name: Library, Kind: Libraries, Version: "0.5.0", Sources: []Source{src}}, src
+}
+
+var soundLibrary = []tarMember{
+	{name: "package/bins/libllama.v0.5.0.so", body: "l"}, {name: "package/bins/libggml.v0.5.0.so", body: "g"},
+	{name: "package/bins/libggml-base.so", body: "b"}, {name: "package/bins/libggml-cpu-x64.so", body: "c"},
+}
+
+func TestLibraries(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names of Linux libraries")
+	}
+	hostile := []tarMember{
+		{name: "package/bins/../../libggml-evil.so", body: "x"}, {name: "/package/bins/libggml-abs.so", body: "x"},
+		{name: "package/bins/libggml-link.so", link: "/etc/passwd"}, {name: "package/bins/libggml-\\win.so", body: "x"},
+		{name: "package/bins/libggml-nul\x01.so", body: "x"}, {name: "package/bins/libggml-d\u2024so.so", body: "x"},
+		{name: "package/bins/" + "libggml-" + strings.Repeat("x", 200) + ".so", body: "x"},
+		{name: "package/bins/llama-addon.node", body: "x"}, {name: "package/other/libllama.so", body: "x"},
+		{name: "package/bins/libllama-common.so", body: "x"},
+	}
+	archive := tgz(t, append(hostile, soundLibrary...)...)
+	s := toyStore(t)
+	s.clients["npm"] = [][]string{client(t, archive)}
+	e, _ := libraryEntry(archive, true)
+	if err := s.put(e, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	in, err := s.installed(Library)
+	if err != nil || !in.Pinned {
+		t.Fatal(in, err)
+	}
+	var got []string
+	for _, f := range in.Files {
+		got = append(got, filepath.Base(f.Name))
+	}
+	want := []string{"libggml-base.so", "libggml-cpu-x64.so", "libggml.v0.5.0.so", "libllama.v0.5.0.so"}
+	if !slices.Equal(got, want) {
+		t.Fatalf("unpacked %q, want %q", got, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.Dir, ".pull-*")); len(left) > 0 {
+		t.Error("left behind:", left)
+	}
+	bad, _ := libraryEntry(archive, true)
+	bad.Sources[0].SHA256 = strings.Repeat("0", 64)
+	mustContain(t, s.put(bad, Options{}), "wrong content")
+	if _, err := s.installed(Library); err != nil {
+		t.Error("a failed pull took the good libraries with it:", err)
+	}
+}
+
+func TestLibrariesIncomplete(t *testing.T) {
+	s := toyStore(t)
+	archive := tgz(t, soundLibrary[1:]...)
+	s.clients["npm"] = [][]string{client(t, archive)}
+	e, _ := libraryEntry(archive, true)
+	mustContain(t, s.put(e, Options{}), "no libllama in it")
+	s.clients["npm"] = [][]string{client(t, filepath.Join(s.Dir, "no.tgz"))}
+	mustContain(t, s.put(e, Options{}), "exit status 1")
+}
+
+func TestResolve(t *testing.T) {
+	s := toyStore(t)
+	_, err := s.Resolve(Default)
+	mustContain(t, err, "synod models pull "+Library)
+	s.LibDir = "/my/libs"
+	_, err = s.Resolve(Default)
+	mustContain(t, err, "synod models pull "+Default)
+	if !errors.Is(err, ErrMissing) {
+		t.Error("not ErrMissing")
+	}
+	_, err = s.Resolve("gpt-9")
+	mustContain(t, err, "known:", Default)
+	mine := filepath.Join(t.TempDir(), "mine.gguf")
+	if err := os.WriteFile(mine, gguf(64), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	loc, err := s.Resolve(mine)
+	if err != nil || loc.Model != mine || loc.LibDir != "/my/libs" || !loc.AnyLibrary {
+		t.Fatal(loc, err)
+	}
+}
+
+func TestListRemoveDamage(t *testing.T) {
+	content := gguf(4000)
+	hub := newHub(t, content)
+	s := toyStore(t)
+	if err := s.put(pinned(content, hub.URL), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := s.List(); err != nil || len(l) != 1 || l[0].Bytes() != 4000 {
+		t.Fatal(l, err)
+	}
+	file := filepath.Join(s.Dir, "toy.gguf")
+	flipped := slices.Clone(content)
+	flipped[99] ^= 1
+	if err := os.WriteFile(file, flipped, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Verify("toy"); !errors.Is(err, ErrDigest) {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, 10); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.List()
+	mustContain(t, err, "another size")
+	if err := s.Remove("toy"); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(s.Dir); len(left) != 0 {
+		t.Error("left behind:", left)
+	}
+	mustContain(t, s.Remove("toy"), "not pulled")
+	mustContain(t, s.Remove("../x"), "not a name")
+}
+
+// What the table claims must hang together.
+func TestCatalog(t *testing.T) {
+	defaults := 0
+	for _, e := range Catalog() {
+		if !validName(e.Name) || e.Licence == "" || e.Bytes <= 0 || len(e.Sources) == 0 || e.Summary == "" {
+			t.Errorf("%s %s: incomplete", e.Name, e.Platform)
+		}
+		if e.Tried && !e.Pinned() {
+			t.Errorf("%s: tried but not pinned", e.Name)
+		}
+		if e.Name == Default {
+			defaults++
+		}
+		for _, src := range e.Sources {
+			if (src.Via == "https") != strings.HasPrefix(src.URL, "https://") || len(src.Packages) != len(src.Members) {
+				t.Errorf("%s: source %s is not in order", e.Name, src)
+			}
+			for _, p := range src.Packages {
+				if strings.Count(strings.TrimPrefix(p, "@"), "@")+strings.Count(p, "==") != 1 {
+					t.Errorf("%s: package %s has no exact version", e.Name, p)
+				}
+			}
+		}
+	}
+	if defaults != 1 {
+		t.Errorf("%d entries are the default", defaults)
+	}
+}
+
+func FuzzValidMember(f *testing.F) {
+	for _, s := range []string{"libllama.so", "../x", "a/b", "", ".", "..", "a\x00b", "CON", "x.", "ü"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		if base, ok := wanted(name, ""); ok && (strings.ContainsAny(base, "/\\\x00") || !filepath.IsLocal(base)) {
+			t.Errorf("%q is accepted as %q", name, base)
+		}
+	})
+}

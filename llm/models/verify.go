@@ -1,0 +1,70 @@
+package models
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Verify reads every file of an installed entry again and compares digests.
+func (s Store) Verify(name string) error {
+	in, err := s.installed(name)
+	if err != nil {
+		return missing(err, name)
+	}
+	for _, f := range in.Files {
+		_, sum, err := digest(filepath.Join(s.Dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if sum != f.SHA256 {
+			return fmt.Errorf("models: %s: %w: %s has SHA-256 %s, recorded was %s", name, ErrDigest, f.Name, sum, f.SHA256)
+		}
+	}
+	return nil
+}
+
+func digest(path string) (size int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", fmt.Errorf("models: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	if err != nil {
+		return 0, "", fmt.Errorf("models: %w", err)
+	}
+	return size, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// record writes the manifest, whole or not at all. Once it is there, the entry is.
+func (s Store) record(in Installed) error {
+	raw, err := json.MarshalIndent(in, "", "  ")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	f, err := os.CreateTemp(s.Dir, ".manifest-*")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	defer os.Remove(f.Name()) // gone already if the rename worked
+	_, err = f.Write(append(raw, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), s.manifest(in.Name))
+	}
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	return nil
+}
