@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-type pairs = [][2]int
+type edgeList = [][2]int
 
 // clique joins all pairs of the nodes from..to-1.
-func clique(edges pairs, from, to int) pairs {
+func clique(edges edgeList, from, to int) edgeList {
 	for u := from; u < to; u++ {
 		for v := u + 1; v < to; v++ {
 			edges = append(edges, [2]int{u, v})
@@ -18,7 +18,7 @@ func clique(edges pairs, from, to int) pairs {
 	return edges
 }
 
-func complete(s *site) (pairs, error) {
+func complete(s *site) (edgeList, error) {
 	s.built.AtLeast = (s.n + 1) / 2
 	return clique(nil, 0, s.n), nil
 }
@@ -26,13 +26,13 @@ func complete(s *site) (pairs, error) {
 // merg follows SAC's Appendix A. Odd n = 2γ-1: a clique X of γ+1 nodes and the other γ-2 (the text's γ-1 is a slip: they
 // would not add up to n) each joined to γ of them: all but node 1, which at n = 7 gives the paper's own graph, K5 on 0–4
 // with 5 and 6 each joined to {0,2,3,4}. Even n = 2γ: γ nodes joined to everyone, less ⌈(γ-2)/2⌉ disjoint pairs among them.
-func merg(s *site) (pairs, error) {
+func merg(s *site) (edgeList, error) {
 	gamma := (s.n + 1) / 2
 	s.built.AtLeast = gamma
 	if s.n < 4 {
 		return clique(nil, 0, s.n), nil
 	}
-	var edges pairs
+	var edges edgeList
 	if s.n%2 == 1 {
 		edges = clique(nil, 0, gamma+1)
 		for v := gamma + 1; v < s.n; v++ {
@@ -56,7 +56,7 @@ func merg(s *site) (pairs, error) {
 	return edges, nil
 }
 
-func ring(s *site) (pairs, error) {
+func ring(s *site) (edgeList, error) {
 	if s.n < 3 {
 		return nil, fmt.Errorf("a ring needs at least 3 nodes")
 	}
@@ -65,7 +65,7 @@ func ring(s *site) (pairs, error) {
 }
 
 // circular joins each node to the k after it, in node order.
-func circular(n, k int) (edges pairs) {
+func circular(n, k int) (edges edgeList) {
 	for u := range n {
 		for d := 1; d <= k; d++ {
 			edges = append(edges, [2]int{u, (u + d) % n})
@@ -74,7 +74,7 @@ func circular(n, k int) (edges pairs) {
 	return edges
 }
 
-func circulant(s *site) (pairs, error) {
+func circulant(s *site) (edgeList, error) {
 	k, most := s.int("k"), (s.n-1)/2
 	if s.bool("directed") {
 		most = s.n - 1
@@ -86,7 +86,7 @@ func circulant(s *site) (pairs, error) {
 	return circular(s.n, k), nil
 }
 
-func star(s *site) (edges pairs, err error) {
+func star(s *site) (edges edgeList, err error) {
 	s.built.AtLeast = 1
 	for v := 1; v < s.n; v++ {
 		edges = append(edges, [2]int{0, v})
@@ -94,7 +94,7 @@ func star(s *site) (edges pairs, err error) {
 	return edges, nil
 }
 
-func chain(s *site) (edges pairs, err error) {
+func chain(s *site) (edges edgeList, err error) {
 	s.built.AtLeast = 1
 	for v := 1; v < s.n; v++ {
 		edges = append(edges, [2]int{v - 1, v})
@@ -102,7 +102,7 @@ func chain(s *site) (edges pairs, err error) {
 	return edges, nil
 }
 
-func tree(s *site) (edges pairs, err error) {
+func tree(s *site) (edges edgeList, err error) {
 	arity := s.int("arity")
 	if arity < 1 {
 		return nil, fmt.Errorf("arity: %d children: want at least 1", arity)
@@ -114,7 +114,7 @@ func tree(s *site) (edges pairs, err error) {
 	return edges, nil
 }
 
-func grid(s *site) (edges pairs, err error) {
+func grid(s *site) (edges edgeList, err error) {
 	columns := s.int("columns")
 	if columns == 0 {
 		columns = int(math.Ceil(math.Sqrt(float64(s.n))))
@@ -135,6 +135,6 @@ func grid(s *site) (edges pairs, err error) {
 	return edges, nil
 }
 
-func explicit(s *site) (pairs, error) {
-	return slices.Clone(s.built.Params["edges"].(pairs)), nil
+func explicit(s *site) (edgeList, error) {
+	return slices.Clone(s.built.Params["edges"].(edgeList)), nil
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 // regular starts from a circulant of the degree and mixes it by swapping the ends of random pairs of edges, which keeps
 // all degrees; 20 swaps an edge leave nothing of the start that a test could see. It mixes on until connected.
-func regular(s *site) (pairs, error) {
+func regular(s *site) (edgeList, error) {
 	d := s.int("degree")
 	if d < 0 || d >= s.n {
 		return nil, fmt.Errorf("degree: %d: want 0 to %d", d, s.n-1)
@@ -31,7 +31,7 @@ func regular(s *site) (pairs, error) {
 }
 
 // swap replaces random edges ab, cd by ad, cb where that keeps the graph simple.
-func (s *site) swap(edges pairs, times int) {
+func (s *site) swap(edges edgeList, times int) {
 	adjacent := newMatrix(s.n)
 	link := func(u, v int) { adjacent.set(u, v); adjacent.set(v, u) }
 	cut := func(u, v int) { adjacent.clear(u, v); adjacent.clear(v, u) }
@@ -56,7 +56,7 @@ func (s *site) swap(edges pairs, times int) {
 }
 
 // smallWorld moves the far end of each edge of a circulant, with probability p, to a node not yet joined.
-func smallWorld(s *site) (pairs, error) {
+func smallWorld(s *site) (edgeList, error) {
 	k := s.int("k")
 	if k < 1 || k > (s.n-1)/2 {
 		return nil, fmt.Errorf("k: %d nearest nodes: want 1 to %d", k, (s.n-1)/2)

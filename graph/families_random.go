@@ -22,7 +22,7 @@ func (s *site) wantedR() (int, error) {
 }
 
 // preferential needs n ≥ 2r-1, which r ≤ ⌈n/2⌉ says.
-func preferential(s *site) (pairs, error) {
+func preferential(s *site) (edgeList, error) {
 	r, err := s.wantedR()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func preferential(s *site) (pairs, error) {
 }
 
 // gnp draws each pair with probability p; for a directed graph each ordered pair.
-func (s *site) gnp(p float64, directed bool) (edges pairs) {
+func (s *site) gnp(p float64, directed bool) (edges edgeList) {
 	for u := range s.n {
 		for v := range s.n {
 			if u != v && (directed || u < v) && s.rng.Float64() < p {
@@ -72,7 +72,7 @@ func (s *site) gnp(p float64, directed bool) (edges pairs) {
 }
 
 // erdosRenyi redraws until the graph is r-robust, as SAC does, and counts the draws.
-func erdosRenyi(s *site) (pairs, error) {
+func erdosRenyi(s *site) (edgeList, error) {
 	r, err := s.wantedR()
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func sacDensity(n, r int) float64 {
 	return min(1, (ln+float64(r-1)*math.Log(ln))/float64(n))
 }
 
-func randomGraph(s *site) (pairs, error) {
+func randomGraph(s *site) (edgeList, error) {
 	p, err := s.chance("p")
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func randomGraph(s *site) (pairs, error) {
 
 // join adds one random edge (both ways when directed) from each component but the first to what is joined already.
 // A directed result is weakly, not always strongly, connected.
-func (s *site) join(edges pairs, directed bool) pairs {
+func (s *site) join(edges edgeList, directed bool) edgeList {
 	if !directed {
 		s.built.AtLeast = 1
 	}
@@ -141,7 +141,7 @@ func (s *site) join(edges pairs, directed bool) pairs {
 
 // layered is CP-6: {0,1,2}, {3,4}, {5,6} at n = 7. Which pairs of layers get the 30 % random edges is not said; ours are
 // the neighbouring ones unless all is set. A pair of neighbouring layers that drew nothing gets one random edge.
-func layered(s *site) (edges pairs, err error) {
+func layered(s *site) (edges edgeList, err error) {
 	sizes, err := s.layers()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (s *site) layers() ([]int, error) {
 }
 
 // bridge draws the edges between two ranges of nodes; sure adds one where none was drawn.
-func (s *site) bridge(edges pairs, a, b [2]int, p float64, sure bool) pairs {
+func (s *site) bridge(edges edgeList, a, b [2]int, p float64, sure bool) edgeList {
 	before := len(edges)
 	for u := a[0]; u < a[1]; u++ {
 		for v := b[0]; v < b[1]; v++ {

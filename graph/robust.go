@@ -11,8 +11,24 @@ type Result struct {
 
 // Robustness finds the largest r for which the graph is r-robust. A graph with one node counts as 1-robust, in line
 // with ⌈n/2⌉ for complete graphs. When stop (nil: never) reports true, what is proven so far is returned with Exact
-// false.
-func Robustness(g Graph, stop func() bool) Result {
+// false. Beyond SearchLimit nodes only the quick bounds are returned.
+func Robustness(g Graph, stop func() bool) Result { return decide(g, 0, bestTactics, stop) }
+
+// IsRobust decides whether the graph is r-robust, which is often far quicker than to find the largest r. Yes means
+// res.Lower ≥ r, no means res.Upper < r with a witness; neither, that stop ended the search undecided.
+func IsRobust(g Graph, r int, stop func() bool) (yes, known bool) {
+	res := Decide(g, r, stop)
+	return res.Lower >= r, res.Lower >= r || res.Upper < r
+}
+
+// Decide is IsRobust with everything learnt on the way.
+func Decide(g Graph, r int, stop func() bool) Result { return decide(g, max(r, 1), bestTactics, stop) }
+
+// SearchLimit is the largest graph that is searched.
+const SearchLimit = pairSize
+
+// decide looks for the largest r, or with a goal above 0 only whether that is reached.
+func decide(g Graph, goal int, use tactics, stop func() bool) Result {
 	if stop == nil {
 		stop = func() bool { return false }
 	}
@@ -20,36 +36,19 @@ func Robustness(g Graph, stop func() bool) Result {
 		return Result{R: g.n, Lower: g.n, Upper: g.n, Exact: true}
 	}
 	res := quickBounds(g)
-	if res.Lower == res.Upper || g.n > dpLimit {
+	switch {
+	case res.Lower == res.Upper || g.n > SearchLimit || goal > 0 && (res.Lower >= goal || res.Upper < goal):
 		return res.settled()
+	case g.n <= wordSize:
+		return wordDecide(g, res, goal, use, stop)
+	default:
+		return pairDecide(g, res, goal, use, stop)
 	}
-	if t := newSubsetTable(g.masks(), stop); t != nil {
-		r, pair := t.maxR()
-		res.Lower, res.Upper = r, r
-		res.Witness = [2][]int{appendBits(nil, pair[:1]), appendBits(nil, pair[1:])}
-	}
-	return res.settled()
 }
 
 func (r Result) settled() Result {
 	r.R, r.Exact = r.Lower, r.Lower == r.Upper
 	return r
-}
-
-// IsRobust decides whether the graph is r-robust; known is false when stop ended the search undecided.
-func IsRobust(g Graph, r int, stop func() bool) (yes, known bool) {
-	if g.n < 2 {
-		return r <= 1, true
-	}
-	quick := quickBounds(g)
-	switch {
-	case r <= quick.Lower:
-		return true, true
-	case r > quick.Upper:
-		return false, true
-	}
-	res := Robustness(g, stop)
-	return r <= res.Lower, r <= res.Lower || r > res.Upper
 }
 
 // quickBounds are the conditions that cost next to nothing, with the pair that proves the upper one.

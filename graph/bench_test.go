@@ -1,0 +1,165 @@
+package graph
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// The commands and figures of docs/robustness.md §6 as benchmarks. One iteration is a whole table:
+//
+//	go test ./graph -run '^$' -bench Grid -benchtime 1x
+
+// gridSizes and gridCells are the published benchmark of Usevitch & Panagou 2020: ER and random digraphs, and digraphs
+// in which every node hears, or is heard by, k others; 100 graphs a cell, 16,800 in all.
+var gridSizes = []int{7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25}
+
+var gridCells = func() (cells []func(*rand.Rand, int) Graph) {
+	for _, p := range []float64{.3, .5, .8} {
+		cells = append(cells,
+			func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, false, p) },
+			func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, true, p) })
+	}
+	for _, k := range []int{3, 4, 5} {
+		cells = append(cells,
+			func(rng *rand.Rand, n int) Graph { return heardBy(rng, n, k) },
+			func(rng *rand.Rand, n int) Graph { return turned(heardBy(rng, n, k)) })
+	}
+	return cells
+}()
+
+// turned reverses every edge of a digraph.
+func turned(g Graph) Graph {
+	edges := g.Edges()
+	for k, e := range edges {
+		edges[k] = [2]int{e[1], e[0]}
+	}
+	return mustNew(g.N(), true, edges)
+}
+
+func BenchmarkGrid(b *testing.B) {
+	for b.Loop() {
+		rng, graphs, took := seeded(b, 2020), 0, []time.Duration(nil)
+		for _, n := range gridSizes {
+			for _, draw := range gridCells {
+				for range 100 {
+					g := draw(rng, n)
+					began := time.Now()
+					res := Robustness(g, nil)
+					took = append(took, time.Since(began))
+					if err := VerifyWitness(g, res.R+1, res.Witness); err != nil || !res.Exact {
+						b.Fatal(res, err)
+					}
+					if graphs++; n <= 11 && graphs%50 == 0 {
+						if r, _ := newSubsetTable(g.masks(), never).maxR(); r != res.R {
+							b.Fatal("table", r, "search", res.R)
+						}
+					}
+				}
+			}
+		}
+		report(b, took)
+	}
+}
+
+// report adds the number of graphs, and total, median and worst time.
+func report(b *testing.B, took []time.Duration) {
+	total := time.Duration(0)
+	for _, d := range took {
+		total += d
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(len(took)), "graphs")
+	b.ReportMetric(total.Seconds(), "s-total")
+	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "ms-median")
+	b.ReportMetric(took[len(took)-1].Seconds()*1e3, "ms-worst")
+}
+
+// hard are the families of robustness.md 4.1.
+var hard = []struct {
+	name string
+	draw func(rng *rand.Rand, n int) Graph
+}{
+	{"complete", func(rng *rand.Rand, n int) Graph { return mustFamily("complete", n) }},
+	{"merg", func(rng *rand.Rand, n int) Graph { return mustFamily("merg", n) }},
+	{"ring4", func(rng *rand.Rand, n int) Graph { return family(rng, "circulant", n, "k", 4) }},
+	{"ring8", func(rng *rand.Rand, n int) Graph { return family(rng, "circulant", n, "k", 8) }},
+	{"preferential4", func(rng *rand.Rand, n int) Graph { return family(rng, "preferential", n, "r", 4) }},
+	{"preferential8", func(rng *rand.Rand, n int) Graph { return family(rng, "preferential", n, "r", 8) }},
+	{"er.sac4", func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, false, sacDensity(n, 4)) }},
+	{"er.3", func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, false, .3) }},
+	{"er.5", func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, false, .5) }},
+	{"er.8", func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, false, .8) }},
+	{"digraph.5", func(rng *rand.Rand, n int) Graph { return randomWith(rng, n, true, .5) }},
+	{"in5", func(rng *rand.Rand, n int) Graph { return heardBy(rng, n, 5) }},
+	{"regular4", func(rng *rand.Rand, n int) Graph { return family(rng, "regular", n, "degree", 4) }},
+	{"regular6", func(rng *rand.Rand, n int) Graph { return family(rng, "regular", n, "degree", 6) }},
+	{"regular8", func(rng *rand.Rand, n int) Graph { return family(rng, "regular", n, "degree", 8) }},
+	{"geometric.45", func(rng *rand.Rand, n int) Graph { return geometric(rng, n, .45) }},
+}
+
+func mustFamily(name string, n int) Graph {
+	b, err := Build(name, n, nil, 0)
+	if err != nil {
+		panic(err)
+	}
+	return b.Graph
+}
+
+// BenchmarkFamilies finds the exact robustness of 20 graphs of each family, 60 s each at most:
+//
+//	go test ./graph -run '^$' -bench 'Families/48/er.5' -benchtime 1x
+func BenchmarkFamilies(b *testing.B) {
+	for _, n := range []int{16, 24, 32, 48, 64, 100} {
+		for _, f := range hard {
+			b.Run(fmt.Sprintf("%d/%s", n, f.name), func(b *testing.B) {
+				for b.Loop() {
+					rng, took, unsolved := seeded(b, uint64(n)), []time.Duration(nil), 0
+					for range 20 {
+						g := f.draw(rng, n)
+						began := time.Now()
+						res := Robustness(g, func() bool { return time.Since(began) > time.Minute })
+						took = append(took, time.Since(began))
+						if !res.Exact {
+							unsolved++
+						}
+						if err := VerifyWitness(g, res.Upper+1, res.Witness); err != nil {
+							b.Fatal(err)
+						}
+					}
+					report(b, took)
+					b.ReportMetric(float64(unsolved), "unsolved")
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkDecision asks whether 20 Erdős–Rényi graphs of minimum degree r are r-robust, r = F+1.
+func BenchmarkDecision(b *testing.B) {
+	for _, n := range []int{32, 64, 100, 128} {
+		for _, f := range []int{1, 2, 3} {
+			for _, p := range []float64{sacDensity(n, f+1), .15, .25, .5} {
+				b.Run(fmt.Sprintf("%d/F%d/p%.3f", n, f, p), func(b *testing.B) {
+					for b.Loop() {
+						rng, took := seeded(b, uint64(n)), []time.Duration(nil)
+						for len(took) < 20 {
+							g := randomWith(rng, n, false, p)
+							if g.MinDegree() <= f {
+								continue
+							}
+							began := time.Now()
+							if _, known := IsRobust(g, f+1, nil); !known {
+								b.Fatal("undecided")
+							}
+							took = append(took, time.Since(began))
+						}
+						report(b, took)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+// Code generated from word_probe.go by go generate; DO NOT EDIT.
+
+package graph
+
+// probe asks of each open node what each of its possibilities would add to the bound, drops those that would lift it
+// above 0, and names the node to branch on: where even the cheaper choice costs most. All figures are taken on a
+// snapshot of the domain: dropping one possibility and pricing the next on what is left would count the same gap twice.
+func (s *pairSearch) probe(d *pairDomain, y []int32, gap int) (branch int, changed pair) {
+	snap := *d
+	p := pairProbe{s: s, d: &snap, inOne: snap.inOne(), inTwo: snap.inTwo(), gap: gap, y1: int(y[s.n]), y2: int(y[s.n+1])}
+	p.both = snap.one.and(snap.two)
+	p.prepare()
+	branch, best := -1, -1<<62
+	for w := snap.open(); !w.empty(); w = w.rest() {
+		v := w.first()
+		c := p.choices(v)
+		if s.use.probing {
+			if snap.one.has(v) && c.cost1 > gap {
+				d.one, changed = d.one.without(v), changed.with(v)
+			}
+			if snap.two.has(v) && c.cost2 > gap {
+				d.two, changed = d.two.without(v), changed.with(v)
+			}
+			if snap.none.has(v) && c.costNone > gap {
+				d.none, changed = d.none.without(v), changed.with(v)
+			}
+		}
+		if c.score > best {
+			branch, best = v, c.score
+		}
+	}
+	for w := changed; !w.empty(); w = w.rest() {
+		changed = changed.or(s.out[w.first()])
+	}
+	return branch, changed
+}
+
+// pairProbe is one probing of a domain.
+type pairProbe struct {
+	s            *pairSearch
+	d            *pairDomain
+	inOne, inTwo pair
+	both         pair // open to either set: the nodes the bound sums over
+	gap          int
+	y1, y2       int // weights of the size rows
+}
+
+// pairChoices is what each possibility of a node adds to the bound at least, and how much branching on it promises.
+type pairChoices struct{ cost1, cost2, costNone, score int }
+
+// prepare works out how each node's share min(a, b) of the bound rises under a new row of weight trial on either side.
+func (p *pairProbe) prepare() {
+	sc := &p.s.scratch
+	for w := p.both; !w.empty(); w = w.rest() {
+		v := w.first()
+		a, b := sc.a[v], sc.b[v]
+		sc.rise1[v] = min(a+trial, b) - min(a, b)
+		sc.rise2[v] = min(a, b+trial) - min(a, b)
+	}
+}
+
+func (p *pairProbe) choices(v int) (c pairChoices) {
+	s, sc := p.s, &p.s.scratch
+	low := 0
+	if p.both.has(v) {
+		low = min(sc.a[v], sc.b[v])
+	}
+	heard, need := s.in[v], s.need[v]
+	var gain1, gain2 int
+	if p.d.one.has(v) {
+		cost := 0
+		if p.both.has(v) {
+			cost = sc.b[v] - low
+		}
+		cost += p.y1 * max(0, need+1+p.inOne.andNot(heard).count()-sc.least1)
+		row := -trial * (heard.and(p.d.one).count() - need)
+		for w := heard.and(p.both); !w.empty(); w = w.rest() {
+			row += sc.rise1[w.first()]
+		}
+		c.cost1, gain1 = cost+max(0, row), cost+promise(row)
+		c.costNone += sc.a[v]
+	}
+	if p.d.two.has(v) {
+		cost := 0
+		if p.both.has(v) {
+			cost = sc.a[v] - low
+		}
+		cost += p.y2 * max(0, need+1+p.inTwo.andNot(heard).count()-sc.least2)
+		row := -trial * (heard.and(p.d.two).count() - need)
+		for w := heard.and(p.both); !w.empty(); w = w.rest() {
+			row += sc.rise2[w.first()]
+		}
+		c.cost2, gain2 = cost+max(0, row), cost+promise(row)
+		c.costNone += sc.b[v]
+	}
+	c.costNone -= low
+	switch {
+	case p.both.has(v):
+		c.score = spread*min(gain1, gain2) + max(gain1, gain2)
+	case p.d.one.has(v):
+		c.score = spread*min(gain1, c.costNone) + max(gain1, c.costNone)
+	default:
+		c.score = spread*min(gain2, c.costNone) + max(gain2, c.costNone)
+	}
+	return c
+}
