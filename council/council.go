@@ -56,9 +56,13 @@ func seatAll(spec Spec) (*Council, error) {
 		what string
 		do   func() error
 	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"rule", c.checkRule}, {"faults", c.checkFaults},
+		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
 	} {
 		if err := step.do(); err != nil {
+			var named *ConfigError
+			if errors.As(err, &named) {
+				return nil, named
+			}
 			return nil, &ConfigError{Section: step.what, Err: err}
 		}
 	}

@@ -50,9 +50,10 @@ func (c EmbeddedConfig) validate() error {
 // embedded is a member of the model in the box. Members of one model file share
 // one engine, so that seats which ask at once are decoded in one batch.
 type embedded struct {
-	cfg    EmbeddedConfig
-	engine *sharedEngine
-	info   Info
+	cfg     EmbeddedConfig
+	engine  *sharedEngine
+	timeout time.Duration // of one call; 0: none but the run's
+	info    Info
 }
 
 func (m *embedded) Info() Info     { return m.info }
@@ -62,6 +63,11 @@ func (m *embedded) Close() error   { return m.engine.release() }
 // Complete weighs text where the prompt is for that, or where it is a choice to
 // be made first; else it generates under the grammar of the wanted reply.
 func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	if m.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, m.timeout)
+		defer cancel()
+	}
 	client, err := m.engine.client(ctx)
 	if err != nil {
 		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: err}
