@@ -1,0 +1,162 @@
+// Package adversary holds liars: wrappers that corrupt an honest machine, one
+// file each. A protocol knows of none of them.
+//
+// A liar is the honest machine with something wrong about it. One that lies with
+// its model answers the machine's consults itself (mouth); one that lies with its
+// messages rewrites what the machine sends (tongue). Both work for any protocol
+// that speaks in synod.Response.
+//
+// Liars exist for experiments and tests: the council file names them, every
+// output labels them, and each has a test in which it is seen to bite.
+package adversary
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+)
+
+// Adversary corrupts one seat's honest machine.
+type Adversary interface {
+	Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine
+}
+
+// Steady is an Adversary that may promise that its words do not change by
+// themselves: where nobody's answers change from one round to the next, neither
+// does what it says. Only then may a council stop before its last round.
+type Steady interface{ Steady() bool }
+
+// Entry is an adversary's line in the catalogue.
+type Entry struct {
+	synod.Entry
+	About string // what it does, where it comes from, its parameters
+	New   func(params map[string]any) (Adversary, error)
+}
+
+// Catalogue lists every adversary.
+var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry)
+
+// plain makes an adversary that takes no parameters.
+func plain(a Adversary) func(map[string]any) (Adversary, error) {
+	return func(params map[string]any) (Adversary, error) {
+		for key := range params {
+			return nil, fmt.Errorf("unknown key %q; this adversary takes none", key)
+		}
+		return a, nil
+	}
+}
+
+// mouth answers the honest machine's consults in place of its model. says
+// returns nil where the model itself is to answer.
+type mouth struct {
+	honest synod.Machine
+	says   func(*synod.Prompt) *synod.Reply
+	hears  func(*synod.Prompt, *synod.Reply) // sees the model's own replies
+	// replaces gives another reply than the model's own; nil: none.
+	replaces func(*synod.Prompt, *synod.Reply) *synod.Reply
+	open     map[synod.ConsultID]*synod.Prompt // consults that the model is answering
+}
+
+// Step answers until the honest machine asks nothing that says would answer.
+func (m *mouth) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if a, ok := e.(synod.Answered); ok {
+		if p := m.open[a.ID]; p != nil {
+			delete(m.open, a.ID)
+			e = synod.Answered{ID: a.ID, Reply: m.listen(p, a.Reply)}
+		}
+	}
+	var out []synod.Effect
+	pending := []synod.Event{e}
+	for len(pending) > 0 {
+		next := pending[0]
+		pending = pending[1:]
+		for _, x := range m.honest.Step(now, next) {
+			c, asks := x.(synod.Consult)
+			if !asks {
+				out = append(out, x)
+				continue
+			}
+			if r := m.says(c.Prompt); r != nil {
+				pending = append(pending, synod.Answered{ID: c.ID, Reply: r})
+				continue
+			}
+			if m.open == nil {
+				m.open = map[synod.ConsultID]*synod.Prompt{}
+			}
+			m.open[c.ID] = c.Prompt
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (m *mouth) listen(p *synod.Prompt, r *synod.Reply) *synod.Reply {
+	if m.replaces != nil {
+		return m.replaces(p, r)
+	}
+	if m.hears != nil {
+		m.hears(p, r)
+	}
+	return r
+}
+
+// tongue rewrites every Response that the machine sends; rewrite returns the
+// sends that take its place.
+type tongue struct {
+	honest  synod.Machine
+	rewrite func(synod.Send, synod.Response) []synod.Send
+}
+
+func (t *tongue) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	var out []synod.Effect
+	for _, x := range t.honest.Step(now, e) {
+		send, ok := x.(synod.Send)
+		var word synod.Response
+		if !ok || send.Slot.Name != synod.Respond || word.UnmarshalBinary(send.Body) != nil {
+			out = append(out, x)
+			continue
+		}
+		for _, s := range t.rewrite(send, word) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// with is a copy of a send with another word, and other recipients.
+func with(s synod.Send, to []synod.NodeID, word synod.Response) synod.Send {
+	body, err := word.AppendBinary(nil)
+	if err != nil {
+		panic("adversary: a response cannot be encoded: " + err.Error())
+	}
+	m := *s.Message
+	m.Body = body
+	return synod.Send{To: to, Message: &m}
+}
+
+// boast makes a machine claim confidence 1.0 in everything it sends.
+func boast(m synod.Machine) synod.Machine {
+	return &tongue{honest: m, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
+		word.Confidence = 1
+		return []synod.Send{with(s, s.To, word)}
+	}}
+}
+
+// typed is a reply that answers a prompt as a liar that believes only in mine
+// would: its own answer to whatever wants one, 1 for that answer and 0 for others.
+func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
+	r := &synod.Reply{Status: synod.OK, Typed: true}
+	switch p.Purpose {
+	case synod.Scoring:
+		if p.Candidate == mine {
+			r.Value = 1
+		}
+	case synod.Weighing:
+		if p.Candidate != mine {
+			r.Value = -100
+		}
+	default:
+		r.Answer = mine
+	}
+	return r
+}

@@ -1,0 +1,43 @@
+package adversary
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+)
+
+var weakAnswerEntry = Entry{
+	Entry: synod.Entry{Name: "weak-answer", Summary: "the SAC reference code's: its model's first answer to the same question, for ever, confidence 1.0"},
+	About: `Asks its model once, and repeats that answer, right or wrong, in every round with
+confidence 1.0. It judges nothing and changes nothing. Seat it with the weak
+model, as the reference code of SAC does.`,
+	New: plain(weakAnswer{}),
+}
+
+type weakAnswer struct{}
+
+func (weakAnswer) Steady() bool { return true }
+
+// Corrupt lets answers through to the model until one can be read.
+func (weakAnswer) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
+	return boast(stubborn(seat, honest))
+}
+
+// stubborn keeps its model's first readable answer against everyone: all that is
+// asked of it afterwards it answers by itself.
+func stubborn(seat synod.Seat, honest synod.Machine) *mouth {
+	mine := synod.None
+	return &mouth{
+		honest: honest,
+		says: func(p *synod.Prompt) *synod.Reply {
+			if mine == synod.None && p.Purpose == synod.Answering {
+				return nil
+			}
+			return typed(p, mine)
+		},
+		hears: func(p *synod.Prompt, r *synod.Reply) {
+			if a, _, ok := prompt.AnswerOf(seat.Question, r, p.Exact); ok {
+				mine = a
+			}
+		},
+	}
+}
