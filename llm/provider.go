@@ -161,10 +161,12 @@ func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error)
 	if err := o.decode(&s); err != nil {
 		return nil, Common{}, err
 	}
-	if urlEnv != "" {
-		base = cmp.Or(o.env.getenv(urlEnv), base)
+	if s.URL == "" {
+		var err error
+		if s.URL, err = defaultURL(o.env, base, urlEnv); err != nil {
+			return nil, Common{}, err
+		}
 	}
-	s.URL = cmp.Or(s.URL, base)
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		return nil, Common{}, errors.New("the url holds a password; put the key into an environment variable and name that as key_env")
 	}
@@ -182,6 +184,17 @@ func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error)
 	}
 	s.MaxTokens = s.Tokens
 	return m, s.Common, nil
+}
+
+// defaultURL is where a provider is found if the council file does not say.
+func defaultURL(env Env, base, urlEnv string) (string, error) {
+	switch urlEnv {
+	case "":
+		return base, nil
+	case "OLLAMA_HOST": // a host where Ollama listens, not a URL
+		return OllamaURL(env.getenv(urlEnv))
+	}
+	return cmp.Or(env.getenv(urlEnv), base), nil
 }
 
 // embeddedSettings are the keys of a model in the box.
