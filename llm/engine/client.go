@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -108,8 +110,9 @@ func (c *Client) greet(m fromChild) (*Client, error) {
 	if err == nil {
 		return nil, errors.New("engine: the child did not say hello")
 	}
-	if said := c.tail.last(3); len(said) > 0 {
-		err = fmt.Errorf("%w; llama.cpp said: %q", err, said)
+	said := slices.DeleteFunc(c.tail.last(4), func(line string) bool { return strings.Contains(line, m.Err.Text) })
+	if len(said) > 0 {
+		err = fmt.Errorf("%w; it said: %s", err, strings.Join(said, " | "))
 	}
 	return nil, err
 }

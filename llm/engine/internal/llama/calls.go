@@ -65,7 +65,7 @@ func (l *Library) bind(h map[string]uintptr) error {
 	for _, s := range l.symbols() {
 		addr, err := purego.Dlsym(h[s.lib], s.name)
 		if err != nil || addr == 0 {
-			return fmt.Errorf("llama: %w: lib%s has no %s", ErrLayout, s.lib, s.name)
+			return fmt.Errorf("%w: lib%s has no %s", ErrLayout, s.lib, s.name)
 		}
 		purego.RegisterFunc(s.fn, addr)
 	}

@@ -6,10 +6,7 @@ import "errors"
 var ErrFull = errors.New("llama: no room in the key-value cache")
 
 // ErrLayout means the library was built from a llama.h this build cannot speak to.
-var ErrLayout = errors.New("unsupported library")
-
-// ErrModel means that a model file could not be used.
-var ErrModel = errors.New("model")
+var ErrLayout = errors.New("not a version this build can speak to")
 
 // ErrTemplate means llama.cpp does not know how to apply a chat template.
 var ErrTemplate = errors.New("llama: chat template not recognised")

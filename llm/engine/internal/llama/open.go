@@ -27,7 +27,7 @@ type Library struct {
 func Open(dir string) (*Library, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("llama: %w", err)
+		return nil, err
 	}
 	lib := &Library{Dir: abs}
 	handles := map[string]uintptr{}
@@ -38,7 +38,7 @@ func Open(dir string) (*Library, error) {
 		}
 		h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		if err != nil {
-			return nil, fmt.Errorf("llama: %s: %w%s", filepath.Base(path), err, hint(err.Error()))
+			return nil, fmt.Errorf("%s: %w%s", filepath.Base(path), err, hint(err.Error()))
 		}
 		handles[name] = h
 	}
@@ -68,7 +68,7 @@ func find(dir, name string) (string, error) {
 	}
 	sort.Strings(found)
 	if len(found) == 0 {
-		return "", fmt.Errorf("llama: no lib%s%s in %s", name, ext, dir)
+		return "", fmt.Errorf("no lib%s%s in %s", name, ext, dir)
 	}
 	return found[0], nil
 }
@@ -96,7 +96,7 @@ func (l *Library) checkLayout() error {
 		c.RopeScalingType == -1 && c.PoolingType == -1 && c.AttentionType == -1 && c.FlashAttentionType == -1 &&
 		c.YarnExtFactor == -1 && c.TypeK == 1 && c.TypeV == 1 && c.OffloadKQV == 1 && c.NSamplers == 0 && c.CtxOther == 0
 	if !ok {
-		return fmt.Errorf("llama: %w: version %s: its parameter structs are laid out otherwise", ErrLayout, l.Version)
+		return fmt.Errorf("%w: version %s: its parameter structs are laid out otherwise", ErrLayout, l.Version)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package llama
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,7 +69,7 @@ func (l *Library) Load(path string, cfg SessionConfig) (*Session, error) {
 	mp.CheckTensors = 1 // a NaN in the weights should be an error here, not rubbish later
 	model := l.modelLoad(path, mp)
 	if model == 0 {
-		return nil, fmt.Errorf("llama: %w: %s cannot be loaded", ErrModel, path)
+		return nil, fmt.Errorf("%s cannot be loaded", path)
 	}
 	s := &Session{lib: l, model: model, vocab: l.modelVocab(model), pieces: map[Token][]byte{}}
 	if err := s.supported(); err != nil {
@@ -85,11 +86,11 @@ func (l *Library) Load(path string, cfg SessionConfig) (*Session, error) {
 func (s *Session) supported() error {
 	switch {
 	case s.lib.modelEncoder(s.model) || !s.lib.modelDecoder(s.model):
-		return fmt.Errorf("llama: %w: %s is not a plain decoder", ErrModel, s.Meta("general.architecture"))
+		return fmt.Errorf("%s is not a plain decoder", s.Meta("general.architecture"))
 	case s.lib.modelDiffusion(s.model):
-		return fmt.Errorf("llama: %w: %s is a diffusion model", ErrModel, s.Meta("general.architecture"))
+		return fmt.Errorf("%s is a diffusion model", s.Meta("general.architecture"))
 	case s.lib.vocabSize(s.vocab) <= 0:
-		return fmt.Errorf("llama: %w: it has no vocabulary", ErrModel)
+		return errors.New("it has no vocabulary")
 	}
 	return nil
 }
@@ -101,7 +102,7 @@ func (s *Session) open(cfg SessionConfig) error {
 	cp.NThreads, cp.NThreadsBatch = int32(cfg.Threads), int32(cfg.Threads)
 	cp.NoPerf = 1
 	if s.ctx = s.lib.contextInit(s.model, cp); s.ctx == 0 {
-		return fmt.Errorf("llama: %w: no context of %d tokens for it (memory?)", ErrModel, cfg.Cells)
+		return fmt.Errorf("no context of %d tokens for it (memory?)", cfg.Cells)
 	}
 	s.mem = s.lib.memory(s.ctx)
 	s.nVocab = int(s.lib.vocabSize(s.vocab))

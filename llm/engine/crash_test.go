@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The child is killed in the middle of a reply: the caller is told, and lives.
+func TestKilledChild(t *testing.T) {
+	c := startReal(t, nil)
+	time.AfterFunc(200*time.Millisecond, func() { _ = syscall.Kill(c.Pid(), syscall.SIGKILL) })
+	_, err := c.Generate(timeout(t, time.Minute), Request{Prompt: "Once upon a time", Temperature: 1, MaxTokens: 1500})
+	var de *DiedError
+	if !errors.As(err, &de) || !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "killed") {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("not reaped")
+	}
+	if _, _, err := c.Likelihood(timeout(t, time.Second), "x", []string{"y"}); !errors.Is(err, ErrEngineDied) {
+		t.Error(err)
+	}
+}
+
+// A failed assertion in the library, as a signal.
+func TestAbortedChild(t *testing.T) {
+	c := startReal(t, nil)
+	if err := syscall.Kill(c.Pid(), syscall.SIGABRT); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Generate(timeout(t, 20*time.Second), Request{Prompt: "x"}); !errors.Is(err, ErrEngineDied) {
+		t.Fatal(err)
+	}
+}
+
+// Model files that are cut, padded with nonsense or lie about their sizes end
+// the start with an error that says so; nothing else happens to the parent.
+func TestMalformedModels(t *testing.T) {
+	cfg := realConfig(t)
+	f, err := os.Open(cfg.ModelPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	head := make([]byte, 4<<20)
+	if _, err := io.ReadFull(f, head); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(at int, v uint64) []byte {
+		b := append([]byte{}, head...)
+		binary.LittleEndian.PutUint64(b[at:], v)
+		return b
+	}
+	for name, content := range map[string][]byte{
+		"magic only":     []byte("GGUF"),
+		"cut header":     head[:1000],
+		"cut weights":    head,
+		"noise":          append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 1<<16)...),
+		"tensor count":   edit(8, 1<<60),
+		"metadata count": edit(16, 1<<60),
+		"key length":     edit(24, 1<<62),
+		"version":        edit(4, 0xffff),
+	} {
+		path := filepath.Join(t.TempDir(), "bad.gguf")
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		bad := cfg
+		bad.ModelPath = path
+		c, err := Start(timeout(t, 30*time.Second), bad)
+		if err == nil {
+			_ = c.Close()
+		}
+		if !errors.Is(err, ErrModel) && !errors.Is(err, ErrEngineDied) {
+			t.Errorf("%s: %v", name, err)
+		}
+		t.Logf("%s: %v", name, err)
+	}
+}
+
+func TestBadLibraries(t *testing.T) {
+	cfg := realConfig(t)
+	empty := t.TempDir()
+	nonsense := t.TempDir()
+	for _, name := range []string{"libggml-base.so", "libggml.so", "libllama.so"} {
+		if err := os.WriteFile(filepath.Join(nonsense, name), []byte("not a library"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]string{empty: "no libggml-base", nonsense: "libggml-base.so", "/no/such/dir": "/no/such/dir"} {
+		bad := cfg
+		bad.LibDir = dir
+		if _, err := Start(timeout(t, 20*time.Second), bad); !errors.Is(err, ErrLibrary) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
+// A parent that goes away takes the child with it, even in mid-computation.
+func TestChildFollowsItsParent(t *testing.T) {
+	c := startReal(t, nil)
+	go func() { // the reply is nobody's business
+		_, _ = c.Generate(t.Context(), Request{Prompt: strings.Repeat("word ", 1500), MaxTokens: 400})
+	}()
+	time.Sleep(100 * time.Millisecond)
+	begin := time.Now()
+	_ = c.stdin.Close() // what the kernel does to a dead parent's pipe
+	select {
+	case <-c.Done():
+		t.Logf("gone after %v", time.Since(begin))
+	case <-time.After(5 * time.Second):
+		t.Error("still there")
+	}
+}

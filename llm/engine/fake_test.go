@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeChild plays a child without any library: each name is one way to behave.
+func fakeChild(how string) int {
+	hello := func() { _ = writeFrame(os.Stdout, fromChild{Hello: &Info{Name: how, Template: "t"}}) }
+	r := bufio.NewReader(os.Stdin)
+	switch how {
+	case "fake-mute": // never says hello
+		time.Sleep(time.Hour)
+	case "fake-rude": // talks rubbish
+		fmt.Println("hello, I am not a frame at all, but I am long enough to look like one")
+		time.Sleep(time.Hour)
+	case "fake-sick": // dies while loading
+		fmt.Fprintln(os.Stderr, "GGML_ASSERT(everything) failed")
+		return 134
+	case "fake-stubborn": // does not leave when told
+		hello()
+		time.Sleep(time.Hour)
+	case "fake-mortal": // dies of the first request
+		hello()
+		var m toChild
+		_ = readFrame(r, &m)
+		fmt.Fprintln(os.Stderr, "terminate called after throwing an instance of std::bad_alloc")
+		return 3
+	}
+	hello()
+	for { // fake-echo
+		var m toChild
+		if readFrame(r, &m) != nil {
+			return 0
+		}
+		switch {
+		case m.Cancel:
+		case m.Generate == nil:
+			_ = writeFrame(os.Stdout, fromChild{ID: m.ID, Scores: []Score{{Sum: -1}}, Usage: &Usage{}})
+		case m.Generate.Prompt == "sleep":
+		default:
+			_ = writeFrame(os.Stdout, fromChild{ID: m.ID, Result: &Result{Text: m.Generate.Prompt}})
+		}
+	}
+}
+
+func startFake(t *testing.T, how string) (*Client, error) {
+	t.Helper()
+	model := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(model, []byte("GGUF"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Start(timeout(t, 2*time.Second), Config{Exe: []string{os.Args[0], how}, LibDir: "/nowhere", ModelPath: model})
+	if c != nil {
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	return c, err
+}
+
+func TestManyCallers(t *testing.T) {
+	c, err := startFake(t, "fake-echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			want := fmt.Sprint("p", i)
+			if r, err := c.Generate(timeout(t, 5*time.Second), Request{Prompt: want}); err != nil || r.Text != want {
+				t.Errorf("%q, %v; want %q", r.Text, err, want)
+			}
+		})
+	}
+	wg.Wait()
+	if _, _, err := c.Likelihood(timeout(t, time.Second), "a", []string{"b", "c"}); err == nil {
+		t.Error("one score for two continuations is accepted")
+	}
+	if _, _, err := c.Likelihood(timeout(t, time.Second), "a", nil); !errors.Is(err, ErrRequest) {
+		t.Error(err)
+	}
+}
+
+func TestChildNeverStarts(t *testing.T) {
+	if _, err := startFake(t, "fake-mute"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := startFake(t, "fake-rude"); !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "unreadable output") {
+		t.Error(err)
+	}
+	_, err := startFake(t, "fake-sick")
+	if !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "GGML_ASSERT(everything)") || !strings.Contains(err.Error(), "exit status 134") {
+		t.Error(err)
+	}
+	if _, err := Start(t.Context(), Config{Exe: []string{"/no/such/binary"}, LibDir: "x", ModelPath: os.Args[0]}); !errors.Is(err, ErrModel) {
+		t.Error(err)
+	}
+}
+
+func TestChildDiesOfARequest(t *testing.T) {
+	c, err := startFake(t, "fake-mortal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the call that killed it, and one that comes too late
+		_, err = c.Generate(timeout(t, 5*time.Second), Request{Prompt: "x"})
+		var de *DiedError
+		if !errors.As(err, &de) || de.Exit != "exit status 3" || !strings.Contains(err.Error(), "bad_alloc") {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCloseIsFirm(t *testing.T) {
+	c, err := startFake(t, "fake-stubborn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		_, err := c.Generate(context.Background(), Request{Prompt: "x"})
+		waiting <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	begin := time.Now()
+	_ = c.Close()
+	if took := time.Since(begin); took > closeGrace+2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if err := <-waiting; !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := c.Generate(context.Background(), Request{Prompt: "x"}); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	_ = c.Close() // again is fine
+}
+
+func TestCancelReturnsAtOnce(t *testing.T) {
+	c, err := startFake(t, "fake-echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := c.Generate(ctx, Request{Prompt: "sleep"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := c.Generate(ctx, Request{Prompt: "x"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// The child must not inherit keys.
+func TestChildEnvironment(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "sk-secret")
+	t.Setenv("LD_LIBRARY_PATH", "/elsewhere")
+	env := strings.Join(childEnv("/libs"), "\n")
+	if strings.Contains(env, "sk-secret") || !strings.Contains(env, "LD_LIBRARY_PATH=/libs:/elsewhere") {
+		t.Error(env)
+	}
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	notGGUF := filepath.Join(t.TempDir(), "x.gguf")
+	if err := os.WriteFile(notGGUF, []byte("GGM"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		cfg  Config
+		want error
+	}{
+		{Config{ModelPath: "m"}, ErrLibrary},
+		{Config{LibDir: "l"}, ErrModel},
+		{Config{LibDir: "l", ModelPath: notGGUF}, ErrModel},
+		{Config{LibDir: "l", ModelPath: "/no/such/file"}, os.ErrNotExist},
+		{Config{LibDir: "l", ModelPath: "m", Seqs: 1000}, nil},
+		{Config{LibDir: "l", ModelPath: "m", Context: 1}, nil},
+		{Config{LibDir: "l", ModelPath: "m", Threads: -1}, nil},
+	} {
+		if _, err := Start(t.Context(), c.cfg); err == nil || (c.want != nil && !errors.Is(err, c.want)) {
+			t.Errorf("%+v: %v", c.cfg, err)
+		}
+	}
+	o := Options{LibDir: "a b", ModelPath: "-m", Context: 100, Seqs: 2, Threads: 3, AnyLibrary: true, Memory: -1}
+	if back, err := ParseArgs(o.args()); err != nil || back != o {
+		t.Errorf("%+v came back as %+v, %v", o, back, err)
+	}
+	if _, err := ParseArgs([]string{"--nonsense"}); err == nil {
+		t.Error("nonsense is accepted")
+	}
+}
+
+func TestTail(t *testing.T) {
+	var tl tail
+	for i := range 100 {
+		fmt.Fprintf(&tl, "line %d\npart", i)
+		fmt.Fprint(&tl, "\n")
+	}
+	fmt.Fprint(&tl, strings.Repeat("x", 10_000))
+	got := tl.last(3)
+	if len(got) != 3 || len(got[0]) > tailWidth+8 {
+		t.Errorf("%d lines, the first of %d bytes", len(got), len(got[0]))
+	}
+	if len(tl.last(100)) > tailLines+1 {
+		t.Error("it keeps everything")
+	}
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+)
+
+func TestGrammarText(t *testing.T) {
+	for _, c := range []struct{ schema, want string }{
+		{`{"type":"boolean"}`, "root ::= (\"true\" | \"false\")\n"},
+		{`{"enum":["a\"b",1,true]}`, `root ::= ("\"a\\\"b\"" | "1" | "true")` + "\n"},
+		{`{"type":"object","properties":{}}`, "r0 ::= \"{}\"\nroot ::= r0\n"},
+		{`{"type":"integer","minimum":1,"maximum":3}`, "r0 ::= \"1\" | \"2\" | \"3\"\nroot ::= r0\n"},
+		{`{"type":"number","minimum":0,"maximum":1}`, `r0 ::= "0" ("." [0-9]{1,4})? | "1"` + "\nroot ::= r0\n"},
+		{
+			`{"type":"object","properties":{"b":{"type":"boolean"},"a":{"const":"x"}},"required":["a"],"additionalProperties":false}`,
+			`r0 ::= "{\"b\":" ("true" | "false") ",\"a\":" ("\"x\"") "}"` + "\nroot ::= r0\n",
+		},
+	} {
+		if got, err := Grammar([]byte(c.schema)); err != nil || got != c.want {
+			t.Errorf("%s:\n%s%v; want\n%s", c.schema, got, err, c.want)
+		}
+	}
+}
+
+func TestGrammarRefusals(t *testing.T) {
+	for schema, want := range map[string]string{
+		``:                                   "want a JSON object",
+		`[]`:                                 "want a JSON object",
+		`{"type":"string"`:                   "schema at root",
+		`{} {}`:                              "text after",
+		`{}`:                                 "no type",
+		`{"type":"null"}`:                    `type "null" is not supported`,
+		`{"type":["string","null"]}`:         "one word",
+		`{"type":"string","pattern":"a+"}`:   `"pattern" is not supported`,
+		`{"type":"string","maxLength":5000}`: "length from 0 to 5000",
+		`{"type":"string","maxLength":-1}`:   "maxLength",
+		`{"type":"string","minLength":9,"maxLength":3}`:   "length from 9 to 3",
+		`{"type":"string","maxLength":"9"}`:               "want a whole number",
+		`{"type":"array"}`:                                "needs items",
+		`{"type":"number","minimum":1}`:                   "both bounds",
+		`{"type":"number","minimum":-1,"maximum":1}`:      "cannot be negative",
+		`{"type":"integer","minimum":0,"maximum":100000}`: "wide",
+		`{"type":"integer","minimum":0.5,"maximum":2}`:    "whole number",
+		`{"enum":[]}`:                  "something in it",
+		`{"enum":[null]}`:              "not a string, number or boolean",
+		`{"type":"string","enum":[1]}`: "not of type string",
+		`{"$ref":"#/x"}`:               `"$ref" is not supported`,
+		`{"type":"object","properties":{"a":{"type":"boolean"},"a":{"type":"boolean"}}}`: "twice",
+		`{"type":"object","properties":{"a":{"oneOf":[]}}}`:                              "root.a",
+	} {
+		if g, err := Grammar([]byte(schema)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v; want %q", schema, g, err, want)
+		}
+	}
+	deep := strings.Repeat(`{"type":"array","items":`, 20) + `{"type":"boolean"}` + strings.Repeat("}", 20)
+	if _, err := Grammar([]byte(deep)); err == nil || !strings.Contains(err.Error(), "nested") {
+		t.Error(err)
+	}
+}
+
+// Whatever schema arrives, there is a grammar or an error, and a grammar holds
+// no unquoted text of the schema.
+func FuzzGrammar(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"type":"string","maxLength":9},"b":{"type":"array","items":{"type":"number"}}}}`)
+	f.Add(`{"enum":["\n\"\\",1e9,false]}`)
+	f.Add(`{"type":"object","properties":{"\"\n\\":{"const":"\u0000"}}}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		g, err := Grammar([]byte(s))
+		if (err == nil) != (g != "") {
+			t.Fatal(g, err)
+		}
+		for _, r := range g {
+			if unicode.IsControl(r) && r != '\n' {
+				t.Fatalf("control character %q in %q", r, g)
+			}
+		}
+	})
+}
+
+// On the real engine, at a temperature at which a small model babbles, output
+// always parses, has the fields in order and keeps every bound.
+func TestGrammarHolds(t *testing.T) {
+	c := sharedReal(t)
+	schema := `{"type":"object","properties":{
+		"reasoning":{"type":"string","maxLength":60},
+		"answer":{"type":"string","minLength":1,"maxLength":12},
+		"confidence":{"type":"number","minimum":0,"maximum":1},
+		"score":{"type":"integer","minimum":0,"maximum":10},
+		"sure":{"type":"boolean"},
+		"choice":{"enum":["A","B","C"]},
+		"tags":{"type":"array","items":{"type":"string","maxLength":6},"maxItems":3}}}`
+	g, err := Grammar([]byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions := []string{capital, "Write a poem\nin two \"lines\".", "Ünïcödé \\ 漢字 and 🙂?", "What is 17 + 25?"}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			req := ask(questions[i%len(questions)], uint64(i))
+			req.Grammar, req.Temperature, req.MaxTokens = g, 0.7+0.2*float64(i), 300
+			r, err := c.Generate(timeout(t, 2*time.Minute), req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if r.Finish != "stop" {
+				t.Errorf("not ended by the grammar: %q", r.Text)
+				return
+			}
+			checkReply(t, r.Text)
+		})
+	}
+	wg.Wait()
+}
+
+func checkReply(t *testing.T, text string) {
+	t.Helper()
+	var v struct {
+		Reasoning, Answer, Choice string
+		Confidence                float64
+		Score                     int
+		Sure                      bool
+		Tags                      []string
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil || d.More() {
+		t.Errorf("%q: %v", text, err)
+		return
+	}
+	long := len([]rune(v.Reasoning)) > 60 || len([]rune(v.Answer)) > 12 || v.Answer == "" || len(v.Tags) > 3
+	if long || v.Confidence < 0 || v.Confidence > 1 || v.Score < 0 || v.Score > 10 || !strings.Contains("ABC", v.Choice) {
+		t.Errorf("%q keeps its form but not its bounds: %+v", text, v)
+	}
+	last := -1
+	for _, key := range []string{"reasoning", "answer", "confidence", "score", "sure", "choice", "tags"} {
+		at := strings.Index(text, fmt.Sprintf("%q:", key))
+		if at <= last {
+			t.Errorf("%q: %s is out of order", text, key)
+		}
+		last = at
+	}
+	for _, r := range v.Reasoning + v.Answer + strings.Join(v.Tags, "") {
+		if unicode.IsControl(r) {
+			t.Errorf("control character %q in %q", r, text)
+		}
+	}
+}
