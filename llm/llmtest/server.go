@@ -39,7 +39,6 @@ type Server struct {
 	byModel map[string]Behaviour
 	quiet   bool
 	done    chan struct{}
-	clock   *clock
 	http    *http.Server
 	serving sync.WaitGroup
 
@@ -75,7 +74,6 @@ func New(h Handler, options ...Option) *Server {
 	if s.handler == nil {
 		s.handler = Fixed("42", 0.9)
 	}
-	s.clock = newClock(s.done)
 	return s
 }
 
@@ -140,7 +138,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.Auth = r.Header.Get("Authorization")
 	x.N = int(s.count.Add(1) - 1)
 	s.note(x.Call)
-	s.clock.sleep(s.latency)
+	if s.latency > 0 && !x.pause(s.latency) {
+		return
+	}
 	switch b := s.byModel[x.Model]; {
 	case b != nil:
 		b(x)

@@ -1,0 +1,148 @@
+package llm
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// patient is a member whose health a test sets; it counts what reaches it.
+type patient struct {
+	status synod.Status
+	takes  time.Duration
+	calls  int
+}
+
+func (p *patient) Info() Info { return Info{Kind: Endpoint} }
+
+func (p *patient) Complete(ctx context.Context, _ Request) (synod.Reply, error) {
+	p.calls++
+	if !sleep(ctx, p.takes) {
+		return failed(synod.Reply{Calls: 1}, ended(ctx, "waiting"))
+	}
+	if p.status == synod.OK {
+		return fine("42")
+	}
+	return failing(p.status, false)
+}
+
+// expect makes calls one after another and compares how each ended: lower case
+// where it reached the member, upper case where it was refused. o ok, u
+// unavailable, r rate-limited, a auth, g unreadable.
+func (p *patient) expect(t *testing.T, m Model, want string) {
+	t.Helper()
+	letters := map[synod.Status]string{synod.OK: "o", synod.Unavailable: "u", synod.RateLimited: "r", synod.Auth: "a", synod.Unreadable: "g"}
+	got := ""
+	for range want {
+		before := p.calls
+		reply, err := m.Complete(context.Background(), Request{})
+		letter := letters[reply.Status]
+		if p.calls == before {
+			letter = strings.ToUpper(letter)
+			if err == nil || !strings.Contains(err.Error(), "as asked") {
+				t.Errorf("refused without the last reason: %v", err)
+			}
+		}
+		got += letter
+	}
+	if got != want {
+		t.Errorf("calls ended %s, want %s", got, want)
+	}
+}
+
+func TestBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.Unavailable}
+		m := NewBreaker(BreakerConfig{Failures: 3, CoolDown: time.Minute}).Layer()(p)
+		p.expect(t, m, "uuuUU")
+		time.Sleep(61 * time.Second)
+		p.expect(t, m, "uUU") // the probe failed: twice as long
+		time.Sleep(61 * time.Second)
+		p.expect(t, m, "U")
+		time.Sleep(61 * time.Second)
+		p.status = synod.OK
+		p.expect(t, m, "ooo")
+		p.status = synod.Unavailable
+		p.expect(t, m, "uu")
+		p.status = synod.Unreadable // it lives
+		p.expect(t, m, "g")
+		p.status = synod.Unavailable
+		p.expect(t, m, "uu")
+		p.status = synod.RateLimited // says nothing
+		p.expect(t, m, "rrrr")
+		p.status = synod.Unavailable
+		p.expect(t, m, "uU")
+	})
+}
+
+func TestBreakerAuthIsForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.Auth}
+		m := NewBreaker(BreakerConfig{}).Layer()(p)
+		p.expect(t, m, "aAA")
+		p.status = synod.OK
+		time.Sleep(24 * time.Hour)
+		p.expect(t, m, "A")
+	})
+}
+
+// TestBreakerHangingMember is what it is for: thirteen stages of seven calls to
+// a member that hangs for a minute take two minutes, not thirteen, also where
+// only one call at a time may go.
+func TestBreakerHangingMember(t *testing.T) {
+	for _, x := range []struct {
+		slots int
+		most  time.Duration
+	}{{0, 2 * time.Minute}, {1, 3 * time.Minute}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := fake{Endpoint, func(ctx context.Context, _ Request) (synod.Reply, error) {
+				if !sleep(ctx, time.Minute) {
+					return failed(synod.Reply{Calls: 1}, ended(ctx, "waiting"))
+				}
+				return failing(synod.Timeout, false)
+			}}
+			m := Standard(p, Options{Limit: LimitConfig{Concurrency: x.slots}, Breaker: BreakerConfig{CoolDown: time.Hour}})
+			begun := time.Now()
+			for stage := range 13 {
+				var wg sync.WaitGroup
+				for range min(1+6*stage, 7) {
+					wg.Go(func() { _, _ = m.Complete(t.Context(), Request{}) })
+				}
+				wg.Wait()
+			}
+			if took := time.Since(begun); took > x.most {
+				t.Errorf("slots %d: %v", x.slots, took)
+			}
+		})
+	}
+}
+
+// TestBreakerOneProbe: of many calls at once after the cool-down, one goes out,
+// and a probe that is stopped leaves room for the next.
+func TestBreakerOneProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.Unavailable}
+		m := Standard(p, Options{Retry: RetryConfig{Attempts: 1}, Breaker: BreakerConfig{Failures: 1, CoolDown: time.Minute}})
+		p.expect(t, m, "uU")
+		time.Sleep(2 * time.Minute)
+		p.takes, p.calls = time.Second, 0
+		stopped, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = m.Complete(stopped, Request{}) }()
+		synctest.Wait()
+		for range 5 {
+			_, _ = m.Complete(t.Context(), Request{})
+		}
+		cancel()
+		synctest.Wait()
+		if p.calls != 1 {
+			t.Errorf("%d probes", p.calls)
+		}
+		p.status = synod.OK
+		p.expect(t, m, "oo")
+	})
+}

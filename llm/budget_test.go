@@ -1,0 +1,151 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/prompt"
+)
+
+// TestBudgetHolds is RU-3 as a property: whatever calls come at once, however
+// they end, retried or not, no more requests leave and no more tokens are spent
+// than allowed, all that is held is given back, and what the budget says was
+// spent is what was spent.
+func TestBudgetHolds(t *testing.T) {
+	book := testBook(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		calls := rapid.IntRange(0, 40).Draw(rt, "calls")
+		tokens := rapid.IntRange(0, 60).Draw(rt, "hundreds of tokens") * 100
+		maxTokens := rapid.IntRange(1, 300).Draw(rt, "max tokens")
+		seed := rapid.Uint64().Draw(rt, "seed")
+		callers := rapid.IntRange(1, 30).Draw(rt, "callers")
+		synctest.Test(t, func(t *testing.T) {
+			var sent, used atomic.Int64
+			m := &meter{book: book, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
+			b := NewBudget(calls, tokens)
+			stack := Stack(m, Retry(RetryConfig{}), Limit(LimitConfig{Concurrency: 5}), b.Layer(maxTokens))
+			var dropped atomic.Int64
+			var wg sync.WaitGroup
+			for i := range callers {
+				wg.Go(func() {
+					if _, err := stack.Complete(context.Background(), spending(book, i)); err != nil && AsFailure(err).Status == synod.Dropped {
+						dropped.Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			got := b.Spent()
+			if calls > 0 && sent.Load() > int64(calls) || tokens > 0 && used.Load() > int64(tokens) {
+				rt.Errorf("%d of %d calls, %d of %d tokens", sent.Load(), calls, used.Load(), tokens)
+			}
+			if int64(got.Calls) != sent.Load() || int64(got.Tokens) < used.Load() || b.held != (Spent{}) {
+				rt.Errorf("says %+v, holds %+v; sent %d, used %d", got, b.held, sent.Load(), used.Load())
+			}
+			if b.Exhausted() != (dropped.Load() > 0) {
+				rt.Errorf("exhausted %v, %d dropped", b.Exhausted(), dropped.Load())
+			}
+		})
+	})
+}
+
+func spending(book *prompt.Book, i int) Request {
+	return Request{Book: book, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
+		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
+}
+
+// meter spends by chance within what a server may, and sometimes asks again
+// within a call, fails, or does not come back in time.
+type meter struct {
+	book       *prompt.Book
+	seed       uint64
+	maxTokens  int
+	sent, used *atomic.Int64
+}
+
+func (m *meter) Info() Info { return Info{Kind: Endpoint} }
+
+func (m *meter) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	chance := rand.New(rand.NewPCG(m.seed, uint64(r.Sample)<<32|uint64(m.sent.Add(1))))
+	spent := synod.Reply{Calls: 1}
+	time.Sleep(time.Duration(chance.IntN(1000)) * time.Millisecond)
+	if chance.IntN(3) == 0 {
+		if f := another(ctx); f != nil {
+			return failed(spent, f)
+		}
+		m.sent.Add(1)
+		spent.Calls++
+	}
+	switch chance.IntN(4) {
+	case 0:
+		return failed(spent, &Failure{Status: synod.Unavailable, Retryable: true, Err: errors.New("down")})
+	case 1:
+		return failed(spent, &Failure{Status: synod.Timeout, Err: errors.New("slow")})
+	}
+	chat, err := r.Chat()
+	if err != nil {
+		return failed(spent, AsFailure(err))
+	}
+	spent.Status = synod.OK
+	spent.Usage = synod.Usage{Prompt: 1 + chance.IntN(len(chat.System)+len(chat.User)), Completion: 1 + chance.IntN(m.maxTokens)}
+	m.used.Add(int64(spent.Usage.Prompt + spent.Usage.Completion))
+	return spent, nil
+}
+
+// TestBudgetUsesItsTail: what a call holds beyond what it costs comes back, so
+// calls at once get as far as calls in turn.
+func TestBudgetUsesItsTail(t *testing.T) {
+	r := ask(t, "?")
+	hold := promptTokens(r) + 1000
+	m := fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+		time.Sleep(time.Millisecond)
+		return synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 5, Completion: 5}}, nil
+	}}
+	b := NewBudget(0, hold+90) // ten calls of 10, the last of which must still hold its bound
+	stack := b.Layer(1000)(m)
+	var fine atomic.Int64
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if _, err := stack.Complete(t.Context(), r); err == nil {
+				fine.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if fine.Load() != 10 || b.Spent() != (Spent{10, 100}) || !b.Exhausted() {
+		t.Errorf("%d calls went through, %+v", fine.Load(), b.Spent())
+	}
+}
+
+// TestBudgetCountsFallbacks: a request that a server refuses is a request.
+func TestBudgetCountsFallbacks(t *testing.T) {
+	m, s := stub(t, nil, llmtest.With(llmtest.RefuseFormat("json_schema", "json_object")))
+	b := NewBudget(2, 0)
+	reply, err := b.Layer(0)(m).Complete(t.Context(), ask(t, "?"))
+	if AsFailure(err).Status != synod.Dropped || reply.Calls != 2 || s.Count() != 2 || b.Spent().Calls != 2 {
+		t.Errorf("%+v, %v; %d came, %+v", reply, err, s.Count(), b.Spent())
+	}
+}
+
+// TestBudgetWithoutUsage charges bytes where a server keeps its usage to itself.
+func TestBudgetWithoutUsage(t *testing.T) {
+	r := ask(t, "?")
+	m := fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+		return synod.Reply{Status: synod.OK, Calls: 1, Text: "0123456789"}, nil
+	}}
+	b := NewBudget(0, 1<<20)
+	if _, err := b.Layer(100)(m).Complete(t.Context(), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
+		t.Errorf("%+v, %v", b.Spent(), err)
+	}
+}

@@ -1,0 +1,31 @@
+package llmtest
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// newWaiter returns a function that waits more exactly than time.Sleep, whose
+// steps are a millisecond where the program is idle: the kernel's own timer, as
+// a file that the runtime polls.
+func newWaiter() (wait func(time.Duration), stop func()) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return time.Sleep, func() {}
+	}
+	f := os.NewFile(uintptr(fd), "timer")
+	var fired [8]byte
+	return func(d time.Duration) {
+		if d <= 0 {
+			return
+		}
+		at := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+		if unix.TimerfdSettime(fd, 0, &at, nil) != nil {
+			time.Sleep(d)
+			return
+		}
+		_, _ = f.Read(fired[:])
+	}, func() { _ = f.Close() }
+}

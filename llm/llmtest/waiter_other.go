@@ -1,0 +1,7 @@
+//go:build !linux
+
+package llmtest
+
+import "time"
+
+func newWaiter() (wait func(time.Duration), stop func()) { return time.Sleep, func() {} }
