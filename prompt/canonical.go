@@ -1,0 +1,212 @@
+package prompt
+
+import (
+	"strings"
+
+	"synod.dev/synod"
+)
+
+const (
+	maxRaw    = 4096 // bytes of an answer that are looked at; longer is no answer
+	maxCanon  = 512  // bytes of a canonical answer; longer is no answer
+	maxDigits = 256  // characters of a number
+)
+
+// Canonical reads raw, and nothing but raw, as an answer to q and returns the one
+// spelling that stands for all its spellings. It is idempotent: what it returns
+// it reads as itself. False means that raw is no answer of that form.
+//
+//   - Number: an exact rational, written as an integer or a finite decimal where it
+//     is one, else as p/q in lowest terms. Thousands separators, currency signs,
+//     per cent signs and unit words are dropped: 45% is 45. What is only near a
+//     number (≈ 3, 0.333…, 2π, 3 or 4) is none.
+//   - Choice: the option's label as the question writes it; its text counts too.
+//   - Bool: "true" or "false"; yes and no count too.
+//   - Math: LaTeX without spacing and sizing, fractions of numbers as Number does
+//     (but 45% and 90° keep their sign). Only spellings that mean the same are made
+//     equal; that two expressions have the same value is for a grader to find out.
+//   - Text: without case, outer punctuation, leading article, extra white space.
+func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
+	if raw == "" || len(raw) > maxRaw {
+		return synod.None, false
+	}
+	if settled(q, raw) {
+		return synod.Answer(raw), true
+	}
+	var s string
+	var ok bool
+	switch folded := collapse(fold(raw)); q.Form {
+	case synod.Number:
+		s, ok = canonNumber(folded)
+	case synod.Choice:
+		s, ok = canonChoice(q.Options, folded)
+	case synod.Bool:
+		s, ok = canonBool(folded)
+	case synod.Math:
+		if !plain(raw) {
+			folded = collapse(fold(vulgarTex(raw)))
+		}
+		s, ok = canonMath(folded)
+	case synod.Text:
+		s, ok = canonText(folded)
+	}
+	if !ok || s == "" || len(s) > maxCanon {
+		return synod.None, false
+	}
+	return synod.Answer(s), true
+}
+
+// settled reports, without allocating, that raw is surely canonical already.
+// False says nothing.
+func settled(q *synod.Question, raw string) bool {
+	switch q.Form {
+	case synod.Number, synod.Math:
+		return settledDecimal(raw)
+	case synod.Choice:
+		for i := range q.Options {
+			if q.Options[i].Label == raw {
+				return true
+			}
+		}
+	case synod.Bool:
+		return raw == "true" || raw == "false"
+	}
+	return false
+}
+
+// settledDecimal accepts 0, -7, 1234.5 and refuses 007, -0, 1.50, .5.
+func settledDecimal(s string) bool {
+	if len(s) > maxDigits {
+		return false
+	}
+	digits := s
+	if s[0] == '-' {
+		digits = s[1:]
+	}
+	i := 0
+	for i < len(digits) && digits[i]-'0' < 10 {
+		i++
+	}
+	if i == 0 || digits[0] == '0' && i > 1 {
+		return false
+	}
+	if i == len(digits) {
+		return s != "-0"
+	}
+	if digits[i] != '.' || i+1 == len(digits) || digits[len(digits)-1] == '0' {
+		return false
+	}
+	for _, c := range []byte(digits[i+1:]) {
+		if c-'0' >= 10 {
+			return false
+		}
+	}
+	return true
+}
+
+// unwrap takes away what only dresses an answer: emphasis, code marks, quotes,
+// math delimiters, a box, one trailing full stop. Each step shortens s.
+func unwrap(s string) string {
+	for {
+		t := strings.TrimSpace(s)
+		for _, w := range wrappers {
+			if len(t) > len(w.open)+len(w.shut) && strings.HasPrefix(t, w.open) && strings.HasSuffix(t, w.shut) {
+				inner := t[len(w.open) : len(t)-len(w.shut)]
+				if !strings.Contains(inner, w.shut) {
+					t = inner
+				}
+				break
+			}
+		}
+		if n := len(t); n > 1 && (t[n-1] == '.' || t[n-1] == ',' || t[n-1] == ';') && t[n-2] != '.' && t[n-2] != '\\' {
+			t = t[:n-1]
+		}
+		if inner, ok := boxedWhole(t); ok {
+			t = inner
+		}
+		if t == s {
+			return s
+		}
+		s = t
+	}
+}
+
+var wrappers = []struct{ open, shut string }{
+	{"$$", "$$"}, {"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`}, {"**", "**"}, {"__", "__"}, {"*", "*"},
+	{"```", "```"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}, {"\u00ab", "\u00bb"},
+}
+
+// boxedWhole returns what is in the box if s is nothing but a \boxed{…}, or a
+// \text{…} and its like.
+func boxedWhole(s string) (string, bool) {
+	if inner, rest, ok := cutBox(s); ok {
+		return inner, rest == ""
+	}
+	for _, name := range textual {
+		if t, found := strings.CutPrefix(s, name); found {
+			if inner, rest, ok := cutGroup(t); ok {
+				return inner, rest == ""
+			}
+		}
+	}
+	return "", false
+}
+
+// textual are the commands that only set their argument in some type.
+var textual = []string{`\text`, `\textrm`, `\mathrm`, `\mbox`, `\textbf`, `\mathbf`}
+
+// cutBox cuts a \boxed{…} or \fbox{…} from the start of s.
+func cutBox(s string) (inner, rest string, ok bool) {
+	t, found := strings.CutPrefix(s, `\boxed`)
+	if !found {
+		if t, found = strings.CutPrefix(s, `\fbox`); !found {
+			return "", "", false
+		}
+	}
+	return cutGroup(strings.TrimLeft(t, " "))
+}
+
+// cutGroup cuts a balanced {…} from the start of s.
+func cutGroup(s string) (inner, rest string, ok bool) {
+	if s == "" || s[0] != '{' {
+		return "", "", false
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// canonBool reads true, false, yes, no, or one of them with a remark after a
+// comma that does not say the opposite.
+func canonBool(s string) (string, bool) {
+	s = strings.ToLower(unwrap(s))
+	s = strings.TrimRight(s, ".!")
+	word := strings.TrimRight(s, " ,.:;!-")
+	rest := ""
+	if i := strings.IndexAny(s, ",.:;!"); i >= 0 {
+		word, rest = s[:i], s[i+1:]
+	}
+	value, ok := truth[unwrap(word)]
+	if !ok {
+		return "", false
+	}
+	for w := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if other, is := truth[w]; is && other != value {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}

@@ -1,0 +1,139 @@
+package prompt
+
+import (
+	"regexp"
+	"strings"
+
+	"synod.dev/synod"
+)
+
+const (
+	maxSurface = 120 // bytes of a model's own spelling that are shown
+	maxLine    = 200 // bytes of a reply that may be an answer and nothing else
+	maxWords   = 10  // words of such a reply where the answer is free text
+)
+
+// ReadAnswer reads the answer that a reply commits to. It looks, in this order,
+// for a JSON object (the whole reply or the fenced block that ends it) with the
+// key "answer"; for the last line that says "Answer: …", "The answer is …" or
+// "#### …"; for the last \boxed{…}; and for a reply that is one short line and
+// nothing but an answer. The first of these that is there decides: if it cannot
+// be read, the reply has no answer. Numbers and labels that merely occur in the
+// text are never taken for one.
+//
+// surface is the answer as the model spelled it, cleaned, for showing to people.
+func ReadAnswer(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	candidate, found := commitment(q, spoken(text))
+	if !found {
+		return synod.None, "", false
+	}
+	return settle(q, candidate)
+}
+
+// settle makes a candidate canonical and shows it.
+func settle(q *synod.Question, candidate string) (synod.Answer, string, bool) {
+	a, ok := Canonical(q, candidate)
+	if !ok {
+		return synod.None, "", false
+	}
+	return a, Clean(unwrap(head(candidate, maxRaw)), maxSurface), true
+}
+
+// commitment finds the words in which a reply commits to its answer.
+func commitment(q *synod.Question, s string) (string, bool) {
+	if body, wants := jsonObject(s); wants {
+		v, ok := member(body, "answer")
+		if !ok {
+			return "", false
+		}
+		return scalar(v)
+	}
+	if line, ok := answerLine(q, s); ok {
+		if box, ok := lastBox(line); ok {
+			return box, true
+		}
+		return line, true
+	}
+	if box, ok := lastBox(s); ok {
+		return box, true
+	}
+	short := len(s) <= maxLine && !strings.Contains(s, "\n")
+	if q.Form == synod.Text {
+		short = short && len(strings.Fields(s)) <= maxWords
+	}
+	return s, short
+}
+
+// answerMark finds where a line announces its answer. An announcement stands at
+// the start of a line or of a sentence.
+var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
+	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
+	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
+
+// answerLine returns what stands after the last announcement of an answer: the
+// rest of its line, or what comes next if that is empty.
+func answerLine(q *synod.Question, s string) (string, bool) {
+	last := true // no line below holds anything
+	for end := len(s); end > 0; {
+		i := strings.LastIndexByte(s[:end], '\n')
+		line := strings.TrimSpace(s[i+1 : end])
+		if rest, ok := announced(q, line, last); ok {
+			if rest == "" {
+				rest = nextLine(s[end:])
+			}
+			return rest, rest != ""
+		}
+		last = last && line == ""
+		end = max(i, 0)
+	}
+	return "", false
+}
+
+// nextLine is the first line of s that is not empty, or all of the displayed
+// formula that begins with it.
+func nextLine(s string) string {
+	s = strings.TrimSpace(s)
+	for _, d := range [][2]string{{`\[`, `\]`}, {"$$", "$$"}} {
+		if after, ok := strings.CutPrefix(s, d[0]); ok {
+			formula, _, closed := strings.Cut(head(after, maxRaw), d[1])
+			if closed {
+				return formula
+			}
+		}
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// announced returns what a line announces as the answer.
+func announced(q *synod.Question, line string, last bool) (string, bool) {
+	if rest, ok := strings.CutPrefix(line, "####"); ok {
+		return strings.TrimSpace(rest), true
+	}
+	if rest, ok := strings.CutPrefix(line, "A:"); ok && last && q.Form == synod.Number {
+		return strings.TrimSpace(rest), true
+	}
+	if len(line) > 2*maxRaw {
+		line = tail(line, 2*maxRaw)
+	}
+	found := false
+	for {
+		at := answerMark.FindStringIndex(line)
+		if at == nil {
+			break
+		}
+		found = true
+		line = strings.TrimPrefix(strings.TrimLeft(line[at[1]:], " \t*_"), "... ")
+	}
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**")), found
+}
+
+// lastBox is the content of the last \boxed{…} in s.
+func lastBox(s string) (string, bool) {
+	i := max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
+	if i < 0 {
+		return "", false
+	}
+	inner, _, ok := cutBox(s[i:])
+	return inner, ok
+}

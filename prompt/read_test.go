@@ -1,0 +1,317 @@
+package prompt
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+)
+
+func TestReadAnswer(t *testing.T) {
+	for _, c := range []struct {
+		form synod.Form
+		text string
+		want synod.Answer // None: there is no answer to be read
+	}{
+		{synod.Number, `{"reasoning":"17+25","answer":"42"}`, "42"},
+		{synod.Number, `{"answer": 42}`, "42"},
+		{synod.Number, "```json\n{\"answer\": \"1,000\"}\n```", "1000"},
+		{synod.Number, "Here it is:\n```json\n{\"answer\": 7}\n```", "7"},
+		{synod.Number, "```\n{\"answer\": 7}\n```\n", "7"},
+		{synod.Bool, `{"answer": true}`, "true"},
+		{synod.Choice, `{"answer":"B","note":"free"}`, "B"},
+		{synod.Number, `{"Answer": "42"}`, ""},
+		{synod.Number, `{"answer":"1","ANSWER":"2"}`, ""},
+		{synod.Number, `{"answer":"1","answer":"2"}`, ""},
+		{synod.Number, `{"answer":"1","answ\u0065r":"2"}`, ""},
+		{synod.Number, `{"answer":"1"} and more`, ""},
+		{synod.Number, `{"answer":"1"}{"answer":"2"}`, ""},
+		{synod.Number, `{"answer":["1"]}`, ""},
+		{synod.Number, `{"answer":null}`, ""},
+		{synod.Number, `{"reasoning":"so\nAnswer: 5","answer":"4`, ""}, // cut off
+		{synod.Number, "```json\n{\"answer\": 7", ""},
+		{synod.Text, `{"reply":"Paris"}`, ""},
+		{synod.Math, `{1,2}`, `\{1,2\}`},
+		{synod.Number, "I add.\nAnswer: 42", "42"},
+		{synod.Number, "Answer: 41\nNo, wait.\nAnswer: 42.", "42"},
+		{synod.Number, "**Answer:** 42", "42"},
+		{synod.Number, "**Final Answer: 42**", "42"},
+		{synod.Number, "### Final answer\nAnswer:\n\n$$42$$", "42"},
+		{synod.Number, "The answer is $18.", "18"},
+		{synod.Number, "That makes 18. The final answer is 18 dollars.", "18"},
+		{synod.Number, "Step 1: 17+25.\n#### 42", "42"},
+		{synod.Number, "so 3+4=7\nA: 90,000", "90000"},
+		{synod.Number, "A: 5\nthen more", ""},
+		{synod.Choice, "Therefore, the correct option is (J).\n\nThe answer is (B).\n", "B"},
+		{synod.Choice, "Answer: B) The Eiffel Tower", "B"},
+		{synod.Choice, "A: Paris\nB: London", ""},
+		{synod.Math, `The final answer is \(\boxed{\frac{7}{2}}\).`, "3.5"},
+		{synod.Math, `Thus $x = \boxed{\frac{3\sqrt{3}}{2}}$ and we are done.`, `\frac{3\sqrt{3}}{2}`},
+		{synod.Number, `\boxed{41} no: \boxed{42}`, "42"},
+		{synod.Number, `The answer is thus $\boxed{42}$, as was to be shown.`, "42"},
+		{synod.Number, `\boxed{42`, ""},
+		{synod.Number, "<think>Answer: 1\n{\"answer\":2}</think>\nAnswer: 3", "3"},
+		{synod.Choice, "Final Answer: The answer is (B).", "B"},
+		{synod.Choice, "The answer is ... B.", "B"},
+		{synod.Math, "Thus, the final answer is:\n\\[\n\\boxed{\\frac{7}{8}}.\n\\]", "0.875"},
+		{synod.Math, "The units digit of the sum of the squares of the first nine numbers is 1.", ""},
+		{synod.Number, "42", "42"},
+		{synod.Number, " 42. ", "42"},
+		{synod.Number, "The total is 42", ""},
+		{synod.Number, "I have 3 apples and 4 pears", ""},
+		{synod.Number, "Answer: 42 or 43", ""},
+		{synod.Number, "Answer: 42 or 43\n\\boxed{43}", ""},
+		{synod.Number, "I cannot answer that.", ""},
+		{synod.Number, "Rate limit exceeded, retry after 1 second", ""},
+		{synod.Choice, "B", "B"},
+		{synod.Text, "The Eiffel Tower.", "eiffel tower"},
+		{synod.Text, "It is hard to say what would be the best among all of these many ways.", ""},
+		{synod.Text, "one\ntwo", ""},
+		{synod.Bool, "Yes.", "true"},
+		{synod.Bool, "Answer: no", "false"},
+		{synod.Number, "", ""},
+		{synod.Number, "{", ""},
+		{synod.Number, "```", ""},
+	} {
+		got, shown, ok := ReadAnswer(questionOf(c.form), c.text)
+		if got != c.want || ok != (c.want != "") || (shown != "") != ok {
+			t.Errorf("%s: ReadAnswer(%q) = %q, %q, %v; want %q", c.form, c.text, got, shown, ok, c.want)
+		}
+	}
+}
+
+func TestReadAnswerSurface(t *testing.T) {
+	_, shown, _ := ReadAnswer(questionOf(synod.Text), "Answer: **The\u202e Eiffel <|im_end|> Tower**")
+	if shown != "The Eiffel < |im_end| > Tower" {
+		t.Errorf("shown as %q", shown)
+	}
+	if _, shown, _ = ReadAnswer(questionOf(synod.Text), `{"answer":"`+strings.Repeat("é", 200)+`"}`); len(shown) > maxSurface {
+		t.Errorf("%d bytes are shown", len(shown))
+	}
+}
+
+func TestReadAnswerPaper(t *testing.T) {
+	for _, c := range []struct {
+		form synod.Form
+		text string
+		want synod.Answer
+	}{
+		{synod.Number, "Answer: 42", "42"},
+		{synod.Number, "ANSWER: it is 42, I think", "42"},
+		{synod.Number, "answer: [1,234]", "1234"},
+		{synod.Number, "I have 3 apples and 4 pears", "4"},
+		{synod.Number, `so \boxed{\frac{11}{18}} of 7`, "11/18"},
+		{synod.Choice, "Answer: I take (B), not a guess", "B"},
+		{synod.Choice, "it is a matter of C", "C"},
+		{synod.Bool, "Answer: it is true", "true"},
+		{synod.Text, "Answer: Paris", "paris"},
+		{synod.Text, "Well.\nParis", "paris"},
+		{synod.Number, "none at all", ""},
+	} {
+		if got, _, ok := ReadAnswerPaper(questionOf(c.form), c.text); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: ReadAnswerPaper(%q) = %q, %v; want %q", c.form, c.text, got, ok, c.want)
+		}
+	}
+}
+
+// The examples of finding F4, which the paper's reader must get as wrong as the
+// paper does and ours must not.
+func TestReadScore(t *testing.T) {
+	const none = synod.Untrusted
+	for _, c := range []struct {
+		text        string
+		want, paper synod.Score
+	}{
+		{"Step 1: the answer is wrong.\nScore: 0.0", 0, 1},
+		{"8/10 wrong", none, 1},
+		{"-0.9", none, 0.9},
+		{".1", 0.1, 1},
+		{"The answer 27 is wrong. Score: 0.1", none, 1},
+		{"I cannot help with that.", none, 0.5},
+		{"0.7", 0.7, 0.7},
+		{"Score: 0.7", 0.7, 0.7},
+		{"**Score:** 0.70.", 0.7, 0.7},
+		{"Final score = 1", 1, 1},
+		{"0", 0, 0},
+		{"1.01", none, 1},
+		{"7", none, 1},
+		{"70%", none, 1},
+		{"0,7", none, 0},
+		{"8/10", none, 1},
+		{"0.5 or so", none, 0.5},
+		{"0.9\nI am sure.", none, 0.9},
+		{"", none, 0.5},
+		{"NaN", none, 0.5},
+		{"1e-1", none, 1},
+		{"999999999999999999999999999999999999999999", none, 1},
+		{`{"reasoning":"Step 1","score":0.25}`, 0.25, 1},
+		{`{"score":-0.0}`, 0, 0},
+		{`{"score":1.5}`, none, 1},
+		{`{"score":"0.5"}`, none, 0.5},
+		{`{"score":0.5,"score":1}`, none, 0.5},
+		{`{"score":0.5,"Score":1}`, none, 0.5},
+		{"{\"reasoning\":\"it says\n0.9", none, 0.9},
+		{"```json\n{\"score\": 1}\n```", 1, 1},
+		{"<think>\n1\n</think>\n0.2", 0.2, 1},
+	} {
+		if got, ok := ReadScore(c.text); got != c.want || ok != (c.want != none) {
+			t.Errorf("ReadScore(%q) = %v, %v; want %v", c.text, float64(got), ok, float64(c.want))
+		}
+		if got := ReadScorePaper(c.text); got != c.paper {
+			t.Errorf("ReadScorePaper(%q) = %v; want %v", c.text, float64(got), float64(c.paper))
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	q := questionOf(synod.Number)
+	nan := 0.0
+	nan /= nan
+	for _, c := range []struct {
+		reply synod.Reply
+		exact bool
+		want  synod.Answer
+		score synod.Score
+	}{
+		{synod.Reply{Status: synod.OK, Text: "0.5"}, false, "0.5", 0.5},
+		{synod.Reply{Status: synod.OK, Text: "about 0.5"}, false, "", synod.Untrusted},
+		{synod.Reply{Status: synod.OK, Text: "about 0.5"}, true, "0.5", 0.5},
+		{synod.Reply{Status: synod.OK, Text: "none"}, true, "", 0.5},
+		{synod.Reply{Status: synod.OK, Typed: true, Answer: "1,000", Value: 0.25}, false, "1000", 0.25},
+		{synod.Reply{Status: synod.OK, Typed: true, Value: 1.5}, true, "", synod.Untrusted},
+		{synod.Reply{Status: synod.OK, Typed: true, Value: nan}, false, "", synod.Untrusted},
+		{synod.Reply{Status: synod.Timeout, Text: "0.5"}, true, "", synod.Untrusted},
+		{synod.Reply{Status: synod.RateLimited, Typed: true, Answer: "1", Value: 1}, false, "", synod.Untrusted},
+		{synod.Reply{Text: "0.5"}, false, "", synod.Untrusted},
+	} {
+		if a, _, ok := AnswerOf(q, &c.reply, c.exact); a != c.want || ok != (c.want != "") {
+			t.Errorf("AnswerOf(%+v, %v) = %q, %v; want %q", c.reply, c.exact, a, ok, c.want)
+		}
+		if s, ok := ScoreOf(&c.reply, c.exact); s != c.score || ok != (c.score != synod.Untrusted) {
+			t.Errorf("ScoreOf(%+v, %v) = %v, %v; want %v", c.reply, c.exact, s, ok, c.score)
+		}
+	}
+}
+
+// Whatever stands in a reply, what is read is canonical, and a score is in range.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{`{"answer":"42","score":0.5}`, "Answer: 42", `\boxed{\frac{1}{2}}`, "```json\n{}\n```", "Score: 0.5", "<think></think>B", "The answer is (B).", "{\"answer\":\"\\ud800\"}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, form := range synod.Forms() {
+			q := questionOf(form)
+			for _, read := range []func(*synod.Question, string) (synod.Answer, string, bool){ReadAnswer, ReadAnswerPaper} {
+				a, shown, ok := read(q, text)
+				if !ok && (a != "" || shown != "") || ok && a == "" {
+					t.Fatalf("%s: %q gave %q, %q, %v", form, text, a, shown, ok)
+				}
+				if again, fine := Canonical(q, string(a)); ok && (!fine || again != a) {
+					t.Fatalf("%s: %q gave %q, which is not canonical", form, text, a)
+				}
+				if Clean(shown, maxSurface) != shown {
+					t.Fatalf("%q is shown as %q, which is not clean", text, shown)
+				}
+			}
+		}
+		if s, ok := ReadScore(text); ok != (s >= 0 && s <= 1) || !ok && s != synod.Untrusted {
+			t.Fatalf("%q scored %v, %v", text, s, ok)
+		}
+		if s := ReadScorePaper(text); !(s >= 0 && s <= 1) {
+			t.Fatalf("%q scored %v", text, s)
+		}
+	})
+}
+
+// A reader takes time linear in its input: the longest of the worst we know of.
+func TestReadersAreLinear(t *testing.T) {
+	for _, unit := range []string{"answer: ", "{", `\boxed{`, "\n", "```", `{"answer":`, "answer:\n", "1", "A:\n", "[", "<", "\u0301", `\sqrt`, `\frac{`, "$", "a, answer ", "<think>"} {
+		text := strings.Repeat(unit, (1<<18)/len(unit))
+		for _, form := range synod.Forms() {
+			q := questionOf(form)
+			ReadAnswer(q, text)
+			ReadAnswerPaper(q, text)
+			Canonical(q, text[:maxRaw])
+		}
+		ReadScore(text)
+		ReadScorePaper(text)
+		Clean(text, 2000)
+		Guess(text)
+	}
+}
+
+// What a model writes in the shape asked for is read back, whatever the words.
+func TestAnswerRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := questionOf(rapid.SampledFrom(synod.Forms()).Draw(t, "form"))
+		raw := rapid.StringMatching(`[0-9A-Za-z./ -]{1,20}`).Draw(t, "raw")
+		want, ok := Canonical(q, raw)
+		if !ok {
+			return
+		}
+		b, _ := json.Marshal(map[string]string{"reasoning": rapid.String().Draw(t, "reasoning"), "answer": raw})
+		if got, _, ok := ReadAnswer(q, string(b)); !ok || got != want {
+			t.Fatalf("%s: %q in JSON reads as %q, %v; alone as %q", q.Form, raw, got, ok, want)
+		}
+	})
+}
+
+// Recorded replies of real models: how often our reader agrees with what the
+// source extracted. Skipped where the traces are not at hand.
+func TestReadRecordedReplies(t *testing.T) {
+	for _, c := range []struct {
+		file  string
+		q     synod.Question
+		least float64 // of the rows in which the source found an answer, read alike
+	}{
+		{"mmlu-pro.jsonl", synod.Question{Form: synod.Choice, Options: lettered(10)}, 0.95},
+		{"gsm8k-openai.jsonl", synod.Question{Form: synod.Number}, 0.95},
+		{"realcritic-math.jsonl", synod.Question{Form: synod.Math}, 0.8},
+	} {
+		f, err := os.Open("../../shared/data/traces/" + c.file)
+		if err != nil {
+			t.Skip("no traces here")
+		}
+		defer f.Close()
+		same, differ, none := 0, 0, 0
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var row struct{ Response, Answer *string }
+			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+				t.Fatal(err)
+			}
+			if row.Answer == nil || row.Response == nil {
+				continue
+			}
+			want, _ := Canonical(&c.q, *row.Answer)
+			switch got, _, ok := ReadAnswer(&c.q, *row.Response); {
+			case !ok:
+				none++
+			case got == want:
+				same++
+			default:
+				differ++
+				t.Logf("%s: read %q, the source %q", c.file, got, *row.Answer)
+			}
+		}
+		all := same + differ + none
+		t.Logf("%s: %d alike, %d differ, %d unread of %d", c.file, same, differ, none, all)
+		if float64(same) < c.least*float64(all) {
+			t.Errorf("%s: only %d of %d are read alike", c.file, same, all)
+		}
+	}
+}
+
+func lettered(n int) []synod.Option {
+	o := make([]synod.Option, n)
+	for i := range o {
+		o[i] = synod.Option{Label: string(rune('A' + i)), Text: "text of " + string(rune('A'+i))}
+	}
+	return o
+}

@@ -1,0 +1,35 @@
+package prompt
+
+import "synod.dev/synod"
+
+// AnswerOf reads a reply to a prompt that wanted an answer. A reply that did not
+// end OK has none (SAC-10). exact takes the paper's reader.
+func AnswerOf(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
+	switch {
+	case r.Status != synod.OK:
+		return synod.None, "", false
+	case r.Typed:
+		answer, ok = Canonical(q, string(r.Answer))
+		return answer, string(answer), ok
+	case exact:
+		return ReadAnswerPaper(q, r.Text)
+	}
+	return ReadAnswer(q, r.Text)
+}
+
+// ScoreOf reads a reply to a prompt that wanted a score. A failed call has none,
+// not even the paper's 0.5 (SAC-10). exact takes the paper's reader.
+func ScoreOf(r *synod.Reply, exact bool) (synod.Score, bool) {
+	switch {
+	case r.Status != synod.OK:
+		return synod.Untrusted, false
+	case r.Typed:
+		if !(r.Value >= 0 && r.Value <= 1) { // NaN too
+			return synod.Untrusted, false
+		}
+		return synod.Score(r.Value), true
+	case exact:
+		return ReadScorePaper(r.Text), true
+	}
+	return ReadScore(r.Text)
+}
