@@ -94,13 +94,23 @@ func (p *pairProbe) choices(v int) (c pairChoices) {
 		c.costNone += sc.b[v]
 	}
 	c.costNone -= low
-	switch {
-	case p.both.has(v):
-		c.score = spread*min(gain1, gain2) + max(gain1, gain2)
-	case p.d.one.has(v):
-		c.score = spread*min(gain1, c.costNone) + max(gain1, c.costNone)
-	default:
-		c.score = spread*min(gain2, c.costNone) + max(gain2, c.costNone)
-	}
+	c.score = p.score(v, gain1, gain2, c.costNone)
 	return c
+}
+
+// score says how much branching on a node promises. The first node goes by degree: one that hears many needs many, and
+// leaves less to the search once it is in neither set.
+func (p *pairProbe) score(v, gain1, gain2, costNone int) int {
+	switch one, two := p.d.one.has(v), p.d.two.has(v); {
+	case p.inOne.empty() && p.inTwo.empty():
+		return p.s.degree[v]
+	case one && two && p.inTwo.empty():
+		return 2*min(gain1, gain2) + max(gain1, gain2)
+	case one && two:
+		return spread*min(gain1, gain2) + max(gain1, gain2)
+	case one:
+		return spread*min(gain1, costNone) + max(gain1, costNone)
+	default:
+		return spread*min(gain2, costNone) + max(gain2, costNone)
+	}
 }
