@@ -34,13 +34,10 @@ func Clean(s string, max int) string {
 	if len(s) <= max && !cut {
 		return s
 	}
-	if len(s)+len(cutMark) <= max {
-		return s + cutMark
-	}
 	if max <= len(cutMark) {
 		return strings.TrimRight(head(s, max), " ")
 	}
-	return strings.TrimRight(head(s, max-len(cutMark)), " ") + cutMark
+	return strings.TrimLeft(strings.TrimRight(head(s, max-len(cutMark)), " ")+cutMark, " ")
 }
 
 // head is the longest prefix of s of at most max bytes that splits no character.
