@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,6 +198,37 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := ParseArgs([]string{"--nonsense"}); err == nil {
 		t.Error("nonsense is accepted")
 	}
+}
+
+func TestOtherVersionsAreRefused(t *testing.T) {
+	for version, ok := range map[string]bool{"0.5.0": true, "0.5.0-dev": true, "0.5.1": false, "0.4.1-dev": false, "": false} {
+		err := supported(version, Options{LibDir: "/libs"})
+		if (err == nil) != ok || (err != nil && (!errors.Is(err, ErrLibrary) || !strings.Contains(err.Error(), "/libs"))) {
+			t.Errorf("%q: %v", version, err)
+		}
+		if err := supported(version, Options{AnyLibrary: true}); err != nil {
+			t.Errorf("%q, chosen by hand: %v", version, err)
+		}
+	}
+}
+
+// Frames that are cut, too long or no JSON are errors, never a panic, and what
+// is written can be read.
+func FuzzReadFrame(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x02{}"))
+	f.Add([]byte("\xff\xff\xff\xff"))
+	f.Add([]byte("\x00\x00\x00\x09{\"id\":1}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var m fromChild
+		if readFrame(bytes.NewReader(raw), &m) != nil {
+			return
+		}
+		var b bytes.Buffer
+		var back fromChild
+		if err := errors.Join(writeFrame(&b, m), readFrame(&b, &back)); err != nil || back.ID != m.ID {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestTail(t *testing.T) {

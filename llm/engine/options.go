@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // Options are what the child is told on its command line.
@@ -74,6 +75,16 @@ func checkGGUF(path string) error {
 		return fmt.Errorf("engine: %w: %s is not a GGUF file", ErrModel, path)
 	}
 	return nil
+}
+
+// supported refuses another version of the library, unless the user chose the
+// directory by hand: its symbols and struct layouts have then been checked.
+func supported(version string, o Options) error {
+	if base, _, _ := strings.Cut(version, "-"); base == LibraryVersion || o.AnyLibrary {
+		return nil
+	}
+	return fmt.Errorf("engine: %w: llama.cpp %s in %s, this build is made for %s: run `synod models pull llama.cpp`, or name the directory in the configuration",
+		ErrLibrary, version, o.LibDir, LibraryVersion)
 }
 
 // args is the command line that ParseArgs reads.

@@ -10,12 +10,14 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"synod.dev/synod/llm/engine/internal/batch"
 	"synod.dev/synod/llm/engine/internal/llama"
 )
+
+// haveEngine says whether this build can run a model.
+const haveEngine = true
 
 // Serve is the child: it loads the model, says hello and answers requests
 // until stdin ends. It takes its process over (descriptor 1, priority, limits)
@@ -84,8 +86,8 @@ func load(opts Options) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w: %w", ErrLibrary, err)
 	}
-	if base, _, _ := strings.Cut(lib.Version, "-"); base != LibraryVersion && !opts.AnyLibrary {
-		return nil, fmt.Errorf("engine: %w: llama.cpp %s in %s, this build is made for %s", ErrLibrary, lib.Version, opts.LibDir, LibraryVersion)
+	if err := supported(lib.Version, opts); err != nil {
+		return nil, err
 	}
 	lib.LoadBackends()
 	session, err := lib.Load(opts.ModelPath, llama.SessionConfig{

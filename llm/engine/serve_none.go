@@ -8,6 +8,8 @@ import (
 	"io"
 )
 
+const haveEngine = false
+
 // Serve cannot run a model on this platform, or in a build with the tag
 // noengine (which makes a fully static binary).
 func Serve(_ context.Context, _ Options, _ io.Reader, stdout io.Writer) error {

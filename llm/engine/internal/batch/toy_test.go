@@ -1,0 +1,135 @@
+package batch
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod/llm/engine/internal/llama"
+)
+
+const toyVocab = 40 // token 0 ends a reply
+
+// toy is a model whose scores are a function of everything a sequence holds,
+// so a wrong token, position or shared cell anywhere changes what it says. It
+// keeps its cells like the real cache: shared ones count once.
+type toy struct {
+	seqs    map[int][]*cell
+	room    int
+	batches [][]llama.Entry
+	logits  map[int][]float32
+	fail    error
+	whole   bool // like a recurrent memory: no sharing
+	bad     error
+}
+
+type cell struct {
+	token llama.Token
+	refs  int
+}
+
+func newToy(room int) *toy { return &toy{seqs: map[int][]*cell{}, room: room} }
+
+func (m *toy) inUse() int {
+	seen := map[*cell]bool{}
+	for _, s := range m.seqs {
+		for _, c := range s {
+			seen[c] = true
+		}
+	}
+	return len(seen)
+}
+
+func (m *toy) Decode(entries []llama.Entry) error {
+	if m.fail != nil {
+		err := m.fail
+		m.fail = nil
+		return err
+	}
+	m.batches = append(m.batches, slices.Clone(entries))
+	m.logits = map[int][]float32{}
+	for i, e := range entries {
+		if e.Pos != len(m.seqs[e.Seq]) {
+			m.bad = fmt.Errorf("sequence %d has %d tokens, position %d decoded", e.Seq, len(m.seqs[e.Seq]), e.Pos)
+			return m.bad
+		}
+		m.seqs[e.Seq] = append(m.seqs[e.Seq], &cell{token: e.Token})
+		if e.Logits {
+			m.logits[i] = toyLogits(m.seqs[e.Seq])
+		}
+	}
+	if n := m.inUse(); n > m.room {
+		m.bad = fmt.Errorf("%d cells in use of %d", n, m.room)
+		return llama.ErrFull
+	}
+	return nil
+}
+
+func toyLogits(cells []*cell) []float32 {
+	h := uint64(len(cells))
+	for _, c := range cells {
+		h = mix(h*31 + uint64(c.token) + 1)
+	}
+	r := rand.New(rand.NewPCG(h, 1))
+	out := make([]float32, toyVocab)
+	for i := range out {
+		out[i] = float32(r.NormFloat64() * 2)
+	}
+	return out
+}
+
+func (m *toy) Logits(i int) []float32 { return m.logits[i] }
+
+func (m *toy) Keep(seq, n int) bool {
+	if m.whole && n > 0 {
+		m.seqs[seq] = nil
+		return false
+	}
+	m.seqs[seq] = m.seqs[seq][:min(n, len(m.seqs[seq]))]
+	return true
+}
+
+func (m *toy) Copy(src, dst, n int) bool {
+	if m.whole {
+		return false
+	}
+	if len(m.seqs[dst]) != 0 {
+		m.bad = errors.New("copied onto a sequence that is not empty")
+	}
+	m.seqs[dst] = slices.Clone(m.seqs[src][:n])
+	return true
+}
+
+func (m *toy) Piece(t llama.Token) []byte { return fmt.Appendf(nil, "%d ", t) }
+func (m *toy) EOG(t llama.Token) bool     { return t == 0 }
+
+func (m *toy) decoded() int {
+	n := 0
+	for _, b := range m.batches {
+		n += len(b)
+	}
+	return n
+}
+
+// evens is a grammar: even numbers, and the end only after three.
+type evens struct {
+	n      int
+	closed *int
+}
+
+func (g *evens) Allows(t llama.Token) bool { return t%2 == 0 && (t != 0 || g.n >= 3) }
+func (g *evens) Accept(t llama.Token) {
+	if !g.Allows(t) {
+		panic("accepted what is not allowed")
+	}
+	g.n++
+}
+func (g *evens) Close() { *g.closed++ }
+func (g *evens) Mask(logits []float32) {
+	for i := range logits {
+		if !g.Allows(llama.Token(i)) {
+			logits[i] = float32(negInf)
+		}
+	}
+}
