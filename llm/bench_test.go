@@ -8,18 +8,33 @@ import (
 	"synod.dev/synod/llm/llmtest"
 )
 
-// BenchmarkCall is what one call costs beyond the server's time: client and stub
-// together, in this process.
+// fastStub is a client of a server whose own cost hardly counts.
+func fastStub(b *testing.B, latency time.Duration) *OpenAI {
+	b.Helper()
+	s := llmtest.StartFast(b, latency, llmtest.FastFixed("42", 0.9))
+	m, err := NewOpenAI(OpenAIConfig{URL: s.URL, Model: "stub", Key: NewSecret(canary)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = m.Close() })
+	return m
+}
+
+// BenchmarkCall is what one call costs beyond the server's time, client and stub
+// together in this process, and what the layers add to it.
 //
 //	go test -bench 'Call|Stage' -run - ./llm
 func BenchmarkCall(b *testing.B) {
-	m, _ := stub(b, nil, llmtest.Quiet())
+	m := fastStub(b, 0)
 	r := ask(b, "6 x 7?")
-	for name, model := range map[string]Model{"bare": m, "standard": Standard(m, Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}, Budget: NewBudget(0, 1<<60)})} {
-		b.Run(name, func(b *testing.B) {
+	for _, x := range []struct {
+		name  string
+		model Model
+	}{{"bare", m}, {"standard", Standard(m, Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}, Budget: NewBudget(0, 1<<60)})}} {
+		b.Run(x.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := model.Complete(b.Context(), r); err != nil {
+				if _, err := x.model.Complete(b.Context(), r); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -27,32 +42,60 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkStage is a stage of a SAC round: 49 calls at once to a server with a
+// BenchmarkStage is a stage of a SAC round: calls at once to a server with a
 // fixed latency. The ratio is the wall time of the stage over that latency.
 func BenchmarkStage(b *testing.B) {
 	for _, latency := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
-		b.Run(latency.String(), func(b *testing.B) {
-			m, _ := stub(b, nil, llmtest.Quiet(), llmtest.Latency(latency))
-			stack := Standard(m, Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}})
-			r := ask(b, "6 x 7?")
-			stage := func() {
-				var wg sync.WaitGroup
-				for range 49 {
-					wg.Go(func() {
-						if _, err := stack.Complete(b.Context(), r); err != nil {
-							b.Error(err)
-						}
-					})
+		for name, calls := range map[string]int{"7 calls": 7, "49 calls": 49} {
+			b.Run(latency.String()+"/"+name, func(b *testing.B) {
+				m := Standard(fastStub(b, latency), Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}})
+				r := ask(b, "6 x 7?")
+				stage := func() {
+					var wg sync.WaitGroup
+					for range calls {
+						wg.Go(func() {
+							if _, err := m.Complete(b.Context(), r); err != nil {
+								b.Error(err)
+							}
+						})
+					}
+					wg.Wait()
 				}
-				wg.Wait()
-			}
-			stage() // opens the connections
-			begun, n := time.Now(), 0
+				stage() // opens the connections
+				begun, n := time.Now(), 0
+				for b.Loop() {
+					stage()
+					n++
+				}
+				b.ReportMetric(float64(time.Since(begun))/float64(n)/float64(latency), "ratio")
+			})
+		}
+	}
+}
+
+// BenchmarkQuestion makes the calls of a question of SAC with seven members and
+// six rounds, stage by stage (1 of 7 calls, then 49 and 7 in turn), to a server
+// of which a tenth of the replies are errors, and to one that is well.
+func BenchmarkQuestion(b *testing.B) {
+	const latency = 20 * time.Millisecond
+	for name, behave := range map[string]llmtest.Behaviour{"well": llmtest.OK(), "a tenth 500": llmtest.Fraction(0.1, 1, llmtest.Status(500))} {
+		b.Run(name, func(b *testing.B) {
+			bare, _ := stub(b, nil, llmtest.Quiet(), llmtest.Latency(latency), llmtest.With(behave))
+			m := Standard(bare, Options{Limit: LimitConfig{Concurrency: 64}})
+			r := ask(b, "6 x 7?")
 			for b.Loop() {
-				stage()
-				n++
+				for stage := range 13 {
+					var wg sync.WaitGroup
+					for range 7 + 42*(stage%2) {
+						wg.Go(func() {
+							if _, err := m.Complete(b.Context(), r); err != nil {
+								b.Error(err)
+							}
+						})
+					}
+					wg.Wait()
+				}
 			}
-			b.ReportMetric(float64(time.Since(begun))/float64(n)/float64(latency), "ratio")
 		})
 	}
 }

@@ -80,6 +80,7 @@ type budgeted struct {
 }
 
 func (l *budgeted) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	r = r.rendered()
 	prompt := promptTokens(r)
 	hold := Spent{Calls: 1, Tokens: prompt + l.maxTokens}
 	if l.Info().Kind == Recorded || l.Info().Kind == Simulated {
@@ -121,9 +122,6 @@ func cost(held, prompt int, r synod.Reply, err error) int {
 
 // promptTokens is an upper bound on the tokens of a rendered prompt.
 func promptTokens(r Request) int {
-	if r.Book == nil {
-		return 0
-	}
 	c, err := r.Chat()
 	if err != nil {
 		return 0

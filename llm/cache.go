@@ -62,6 +62,7 @@ type cached struct {
 }
 
 func (l *cached) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	r = r.rendered()
 	key := cacheKey(l.Info().Identity, r)
 	for {
 		if reply, ok := l.c.load(key); ok {
@@ -110,10 +111,8 @@ func cacheKey(identity string, r Request) string {
 		Prompt                  *synod.Prompt
 		Question                *synod.Question
 	}{Version: cacheVersion, Identity: identity, Seat: r.Seat, Sample: r.Sample, Prompt: r.Prompt, Question: r.Prompt.Question}
-	if r.Book != nil {
-		if chat, err := r.Chat(); err == nil {
-			parts.System, parts.User, parts.Schema = chat.System, chat.User, chat.Schema
-		}
+	if chat, err := r.Chat(); err == nil {
+		parts.System, parts.User, parts.Schema = chat.System, chat.User, chat.Schema
 	}
 	b, err := json.Marshal(parts)
 	if err != nil {

@@ -6,7 +6,7 @@
 // (cache, record, limit, retry, breaker, budget) wrap a Model in a Model, so any
 // of them fits any provider:
 //
-//	m := llm.Stack(provider, budget.Layer(), llm.Cache(dir), llm.Breaker(...), llm.Retry(...), llm.Limit(...))
+//	m := llm.Standard(provider, llm.Options{...})
 //
 // Providers that read text call Request.Chat; recorded and simulated ones act on
 // the typed Prompt and never render it.
@@ -14,6 +14,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,10 +47,31 @@ type Request struct {
 	Book   *prompt.Book // renders Prompt for models that read text
 	Seat   string       // the asking seat's id
 	Sample int          // which repeat of the same question this is, from 0
+
+	chat *prompt.Chat // once rendered
 }
 
 // Chat renders the request in words.
-func (r Request) Chat() (prompt.Chat, error) { return r.Book.Render(r.Prompt) }
+func (r Request) Chat() (prompt.Chat, error) {
+	if r.chat != nil {
+		return *r.chat, nil
+	}
+	if r.Book == nil {
+		return prompt.Chat{}, errNoBook
+	}
+	return r.Book.Render(r.Prompt)
+}
+
+var errNoBook = errors.New("llm: no book of templates to say the prompt with")
+
+// rendered is the request with its words, for layers that look at them on the
+// way: so they are rendered once. A prompt that has no words stays as it is.
+func (r Request) rendered() Request {
+	if chat, err := r.Chat(); err == nil {
+		r.chat = &chat
+	}
+	return r
+}
 
 // Model answers requests. It is safe for concurrent use. On error the error is a
 // *Failure (or wraps one) and the Reply still carries the usage of what was spent.

@@ -159,9 +159,6 @@ var errSlow = errors.New("slower than the model's own time limit")
 // Complete implements Model. It sends one request, or a few while it learns
 // what the server refuses; Reply.Calls counts them.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if r.Book == nil {
-		return failed(synod.Reply{}, &Failure{Status: synod.Dropped, Err: errors.New("no book of templates to say the prompt with")})
-	}
 	chat, err := r.Chat()
 	if err != nil {
 		return failed(synod.Reply{}, &Failure{Status: synod.Dropped, Err: err})

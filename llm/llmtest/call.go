@@ -70,26 +70,32 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
-// Scoring reports whether the call asks for a score: its schema says so, or,
-// where it comes without one, its words do.
+// Scoring reports whether the call asks for a score: its schema says so, in its
+// own place or in words, or a prompt without one ends in "Score:".
 func (c Call) Scoring() bool {
-	if c.Schema != nil {
+	switch {
+	case c.Schema != nil:
 		return strings.Contains(string(c.Schema), `"score"`)
+	case strings.Contains(c.System, `"score":{`):
+		return true
 	}
-	return strings.Contains(strings.ToLower(c.User), "score")
+	return strings.HasSuffix(strings.TrimSpace(c.User), "Score:")
 }
 
+// typed reports whether the call asks for a JSON object.
+func (c Call) typed() bool { return c.Format != "" || strings.Contains(c.System, `"properties":{`) }
+
 // Fixed always gives one answer, and one score to whatever it is asked to
-// judge: as JSON where a schema or JSON mode is asked for, else as
-// "Answer: …" or "Score: …".
+// judge: as a JSON object where one is asked for, else as "Answer: …" or a bare
+// number.
 func Fixed(answer string, score float64) Handler {
 	return func(c Call) string {
 		switch {
-		case c.Scoring() && c.Format != "":
+		case c.Scoring() && c.typed():
 			return fmt.Sprintf(`{"reasoning":"seen","score":%g}`, score)
 		case c.Scoring():
-			return fmt.Sprintf("Score: %g", score)
-		case c.Format != "":
+			return fmt.Sprint(score)
+		case c.typed():
 			quoted, _ := json.Marshal(answer)
 			return `{"reasoning":"seen","answer":` + string(quoted) + `}`
 		default:

@@ -62,16 +62,15 @@ func StartFast(t testing.TB, latency time.Duration, reply func(body []byte) stri
 func FastFixed(answer string, score float64) func(body []byte) string {
 	h := Fixed(answer, score)
 	scored, answered := h(Call{Format: "json_schema", Schema: json.RawMessage(`"score"`)}), h(Call{Format: "json_schema"})
-	proseScore, proseAnswer := h(Call{User: "score"}), h(Call{})
+	proseScore, proseAnswer := h(Call{User: "Score:"}), h(Call{})
 	return func(body []byte) string {
-		scoring := bytes.Contains(body, []byte("core"))
-		switch typed := bytes.Contains(body, []byte(`"response_format"`)); {
-		case scoring && typed:
+		switch typed := bytes.Contains(body, []byte(`"response_format":{`)); {
+		case typed && bytes.Contains(body, []byte(`"score":{`)):
 			return scored
-		case scoring:
-			return proseScore
 		case typed:
 			return answered
+		case bytes.Contains(body, []byte(`Score:"}`)):
+			return proseScore
 		}
 		return proseAnswer
 	}
