@@ -47,8 +47,8 @@ type goPackage struct {
 func TestHouse(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
-		rank, ok := rankOf(name)
-		if !ok {
+		rank, own := rankOf(name)
+		if rank < 0 {
 			t.Errorf("package %s has no rank: give it one in this test, with a reason in its comment", p.ImportPath)
 			continue
 		}
@@ -60,28 +60,31 @@ func TestHouse(t *testing.T) {
 				continue
 			}
 			below := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
-			if r, _ := rankOf(below); r >= rank && !strings.HasPrefix(below, name+"/") {
+			r, line := rankOf(below)
+			if r >= rank && line != own {
 				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i, r)
 			}
 		}
 	}
 }
 
-func rankOf(name string) (int, bool) {
+// rankOf is a package's rank and the line of the table that says so; packages of
+// one line may import one another. A rank of -1 is none.
+func rankOf(name string) (rank int, line string) {
 	if r, ok := ranks[name]; ok {
-		return r, true
+		return r, name
 	}
 	for at := name; ; {
 		i := strings.LastIndexByte(at, '/')
 		if i < 0 {
-			return 0, false
+			return -1, ""
 		}
 		at = at[:i]
 		if r, ok := ranks[at+"/*"]; ok {
-			return r, true
+			return r, name // siblings stand apart
 		}
 		if r, ok := ranks[at]; ok {
-			return r, true
+			return r, at
 		}
 	}
 }

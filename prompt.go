@@ -43,9 +43,21 @@ type Prompt struct {
 	F         int       `json:"f,omitempty"`
 	Exact     bool      `json:"exact,omitempty"` // the paper's way: free text, no structured output
 	Seed      uint64    `json:"seed,omitempty"`  // 0: the member's own
+	// Spelling is how answers above are to be shown, where that is not their
+	// canonical form: "Paris" for "paris". It changes nothing about what is asked.
+	Spelling map[Answer]string `json:"spelling,omitempty"`
 }
 
-// Same reports whether two prompts of one run ask the same thing, seeds aside.
+// Spelled is how an answer is to be shown. The words are untrusted.
+func (p *Prompt) Spelled(a Answer) string {
+	if s, ok := p.Spelling[a]; ok {
+		return s
+	}
+	return string(a)
+}
+
+// Same reports whether two prompts of one run ask the same thing, seeds and
+// spelling aside.
 func (p *Prompt) Same(q *Prompt) bool {
 	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
 		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || len(p.Peers) != len(q.Peers) {

@@ -108,22 +108,22 @@ func (m *embedded) weigh(ctx context.Context, c *engine.Client, r Request) (syno
 	if err != nil {
 		return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
 	}
-	scores, usage, err := c.Likelihood(ctx, chat.User, []string{" " + inWords(r.Prompt.Question, r.Prompt.Candidate)})
+	scores, usage, err := c.Likelihood(ctx, chat.User, []string{" " + inWords(r.Prompt)})
 	if err != nil {
 		return synod.Reply{}, err
 	}
 	return synod.Reply{Typed: true, Value: math.Min(0, scores[0].Mean), Usage: used(usage)}, nil
 }
 
-// inWords is an answer as it would stand in a text: an option's own words and
-// not its label.
-func inWords(q *synod.Question, a synod.Answer) string {
-	for _, o := range q.Options {
-		if strings.EqualFold(o.Label, string(a)) {
+// inWords is the candidate as it would stand in a text: an option's own words
+// and not its label.
+func inWords(p *synod.Prompt) string {
+	for _, o := range p.Question.Options {
+		if strings.EqualFold(o.Label, string(p.Candidate)) {
 			return o.Text
 		}
 	}
-	return string(a)
+	return p.Spelled(p.Candidate)
 }
 
 // choose answers a choice question by the likelihood of each option's words after

@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"text/template"
 
 	"synod.dev/synod"
@@ -26,12 +27,16 @@ const maxQuoted = 2000
 
 // Fence shows another member's words as a block whose borders carry a nonce, so
 // that the words cannot close the block and speak as the prompt.
-func (v view) Fence(words any) string {
-	return fmt.Sprintf("<<%s\n%s\n%s>>", v.nonce, Clean(fmt.Sprint(words), maxQuoted), v.nonce)
+func (v view) Fence(words string) string {
+	return fmt.Sprintf("<<%s\n%s\n%s>>", v.nonce, Clean(words, maxQuoted), v.nonce)
 }
 
-// Quote shows another member's words on one line, cleaned.
-func (v view) Quote(words any) string { return Clean(fmt.Sprint(words), maxQuoted) }
+// Quote shows an answer in quotation marks, on one line. Quotation marks inside
+// are escaped, so that the words cannot leave them.
+func (v view) Quote(a synod.Answer) string {
+	words := strings.Join(strings.Fields(Clean(v.Spelled(a), maxQuoted)), " ")
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(words) + `"`
+}
 
 // Wanted says what an answer looks like.
 func (v view) Wanted() string {

@@ -15,6 +15,7 @@ type member struct {
 	me      *script.Agent
 	failed  int
 	garbled int
+	spelled map[synod.Answer]string // free-text answers as someone wrote them first
 }
 
 // held is r_i^(t): a member's answer, its own spelling of it, the reasoning that
@@ -43,7 +44,7 @@ func (m *member) exchange(t int, r *held) (heard []script.Heard[synod.Response],
 		*r = m.answer()
 	}
 	if r.answer != synod.None {
-		script.Tell(m.me, synod.Respond, t, synod.Response{Answer: r.answer, Rationale: r.rationale})
+		script.Tell(m.me, synod.Respond, t, synod.Response{Answer: synod.Answer(m.spelling(r.answer)), Rationale: r.rationale})
 	}
 	heard = m.readable(script.Collect[synod.Response](m.me, synod.Respond, t, script.Until{At: m.end(t)}))
 	return heard, absent(m.me.Seat().Peers, heard)
@@ -58,11 +59,57 @@ func (m *member) readable(heard []script.Heard[synod.Response]) []script.Heard[s
 		if !ok {
 			continue
 		}
+		m.spell(a, string(h.Word.Answer))
 		h.Word.Answer = a
 		h.Word.Rationale = prompt.Clean(h.Word.Rationale, m.Rationale)
 		kept = append(kept, h)
 	}
 	return kept
+}
+
+// spell remembers how a free-text answer was written, the first time it is met:
+// its canonical form has lost its capitals, which mean something to a model.
+func (m *member) spell(a synod.Answer, words string) {
+	if m.me.Seat().Question.Form != synod.Text || words == string(a) {
+		return
+	}
+	if _, known := m.spelled[a]; known {
+		return
+	}
+	if m.spelled == nil {
+		m.spelled = map[synod.Answer]string{}
+	}
+	m.spelled[a] = prompt.Clean(words, maxSpelled)
+}
+
+// maxSpelled bounds a spelling, in bytes.
+const maxSpelled = 200
+
+// spelling is how this member writes an answer.
+func (m *member) spelling(a synod.Answer) string {
+	if s, ok := m.spelled[a]; ok {
+		return s
+	}
+	return string(a)
+}
+
+// show gives a prompt the spelling of the answers in it.
+func (m *member) show(q *synod.Prompt) {
+	note := func(a synod.Answer) {
+		s, ok := m.spelled[a]
+		if !ok {
+			return
+		}
+		if q.Spelling == nil {
+			q.Spelling = map[synod.Answer]string{}
+		}
+		q.Spelling[a] = s
+	}
+	note(q.Candidate)
+	note(q.Own)
+	for _, p := range q.Peers {
+		note(p.Answer)
+	}
 }
 
 // prompt fills what all of a member's prompts have in common.
@@ -94,6 +141,7 @@ func (m *member) ask(r held, q synod.Prompt) held {
 	case answer == r.answer:
 		return r
 	}
+	m.spell(answer, surface)
 	r = held{answer: answer, surface: surface, source: synod.New}
 	if m.Rationale > 0 {
 		r.rationale = prompt.Reasoning(reply.Text, m.Rationale)

@@ -62,6 +62,7 @@ func (m *member) judge(answer synod.Answer, rationale string) synod.Prompt {
 	}
 	q := m.prompt(purpose)
 	q.Candidate, q.Rationale = answer, rationale
+	m.show(&q)
 	return q
 }
 
@@ -150,6 +151,7 @@ func (m *member) refine(r held, v verdict) held {
 	for i, j := range shown {
 		q.Peers[i] = synod.Rated{Answer: j.Word.Answer, Score: j.score, Rationale: j.Word.Rationale}
 	}
+	m.show(&q)
 	next := m.ask(r, q)
 	if next.source == synod.New {
 		for _, j := range v.retained {
