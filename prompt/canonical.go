@@ -33,27 +33,40 @@ func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 	if settled(q, raw) {
 		return synod.Answer(raw), true
 	}
-	var s string
-	var ok bool
-	switch folded := collapse(fold(raw)); q.Form {
-	case synod.Number:
-		s, ok = canonNumber(folded)
-	case synod.Choice:
-		s, ok = canonChoice(q.Options, folded)
-	case synod.Bool:
-		s, ok = canonBool(folded)
-	case synod.Math:
-		if !plain(raw) {
-			folded = collapse(fold(vulgarTex(raw)))
+	s, ok := reduce(q, raw)
+	for tries := 0; ok && !plain(s); tries++ { // taking something out may let its neighbours combine
+		next, fine := reduce(q, s)
+		if next == s {
+			break
 		}
-		s, ok = canonMath(folded)
-	case synod.Text:
-		s, ok = canonText(folded)
+		if s, ok = next, fine; tries == 4 {
+			return synod.None, false
+		}
 	}
 	if !ok || s == "" || len(s) > maxCanon {
 		return synod.None, false
 	}
 	return synod.Answer(s), true
+}
+
+// reduce brings raw to the spelling of its form.
+func reduce(q *synod.Question, raw string) (string, bool) {
+	if q.Form == synod.Math && !plain(raw) {
+		raw = vulgarTex(raw)
+	}
+	switch s := collapse(fold(raw)); q.Form {
+	case synod.Number:
+		return canonNumber(s)
+	case synod.Choice:
+		return canonChoice(q.Options, s)
+	case synod.Bool:
+		return canonBool(s)
+	case synod.Math:
+		return canonMath(s)
+	case synod.Text:
+		return canonText(s)
+	}
+	return "", false
 }
 
 // settled reports, without allocating, that raw is surely canonical already.
