@@ -7,7 +7,11 @@ import (
 )
 
 func TestRobustnessOfEverySmallGraph(t *testing.T) {
-	for n := 1; n <= 5; n++ {
+	most := 6
+	if testing.Short() || raceEnabled {
+		most = 5
+	}
+	for n := 1; n <= most; n++ {
 		everyGraph(n, false, func(g Graph) { mustAgree(t, g, Robustness(g, nil), bruteR(g)) })
 	}
 	for n := 2; n <= 4; n++ {
