@@ -20,6 +20,7 @@ type Env struct {
 	Models string              // folder of the model store; "": the user's own
 	Cache  string              // folder of the reply cache, for models with cache: true
 	Record *Recorder           // nil: replies are not recorded
+	Truth  Truth               // what simulated members may know of the questions; may be nil
 }
 
 func (e Env) getenv(name string) string {
@@ -112,6 +113,27 @@ seqs         requests decoded at once` + commonAbout,
 	},
 	endpoint("openai", "any OpenAI-compatible server: OpenAI, vLLM, llama.cpp's server, gateways", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
 	endpoint("ollama", "a local Ollama", "http://127.0.0.1:11434", "OLLAMA_HOST", ""),
+	Provider{
+		Entry: synod.Entry{Name: "simulated", Summary: "a documented stochastic member, for research; always labelled as such"},
+		About: `ability       share of questions it gets right alone
+spread        of the questions' difficulty, in logits
+skill         gap between its scores of right and wrong; by default that of a judge who compares with its own solution
+noise         standard deviation of a score
+stubbornness  chance to keep its answer whatever it is shown
+sharpness     how much better scores weigh more when it refines
+correlation   chance that its luck is the whole study's, so that members err together
+wrong         wrong answers that a question has
+seed, study   of the member, and of what members share`,
+		settings: func() any { return &SimulatedConfig{} },
+		open: func(o opening) (Model, Common, error) {
+			c := NewSimulatedConfig()
+			if err := o.decode(&c); err != nil {
+				return nil, Common{}, err
+			}
+			m, err := NewDice(c, o.env.Truth)
+			return m, Common{}, err
+		},
+	},
 	endpoint("openrouter", "models of many makers through OpenRouter", "https://openrouter.ai/api/v1", "", "OPENROUTER_API_KEY"),
 )
 

@@ -1,0 +1,366 @@
+package council_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sum is the question of most tests; its answer is 42.
+var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+
+// stubborn answers and refines with the number in its model's name (s42 says 42),
+// scores that 0.9 and others 0.2.
+func stubborn(c llmtest.Call) string {
+	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz")
+	json := c.Format == "json_schema"
+	switch {
+	case c.Scoring():
+		score := "0.2"
+		if strings.Contains(c.User[strings.LastIndex(c.User, "roposed answer:"):], mine) {
+			score = "0.9"
+		}
+		if json {
+			return `{"reasoning":"","score":` + score + `}`
+		}
+		return score
+	case json:
+		return `{"reasoning":"","answer":"` + mine + `"}`
+	}
+	return "Answer: " + mine
+}
+
+// seven is a council file of seven seats at a stub server, a model each.
+func seven(url string, names ...string) string {
+	var b strings.Builder
+	b.WriteString("council: seven\nprotocol: {name: sac, rounds: 6}\ngraph: {family: complete}\nf: 3\nmodels:\n")
+	for i, name := range names {
+		fmt.Fprintf(&b, "  m%d: {provider: openai, url: %q, model: %s, timeout: 5s}\n", i, url, name)
+	}
+	b.WriteString("seats:\n")
+	for i := range names {
+		fmt.Fprintf(&b, "  - {id: a%d, model: m%d}\n", i, i)
+	}
+	return b.String()
+}
+
+var fiveToTwo = []string{"s42", "s42", "s42", "s42", "s42", "s41", "s41"}
+
+func convene(t testing.TB, text string, sets ...string) *council.Council {
+	t.Helper()
+	set, err := council.Set("test", sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _, err := council.Merge(council.Layer{Name: "file", Text: []byte(text)}, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := council.Convene(spec, llm.Env{Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func decide(t testing.TB, c *council.Council, ask council.Ask) council.Outcome {
+	t.Helper()
+	if ask.Question.Text == "" {
+		ask.Question = sum
+	}
+	o, err := c.Decide(context.Background(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// Issue: with exact: paper, n=7, T=6, complete: exactly n + T(2|E| + 2n) = 343
+// calls arrive at the server.
+func TestExactPaperCalls(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "exact=paper"), council.Ask{})
+	if s.Count() != 343 || o.Calls.Made != 343 || o.Calls.Planned != 343 || o.Calls.Reused != 0 {
+		t.Errorf("%d calls arrived, outcome says %+v; want 343", s.Count(), o.Calls)
+	}
+	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != "rounds" || len(o.Rounds) != 7 {
+		t.Errorf("%s %v, stopped %s, %d rounds", o.Status, o.Answer, o.Stopped, len(o.Rounds))
+	}
+	for _, c := range s.Calls() {
+		if c.Format != "" || c.Seed == nil || *c.Seed != 1234 || *c.Temperature != 0.1 || *c.TopP != 0.9 || c.MaxTokens != 1000 {
+			t.Fatalf("SAC-9 asks for the reference's sampling and free text: %+v", c)
+		}
+	}
+}
+
+// With the paper's adversary, which calls no model, 294 arrive.
+func TestExactPaperCallsWithAdversary(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	text := strings.Replace(seven(s.URL, fiveToTwo...), "{id: a6, model: m6}", "{id: a6, model: m6, adversary: {name: replay}}", 1)
+	o := decide(t, convene(t, text, "exact=paper"), council.Ask{})
+	if s.Count() != 294 || *o.Answer != "42" {
+		t.Errorf("%d calls arrived, want 294; %s", s.Count(), o.Reason)
+	}
+}
+
+// By default what is known is not asked again and a run that has settled stops:
+// at most 85 calls with seven stubborn members split 5 to 2, and the same
+// decision.
+func TestReuseAndEarlyStop(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...)), council.Ask{})
+	if s.Count() > 85 || o.Calls.Made != s.Count() {
+		t.Errorf("%d calls arrived, outcome says %d; at most 85 are needed", s.Count(), o.Calls.Made)
+	}
+	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != council.Early {
+		t.Errorf("%s %v, stopped %s", o.Status, o.Answer, o.Stopped)
+	}
+	if o.Calls.Planned != 343 || o.Calls.Reused == 0 {
+		t.Errorf("the saved calls must be reported: %+v", o.Calls)
+	}
+	if v := o.Votes; len(v) != 2 || len(v[0].Seats) != 5 || v[0].Independent != 5 || v[1].Answer != "41" {
+		t.Errorf("votes: %+v", v)
+	}
+}
+
+// Calls of one tick run at once: all seven first answers are under way together.
+func TestCallsOfATickRunConcurrently(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.Latency(50*time.Millisecond))
+	decide(t, convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=1", "exact=paper"), council.Ask{})
+	if s.MaxConcurrent() < 40 {
+		t.Errorf("at most %d calls were under way at once; a scoring stage has 49", s.MaxConcurrent())
+	}
+}
+
+// 50 runs of one seed give one digest, however replies arrive.
+func TestOneDigest(t *testing.T) {
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		time.Sleep(time.Duration(c.N%5) * time.Millisecond)
+		return stubborn(c)
+	})
+	c := convene(t, seven(s.URL, fiveToTwo...))
+	dir, first := t.TempDir(), ""
+	for i := range 50 {
+		o := decide(t, c, council.Ask{Seed: 7, Journal: filepath.Join(dir, fmt.Sprint(i))})
+		if first == "" {
+			first = o.Digest
+		}
+		if o.Digest != first || o.Digest == "" {
+			t.Fatalf("run %d has digest %s, the first %s", i, o.Digest, first)
+		}
+	}
+}
+
+func TestReplay(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	path := filepath.Join(t.TempDir(), "j")
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...)), council.Ask{Seed: 7, Journal: path})
+	calls := s.Count()
+	run, err := journal.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if digest, err := council.Replay(run); err != nil || digest != o.Digest {
+		t.Errorf("replay gives %s, %v; the run's digest is %s", digest, err, o.Digest)
+	}
+	if s.Count() != calls {
+		t.Error("a replay must ask no model")
+	}
+}
+
+// A run that was cut off goes on from its journal: it ends as the uninterrupted
+// run does, and nothing that had been answered is asked again.
+func TestResume(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	c := convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=2", "exact=paper")
+	dir := t.TempDir()
+	whole := decide(t, c, council.Ask{Seed: 7, Journal: filepath.Join(dir, "whole")})
+	text, _ := os.ReadFile(filepath.Join(dir, "whole"))
+	before := s.Count()
+	lines := strings.SplitAfter(string(text), "\n")
+	for _, cut := range []int{1, 2, 9, len(lines) / 3, len(lines) / 2, len(lines) - 2} {
+		torn := strings.Join(lines[:cut], "") + `{"k":"event","t":3,`
+		run, err := journal.Read(strings.NewReader(torn))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := decide(t, c, council.Ask{Question: run.Head.Question, Seed: run.Head.Seed, Resume: run, Journal: filepath.Join(dir, fmt.Sprint(cut))})
+		if o.Digest != whole.Digest {
+			t.Errorf("cut after line %d: digest %s, uninterrupted %s", cut, o.Digest, whole.Digest)
+		}
+		asked := s.Count() - before
+		before = s.Count()
+		if want := whole.Calls.Made - len(run.Replies); asked != want {
+			t.Errorf("cut after line %d: %d calls were asked again, want %d", cut, asked, want)
+		}
+	}
+}
+
+// The journal is written ahead: a reply is on file before its member acts on it.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.N == 20 {
+			cancel()
+		}
+		return stubborn(c)
+	})
+	c := convene(t, seven(s.URL, fiveToTwo...), "exact=paper")
+	path := filepath.Join(t.TempDir(), "j")
+	o, err := c.Decide(ctx, council.Ask{Question: sum, Seed: 7, Journal: path})
+	if err != nil || o.Stopped != council.Interrupted || o.Answer != nil {
+		t.Fatalf("%v: stopped %s, answer %v", err, o.Stopped, o.Answer)
+	}
+	run, err := journal.Load(path)
+	if err != nil || run.End != nil || len(run.Replies) < 7 {
+		t.Fatalf("%v: %d replies on file, end %v", err, len(run.Replies), run.End)
+	}
+	again := decide(t, c, council.Ask{Question: run.Head.Question, Seed: run.Head.Seed, Resume: run})
+	if again.Status != council.Agreed {
+		t.Errorf("resumed: %s", again.Reason)
+	}
+}
+
+// One or two bad members of seven: the others still agree, the bad ones say why,
+// and no failure is an answer or a score (SAC-10).
+func TestBadMembers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		bad    llmtest.Behaviour
+		status synod.Status
+	}{
+		{"401", llmtest.Unauthorized(), synod.Auth},
+		{"429", llmtest.RateLimit("3600"), synod.RateLimited},
+		{"500", llmtest.Status(500), synod.Unavailable},
+		{"truncated stream", llmtest.CutStream(), synod.Unavailable},
+		{"HTML", llmtest.HTML(), synod.Unreadable},
+		{"empty choices", llmtest.EmptyChoices(), synod.Unavailable},
+		{"50 MB", llmtest.Huge(50 << 20), synod.Unreadable},
+		{"hangs", llmtest.Hang(time.Minute), synod.Timeout},
+		{"refuses", llmtest.Refusal(), synod.Refused},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := llmtest.Start(t, stubborn, llmtest.For("bad42", c.bad))
+			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 5s", "model: bad42, timeout: 300ms")
+			o := decide(t, convene(t, text, "protocol.rounds=2"), council.Ask{})
+			if o.Status != council.Agreed || *o.Answer != "42" {
+				t.Fatalf("%s: %s", o.Status, o.Reason)
+			}
+			for _, m := range o.Members[5:] {
+				if m.Calls[c.status] == 0 || m.Final != nil || m.Trouble == "" {
+					t.Errorf("%s ended %v, final %v, because %q; want %s", m.ID, m.Calls, m.Final, m.Trouble, c.status)
+				}
+			}
+		})
+	}
+}
+
+// All members bad: degraded, in bounded time, each with its reason.
+func TestAllMembersBad(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.With(llmtest.Unauthorized()))
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...)), council.Ask{})
+	if o.Status != council.Degraded || o.Answer != nil {
+		t.Errorf("%s %v", o.Status, o.Answer)
+	}
+	for _, m := range o.Members {
+		if m.Trouble == "" || m.Calls[synod.Auth] == 0 {
+			t.Errorf("%s: %+v", m.ID, m)
+		}
+	}
+	if s.Count() > 14 {
+		t.Errorf("%d requests were sent with keys that had been refused", s.Count())
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	o := decide(t, convene(t, seven("http://127.0.0.1:1", fiveToTwo...)), council.Ask{})
+	if o.Status != council.Degraded || o.Members[0].Calls[synod.Unavailable] == 0 {
+		t.Errorf("%s: %+v", o.Status, o.Members[0])
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.With(llmtest.Hang(time.Minute)))
+	start := time.Now()
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "limits.deadline=300ms"), council.Ask{})
+	if o.Stopped != council.PastTime || o.Status != council.Undecided || o.Answer != nil {
+		t.Errorf("stopped %s, %s", o.Stopped, o.Status)
+	}
+	if time.Since(start) > 20*time.Second {
+		t.Error("a deadline of 300 ms took", time.Since(start))
+	}
+}
+
+// A budget is not exceeded by more than the calls in flight, and a run that hits
+// it has no answer.
+func TestBudget(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20", "exact=paper"), council.Ask{})
+	if s.Count() > 20 {
+		t.Errorf("%d calls arrived; the budget is 20", s.Count())
+	}
+	if o.Stopped != council.OverBudget || o.Answer != nil || o.Status != council.Undecided {
+		t.Errorf("stopped %s, %s %v", o.Stopped, o.Status, o.Answer)
+	}
+}
+
+// Simulated members are labelled as such.
+func TestSimulatedAreLabelled(t *testing.T) {
+	c := convene(t, `
+models:
+  dice: {provider: simulated, ability: 0.9}
+seats:
+  - {id: a, model: dice, count: 6}
+  - {id: m, model: dice, adversary: {name: silent}}
+f: 1
+`)
+	o := decide(t, c, council.Ask{Seed: 3})
+	for _, m := range o.Members {
+		if m.Kind != llm.Simulated {
+			t.Errorf("%s is of kind %q", m.ID, m.Kind)
+		}
+	}
+	if o.Members[6].Adversary == nil || *o.Members[6].Adversary != "silent" || o.Members[6].Final != nil {
+		t.Errorf("the liar must be labelled: %+v", o.Members[6])
+	}
+	if b, err := json.Marshal(o); err != nil || !strings.Contains(string(b), `"kind":"simulated"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A full disk costs the record, not the answer.
+func TestDiskFull(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	c := convene(t, seven(s.URL, fiveToTwo...))
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	path := filepath.Join(t.TempDir(), "full")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.Decide(context.Background(), council.Ask{Question: sum, Journal: path})
+	if err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("a journal that cannot be begun must stop the run: %v", err)
+	}
+	if s.Count() > 0 {
+		t.Error("no call may be paid for before the journal is known to work")
+	}
+}
