@@ -78,7 +78,7 @@ func (l *breaking) Complete(ctx context.Context, r Request) (synod.Reply, error)
 		ctx = context.WithValue(ctx, probeKey{}, l.b)
 	}
 	reply, err := l.Model.Complete(ctx, r)
-	l.b.leave(probe, reply.Calls > 0, AsFailure(err))
+	l.b.leave(probe, reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
 	return reply, err
 }
 
@@ -128,8 +128,9 @@ func (b *Breaker) reason() *Failure {
 	return &Failure{Status: b.last.Status, Err: fmt.Errorf("not asked for another %v after %d failures in a row, the last: %w", wait, b.failed, b.last.Err)}
 }
 
-// leave takes note of how a call ended.
-func (b *Breaker) leave(probe, sent bool, f *Failure) {
+// leave takes note of how a call ended. A call that was not sent, or that ended
+// because its caller ran out of time, tells nothing: tried is false.
+func (b *Breaker) leave(probe, tried bool, f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if probe {
@@ -138,7 +139,7 @@ func (b *Breaker) leave(probe, sent bool, f *Failure) {
 	switch {
 	case f != nil && f.Status == synod.Auth:
 		b.open, b.forGood, b.last = true, true, f
-	case f != nil && (!sent || f.Status == synod.Dropped || f.Status == synod.RateLimited):
+	case f != nil && (!tried || f.Status == synod.Dropped || f.Status == synod.RateLimited):
 		// says nothing about whether the member lives
 	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout:
 		b.failed, b.open, b.cool = 0, b.forGood, b.cfg.CoolDown

@@ -146,3 +146,39 @@ func TestBreakerOneProbe(t *testing.T) {
 		p.expect(t, m, "oo")
 	})
 }
+
+// TestBreakerLateFailures: calls that were on their way when the breaker opened
+// do not keep it open longer.
+func TestBreakerLateFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.Unavailable, takes: 50 * time.Second}
+		m := NewBreaker(BreakerConfig{Failures: 1, CoolDown: time.Minute}).Layer()(p)
+		go func() { _, _ = m.Complete(t.Context(), Request{}) }()
+		synctest.Wait()
+		p.takes = 0
+		p.expect(t, m, "uU") // open until 1m0s
+		time.Sleep(55 * time.Second)
+		p.expect(t, m, "U")
+		time.Sleep(6 * time.Second)
+		p.takes = time.Second
+		p.expect(t, m, "uU")
+	})
+}
+
+// TestBreakerCallersOutOfTime: questions that run into their own deadline do not
+// condemn a member that is merely slower.
+func TestBreakerCallersOutOfTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.OK, takes: time.Minute}
+		m := NewBreaker(BreakerConfig{}).Layer()(p)
+		for range 5 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := m.Complete(ctx, Request{})
+			cancel()
+			if AsFailure(err).Status != synod.Timeout {
+				t.Fatal(err)
+			}
+		}
+		p.expect(t, m, "o")
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -74,3 +76,6 @@ func failing(status synod.Status, retryable bool) (synod.Reply, error) {
 func fine(text string) (synod.Reply, error) {
 	return synod.Reply{Status: synod.OK, Text: text, Calls: 1, Usage: synod.Usage{Prompt: 3, Completion: 2}}, nil
 }
+
+// quietLog is for servers whose clients misbehave on purpose.
+var quietLog = log.New(io.Discard, "", 0)

@@ -53,49 +53,55 @@ func (m *OpenAI) unwanted(res *http.Response) *Failure {
 	return nil
 }
 
-// refusal makes a failure of a reply that is not a 200.
-func (m *OpenAI) refusal(a answer) *Failure {
-	c := complaintOf(a.body)
-	f := &Failure{Status: synod.Unavailable, RetryAfter: retryAfter(a.header, time.Now())}
-	say := func(what string) { f.Err = fmt.Errorf("%s (HTTP %d)%s", what, a.status, m.quote(c.message)) }
-	switch s := a.status; {
-	case s == http.StatusUnauthorized:
-		f.Status = synod.Auth
-		f.Err = errors.New("the server does not accept the key (HTTP 401)") // its message may hold part of the key
+// meaning is what an HTTP status says about a call.
+type meaning struct {
+	status synod.Status
+	retry  bool
+	says   string
+}
+
+var meanings = map[int]meaning{
+	http.StatusPaymentRequired:         {synod.Auth, false, "the account has no credit"},
+	http.StatusForbidden:               {synod.Auth, false, "the key may not use this model"},
+	http.StatusNotFound:                {synod.Unavailable, false, "no such model or path"},
+	http.StatusRequestTimeout:          {synod.Timeout, true, "the server timed out"},
+	http.StatusConflict:                {synod.Unavailable, true, "the server is not ready"},
+	http.StatusTooEarly:                {synod.Unavailable, true, "the server is not ready"},
+	http.StatusTooManyRequests:         {synod.RateLimited, true, "too many requests"},
+	http.StatusNotImplemented:          {synod.Unavailable, false, "the server cannot do this"},
+	http.StatusGatewayTimeout:          {synod.Timeout, true, "the server timed out"},
+	http.StatusHTTPVersionNotSupported: {synod.Unavailable, false, "the server cannot do this"},
+}
+
+func meaningOf(status int, c complaint) meaning {
+	switch m, known := meanings[status]; {
 	case c.filtered():
-		f.Status = synod.Refused
-		say("stopped by the provider's content filter")
-	case s == http.StatusForbidden:
-		f.Status = synod.Auth
-		say("the key may not use this model")
-	case s == http.StatusPaymentRequired:
-		f.Status = synod.Auth
-		say("the account has no credit")
-	case s == http.StatusTooManyRequests && c.code == "insufficient_quota":
-		f.Status = synod.RateLimited
-		say("the account's quota is used up")
-	case s == http.StatusTooManyRequests:
-		f.Status, f.Retryable = synod.RateLimited, true
-		say("too many requests")
-	case s == http.StatusRequestTimeout, s == http.StatusGatewayTimeout:
-		f.Status, f.Retryable = synod.Timeout, true
-		say("the server timed out")
-	case s == http.StatusNotImplemented, s == http.StatusHTTPVersionNotSupported:
-		say("the server cannot do this")
-	case s >= 500:
-		f.Retryable = true
-		say("the server failed")
-	case s == http.StatusConflict, s == http.StatusTooEarly:
-		f.Retryable = true
-		say("the server is not ready")
-	case s == http.StatusNotFound:
-		say("no such model or path")
-	case s >= 300 && s < 400:
-		f.Err = fmt.Errorf("the server redirects (HTTP %d), which is not followed: set the url to where the API is", s)
-	default:
-		say("the server rejects the request")
+		return meaning{synod.Refused, false, "stopped by the provider's content filter"}
+	case status == http.StatusTooManyRequests && c.code == "insufficient_quota":
+		return meaning{synod.RateLimited, false, "the account's quota is used up"}
+	case known:
+		return m
+	case status >= 500:
+		return meaning{synod.Unavailable, true, "the server failed"}
 	}
-	return f
+	return meaning{synod.Unavailable, false, "the server rejects the request"}
+}
+
+// refusal makes a failure of a reply that is not a 200. The message of a 401 is
+// not quoted: some servers put half the key into it.
+func (m *OpenAI) refusal(a answer) *Failure {
+	switch {
+	case a.status == http.StatusUnauthorized:
+		return &Failure{Status: synod.Auth, Err: errors.New("the server does not accept the key (HTTP 401)")}
+	case a.status < 300:
+		return unreadable(fmt.Sprintf("an HTTP status %d where a chat completion has 200", a.status))
+	case a.status < 400:
+		return &Failure{Status: synod.Unavailable, Err: fmt.Errorf("the server redirects (HTTP %d), which is not followed: set the url to where the API is", a.status)}
+	}
+	c := complaintOf(a.body)
+	is := meaningOf(a.status, c)
+	return &Failure{Status: is.status, Retryable: is.retry, RetryAfter: retryAfter(a.header, time.Now()),
+		Err: fmt.Errorf("%s (HTTP %d)%s", is.says, a.status, m.quote(c.message))}
 }
 
 // errorInside reads an error that came with a 200, as some gateways send it.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/llmtest"
@@ -66,4 +68,24 @@ func TestLayersHideNothing(t *testing.T) {
 	if w := Standard(weighing{plain}, Options{Account: NewAccount(), Budget: NewBudget(1, 1)}).(Weigher); !w.CanWeigh() {
 		t.Error("the power to weigh is hidden")
 	}
+}
+
+// TestStandardRetriesHoldNoSlot: a call that waits to be repeated leaves its
+// place to others.
+func TestStandardRetriesHoldNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		m := Standard(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+			if r.Sample == 0 && time.Since(begun) < time.Minute {
+				return failed(synod.Reply{Calls: 1}, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: time.Minute, Err: errDeadline})
+			}
+			return fine("")
+		}}, Options{Limit: LimitConfig{Concurrency: 1}})
+		go func() { _, _ = m.Complete(t.Context(), Request{}) }()
+		synctest.Wait()
+		if _, err := m.Complete(t.Context(), Request{Sample: 1}); err != nil || time.Since(begun) != 0 {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+		time.Sleep(2 * time.Minute)
+	})
 }

@@ -1,0 +1,143 @@
+package llm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/llmtest"
+)
+
+// TestOpenAIReplies reads what servers say in their various ways.
+func TestOpenAIReplies(t *testing.T) {
+	for name, x := range map[string]struct {
+		http   int
+		body   string
+		status synod.Status
+		says   string // of the text or the detail
+	}{
+		"parts":            {200, `{"choices":[{"message":{"content":[{"type":"text","text":"4"},{"type":"image"},{"type":"text","text":"2"}]}}]}`, synod.OK, "42"},
+		"no finish reason": {200, `{"choices":[{"message":{"content":"42"},"finish_reason":null}],"usage":null,"error":null}`, synod.OK, "42"},
+		"cut prose":        {200, `{"choices":[{"message":{"content":"{\"answer\":\"4"},"finish_reason":"length"}]}`, synod.Unreadable, "in the middle of its JSON"},
+		"whole at length":  {200, `{"choices":[{"message":{"content":"{\"answer\":\"42\"}"},"finish_reason":"length"}]}`, synod.OK, "42"},
+		"only thoughts":    {200, `{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}]}`, synod.Unreadable, "still thinking"},
+		"blank":            {200, `{"choices":[{"message":{"content":" \n"},"finish_reason":"stop"}]}`, synod.Unreadable, "without text"},
+		"no message":       {200, `{"choices":[{}]}`, synod.Unreadable, "without a message"},
+		"no JSON object":   {200, `"42"`, synod.Unreadable, "not in the shape"},
+		"numbers":          {200, `{"choices":[{"message":{"content":42}}]}`, synod.Unreadable, "not in the shape"},
+		"cut":              {200, `{"choices":[{"message":{"content":"4`, synod.Unavailable, "cut off after"},
+		"unasked stream":   {200, "data: {}\n\n", synod.Unavailable, "streams"},
+		"error in a 200":   {200, `{"error":{"message":"overloaded","code":503}}`, synod.Unavailable, "overloaded"},
+		"rate limit, 200":  {200, `{"error":{"message":"slow down","code":429}}`, synod.RateLimited, "slow down"},
+		"words, 200":       {200, `{"error":"out of memory"}`, synod.Unavailable, "out of memory"},
+		"no content":       {204, ``, synod.Unreadable, "HTTP status 204"},
+		"quota":            {429, `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`, synod.RateLimited, "quota is used up"},
+		"azure filter":     {400, `{"error":{"message":"filtered","code":"content_filter"}}`, synod.Refused, "content filter"},
+		"ollama":           {404, `{"error":"model 'x' not found"}`, synod.Unavailable, "model 'x' not found"},
+		"fastapi":          {422, `{"detail":[{"loc":["body","messages"],"msg":"field required"}]}`, synod.Unavailable, "field required"},
+		"detail":           {400, `{"detail":"bad prompt"}`, synod.Unavailable, "bad prompt"},
+		"page":             {502, `<html>Bad gateway canary</html>`, synod.Unavailable, "the server failed (HTTP 502)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _ := stub(t, nil, llmtest.With(func(x2 *llmtest.Exchange) { x2.Send(x.http, "application/json", []byte(x.body)) }))
+			reply, err := m.Complete(t.Context(), ask(t, "?"))
+			if x.status != synod.OK {
+				checkFailure(t, reply, err, x.status, x.says)
+			} else if err != nil || !strings.Contains(reply.Text, x.says) {
+				t.Errorf("%+v, %v", reply, err)
+			}
+		})
+	}
+}
+
+// TestOpenAITLS: a certificate that nobody vouches for is an error (SC-12), a
+// good one is not, and plain HTTP at a TLS address is told apart.
+func TestOpenAITLS(t *testing.T) {
+	s := llmtest.New(nil)
+	t.Cleanup(s.Close)
+	secure := httptest.NewUnstartedServer(s)
+	secure.Config.ErrorLog = quietLog
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	for _, x := range []struct {
+		url   string
+		roots func(*x509.CertPool)
+		says  string
+	}{
+		{secure.URL, func(*x509.CertPool) {}, "certificate is not valid"},
+		{secure.URL, func(p *x509.CertPool) { p.AddCert(secure.Certificate()) }, ""},
+		{strings.Replace(llmtest.Start(t, nil).URL, "http://", "https://", 1), func(*x509.CertPool) {}, "does not speak it"},
+	} {
+		pool := x509.NewCertPool()
+		x.roots(pool)
+		m, err := NewOpenAI(OpenAIConfig{URL: x.url, Model: "m", Key: NewSecret(canary), roots: pool, Timeout: 20 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := m.Complete(t.Context(), ask(t, "?"))
+		if x.says != "" {
+			checkFailure(t, reply, err, synod.Unavailable, x.says)
+		} else if err != nil {
+			t.Errorf("%+v, %v", reply, err)
+		}
+		if m.transport.TLSClientConfig.MinVersion < tls.VersionTLS12 || m.transport.TLSClientConfig.InsecureSkipVerify {
+			t.Error("TLS settings")
+		}
+		_ = m.Close()
+	}
+}
+
+// TestOpenAIProxy: the environment's proxy is asked only where the configuration
+// says so.
+func TestOpenAIProxy(t *testing.T) {
+	proxy := llmtest.Start(t, nil) // answers absolute-form requests like any other
+	for setting, want := range map[string]bool{"": false, "env": true, strings.TrimSuffix(proxy.URL, "/v1"): true, "::": false} {
+		m, err := NewOpenAI(OpenAIConfig{URL: "http://api.example", Model: "m", Proxy: setting})
+		if (err != nil) != (setting == "::") {
+			t.Errorf("%q: %v", setting, err)
+		}
+		if err == nil && (m.transport.Proxy != nil) != want {
+			t.Errorf("%q: proxy %v", setting, m.transport.Proxy != nil)
+		}
+		if setting == strings.TrimSuffix(proxy.URL, "/v1") {
+			if reply, err := m.Complete(t.Context(), ask(t, "?")); err != nil || proxy.Count() != 1 {
+				t.Errorf("%+v, %v", reply, err)
+			}
+			_ = m.Close()
+		}
+	}
+}
+
+// FuzzReply: no body, of whatever status, makes the reader panic, leak the key,
+// or take for an answer what has no text.
+func FuzzReply(f *testing.F) {
+	for _, body := range []string{`{"choices":[{"message":{"content":"42"},"finish_reason":"length"}]}`, `{"error":{"message":"` + canary + `","code":429}}`,
+		`{"detail":[{"loc":["a",1],"msg":"m"}]}`, `{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`, "data: x", "<html>", "{", ""} {
+		f.Add(200, body, "3")
+		f.Add(429, body, "Mon, 02 Jan 2006 15:04:05 GMT")
+	}
+	m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:1", Model: "m", Key: NewSecret(canary)})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, status int, body, retryAfter string) {
+		a := answer{status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
+		if status == http.StatusOK {
+			reply, failure := m.read(a, true)
+			if failure == nil && (strings.TrimSpace(reply.Text) == "" || strings.Contains(reply.Text, canary)) || failure != nil && strings.Contains(failure.Error(), canary) {
+				t.Errorf("%+v, %v", reply, failure)
+			}
+			return
+		}
+		failure := m.refusal(a)
+		if strings.Contains(failure.Error(), canary) || strings.ContainsAny(failure.Error(), "\n\x1b") || failure.RetryAfter < 0 || failure.RetryAfter > maxRetryAfter {
+			t.Errorf("%v after %v", failure, failure.RetryAfter)
+		}
+		dialect{}.after(a.body, said{true, true, true, true, true, true})
+	})
+}
