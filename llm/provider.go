@@ -114,6 +114,24 @@ seqs         requests decoded at once` + commonAbout,
 	endpoint("openai", "any OpenAI-compatible server: OpenAI, vLLM, llama.cpp's server, gateways", "https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
 	endpoint("ollama", "a local Ollama", "http://127.0.0.1:11434", "OLLAMA_HOST", ""),
 	Provider{
+		Entry: synod.Entry{Name: "recorded", Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
+		About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question
+model      whose replies, as the file names it
+benchmark  only rows of this benchmark
+
+It has first answers on tape and nothing else: asked to refine it keeps its answer, asked to score it
+gives 1 to its own answer and 0 to every other.`,
+		settings: func() any { return &RecordedConfig{} },
+		open: func(o opening) (Model, Common, error) {
+			var c RecordedConfig
+			if err := o.decode(&c); err != nil {
+				return nil, Common{}, err
+			}
+			m, err := NewTape(c)
+			return m, Common{}, err
+		},
+	},
+	Provider{
 		Entry: synod.Entry{Name: "simulated", Summary: "a documented stochastic member, for research; always labelled as such"},
 		About: `ability       share of questions it gets right alone
 spread        of the questions' difficulty, in logits
