@@ -1,38 +1,114 @@
 package llm
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"synod.dev/synod"
 )
 
-// Recorder writes every call and its reply, a JSON line each, in the layout of
-// recorded traces: what it writes can be replayed by provider: recorded. Beyond
-// that layout's fields a line tells the seat, the purpose, the typed prompt and
-// how the call ended.
+// Recorder writes what models answer to questions, a JSON line each, in the
+// layout of recorded traces, so that provider: recorded can replay it. That
+// layout has one row for a model's answer to an item; what members say of each
+// other's answers, and calls that failed, are in the journal.
+//
+// A row's trial counts the answers of that model to that item in the file: the
+// seats of one model, and repeats, get one each. A question without an ID is
+// named by its digest.
 //
 // A line is handed to the system before its reply goes on, so a crash of ours
-// loses none. It never stands between a reply and its asker: what cannot be
-// written shows in Close, and after the first such line no more are tried, for
-// half a line would spoil the next.
+// loses none. The recorder never stands between a reply and its asker: what
+// cannot be written shows in Close, and after the first such line no more are
+// tried, for half a line would spoil the next.
 type Recorder struct {
-	mu   sync.Mutex
-	file *os.File
-	err  error
+	mu     sync.Mutex
+	file   *os.File
+	trials map[trialKey]int
+	err    error
 }
 
-// NewRecorder appends to a file that only its owner can read.
+type trialKey struct{ item, model string }
+
+// record is one line. The first ten fields are the trace layout's; a source's
+// verdicts, which we do not have, are null.
+type record struct {
+	Benchmark  string   `json:"benchmark"`
+	ItemID     string   `json:"item_id"`
+	Model      string   `json:"model"`
+	Trial      int      `json:"trial"`
+	Question   string   `json:"question"`
+	Gold       *string  `json:"gold"`
+	Response   string   `json:"response"`
+	Answer     *string  `json:"answer"`
+	Confidence *float64 `json:"confidence"`
+	Correct    *bool    `json:"correct"`
+
+	Kind     Kind           `json:"kind"`
+	Identity string         `json:"identity"`
+	Seat     string         `json:"seat,omitempty"`
+	Sample   int            `json:"sample"`
+	Seed     uint64         `json:"seed,omitempty"`
+	Form     synod.Form     `json:"form"`
+	Options  []synod.Option `json:"options,omitempty"`
+	Logprob  *float64       `json:"logprob,omitempty"`
+	Usage    synod.Usage    `json:"usage,omitzero"`
+}
+
+// NewRecorder opens a file that only its owner can read. A recording that is
+// there goes on; half a line, which a crash may have left at its end, is cut.
 func NewRecorder(path string) (*Recorder, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("llm: record: %w", err)
 	}
-	return &Recorder{file: f}, nil
+	w := &Recorder{file: f, trials: map[trialKey]int{}}
+	if err := w.resume(); err != nil {
+		return nil, errors.Join(fmt.Errorf("llm: record: %s: %w", path, err), f.Close())
+	}
+	return w, nil
 }
+
+// resume counts the rows that are there.
+func (w *Recorder) resume() error {
+	info, err := w.file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	all, err := io.ReadAll(w.file)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(all, '\n') + 1
+	for n, line := range bytes.Split(bytes.TrimSpace(all[:whole]), []byte("\n")) {
+		if len(line) == 0 {
+			continue
+		}
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil || r.Model == "" {
+			return fmt.Errorf("line %d is no row of a recording", n+1)
+		}
+		key := trialKey{r.ItemID, r.Model}
+		w.trials[key] = max(w.trials[key], r.Trial+1)
+	}
+	switch torn := string(all[whole:]); {
+	case torn == "":
+		return nil
+	case strings.HasPrefix(torn, rowBegins), strings.HasPrefix(rowBegins, torn):
+		return w.file.Truncate(int64(whole))
+	}
+	return errors.New("the last line is no row of a recording")
+}
+
+// rowBegins is how each of our rows does.
+const rowBegins = `{"benchmark":`
 
 // Layer records what passes.
 func (w *Recorder) Layer() Layer {
@@ -46,67 +122,34 @@ type recording struct {
 
 func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	reply, err := l.Model.Complete(ctx, r)
-	l.w.write(recordOf(l.Info(), r, reply, err))
+	if p := r.Prompt; err == nil && !reply.Typed && p.Purpose == synod.Answering && p.Question != nil {
+		l.w.write(record{
+			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
+			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,
+			Form: p.Question.Form, Options: p.Question.Options, Logprob: reply.Logprob, Usage: reply.Usage,
+		})
+	}
 	return reply, err
 }
 
-// record is one line. The first nine fields are the trace layout's.
-type record struct {
-	Benchmark  *string       `json:"benchmark"`
-	ItemID     string        `json:"item_id"`
-	Model      string        `json:"model"`
-	Trial      int           `json:"trial"`
-	Question   string        `json:"question,omitempty"`
-	Gold       *string       `json:"gold"`
-	Response   *string       `json:"response"` // null where there was none
-	Answer     *synod.Answer `json:"answer"`   // null but for members that answer typed
-	Confidence *float64      `json:"confidence"`
-	Correct    *bool         `json:"correct"`
-
-	Kind     Kind          `json:"kind"`
-	Identity string        `json:"identity"`
-	Seat     string        `json:"seat,omitempty"`
-	Purpose  synod.Purpose `json:"purpose"`
-	Prompt   *synod.Prompt `json:"prompt"`
-	Status   synod.Status  `json:"status"`
-	Detail   string        `json:"detail,omitempty"`
-	Value    *float64      `json:"value,omitempty"`
-	Logprob  *float64      `json:"logprob,omitempty"`
-	Usage    synod.Usage   `json:"usage,omitzero"`
-	Calls    int           `json:"calls,omitempty"`
-	Reused   bool          `json:"reused,omitempty"`
-}
-
-func recordOf(info Info, r Request, reply synod.Reply, err error) record {
-	l := record{
-		Model: info.Name, Trial: r.Sample, Kind: info.Kind, Identity: info.Identity, Seat: r.Seat,
-		Purpose: r.Prompt.Purpose, Prompt: r.Prompt, Status: synod.OK,
-		Detail: reply.Detail, Logprob: reply.Logprob, Usage: reply.Usage, Calls: reply.Calls, Reused: reply.Reused,
+func itemID(q *synod.Question) string {
+	if q.ID != "" {
+		return q.ID
 	}
-	if q := r.Prompt.Question; q != nil {
-		l.ItemID, l.Question = q.ID, q.Text
-	}
-	switch {
-	case err != nil:
-		f := AsFailure(err)
-		l.Status = f.Status
-	case !reply.Typed:
-		l.Response = &reply.Text
-	case reply.Answer != synod.None:
-		l.Answer = &reply.Answer
-	default:
-		l.Value = &reply.Value
-	}
-	return l
+	b, _ := json.Marshal(q)
+	return fmt.Sprintf("q-%x", sha256.Sum256(b))[:18]
 }
 
 func (w *Recorder) write(r record) {
-	b, err := json.Marshal(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return
 	}
+	key := trialKey{r.ItemID, r.Model}
+	r.Trial = w.trials[key]
+	w.trials[key]++
+	b, err := json.Marshal(r)
 	if err == nil {
 		_, err = w.file.Write(append(b, '\n'))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -12,54 +13,95 @@ import (
 	"synod.dev/synod"
 )
 
-func TestRecorder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
+func newTestRecorder(t *testing.T, path string) *Recorder {
+	t.Helper()
 	w, err := NewRecorder(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := w.Layer()(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
-		if r.Sample == 3 {
-			return failing(synod.Unavailable, false)
+	return w
+}
+
+// TestRecorder: answers become rows with a trial each; scores, refinements,
+// typed replies and failures do not. A recording goes on after a crash.
+func TestRecorder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	for run := range 2 {
+		w := newTestRecorder(t, path)
+		m := w.Layer()(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+			if r.Seat == "down" {
+				return failing(synod.Unavailable, false)
+			}
+			return fine("line\none \"x\" of " + r.Seat)
+		}})
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				r := ask(t, "6 x 7?")
+				r.Seat = fmt.Sprint(run*10 + i)
+				_, _ = m.Complete(t.Context(), r)
+				r.Prompt.Purpose = synod.Scoring
+				_, _ = m.Complete(t.Context(), r)
+			})
 		}
-		return fine("line\none \"x\"")
-	}})
-	var wg sync.WaitGroup
-	for i := range 20 {
-		wg.Go(func() {
-			r := ask(t, "6 x 7?")
-			r.Sample = i
-			_, _ = m.Complete(t.Context(), r)
-		})
-	}
-	wg.Wait()
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		wg.Wait()
+		r := ask(t, "6 x 7?")
+		r.Seat = "down"
+		_, _ = m.Complete(t.Context(), r)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tearTail(t, path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
-	seen := map[int]bool{}
-	for _, line := range lines {
+	lines := bytes.Split(b, []byte("\n"))
+	trials, seats := map[int]bool{}, map[string]bool{}
+	for _, line := range lines[:len(lines)-1] {
 		var l record
 		if err := json.Unmarshal(line, &l); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		seen[l.Trial] = true
-		if l.ItemID != "q1" || l.Model != "fake" || l.Seat != "a1" || l.Question != "6 x 7?" || l.Purpose != synod.Answering || !bytes.Contains(line, []byte(`"answer":null`)) {
-			t.Errorf("%s", line)
-		}
-		if failed := l.Trial == 3; failed != (l.Response == nil) || failed != (l.Status != synod.OK) || !failed && *l.Response != "line\none \"x\"" {
+		trials[l.Trial], seats[l.Seat] = true, true
+		if l.ItemID != "q1" || l.Model != "fake" || l.Question != "6 x 7?" || l.Response != "line\none \"x\" of "+l.Seat || !bytes.Contains(line, []byte(`"answer":null,"confidence":null`)) {
 			t.Errorf("%s", line)
 		}
 	}
-	if len(seen) != 20 {
-		t.Errorf("%d lines, trials %v", len(lines), seen)
+	if len(lines) != 21 || len(trials) != 20 || len(seats) != 20 || !trials[0] || !trials[19] {
+		t.Errorf("%d lines, trials %v, seats %v", len(lines), trials, seats)
 	}
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
+	}
+}
+
+// tearTail leaves half a line, as a crash may.
+func tearTail(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteString(`{"benchmark":"","item_id":"q1","mod`)
+	if err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecorderLeavesOtherFilesAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	for _, diary := range []string{"dear diary\n", "dear diary", `{"mood":1}` + "\n", `{"mood":1}`} {
+		if err := os.WriteFile(path, []byte(diary), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewRecorder(path); err == nil {
+			t.Errorf("took %q for a recording", diary)
+		}
+		if b, _ := os.ReadFile(path); string(b) != diary {
+			t.Errorf("%q now reads %q", diary, b)
+		}
 	}
 }
 
@@ -68,10 +110,7 @@ func TestRecorderDiskFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
 	}
-	w, err := NewRecorder("/dev/full")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newTestRecorder(t, "/dev/full")
 	m := w.Layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("42") }})
 	for range 3 {
 		if reply, err := m.Complete(t.Context(), ask(t, "?")); err != nil || reply.Text != "42" {

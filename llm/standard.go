@@ -17,7 +17,7 @@ type Options struct {
 // outermost first:
 //
 //	account   what the seat sees: every call, however it is answered
-//	record    every reply, the cached ones too, so that a trace is complete
+//	record    every answer, the cached ones too, so that a trace is complete
 //	cache     what is known costs nothing of what follows
 //	breaker   counts calls given up, not attempts
 //	retry     waits outside the limit, so that a waiting call holds no slot
