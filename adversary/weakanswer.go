@@ -35,6 +35,9 @@ func stubborn(seat synod.Seat, honest synod.Machine) *mouth {
 			return typed(p, mine)
 		},
 		hears: func(p *synod.Prompt, r *synod.Reply) {
+			if mine != synod.None || p.Purpose != synod.Answering { // a score of 0.5 reads as a number too
+				return
+			}
 			if a, _, ok := prompt.AnswerOf(seat.Question, r, p.Exact); ok {
 				mine = a
 			}

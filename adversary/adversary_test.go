@@ -1,0 +1,332 @@
+package adversary
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+)
+
+// plain honesty, by hand: asks for an answer, tells it, scores what it hears and
+// itself, refines, and tells again, for three rounds.
+type honest struct {
+	seat    synod.Seat
+	answer  synod.Answer
+	round   int
+	heard   []synod.Answer
+	scores  []float64 // as they came back
+	waiting map[synod.ConsultID]synod.Purpose
+	next    synod.ConsultID
+	halted  bool
+	buffer  []synod.Effect // reused, as the contract allows
+}
+
+const rounds = 3
+
+func (h *honest) Step(_ synod.Tick, e synod.Event) []synod.Effect {
+	clear(h.buffer[:cap(h.buffer)]) // whoever kept our last effects without copying loses them
+	h.buffer = h.buffer[:0]
+	switch e := e.(type) {
+	case synod.Begin:
+		h.consult(synod.Prompt{Purpose: synod.Answering})
+	case synod.Heard:
+		h.hear(e.Message)
+	case synod.Answered:
+		h.reply(e)
+	case synod.Halt:
+		h.halted = true
+	}
+	return h.buffer
+}
+
+func (h *honest) consult(p synod.Prompt) {
+	if h.waiting == nil {
+		h.waiting = map[synod.ConsultID]synod.Purpose{}
+	}
+	p.Question = h.seat.Question
+	h.waiting[h.next] = p.Purpose
+	h.buffer = append(h.buffer, synod.Consult{ID: h.next, Prompt: &p})
+	h.next++
+}
+
+func (h *honest) tell() {
+	body, _ := synod.Response{Answer: h.answer, Confidence: 0.5}.AppendBinary(nil)
+	h.buffer = append(h.buffer, synod.Send{To: h.seat.Peers, Message: &synod.Message{From: h.seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: h.round}, Body: body}})
+}
+
+func (h *honest) hear(m *synod.Message) {
+	var r synod.Response
+	if r.UnmarshalBinary(m.Body) != nil {
+		return
+	}
+	h.heard = append(h.heard, r.Answer)
+	if len(h.heard) < len(h.seat.Peers) {
+		return
+	}
+	for _, a := range append(h.heard, h.answer) {
+		h.consult(synod.Prompt{Purpose: synod.Scoring, Candidate: a})
+	}
+	h.heard = nil
+}
+
+func (h *honest) reply(e synod.Answered) {
+	purpose := h.waiting[e.ID]
+	delete(h.waiting, e.ID)
+	switch purpose {
+	case synod.Scoring:
+		s, _ := prompt.ScoreOf(e.Reply, false)
+		h.scores = append(h.scores, float64(s))
+		if len(h.waiting) == 0 {
+			h.consult(synod.Prompt{Purpose: synod.Refining, Own: h.answer})
+		}
+	case synod.Answering, synod.Refining:
+		if a, _, ok := prompt.AnswerOf(h.seat.Question, e.Reply, false); ok {
+			h.answer = a
+		}
+		if h.round++; h.round > rounds {
+			h.buffer = append(h.buffer, synod.Decide{Answer: h.answer})
+			return
+		}
+		h.tell()
+	}
+}
+
+// world drives one machine: it answers consults as a model would and plays two
+// peers that say 7 and 8 in every round.
+type world struct {
+	t        *testing.T
+	m        synod.Machine
+	model    func(*synod.Prompt) synod.Reply
+	consults []synod.Purpose
+	sent     map[synod.NodeID][]synod.Response // by who hears it
+	decided  *synod.Answer
+}
+
+// writes is a model that writes prose: the n-th answer is n of answers, a score
+// is 0.5.
+func writes(answers ...string) func(*synod.Prompt) synod.Reply {
+	n := 0
+	return func(p *synod.Prompt) synod.Reply {
+		if p.Purpose == synod.Scoring {
+			return synod.Reply{Status: synod.OK, Text: "0.5"}
+		}
+		n++
+		return synod.Reply{Status: synod.OK, Text: answers[min(n, len(answers))-1]}
+	}
+}
+
+func (w *world) run() {
+	w.sent = map[synod.NodeID][]synod.Response{}
+	events := []synod.Event{synod.Begin{}}
+	for round := 0; len(events) > 0 && round < 1000; round++ {
+		e := events[0]
+		events = events[1:]
+		for _, x := range slices.Clone(w.m.Step(synod.Tick(round), e)) {
+			switch x := x.(type) {
+			case synod.Consult:
+				w.consults = append(w.consults, x.Purpose)
+				r := w.model(x.Prompt)
+				events = append(events, synod.Answered{ID: x.ID, Reply: &r})
+			case synod.Send:
+				var r synod.Response
+				if err := r.UnmarshalBinary(x.Body); err != nil {
+					w.t.Fatalf("sent what cannot be read: %v", err)
+				}
+				for _, to := range x.To {
+					w.sent[to] = append(w.sent[to], r)
+				}
+				if len(w.sent[1]) == len(w.sent[2]) { // both have heard: the peers speak
+					events = append(events, w.word(1, "7"), w.word(2, "8"))
+				}
+			case synod.Decide:
+				w.decided = &x.Answer
+			}
+		}
+	}
+}
+
+func (w *world) word(from synod.NodeID, a synod.Answer) synod.Event {
+	body, _ := synod.Response{Answer: a, Confidence: 0.9}.AppendBinary(nil)
+	return synod.Heard{Message: &synod.Message{From: from, Slot: synod.Slot{Name: synod.Respond}, Body: body}}
+}
+
+var number = &synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+
+func seatFor(q *synod.Question) synod.Seat {
+	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Question: q, Seed: 1}
+}
+
+// corrupt seats a liar of that name around the honest machine.
+func corrupt(t *testing.T, name string, params map[string]any, model func(*synod.Prompt) synod.Reply) (*world, *honest) {
+	t.Helper()
+	entry, err := Catalogue.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := entry.New(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &honest{seat: seatFor(number)}
+	w := &world{t: t, m: a.Corrupt(h.seat, h), model: model}
+	w.run()
+	return w, h
+}
+
+func said(w *world, to synod.NodeID) string {
+	s := ""
+	for _, r := range w.sent[to] {
+		s += fmt.Sprintf("%s@%v ", r.Answer, r.Confidence)
+	}
+	return s
+}
+
+// Without a liar, the machine says what its model says, and no more.
+func TestHonestBaseline(t *testing.T) {
+	h := &honest{seat: seatFor(number)}
+	w := &world{t: t, m: h, model: writes("42", "43", "44", "45")}
+	w.run()
+	if said(w, 1) != `"42"@0.5 "43"@0.5 "44"@0.5 ` || said(w, 2) != said(w, 1) || len(w.consults) != 1+rounds*4 {
+		t.Errorf("said %s, asked %v", said(w, 1), w.consults)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	w, h := corrupt(t, "replay", map[string]any{"answer": "1,000"}, nil) // a model would be a nil call
+	if want := `"1000"@1 "1000"@1 "1000"@1 `; said(w, 1) != want || said(w, 2) != want {
+		t.Errorf("said %s and %s; want %s", said(w, 1), said(w, 2), want)
+	}
+	if len(w.consults) != 0 || w.decided == nil || *w.decided != "1000" {
+		t.Errorf("asked %v, decided %v", w.consults, w.decided)
+	}
+	if fmt.Sprint(h.scores) != "[0 0 1 0 0 1 0 0 1]" {
+		t.Errorf("scored %v", h.scores)
+	}
+}
+
+// The tape has something sayable for every form, the same for the whole run.
+func TestReplayTape(t *testing.T) {
+	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
+	a, err := newReplay(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
+		seat := seatFor(q)
+		seat.Seed = rapid.Uint64().Draw(t, "seed")
+		lie := a.(replay).lie(seat)
+		if again, ok := prompt.Canonical(q, string(lie)); !ok || again != lie {
+			t.Fatalf("%s: %q is no answer", q.Form, lie)
+		}
+	})
+	if _, err := newReplay(map[string]any{"anwser": "1"}); err == nil {
+		t.Error("a misspelt parameter was taken")
+	}
+}
+
+func TestWeakAnswer(t *testing.T) {
+	w, h := corrupt(t, "weak-answer", nil, writes("I would say.\nAnswer: 41", "42"))
+	if want := `"41"@1 "41"@1 "41"@1 `; said(w, 1) != want {
+		t.Errorf("said %s; want %s", said(w, 1), want)
+	}
+	if len(w.consults) != 1 || fmt.Sprint(h.scores) != "[0 0 1 0 0 1 0 0 1]" {
+		t.Errorf("asked %v, scored %v", w.consults, h.scores)
+	}
+}
+
+// Overconfident pays for every judgement and then does not listen: neither its
+// model's scores, which read as numbers, nor its second thoughts move it.
+func TestOverconfident(t *testing.T) {
+	w, h := corrupt(t, "overconfident", nil, writes("41", "42"))
+	if want := `"41"@1 "41"@1 "41"@1 `; said(w, 1) != want {
+		t.Errorf("said %s; want %s", said(w, 1), want)
+	}
+	if len(w.consults) != 1+rounds*4 || fmt.Sprint(h.scores) != "[0 0 1 0 0 1 0 0 1]" {
+		t.Errorf("asked %v, scored %v", w.consults, h.scores)
+	}
+}
+
+func TestOverconfidentModelFails(t *testing.T) {
+	w, _ := corrupt(t, "overconfident", nil, func(p *synod.Prompt) synod.Reply {
+		if p.Purpose == synod.Answering {
+			return synod.Reply{Status: synod.OK, Text: "41"}
+		}
+		return synod.Reply{Status: synod.Timeout}
+	})
+	if len(w.sent[1]) != rounds || w.sent[1][2].Answer != "41" {
+		t.Errorf("said %s", said(w, 1))
+	}
+}
+
+func TestSilent(t *testing.T) {
+	w, h := corrupt(t, "silent", nil, nil)
+	if len(w.sent) != 0 || len(w.consults) != 0 || w.decided == nil || *w.decided != synod.None {
+		t.Errorf("said %v, asked %v, decided %v", w.sent, w.consults, w.decided)
+	}
+	if h.next != 0 {
+		t.Error("the honest machine was begun, and nobody would halt it")
+	}
+}
+
+func TestEquivocator(t *testing.T) {
+	w, _ := corrupt(t, "equivocator", nil, writes("42"))
+	if said(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` || said(w, 2) != `"43"@0.5 "43"@0.5 "43"@0.5 ` {
+		t.Errorf("said %s to one and %s to the other", said(w, 1), said(w, 2))
+	}
+}
+
+// What the equivocator says to the others is an answer of the same form, and
+// another one.
+func TestEquivocatorLies(t *testing.T) {
+	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
+	rapid.Check(t, func(t *rapid.T) {
+		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
+		raw := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "not", "not paris"}).Draw(t, "raw")
+		a, ok := prompt.Canonical(q, raw)
+		if !ok {
+			return
+		}
+		lie := other(q, a)
+		if again, ok := prompt.Canonical(q, string(lie)); !ok || again != lie || lie == a {
+			t.Fatalf("%s: beside %q it says %q", q.Form, a, lie)
+		}
+	})
+}
+
+// Every liar passes Halt on to a machine that it has begun, takes no parameter it
+// does not know, and promises to be steady only if it repeats itself.
+func TestEveryLiar(t *testing.T) {
+	for _, entry := range Catalogue.All() {
+		if _, err := entry.New(map[string]any{"no such": 1}); err == nil {
+			t.Errorf("%s takes any parameter", entry.Name)
+		}
+		if entry.About == "" || entry.Summary == "" {
+			t.Errorf("%s is not documented", entry.Name)
+		}
+		a, err := entry.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &honest{seat: seatFor(number)}
+		m := a.Corrupt(h.seat, h)
+		m.Step(0, synod.Begin{})
+		begun := h.next > 0
+		if out := m.Step(1, synod.Halt{}); len(out) != 0 || begun && !h.halted {
+			t.Errorf("%s: Halt came to %v, and the honest machine is halted: %v", entry.Name, out, h.halted)
+		}
+		if s, ok := a.(Steady); !ok || !s.Steady() {
+			continue
+		}
+		w, _ := corrupt(t, entry.Name, nil, writes("42"))
+		for to, words := range w.sent {
+			if len(slices.CompactFunc(words, func(a, b synod.Response) bool { return a == b })) != 1 {
+				t.Errorf("%s is not steady: said %s", entry.Name, said(w, to))
+			}
+		}
+	}
+}
