@@ -115,23 +115,12 @@ func internalFirst(p *placing) []int {
 }
 
 func leavesFirst(p *placing) []int {
-	order := p.by(func(i int) int {
+	return p.by(func(i int) int {
 		if i > 0 && p.OutDegree(i) == 1 {
-			return 0
+			return -i - p.N()
 		}
-		return 1
+		return -i
 	})
-	slices.SortStableFunc(order, func(i, j int) int {
-		leafI, leafJ := i > 0 && p.OutDegree(i) == 1, j > 0 && p.OutDegree(j) == 1
-		if leafI != leafJ {
-			if leafI {
-				return -1
-			}
-			return 1
-		}
-		return j - i
-	})
-	return order
 }
 
 func middleFirst(p *placing) []int {
