@@ -319,6 +319,9 @@ func TestBudget(t *testing.T) {
 	if o.Stopped != council.OverBudget || o.Answer != nil || o.Status != council.Undecided {
 		t.Errorf("stopped %s, %s %v", o.Stopped, o.Status, o.Answer)
 	}
+	if len(o.Votes) != 2 || len(o.Votes[0].Seats) != 5 {
+		t.Errorf("what had been answered must show: %+v", o.Votes)
+	}
 }
 
 // Simulated members are labelled as such.

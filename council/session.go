@@ -20,6 +20,7 @@ type session struct {
 	budget  *llm.Budget
 	journal *journal.Writer // nil: none is kept
 	settle  *settle
+	ending  string // why the run is being cut off; "": it is not
 
 	mu       sync.Mutex
 	accounts []account // by seat
@@ -76,7 +77,7 @@ func (s *session) known(call sim.Call) (synod.Reply, bool) {
 // complete asks one model. The reply is on file before anyone sees it, unless it
 // failed only because the run is ending: then a resumed run asks again.
 func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
-	if s.ctx.Err() != nil {
+	if s.ctx.Err() != nil || s.ending != "" {
 		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 	}
 	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample})
@@ -117,18 +118,25 @@ func (s *session) count(node synod.NodeID, r synod.Reply) {
 }
 
 // watch stops the run when the caller gave up, a limit was reached, or nothing
-// that is left can change the decision.
+// that is left can change the decision. A run that is cut off is played one tick
+// further, off the record, so that what has been answered shows in its outcome.
 func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	s.opinions = append(s.opinions, notes...)
+	if s.ending != "" {
+		return s.ending
+	}
 	switch {
 	case s.outer.Err() != nil:
-		return Interrupted
+		s.ending = Interrupted
 	case s.ctx.Err() != nil:
-		return PastTime
+		s.ending = PastTime
 	case s.budget.Exhausted():
-		return OverBudget
+		s.ending = OverBudget
 	case s.settle.after(notes):
 		return Early
+	}
+	if s.ending != "" && s.journal != nil {
+		s.journal.Seal()
 	}
 	return ""
 }

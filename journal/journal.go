@@ -68,6 +68,7 @@ type Writer struct {
 	file *os.File
 	buf  *bufio.Writer
 	sum  hash.Hash
+	seal bool
 	err  error
 }
 
@@ -108,14 +109,27 @@ func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(eventOf(now, node, e), true)
+	if !w.seal {
+		w.line(eventOf(now, node, e), true)
+	}
 }
 
 // Effect records what a node wanted done.
 func (w *Writer) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(effectOf(now, node, e), true)
+	if !w.seal {
+		w.line(effectOf(now, node, e), true)
+	}
+}
+
+// Seal ends the record of events and effects: what is still done while a run is
+// being cut off is no part of it, and a run that goes on does it again. Replies
+// are still taken.
+func (w *Writer) Seal() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seal = true
 }
 
 // Sync puts everything so far on disk.

@@ -66,7 +66,10 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 		l, err := council.File(f.file)
 		return []council.Layer{l}, err
 	}
-	layers := []council.Layer{{Name: "the council in the box", Text: []byte(boxCouncil)}}
+	var layers []council.Layer
+	if len(f.models) == 0 { // the box's protocol is set for members that can weigh text
+		layers = append(layers, council.Layer{Name: "the council in the box", Text: []byte(boxCouncil)})
+	}
 	for _, path := range []string{filepath.Join(a.dirs.config, "config.yaml"), "synod.yaml"} {
 		l, err := council.File(path)
 		if errors.Is(err, os.ErrNotExist) {
