@@ -83,8 +83,26 @@ func settled(q *synod.Question, raw string) bool {
 		}
 	case synod.Bool:
 		return raw == "true" || raw == "false"
+	case synod.Text:
+		return settledText(raw)
 	}
 	return false
+}
+
+// settledText accepts lower-case ASCII words with single spaces between them, the
+// first of which is no article.
+func settledText(s string) bool {
+	if len(s) > maxCanon || strings.HasPrefix(s, "a ") || strings.HasPrefix(s, "an ") || strings.HasPrefix(s, "the ") {
+		return false
+	}
+	gap := true
+	for _, c := range []byte(s) {
+		if c == ' ' && gap || c != ' ' && (c < 'a' || c > 'z') && !isDigit(c) {
+			return false
+		}
+		gap = c == ' '
+	}
+	return !gap
 }
 
 // settledDecimal accepts 0, -7, 1234.5 and refuses 007, -0, 1.50, .5.

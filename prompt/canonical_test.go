@@ -139,7 +139,19 @@ func TestSettledAgrees(t *testing.T) {
 	})
 }
 
-// A sum of two exact fractions, written in five ways, is one answer.
+func TestSettledTextAgrees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`(a |an |the )?[a-z0-9 ]{0,6}`).Draw(t, "s")
+		if s == "" || !settledText(s) {
+			return
+		}
+		if got, ok := canonText(s); !ok || got != s {
+			t.Fatalf("%q settles, but reads as %q, %v", s, got, ok)
+		}
+	})
+}
+
+// One exact fraction, written in five ways, is one answer.
 func TestCanonicalNumberSpellings(t *testing.T) {
 	q := questionOf(synod.Number)
 	rapid.Check(t, func(t *rapid.T) {
