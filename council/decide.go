@@ -70,7 +70,10 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		defer cancel()
 	}
 	budget := llm.NewBudget(c.spec.Limits.Calls, c.spec.Limits.Tokens)
-	s := &session{council: c, ask: ask, ctx: llm.WithBudget(ctx, budget), outer: outer, budget: budget, journal: w}
+	if c.spec.Limits.Calls > 0 || c.spec.Limits.Tokens > 0 {
+		ctx = llm.WithBudget(ctx, budget)
+	}
+	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w}
 	s.settle = newSettle(c)
 	s.accounts = make([]account, len(c.seats))
 	result := sim.Run(sim.Config{

@@ -32,7 +32,7 @@ type session struct {
 
 // account is how a seat's calls ended.
 type account struct {
-	by      map[synod.Status]int
+	by      map[synod.Status]int // nil: nothing was asked
 	trouble string
 }
 

@@ -80,12 +80,15 @@ type budgeted struct {
 }
 
 func (l *budgeted) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	if kind := l.Info().Kind; kind == Recorded || kind == Simulated {
+		return l.call(ctx, r, 0, Spent{Calls: 1}) // they read no text and write no tokens
+	}
 	r = r.rendered()
 	prompt := promptTokens(r)
-	hold := Spent{Calls: 1, Tokens: prompt + l.maxTokens}
-	if l.Info().Kind == Recorded || l.Info().Kind == Simulated {
-		hold.Tokens = 0
-	}
+	return l.call(ctx, r, prompt, Spent{Calls: 1, Tokens: prompt + l.maxTokens})
+}
+
+func (l *budgeted) call(ctx context.Context, r Request, prompt int, hold Spent) (synod.Reply, error) {
 	if f := l.budget.reserve(ctx, hold); f != nil {
 		return failed(synod.Reply{}, f)
 	}

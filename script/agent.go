@@ -27,14 +27,14 @@ type Agent struct {
 	// Hearing.
 	inbox   []*synod.Message
 	closed  []synod.Slot // slots already collected: words for them come too late
-	pending map[synod.NodeID]int
-	alarms  int64 // the next id
-	expired int64 // the last id that has expired
+	pending []int        // words in inbox, by peer
+	alarms  int64        // the next id
+	expired int64        // the last id that has expired
 }
 
 type recalled struct {
-	prompt synod.Prompt
-	reply  synod.Reply
+	prompt *synod.Prompt
+	reply  *synod.Reply
 }
 
 // Seat is what the member may know.
@@ -51,68 +51,63 @@ func (me *Agent) Note(o synod.Opinion) {
 }
 
 // Ask puts all prompts to the member's own model at once and waits for every
-// reply. Replies stand in the order of the prompts, whatever their status.
-func (me *Agent) Ask(prompts ...synod.Prompt) []synod.Reply {
-	out := make([]synod.Reply, len(prompts))
-	from := make([]int, len(prompts)) // consult of this batch that answers prompt i; -1: out[i] is already there
-	var asked []int                   // prompts that are truly asked
+// reply. Replies stand in the order of the prompts, whatever their status. The
+// prompts belong to the run from then on and must not be changed.
+func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
+	out := make([]*synod.Reply, len(prompts))
+	from := make([]int, len(prompts)) // consult of this batch that answers prompt i
+	asked := make([]*synod.Prompt, 0, len(prompts))
 	for i := range prompts {
-		if me.opt.Remember && me.recall(&prompts[i], &out[i]) {
-			from[i] = -1
-			me.reused++
-			continue
-		}
 		if me.opt.Remember {
-			if j := slices.IndexFunc(asked, func(j int) bool { return prompts[j].Same(&prompts[i]) }); j >= 0 {
-				from[i] = j
+			if out[i] = me.recall(&prompts[i]); out[i] != nil {
+				me.reused++
+				continue
+			}
+			if from[i] = slices.IndexFunc(asked, prompts[i].Same); from[i] >= 0 {
 				me.reused++
 				continue
 			}
 		}
 		from[i] = len(asked)
-		asked = append(asked, i)
+		asked = append(asked, &prompts[i])
 	}
 	if len(asked) > 0 {
-		me.consult(prompts, asked)
+		me.consult(asked)
 	}
 	for i := range prompts {
-		if from[i] >= 0 {
-			out[i] = *me.replies[from[i]]
+		if out[i] == nil {
+			out[i] = me.replies[from[i]]
 		}
 	}
-	if me.opt.Remember {
-		for k, i := range asked {
-			if r := me.replies[k]; r.Status == synod.OK {
-				me.memory = append(me.memory, recalled{prompts[i], *r})
-			}
+	for k, p := range asked {
+		if r := me.replies[k]; me.opt.Remember && r.Status == synod.OK {
+			me.memory = append(me.memory, recalled{p, r})
 		}
 	}
 	return out
 }
 
-func (me *Agent) consult(prompts []synod.Prompt, asked []int) {
+func (me *Agent) consult(asked []*synod.Prompt) {
 	me.first = me.consults
 	me.missing = len(asked)
 	me.replies = make([]*synod.Reply, len(asked))
-	for _, i := range asked {
-		p := prompts[i]
+	for _, p := range asked {
 		if !me.opt.OneSeed {
 			p.Seed = Derive(me.seat.Seed, uint64(me.consults))
 		}
-		me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: &p})
+		me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: p})
 		me.consults++
 	}
 	me.wait(func() bool { return me.missing == 0 })
 }
 
-func (me *Agent) recall(p *synod.Prompt, into *synod.Reply) bool {
+func (me *Agent) recall(p *synod.Prompt) *synod.Reply {
 	for i := range me.memory {
 		if me.memory[i].prompt.Same(p) {
-			*into = me.memory[i].reply
-			return true
+			return me.memory[i].reply
 		}
 	}
-	return false
+	return nil
 }
 
 func (me *Agent) answered(e synod.Answered) {

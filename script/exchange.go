@@ -62,17 +62,17 @@ func Collect[T any, P interface {
 	me.wait(func() bool {
 		return me.expired >= alarm || until.Early && me.spoken(slot) == len(me.seat.Peers)
 	})
-	var heard []Heard[T]
+	heard := make([]Heard[T], 0, len(me.inbox))
 	rest := me.inbox[:0]
 	for _, m := range me.inbox {
 		if m.Slot != slot {
 			rest = append(rest, m)
 			continue
 		}
-		me.pending[m.From]--
-		var word T
-		if P(&word).UnmarshalBinary(m.Body) == nil {
-			heard = append(heard, Heard[T]{m.From, word})
+		me.kept(m.From, -1)
+		heard = append(heard, Heard[T]{From: m.From})
+		if P(&heard[len(heard)-1].Word).UnmarshalBinary(m.Body) != nil {
+			heard = heard[:len(heard)-1]
 		}
 	}
 	clear(me.inbox[len(rest):])
@@ -108,14 +108,21 @@ func (me *Agent) keep(m *synod.Message) {
 			return // the first word counts
 		}
 	}
-	if me.pending == nil {
-		me.pending = make(map[synod.NodeID]int, len(me.seat.Peers))
-	}
-	if me.pending[m.From] >= maxPending {
+	if me.kept(m.From, 0) >= maxPending {
 		return
 	}
-	me.pending[m.From]++
+	me.kept(m.From, 1)
 	me.inbox = append(me.inbox, m)
+}
+
+// kept counts the words of a peer that wait for their slot, and adds to the count.
+func (me *Agent) kept(peer synod.NodeID, add int) int {
+	if me.pending == nil {
+		me.pending = make([]int, len(me.seat.Peers))
+	}
+	at, _ := slices.BinarySearch(me.seat.Peers, peer)
+	me.pending[at] += add
+	return me.pending[at]
 }
 
 func (me *Agent) spoken(slot synod.Slot) (n int) {

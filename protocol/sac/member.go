@@ -112,11 +112,15 @@ func (m *member) show(q *synod.Prompt) {
 	}
 }
 
+var templates = map[synod.Purpose]string{
+	synod.Answering: "sac/answer", synod.Scoring: "sac/score", synod.Weighing: "sac/weigh", synod.Refining: "sac/refine",
+}
+
 // prompt fills what all of a member's prompts have in common.
 func (m *member) prompt(purpose synod.Purpose) synod.Prompt {
 	seat := m.me.Seat()
 	return synod.Prompt{
-		Template: "sac/" + string(purpose), Purpose: purpose, Question: seat.Question,
+		Template: templates[purpose], Purpose: purpose, Question: seat.Question,
 		Caution: m.Caution, F: seat.F, Exact: m.Exact,
 	}
 }
@@ -133,7 +137,7 @@ func (m *member) ask(r held, q synod.Prompt) held {
 		m.failed++
 		return r
 	}
-	answer, surface, ok := prompt.AnswerOf(q.Question, &reply, m.Exact)
+	answer, surface, ok := prompt.AnswerOf(q.Question, reply, m.Exact)
 	switch {
 	case !ok:
 		m.garbled++

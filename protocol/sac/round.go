@@ -46,9 +46,9 @@ func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
 	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
 	for i, reply := range m.me.Ask(prompts...) {
 		if i < len(heard) {
-			s.scored[i] = judged{heard[i], m.scoreOf(&reply)}
+			s.scored[i] = judged{heard[i], m.scoreOf(reply)}
 		} else {
-			s.self = m.scoreOf(&reply)
+			s.self = m.scoreOf(reply)
 		}
 	}
 	return s
@@ -96,6 +96,7 @@ func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 		anchor = synod.Score(math.Inf(1)) // SAC-7, or no anchor to be had
 	}
 	v.dropped = bottom(budget, below(anchor, s.scored))
+	v.retained = make([]judged, 0, len(s.scored)-len(v.dropped))
 	for _, j := range s.scored {
 		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
 			v.retained = append(v.retained, j)
@@ -106,7 +107,7 @@ func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 
 // below is L_i: the neighbours scored strictly below the anchor.
 func below(anchor synod.Score, all []judged) []judged {
-	var lower []judged
+	lower := make([]judged, 0, len(all))
 	for _, j := range all {
 		if j.score < anchor {
 			lower = append(lower, j)
@@ -121,7 +122,9 @@ func bottom(f int, lower []judged) []synod.NodeID {
 	slices.SortFunc(lower, func(a, b judged) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.From, b.From))
 	})
-	lower = lower[:min(f, len(lower))]
+	if lower = lower[:min(f, len(lower))]; len(lower) == 0 {
+		return nil
+	}
 	ids := make([]synod.NodeID, len(lower))
 	for i, j := range lower {
 		ids[i] = j.From
