@@ -2,7 +2,6 @@ package council
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"synod.dev/synod"
@@ -81,14 +80,9 @@ func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
 		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 	}
 	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample})
-	if err != nil {
-		r.Status, r.Detail = synod.Unavailable, err.Error()
-		var f *llm.Failure
-		if errors.As(err, &f) {
-			r.Status = f.Status
-		}
-	} else {
-		r.Status = synod.OK
+	if r.Status = synod.OK; err != nil {
+		f := llm.AsFailure(err)
+		r.Status, r.Detail = f.Status, f.Reason()
 	}
 	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
 	if s.journal != nil && !ending {
