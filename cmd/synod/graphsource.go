@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod"
+	"synod.dev/synod/graph"
+)
+
+// subject is a graph to look at, and what it is called.
+type subject struct {
+	name  string
+	file  graph.File
+	built graph.Built // how it came about; the zero value but for the graph if it was read
+}
+
+// graphSource are the flags that say which graphs are meant.
+type graphSource struct {
+	families []string
+	sizes    []int
+	params   []string
+	seed     uint64
+	from     string
+}
+
+func (s *graphSource) add(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&s.families, "family", nil, "graphs of these `families` (synod graph list)")
+	cmd.Flags().IntSliceVarP(&s.sizes, "nodes", "n", nil, "with --family: numbers of nodes")
+	s.addParams(cmd)
+	s.addFrom(cmd)
+}
+
+func (s *graphSource) addParams(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&s.params, "param", nil, "a family's parameter as `KEY=VALUE` (repeatable)")
+	cmd.Flags().Uint64Var(&s.seed, "seed", 0, "seed of graphs that are drawn at random")
+}
+
+func (s *graphSource) addFrom(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&s.from, "from", "", "`format` of what is read: "+formatNames()+" (default: by the file's ending)")
+}
+
+// largest is how many bytes a graph in a file may have.
+const largest = 64 << 20
+
+// subjects yields the graphs in the order in which they are named: files and
+// streams, or families and sizes. It ends at the first error.
+func (s *graphSource) subjects(cmd *cobra.Command, args []string) iter.Seq2[subject, error] {
+	return func(yield func(subject, error) bool) {
+		switch {
+		case len(args) > 0 && len(s.families) > 0:
+			yield(subject{}, fail(exitUsage, errors.New("give files or --family, not both")))
+		case len(s.families) > 0:
+			s.fromFamilies(yield)
+		case len(args) > 0:
+			for _, path := range args {
+				if !s.fromFile(cmd, path, yield) {
+					return
+				}
+			}
+		default:
+			yield(subject{}, fail(exitUsage, errors.New("there is no graph"), "give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
+		}
+	}
+}
+
+func (s *graphSource) fromFamilies(yield func(subject, error) bool) {
+	if len(s.sizes) == 0 {
+		yield(subject{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes")))
+		return
+	}
+	params, err := s.sortParams()
+	if err != nil {
+		yield(subject{}, err)
+		return
+	}
+	for _, name := range s.families {
+		for _, n := range s.sizes {
+			b, err := graph.Build(name, n, params[name], s.seed)
+			if err != nil {
+				yield(subject{}, fail(exitUsage, err))
+				return
+			}
+			if !yield(subject{name, graph.File{Graph: b.Graph}, b}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// sortParams gives each parameter to the families that understand it. Values are
+// YAML.
+func (s *graphSource) sortParams() (map[string]map[string]any, error) {
+	byFamily := map[string]map[string]any{}
+	for _, p := range s.params {
+		key, text, ok := strings.Cut(p, "=")
+		var value any
+		if !ok || key == "" || yaml.Unmarshal([]byte(text), &value) != nil {
+			return nil, fail(exitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, such as k=3", p))
+		}
+		understood, known := key == "seed", []string{"seed"}
+		for _, name := range s.families {
+			f, err := graph.FindFamily(name)
+			if err != nil {
+				return nil, fail(exitUsage, err)
+			}
+			for _, param := range f.Params {
+				known = append(known, param.Key)
+			}
+			if key != "seed" && !slices.ContainsFunc(f.Params, func(param graph.Param) bool { return param.Key == key }) {
+				continue
+			}
+			understood = true
+			if byFamily[name] == nil {
+				byFamily[name] = map[string]any{}
+			}
+			byFamily[name][key] = value
+		}
+		if !understood {
+			return nil, fail(exitUsage, fmt.Errorf("no parameter of %s is called %q%s", strings.Join(s.families, ", "), key, synod.Hint(key, known)), "see them with: synod graph list")
+		}
+	}
+	return byFamily, nil
+}
+
+// fromFile yields the graph of a file, or every graph of a stream: stdin, or a
+// file of JSON lines. It reports whether more is wanted.
+func (s *graphSource) fromFile(cmd *cobra.Command, path string, yield func(subject, error) bool) bool {
+	isStream := path == "-" && (s.from == "" || s.from == "json") || filepath.Ext(path) == ".jsonl" && s.from == ""
+	if !isStream {
+		one, err := s.read(cmd, path)
+		return yield(one, err) && err == nil
+	}
+	in, name := cmd.InOrStdin(), "stdin"
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(subject{}, fail(exitUsage, err))
+			return false
+		}
+		defer f.Close()
+		in, name = f, path
+	}
+	return stream(cmd, in, name, yield)
+}
+
+// read reads a file that holds one graph.
+func (s *graphSource) read(cmd *cobra.Command, path string) (subject, error) {
+	format, err := formatFor(path, s.from)
+	if err != nil {
+		return subject{}, err
+	}
+	in, name := cmd.InOrStdin(), "stdin"
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return subject{}, fail(exitUsage, err)
+		}
+		defer f.Close()
+		in, name = f, path
+	}
+	data, err := io.ReadAll(io.LimitReader(in, largest+1))
+	if err != nil {
+		return subject{}, fail(exitError1, fmt.Errorf("%s: %w", name, err))
+	}
+	if len(data) > largest {
+		return subject{}, fail(exitUsage, fmt.Errorf("%s: more than %d MiB", name, largest>>20))
+	}
+	file, err := format.Parse(data)
+	if err != nil {
+		return subject{}, fail(exitUsage, fmt.Errorf("%s: %w", name, err))
+	}
+	return subject{name, file, graph.Built{Graph: file.Graph}}, nil
+}
+
+// stream yields one graph a line as they come, so that each can be answered
+// before the next is known; blank lines are skipped.
+func stream(cmd *cobra.Command, in io.Reader, name string, yield func(subject, error) bool) bool {
+	lines := make(chan []byte)
+	var broken error
+	done := cmd.Context().Done()
+	go func() { // reading cannot be interrupted, waiting for it can
+		defer close(lines)
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, largest)
+		for scan.Scan() {
+			select {
+			case lines <- bytes.Clone(scan.Bytes()):
+			case <-done:
+				return
+			}
+		}
+		broken = scan.Err()
+	}()
+	format, _ := graph.FindFormat("json")
+	for k := 1; ; k++ {
+		var line []byte
+		more := false
+		select {
+		case line, more = <-lines:
+		case <-done:
+			return false
+		}
+		switch at := fmt.Sprintf("%s:%d", name, k); {
+		case !more && broken != nil:
+			yield(subject{}, fail(exitUsage, fmt.Errorf("%s: %w", at, broken)))
+			return false
+		case !more:
+			return true
+		case len(bytes.TrimSpace(line)) == 0:
+		default:
+			file, err := format.Parse(line)
+			if err != nil {
+				yield(subject{}, fail(exitUsage, fmt.Errorf("%s, line %d: %s", name, k, strings.Replace(err.Error(), "line 1: ", "", 1))))
+				return false
+			}
+			if !yield(subject{at, file, graph.Built{Graph: file.Graph}}, nil) {
+				return false
+			}
+		}
+	}
+}
