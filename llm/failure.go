@@ -9,6 +9,32 @@ import (
 	"synod.dev/synod"
 )
 
+// Failure is why a call gave no usable reply.
+type Failure struct {
+	Status     synod.Status
+	Retryable  bool          // the same call may go through later
+	RetryAfter time.Duration // what the server asked for; 0 if it did not say
+	Err        error         // holds no secret and no upstream body
+}
+
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return string(f.Status)
+	}
+	return fmt.Sprintf("%s: %v", f.Status, f.Err)
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Reason is why, without the status, for places that show the status beside it;
+// "" if nothing more is known. It is also the Detail of the reply.
+func (f *Failure) Reason() string {
+	if f.Err == nil {
+		return ""
+	}
+	return f.Err.Error()
+}
+
 // AsFailure says why a call gave no usable reply. An error that is no *Failure
 // becomes one: a cancelled call was dropped, a deadline is a timeout, and what
 // nobody has classified makes the member unavailable.
@@ -42,11 +68,7 @@ func ended(ctx context.Context, doing string) *Failure {
 
 // failed makes the reply that goes with a failure, keeping what was spent.
 func failed(spent synod.Reply, f *Failure) (synod.Reply, error) {
-	r := synod.Reply{Status: f.Status, Usage: spent.Usage, Calls: spent.Calls}
-	if f.Err != nil {
-		r.Detail = f.Err.Error()
-	}
-	return r, f
+	return synod.Reply{Status: f.Status, Detail: f.Reason(), Usage: spent.Usage, Calls: spent.Calls}, f
 }
 
 // sleep waits, and reports false if the context ended first.

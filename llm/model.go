@@ -15,8 +15,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
@@ -97,20 +95,3 @@ func Stack(m Model, layers ...Layer) Model {
 	}
 	return m
 }
-
-// Failure is why a call gave no usable reply.
-type Failure struct {
-	Status     synod.Status
-	Retryable  bool          // the same call may go through later
-	RetryAfter time.Duration // what the server asked for; 0 if it did not say
-	Err        error         // holds no secret and no upstream body
-}
-
-func (f *Failure) Error() string {
-	if f.Err == nil {
-		return string(f.Status)
-	}
-	return fmt.Sprintf("%s: %v", f.Status, f.Err)
-}
-
-func (f *Failure) Unwrap() error { return f.Err }
