@@ -54,7 +54,7 @@ func (d *pairDrive) pause() {
 // otherMeans looks for a pair by local search, and once each for a spectral bound, for symmetries, and for a better
 // Lower at smaller budgets: those are refuted far faster, and serve a caller who stops the search.
 func (d *pairDrive) otherMeans(stage int) {
-	if d.use.upper && d.tabu(stages[stage].tries, stages[stage].steps) {
+	if d.use.upper && d.tabu(stages[stage].tries, stages[stage].steps*d.n) {
 		d.end(found)
 		return
 	}

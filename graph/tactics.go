@@ -23,9 +23,10 @@ const (
 	weightCap = 1 << 20 // no sum of prices overflows
 )
 
-// stages say after how many nodes of a decision other means are tried, and how hard: most decisions are over before the
-// first, and a pair that exists is nearly always found at the second.
-var stages = [...]struct{ nodes, tries, steps int }{{150, 1, 1_000}, {2_000, 2, 5_000}, {20_000, 6, 20_000}}
+// stages say after how many nodes of a decision other means are tried: most decisions are over before the first. Tabu
+// search makes so many tries of so many steps for each node of the graph; a pair that exists is nearly always found by
+// the second stage.
+var stages = [...]struct{ nodes, tries, steps int }{{150, 1, 30}, {2_000, 2, 100}, {20_000, 6, 400}}
 
 // pollEvery is how many nodes, a few microseconds each, pass between questions to stop.
 const pollEvery = 512
