@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"strings"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/prompt"
 )
 
 // EmbeddedConfig are the settings of a member that is the model in the box.
@@ -21,14 +20,25 @@ type EmbeddedConfig struct {
 	Temperature float64 `yaml:"temperature"` // 0 is greedy
 	TopP        float64 `yaml:"top_p"`
 	MaxTokens   int     `yaml:"max_tokens"`
-	Choices     string  `yaml:"choices"` // how a choice question is answered first: likelihood | written
+	Answers     string  `yaml:"answers"` // short | written
+	Refine      string  `yaml:"refine"`  // choose | written
 	Context     int     `yaml:"context"` // tokens of prompt and reply together
 	Threads     int     `yaml:"threads"`
 	Seqs        int     `yaml:"seqs"` // requests decoded at once
 }
 
+// How a member of the model in the box gives its first answer and how it
+// refines. A small model asked to converse and to reply as JSON writes nonsense
+// about questions that it can answer (docs/box.md), so the defaults ask it for
+// less. Written is what members of every other provider do.
+const (
+	short   = "short"   // the model continues a few examples by one line; what has options is sampled by their likelihood
+	choose  = "choose"  // of the answers on the table, the likeliest after the question
+	written = "written" // a reply to the whole prompt, under the grammar of its schema
+)
+
 func embeddedDefaults() EmbeddedConfig {
-	return EmbeddedConfig{Temperature: 0.6, TopP: 0.95, MaxTokens: 300, Choices: "likelihood", Context: 2048, Threads: 1, Seqs: 8}
+	return EmbeddedConfig{Temperature: 0.6, TopP: 0.95, MaxTokens: 300, Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8}
 }
 
 func (c EmbeddedConfig) validate() error {
@@ -41,8 +51,10 @@ func (c EmbeddedConfig) validate() error {
 		return fmt.Errorf("top_p is %v; it must be above 0 and at most 1", c.TopP)
 	case c.MaxTokens < 1:
 		return fmt.Errorf("max_tokens is %d; it must be at least 1", c.MaxTokens)
-	case c.Choices != "likelihood" && c.Choices != "written":
-		return fmt.Errorf("choices is %q; it must be likelihood or written", c.Choices)
+	case c.Answers != short && c.Answers != written:
+		return fmt.Errorf("answers is %q; it must be short or written", c.Answers)
+	case c.Refine != choose && c.Refine != written:
+		return fmt.Errorf("refine is %q; it must be choose or written", c.Refine)
 	}
 	return nil
 }
@@ -60,32 +72,46 @@ func (m *embedded) Info() Info     { return m.info }
 func (m *embedded) CanWeigh() bool { return true }
 func (m *embedded) Close() error   { return m.engine.release() }
 
-// Complete weighs text where the prompt is for that, or where it is a choice to
-// be made first; else it generates under the grammar of the wanted reply.
+// completer is what a member needs of an engine.
+type completer interface {
+	Generate(context.Context, engine.Request) (engine.Result, error)
+	Likelihood(ctx context.Context, prefix string, continuations []string) ([]engine.Score, engine.Usage, error)
+}
+
+// Complete gives the reply in the way that the settings have for the purpose.
 func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	if m.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, m.timeout)
 		defer cancel()
 	}
+	chat, err := r.Chat()
+	if err != nil {
+		return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
+	}
 	client, err := m.engine.client(ctx)
 	if err != nil {
 		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: err}
 	}
-	var reply synod.Reply
-	switch p := r.Prompt; {
-	case p.Purpose == synod.Weighing:
-		reply, err = m.weigh(ctx, client, r)
-	case p.Purpose == synod.Answering && p.Question.Form == synod.Choice && m.cfg.Choices == "likelihood" && !p.Exact:
-		reply, err = m.choose(ctx, client, p)
-	default:
-		reply, err = m.write(ctx, client, r)
-	}
+	reply, err := m.reply(ctx, client, r.Prompt, chat)
 	reply.Calls = 1
 	if err != nil {
 		return reply, engineFailure(ctx, err)
 	}
 	return reply, nil
+}
+
+func (m *embedded) reply(ctx context.Context, c completer, p *synod.Prompt, chat prompt.Chat) (synod.Reply, error) {
+	open := chat.Completion != "" && !p.Exact
+	switch {
+	case p.Purpose == synod.Weighing:
+		return m.weigh(ctx, c, p, chat.User)
+	case p.Purpose == synod.Answering && m.cfg.Answers == short && open:
+		return m.answer(ctx, c, p, chat.Completion)
+	case p.Purpose == synod.Refining && m.cfg.Refine == choose && open:
+		return m.choose(ctx, c, p, chat.Completion)
+	}
+	return m.write(ctx, c, p, chat)
 }
 
 func engineFailure(ctx context.Context, err error) error {
@@ -103,80 +129,24 @@ func engineFailure(ctx context.Context, err error) error {
 	return &Failure{Status: synod.Unavailable, Err: err, Retryable: errors.Is(err, engine.ErrEngineDied)}
 }
 
-func (m *embedded) weigh(ctx context.Context, c *engine.Client, r Request) (synod.Reply, error) {
-	chat, err := r.Chat()
-	if err != nil {
-		return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
-	}
-	scores, usage, err := c.Likelihood(ctx, chat.User, []string{" " + inWords(r.Prompt)})
+// weigh gives the mean log-probability of the candidate's words.
+func (m *embedded) weigh(ctx context.Context, c completer, p *synod.Prompt, lead string) (synod.Reply, error) {
+	scores, usage, err := c.Likelihood(ctx, lead, []string{" " + inWords(p, p.Candidate)})
 	if err != nil {
 		return synod.Reply{}, err
 	}
 	return synod.Reply{Typed: true, Value: math.Min(0, scores[0].Mean), Usage: used(usage)}, nil
 }
 
-// inWords is the candidate as it would stand in a text: an option's own words
-// and not its label.
-func inWords(p *synod.Prompt) string {
-	for _, o := range p.Question.Options {
-		if strings.EqualFold(o.Label, string(p.Candidate)) {
-			return o.Text
-		}
-	}
-	return p.Spelled(p.Candidate)
-}
-
-// choose answers a choice question by the likelihood of each option's words after
-// the bare question, which small models are far better at than at writing a
-// label. It samples: option i with probability ∝ exp(mean log-probability / t).
-func (m *embedded) choose(ctx context.Context, c *engine.Client, p *synod.Prompt) (synod.Reply, error) {
-	texts := make([]string, len(p.Question.Options))
-	for i, o := range p.Question.Options {
-		texts[i] = " " + o.Text
-	}
-	scores, usage, err := c.Likelihood(ctx, "Question: "+p.Question.Text+"\nAnswer:", texts)
-	if err != nil {
-		return synod.Reply{}, err
-	}
-	best := 0
-	for i := range scores {
-		if scores[i].Mean > scores[best].Mean {
-			best = i
-		}
-	}
-	pick := best
-	if m.cfg.Temperature > 0 {
-		pick = sample(scores, scores[best].Mean, m.cfg.Temperature, p.Seed)
-	}
-	label := p.Question.Options[pick].Label
-	return synod.Reply{Typed: true, Answer: synod.Answer(label), Text: label, Usage: used(usage)}, nil
-}
-
-func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
-	weights, sum := make([]float64, len(scores)), 0.0
-	for i, s := range scores {
-		weights[i] = math.Exp((s.Mean - top) / temperature)
-		sum += weights[i]
-	}
-	at := rand.New(rand.NewPCG(seed, 0xc401ce)).Float64() * sum
-	for i, w := range weights {
-		if at -= w; at < 0 {
-			return i
-		}
-	}
-	return len(scores) - 1
-}
-
-func (m *embedded) write(ctx context.Context, c *engine.Client, r Request) (synod.Reply, error) {
-	chat, err := r.Chat()
-	if err != nil {
-		return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
-	}
+// write replies to the prompt as a conversation, under the grammar of the wanted
+// reply if it has one.
+func (m *embedded) write(ctx context.Context, c completer, p *synod.Prompt, chat prompt.Chat) (synod.Reply, error) {
 	q := engine.Request{
 		Messages: []engine.Message{{Role: "system", Content: chat.System}, {Role: "user", Content: chat.User}},
-		Seed:     r.Prompt.Seed, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: m.cfg.MaxTokens,
+		Seed:     p.Seed, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: m.cfg.MaxTokens,
 	}
 	if chat.Schema != nil {
+		var err error
 		if q.Grammar, err = engine.Grammar(chat.Schema); err != nil {
 			return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
 		}

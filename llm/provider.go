@@ -104,7 +104,9 @@ path         a GGUF file instead
 library      a folder with llama.cpp's libraries instead of the fetched one
 temperature  0 is greedy
 top_p, max_tokens
-choices      how a choice question is first answered: likelihood (of each option's words) or written
+answers      short: the model continues a few examples by one line, and what has options it
+             answers by their likelihood; written: as JSON with reasoning (better for a large model)
+refine       choose: the likeliest of the answers on the table; written: as JSON with reasoning
 context      tokens of prompt and reply together
 threads      of the engine; more than one rarely helps a small model
 seqs         requests decoded at once` + commonAbout,
@@ -246,7 +248,8 @@ type embeddedSettings struct {
 func openEmbedded(o opening) (Model, Common, error) {
 	s := embeddedSettings{Common{Timeout: embeddedTimeout}, embeddedDefaults()}
 	if o.exact {
-		s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Choices = paperTemperature, paperTopP, paperTokens, "written"
+		s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens = paperTemperature, paperTopP, paperTokens
+		s.Answers, s.Refine = written, written
 	}
 	if err := o.decode(&s); err != nil {
 		return nil, Common{}, err
@@ -268,8 +271,8 @@ func openEmbedded(o opening) (Model, Common, error) {
 		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads,
 	})
 	name := cmp.Or(s.Model, filepath.Base(s.Path))
-	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d choices=%s seqs=%d threads=%d context=%d",
-		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Choices, s.Seqs, s.Threads, s.Context)}
+	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
+		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
 	s.Common.MaxTokens = s.EmbeddedConfig.MaxTokens
 	return m, s.Common, nil
 }

@@ -25,10 +25,15 @@ type Chat struct {
 	System string
 	User   string
 	Schema json.RawMessage // JSON schema of the wanted reply; nil where free text is wanted
+
+	// Completion is a text that the answer continues, for a member that
+	// completes text instead of conversing; "" where the page has none.
+	Completion string
 }
 
 // Book holds a protocol's templates by name. A file NAME.tmpl has two parts,
-// {{define "system"}} and {{define "user"}}.
+// {{define "system"}} and {{define "user"}}, and may have a third, {{define
+// "completion"}}.
 type Book struct {
 	pages map[string]*template.Template
 }
@@ -91,7 +96,10 @@ func (b *Book) Render(p *synod.Prompt) (Chat, error) {
 	for _, part := range []struct {
 		name string
 		into *string
-	}{{"system", &c.System}, {"user", &c.User}} {
+	}{{"system", &c.System}, {"user", &c.User}, {"completion", &c.Completion}} {
+		if t.Lookup(part.name) == nil {
+			continue
+		}
 		var s strings.Builder
 		if err := t.ExecuteTemplate(&s, part.name, view); err != nil {
 			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)

@@ -3,13 +3,19 @@ package prompt
 import "synod.dev/synod"
 
 // AnswerOf reads a reply to a prompt that wanted an answer. A reply that did not
-// end OK has none (SAC-10). exact takes the paper's reader.
+// end OK has none (SAC-10). exact takes the paper's reader. A typed answer is
+// shown as the reply's text where that says the same.
 func AnswerOf(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
 	switch {
 	case r.Status != synod.OK:
 		return synod.None, "", false
 	case r.Typed:
 		answer, ok = Canonical(q, string(r.Answer))
+		if r.Text != "" && len(r.Text) <= maxSurface && ok {
+			if same, _ := Canonical(q, r.Text); same == answer {
+				return answer, Clean(r.Text, maxSurface), true
+			}
+		}
 		return answer, string(answer), ok
 	case exact:
 		return ReadAnswerPaper(q, r.Text)

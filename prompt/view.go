@@ -50,8 +50,31 @@ func (v view) Wanted() string {
 	case synod.Math:
 		return "a mathematical expression in its simplest form"
 	default:
-		return "a few words at most, without explanation"
+		return "only the name or the few words asked for, not a sentence"
 	}
+}
+
+// Examples are questions with their answers for the head of a completion. They
+// show a model that continues text what an answer looks like, and their words
+// are the same for every question, so that prompts share their beginning. Three
+// were chosen by measurement (docs/box.md): a fourth that is answered by true or
+// false made small models say the same to everything.
+func (v view) Examples() string {
+	return `Question: What is 3 + 6?
+Answer: 9
+
+Question: What is the capital of Spain?
+Answer: Madrid
+
+Question: What colour is a lemon?
+Answer: yellow
+
+`
+}
+
+// Completion is the question after the examples, open for its answer.
+func (v view) Completion() string {
+	return v.Examples() + "Question: " + v.Question.Text + "\nAnswer:"
 }
 
 var helpers = template.FuncMap{}

@@ -125,7 +125,7 @@ func modelLayer(names []string) (council.Layer, error) {
 // boxCouncil seats seven members of the model in the box, which differ in seed
 // and temperature. A complete graph of seven is 4-robust, so F=3.
 const boxCouncil = `council: box
-protocol: {name: sac, rounds: 6, score: likelihood}
+protocol: {name: sac, rounds: 3, score: likelihood}
 graph: {family: complete}
 f: 3
 rule: {name: majority}
