@@ -77,6 +77,8 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(took[len(took)-1].Seconds()*1e3, "ms-worst")
 }
 
+func median(of []float64) float64 { return slices.Sorted(slices.Values(of))[len(of)/2] }
+
 // hard are the families of robustness.md 4.1.
 var hard = []struct {
 	name string
