@@ -27,14 +27,15 @@ func fastStub(b *testing.B, latency time.Duration) *OpenAI {
 func BenchmarkCall(b *testing.B) {
 	m := fastStub(b, 0)
 	r := ask(b, "6 x 7?")
+	ctx := WithBudget(b.Context(), NewBudget(0, 1<<60))
 	for _, x := range []struct {
 		name  string
 		model Model
-	}{{"bare", m}, {"standard", Standard(m, Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}, Budget: NewBudget(0, 1<<60)})}} {
+	}{{"bare", m}, {"standard", Standard(m, Options{Limit: LimitConfig{Concurrency: 64}})}} {
 		b.Run(x.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := x.model.Complete(b.Context(), r); err != nil {
+				if _, err := x.model.Complete(ctx, r); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -48,7 +49,7 @@ func BenchmarkStage(b *testing.B) {
 	for _, latency := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
 		for name, calls := range map[string]int{"7 calls": 7, "49 calls": 49} {
 			b.Run(latency.String()+"/"+name, func(b *testing.B) {
-				m := Standard(fastStub(b, latency), Options{Account: NewAccount(), Limit: LimitConfig{Concurrency: 64}})
+				m := Standard(fastStub(b, latency), Options{Limit: LimitConfig{Concurrency: 64}})
 				r := ask(b, "6 x 7?")
 				stage := func() {
 					var wg sync.WaitGroup

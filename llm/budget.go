@@ -8,8 +8,9 @@ import (
 	"synod.dev/synod"
 )
 
-// Budget bounds what a council spends, in requests and in tokens; 0 is without
-// bound. It is shared by all members.
+// Budget bounds what a question spends, in requests and in tokens; 0 is without
+// bound. It is shared by all members: it travels in the context of their calls
+// (WithBudget), and the layer Spend, around every model, holds them to it.
 //
 // What a request may cost is reserved before it leaves and settled when it comes
 // back. A reservation is an upper bound: a token is at least one byte of UTF-8
@@ -57,81 +58,6 @@ func (b *Budget) Exhausted() bool {
 }
 
 var errBudget = errors.New("the budget is spent")
-
-// assumedReply is how many tokens a reply may have where no limit is set.
-const assumedReply = 1000
-
-// Layer reserves and settles the calls of one model, whose replies have
-// maxTokens at most. It belongs right around a provider, below retries, so that
-// each request that leaves is counted.
-func (b *Budget) Layer(maxTokens int) Layer {
-	if maxTokens <= 0 {
-		maxTokens = assumedReply
-	}
-	return func(m Model) Model {
-		return &budgeted{layered{m}, b, maxTokens}
-	}
-}
-
-type budgeted struct {
-	layered
-	budget    *Budget
-	maxTokens int
-}
-
-func (l *budgeted) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if kind := l.Info().Kind; kind == Recorded || kind == Simulated {
-		return l.call(ctx, r, 0, Spent{Calls: 1}) // they read no text and write no tokens
-	}
-	r = r.rendered()
-	prompt := promptTokens(r)
-	return l.call(ctx, r, prompt, Spent{Calls: 1, Tokens: prompt + l.maxTokens})
-}
-
-func (l *budgeted) call(ctx context.Context, r Request, prompt int, hold Spent) (synod.Reply, error) {
-	if f := l.budget.reserve(ctx, hold); f != nil {
-		return failed(synod.Reply{}, f)
-	}
-	extra := func() *Failure {
-		f := l.budget.more()
-		if f == nil {
-			hold.Calls++
-		}
-		return f
-	}
-	reply, err := l.Model.Complete(context.WithValue(ctx, extraKey{}, extra), r)
-	sent := reply.Calls
-	if err == nil && sent == 0 && !reply.Reused {
-		sent = 1 // a member that does not count
-	}
-	l.budget.settle(hold, Spent{Calls: sent, Tokens: cost(hold.Tokens, prompt, reply, err)})
-	return reply, err
-}
-
-// cost is what a call is charged. Where a reply comes without usage, its bytes
-// stand for its tokens; a call that timed out is charged all it might have cost,
-// since the server may have gone on writing. Other failures cost what they say.
-func cost(held, prompt int, r synod.Reply, err error) int {
-	switch said := r.Usage.Prompt + r.Usage.Completion; {
-	case held == 0 || said > 0:
-		return said
-	case err == nil:
-		return min(held, prompt+len(r.Text))
-	case r.Calls > 0 && AsFailure(err).Status == synod.Timeout:
-		return held
-	}
-	return 0
-}
-
-// promptTokens is an upper bound on the tokens of a rendered prompt.
-func promptTokens(r Request) int {
-	c, err := r.Chat()
-	if err != nil {
-		return 0
-	}
-	const roles = 32
-	return len(c.System) + len(c.User) + len(c.Schema) + roles
-}
 
 // reserve holds what a call may cost, waiting while it would fit if calls in
 // flight came back cheaper than they may.
@@ -194,14 +120,4 @@ func (b *Budget) settle(held, spent Spent) {
 	b.spent.Tokens += spent.Tokens
 	close(b.changed)
 	b.changed = make(chan struct{})
-}
-
-type extraKey struct{}
-
-// another asks leave for one more request within a call, such as a fallback.
-func another(ctx context.Context) *Failure {
-	if extra, ok := ctx.Value(extraKey{}).(func() *Failure); ok {
-		return extra()
-	}
-	return nil
 }

@@ -34,12 +34,13 @@ func TestBudgetHolds(t *testing.T) {
 			var sent, used atomic.Int64
 			m := &meter{book: book, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
 			b := NewBudget(calls, tokens)
-			stack := Stack(m, Retry(RetryConfig{}), Limit(LimitConfig{Concurrency: 5}), b.Layer(maxTokens))
+			stack := Stack(m, Retry(RetryConfig{}), Limit(LimitConfig{Concurrency: 5}), Spend(maxTokens))
+			ctx := WithBudget(context.Background(), b)
 			var dropped atomic.Int64
 			var wg sync.WaitGroup
 			for i := range callers {
 				wg.Go(func() {
-					if _, err := stack.Complete(context.Background(), spending(book, i)); err != nil && AsFailure(err).Status == synod.Dropped {
+					if _, err := stack.Complete(ctx, spending(book, i)); err != nil && AsFailure(err).Status == synod.Dropped {
 						dropped.Add(1)
 					}
 				})
@@ -112,12 +113,12 @@ func TestBudgetUsesItsTail(t *testing.T) {
 		return synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 5, Completion: 5}}, nil
 	}}
 	b := NewBudget(0, hold+90) // ten calls of 10, the last of which must still hold its bound
-	stack := b.Layer(1000)(m)
+	stack, ctx := Spend(1000)(m), WithBudget(t.Context(), b)
 	var fine atomic.Int64
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, err := stack.Complete(t.Context(), r); err == nil {
+			if _, err := stack.Complete(ctx, r); err == nil {
 				fine.Add(1)
 			}
 		})
@@ -132,7 +133,7 @@ func TestBudgetUsesItsTail(t *testing.T) {
 func TestBudgetCountsFallbacks(t *testing.T) {
 	m, s := stub(t, nil, llmtest.With(llmtest.RefuseFormat("json_schema", "json_object")))
 	b := NewBudget(2, 0)
-	reply, err := b.Layer(0)(m).Complete(t.Context(), ask(t, "?"))
+	reply, err := Spend(0)(m).Complete(WithBudget(t.Context(), b), ask(t, "?"))
 	if AsFailure(err).Status != synod.Dropped || reply.Calls != 2 || s.Count() != 2 || b.Spent().Calls != 2 {
 		t.Errorf("%+v, %v; %d came, %+v", reply, err, s.Count(), b.Spent())
 	}
@@ -145,7 +146,7 @@ func TestBudgetWithoutUsage(t *testing.T) {
 		return synod.Reply{Status: synod.OK, Calls: 1, Text: "0123456789"}, nil
 	}}
 	b := NewBudget(0, 1<<20)
-	if _, err := b.Layer(100)(m).Complete(t.Context(), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
+	if _, err := Spend(100)(m).Complete(WithBudget(t.Context(), b), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
 		t.Errorf("%+v, %v", b.Spent(), err)
 	}
 }

@@ -3,7 +3,7 @@
 //
 // A Model answers one Request. What can go wrong has a Status and travels as a
 // *Failure; a failure is never an answer, a vote or a score (SAC-10). Layers
-// (cache, record, limit, retry, breaker, budget) wrap a Model in a Model, so any
+// (cache, record, limit, retry, breaker, spend) wrap a Model in a Model, so any
 // of them fits any provider:
 //
 //	m := llm.Standard(provider, llm.Options{...})

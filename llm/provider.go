@@ -83,16 +83,17 @@ func Open(provider string, decode func(into any) error, exact bool, env Env) (Mo
 		return nil, err
 	}
 	o := Options{
-		Record: env.Record,
-		Retry:  RetryConfig{Attempts: c.Attempts},
-		Limit:  LimitConfig{Concurrency: c.Concurrency, PerMinute: c.PerMinute},
+		Record:    env.Record,
+		MaxTokens: c.MaxTokens,
+		Retry:     RetryConfig{Attempts: c.Attempts},
+		Limit:     LimitConfig{Concurrency: c.Concurrency, PerMinute: c.PerMinute},
 	}
 	if c.Cache {
 		if o.Cache, err = NewCache(env.Cache); err != nil {
 			return nil, err
 		}
 	}
-	return Standard(Spend(c.MaxTokens)(m), o), nil
+	return Standard(m, o), nil
 }
 
 // Providers lists every provider.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,20 +16,21 @@ import (
 // TestRetryRidesOutFailures: a tenth of all requests fail, no call does.
 func TestRetryRidesOutFailures(t *testing.T) {
 	m, s := stub(t, nil, llmtest.With(llmtest.Fraction(0.1, 3, llmtest.Status(500))))
-	account := NewAccount()
-	stack := Standard(m, Options{Account: account, Limit: LimitConfig{Concurrency: 16}})
+	stack := Standard(m, Options{Limit: LimitConfig{Concurrency: 16}})
+	var requests atomic.Int64
 	var wg sync.WaitGroup
 	for range 343 {
 		wg.Go(func() {
-			if reply, err := stack.Complete(t.Context(), ask(t, "?")); err != nil || reply.Calls < 1 {
+			reply, err := stack.Complete(t.Context(), ask(t, "?"))
+			if err != nil || reply.Calls < 1 {
 				t.Errorf("%+v, %v", reply, err)
 			}
+			requests.Add(int64(reply.Calls))
 		})
 	}
 	wg.Wait()
-	total := account.Total()
-	if total.Ended[synod.OK] != 343 || total.Requests != s.Count() || s.Count() < 343+15 {
-		t.Errorf("%+v; %d requests came", total, s.Count())
+	if int(requests.Load()) != s.Count() || s.Count() < 343+15 {
+		t.Errorf("%d requests said, %d came", requests.Load(), s.Count())
 	}
 	if s.MaxConcurrent() > 16 {
 		t.Errorf("%d at once", s.MaxConcurrent())

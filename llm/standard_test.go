@@ -21,28 +21,26 @@ func TestStandardOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Account: NewAccount(), Record: w, Cache: newTestCache(t, dir), Budget: NewBudget(7, 0)}
-	stack := Standard(m, o)
+	stack := Standard(m, Options{Record: w, Cache: newTestCache(t, dir)})
+	budget := NewBudget(7, 0)
+	ctx := WithBudget(t.Context(), budget)
 	for i := range 4 { // 1, 2, 2 requests (the second and the fourth fail), and one from the cache
 		r := ask(t, "?")
 		r.Sample = min(i, 2)
-		if reply, err := stack.Complete(t.Context(), r); err != nil || reply.Reused != (i == 3) {
+		if reply, err := stack.Complete(ctx, r); err != nil || reply.Reused != (i == 3) {
 			t.Errorf("call %d: %+v, %v", i, reply, err)
 		}
 	}
-	if got := o.Account.Seat("a1"); got.Ended[synod.OK] != 4 || got.Requests != 5 || got.Reused != 1 || s.Count() != 5 || o.Budget.Spent().Calls != 5 {
-		t.Errorf("%+v, %d came, %+v", got, s.Count(), o.Budget.Spent())
+	if s.Count() != 5 || budget.Spent().Calls != 5 {
+		t.Errorf("%d came, %+v", s.Count(), budget.Spent())
 	}
 	for i := range 2 { // 2 requests, then none is left
 		r := ask(t, "?")
 		r.Sample = 10 + i
-		reply, err := stack.Complete(t.Context(), r)
+		reply, err := stack.Complete(ctx, r)
 		if (err == nil) != (i == 0) || err != nil && (AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "budget")) {
 			t.Errorf("%+v, %v", reply, err)
 		}
-	}
-	if total := o.Account.Total(); total.Ended[synod.Dropped] != 1 || len(o.Account.Seats()) != 1 {
-		t.Errorf("%+v", total)
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -62,10 +60,10 @@ func (weighing) CanWeigh() bool { return true }
 
 func TestLayersHideNothing(t *testing.T) {
 	plain := fake{Simulated, func(context.Context, Request) (synod.Reply, error) { return fine("") }}
-	if w := Standard(plain, Options{Account: NewAccount()}).(Weigher); w.CanWeigh() {
+	if w := Standard(plain, Options{}).(Weigher); w.CanWeigh() {
 		t.Error("weighs what cannot be weighed")
 	}
-	if w := Standard(weighing{plain}, Options{Account: NewAccount(), Budget: NewBudget(1, 1)}).(Weigher); !w.CanWeigh() {
+	if w := Standard(weighing{plain}, Options{}).(Weigher); !w.CanWeigh() {
 		t.Error("the power to weigh is hidden")
 	}
 }
@@ -88,4 +86,28 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 	})
+}
+
+// TestNoBudgetCostsNothing: without a budget in the context a member that reads
+// no words is asked as if no layer were there, and with one it is not rendered.
+func TestNoBudgetCostsNothing(t *testing.T) {
+	bare := fake{Simulated, func(_ context.Context, r Request) (synod.Reply, error) {
+		if r.chat != nil {
+			t.Error("rendered")
+		}
+		return synod.Reply{Status: synod.OK, Typed: true, Answer: "42"}, nil
+	}}
+	m, ctx, r := Standard(bare, Options{}), t.Context(), ask(t, "?")
+	if n := testing.AllocsPerRun(100, func() { _, _ = m.Complete(ctx, r) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	b := NewBudget(2, 1)
+	for i := range 3 {
+		if _, err := m.Complete(WithBudget(ctx, b), r); (err != nil) != (i == 2) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if b.Spent() != (Spent{Calls: 2}) || !b.Exhausted() {
+		t.Errorf("%+v", b.Spent())
+	}
 }
