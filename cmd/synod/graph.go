@@ -29,7 +29,7 @@ edge [u,v] means that v hears u.`,
   synod graph design -n 10 --f 2 -o ten.json`,
 	}
 	cmd.AddCommand(graphListCommand(), graphNewCommand(a), graphCheckCommand(a), graphConvertCommand(a),
-		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a))
+		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a), graphDrawCommand(a))
 	return cmd
 }
 

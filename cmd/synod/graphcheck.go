@@ -98,8 +98,7 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *fin
 		if err == nil {
 			err = out.add(found)
 		}
-		if err != nil {
-			failed = err
+		if failed = err; failed != nil {
 			break
 		}
 		switch {
@@ -114,16 +113,23 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *fin
 		}
 	}
 	if err := out.end(); err != nil {
-		return err
+		return fail(exitError1, err)
 	}
 	if !a.quiet {
 		out.explain(cmd.ErrOrStderr())
 	}
-	switch {
-	case cmd.Context().Err() != nil:
+	if cmd.Context().Err() != nil {
 		return fail(exitInterrupted, errors.New("interrupted; what was finished is printed"))
-	case failed != nil:
+	}
+	if failed != nil {
 		return failed
+	}
+	return f.passed(short, unknown)
+}
+
+// passed is the gate of --f.
+func (f *checkFlags) passed(short, unknown int) error {
+	switch {
 	case short > 0:
 		return fail(exitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, count(short, "graph")), "see which edges would help: synod graph improve FILE --f "+fmt.Sprint(f.f))
 	case unknown > 0:

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -142,16 +140,12 @@ func (s *graphSource) fromFile(cmd *cobra.Command, path string, yield func(subje
 		one, err := s.read(cmd, path)
 		return yield(one, err) && err == nil
 	}
-	in, name := cmd.InOrStdin(), "stdin"
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(subject{}, fail(exitUsage, err))
-			return false
-		}
-		defer f.Close()
-		in, name = f, path
+	in, name, err := open(cmd, path)
+	if err != nil {
+		yield(subject{}, err)
+		return false
 	}
+	defer in.Close()
 	return stream(cmd, in, name, yield)
 }
 
@@ -161,15 +155,11 @@ func (s *graphSource) read(cmd *cobra.Command, path string) (subject, error) {
 	if err != nil {
 		return subject{}, err
 	}
-	in, name := cmd.InOrStdin(), "stdin"
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return subject{}, fail(exitUsage, err)
-		}
-		defer f.Close()
-		in, name = f, path
+	in, name, err := open(cmd, path)
+	if err != nil {
+		return subject{}, err
 	}
+	defer in.Close()
 	data, err := io.ReadAll(io.LimitReader(in, largest+1))
 	if err != nil {
 		return subject{}, fail(exitError1, fmt.Errorf("%s: %w", name, err))
@@ -184,50 +174,32 @@ func (s *graphSource) read(cmd *cobra.Command, path string) (subject, error) {
 	return subject{name, file, graph.Built{Graph: file.Graph}}, nil
 }
 
-// stream yields one graph a line as they come, so that each can be answered
-// before the next is known; blank lines are skipped.
-func stream(cmd *cobra.Command, in io.Reader, name string, yield func(subject, error) bool) bool {
-	lines := make(chan []byte)
-	var broken error
-	done := cmd.Context().Done()
-	go func() { // reading cannot be interrupted, waiting for it can
-		defer close(lines)
-		scan := bufio.NewScanner(in)
-		scan.Buffer(nil, largest)
-		for scan.Scan() {
-			select {
-			case lines <- bytes.Clone(scan.Bytes()):
-			case <-done:
-				return
-			}
-		}
-		broken = scan.Err()
-	}()
-	format, _ := graph.FindFormat("json")
-	for k := 1; ; k++ {
-		var line []byte
-		more := false
-		select {
-		case line, more = <-lines:
-		case <-done:
-			return false
-		}
-		switch at := fmt.Sprintf("%s:%d", name, k); {
-		case !more && broken != nil:
-			yield(subject{}, fail(exitUsage, fmt.Errorf("%s: %w", at, broken)))
-			return false
-		case !more:
-			return true
-		case len(bytes.TrimSpace(line)) == 0:
-		default:
-			file, err := format.Parse(line)
-			if err != nil {
-				yield(subject{}, fail(exitUsage, fmt.Errorf("%s, line %d: %s", name, k, strings.Replace(err.Error(), "line 1: ", "", 1))))
-				return false
-			}
-			if !yield(subject{at, file, graph.Built{Graph: file.Graph}}, nil) {
-				return false
-			}
-		}
+// open opens a file, or stdin for "-".
+func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err error) {
+	if path == "-" {
+		return io.NopCloser(cmd.InOrStdin()), "stdin", nil
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, "", fail(exitUsage, err)
+	}
+	return f, path, nil
+}
+
+// one is the only graph that is meant.
+func (s *graphSource) one(cmd *cobra.Command, args []string) (only subject, err error) {
+	some := false
+	for next, err := range s.subjects(cmd, args) {
+		if err != nil {
+			return subject{}, err
+		}
+		if some {
+			return subject{}, fail(exitUsage, errors.New("want one graph, not several"))
+		}
+		only, some = next, true
+	}
+	if !some {
+		return subject{}, fail(exitUsage, errors.New("there is no graph in it"))
+	}
+	return only, nil
 }
