@@ -107,12 +107,13 @@ func cacheKey(identity string, r Request) string {
 		Version, Identity, Seat string
 		Sample                  int
 		System, User            string
+		Completion              string `json:",omitempty"`
 		Schema                  json.RawMessage
 		Prompt                  *synod.Prompt
 		Question                *synod.Question
 	}{Version: cacheVersion, Identity: identity, Seat: r.Seat, Sample: r.Sample, Prompt: r.Prompt, Question: r.Prompt.Question}
 	if chat, err := r.Chat(); err == nil {
-		parts.System, parts.User, parts.Schema = chat.System, chat.User, chat.Schema
+		parts.System, parts.User, parts.Completion, parts.Schema = chat.System, chat.User, chat.Completion, chat.Schema
 	}
 	b, err := json.Marshal(parts)
 	if err != nil {

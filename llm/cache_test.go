@@ -74,7 +74,11 @@ func TestCacheKey(t *testing.T) {
 		"purpose":   func(_ *string, r *Request) { r.Prompt.Purpose = synod.Scoring },
 		"candidate": func(_ *string, r *Request) { r.Prompt.Candidate = "1" },
 		"typed":     func(_ *string, r *Request) { r.Book = nil },
-		"peers":     func(_ *string, r *Request) { r.Prompt.Peers = []synod.Rated{{Answer: "1", Score: 0.5}} },
+		"completion": func(_ *string, r *Request) {
+			*r = r.rendered()
+			r.chat.Completion = "Question: 6 x 7?\nAnswer:"
+		},
+		"peers": func(_ *string, r *Request) { r.Prompt.Peers = []synod.Rated{{Answer: "1", Score: 0.5}} },
 	} {
 		id, r := base()
 		change(&id, &r)

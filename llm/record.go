@@ -122,7 +122,7 @@ type recording struct {
 
 func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	reply, err := l.Model.Complete(ctx, r)
-	if p := r.Prompt; err == nil && !reply.Typed && p.Purpose == synod.Answering && p.Question != nil {
+	if p := r.Prompt; err == nil && reply.Text != "" && p.Purpose == synod.Answering && p.Question != nil {
 		l.w.write(record{
 			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
 			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,

@@ -88,7 +88,7 @@ func promptTokens(r Request) int {
 		return 0
 	}
 	const roles = 32
-	return len(c.System) + len(c.User) + len(c.Schema) + roles
+	return max(len(c.System)+len(c.Schema), len(c.Completion)) + len(c.User) + roles
 }
 
 type extraKey struct{}

@@ -1,0 +1,66 @@
+package llm
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/llm/models"
+)
+
+var embeddedProvider = Provider{
+	Entry: synod.Entry{Name: "embedded", Summary: "the model in the box: llama.cpp on this machine, no key and no server"},
+	About: `model        a name from "synod models list"
+path         a GGUF file instead
+library      a folder with llama.cpp's libraries instead of the fetched one
+temperature  0 is greedy
+top_p, max_tokens
+answers      short: the model continues a few examples by one line, and what has options it
+             answers by their likelihood; written: as JSON with reasoning (better for a large model)
+refine       choose: the likeliest of the answers on the table; written: as JSON with reasoning
+context      tokens of prompt and reply together
+threads      of the engine; more than one rarely helps a small model
+seqs         requests decoded at once` + commonAbout,
+	settings: func() any { return &embeddedSettings{} },
+	open:     openEmbedded,
+}
+
+// embeddedSettings are the keys of a model in the box.
+type embeddedSettings struct {
+	Common         `yaml:",inline"`
+	EmbeddedConfig `yaml:",inline"`
+}
+
+func openEmbedded(o opening) (Model, Common, error) {
+	s := embeddedSettings{Common{Timeout: embeddedTimeout}, embeddedDefaults()}
+	if o.exact {
+		s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens = paperTemperature, paperTopP, paperTokens
+		s.Answers, s.Refine = written, written
+	}
+	if err := o.decode(&s); err != nil {
+		return nil, Common{}, err
+	}
+	if err := s.validate(); err != nil {
+		return nil, Common{}, err
+	}
+	store := models.Store{Dir: o.env.Models, LibDir: s.Library}
+	if store.Dir == "" {
+		store.Dir = models.DefaultDir()
+	}
+	at, err := store.Resolve(cmp.Or(s.Path, s.Model))
+	if err != nil {
+		return nil, Common{}, err
+	}
+	m := &embedded{cfg: s.EmbeddedConfig, timeout: s.Timeout}
+	m.engine = share(engine.Config{
+		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
+		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads,
+	})
+	name := cmp.Or(s.Model, filepath.Base(s.Path))
+	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
+		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
+	s.Common.MaxTokens = s.EmbeddedConfig.MaxTokens
+	return m, s.Common, nil
+}
