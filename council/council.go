@@ -98,6 +98,9 @@ func (c *Council) seatMembers() (err error) {
 
 func (c *Council) drawGraph() (err error) {
 	n := len(c.seats)
+	if err := c.loadGraph(); err != nil {
+		return err
+	}
 	if c.graph, err = graph.FromSpec(c.spec.Graph, n, 0); err != nil {
 		return err
 	}

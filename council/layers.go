@@ -98,16 +98,12 @@ func absolute(tree map[string]any, dir string) {
 		tree["prompts"] = under(dir, p)
 	}
 	if g, ok := tree["graph"].(map[string]any); ok {
-		if p, ok := g["file"].(string); ok {
-			g["file"] = under(dir, p)
-		}
+		pathIn(g, "file", dir)
 	}
 	models, _ := tree["models"].(map[string]any)
 	for _, m := range models {
 		if m, ok := m.(map[string]any); ok {
-			if p, ok := m["path"].(string); ok {
-				m["path"] = under(dir, p)
-			}
+			pathIn(m, "path", dir)
 		}
 	}
 }

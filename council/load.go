@@ -22,7 +22,7 @@ func Load(path string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	if _, err := Parse(l.Text); err != nil { // for its line numbers
+	if _, err := parse(l.Text, l.Dir); err != nil { // for its line numbers
 		return Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
 	spec, _, err := Merge(l)
@@ -40,7 +40,10 @@ func File(path string) (Layer, error) {
 
 // Parse reads a council file's text over Default. An unknown key is an error
 // that names the key, the line and the nearest known key.
-func Parse(b []byte) (Spec, error) {
+func Parse(b []byte) (Spec, error) { return parse(b, "") }
+
+// parse takes paths as relative to a folder.
+func parse(b []byte, dir string) (Spec, error) {
 	spec := Default()
 	if len(bytes.TrimSpace(b)) == 0 {
 		return spec, nil
@@ -48,6 +51,7 @@ func Parse(b []byte) (Spec, error) {
 	if err := yaml.UnmarshalWithOptions(b, &spec, yaml.Strict()); err != nil {
 		return Spec{}, located(err)
 	}
+	spec.resolve(dir)
 	if err := check(b, &spec); err != nil {
 		return Spec{}, err
 	}
@@ -104,6 +108,21 @@ func lineOf(b []byte, section, message string) int {
 		}
 	}
 	return 0
+}
+
+// resolve makes the paths in a whole file independent of its folder.
+func (s *Spec) resolve(dir string) {
+	s.Prompts = under(dir, s.Prompts)
+	pathIn(s.Graph, "file", dir)
+	for _, m := range s.Models {
+		pathIn(m, "path", dir)
+	}
+}
+
+func pathIn(p map[string]any, key, dir string) {
+	if path, ok := p[key].(string); ok {
+		p[key] = under(dir, path)
+	}
 }
 
 // under resolves a path in a file against the file's folder.
