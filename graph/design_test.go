@@ -67,13 +67,7 @@ func TestDesignBeyondTheTable(t *testing.T) {
 	}
 	for r := 1; r <= 5; r++ {
 		for n := 2 * r; n <= 3*r+1; n++ {
-			var edges [][2]int
-			for u := range r {
-				for v := r; v < n; v++ {
-					edges = append(edges, [2]int{u, v})
-				}
-			}
-			if res := Robustness(mustNew(n, false, edges), nil); (res.R >= r) != (n >= 3*r-1) {
+			if res := Robustness(bipartite(r, n), nil); (res.R >= r) != (n >= 3*r-1) {
 				t.Errorf("K_{%d,%d}: r = %d", r, n-r, res.R)
 			}
 		}

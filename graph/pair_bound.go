@@ -8,7 +8,7 @@ type pairScratch struct {
 	room1, room2   int   // slack of the two size rows
 	slack          []int // of each row: how many of its node's neighbours may yet go elsewhere
 	a, b           []int // price of a node being kept out of S1, out of S2
-	rise1, rise2   []int // how the node's share of the bound rises when a row on side 1, on side 2 is added on it
+	rise           []int // how much a node's share of the bound rises under a new row: see pairProbe
 	pull           []int // subgradient of each row
 }
 

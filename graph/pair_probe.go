@@ -43,20 +43,40 @@ type pairProbe struct {
 	both         pair // open to either set: the nodes the bound sums over
 	gap          int
 	y1, y2       int // weights of the size rows
+	// Under a new row of weight trial in set 1 (0) or 2 (1), a node's share min(a, b) of the bound rises by all of it, by a
+	// part of it, which the scratch holds, or not at all.
+	full, part [2]pair
 }
 
 // pairChoices is what each possibility of a node adds to the bound at least, and how much branching on it promises.
 type pairChoices struct{ cost1, cost2, costNone, score int }
 
-// prepare works out how each node's share min(a, b) of the bound rises under a new row of weight trial on either side.
+// prepare sorts the nodes by how much their share rises under a new row.
 func (p *pairProbe) prepare() {
 	sc := &p.s.scratch
 	for w := p.both; !w.empty(); w = w.rest() {
 		v := w.first()
-		a, b := sc.a[v], sc.b[v]
-		sc.rise1[v] = min(a+trial, b) - min(a, b)
-		sc.rise2[v] = min(a, b+trial) - min(a, b)
+		switch lead := sc.b[v] - sc.a[v]; {
+		case lead >= trial:
+			p.full[0] = p.full[0].with(v)
+		case lead > 0:
+			p.part[0], sc.rise[v] = p.part[0].with(v), lead
+		case lead <= -trial:
+			p.full[1] = p.full[1].with(v)
+		case lead < 0:
+			p.part[1], sc.rise[v] = p.part[1].with(v), -lead
+		}
 	}
+}
+
+// row is the value of the row that a node in set k would bring: how much the shares of those it hears rise, less the
+// weight of its slack.
+func (p *pairProbe) row(heard pair, k, slack int) int {
+	value := trial * (heard.and(p.full[k]).count() - slack)
+	for w := heard.and(p.part[k]); !w.empty(); w = w.rest() {
+		value += p.s.scratch.rise[w.first()]
+	}
+	return value
 }
 
 func (p *pairProbe) choices(v int) (c pairChoices) {
@@ -73,10 +93,7 @@ func (p *pairProbe) choices(v int) (c pairChoices) {
 			cost = sc.b[v] - low
 		}
 		cost += p.y1 * max(0, need+1+p.inOne.andNot(heard).count()-sc.least1)
-		row := -trial * (heard.and(p.d.one).count() - need)
-		for w := heard.and(p.both); !w.empty(); w = w.rest() {
-			row += sc.rise1[w.first()]
-		}
+		row := p.row(heard, 0, heard.and(p.d.one).count()-need)
 		c.cost1, gain1 = cost+max(0, row), cost+promise(row)
 		c.costNone += sc.a[v]
 	}
@@ -86,10 +103,7 @@ func (p *pairProbe) choices(v int) (c pairChoices) {
 			cost = sc.a[v] - low
 		}
 		cost += p.y2 * max(0, need+1+p.inTwo.andNot(heard).count()-sc.least2)
-		row := -trial * (heard.and(p.d.two).count() - need)
-		for w := heard.and(p.both); !w.empty(); w = w.rest() {
-			row += sc.rise2[w.first()]
-		}
+		row := p.row(heard, 1, heard.and(p.d.two).count()-need)
 		c.cost2, gain2 = cost+max(0, row), cost+promise(row)
 		c.costNone += sc.b[v]
 	}

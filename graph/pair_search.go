@@ -41,10 +41,10 @@ type pairSearch struct {
 func newPairSearch(g Graph, use tactics) *pairSearch {
 	s := &pairSearch{n: g.n, all: pairAll(g.n), use: use}
 	s.in, s.out = make([]pair, g.n), make([]pair, g.n)
-	ints := make([]int, 8*(g.n+2))
+	ints := make([]int, 7*(g.n+2))
 	cut := func() (part []int) { part, ints = ints[:g.n+2:g.n+2], ints[g.n+2:]; return part }
 	s.degree, s.need = cut(), cut()
-	s.scratch = pairScratch{slack: cut(), a: cut(), b: cut(), rise1: cut(), rise2: cut(), pull: cut()}
+	s.scratch = pairScratch{slack: cut(), a: cut(), b: cut(), rise: cut(), pull: cut()}
 	for i := range g.n {
 		s.in[i], s.out[i] = pairRow(g.in.row(i)), pairRow(g.out.row(i))
 		s.degree[i] = s.in[i].count()

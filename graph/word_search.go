@@ -39,10 +39,10 @@ type wordSearch struct {
 func newWordSearch(g Graph, use tactics) *wordSearch {
 	s := &wordSearch{n: g.n, all: wordAll(g.n), use: use}
 	s.in, s.out = make([]word, g.n), make([]word, g.n)
-	ints := make([]int, 8*(g.n+2))
+	ints := make([]int, 7*(g.n+2))
 	cut := func() (part []int) { part, ints = ints[:g.n+2:g.n+2], ints[g.n+2:]; return part }
 	s.degree, s.need = cut(), cut()
-	s.scratch = wordScratch{slack: cut(), a: cut(), b: cut(), rise1: cut(), rise2: cut(), pull: cut()}
+	s.scratch = wordScratch{slack: cut(), a: cut(), b: cut(), rise: cut(), pull: cut()}
 	for i := range g.n {
 		s.in[i], s.out[i] = wordRow(g.in.row(i)), wordRow(g.out.row(i))
 		s.degree[i] = s.in[i].count()
