@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -348,7 +349,25 @@ f: 1
 	}
 }
 
-// A full disk costs the record, not the answer.
+// A disk that fills up on the way costs the record, not the answer.
+func TestDiskFillsUp(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no small disk can be had here: %v: %s", err, out)
+	}
+	defer exec.Command("umount", dir).Run()
+	s := llmtest.Start(t, stubborn)
+	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(), council.Ask{Question: sum, Journal: filepath.Join(dir, "j")})
+	var torn *council.JournalError
+	if !errors.As(err, &torn) || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("the full disk must be said: %v", err)
+	}
+	if o.Status != council.Agreed || *o.Answer != "42" || len(o.Digest) != 64 {
+		t.Errorf("what was paid for must not be lost: %s %v", o.Status, o.Answer)
+	}
+}
+
+// A journal that cannot be begun stops the run before anything is paid for.
 func TestDiskFull(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
 	c := convene(t, seven(s.URL, fiveToTwo...))

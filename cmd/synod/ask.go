@@ -90,7 +90,7 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	show.done()
 	var torn *council.JournalError
 	if err != nil && !errors.As(err, &torn) {
-		return fail(exitUsage, err)
+		return notBegun(err)
 	}
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err
@@ -123,6 +123,15 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	}
 	ask.Journal = a.journalPath(f)
 	return ask, spec, nil
+}
+
+// notBegun is a run that could not begin: the question's fault or the disk's.
+func notBegun(err error) error {
+	var disk *os.PathError
+	if errors.As(err, &disk) {
+		return fail(exitError1, err, "give another place with --journal FILE, or keep none with --no-journal")
+	}
+	return fail(exitUsage, err)
 }
 
 func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask, council.Spec, error) {
