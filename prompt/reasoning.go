@@ -1,22 +1,23 @@
 package prompt
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "strings"
 
 // Reasoning is the reasoning that stands in a reply before its answer, cleaned
 // and cut to max bytes: the "reasoning" of a JSON reply, or else what comes
-// before the last "Answer:" line. It is untrusted.
+// before the last "Answer:". It is read as strictly as the answer: what stands
+// before </think> is not said, and an object that could be read in two ways has
+// none. It is untrusted.
 func Reasoning(text string, max int) string {
-	var reply struct {
-		Reasoning string `json:"reasoning"`
+	s := spoken(text)
+	if body, wants := jsonObject(s); wants {
+		v, whole := member(body, "reasoning")
+		if words, ok := scalar(v); ok && whole && v[0] == '"' {
+			return Clean(words, max)
+		}
+		return ""
 	}
-	if json.Unmarshal([]byte(text), &reply) == nil {
-		return Clean(reply.Reasoning, max)
+	if i := lastFold(s, "answer:"); i >= 0 {
+		s = strings.TrimRight(s[:i], " \t\r\n*_#>")
 	}
-	if i := strings.LastIndex(text, "Answer:"); i >= 0 {
-		text = text[:i]
-	}
-	return Clean(strings.TrimSpace(text), max)
+	return Clean(s, max)
 }
