@@ -49,7 +49,7 @@ With --f the exit code is 100 unless every graph is proven robust enough.`,
 	fl := cmd.Flags()
 	fl.IntVar(&f.f, "f", -1, "ask whether each graph is robust enough for this many faulty neighbours each")
 	fl.IntVar(&f.rounds, "rounds", 6, "rounds T for the calls a question costs")
-	fl.BoolVar(&f.rs, "rs", false, "also find the largest s for which the graph is (r,s)-robust (exact to 24 nodes)")
+	fl.BoolVar(&f.rs, "rs", false, "also find the largest s for which the graph is (r,s)-robust (exact to 24 nodes); with --f also whether it is (F+1,F+1)-robust")
 	fl.BoolVar(&f.measures, "measures", false, "also find degrees, vertex connectivity and algebraic connectivity")
 	fl.StringVar(&f.format, "format", "", "text, json, jsonl, csv or md")
 	fl.BoolVar(&f.asJSON, "json", false, "the same as --format json")

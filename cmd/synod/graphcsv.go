@@ -43,7 +43,7 @@ func (t *findings) csvRest(o *finding) []string {
 		rest = append(rest, strconv.Itoa(o.S), strconv.FormatBool(o.SExact))
 	}
 	if o.gate != nil {
-		rest = append(rest, o.verdict())
+		rest = append(rest, yesNo(o.Enough))
 	}
 	if m := o.measures; m != nil {
 		algebraic := ""

@@ -44,6 +44,9 @@ type gate struct {
 	F      int    `json:"f"`
 	Rule   string `json:"rule"`
 	Enough *bool  `json:"enough"` // null: not known
+	// Total is whether the graph is (F+1,F+1)-robust, which bears F faulty nodes anywhere (W-MSR under the F-total
+	// model, LeBlanc et al. 2013). It is asked with --rs.
+	Total *bool `json:"f_total,omitempty"`
 }
 
 // pairwise is the answer to --rs.
@@ -97,7 +100,7 @@ func (x *examiner) examine(cmd *cobra.Command, s subject) (*finding, error) {
 		}
 	}
 	if x.rs {
-		if o.pairwise, err = sizes(g, o.R, stop); err != nil {
+		if err = x.pairs(o, g, res, stop); err != nil {
 			return nil, fail(exitError1, fmt.Errorf("%s: %w", s.name, err))
 		}
 	}
@@ -151,16 +154,30 @@ func (x *examiner) judge(res graph.Result) (*gate, error) {
 	return v, nil
 }
 
-// sizes finds the largest s for which the graph is (r,s)-robust.
-func sizes(g graph.Graph, r int, stop func() bool) (*pairwise, error) {
-	if r == 0 {
-		return &pairwise{SExact: true}, nil
+// pairs finds the largest s for which the graph is (r,s)-robust, and with --f
+// whether it is (F+1,F+1)-robust.
+func (x *examiner) pairs(o *finding, g graph.Graph, robust graph.Result, stop func() bool) error {
+	o.pairwise = &pairwise{SExact: true}
+	if o.R > 0 {
+		res, err := graph.LargestS(g, o.R, stop)
+		if err != nil {
+			return err
+		}
+		o.pairwise = &pairwise{res.S, res.Lower, res.Upper, res.Exact, pairOf(res.Witness)}
 	}
-	res, err := graph.LargestS(g, r, stop)
-	if err != nil {
-		return nil, err
+	if x.f < 0 {
+		return nil
 	}
-	return &pairwise{res.S, res.Lower, res.Upper, res.Exact, pairOf(res.Witness)}, nil
+	want := x.f + 1
+	if robust.Upper < want {
+		o.Total = new(bool)
+		return nil
+	}
+	res, err := graph.LargestS(g, want, stop)
+	if yes := res.Lower >= want; err == nil && (yes || res.Upper < want) {
+		o.Total = &yes
+	}
+	return err
 }
 
 func measure(g graph.Graph) (m *measures, err error) {

@@ -30,12 +30,14 @@ type graphSource struct {
 	sizes    []int
 	params   []string
 	seed     uint64
+	count    int // how many graphs of a random family, with one seed after another
 	from     string
 }
 
 func (s *graphSource) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&s.families, "family", nil, "graphs of these `families` (synod graph list)")
 	cmd.Flags().IntSliceVarP(&s.sizes, "nodes", "n", nil, "with --family: numbers of nodes")
+	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: how many graphs of a random family, of one seed after another")
 	s.addParams(cmd)
 	s.addFrom(cmd)
 }
@@ -85,16 +87,40 @@ func (s *graphSource) fromFamilies(yield func(subject, error) bool) {
 	}
 	for _, name := range s.families {
 		for _, n := range s.sizes {
-			b, err := graph.Build(name, n, params[name], s.seed)
-			if err != nil {
-				yield(subject{}, fail(exitUsage, err))
-				return
-			}
-			if !yield(subject{name, graph.File{Graph: b.Graph}, b}, nil) {
+			if !s.fromFamily(name, n, params[name], yield) {
 				return
 			}
 		}
 	}
+}
+
+// fromFamily yields one graph, or as many as were asked for of a random family. It
+// reports whether more is wanted.
+func (s *graphSource) fromFamily(name string, n int, params map[string]any, yield func(subject, error) bool) bool {
+	for k := range max(s.count, 1) {
+		b, err := graph.Build(name, n, params, s.seed+uint64(k))
+		if err != nil {
+			yield(subject{}, fail(exitUsage, err))
+			return false
+		}
+		label := name
+		if s.count > 1 && drawn(name) {
+			label = fmt.Sprintf("%s seed %d", name, b.Seed)
+		}
+		if !yield(subject{label, graph.File{Graph: b.Graph}, b}, nil) {
+			return false
+		}
+		if !drawn(name) {
+			break
+		}
+	}
+	return true
+}
+
+// drawn says whether a family is random.
+func drawn(name string) bool {
+	f, err := graph.FindFamily(name)
+	return err == nil && f.Seeded
 }
 
 // sortParams gives each parameter to the families that understand it. Values are

@@ -72,6 +72,9 @@ func (t *findings) heads() []string {
 	heads = append(heads, "F(SAC: r≥F+1)", "F(reliable-only: r≥2F+1)")
 	if t.asked.f >= 0 {
 		heads = append(heads, fmt.Sprintf("F=%d", t.asked.f))
+		if t.asked.rs {
+			heads = append(heads, fmt.Sprintf("(%d,%[1]d)-robust", t.asked.f+1))
+		}
 	}
 	if t.asked.measures {
 		heads = append(heads, "degrees", "κ", "λ₂")
@@ -94,7 +97,10 @@ func (t *findings) row(o *finding) []string {
 		row = append(row, least+strconv.Itoa(o.FSAC), least+strconv.Itoa(o.FStrong))
 	}
 	if o.gate != nil {
-		row = append(row, o.verdict())
+		row = append(row, yesNo(o.Enough))
+		if t.asked.rs {
+			row = append(row, yesNo(o.Total))
+		}
 	}
 	if m := o.measures; m != nil {
 		algebraic := "–"
@@ -108,11 +114,11 @@ func (t *findings) row(o *finding) []string {
 	return append(row, strconv.Itoa(o.Calls), why)
 }
 
-func (g *gate) verdict() string {
+func yesNo(b *bool) string {
 	switch {
-	case g.Enough == nil:
+	case b == nil:
 		return "not known"
-	case *g.Enough:
+	case *b:
 		return "yes"
 	}
 	return "no"
