@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -17,7 +18,12 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "engine" {
+		os.Exit(engineChild(os.Args[2:]))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // canary stands for a key that must occur nowhere.
 const canary = "sk-canary-0123456789abcdef"

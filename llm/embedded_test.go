@@ -1,0 +1,199 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/prompt"
+)
+
+// lines is an engine that finds a line as likely as its table says and writes
+// the same line whatever it is asked.
+type lines struct {
+	likely  map[string]float64 // mean log-probability; others -9
+	written engine.Result
+	asked   []engine.Request
+	prefix  string
+}
+
+func (l *lines) Generate(_ context.Context, r engine.Request) (engine.Result, error) {
+	l.asked = append(l.asked, r)
+	return l.written, nil
+}
+
+func (l *lines) Likelihood(_ context.Context, prefix string, list []string) ([]engine.Score, engine.Usage, error) {
+	l.prefix = prefix
+	scores := make([]engine.Score, len(list))
+	for i, s := range list {
+		mean, known := l.likely[s]
+		if !known {
+			mean = -9
+		}
+		scores[i] = engine.Score{Mean: mean, Sum: mean, Tokens: 1}
+	}
+	return scores, engine.Usage{PromptTokens: 10}, nil
+}
+
+func boxBook(t *testing.T) *prompt.Book {
+	t.Helper()
+	page := func(completion string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(`{{define "system"}}Be brief.{{end}}{{define "user"}}` + "{{.Question.Text}}" + `{{end}}` + completion)}
+	}
+	b, err := prompt.NewBook("box", fstest.MapFS{
+		"answer.tmpl": page(`{{define "completion"}}{{.Completion}}{{end}}`),
+		"plain.tmpl":  page(""),
+		"weigh.tmpl":  {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Completion}}{{end}}`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func replyOf(t *testing.T, c EmbeddedConfig, e completer, p synod.Prompt) (synod.Reply, error) {
+	t.Helper()
+	if p.Template == "" {
+		p.Template = "box/answer"
+	}
+	chat, err := boxBook(t).Render(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&embedded{cfg: c}).reply(t.Context(), e, &p, chat)
+}
+
+var (
+	capital = &synod.Question{Text: "What is the capital of France?", Form: synod.Text}
+	twoTwo  = &synod.Question{Text: "What is 2 + 2?", Form: synod.Number}
+	wet     = &synod.Question{Text: "Is water wet?", Form: synod.Bool}
+	fruit   = &synod.Question{Text: "Which is a fruit?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "hammer"}, {Label: "B", Text: "apple"}}}
+)
+
+func TestEmbeddedAnswersByALine(t *testing.T) {
+	cold := embeddedDefaults()
+	cold.Temperature = 0
+	for _, c := range []struct {
+		name   string
+		q      *synod.Question
+		engine lines
+		want   string // "" is unreadable
+	}{
+		{"text", capital, lines{written: engine.Result{Text: " Paris\n", Finish: "stop"}}, "Paris"},
+		{"number", twoTwo, lines{written: engine.Result{Text: " 4", Finish: "stop"}}, "4"},
+		{"cut", capital, lines{written: engine.Result{Text: " It is Paris. Once there was", Finish: "length"}}, "It is Paris."},
+		{"cut in its first sentence", capital, lines{written: engine.Result{Text: " Once there was", Finish: "length"}}, ""},
+		{"choice", fruit, lines{likely: map[string]float64{" apple": -1}}, "B"},
+		{"bool", wet, lines{likely: map[string]float64{" false": -1}}, "false"},
+	} {
+		r, err := replyOf(t, cold, &c.engine, synod.Prompt{Purpose: synod.Answering, Question: c.q})
+		if string(r.Answer) != c.want || (err != nil) != (c.want == "") || err == nil && !r.Typed {
+			t.Errorf("%s: %+v, %v", c.name, r, err)
+		}
+		for _, q := range c.engine.asked {
+			if q.Messages != nil || !strings.HasSuffix(q.Prompt, "Question: "+c.q.Text+"\nAnswer:") || q.MaxTokens > lineTokens {
+				t.Errorf("%s: asked %+v", c.name, q)
+			}
+		}
+	}
+}
+
+// Temperature spreads the picks; greedy members all pick the likeliest.
+func TestEmbeddedSamplesOptions(t *testing.T) {
+	c, seen := embeddedDefaults(), map[synod.Answer]int{}
+	for seed := range uint64(200) {
+		r, err := replyOf(t, c, &lines{likely: map[string]float64{" apple": -1, " hammer": -1.3}}, synod.Prompt{Purpose: synod.Answering, Question: fruit, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[r.Answer]++
+	}
+	if seen["B"] < 100 || seen["A"] < 50 { // exp(0.3/0.6) to 1: 125 and 75 expected
+		t.Errorf("picks: %v", seen)
+	}
+}
+
+func TestEmbeddedRefinesByChoosing(t *testing.T) {
+	likely := map[string]float64{" Paris": -0.1, " London": -2}
+	for _, c := range []struct {
+		own, want string
+		peers     []synod.Answer
+	}{
+		{"london", "paris", []synod.Answer{"paris", "london"}},
+		{"paris", "paris", []synod.Answer{"london", "london", "london"}},
+		{"london", "london", []synod.Answer{"rome"}},
+		{"oslo", "oslo", []synod.Answer{"rome"}}, // a tie keeps its own
+		{"london", "london", []synod.Answer{"london"}},
+	} {
+		p := synod.Prompt{Purpose: synod.Refining, Question: capital, Own: synod.Answer(c.own), Spelling: map[synod.Answer]string{"paris": "Paris", "london": "London"}}
+		for _, a := range c.peers {
+			p.Peers = append(p.Peers, synod.Rated{Answer: a, Score: 0.5})
+		}
+		r, err := replyOf(t, embeddedDefaults(), &lines{likely: likely}, p)
+		if err != nil || string(r.Answer) != c.want {
+			t.Errorf("%+v: %+v, %v", c, r, err)
+		}
+		if a, surface, ok := prompt.AnswerOf(capital, &synod.Reply{Status: synod.OK, Typed: true, Answer: r.Answer, Text: r.Text}, false); !ok || a != r.Answer || surface != p.Spelled(a) {
+			t.Errorf("%+v: read as %q, shown as %q", c, a, surface)
+		}
+	}
+}
+
+// The paper's way, a page without a completion, and the settings ask for the
+// whole prompt.
+func TestEmbeddedWrites(t *testing.T) {
+	w := embeddedDefaults()
+	w.Answers, w.Refine = written, written
+	said := engine.Result{Text: `{"reasoning":"","answer":"4"}`, Finish: "stop"}
+	for name, c := range map[string]struct {
+		cfg EmbeddedConfig
+		p   synod.Prompt
+	}{
+		"exact":   {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Exact: true}},
+		"page":    {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Template: "box/plain"}},
+		"answers": {w, synod.Prompt{Purpose: synod.Answering, Question: fruit}},
+		"refine":  {w, synod.Prompt{Purpose: synod.Refining, Question: twoTwo, Own: "3", Peers: []synod.Rated{{Answer: "4"}}}},
+	} {
+		e := lines{written: said}
+		r, err := replyOf(t, c.cfg, &e, c.p)
+		if err != nil || r.Typed || r.Text != said.Text || len(e.asked) != 1 || e.asked[0].Messages == nil || (e.asked[0].Grammar == "") != c.p.Exact {
+			t.Errorf("%s: %+v, %v, asked %+v", name, r, err, e.asked)
+		}
+	}
+	_, err := replyOf(t, w, &lines{written: engine.Result{Text: `{"rea`, Finish: "length"}}, synod.Prompt{Purpose: synod.Answering, Question: twoTwo})
+	var f *Failure
+	if !errors.As(err, &f) || f.Status != synod.Unreadable {
+		t.Errorf("a cut reply: %v", err)
+	}
+}
+
+// A score is of the words of an option, after the question without its options.
+func TestEmbeddedWeighs(t *testing.T) {
+	e := lines{likely: map[string]float64{" apple": -0.5}}
+	r, err := replyOf(t, embeddedDefaults(), &e, synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing, Question: fruit, Candidate: "B"})
+	if err != nil || !r.Typed || r.Value != -0.5 || !strings.HasSuffix(e.prefix, "\n\nQuestion: Which is a fruit?\nAnswer:") {
+		t.Errorf("%+v, %v after %q", r, err, e.prefix)
+	}
+}
+
+func TestEmbeddedSettings(t *testing.T) {
+	for _, c := range []struct{ key, says string }{{"answers", "short or written"}, {"refine", "choose or written"}} {
+		cfg := embeddedDefaults()
+		cfg.Model = "m"
+		if err := cfg.validate(); err != nil {
+			t.Fatal(err)
+		}
+		*map[string]*string{"answers": &cfg.Answers, "refine": &cfg.Refine}[c.key] = "loud"
+		if err := cfg.validate(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", c.key, err)
+		}
+	}
+	if got := answers(fruit); !slices.Equal(got, []synod.Answer{"A", "B"}) || answers(capital) != nil {
+		t.Errorf("answers: %v", got)
+	}
+}
