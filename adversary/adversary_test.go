@@ -137,6 +137,41 @@ func TestEquivocator(t *testing.T) {
 	}
 }
 
+// Whom it deceives goes by its neighbours and not by how a protocol addresses
+// them; an only neighbour would otherwise never hear a lie.
+func TestEquivocatorAddresses(t *testing.T) {
+	for _, c := range []struct {
+		peers, to []synod.NodeID
+		want      string
+	}{
+		{[]synod.NodeID{4}, []synod.NodeID{4}, `[4]:"43" `},
+		{[]synod.NodeID{4, 5}, []synod.NodeID{4}, `[4]:"42" `},
+		{[]synod.NodeID{4, 5}, []synod.NodeID{5}, `[5]:"43" `},
+		{[]synod.NodeID{4, 5, 6}, []synod.NodeID{6, 5, 4}, `[6 4]:"42" [5]:"43" `},
+	} {
+		body, _ := synod.Response{Answer: "42"}.AppendBinary(nil)
+		honest := speaks{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond}, Body: body}}}
+		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Question: number}, honest)
+		got := ""
+		for _, x := range m.Step(0, synod.Begin{}) {
+			send := x.(synod.Send)
+			var word synod.Response
+			if err := word.UnmarshalBinary(send.Body); err != nil {
+				t.Fatal(err)
+			}
+			got += fmt.Sprintf("%v:%s ", send.To, word.Answer)
+		}
+		if got != c.want {
+			t.Errorf("%v to %v: %s; want %s", c.peers, c.to, got, c.want)
+		}
+	}
+}
+
+// speaks says one thing, whatever happens.
+type speaks struct{ synod.Send }
+
+func (s speaks) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{s.Send} }
+
 // What the equivocator says to the others is an answer of the same form, and
 // another one.
 func TestEquivocatorLies(t *testing.T) {

@@ -3,6 +3,7 @@ package adversary
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
@@ -12,8 +13,8 @@ var equivocatorEntry = Entry{
 	Entry: synod.Entry{Name: "equivocator", Summary: "tells its neighbours different things in the same round"},
 	About: `Takes part as an honest member does, but splits every message in two: its first,
 third, fifth … neighbour hears its true answer, the others hear another one made
-from it (a number one higher, the next choice, the opposite). A protocol without
-signed broadcast cannot notice.`,
+from it (a number one higher, the next choice, the opposite). An only neighbour
+hears the lie. A protocol without signed broadcast cannot notice.`,
 	New: plain(equivocator{}),
 }
 
@@ -24,17 +25,24 @@ func (equivocator) Steady() bool { return true }
 
 func (equivocator) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	return &tongue{honest: honest, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
-		var ours, theirs []synod.NodeID
-		for i, id := range s.To {
-			if i%2 == 0 {
-				ours = append(ours, id)
+		var told, deceived []synod.NodeID
+		for _, id := range s.To {
+			if len(seat.Peers) == 1 || slices.Index(seat.Peers, id)%2 == 1 {
+				deceived = append(deceived, id)
 			} else {
-				theirs = append(theirs, id)
+				told = append(told, id)
 			}
 		}
 		lie := word
 		lie.Answer = other(seat.Question, word.Answer)
-		return []synod.Send{with(s, ours, word), with(s, theirs, lie)}
+		var out []synod.Send
+		if told != nil {
+			out = append(out, with(s, told, word))
+		}
+		if deceived != nil {
+			out = append(out, with(s, deceived, lie))
+		}
+		return out
 	}}
 }
 
