@@ -34,6 +34,7 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.bound = boundOf(c.graph, c.spec.F)
 	c.models = map[string]llm.Model{}
 	for _, s := range c.seats {
 		if c.models[s.model] != nil {
@@ -49,7 +50,8 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 	return c, nil
 }
 
-// seatAll does all of Convene that needs no model: enough for a replay.
+// seatAll does all of Convene that needs neither model nor search: enough for a
+// replay, and to find mistakes.
 func seatAll(spec Spec) (*Council, error) {
 	c := &Council{spec: spec}
 	for _, step := range []struct {
@@ -119,7 +121,6 @@ func (c *Council) drawGraph() (err error) {
 	if c.spec.F < 0 || c.spec.F > n {
 		return fmt.Errorf("f is %d; it must be between 0 and the number of seats, %d", c.spec.F, n)
 	}
-	c.bound = boundOf(c.graph, c.spec.F)
 	return nil
 }
 

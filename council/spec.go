@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"synod.dev/synod/graph"
 	"synod.dev/synod/sim"
 )
 
@@ -81,6 +82,9 @@ func (s *Spec) roll() ([]seat, error) {
 			return nil, fmt.Errorf("seat %d of the list has no id", i+1)
 		}
 		ids := []string{spec.ID}
+		if spec.Count < 0 || spec.Count > graph.MaxNodes {
+			return nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count, graph.MaxNodes)
+		}
 		if spec.Count > 0 {
 			ids = ids[:0]
 			for k := range spec.Count {

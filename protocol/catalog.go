@@ -51,7 +51,16 @@ guaranteed  on an r-robust graph with at most F Byzantine neighbours each:
             links everyone to some root (Property 4.3);
             r >= 2F+1: reliable members alone stay linked (4.3-strong).
 measured    that good judges carry right answers to weak members.
-not promised  agreement, correctness, anything once a judge is fooled.`,
+not promised  agreement, correctness, anything once a judge is fooled.
+
+rounds       T, the number of rounds (6)
+score        stated: the model writes a number; likelihood: the mean log-probability
+             it gives the answer's text (members in the box only)
+strict-trim  true: drop the F lowest whatever the self-score, which extends 4.2 to
+             faulty members
+caution      what prompts say of hostile peers: none, may-exist, or bound (names F)
+rationale    bytes of reasoning that travel beside an answer (0: answers alone)
+within       ticks that an exchange may take (4)`,
 		New:     func() Protocol { return sac.New() },
 		Prompts: sac.Prompts,
 	},
