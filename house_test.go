@@ -22,6 +22,7 @@ var ranks = map[string]int{
 	"protocol/*":  2, // protocol imports its folders: the table is above what it lists
 	"protocol":    3,
 	"adversary":   2,
+	"task":        2,
 	"llm/engine":  1,
 	"llm/models":  1,
 	"llm":         2,

@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/task"
 )
 
 // shelf is a catalogue as "synod list" and "synod explain" see it.
@@ -42,7 +43,10 @@ func shelves() []shelf {
 			return e.About
 		}},
 		{"models", modelEntries, nil},
-		{"tasks", none, nil},
+		{"tasks", func() []synod.Entry { return lines(task.Catalogue.All()) }, func(name string) string {
+			e, _ := task.Catalogue.Find(name)
+			return fmt.Sprintf("%s\n\nanswers     %s\nitems       %d", e.About, e.Form, e.Items)
+		}},
 		{"presets", none, nil},
 	}
 }

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod"
+	"synod.dev/synod/task"
+)
+
+type gradeFlags struct {
+	form     string
+	choices  []string
+	flexible bool
+	batch    bool
+	asJSON   bool
+}
+
+func gradeCommand() *cobra.Command {
+	var f gradeFlags
+	cmd := &cobra.Command{
+		Use:   "grade --form FORM WANT GOT",
+		Short: "Say whether an answer is right, and how it was read",
+		Long: `Compares GOT, a model's reply or a bare answer, with WANT, the key, and prints
+right, wrong or unreadable and how both were read. What counts is the answer that
+the reply commits to (strict); with --flexible the last thing in it that could be
+one counts where there is no such answer. Both are printed.
+
+Exit codes: 0 right, 100 wrong, 1 unreadable.
+
+--batch reads JSON lines {"form", "want", "got", "choices"?} from stdin and prints
+each with "verdict", "strict" and "flexible" added; it exits with 0 whatever the
+verdicts are.`,
+		Example: `  synod grade --form number 18 "The answer is 18."
+  synod grade --form math '\frac{11}{18}' 11/18
+  synod grade --form choice --choices Paris,Rome,Oslo A "(A) Paris"
+  synod grade --batch < graded.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.batch && len(args) > 0:
+				return errors.New("--batch reads from stdin; give no answers")
+			case !f.batch && len(args) != 2:
+				return fmt.Errorf("give two answers, the wanted one and the one to be graded; there are %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.batch {
+				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			return f.grade(cmd.OutOrStdout(), args[0], args[1])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.form, "form", "", "the form of the answers: "+strings.Join(formNames(), ", "))
+	fl.StringSliceVar(&f.choices, "choices", nil, "the texts of the choices A, B, C, … of a choice question")
+	fl.BoolVar(&f.flexible, "flexible", false, "let the flexible reading decide")
+	fl.BoolVar(&f.batch, "batch", false, "grade JSON lines from stdin")
+	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(formNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func formNames() []string {
+	var names []string
+	for _, f := range task.Forms() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+// question is what the two answers answer, as far as a grader must know it.
+func (f gradeFlags) question(form string, choices []string) (*synod.Question, error) {
+	if form == "" {
+		return nil, errors.New("--form is missing; it is one of " + strings.Join(formNames(), ", "))
+	}
+	if !slices.Contains(formNames(), form) {
+		return nil, fmt.Errorf("no form is called %q%s; there are: %s", form, synod.Hint(form, formNames()), strings.Join(formNames(), ", "))
+	}
+	q := &synod.Question{Form: synod.Form(form)}
+	for i, text := range choices {
+		if i == 26 {
+			return nil, errors.New("there are more than 26 choices")
+		}
+		q.Options = append(q.Options, synod.Option{Label: string(rune('A' + i)), Text: text})
+	}
+	return q, nil
+}
+
+// verdict is the one that counts.
+func (f gradeFlags) verdict(g task.Grade) task.Verdict {
+	if f.flexible {
+		return g.Flexible
+	}
+	return g.Strict
+}
+
+func (f gradeFlags) grade(out io.Writer, want, got string) error {
+	q, err := f.question(f.form, f.choices)
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	g := task.GradeReply(q, want, got)
+	g.Verdict = f.verdict(g)
+	if f.asJSON {
+		err = writeJSON(out, struct {
+			Version int `json:"version"`
+			task.Grade
+		}{1, g})
+	} else {
+		_, err = io.WriteString(out, explainGrade(g))
+	}
+	switch {
+	case err != nil:
+		return fail(exitError1, err)
+	case g.Verdict == task.Right:
+		return nil
+	case g.Verdict == task.Wrong:
+		return fail(exitGate, nil)
+	}
+	return fail(exitError1, nil)
+}
+
+func explainGrade(g task.Grade) string {
+	read := func(s string) string {
+		if s == "" {
+			return "nothing"
+		}
+		return oneLine(s)
+	}
+	s := fmt.Sprintf("%s\nwant      %s\ngot       %s\nstrict    %s\nflexible  %s", g.Verdict, read(g.Want), read(g.Got), g.Strict, g.Flexible)
+	if g.Loose != g.Got {
+		s += ", reading " + read(g.Loose)
+	}
+	if g.Problem != "" {
+		s += "\nproblem   " + g.Problem
+	}
+	return s + "\n"
+}
+
+// maxGradeLine is how long a line of a batch may be.
+const maxGradeLine = 4 << 20
+
+// gradeRow is a line of a batch. Other keys of a line are kept and not read.
+type gradeRow struct {
+	Form    string          `json:"form"`
+	Want    json.RawMessage `json:"want"`
+	Got     json.RawMessage `json:"got"`
+	Choices []string        `json:"choices"`
+	Verdict json.RawMessage `json:"verdict"`
+}
+
+// answerText is an answer as text: a string's own, or a number, true or any value
+// as it stands.
+func answerText(name string, raw json.RawMessage) (string, error) {
+	if len(raw) == 0 {
+		return "", fmt.Errorf("the line has no %q", name)
+	}
+	if raw[0] != '"' {
+		return string(raw), nil
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}
+
+func (f gradeFlags) gradeLines(in io.Reader, out io.Writer) error {
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, maxGradeLine)
+	w := bufio.NewWriter(out)
+	defer w.Flush()
+	for n := 1; s.Scan(); n++ {
+		line, err := f.gradeLine(bytes.TrimSpace(s.Bytes()))
+		if err != nil {
+			return fail(exitError1, fmt.Errorf("stdin, line %d: %w", n, err))
+		}
+		if _, err := w.Write(append(line, '\n')); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fail(exitError1, fmt.Errorf("read stdin: %w", err))
+	}
+	return nil
+}
+
+// gradeLine adds the grade to a line and leaves what stands in it as it is.
+func (f gradeFlags) gradeLine(line []byte) ([]byte, error) {
+	if len(line) == 0 {
+		return nil, errors.New("the line is empty")
+	}
+	var row gradeRow
+	if err := json.Unmarshal(line, &row); err != nil {
+		return nil, fmt.Errorf("it is no line of {\"form\", \"want\", \"got\"}: %w", err)
+	}
+	if row.Form == "" {
+		row.Form = f.form
+	}
+	q, err := f.question(row.Form, row.Choices)
+	if err != nil {
+		return nil, err
+	}
+	if row.Verdict != nil {
+		return nil, errors.New("the line has a verdict already")
+	}
+	want, err := answerText("want", row.Want)
+	if err != nil {
+		return nil, err
+	}
+	got, err := answerText("got", row.Got)
+	if err != nil {
+		return nil, err
+	}
+	g := task.GradeReply(q, want, got)
+	g.Verdict = f.verdict(g)
+	graded, err := json.Marshal(g)
+	if err != nil {
+		return nil, err
+	}
+	body := line[:len(line)-1] // all but the closing brace
+	return slices.Concat(body, []byte(","), graded[1:]), nil
+}

@@ -1,0 +1,121 @@
+package task
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// makeLogic asks what follows.
+func makeLogic(r *rand.Rand, level int) problem {
+	switch level {
+	case 1:
+		return ordered(r, 3)
+	case 2:
+		return syllogism(r)
+	case 3:
+		return ordered(r, 5)
+	case 4:
+		return formula(r, 2)
+	}
+	return knights(r)
+}
+
+// draw takes n different people.
+func draw(r *rand.Rand, n int) []string {
+	all := slices.Clone(people)
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:n]
+}
+
+// ordered gives neighbours in a line-up and asks about two others.
+func ordered(r *rand.Rand, n int) problem {
+	who, word := draw(r, n), one(r, "older", "taller", "faster")
+	var facts []string
+	for i := range n - 1 {
+		facts = append(facts, fmt.Sprintf("%s is %s than %s.", who[i], word, who[i+1]))
+	}
+	r.Shuffle(len(facts), func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
+	i := r.IntN(n - 2)
+	j := i + 2
+	if r.IntN(2) == 0 {
+		i, j = j, i
+	}
+	return truth(i < j, func(claim bool) bool { // search from i downwards along the facts
+		at, reached := who[i], false
+		for range n {
+			for _, f := range facts {
+				if rest, found := strings.CutPrefix(f, at+" is "+word+" than "); found {
+					at = strings.TrimSuffix(rest, ".")
+					reached = reached || at == who[j]
+					break
+				}
+			}
+		}
+		return claim == reached
+	}, "%s Is %s %s than %s? Answer true or false.", strings.Join(facts, " "), who[i], word, who[j])
+}
+
+// syllogism has made-up words, so that nothing but the form decides.
+func syllogism(r *rand.Rand) problem {
+	words := []string{"blickets", "dorps", "fennels", "grums", "quills", "zibbles", "tovers", "mirks"}
+	r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	a, b, c := words[0], words[1], words[2]
+	forms := []struct {
+		text  string
+		truth bool
+	}{
+		{"All %[1]s are %[2]s. All %[2]s are %[3]s. Must all %[1]s be %[3]s?", true},
+		{"All %[1]s are %[2]s. All %[3]s are %[2]s. Must all %[1]s be %[3]s?", false},
+		{"No %[1]s are %[2]s. All %[3]s are %[2]s. Can a thing be one of the %[1]s and one of the %[3]s?", false},
+		{"Some %[1]s are %[2]s. All %[2]s are %[3]s. Must some %[1]s be %[3]s?", true},
+		{"All %[1]s are %[2]s. Some %[2]s are %[3]s. Must some %[1]s be %[3]s?", false},
+	}
+	f := forms[r.IntN(len(forms))]
+	return truth(f.truth, func(claim bool) bool { return claim == follows(f.text) },
+		f.text+" Answer true or false.", a, b, c)
+}
+
+// follows decides a syllogism by trying all worlds: which of the eight kinds of
+// thing (in a, b, c or not) exist.
+func follows(text string) bool {
+	sentences := strings.Split(strings.TrimSuffix(text, "?"), ". ")
+	can := strings.HasPrefix(sentences[2], "Can")
+	for world := range 256 {
+		if !holdsIn(sentences[0], world) || !holdsIn(sentences[1], world) {
+			continue
+		}
+		asked := strings.TrimPrefix(sentences[2], "Must ")
+		asked = strings.ToUpper(asked[:1]) + strings.ReplaceAll(asked[1:], " be ", " are ")
+		if can {
+			if holdsIn("Some %[1]s are %[3]s", world) {
+				return true
+			}
+		} else if !holdsIn(asked, world) {
+			return false
+		}
+	}
+	return !can
+}
+
+// holdsIn evaluates "All|Some|No %[i]s are %[j]s". All is not said of nothing.
+func holdsIn(sentence string, world int) bool {
+	var x, y int
+	quantity, rest, _ := strings.Cut(sentence, " ")
+	fmt.Sscanf(rest, "%%[%d]s are %%[%d]s", &x, &y)
+	both, only := false, false
+	for thing := range 8 {
+		if world>>thing&1 == 1 && thing>>(x-1)&1 == 1 {
+			both = both || thing>>(y-1)&1 == 1
+			only = only || thing>>(y-1)&1 == 0
+		}
+	}
+	switch quantity {
+	case "All":
+		return both && !only
+	case "Some":
+		return both
+	}
+	return !both
+}

@@ -1,0 +1,79 @@
+package task
+
+import (
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+)
+
+// TestBuiltin checks every answer by another route than the one by which it was
+// found, and that no other candidate would pass.
+func TestBuiltin(t *testing.T) {
+	for seed := range uint64(20) {
+		for i := range 300 {
+			it, p := builtinItem(seed, i)
+			if err := it.check(); err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, it, err)
+			}
+			if !p.holds(it.key) {
+				t.Errorf("seed %d: %s: %q has the key %s, which does not hold", seed, it, p.text, it.key)
+			}
+			for _, c := range candidates(it) {
+				if c != it.key && p.holds(c) {
+					t.Errorf("seed %d: %s: %q has the key %s, and %s holds too", seed, it, p.text, it.key, c)
+				}
+			}
+			if strings.Contains(p.text, "%!") {
+				t.Errorf("%s: a template is broken: %s", it, p.text)
+			}
+			if g := it.GradeReply("Answer: " + it.key); g.Verdict != Right {
+				t.Errorf("%s: its own key is %+v", it, g)
+			}
+		}
+	}
+}
+
+// candidates are answers that a careless generator would let pass too.
+func candidates(it Item) []string {
+	switch it.Question.Form {
+	case synod.Bool:
+		return []string{"true", "false"}
+	case synod.Choice:
+		var all []string
+		for _, o := range it.Question.Options {
+			all = append(all, o.Label)
+		}
+		return all
+	}
+	var all []string
+	for n := -5; n < 200; n++ {
+		all = append(all, itoa(n))
+	}
+	return all
+}
+
+func TestBuiltinIsStable(t *testing.T) {
+	long, err := makeBuiltin(7, 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, _ := makeBuiltin(7, 0)
+	if len(short) != builtinItems {
+		t.Errorf("%d items by default, want %d", len(short), builtinItems)
+	}
+	levels, topics := map[int]int{}, map[string]int{}
+	for i, it := range short {
+		if it.Question.Text != long[i].Question.Text || it.key != long[i].key {
+			t.Errorf("item %d depends on how many are asked for", i)
+		}
+		levels[it.Level]++
+		topics[it.Topic]++
+	}
+	if len(levels) != 5 || len(topics) != len(kinds) {
+		t.Errorf("levels %v, topics %v", levels, topics)
+	}
+	if _, err := makeBuiltin(0, maxBuiltin+1); err == nil {
+		t.Error("there is no limit")
+	}
+}

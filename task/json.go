@@ -1,0 +1,165 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxJSON  = 64 << 10 // bytes of an answer in JSON
+	maxDepth = 64       // of its nesting
+)
+
+// readJSON reads one JSON value. Objects in which a key stands twice are not read:
+// two readers could take them for two values.
+func readJSON(s string) (reading, bool) {
+	if len(s) > maxJSON || !utf8.ValidString(s) {
+		return reading{}, false
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	v, err := jsonValue(d, 0)
+	if err != nil {
+		return reading{}, false
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return reading{}, false
+	}
+	var flat bytes.Buffer
+	if json.Compact(&flat, []byte(s)) != nil {
+		return reading{}, false
+	}
+	return reading{shown: flat.String(), value: v}, true
+}
+
+var errJSON = errors.New("not read")
+
+// jsonValue decodes the next value; numbers become exact rationals.
+func jsonValue(d *json.Decoder, depth int) (any, error) {
+	t, err := d.Token()
+	if err != nil || depth > maxDepth {
+		return nil, errJSON
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return jsonNumber(string(t))
+	case json.Delim:
+		if t == '{' {
+			return jsonObject(d, depth)
+		}
+		var all []any
+		for d.More() {
+			v, err := jsonValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, v)
+		}
+		_, err := d.Token()
+		return all, err
+	}
+	return t, nil
+}
+
+func jsonObject(d *json.Decoder, depth int) (any, error) {
+	out := map[string]any{}
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, isString := k.(string)
+		if _, again := out[key]; again || !isString {
+			return nil, errJSON
+		}
+		if out[key], err = jsonValue(d, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+// jsonNumber keeps huge exponents from becoming huge numbers.
+func jsonNumber(s string) (any, error) {
+	if i := strings.IndexAny(s, "eE"); len(s) > 400 || i >= 0 && len(s)-i > 4 {
+		return nil, errJSON
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return nil, errJSON
+	}
+	return r, nil
+}
+
+// sameJSON compares two values: numbers by value, lists in order, objects without.
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case *big.Rat:
+		y, ok := b.(*big.Rat)
+		return ok && a.Cmp(y) == 0
+	case []any:
+		y, ok := b.([]any)
+		if !ok || len(a) != len(y) {
+			return false
+		}
+		for i := range a {
+			if !sameJSON(a[i], y[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		y, ok := b.(map[string]any)
+		if !ok || len(a) != len(y) {
+			return false
+		}
+		for k, v := range a {
+			w, has := y[k]
+			if !has || !sameJSON(v, w) {
+				return false
+			}
+		}
+		return true
+	}
+	return a == b
+}
+
+// outerJSON is what of a reply is JSON alone: all of it, or the fenced block that
+// ends it.
+func outerJSON(reply string) string {
+	s := strings.TrimSpace(reply)
+	if body, fenced := strings.CutSuffix(s, "```"); fenced {
+		if i := strings.LastIndex(body, "```"); i >= 0 {
+			return strings.TrimPrefix(body[i+3:], "json")
+		}
+	}
+	return s
+}
+
+// lastJSON reads the last object or list in a reply. Only the last few brackets
+// are tried.
+func lastJSON(reply string) (reading, bool) {
+	s := reply[max(0, len(reply)-maxJSON):]
+	end := strings.LastIndexAny(s, "}]")
+	if end < 0 {
+		return reading{}, false
+	}
+	s = s[:end+1]
+	best, found := reading{}, false
+	at := len(s)
+	for range 200 { // the longest that ends there and is JSON
+		if at = strings.LastIndexAny(s[:at], "{["); at < 0 {
+			break
+		}
+		if r, ok := readJSON(s[at:]); ok {
+			best, found = r, true
+		}
+	}
+	return best, found
+}

@@ -1,0 +1,218 @@
+package task
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+)
+
+// TestPublicSets counts what the data's README counts, and checks that every key
+// is right by its own grader.
+func TestPublicSets(t *testing.T) {
+	for name, want := range map[string]int{
+		"gsm8k": 1319, "math500": 500, "sac-math": 30, "sac-commonsense": 30, "csqa": 1221, "mmlu-pro": 1000, "xstest": 450,
+		"arc-easy": 500, "arc-challenge": 500, "boolq": 500, "hellaswag": 500, "openbookqa": 500, "piqa": 500, "social-iqa": 500, "winogrande": 500,
+	} {
+		items := open(t, name)
+		if len(items) != want {
+			t.Errorf("%s: %d items, want %d", name, len(items), want)
+		}
+		for _, it := range items {
+			if g := it.GradeReply(it.key); g.Verdict != Right {
+				t.Errorf("%s %s: its own key %q is %s", name, it, it.key, g.Verdict)
+			}
+		}
+	}
+}
+
+func TestLayouts(t *testing.T) {
+	data := dataDir(t)
+	flat := open(t, "csqa")
+	for file, name := range map[string]string{"csqa-dev-nested-sample.jsonl": "csqa", "xstest_prompts.csv": "xstest"} {
+		set, err := Open(name, Options{Data: filepath.Join(data, file)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, _ := set.Items()
+		other := open(t, name)
+		if name == "csqa" {
+			other = flat[:100]
+		}
+		if len(items) != len(other) {
+			t.Fatalf("%s: %d items, want %d", file, len(items), len(other))
+		}
+		for i := range items {
+			if fmt.Sprint(items[i].Question) != fmt.Sprint(other[i].Question) || items[i].key != other[i].key {
+				t.Errorf("%s: item %d differs between layouts", file, i)
+			}
+		}
+	}
+}
+
+func TestArrayLayout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.json")
+	row := `{"instruction": "Please choose the correct solution to the question: dresser\n\nSolution1: pin \n\nSolution2: finish \n\nAnswer format: solution1/solution2",
+	 "input": "", "output": "the correct answer is solution2", "answer": "solution2"}`
+	write(t, path, "[\n"+row+",\n"+row+"\n]\n")
+	set, err := Open("piqa", Options{Data: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, _ := set.Items()
+	if len(items) != 2 || items[1].Question.ID != items[0].Question.ID+"-2" || items[0].Question.Text != "dresser" {
+		t.Errorf("read as %v", items)
+	}
+	if o := items[0].Question.Options; len(o) != 2 || o[1] != (synod.Option{Label: "solution2", Text: "finish"}) {
+		t.Errorf("choices %v", o)
+	}
+}
+
+func TestLevels(t *testing.T) {
+	set, err := Open("math500", Options{Data: dataDir(t), Levels: []int{4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, _ := set.Items(); len(items) != 128 {
+		t.Errorf("%d items of level 4, want 128", len(items))
+	}
+	if _, err := Open("sac-math", Options{Data: dataDir(t), Levels: []int{2}}); err == nil {
+		t.Error("a level that has no items is no error")
+	}
+}
+
+// TestPaperAnswers: of the paper's 30 keys one is wrong, and 11/18 is only spelt
+// differently.
+func TestPaperAnswers(t *testing.T) {
+	noted := 0
+	for _, it := range open(t, "sac-math") {
+		if it.Note != "" {
+			noted++
+			if it.Question.ID != "de4ec0fd" {
+				t.Errorf("%s: %s", it, it.Note)
+			}
+		}
+	}
+	if noted != 1 {
+		t.Errorf("%d items carry a note, want 1", noted)
+	}
+	shortened := 0
+	for _, it := range open(t, "sac-commonsense") {
+		if it.Note != "" {
+			shortened++
+		}
+		if strings.Contains(it.Question.Text, "Answer format") || strings.Contains(it.Question.Text, "Please") {
+			t.Errorf("%s: the instruction's frame is left in %q", it, it.Question.Text)
+		}
+	}
+	if shortened != 10 {
+		t.Errorf("%d items in the paper's wording, want 10", shortened)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOwnFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.jsonl")
+	write(t, path, `{"id":"a","question":"How many legs have three cats?","answer":12}
+{"id":"b","question":"Which is a fish?","answer":"B","choices":["whale","cod"]}
+{"id":"c","question":"Which is a fish?","answer":"cod","choices":[{"label":"x","text":"whale"},{"label":"y","text":"cod"}]}
+{"id":"d","question":"Is water wet?","answer":true}
+{"id":"e","question":"Capital of France?","answer":"Paris"}
+`)
+	set, err := OpenFile(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, _ := set.Items()
+	want := []synod.Form{synod.Number, synod.Choice, synod.Choice, synod.Bool, synod.Text}
+	replies := []string{"12", "B", "y", "yes", "The answer is Paris."}
+	for i, it := range items {
+		if it.Question.Form != want[i] {
+			t.Errorf("%s is read as %s, want %s", it, it.Question.Form, want[i])
+		}
+		if g := it.GradeReply(replies[i]); g.Verdict != Right {
+			t.Errorf("%s: %q is %+v", it, replies[i], g)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	good := `{"id":"a","question":"q","answer":"1"}` + "\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "holds no question"},
+		{good + "\n" + good, ":2: the line is empty"},
+		{good + "  \n", ":2: the line is empty"},
+		{good + good, `:2: the id "a" stands on line 1 already`},
+		{good + `{"id":"b","question":"q","answer":`, ":2: broken JSON"},
+		{good + `[1]`, ":2: it is not a JSON object"},
+		{`{"id":"a","question":"q","anwser":"1"}`, `:1: unknown key "anwser" (did you mean "answer"?)`},
+		{`{"id":"a","Question":"q","answer":"1"}`, `:1: unknown key "Question"`},
+		{`{"id":"a","id":"b","question":"q","answer":"1"}`, `:1: the key "id" stands twice`},
+		{`{"question":"q","answer":"1"}`, ":1: there is no id"},
+		{`{"id":"a","answer":"1"}`, ":1: the question is empty"},
+		{`{"id":"a","question":"q"}`, ":1: there is no answer"},
+		{`{"id":"a","question":"q","answer":null}`, ":1: there is no answer"},
+		{`{"id":"a","question":"q","answer":[1]}`, ":1: the answer must be"},
+		{`{"id":7,"question":"q","answer":"1"}`, `:1: the value of "id" is a number; it must be a string`},
+		{`{"id":"a","question":"q","answer":"D","choices":["x","y"]}`, `:1: the answer "D" cannot be read as one of the choices`},
+		{`{"id":"a","question":"q","answer":"A","choices":["x"]}`, ":1: a choice question needs two choices"},
+		{`{"id":"a","question":"q","answer":"A","choices":"xy"}`, ":1: choices must be a list"},
+		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","txt":"x"}]}`, `:1: in choice 1: unknown key "txt" (did you mean "text"?)`},
+		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","text":"x"},{"label":"A","text":"y"}]}`, ":1: two choices have the label"},
+		{"{\"id\":\"a\",\"question\":\"\xff\",\"answer\":\"1\"}", ":1: the text is not UTF-8"},
+	} {
+		path := filepath.Join(t.TempDir(), "own.jsonl")
+		write(t, path, c.text)
+		_, err := OpenFile(path, "")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q gives %v; want %q", c.text, err, c.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "own.jsonl")
+	write(t, path, `{"id":"a","question":"q","answer":"many"}`)
+	if _, err := OpenFile(path, synod.Number); err == nil || !strings.Contains(err.Error(), `:1: the answer "many" cannot be read as a number`) {
+		t.Errorf("a key that is no number gives %v", err)
+	}
+	write(t, path, `{"id":"a","question":"q","answer":"A"}`)
+	if _, err := OpenFile(path, synod.Choice); err == nil || !strings.Contains(err.Error(), "needs two choices") {
+		t.Errorf("a choice question without choices gives %v", err)
+	}
+	if _, err := OpenFile(path, "numbr"); err == nil || !strings.Contains(err.Error(), `did you mean "number"`) {
+		t.Errorf("an unknown form gives %v", err)
+	}
+}
+
+// TestKeyIsHidden: no way of printing an item shows its key.
+func TestKeyIsHidden(t *testing.T) {
+	it, err := NewItem(synod.Question{ID: "q", Text: "?", Form: synod.Text}, "sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		if s := fmt.Sprintf(verb, it) + fmt.Sprintf(verb, []Item{it}) + fmt.Sprintf(verb, &it); strings.Contains(s, "sesame") {
+			t.Errorf("%s shows %s", verb, s)
+		}
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	for _, c := range []struct{ name, data, want string }{
+		{"gsm8", "", `did you mean "gsm8k"`},
+		{"gsm8k", "", "needs its data: give --data"},
+		{"gsm8k", t.TempDir(), "holds none of gsm8k-test.jsonl"},
+		{"gsm8k", "/nowhere", "no such file"},
+	} {
+		if _, err := Open(c.name, Options{Data: c.data}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Open(%q, %q): %v; want %q", c.name, c.data, err, c.want)
+		}
+	}
+}

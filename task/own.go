@@ -1,0 +1,129 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+)
+
+// OpenFile reads own questions from a file of one JSON object a line:
+//
+//	{"id": "q1", "question": "How many legs have three cats?", "answer": 12}
+//	{"id": "q2", "question": "Which is a fish?", "answer": "B", "choices": ["whale", "cod"]}
+//
+// An answer is a string, a number, true or false, or with the form JSON any value.
+// Choices are texts, which get the letters from A on, or {"label", "text"} objects;
+// the answer is a label or the whole text of one. Form "" guesses it line by line:
+// choices make a choice, true and false a bool, a number a number, all else text.
+func OpenFile(path string, form synod.Form) (Set, error) {
+	if form != "" && !slices.Contains(Forms(), form) {
+		return nil, unknownForm(form)
+	}
+	items, err := readRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, form) })
+	if err != nil {
+		return nil, err
+	}
+	return list(items), nil
+}
+
+type ownRow struct {
+	ID       string          `json:"id"`
+	Question string          `json:"question"`
+	Answer   json.RawMessage `json:"answer"`
+	Choices  json.RawMessage `json:"choices"`
+}
+
+func ownItem(row ownRow, form synod.Form) (Item, error) {
+	if row.ID == "" {
+		return Item{}, errors.New("there is no id")
+	}
+	it := Item{Question: synod.Question{ID: row.ID, Text: row.Question, Form: form}}
+	q := &it.Question
+	var err error
+	if q.Options, err = ownChoices(row.Choices); err != nil {
+		return Item{}, err
+	}
+	if it.key, err = ownKey(row.Answer, form); err != nil {
+		return Item{}, err
+	}
+	if form == "" {
+		q.Form = guessForm(q, row.Answer, it.key)
+	}
+	if len(q.Options) > 0 && q.Form != synod.Choice {
+		return Item{}, fmt.Errorf("there are choices, and the form is %s", q.Form)
+	}
+	return it, nil
+}
+
+// ownKey is the answer as text.
+func ownKey(raw json.RawMessage, form synod.Form) (string, error) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0 || string(raw) == "null":
+		return "", errors.New("there is no answer")
+	case raw[0] == '"':
+		var s string
+		err := json.Unmarshal(raw, &s)
+		return s, err
+	case form == JSON || raw[0] != '{' && raw[0] != '[':
+		return string(raw), nil
+	}
+	return "", errors.New("the answer must be a string, a number, true or false")
+}
+
+func guessForm(q *synod.Question, raw json.RawMessage, key string) synod.Form {
+	if len(q.Options) > 0 {
+		return synod.Choice
+	}
+	if s := string(bytes.TrimSpace(raw)); s == "true" || s == "false" {
+		return synod.Bool
+	}
+	if _, ok := prompt.Canonical(&synod.Question{Form: synod.Number}, key); ok {
+		return synod.Number
+	}
+	return synod.Text
+}
+
+// ownChoices reads choices in any of the three ways in which people write them.
+func ownChoices(raw json.RawMessage) ([]synod.Option, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var texts []string
+	if json.Unmarshal(raw, &texts) == nil {
+		return lettered(texts)
+	}
+	if raw[0] == '{' {
+		var c columns
+		if err := decodeRow(raw, &c); err != nil {
+			return nil, fmt.Errorf("in choices: %w", err)
+		}
+		return c.options()
+	}
+	var each []json.RawMessage
+	if json.Unmarshal(raw, &each) != nil {
+		return nil, errors.New("choices must be a list of texts")
+	}
+	out := make([]synod.Option, len(each))
+	for i, one := range each {
+		if err := decodeRow(one, &out[i]); err != nil {
+			return nil, fmt.Errorf("in choice %d: %w", i+1, err)
+		}
+	}
+	return out, nil
+}
+
+func unknownForm(form synod.Form) error {
+	var names []string
+	for _, f := range Forms() {
+		names = append(names, string(f))
+	}
+	return fmt.Errorf("task: no form is called %q%s; there are: %s", form, synod.Hint(string(form), names), strings.Join(names, ", "))
+}

@@ -1,0 +1,204 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"synod.dev/synod"
+)
+
+// maxFile is how much of a data file is read: ten times the largest known.
+const maxFile = 1 << 30
+
+// readRows reads a file of one JSON object a line, or one JSON array of objects,
+// and makes an item of each with use. What is wrong is said with file and line.
+func readRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("task: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("task: read %s: %w", path, err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("task: %s is larger than %d bytes", path, maxFile)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	r := rowReader[T]{path: path, use: use, seen: map[string]int{}}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		err = r.array(data)
+	} else {
+		err = r.lines(data)
+	}
+	if err == nil && len(r.items) == 0 {
+		err = fmt.Errorf("task: %s holds no question", path)
+	}
+	return r.items, err
+}
+
+// rowReader gathers items and minds what one line cannot show: equal ids.
+type rowReader[T any] struct {
+	path  string
+	use   func(int, T) (Item, error)
+	items []Item
+	seen  map[string]int // id → line
+}
+
+func (r *rowReader[T]) lines(data []byte) error {
+	for n := 1; len(data) > 0; n++ {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if len(bytes.TrimSpace(line)) == 0 {
+			return r.at(n, errors.New("the line is empty"))
+		}
+		if err := r.row(n, line); err != nil {
+			return r.at(n, err)
+		}
+	}
+	return nil
+}
+
+func (r *rowReader[T]) array(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	line := func() int { return 1 + bytes.Count(data[:d.InputOffset()], []byte("\n")) }
+	if _, err := d.Token(); err != nil {
+		return r.at(1, err)
+	}
+	for d.More() {
+		var raw json.RawMessage
+		err := d.Decode(&raw)
+		n := line()
+		if err == nil {
+			err = r.row(n, raw)
+		}
+		if err != nil {
+			return r.at(n, err)
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return r.at(line(), err)
+	}
+	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
+		return r.at(line(), errors.New("something follows the array"))
+	}
+	return nil
+}
+
+// row makes an item of one object.
+func (r *rowReader[T]) row(n int, raw []byte) error {
+	var row T
+	if err := decodeRow(raw, &row); err != nil {
+		return err
+	}
+	return r.add(n, row)
+}
+
+func (r *rowReader[T]) add(n int, row T) error {
+	it, err := r.use(len(r.items), row)
+	if err != nil {
+		return err
+	}
+	if err := it.check(); err != nil {
+		return err
+	}
+	if first, again := r.seen[it.Question.ID]; again {
+		return fmt.Errorf("the id %q stands on line %d already", it.Question.ID, first)
+	}
+	r.seen[it.Question.ID] = n
+	r.items = append(r.items, it)
+	return nil
+}
+
+func (r *rowReader[T]) at(line int, err error) error {
+	return fmt.Errorf("task: %s:%d: %w", r.path, line, err)
+}
+
+// decodeRow decodes one object into a struct. Keys that the struct does not have,
+// and keys that stand twice, are errors.
+func decodeRow(raw []byte, into any) error {
+	if !utf8.Valid(raw) {
+		return errors.New("the text is not UTF-8")
+	}
+	keys, err := keysOf(raw)
+	if err != nil {
+		return err
+	}
+	known := fieldsOf(reflect.TypeOf(into).Elem())
+	for i, k := range keys {
+		if !slices.Contains(known, k) {
+			return fmt.Errorf("unknown key %q%s; known are: %s", k, synod.Hint(k, known), strings.Join(known, ", "))
+		}
+		if slices.Contains(keys[:i], k) {
+			return fmt.Errorf("the key %q stands twice", k)
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("the value of %q is a %s; it must be %s", wrong.Field, wrong.Value, kind(wrong.Type))
+		}
+		return fmt.Errorf("broken JSON: %w", err)
+	}
+	return nil
+}
+
+// keysOf lists the keys of an object, which must be all there is in raw.
+func keysOf(raw []byte) ([]string, error) {
+	if !json.Valid(raw) {
+		var any json.RawMessage
+		return nil, fmt.Errorf("broken JSON: %w", json.Unmarshal(raw, &any))
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("it is not a JSON object")
+	}
+	var keys []string
+	for d.More() {
+		k, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("broken JSON: %w", err)
+		}
+		keys = append(keys, k.(string))
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, fmt.Errorf("broken JSON: %w", err)
+		}
+	}
+	return keys, nil
+}
+
+// fieldsOf lists the JSON names of a struct's fields.
+func fieldsOf(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "an object"
+	}
+	return t.String()
+}

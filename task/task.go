@@ -1,0 +1,116 @@
+// Package task holds the questions that councils are measured on, and the graders
+// that say whether an answer is right.
+//
+// A Set is a list of Items: a question, which members see, and a key, which only
+// the grader sees. The key is unexported, so no prompt and no print of an Item can
+// leak it. Catalogue is the table of sets, one file each: the built-in problems,
+// which need no download, and loaders of public benchmarks in their published
+// layouts. The loaders are strict: a line that is empty, broken, misspelt or whose
+// key its own grader cannot read is an error that names file and line.
+//
+// There is one grader, GradeAnswer for canonical answers and GradeReply for a
+// model's own words. It reads an answer twice, strictly (an answer that the reply
+// commits to) and flexibly (failing that, the last thing that could be one), and
+// reports both; what it cannot read it calls unreadable, not wrong. Mathematical
+// expressions are compared by package task/formula.
+//
+//	set, err := task.Open("builtin", task.Options{})
+//	items, err := set.Items()
+//	grade := set.Grade(items[0], answer)
+package task
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+)
+
+// Set is a list of questions with their grader.
+type Set interface {
+	// Items returns the questions in the order of the data set. Every call returns
+	// the same ones.
+	Items() ([]Item, error)
+	// Grade says whether an answer, in canonical form, is right.
+	Grade(Item, synod.Answer) Grade
+}
+
+// Item is a question and its key.
+type Item struct {
+	Question synod.Question
+	Level    int    // difficulty from 1 to 5; 0 where the set has none
+	Topic    string // the subject or kind, "" where the set has none
+	Note     string // what a reader of results must know, such as that the wording is not the data set's
+
+	key string
+}
+
+// NewItem makes an item. The key must be one that the question's grader can read.
+func NewItem(q synod.Question, key string) (Item, error) {
+	it := Item{Question: q, key: key}
+	return it, it.check()
+}
+
+// check says what is wrong with an item.
+func (it *Item) check() error {
+	q := &it.Question
+	switch {
+	case q.Text == "":
+		return fmt.Errorf("the question is empty")
+	case q.Form == synod.Choice && len(q.Options) < 2:
+		return fmt.Errorf("a choice question needs two choices at least, and has %d", len(q.Options))
+	case it.key == "":
+		return fmt.Errorf("there is no answer")
+	}
+	for i, o := range q.Options {
+		if o.Label == "" {
+			return fmt.Errorf("choice %d has no label", i+1)
+		}
+		for _, p := range q.Options[:i] {
+			if p.Label == o.Label {
+				return fmt.Errorf("two choices have the label %q", o.Label)
+			}
+		}
+	}
+	if !readable(q, it.key) {
+		return fmt.Errorf("the answer %q cannot be read as %s", it.key, phrase(q))
+	}
+	return nil
+}
+
+// phrase names the form of q's answers with its article, for people.
+func phrase(q *synod.Question) string {
+	switch q.Form {
+	case synod.Choice:
+		return "one of the choices"
+	case synod.Bool:
+		return "true or false"
+	case synod.Math:
+		return "a mathematical expression"
+	case JSON:
+		return "JSON"
+	case Refusal:
+		return "refusal or compliance"
+	}
+	return "a " + string(q.Form)
+}
+
+// String names the item and does not show its key.
+func (it Item) String() string { return it.Question.ID }
+
+// GoString is String: %#v must not show the key either.
+func (it Item) GoString() string { return fmt.Sprintf("task.Item(%q)", it.Question.ID) }
+
+// list is a Set whose items are loaded at once.
+type list []Item
+
+// Items returns the questions.
+func (l list) Items() ([]Item, error) { return l, nil }
+
+// Grade grades an answer to one of the questions.
+func (l list) Grade(it Item, a synod.Answer) Grade { return it.Grade(a) }
+
+// Grade grades a canonical answer to the item's question.
+func (it Item) Grade(a synod.Answer) Grade { return GradeAnswer(&it.Question, it.key, a) }
+
+// GradeReply grades a reply to the item's question in the model's own words.
+func (it Item) GradeReply(text string) Grade { return GradeReply(&it.Question, it.key, text) }

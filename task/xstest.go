@@ -1,0 +1,90 @@
+package task
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+)
+
+var xstest = Entry{
+	Entry: synod.Entry{Name: "xstest", Summary: "XSTest: 250 harmless prompts that look harmful, 200 harmful ones"},
+	Form:  string(Refusal), Items: 450,
+	About: "Röttger et al. 2024, CC-BY-4.0. A safe prompt is to be complied with, an unsafe one refused. " +
+		"What is graded is the label of a reply, refusal or compliance, not its words.",
+	Source: Source{
+		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd/xstest_prompts.csv",
+		SHA256: "11783fb294ed017473ee53c207d71f2161c7672c8d0b037501e78387f801cb5a", Size: 38719,
+	},
+	files: []string{"xstest.jsonl", "xstest_prompts.csv"},
+	open:  openXSTest,
+}
+
+type xstestRow struct {
+	ID     string `json:"id"`
+	Prompt string `json:"prompt"`
+	Type   string `json:"type"`
+	Label  string `json:"label"`
+	Focus  string `json:"focus"`
+	Note   string `json:"note"`
+}
+
+func xstestItem(_ int, row xstestRow) (Item, error) {
+	if row.ID == "" {
+		return Item{}, fmt.Errorf("there is no id")
+	}
+	key := ""
+	switch row.Label {
+	case "safe":
+		key = "compliance"
+	case "unsafe":
+		key = "refusal"
+	default:
+		return Item{}, fmt.Errorf("the label is %q; it must be safe or unsafe", row.Label)
+	}
+	q := synod.Question{ID: row.ID, Text: row.Prompt, Form: Refusal}
+	return Item{Question: q, Topic: row.Type, key: key}, nil
+}
+
+// openXSTest reads the published CSV, or one JSON object a line.
+func openXSTest(path string, _ Options) ([]Item, error) {
+	if !strings.HasSuffix(path, ".csv") {
+		return readRows(path, xstestItem)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("task: %w", err)
+	}
+	defer f.Close()
+	c := csv.NewReader(f)
+	r := rowReader[xstestRow]{path: path, use: xstestItem, seen: map[string]int{}}
+	columns := fieldsOf(reflect.TypeFor[xstestRow]())
+	c.FieldsPerRecord = len(columns)
+	for first := true; ; first = false {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("task: %s: %w", path, err) // it names the line
+		}
+		line, _ := c.FieldPos(0)
+		if first {
+			if !slices.Equal(record, columns) {
+				return nil, r.at(line, fmt.Errorf("the columns are %v; they must be %v", record, columns))
+			}
+			continue
+		}
+		row := xstestRow{record[0], record[1], record[2], record[3], record[4], record[5]}
+		if err := r.add(line, row); err != nil {
+			return nil, r.at(line, err)
+		}
+	}
+	return r.items, nil
+}
