@@ -26,11 +26,11 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 	merged, origin := map[string]any{}, Origin{}
 	for _, l := range layers {
 		var part Spec
-		if err := yaml.UnmarshalWithOptions(l.Text, &part, yaml.Strict()); err != nil {
+		if err := unmarshal(l.Text, &part, yaml.Strict()); err != nil {
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, located(err))
 		}
 		tree := map[string]any{}
-		if err := yaml.Unmarshal(l.Text, &tree); err != nil {
+		if err := unmarshal(l.Text, &tree); err != nil {
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		absolute(tree, l.Dir)
@@ -117,7 +117,7 @@ func Set(name string, assignments []string) (Layer, error) {
 			return Layer{}, fmt.Errorf("%s: %q is not key=value", name, a)
 		}
 		var value any
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		if err := unmarshal([]byte(text), &value); err != nil {
 			return Layer{}, fmt.Errorf("%s: the value of %s cannot be read", name, path)
 		}
 		at := tree

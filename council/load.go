@@ -48,7 +48,7 @@ func parse(b []byte, dir string) (Spec, error) {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return spec, nil
 	}
-	if err := yaml.UnmarshalWithOptions(b, &spec, yaml.Strict()); err != nil {
+	if err := unmarshal(b, &spec, yaml.Strict()); err != nil {
 		return Spec{}, located(err)
 	}
 	spec.resolve(dir)
@@ -56,6 +56,17 @@ func parse(b []byte, dir string) (Spec, error) {
 		return Spec{}, err
 	}
 	return spec, nil
+}
+
+// unmarshal is yaml's, with its panics on odd input made errors: a council file
+// may come from anywhere.
+func unmarshal(b []byte, into any, opts ...yaml.DecodeOption) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("this cannot be read as YAML: %v", r)
+		}
+	}()
+	return yaml.UnmarshalWithOptions(b, into, opts...)
 }
 
 // located adds line and nearest key to a decoder's error.
@@ -78,6 +89,9 @@ func check(b []byte, spec *Spec) error {
 	if len(spec.Seats) == 0 {
 		return nil // a partial file; whoever completes it checks the whole
 	}
+	if seats, err := spec.roll(); err == nil && len(seats) > maxChecked {
+		return nil // drawing its graph is work; Convene does it, and checks
+	}
 	_, err := seatAll(*spec)
 	var bad *ConfigError
 	if errors.As(err, &bad) && bad.Line == 0 {
@@ -85,6 +99,10 @@ func check(b []byte, spec *Spec) error {
 	}
 	return err
 }
+
+// maxChecked is how many seats a council may have to be seated when its file is
+// read.
+const maxChecked = 500
 
 // lineOf finds the line of a section, or of the key in it that the message
 // quotes as unknown.

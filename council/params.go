@@ -32,7 +32,7 @@ func (p Params) decode(into any) error {
 	if err != nil {
 		return err
 	}
-	err = yaml.UnmarshalWithOptions(b, into, yaml.Strict())
+	err = unmarshal(b, into, yaml.Strict())
 	return plain(err, into)
 }
 
