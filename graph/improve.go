@@ -21,8 +21,8 @@ var ErrStopped = errors.New("graph: stopped before an answer was found")
 // is not, from several seeds; takes out those not needed; and then tries every way to do with fewer, as far as a
 // budget of a few thousand decisions goes.
 func Improve(g Graph, r int, seed uint64, stop func() bool) (Improved, error) {
-	if r > (g.n+1)/2 {
-		return Improved{}, fmt.Errorf("graph: no graph of %d nodes is %d-robust: want at most ⌈n/2⌉ = %d", g.n, r, (g.n+1)/2)
+	if r < 1 || r > (g.n+1)/2 {
+		return Improved{}, fmt.Errorf("graph: no graph of %d nodes is %d-robust, or all are: want 1 to ⌈n/2⌉ = %d", g.n, r, (g.n+1)/2)
 	}
 	if g.n > SearchLimit {
 		return Improved{}, fmt.Errorf("graph: improve %d nodes: want at most %d, where robustness can be confirmed", g.n, SearchLimit)
