@@ -3,35 +3,43 @@ package prompt
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"synod.dev/synod"
 )
 
 // Guess guesses how the answer to a question that a person typed is meant to be
 // read, and finds its choices. It is a guess: who needs another form says so.
+// ask is the text without its list of choices, which a template shows after it;
+// all of the text where there is none, or where the question does not stand
+// without it.
 //
 // Listed choices make a Choice; LaTeX or a task of algebra makes Math; "how many"
 // and the like, or arithmetic, make a Number; a question that begins with its verb
 // makes a Bool; everything else is Text.
-func Guess(text string) (synod.Form, []synod.Option) {
-	if o := findOptions(text); o != nil {
-		return synod.Choice, o
+func Guess(text string) (ask string, form synod.Form, options []synod.Option) {
+	if ask, options = findOptions(text); options != nil {
+		return ask, synod.Choice, options
 	}
+	return text, guessForm(text), nil
+}
+
+func guessForm(text string) synod.Form {
 	s := strings.ToLower(fold(text))
 	ask := asking(s)
 	switch {
 	case trueFalse.MatchString(s):
-		return synod.Bool, nil
+		return synod.Bool
 	case counting.MatchString(ask) && !countingTex.MatchString(ask):
-		return synod.Number, nil
+		return synod.Number
 	case tex.MatchString(text), algebra.MatchString(ask):
-		return synod.Math, nil
+		return synod.Math
 	case arithmetic.MatchString(ask), quantity.MatchString(ask):
-		return synod.Number, nil
+		return synod.Number
 	case yesNo(ask):
-		return synod.Bool, nil
+		return synod.Bool
 	}
-	return synod.Text, nil
+	return synod.Text
 }
 
 var (
@@ -93,56 +101,76 @@ var listed = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[\s,;])((?:(?i)option|answer|solution|ending|choice) ?[0-9]{1,2}):[ \t]*`),
 }
 
-// findOptions finds choices whose labels count up from A, a or 1.
-func findOptions(text string) []synod.Option {
-	text = head(text, maxRead)
+// findOptions finds choices whose labels count up from A, a or 1, and what is
+// asked around them.
+func findOptions(text string) (string, []synod.Option) {
+	read := head(text, maxRead)
 	for _, re := range listed {
-		marks := re.FindAllStringSubmatchIndex(text, -1)
+		marks := re.FindAllStringSubmatchIndex(read, -1)
 		if len(marks) > 200 {
 			marks = marks[:200]
 		}
 		for i := range marks {
-			if o := run(text, marks[i:]); o != nil {
-				return o
+			if o, end := run(read, marks[i:]); o != nil {
+				return around(text, marks[i][2], end), o
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
-// run reads options from the first mark on, as long as labels count up.
-func run(text string, marks [][]int) []synod.Option {
+// around is text without the list between start and end. A list in the midst of
+// a sentence stays: what is left would ask nothing.
+func around(text string, start, end int) string {
+	before := strings.TrimRight(text[:start], " \t*-(")
+	ownLine := strings.HasSuffix(before, "\n")
+	before = strings.TrimRight(before, " \t\r\n,;")
+	if before == "" || !ownLine && !strings.HasSuffix(before, "?") && !strings.HasSuffix(before, ":") && !strings.HasSuffix(before, ".") {
+		return text
+	}
+	if after := strings.TrimSpace(text[end:]); after != "" {
+		return before + "\n\n" + after
+	}
+	return before
+}
+
+// run reads options from the first mark on, as long as labels count up. end is
+// where the last one does.
+func run(text string, marks [][]int) (options []synod.Option, end int) {
 	label := func(i int) string { return text[marks[i][2]:marks[i][3]] }
 	if !firstLabel(label(0)) {
-		return nil
+		return nil, 0
 	}
 	n := 1
 	for n < len(marks) && follows(label(n-1), label(n)) {
 		n++
 	}
 	if n < 2 {
-		return nil
+		return nil, 0
 	}
-	options := make([]synod.Option, n)
+	options = make([]synod.Option, n)
 	for i := range options {
-		end := len(text)
+		end = len(text)
 		if i+1 < len(marks) {
 			end = marks[i+1][0]
 		}
 		words := text[marks[i][1]:end]
 		if i == n-1 { // the last one ends with its line
-			words, _, _ = strings.Cut(strings.TrimSpace(words), "\n")
+			lead := len(words) - len(strings.TrimLeftFunc(words, unicode.IsSpace))
+			words, _, _ = strings.Cut(words[lead:], "\n")
+			end = marks[i][1] + lead + len(words)
 		}
 		words = strings.TrimRight(collapse(words), " ,;")
+		words = strings.TrimRight(strings.TrimSuffix(words, " or"), " ,;")
 		if words == "" {
-			return nil
+			return nil, 0
 		}
 		options[i] = synod.Option{Label: strings.ToUpper(label(i)), Text: words}
 		if len(label(i)) > 2 {
 			options[i].Label = squeeze(strings.ToLower(label(i)))
 		}
 	}
-	return options
+	return options, end
 }
 
 func firstLabel(l string) bool {

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -65,30 +66,34 @@ func TestGuess(t *testing.T) {
 		{"Express the area in terms of r.", synod.Math},
 		{"Factor x^2+5x+6.", synod.Math},
 	} {
-		if got, options := Guess(c.text); got != c.want || options != nil {
+		if ask, got, options := Guess(c.text); got != c.want || options != nil || ask != c.text {
 			t.Errorf("Guess(%q) = %s %v; want %s", c.text, got, options, c.want)
 		}
 	}
 }
 
 func TestGuessChoices(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{"What is the capital of France?\nA) London\nB) Paris\nC) Rome", "[{A London} {B Paris} {C Rome}]"},
-		{"Which one?\n(A) one\n(B) two\n\nThink well.", "[{A one} {B two}]"},
-		{"Which one?\nA. one\nB. two", "[{A one} {B two}]"},
-		{"Which one?\na) one, b) two, c) three", "[{A one} {B two} {C three}]"},
-		{"Pick: (a) red (b) blue", "[{A red} {B blue}]"},
-		{"Pick.\n1. red\n2. blue\n3. green", "[{1 red} {2 blue} {3 green}]"},
-		{"Pick.\n- A: red\n- B: blue", "[{A red} {B blue}]"},
-		{"The man drank it.\n\nOption1: Ann Option2: Bea Answer format: option1/option2", "[{option1 Ann} {option2 Bea Answer format: option1/option2}]"},
-		{"Is it\nA) so\nB) not so", "[{A so} {B not so}]"},
-		{"Pick.\n8) x\n9) y\n10) z", "[]"},
-		{"Pick.\nB) x\nC) y", "[]"},
-		{"Only\nA) one", "[]"},
+	for _, c := range []struct{ text, want, ask string }{
+		{"What is the capital of France?\nA) London\nB) Paris\nC) Rome", "[{A London} {B Paris} {C Rome}]", "What is the capital of France?"},
+		{"Which one?\n(A) one\n(B) two\n\nThink well.", "[{A one} {B two}]", "Which one?\n\nThink well."},
+		{"Which one?\nA. one\nB. two", "[{A one} {B two}]", "Which one?"},
+		{"Which one?\na) one, b) two, c) three", "[{A one} {B two} {C three}]", "Which one?"},
+		{"Pick: (a) red (b) blue", "[{A red} {B blue}]", "Pick:"},
+		{"Pick.\n1. red\n2. blue\n3. green", "[{1 red} {2 blue} {3 green}]", "Pick."},
+		{"Pick.\n- A: red\n- B: blue", "[{A red} {B blue}]", "Pick."},
+		{"The man drank it.\n\nOption1: Ann Option2: Bea Answer format: option1/option2", "[{option1 Ann} {option2 Bea Answer format: option1/option2}]", "The man drank it."},
+		{"Is it\nA) so\nB) not so", "[{A so} {B not so}]", "Is it"},
+		{"Pick.\n8) x\n9) y\n10) z", "[]", "Pick.\n8) x\n9) y\n10) z"},
+		{"Pick.\nB) x\nC) y", "[]", "Pick.\nB) x\nC) y"},
+		{"Only\nA) one", "[]", "Only\nA) one"},
+		{"Which is largest?\nA) Mars\nB) Venus\n   and its clouds\nC) Earth\n", "[{A Mars} {B Venus and its clouds} {C Earth}]", "Which is largest?"},
+		{"Which is largest? A) Mars B) Venus C) Earth", "[{A Mars} {B Venus} {C Earth}]", "Which is largest?"},
+		{"Is the capital (A) London or (B) Paris?", "[{A London} {B Paris?}]", "Is the capital (A) London or (B) Paris?"},
+		{"A) London\nB) Paris", "[{A London} {B Paris}]", "A) London\nB) Paris"},
 	} {
-		form, options := Guess(c.text)
-		if got := fmt.Sprint(options); got != c.want || (form == synod.Choice) != (options != nil) {
-			t.Errorf("Guess(%q) = %s %v; want %v", c.text, form, got, c.want)
+		ask, form, options := Guess(c.text)
+		if got := fmt.Sprint(options); got != c.want || ask != c.ask || (form == synod.Choice) != (options != nil) {
+			t.Errorf("Guess(%q) = %q %s %v; want %q %v", c.text, ask, form, got, c.ask, c.want)
 		}
 	}
 }
@@ -99,7 +104,10 @@ func FuzzGuess(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		form, options := Guess(text)
+		ask, form, options := Guess(text)
+		if strings.TrimSpace(ask) == "" && strings.TrimSpace(text) != "" || len(ask) > len(text)+2 || options == nil && ask != text {
+			t.Fatalf("%q asks %q with %v", text, ask, options)
+		}
 		if (form == synod.Choice) != (len(options) > 1) {
 			t.Fatalf("%q is %s with %v", text, form, options)
 		}

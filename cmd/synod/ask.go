@@ -175,7 +175,7 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 
 // read decides the form of the answer.
 func (a *app) read(text, form string) (synod.Question, error) {
-	guessed, options := prompt.Guess(text)
+	ask, guessed, options := prompt.Guess(text)
 	q := synod.Question{Text: text, Form: guessed, Options: options}
 	if form != "" {
 		q.Form = synod.Form(form)
@@ -187,7 +187,9 @@ func (a *app) read(text, form string) (synod.Question, error) {
 	if !known {
 		return q, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", form, synod.Forms()))
 	}
-	if q.Form != synod.Choice {
+	if q.Form == synod.Choice {
+		q.Text = ask
+	} else {
 		q.Options = nil
 	}
 	return q, nil
