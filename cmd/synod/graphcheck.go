@@ -131,7 +131,7 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *fin
 func (f *checkFlags) passed(short, unknown int) error {
 	switch {
 	case short > 0:
-		return fail(exitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, count(short, "graph")), "see which edges would help: synod graph improve FILE --f "+fmt.Sprint(f.f))
+		return fail(exitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, count(short, "graph")), fmt.Sprintf("see which edges would help: synod graph improve FILE --f %d --rule %s", f.f, f.rule.name))
 	case unknown > 0:
 		return fail(exitGate, fmt.Errorf("not known whether robust enough for F=%d: %s", f.f, count(unknown, "graph")), "give it more time with --time-limit")
 	}

@@ -17,6 +17,7 @@ type findings struct {
 	asked  examiner
 	all    []*finding // for a table
 	shown  bool       // a witness was printed in words
+	loose  bool       // of some graph only bounds are known
 	notes  []string
 }
 
@@ -85,7 +86,7 @@ func (t *findings) heads() []string {
 func (t *findings) row(o *finding) []string {
 	least := ""
 	if !o.Exact {
-		least = "≥"
+		least, t.loose = "≥", true
 	}
 	row := []string{oneLine(o.Name), strconv.Itoa(o.Nodes), strconv.Itoa(o.Edges), bounds(o.Lower, o.Upper)}
 	if o.pairwise != nil {
@@ -187,7 +188,11 @@ func nameList(names []string) string {
 // explain says how to read the table, and what was remarked.
 func (t *findings) explain(w io.Writer) {
 	if t.shown && t.format == "text" {
-		fmt.Fprintln(w, "{…} | {…}: two sets in which nobody hears more than r (the larger bound, where there are two) nodes outside its own set")
+		most := "r"
+		if t.loose {
+			most = "r (the upper bound, where there are two)"
+		}
+		fmt.Fprintf(w, "{…} | {…}: two sets in which nobody hears more than %s nodes outside its own set\n", most)
 	}
 	for k, note := range t.notes {
 		if k == 5 && len(t.notes) > 6 {
