@@ -2,11 +2,6 @@ package graph
 
 import "math/bits"
 
-// dpLimit is the largest graph the subset table takes: 2^n bytes and n·2^n steps, 4 MiB and a tenth of a second at 22.
-// The branch and bound is faster from a dozen nodes on and knows no such limit; the table is its oracle, and counts
-// what the search cannot: see LargestS.
-const dpLimit = 22
-
 // subsetTable holds, for every set S as a bit mask, the smallest Reach of a nonempty subset of S:
 //
 //	f(S) = max over i in S of |N_i \ S|      (Reach of S itself)

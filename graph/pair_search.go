@@ -6,9 +6,8 @@ package graph
 // decided.
 type pairDomain struct{ one, two, none pair }
 
-func (d *pairDomain) inOne() pair  { return d.one.andNot(d.two.or(d.none)) }
-func (d *pairDomain) inTwo() pair  { return d.two.andNot(d.one.or(d.none)) }
-func (d *pairDomain) inNone() pair { return d.none.andNot(d.one.or(d.two)) }
+func (d *pairDomain) inOne() pair { return d.one.andNot(d.two.or(d.none)) }
+func (d *pairDomain) inTwo() pair { return d.two.andNot(d.one.or(d.none)) }
 
 // open are the nodes with more than one possibility.
 func (d *pairDomain) open() pair {

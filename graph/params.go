@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"synod.dev/synod"
 )
 
 func keysOf(m map[string]any) iter.Seq[string] { return maps.Keys(m) }
@@ -143,36 +145,10 @@ func asPairs(value any) ([][2]int, error) {
 
 // didYouMean ends an error about an unknown word: the nearest known one, or all of them when none is near.
 func didYouMean(word string, known []string) string {
-	best, near := len(word)/2+2, ""
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(word), k); d < best {
-			best, near = d, k
-		}
-	}
-	if near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := synod.Hint(strings.ToLower(word), known); hint != "" {
+		return hint
 	}
 	return " (known: " + strings.Join(known, ", ") + ")"
-}
-
-// editDistance counts insertions, deletions and substitutions of bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }
 
 func (s *site) int(key string) int       { return s.built.Params[key].(int) }

@@ -4,9 +4,8 @@ package graph
 // decided.
 type wordDomain struct{ one, two, none word }
 
-func (d *wordDomain) inOne() word  { return d.one.andNot(d.two.or(d.none)) }
-func (d *wordDomain) inTwo() word  { return d.two.andNot(d.one.or(d.none)) }
-func (d *wordDomain) inNone() word { return d.none.andNot(d.one.or(d.two)) }
+func (d *wordDomain) inOne() word { return d.one.andNot(d.two.or(d.none)) }
+func (d *wordDomain) inTwo() word { return d.two.andNot(d.one.or(d.none)) }
 
 // open are the nodes with more than one possibility.
 func (d *wordDomain) open() word {
