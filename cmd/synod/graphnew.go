@@ -43,6 +43,7 @@ command always builds the same graph.`,
 			return nil
 		},
 	}
+	cmd.ValidArgs = graph.FamilyNames()
 	source.addParams(cmd)
 	out.add(cmd, "-")
 	cmd.Flags().IntVarP(&n, "nodes", "n", 0, "number of nodes")

@@ -36,6 +36,7 @@ type graphSource struct {
 
 func (s *graphSource) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&s.families, "family", nil, "graphs of these `families` (synod graph list)")
+	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(graph.FamilyNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().IntSliceVarP(&s.sizes, "nodes", "n", nil, "with --family: numbers of nodes")
 	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: how many graphs of a random family, of one seed after another")
 	s.addParams(cmd)

@@ -36,7 +36,11 @@ func stream(cmd *cobra.Command, in io.Reader, name string, yield func(subject, e
 		}
 		file, err := parseLine(line.text)
 		if err != nil {
-			yield(subject{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, err)))
+			hint := ""
+			if strings.Contains(err.Error(), "unexpected end") {
+				hint = "a stream has one graph a line; a graph over several lines is read from a .json file"
+			}
+			yield(subject{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, err), hint))
 			return false
 		}
 		if !yield(subject{fmt.Sprintf("%s:%d", name, k), file, graph.Built{Graph: file.Graph}}, nil) {
