@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod"
 	"synod.dev/synod/graph"
 )
 
@@ -27,6 +29,17 @@ edge [u,v] means that v hears u.`,
   synod graph new merg -n 9 -o nine.graphml
   synod graph check nine.graphml --f 3
   synod graph design -n 10 --f 2 -o ten.json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var known []string
+			for _, c := range cmd.Commands() {
+				known = append(known, c.Name())
+			}
+			return fail(exitUsage, fmt.Errorf("there is no synod graph %q%s; there are: %s", args[0], synod.Hint(args[0], known), strings.Join(known, ", ")))
+		},
 	}
 	cmd.AddCommand(graphListCommand(), graphNewCommand(a), graphCheckCommand(a), graphConvertCommand(a),
 		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a), graphDrawCommand(a))
