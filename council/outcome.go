@@ -65,6 +65,7 @@ type Member struct {
 	Final     *synod.Answer        `json:"final"`
 	Calls     map[synod.Status]int `json:"calls"`
 	Trouble   string               `json:"trouble,omitempty"` // why its last failed call failed
+	Adapted   []string             `json:"adapted,omitempty"` // what its server refused, and what it is asked instead
 }
 
 // Round is what every member held after round t; t 0 is the independent answers.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/sim"
 )
 
@@ -61,6 +62,9 @@ func (c *Council) member(i int, seat seat, a account, garbled int, first, final 
 	m := Member{
 		ID: seat.id, Model: seat.model, Kind: c.models[seat.model].Info().Kind, Role: "member",
 		First: first, Final: final, Calls: map[synod.Status]int{}, Trouble: a.trouble,
+	}
+	if a, can := c.models[seat.model].(llm.Adapter); can {
+		m.Adapted = a.Adapted()
 	}
 	if len(seat.adversary) > 0 {
 		name, _, _ := seat.adversary.split()

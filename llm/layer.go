@@ -18,7 +18,8 @@ func (l layered) CanWeigh() bool {
 	return ok && w.CanWeigh()
 }
 
-// Adapter is a Model that tells what it left out because its server refuses it.
+// Adapter is a Model that tells what it left out because its server refuses it,
+// so that nobody takes its replies for what the council file asks for.
 type Adapter interface{ Adapted() []string }
 
 // Adapted asks the model within.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/prompt"
 )
 
@@ -29,6 +29,7 @@ type askFlags struct {
 	path      string
 	noJournal bool
 	resume    string
+	record    string
 	fallback  string
 }
 
@@ -58,6 +59,7 @@ answer, which needs no key and no server.`,
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.noJournal, "no-journal", false, "keep no journal")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run in this `journal`")
+	fl.StringVar(&f.record, "record", "", "add the members' first answers to this `trace`, which provider: recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail", "fail, or best-effort: print the leading answer all the same, with the exit code of the failure")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
@@ -76,7 +78,24 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 			return err
 		}
 	}
-	c, err := council.Convene(spec, a.env())
+	env := a.env()
+	if f.record != "" && !f.dryRun {
+		if env.Record, err = llm.NewRecorder(f.record); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	err = a.convene(cmd, ask, spec, env, f)
+	if env.Record != nil {
+		if torn := env.Record.Close(); torn != nil {
+			return fail(exitError1, torn, "the trace is not complete; what the council came to is above")
+		}
+	}
+	return err
+}
+
+// convene seats the council, puts the question to it and prints what comes of it.
+func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
+	c, err := council.Convene(spec, env)
 	if err != nil {
 		return configError(err)
 	}
@@ -204,59 +223,4 @@ func (a *app) journalPath(f *askFlags) string {
 	}
 	name := time.Now().UTC().Format("20060102-150405") + fmt.Sprintf("-%06x", rand.Uint32N(1<<24)) + ".jsonl"
 	return filepath.Join(a.dirs.state, "journals", name)
-}
-
-// verdict is the exit code that an outcome deserves.
-func verdict(o council.Outcome) error {
-	reason := errors.New(o.Reason)
-	switch {
-	case o.Stopped == council.Interrupted:
-		return fail(exitInterrupted, nil, "nothing finished is lost. Go on with:\n  "+resumeLine(o))
-	case o.Stopped == council.PastTime:
-		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
-	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "raise it with --set limits.calls=… or --set limits.tokens=…")
-	case o.Status == council.Degraded:
-		return fail(exitDegraded, errors.New("too few members are live: "+o.Reason), troubles(o))
-	case o.Status == council.Undecided:
-		return fail(exitUndecided, errors.New("no consensus: "+o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort")
-	}
-	return nil
-}
-
-func resumeLine(o council.Outcome) string {
-	if o.Journal == "" {
-		return "(no journal was kept, so the run cannot be resumed)"
-	}
-	return "synod ask --resume " + o.Journal
-}
-
-// troubles says for every member without an answer why it has none.
-func troubles(o council.Outcome) string {
-	var lines []string
-	for _, m := range o.Members {
-		if m.Final == nil {
-			why := m.Trouble
-			if why == "" {
-				why = "it never gave an answer that could be read"
-			}
-			lines = append(lines, fmt.Sprintf("  %s (%s): %s", m.ID, m.Model, oneLine(why)))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// configError gives a council's mistakes the exit code for configuration.
-func configError(err error) error {
-	var done *exitError
-	if errors.As(err, &done) {
-		return err
-	}
-	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, err)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, err, "check the path, or leave -c out to seat the model in the box")
-	}
-	return fail(exitUsage, err)
 }

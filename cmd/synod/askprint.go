@@ -105,7 +105,12 @@ func labels(cmd *cobra.Command, o council.Outcome) {
 		}
 	}
 	var liars []string
+	said := map[string]bool{}
 	for _, m := range o.Members {
+		if len(m.Adapted) > 0 && !said[m.Model] {
+			said[m.Model] = true
+			fmt.Fprintf(w, "%s is asked otherwise than set, for its server refuses that: %s\n", m.Model, strings.Join(m.Adapted, "; "))
+		}
 		if m.Adversary != nil {
 			liars = append(liars, m.ID+" ("+*m.Adversary+")")
 		}

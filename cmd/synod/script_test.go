@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"), []byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
 		},
 		Condition:     func(cond string) (bool, error) { return cond == "box" && absent == nil, nil },
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak, "asked": asked(stub)},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
@@ -64,7 +65,8 @@ func misbehaviours() (opts []llmtest.Option) {
 			opts = append(opts, llmtest.For("bad-"+name, b))
 		}
 	}
-	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)))
+	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
+		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")), llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
 }
 
 // stubborn answers and refines with the number in its model's name, scores that
@@ -87,6 +89,18 @@ func newest(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("newest VAR: there is no journal")
 	}
 	ts.Setenv(args[0], paths[len(paths)-1])
+}
+
+// asked MODEL N fails unless the stub has been asked N times for a model.
+func asked(stub *llmtest.Server) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 2 {
+			ts.Fatalf("usage: asked MODEL N")
+		}
+		if n := strconv.Itoa(stub.CountOf(args[0])); n != args[1] {
+			ts.Fatalf("%s has been asked %s times, not %s", args[0], n, args[1])
+		}
+	}
 }
 
 // noleak fails if the planted key stands in anything that was written or printed

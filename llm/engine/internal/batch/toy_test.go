@@ -24,10 +24,7 @@ type toy struct {
 	bad     error
 }
 
-type cell struct {
-	token llama.Token
-	refs  int
-}
+type cell struct{ token llama.Token }
 
 func newToy(room int) *toy { return &toy{seqs: map[int][]*cell{}, room: room} }
 

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"synod.dev/synod/council"
+)
+
+// verdict is the exit code that an outcome deserves.
+func verdict(o council.Outcome) error {
+	reason := errors.New(o.Reason)
+	switch {
+	case o.Stopped == council.Interrupted:
+		return fail(exitInterrupted, nil, "nothing finished is lost. Go on with:\n  "+resumeLine(o))
+	case o.Stopped == council.PastTime:
+		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
+	case o.Stopped == council.OverBudget:
+		return fail(exitBudget, reason, "raise it with --set limits.calls=… or --set limits.tokens=…")
+	case o.Status == council.Degraded:
+		return fail(exitDegraded, errors.New("too few members are live: "+o.Reason), troubles(o))
+	case o.Status == council.Undecided:
+		return fail(exitUndecided, errors.New("no consensus: "+o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort")
+	}
+	return nil
+}
+
+func resumeLine(o council.Outcome) string {
+	if o.Journal == "" {
+		return "(no journal was kept, so the run cannot be resumed)"
+	}
+	return "synod ask --resume " + o.Journal
+}
+
+// troubles says for every member without an answer why it has none.
+func troubles(o council.Outcome) string {
+	var lines []string
+	for _, m := range o.Members {
+		if m.Final == nil {
+			why := m.Trouble
+			if why == "" {
+				why = "it never gave an answer that could be read"
+			}
+			lines = append(lines, fmt.Sprintf("  %s (%s): %s", m.ID, m.Model, oneLine(why)))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// configError gives a council's mistakes the exit code for configuration.
+func configError(err error) error {
+	var done *exitError
+	if errors.As(err, &done) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return fail(exitInterrupted, err)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return fail(exitUsage, err, "check the path, or leave -c out to seat the model in the box")
+	}
+	return fail(exitUsage, err)
+}
