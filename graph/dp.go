@@ -13,7 +13,7 @@ type subsetTable struct {
 	best []uint8
 }
 
-// newSubsetTable needs n ≤ dpLimit; nil when stop asked to give up.
+// newSubsetTable takes 2^n bytes and n·2^n steps, 4 MiB and a tenth of a second at n=22; nil when stop asked to give up.
 func newSubsetTable(in []uint64, stop func() bool) *subsetTable {
 	t := &subsetTable{in: in, best: make([]uint8, 1<<len(in))}
 	t.best[0] = ^uint8(0)
