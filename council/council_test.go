@@ -246,20 +246,22 @@ func TestBadMembers(t *testing.T) {
 		name   string
 		bad    llmtest.Behaviour
 		status synod.Status
+
+		timeout string // of one call
 	}{
-		{"401", llmtest.Unauthorized(), synod.Auth},
-		{"429", llmtest.RateLimit("3600"), synod.RateLimited},
-		{"500", llmtest.Status(500), synod.Unavailable},
-		{"truncated stream", llmtest.CutStream(), synod.Unavailable},
-		{"HTML", llmtest.HTML(), synod.Unreadable},
-		{"empty choices", llmtest.EmptyChoices(), synod.Unavailable},
-		{"50 MB", llmtest.Huge(50 << 20), synod.Unreadable},
-		{"hangs", llmtest.Hang(time.Minute), synod.Timeout},
-		{"refuses", llmtest.Refusal(), synod.Refused},
+		{"401", llmtest.Unauthorized(), synod.Auth, "30s"},
+		{"429", llmtest.RateLimit("3600"), synod.RateLimited, "30s"},
+		{"500", llmtest.Status(500), synod.Unavailable, "30s"},
+		{"truncated stream", llmtest.CutStream(), synod.Unavailable, "30s"},
+		{"HTML", llmtest.HTML(), synod.Unreadable, "30s"},
+		{"empty choices", llmtest.EmptyChoices(), synod.Unavailable, "30s"},
+		{"50 MB", llmtest.Huge(50 << 20), synod.Unreadable, "30s"},
+		{"hangs", llmtest.Hang(time.Minute), synod.Timeout, "300ms"},
+		{"refuses", llmtest.Refusal(), synod.Refused, "30s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := llmtest.Start(t, stubborn, llmtest.For("bad42", c.bad))
-			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 5s", "model: bad42, timeout: 300ms")
+			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 5s", "model: bad42, timeout: "+c.timeout)
 			o := decide(t, convene(t, text, "protocol.rounds=2"), council.Ask{})
 			if o.Status != council.Agreed || *o.Answer != "42" {
 				t.Fatalf("%s: %s", o.Status, o.Reason)

@@ -76,7 +76,7 @@ func Huge(n int) Behaviour {
 		x.W.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(x.W, `{"choices":[{"message":{"role":"assistant","content":"`)
 		block := bytes.Repeat([]byte("a"), 32<<10)
-		for ; n > 0; n -= len(block) {
+		for left := n; left > 0; left -= len(block) { // n is shared by all calls
 			if _, err := x.W.Write(block); err != nil {
 				return
 			}
@@ -98,7 +98,7 @@ func GzipBomb(n int) Behaviour {
 		for i := range block {
 			block[i] = ' '
 		}
-		for ; n > 0; n -= len(block) {
+		for left := n; left > 0; left -= len(block) { // n is shared by all calls
 			if _, err := z.Write(block); err != nil {
 				return
 			}
