@@ -79,10 +79,10 @@ func sentences(text string) string {
 }
 
 // choose refines: of its own answer and those it is shown, the member takes the
-// one whose words its model finds likeliest after the question, its own where
-// none is likelier. The reliability that the prompt shows plays no part, nor how
-// many others say the same: shown a list of answers, a small model follows the
-// list and not what it knows (docs/box.md).
+// one that its model would most likely write, its own where none is likelier. The
+// reliability that the prompt shows plays no part, nor how many others say the
+// same: shown a list of answers, a small model follows the list and not what it
+// knows (docs/box.md).
 func (m *embedded) choose(ctx context.Context, c completer, p *synod.Prompt, lead string) (synod.Reply, error) {
 	table := []synod.Answer{p.Own}
 	for _, r := range p.Peers {
@@ -104,12 +104,27 @@ func chosen(p *synod.Prompt, a synod.Answer, usage engine.Usage) synod.Reply {
 	return synod.Reply{Typed: true, Answer: a, Text: p.Spelled(a), Usage: used(usage)}
 }
 
+// likelihoods weighs answers against one another, as Mean. Options, which someone
+// else has worded, are compared by the mean of their tokens. Free words are
+// compared by the sum over the whole line with its end, which is how likely the
+// model would have written just that: by the mean, a long-winded sentence beats
+// the word that was wanted.
 func likelihoods(ctx context.Context, c completer, p *synod.Prompt, lead string, list []synod.Answer) ([]engine.Score, engine.Usage, error) {
+	free := answers(p.Question) == nil
 	lines := make([]string, len(list))
 	for i, a := range list {
 		lines[i] = " " + inWords(p, a)
+		if free {
+			lines[i] += "\n"
+		}
 	}
-	return c.Likelihood(ctx, lead, lines)
+	scores, usage, err := c.Likelihood(ctx, lead, lines)
+	for i := range scores {
+		if free {
+			scores[i].Mean = scores[i].Sum
+		}
+	}
+	return scores, usage, err
 }
 
 // inWords is an answer as it would stand in a text: an option's own words and

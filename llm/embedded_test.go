@@ -31,11 +31,11 @@ func (l *lines) Likelihood(_ context.Context, prefix string, list []string) ([]e
 	l.prefix = prefix
 	scores := make([]engine.Score, len(list))
 	for i, s := range list {
-		mean, known := l.likely[s]
+		mean, known := l.likely[strings.TrimSuffix(s, "\n")]
 		if !known {
 			mean = -9
 		}
-		scores[i] = engine.Score{Mean: mean, Sum: mean, Tokens: 1}
+		scores[i] = engine.Score{Mean: mean, Sum: mean * float64(len(s)), Tokens: len(s)}
 	}
 	return scores, engine.Usage{PromptTokens: 10}, nil
 }
@@ -119,7 +119,7 @@ func TestEmbeddedSamplesOptions(t *testing.T) {
 }
 
 func TestEmbeddedRefinesByChoosing(t *testing.T) {
-	likely := map[string]float64{" Paris": -0.1, " London": -2}
+	likely := map[string]float64{" Paris": -0.1, " London": -2, " it is paris": -0.06}
 	for _, c := range []struct {
 		own, want string
 		peers     []synod.Answer
@@ -127,7 +127,8 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 		{"london", "paris", []synod.Answer{"paris", "london"}},
 		{"paris", "paris", []synod.Answer{"london", "london", "london"}},
 		{"london", "london", []synod.Answer{"rome"}},
-		{"oslo", "oslo", []synod.Answer{"rome"}}, // a tie keeps its own
+		{"oslo", "oslo", []synod.Answer{"rome"}},          // a tie keeps its own
+		{"paris", "paris", []synod.Answer{"it is paris"}}, // likelier by the token, not as a line
 		{"london", "london", []synod.Answer{"london"}},
 	} {
 		p := synod.Prompt{Purpose: synod.Refining, Question: capital, Own: synod.Answer(c.own), Spelling: map[synod.Answer]string{"paris": "Paris", "london": "London"}}
