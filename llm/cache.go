@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +61,9 @@ type cached struct {
 	layered
 	c *Cache
 }
+
+// Close says what could not be kept.
+func (l *cached) Close() error { return errors.Join(l.c.Err(), l.layered.Close()) }
 
 func (l *cached) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	r = r.rendered()

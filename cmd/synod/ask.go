@@ -99,7 +99,11 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	if err != nil {
 		return configError(err)
 	}
-	defer c.Close()
+	defer func() {
+		if err := c.Close(); err != nil && !a.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
+		}
+	}()
 	a.announce(cmd, c, ask.Question)
 	if f.dryRun {
 		return nil

@@ -27,7 +27,7 @@ func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 	}
 	var last atomic.Pointer[council.Progress]
 	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.New(0, mpb.SpinnerStyle(), mpb.BarRemoveOnComplete(), mpb.AppendDecorators(
+	b := p.New(0, mpb.SpinnerStyle().PositionLeft(), mpb.BarRemoveOnComplete(), mpb.AppendDecorators(
 		decor.Any(func(decor.Statistics) string {
 			now := last.Load()
 			if now == nil {
