@@ -17,7 +17,7 @@ func makeLogic(r *rand.Rand, level int) problem {
 	case 3:
 		return ordered(r, 5)
 	case 4:
-		return formula(r, 2)
+		return sentence(r, 2)
 	}
 	return knights(r)
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// formula asks for the truth of a nested sentence about P, Q and R. It is written
+// sentence asks for the truth of a nested sentence about P, Q and R. It is written
 // in words and evaluated twice: while it is built, and from its text in holds.
-func formula(r *rand.Rand, depth int) problem {
+func sentence(r *rand.Rand, depth int) problem {
 	values := [3]bool{r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0}
 	text, value := clause(r, values, depth)
 	return truth(value, func(claim bool) bool {

@@ -1,25 +1,86 @@
 package task
 
 import (
+	"strings"
+
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
+	"synod.dev/synod/task/formula"
 )
 
+// readMath reads a formula as it stands or, failing that, as package prompt spells
+// it, which takes a box, emphasis and the like away and knows more characters. What
+// no parser understands is read by its spelling alone.
 func readMath(s string) (reading, bool) {
+	if f, err := formula.Parse(s); err == nil {
+		return reading{shown: f.String(), value: f}, true
+	}
 	a, ok := prompt.Canonical(&synod.Question{Form: synod.Math}, s)
-	return reading{shown: string(a), answer: a}, ok
+	if !ok {
+		return reading{}, false
+	}
+	r := reading{shown: string(a), answer: a}
+	if f, err := formula.Parse(string(a)); err == nil {
+		r.shown, r.value = f.String(), f
+	}
+	return r, true
 }
 
+// strictMath reads a reply that is a formula, or the one that a reply commits to.
 func strictMath(q *synod.Question, reply string) (reading, bool) {
+	if f, err := formula.Parse(reply); err == nil {
+		return reading{shown: f.String(), value: f}, true
+	}
 	a, _, ok := prompt.ReadAnswer(q, reply)
-	return reading{shown: string(a), answer: a}, ok
+	if !ok {
+		return reading{}, false
+	}
+	return readMath(string(a))
 }
 
+// looseMath reads the last formula between math delimiters, or the last number.
 func looseMath(q *synod.Question, reply string) (reading, bool) {
+	if i := strings.LastIndex(reply, `\boxed`); i < 0 {
+		if s, ok := lastFormula(reply); ok {
+			if r, ok := readMath(s); ok && r.value != nil {
+				return r, true
+			}
+		}
+	}
 	a, _, ok := prompt.ReadAnswerPaper(q, reply)
-	return reading{shown: string(a), answer: a}, ok
+	if !ok {
+		return reading{}, false
+	}
+	return readMath(string(a))
 }
 
+// lastFormula is what stands between the last pair of math delimiters.
+func lastFormula(s string) (string, bool) {
+	best, at := "", -1
+	for _, d := range [][2]string{{"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+		end := strings.LastIndex(s, d[1])
+		if end <= at {
+			continue
+		}
+		open := strings.LastIndex(s[:end], d[0])
+		if open < 0 {
+			continue
+		}
+		if inner := strings.TrimSpace(s[open+len(d[0]) : end]); inner != "" {
+			best, at = inner, end
+		}
+	}
+	return best, at >= 0
+}
+
+// sameMath compares two formulas by what they mean. Only where neither is
+// understood do they have to be spelled alike, and then they are the same.
 func sameMath(want, got reading) (bool, string) {
-	return want.answer == got.answer, "spelling"
+	x, ok := want.value.(formula.Formula)
+	y, fine := got.value.(formula.Formula)
+	if !ok || !fine {
+		return want.answer != "" && want.answer == got.answer, "spelling"
+	}
+	same, basis := formula.Same(x, y)
+	return same, string(basis)
 }

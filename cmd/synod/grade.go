@@ -43,18 +43,22 @@ verdicts are.`,
   synod grade --form math '\frac{11}{18}' 11/18
   synod grade --form choice --choices Paris,Rome,Oslo A "(A) Paris"
   synod grade --batch < graded.jsonl`,
-		Args: func(cmd *cobra.Command, args []string) error {
+		DisableFlagParsing: true, // or -5 would be taken for a flag
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := parseAround(cmd, args)
+			if err != nil {
+				return err
+			}
+			if help, _ := cmd.Flags().GetBool("help"); help {
+				return cmd.Help()
+			}
 			switch {
 			case f.batch && len(args) > 0:
-				return errors.New("--batch reads from stdin; give no answers")
-			case !f.batch && len(args) != 2:
-				return fmt.Errorf("give two answers, the wanted one and the one to be graded; there are %d", len(args))
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.batch {
+				return fail(exitUsage, errors.New("--batch reads from stdin; give no answers"))
+			case f.batch:
 				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
+			case len(args) != 2:
+				return fail(exitUsage, fmt.Errorf("give two answers, the wanted one and the one to be graded; there are %d", len(args)), "try: synod grade --help")
 			}
 			return f.grade(cmd.OutOrStdout(), args[0], args[1])
 		},
@@ -67,6 +71,30 @@ verdicts are.`,
 	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(formNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// parseAround parses flags among arguments that may begin with a minus sign, as
+// numbers and formulas do: what has one dash and is no short flag is an argument.
+func parseAround(cmd *cobra.Command, args []string) ([]string, error) {
+	const mark = "\x00"
+	marked := slices.Clone(args)
+	for i, a := range marked {
+		if a == "--" {
+			break
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' && a != "-h" && a != "-q" && a != "-v" {
+			marked[i] = mark + a
+		}
+	}
+	cmd.DisableFlagParsing = false
+	if err := cmd.ParseFlags(marked); err != nil {
+		return nil, cmd.FlagErrorFunc()(cmd, err)
+	}
+	rest := slices.Clone(cmd.Flags().Args())
+	for i := range rest {
+		rest[i] = strings.TrimPrefix(rest[i], mark)
+	}
+	return rest, nil
 }
 
 func formNames() []string {

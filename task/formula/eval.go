@@ -1,0 +1,251 @@
+package formula
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"slices"
+)
+
+// eval is the value of a scalar without units, with variables at the given point.
+func (n *node) eval(at map[string]value) (value, error) {
+	args := make([]value, len(n.args))
+	for i, a := range n.args {
+		v, err := a.eval(at)
+		if err != nil {
+			return v, err
+		}
+		args[i] = v
+	}
+	switch n.op {
+	case opNum:
+		return realValue(newFloat().SetRat(n.num)).checked()
+	case opName:
+		switch n.name {
+		case "pi":
+			return realValue(circle()), nil
+		case "e":
+			return realValue(float(1)).exp()
+		case "i":
+			return value{newFloat(), float(1)}, nil
+		case "infty":
+			return value{}, errValue
+		}
+		return at[n.name], nil
+	case opAdd, opMul:
+		out, err := args[0], error(nil)
+		for _, v := range args[1:] {
+			if n.op == opAdd {
+				out, err = out.plus(v)
+			} else {
+				out, err = out.times(v)
+			}
+			if err != nil {
+				return out, err
+			}
+		}
+		return out, nil
+	case opDiv:
+		return args[0].over(args[1])
+	case opPow:
+		if r, ok := n.args[1].rational(); ok {
+			return rooted(args[0], r)
+		}
+		return args[0].power(args[1])
+	case opFunc:
+		return n.call(args)
+	}
+	return value{}, errValue
+}
+
+// rational is the value of a node that is a rational number.
+func (n *node) rational() (*big.Rat, bool) {
+	if n.op == opNum {
+		return n.num, true
+	}
+	if n.any(func(n *node) bool { return n.op == opName || n.op == opFunc }) {
+		return nil, false
+	}
+	r, err := n.normal(&work{100})
+	if err != nil {
+		return nil, false
+	}
+	return r.rational()
+}
+
+// rooted is a rational power; of a negative number with an odd root the real one.
+func rooted(a value, r *big.Rat) (value, error) {
+	b := realValue(newFloat().SetRat(r))
+	if r.IsInt() || !a.real() || a.re.Sign() >= 0 || r.Denom().Bit(0) == 0 {
+		return a.power(b)
+	}
+	v, err := realValue(newFloat().Neg(a.re)).power(b)
+	if err == nil && r.Num().Bit(0) == 1 {
+		v.re.Neg(v.re)
+	}
+	return v, err
+}
+
+// call is the value of a function.
+func (n *node) call(x []value) (value, error) {
+	switch n.name {
+	case "root":
+		if r, ok := n.args[0].rational(); ok && r.Sign() > 0 {
+			return rooted(x[1], new(big.Rat).Inv(r))
+		}
+		inv, err := x[0].inverse()
+		if err != nil {
+			return inv, err
+		}
+		return x[1].power(inv)
+	case "abs":
+		return realValue(x[0].size()), nil
+	case "exp":
+		return x[0].exp()
+	case "ln":
+		return x[0].ln()
+	case "floor", "ceil", "factorial", "binom":
+		return stepwise(n.name, x)
+	case "sinh", "cosh", "tanh":
+		return hyperbolic(n.name, x[0])
+	case "arcsin", "arccos", "arctan":
+		return inverse(n.name, x[0])
+	}
+	return circular(n.name, x[0])
+}
+
+// stepwise are the functions that need a number near a whole one.
+func stepwise(name string, x []value) (value, error) {
+	rats := make([]*big.Rat, len(x))
+	for i, v := range x {
+		if !v.almostReal() || v.re.MantExp(nil) > 64 {
+			return v, errValue
+		}
+		rats[i], _ = v.re.Rat(nil)
+		if rats[i] == nil {
+			rats[i] = new(big.Rat)
+		}
+	}
+	r, ok := exactValue(name, rats)
+	if !ok {
+		return value{}, errValue
+	}
+	return realValue(newFloat().SetRat(r)).checked()
+}
+
+func hyperbolic(name string, x value) (value, error) {
+	p, err := x.exp()
+	if err != nil {
+		return x, err
+	}
+	q, err := p.inverse()
+	if err != nil {
+		return x, err
+	}
+	half := realValue(float(0.5))
+	sum, err := p.plus(q)
+	if err != nil {
+		return x, err
+	}
+	switch name {
+	case "cosh":
+		return sum.times(half)
+	case "sinh":
+		return p.minus(q).times(half)
+	}
+	return p.minus(q).over(sum)
+}
+
+func inverse(name string, x value) (value, error) {
+	if !x.almostReal() {
+		return x, errValue
+	}
+	if name == "arctan" {
+		return realValue(arctan(x.re)), nil
+	}
+	rest := newFloat().Sub(float(1), newFloat().Mul(x.re, x.re))
+	if rest.Sign() < 0 {
+		return x, errValue
+	}
+	rest.Sqrt(rest)
+	if name == "arcsin" {
+		return realValue(angle(x.re, rest)), nil
+	}
+	return realValue(angle(rest, x.re)), nil
+}
+
+// circular are sin, cos and what is made of them.
+func circular(name string, x value) (value, error) {
+	if !x.real() {
+		return value{}, errValue
+	}
+	s, c, err := sineCosine(x.re)
+	if err != nil {
+		return x, err
+	}
+	sin, cos, unit := realValue(s), realValue(c), realValue(float(1))
+	for _, v := range []value{sin, cos} { // rounding is no value to divide by
+		if v.re.Sign() != 0 && v.re.MantExp(nil) < -precision/2-agree/2 {
+			v.re.SetInt64(0)
+		}
+	}
+	switch name {
+	case "sin":
+		return sin, nil
+	case "cos":
+		return cos, nil
+	case "tan":
+		return sin.over(cos)
+	case "cot":
+		return cos.over(sin)
+	case "sec":
+		return unit.over(cos)
+	case "csc":
+		return unit.over(sin)
+	}
+	return x, errValue
+}
+
+const (
+	points = 6  // at which two formulas must agree
+	tries  = 40 // until so many are found at which both have a value
+)
+
+// everywhere compares f(a) and f(b) at seeded random points. Points at which a
+// formula of real numbers has no real value are passed over; ok is false if too few
+// are left to say anything.
+func everywhere(a, b *node, agree func(x, y value) bool) (same, ok bool) {
+	seen := map[string]bool{}
+	a.variables(seen)
+	b.variables(seen)
+	var names []string
+	for v := range seen {
+		names = append(names, v)
+	}
+	slices.Sort(names)
+	isI := func(n *node) bool { return n.op == opName && n.name == "i" }
+	whole := a.any(isI) || b.any(isI) || len(names) == 0
+	chance := rand.New(rand.NewPCG(11, 7))
+	found := 0
+	for try := range tries {
+		at := map[string]value{}
+		for _, v := range names {
+			x := 0.3 + 3*chance.Float64()
+			if try%2 == 1 && chance.IntN(2) == 0 && (len(v) < 5 || v[:5] != "unit ") {
+				x = -x
+			}
+			at[v] = realValue(float(x))
+		}
+		x, err := a.eval(at)
+		y, other := b.eval(at)
+		if err == nil && other == nil && (whole || x.almostReal() && y.almostReal()) {
+			if !agree(x, y) {
+				return false, true
+			}
+			found++
+		}
+		if found == points || len(names) == 0 {
+			break
+		}
+	}
+	return found > 0, found >= min(3, points) || len(names) == 0 && found > 0
+}

@@ -1,0 +1,162 @@
+// Package formula reads mathematical answers, in LaTeX as MATH has it or in plain
+// text, and decides whether two are the same.
+//
+//	a, _ := formula.Parse(`\frac{11}{18}`)
+//	b, _ := formula.Parse(`0.6111`)
+//	same, how := formula.Same(a, b) // false, exact
+//
+// It reads what answers contain: numbers (decimals, fractions, mixed, repeating,
+// grouped by thousands, in other bases), powers, roots, polynomials and the usual
+// functions, complex numbers, tuples, intervals and their unions, sets, lists,
+// matrices, equations and inequalities, degrees, per cent, money, units and words.
+//
+// Scalars become quotients of polynomials with rational coefficients in variables,
+// π, e, i and roots of primes. The products of such roots are linearly independent
+// over the rationals (Besicovitch), so there equality is decided exactly. What lies
+// outside, such as a sine or a root of a sum, is compared at seeded random points
+// with 256 bits. Spelling never decides. Sets and lists have no order, tuples have;
+// (3,5) is a tuple or an open interval and never 35. A missing unit is excused, a
+// different one is not.
+package formula
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Formula is an expression that was read.
+type Formula struct {
+	root *node
+	// loose is how else the same characters could have been meant: 1,234 as a list.
+	loose *node
+}
+
+// String shows how the formula was read, in plain text.
+func (f Formula) String() string {
+	if f.root == nil {
+		return ""
+	}
+	return f.root.String()
+}
+
+// Basis is how two formulas were compared.
+type Basis string
+
+// The ways of comparing.
+const (
+	Exact   Basis = "exact"   // algebra decided
+	Numeric Basis = "numeric" // values at random points decided
+)
+
+// maxInput is how long a formula may be, in bytes.
+const maxInput = 2048
+
+var errUnreadable = errors.New("formula: not a formula that is understood")
+
+// Parse reads s, and nothing but s, as a formula.
+func Parse(s string) (f Formula, err error) {
+	if len(s) > maxInput {
+		return f, fmt.Errorf("formula: longer than %d bytes", maxInput)
+	}
+	s = trim(s)
+	if s == "" {
+		return f, errors.New("formula: empty")
+	}
+	if n := wholeText(s); n != nil {
+		return Formula{root: n}, nil
+	}
+	if f.root, err = parse(s, true); err != nil {
+		return Formula{}, err
+	}
+	if strings.Contains(s, ",") {
+		if other, err := parse(s, false); err == nil {
+			f.loose = other
+		}
+	}
+	return f, nil
+}
+
+func parse(s string, thousands bool) (*node, error) {
+	tokens, err := lex(s, thousands)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{in: tokens}
+	n, err := p.whole()
+	if err != nil {
+		return nil, err
+	}
+	return spread(n)
+}
+
+// trim takes away what dresses a formula: math delimiters, a full stop.
+func trim(s string) string {
+	for {
+		t := strings.TrimSpace(s)
+		for _, d := range [][2]string{{"$$", "$$"}, {"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+			if len(t) > len(d[0])+len(d[1]) && strings.HasPrefix(t, d[0]) && strings.HasSuffix(t, d[1]) &&
+				!strings.Contains(t[len(d[0]):len(t)-len(d[1])], d[0]) && !strings.HasSuffix(t[:len(t)-1], `\`) {
+				t = t[len(d[0]) : len(t)-len(d[1])]
+				break
+			}
+		}
+		if n := len(t); n > 1 && t[n-1] == '.' && t[n-2] != '.' {
+			t = t[:n-1]
+		}
+		if t == s {
+			return s
+		}
+		s = t
+	}
+}
+
+// wholeText recognises an answer that is words: Evelyn, \text{even}, no solution.
+func wholeText(s string) *node {
+	for {
+		inner, ok := strings.CutPrefix(s, `\`)
+		name := inner[:len(inner)-len(strings.TrimLeft(inner, letters))]
+		if !ok || !textual[name] || !strings.HasPrefix(inner[len(name):], "{") || !strings.HasSuffix(s, "}") {
+			break
+		}
+		inner = inner[len(name)+1 : len(inner)-1]
+		if strings.ContainsAny(inner, "{}") {
+			return nil
+		}
+		s = strings.TrimSpace(inner)
+	}
+	words := strings.Fields(strings.NewReplacer(`\ `, " ", "~", " ").Replace(s))
+	if len(words) == 0 || len(words) > maxWords {
+		return nil
+	}
+	for _, w := range words {
+		if strings.Trim(w, letters+"-'") != "" || len(w) < 2 && w != "a" || hyphenated(w) || functions[strings.ToLower(w)] != "" || w == "or" || w == "and" {
+			return nil
+		}
+	}
+	if len(words) == 1 && len(words[0]) < 3 && strings.ToLower(words[0]) != "no" {
+		return nil
+	}
+	text := strings.ToLower(strings.Join(words, " "))
+	switch text {
+	case "no solution", "no solutions", "empty set", "the empty set":
+		return &node{op: opSet}
+	case "all real numbers", "all reals", "the real numbers":
+		return &node{op: opTuple, open: '(', shut: ')', args: []*node{negate(named("infty")), named("infty")}}
+	}
+	return &node{op: opText, name: text}
+}
+
+// hyphenated reports that a word has a hyphen beside a single letter: p-q is a
+// difference.
+func hyphenated(w string) bool {
+	for part := range strings.SplitSeq(w, "-") {
+		if len(part) < 2 && part != w {
+			return true
+		}
+	}
+	return false
+}
+
+// maxWords is how many words an answer in words may have.
+const maxWords = 5

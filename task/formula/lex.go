@@ -1,0 +1,271 @@
+package formula
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what a token is.
+type kind int
+
+const (
+	kindEnd    kind = iota
+	kindNumber      // digits with a point at most; whole is set without one
+	kindLetter      // one letter: a variable
+	kindName        // a command or a function's name: frac, sin
+	kindWord        // words: a unit, or text
+	kindSymbol      // an operator or bracket
+	kindAnd         // and, or: between the parts of a list
+)
+
+type token struct {
+	kind  kind
+	text  string
+	space bool // white space stands before it
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// maxTokens bounds the work on one formula.
+const maxTokens = 1000
+
+// lexer cuts a formula into tokens.
+type lexer struct {
+	in        string
+	out       []token
+	depth     int  // of brackets in which a comma separates
+	thousands bool // 1,234 outside brackets is one number
+	space     bool
+}
+
+func lex(s string, thousands bool) ([]token, error) {
+	l := lexer{in: s, thousands: thousands}
+	if err := l.all(); err != nil {
+		return nil, err
+	}
+	return l.out, nil
+}
+
+func (l *lexer) all() error {
+	for l.in != "" {
+		if len(l.out) > maxTokens {
+			return fmt.Errorf("formula: more than %d parts", maxTokens)
+		}
+		if err := l.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lexer) put(k kind, text string) {
+	l.out = append(l.out, token{kind: k, text: text, space: l.space})
+	l.space = false
+}
+
+func (l *lexer) next() error {
+	c := l.in[0]
+	switch {
+	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '~':
+		l.in, l.space = l.in[1:], true
+	case isDigit(c) || c == '.' && len(l.in) > 1 && isDigit(l.in[1]):
+		l.number()
+	case strings.IndexByte(letters, c) >= 0:
+		n := len(l.in) - len(strings.TrimLeft(l.in, letters))
+		word := l.in[:n]
+		l.in = l.in[n:]
+		l.word(word)
+	case c == '\\':
+		return l.command()
+	case strings.HasPrefix(l.in, "**"):
+		l.in = l.in[2:]
+		l.put(kindSymbol, "^")
+	case len(l.in) > 1 && l.in[1] == '=' && (c == '<' || c == '>'):
+		l.put(kindSymbol, l.in[:2])
+		l.in = l.in[2:]
+	case strings.IndexByte("+-*/=<>()[]{}|!,;&%^_:$", c) >= 0:
+		l.in = l.in[1:]
+		l.symbol(string(c))
+	default:
+		r, size := utf8.DecodeRuneInString(l.in)
+		name, ok := runes[r]
+		if !ok {
+			return fmt.Errorf("formula: the character %q is not understood", r)
+		}
+		l.in = name + l.in[size:]
+	}
+	return nil
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+// symbol notes in which brackets a comma separates.
+func (l *lexer) symbol(s string) {
+	switch s {
+	case "(", "[", `\{`:
+		l.depth++
+	case ")", "]", `\}`:
+		l.depth--
+	}
+	if s == "$" && (l.in == "" || !isDigit(l.in[0]) && l.in[0] != '.') { // a math delimiter inside
+		l.space = true
+		return
+	}
+	l.put(kindSymbol, s)
+}
+
+// number reads digits, with thousands set apart by , or ,\! or {,}.
+func (l *lexer) number() {
+	digits := l.digits()
+	for first := len(digits) <= 3 && digits != ""; first; {
+		rest := ""
+		switch {
+		case strings.HasPrefix(l.in, `,\!`):
+			rest = strings.TrimLeft(l.in[3:], " ")
+		case strings.HasPrefix(l.in, `{,}`):
+			rest = l.in[3:]
+		case strings.HasPrefix(l.in, ",") && l.depth == 0 && l.thousands && digits[0] != '0':
+			rest = l.in[1:]
+		}
+		if n := countDigits(rest); n != 3 {
+			break
+		}
+		digits, l.in = digits+rest[:3], rest[3:]
+	}
+	if strings.HasPrefix(l.in, ".") && (countDigits(l.in[1:]) > 0 || strings.HasPrefix(l.in[1:], `\overline`)) {
+		l.in = l.in[1:]
+		digits += "." + l.digits()
+	}
+	l.put(kindNumber, digits)
+}
+
+func (l *lexer) digits() string {
+	n := countDigits(l.in)
+	s := l.in[:n]
+	l.in = l.in[n:]
+	return s
+}
+
+func countDigits(s string) int {
+	n := 0
+	for n < len(s) && isDigit(s[n]) {
+		n++
+	}
+	return n
+}
+
+// word sorts a run of letters: a function, a unit, variables side by side, text.
+func (l *lexer) word(w string) {
+	low := strings.ToLower(w)
+	switch {
+	case len(w) == 1:
+		l.put(kindLetter, w)
+	case functions[low] != "":
+		l.put(kindName, functions[low])
+	case low == "and" || low == "or":
+		l.put(kindAnd, low)
+	case low == "in" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "[") || low == "in" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "("):
+		l.put(kindName, "in")
+	case len(w) > 2 && functions[low[:len(w)-1]] != "" && strings.ContainsAny(w[len(w)-1:], "xyz"): // sinx
+		l.put(kindName, functions[low[:len(w)-1]])
+		l.put(kindLetter, w[len(w)-1:])
+	case units[low] != unitless && low != "mi", len(w) > 3, stop[low]:
+		l.put(kindWord, w)
+	default:
+		for i := range len(w) {
+			l.put(kindLetter, w[i:i+1])
+		}
+	}
+}
+
+// command reads a backslash and what belongs to it.
+func (l *lexer) command() error {
+	rest := l.in[1:]
+	name := rest[:len(rest)-len(strings.TrimLeft(rest, letters))]
+	if name == "" {
+		return l.escaped(rest)
+	}
+	l.in = rest[len(name):]
+	switch {
+	case name == "left" || name == "right":
+		if t := strings.TrimLeft(l.in, " "); strings.HasPrefix(t, ".") {
+			l.in = t[1:]
+		}
+	case silent[name]:
+		l.space = true
+	case textual[name] || name == "begin" || name == "end":
+		return l.argument(name)
+	case same[name] != "":
+		l.in = same[name] + l.in
+	default:
+		l.put(kindName, name)
+	}
+	return nil
+}
+
+// escaped reads a backslash before a character that is no letter.
+func (l *lexer) escaped(rest string) error {
+	if rest == "" {
+		return errUnreadable
+	}
+	l.in = rest[1:]
+	switch c := rest[0]; c {
+	case '!', ',', ';', ':', ' ', '>', '(', ')', '[', ']', '\n':
+		l.space = l.space || c != '!'
+	case '{', '}', '\\':
+		l.symbol(`\` + string(c))
+	case '|':
+		l.put(kindSymbol, "|")
+	case '%', '&':
+		l.put(kindSymbol, string(c))
+	case '$':
+		l.put(kindSymbol, "$")
+	default:
+		return fmt.Errorf(`formula: \%c is not understood`, c)
+	}
+	return nil
+}
+
+// argument reads \text{…} and \begin{…}.
+func (l *lexer) argument(name string) error {
+	t := strings.TrimLeft(l.in, " ")
+	end := strings.IndexByte(t, '}')
+	if !strings.HasPrefix(t, "{") || end < 0 || strings.Contains(t[1:end], "{") {
+		return fmt.Errorf(`formula: what \%s is about is not understood`, name)
+	}
+	inner := strings.TrimSpace(t[1:end])
+	l.in = t[end+1:]
+	low := strings.ToLower(inner)
+	switch {
+	case name == "begin" || name == "end":
+		l.put(kindName, name+":"+inner)
+		if name == "begin" && inner == "array" { // its column letters say nothing
+			if u := strings.TrimLeft(l.in, " "); strings.HasPrefix(u, "{") {
+				if _, after, ok := strings.Cut(u, "}"); ok {
+					l.in = after
+				}
+			}
+		}
+	case inner == "":
+		l.space = true
+	case low == "and" || low == "or":
+		l.put(kindAnd, low)
+	case functions[inner] != "":
+		l.put(kindName, functions[inner])
+	case len(inner) == 1 && name != "text" && name != "mbox" && name != "textrm" && strings.Contains(letters, inner):
+		l.put(kindLetter, inner)
+	case strings.Trim(inner, letters+" -'./") == "":
+		l.put(kindWord, inner)
+	case strings.Trim(inner, letters+" ,") == "" && len(inner) > 4: // a list of words
+		for i, part := range strings.Split(inner, ",") {
+			if i > 0 {
+				l.put(kindSymbol, ",")
+			}
+			l.put(kindWord, strings.TrimSpace(part))
+		}
+	default:
+		l.in = " " + inner + " " + l.in
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package formula
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// part is an atom raised to a rational power. Atoms are variables ("x"), the
+// constants, primes ("#7") of fractional power, and what algebra does not look
+// into ("?…").
+type part struct {
+	atom string
+	exp  *big.Rat
+}
+
+// mono is a product of parts, sorted by atom, with its coefficient.
+type mono struct {
+	coef  *big.Rat
+	parts []part
+}
+
+// key names the product without its coefficient.
+func (m mono) key() string {
+	var b strings.Builder
+	for _, p := range m.parts {
+		b.WriteString(p.atom + "^" + p.exp.RatString() + " ")
+	}
+	return b.String()
+}
+
+// poly is a sum of monomials by key. None has coefficient 0.
+type poly map[string]mono
+
+const (
+	maxTerms = 300  // of a polynomial
+	maxBits  = 8192 // of a coefficient
+)
+
+// work is how many products of monomials may still be made for one formula.
+type work struct{ left int }
+
+const maxWork = 20_000
+
+// errAlgebra says that something is too large or too strange for algebra; values
+// must decide. errUndefined says that it has no value.
+var (
+	errAlgebra   = errors.New("formula: beyond algebra")
+	errUndefined = errors.New("formula: division by zero")
+)
+
+func constant(r *big.Rat) poly {
+	p := poly{}
+	p.put(mono{coef: r})
+	return p
+}
+
+// atom is the polynomial that is one atom.
+func atom(name string) poly {
+	p := poly{}
+	p.put(mono{coef: one, parts: []part{{name, one}}})
+	return p
+}
+
+var one = big.NewRat(1, 1)
+
+// put adds a monomial in place.
+func (p poly) put(m mono) {
+	k := m.key()
+	if old, has := p[k]; has {
+		m.coef = new(big.Rat).Add(old.coef, m.coef)
+	}
+	if m.coef.Sign() == 0 {
+		delete(p, k)
+		return
+	}
+	p[k] = m
+}
+
+func (p poly) sorted() []mono {
+	keys := make([]string, 0, len(p))
+	for k := range p {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	all := make([]mono, len(keys))
+	for i, k := range keys {
+		all[i] = p[k]
+	}
+	return all
+}
+
+func (p poly) plus(q poly) poly {
+	out := make(poly, len(p)+len(q))
+	for _, m := range p {
+		out.put(m)
+	}
+	for _, m := range q {
+		out.put(m)
+	}
+	return out
+}
+
+func (p poly) scaled(r *big.Rat) poly {
+	out := make(poly, len(p))
+	for _, m := range p {
+		out.put(mono{new(big.Rat).Mul(m.coef, r), m.parts})
+	}
+	return out
+}
+
+func (p poly) times(q poly, w *work) (poly, error) {
+	if w.left -= len(p) * len(q); w.left < 0 {
+		return nil, errAlgebra
+	}
+	out, right := poly{}, q.sorted()
+	for _, a := range p.sorted() {
+		for _, b := range right {
+			m, err := product(a, b)
+			if err != nil {
+				return nil, err
+			}
+			out.put(m)
+		}
+	}
+	if len(out) > maxTerms {
+		return nil, errAlgebra
+	}
+	return out, nil
+}
+
+// product multiplies two monomials.
+func product(a, b mono) (mono, error) {
+	m := mono{coef: new(big.Rat).Mul(a.coef, b.coef)}
+	for i, j := 0, 0; i < len(a.parts) || j < len(b.parts); {
+		switch {
+		case j == len(b.parts) || i < len(a.parts) && a.parts[i].atom < b.parts[j].atom:
+			m.parts = append(m.parts, a.parts[i])
+			i++
+		case i == len(a.parts) || a.parts[i].atom > b.parts[j].atom:
+			m.parts = append(m.parts, b.parts[j])
+			j++
+		default:
+			m.parts = append(m.parts, part{a.parts[i].atom, new(big.Rat).Add(a.parts[i].exp, b.parts[j].exp)})
+			i, j = i+1, j+1
+		}
+	}
+	return m.reduce()
+}
+
+// reduce applies i² = −1 and takes whole powers of primes into the coefficient.
+func (m mono) reduce() (mono, error) {
+	out := mono{coef: m.coef}
+	for _, p := range m.parts {
+		switch {
+		case p.exp.Sign() == 0:
+			continue
+		case p.atom == "i" && p.exp.IsInt():
+			turn := new(big.Int).Mod(p.exp.Num(), big.NewInt(4)).Int64()
+			if turn >= 2 {
+				out.coef = new(big.Rat).Neg(out.coef)
+			}
+			if turn%2 == 0 {
+				continue
+			}
+			p.exp = one
+		case p.atom[0] == '#':
+			whole := floor(p.exp)
+			if whole.Sign() != 0 {
+				base, _ := new(big.Int).SetString(p.atom[1:], 10)
+				r, err := intPower(new(big.Rat).SetInt(base), whole)
+				if err != nil {
+					return m, err
+				}
+				out.coef = new(big.Rat).Mul(out.coef, r)
+				p.exp = new(big.Rat).Sub(p.exp, new(big.Rat).SetInt(whole))
+			}
+			if p.exp.Sign() == 0 {
+				continue
+			}
+		}
+		out.parts = append(out.parts, p)
+	}
+	if out.coef.Num().BitLen() > maxBits || out.coef.Denom().BitLen() > maxBits {
+		return m, errAlgebra
+	}
+	return out, nil
+}
+
+func floor(r *big.Rat) *big.Int { // Euclidean: the denominator is positive
+	return new(big.Int).Div(r.Num(), r.Denom())
+}
+
+// intPower raises r to a whole power.
+func intPower(r *big.Rat, n *big.Int) (*big.Rat, error) {
+	if !n.IsInt64() || r.Sign() == 0 && n.Sign() < 0 {
+		return nil, errAlgebra
+	}
+	k := n.Int64()
+	size := int64(max(r.Num().BitLen(), r.Denom().BitLen()))
+	if max(k, -k) > maxBits || size*max(k, -k) > 4*maxBits {
+		return nil, errAlgebra
+	}
+	e := big.NewInt(max(k, -k))
+	out := new(big.Rat).SetFrac(new(big.Int).Exp(r.Num(), e, nil), new(big.Int).Exp(r.Denom(), e, nil))
+	if k < 0 {
+		out.Inv(out)
+	}
+	return out, nil
+}
+
+// rational returns the value of a polynomial without atoms.
+func (p poly) rational() (*big.Rat, bool) {
+	switch len(p) {
+	case 0:
+		return new(big.Rat), true
+	case 1:
+		if m, ok := p[""]; ok {
+			return m.coef, true
+		}
+	}
+	return nil, false
+}
+
+// name spells a polynomial so that equal ones have equal names.
+func (p poly) name() string {
+	var b strings.Builder
+	for _, m := range p.sorted() {
+		b.WriteString(m.coef.RatString() + "*" + m.key() + "+")
+	}
+	return b.String()
+}

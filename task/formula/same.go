@@ -1,0 +1,265 @@
+package formula
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Same reports whether got is the same answer as want, and how that was decided.
+// Where got could be meant in two ways, as 1,234 can, either will do; the key is
+// read in one way.
+func Same(want, got Formula) (bool, Basis) {
+	if want.root == nil || got.root == nil {
+		return false, Exact
+	}
+	j := &judge{basis: Exact, left: maxCompared}
+	if j.same(want.root, got.root) {
+		return true, j.basis
+	}
+	if got.loose != nil {
+		again := &judge{basis: Exact, left: maxCompared}
+		if again.same(want.root, got.loose) {
+			return true, again.basis
+		}
+	}
+	return false, j.basis
+}
+
+// maxCompared is how many pairs of scalars are compared for one question.
+const maxCompared = 400
+
+// judge compares two formulas.
+type judge struct {
+	basis Basis
+	left  int
+}
+
+func (j *judge) same(a, b *node) bool {
+	if a.op == opRel || b.op == opRel {
+		return j.relations(a, b)
+	}
+	a, b = plain(a), plain(b)
+	switch {
+	case a.op == opText || b.op == opText:
+		return sameText(a, b)
+	case a.op == opBased || b.op == opBased:
+		return sameBased(a, b)
+	case a.op == opUnion || a.op == opInter || b.op == opUnion || b.op == opInter:
+		return a.op == b.op && j.unordered(flat(a, a.op), flat(b, a.op))
+	case collection(a) || collection(b):
+		return j.unordered(members(a), members(b))
+	case a.op == opTuple && b.op == opTuple:
+		return a.open == b.open && a.shut == b.shut && j.ordered(a.args, b.args)
+	case a.op == opMatrix && b.op == opMatrix:
+		return a.cols == b.cols && j.ordered(a.args, b.args)
+	case a.op == opMatrix && a.cols == 1 && b.op == opTuple: // a vector may be written as a tuple
+		return b.open == '(' && b.shut == ')' && j.ordered(a.args, b.args)
+	case b.op == opMatrix && b.cols == 1 && a.op == opTuple:
+		return a.open == '(' && a.shut == ')' && j.ordered(a.args, b.args)
+	case a.scalar() && b.scalar():
+		return j.quantities(a, b)
+	}
+	return false
+}
+
+func collection(n *node) bool { return n.op == opSet || n.op == opList }
+
+// members are the members of a set or list, or the one thing that stands alone.
+func members(n *node) []*node {
+	if collection(n) {
+		return n.args
+	}
+	return []*node{n}
+}
+
+// flat lists what is joined by one operation.
+func flat(n *node, by op) []*node {
+	if n.op != by {
+		return []*node{n}
+	}
+	var all []*node
+	for _, a := range n.args {
+		all = append(all, flat(a, by)...)
+	}
+	return all
+}
+
+func (j *judge) ordered(a, b []*node) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !j.same(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// unordered pairs members off. Equality is transitive but for units left out, so
+// that taking the first that fits is enough.
+func (j *judge) unordered(a, b []*node) bool {
+	if len(a) != len(b) || len(a) > maxItems {
+		return false
+	}
+	taken := make([]bool, len(b))
+	for _, x := range a {
+		i := slices.IndexFunc(b, func(y *node) bool { return !taken[slices.Index(b, y)] && j.same(x, y) })
+		if i < 0 {
+			return false
+		}
+		taken[i] = true
+	}
+	return true
+}
+
+// sameText compares words without case, bracket and full stop. Single letters side
+// by side may be a word, too.
+func sameText(a, b *node) bool {
+	x, ok := spelled(a)
+	y, fine := spelled(b)
+	return ok && fine && strings.Join(strings.Fields(x), " ") == strings.Join(strings.Fields(y), " ")
+}
+
+func spelled(n *node) (string, bool) {
+	switch n.op {
+	case opText, opName:
+		return strings.ToLower(n.name), true
+	case opMul:
+		s := ""
+		for _, a := range n.args {
+			if a.op != opName || len(a.name) != 1 {
+				return "", false
+			}
+			s += a.name
+		}
+		return strings.ToLower(s), true
+	}
+	return "", false
+}
+
+// sameBased compares numbers in a base. Who leaves the base out must write the
+// digits of that base; the same value in another base is another answer.
+func sameBased(a, b *node) bool {
+	if a.op != opBased {
+		a, b = b, a
+	}
+	if b.op == opBased {
+		return a.base == b.base && a.num.Cmp(b.num) == 0
+	}
+	return b.op == opNum && b.num.RatString() == a.name
+}
+
+// quantities compares scalars that may have units.
+func (j *judge) quantities(a, b *node) bool {
+	x, y := a.hasUnit(), b.hasUnit()
+	switch {
+	case !x && !y:
+		return j.scalars(a, b)
+	case x && y:
+		return j.scalars(a.converted(), b.converted())
+	case y:
+		a, b = b, a
+	}
+	if c := b.lettersAsUnits(); c != b && j.scalars(a.converted(), c.converted()) { // 5 m
+		return true
+	}
+	return j.scalars(a.stripped(), b) || a.pure() && j.scalars(a.converted(), b)
+}
+
+// scalars compares scalars without units.
+func (j *judge) scalars(a, b *node) bool {
+	if j.left--; j.left < 0 {
+		return false
+	}
+	x, err := a.normal(&work{maxWork})
+	if errors.Is(err, errUndefined) {
+		return false
+	}
+	y, other := b.normal(&work{maxWork})
+	if errors.Is(other, errUndefined) {
+		return false
+	}
+	if err == nil && other == nil {
+		w := &work{4 * maxWork}
+		left, err := x.n.times(y.d, w)
+		right, other := y.n.times(x.d, w)
+		if err == nil && other == nil {
+			equal := left.name() == right.name()
+			if equal || x.exact && y.exact {
+				return equal
+			}
+		}
+	}
+	j.basis = Numeric
+	same, ok := everywhere(a, b, value.close)
+	return same && ok
+}
+
+// plain resolves what only dresses a value: a set of one inequality is an interval.
+func plain(n *node) *node {
+	if n.op == opList && len(n.args) > 1 { // x < 2 or x > 3
+		all := make([]*node, len(n.args))
+		for i, a := range n.args {
+			r, ok := region(a)
+			if !ok {
+				return n
+			}
+			all[i] = r
+		}
+		return &node{op: opUnion, args: all}
+	}
+	return n
+}
+
+// region is the interval that an inequality for one variable describes.
+func region(n *node) (*node, bool) {
+	if n.op != opRel {
+		return nil, false
+	}
+	args, rels := n.args, n.rels
+	if rels[0] == ">" || rels[0] == ">=" { // turn it round
+		args, rels = slices.Clone(args), slices.Clone(rels)
+		slices.Reverse(args)
+		slices.Reverse(rels)
+		for i, r := range rels {
+			rels[i] = strings.Replace(r, ">", "<", 1)
+		}
+	}
+	for _, r := range rels {
+		if r != "<" && r != "<=" {
+			return nil, false
+		}
+	}
+	i := &node{op: opTuple, open: '(', shut: ')', args: []*node{negate(named("infty")), named("infty")}}
+	switch {
+	case len(args) == 3 && variable(args[1]):
+		i.args[0], i.args[1] = args[0], args[2]
+		if rels[0] == "<=" {
+			i.open = '['
+		}
+		if rels[1] == "<=" {
+			i.shut = ']'
+		}
+	case len(args) == 2 && variable(args[0]) && !free(args[1]):
+		if i.args[1] = args[1]; rels[0] == "<=" {
+			i.shut = ']'
+		}
+	case len(args) == 2 && variable(args[1]) && !free(args[0]):
+		if i.args[0] = args[0]; rels[0] == "<=" {
+			i.open = '['
+		}
+	default:
+		return nil, false
+	}
+	return i, true
+}
+
+func variable(n *node) bool { return n.op == opName && !constants[n.name] }
+
+func free(n *node) bool {
+	names := map[string]bool{}
+	n.variables(names)
+	return len(names) > 0
+}

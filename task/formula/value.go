@@ -1,0 +1,174 @@
+package formula
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"sync"
+)
+
+// precision is how many bits a value has; agree is to how many two must agree.
+const (
+	precision = 320
+	agree     = 160
+)
+
+// errValue says that a formula has no value at a point, or none that we compute.
+var errValue = errors.New("formula: no value")
+
+func float(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
+
+func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
+
+// usual reports that x is finite and of a size with which one can go on.
+func usual(x *big.Float) bool {
+	return !x.IsInf() && (x.Sign() == 0 || abs(x.MantExp(nil)) < 1<<20)
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// lnTwo and circle are ln 2 and π.
+var (
+	lnTwo = sync.OnceValue(func() *big.Float { // Σ 1/(k 2^k)
+		total, power := newFloat(), float(0.5)
+		for k := int64(1); k < precision+10; k++ {
+			total.Add(total, newFloat().Quo(power, newFloat().SetInt64(k)))
+			power.Quo(power, float(2))
+		}
+		return total
+	})
+	circle = sync.OnceValue(func() *big.Float { // Machin: 16 atan 1/5 − 4 atan 1/239
+		a := arctanSeries(newFloat().Quo(float(1), float(5)))
+		b := arctanSeries(newFloat().Quo(float(1), float(239)))
+		return newFloat().Sub(a.Mul(a, float(16)), b.Mul(b, float(4)))
+	})
+)
+
+// small reports that a term does not count any more.
+func small(x *big.Float) bool { return x.Sign() == 0 || x.MantExp(nil) < -precision-8 }
+
+func arctanSeries(x *big.Float) *big.Float {
+	total, p, square := newFloat(), newFloat().Set(x), newFloat().Mul(x, x)
+	for k := int64(1); !small(p); k += 2 {
+		t := newFloat().Quo(p, newFloat().SetInt64(k))
+		if k%4 == 3 {
+			t.Neg(t)
+		}
+		total.Add(total, t)
+		p.Mul(p, square)
+	}
+	return total
+}
+
+// arctan halves its argument until the series is short.
+func arctan(x *big.Float) *big.Float {
+	y := newFloat().Set(x)
+	const halvings = 8
+	for range halvings { // y / (1 + √(1+y²))
+		r := newFloat().Mul(y, y)
+		r.Sqrt(r.Add(r, float(1)))
+		y.Quo(y, r.Add(r, float(1)))
+	}
+	t := arctanSeries(y)
+	return t.SetMantExp(t, halvings)
+}
+
+// angle is the argument of x + iy, in (−π, π].
+func angle(y, x *big.Float) *big.Float {
+	half := newFloat().Quo(circle(), float(2))
+	if x.Sign() == 0 {
+		switch y.Sign() {
+		case 0:
+			return newFloat()
+		case 1:
+			return half
+		}
+		return half.Neg(half)
+	}
+	t := arctan(newFloat().Quo(y, x))
+	switch {
+	case x.Sign() > 0:
+		return t
+	case y.Sign() >= 0:
+		return t.Add(t, circle())
+	}
+	return t.Sub(t, circle())
+}
+
+// exponential is e^x.
+func exponential(x *big.Float) (*big.Float, error) {
+	f, _ := x.Float64()
+	if math.Abs(f) > 1e5 {
+		return nil, errValue
+	}
+	k := int(math.Round(f / math.Ln2))
+	r := newFloat().Sub(x, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(k))))
+	const halvings = 16
+	r.SetMantExp(r, -halvings)
+	total, term := float(1), float(1)
+	for i := int64(1); ; i++ {
+		term.Quo(term.Mul(term, r), newFloat().SetInt64(i))
+		if small(term) {
+			break
+		}
+		total.Add(total, term)
+	}
+	for range halvings {
+		total.Mul(total, total)
+	}
+	return total.SetMantExp(total, k), nil
+}
+
+// logarithm is ln x for x > 0: two steps that each triple the right digits.
+func logarithm(x *big.Float) (*big.Float, error) {
+	if x.Sign() <= 0 {
+		return nil, errValue
+	}
+	m := newFloat()
+	e := x.MantExp(m)
+	f, _ := m.Float64()
+	y := float(math.Log(f))
+	for range 3 {
+		p, err := exponential(y)
+		if err != nil {
+			return nil, err
+		}
+		step := newFloat().Sub(m, p)
+		step.Quo(step.Mul(step, float(2)), p.Add(p, m))
+		y.Add(y, step)
+	}
+	return y.Add(y, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(e)))), nil
+}
+
+// sineCosine is sin x and cos x.
+func sineCosine(x *big.Float) (s, c *big.Float, err error) {
+	f, _ := x.Float64()
+	if math.Abs(f) > 1e9 {
+		return nil, nil, errValue
+	}
+	turn := newFloat().Mul(circle(), float(2))
+	r := newFloat().Sub(x, turn.Mul(turn, newFloat().SetInt64(int64(math.Round(f/(2*math.Pi))))))
+	const halvings = 12
+	r.SetMantExp(r, -halvings)
+	s, c = newFloat(), newFloat()
+	term := float(1)
+	for i := int64(0); !small(term); i++ {
+		t := newFloat().Set(term)
+		if i%4 >= 2 {
+			t.Neg(t)
+		}
+		if i%2 == 0 {
+			c.Add(c, t)
+		} else {
+			s.Add(s, t)
+		}
+		term.Quo(term.Mul(term, r), newFloat().SetInt64(i+1))
+	}
+	for range halvings {
+		double := newFloat().Mul(s, c)
+		square := newFloat().Mul(s, s)
+		s = double.Mul(double, float(2))
+		c = newFloat().Sub(float(1), square.Mul(square, float(2)))
+	}
+	return s, c, nil
+}
