@@ -64,7 +64,7 @@ type Member struct {
 	First     *synod.Answer        `json:"first"`     // null: no answer
 	Final     *synod.Answer        `json:"final"`
 	Calls     map[synod.Status]int `json:"calls"`
-	Trouble   string               `json:"trouble,omitempty"` // why its last failed call failed
+	Trouble   string               `json:"trouble,omitempty"` // why its first failed call failed
 	Adapted   []string             `json:"adapted,omitempty"` // what its server refused, and what it is asked instead
 }
 

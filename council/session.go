@@ -100,8 +100,8 @@ func (s *session) count(node synod.NodeID, r synod.Reply) {
 		a.by = map[synod.Status]int{}
 	}
 	a.by[r.Status]++
-	if r.Status != synod.OK {
-		a.trouble = r.Detail
+	if r.Status != synod.OK && a.trouble == "" {
+		a.trouble = r.Detail // the first: later ones may only say that it was given up
 	}
 	s.made += r.Calls
 	s.tokens.Prompt += r.Usage.Prompt

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -34,7 +35,7 @@ func endpoint(name, summary, base, urlEnv, keyEnv string) Provider {
 		Entry: synod.Entry{Name: name, Summary: summary},
 		About: fmt.Sprintf(`url          base of the API, with or without /v1 (default: %s)
 model        the model's name at the server
-key_env      the environment variable that holds the key (default: %s)
+key_env      the environment variable that holds the key (default: %s, where no url is given)
 temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
 private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
@@ -62,6 +63,7 @@ func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error)
 		return nil, Common{}, err
 	}
 	if s.URL == "" {
+		s.KeyEnv = cmp.Or(s.KeyEnv, keyEnv) // never to a server that only the council file names
 		var err error
 		if s.URL, err = defaultURL(o.env, base, urlEnv); err != nil {
 			return nil, Common{}, err
@@ -70,7 +72,6 @@ func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error)
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		return nil, Common{}, errors.New("the url holds a password; put the key into an environment variable and name that as key_env")
 	}
-	s.KeyEnv = cmp.Or(s.KeyEnv, keyEnv)
 	c := OpenAIConfig{
 		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
 		MaxTokens: s.Tokens, Seed: s.Seed, Timeout: s.Timeout, Logprobs: s.Logprobs, Private: s.Private,
@@ -83,7 +84,20 @@ func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error)
 		return nil, Common{}, err
 	}
 	s.MaxTokens = s.Tokens
+	if s.KeyEnv != "" && c.Key.IsZero() {
+		return keyless{layered{m}, s.KeyEnv}, s.Common, nil
+	}
 	return m, s.Common, nil
+}
+
+// keyless stands for a model whose key is missing: it says so and sends nothing.
+type keyless struct {
+	layered
+	env string
+}
+
+func (k keyless) Complete(context.Context, Request) (synod.Reply, error) {
+	return failed(synod.Reply{}, &Failure{Status: synod.Auth, Err: fmt.Errorf("no key: %s is not set", k.env)})
 }
 
 // defaultURL is where a provider is found if the council file does not say.

@@ -67,8 +67,10 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
 	labels(cmd, o)
-	for _, line := range unwell(o) {
-		fmt.Fprintln(w, line)
+	if o.Status != council.Degraded { // else the error says it
+		for _, line := range unwell(o) {
+			fmt.Fprintln(w, line)
+		}
 	}
 	if a.verbose {
 		fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)

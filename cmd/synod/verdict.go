@@ -35,17 +35,27 @@ func resumeLine(o council.Outcome) string {
 	return "synod ask --resume " + o.Journal
 }
 
-// troubles says for every member without an answer why it has none.
+// troubles says for every member without an answer why it has none; members of
+// one model with one trouble share a line.
 func troubles(o council.Outcome) string {
 	var lines []string
+	who := map[string][]string{}
 	for _, m := range o.Members {
-		if m.Final == nil {
-			why := m.Trouble
-			if why == "" {
-				why = "it never gave an answer that could be read"
-			}
-			lines = append(lines, fmt.Sprintf("  %s (%s): %s", m.ID, m.Model, oneLine(why)))
+		if m.Final != nil {
+			continue
 		}
+		why := m.Trouble
+		if why == "" {
+			why = "it never gave an answer that could be read"
+		}
+		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(why))
+		if who[line] == nil {
+			lines = append(lines, line)
+		}
+		who[line] = append(who[line], m.ID)
+	}
+	for i, line := range lines {
+		lines[i] = "  " + strings.Join(who[line], ", ") + line
 	}
 	return strings.Join(lines, "\n")
 }
