@@ -117,7 +117,7 @@ func (g *grader) strict(reply string) (reading, bool) {
 	case Refusal:
 		return readLabel(reply)
 	case synod.Math:
-		return strictMath(g.q, reply)
+		return strictMath(g.q, g.key, reply)
 	}
 	a, surface, ok := prompt.ReadAnswer(g.q, reply)
 	if !ok && g.q.Form == synod.Text { // who writes the key word for word has answered
@@ -136,7 +136,7 @@ func (g *grader) loose(reply string) (reading, bool) {
 	case Refusal:
 		return reading{}, false
 	case synod.Math:
-		return looseMath(g.q, reply)
+		return looseMath(g.q, g.key, reply)
 	}
 	a, surface, ok := prompt.ReadAnswerPaper(g.q, reply)
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok

@@ -27,22 +27,33 @@ func readMath(s string) (reading, bool) {
 }
 
 // strictMath reads a reply that is a formula, or the one that a reply commits to.
-func strictMath(q *synod.Question, reply string) (reading, bool) {
-	if f, err := formula.Parse(reply); err == nil {
+func strictMath(q *synod.Question, key reading, reply string) (reading, bool) {
+	if f, err := formula.Parse(reply); err == nil && key.value != nil {
 		return reading{shown: f.String(), value: f}, true
 	}
 	a, _, ok := prompt.ReadAnswer(q, reply)
 	if !ok {
 		return reading{}, false
 	}
-	return readMath(string(a))
+	return understood(key, string(a))
+}
+
+// understood reads a formula out of a reply. What no parser understands counts only
+// if it is spelled as the key is: it is more likely prose than a wrong formula. And
+// with a key that no parser understands nothing else can be compared.
+func understood(key reading, s string) (reading, bool) {
+	r, ok := readMath(s)
+	if key.value == nil {
+		return r, ok && r.answer != "" && r.answer == key.answer
+	}
+	return r, ok && r.value != nil
 }
 
 // looseMath reads the last formula between math delimiters, or the last number.
-func looseMath(q *synod.Question, reply string) (reading, bool) {
+func looseMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	if i := strings.LastIndex(reply, `\boxed`); i < 0 {
 		if s, ok := lastFormula(reply); ok {
-			if r, ok := readMath(s); ok && r.value != nil {
+			if r, ok := understood(key, s); ok {
 				return r, true
 			}
 		}
@@ -51,7 +62,7 @@ func looseMath(q *synod.Question, reply string) (reading, bool) {
 	if !ok {
 		return reading{}, false
 	}
-	return readMath(string(a))
+	return understood(key, string(a))
 }
 
 // lastFormula is what stands between the last pair of math delimiters.

@@ -14,7 +14,7 @@
 // π, e, i and roots of primes. The products of such roots are linearly independent
 // over the rationals (Besicovitch), so there equality is decided exactly. What lies
 // outside, such as a sine or a root of a sum, is compared at seeded random points
-// with 256 bits. Spelling never decides. Sets and lists have no order, tuples have;
+// with 320 bits. Spelling never decides. Sets and lists have no order, tuples have;
 // (3,5) is a tuple or an open interval and never 35. A missing unit is excused, a
 // different one is not.
 package formula

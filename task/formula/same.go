@@ -165,7 +165,7 @@ func (j *judge) quantities(a, b *node) bool {
 	if c := b.lettersAsUnits(); c != b && j.scalars(a.converted(), c.converted()) { // 5 m
 		return true
 	}
-	return j.scalars(a.stripped(), b) || a.pure() && j.scalars(a.converted(), b)
+	return j.scalars(a.stripped(), b) || a.pure() && (j.scalars(a.converted(), b) || a.op == opFunc && j.scalars(a.bare(), b)) // cos 58 for cos 58°
 }
 
 // scalars compares scalars without units.
@@ -195,71 +195,4 @@ func (j *judge) scalars(a, b *node) bool {
 	j.basis = Numeric
 	same, ok := everywhere(a, b, value.close)
 	return same && ok
-}
-
-// plain resolves what only dresses a value: a set of one inequality is an interval.
-func plain(n *node) *node {
-	if n.op == opList && len(n.args) > 1 { // x < 2 or x > 3
-		all := make([]*node, len(n.args))
-		for i, a := range n.args {
-			r, ok := region(a)
-			if !ok {
-				return n
-			}
-			all[i] = r
-		}
-		return &node{op: opUnion, args: all}
-	}
-	return n
-}
-
-// region is the interval that an inequality for one variable describes.
-func region(n *node) (*node, bool) {
-	if n.op != opRel {
-		return nil, false
-	}
-	args, rels := n.args, n.rels
-	if rels[0] == ">" || rels[0] == ">=" { // turn it round
-		args, rels = slices.Clone(args), slices.Clone(rels)
-		slices.Reverse(args)
-		slices.Reverse(rels)
-		for i, r := range rels {
-			rels[i] = strings.Replace(r, ">", "<", 1)
-		}
-	}
-	for _, r := range rels {
-		if r != "<" && r != "<=" {
-			return nil, false
-		}
-	}
-	i := &node{op: opTuple, open: '(', shut: ')', args: []*node{negate(named("infty")), named("infty")}}
-	switch {
-	case len(args) == 3 && variable(args[1]):
-		i.args[0], i.args[1] = args[0], args[2]
-		if rels[0] == "<=" {
-			i.open = '['
-		}
-		if rels[1] == "<=" {
-			i.shut = ']'
-		}
-	case len(args) == 2 && variable(args[0]) && !free(args[1]):
-		if i.args[1] = args[1]; rels[0] == "<=" {
-			i.shut = ']'
-		}
-	case len(args) == 2 && variable(args[1]) && !free(args[0]):
-		if i.args[0] = args[0]; rels[0] == "<=" {
-			i.open = '['
-		}
-	default:
-		return nil, false
-	}
-	return i, true
-}
-
-func variable(n *node) bool { return n.op == opName && !constants[n.name] }
-
-func free(n *node) bool {
-	names := map[string]bool{}
-	n.variables(names)
-	return len(names) > 0
 }

@@ -130,6 +130,16 @@ func (n *node) converted() *node {
 	})
 }
 
+// bare replaces all units by 1, inside functions too.
+func (n *node) bare() *node {
+	return n.rewrite(func(n *node) *node {
+		if n.op == opUnit {
+			return number(1)
+		}
+		return n
+	})
+}
+
 func (n *node) hasUnit() bool { return n.any(func(n *node) bool { return n.op == opUnit }) }
 
 // pure reports whether all units are pure numbers, as degrees and per cent are.
