@@ -154,6 +154,19 @@ func TestImprove(t *testing.T) {
 	}
 }
 
+// Told to give up at once, Improve says that it was stopped, and never that a
+// graph which nobody has looked at is the best there is.
+func TestImproveStopped(t *testing.T) {
+	ring, err := Build("ring", 9, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Improve(ring.Graph, 3, 1, func() bool { return true })
+	if err == nil && got.Optimal {
+		t.Errorf("stopped at once: %d edges, optimal %v", len(got.Added), got.Optimal)
+	}
+}
+
 func TestWithout(t *testing.T) {
 	rest, kept, err := Without(mustFamily("merg", 7), []int{1, 5})
 	if err != nil || fmt.Sprint(kept) != "[0 2 3 4 6]" || !rest.Equal(mustFamily("complete", 5)) {

@@ -32,7 +32,7 @@ func Improve(g Graph, r int, seed uint64, stop func() bool) (Improved, error) {
 	}
 	m := improver{g: g, r: r, stop: stop, rng: rand.New(rand.NewPCG(seed, 0x696d70726f7665)), budget: 4000}
 	var best [][2]int
-	for k := 0; k < 12 && (k == 0 || len(best) > 1) && !m.done(); k++ {
+	for k := 0; k < 12 && (k == 0 || len(best) > 1 && !m.done()); k++ {
 		if added, ok := m.greedy(); ok && (k == 0 || len(added) < len(best)) {
 			best = added
 		} else if k == 0 {
