@@ -28,12 +28,15 @@ var ranks = map[string]int{
 	"llm":         2,
 	"llm/llmtest": 2,
 	"sim":         3,
+	"metrics":     3,
 	"council":     4,
+	"report":      4,
+	"lab":         5,
 	"cmd/synod":   6,
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "graph", "script", "prompt", "protocol", "adversary"}
+var pure = []string{"", "graph", "script", "prompt", "protocol", "adversary", "metrics"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

@@ -1,0 +1,79 @@
+package metrics
+
+// Metrics are the rates of a run.
+type Metrics struct {
+	IAA       *Rate `json:"iaa"`               // members right before hearing anyone, adversaries counted wrong
+	FAA       *Rate `json:"faa"`               // members right at the end
+	BFTI      *Rate `json:"bfti"`              // FAA − IAA; N counts answers that are scored before and after
+	RA        *Rate `json:"ra"`                // questions whose plurality over all seats is right
+	HMajority *Rate `json:"h_majority"`        // the same over honest seats only
+	Decision  *Rate `json:"decision_accuracy"` // decisions that are right, of those made
+	Agreed    *Rate `json:"agreed"`            // questions with a decision
+	Capture   *Rate `json:"capture"`           // questions decided wrongly on what an adversary held; nil without adversaries
+	Liveness  *Rate `json:"liveness"`          // questions that came to an end with enough live members, failed ones counted
+}
+
+// Change is a rate before and after the rounds.
+type Change struct {
+	Before *Rate `json:"before"`
+	After  *Rate `json:"after"`
+}
+
+// Groups are the honest seats by strength; nil where no seat is of the group.
+type Groups struct {
+	Weak   *Change `json:"weak"`
+	Strong *Change `json:"strong"`
+}
+
+// Round is the share of members that are right after round T. A question that
+// ended earlier stays as it ended.
+type Round struct {
+	T        int   `json:"t"`
+	Accuracy *Rate `json:"accuracy"`
+}
+
+// Ties count votes that nobody won; they are in N and not right.
+type Ties struct {
+	RA     int `json:"ra"`
+	Honest int `json:"h_majority"`
+}
+
+// Numbers are everything that a tally knows.
+type Numbers struct {
+	Metrics  Metrics
+	Groups   Groups
+	Rounds   []Round
+	Ties     Ties
+	Unscored int // final answers of honest seats that are absent or unreadable
+}
+
+// Numbers makes rates of the counts.
+func (t *Tally) Numbers() Numbers {
+	n := Numbers{
+		Metrics: Metrics{
+			IAA: t.iaa.rate(), FAA: t.faa.rate(), RA: t.ra.rate(), HMajority: t.honest.rate(), Decision: t.decision.rate(),
+			Agreed: t.agreed.rate(), Capture: t.capture.rate(), Liveness: t.live.rate(),
+		},
+		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
+		Rounds: []Round{}, Ties: t.ties, Unscored: t.unscored,
+	}
+	if n.Metrics.BFTI = t.change.Difference(); n.Metrics.BFTI != nil {
+		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value
+	}
+	var over count // cases that have ended before this round
+	for round, c := range t.at {
+		c.right, c.n = c.right+over.right, c.n+over.n
+		n.Rounds = append(n.Rounds, Round{T: round, Accuracy: c.rate()})
+		over.right, over.n = over.right+t.ended[round].right, over.n+t.ended[round].n
+	}
+	return n
+}
+
+func (t *Tally) group(name string) *Change {
+	for _, s := range t.seats {
+		if s.Group == name && !s.Adversary {
+			return &Change{Before: t.before[name].rate(), After: t.after[name].rate()}
+		}
+	}
+	return nil
+}
