@@ -44,6 +44,7 @@ type SeatSpec struct {
 	Model     string `yaml:"model" json:"model"`
 	Count     int    `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"minimum=0"`
 	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" jsonschema:"description=name and parameters of a liar put around the seat; for experiments."`
+	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=What the experimenter takes the seat for; the bench reports both groups. Members are not told."`
 }
 
 // Limits bound one question. Zero is no limit.
@@ -70,6 +71,7 @@ type seat struct {
 	id        string
 	model     string
 	adversary Params
+	group     string
 }
 
 // roll writes out counts: {id: a, count: 4} sits a1 … a4; a single seat keeps
@@ -80,6 +82,9 @@ func (s *Spec) roll() ([]seat, error) {
 	for i, spec := range s.Seats {
 		if spec.ID == "" {
 			return nil, fmt.Errorf("seat %d of the list has no id", i+1)
+		}
+		if err := spec.checkGroup(); err != nil {
+			return nil, err
 		}
 		ids := []string{spec.ID}
 		if spec.Count < 0 || spec.Count > graph.MaxNodes {
@@ -96,7 +101,7 @@ func (s *Spec) roll() ([]seat, error) {
 				return nil, fmt.Errorf("two seats are called %q", id)
 			}
 			taken[id] = true
-			seats = append(seats, seat{id, spec.Model, spec.Adversary})
+			seats = append(seats, seat{id, spec.Model, spec.Adversary, spec.Group})
 		}
 	}
 	if len(seats) == 0 {

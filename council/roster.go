@@ -1,0 +1,43 @@
+package council
+
+import (
+	"fmt"
+
+	"synod.dev/synod/llm"
+)
+
+// Seat is what is known of a seat before anything is asked.
+type Seat struct {
+	ID        string   `json:"id"`
+	Model     string   `json:"model"`
+	Kind      llm.Kind `json:"kind"`
+	Group     string   `json:"group,omitempty"`     // weak | strong, as the experimenter says
+	Adversary string   `json:"adversary,omitempty"` // the name of the liar around it
+	Identity  string   `json:"identity"`            // of the model: everything about it that changes an answer
+}
+
+// Seats lists the seats in order, counts written out.
+func (c *Council) Seats() []Seat {
+	seats := make([]Seat, len(c.seats))
+	for i, s := range c.seats {
+		info := c.models[s.model].Info()
+		seats[i] = Seat{ID: s.id, Model: s.model, Kind: info.Kind, Group: s.group, Identity: info.Identity}
+		if len(s.adversary) > 0 {
+			seats[i].Adversary, _, _ = s.adversary.split()
+		}
+	}
+	return seats
+}
+
+// Spec is the council's spec, whole: a graph that came from a file stands in it
+// with its edges.
+func (c *Council) Spec() Spec { return c.spec }
+
+// checkGroup reports a group that nobody would report on.
+func (s *SeatSpec) checkGroup() error {
+	switch s.Group {
+	case "", "weak", "strong":
+		return nil
+	}
+	return fmt.Errorf("seat %s: group is %q; it must be weak or strong", s.ID, s.Group)
+}
