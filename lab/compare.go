@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"fmt"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+// bootstrapSeed is fixed so that a comparison is the same whoever makes it.
+const bootstrapSeed = 1
+
+// Compare sets r against another run on the questions that both have finished:
+// those of one id, text, key and repeat.
+func Compare(r, other *Run) (*report.Compared, error) {
+	there := map[string]job{}
+	for k := range other.total() {
+		j := other.job(k)
+		there[other.identity(j)] = j
+	}
+	out := &report.Compared{Against: other.Name}
+	var faa []float64
+	for k := range r.total() {
+		j, ok := there[r.identity(r.job(k))]
+		if !ok {
+			continue
+		}
+		was, err := other.result(j)
+		if err != nil {
+			return nil, err
+		}
+		is, err := r.result(r.job(k))
+		if err != nil {
+			return nil, err
+		}
+		if was == nil || is == nil {
+			continue
+		}
+		out.Questions++
+		if before, known := was.Decided(); known {
+			if after, known := is.Decided(); known {
+				out.Pairs.Add(before, after)
+			}
+		}
+		a, okA := was.Score(other.roles())
+		b, okB := is.Score(r.roles())
+		if okA && okB {
+			faa = append(faa, b-a)
+		}
+	}
+	if out.Questions == 0 {
+		return nil, fmt.Errorf("lab: %s and %s have finished no question in common", r.dir, other.dir)
+	}
+	out.McNemar = out.Pairs.McNemar()
+	out.Decision = out.Pairs.Difference()
+	out.FAA = metrics.Bootstrap(faa, bootstrapSeed)
+	return out, nil
+}
+
+// identity is what makes two questions of two runs the same.
+func (r *Run) identity(j job) string {
+	it := r.Items[j.item]
+	return fmt.Sprintf("%d %q %q %q %v", j.repeat, it.Question.ID, it.Question.Text, it.Key, it.Question.Options)
+}

@@ -1,0 +1,45 @@
+package lab_test
+
+import (
+	"context"
+	"strings"
+	"synod.dev/synod/lab"
+	"testing"
+)
+
+// Two runs on the same questions are compared pair by pair.
+func TestCompare(t *testing.T) {
+	good, bad := create(t, plan(t, seven, 20, 2)), create(t, plan(t, strings.Replace(seven, "0.8", "0.3", 1), 20, 2))
+	work(t, good, 2)
+	work(t, bad, 2)
+	c, err := lab.Compare(good, bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Questions != 40 || c.Pairs.N() != 40 || c.Decision.Low <= 0 || c.FAA.Low <= 0 || c.McNemar > 0.01 {
+		t.Errorf("%+v, decision %+v, faa %+v", c, c.Decision, c.FAA)
+	}
+	back, err := lab.Compare(bad, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back.Decision.Value != -c.Decision.Value || back.McNemar != c.McNemar {
+		t.Errorf("the other way round: %+v", back.Decision)
+	}
+}
+
+// The estimate's three amounts are in order, and a simulated run lies between.
+func TestEstimate(t *testing.T) {
+	run := create(t, plan(t, seven, 30, 2))
+	e, err := run.Estimate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := work(t, run, 2).Calls
+	if e.Low.Calls > e.Expected.Calls || e.Expected.Calls > e.Worst.Calls || e.Worst.Calls != 60*175 || made < e.Low.Calls || made > e.Worst.Calls {
+		t.Errorf("%+v; %d were made", e, made)
+	}
+	if e.Low.Prompt > e.Expected.Prompt || e.Expected.Prompt > e.Worst.Prompt || e.Low.Prompt == 0 {
+		t.Errorf("tokens %+v", e)
+	}
+}

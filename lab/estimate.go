@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol"
+)
+
+// Amount is calls and tokens.
+type Amount struct {
+	Calls      int `json:"calls"`
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+}
+
+// Estimate says what a whole run costs. Low is a council whose members are of one
+// mind from the start, Expected one of simulated members that are right in 70 of
+// 100 questions; both are played on some of the questions, with the prompts that
+// the real members would get. Worst makes every planned call, each with the
+// longest prompt that was seen and the longest reply. Retries are in none of them.
+type Estimate struct {
+	Questions int    `json:"questions"`
+	Low       Amount `json:"low"`
+	Expected  Amount `json:"expected"`
+	Worst     Amount `json:"worst"`
+}
+
+// What the estimate assumes: played questions, tokens of a reply, letters of a
+// token.
+const (
+	played        = 20
+	shortReply    = 10
+	usualReply    = 150
+	usualScore    = 30
+	longestReply  = 1000
+	lettersAToken = 4
+)
+
+// Estimate plays the run's council with simulated members. It asks no model.
+func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
+	spec, err := council.Parse([]byte(r.Council))
+	if err != nil {
+		return nil, err
+	}
+	book, err := bookOf(spec)
+	if err != nil {
+		return nil, err
+	}
+	e := &Estimate{Questions: r.total()}
+	longest := 0
+	for _, m := range []struct {
+		into    *Amount
+		members council.Params
+		answer  int
+		score   int
+	}{
+		{&e.Low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 1.0}, shortReply, shortReply},
+		{&e.Expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
+	} {
+		seen, most, err := r.play(ctx, spec, book, m.members)
+		if err != nil {
+			return nil, err
+		}
+		*m.into, longest = r.scale(seen, m.answer, m.score), max(longest, most)
+	}
+	calls := r.Planned * r.total()
+	e.Worst = Amount{Calls: calls, Prompt: calls * longest, Completion: calls * longestReply}
+	return e, nil
+}
+
+// use is what the played questions took.
+type use struct{ questions, answers, scores, prompt int }
+
+// scale takes the use of some questions to the whole run.
+func (r *Run) scale(u use, answer, score int) Amount {
+	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
+	return Amount{Calls: whole(u.answers + u.scores), Prompt: whole(u.prompt), Completion: whole(u.answers*answer + u.scores*score)}
+}
+
+// play puts some questions to the council with other members.
+func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, members council.Params) (u use, longest int, err error) {
+	spec.Models = maps.Clone(spec.Models)
+	for name := range spec.Models {
+		spec.Models[name] = members
+	}
+	spec.Limits = council.Limits{}
+	c, err := council.Convene(spec, llm.Env{Truth: r.truth()})
+	if err != nil {
+		return u, 0, err
+	}
+	defer c.Close()
+	dir, err := os.MkdirTemp("", "synod-estimate-")
+	if err != nil {
+		return u, 0, fmt.Errorf("lab: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	for u.questions = 0; u.questions < min(played, r.N); u.questions++ {
+		path := filepath.Join(dir, fmt.Sprint(u.questions))
+		j := job{item: u.questions * r.N / min(played, r.N)}
+		if _, err := c.Decide(ctx, council.Ask{Question: r.Items[j.item].Question, Seed: r.seed(j), Journal: path}); err != nil {
+			return u, 0, err
+		}
+		run, err := journal.Load(path)
+		if err != nil {
+			return u, 0, err
+		}
+		for _, asked := range run.Asked() {
+			n := tokens(book, asked.Prompt)
+			u.prompt, longest = u.prompt+n, max(longest, n)
+			if asked.Prompt.Purpose == synod.Answering || asked.Prompt.Purpose == synod.Refining {
+				u.answers++
+			} else {
+				u.scores++
+			}
+		}
+	}
+	return u, longest, ctx.Err()
+}
+
+// tokens estimates a prompt's length in tokens. Texts that are weighed are not
+// rendered; they are about as long as the question.
+func tokens(book *prompt.Book, p *synod.Prompt) int {
+	chat, err := book.Render(p)
+	if err != nil {
+		return (len(p.Question.Text) + len(p.Candidate)) / lettersAToken
+	}
+	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / lettersAToken
+}
+
+func bookOf(spec council.Spec) (*prompt.Book, error) {
+	name, _ := spec.Protocol["name"].(string)
+	entry, err := protocol.Catalogue.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Prompts == "" {
+		return prompt.NewBook(name, entry.Prompts())
+	}
+	return prompt.NewBook(name, entry.Prompts(), os.DirFS(spec.Prompts))
+}

@@ -1,0 +1,237 @@
+package lab_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/report"
+	"synod.dev/synod/task"
+)
+
+const seven = `council: seven
+protocol: {name: sac, rounds: 3}
+f: 3
+models:
+  dice: {provider: simulated, ability: 0.8}
+  weak: {provider: simulated, ability: 0.25}
+seats:
+  - {id: a, model: dice, count: 4, group: strong}
+  - {id: w, model: weak, count: 2, group: weak}
+  - {id: m, model: weak, adversary: {name: replay}}
+`
+
+func sums(t *testing.T, n int) (items []task.Item) {
+	t.Helper()
+	for i := range n {
+		it, err := task.NewItem(synod.Question{ID: fmt.Sprintf("Sum %d/x", i), Text: fmt.Sprintf("How much are %d apples and %d pears?", i, i), Form: synod.Number}, fmt.Sprint(2*i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+func plan(t *testing.T, text string, n, repeat int) lab.Plan {
+	t.Helper()
+	spec, err := council.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lab.Plan{Program: "test", Task: "sums", Items: sums(t, n), Repeat: repeat, Seed: 7, Spec: spec}
+}
+
+func create(t *testing.T, p lab.Plan) *lab.Run {
+	t.Helper()
+	run, err := lab.Draft(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Create(filepath.Join(t.TempDir(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func work(t *testing.T, run *lab.Run, parallel int) lab.Progress {
+	t.Helper()
+	p, err := run.Work(context.Background(), lab.Options{Parallel: parallel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// reported is a run's report, read from its folder, without what no two runs
+// share.
+func reported(t *testing.T, dir string) *report.Report {
+	t.Helper()
+	run, err := lab.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Seconds = 0
+	return r
+}
+
+func text(t *testing.T, r *report.Report) string {
+	t.Helper()
+	b, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A report depends neither on how many questions were worked on at once nor on
+// where the folder lies; members know the keys, so strong ones are mostly right.
+func TestRunAndMove(t *testing.T) {
+	one, three := create(t, plan(t, seven, 12, 3)), create(t, plan(t, seven, 12, 3))
+	work(t, one, 1)
+	p := work(t, three, 3)
+	if p.Finished != 36 || p.Failed != 0 || p.Calls == 0 || p.Left() != 0 {
+		t.Errorf("progress %+v", p)
+	}
+	want := text(t, reported(t, one.Dir()))
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(three.Dir(), moved); err != nil {
+		t.Fatal(err)
+	}
+	r := reported(t, moved)
+	if got := text(t, r); got != want {
+		t.Errorf("in parallel and moved:\n%s\nwant\n%s", got, want)
+	}
+	if r.Finished != 36 || r.Unfinished != 0 || r.Groups.Strong.Before.Value < 0.5 || r.Groups.Weak.Before.N != 72 || r.MembersKind[0] != "simulated" {
+		t.Errorf("report %s", want)
+	}
+	if r.Metrics.IAA.N != 36*7 || r.Calls.Made != p.Calls || r.Calls.Planned != 36*175 {
+		t.Errorf("iaa over %d answers, %d calls made (progress said %d), %d planned", r.Metrics.IAA.N, r.Calls.Made, p.Calls, r.Calls.Planned)
+	}
+	again, err := lab.Open(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := work(t, again, 1); p.Calls != 0 || p.Now != 0 || p.Finished != 36 {
+		t.Errorf("a finished run was worked on: %+v", p)
+	}
+}
+
+// Whoever gives up keeps what is finished, and what was answered of the rest.
+func TestInterrupt(t *testing.T) {
+	whole, cut := create(t, plan(t, seven, 10, 1)), create(t, plan(t, seven, 10, 1))
+	calls := work(t, whole, 1).Calls
+	sum := 0
+	for range 50 {
+		ctx, stop := context.WithCancel(context.Background())
+		p, err := cut.Work(ctx, lab.Options{Progress: func(p lab.Progress) {
+			if p.Calls > 37 { // in the middle of a question
+				stop()
+			}
+		}})
+		stop()
+		if sum += p.Calls; err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if got, want := text(t, reported(t, cut.Dir())), text(t, reported(t, whole.Dir())); got != want {
+		t.Errorf("after interruptions:\n%s\nwant\n%s", got, want)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cut.Dir(), "journals", "*part*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+	if sum != calls {
+		t.Errorf("%d calls in one go, %d in pieces", calls, sum)
+	}
+}
+
+// A journal that was cut short by a copy is no finished question, and goes on.
+func TestTruncated(t *testing.T) {
+	run := create(t, plan(t, seven, 6, 1))
+	work(t, run, 1)
+	want := text(t, reported(t, run.Dir()))
+	journals, _ := filepath.Glob(filepath.Join(run.Dir(), "journals", "*.jsonl"))
+	for k, path := range journals {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, info.Size()*int64(k)/int64(len(journals))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half, err := run.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if half.Finished != 0 || half.Unfinished != 6 || half.Metrics.FAA != nil {
+		t.Errorf("six torn journals: %s", text(t, half))
+	}
+	work(t, run, 2)
+	if got := text(t, reported(t, run.Dir())); got != want {
+		t.Errorf("after truncation:\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A folder that cannot be written stops the run, and keeps what is finished.
+func TestNoSpace(t *testing.T) {
+	run := create(t, plan(t, seven, 8, 1))
+	journals := filepath.Join(run.Dir(), "journals")
+	_, err := run.Work(context.Background(), lab.Options{Progress: func(p lab.Progress) {
+		if p.Now == 3 { // from now on there is no folder to write to
+			if err := os.Rename(journals, journals+".away"); err == nil {
+				err = errors.Join(err, os.WriteFile(journals, nil, 0o600))
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}})
+	if err == nil || errors.Is(err, context.Canceled) {
+		t.Fatalf("no folder to write to: %v", err)
+	}
+	if err := errors.Join(os.Remove(journals), os.Rename(journals+".away", journals)); err != nil {
+		t.Fatal(err)
+	}
+	if r := reported(t, run.Dir()); r.Finished < 2 || r.Finished > 3 {
+		t.Errorf("%d finished", r.Finished)
+	}
+	if p := work(t, run, 1); p.Finished != 8 {
+		t.Errorf("afterwards %+v", p)
+	}
+}
+
+// A question whose members cannot be reached has failed, not disagreed; the next
+// attempt asks anew.
+func TestFailed(t *testing.T) {
+	text := `models: {m: {provider: openai, model: x, url: "http://127.0.0.1:1/v1", attempts: 1, timeout: 2s}}
+seats: [{id: a, model: m, count: 3}]
+`
+	run := create(t, plan(t, text, 2, 1))
+	p, err := run.Work(context.Background(), lab.Options{Env: llm.Env{Getenv: func(string) string { return "" }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reported(t, run.Dir())
+	if p.Failed != 2 || r.Failed != 2 || r.Finished != 0 || r.Metrics.RA != nil || r.Metrics.Liveness.Value != 0 || r.Metrics.Liveness.N != 2 {
+		t.Errorf("progress %+v, failed %d, finished %d, metrics %+v", p, r.Failed, r.Finished, r.Metrics)
+	}
+	if left, _ := filepath.Glob(filepath.Join(run.Dir(), "journals", "*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}

@@ -1,0 +1,194 @@
+package lab
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/task"
+)
+
+// Plan is a run that is to be made.
+type Plan struct {
+	Program string
+	Task    string
+	Form    string
+	Items   []task.Item
+	Repeat  int
+	Seed    uint64
+	Spec    council.Spec
+	Env     llm.Env
+}
+
+// Draft puts a run together without writing anything. It opens the models, and
+// asks nothing.
+func Draft(p Plan) (*Run, error) {
+	r := &Run{}
+	for _, it := range p.Items {
+		r.Items = append(r.Items, it.Record())
+	}
+	if err := checkItems(r.Items); err != nil {
+		return nil, err
+	}
+	c, err := council.Convene(p.Spec, p.Env)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	spec := c.Spec()
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("lab: encode the council: %w", err)
+	}
+	items, err := encodeItems(r.Items)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(items)
+	protocol, _ := spec.Protocol["name"].(string)
+	r.Manifest = Manifest{
+		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat, Seed: p.Seed,
+		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
+		Seats: c.Seats(), Planned: c.Planned(), Items: hex.EncodeToString(sum[:]),
+	}
+	return r, nil
+}
+
+// OccupiedError says that a folder holds something already.
+type OccupiedError struct {
+	Dir     string
+	Run     bool     // it is a run
+	Changes []string // in what it differs from the new one
+}
+
+func (e *OccupiedError) Error() string {
+	if !e.Run {
+		return fmt.Sprintf("%s is not empty and holds no run", e.Dir)
+	}
+	return fmt.Sprintf("%s holds a run already%s", e.Dir, listed(e.Changes))
+}
+
+// Create writes the run's folder. It must be new or empty.
+func (r *Run) Create(dir string) error {
+	if old, err := Open(dir); err == nil {
+		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(r)}
+	} else if !errors.Is(err, ErrNoRun) {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("lab: %w", err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != "items.jsonl" && name != "items.jsonl.new" && name != "run.json.new" { // left by a Create that died
+			return &OccupiedError{Dir: dir}
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir), 0o700); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	items, err := encodeItems(r.Items)
+	if err != nil {
+		return err
+	}
+	manifest, err := json.MarshalIndent(r.Manifest, "", "  ")
+	if err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	r.dir = dir
+	if err := writeWhole(filepath.Join(dir, "items.jsonl"), items); err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(dir, "run.json"), append(manifest, '\n'))
+}
+
+// writeWhole writes a file that is there whole or not at all.
+func writeWhole(path string, b []byte) (err error) {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		_, err = f.Write(b)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	return nil
+}
+
+// checkItems refuses what a run could not do.
+func checkItems(items []task.Record) error {
+	if len(items) == 0 {
+		return errors.New("lab: there are no questions")
+	}
+	seen, files := map[string]bool{}, map[string]bool{}
+	for _, it := range items {
+		q := it.Question
+		switch {
+		case q.ID == "":
+			return errors.New("lab: a question has no id")
+		case seen[q.ID] || files[fileName(q.ID)]:
+			return fmt.Errorf("lab: two questions are called %q", q.ID)
+		case q.Form == task.Refusal || q.Form == task.JSON:
+			return fmt.Errorf("lab: question %q has answers of the form %s, which no council votes on", q.ID, q.Form)
+		}
+		seen[q.ID], files[fileName(q.ID)] = true, true
+	}
+	return nil
+}
+
+func encodeItems(items []task.Record) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, it := range items {
+		if err := e.Encode(it); err != nil {
+			return nil, fmt.Errorf("lab: %w", err)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// loadItems reads items.jsonl, which must be the one that the run was made with.
+func loadItems(path, want string) ([]task.Record, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != want {
+		return nil, fmt.Errorf("lab: %s is not the file that the run was made with", path)
+	}
+	var items []task.Record
+	in := bufio.NewScanner(bytes.NewReader(b))
+	in.Buffer(nil, 64<<20)
+	for n := 1; in.Scan(); n++ {
+		var r task.Record
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("lab: %s: line %d: %w", path, n, err)
+		}
+		items = append(items, r)
+	}
+	return items, in.Err()
+}
+
+// truth tells simulated members the answers.
+func (r *Run) truth() llm.Truth {
+	known := make(map[string]synod.Answer, len(r.Items))
+	for _, it := range r.Items {
+		known[it.Question.ID] = it.Truth()
+	}
+	return func(q *synod.Question) synod.Answer { return known[q.ID] }
+}

@@ -1,0 +1,93 @@
+package lab
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"synod.dev/synod/journal"
+)
+
+// finished says whether a question's journal is whole: it has its final name and
+// its end line. One that has the name and not the end, which only a copy can, is
+// taken for what an attempt left.
+func (r *Run) finished(j job) (bool, error) {
+	path := r.journal(j)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	defer f.Close()
+	const tail = 4 << 10 // an end line is far shorter
+	info, err := f.Stat()
+	if err != nil {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	b := make([]byte, min(tail, info.Size()))
+	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	whole, ok := bytes.CutSuffix(b, []byte("\n"))
+	return ok && bytes.HasPrefix(whole[bytes.LastIndexByte(whole, '\n')+1:], []byte(`{"k":"end"`)), nil
+}
+
+// parts lists what earlier attempts at a question left.
+func (r *Run) parts(j job) []string {
+	found, _ := filepath.Glob(r.base(j) + ".part-*") // the names hold no pattern
+	return found
+}
+
+// begin makes ready for an attempt: where its journal goes, and what is known of
+// it already.
+func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
+	free := func() string {
+		for k := 1; ; k++ {
+			p := fmt.Sprintf("%s.part-%d", r.base(j), k)
+			if _, err := os.Lstat(p); errors.Is(err, os.ErrNotExist) {
+				return p
+			}
+		}
+	}
+	if _, err := os.Stat(r.journal(j)); err == nil {
+		if err := os.Rename(r.journal(j), free()); err != nil {
+			return "", nil, fmt.Errorf("lab: %w", err)
+		}
+	}
+	for _, p := range r.parts(j) {
+		run, err := journal.Load(p)
+		if err != nil || run.Head.Seed != r.seed(j) {
+			continue // cut off before its first line was whole, or no journal of this question: it is asked again
+		}
+		if known == nil {
+			known = run
+		} else {
+			maps.Copy(known.Replies, run.Replies)
+		}
+	}
+	return free(), known, nil
+}
+
+// finish gives a whole journal its name, and lets go of what led to it.
+func (r *Run) finish(j job, path string) error {
+	if err := os.Rename(path, r.journal(j)); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	return r.forget(j)
+}
+
+// forget removes what attempts left.
+func (r *Run) forget(j job) error {
+	for _, p := range r.parts(j) {
+		if err := os.Remove(p); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+	}
+	return nil
+}

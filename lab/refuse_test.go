@@ -1,0 +1,85 @@
+package lab_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/task"
+)
+
+// One folder holds one run; another one is refused, and told apart.
+func TestOccupied(t *testing.T) {
+	run := create(t, plan(t, seven, 3, 1))
+	other, err := lab.Draft(plan(t, strings.Replace(seven, "f: 3", "f: 2", 1), 4, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var occupied *lab.OccupiedError
+	if err := other.Create(run.Dir()); !errors.As(err, &occupied) {
+		t.Fatalf("a second run: %v", err)
+	}
+	for _, want := range []string{"questions: 3 there, 4 now", "council, there: f: 3", "council, now:   f: 2"} {
+		if !strings.Contains(occupied.Error(), want) {
+			t.Errorf("%v\nsays nothing of %q", occupied, want)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Create(dir); !errors.As(err, &occupied) || occupied.Run {
+		t.Errorf("a folder with something in it: %v", err)
+	}
+}
+
+// Members that are not those of the run do not go on with it.
+func TestChangedMembers(t *testing.T) {
+	run := create(t, plan(t, seven, 3, 1))
+	path := filepath.Join(run.Dir(), "run.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("Ability:0.8"), []byte("Ability:0.9")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := lab.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *lab.ChangedError
+	if _, err := changed.Work(context.Background(), lab.Options{}); !errors.As(err, &refused) || len(refused.Changes) != 1 {
+		t.Errorf("other members: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(run.Dir(), "items.jsonl"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Open(run.Dir()); err == nil {
+		t.Error("other questions were taken")
+	}
+}
+
+func TestDraftRefuses(t *testing.T) {
+	none := plan(t, seven, 1, 1)
+	none.Items = nil
+	twice := plan(t, seven, 2, 1)
+	twice.Items[1] = twice.Items[0]
+	unvoted := plan(t, seven, 1, 1)
+	it, err := task.NewItem(synod.Question{ID: "j", Text: "?", Form: task.JSON}, "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unvoted.Items = append(unvoted.Items, it)
+	for name, p := range map[string]lab.Plan{"no questions": none, "called": twice, "no council votes": unvoted} {
+		if _, err := lab.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

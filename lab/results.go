@@ -1,0 +1,150 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+	"synod.dev/synod/sim"
+	"synod.dev/synod/task"
+)
+
+// result is a finished question, graded.
+type result struct {
+	metrics.Case
+	calls  report.Calls
+	tokens report.Tokens
+	digest string
+}
+
+// roles are the seats as metrics sees them.
+func (r *Run) roles() []metrics.Seat {
+	seats := make([]metrics.Seat, len(r.Seats))
+	for i, s := range r.Seats {
+		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != ""}
+	}
+	return seats
+}
+
+// result reads and grades a question's journal; nil where it is not finished.
+func (r *Run) result(j job) (*result, error) {
+	if done, err := r.finished(j); err != nil || !done {
+		return nil, err
+	}
+	run, err := journal.Load(r.journal(j))
+	if err != nil {
+		return nil, err
+	}
+	if run.End == nil {
+		return nil, fmt.Errorf("lab: %s: the end is not its last line", r.journal(j))
+	}
+	item, err := r.Items[j.item].Item()
+	if err != nil {
+		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
+	}
+	noted := run.Opinions()
+	res := &result{digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
+	res.Rounds = metrics.Held(noted, len(r.Seats))
+	res.Verdicts = grade(item, res.Rounds)
+	verdict := r.decide(res.Rounds)
+	stalled := run.End.Stopped == sim.Stalled
+	res.Agreed, res.Decision = verdict.Status == council.Agreed && !stalled, verdict.Answer
+	res.Live = verdict.Status != council.Degraded && !stalled
+	for _, n := range noted {
+		res.calls.Reused += n.Reused
+	}
+	for _, reply := range run.Replies {
+		res.calls.Made += reply.Calls
+		res.tokens.Prompt += reply.Usage.Prompt
+		res.tokens.Completion += reply.Usage.Completion
+	}
+	return res, nil
+}
+
+// decide applies the run's rule again.
+func (r *Run) decide(rounds [][]synod.Answer) council.Verdict {
+	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
+	for _, s := range r.Seats {
+		b.Seats = append(b.Seats, s.ID)
+	}
+	if len(rounds) > 0 {
+		b.First, b.Final = rounds[0], rounds[len(rounds)-1]
+	}
+	return r.Rule.Decide(b)
+}
+
+// grade grades every answer that was held.
+func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
+	verdicts := map[synod.Answer]task.Verdict{}
+	for _, held := range rounds {
+		for _, a := range held {
+			if _, done := verdicts[a]; !done && a != synod.None {
+				verdicts[a] = item.Grade(a).Verdict
+			}
+		}
+	}
+	return verdicts
+}
+
+// Report derives everything from what is on file.
+func (r *Run) Report() (*report.Report, error) {
+	past, err := histories(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	out := &report.Report{
+		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
+		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Failures: []report.Failure{},
+	}
+	tally, sum := metrics.NewTally(r.roles()), sha256.New()
+	for k := range r.total() {
+		j := r.job(k)
+		res, err := r.result(j)
+		if err != nil {
+			return nil, err
+		}
+		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
+		if res == nil {
+			if h.last.Failed {
+				tally.Fail()
+				out.Failures = append(out.Failures, report.Failure{Question: r.id(j), Repeat: j.repeat, Stopped: h.last.Stopped, Reason: h.last.Reason})
+			}
+			continue
+		}
+		tally.Add(res.Case)
+		count(out, res, h.seconds)
+		io.WriteString(sum, res.digest+"\n")
+	}
+	n := tally.Numbers()
+	out.Metrics, out.Groups, out.Rounds, out.Ties, out.Unscored = n.Metrics, n.Groups, n.Rounds, n.Ties, n.Unscored
+	out.Failed = len(out.Failures)
+	out.Unfinished = out.Questions - out.Finished - out.Failed
+	out.Digest = hex.EncodeToString(sum.Sum(nil))
+	return out, nil
+}
+
+func count(out *report.Report, res *result, seconds float64) {
+	out.Finished++
+	out.Calls.Made += res.calls.Made
+	out.Calls.Reused += res.calls.Reused
+	out.Calls.Planned += res.calls.Planned
+	out.Tokens.Prompt += res.tokens.Prompt
+	out.Tokens.Completion += res.tokens.Completion
+	out.Seconds += seconds
+}
+
+func (r *Run) kinds() []string {
+	kinds := []string{}
+	for _, s := range r.Seats {
+		kinds = append(kinds, string(s.Kind))
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}

@@ -1,0 +1,213 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+)
+
+// Options say how a run is worked on; they change no result.
+type Options struct {
+	Env      llm.Env
+	Parallel int // questions at once; below 1: 1
+	Program  string
+	Progress func(Progress) // may be nil; called by one goroutine at a time
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Total    int
+	Finished int
+	Failed   int // by this Work; the next one tries again
+	Now      int // finished by this Work
+	Calls    int // made by this Work
+}
+
+// Left is how many questions are neither finished nor failed.
+func (p Progress) Left() int { return p.Total - p.Finished - p.Failed }
+
+// Work puts to the council every question that is not finished. It returns when
+// all are finished or failed, when ctx ends, or when the folder cannot be written;
+// whatever has been answered is kept.
+func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
+	held, err := lock(r.dir)
+	if err != nil {
+		return p, err
+	}
+	if held != nil {
+		defer held.Close()
+	}
+	spec, err := council.Parse([]byte(r.Council))
+	if err != nil {
+		return p, fmt.Errorf("lab: the run's council: %w", err)
+	}
+	o.Env.Truth = r.truth()
+	c, err := council.Convene(spec, o.Env)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := r.sameModels(c); err != nil {
+		return p, err
+	}
+	log, err := openAttempts(r.dir)
+	if err != nil {
+		return p, err
+	}
+	defer log.file.Close()
+	w := &work{run: r, council: c, options: o, log: log, now: Progress{Total: r.total()}}
+	err = w.all(ctx)
+	return w.now, err
+}
+
+// sameModels refuses to go on with members that answer differently.
+func (r *Run) sameModels(c *council.Council) error {
+	var changes []string
+	for i, s := range c.Seats() {
+		if was := r.Seats[i]; was.Identity != s.Identity {
+			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
+		}
+	}
+	if len(changes) > 0 {
+		return &ChangedError{Changes: unique(changes)}
+	}
+	return nil
+}
+
+type work struct {
+	run     *Run
+	council *council.Council
+	options Options
+	log     *attempts
+
+	mu  sync.Mutex
+	now Progress
+}
+
+// all hands the questions to as many goroutines as may work at once. The first
+// that cannot write stops the others.
+func (w *work) all(outer context.Context) error {
+	ctx, stop := context.WithCancelCause(outer)
+	defer stop(nil)
+	jobs := make(chan job)
+	var wait sync.WaitGroup
+	for range max(w.options.Parallel, 1) {
+		wait.Go(func() {
+			for j := range jobs {
+				if err := w.one(ctx, j); err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	for k := range w.run.total() {
+		j := w.run.job(k)
+		done, err := w.run.finished(j)
+		if err != nil {
+			stop(err)
+		}
+		if done {
+			w.count(func(p *Progress) { p.Finished++ })
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case jobs <- j:
+			continue
+		}
+		break
+	}
+	close(jobs)
+	wait.Wait()
+	if outer.Err() != nil {
+		return outer.Err()
+	}
+	return context.Cause(ctx)
+}
+
+func (w *work) count(change func(*Progress)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.now)
+	if w.options.Progress != nil {
+		w.options.Progress(w.now)
+	}
+}
+
+// one puts one question. An error means that the run cannot go on.
+func (w *work) one(ctx context.Context, j job) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	path, known, err := w.run.begin(j)
+	if err != nil {
+		return err
+	}
+	calls := callsIn(known) // they were made before
+	o, err := w.council.Decide(ctx, council.Ask{
+		Question: w.run.Items[j.item].Question, Seed: w.run.seed(j), Sample: j.repeat,
+		Journal: path, Resume: known, Program: w.options.Program,
+		Progress: func(p council.Progress) {
+			w.count(func(all *Progress) { all.Calls += max(p.Calls-calls, 0) })
+			calls = max(calls, p.Calls)
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
+	}
+	at := attempt{Question: w.run.id(j), Repeat: j.repeat, Stopped: o.Stopped, Seconds: o.Seconds}
+	at.Failed, at.Reason = failed(&o)
+	if err := w.log.add(at); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	switch {
+	case o.Stopped == council.Interrupted:
+		return nil
+	case at.Failed:
+		w.count(func(p *Progress) { p.Failed++ })
+		if o.Status == council.Degraded { // what its members said without the others is no start for another attempt
+			return w.run.forget(j)
+		}
+		return nil
+	}
+	w.count(func(p *Progress) { p.Finished, p.Now = p.Finished+1, p.Now+1 })
+	return w.run.finish(j, path)
+}
+
+func callsIn(known *journal.Run) (n int) {
+	if known != nil {
+		for _, reply := range known.Replies {
+			n += reply.Calls
+		}
+	}
+	return n
+}
+
+// failed says whether an outcome is one of the infrastructure and not of the
+// council (GR-2): a limit or the deadline cut it off, or too few members were live
+// because their calls did not get through.
+func failed(o *council.Outcome) (bool, string) {
+	switch o.Stopped {
+	case council.Interrupted:
+		return false, ""
+	case council.PastTime, council.OverBudget:
+		return true, o.Reason
+	}
+	if o.Status != council.Degraded {
+		return false, ""
+	}
+	for _, m := range o.Members {
+		for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable} {
+			if m.Calls[s] > 0 && m.Final == nil {
+				return true, fmt.Sprintf("%s; %s: %s", o.Reason, m.ID, m.Trouble)
+			}
+		}
+	}
+	return false, ""
+}

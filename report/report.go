@@ -1,0 +1,97 @@
+// Package report turns numbers into what people and scripts read: text, JSON, CSV
+// and Markdown. It measures nothing and asks nobody; every format names the kinds
+// of the members, so that no simulated council passes for a live one.
+//
+// A figure that does not exist is null in JSON, empty in CSV and a dash elsewhere.
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"synod.dev/synod/metrics"
+)
+
+// Version is the version of the JSON shape of Report.
+const Version = 1
+
+// Calls counts model calls of finished questions.
+type Calls struct {
+	Made    int `json:"made"`
+	Reused  int `json:"reused"`
+	Planned int `json:"planned"` // without reuse and early stops
+}
+
+// Tokens are the tokens of those calls, as far as members say.
+type Tokens struct {
+	Prompt     int `json:"prompt"`
+	Completion int `json:"completion"`
+}
+
+// Failure is a question that was begun and could not be finished.
+type Failure struct {
+	Question string `json:"question"`
+	Repeat   int    `json:"repeat"`
+	Stopped  string `json:"stopped"`
+	Reason   string `json:"reason"`
+}
+
+// Compared sets a run against another on the questions that both have finished.
+// A positive difference is in favour of the run reported on.
+type Compared struct {
+	Against   string        `json:"against"` // the other run's council
+	Questions int           `json:"questions"`
+	Pairs     metrics.Pairs `json:"pairs"`     // decided rightly: [there][here]
+	McNemar   float64       `json:"mcnemar_p"` // exact, two-sided
+	Decision  *metrics.Rate `json:"decision"`  // difference of the share decided rightly
+	FAA       *metrics.Rate `json:"faa"`       // bootstrap over questions
+}
+
+// Report is everything that is known of a run.
+type Report struct {
+	Version     int             `json:"version"`
+	Task        string          `json:"task"`
+	Council     string          `json:"council"`
+	Protocol    string          `json:"protocol"`
+	Exact       string          `json:"exact"`
+	Rule        string          `json:"rule"`
+	Seed        uint64          `json:"seed"`
+	Repeat      int             `json:"repeat"`
+	Questions   int             `json:"questions"` // repeats counted
+	Finished    int             `json:"finished"`
+	Failed      int             `json:"failed"`
+	Unfinished  int             `json:"unfinished"` // not begun, or cut off by whoever ran it
+	MembersKind []string        `json:"members_kind"`
+	Metrics     metrics.Metrics `json:"metrics"`
+	Ties        metrics.Ties    `json:"ties"`
+	Unscored    int             `json:"unscored"`
+	Groups      metrics.Groups  `json:"groups"`
+	Rounds      []metrics.Round `json:"rounds"`
+	Calls       Calls           `json:"calls"`
+	Tokens      Tokens          `json:"tokens"`
+	Seconds     float64         `json:"seconds"` // sum of the questions' own wall times
+	Failures    []Failure       `json:"failures"`
+	Compared    *Compared       `json:"compared"`
+	Digest      string          `json:"digest"` // of all finished runs, in order
+}
+
+// Formats are the names that Write takes.
+func Formats() []string { return []string{"text", "json", "csv", "md"} }
+
+// Write prints the report in the named format.
+func (r *Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return r.text(w)
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	case "csv":
+		return r.csv(w)
+	case "md":
+		return r.markdown(w)
+	}
+	return fmt.Errorf("report: no format is called %q; there are: %v", format, Formats())
+}

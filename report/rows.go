@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+
+	"synod.dev/synod/metrics"
+)
+
+// row is a rate with its name in JSON and what it says to people.
+type row struct {
+	name, says string
+	rate       *metrics.Rate
+}
+
+// rows lists every rate of a report in the order in which it is read.
+func (r *Report) rows() []row {
+	m := r.Metrics
+	rows := []row{
+		{"iaa", "members right at first (IAA)", m.IAA},
+		{"faa", "members right at the end (FAA)", m.FAA},
+		{"bfti", "gain by the rounds (BFTI)", m.BFTI},
+		{"ra", "plurality of all right (RA)", m.RA},
+		{"h_majority", "plurality of honest right", m.HMajority},
+		{"decision_accuracy", "decisions right, of those made", m.Decision},
+		{"agreed", "questions decided", m.Agreed},
+		{"capture", "captured by an adversary", m.Capture},
+		{"liveness", "ended with enough live members", m.Liveness},
+	}
+	for _, g := range []struct {
+		name   string
+		change *metrics.Change
+	}{{"weak", r.Groups.Weak}, {"strong", r.Groups.Strong}} {
+		if g.change != nil {
+			rows = append(rows, row{g.name + "_before", g.name + " members at first", g.change.Before}, row{g.name + "_after", g.name + " members at the end", g.change.After})
+		}
+	}
+	for _, round := range r.Rounds {
+		rows = append(rows, row{fmt.Sprintf("round_%d", round.T), fmt.Sprintf("members right after round %d", round.T), round.Accuracy})
+	}
+	if c := r.Compared; c != nil {
+		rows = append(rows, row{"compared_decision", "decided rightly, less the other's", c.Decision}, row{"compared_faa", "FAA, less the other's", c.FAA})
+	}
+	return rows
+}
+
+// percent prints a rate for people: value and interval.
+func percent(r *metrics.Rate) (value, interval string) {
+	if r == nil {
+		return "–", "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*r.Value), fmt.Sprintf("%.1f to %.1f", 100*r.Low, 100*r.High)
+}
