@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/lab"
 )
 
 // bar is a progress line on a terminal; without a terminal it does nothing.
@@ -42,6 +44,47 @@ func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 	))
 	ask.Progress = func(now council.Progress) { last.Store(&now) }
 	return &bar{p, b}
+}
+
+// benchBar shows a run's questions and when it will probably be done.
+type benchBar struct {
+	bar
+	at func(lab.Progress)
+}
+
+// eta is honest in that it says nothing before it knows something: it takes the
+// pace of what this process has finished.
+func eta(p lab.Progress, took time.Duration) string {
+	if p.Now < 3 {
+		return "time left: not known yet"
+	}
+	left := time.Duration(float64(took) / float64(p.Now) * float64(p.Left()))
+	return "about " + left.Round(time.Second).String() + " left"
+}
+
+func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
+	if !a.onTerminal() {
+		return &benchBar{}
+	}
+	start := time.Now()
+	var last atomic.Pointer[lab.Progress]
+	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
+	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
+		now := last.Load()
+		if now == nil {
+			return "waking the members"
+		}
+		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls, eta(*now, time.Since(start)))
+		if now.Failed > 0 {
+			text += fmt.Sprintf(" · %d failed", now.Failed)
+		}
+		return text
+	})))
+	return &benchBar{bar{p, b}, func(now lab.Progress) {
+		last.Store(&now)
+		b.SetTotal(int64(now.Total), false)
+		b.SetCurrent(int64(now.Finished))
+	}}
 }
 
 // download shows bytes of a file.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/report"
+)
+
+func benchReport() *cobra.Command {
+	var format, against string
+	cmd := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Report a run from its folder",
+		Long: `Reads the journals of a run, grades them and prints every figure with its 95 %
+interval and N. Nothing is asked of any model, and the folder may have been moved.
+Questions that failed or are not finished are in no figure but liveness, and are
+counted apart. Adversaries count as wrong members; ties count as votes not won.
+
+--against sets the run against another on the questions that both have finished.`,
+		Example: "  synod bench report runs/first\n  synod bench report runs/first --format json\n  synod bench report runs/second --against runs/first",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(report.Formats(), format) {
+				return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(report.Formats(), ", ")))
+			}
+			run, err := lab.Open(args[0])
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			r, err := run.Report()
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			if against != "" {
+				other, err := lab.Open(against)
+				if err != nil {
+					return fail(exitError1, err)
+				}
+				if r.Compared, err = lab.Compare(run, other); err != nil {
+					return fail(exitError1, err)
+				}
+			}
+			if err := r.Write(cmd.OutOrStdout(), format); err != nil {
+				return fail(exitError1, err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&against, "against", "", "the `folder` of another run to compare with")
+	return cmd
+}
+
+// printEstimate says what a run would cost.
+func printEstimate(cmd *cobra.Command, run *lab.Run, asJSON bool) error {
+	e, err := run.Estimate(cmd.Context())
+	if err != nil {
+		return configError(err)
+	}
+	if asJSON {
+		return writeJSON(cmd.OutOrStdout(), struct {
+			Version int `json:"version"`
+			*lab.Estimate
+		}{1, e})
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%d questions; nothing is asked in a dry run\n\n", e.Questions)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\t")
+	for _, row := range []struct {
+		name string
+		lab.Amount
+	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", row.name, row.Calls, row.Prompt, row.Completion)
+	}
+	if err := t.Flush(); err != nil {
+		return fail(exitError1, err)
+	}
+	fmt.Fprint(out, `
+low: all of one mind from the start; expected: members right in 70 of 100 questions,
+played on up to 20 of these; worst: every planned call, the longest prompt and
+replies of 1000 tokens. Four letters count as a token. Retries are not counted, and
+prices are not known.
+`)
+	return nil
+}
