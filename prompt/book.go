@@ -92,7 +92,6 @@ func (b *Book) Render(p *synod.Prompt) (Chat, error) {
 		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, b.Names()))
 	}
 	var c Chat
-	view := newView(p)
 	for _, part := range []struct {
 		name string
 		into *string
@@ -101,7 +100,8 @@ func (b *Book) Render(p *synod.Prompt) (Chat, error) {
 			continue
 		}
 		var s strings.Builder
-		if err := t.ExecuteTemplate(&s, part.name, view); err != nil {
+		s.Grow(1 << 10) // most parts fit
+		if err := t.ExecuteTemplate(&s, part.name, (*view)(p)); err != nil {
 			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
 		}
 		*part.into = strings.TrimSpace(s.String())

@@ -16,16 +16,32 @@ const (
 // schemaFor is the JSON schema of the reply to p: reasoning first, so that a
 // model thinks before it commits, then the one field that is read.
 func schemaFor(p *synod.Prompt) json.RawMessage {
-	reasoning := field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
 	switch p.Purpose {
 	case synod.Answering, synod.Refining:
-		return object(reasoning, field{"answer", answerSchema(p.Question)})
+		switch p.Question.Form {
+		case synod.Choice:
+			return object(reasoning, field{"answer", answerSchema(p.Question)})
+		case synod.Bool:
+			return boolSchema
+		default:
+			return textSchema
+		}
 	case synod.Scoring:
-		return object(reasoning, field{"score", map[string]any{"type": "number"}})
+		return scoreSchema
 	default:
 		return nil
 	}
 }
+
+var reasoning = field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
+
+// Schemas that are the same for every question are written once: a council asks
+// for a score many times a round. Nobody may change them.
+var (
+	scoreSchema = object(reasoning, field{"score", map[string]any{"type": "number"}})
+	boolSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
+	textSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
+)
 
 func answerSchema(q *synod.Question) map[string]any {
 	switch q.Form {

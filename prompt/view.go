@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"text/template"
@@ -10,36 +9,40 @@ import (
 )
 
 // view is what a template sees: the prompt's fields under the same names, and
-// a few of them put into words.
-type view struct {
-	*synod.Prompt
-	nonce string
+// a few of them put into words. It is the prompt itself under another name and
+// does not embed it, because templates find promoted fields slowly.
+type view synod.Prompt
+
+// nonce is the fence's. It comes from the prompt's seed: a peer cannot know it
+// when it writes, and one request always renders the same.
+func (v *view) nonce() string {
+	return strconv.FormatUint(v.Seed*0x9e3779b97f4a7c15>>40|1<<24, 36)
 }
 
-// newView derives the fence's nonce from the prompt's seed: a peer cannot know
-// it when it writes, and one request always renders the same.
-func newView(p *synod.Prompt) view {
-	return view{Prompt: p, nonce: strconv.FormatUint(p.Seed*0x9e3779b97f4a7c15>>40|1<<24, 36)}
-}
+// Spelled is how an answer is to be shown. The words are untrusted.
+func (v *view) Spelled(a synod.Answer) string { return (*synod.Prompt)(v).Spelled(a) }
 
 // maxQuoted is how many bytes of another member's words are shown at most.
 const maxQuoted = 2000
 
 // Fence shows another member's words as a block whose borders carry a nonce, so
 // that the words cannot close the block and speak as the prompt.
-func (v view) Fence(words string) string {
-	return fmt.Sprintf("<<%s\n%s\n%s>>", v.nonce, Clean(words, maxQuoted), v.nonce)
+func (v *view) Fence(words string) string {
+	border := v.nonce()
+	return "<<" + border + "\n" + Clean(words, maxQuoted) + "\n" + border + ">>"
 }
 
 // Quote shows an answer in quotation marks, on one line. Quotation marks inside
 // are escaped, so that the words cannot leave them.
-func (v view) Quote(a synod.Answer) string {
+func (v *view) Quote(a synod.Answer) string {
 	words := strings.Join(strings.Fields(Clean(v.Spelled(a), maxQuoted)), " ")
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(words) + `"`
+	return `"` + escaper.Replace(words) + `"`
 }
 
+var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
 // Wanted says what an answer looks like.
-func (v view) Wanted() string {
+func (v *view) Wanted() string {
 	switch v.Question.Form {
 	case synod.Number:
 		return "a single number, without unit or explanation"
@@ -59,7 +62,7 @@ func (v view) Wanted() string {
 // are the same for every question, so that prompts share their beginning. Three
 // were chosen by measurement (docs/box.md): a fourth that is answered by true or
 // false made small models say the same to everything.
-func (v view) Examples() string {
+func (v *view) Examples() string {
 	return `Question: What is 3 + 6?
 Answer: 9
 
@@ -73,7 +76,7 @@ Answer: yellow
 }
 
 // Completion is the question after the examples, open for its answer.
-func (v view) Completion() string {
+func (v *view) Completion() string {
 	return v.Examples() + "Question: " + v.Question.Text + "\nAnswer:"
 }
 
