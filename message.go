@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Slot is the place in a protocol that a message fills. A sender fills a slot
@@ -41,7 +42,7 @@ var errBody = errors.New("synod: malformed response")
 // AppendBinary writes a version byte, the confidence, and the two strings with
 // their lengths.
 func (r Response) AppendBinary(b []byte) ([]byte, error) {
-	b = append(b, 1)
+	b = append(slices.Grow(b, 1+8+4+len(r.Answer)+4+len(r.Rationale)), 1)
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Confidence))
 	b = appendString(b, string(r.Answer))
 	return appendString(b, r.Rationale), nil

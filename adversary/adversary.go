@@ -55,6 +55,8 @@ type mouth struct {
 	// replaces gives another reply than the model's own; nil: none.
 	replaces func(*synod.Prompt, *synod.Reply) *synod.Reply
 	open     map[synod.ConsultID]*synod.Prompt // consults that the model is answering
+	out      []synod.Effect
+	pending  []synod.Event // scratch of Step
 }
 
 // Step answers until the honest machine asks nothing that says would answer.
@@ -65,29 +67,26 @@ func (m *mouth) Step(now synod.Tick, e synod.Event) []synod.Effect {
 			e = synod.Answered{ID: a.ID, Reply: m.listen(p, a.Reply)}
 		}
 	}
-	var out []synod.Effect
-	pending := []synod.Event{e}
-	for len(pending) > 0 {
-		next := pending[0]
-		pending = pending[1:]
-		for _, x := range m.honest.Step(now, next) {
+	m.out, m.pending = m.out[:0], append(m.pending[:0], e)
+	for i := 0; i < len(m.pending); i++ {
+		for _, x := range m.honest.Step(now, m.pending[i]) {
 			c, asks := x.(synod.Consult)
 			if !asks {
-				out = append(out, x)
+				m.out = append(m.out, x)
 				continue
 			}
 			if r := m.says(c.Prompt); r != nil {
-				pending = append(pending, synod.Answered{ID: c.ID, Reply: r})
+				m.pending = append(m.pending, synod.Answered{ID: c.ID, Reply: r})
 				continue
 			}
 			if m.open == nil {
 				m.open = map[synod.ConsultID]*synod.Prompt{}
 			}
 			m.open[c.ID] = c.Prompt
-			out = append(out, x)
+			m.out = append(m.out, x)
 		}
 	}
-	return out
+	return m.out
 }
 
 func (m *mouth) listen(p *synod.Prompt, r *synod.Reply) *synod.Reply {
@@ -105,22 +104,23 @@ func (m *mouth) listen(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 type tongue struct {
 	honest  synod.Machine
 	rewrite func(synod.Send, synod.Response) []synod.Send
+	out     []synod.Effect
 }
 
 func (t *tongue) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	var out []synod.Effect
+	t.out = t.out[:0]
 	for _, x := range t.honest.Step(now, e) {
 		send, ok := x.(synod.Send)
 		var word synod.Response
 		if !ok || send.Slot.Name != synod.Respond || word.UnmarshalBinary(send.Body) != nil {
-			out = append(out, x)
+			t.out = append(t.out, x)
 			continue
 		}
 		for _, s := range t.rewrite(send, word) {
-			out = append(out, s)
+			t.out = append(t.out, s)
 		}
 	}
-	return out
+	return t.out
 }
 
 // with is a copy of a send with another word, and other recipients.

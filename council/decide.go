@@ -75,7 +75,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	}
 	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w}
 	s.settle = newSettle(c)
-	s.accounts = make([]account, len(c.seats))
+	s.accounts = newAccounts(len(c.seats))
 	result := sim.Run(sim.Config{
 		Machines: c.join(&s.ask.Question, ask.Seed),
 		Ask:      s.answer,

@@ -42,6 +42,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	for i := range o.Votes {
 		o.Votes[i].Answer = *shown.of(o.Votes[i].Answer)
 	}
+	o.Members = make([]Member, 0, len(c.seats))
 	for i, seat := range c.seats {
 		o.Members = append(o.Members, c.member(i, seat, s.accounts[i], garbled[i], shown.of(ballot.First[i]), shown.of(ballot.Final[i])))
 	}
@@ -61,7 +62,7 @@ var cutOff = map[string]string{
 func (c *Council) member(i int, seat seat, a account, garbled int, first, final *synod.Answer) Member {
 	m := Member{
 		ID: seat.id, Model: seat.model, Kind: c.models[seat.model].Info().Kind, Role: "member",
-		First: first, Final: final, Calls: map[synod.Status]int{}, Trouble: a.trouble,
+		First: first, Final: final, Calls: make(map[synod.Status]int, len(statuses)), Trouble: a.trouble,
 	}
 	if a, can := c.models[seat.model].(llm.Adapter); can {
 		m.Adapted = a.Adapted()
@@ -70,8 +71,8 @@ func (c *Council) member(i int, seat seat, a account, garbled int, first, final 
 		name, _, _ := seat.adversary.split()
 		m.Adversary = &name
 	}
-	for _, status := range synod.Statuses() {
-		m.Calls[status] = a.by[status]
+	for i, status := range statuses {
+		m.Calls[status] = a.by[i]
 	}
 	// What came back but could not be read is told apart only by the protocol.
 	garbled = min(garbled, m.Calls[synod.OK])
@@ -82,18 +83,19 @@ func (c *Council) member(i int, seat seat, a account, garbled int, first, final 
 
 func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 	rounds := []Round{}
+	names := c.namer(notes)
 	notes = slices.Clone(notes)
 	slices.SortStableFunc(notes, func(a, b sim.Noted) int {
 		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Node, b.Node))
 	})
 	for _, n := range notes {
 		if len(rounds) == 0 || rounds[len(rounds)-1].T != n.Round {
-			rounds = append(rounds, Round{T: n.Round})
+			rounds = append(rounds, Round{T: n.Round, Members: make([]RoundSeat, 0, len(c.seats))})
 		}
 		r := &rounds[len(rounds)-1]
 		seat := RoundSeat{
-			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Scores: map[string]synod.Score{},
-			From: c.ids(n.From), Retained: c.ids(n.Retained), Dropped: c.ids(n.Dropped), Silent: c.ids(n.Silent),
+			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Scores: make(map[string]synod.Score, len(n.Scores)),
+			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent),
 			Failed: n.Failed, Garbled: n.Garbled,
 		}
 		for _, j := range n.Scores {
@@ -104,46 +106,64 @@ func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 	return rounds
 }
 
-func (c *Council) ids(nodes []synod.NodeID) []string {
-	ids := make([]string, len(nodes))
-	for i, n := range nodes {
-		ids[i] = c.seats[n].id
+// namer turns members' numbers into their names. All its lists stand in one
+// array, since an outcome has hundreds of them.
+type namer struct {
+	seats []seat
+	names []string
+}
+
+func (c *Council) namer(notes []sim.Noted) *namer {
+	room := 0
+	for _, n := range notes {
+		room += len(n.From) + len(n.Retained) + len(n.Dropped) + len(n.Silent)
 	}
-	return ids
+	return &namer{c.seats, make([]string, 0, room)}
+}
+
+func (n *namer) of(nodes []synod.NodeID) []string {
+	from := len(n.names)
+	for _, id := range nodes {
+		n.names = append(n.names, n.seats[id].id)
+	}
+	return n.names[from:len(n.names):len(n.names)]
 }
 
 // spellings is how each canonical answer is shown to people: as most members
 // spelled it.
-type spellings map[synod.Answer]string
+type spellings map[synod.Answer]*synod.Answer
 
 func (s spellings) of(a synod.Answer) *synod.Answer {
 	if a == synod.None {
 		return nil
 	}
-	if shown, ok := s[a]; ok {
-		a = synod.Answer(shown)
+	if s[a] == nil {
+		itself := a
+		s[a] = &itself
 	}
-	return &a
+	return s[a]
 }
 
 func spelling(notes []sim.Noted) spellings {
-	count := map[synod.Answer]map[string]int{}
+	type spelled struct {
+		answer  synod.Answer
+		surface string
+	}
+	count := map[spelled]int{}
 	for _, n := range notes {
-		if n.Surface == "" {
-			continue
+		if n.Surface != "" {
+			count[spelled{n.Answer, n.Surface}]++
 		}
-		if count[n.Answer] == nil {
-			count[n.Answer] = map[string]int{}
-		}
-		count[n.Answer][n.Surface]++
 	}
 	best := spellings{}
-	for a, by := range count {
-		for surface, k := range by {
-			if was, ok := best[a]; !ok || k > by[was] || k == by[was] && surface < was {
-				best[a] = surface
+	for x, k := range count {
+		shown := synod.Answer(x.surface)
+		if was := best[x.answer]; was != nil {
+			if most := count[spelled{x.answer, string(*was)}]; k < most || k == most && shown > *was {
+				continue
 			}
 		}
+		best[x.answer] = &shown
 	}
 	return best
 }

@@ -2,6 +2,7 @@ package council
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"synod.dev/synod"
@@ -31,9 +32,19 @@ type session struct {
 
 // account is how a seat's calls ended.
 type account struct {
-	by      map[synod.Status]int // nil: nothing was asked
+	by      []int // in the order of statuses
 	trouble string
 }
+
+func newAccounts(seats int) []account {
+	accounts, all := make([]account, seats), make([]int, seats*len(statuses))
+	for i := range accounts {
+		accounts[i].by = all[i*len(statuses):][:len(statuses)]
+	}
+	return accounts
+}
+
+var statuses = synod.Statuses()
 
 // answer puts a tick's calls to the models, all at once, and waits for all. A
 // member that answers in this process is asked in place: a goroutine would cost
@@ -96,10 +107,9 @@ func (s *session) count(node synod.NodeID, r synod.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := &s.accounts[node]
-	if a.by == nil {
-		a.by = map[synod.Status]int{}
+	if i := slices.Index(statuses, r.Status); i >= 0 { // a resumed journal may say anything
+		a.by[i]++
 	}
-	a.by[r.Status]++
 	if r.Status != synod.OK && a.trouble == "" {
 		a.trouble = r.Detail // the first: later ones may only say that it was given up
 	}

@@ -13,16 +13,21 @@ import (
 type settle struct {
 	possible bool
 	last     []*synod.Opinion // by node
-	noted    map[int]int      // members that noted a round
-	restless map[int]bool     // rounds in which something changed or failed
+	noted    []noted          // by round
 	round    int              // the last round that all have noted who noted round 0
 	rounds   int
+}
+
+// noted is what the notes of one round say together.
+type noted struct {
+	members  int
+	restless bool // something changed or failed
 }
 
 func newSettle(c *Council) *settle {
 	s := &settle{
 		possible: c.protocol.Settles() && c.spec.Faults.None(),
-		last:     make([]*synod.Opinion, len(c.seats)), noted: map[int]int{}, restless: map[int]bool{}, round: -1,
+		last:     make([]*synod.Opinion, len(c.seats)), round: -1,
 		rounds: c.protocol.MaxRounds(),
 	}
 	for _, liar := range c.liars {
@@ -42,15 +47,19 @@ func (s *settle) after(notes []sim.Noted) bool {
 	for _, n := range notes {
 		before := s.last[n.Node]
 		s.last[n.Node] = n.Opinion
-		s.noted[n.Round]++
-		if n.Failed > 0 || before == nil || before.Answer != n.Answer {
-			s.restless[n.Round] = true
+		for len(s.noted) <= n.Round {
+			s.noted = append(s.noted, noted{})
 		}
-		if s.noted[n.Round] < s.noted[0] {
+		now := &s.noted[n.Round]
+		now.members++
+		if n.Failed > 0 || before == nil || before.Answer != n.Answer {
+			now.restless = true
+		}
+		if now.members < s.noted[0].members {
 			continue
 		}
 		s.round = max(s.round, n.Round)
-		if n.Round > 0 && !s.restless[n.Round] {
+		if n.Round > 0 && !now.restless {
 			settled = true
 		}
 	}

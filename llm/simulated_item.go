@@ -148,16 +148,13 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 			add(q.Options[i].Label)
 		}
 	case synod.Number, synod.Math:
-		near, ok := new(big.Rat).SetString(string(truth))
-		if !ok {
-			near = big.NewRat(int64(chance.IntN(100)), 1)
-		}
+		near := neighbour(truth, chance)
 		for step := int64(1); len(wrong) < n && step < int64(n)+100; step++ { // huge numbers have few neighbours
-			off := big.NewRat(step, 1)
+			off := step
 			if chance.IntN(2) == 0 {
-				off.Neg(off)
+				off = -step
 			}
-			add(off.Add(off, near).RatString())
+			add(near(off))
 		}
 	}
 	for k := 2; len(wrong) == 0 || q.Form == synod.Text && len(wrong) < n; k++ {
@@ -166,4 +163,18 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 		}
 	}
 	return wrong
+}
+
+// neighbour writes numbers near the truth, or near any number if that is none.
+// Whole numbers, which most truths are, need no rational arithmetic.
+func neighbour(truth synod.Answer, chance *rand.Rand) func(off int64) string {
+	const far = 1 << 53
+	if whole, err := strconv.ParseInt(string(truth), 10, 64); err == nil && -far < whole && whole < far {
+		return func(off int64) string { return strconv.FormatInt(whole+off, 10) }
+	}
+	near, ok := new(big.Rat).SetString(string(truth))
+	if !ok {
+		near = big.NewRat(int64(chance.IntN(100)), 1)
+	}
+	return func(off int64) string { return new(big.Rat).Add(near, big.NewRat(off, 1)).RatString() }
 }

@@ -13,26 +13,30 @@ type Agent struct {
 	opt     Options
 	now     synod.Tick
 	effects []synod.Effect
-	pause   func()      // gives the step back; returns when waits holds
-	waits   func() bool // what the text waits for; nil: nothing
+	pause   func() // gives the step back; returns when waits is over
+	waits   pending
 
 	// Asking.
 	consults synod.ConsultID // the next id
 	first    synod.ConsultID // of the batch that is waited for
-	replies  []*synod.Reply
+	batch    []asked         // with nil for replies that have not come
 	missing  int
-	memory   []recalled
+	memory   []asked
 	reused   int
+	prompts  []synod.Prompt // room for copies of what is asked
+	from     []int          // scratch of Ask
+	replies  []*synod.Reply // what the last Ask returned
 
 	// Hearing.
 	inbox   []*synod.Message
 	closed  []synod.Slot // slots already collected: words for them come too late
-	pending []int        // words in inbox, by peer
+	waiting []int        // words in inbox, by peer
 	alarms  int64        // the next id
 	expired int64        // the last id that has expired
 }
 
-type recalled struct {
+// asked is a prompt that has been put to the model, and what came back.
+type asked struct {
 	prompt *synod.Prompt
 	reply  *synod.Reply
 }
@@ -51,85 +55,115 @@ func (me *Agent) Note(o synod.Opinion) {
 }
 
 // Ask puts all prompts to the member's own model at once and waits for every
-// reply. Replies stand in the order of the prompts, whatever their status. The
-// prompts belong to the run from then on and must not be changed.
+// reply. Replies stand in the order of the prompts, whatever their status; the
+// slice is valid until the next Ask. What is asked is copied, the list of peers
+// included, so that the text can use its prompts again.
 func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
-	out := make([]*synod.Reply, len(prompts))
-	from := make([]int, len(prompts)) // consult of this batch that answers prompt i
-	asked := make([]*synod.Prompt, 0, len(prompts))
+	room := max(len(prompts), len(me.seat.Peers)+1) // sooner or later it is about all peers
+	me.first, me.batch = me.consults, slices.Grow(me.batch[:0], room)
+	me.replies, me.from = slices.Grow(me.replies[:0], room), slices.Grow(me.from[:0], room)
+	me.effects = slices.Grow(me.effects, len(prompts))
 	for i := range prompts {
-		if me.opt.Remember {
-			if out[i] = me.recall(&prompts[i]); out[i] != nil {
-				me.reused++
-				continue
-			}
-			if from[i] = slices.IndexFunc(asked, prompts[i].Same); from[i] >= 0 {
-				me.reused++
-				continue
-			}
+		known, from := me.recall(&prompts[i])
+		switch {
+		case known != nil || from >= 0:
+			me.reused++
+		default:
+			from = len(me.batch)
+			me.consult(&prompts[i], len(prompts)-i)
 		}
-		from[i] = len(asked)
-		asked = append(asked, &prompts[i])
+		me.replies, me.from = append(me.replies, known), append(me.from, from)
 	}
-	if len(asked) > 0 {
-		me.consult(asked)
-	}
-	for i := range prompts {
-		if out[i] == nil {
-			out[i] = me.replies[from[i]]
+	me.missing = len(me.batch)
+	me.wait(pending{replies: true})
+	for i, from := range me.from {
+		if from >= 0 {
+			me.replies[i] = me.batch[from].reply
 		}
 	}
-	for k, p := range asked {
-		if r := me.replies[k]; me.opt.Remember && r.Status == synod.OK {
-			me.memory = append(me.memory, recalled{p, r})
-		}
+	if me.opt.Remember {
+		me.remember()
 	}
-	return out
+	return me.replies
 }
 
-func (me *Agent) consult(asked []*synod.Prompt) {
-	me.first = me.consults
-	me.missing = len(asked)
-	me.replies = make([]*synod.Reply, len(asked))
-	for _, p := range asked {
-		if !me.opt.OneSeed {
-			p.Seed = Derive(me.seat.Seed, uint64(me.consults))
-		}
-		me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: p})
-		me.consults++
+// consult asks a copy of q, which is the first of so many that may be asked now.
+func (me *Agent) consult(q *synod.Prompt, many int) {
+	if len(me.prompts) == cap(me.prompts) {
+		me.prompts = make([]synod.Prompt, 0, many)
 	}
-	me.wait(func() bool { return me.missing == 0 })
+	me.prompts = append(me.prompts, *q)
+	p := &me.prompts[len(me.prompts)-1]
+	p.Peers = slices.Clone(p.Peers)
+	if !me.opt.OneSeed {
+		p.Seed = Derive(me.seat.Seed, uint64(me.consults))
+	}
+	me.batch = append(me.batch, asked{prompt: p})
+	me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: p})
+	me.consults++
 }
 
-func (me *Agent) recall(p *synod.Prompt) *synod.Reply {
-	for i := range me.memory {
-		if me.memory[i].prompt.Same(p) {
-			return me.memory[i].reply
+// recall finds the reply that is remembered to a prompt, or else the consult of
+// this batch that asks the same, -1 if none does.
+func (me *Agent) recall(p *synod.Prompt) (known *synod.Reply, from int) {
+	if !me.opt.Remember {
+		return nil, -1
+	}
+	for _, a := range me.memory {
+		if a.prompt.Same(p) {
+			return a.reply, -1
 		}
 	}
-	return nil
+	return nil, slices.IndexFunc(me.batch, func(a asked) bool { return a.prompt.Same(p) })
+}
+
+// remember keeps what was answered. What failed may be asked again.
+func (me *Agent) remember() {
+	me.memory = slices.Grow(me.memory, cap(me.batch))
+	for _, a := range me.batch {
+		if a.reply.Status == synod.OK {
+			me.memory = append(me.memory, a)
+		}
+	}
 }
 
 func (me *Agent) answered(e synod.Answered) {
 	i := int64(e.ID) - int64(me.first)
-	if i < 0 || i >= int64(len(me.replies)) || me.replies[i] != nil {
+	if i < 0 || i >= int64(len(me.batch)) || me.batch[i].reply != nil {
 		return // an answer to nothing that is waited for: a late or double reply
 	}
-	me.replies[i] = e.Reply
+	me.batch[i].reply = e.Reply
 	me.missing--
 }
 
-func (me *Agent) wait(until func() bool) {
-	if until() {
-		return
+// pending is what the text waits for: all replies of a batch, or the end of a
+// slot's round. The zero value is nothing.
+type pending struct {
+	replies bool
+	alarm   int64 // the round's end; 0: none
+	early   bool  // or when all peers have spoken for slot
+	slot    synod.Slot
+}
+
+func (me *Agent) wait(p pending) {
+	me.waits = p
+	if !me.ready() {
+		me.pause()
 	}
-	me.waits = until
-	me.pause()
-	me.waits = nil
+	me.waits = pending{}
 }
 
 // ready reports whether the text can go on. Before its first wait it can.
-func (me *Agent) ready() bool { return me.waits == nil || me.waits() }
+func (me *Agent) ready() bool {
+	w := &me.waits
+	switch {
+	case w.replies:
+		return me.missing == 0
+	case w.alarm > 0:
+		return me.expired >= w.alarm || w.early && me.spoken(w.slot) == len(me.seat.Peers)
+	}
+	return true
+}
 
 // Derive mixes a stream number into a seed (SplitMix64). Seeds derived from one
 // seed by different numbers are independent for all our purposes, and none is 0,

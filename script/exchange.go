@@ -58,10 +58,7 @@ func Collect[T any, P interface {
 	encoding.BinaryUnmarshaler
 }](me *Agent, name string, round int, until Until) []Heard[T] {
 	slot := synod.Slot{Name: name, Round: round}
-	alarm := me.alarm(until.At)
-	me.wait(func() bool {
-		return me.expired >= alarm || until.Early && me.spoken(slot) == len(me.seat.Peers)
-	})
+	me.wait(pending{alarm: me.alarm(until.At), early: until.Early, slot: slot})
 	heard := make([]Heard[T], 0, len(me.inbox))
 	rest := me.inbox[:0]
 	for _, m := range me.inbox {
@@ -117,12 +114,12 @@ func (me *Agent) keep(m *synod.Message) {
 
 // kept counts the words of a peer that wait for their slot, and adds to the count.
 func (me *Agent) kept(peer synod.NodeID, add int) int {
-	if me.pending == nil {
-		me.pending = make([]int, len(me.seat.Peers))
+	if me.waiting == nil {
+		me.waiting, me.inbox = make([]int, len(me.seat.Peers)), make([]*synod.Message, 0, len(me.seat.Peers))
 	}
 	at, _ := slices.BinarySearch(me.seat.Peers, peer)
-	me.pending[at] += add
-	return me.pending[at]
+	me.waiting[at] += add
+	return me.waiting[at]
 }
 
 func (me *Agent) spoken(slot synod.Slot) (n int) {

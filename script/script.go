@@ -45,11 +45,11 @@ type Play func(me *Agent) synod.Answer
 
 // New seats play. Nothing runs before the first event.
 func New(seat synod.Seat, opt Options, play Play) synod.Machine {
-	return &machine{agent: &Agent{seat: seat, opt: opt}, play: play}
+	return &machine{agent: Agent{seat: seat, opt: opt}, play: play}
 }
 
 type machine struct {
-	agent  *Agent
+	agent  Agent
 	play   Play
 	resume func() (struct{}, bool)
 	stop   func()
@@ -63,7 +63,7 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	if m.over {
 		return nil
 	}
-	me := m.agent
+	me := &m.agent
 	me.now = now
 	me.effects = me.effects[:0]
 	switch e := e.(type) {
@@ -103,7 +103,7 @@ func (m *machine) start() {
 				panic(halted{})
 			}
 		}
-		answer := m.play(m.agent)
+		answer := m.play(&m.agent)
 		m.agent.effects = append(m.agent.effects, synod.Decide{Answer: answer})
 	})
 }

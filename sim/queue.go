@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
 	"synod.dev/synod"
@@ -16,48 +15,58 @@ type item struct {
 
 // queue holds items by tick. Within a tick they keep the order in which they
 // were added, which is deterministic because whoever adds is. Most items are for
-// the next tick, so ticks and not items are kept in the heap.
+// the next tick and few ticks wait at a time, so the ticks stand in a sorted
+// slice and their lists are used again.
 type queue struct {
-	at    map[synod.Tick][]item
-	ticks ticks
-	last  []item // handed out by the last next
-	spare []item // free to use again
+	days []day    // ascending by tick
+	last []item   // handed out by the last next
+	free [][]item // lists to use again
+	room int      // of a new list
 }
 
-func newQueue() *queue { return &queue{at: map[synod.Tick][]item{}} }
+// day is what happens at a tick.
+type day struct {
+	tick  synod.Tick
+	items []item
+}
+
+// newQueue makes a queue for so many nodes that each tell a few others at once.
+func newQueue(nodes int) *queue { return &queue{room: 4 * nodes} }
 
 func (q *queue) add(t synod.Tick, it item) {
-	items, known := q.at[t]
+	at, known := 0, len(q.days) > 0 && q.days[0].tick == t
 	if !known {
-		heap.Push(&q.ticks, t)
-		items, q.spare = q.spare[:0], nil
+		at, known = slices.BinarySearchFunc(q.days, t, func(d day, t synod.Tick) int { return cmp.Compare(d.tick, t) })
 	}
-	q.at[t] = append(items, it)
+	if !known {
+		q.days = slices.Insert(q.days, at, day{t, q.list()})
+	}
+	q.days[at].items = append(q.days[at].items, it)
+}
+
+// list is an empty list for a new day.
+func (q *queue) list() []item {
+	if len(q.free) == 0 {
+		return make([]item, 0, q.room)
+	}
+	last := len(q.free) - 1
+	items := q.free[last]
+	q.free = q.free[:last]
+	return items
 }
 
 // next takes the earliest tick's items. They are valid until the next call.
 func (q *queue) next() ([]item, synod.Tick, bool) {
-	if len(q.ticks) == 0 {
+	if len(q.days) == 0 {
 		return nil, 0, false
 	}
-	t := heap.Pop(&q.ticks).(synod.Tick)
-	items := q.at[t]
-	delete(q.at, t)
-	q.spare, q.last = q.last, items
-	return items, t, true
-}
-
-type ticks []synod.Tick
-
-func (t ticks) Len() int           { return len(t) }
-func (t ticks) Less(i, j int) bool { return t[i] < t[j] }
-func (t ticks) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
-func (t *ticks) Push(x any)        { *t = append(*t, x.(synod.Tick)) }
-func (t *ticks) Pop() any {
-	old := *t
-	x := old[len(old)-1]
-	*t = old[:len(old)-1]
-	return x
+	first := q.days[0]
+	q.days = slices.Delete(q.days, 0, 1)
+	if q.last != nil {
+		q.free = append(q.free, q.last[:0])
+	}
+	q.last = first.items
+	return first.items, first.tick, true
 }
 
 func sortCalls(calls []Call) {

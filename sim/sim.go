@@ -65,7 +65,7 @@ type Result struct {
 
 // Run plays the machines to the end. It always halts every machine.
 func Run(c Config) Result {
-	s := &run{Config: c, queue: newQueue(), chance: rand.New(rand.NewPCG(c.Seed, 0x5ced)), decided: map[synod.NodeID]synod.Answer{}}
+	s := &run{Config: c, queue: newQueue(len(c.Machines)), chance: rand.New(rand.NewPCG(c.Seed, 0x5ced)), decided: map[synod.NodeID]synod.Answer{}}
 	if s.Limit == 0 {
 		s.Limit = 1_000_000
 	}

@@ -16,6 +16,8 @@ type member struct {
 	failed  int
 	garbled int
 	spelled map[synod.Answer]string // free-text answers as someone wrote them first
+	prompts []synod.Prompt          // scratch of score
+	peers   []synod.Rated           // scratch of refine
 }
 
 // held is r_i^(t): a member's answer, its own spelling of it, the reasoning that
@@ -95,6 +97,9 @@ func (m *member) spelling(a synod.Answer) string {
 
 // show gives a prompt the spelling of the answers in it.
 func (m *member) show(q *synod.Prompt) {
+	if len(m.spelled) == 0 {
+		return
+	}
 	note := func(a synod.Answer) {
 		s, ok := m.spelled[a]
 		if !ok {
@@ -112,15 +117,24 @@ func (m *member) show(q *synod.Prompt) {
 	}
 }
 
-var templates = map[synod.Purpose]string{
-	synod.Answering: "sac/answer", synod.Scoring: "sac/score", synod.Weighing: "sac/weigh", synod.Refining: "sac/refine",
+func template(p synod.Purpose) string {
+	switch p {
+	case synod.Answering:
+		return "sac/answer"
+	case synod.Scoring:
+		return "sac/score"
+	case synod.Weighing:
+		return "sac/weigh"
+	default:
+		return "sac/refine"
+	}
 }
 
 // prompt fills what all of a member's prompts have in common.
 func (m *member) prompt(purpose synod.Purpose) synod.Prompt {
 	seat := m.me.Seat()
 	return synod.Prompt{
-		Template: templates[purpose], Purpose: purpose, Question: seat.Question,
+		Template: template(purpose), Purpose: purpose, Question: seat.Question,
 		Caution: m.Caution, F: seat.F, Exact: m.Exact,
 	}
 }

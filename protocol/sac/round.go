@@ -19,7 +19,7 @@ type scores struct {
 
 // judged is a neighbour's word with the score that this member gave it.
 type judged struct {
-	script.Heard[synod.Response]
+	*script.Heard[synod.Response]
 	score synod.Score
 }
 
@@ -38,15 +38,15 @@ func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
 	if r.answer == synod.None {
 		return scores{self: synod.Untrusted} // nothing to refine, so nothing to judge
 	}
-	prompts := make([]synod.Prompt, 0, len(heard)+1)
-	for _, h := range heard {
-		prompts = append(prompts, m.judge(h.Word.Answer, h.Word.Rationale))
+	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
+	for i := range heard {
+		m.prompts = append(m.prompts, m.judge(heard[i].Word.Answer, heard[i].Word.Rationale))
 	}
-	prompts = append(prompts, m.judge(r.answer, r.rationale))
+	m.prompts = append(m.prompts, m.judge(r.answer, r.rationale))
 	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
-	for i, reply := range m.me.Ask(prompts...) {
+	for i, reply := range m.me.Ask(m.prompts...) {
 		if i < len(heard) {
-			s.scored[i] = judged{heard[i], m.scoreOf(reply)}
+			s.scored[i] = judged{&heard[i], m.scoreOf(reply)}
 		} else {
 			s.self = m.scoreOf(reply)
 		}
@@ -95,8 +95,9 @@ func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 	if p.StrictTrim || !p.Exact && anchor == synod.Untrusted {
 		anchor = synod.Score(math.Inf(1)) // SAC-7, or no anchor to be had
 	}
-	v.dropped = bottom(budget, below(anchor, s.scored))
-	v.retained = make([]judged, 0, len(s.scored)-len(v.dropped))
+	lower := below(anchor, s.scored)
+	v.dropped = bottom(budget, lower)
+	v.retained = lower[:0] // its work is done, and it has the room
 	for _, j := range s.scored {
 		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
 			v.retained = append(v.retained, j)
@@ -144,16 +145,14 @@ func (m *member) refine(r held, v verdict) held {
 		r.source, r.from = synod.Kept, nil
 		return r
 	}
-	shown := slices.Clone(v.retained)
-	slices.SortFunc(shown, func(a, b judged) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.From, b.From))
-	})
-	q := m.prompt(synod.Refining)
-	q.Own = r.answer
-	q.Peers = make([]synod.Rated, len(shown))
-	for i, j := range shown {
-		q.Peers[i] = synod.Rated{Answer: j.Word.Answer, Score: j.score, Rationale: j.Word.Rationale}
+	m.peers = slices.Grow(m.peers[:0], len(v.retained))
+	for _, j := range v.retained {
+		m.peers = append(m.peers, synod.Rated{Answer: j.Word.Answer, Score: j.score, Rationale: j.Word.Rationale})
 	}
+	// Stable: equal scores stay in the order of their senders.
+	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
+	q := m.prompt(synod.Refining)
+	q.Own, q.Peers = r.answer, m.peers
 	m.show(&q)
 	next := m.ask(r, q)
 	if next.source == synod.New {
