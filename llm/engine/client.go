@@ -56,6 +56,13 @@ type Client struct {
 	died error         // set before done is closed
 }
 
+// childMark is set in a child's environment. A program that does not know the
+// verb (a test binary, another program with this library in it) runs its own main
+// as the "child", and would start children of its own without end.
+const childMark = "SYNOD_ENGINE_CHILD"
+
+var errNested = fmt.Errorf("%w: this process was itself started as a model process, but its program does not serve the verb engine; name a command that does in Config.Exe", ErrRequest)
+
 // Start starts a child and waits until its model is loaded. ctx bounds the
 // start only; use Close to end the child.
 func Start(ctx context.Context, cfg Config) (*Client, error) {
@@ -65,6 +72,9 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 	}.withDefaults()
 	if err := opts.check(); err != nil {
 		return nil, err
+	}
+	if os.Getenv(childMark) != "" {
+		return nil, errNested
 	}
 	exe := cfg.Exe
 	if len(exe) == 0 {
@@ -118,7 +128,7 @@ func (c *Client) greet(m fromChild) (*Client, error) {
 }
 
 func (c *Client) spawn(lib string) error {
-	c.cmd.Env = childEnv(lib)
+	c.cmd.Env = append(childEnv(lib), childMark+"=1")
 	c.cmd.Stderr = c.tail
 	c.cmd.WaitDelay = time.Second
 	detach(c.cmd)

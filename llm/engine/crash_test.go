@@ -121,3 +121,16 @@ func TestChildFollowsItsParent(t *testing.T) {
 		t.Error("still there")
 	}
 }
+
+// A program that does not serve the verb is started once and not without end:
+// the child it becomes may start none.
+func TestNoChildrenOfChildren(t *testing.T) {
+	t.Setenv(childMark, "1")
+	file := filepath.Join(t.TempDir(), "m.gguf")
+	if err := os.WriteFile(file, append([]byte("GGUF"), make([]byte, 64)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), Config{LibDir: t.TempDir(), ModelPath: file}); !errors.Is(err, errNested) {
+		t.Errorf("a model process may start another: %v", err)
+	}
+}
