@@ -97,3 +97,41 @@ func readInstruction(s string) (synod.Question, error) {
 	q.Text = strings.TrimSpace(s)
 	return q, nil
 }
+
+// commonsense is an even mix of the eight, as Commonsense170k puts them together.
+var commonsense = Entry{
+	Entry: synod.Entry{Name: "commonsense170k", Summary: "the eight sets of Commonsense170k, taking turns"},
+	Form:  "mixed",
+	About: "One question of each of arc-challenge, arc-easy, boolq, hellaswag, openbookqa, piqa, social-iqa and winogrande in turn, until the " +
+		"shortest is used up, so that the first n questions are an even mix for every n. These are the sets' test items; the paper's are training items.",
+	open: openCommonsense,
+}
+
+func openCommonsense(_ string, o Options) ([]Item, error) {
+	var sets [][]Item
+	shortest := 0
+	for _, e := range adapters() {
+		path, err := e.find(o.Data)
+		if err != nil {
+			return nil, err
+		}
+		items, err := e.open(path, o)
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			items[i].Topic = e.Name
+			items[i].Question.ID = e.Name + "/" + items[i].Question.ID
+		}
+		if sets = append(sets, items); len(sets) == 1 || len(items) < shortest {
+			shortest = len(items)
+		}
+	}
+	var mixed []Item
+	for i := range shortest {
+		for _, items := range sets {
+			mixed = append(mixed, items[i])
+		}
+	}
+	return mixed, nil
+}

@@ -15,7 +15,7 @@ var builtin = Entry{
 	Entry: synod.Entry{Name: "builtin", Summary: "generated problems of five levels, inside the binary: no download"},
 	Form:  "mixed", Items: builtinItems,
 	About: "Arithmetic, word problems, logic, dates, units and choices, made from a seed. Every answer is computed " +
-		"when the problem is made and checked by another route in the tests. A small model gets level 1 mostly right and level 5 mostly wrong.",
+		"when the problem is made and checked by another route in the tests.",
 	open: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o.Seed, o.Number) },
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 
 // Catalogue is the table of tasks.
 var Catalogue = synod.NewCatalogue("task", slices.Concat(
-	[]Entry{builtin, gsm8k, math500, sacMath, sacCommonsense, csqa, mmluPro, xstest}, adapters())...)
+	[]Entry{builtin, gsm8k, math500, sacMath, sacCommonsense, csqa, commonsense, mmluPro, xstest}, adapters())...)
 
 // Open returns the named set, or the own problems in a .jsonl file.
 func Open(name string, o Options) (Set, error) {

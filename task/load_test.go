@@ -71,6 +71,66 @@ func TestArrayLayout(t *testing.T) {
 	}
 }
 
+func TestCommonsenseMix(t *testing.T) {
+	items := open(t, "commonsense170k")
+	if len(items) != 8*500 {
+		t.Errorf("%d items, want 4000", len(items))
+	}
+	topics := map[string]int{}
+	for _, it := range items[:80] {
+		topics[it.Topic]++
+	}
+	for topic, n := range topics {
+		if n != 10 || len(topics) != 8 {
+			t.Errorf("%s: %d of the first 80", topic, n)
+		}
+	}
+	if _, err := Open("commonsense170k", Options{Data: filepath.Join(dataDir(t), "gsm8k-test.jsonl")}); err == nil {
+		t.Error("a file of another task is taken for all eight")
+	}
+}
+
+// FuzzOwnFile: whatever a file holds, loading it gives items or an error with its
+// line.
+func FuzzOwnFile(f *testing.F) {
+	f.Add(`{"id":"a","question":"q","answer":"A","choices":["x","y"]}`)
+	f.Add("[{\"id\":\"a\",\"question\":\"q\",\"answer\":1}]")
+	f.Add("{\"id\":\"a\"}\n\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(t.TempDir(), "own.jsonl")
+		write(t, path, text)
+		set, err := OpenFile(path, "")
+		if err != nil {
+			if !strings.Contains(err.Error(), path) {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+			return
+		}
+		items, _ := set.Items()
+		for _, it := range items {
+			if g := it.GradeReply(it.key); it.Question.Form != synod.Text && g.Verdict == Wrong {
+				t.Errorf("%s: its own key %q is wrong", it, it.key)
+			}
+		}
+	})
+}
+
+// TestTruth: what simulated members are told is right by the grader.
+func TestTruth(t *testing.T) {
+	for _, name := range []string{"builtin", "sac-math", "arc-easy"} {
+		items := open(t, name)
+		truth := Truth(items)
+		for _, it := range items {
+			if g := it.Grade(truth(&it.Question)); g.Verdict != Right {
+				t.Errorf("%s %s: %q is %+v", name, it, truth(&it.Question), g)
+			}
+		}
+	}
+	if a := Truth(nil)(&synod.Question{ID: "q"}); a != synod.None {
+		t.Errorf("the truth about an unknown question is %q", a)
+	}
+}
+
 func TestLevels(t *testing.T) {
 	set, err := Open("math500", Options{Data: dataDir(t), Levels: []int{4}})
 	if err != nil {

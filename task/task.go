@@ -23,6 +23,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/prompt"
 )
 
 // Set is a list of questions with their grader.
@@ -114,3 +115,16 @@ func (it Item) Grade(a synod.Answer) Grade { return GradeAnswer(&it.Question, it
 
 // GradeReply grades a reply to the item's question in the model's own words.
 func (it Item) GradeReply(text string) Grade { return GradeReply(&it.Question, it.key, text) }
+
+// Truth gives the canonical right answer to one of the items' questions, or None.
+// It is for those who simulate members or check reports; no member and no prompt
+// may see it.
+func Truth(items []Item) func(*synod.Question) synod.Answer {
+	keys := make(map[string]synod.Answer, len(items))
+	for _, it := range items {
+		if a, ok := prompt.Canonical(&it.Question, it.key); ok {
+			keys[it.Question.ID] = a
+		}
+	}
+	return func(q *synod.Question) synod.Answer { return keys[q.ID] }
+}
