@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +100,7 @@ func TestKill(t *testing.T) {
 	if text(t, got) != text(t, want) {
 		t.Errorf("killed:\n%s\nwant\n%s", text(t, got), text(t, want))
 	}
-	if left, _ := filepath.Glob(filepath.Join(killed.Dir(), "journals", "*part*")); len(left) > 0 {
+	if left := leftOver(t, killed); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }

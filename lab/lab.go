@@ -1,11 +1,11 @@
 // Package lab runs councils over tasks: it keeps a run in a folder, goes on with
 // one that was cut off, and derives every number from what is on file.
 //
-//	run.json               what is run: task, council, seats, seed; written last of all when a run is made
-//	items.jsonl            the questions with their keys
-//	journals/ID-R.jsonl    the journal of a finished question (R: the repeat, from 0)
-//	journals/ID-R.part-K   what attempt K left when it was cut off
-//	attempts.jsonl         when and why every attempt ended
+//	run.json                    what is run: task, council, seats, seed; written last of all when a run is made
+//	items.jsonl                 the questions with their keys
+//	journals/ID-R.jsonl         the journal of a finished question (R: the repeat, from 0)
+//	journals/ID-R.jsonl.part-K  what attempt K left when it was cut off
+//	attempts.jsonl              when and why every attempt ended
 //
 // A journal gets its final name only when it is whole and synced, so the process
 // may die at any instant: replies that came are on file, and the next attempt does
@@ -96,10 +96,9 @@ type job struct {
 func (r *Run) total() int      { return r.N * r.Repeat }
 func (r *Run) job(k int) job   { return job{k % r.N, k / r.N} }
 func (r *Run) id(j job) string { return r.Items[j.item].Question.ID }
-func (r *Run) base(j job) string {
-	return filepath.Join(r.dir, "journals", fmt.Sprintf("%s-%d", fileName(r.id(j)), j.repeat))
+func (r *Run) journal(j job) string {
+	return filepath.Join(r.dir, "journals", fmt.Sprintf("%s-%d.jsonl", fileName(r.id(j)), j.repeat))
 }
-func (r *Run) journal(j job) string { return r.base(j) + ".jsonl" }
 
 // seed is the seed of one question: of the run's seed, the question's id and the
 // repeat, and of nothing else, so that order and neighbours do not matter.
@@ -109,19 +108,19 @@ func (r *Run) seed(j job) uint64 {
 	return script.Derive(script.Derive(r.Seed, h.Sum64()), uint64(j.repeat))
 }
 
-// fileName is an id as every file system takes it. Ids that had to be changed for
-// that are told apart by a hash.
+// fileName is an id as every file system takes it, and as no other file of the
+// folder is called. Ids that have to be changed for that are told apart by a hash.
 func fileName(id string) string {
 	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
 			return r
 		}
 		return '_'
 	}, id)
-	if safe == id && len(id) <= 80 {
+	if safe == id && len(id) <= 80 && id[0] != '.' && !strings.Contains(id, ".jsonl") {
 		return id
 	}
 	h := fnv.New64a()
 	h.Write([]byte(id))
-	return fmt.Sprintf("%.60s.%016x", safe, h.Sum64())
+	return fmt.Sprintf("%.60s.%016x", strings.ReplaceAll(safe, ".", "_"), h.Sum64())
 }

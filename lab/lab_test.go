@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -56,7 +57,7 @@ func create(t *testing.T, p lab.Plan) *lab.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := run.Create(filepath.Join(t.TempDir(), "run")); err != nil {
+	if err := run.Create(filepath.Join(t.TempDir(), "run [1] *")); err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -85,6 +86,21 @@ func reported(t *testing.T, dir string) *report.Report {
 	}
 	r.Seconds = 0
 	return r
+}
+
+// leftOver lists what unfinished attempts left in a run's folder.
+func leftOver(t *testing.T, run *lab.Run) (left []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(run.Dir(), "journals"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".jsonl") {
+			left = append(left, e.Name())
+		}
+	}
+	return left
 }
 
 func text(t *testing.T, r *report.Report) string {
@@ -152,7 +168,7 @@ func TestInterrupt(t *testing.T) {
 	if got, want := text(t, reported(t, cut.Dir())), text(t, reported(t, whole.Dir())); got != want {
 		t.Errorf("after interruptions:\n%s\nwant\n%s", got, want)
 	}
-	if left, _ := filepath.Glob(filepath.Join(cut.Dir(), "journals", "*part*")); len(left) > 0 {
+	if left := leftOver(t, cut); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 	if sum != calls {
@@ -165,8 +181,12 @@ func TestTruncated(t *testing.T) {
 	run := create(t, plan(t, seven, 6, 1))
 	work(t, run, 1)
 	want := text(t, reported(t, run.Dir()))
-	journals, _ := filepath.Glob(filepath.Join(run.Dir(), "journals", "*.jsonl"))
-	for k, path := range journals {
+	journals, err := os.ReadDir(filepath.Join(run.Dir(), "journals"))
+	if err != nil || len(journals) != 6 {
+		t.Fatal(err, journals)
+	}
+	for k, e := range journals {
+		path := filepath.Join(run.Dir(), "journals", e.Name())
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +251,7 @@ seats: [{id: a, model: m, count: 3}]
 	if p.Failed != 2 || r.Failed != 2 || r.Finished != 0 || r.Metrics.RA != nil || r.Metrics.Liveness.Value != 0 || r.Metrics.Liveness.N != 2 {
 		t.Errorf("progress %+v, failed %d, finished %d, metrics %+v", p, r.Failed, r.Finished, r.Metrics)
 	}
-	if left, _ := filepath.Glob(filepath.Join(run.Dir(), "journals", "*")); len(left) > 0 {
+	if left := leftOver(t, run); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }

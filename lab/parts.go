@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 
 	"synod.dev/synod/journal"
 )
@@ -38,30 +37,31 @@ func (r *Run) finished(j job) (bool, error) {
 	return ok && bytes.HasPrefix(whole[bytes.LastIndexByte(whole, '\n')+1:], []byte(`{"k":"end"`)), nil
 }
 
-// parts lists what earlier attempts at a question left.
-func (r *Run) parts(j job) []string {
-	found, _ := filepath.Glob(r.base(j) + ".part-*") // the names hold no pattern
-	return found
+// part is where attempt k at a question, from 1, keeps its journal until it is
+// whole.
+func (r *Run) part(j job, k int) string { return fmt.Sprintf("%s.part-%d", r.journal(j), k) }
+
+// parts is how many attempts at a question have left something.
+func (r *Run) parts(j job) int {
+	for k := 1; ; k++ {
+		if _, err := os.Lstat(r.part(j, k)); err != nil {
+			return k - 1
+		}
+	}
 }
 
 // begin makes ready for an attempt: where its journal goes, and what is known of
 // it already.
 func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
-	free := func() string {
-		for k := 1; ; k++ {
-			p := fmt.Sprintf("%s.part-%d", r.base(j), k)
-			if _, err := os.Lstat(p); errors.Is(err, os.ErrNotExist) {
-				return p
-			}
-		}
-	}
+	left := r.parts(j)
 	if _, err := os.Stat(r.journal(j)); err == nil {
-		if err := os.Rename(r.journal(j), free()); err != nil {
+		if err := os.Rename(r.journal(j), r.part(j, left+1)); err != nil {
 			return "", nil, fmt.Errorf("lab: %w", err)
 		}
+		left++
 	}
-	for _, p := range r.parts(j) {
-		run, err := journal.Load(p)
+	for k := range left {
+		run, err := journal.Load(r.part(j, k+1))
 		if err != nil || run.Head.Seed != r.seed(j) {
 			continue // cut off before its first line was whole, or no journal of this question: it is asked again
 		}
@@ -71,7 +71,7 @@ func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
 			maps.Copy(known.Replies, run.Replies)
 		}
 	}
-	return free(), known, nil
+	return r.part(j, left+1), known, nil
 }
 
 // finish gives a whole journal its name, and lets go of what led to it.
@@ -82,10 +82,10 @@ func (r *Run) finish(j job, path string) error {
 	return r.forget(j)
 }
 
-// forget removes what attempts left.
+// forget removes what attempts left, the last first: there is never a gap.
 func (r *Run) forget(j job) error {
-	for _, p := range r.parts(j) {
-		if err := os.Remove(p); err != nil {
+	for k := r.parts(j); k > 0; k-- {
+		if err := os.Remove(r.part(j, k)); err != nil {
 			return fmt.Errorf("lab: %w", err)
 		}
 	}

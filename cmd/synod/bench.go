@@ -150,7 +150,11 @@ func (f *benchFlags) open(name string) (task.Set, error) {
 		if f.form != "" {
 			return nil, fmt.Errorf("--form is for a file of own questions; %s has its own", name)
 		}
-		return task.Open(name, task.Options{Data: f.data, Levels: f.levels, Seed: f.seed, Number: f.n})
+		o := task.Options{Data: f.data, Levels: f.levels, Seed: f.seed}
+		if len(f.levels) == 0 {
+			o.Number = f.n // the built-in task makes as many problems as are wanted
+		}
+		return task.Open(name, o)
 	}
 	if f.data != "" || len(f.levels) > 0 {
 		return nil, errors.New("--data and --level are for tasks of the catalogue (synod list tasks)")
@@ -231,6 +235,8 @@ func (a *app) benchWork(cmd *cobra.Command, run *lab.Run, parallel int) error {
 		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply is kept. Go on with:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &changed):
 		return fail(exitUsage, err, "make a new run for it with: synod bench run … -o FOLDER")
+	case err != nil && done.Total == 0: // it was not begun
+		return fail(exitError1, err)
 	case err != nil:
 		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When that is mended, go on with:\n  %s", done.Finished, done.Total, resume))
 	}

@@ -1,0 +1,84 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+func sample() *report.Report {
+	r := &report.Report{
+		Version: 1, Task: "mine\x1b[2J", Council: "a|b", Protocol: "sac", Rule: "majority", Repeat: 1, Questions: 5, Finished: 4, Failed: 1,
+		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}}, Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
+	}
+	r.Metrics.IAA = metrics.Wilson(3, 4)
+	return r
+}
+
+// Every format names the members' kinds, has no figure where there is none, and
+// lets no name steer the reader's terminal.
+func TestFormats(t *testing.T) {
+	for _, format := range report.Formats() {
+		var b bytes.Buffer
+		if err := sample().Write(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		out := b.String()
+		for _, want := range []string{"recorded", "simulated"} {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: nothing of %s members:\n%s", format, want, out)
+			}
+		}
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("%s: an escape came through:\n%q", format, out)
+		}
+		if strings.Contains(out, "NaN") {
+			t.Errorf("%s: %s", format, out)
+		}
+	}
+	if err := sample().Write(&bytes.Buffer{}, "yaml"); err == nil {
+		t.Error("yaml was written")
+	}
+}
+
+func TestCSV(t *testing.T) {
+	var b bytes.Buffer
+	if err := sample().Write(&b, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := map[string][]string{}
+	for _, l := range lines {
+		figures[l[3]] = l[4:]
+	}
+	if figures["iaa"][0] != "0.75" || figures["iaa"][1] != "4" || figures["faa"][0] != "" || figures["faa"][1] != "0" || figures["failed"][0] != "1" {
+		t.Errorf("%v", figures)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := sample().Write(&b, "json"); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Metrics map[string]*metrics.Rate
+		Groups  map[string]any
+		Rounds  []map[string]any
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	faa, has := got.Metrics["faa"]
+	if !has || faa != nil || got.Metrics["iaa"].N != 4 || len(got.Groups) != 2 || got.Groups["weak"] != nil || got.Rounds[0]["accuracy"] != nil {
+		t.Errorf("%+v", got)
+	}
+}
