@@ -13,7 +13,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/task"
@@ -186,9 +185,11 @@ func loadItems(path, want string) ([]task.Record, error) {
 
 // truth tells simulated members the answers.
 func (r *Run) truth() llm.Truth {
-	known := make(map[string]synod.Answer, len(r.Items))
+	var items []task.Item
 	for _, it := range r.Items {
-		known[it.Question.ID] = it.Truth()
+		if item, err := it.Item(); err == nil {
+			items = append(items, item)
+		}
 	}
-	return func(q *synod.Question) synod.Answer { return known[q.ID] }
+	return task.Truth(items)
 }

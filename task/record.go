@@ -1,9 +1,6 @@
 package task
 
-import (
-	"synod.dev/synod"
-	"synod.dev/synod/prompt"
-)
+import "synod.dev/synod"
 
 // Record is an item together with its key: what a run folder keeps, so that it can
 // be graded where the data set is not. It is the one way to a key; nothing that
@@ -25,14 +22,4 @@ func (it Item) Record() Record {
 func (r Record) Item() (Item, error) {
 	it := Item{Question: r.Question, Level: r.Level, Topic: r.Topic, Note: r.Note, key: r.Key}
 	return it, it.check()
-}
-
-// Truth is the key in the canonical form of answers, for simulated members; None
-// where it has none.
-func (r Record) Truth() synod.Answer {
-	a, ok := prompt.Canonical(&r.Question, r.Key)
-	if !ok {
-		return synod.None
-	}
-	return a
 }
