@@ -13,6 +13,11 @@ func canonChoice(options []synod.Option, s string) (string, bool) {
 	if i := byLabel(options, s); i >= 0 {
 		return options[i].Label, true
 	}
+	if label, rest := cutLabel(s); strings.Trim(rest, " .") == "" { // (E): a label, even where some option reads "E"
+		if i := byLabel(options, label); i >= 0 {
+			return options[i].Label, true
+		}
+	}
 	text, _ := canonText(s)
 	if i := byText(options, text); i >= 0 {
 		return options[i].Label, true
@@ -30,12 +35,25 @@ func canonChoice(options []synod.Option, s string) (string, bool) {
 			return "", false
 		}
 	}
-	if rest, _ = canonText(rest); rest != "" {
-		if j := byText(options, rest); j >= 0 && j != i {
-			return "", false
-		}
+	if names(options, rest, i) {
+		return "", false
 	}
 	return options[i].Label, true
+}
+
+// names reports whether the words after a label name another option, by text or
+// by label: "A, B" is no answer.
+func names(options []synod.Option, rest string, i int) bool {
+	text, _ := canonText(rest)
+	if text == "" {
+		return false
+	}
+	if j := byText(options, text); j >= 0 {
+		return j != i
+	}
+	label, more := cutLabel(strings.TrimSpace(rest))
+	j := byLabel(options, label)
+	return j >= 0 && j != i && strings.Trim(more, " .") == ""
 }
 
 // byLabel is the option with that label; case counts only if it must.

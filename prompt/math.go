@@ -125,12 +125,18 @@ func (w *texWriter) item(depth int) bool {
 func (w *texWriter) put(s string) {
 	c := s[0]
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
-	if w.word && letter || w.digit && w.gap && isDigit(c) {
+	if w.word && letter || w.digit && w.gap && isDigit(c) || w.list(c) {
 		w.out.WriteByte(' ')
 	}
 	w.out.WriteString(s)
 	last := s[len(s)-1]
 	w.word, w.digit, w.gap = false, isDigit(last), false
+}
+
+// list reports that c begins the next number of a list, "100, 200", which without
+// its space would be one number with a thousands separator.
+func (w *texWriter) list(c byte) bool {
+	return w.gap && isDigit(c) && strings.HasSuffix(w.out.String(), ",") && digits(w.in) == 2
 }
 
 // command writes a control word.
@@ -190,9 +196,10 @@ func (w *texWriter) argument(whole bool, depth int) (string, bool) {
 	return inner.out.String(), true
 }
 
-// raise copies a superscript or subscript; ^\circ is the degree sign.
+// raise copies a superscript or subscript; ^\circ is the degree sign. People who
+// write x^12 mean x^{12}, whatever TeX makes of it.
 func (w *texWriter) raise(mark string, depth int) bool {
-	arg, ok := w.argument(false, depth)
+	arg, ok := w.argument(true, depth)
 	if !ok {
 		return false
 	}
