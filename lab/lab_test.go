@@ -30,7 +30,7 @@ seats:
   - {id: m, model: weak, adversary: {name: replay}}
 `
 
-func sums(t *testing.T, n int) (items []task.Item) {
+func sums(t testing.TB, n int) (items []task.Item) {
 	t.Helper()
 	for i := range n {
 		it, err := task.NewItem(synod.Question{ID: fmt.Sprintf("Sum %d/x", i), Text: fmt.Sprintf("How much are %d apples and %d pears?", i, i), Form: synod.Number}, fmt.Sprint(2*i))

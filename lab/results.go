@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 
 	"synod.dev/synod"
@@ -68,6 +69,38 @@ func (r *Run) result(j job) (*result, error) {
 	return res, nil
 }
 
+// results reads all journals, as many at once as there are processors, and hands
+// them over in order; nil for a question that is not finished.
+func (r *Run) results(take func(job, *result)) error {
+	type reading struct {
+		res *result
+		err error
+	}
+	coming := make([]chan reading, runtime.GOMAXPROCS(0))
+	begin := func(k int) {
+		c := make(chan reading, 1) // nobody waits for it after an error
+		coming[k%len(coming)] = c
+		go func() {
+			res, err := r.result(r.job(k))
+			c <- reading{res, err}
+		}()
+	}
+	for k := range min(len(coming), r.total()) {
+		begin(k)
+	}
+	for k := range r.total() {
+		got := <-coming[k%len(coming)]
+		if got.err != nil {
+			return got.err
+		}
+		if next := k + len(coming); next < r.total() {
+			begin(next)
+		}
+		take(r.job(k), got.res)
+	}
+	return nil
+}
+
 // decide applies the run's rule again.
 func (r *Run) decide(rounds [][]synod.Answer) council.Verdict {
 	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
@@ -104,23 +137,21 @@ func (r *Run) Report() (*report.Report, error) {
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Failures: []report.Failure{},
 	}
 	tally, sum := metrics.NewTally(r.roles()), sha256.New()
-	for k := range r.total() {
-		j := r.job(k)
-		res, err := r.result(j)
-		if err != nil {
-			return nil, err
-		}
+	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
 		if res == nil {
 			if h.last.Failed {
 				tally.Fail()
 				out.Failures = append(out.Failures, report.Failure{Question: r.id(j), Repeat: j.repeat, Stopped: h.last.Stopped, Reason: h.last.Reason})
 			}
-			continue
+			return
 		}
 		tally.Add(res.Case)
 		count(out, res, h.seconds)
 		io.WriteString(sum, res.digest+"\n")
+	})
+	if err != nil {
+		return nil, err
 	}
 	n := tally.Numbers()
 	out.Metrics, out.Groups, out.Rounds, out.Ties, out.Unscored = n.Metrics, n.Groups, n.Rounds, n.Ties, n.Unscored
