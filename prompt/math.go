@@ -79,6 +79,7 @@ type texWriter struct {
 	word  bool // the last thing written was a control word: a letter needs a space
 	digit bool // the last thing written was a digit
 	gap   bool // white space was read since
+	tight bool // … and a \!, which takes it back
 }
 
 // group copies until a closing brace or the end.
@@ -130,13 +131,14 @@ func (w *texWriter) put(s string) {
 	}
 	w.out.WriteString(s)
 	last := s[len(s)-1]
-	w.word, w.digit, w.gap = false, isDigit(last), false
+	w.word, w.digit, w.gap, w.tight = false, isDigit(last), false, false
 }
 
 // list reports that c begins the next number of a list, "100, 200", which without
-// its space would be one number with a thousands separator.
+// its space would be one number with a thousands separator. In 11,\! 111 the comma
+// is one.
 func (w *texWriter) list(c byte) bool {
-	return w.gap && isDigit(c) && strings.HasSuffix(w.out.String(), ",") && digits(w.in) == 2
+	return w.gap && !w.tight && isDigit(c) && strings.HasSuffix(w.out.String(), ",") && digits(w.in) == 2
 }
 
 // command writes a control word.

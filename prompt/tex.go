@@ -50,7 +50,9 @@ func (w *texWriter) symbol() bool {
 	r, size := utf8.DecodeRuneInString(w.in[1:])
 	w.in = w.in[1+size:]
 	switch r {
-	case '!', '(', ')', '[', ']', '$':
+	case '!':
+		w.tight = true
+	case '(', ')', '[', ']', '$':
 	case ',', ';', ':', ' ', '>':
 		w.gap = true
 	case '{', '}', '\\', '|', '&', '_':

@@ -17,6 +17,9 @@ func TestDifferentStayDifferent(t *testing.T) {
 			t.Errorf("%q and %q are both %q", pair[0], pair[1], a)
 		}
 	}
+	if a, ok := Canonical(math, `11,\! 111,\! 100`); a != "11111100" || !ok {
+		t.Errorf("a number in groups is read as %q", a)
+	}
 	keys := &synod.Question{Form: synod.Choice, Options: []synod.Option{
 		{Label: "A", Text: "E"}, {Label: "B", Text: "G"}, {Label: "C", Text: "A"}, {Label: "E", Text: "D"},
 	}}
