@@ -73,7 +73,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if c.spec.Limits.Calls > 0 || c.spec.Limits.Tokens > 0 {
 		ctx = llm.WithBudget(ctx, budget)
 	}
-	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w}
+	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w, planned: c.Planned()}
 	s.settle = newSettle(c)
 	s.accounts = newAccounts(len(c.seats))
 	result := sim.Run(sim.Config{

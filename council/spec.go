@@ -47,7 +47,8 @@ type SeatSpec struct {
 	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=What the experimenter takes the seat for; the bench reports both groups. Members are not told."`
 }
 
-// Limits bound one question. Zero is no limit.
+// Limits bound one attempt at a question: what a run that goes on finds on file
+// is paid for and not counted again. Zero is no limit.
 type Limits struct {
 	Calls    int           `yaml:"calls" json:"calls" jsonschema:"minimum=0"`
 	Tokens   int           `yaml:"tokens" json:"tokens" jsonschema:"minimum=0"`

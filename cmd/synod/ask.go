@@ -128,6 +128,11 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Program: "synod " + release, Seed: f.seed}
 	if f.resume != "" {
+		for _, flag := range []string{"council", "model", "form", "seed"} {
+			if cmd.Flags().Changed(flag) {
+				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes everything from the journal; --%s has no place beside it", flag))
+			}
+		}
 		return a.resumed(ask, args, f)
 	}
 	text, err := question(cmd, args)
@@ -171,6 +176,9 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	spec, err := council.SpecOf(run)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
+	}
+	if spec, err = f.source.raise(spec); err != nil {
+		return ask, council.Spec{}, configError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
 	ask.Journal = a.journalPath(f)

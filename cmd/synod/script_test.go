@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,6 +89,7 @@ func newest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 || len(paths) == 0 {
 		ts.Fatalf("newest VAR: there is no journal")
 	}
+	slices.SortFunc(paths, func(a, b string) int { return modified(ts, a).Compare(modified(ts, b)) }) // names differ by seconds only
 	ts.Setenv(args[0], paths[len(paths)-1])
 }
 
@@ -101,6 +103,12 @@ func asked(stub *llmtest.Server) func(*testscript.TestScript, bool, []string) {
 			ts.Fatalf("%s has been asked %s times, not %s", args[0], n, args[1])
 		}
 	}
+}
+
+func modified(ts *testscript.TestScript, path string) time.Time {
+	info, err := os.Stat(path)
+	ts.Check(err)
+	return info.ModTime()
 }
 
 // noleak fails if the planted key stands in anything that was written or printed

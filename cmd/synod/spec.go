@@ -58,6 +58,26 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 	return council.Merge(layers...)
 }
 
+// raise lays new limits over the council of a run that goes on. Anything else
+// would make it another run.
+func (f *specFlags) raise(spec council.Spec) (council.Spec, error) {
+	for _, s := range f.sets {
+		if !strings.HasPrefix(s, "limits.") {
+			return spec, fmt.Errorf("--set %s: a run goes on with the council it began with; only limits.… may be set anew", s)
+		}
+	}
+	set, err := council.Set("--set", f.sets)
+	if err != nil {
+		return spec, err
+	}
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		return spec, err
+	}
+	spec, _, err = council.Merge(council.Layer{Name: "the journal's council", Text: text}, set)
+	return spec, err
+}
+
 func (f *specFlags) files(a *app) ([]council.Layer, error) {
 	if f.file != "" {
 		if _, err := council.Load(f.file); err != nil { // for its line numbers

@@ -19,7 +19,7 @@ func verdict(o council.Outcome) error {
 	case o.Stopped == council.PastTime:
 		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
 	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "raise it with --set limits.calls=… or --set limits.tokens=…")
+		return fail(exitBudget, reason, "raise it and go on with:\n  "+resumeLine(o)+" --set limits.calls=… --set limits.tokens=…")
 	case o.Status == council.Degraded:
 		return fail(exitDegraded, errors.New("too few members are live: "+o.Reason), troubles(o))
 	case o.Status == council.Undecided:
