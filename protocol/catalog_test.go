@@ -1,0 +1,43 @@
+package protocol_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol"
+)
+
+// Every folder here is a protocol with a line in the table, and the other way
+// round; its defaults are valid and its prompts can be read.
+func TestCatalogue(t *testing.T) {
+	var folders []string
+	here, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range here {
+		if d.IsDir() {
+			folders = append(folders, d.Name())
+		}
+	}
+	if names := protocol.Catalogue.Names(); !slices.Equal(names, folders) {
+		t.Errorf("the table has %v, the folders are %v", names, folders)
+	}
+	for _, e := range protocol.Catalogue.All() {
+		if e.Summary == "" || e.Source == "" || e.About == "" {
+			t.Errorf("%s: its line is not complete", e.Name)
+		}
+		p := e.New()
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: the defaults: %v", e.Name, err)
+		}
+		if p.Paper(); p.Validate() != nil || p.Settles() {
+			t.Errorf("%s: to the paper's letter it must be valid, and stop only when it is over", e.Name)
+		}
+		if b, err := prompt.NewBook(e.Name, e.Prompts()); err != nil || len(b.Names()) == 0 {
+			t.Errorf("%s: prompts: %v", e.Name, err)
+		}
+	}
+}
