@@ -18,6 +18,8 @@ type (
 // key, no list of liars.
 type Seat struct {
 	Self     NodeID
+	Role     Role     // "" in a protocol without roles
+	Cast     []Role   // of every seat, by NodeID; nil in a protocol without roles
 	Peers    []NodeID // whom I hear and who hears me, ascending
 	F        int      // the bound on Byzantine peers that the protocol is run for
 	Question *Question

@@ -21,16 +21,19 @@ type Judged struct {
 // Opinion is what a member holds at the end of a round and how it came to it.
 // It is the one record from which rounds are shown, graded and plotted.
 type Opinion struct {
-	Round    int      `json:"round"` // 0 is the first, independent answer
-	Answer   Answer   `json:"answer"`
-	Surface  string   `json:"surface,omitempty"` // the member's own spelling of Answer, untrusted
-	Source   Source   `json:"source"`
-	From     []NodeID `json:"from,omitempty"`     // with Adopted: the peers who had shown it
-	Scores   []Judged `json:"scores,omitempty"`   // ascending by member, the own one included
-	Retained []NodeID `json:"retained,omitempty"` // ascending
-	Dropped  []NodeID `json:"dropped,omitempty"`  // ascending
-	Silent   []NodeID `json:"silent,omitempty"`   // ascending
-	Failed   int      `json:"failed,omitempty"`   // calls of this round that did not end OK
-	Garbled  int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
-	Reused   int      `json:"reused,omitempty"`   // asks of this round that were answered from memory
+	Round   int      `json:"round"` // 0 is the first, independent answer
+	Answer  Answer   `json:"answer"`
+	Surface string   `json:"surface,omitempty"` // the member's own spelling of Answer, untrusted
+	Source  Source   `json:"source"`
+	From    []NodeID `json:"from,omitempty"` // with Adopted: the peers who had shown it
+	// Confidence is the member's own in its answer, in [0,1]; nil: the protocol asks
+	// for none, or none came.
+	Confidence *float64 `json:"confidence,omitempty"`
+	Scores     []Judged `json:"scores,omitempty"`   // ascending by member, the own one included
+	Retained   []NodeID `json:"retained,omitempty"` // ascending
+	Dropped    []NodeID `json:"dropped,omitempty"`  // ascending
+	Silent     []NodeID `json:"silent,omitempty"`   // ascending
+	Failed     int      `json:"failed,omitempty"`   // calls of this round that did not end OK
+	Garbled    int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
+	Reused     int      `json:"reused,omitempty"`   // asks of this round that were answered from memory
 }

@@ -29,6 +29,16 @@ const (
 	CautionBound    Caution = "bound" // names F
 )
 
+// Confide says whether a member is to say how sure it is of its answer (CP-1, CP-2).
+type Confide string
+
+// The ways to come by a confidence in [0,1].
+const (
+	ConfideNothing Confide = ""
+	ConfideStated  Confide = "stated" // the model writes it beside its answer
+	ConfideHidden  Confide = "hidden" // a probe reads it off the model's hidden states
+)
+
 // Prompt is a typed request to a member. Package prompt renders it for a model
 // that reads text; recorded and simulated members act on the fields.
 type Prompt struct {
@@ -41,8 +51,9 @@ type Prompt struct {
 	Peers     []Rated   `json:"peers,omitempty"`     // in the order in which they are shown
 	Caution   Caution   `json:"caution,omitempty"`
 	F         int       `json:"f,omitempty"`
-	Exact     bool      `json:"exact,omitempty"` // the paper's way: free text, no structured output
-	Seed      uint64    `json:"seed,omitempty"`  // 0: the member's own
+	Exact     bool      `json:"exact,omitempty"`   // the paper's way: free text, no structured output
+	Confide   Confide   `json:"confide,omitempty"` // only where an answer is asked for
+	Seed      uint64    `json:"seed,omitempty"`    // 0: the member's own
 	// Spelling is how answers above are to be shown, where that is not their
 	// canonical form: "Paris" for "paris". It changes nothing about what is asked.
 	Spelling map[Answer]string `json:"spelling,omitempty"`
@@ -60,7 +71,7 @@ func (p *Prompt) Spelled(a Answer) string {
 // spelling aside.
 func (p *Prompt) Same(q *Prompt) bool {
 	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
-		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || len(p.Peers) != len(q.Peers) {
+		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide || len(p.Peers) != len(q.Peers) {
 		return false
 	}
 	for i := range p.Peers {

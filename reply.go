@@ -40,9 +40,12 @@ type Reply struct {
 	Typed  bool    `json:"typed,omitempty"`
 	Answer Answer  `json:"answer,omitempty"` // with Typed, to Answering and Refining
 	Value  float64 `json:"value,omitempty"`  // with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
-	Detail string  `json:"detail,omitempty"` // why it failed, for people; holds no secret
-	Usage  Usage   `json:"usage,omitzero"`
-	Calls  int     `json:"calls,omitempty"` // requests that left for this reply, retries included
+	// Confidence in [0,1] that a typed member states, or a probe reads off the
+	// states of any member; nil: none came.
+	Confidence *float64 `json:"confidence,omitempty"`
+	Detail     string   `json:"detail,omitempty"` // why it failed, for people; holds no secret
+	Usage      Usage    `json:"usage,omitzero"`
+	Calls      int      `json:"calls,omitempty"` // requests that left for this reply, retries included
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, where the provider gives it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk: no request left for it

@@ -23,6 +23,8 @@ type Council struct {
 	bound    Bound
 	entry    protocol.Entry
 	protocol protocol.Protocol
+	cast     []synod.Role // by seat; nil: the protocol knows no roles
+	mute     []bool       // by seat: it has no vote; nil: all vote
 	book     *prompt.Book
 	models   map[string]llm.Model
 	liars    []adversary.Adversary // by seat; nil: honest
@@ -58,7 +60,7 @@ func seatAll(spec Spec) (*Council, error) {
 		what string
 		do   func() error
 	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
+		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
 	} {
 		if err := step.do(); err != nil {
 			var named *ConfigError
@@ -154,7 +156,7 @@ func (c *Council) setProtocol() error {
 	return err
 }
 
-func (c *Council) checkRule() error   { return c.spec.Rule.Validate(len(c.seats)) }
+func (c *Council) checkRule() error   { return c.spec.Rule.Validate(c.voters()) }
 func (c *Council) checkFaults() error { return c.spec.Faults.Validate(len(c.seats)) }
 
 // checkPowers refuses a protocol that asks members for more than they can do.

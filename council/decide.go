@@ -100,7 +100,7 @@ func (c *Council) join(q *synod.Question, seed uint64) []synod.Machine {
 }
 
 func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64) synod.Machine {
-	seat := synod.Seat{Self: id, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: script.Derive(seed, uint64(id))}
+	seat := synod.Seat{Self: id, Role: c.seats[id].role, Cast: c.cast, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: script.Derive(seed, uint64(id))}
 	m := c.protocol.Join(seat)
 	if liar := c.liars[id]; liar != nil {
 		m = liar.Corrupt(seat, m)

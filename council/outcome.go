@@ -76,14 +76,16 @@ type Round struct {
 
 // RoundSeat is one member's opinion in a round.
 type RoundSeat struct {
-	ID       string                 `json:"id"`
-	Answer   *synod.Answer          `json:"answer"`
-	Source   synod.Source           `json:"source"`
-	From     []string               `json:"from,omitempty"`
-	Scores   map[string]synod.Score `json:"scores"`
-	Retained []string               `json:"retained"`
-	Dropped  []string               `json:"dropped"`
-	Silent   []string               `json:"silent"`
-	Failed   int                    `json:"failed"`
-	Garbled  int                    `json:"garbled"` // replies that could not be read
+	ID     string                 `json:"id"`
+	Answer *synod.Answer          `json:"answer"`
+	Source synod.Source           `json:"source"`
+	From   []string               `json:"from,omitempty"`
+	Scores map[string]synod.Score `json:"scores"`
+	// Confidence is the member's own in its answer; null where the protocol asks for none.
+	Confidence *float64 `json:"confidence"`
+	Retained   []string `json:"retained"`
+	Dropped    []string `json:"dropped"`
+	Silent     []string `json:"silent"`
+	Failed     int      `json:"failed"`
+	Garbled    int      `json:"garbled"` // replies that could not be read
 }

@@ -32,7 +32,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		garbled[n.Node] += n.Garbled
 		o.Calls.Reused += n.Reused
 	}
-	v := c.spec.Rule.Decide(ballot)
+	v := c.spec.Rule.Decide(ballot.Without(c.mute))
 	o.Status, o.Reason, o.Votes = v.Status, v.Reason, v.Votes
 	if why, cut := cutOff[result.Stopped]; cut {
 		o.Status, v.Answer = Undecided, synod.None
@@ -61,7 +61,7 @@ var cutOff = map[string]string{
 
 func (c *Council) member(i int, seat seat, a account, garbled int, first, final *synod.Answer) Member {
 	m := Member{
-		ID: seat.id, Model: seat.model, Kind: c.models[seat.model].Info().Kind, Role: "member",
+		ID: seat.id, Model: seat.model, Kind: c.models[seat.model].Info().Kind, Role: cmp.Or(string(seat.role), "member"),
 		First: first, Final: final, Calls: make(map[synod.Status]int, len(statuses)), Trouble: a.trouble,
 	}
 	if a, can := c.models[seat.model].(llm.Adapter); can {
@@ -94,7 +94,7 @@ func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 		}
 		r := &rounds[len(rounds)-1]
 		seat := RoundSeat{
-			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Scores: make(map[string]synod.Score, len(n.Scores)),
+			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Confidence: n.Confidence, Scores: make(map[string]synod.Score, len(n.Scores)),
 			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent),
 			Failed: n.Failed, Garbled: n.Garbled,
 		}

@@ -13,7 +13,9 @@ type Seat struct {
 	Kind      llm.Kind `json:"kind"`
 	Group     string   `json:"group,omitempty"`     // weak | strong, as the experimenter says
 	Adversary string   `json:"adversary,omitempty"` // the name of the liar around it
-	Identity  string   `json:"identity"`            // of the model: everything about it that changes an answer
+	Role      string   `json:"role,omitempty"`
+	Mute      bool     `json:"mute,omitempty"` // it has no vote
+	Identity  string   `json:"identity"`       // of the model: everything about it that changes an answer
 }
 
 // Seats lists the seats in order, counts written out.
@@ -21,7 +23,8 @@ func (c *Council) Seats() []Seat {
 	seats := make([]Seat, len(c.seats))
 	for i, s := range c.seats {
 		info := c.models[s.model].Info()
-		seats[i] = Seat{ID: s.id, Model: s.model, Kind: info.Kind, Group: s.group, Identity: info.Identity}
+		seats[i] = Seat{ID: s.id, Model: s.model, Kind: info.Kind, Group: s.group, Role: string(s.role), Identity: info.Identity}
+		seats[i].Mute = c.mute != nil && c.mute[i]
 		if len(s.adversary) > 0 {
 			seats[i].Adversary, _, _ = s.adversary.split()
 		}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"time"
 
+	"synod.dev/synod"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/sim"
 )
@@ -44,6 +45,7 @@ type SeatSpec struct {
 	Model     string `yaml:"model" json:"model"`
 	Count     int    `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"minimum=0"`
 	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" jsonschema:"description=name and parameters of a liar put around the seat; for experiments."`
+	Role      string `yaml:"role,omitempty" json:"role,omitempty" jsonschema:"description=What the seat is for, in a protocol that tells roles apart."`
 	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=What the experimenter takes the seat for; the bench reports both groups. Members are not told."`
 }
 
@@ -73,6 +75,7 @@ type seat struct {
 	model     string
 	adversary Params
 	group     string
+	role      synod.Role
 }
 
 // roll writes out counts: {id: a, count: 4} sits a1 … a4; a single seat keeps
@@ -102,7 +105,7 @@ func (s *Spec) roll() ([]seat, error) {
 				return nil, fmt.Errorf("two seats are called %q", id)
 			}
 			taken[id] = true
-			seats = append(seats, seat{id, spec.Model, spec.Adversary, spec.Group})
+			seats = append(seats, seat{id, spec.Model, spec.Adversary, spec.Group, synod.Role(spec.Role)})
 		}
 	}
 	if len(seats) == 0 {

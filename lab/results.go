@@ -29,7 +29,7 @@ type result struct {
 func (r *Run) roles() []metrics.Seat {
 	seats := make([]metrics.Seat, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != ""}
+		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", Mute: s.Mute}
 	}
 	return seats
 }
@@ -110,7 +110,11 @@ func (r *Run) decide(rounds [][]synod.Answer) council.Verdict {
 	if len(rounds) > 0 {
 		b.First, b.Final = rounds[0], rounds[len(rounds)-1]
 	}
-	return r.Rule.Decide(b)
+	mute := make([]bool, len(r.Seats))
+	for i, s := range r.Seats {
+		mute[i] = s.Mute
+	}
+	return r.Rule.Decide(b.Without(mute))
 }
 
 // grade grades every answer that was held.

@@ -26,6 +26,9 @@ import (
 // Refining. With probability Stubbornness it keeps its answer. Else it takes one
 // of the answers it is shown, or its own, each with a weight of its score to the
 // power Sharpness; its own it scores itself.
+//
+// Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
+// says the score that it gives it.
 type SimulatedConfig struct {
 	Ability      float64  `yaml:"ability"`      // share of questions that it gets right alone, in [0,1]
 	Spread       float64  `yaml:"spread"`       // of question difficulty, in logits, in [0,10]
@@ -134,6 +137,10 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		reply.Answer = d.refine(it, p, &roll)
 	default:
 		return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
+	}
+	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
+		sure := d.score(it, reply.Answer, &roll)
+		reply.Confidence = &sure
 	}
 	return reply, nil
 }

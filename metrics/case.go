@@ -16,6 +16,7 @@ const (
 type Seat struct {
 	Group     string // Strong, Weak or ""
 	Adversary bool   // its own group, whatever Group says
+	Mute      bool   // it has no vote: an answer that it does not give is not missed
 }
 
 // Case is one finished question.

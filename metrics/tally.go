@@ -88,7 +88,7 @@ func (t *Tally) members(c *Case) {
 		if knownWas && knownIs {
 			t.change.Add(was, is)
 		}
-		if !knownIs {
+		if !knownIs && !s.Mute {
 			t.unscored++
 		}
 		if s.Adversary || t.before[s.Group] == nil {

@@ -26,6 +26,17 @@ type Protocol interface {
 	Settles() bool
 }
 
+// Casting is implemented by a protocol that tells roles apart: every seat must
+// have one of them.
+type Casting interface{ Roles() []synod.Role }
+
+// Electorate is implemented by a protocol in which not every seat has a vote.
+type Electorate interface {
+	// Votes reports whether a seat has a vote in a council of the given cast; its
+	// length is the number of seats.
+	Votes(seat synod.NodeID, cast []synod.Role) bool
+}
+
 // Entry is a protocol's line in the catalogue.
 type Entry struct {
 	synod.Entry
