@@ -36,7 +36,7 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.bound = boundOf(c.graph, c.spec.F)
+	c.bound = boundOf(c.entry.Name, c.protocol, c.graph, c.spec.F)
 	c.models = map[string]llm.Model{}
 	for _, s := range c.seats {
 		if c.models[s.model] != nil {
@@ -184,7 +184,7 @@ func (c *Council) Close() error {
 	return errors.Join(errs...)
 }
 
-// Bound is what the council's graph guarantees.
+// Bound is what the protocol guarantees on the council's graph.
 func (c *Council) Bound() Bound { return c.bound }
 
 // Planned is how many model calls a question takes at most, retries aside.

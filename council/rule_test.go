@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/protocol/sac"
 )
 
 // ballot reads "a a b -": final answers, a dash for none; first answers are the
@@ -103,15 +104,15 @@ func TestBound(t *testing.T) {
 		r     int
 		want  string
 	}{
-		{"{family: complete}", 7, 3, 4, council.Weak},
-		{"{family: complete}", 7, 1, 4, council.Strong},
-		{"{family: merg}", 7, 3, 4, council.Weak},
-		{"{family: merg}", 8, 3, 4, council.Weak},
+		{"{family: complete}", 7, 3, 4, sac.Weak},
+		{"{family: complete}", 7, 1, 4, sac.Strong},
+		{"{family: merg}", 7, 3, 4, sac.Weak},
+		{"{family: merg}", 8, 3, 4, sac.Weak},
 		{"{family: merg}", 7, 4, 4, council.None},
-		{"{family: ring}", 7, 0, 1, council.Strong},
+		{"{family: ring}", 7, 0, 1, sac.Strong},
 		{"{family: ring}", 7, 1, 1, council.None},
 		{"{family: star}", 12, 1, 1, council.None},
-		{"{edges: [[0,1],[1,2],[0,2]]}", 3, 1, 2, council.Weak},
+		{"{edges: [[0,1],[1,2],[0,2]]}", 3, 1, 2, sac.Weak},
 	} {
 		b := convene(t, fmt.Sprintf("graph: %s\nf: %d\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: %d}]\n", c.graph, c.f, c.n)).Bound()
 		if b.R != c.r || !b.Exact || b.Guarantee != c.want {

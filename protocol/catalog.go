@@ -37,6 +37,15 @@ type Electorate interface {
 	Votes(seat synod.NodeID, cast []synod.Role) bool
 }
 
+// Guaranteed is implemented by a protocol that promises something on a graph that
+// is robust enough.
+type Guaranteed interface {
+	// Guarantee is what holds for the bound f on an r-robust graph: the name of the
+	// property, "" if none holds, and a sentence for people that says so. exact says
+	// that r is the graph's robustness; else it has at least that.
+	Guarantee(f, r int, exact bool) (name, note string)
+}
+
 // Entry is a protocol's line in the catalogue.
 type Entry struct {
 	synod.Entry
