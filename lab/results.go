@@ -158,7 +158,7 @@ func (r *Run) Report() (*report.Report, error) {
 		return nil, err
 	}
 	n := tally.Numbers()
-	out.Metrics, out.Groups, out.Rounds, out.Ties, out.Unscored = n.Metrics, n.Groups, n.Rounds, n.Ties, n.Unscored
+	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Unscored
 	out.Failed = len(out.Failures)
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

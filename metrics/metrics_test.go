@@ -191,8 +191,13 @@ func TestTally(t *testing.T) {
 	}
 	for round, k := range []int{4, 6, 5} {
 		w("round", got.Rounds[round].Accuracy, k, 14)
+		w("weak in round", got.Rounds[round].Weak, []int{0, 1, 1}[round], 3)
+		w("strong in round", got.Rounds[round].Strong, []int{4, 5, 4}[round], 7)
 	}
-	if got.Ties != (metrics.Ties{RA: 1}) || got.Unscored != 2 || len(got.Rounds) != 3 {
+	w("majority of first answers", got.Baselines.Majority, 0, 4)
+	w("one strong member", got.Baselines.Strong, 4, 7)
+	w("one weak member", got.Baselines.Weak, 0, 3)
+	if got.Ties != (metrics.Ties{RA: 1, First: 2}) || got.Unscored != 2 || len(got.Rounds) != 3 {
 		t.Errorf("ties %+v, unscored %d, rounds %d", got.Ties, got.Unscored, len(got.Rounds))
 	}
 }

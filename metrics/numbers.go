@@ -30,21 +30,32 @@ type Groups struct {
 type Round struct {
 	T        int   `json:"t"`
 	Accuracy *Rate `json:"accuracy"`
+	Weak     *Rate `json:"weak"` // of the honest seats of that group; nil without any
+	Strong   *Rate `json:"strong"`
+}
+
+// Baselines are what the same first answers are worth without a protocol.
+type Baselines struct {
+	Strong   *Rate `json:"single_strong"` // one strong member alone: the mean over them
+	Weak     *Rate `json:"single_weak"`   // one weak member alone
+	Majority *Rate `json:"majority"`      // the plurality of all first answers, the adversaries' included
 }
 
 // Ties count votes that nobody won; they are in N and not right.
 type Ties struct {
 	RA     int `json:"ra"`
+	First  int `json:"first"` // of the first answers
 	Honest int `json:"h_majority"`
 }
 
 // Numbers are everything that a tally knows.
 type Numbers struct {
-	Metrics  Metrics
-	Groups   Groups
-	Rounds   []Round
-	Ties     Ties
-	Unscored int // final answers of honest seats that are absent or unreadable
+	Metrics   Metrics
+	Baselines Baselines
+	Groups    Groups
+	Rounds    []Round
+	Ties      Ties
+	Unscored  int // final answers of honest seats that are absent or unreadable
 }
 
 // Numbers makes rates of the counts.
@@ -60,11 +71,17 @@ func (t *Tally) Numbers() Numbers {
 	if n.Metrics.BFTI = t.change.Difference(); n.Metrics.BFTI != nil {
 		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value
 	}
-	var over count // cases that have ended before this round
-	for round, c := range t.at {
-		c.right, c.n = c.right+over.right, c.n+over.n
-		n.Rounds = append(n.Rounds, Round{T: round, Accuracy: c.rate()})
-		over.right, over.n = over.right+t.ended[round].right, over.n+t.ended[round].n
+	n.Baselines = Baselines{Strong: t.before[Strong].rate(), Weak: t.before[Weak].rate(), Majority: t.first.rate()}
+	weak, strong := t.groups[Weak].rates(), t.groups[Strong].rates()
+	for round, rate := range t.all.rates() {
+		r := Round{T: round, Accuracy: rate}
+		if round < len(weak) {
+			r.Weak = weak[round]
+		}
+		if round < len(strong) {
+			r.Strong = strong[round]
+		}
+		n.Rounds = append(n.Rounds, r)
 	}
 	return n
 }

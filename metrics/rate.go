@@ -38,14 +38,19 @@ func Wilson(k, n int) *Rate {
 	if n <= 0 {
 		return nil
 	}
-	p, m := float64(k)/float64(n), float64(n)
-	middle := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	r := &Rate{Value: p, N: n, Low: middle - half, High: middle + half}
-	if k == 0 { // exactly, whatever the rounding
+	r := wilson(float64(k)/float64(n), float64(n))
+	r.N = n
+	return &r
+}
+
+func wilson(p, n float64) Rate {
+	middle := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	r := Rate{Value: p, Low: middle - half, High: middle + half}
+	if p == 0 { // exactly, whatever the rounding
 		r.Low = 0
 	}
-	if k == n {
+	if p == 1 {
 		r.High = 1
 	}
 	return r

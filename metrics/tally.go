@@ -13,8 +13,36 @@ type Tally struct {
 	agreed, capture count
 	live            count
 	before, after   map[string]*count
-	at, ended       []count // by round: what was held, and what was held at the end by cases that ended there
+	all             course
+	groups          map[string]*course
+	first           count // pluralities of first answers
 	unscored        int
+}
+
+// course counts by round: what was held, and what was held at the end by cases
+// that ended there.
+type course struct{ at, ended []count }
+
+func (c *course) add(round int, right, known, final bool) {
+	for len(c.at) <= round {
+		c.at, c.ended = append(c.at, count{}), append(c.ended, count{})
+	}
+	c.at[round].add(right, known)
+	if final {
+		c.ended[round].add(right, known)
+	}
+}
+
+// rates by round; a case that ended earlier stays as it ended.
+func (c *course) rates() []*Rate {
+	var over count
+	rates := make([]*Rate, len(c.at))
+	for round, k := range c.at {
+		k.right, k.n = k.right+over.right, k.n+over.n
+		rates[round] = k.rate()
+		over.right, over.n = over.right+c.ended[round].right, over.n+c.ended[round].n
+	}
+	return rates
 }
 
 // count is a rate in the making.
@@ -31,9 +59,9 @@ func (c *count) rate() *Rate { return Wilson(c.right, c.n) }
 
 // NewTally starts a tally of cases of one council.
 func NewTally(seats []Seat) *Tally {
-	t := &Tally{seats: seats, before: map[string]*count{}, after: map[string]*count{}}
+	t := &Tally{seats: seats, before: map[string]*count{}, after: map[string]*count{}, groups: map[string]*course{}}
 	for _, group := range []string{Strong, Weak} {
-		t.before[group], t.after[group] = &count{}, &count{}
+		t.before[group], t.after[group], t.groups[group] = &count{}, &count{}, &course{}
 	}
 	return t
 }
@@ -42,6 +70,7 @@ func NewTally(seats []Seat) *Tally {
 func (t *Tally) Add(c Case) {
 	t.members(&c)
 	t.ra.vote(&c, c.last(), &t.ties.RA)
+	t.first.vote(&c, c.first(), &t.ties.First)
 	var honest []synod.Answer
 	adversaries := false
 	for i, a := range c.last() {
@@ -69,12 +98,14 @@ func (t *Tally) Fail() { t.live.add(false, true) }
 
 // members counts what every seat held, round by round.
 func (t *Tally) members(c *Case) {
+	final := len(c.Rounds) - 1
 	for round, held := range c.Rounds {
-		for len(t.at) <= round {
-			t.at, t.ended = append(t.at, count{}), append(t.ended, count{})
-		}
 		for i, a := range held {
-			t.at[round].add(c.score(t.seats[i], a))
+			right, known := c.score(t.seats[i], a)
+			t.all.add(round, right, known, round == final)
+			if g := t.groups[t.seats[i].Group]; g != nil && !t.seats[i].Adversary {
+				g.add(round, right, known, round == final)
+			}
 		}
 	}
 	first, last := c.first(), c.last()
@@ -84,7 +115,6 @@ func (t *Tally) members(c *Case) {
 		is, knownIs := c.score(s, last[i])
 		t.iaa.add(was, knownWas)
 		t.faa.add(is, knownIs)
-		t.ended[len(c.Rounds)-1].add(is, knownIs)
 		if knownWas && knownIs {
 			t.change.Add(was, is)
 		}

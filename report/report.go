@@ -50,30 +50,31 @@ type Compared struct {
 
 // Report is everything that is known of a run.
 type Report struct {
-	Version     int             `json:"version"`
-	Task        string          `json:"task"`
-	Council     string          `json:"council"`
-	Protocol    string          `json:"protocol"`
-	Exact       string          `json:"exact"`
-	Rule        string          `json:"rule"`
-	Seed        uint64          `json:"seed"`
-	Repeat      int             `json:"repeat"`
-	Questions   int             `json:"questions"` // repeats counted
-	Finished    int             `json:"finished"`
-	Failed      int             `json:"failed"`
-	Unfinished  int             `json:"unfinished"` // not begun, or cut off by whoever ran it
-	MembersKind []string        `json:"members_kind"`
-	Metrics     metrics.Metrics `json:"metrics"`
-	Ties        metrics.Ties    `json:"ties"`
-	Unscored    int             `json:"unscored"`
-	Groups      metrics.Groups  `json:"groups"`
-	Rounds      []metrics.Round `json:"rounds"`
-	Calls       Calls           `json:"calls"`
-	Tokens      Tokens          `json:"tokens"`
-	Seconds     float64         `json:"seconds"` // sum of the questions' own wall times
-	Failures    []Failure       `json:"failures"`
-	Compared    *Compared       `json:"compared"`
-	Digest      string          `json:"digest"` // of all finished runs, in order
+	Version     int               `json:"version"`
+	Task        string            `json:"task"`
+	Council     string            `json:"council"`
+	Protocol    string            `json:"protocol"`
+	Exact       string            `json:"exact"`
+	Rule        string            `json:"rule"`
+	Seed        uint64            `json:"seed"`
+	Repeat      int               `json:"repeat"`
+	Questions   int               `json:"questions"` // repeats counted
+	Finished    int               `json:"finished"`
+	Failed      int               `json:"failed"`
+	Unfinished  int               `json:"unfinished"` // not begun, or cut off by whoever ran it
+	MembersKind []string          `json:"members_kind"`
+	Metrics     metrics.Metrics   `json:"metrics"`
+	Baselines   metrics.Baselines `json:"baselines"`
+	Ties        metrics.Ties      `json:"ties"`
+	Unscored    int               `json:"unscored"`
+	Groups      metrics.Groups    `json:"groups"`
+	Rounds      []metrics.Round   `json:"rounds"`
+	Calls       Calls             `json:"calls"`
+	Tokens      Tokens            `json:"tokens"`
+	Seconds     float64           `json:"seconds"` // sum of the questions' own wall times
+	Failures    []Failure         `json:"failures"`
+	Compared    *Compared         `json:"compared"`
+	Digest      string            `json:"digest"` // of all finished runs, in order
 }
 
 // Formats are the names that Write takes.

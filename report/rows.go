@@ -26,6 +26,13 @@ func (r *Report) rows() []row {
 		{"capture", "captured by an adversary", m.Capture},
 		{"liveness", "ended with enough live members", m.Liveness},
 	}
+	if r.Baselines.Strong != nil {
+		rows = append(rows, row{"single_strong", "alone: one strong member", r.Baselines.Strong})
+	}
+	if r.Baselines.Weak != nil {
+		rows = append(rows, row{"single_weak", "alone: one weak member", r.Baselines.Weak})
+	}
+	rows = append(rows, row{"majority", "alone: plurality of first answers", r.Baselines.Majority})
 	for _, g := range []struct {
 		name   string
 		change *metrics.Change
