@@ -15,6 +15,7 @@ import (
 // stands for all below it that have no line of their own.
 var ranks = map[string]int{
 	"":            0,
+	"fetch":       0,
 	"graph":       1,
 	"script":      1,
 	"prompt":      1,

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"synod.dev/synod/fetch"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,7 +81,7 @@ func (h *hubServer) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func toyStore(t *testing.T) Store {
-	return Store{Dir: t.TempDir(), unsafeHTTP: true, clients: map[string][][]string{}}
+	return Store{Dir: t.TempDir(), fetch: fetch.Client{Loopback: true}, clients: map[string][][]string{}}
 }
 
 // put runs pullSources as Pull would for an entry that is not in the catalogue.

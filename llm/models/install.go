@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/fetch"
 )
 
 // installWeights turns what was fetched into the GGUF file of the store.
@@ -190,6 +192,6 @@ func copyFile(from, to string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, &meter{r: in, total: st.Size(), tell: opts.progress})
+	_, err = io.Copy(out, fetch.Metered(in, st.Size(), opts.progress))
 	return errors.Join(err, out.Close())
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"synod.dev/synod/fetch"
 )
 
 // Options of a pull.
@@ -31,7 +33,7 @@ func (o Options) notice(format string, args ...any) {
 
 var (
 	// ErrDigest means that bytes are not those the catalogue pins.
-	ErrDigest = errors.New("wrong content")
+	ErrDigest = fetch.ErrDigest
 	// ErrUnpinned means that AcceptUnpinned was not given.
 	ErrUnpinned = errors.New("no digest is known for it")
 )
@@ -70,7 +72,7 @@ func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("models: %w", err)
 	}
-	unlock, err := lock(ctx, filepath.Join(s.Dir, ".lock"))
+	unlock, err := fetch.Lock(ctx, filepath.Join(s.Dir, ".lock"))
 	if err != nil {
 		return fmt.Errorf("models: waiting for another pull: %w", err)
 	}
@@ -149,13 +151,13 @@ func (s Store) pullSource(ctx context.Context, e Entry, src Source, opts Options
 	defer os.RemoveAll(work)
 	switch src.Via {
 	case "https":
-		want := expected{sha256: e.SHA256}
+		want := fetch.Want{SHA256: e.SHA256}
 		if e.SHA256 != "" {
-			want.bytes = e.Bytes
+			want.Bytes = e.Bytes
 		} else if src.SHA256 != "" {
-			want.sha256 = src.SHA256
+			want.SHA256 = src.SHA256
 		}
-		if err := s.download(ctx, src.URL, part, want, opts.Progress); err != nil {
+		if err := s.fetch.Download(ctx, src.URL, part, want, opts.Progress); err != nil {
 			return err
 		}
 		fetched = []string{part}

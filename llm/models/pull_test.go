@@ -41,9 +41,9 @@ func TestResume(t *testing.T) {
 	hub.cut.Store(100_000)
 	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "what has come is kept")
 	part := filepath.Join(s.Dir, "toy.gguf.part")
-	had, err := fileSize(part)
-	if err != nil || had == 0 || had > 100_000 {
-		t.Fatal(had, err)
+	st, err := os.Stat(part)
+	if err != nil || st.Size() == 0 || st.Size() > 100_000 {
+		t.Fatal(st, err)
 	}
 	hub.cut.Store(0)
 	if err := s.put(pinned(content, hub.URL), Options{}); err != nil {
@@ -101,12 +101,12 @@ func TestOnlyHTTPS(t *testing.T) {
 	content := gguf(1000)
 	hub := newHub(t, content)
 	s := toyStore(t)
-	s.unsafeHTTP = false
+	s.fetch.Loopback = false
 	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "only https")
 	if hub.requests.Load() != 0 {
 		t.Error("it asked all the same")
 	}
-	s.unsafeHTTP = true
+	s.fetch.Loopback = true
 	elsewhere := newHub(t, content)
 	hub.redirect = "http://localhost" + elsewhere.URL[len("http://127.0.0.1"):]
 	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "only https")

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"synod.dev/synod/fetch"
 )
 
 // Store is a directory of pulled models and libraries.
@@ -19,8 +21,8 @@ type Store struct {
 	Dir    string
 	LibDir string // if set, the libraries, wherever they came from
 
-	// unsafeHTTP lets tests fetch from a loopback server without TLS.
-	unsafeHTTP bool
+	// fetch takes https only, except in tests.
+	fetch fetch.Client
 	// clients replaces the package clients in tests.
 	clients map[string][][]string
 }

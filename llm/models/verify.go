@@ -1,13 +1,12 @@
 package models
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+
+	"synod.dev/synod/fetch"
 )
 
 // Verify reads every file of an installed entry again and compares digests.
@@ -29,17 +28,10 @@ func (s Store) Verify(name string) error {
 }
 
 func digest(path string) (size int64, sum string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
+	if size, sum, err = fetch.Digest(path); err != nil {
 		return 0, "", fmt.Errorf("models: %w", err)
 	}
-	defer f.Close()
-	h := sha256.New()
-	size, err = io.Copy(h, f)
-	if err != nil {
-		return 0, "", fmt.Errorf("models: %w", err)
-	}
-	return size, hex.EncodeToString(h.Sum(nil)), nil
+	return size, sum, nil
 }
 
 // record writes the manifest, whole or not at all. Once it is there, the entry is.

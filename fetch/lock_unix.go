@@ -1,6 +1,6 @@
 //go:build unix
 
-package models
+package fetch
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// lock keeps two processes from pulling into one store at a time. The kernel
+// Lock keeps two processes from fetching into one folder at a time. The kernel
 // drops the lock of a process that dies.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err

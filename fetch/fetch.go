@@ -1,7 +1,9 @@
-package models
+package fetch
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -24,35 +26,60 @@ const (
 // maxDownload bounds a download whose size is not pinned.
 const maxDownload = 16 << 30
 
-// expected is what is known of a file beforehand.
-type expected struct {
-	bytes  int64 // 0: unknown
-	sha256 string
+// ErrDigest means that bytes are not those that are pinned.
+var ErrDigest = errors.New("wrong content")
+
+// Want is what is known of a file beforehand.
+type Want struct {
+	Bytes  int64  // 0: unknown
+	SHA256 string // "": unknown
 }
 
-// download fetches a URL into part, going on where an earlier try stopped. If
-// the whole then has the wrong digest, it may be that old part's fault: it is
-// fetched once more from the beginning.
-func (s Store) download(ctx context.Context, from, part string, want expected, tell func(done, total int64)) error {
+// Client fetches files. The zero Client takes https only.
+type Client struct {
+	// Loopback lets tests fetch from a loopback server without TLS.
+	Loopback bool
+}
+
+// Download fetches a URL into the file part, going on where an earlier try
+// stopped, and tells of bytes done of total (0: unknown) if tell is not nil. Bytes
+// that are not the wanted ones are an ErrDigest, and are removed. If the whole has
+// the wrong digest, it may be an old part's fault: then it is fetched once more
+// from the beginning.
+func (c Client) Download(ctx context.Context, from, part string, want Want, tell func(done, total int64)) error {
 	for {
 		had, _ := fileSize(part)
-		if err := s.fetch(ctx, from, part, want, tell); err != nil {
+		if err := c.fetch(ctx, from, part, want, tell); err != nil {
 			return err
 		}
-		size, sum, err := digest(part)
+		size, sum, err := Digest(part)
 		if err != nil {
 			return err
 		}
-		if (want.sha256 == "" || sum == want.sha256) && (want.bytes == 0 || size == want.bytes) {
+		if (want.SHA256 == "" || sum == want.SHA256) && (want.Bytes == 0 || size == want.Bytes) {
 			return nil
 		}
 		if err := os.Remove(part); err != nil {
 			return err
 		}
 		if had == 0 {
-			return fmt.Errorf("%w: %d bytes with SHA-256 %s, pinned are %d with %s", ErrDigest, size, sum, want.bytes, want.sha256)
+			return fmt.Errorf("%w: %d bytes with SHA-256 %s, pinned are %d with %s", ErrDigest, size, sum, want.Bytes, want.SHA256)
 		}
 	}
+}
+
+// Digest is the size and the SHA-256 of a file.
+func Digest(path string) (size int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return 0, "", err
+	}
+	return size, hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func fileSize(path string) (int64, error) {
@@ -64,24 +91,24 @@ func fileSize(path string) (int64, error) {
 }
 
 // fetch appends to part what is still missing of it.
-func (s Store) fetch(ctx context.Context, from, part string, want expected, tell func(done, total int64)) error {
+func (c Client) fetch(ctx context.Context, from, part string, want Want, tell func(done, total int64)) error {
 	had, _ := fileSize(part)
-	if want.bytes > 0 && had == want.bytes {
+	if want.Bytes > 0 && had == want.Bytes {
 		return nil
 	}
-	if want.bytes > 0 && had > want.bytes {
+	if want.Bytes > 0 && had > want.Bytes {
 		had = 0
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	client := s.client()
+	client := c.client()
 	defer client.CloseIdleConnections()
-	resp, err := s.get(ctx, client, from, had)
+	resp, err := c.get(ctx, client, from, had)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	total := want.bytes
+	total := want.Bytes
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 		if start, ok := rangeStart(resp.Header.Get("Content-Range")); !ok || start != had {
@@ -93,7 +120,7 @@ func (s Store) fetch(ctx context.Context, from, part string, want expected, tell
 		if err := os.Remove(part); err != nil {
 			return err
 		}
-		return s.fetch(ctx, from, part, want, tell)
+		return c.fetch(ctx, from, part, want, tell)
 	default:
 		return fmt.Errorf("the server answered %s", resp.Status)
 	}
@@ -141,8 +168,8 @@ func save(body io.Reader, part string, at, total int64, cancel func(), tell func
 	return f.Sync()
 }
 
-func (s Store) get(ctx context.Context, client *http.Client, from string, had int64) (*http.Response, error) {
-	if err := s.allowed(from); err != nil {
+func (c Client) get(ctx context.Context, client *http.Client, from string, had int64) (*http.Response, error) {
+	if err := c.allowed(from); err != nil {
 		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
@@ -163,14 +190,14 @@ func (s Store) get(ctx context.Context, client *http.Client, from string, had in
 
 // allowed refuses anything but https: bytes are pinned, but who asks for what
 // is nobody else's business.
-func (s Store) allowed(u string) error {
-	if strings.HasPrefix(u, "https://") || (s.unsafeHTTP && strings.HasPrefix(u, "http://127.0.0.1:")) {
+func (c Client) allowed(u string) error {
+	if strings.HasPrefix(u, "https://") || (c.Loopback && strings.HasPrefix(u, "http://127.0.0.1:")) {
 		return nil
 	}
 	return errors.New("only https is allowed")
 }
 
-func (s Store) client() *http.Client {
+func (c Client) client() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
@@ -183,7 +210,7 @@ func (s Store) client() *http.Client {
 			if len(via) > 5 {
 				return errors.New("too many redirects")
 			}
-			return s.allowed(req.URL.String())
+			return c.allowed(req.URL.String())
 		},
 	}
 }
@@ -193,6 +220,11 @@ func rangeStart(h string) (int64, bool) {
 	first, _, ok := strings.Cut(strings.TrimPrefix(h, "bytes "), "-")
 	n, err := strconv.ParseInt(first, 10, 64)
 	return n, ok && err == nil
+}
+
+// Metered is r, telling of bytes read of total.
+func Metered(r io.Reader, total int64, tell func(done, total int64)) io.Reader {
+	return &meter{r: r, total: total, tell: tell}
 }
 
 // meter counts what is read through it.
