@@ -1,6 +1,7 @@
 package council
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 // or at once.
 type Council struct {
 	spec     Spec
+	record   json.RawMessage // spec, as journals keep it
 	seats    []seat
 	graph    graph.Built
 	peers    [][]synod.NodeID
@@ -34,6 +36,9 @@ type Council struct {
 func Convene(spec Spec, env llm.Env) (*Council, error) {
 	c, err := seatAll(spec)
 	if err != nil {
+		return nil, err
+	}
+	if c.record, err = recordOf(c.spec); err != nil {
 		return nil, err
 	}
 	c.bound = boundOf(c.entry.Name, c.protocol, c.graph, c.spec.F)

@@ -126,15 +126,20 @@ func (c *Council) openJournal(ask Ask) (*journal.Writer, error) {
 	if ask.Journal == "" {
 		return nil, nil
 	}
-	text, err := yaml.Marshal(c.spec)
+	return journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: c.record, Question: ask.Question, Seed: ask.Seed})
+}
+
+// recordOf is a spec as SpecOf reads it.
+func recordOf(spec Spec) (json.RawMessage, error) {
+	text, err := yaml.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("council: encode the spec: %w", err)
 	}
-	spec, err := json.Marshal(string(text))
+	record, err := json.Marshal(string(text))
 	if err != nil {
 		return nil, fmt.Errorf("council: encode the spec: %w", err)
 	}
-	return journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: spec, Question: ask.Question, Seed: ask.Seed})
+	return record, nil
 }
 
 // Replay plays a journal again without any model and returns the digest. The

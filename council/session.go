@@ -58,7 +58,7 @@ func (s *session) answer(calls []sim.Call) []synod.Reply {
 			continue
 		}
 		m := s.council.models[s.council.seats[call.Node].model]
-		if kind := m.Info().Kind; kind == llm.Simulated || kind == llm.Recorded {
+		if free(m) {
 			replies[i] = s.complete(m, call)
 			continue
 		}
@@ -77,15 +77,22 @@ func (s *session) known(call sim.Call) (synod.Reply, bool) {
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
 	if ok {
 		if s.journal != nil {
-			s.journal.Reply(call.Node, call.ID, r)
+			s.journal.Free(call.Node, call.ID, r) // the earlier run's file has it
 		}
 		s.count(call.Node, r)
 	}
 	return r, ok
 }
 
-// complete asks one model. The reply is on file before anyone sees it, unless it
-// failed only because the run is ending: then a resumed run asks again.
+// free says that a member's answers cost neither time nor money.
+func free(m llm.Model) bool {
+	kind := m.Info().Kind
+	return kind == llm.Simulated || kind == llm.Recorded
+}
+
+// complete asks one model. A reply that cost something is on file before anyone
+// sees it, unless it failed only because the run is ending: then a resumed run
+// asks again.
 func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
 	if s.ctx.Err() != nil || s.ending != "" {
 		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
@@ -96,7 +103,11 @@ func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
 		r.Status, r.Detail = f.Status, f.Reason()
 	}
 	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
-	if s.journal != nil && !ending {
+	switch {
+	case s.journal == nil || ending:
+	case free(m):
+		s.journal.Free(call.Node, call.ID, r)
+	default:
 		s.journal.Reply(call.Node, call.ID, r)
 	}
 	s.count(call.Node, r)

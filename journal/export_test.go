@@ -3,10 +3,29 @@ package journal
 import (
 	"bufio"
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"os"
+
+	"synod.dev/synod"
 )
 
 // Over writes to an open file, for tests of files that fail.
 func Over(f *os.File) *Writer {
 	return &Writer{path: f.Name(), file: f, buf: bufio.NewWriter(f), sum: sha256.New()}
+}
+
+// Spellings are a line as a Writer writes it and as encoding/json does.
+func Spellings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect) (ours, theirs []string, err error) {
+	for _, l := range []line{eventOf(now, node, e), effectOf(now, node, x)} {
+		a, errA := l.append(nil)
+		b, errB := json.Marshal(l)
+		if (errA == nil) != (errB == nil) {
+			return nil, nil, fmt.Errorf("ours: %v; encoding/json: %v", errA, errB)
+		}
+		if errA == nil {
+			ours, theirs = append(ours, string(a)), append(theirs, string(b))
+		}
+	}
+	return ours, theirs, nil
 }

@@ -1,9 +1,9 @@
 // Package journal is the versioned record of a run: every event and effect of
 // every machine, in order, and every model reply at the moment it came.
 //
-// It is written ahead: a reply is on file before the machine that asked sees it,
-// so nothing that was paid for is lost with the process, and a run that was cut
-// off goes on from its journal (Run.Replies). It is enough to play the run again
+// It is written ahead: a reply that cost something is on file before the machine
+// that asked sees it, so nothing that was paid for is lost with the process, and a
+// run that was cut off goes on from its journal (Run.Replies). It is enough to play the run again
 // without any model (Replay), and grading, metrics and plots are functions of it.
 //
 // A journal is JSON lines. The digest covers the event and effect lines as they
@@ -68,6 +68,7 @@ type Writer struct {
 	file *os.File
 	buf  *bufio.Writer
 	sum  hash.Hash
+	room []byte // for a line
 	seal bool
 	err  error
 }
@@ -84,7 +85,7 @@ func Create(path string, head Head) (*Writer, error) {
 	}
 	w := &Writer{path: path, file: f, buf: bufio.NewWriter(f), sum: sha256.New()}
 	head.Kind, head.Version = "head", Version
-	w.line(head, false)
+	w.line(head)
 	w.flush()
 	if w.err != nil {
 		f.Close()
@@ -97,12 +98,20 @@ func Create(path string, head Head) (*Writer, error) {
 // Path is the file's path, "" if there is none.
 func (w *Writer) Path() string { return w.path }
 
-// Reply puts a reply on file at once.
+// Reply puts a reply on file at once, so that it outlives the process.
 func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(replyLine{"reply", node, id, r}, false)
+	w.line(replyLine{"reply", node, id, r})
 	w.flush()
+}
+
+// Free puts a reply on file that costs nothing to ask for again: it may go with
+// the next one that does.
+func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(replyLine{"reply", node, id, r})
 }
 
 // Event records what a node was given.
@@ -110,7 +119,7 @@ func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.seal {
-		w.line(eventOf(now, node, e), true)
+		w.step(eventOf(now, node, e))
 	}
 }
 
@@ -119,7 +128,7 @@ func (w *Writer) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.seal {
-		w.line(effectOf(now, node, e), true)
+		w.step(effectOf(now, node, e))
 	}
 }
 
@@ -150,7 +159,7 @@ func (w *Writer) Sync() error {
 func (w *Writer) Close(stopped string) (digest string, err error) {
 	w.mu.Lock()
 	digest = hex.EncodeToString(w.sum.Sum(nil))
-	w.line(End{"end", stopped, digest}, false)
+	w.line(End{"end", stopped, digest})
 	w.mu.Unlock()
 	return digest, w.release()
 }
@@ -184,16 +193,28 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-func (w *Writer) line(v any, counts bool) {
+// step writes an event or effect, which the digest covers.
+func (w *Writer) step(l line) {
+	b, err := l.append(w.room[:0])
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	w.room = append(b, '\n')
+	w.sum.Write(w.room)
+	w.put(w.room)
+}
+
+func (w *Writer) line(v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		w.fail(err)
 		return
 	}
-	b = append(b, '\n')
-	if counts {
-		w.sum.Write(b)
-	}
+	w.put(append(b, '\n'))
+}
+
+func (w *Writer) put(b []byte) {
 	if w.file == nil || w.err != nil {
 		return
 	}

@@ -65,7 +65,7 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 // meaning hashes what a reply says, without what it cost: replies of one meaning
 // lead a machine to the same effects.
 func meaning(r *synod.Reply) string {
-	b, _ := json.Marshal(synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value})
+	b, _ := json.Marshal(synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value, Confidence: r.Confidence})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }

@@ -60,24 +60,32 @@ func Load(path string) (*Run, error) {
 func Read(r io.Reader) (*Run, error) {
 	run := &Run{Replies: Replies{}}
 	sum := sha256.New()
+	if err := eachLine(r, func(n int, raw []byte) error { return run.take(raw, n, sum) }); err != nil {
+		return nil, err
+	}
+	run.sum = hex.EncodeToString(sum.Sum(nil))
+	return run, nil
+}
+
+// eachLine hands over the lines of a journal by number, from 1.
+func eachLine(r io.Reader, take func(n int, raw []byte) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
 	in.Split(wholeLines)
 	n := 0
 	for in.Scan() {
 		n++
-		if err := run.take(in.Bytes(), n, sum); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+		if err := take(n, in.Bytes()); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n+1, err)
+		return fmt.Errorf("line %d: %w", n+1, err)
 	}
 	if n == 0 {
-		return nil, errors.New("no head: this is not a journal, or it was cut off at once")
+		return errors.New("no head: this is not a journal, or it was cut off at once")
 	}
-	run.sum = hex.EncodeToString(sum.Sum(nil))
-	return run, nil
+	return nil
 }
 
 func (run *Run) take(raw []byte, n int, sum io.Writer) error {
@@ -102,11 +110,7 @@ func (run *Run) take(raw []byte, n int, sum io.Writer) error {
 			return fmt.Errorf("version %d; this program reads up to %d", run.Head.Version, Version)
 		}
 	case "reply":
-		var l replyLine
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return err
-		}
-		run.Replies[Key{l.Node, l.ID}] = l.Reply
+		return run.reply(raw)
 	case "event", "effect":
 		k := kept{raw: bytes.Clone(raw), at: n}
 		if err := json.Unmarshal(raw, &k.line); err != nil {
@@ -120,6 +124,15 @@ func (run *Run) take(raw []byte, n int, sum io.Writer) error {
 	default:
 		return fmt.Errorf("unknown kind %q", kind.Kind)
 	}
+	return nil
+}
+
+func (run *Run) reply(raw []byte) error {
+	var l replyLine
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	run.Replies[Key{l.Node, l.ID}] = l.Reply
 	return nil
 }
 

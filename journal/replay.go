@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"synod.dev/synod"
@@ -77,7 +76,8 @@ func (p *player) step(i int) (int, error) {
 	}
 	i++
 	for _, effect := range effects {
-		got, _ := json.Marshal(effectOf(k.Tick, k.Node, effect))
+		did := effectOf(k.Tick, k.Node, effect)
+		got, _ := did.append(nil)
 		if i >= len(p.run.lines) && p.run.End == nil {
 			return i, nil // the run was cut off here
 		}

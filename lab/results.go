@@ -36,29 +36,25 @@ func (r *Run) roles() []metrics.Seat {
 
 // result reads and grades a question's journal; nil where it is not finished.
 func (r *Run) result(j job) (*result, error) {
-	if done, err := r.finished(j); err != nil || !done {
+	run, err := journal.Skim(r.journal(j))
+	if err != nil || run.End == nil {
+		if done, broken := r.finished(j); !done {
+			return nil, broken
+		}
 		return nil, err
-	}
-	run, err := journal.Load(r.journal(j))
-	if err != nil {
-		return nil, err
-	}
-	if run.End == nil {
-		return nil, fmt.Errorf("lab: %s: the end is not its last line", r.journal(j))
 	}
 	item, err := r.Items[j.item].Item()
 	if err != nil {
 		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
 	}
-	noted := run.Opinions()
 	res := &result{digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
-	res.Rounds = metrics.Held(noted, len(r.Seats))
+	res.Rounds = metrics.Held(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
 	verdict := r.decide(res.Rounds)
 	stalled := run.End.Stopped == sim.Stalled
 	res.Agreed, res.Decision = verdict.Status == council.Agreed && !stalled, verdict.Answer
 	res.Live = verdict.Status != council.Degraded && !stalled
-	for _, n := range noted {
+	for _, n := range run.Noted {
 		res.calls.Reused += n.Reused
 	}
 	for _, reply := range run.Replies {

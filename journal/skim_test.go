@@ -1,0 +1,92 @@
+package journal_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/journal"
+)
+
+// Skim says of a journal what Load does, and of a cut-off one too.
+func TestSkimAgreesWithLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	record(t, path, 1, 0)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := strings.IndexByte(string(whole), '\n') + 1
+	for n := head; n <= len(whole); n++ {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := journal.Skim(path)
+		if err != nil {
+			t.Fatalf("cut at byte %d: %v", n, err)
+		}
+		noted := run.Opinions()
+		for i := range noted {
+			noted[i].Scores = nil // the one thing noted here that Skim leaves out
+		}
+		if !reflect.DeepEqual(s.Replies, run.Replies) || !reflect.DeepEqual(s.Head, run.Head) || !reflect.DeepEqual(s.End, run.End) || !reflect.DeepEqual(s.Noted, noted) {
+			t.Fatalf("cut at byte %d:\n%+v\nwant %+v, %+v, %+v", n, s, noted, run.Replies, run.End)
+		}
+	}
+	if s, _ := journal.Skim(path); len(s.Noted) != 1 || len(s.Replies) != 2 || s.End == nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What is skipped is still known to be what was written: no byte of an event or
+// effect of a finished run can change unseen.
+func TestSkimFindsEveryChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	record(t, path, 0, 1)
+	whole, _ := os.ReadFile(path)
+	at, tried := 0, 0
+	for _, l := range strings.SplitAfter(string(whole), "\n") {
+		if strings.Contains(l, `"k":"event"`) || strings.Contains(l, `"k":"effect"`) {
+			for i := range len(l) {
+				b := []byte(string(whole))
+				b[at+i] ^= 1
+				if err := os.WriteFile(path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if s, err := journal.Skim(path); err == nil && s.End != nil { // without its end it is not taken for finished
+					t.Errorf("byte %d of %q can change unseen", i, l)
+				}
+				tried++
+			}
+		}
+		at += len(l)
+	}
+	if tried < 400 {
+		t.Errorf("only %d bytes were tried", tried)
+	}
+}
+
+// Lines that another program spelled otherwise say the same.
+func TestSkimOddSpelling(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	text := `{"version":1, "k":"head"}` + "\n" +
+		`{ "w":"note", "opinion":{"answer":"7","round":1}, "n":2, "k":"effect"}` + "\n" +
+		`{"k":"effect","n":1,"opinion":{"answer":"8"},"w":"note"}` + "\n" +
+		`{"n":1, "k":"reply", "id":4, "calls":2}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := journal.Skim(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Noted) != 2 || s.Noted[0].Answer != "7" || s.Noted[1].Answer != "8" || s.Replies[journal.Key{Node: 1, ID: 4}].Calls != 2 {
+		t.Errorf("%+v", s)
+	}
+}
