@@ -20,8 +20,8 @@ var ranks = map[string]int{
 	"script":      1,
 	"prompt":      1,
 	"journal":     1,
-	"protocol/*":  2, // protocol imports its folders: the table is above what it lists
-	"protocol":    3,
+	"protocol/*":  3,
+	"protocol":    4, // it imports its folders: the table is above what it lists
 	"adversary":   2,
 	"task":        2,
 	"llm/engine":  1,
@@ -30,10 +30,12 @@ var ranks = map[string]int{
 	"llm/llmtest": 2,
 	"sim":         3,
 	"metrics":     3,
-	"council":     4,
+	"council":     5,
 	"report":      4,
-	"lab":         5,
-	"cmd/synod":   6,
+	"lab":         6,
+	"cmd/synod":   7,
+
+	"protocol/internal": 2, // what several protocols share
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

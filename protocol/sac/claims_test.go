@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/graph"
-	"synod.dev/synod/script"
+	"synod.dev/synod/protocol/internal/answer"
 )
 
 // This file holds the claims of §4.2 of the paper against the filter itself:
@@ -113,7 +113,7 @@ func judgedBy(g graph.Graph, i int, rank []int, silent int) (s scores, quiet []s
 			quiet = append(quiet, synod.NodeID(j))
 			continue
 		}
-		s.scored = append(s.scored, judged{&script.Heard[synod.Response]{From: synod.NodeID(j)}, synod.Score(rank[k])})
+		s.scored = append(s.scored, judged{&answer.Heard{From: synod.NodeID(j)}, synod.Score(rank[k])})
 	}
 	return s, quiet
 }
@@ -428,7 +428,7 @@ func TestFilterAgainstTwin(t *testing.T) {
 		d, f := c.IntN(7), c.IntN(5)
 		s := scores{self: synod.Score(c.IntN(4))}
 		for j := range d {
-			s.scored = append(s.scored, judged{&script.Heard[synod.Response]{From: synod.NodeID(j)}, synod.Score(c.IntN(4) - 1)})
+			s.scored = append(s.scored, judged{&answer.Heard{From: synod.NodeID(j)}, synod.Score(c.IntN(4) - 1)})
 		}
 		v := New().filter(f, nil, s)
 		if len(v.dropped) > f || len(v.dropped)+len(v.retained) != d {

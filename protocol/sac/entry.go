@@ -3,6 +3,8 @@ package sac
 import (
 	"embed"
 	"io/fs"
+
+	"synod.dev/synod/protocol/internal/answer"
 )
 
 //go:embed prompts/*.tmpl
@@ -10,10 +12,4 @@ var files embed.FS
 
 // Prompts are the protocol's templates, in our words; a council file's prompts
 // folder replaces them page by page.
-func Prompts() fs.FS {
-	sub, err := fs.Sub(files, "prompts")
-	if err != nil {
-		panic(err) // the folder is embedded above
-	}
-	return sub
-}
+func Prompts() fs.FS { return answer.Prompts(files) }

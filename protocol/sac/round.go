@@ -7,7 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
-	"synod.dev/synod/script"
+	"synod.dev/synod/protocol/internal/answer"
 )
 
 // scores is s_i: a member's judgement of each neighbour's word, ascending by
@@ -19,7 +19,7 @@ type scores struct {
 
 // judged is a neighbour's word with the score that this member gave it.
 type judged struct {
-	*script.Heard[synod.Response]
+	*answer.Heard
 	score synod.Score
 }
 
@@ -34,17 +34,17 @@ type verdict struct {
 // score is Eq. 2 for every neighbour and, in the same breath, for oneself: the
 // calls do not depend on one another, so they are asked together. The prompt
 // holds the answer's content and nothing that the sender says about itself.
-func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
-	if r.answer == synod.None {
+func (m *member) score(heard []answer.Heard, r answer.Held) scores {
+	if r.Answer == synod.None {
 		return scores{self: synod.Untrusted} // nothing to refine, so nothing to judge
 	}
 	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
 	for i := range heard {
 		m.prompts = append(m.prompts, m.judge(heard[i].Word.Answer, heard[i].Word.Rationale))
 	}
-	m.prompts = append(m.prompts, m.judge(r.answer, r.rationale))
+	m.prompts = append(m.prompts, m.judge(r.Answer, r.Rationale))
 	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
-	for i, reply := range m.me.Ask(m.prompts...) {
+	for i, reply := range m.Me.Ask(m.prompts...) {
 		if i < len(heard) {
 			s.scored[i] = judged{&heard[i], m.scoreOf(reply)}
 		} else {
@@ -55,14 +55,14 @@ func (m *member) score(heard []script.Heard[synod.Response], r held) scores {
 }
 
 // judge asks for a score of one answer.
-func (m *member) judge(answer synod.Answer, rationale string) synod.Prompt {
+func (m *member) judge(candidate synod.Answer, rationale string) synod.Prompt {
 	purpose := synod.Scoring
 	if m.Score == Likelihood {
 		purpose = synod.Weighing
 	}
-	q := m.prompt(purpose)
-	q.Candidate, q.Rationale = answer, rationale
-	m.show(&q)
+	q := m.Prompt(purpose)
+	q.Candidate, q.Rationale = candidate, rationale
+	m.Show(&q)
 	return q
 }
 
@@ -70,7 +70,7 @@ func (m *member) judge(answer synod.Answer, rationale string) synod.Prompt {
 // exp(mean log-probability), which is monotone and maps (-∞,0] to [0,1].
 func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	if r.Status != synod.OK {
-		m.failed++
+		m.Failed++
 		return synod.Untrusted
 	}
 	if m.Score == Likelihood {
@@ -80,7 +80,7 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	} else if s, ok := prompt.ScoreOf(r, m.Exact); ok {
 		return s
 	}
-	m.garbled++
+	m.Garbled++
 	return synod.Untrusted
 }
 
@@ -137,12 +137,12 @@ func bottom(f int, lower []judged) []synod.NodeID {
 // refine is Eq. 5: the member's model sees its own answer and the retained ones,
 // best first; nothing that was dropped is shown. An empty retained set or a
 // reply that cannot be read keeps the answer (I-SAC-7).
-func (m *member) refine(r held, v verdict) held {
-	if r.answer == synod.None {
+func (m *member) refine(r answer.Held, v verdict) answer.Held {
+	if r.Answer == synod.None {
 		return r
 	}
 	if len(v.retained) == 0 {
-		r.source, r.from = synod.Kept, nil
+		r.Source, r.From = synod.Kept, nil
 		return r
 	}
 	m.peers = slices.Grow(m.peers[:0], len(v.retained))
@@ -151,31 +151,11 @@ func (m *member) refine(r held, v verdict) held {
 	}
 	// Stable: equal scores stay in the order of their senders.
 	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
-	q := m.prompt(synod.Refining)
-	q.Own, q.Peers = r.answer, m.peers
-	m.show(&q)
-	next := m.ask(r, q)
-	if next.source == synod.New {
-		for _, j := range v.retained {
-			if j.Word.Answer == next.answer {
-				next.source = synod.Adopted
-				next.from = append(next.from, j.From)
-			}
-		}
+	q := m.Prompt(synod.Refining)
+	q.Own, q.Peers = r.Answer, m.peers
+	next := m.Ask(r, q)
+	for _, j := range v.retained {
+		next.Credit(j.From, j.Word.Answer)
 	}
 	return next
-}
-
-// absent lists the peers that have not spoken, ascending.
-func absent(peers []synod.NodeID, heard []script.Heard[synod.Response]) []synod.NodeID {
-	var silent []synod.NodeID
-	i := 0
-	for _, id := range peers {
-		if i < len(heard) && heard[i].From == id {
-			i++
-			continue
-		}
-		silent = append(silent, id)
-	}
-	return silent
 }

@@ -25,6 +25,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
 	"synod.dev/synod/script"
 )
 
@@ -80,29 +81,23 @@ func (p *SAC) Join(seat synod.Seat) synod.Machine {
 
 // play is Algorithm 1, line by line.
 func (p *SAC) play(me *script.Agent) synod.Answer {
-	m := &member{SAC: p, me: me}
-	r := m.answer() // 1
+	m := &member{SAC: p, Member: answer.New(me, answer.Manner{Pages: "sac", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})}
+	r := m.Answer() // 1
 	m.note(0, r, verdict{})
 	for t := range p.Rounds { // 2
-		heard, silent := m.exchange(t, &r)         // 3
-		scores := m.score(heard, r)                // 4
-		v := m.filter(me.Seat().F, silent, scores) // 5, 6
-		r = m.refine(r, v)                         // 7
+		heard, silent := m.Exchange(t, &r, p.end(t)) // 3
+		scores := m.score(heard, r)                  // 4
+		v := m.filter(me.Seat().F, silent, scores)   // 5, 6
+		r = m.refine(r, v)                           // 7
 		m.note(t+1, r, v)
 	} // 8
-	return r.answer // 9
+	return r.Answer // 9
 }
 
-// Rounds end at fixed ticks, so that a member that waits for a silent neighbour
-// and one that does not stay in the same round, and all members ask their models
-// at the same ticks: calls of different ticks wait for one another. A round has
-// room for an answer asked for again, the exchange, the scores and the
-// refinement. Ending an exchange as soon as all have spoken would be safe (SAC
+// A round has room for an answer asked for again, the exchange, the scores and
+// the refinement. Ending an exchange as soon as all have spoken would be safe (SAC
 // needs no agreement on who was silent) and would save nothing in virtual time.
-func (p *SAC) end(t int) synod.Tick {
-	const think = 2 // ticks that a model call may take
-	return 2*think + synod.Tick(t)*(p.Within+3*think) + p.Within
-}
+func (p *SAC) end(t int) synod.Tick { return answer.End(t, p.Within, 3) }
 
 // Calls is how many model calls a run makes at most, n + T(2|E| + 2n), for
 // members of the given degrees.

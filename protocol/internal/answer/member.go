@@ -1,0 +1,123 @@
+// Package answer is what those protocols share whose members answer a question,
+// tell their neighbours, and answer again: asking and reading, the exchange of
+// answers, their spelling, the record of what is held, and the page that asks the
+// question. What a member makes of what it hears is the protocol's own.
+//
+// A failed call and a reply that cannot be read are never an answer (SAC-10).
+// What neighbours say is untrusted: words that are no answer to the question are
+// not heard, and reasoning is cut to what the protocol exchanges.
+//
+//	m := answer.New(me, answer.Manner{Pages: "majority"})
+//	r := m.Answer()
+//	m.Note(0, r, synod.Opinion{})
+package answer
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/script"
+)
+
+// Manner is how a protocol has its members asked.
+type Manner struct {
+	Pages     string // the protocol's name: the page of a purpose is Pages/purpose
+	Exact     bool   // the papers' readers
+	Caution   synod.Caution
+	Rationale int           // bytes of reasoning that travel beside an answer; 0: none
+	Confide   synod.Confide // whether an answer comes with a confidence
+}
+
+// Member is one seat playing; it counts what went wrong since its last note.
+type Member struct {
+	Me      *script.Agent
+	How     Manner
+	Failed  int                     // calls that did not end OK
+	Garbled int                     // calls that ended OK but could not be read
+	spelled map[synod.Answer]string // free-text answers as someone wrote them first
+}
+
+// New seats a member.
+func New(me *script.Agent, how Manner) *Member { return &Member{Me: me, How: how} }
+
+// Held is a member's answer, its own spelling of it, what travels beside it, and
+// where it came from.
+type Held struct {
+	Answer     synod.Answer
+	Surface    string
+	Rationale  string
+	Confidence *float64 // in [0,1]; nil: none was asked for, or none came
+	Source     synod.Source
+	From       []synod.NodeID // with Adopted: who had shown it, ascending
+}
+
+// Prompt fills what all of a member's prompts have in common.
+func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
+	seat := m.Me.Seat()
+	return synod.Prompt{
+		Template: m.How.Pages + "/" + string(purpose), Purpose: purpose, Question: seat.Question,
+		Caution: m.How.Caution, F: seat.F, Exact: m.How.Exact,
+	}
+}
+
+// Answer asks for an independent answer.
+func (m *Member) Answer() Held {
+	q := m.Prompt(synod.Answering)
+	q.Confide = m.How.Confide
+	r := m.Ask(Held{Source: synod.Absent}, q)
+	if r.Source == synod.New {
+		r.Source = synod.Own
+	}
+	return r
+}
+
+// Ask puts one prompt that wants an answer and returns what the member holds
+// after it: r itself if nothing usable came back.
+func (m *Member) Ask(r Held, q synod.Prompt) Held {
+	m.Show(&q)
+	return m.Read(r, m.Me.Ask(q)[0])
+}
+
+// Read returns what a member that holds r holds after a reply.
+func (m *Member) Read(r Held, reply *synod.Reply) Held {
+	r.From = nil
+	if r.Answer != synod.None {
+		r.Source = synod.Kept
+	}
+	if reply.Status != synod.OK {
+		m.Failed++
+		return r
+	}
+	a, surface, ok := prompt.AnswerOf(m.Me.Seat().Question, reply, m.How.Exact)
+	switch {
+	case !ok:
+		m.Garbled++
+		return r
+	case a == r.Answer:
+		return r
+	}
+	m.spell(a, surface)
+	r = Held{Answer: a, Surface: surface, Source: synod.New}
+	if m.How.Rationale > 0 {
+		r.Rationale = prompt.Reasoning(reply.Text, m.How.Rationale)
+	}
+	if c := reply.Confidence; m.How.Confide != synod.ConfideNothing && c != nil && *c >= 0 && *c <= 1 {
+		r.Confidence = c
+	}
+	return r
+}
+
+// Credit names a neighbour who had shown a new answer, so that it is not new but
+// adopted.
+func (r *Held) Credit(from synod.NodeID, shown synod.Answer) {
+	if shown == r.Answer && (r.Source == synod.New || r.Source == synod.Adopted) {
+		r.Source, r.From = synod.Adopted, append(r.From, from)
+	}
+}
+
+// Note records what is held after round t; o says how it came about.
+func (m *Member) Note(t int, r Held, o synod.Opinion) {
+	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From, r.Confidence
+	o.Failed, o.Garbled = m.Failed, m.Garbled
+	m.Failed, m.Garbled = 0, 0
+	m.Me.Note(o)
+}
