@@ -35,6 +35,7 @@ func adapters() []Entry {
 			Entry: synod.Entry{Name: a.name, Summary: a.summary}, Form: string(form), Items: a.items,
 			About:  "In the layout of LLM-Adapters (Hu et al. 2023; data ODC-By, the underlying sets on their own terms).",
 			Source: Source{URL: "https://raw.githubusercontent.com/AGI-Edgerunners/LLM-Adapters/8166572/dataset/" + a.folder + "/test.json"},
+			Layout: "one JSON object a line, or one JSON array of them: instruction, input (empty), output, answer",
 			files:  []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json"},
 			open:   openAdapter,
 		})
@@ -104,14 +105,15 @@ var commonsense = Entry{
 	Form:  "mixed",
 	About: "One question of each of arc-challenge, arc-easy, boolq, hellaswag, openbookqa, piqa, social-iqa and winogrande in turn, until the " +
 		"shortest is used up, so that the first n questions are an even mix for every n. These are the sets' test items; the paper's are training items.",
-	open: openCommonsense,
+	Layout: "a folder with the files of those eight",
+	open:   openCommonsense,
 }
 
 func openCommonsense(_ string, o Options) ([]Item, error) {
 	var sets [][]Item
 	shortest := 0
 	for _, e := range adapters() {
-		path, err := e.find(o.Data)
+		path, err := e.find(o)
 		if err != nil {
 			return nil, err
 		}

@@ -13,16 +13,18 @@ import (
 // Entry is a line of the catalogue of tasks.
 type Entry struct {
 	synod.Entry
-	Form   string `json:"form"`            // of its answers, or "mixed"
-	Items  int    `json:"items"`           // how many the published set has
-	About  string `json:"about,omitempty"` // source, licence, what to beware of
-	Source Source `json:"source,omitzero"` // the published file; zero for a set inside the binary
+	Form   string `json:"form"`             // of its answers, or "mixed"
+	Items  int    `json:"items"`            // how many the published set has
+	About  string `json:"about,omitempty"`  // source, licence, what to beware of
+	Layout string `json:"layout,omitempty"` // of its file; "" for a set inside the binary
+	Source Source `json:"source,omitzero"`  // the published file, where there is one
 
 	files []string // names by which a folder of data may hold it
 	open  func(path string, o Options) ([]Item, error)
 }
 
-// Source is a published file.
+// Source is a published file. Only one whose digest was checked against a copy is
+// pulled; its URL names a commit, never a branch.
 type Source struct {
 	URL    string `json:"url"`
 	SHA256 string `json:"sha256,omitempty"` // "" where no digest is known
@@ -32,6 +34,7 @@ type Source struct {
 // Options say which items of a set are wanted.
 type Options struct {
 	Data   string // the file, or a folder that holds it under its usual name
+	Pulled string // the folder of a Store, where Data is ""
 	Levels []int  // only items of these levels; empty: all
 	Seed   uint64 // of the built-in problems
 	Number int    // how many built-in problems; 0: as many as the catalogue says
@@ -55,7 +58,7 @@ func (e Entry) Open(o Options) (Set, error) {
 	path := ""
 	if len(e.files) > 0 {
 		var err error
-		if path, err = e.find(o.Data); err != nil {
+		if path, err = e.find(o); err != nil {
 			return nil, err
 		}
 	}
@@ -72,10 +75,16 @@ func (e Entry) Open(o Options) (Set, error) {
 	return list(items), nil
 }
 
-// find is where the set lies, given a file or a folder.
-func (e Entry) find(data string) (string, error) {
+// find is where the set lies: what was given, a file or a folder, or what was
+// pulled.
+func (e Entry) find(o Options) (string, error) {
+	data := o.Data
 	if data == "" {
-		return "", fmt.Errorf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Name, e.files[0])
+		path, err := e.pulled(o.Pulled)
+		if path != "" || err != nil {
+			return path, err
+		}
+		return "", &NoDataError{e}
 	}
 	info, err := os.Stat(data)
 	if err != nil {
@@ -91,4 +100,15 @@ func (e Entry) find(data string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("task: %s: %s holds none of %s", e.Name, data, strings.Join(e.files, ", "))
+}
+
+// NoDataError says that a set was neither given nor pulled.
+type NoDataError struct{ Entry Entry }
+
+func (e *NoDataError) Error() string {
+	s := fmt.Sprintf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Entry.Name, e.Entry.files[0])
+	if e.Entry.Source.Pinned() {
+		s += ", or fetch it with: synod data pull " + e.Entry.Name
+	}
+	return s
 }

@@ -14,6 +14,7 @@ var csqa = Entry{
 	Form:  string(synod.Choice), Items: 1221,
 	About:  "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat one.",
 	Source: Source{URL: "https://s3.amazonaws.com/commonsensqa/dev_rand_split.jsonl"},
+	Layout: "one JSON object a line: id, question, question_concept, choices {label: […], text: […]}, answerKey; or the release's: id, question {stem, question_concept, choices: [{label, text}]}, answerKey",
 	files:  []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
 	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, csqaItem) },
 }

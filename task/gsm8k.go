@@ -13,11 +13,12 @@ var gsm8k = Entry{
 	Form:  string(synod.Number), Items: 1319,
 	About: "Cobbe et al. 2021, MIT. The key is what follows #### in the worked solution.",
 	Source: Source{
-		URL:    "https://raw.githubusercontent.com/openai/grade-school-math/3101c7d/grade_school_math/data/test.jsonl",
+		URL:    "https://raw.githubusercontent.com/openai/grade-school-math/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data/test.jsonl",
 		SHA256: "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14", Size: 749738,
 	},
-	files: []string{"gsm8k-test.jsonl", "test.jsonl"},
-	open:  func(path string, _ Options) ([]Item, error) { return readRows(path, gsm8kItem) },
+	Layout: `one JSON object a line: question, answer (worked, with the last line "#### N")`,
+	files:  []string{"gsm8k-test.jsonl", "test.jsonl"},
+	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, gsm8kItem) },
 }
 
 type gsm8kRow struct {

@@ -11,11 +11,12 @@ var math500 = Entry{
 	Form:  string(synod.Math), Items: 500,
 	About: "MATH (Hendrycks et al. 2021) in the split of Lightman et al. 2023, MIT.",
 	Source: Source{
-		URL:    "https://media.githubusercontent.com/media/openai/prm800k/main/prm800k/math_splits/test.jsonl",
+		URL:    "https://media.githubusercontent.com/media/openai/prm800k/7ecc794703b2877f63226f2477a49b34f9b25163/prm800k/math_splits/test.jsonl",
 		SHA256: "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132", Size: 446564,
 	},
-	files: []string{"math500.jsonl", "test.jsonl"},
-	open:  func(path string, _ Options) ([]Item, error) { return readRows(path, math500Item) },
+	Layout: "one JSON object a line: problem, solution, answer, subject, level (1 to 5), unique_id",
+	files:  []string{"math500.jsonl", "test.jsonl"},
+	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, math500Item) },
 }
 
 type math500Row struct {

@@ -12,8 +12,9 @@ var mmluPro = Entry{
 	Form:  string(synod.Choice), Items: 12032,
 	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. " +
 		"An answer that cannot be read stays unread; the authors' script draws a random letter there.",
-	files: []string{"mmlu-pro.jsonl"},
-	open:  func(path string, _ Options) ([]Item, error) { return readRows(path, mmluProItem) },
+	Layout: "one JSON object a line: question_id, question, options (a list), answer (a letter), answer_index, cot_content, category, src",
+	files:  []string{"mmlu-pro.jsonl"},
+	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, mmluProItem) },
 }
 
 type mmluProRow struct {

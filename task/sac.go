@@ -14,8 +14,9 @@ var sacMath = Entry{
 	Form:  string(synod.Math), Items: 30,
 	About: "arXiv 2605.09076, Appendix C; texts and keys of MATH. The key is the data set's: for de4ec0fd the paper " +
 		"prints 8√33/3, which is wrong (√(14²−13²) = 3√3). Only one of the 30 is in MATH500.",
-	files: []string{"sac-math500-l4.jsonl"},
-	open:  func(path string, _ Options) ([]Item, error) { return readRows(path, sacMathItem) },
+	Layout: "one JSON object a line: qid, problem, answer, paper_answer, level, subject, unique_id, in_math500",
+	files:  []string{"sac-math500-l4.jsonl"},
+	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, sacMathItem) },
 }
 
 type sacMathRow struct {
@@ -53,8 +54,9 @@ var sacCommonsense = Entry{
 	Form:  "mixed", Items: 30,
 	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. Of ten the exact " +
 		"text was not recovered; they are asked in the paper's shortened wording, and their note says so.",
-	files: []string{"sac-commonsense.jsonl"},
-	open:  func(path string, _ Options) ([]Item, error) { return readRows(path, sacCommonsenseItem) },
+	Layout: "one JSON object a line: qid, format, source, instruction (or null), answer, choices [{label, text}], paper_question, text_verified, recovered_from",
+	files:  []string{"sac-commonsense.jsonl"},
+	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, sacCommonsenseItem) },
 }
 
 type sacCommonsenseRow struct {

@@ -19,11 +19,12 @@ var xstest = Entry{
 	About: "Röttger et al. 2024, CC-BY-4.0. A safe prompt is to be complied with, an unsafe one refused. " +
 		"What is graded is the label of a reply, refusal or compliance, not its words.",
 	Source: Source{
-		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd/xstest_prompts.csv",
+		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd738c1fcbc36edd83d5e7d1b71a3e2d84d/xstest_prompts.csv",
 		SHA256: "11783fb294ed017473ee53c207d71f2161c7672c8d0b037501e78387f801cb5a", Size: 38719,
 	},
-	files: []string{"xstest.jsonl", "xstest_prompts.csv"},
-	open:  openXSTest,
+	Layout: "CSV with the columns id,prompt,type,label,focus,note; or one JSON object a line with these keys, all strings",
+	files:  []string{"xstest.jsonl", "xstest_prompts.csv"},
+	open:   openXSTest,
 }
 
 type xstestRow struct {

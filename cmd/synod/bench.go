@@ -40,6 +40,7 @@ type benchFlags struct {
 	parallel int
 	form     string
 	data     string
+	pulled   string // where fetched sets lie
 	levels   []int
 	dryRun   bool
 	asJSON   bool
@@ -73,7 +74,7 @@ printed.`,
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything that is left to chance")
 	fl.IntVar(&f.parallel, "parallel", 1, "questions at once; members keep to their own concurrency limits")
 	fl.StringVar(&f.form, "form", "", "how answers to own questions are read: number, choice, bool, math or text (default: guessed line by line)")
-	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it")
+	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the run costs at least, probably and at most, and ask nothing")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print as JSON")
@@ -98,6 +99,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if err := f.check(); err != nil {
 		return fail(exitUsage, err)
 	}
+	f.pulled = a.tasks().Dir
 	items, err := f.items(name)
 	if err != nil {
 		return fail(exitUsage, err)
@@ -150,7 +152,7 @@ func (f *benchFlags) open(name string) (task.Set, error) {
 		if f.form != "" {
 			return nil, fmt.Errorf("--form is for a file of own questions; %s has its own", name)
 		}
-		o := task.Options{Data: f.data, Levels: f.levels, Seed: f.seed}
+		o := task.Options{Data: f.data, Pulled: f.pulled, Levels: f.levels, Seed: f.seed}
 		if len(f.levels) == 0 {
 			o.Number = f.n // the built-in task makes as many problems as are wanted
 		}

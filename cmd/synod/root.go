@@ -43,7 +43,7 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
 	})
 	root.AddCommand(
-		askCommand(a), replayCommand(a), modelsCommand(a), listCommand(a), explainCommand(a),
+		askCommand(a), replayCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
 		gradeCommand(), benchCommand(a), configCommand(a), graphCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
 	)
 	return root

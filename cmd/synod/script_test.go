@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"), []byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
 		},
 		Condition:     func(cond string) (bool, error) { return cond == "box" && absent == nil, nil },
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak, "asked": asked(stub)},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak, "asked": asked(stub), "exits": exits},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }

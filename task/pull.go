@@ -1,0 +1,157 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"synod.dev/synod/fetch"
+)
+
+// Store is a folder of pulled sets: NAME/FILE, the file as it was published.
+type Store struct {
+	Dir   string
+	fetch fetch.Client // https only, except in tests
+}
+
+// PullOptions let a caller watch a pull. Both may be nil.
+type PullOptions struct {
+	Progress func(done, total int64)
+	Notice   func(line string)
+}
+
+// The states of a set in a store.
+const (
+	Inside   = "inside"   // in the binary: it needs no data
+	Here     = "here"     // pulled, and as long as what is pinned
+	Damaged  = "damaged"  // there is a file of another length
+	Absent   = "absent"   // can be pulled
+	Unpinned = "unpinned" // cannot: nobody has checked the digest of the published file
+)
+
+// NoSourceError says that a set cannot be pulled, because no digest is known that
+// would tell its file from another.
+type NoSourceError struct{ Entry Entry }
+
+func (e *NoSourceError) Error() string {
+	s := fmt.Sprintf("task: %s has no pinned source", e.Entry.Name)
+	if u := e.Entry.Source.URL; u != "" {
+		s += ": nobody has checked a SHA-256 of what is published at " + u
+	}
+	return s
+}
+
+// PullError says that a set's file could not be fetched.
+type PullError struct {
+	Entry Entry
+	Err   error
+}
+
+func (e *PullError) Error() string {
+	return fmt.Sprintf("task: could not pull %s from %s: %v", e.Entry.Name, e.Entry.Source.URL, e.Err)
+}
+
+func (e *PullError) Unwrap() error { return e.Err }
+
+// Pinned says whether the bytes of the file are known beforehand.
+func (s Source) Pinned() bool { return s.SHA256 != "" }
+
+// NeedsData says whether the set is read from a file that is not in the binary.
+func (e Entry) NeedsData() bool { return e.Layout != "" }
+
+// file is where a store keeps a set, "" for one that cannot be pulled.
+func (s Store) file(e Entry) string {
+	if s.Dir == "" || !e.Source.Pinned() {
+		return ""
+	}
+	return filepath.Join(s.Dir, e.Name, path.Base(e.Source.URL))
+}
+
+// State says how a set stands, by the length of its file.
+func (s Store) State(e Entry) string {
+	switch {
+	case !e.NeedsData():
+		return Inside
+	case !e.Source.Pinned():
+		return Unpinned
+	}
+	info, err := os.Stat(s.file(e))
+	switch {
+	case err != nil:
+		return Absent
+	case info.Size() != e.Source.Size:
+		return Damaged
+	}
+	return Here
+}
+
+// Pull fetches a set's published file, checks it against the pinned SHA-256 and
+// puts it into the store, whole or not at all. What has come is kept when the
+// connection breaks, and the next Pull goes on there. The error is a
+// *NoSourceError, or a *PullError, which is a fetch.ErrDigest where the bytes are
+// not the pinned ones.
+func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
+	notice := func(format string, args ...any) {
+		if o.Notice != nil {
+			o.Notice(fmt.Sprintf(format, args...))
+		}
+	}
+	switch s.State(e) {
+	case Inside:
+		notice("%s is in the program: there is nothing to pull", e.Name)
+		return nil
+	case Unpinned:
+		return &NoSourceError{e}
+	}
+	to := s.file(e)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("task: %w", err)
+	}
+	unlock, err := fetch.Lock(ctx, filepath.Join(s.Dir, ".lock"))
+	if err != nil {
+		return fmt.Errorf("task: waiting for another pull: %w", err)
+	}
+	defer unlock()
+	if s.verify(e) == nil {
+		notice("%s is already there: %s", e.Name, to)
+		return nil
+	}
+	notice("%s: fetching %d bytes from %s", e.Name, e.Source.Size, e.Source.URL)
+	want := fetch.Want{Bytes: e.Source.Size, SHA256: e.Source.SHA256}
+	if err := s.fetch.Download(ctx, e.Source.URL, to+".part", want, o.Progress); err != nil {
+		return &PullError{e, err}
+	}
+	if err := os.Rename(to+".part", to); err != nil {
+		return fmt.Errorf("task: %w", err)
+	}
+	return nil
+}
+
+// verify says whether a set's file is the pinned one.
+func (s Store) verify(e Entry) error {
+	size, sum, err := fetch.Digest(s.file(e))
+	if err == nil && (size != e.Source.Size || sum != e.Source.SHA256) {
+		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned are %d with %s", s.file(e), fetch.ErrDigest, size, sum, e.Source.Size, e.Source.SHA256)
+	}
+	return err
+}
+
+// pulled is the path of a pulled set; "" where it has not been pulled. A file that
+// is not the pinned one is an error, so that nobody measures on it unawares.
+func (e Entry) pulled(dir string) (string, error) {
+	s := Store{Dir: dir}
+	if s.file(e) == "" {
+		return "", nil
+	}
+	err := s.verify(e)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("task: %s: %w; pull it again", e.Name, err)
+	}
+	return s.file(e), nil
+}
