@@ -40,7 +40,9 @@ func hub(t *testing.T, serve http.HandlerFunc) string {
 }
 
 func content(b []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b)) }
+	return func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	}
 }
 
 func toyStore(t *testing.T) Store {
@@ -97,15 +99,19 @@ func TestPullRefuses(t *testing.T) {
 		wrong bool // content, not connection
 		says  string
 	}{
-		"flipped byte":  {content(flipped), true, "pinned are"},
-		"short":         {content(published[:len(published)-1]), false, "unexpected EOF"},
-		"oversize":      {content(append(slices.Clone(published), 'x')), true, "more than"},
-		"endless":       {endless, true, "more than"},
-		"empty":         {content(nil), false, "unexpected EOF"},
-		"not there":     {http.NotFound, false, "404 Not Found"},
-		"failing":       {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "secret trace", 503) }, false, "503"},
-		"redirect":      {http.RedirectHandler(strings.Replace(other, "127.0.0.1", "localhost", 1), 302).ServeHTTP, false, "only https"},
-		"redirect loop": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://"+r.Host+"/", 302) }, false, "redirects"},
+		"flipped byte": {content(flipped), true, "pinned are"},
+		"short":        {content(published[:len(published)-1]), false, "unexpected EOF"},
+		"oversize":     {content(append(slices.Clone(published), 'x')), true, "more than"},
+		"endless":      {endless, true, "more than"},
+		"empty":        {content(nil), false, "unexpected EOF"},
+		"not there":    {http.NotFound, false, "404 Not Found"},
+		"failing": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "secret trace", http.StatusServiceUnavailable)
+		}, false, "503"},
+		"redirect": {http.RedirectHandler(strings.Replace(other, "127.0.0.1", "localhost", 1), http.StatusFound).ServeHTTP, false, "only https"},
+		"redirect loop": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+r.Host+"/", http.StatusFound)
+		}, false, "redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, e := toyStore(t), toy(hub(t, c.serve))
