@@ -48,6 +48,7 @@ func (r *Run) result(j job) (*result, error) {
 		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
 	}
 	res := &result{digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
+	res.Question = r.id(j)
 	res.Rounds = metrics.Held(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
 	verdict := r.decide(res.Rounds)
@@ -154,7 +155,7 @@ func (r *Run) Report() (*report.Report, error) {
 		return nil, err
 	}
 	n := tally.Numbers()
-	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Unscored
+	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Failed = len(out.Failures)
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

@@ -21,6 +21,7 @@ type Seat struct {
 
 // Case is one finished question.
 type Case struct {
+	Question string                        // its id: the repeats of a question are not independent
 	Rounds   [][]synod.Answer              // what was held after round t, by seat
 	Verdicts map[synod.Answer]task.Verdict // of every answer in Rounds
 	Agreed   bool                          // there was a decision

@@ -11,6 +11,11 @@ type Metrics struct {
 	Agreed    *Rate `json:"agreed"`            // questions with a decision
 	Capture   *Rate `json:"capture"`           // questions decided wrongly on what an adversary held; nil without adversaries
 	Liveness  *Rate `json:"liveness"`          // questions that came to an end with enough live members, failed ones counted
+
+	// EffectiveVotes is no share: it says how many independent votes the honest
+	// members are worth, between 1 and their number; N counts questions. What is
+	// measured and how stands at its home, votes.go.
+	EffectiveVotes *Rate `json:"effective_votes"`
 }
 
 // Change is a rate before and after the rounds.
@@ -55,6 +60,7 @@ type Numbers struct {
 	Groups    Groups
 	Rounds    []Round
 	Ties      Ties
+	Honest    int // seats that are honest and answer: the head count beside EffectiveVotes
 	Unscored  int // final answers of honest seats that are absent or unreadable
 }
 
@@ -64,9 +70,10 @@ func (t *Tally) Numbers() Numbers {
 		Metrics: Metrics{
 			IAA: t.iaa.rate(), FAA: t.faa.rate(), RA: t.ra.rate(), HMajority: t.honest.rate(), Decision: t.decision.rate(),
 			Agreed: t.agreed.rate(), Capture: t.capture.rate(), Liveness: t.live.rate(),
+			EffectiveVotes: t.voters.effective(),
 		},
 		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
-		Rounds: []Round{}, Ties: t.ties, Unscored: t.unscored,
+		Rounds: []Round{}, Ties: t.ties, Unscored: t.unscored, Honest: len(t.voters.seats),
 	}
 	if n.Metrics.BFTI = t.change.Difference(); n.Metrics.BFTI != nil {
 		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value

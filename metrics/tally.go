@@ -16,6 +16,7 @@ type Tally struct {
 	all             course
 	groups          map[string]*course
 	first           count // pluralities of first answers
+	voters          *voters
 	unscored        int
 }
 
@@ -59,7 +60,7 @@ func (c *count) rate() *Rate { return Wilson(c.right, c.n) }
 
 // NewTally starts a tally of cases of one council.
 func NewTally(seats []Seat) *Tally {
-	t := &Tally{seats: seats, before: map[string]*count{}, after: map[string]*count{}, groups: map[string]*course{}}
+	t := &Tally{seats: seats, before: map[string]*count{}, after: map[string]*count{}, groups: map[string]*course{}, voters: newVoters(seats)}
 	for _, group := range []string{Strong, Weak} {
 		t.before[group], t.after[group], t.groups[group] = &count{}, &count{}, &course{}
 	}
@@ -69,6 +70,7 @@ func NewTally(seats []Seat) *Tally {
 // Add counts a finished question.
 func (t *Tally) Add(c Case) {
 	t.members(&c)
+	t.voters.add(&c)
 	t.ra.vote(&c, c.last(), &t.ties.RA)
 	t.first.vote(&c, c.first(), &t.ties.First)
 	var honest []synod.Answer

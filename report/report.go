@@ -66,6 +66,7 @@ type Report struct {
 	Metrics     metrics.Metrics   `json:"metrics"`
 	Baselines   metrics.Baselines `json:"baselines"`
 	Ties        metrics.Ties      `json:"ties"`
+	Honest      int               `json:"honest"` // members that are honest and answer
 	Unscored    int               `json:"unscored"`
 	Groups      metrics.Groups    `json:"groups"`
 	Rounds      []metrics.Round   `json:"rounds"`

@@ -25,6 +25,7 @@ func (r *Report) rows() []row {
 		{"agreed", "questions decided", m.Agreed},
 		{"capture", "captured by an adversary", m.Capture},
 		{"liveness", "ended with enough live members", m.Liveness},
+		{"effective_votes", fmt.Sprintf("effective votes, of %d honest members", r.Honest), m.EffectiveVotes},
 	}
 	if r.Baselines.Strong != nil {
 		rows = append(rows, row{"single_strong", "alone: one strong member", r.Baselines.Strong})
@@ -54,6 +55,9 @@ func (r *Report) rows() []row {
 func percent(r *metrics.Rate) (value, interval string) {
 	if r == nil {
 		return "–", "–"
+	}
+	if r.Count {
+		return fmt.Sprintf("%.1f", r.Value), fmt.Sprintf("%.1f to %.1f", r.Low, r.High)
 	}
 	return fmt.Sprintf("%.1f %%", 100*r.Value), fmt.Sprintf("%.1f to %.1f", 100*r.Low, 100*r.High)
 }
