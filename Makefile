@@ -43,7 +43,7 @@ bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 transcript: ## renew the transcripts; read the diff
-	$(GO) test ./protocol/... -rewrite
+	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run Transcripts -rewrite || exit 1; done
 
 clean: ## remove what was built
 	rm -rf bin .tools

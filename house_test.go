@@ -29,6 +29,7 @@ var ranks = map[string]int{
 	"llm":         2,
 	"llm/llmtest": 2,
 	"sim":         3,
+	"sim/simtest": 4,
 	"metrics":     3,
 	"council":     5,
 	"report":      4,

@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sim"
+	"synod.dev/synod/sim/simtest"
 )
 
 func book(t *testing.T) *prompt.Book {
@@ -124,7 +125,7 @@ func TestLikelihoodScores(t *testing.T) {
 	value := map[synod.Answer]float64{"1": -0.1, "2": -2, "3": 5}
 	machines := make([]synod.Machine, 3)
 	for i := range machines {
-		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: neighbours(3, "complete")[i], F: 1, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
+		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
 	}
 	scores := map[synod.NodeID]synod.Score{}
 	sim.Run(sim.Config{

@@ -1,0 +1,96 @@
+package simtest
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/sim"
+)
+
+// Invariants holds a protocol against what every protocol must keep in every
+// trial, whatever is sent, lost or failing. draw makes one with its parameters.
+func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
+	t.Run("rounds and cost", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { roundsAndCost(t, Draw(t, draw(t))) })
+	})
+	t.Run("sources", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) { sources(t, Draw(t, draw(t))) })
+	})
+	t.Run("doubles change nothing", func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			c := Draw(t, draw(t))
+			plain := c.Run().Record
+			c.Shake = double
+			if shaken := c.Run().Record; shaken != plain {
+				t.Fatalf("the record differs:\n%s\nand\n%s", plain, shaken)
+			}
+		})
+	})
+	t.Run("fifty runs, one record", func(t *testing.T) {
+		c := rapid.Custom(func(t *rapid.T) *Trial { return Draw(t, draw(t)) }).Example(1)
+		first := c.Run().Record
+		for range 50 {
+			if again := c.Run().Record; again != first {
+				t.Fatalf("one seed, two records:\n%s\nand\n%s", first, again)
+			}
+		}
+	})
+}
+
+// roundsAndCost: every honest member that takes part plays exactly the rounds
+// there are, and calls stay within what is planned and one more a round for an
+// answer asked for again (I-SAC-8).
+func roundsAndCost(t *rapid.T, c *Trial) {
+	c.Faults = sim.Faults{Loss: rapid.Float64Range(0, .5).Draw(t, "loss"), Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 5).Draw(t, "delay"))}}
+	p := c.Run()
+	if p.Result.Stopped != sim.Finished {
+		t.Fatalf("it did not end: %s", p.Result.Stopped)
+	}
+	most := c.Protocol.MaxRounds()
+	degrees := make([]int, len(c.Peers))
+	for i := range c.Peers {
+		degrees[i] = len(c.Peers[i])
+		rounds := p.rounds(i)
+		if len(rounds) > 0 && (len(rounds) != most+1 || !slices.IsSorted(rounds) || rounds[0] != 0 || rounds[most] != most) {
+			t.Fatalf("node %d noted rounds %v; there are %d", i, rounds, most)
+		}
+	}
+	if bound := c.Protocol.Calls(degrees) + len(c.Peers)*most; p.Calls > bound {
+		t.Fatalf("%d calls; the bound is %d", p.Calls, bound)
+	}
+}
+
+// sources: every answer says where it comes from, and truly (I-SAC-9).
+func sources(t *rapid.T, c *Trial) {
+	held := map[synod.NodeID]synod.Answer{}
+	for _, n := range c.Run().Notes {
+		before := held[n.Node]
+		held[n.Node] = n.Answer
+		ok := false
+		switch n.Source {
+		case synod.Own:
+			ok = before == synod.None && n.Answer != synod.None
+		case synod.Absent:
+			ok = n.Answer == synod.None
+		case synod.Kept:
+			ok = n.Answer == before || before == synod.None
+		case synod.Adopted, synod.New:
+			ok = n.Round > 0 && n.Answer != before && (len(n.From) > 0) == (n.Source == synod.Adopted)
+		}
+		if !ok {
+			t.Fatalf("node %d held %s and notes %s", n.Node, before, n)
+		}
+	}
+}
+
+// double sends a message twice, another word for its slot, and its word for
+// another slot.
+func double(m *synod.Message) []*synod.Message {
+	later, other := *m, *m
+	later.Body, _ = synod.Response{Answer: "99"}.AppendBinary(nil)
+	other.Slot.Name = "elsewhere"
+	return []*synod.Message{&other, m, &later, m}
+}

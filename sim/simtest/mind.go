@@ -1,0 +1,91 @@
+package simtest
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+)
+
+// mind is how a scripted member answers typed prompts.
+type mind struct {
+	says    []string // one after another
+	sure    []float64
+	scores  map[synod.Answer]string
+	refines string
+}
+
+func (m *mind) learn(what, how string) (err error) {
+	switch what {
+	case "says":
+		m.says = strings.Split(how, "|")
+	case "sure":
+		for s := range strings.SplitSeq(how, "|") {
+			x, e := strconv.ParseFloat(s, 64)
+			m.sure, err = append(m.sure, x), errors.Join(err, e)
+		}
+	case "refines":
+		m.refines = how
+	case "scores":
+		m.scores = map[synod.Answer]string{}
+		for s := range strings.SplitSeq(how, ",") {
+			a, v, _ := strings.Cut(s, "=")
+			m.scores[synod.Answer(a)] = v
+		}
+	default:
+		return errors.New("unknown command")
+	}
+	return err
+}
+
+func (m *mind) reply(p *synod.Prompt) synod.Reply {
+	switch p.Purpose {
+	case synod.Answering:
+		return m.answer()
+	case synod.Scoring:
+		return m.score(p.Candidate)
+	}
+	best := p.Own
+	if m.refines == "best" {
+		best = p.Peers[0].Answer
+	}
+	return synod.Reply{Status: synod.OK, Text: "Answer: " + string(best)}
+}
+
+func (m *mind) answer() synod.Reply {
+	said := next(&m.says)
+	if said == "fails" {
+		return synod.Reply{Status: synod.Timeout}
+	}
+	r := synod.Reply{Status: synod.OK, Text: "Answer: " + said}
+	if len(m.sure) > 0 {
+		sure := next(&m.sure)
+		r.Confidence = &sure
+	}
+	return r
+}
+
+// next takes the first thing of a list, and leaves its last one there for ever.
+func next[T any](list *[]T) (first T) {
+	if len(*list) == 0 {
+		return first
+	}
+	if first = (*list)[0]; len(*list) > 1 {
+		*list = (*list)[1:]
+	}
+	return first
+}
+
+func (m *mind) score(candidate synod.Answer) synod.Reply {
+	switch s := m.scores[candidate]; s {
+	case "fails":
+		return synod.Reply{Status: synod.Unavailable}
+	case "garbles":
+		return synod.Reply{Status: synod.OK, Text: "I would rather not say"}
+	case "":
+		return synod.Reply{Status: synod.OK, Text: "0"}
+	default:
+		return synod.Reply{Status: synod.OK, Text: s}
+	}
+}

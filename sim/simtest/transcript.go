@@ -1,0 +1,209 @@
+// Package simtest holds what the tests of protocols share: transcripts, which are
+// prose with a run beside it, and trials, which are councils drawn at random and
+// what must hold in every one of them.
+//
+// A transcript is a text file: prose, a block of commands between "```play" and
+// "```", then the whole record between "```" and "```". Commands, one a line:
+//
+//	seats N edges 0-1,1-2,…        who talks to whom; "complete" for all
+//	f N | form number|text|… | exact
+//	KEY [VALUE]                    a parameter of the protocol; true without a value
+//	member I says A[|B…]           its answers, one after another, the last for ever; "fails" for a failed call
+//	member I sure X[|Y…]           the confidences that it states with them
+//	member I scores A=0.5,B=0.9    what it thinks of answers; 0 for others, "fails", "garbles"
+//	member I refines keep|best     keep: its answer stays; best: it takes the first shown
+//	silent I                       node I crashes at once
+//	liar I NAME [KEY=VALUE]        an adversary of the catalogue
+package simtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sim"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what happens into the transcripts")
+
+// Protocol is what is tested.
+type Protocol interface {
+	synod.Protocol
+	Paper()
+	Calls(degrees []int) int
+	MaxRounds() int
+}
+
+// Transcripts plays testdata/*.txt with fresh protocols.
+func Transcripts(t *testing.T, fresh func() Protocol) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := strings.Split(string(text), "```")
+			if len(parts) != 5 || !strings.HasPrefix(parts[1], "play\n") {
+				t.Fatalf("%s: want prose, a play block and a record block", file)
+			}
+			got := "\n" + newPlay(t, fresh(), strings.TrimPrefix(parts[1], "play\n")).record()
+			if *rewrite {
+				parts[3] = got
+				if err := os.WriteFile(file, []byte(strings.Join(parts, "```")), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if diff := cmp.Diff(parts[3], got); diff != "" {
+				t.Errorf("the record differs; -rewrite renews it (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+type play struct {
+	protocol Protocol
+	peers    [][]synod.NodeID
+	f        int
+	form     synod.Form
+	minds    []mind
+	liars    []adversary.Adversary
+	faults   sim.Faults
+}
+
+func newPlay(t *testing.T, protocol Protocol, text string) *play {
+	t.Helper()
+	p := &play{protocol: protocol, form: synod.Number}
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			if err := p.command(words); err != nil {
+				t.Fatalf("%q: %v", strings.TrimSpace(line), err)
+			}
+		}
+	}
+	return p
+}
+
+func (p *play) command(w []string) (err error) {
+	num := func(s string) (n int) {
+		n, e := strconv.Atoi(s)
+		if e != nil {
+			err = e
+		}
+		return n
+	}
+	switch w[0] {
+	case "seats":
+		n := num(w[1])
+		p.minds, p.liars = make([]mind, n), make([]adversary.Adversary, n)
+		p.peers = Neighbours(n, w[3])
+	case "f":
+		p.f = num(w[1])
+	case "form":
+		p.form = synod.Form(w[1])
+	case "exact":
+		p.protocol.Paper()
+	case "silent":
+		p.faults.Crashes = append(p.faults.Crashes, sim.Crash{Node: synod.NodeID(num(w[1]))})
+	case "member":
+		return p.minds[num(w[1])].learn(w[2], w[3])
+	case "liar":
+		p.liars[num(w[1])], err = liar(w[2], w[3:])
+	default:
+		return p.set(w[0], strings.Join(w[1:], " "))
+	}
+	return err
+}
+
+// set gives the protocol a parameter.
+func (p *play) set(key, value string) error {
+	if value == "" {
+		value = "true"
+	}
+	if !json.Valid([]byte(value)) {
+		value = strconv.Quote(value)
+	}
+	d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q: %s}", key, value)))
+	d.DisallowUnknownFields()
+	return d.Decode(p.protocol)
+}
+
+func liar(name string, params []string) (adversary.Adversary, error) {
+	entry, err := adversary.Catalogue.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	var with map[string]any
+	for _, w := range params {
+		key, value, _ := strings.Cut(w, "=")
+		with = map[string]any{key: value}
+	}
+	return entry.New(with)
+}
+
+// Neighbours reads "complete" or "0-1,1-2".
+func Neighbours(n int, s string) [][]synod.NodeID {
+	peers := make([][]synod.NodeID, n)
+	for i := range n {
+		for j := range n {
+			edge, back := fmt.Sprintf(",%d-%d,", i, j), fmt.Sprintf(",%d-%d,", j, i)
+			if i != j && (s == "complete" || strings.Contains(","+s+",", edge) || strings.Contains(","+s+",", back)) {
+				peers[i] = append(peers[i], synod.NodeID(j))
+			}
+		}
+		slices.Sort(peers[i])
+	}
+	return peers
+}
+
+func (p *play) machines() []synod.Machine {
+	q := &synod.Question{Text: "?", Form: p.form}
+	out := make([]synod.Machine, len(p.minds))
+	for i := range out {
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Question: q, Seed: script.Derive(1, uint64(i))}
+		out[i] = p.protocol.Join(seat)
+		if p.liars[i] != nil {
+			out[i] = p.liars[i].Corrupt(seat, out[i])
+		}
+	}
+	return out
+}
+
+// record is every effect of a run, alarms aside, one a line.
+func (p *play) record() string {
+	var r recorder
+	ask := func(calls []sim.Call) []synod.Reply {
+		out := make([]synod.Reply, len(calls))
+		for i, c := range calls {
+			out[i] = p.minds[c.Node].reply(c.Prompt)
+		}
+		return out
+	}
+	res := sim.Run(sim.Config{Machines: p.machines(), Ask: ask, Faults: p.faults, Log: &r})
+	fmt.Fprintf(&r.b, "ends: %s\n", res.Stopped)
+	return r.b.String()
+}
+
+type recorder struct{ b strings.Builder }
+
+func (r *recorder) Event(synod.Tick, synod.NodeID, synod.Event) {}
+func (r *recorder) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
+	if _, ok := e.(synod.Alarm); !ok {
+		fmt.Fprintf(&r.b, "%2d n%d %s\n", now, node, e)
+	}
+}
