@@ -15,6 +15,7 @@ import (
 // stands for all below it that have no line of their own.
 var ranks = map[string]int{
 	"":            0,
+	"robust":      0,
 	"fetch":       0,
 	"graph":       1,
 	"script":      1,
@@ -40,7 +41,7 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "graph", "script", "prompt", "protocol", "adversary", "metrics"}
+var pure = []string{"", "robust", "graph", "script", "prompt", "protocol", "adversary", "metrics"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 
