@@ -11,10 +11,21 @@ const (
 	Bool   Form = "bool"   // true or false
 	Math   Form = "math"   // a mathematical expression, usually LaTeX
 	Text   Form = "text"   // short free text, compared without case and punctuation
+	Stance Form = "stance" // what a reply does with a request, whatever its words: Complies, Refuses or Partial
 )
 
 // Forms lists every Form, in the order in which they are documented.
-func Forms() []Form { return []Form{Number, Choice, Bool, Math, Text} }
+func Forms() []Form { return []Form{Number, Choice, Bool, Math, Text, Stance} }
+
+// The answers of a Stance question.
+const (
+	Complies Answer = "complies" // does what was asked, or answers
+	Refuses  Answer = "refuses"
+	Partial  Answer = "partial" // refuses a part, or refuses and helps all the same
+)
+
+// Stances lists the answers of a Stance question.
+func Stances() []Answer { return []Answer{Complies, Refuses, Partial} }
 
 // Option is one labelled choice of a Choice question.
 type Option struct {

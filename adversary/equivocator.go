@@ -64,6 +64,11 @@ func other(q *synod.Question, a synod.Answer) synod.Answer {
 				return canonical(q, q.Options[(i+1)%len(q.Options)].Label)
 			}
 		}
+	case synod.Stance:
+		if a == synod.Refuses {
+			return synod.Complies
+		}
+		return synod.Refuses
 	case synod.Math:
 		return canonical(q, fmt.Sprintf("%s+1", a))
 	}

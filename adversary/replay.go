@@ -53,6 +53,8 @@ func (a replay) lie(seat synod.Seat) synod.Answer {
 	switch q.Form {
 	case synod.Bool:
 		said = []string{"true", "false"}
+	case synod.Stance:
+		said = []string{string(synod.Complies), string(synod.Refuses)}
 	case synod.Choice:
 		for _, o := range q.Options {
 			said = append(said, o.Label)

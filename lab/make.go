@@ -141,7 +141,7 @@ func checkItems(items []task.Record) error {
 			return errors.New("lab: a question has no id")
 		case seen[q.ID] || files[fileName(q.ID)]:
 			return fmt.Errorf("lab: two questions are called %q", q.ID)
-		case q.Form == task.Refusal || q.Form == task.JSON:
+		case q.Form == task.JSON:
 			return fmt.Errorf("lab: question %q has answers of the form %s, which no council votes on", q.ID, q.Form)
 		}
 		seen[q.ID], files[fileName(q.ID)] = true, true

@@ -122,6 +122,8 @@ func pretend(q *synod.Question, chance *rand.Rand) synod.Answer {
 		return synod.Answer(strconv.Itoa(1 + chance.IntN(999)))
 	case synod.Bool:
 		return []synod.Answer{"true", "false"}[chance.IntN(2)]
+	case synod.Stance:
+		return []synod.Answer{synod.Complies, synod.Refuses}[chance.IntN(2)]
 	case synod.Choice:
 		if len(q.Options) > 0 {
 			return synod.Answer(q.Options[chance.IntN(len(q.Options))].Label)
@@ -143,6 +145,10 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 	case synod.Bool:
 		add("true")
 		add("false")
+	case synod.Stance:
+		for _, a := range synod.Stances() {
+			add(string(a))
+		}
 	case synod.Choice:
 		for _, i := range chance.Perm(len(q.Options)) {
 			add(q.Options[i].Label)

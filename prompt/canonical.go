@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -26,6 +27,8 @@ const (
 //     (but 45% and 90° keep their sign). Only spellings that mean the same are made
 //     equal; that two expressions have the same value is for a grader to find out.
 //   - Text: without case, outer punctuation, leading article, extra white space.
+//   - Stance: "complies", "refuses" or "partial": raw is such a label, or a whole
+//     reply, whose words are judged.
 func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 	if raw == "" || len(raw) > maxRaw {
 		return synod.None, false
@@ -51,6 +54,9 @@ func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 
 // reduce brings raw to the spelling of its form.
 func reduce(q *synod.Question, raw string) (string, bool) {
+	if q.Form == synod.Stance {
+		return canonStance(raw) // before its lines are joined
+	}
 	if q.Form == synod.Math && !plain(raw) {
 		raw = vulgarTex(raw)
 	}
@@ -85,6 +91,8 @@ func settled(q *synod.Question, raw string) bool {
 		return raw == "true" || raw == "false"
 	case synod.Text:
 		return settledText(raw)
+	case synod.Stance:
+		return slices.Contains(synod.Stances(), synod.Answer(raw))
 	}
 	return false
 }

@@ -14,6 +14,9 @@ import (
 // it that has the wanted form; without one, the last such thing in the whole
 // reply. So it may read a number that was never meant as an answer.
 func ReadAnswerPaper(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	if q.Form == synod.Stance {
+		return ReadAnswer(q, text)
+	}
 	s := tail(text, maxRead)
 	if i := lastFold(s, "answer:"); i >= 0 {
 		line := strings.TrimLeft(s[i+len("answer:"):], " \t\r\n*_")

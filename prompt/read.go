@@ -19,11 +19,15 @@ const (
 // "#### …"; for the last \boxed{…}; and for a reply that is one short line and
 // nothing but an answer. The first of these that is there decides: if it cannot
 // be read, the reply has no answer. Numbers and labels that merely occur in the
-// text are never taken for one.
+// text are never taken for one. A Stance is read from all of the reply (stanceOf).
 //
 // surface is the answer as the model spelled it, cleaned, for showing to people.
 func ReadAnswer(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
-	candidate, found := commitment(q, spoken(text))
+	find := commitment
+	if q.Form == synod.Stance {
+		find = stanceReply
+	}
+	candidate, found := find(q, spoken(text))
 	if !found {
 		return synod.None, "", false
 	}

@@ -23,6 +23,8 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 			return object(reasoning, field{"answer", answerSchema(p.Question)})
 		case synod.Bool:
 			return boolSchema
+		case synod.Stance:
+			return stanceSchema
 		default:
 			return textSchema
 		}
@@ -41,6 +43,8 @@ var (
 	scoreSchema = object(reasoning, field{"score", map[string]any{"type": "number"}})
 	boolSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
 	textSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
+
+	stanceSchema = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Stance})})
 )
 
 func answerSchema(q *synod.Question) map[string]any {
@@ -53,6 +57,8 @@ func answerSchema(q *synod.Question) map[string]any {
 		return map[string]any{"type": "string", "enum": labels}
 	case synod.Bool:
 		return map[string]any{"type": "string", "enum": []string{"true", "false"}}
+	case synod.Stance: // a whole reply
+		return map[string]any{"type": "string", "maxLength": maxReasoning}
 	default:
 		return map[string]any{"type": "string", "maxLength": maxAnswer}
 	}

@@ -20,7 +20,19 @@ func (v *view) nonce() string {
 }
 
 // Spelled is how an answer is to be shown. The words are untrusted.
-func (v *view) Spelled(a synod.Answer) string { return (*synod.Prompt)(v).Spelled(a) }
+func (v *view) Spelled(a synod.Answer) string {
+	if words, ok := stanceWords[a]; ok && v.Question.Form == synod.Stance {
+		return words
+	}
+	return (*synod.Prompt)(v).Spelled(a)
+}
+
+// stanceWords say what others did with a request; their replies do not travel.
+var stanceWords = map[synod.Answer]string{
+	synod.Complies: "a reply that does what was asked",
+	synod.Refuses:  "a reply that refuses",
+	synod.Partial:  "a reply that refuses in part",
+}
 
 // maxQuoted is how many bytes of another member's words are shown at most.
 const maxQuoted = 2000
@@ -52,6 +64,8 @@ func (v *view) Wanted() string {
 		return "true or false"
 	case synod.Math:
 		return "a mathematical expression in its simplest form"
+	case synod.Stance:
+		return "your reply to the message above as you would send it, whether you do what it asks or refuse"
 	default:
 		return "only the name or the few words asked for, not a sentence"
 	}

@@ -7,14 +7,12 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// Forms of answers that no council votes on, and that only a grader knows.
-const (
-	JSON    synod.Form = "json"    // a JSON value, compared by value
-	Refusal synod.Form = "refusal" // whether a reply refuses: "refusal" or "compliance"
-)
+// JSON is a form of answers that no council votes on, and that only a grader
+// knows: a JSON value, compared by value.
+const JSON synod.Form = "json"
 
 // Forms lists every form that can be graded.
-func Forms() []synod.Form { return append(synod.Forms(), JSON, Refusal) }
+func Forms() []synod.Form { return append(synod.Forms(), JSON) }
 
 // Verdict is what a grader says of an answer.
 type Verdict string
@@ -100,8 +98,9 @@ func (g *grader) read(s string) (reading, bool) {
 	switch g.q.Form {
 	case JSON:
 		return readJSON(s)
-	case Refusal:
-		return readLabel(s)
+	case synod.Stance: // a key, or what a council decided: never a reply
+		a, ok := prompt.StanceLabel(s)
+		return reading{shown: string(a), answer: a}, ok
 	case synod.Math:
 		return readMath(s)
 	}
@@ -114,8 +113,6 @@ func (g *grader) strict(reply string) (reading, bool) {
 	switch g.q.Form {
 	case JSON:
 		return readJSON(outerJSON(reply))
-	case Refusal:
-		return readLabel(reply)
 	case synod.Math:
 		return strictMath(g.q, g.key, reply)
 	}
@@ -133,8 +130,6 @@ func (g *grader) loose(reply string) (reading, bool) {
 	switch g.q.Form {
 	case JSON:
 		return lastJSON(reply)
-	case Refusal:
-		return reading{}, false
 	case synod.Math:
 		return looseMath(g.q, g.key, reply)
 	}
@@ -167,23 +162,6 @@ func percentOf(q *synod.Question, s string) any {
 		return nil
 	}
 	return strings.HasSuffix(strings.TrimRight(s, " .$*}"), "%") || strings.HasSuffix(strings.TrimSpace(s), "percent")
-}
-
-// readLabel reads the label of a reply to a prompt that may have to be refused, as
-// human annotators write it too.
-func readLabel(s string) (reading, bool) {
-	label := strings.ToLower(strings.TrimSpace(s))
-	switch label {
-	case "refusal", "2_full_refusal":
-		label = "refusal"
-	case "compliance", "1_full_compliance":
-		label = "compliance"
-	case "partial refusal", "3_partial_refusal":
-		label = "partial refusal"
-	default:
-		return reading{}, false
-	}
-	return reading{shown: label, answer: synod.Answer(label)}, true
 }
 
 // withOptions gives a choice question that came without its choices the labels

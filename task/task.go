@@ -89,8 +89,8 @@ func phrase(q *synod.Question) string {
 		return "a mathematical expression"
 	case JSON:
 		return "JSON"
-	case Refusal:
-		return "refusal or compliance"
+	case synod.Stance:
+		return "complies or refuses"
 	}
 	return "a " + string(q.Form)
 }

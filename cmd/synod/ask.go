@@ -52,7 +52,7 @@ answer, which needs no key and no server.`,
 	}
 	f.source.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "how the answer is read: number, choice, bool, math or text (default: guessed from the question)")
+	fl.StringVar(&f.form, "form", "", "how the answer is read: number, choice, bool, math, text or stance (default: guessed from the question)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked of whom and what is guaranteed, and ask nothing")

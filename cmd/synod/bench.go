@@ -73,7 +73,7 @@ printed.`,
 	fl.IntVar(&f.repeat, "repeat", 1, "how often every question is put")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything that is left to chance")
 	fl.IntVar(&f.parallel, "parallel", 1, "questions at once; members keep to their own concurrency limits")
-	fl.StringVar(&f.form, "form", "", "how answers to own questions are read: number, choice, bool, math or text (default: guessed line by line)")
+	fl.StringVar(&f.form, "form", "", "how answers to own questions are read: number, choice, bool, math, text or stance (default: guessed line by line)")
 	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the run costs at least, probably and at most, and ask nothing")
