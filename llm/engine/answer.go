@@ -18,7 +18,7 @@ func (s *server) submit(wave []toChild) {
 	for _, m := range wave {
 		if m.Cancel {
 			s.runner.Cancel(m.ID)
-			delete(s.prompts, m.ID)
+			s.forget(m.ID)
 			jobs = slices.DeleteFunc(jobs, func(j batch.Job) bool {
 				if j.ID == m.ID && j.Grammar != nil {
 					j.Grammar.Close()
@@ -33,12 +33,45 @@ func (s *server) submit(wave []toChild) {
 			continue
 		}
 		s.prompts[m.ID] = len(j.Prompt)
+		if c := m.capture(); c != nil {
+			s.wanted[m.ID] = *c
+			j.Capture = c.wanted()
+		}
 		jobs = append(jobs, j)
 	}
 	s.runner.Submit(jobs...)
 }
 
+func (s *server) forget(id uint64) {
+	delete(s.prompts, id)
+	delete(s.wanted, id)
+}
+
+// capture is what hidden states a message asks for, or nil.
+func (m *toChild) capture() *Capture {
+	if m.Generate != nil {
+		return m.Generate.Capture
+	}
+	return m.Capture
+}
+
+// canCapture says why hidden states cannot be had.
+func (s *server) canCapture(c *Capture, answers int) error {
+	switch {
+	case c == nil:
+		return nil
+	case !s.session.Ordered():
+		return fmt.Errorf("engine: %w: hidden states cannot be told apart in the recurrent memory of %s", ErrRequest, s.session.Meta("general.architecture"))
+	case !s.opts.Hidden:
+		return fmt.Errorf("engine: %w: this engine was started without hidden states", ErrRequest)
+	}
+	return c.check(s.session.Layers(), s.session.Width(), answers)
+}
+
 func (s *server) job(m toChild) (batch.Job, error) {
+	if err := s.canCapture(m.capture(), max(1, len(m.Continuations))); err != nil {
+		return batch.Job{}, err
+	}
 	if m.Generate != nil {
 		return s.generation(m.ID, *m.Generate)
 	}
@@ -108,14 +141,18 @@ func (s *server) generation(id uint64, req Request) (batch.Job, error) {
 // report sends what became of a job.
 func (s *server) report(o batch.Outcome) {
 	u := Usage{PromptTokens: s.prompts[o.ID], CompletionTokens: o.Tokens, Shared: o.Shared}
-	delete(s.prompts, o.ID)
+	var states []*States
+	for _, pooled := range o.States {
+		states = append(states, s.wanted[o.ID].pack(pooled, s.session.Width()))
+	}
+	s.forget(o.ID)
 	switch {
 	case errors.Is(o.Err, batch.ErrJob):
 		s.send(fromChild{ID: o.ID, Err: &wireError{Kind: "request", Text: "engine: " + o.Err.Error()}})
 	case o.Err != nil:
 		s.send(fromChild{ID: o.ID, Err: toWire(o.Err)})
 	case len(o.Scores) > 0:
-		m := fromChild{ID: o.ID, Usage: &u}
+		m := fromChild{ID: o.ID, Usage: &u, States: states}
 		for _, x := range o.Scores {
 			sum := finite(x.Sum)
 			m.Scores = append(m.Scores, Score{Sum: sum, Mean: sum / float64(x.Tokens), Tokens: x.Tokens})
@@ -125,7 +162,11 @@ func (s *server) report(o batch.Outcome) {
 		for i, p := range o.Logprobs {
 			o.Logprobs[i] = finite(p)
 		}
-		s.send(fromChild{ID: o.ID, Result: &Result{Usage: u, Text: o.Text, Finish: o.Finish, Logprobs: o.Logprobs}})
+		r := &Result{Usage: u, Text: o.Text, Finish: o.Finish, Logprobs: o.Logprobs}
+		if len(states) > 0 {
+			r.States = states[0]
+		}
+		s.send(fromChild{ID: o.ID, Result: r})
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -136,4 +137,77 @@ func BenchmarkGrammar(b *testing.B) {
 	}
 	b.ReportMetric(float64(nh)/held.Seconds(), "tok/s-held")
 	b.ReportMetric(float64(nf)/free.Seconds(), "tok/s-free")
+}
+
+// BenchmarkHidden generates, and weighs four choices, on an engine without and on
+// one with hidden states: of no request (what every call of such an engine pays),
+// of one layer (a probe at work) and of all layers (collecting). The ways alternate
+// and no two share a prompt. Time is the child's processor time, which a busy
+// machine disturbs less; memory is the child's, at the end.
+func BenchmarkHidden(b *testing.B) {
+	plain, watched := startReal(b, nil), startReal(b, hidden)
+	layers := make([]int, watched.Info().Layers)
+	for i := range layers {
+		layers[i] = i
+	}
+	ways := []struct {
+		name string
+		c    *Client
+		want *Capture
+	}{
+		{"plain", plain, nil}, {"not-asked", watched, nil},
+		{"one-layer", watched, &Capture{layers[14:15], []Position{Mean}}}, {"all-layers", watched, &Capture{layers, Positions()}},
+	}
+	writing, weighing := make([]float64, len(ways)), make([]float64, len(ways))
+	for i := range b.N {
+		for w, way := range ways {
+			before := seconds(b, way.c)
+			r, err := way.c.Generate(b.Context(), Request{Prompt: fmt.Sprint(w, " story ", i, ": Once upon a time"), Temperature: 0.7, Seed: uint64(i), MaxTokens: 64, Capture: way.want})
+			if err != nil {
+				b.Fatal(err)
+			}
+			between := seconds(b, way.c)
+			q := fmt.Sprintf("%d. Question %d: Of the planets, which is number %d from the sun?\nAnswer:", w, i, i)
+			if _, _, _, err := way.c.Weigh(b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth", " Mars"}, way.want); err != nil {
+				b.Fatal(err)
+			}
+			writing[w] += (between - before) / float64(r.CompletionTokens)
+			weighing[w] += seconds(b, way.c) - between
+		}
+	}
+	for w, way := range ways[1:] {
+		b.ReportMetric(100*(writing[w+1]/writing[0]-1), "%-writing-"+way.name)
+		b.ReportMetric(100*(weighing[w+1]/weighing[0]-1), "%-weighing-"+way.name)
+	}
+	b.ReportMetric(resident(b, plain), "MB-plain")
+	b.ReportMetric(resident(b, watched), "MB-hidden")
+}
+
+// seconds is the processor time that a child has used.
+func seconds(b *testing.B, c *Client) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Pid()))
+	if err != nil {
+		b.Skip("this system does not tell a process's time: ", err)
+	}
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var user, system float64
+	_, err = fmt.Sscan(f[11]+" "+f[12], &user, &system)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return (user + system) / 100
+}
+
+// resident is a child's memory in MB.
+func resident(b *testing.B, c *Client) float64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Pid()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	var kB float64
+	if _, err := fmt.Sscan(after, &kB); err != nil {
+		b.Fatal(err)
+	}
+	return kB / 1024
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Generate asks for text and waits for it. When ctx ends, the child drops the
@@ -15,6 +16,9 @@ func (c *Client) Generate(ctx context.Context, req Request) (Result, error) {
 	if m.Result == nil {
 		return Result{}, fmt.Errorf("engine: the child sent no result")
 	}
+	if req.Capture != nil && !m.Result.States.whole() {
+		return Result{}, fmt.Errorf("engine: the child sent no hidden states")
+	}
 	return *m.Result, nil
 }
 
@@ -23,17 +27,27 @@ func (c *Client) Generate(ctx context.Context, req Request) (Result, error) {
 // with the space or line break that separates it from the prefix. The prefix is
 // computed once.
 func (c *Client) Likelihood(ctx context.Context, prefix string, continuations []string) ([]Score, Usage, error) {
-	if len(continuations) == 0 {
-		return nil, Usage{}, fmt.Errorf("engine: %w: no continuations", ErrRequest)
+	scores, _, usage, err := c.Weigh(ctx, prefix, continuations, nil)
+	return scores, usage, err
+}
+
+// Weigh is Likelihood with the hidden states of every continuation, if want is not nil.
+func (c *Client) Weigh(ctx context.Context, prefix string, continuations []string, want *Capture) ([]Score, []*States, Usage, error) {
+	n := len(continuations)
+	if n == 0 {
+		return nil, nil, Usage{}, fmt.Errorf("engine: %w: no continuations", ErrRequest)
 	}
-	m, err := c.call(ctx, toChild{Prefix: prefix, Continuations: continuations})
+	m, err := c.call(ctx, toChild{Prefix: prefix, Continuations: continuations, Capture: want})
 	if err != nil {
-		return nil, Usage{}, err
+		return nil, nil, Usage{}, err
 	}
-	if len(m.Scores) != len(continuations) || m.Usage == nil {
-		return nil, Usage{}, fmt.Errorf("engine: the child sent %d scores for %d continuations", len(m.Scores), len(continuations))
+	if len(m.Scores) != n || m.Usage == nil {
+		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d scores for %d continuations", len(m.Scores), n)
 	}
-	return m.Scores, *m.Usage, nil
+	if want != nil && (len(m.States) != n || slices.ContainsFunc(m.States, func(s *States) bool { return !s.whole() })) {
+		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d hidden states for %d continuations", len(m.States), n)
+	}
+	return m.Scores, m.States, *m.Usage, nil
 }
 
 func (c *Client) call(ctx context.Context, msg toChild) (fromChild, error) {

@@ -36,6 +36,9 @@ type Config struct {
 	// Memory bounds the child's private memory in bytes; 0 is 4 GiB and twice
 	// the model file; negative is no bound.
 	Memory int64
+	// Hidden makes hidden states available to requests that ask for them. All
+	// requests then pay a few per cent: see BenchmarkHidden.
+	Hidden bool
 }
 
 // Client talks to a running child. It is safe for concurrent use.
@@ -68,7 +71,7 @@ var errNested = fmt.Errorf("%w: this process was itself started as a model proce
 func Start(ctx context.Context, cfg Config) (*Client, error) {
 	opts := Options{
 		LibDir: cfg.LibDir, ModelPath: cfg.ModelPath, Context: cfg.Context, Seqs: cfg.Seqs,
-		Threads: cfg.Threads, AnyLibrary: cfg.AnyLibrary, Memory: cfg.Memory,
+		Threads: cfg.Threads, AnyLibrary: cfg.AnyLibrary, Memory: cfg.Memory, Hidden: cfg.Hidden,
 	}.withDefaults()
 	if err := opts.check(); err != nil {
 		return nil, err

@@ -14,6 +14,10 @@
 // start another is the caller's business. The child ends when its stdin does,
 // so it never outlives the parent.
 //
+// With Config.Hidden a request may ask for hidden states of any layers ([Capture]):
+// they are taken while it is computed, pooled in the child and come with the reply
+// ([States]); [Position] says exactly which tokens they are of.
+//
 // Requests that arrive together are decoded together (continuous batching over
 // Config.Seqs sequences) and share the cells of a common prompt prefix; what is
 // repeatable about that is said in internal/batch. Requests beyond Seqs wait.

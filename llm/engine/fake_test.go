@@ -191,7 +191,7 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%+v: %v", c.cfg, err)
 		}
 	}
-	o := Options{LibDir: "a b", ModelPath: "-m", Context: 100, Seqs: 2, Threads: 3, AnyLibrary: true, Memory: -1}
+	o := Options{LibDir: "a b", ModelPath: "-m", Context: 100, Seqs: 2, Threads: 3, AnyLibrary: true, Memory: -1, Hidden: true}
 	if back, err := ParseArgs(o.args()); err != nil || back != o {
 		t.Errorf("%+v came back as %+v, %v", o, back, err)
 	}

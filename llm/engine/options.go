@@ -19,6 +19,7 @@ type Options struct {
 	Threads    int
 	AnyLibrary bool // accept another version than LibraryVersion if it looks right
 	Memory     int64
+	Hidden     bool // hidden states can be asked for
 }
 
 const (
@@ -96,6 +97,9 @@ func (o Options) args() []string {
 	if o.AnyLibrary {
 		a = append(a, "--any-library")
 	}
+	if o.Hidden {
+		a = append(a, "--hidden")
+	}
 	return a
 }
 
@@ -111,6 +115,7 @@ func ParseArgs(args []string) (Options, error) {
 	fs.IntVar(&o.Threads, "threads", 1, "threads")
 	fs.Int64Var(&o.Memory, "memory", 0, "most bytes of private memory, 0 for a default")
 	fs.BoolVar(&o.AnyLibrary, "any-library", false, "accept another library version")
+	fs.BoolVar(&o.Hidden, "hidden", false, "look at hidden states")
 	if err := fs.Parse(args); err != nil {
 		return o, fmt.Errorf("engine: %w", err)
 	}

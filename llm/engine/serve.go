@@ -73,6 +73,7 @@ type server struct {
 	chat    chat
 	runner  *batch.Runner
 	prompts map[uint64]int // prompt tokens of jobs under way
+	wanted  map[uint64]Capture
 	out     io.Writer
 	failed  error // writing failed: the parent is gone
 }
@@ -91,12 +92,12 @@ func load(opts Options) (*server, error) {
 	}
 	lib.LoadBackends()
 	session, err := lib.Load(opts.ModelPath, llama.SessionConfig{
-		Cells: opts.cells(), Seqs: opts.Seqs + branches, Batch: batchTokens, Threads: opts.Threads,
+		Cells: opts.cells(), Seqs: opts.Seqs + branches, Batch: batchTokens, Threads: opts.Threads, Hidden: opts.Hidden,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w: %w", ErrModel, err)
 	}
-	s := &server{opts: opts, lib: lib, session: session, chat: newChat(session), prompts: map[uint64]int{}}
+	s := &server{opts: opts, lib: lib, session: session, chat: newChat(session), prompts: map[uint64]int{}, wanted: map[uint64]Capture{}}
 	s.runner = batch.New(session, batch.Config{
 		Seqs: opts.Seqs, Branches: branches, Context: opts.Context, Cells: opts.cells(),
 		Batch: batchTokens, Chunk: chunkTokens,
@@ -120,6 +121,7 @@ func (s *server) info() Info {
 		Description: s.session.Description(), Name: s.session.Meta("general.name"),
 		Architecture: s.session.Meta("general.architecture"), Params: s.session.Params(), Bytes: s.session.Size(),
 		ContextTrained: s.session.ContextTrained(), Vocabulary: s.session.Vocab(),
+		Layers: s.session.Layers(), Width: s.session.Width(), Hidden: s.opts.Hidden && s.session.Ordered(),
 		Template: s.chat.template, TemplateSHA256: s.chat.sha256(), Rendering: s.chat.rendering,
 		Library: s.lib.Version, Ggml: s.lib.Ggml, CPU: s.lib.CPUVariant(), System: s.lib.SystemInfo(),
 		Threads: s.opts.Threads, Seqs: s.opts.Seqs, Context: s.opts.Context, Cells: s.opts.cells(), Batch: batchTokens,

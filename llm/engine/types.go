@@ -29,6 +29,7 @@ type Request struct {
 	MaxTokens   int      `json:"max_tokens,omitempty"`  // 0 means 256
 	Stop        []string `json:"stop,omitempty"`        // not part of the text
 	Logprobs    bool     `json:"logprobs,omitempty"`
+	Capture     *Capture `json:"capture,omitempty"` // hidden states wanted; needs Config.Hidden
 }
 
 // Usage counts tokens. Shared is how many of the prompt's were not computed
@@ -47,6 +48,7 @@ type Result struct {
 	Text     string    `json:"text"`
 	Finish   string    `json:"finish"`
 	Logprobs []float64 `json:"logprobs,omitempty"`
+	States   *States   `json:"states,omitempty"` // if a Capture was given
 }
 
 // Score is the natural log-probability of a continuation, and that per token.
@@ -66,6 +68,9 @@ type Info struct {
 	Bytes          uint64 `json:"bytes"`
 	ContextTrained int    `json:"context_trained"`
 	Vocabulary     int    `json:"vocabulary"`
+	Layers         int    `json:"layers"`
+	Width          int    `json:"width"`  // of a hidden state
+	Hidden         bool   `json:"hidden"` // hidden states can be had
 
 	Template       string `json:"template"` // the chat template in the file, or ""
 	TemplateSHA256 string `json:"template_sha256"`
@@ -91,6 +96,7 @@ func (i Info) HasTemplate() bool { return i.Template != "" }
 // weights are in it by description only: put their SHA-256 beside it.
 func (i Info) Identity() string {
 	i.Template = "" // its hash stays
+	i.Hidden = false
 	raw, _ := json.Marshal(i)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:8])

@@ -17,6 +17,7 @@ type toChild struct {
 	Generate      *Request `json:"generate,omitempty"`
 	Prefix        string   `json:"prefix,omitempty"`
 	Continuations []string `json:"continuations,omitempty"`
+	Capture       *Capture `json:"capture,omitempty"` // with Continuations
 	Cancel        bool     `json:"cancel,omitempty"`
 }
 
@@ -28,6 +29,7 @@ type fromChild struct {
 	Err    *wireError `json:"err,omitempty"`
 	Result *Result    `json:"result,omitempty"`
 	Scores []Score    `json:"scores,omitempty"`
+	States []*States  `json:"states,omitempty"` // with Scores
 	Usage  *Usage     `json:"usage,omitempty"`
 }
 

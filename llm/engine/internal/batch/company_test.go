@@ -1,9 +1,11 @@
 package batch
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 
 	"synod.dev/synod/llm/engine/internal/llama"
@@ -20,6 +22,9 @@ func prompt(r *rand.Rand) []llama.Token {
 
 func randomJob(r *rand.Rand, id uint64, closed *int) Job {
 	j := Job{ID: id, Prompt: prompt(r)}
+	if r.IntN(2) == 0 {
+		j.Capture = Capture{Layers: [][]int{{0}, {3, 1}, {0, 1, 2}}[r.IntN(3)], Query: r.IntN(2) == 0, Last: r.IntN(2) == 0, Mean: r.IntN(2) == 0}
+	}
 	if r.IntN(3) == 0 {
 		for range 1 + r.IntN(5) {
 			c := make([]llama.Token, 1+r.IntN(6))
@@ -33,6 +38,9 @@ func randomJob(r *rand.Rand, id uint64, closed *int) Job {
 	j.MaxTokens = 1 + r.IntN(20)
 	j.Sampling = Sampling{Temperature: float64(r.IntN(3)) / 2, TopP: []float64{0, 0.8}[r.IntN(2)], Seed: r.Uint64()}
 	j.Logprobs = r.IntN(2) == 0
+	if r.IntN(3) == 0 {
+		j.Stop = []string{strconv.Itoa(r.IntN(10)) + " ", fmt.Sprint(r.IntN(toyVocab), " ", r.IntN(4))}
+	}
 	if r.IntN(3) == 0 {
 		j.Grammar = &evens{closed: closed}
 	}

@@ -13,6 +13,7 @@ import (
 type Model interface {
 	Decode([]llama.Entry) error
 	Logits(i int) []float32
+	State(i, layer int) ([]float32, error)
 	Keep(seq, n int) bool
 	Copy(src, dst, n int) bool
 	Piece(llama.Token) []byte
@@ -39,6 +40,8 @@ type Job struct {
 	Logprobs  bool
 
 	Continuations [][]llama.Token
+
+	Capture Capture
 }
 
 // Outcome is what became of a job.
@@ -51,6 +54,7 @@ type Outcome struct {
 	Shared   int    // prompt tokens taken over from another sequence
 	Logprobs []float64
 	Scores   []Score
+	States   []*States // nil without Capture; one, or one a continuation
 }
 
 // Score is the log-probability of one continuation.
@@ -106,5 +110,6 @@ func canonical(a, b *task) int {
 		cmp.Compare(a.job.Sampling.Temperature, b.job.Sampling.Temperature),
 		cmp.Compare(a.job.MaxTokens, b.job.MaxTokens),
 		slices.CompareFunc(a.job.Continuations, b.job.Continuations, slices.Compare[[]llama.Token]),
+		slices.Compare(a.job.Capture.Layers, b.job.Capture.Layers),
 	)
 }

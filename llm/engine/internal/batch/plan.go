@@ -16,10 +16,15 @@ type plan struct {
 	uses    []use
 }
 
-func (p *plan) add(u use, tokens []llama.Token, pos, seq int, logits func(i int) bool) {
+// add puts tokens into the batch; states are wanted where scores are.
+func (p *plan) add(u use, tokens []llama.Token, pos, seq int, logits func(i int) bool, layers []int) {
 	u.at, u.n = len(p.entries), len(tokens)
 	for i, t := range tokens {
-		p.entries = append(p.entries, llama.Entry{Token: t, Pos: pos + i, Seq: seq, Logits: logits(i)})
+		e := llama.Entry{Token: t, Pos: pos + i, Seq: seq, Logits: logits(i)}
+		if e.Logits {
+			e.Layers = layers
+		}
+		p.entries = append(p.entries, e)
 	}
 	p.uses = append(p.uses, u)
 }
@@ -30,7 +35,7 @@ func (r *Runner) plan() plan {
 	var p plan
 	for _, s := range r.slots {
 		if s.task != nil && s.task.fed() {
-			p.add(use{slot: s, take: (*Runner).took}, []llama.Token{s.task.next}, len(s.tokens), s.seq, always)
+			p.add(use{slot: s, take: (*Runner).took}, []llama.Token{s.task.next}, len(s.tokens), s.seq, always, s.task.job.Capture.answer())
 		}
 	}
 	branch := 0
@@ -51,7 +56,7 @@ func (r *Runner) plan() plan {
 		}
 		last := len(rest) - 1 // scores are wanted after the last token of the prompt only
 		chunk -= n
-		p.add(use{slot: s, take: (*Runner).read}, rest[:n], len(s.tokens), s.seq, func(i int) bool { return i == last })
+		p.add(use{slot: s, take: (*Runner).read}, rest[:n], len(s.tokens), s.seq, func(i int) bool { return i == last }, s.task.job.Capture.query())
 	}
 	return p
 }
@@ -60,10 +65,14 @@ func (r *Runner) plan() plan {
 // cells for this one batch.
 func (r *Runner) planScores(p *plan, s *slot, branch *int) {
 	for i, c := range s.task.job.Continuations {
-		if s.task.scores[i].Tokens == len(c) {
+		if s.task.scored(i) {
 			continue
 		}
-		if *branch == r.cfg.Branches || len(p.entries)+len(c)-1 > r.cfg.Batch {
+		layers, last := s.task.job.Capture.answer(), len(c)-1
+		if layers != nil {
+			last++ // the scores do not need the last token decoded, its states do
+		}
+		if *branch == r.cfg.Branches || len(p.entries)+last > r.cfg.Batch {
 			return
 		}
 		seq := r.cfg.Seqs + *branch
@@ -71,7 +80,7 @@ func (r *Runner) planScores(p *plan, s *slot, branch *int) {
 		n := len(s.tokens)
 		u := use{slot: s, which: i, branch: seq, take: (*Runner).scored}
 		if r.model.Copy(s.seq, seq, n) {
-			p.add(u, c[:len(c)-1], n, seq, always)
+			p.add(u, c[:last], n, seq, always, layers)
 			continue
 		}
 		r.failScore(s) // a recurrent memory cannot share a prefix

@@ -48,6 +48,7 @@ func (r *Runner) Submit(wave ...Job) {
 			r.finish(t, "", err)
 			continue
 		}
+		t.openPools()
 		ts = append(ts, t)
 	}
 	slices.SortStableFunc(ts, canonical)
@@ -120,7 +121,7 @@ func (r *Runner) finish(t *task, how string, err error) {
 	t.close()
 	o := Outcome{ID: t.job.ID, Err: err, Finish: how, Shared: t.shared, Tokens: t.made, Logprobs: t.logprobs, Scores: t.scores}
 	if err == nil {
-		o.Text = tidy(t.text)
+		o.Text, o.States = tidy(t.text), t.pooled()
 	}
 	r.emit(o)
 }

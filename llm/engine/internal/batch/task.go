@@ -21,6 +21,16 @@ type task struct {
 	text     []byte
 	logprobs []float64
 	scores   []Score
+
+	start   int    // where in the text next begins
+	cut     bool   // a stop string cut the text
+	closing string // how it ends once the states of next are there
+	pools   []*pooler
+}
+
+// scored reports whether nothing more is wanted of a continuation.
+func (t *task) scored(i int) bool {
+	return t.scores[i].Tokens == len(t.job.Continuations[i]) && (t.job.Capture.answer() == nil || t.pools[i].n > 0)
 }
 
 func (t *task) fed() bool { return t.pending }
@@ -38,6 +48,9 @@ func (t *task) outstanding(cfg Config, s *slot) int {
 	if len(t.job.Continuations) > 0 {
 		return n + t.job.room(cfg)
 	}
+	if t.pending && t.job.Capture.answer() != nil {
+		n++ // the last token is decoded as well
+	}
 	return n + t.job.MaxTokens - t.made
 }
 
@@ -47,6 +60,10 @@ func (r *Runner) read(u use) {
 	r.pool.add(s, t.job.Prompt[len(s.tokens):len(s.tokens)+u.n]...)
 	s.used = r.clock
 	if len(s.tokens) < len(t.job.Prompt) {
+		return
+	}
+	if err := r.asked(t, u.at+u.n-1); err != nil {
+		r.end(s, "", err)
 		return
 	}
 	logits := r.model.Logits(u.at + u.n - 1)
@@ -64,8 +81,17 @@ func (r *Runner) read(u use) {
 
 // took takes up a generated token that has now been decoded.
 func (r *Runner) took(u use) {
-	r.pool.add(u.slot, u.slot.task.next)
+	t := u.slot.task
+	r.pool.add(u.slot, t.next)
 	u.slot.used = r.clock
+	if err := r.answered(t, u.at); err != nil {
+		r.end(u.slot, "", err)
+		return
+	}
+	if t.closing != "" {
+		r.end(u.slot, t.closing, nil)
+		return
+	}
 	r.choose(u.slot, r.model.Logits(u.at))
 }
 
@@ -88,27 +114,46 @@ func (r *Runner) choose(s *slot, logits []float32) {
 	if t.job.Grammar != nil {
 		t.job.Grammar.Accept(tok)
 	}
+	t.start = len(t.text)
 	t.text = append(t.text, r.model.Piece(tok)...)
 	t.made++
-	if cut, ok := stopAt(t.text, t.job.Stop); ok {
-		t.text = cut
-		r.end(s, "stop", nil)
-		return
-	}
-	if t.made >= t.job.MaxTokens {
-		r.end(s, "length", nil)
-		return
-	}
 	t.next, t.pending = tok, true
+	if cut, ok := stopAt(t.text, t.job.Stop); ok {
+		t.text, t.cut = cut, true
+		r.last(s, "stop", t.start < len(cut))
+	} else if t.made >= t.job.MaxTokens {
+		r.last(s, "length", true)
+	}
+}
+
+// last ends a task with the token just chosen. Where states are wanted and the
+// token is part of the answer, it is decoded first.
+func (r *Runner) last(s *slot, how string, part bool) {
+	t := s.task
+	if part && t.job.Capture.answer() != nil {
+		t.closing = how
+		return
+	}
+	t.pending = false
+	r.end(s, how, nil)
 }
 
 // scored takes up a continuation.
 func (r *Runner) scored(u use) {
 	t := u.slot.task
+	if t == nil { // another of its continuations in this batch ended it
+		r.model.Keep(u.branch, 0)
+		return
+	}
 	c := t.job.Continuations[u.which]
-	for j := range u.n {
+	for j := range len(c) - 1 {
 		logits := r.model.Logits(u.at + j)
 		t.scores[u.which].Sum += float64(logits[c[j+1]]) - logNormaliser(logits)
+	}
+	if err := r.weighed(t, u); err != nil {
+		r.model.Keep(u.branch, 0)
+		r.end(u.slot, "", err)
+		return
 	}
 	t.scores[u.which].Tokens = len(c)
 	u.slot.used = r.clock
@@ -119,7 +164,7 @@ func (r *Runner) scored(u use) {
 func (r *Runner) endScores(s *slot) {
 	made := 0
 	for i, c := range s.task.job.Continuations {
-		if s.task.scores[i].Tokens != len(c) {
+		if !s.task.scored(i) {
 			return
 		}
 		made += len(c)

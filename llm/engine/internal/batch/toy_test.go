@@ -22,6 +22,8 @@ type toy struct {
 	fail    error
 	whole   bool // like a recurrent memory: no sharing
 	bad     error
+	states  map[int][]float32 // by entry and layer
+	blind   bool              // shows no states
 }
 
 type cell struct{ token llama.Token }
@@ -45,7 +47,7 @@ func (m *toy) Decode(entries []llama.Entry) error {
 		return err
 	}
 	m.batches = append(m.batches, slices.Clone(entries))
-	m.logits = map[int][]float32{}
+	m.logits, m.states = map[int][]float32{}, map[int][]float32{}
 	for i, e := range entries {
 		if e.Pos != len(m.seqs[e.Seq]) {
 			m.bad = fmt.Errorf("sequence %d has %d tokens, position %d decoded", e.Seq, len(m.seqs[e.Seq]), e.Pos)
@@ -54,6 +56,9 @@ func (m *toy) Decode(entries []llama.Entry) error {
 		m.seqs[e.Seq] = append(m.seqs[e.Seq], &cell{token: e.Token})
 		if e.Logits {
 			m.logits[i] = toyLogits(m.seqs[e.Seq])
+		}
+		for _, l := range e.Layers {
+			m.states[1000*i+l] = toyState(m.seqs[e.Seq], l)
 		}
 	}
 	if n := m.inUse(); n > m.room {
@@ -77,6 +82,23 @@ func toyLogits(cells []*cell) []float32 {
 }
 
 func (m *toy) Logits(i int) []float32 { return m.logits[i] }
+
+func (m *toy) State(i, layer int) ([]float32, error) {
+	if s := m.states[1000*i+layer]; s != nil && !m.blind {
+		return s, nil
+	}
+	return nil, fmt.Errorf("no state of layer %d after entry %d", layer, i)
+}
+
+// toyState depends on everything the sequence holds and on the layer.
+func toyState(cells []*cell, layer int) []float32 {
+	h := uint64(layer + 77)
+	for _, c := range cells {
+		h = mix(h*31 + uint64(c.token) + 1)
+	}
+	r := rand.New(rand.NewPCG(h, 2))
+	return []float32{r.Float32(), r.Float32(), r.Float32()}
+}
 
 func (m *toy) Keep(seq, n int) bool {
 	if m.whole && n > 0 {

@@ -4,6 +4,7 @@ package llama
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
@@ -36,6 +37,13 @@ type calls struct {
 	modelRecurrent func(Model) bool
 	modelHybrid    func(Model) bool
 	modelDiffusion func(Model) bool
+	modelLayers    func(Model) int32
+	modelWidth     func(Model) int32
+
+	tensorName  func(unsafe.Pointer) unsafe.Pointer
+	tensorRows  func(unsafe.Pointer) int64
+	tensorBytes func(unsafe.Pointer) uint64
+	tensorGet   func(t unsafe.Pointer, into *float32, offset, size uint64)
 
 	memory    func(Context) Memory
 	seqRemove func(m Memory, seq, p0, p1 int32) bool
@@ -104,6 +112,12 @@ func (l *Library) symbols() []symbol {
 		{&l.modelRecurrent, "llama", "llama_model_is_recurrent"},
 		{&l.modelHybrid, "llama", "llama_model_is_hybrid"},
 		{&l.modelDiffusion, "llama", "llama_model_is_diffusion"},
+		{&l.modelLayers, "llama", "llama_model_n_layer"},
+		{&l.modelWidth, "llama", "llama_model_n_embd"},
+		{&l.tensorName, "ggml-base", "ggml_get_name"},
+		{&l.tensorRows, "ggml-base", "ggml_nrows"},
+		{&l.tensorBytes, "ggml-base", "ggml_nbytes"},
+		{&l.tensorGet, "ggml-base", "ggml_backend_tensor_get"},
 		{&l.memory, "llama", "llama_get_memory"},
 		{&l.seqRemove, "llama", "llama_memory_seq_rm"},
 		{&l.seqCopy, "llama", "llama_memory_seq_cp"},

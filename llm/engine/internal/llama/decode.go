@@ -41,6 +41,9 @@ func (s *Session) Decode(entries []Entry) error {
 		return fmt.Errorf("llama: batch of %d tokens, want 1 to %d", len(entries), len(s.batch.token))
 	}
 	s.logits = s.logits[:0]
+	if s.watch != nil {
+		s.watch.expect(entries)
+	}
 	b := s.batch
 	for i, e := range entries {
 		b.token[i], b.pos[i], b.seq[i], b.logits[i] = e.Token, int32(e.Pos), int32(e.Seq), 0

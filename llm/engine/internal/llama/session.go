@@ -26,6 +26,7 @@ type Session struct {
 	logits  []int32 // batch indexes that asked for logits, for bounds checks
 	pieces  map[Token][]byte
 	addsBOS bool
+	watch   *watch // nil: hidden states are not looked at
 }
 
 // SessionConfig sizes a session.
@@ -34,6 +35,7 @@ type SessionConfig struct {
 	Seqs    int // sequences
 	Batch   int // most tokens in one decode call
 	Threads int
+	Hidden  bool // make State possible; the callback for it costs every decode call some time
 }
 
 // LoadBackends loads the compute backends beside the library; ggml picks the
@@ -101,6 +103,10 @@ func (s *Session) open(cfg SessionConfig) error {
 	cp.NSeqMax, cp.KVUnified, cp.SwaFull = uint32(cfg.Seqs), 1, 1
 	cp.NThreads, cp.NThreadsBatch = int32(cfg.Threads), int32(cfg.Threads)
 	cp.NoPerf = 1
+	if cfg.Hidden {
+		s.watch = &watch{lib: s.lib, width: s.Width()}
+		cp.CbEval = s.watch.callback()
+	}
 	if s.ctx = s.lib.contextInit(s.model, cp); s.ctx == 0 {
 		return fmt.Errorf("no context of %d tokens for it (memory?)", cfg.Cells)
 	}

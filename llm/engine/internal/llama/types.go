@@ -120,11 +120,12 @@ type chatMessage struct {
 	Content *byte
 }
 
-// Entry is one token to decode: what, where, for which sequence, and whether
-// the distribution after it is wanted.
+// Entry is one token to decode: what, where, for which sequence, whether the
+// distribution after it is wanted and, with it, of which layers the output.
 type Entry struct {
 	Token  Token
 	Pos    int
 	Seq    int
 	Logits bool
+	Layers []int
 }

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"synod.dev/synod/llm/engine/internal/batch"
+)
+
+// Position says how the hidden states of a prompt and its answer become one
+// vector (CP-WBFT, "Representation Type Analysis" and Eq. 2). A state "at a token"
+// is the output of a layer at the place where that token is read, as it goes into
+// the next layer: before the model's final norm, also in the last layer. Layers
+// count from 0, the first after the embedding.
+//
+// The answer's tokens are those that were generated, without the one that ends the
+// turn and without those that begin where a stop string begins or later; or, for
+// Likelihood, all tokens of the continuation. An answer without tokens has neither
+// Last nor Mean.
+type Position string
+
+// The positions, in the order in which they are listed.
+const (
+	Query Position = "query" // at the last token of the prompt, the template's words included
+	Last  Position = "last"  // at the last token of the answer
+	Mean  Position = "mean"  // the mean over all tokens of the answer
+)
+
+// Positions lists every Position.
+func Positions() []Position { return []Position{Query, Last, Mean} }
+
+// Capture says which hidden states are wanted with a reply. They are taken while it
+// is computed; only the pooled vectors leave the child.
+type Capture struct {
+	Layers    []int      `json:"layers"`
+	Positions []Position `json:"positions"`
+}
+
+// States are the pooled hidden states of one answer.
+type States struct {
+	Capture
+	Width  int    `json:"width"`
+	Tokens int    `json:"tokens"` // of the answer
+	Data   packed `json:"data"`   // position by position, layer by layer, Width numbers each
+}
+
+// At is the vector of a layer at a position, or nil if it was not captured or the
+// answer has no tokens. It is a view.
+func (s *States) At(layer int, p Position) []float32 {
+	l, at := slices.Index(s.Layers, layer), slices.Index(s.Positions, p)
+	if l < 0 || at < 0 || s.Tokens == 0 && p != Query {
+		return nil
+	}
+	from := (at*len(s.Layers) + l) * s.Width
+	return s.Data[from : from+s.Width : from+s.Width]
+}
+
+// whole reports whether the numbers are as many as the head says.
+func (s *States) whole() bool {
+	return s != nil && len(s.Data) == s.Width*len(s.Layers)*len(s.Positions)
+}
+
+// check says why a model of so many layers of that width cannot give these states
+// for n answers.
+func (c Capture) check(layers, width, n int) error {
+	for i, l := range c.Layers {
+		if l < 0 || l >= layers {
+			return fmt.Errorf("engine: %w: layer %d; the model has layers 0 to %d", ErrRequest, l, layers-1)
+		}
+		if slices.Contains(c.Layers[:i], l) {
+			return fmt.Errorf("engine: %w: layer %d is asked for twice", ErrRequest, l)
+		}
+	}
+	for i, p := range c.Positions {
+		if !slices.Contains(Positions(), p) || slices.Contains(c.Positions[:i], p) {
+			return fmt.Errorf("engine: %w: position %q; want each of %v once at most", ErrRequest, p, Positions())
+		}
+	}
+	if len(c.Layers) == 0 || len(c.Positions) == 0 {
+		return fmt.Errorf("engine: %w: hidden states of %d layers at %d positions; want at least one of each", ErrRequest, len(c.Layers), len(c.Positions))
+	}
+	if bytes := 16 * (width*len(c.Layers)*len(c.Positions) + 64) / 3 * n; bytes > maxFrame-1<<16 { // base64 of float32
+		return fmt.Errorf("engine: %w: hidden states of %d answers would be %d MB; ask for fewer layers or positions", ErrRequest, n, bytes>>20)
+	}
+	return nil
+}
+
+func (c *Capture) wanted() batch.Capture {
+	if c == nil {
+		return batch.Capture{}
+	}
+	has := func(p Position) bool { return slices.Contains(c.Positions, p) }
+	return batch.Capture{Layers: c.Layers, Query: has(Query), Last: has(Last), Mean: has(Mean)}
+}
+
+// pack puts pooled vectors into the order of the wire; what an answer without
+// tokens does not have becomes zeroes, which At does not show.
+func (c Capture) pack(in *batch.States, width int) *States {
+	out := &States{Capture: c, Width: width, Tokens: in.Tokens}
+	for _, p := range c.Positions {
+		rows := map[Position][][]float32{Query: in.Query, Last: in.Last, Mean: in.Mean}[p]
+		for k := range c.Layers {
+			if rows == nil {
+				out.Data = append(out.Data, make([]float32, width)...)
+				continue
+			}
+			out.Data = append(out.Data, rows[k]...)
+		}
+	}
+	return out
+}
+
+// packed travels as base64 of little-endian numbers.
+type packed []float32
+
+// MarshalJSON writes the numbers as one string.
+func (p packed) MarshalJSON() ([]byte, error) {
+	raw := make([]byte, 0, 4*len(p))
+	for _, x := range p {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return json.Marshal(raw)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (p *packed) UnmarshalJSON(text []byte) error {
+	var raw []byte
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return err
+	}
+	if len(raw)%4 != 0 {
+		return fmt.Errorf("engine: %d bytes are not float32 numbers", len(raw))
+	}
+	*p = make(packed, len(raw)/4)
+	for i := range *p {
+		(*p)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return nil
+}
