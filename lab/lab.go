@@ -59,6 +59,15 @@ type Run struct {
 // Dir is the folder.
 func (r *Run) Dir() string { return r.dir }
 
+// Spec is the council.
+func (r *Run) Spec() (council.Spec, error) {
+	spec, err := council.Parse([]byte(r.Council))
+	if err != nil {
+		return spec, fmt.Errorf("lab: the run's council: %w", err)
+	}
+	return spec, nil
+}
+
 // ErrNoRun says that a folder holds no run.
 var ErrNoRun = errors.New("there is no run in this folder")
 

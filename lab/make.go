@@ -67,7 +67,7 @@ func Draft(p Plan) (*Run, error) {
 // OccupiedError says that a folder holds something already.
 type OccupiedError struct {
 	Dir     string
-	Run     bool     // it is a run
+	Run     bool     // it is a run, or a grid of runs
 	Changes []string // in what it differs from the new one
 }
 

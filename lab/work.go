@@ -24,9 +24,10 @@ type Options struct {
 type Progress struct {
 	Total    int
 	Finished int
-	Failed   int // by this Work; the next one tries again
-	Now      int // finished by this Work
-	Calls    int // made by this Work
+	Failed   int    // by this Work; the next one tries again
+	Now      int    // finished by this Work
+	Calls    int    // made by this Work
+	Cell     string // of a grid: the one that is worked on
 }
 
 // Left is how many questions are neither finished nor failed.

@@ -51,6 +51,21 @@ func (r *Report) rows() []row {
 	return rows
 }
 
+// groupRounds are the rates of groups by round; tables of one run leave them out.
+func (r *Report) groupRounds() (rows []row) {
+	for _, round := range r.Rounds {
+		for _, g := range []struct {
+			name string
+			rate *metrics.Rate
+		}{{metrics.Weak, round.Weak}, {metrics.Strong, round.Strong}} {
+			if g.rate != nil {
+				rows = append(rows, row{fmt.Sprintf("%s_round_%d", g.name, round.T), fmt.Sprintf("%s members after round %d", g.name, round.T), g.rate})
+			}
+		}
+	}
+	return rows
+}
+
 // percent prints a rate for people: value and interval.
 func percent(r *metrics.Rate) (value, interval string) {
 	if r == nil {

@@ -11,6 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/preset"
 	"synod.dev/synod/task"
 )
 
@@ -42,6 +43,8 @@ type benchFlags struct {
 	data     string
 	pulled   string // where fetched sets lie
 	levels   []int
+	members  string
+	cell     string
 	dryRun   bool
 	asJSON   bool
 }
@@ -49,10 +52,14 @@ type benchFlags struct {
 func benchRun(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
-		Use:   "run TASK|FILE.jsonl",
-		Short: "Put the questions of a task to a council",
+		Use:   "run TASK|FILE.jsonl|PRESET",
+		Short: "Put the questions of a task to a council, or run an experiment of a paper",
 		Long: `Puts the first N questions of a task, or of a file of own questions, to a
 council. The file has lines of {"id", "question", "answer", "choices"?}.
+
+A preset (synod list presets) is an experiment of a paper: a grid of cells, each a
+run with a council of its own. Its members are simulated, embedded (the model in
+the box), recorded, or models that a council file defines.
 
 A seat of the council file may say group: weak or group: strong, which members are
 not told and the report tells apart. Simulated members know the keys; whatever
@@ -62,7 +69,9 @@ Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 
 usage · 130 interrupted: what is finished is kept, and the command that goes on is
 printed.`,
 		Example: `  synod bench run builtin -c council.yaml -n 30 -o runs/first
-  synod bench run gsm8k --data ./data -c council.yaml -n 200 --parallel 8 -o runs/gsm8k`,
+  synod bench run gsm8k --data ./data -c council.yaml -n 200 --parallel 8 -o runs/gsm8k
+  synod bench run sac-table1 --members simulated --repeat 20 -o runs/t1
+  synod bench report runs/t1 --vs paper`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchRun(cmd, args[0], f) },
 	}
@@ -76,6 +85,8 @@ printed.`,
 	fl.StringVar(&f.form, "form", "", "how answers to own questions are read: number, choice, bool, math, text or stance (default: guessed line by line)")
 	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
+	fl.StringVar(&f.members, "members", "", "of a preset: simulated, embedded, recorded, or a council `file` that has the models it seats (default simulated)")
+	fl.StringVar(&f.cell, "cell", "", "of a preset: only the cells whose names fit a `pattern`, such as 'sac-*'")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the run costs at least, probably and at most, and ask nothing")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print as JSON")
 	return cmd
@@ -100,6 +111,12 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return fail(exitUsage, err)
 	}
 	f.pulled = a.tasks().Dir
+	if p, err := preset.Catalogue.Find(name); err == nil {
+		return a.presetRun(cmd, p, f)
+	}
+	if f.members != "" || f.cell != "" {
+		return fail(exitUsage, fmt.Errorf("--members and --cell are for presets, and %q is none", name), "see: synod list presets")
+	}
 	items, err := f.items(name)
 	if err != nil {
 		return fail(exitUsage, err)
@@ -191,6 +208,11 @@ run does not go on if they differ.`,
 			if f.parallel < 1 {
 				return fail(exitUsage, fmt.Errorf("--parallel is %d; it must be at least 1", f.parallel))
 			}
+			if grid, err := lab.OpenGrid(args[0]); err == nil {
+				return a.benchWork(cmd, grid, f.parallel)
+			} else if !errors.Is(err, lab.ErrNoRun) {
+				return fail(exitError1, err)
+			}
 			run, err := lab.Open(args[0])
 			if err != nil {
 				return fail(exitError1, err)
@@ -225,8 +247,15 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 	return nil
 }
 
+// bench is what can be worked on: a run, or a grid of runs.
+type bench interface {
+	Dir() string
+	Work(context.Context, lab.Options) (lab.Progress, error)
+	Estimate(context.Context) (*lab.Estimate, error)
+}
+
 // benchWork works on a run and says what came of it.
-func (a *app) benchWork(cmd *cobra.Command, run *lab.Run, parallel int) error {
+func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	show := a.benchProgress(cmd)
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release, Progress: show.at})
 	show.done()

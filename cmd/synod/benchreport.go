@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 func benchReport() *cobra.Command {
-	var format, against string
+	var format, against, versus string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Report a run from its folder",
@@ -29,9 +30,20 @@ counted apart. Adversaries count as wrong members; ties count as votes not won.
 			if !slices.Contains(report.Formats(), format) {
 				return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(report.Formats(), ", ")))
 			}
+			if versus != "" && versus != "paper" {
+				return fail(exitUsage, fmt.Errorf("--vs is %q; it must be paper", versus))
+			}
+			if grid, err := lab.OpenGrid(args[0]); err == nil {
+				return gridReport(cmd, grid, format, versus)
+			} else if !errors.Is(err, lab.ErrNoRun) {
+				return fail(exitError1, err)
+			}
 			run, err := lab.Open(args[0])
 			if err != nil {
 				return fail(exitError1, err)
+			}
+			if versus != "" {
+				return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, and no paper's figures are known for it", args[0], run.Task))
 			}
 			r, err := run.Report()
 			if err != nil {
@@ -53,12 +65,13 @@ counted apart. Adversaries count as wrong members; ties count as votes not won.
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "text", strings.Join(report.Formats(), ", "))
+	cmd.Flags().StringVar(&versus, "vs", "", "paper: set a preset's figures beside the paper's, with a verdict")
 	cmd.Flags().StringVar(&against, "against", "", "the `folder` of another run to compare with")
 	return cmd
 }
 
 // printEstimate says what a run would cost.
-func printEstimate(cmd *cobra.Command, run *lab.Run, asJSON bool) error {
+func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)

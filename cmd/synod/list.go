@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph"
+	"synod.dev/synod/lab/preset"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/protocol"
@@ -47,11 +48,12 @@ func shelves() []shelf {
 			e, _ := task.Catalogue.Find(name)
 			return fmt.Sprintf("%s\n\nanswers     %s\nitems       %d", e.About, e.Form, e.Items)
 		}},
-		{"presets", none, nil},
+		{"presets", func() []synod.Entry { return lines(preset.Catalogue.All()) }, func(name string) string {
+			p, _ := preset.Catalogue.Find(name)
+			return p.About + "\n\nsource      " + p.Source
+		}},
 	}
 }
-
-func none() []synod.Entry { return []synod.Entry{} }
 
 func lines[T synod.Listed](all []T) []synod.Entry {
 	out := make([]synod.Entry, len(all))

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/report"
+)
+
+// presetRun makes the grid of a preset and works on it.
+func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error {
+	for _, name := range []string{"council", "set", "model", "form", "level"} {
+		if cmd.Flags().Changed(name) {
+			return fail(exitUsage, fmt.Errorf("--%s is for a task; a preset has councils of its own and takes --members", name))
+		}
+	}
+	grid, err := p.Draft(preset.Options{
+		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell, Program: "synod " + release, Env: a.env(),
+	})
+	if err != nil {
+		return configError(err)
+	}
+	if f.dryRun {
+		return printEstimate(cmd, grid, f.asJSON)
+	}
+	if err := a.fetchGrid(cmd, grid); err != nil {
+		return err
+	}
+	if err := grid.Create(f.out); err != nil {
+		return occupied(err, f.out)
+	}
+	if !a.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d cells · %s\n", len(grid.Cells), grid.Note)
+	}
+	return a.benchWork(cmd, grid, f.parallel)
+}
+
+// fetchGrid fetches the models that the cells' embedded seats need.
+func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
+	for _, run := range grid.Runs {
+		spec, err := run.Spec()
+		if err != nil {
+			return fail(exitError1, err)
+		}
+		if err := a.fetchModels(cmd, spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gridReport prints a grid in a format.
+func gridReport(cmd *cobra.Command, grid *lab.Grid, format, versus string) error {
+	if formats := report.GridFormats(); !slices.Contains(formats, format) {
+		return fail(exitUsage, fmt.Errorf("--format %s is for a single run; a grid is printed as one of %v, and each of its cells is a run: synod bench report %s/cells/%s --format %s", format, formats, grid.Dir(), grid.Cells[0].Name, format))
+	}
+	g, err := grid.Report()
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	if err := g.Write(cmd.OutOrStdout(), format, versus != ""); err != nil {
+		return fail(exitError1, err)
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"synod.dev/synod/report"
+)
+
+// GridVersion is the version of a grid's folder. OpenGrid refuses a later one.
+const GridVersion = 1
+
+// Cell is one cell of a grid: a run, what is varied in it, and what a paper says
+// of it.
+type Cell struct {
+	Name    string                   `json:"cell"` // also its folder
+	Params  map[string]any           `json:"params"`
+	Paper   map[string]report.Figure `json:"paper"`             // by metric; empty: the paper has no such cell
+	Assumed []string                 `json:"assumed,omitempty"` // metrics that the members were made to have
+}
+
+// GridManifest says what a grid is, in grid.json.
+type GridManifest struct {
+	Version int    `json:"version"`
+	Program string `json:"program"`
+	Preset  string `json:"preset"`
+	Source  string `json:"source"`  // the paper and the table
+	Members string `json:"members"` // as they were chosen: simulated, embedded, recorded, or a file's name
+	Note    string `json:"note"`    // what a reader must know of the members and the questions
+	Cells   []Cell `json:"cells"`
+}
+
+// Grid is a folder of runs that are reported together:
+//
+//	grid.json      what is varied and what it is compared with
+//	cells/NAME/    a run folder a cell
+//
+// The folder comes into being whole, and each cell keeps what Run promises: so a
+// grid may be killed at any instant, resumed and moved.
+type Grid struct {
+	GridManifest
+	Runs []*Run // by cell
+	dir  string
+}
+
+// Dir is the folder.
+func (g *Grid) Dir() string { return g.dir }
+
+// DraftGrid puts a grid together without writing anything: one plan a cell.
+func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
+	g := &Grid{GridManifest: m}
+	g.Version = GridVersion
+	if len(plans) != len(m.Cells) || len(plans) == 0 {
+		return nil, fmt.Errorf("lab: a grid of %d cells and %d plans", len(m.Cells), len(plans))
+	}
+	seen := map[string]bool{}
+	for i, c := range m.Cells {
+		if !cellName.MatchString(c.Name) || seen[c.Name] {
+			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
+		}
+		seen[c.Name] = true
+		run, err := Draft(plans[i])
+		if err != nil {
+			return nil, fmt.Errorf("cell %s: %w", c.Name, err)
+		}
+		g.Runs = append(g.Runs, run)
+	}
+	return g, nil
+}
+
+// cellName is what a cell's name, and so its folder's, may look like.
+var cellName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)
+
+// Create writes the grid's folder, which must be new or empty.
+func (g *Grid) Create(dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return g.occupied(dir)
+	}
+	dir = filepath.Clean(dir)
+	making := dir + ".new" // left behind by a Create that died
+	if err := os.RemoveAll(making); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Join(making, "cells"), 0o700); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	for i, run := range g.Runs {
+		if err := run.Create(filepath.Join(making, "cells", g.Cells[i].Name)); err != nil {
+			return err
+		}
+		run.dir = filepath.Join(dir, "cells", g.Cells[i].Name)
+	}
+	manifest, err := json.MarshalIndent(g.GridManifest, "", "  ")
+	if err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	if err := writeWhole(filepath.Join(making, "grid.json"), append(manifest, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(making, dir); err != nil { // over an empty folder, too
+		return fmt.Errorf("lab: %w", err)
+	}
+	g.dir = dir
+	return nil
+}
+
+// occupied says what a folder holds that is not empty.
+func (g *Grid) occupied(dir string) error {
+	e := &OccupiedError{Dir: dir}
+	if old, err := OpenGrid(dir); err == nil {
+		e.Run, e.Changes = true, old.Changes(g)
+	} else if _, err := Open(dir); err == nil {
+		e.Run, e.Changes = true, []string{"it is a single run, and this is the grid " + g.Preset}
+	}
+	return e
+}
+
+// Changes lists in what another grid differs from this one.
+func (g *Grid) Changes(other *Grid) (out []string) {
+	for _, d := range [][3]string{{"preset", g.Preset, other.Preset}, {"members", g.Members, other.Members}} {
+		if d[1] != d[2] {
+			out = append(out, fmt.Sprintf("%s: %s there, %s now", d[0], d[1], d[2]))
+		}
+	}
+	if len(g.Runs) != len(other.Runs) {
+		return append(out, fmt.Sprintf("cells: %d there, %d now", len(g.Runs), len(other.Runs)))
+	}
+	for i, run := range g.Runs {
+		for _, change := range run.Changes(other.Runs[i]) {
+			out = append(out, g.Cells[i].Name+": "+change)
+		}
+	}
+	return out
+}
+
+// OpenGrid reads a grid's folder.
+func OpenGrid(dir string) (*Grid, error) {
+	path := filepath.Join(dir, "grid.json")
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("lab: %s: %w", dir, ErrNoRun)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	g := &Grid{dir: dir}
+	if err := json.Unmarshal(b, &g.GridManifest); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", path, err)
+	}
+	if g.Version < 1 || g.Version > GridVersion {
+		return nil, fmt.Errorf("lab: %s: version %d; this program reads up to %d", path, g.Version, GridVersion)
+	}
+	for _, c := range g.Cells {
+		if !cellName.MatchString(c.Name) {
+			return nil, fmt.Errorf("lab: %s: %q is no name for a cell", path, c.Name)
+		}
+		run, err := Open(filepath.Join(dir, "cells", c.Name))
+		if err != nil {
+			return nil, err
+		}
+		g.Runs = append(g.Runs, run)
+	}
+	return g, nil
+}
+
+// Work works on one cell after another. What Run.Work says holds of every cell.
+func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
+	total := 0
+	for _, run := range g.Runs {
+		total += run.total()
+	}
+	show := o.Progress
+	before := Progress{Total: total}
+	for i, run := range g.Runs {
+		o.Progress = func(p Progress) {
+			if show != nil {
+				sum := before.and(p)
+				sum.Cell = g.Cells[i].Name
+				show(sum)
+			}
+		}
+		p, err := run.Work(ctx, o)
+		before = before.and(p)
+		if err != nil {
+			return before, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
+		}
+	}
+	return before, nil
+}
+
+// and adds what one cell has come to.
+func (p Progress) and(cell Progress) Progress {
+	p.Finished += cell.Finished
+	p.Failed += cell.Failed
+	p.Now += cell.Now
+	p.Calls += cell.Calls
+	return p
+}
+
+// Estimate adds up what the cells cost.
+func (g *Grid) Estimate(ctx context.Context) (*Estimate, error) {
+	sum := &Estimate{}
+	for i, run := range g.Runs {
+		e, err := run.Estimate(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
+		}
+		sum.add(e)
+	}
+	return sum, nil
+}
+
+func (e *Estimate) add(f *Estimate) {
+	e.Questions += f.Questions
+	for _, a := range [][2]*Amount{{&e.Low, &f.Low}, {&e.Expected, &f.Expected}, {&e.Worst, &f.Worst}} {
+		a[0].Calls += a[1].Calls
+		a[0].Prompt += a[1].Prompt
+		a[0].Completion += a[1].Completion
+	}
+}

@@ -1,0 +1,30 @@
+package lab
+
+import (
+	"slices"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+// Report derives everything from what is on file, cell by cell.
+func (g *Grid) Report() (*report.Grid, error) {
+	out := &report.Grid{
+		Report: report.Report{Version: report.Version, Repeat: g.Runs[0].Repeat, Seed: g.Runs[0].Seed, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
+		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note,
+	}
+	var tasks []string
+	for i, run := range g.Runs {
+		r, err := run.Report()
+		if err != nil {
+			return nil, err
+		}
+		out.Add(report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed))
+		tasks = append(tasks, run.Task)
+	}
+	slices.Sort(tasks)
+	if tasks = slices.Compact(tasks); len(tasks) == 1 {
+		out.Task = tasks[0]
+	}
+	return out, nil
+}

@@ -1,0 +1,190 @@
+package preset
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/report"
+)
+
+// sacFigures are Tables 1 to 6 of the SAC paper, in percent.
+//
+//go:embed sac.csv
+var sacFigures []byte
+
+// sacQuestions is how many questions the paper's figures rest on.
+const sacQuestions = 30
+
+// sacTable is what one table varies.
+type sacTable struct {
+	number  int
+	task    string
+	strong  float64 // ability of simulated members: the mean of the table's initial accuracies
+	weak    float64
+	n       int
+	robust  map[string]int // r by graph family
+	liars   []int          // b; the weak fill up to three, or to two at n = 9
+	summary string
+}
+
+var (
+	small = map[string]int{"merg": 4, "complete": 4, "er": 4}
+	large = map[string]int{"merg": 5, "complete": 5, "preferential": 4, "er": 4}
+)
+
+func sacTables() (all []Preset) {
+	for _, t := range []sacTable{
+		{1, "sac-math", 0.837, 0.261, 7, small, []int{1}, "MATH level 4, n=7: IAA, FAA, BFTI, RA, groups, H-Majority"},
+		{2, "sac-math", 0.837, 0.261, 7, small, []int{1}, "MATH level 4, n=7: weak and strong by round"},
+		{3, "sac-commonsense", 0.838, 0.747, 7, small, []int{1}, "commonsense, n=7: IAA, FAA, BFTI, RA, groups, H-Majority"},
+		{4, "sac-commonsense", 0.838, 0.747, 7, small, []int{1}, "commonsense, n=7: weak and strong by round"},
+		{5, "sac-math", 0.837, 0.261, 7, small, []int{1, 2, 3}, "MATH level 4, n=7: one to three adversaries"},
+		{6, "sac-math", 0.837, 0.261, 9, large, []int{1}, "MATH level 4, n=9"},
+	} {
+		all = append(all, Preset{
+			Entry:  synod.Entry{Name: fmt.Sprintf("sac-table%d", t.number), Summary: "SAC " + t.summary},
+			Source: fmt.Sprintf("arXiv 2605.09076, Table %d", t.number),
+			About: `SAC and, beside it, CP-WBFT on the paper's graphs, with F=3, T=6 and its two
+adversaries: replay (a reply to some other question) and weak-answer (as in the
+reference code). Weak members sit at 0 and 1, adversaries last, as in that code; so
+on a MERG seats 1 and 5 never hear the adversary. The paper's figures rest on 30
+questions and stand beside both adversaries.
+
+simulated  members of the abilities that the table starts from; "assumed" marks
+           the figures which that settles
+embedded   the model in the box, cool as the strong and hot as the weak model: they
+           hardly differ, so this shows the machinery and not the paper's claim
+FILE       a council file with models strong and weak (gpt-4o-mini and gpt-3.5-turbo
+           in the paper); seats, graph and protocol are the preset's`,
+			plan: t.plan,
+		})
+	}
+	return all
+}
+
+func (t sacTable) plan(o Options) (*plan, error) {
+	found, err := models(o, map[string]map[string]council.Params{
+		"simulated": {
+			"strong": {"provider": "simulated", "ability": t.strong, "seed": 1},
+			"weak":   {"provider": "simulated", "ability": t.weak, "seed": 2},
+		},
+		"embedded": {
+			"strong": {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.2},
+			"weak":   {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 1.5},
+		},
+	}, "strong", "weak")
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	var note string
+	if p.task, p.items, note, err = questions(o, t.task, sacQuestions); err != nil {
+		return nil, err
+	}
+	p.note = strings.TrimSpace(sacNotes[o.Members] + " " + note)
+	paper, err := sacPaper(t.number)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"sac", "cp-wbft"} {
+		if _, err := protocol.Catalogue.Find(name); err != nil {
+			continue
+		}
+		for _, family := range slices.Sorted(maps.Keys(t.robust)) {
+			for _, b := range t.liars {
+				for _, liar := range []string{"replay", "weak-answer"} {
+					c := t.cell(o, name, family, b, liar, found)
+					c.Params["task"] = p.task
+					c.Paper = paper[sacKey{name, family, b}]
+					p.cells = append(p.cells, c)
+				}
+			}
+		}
+	}
+	return p, nil
+}
+
+var sacNotes = map[string]string{
+	"simulated": "Members: simulated, with the table's initial accuracies.",
+	"embedded":  "Members: one small model at two temperatures, so weak and strong hardly differ.",
+}
+
+// cell is one council of the paper: weak members first, adversaries last.
+func (t sacTable) cell(o Options, name, family string, b int, liar string, models map[string]council.Params) cell {
+	weak, strong := 3-b, t.n-3
+	spec := council.Default()
+	spec.Council = fmt.Sprintf("%s-%s-b%d-%s", name, family, b, liar)
+	spec.Protocol = council.Params{"name": name}
+	spec.Graph = council.Params{"family": family}
+	if family == "er" || family == "preferential" {
+		spec.Graph["r"] = t.robust[family]
+	}
+	if family == "er" {
+		spec.Graph["seed"] = o.Seed
+	}
+	spec.F, spec.Exact, spec.Limits = 3, "paper", council.Limits{}
+	if name == "sac" {
+		spec.Protocol["rounds"] = 6
+	}
+	if o.Members == "embedded" { // a model this small writes no score that can be read
+		spec.Exact = ""
+		if name == "sac" {
+			spec.Protocol["score"] = "likelihood"
+		}
+	}
+	spec.Models = models
+	if weak > 0 {
+		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "w", Model: "weak", Count: weak, Group: "weak"})
+	}
+	spec.Seats = append(spec.Seats,
+		council.SeatSpec{ID: "s", Model: "strong", Count: strong, Group: "strong"},
+		council.SeatSpec{ID: "m", Model: "weak", Count: b, Adversary: council.Params{"name": liar}})
+	c := cell{spec: spec}
+	c.Name = spec.Council
+	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3, "adversary": liar, "r": t.robust[family], "exact": spec.Exact}
+	if o.Members == "simulated" {
+		c.Assumed = []string{"iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0"}
+	}
+	return c
+}
+
+// sacKey names a row of the paper.
+type sacKey struct {
+	protocol, graph string
+	b               int
+}
+
+// sacPaper reads a table's figures.
+func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
+	rows, err := csv.NewReader(bytes.NewReader(sacFigures)).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("sac.csv: %w", err)
+	}
+	figures := map[sacKey]map[string]report.Figure{}
+	for i, row := range rows[1:] {
+		number, err1 := strconv.Atoi(row[0])
+		b, err2 := strconv.Atoi(row[3])
+		value, err3 := strconv.ParseFloat(row[5], 64)
+		if err1 != nil || err2 != nil || err3 != nil {
+			return nil, fmt.Errorf("sac.csv: line %d cannot be read", i+2)
+		}
+		if number != table {
+			continue
+		}
+		key := sacKey{row[1], row[2], b}
+		if figures[key] == nil {
+			figures[key] = map[string]report.Figure{}
+		}
+		figures[key][row[4]] = report.Figure{Value: value / 100, N: sacQuestions}
+	}
+	return figures, nil
+}

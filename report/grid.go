@@ -1,0 +1,102 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	"synod.dev/synod/metrics"
+)
+
+// Figure is what a paper reports.
+type Figure struct {
+	Value float64 `json:"value"`
+	N     int     `json:"n"` // independent questions behind it
+}
+
+// The verdicts on a paper's figure.
+const (
+	Reproduced   = "reproduced"   // within Margin, and the difference may be none
+	Differs      = "differs"      // the interval of the difference excludes none
+	Inconclusive = "inconclusive" // neither: too few questions, there or here
+)
+
+// Margin is how far a reproduced figure may be from the paper's.
+const Margin = 0.05
+
+// Verdict compares our figure of a metric with a paper's; "" where we have none.
+// The paper's interval is not known; it is taken as that of a share over N
+// independent questions, since members that answer one question do not err
+// independently.
+func Verdict(metric string, ours *metrics.Rate, paper Figure) string {
+	d := metrics.Apart(ours, metrics.Published(paper.Value, paper.N, metric == "bfti"))
+	switch {
+	case d == nil:
+		return ""
+	case d.Low > 0 || d.High < 0:
+		return Differs
+	case math.Abs(d.Value) <= Margin:
+		return Reproduced
+	}
+	return Inconclusive
+}
+
+// Cell is a run of a grid, with what is varied in it and what the paper says. All
+// that Report has stands beside.
+type Cell struct {
+	Cell    string                   `json:"cell"`
+	Params  map[string]any           `json:"params"`
+	Metrics map[string]*metrics.Rate `json:"metrics"` // every rate by name, null where there is none
+	Paper   map[string]float64       `json:"paper"`
+	Verdict map[string]string        `json:"verdict"`
+	Assumed []string                 `json:"assumed"` // metrics that the members were made to have: their verdict says little
+	*Report
+
+	figures map[string]Figure
+}
+
+// NewCell sets a run's report beside the paper's figures.
+func NewCell(name string, params map[string]any, r *Report, paper map[string]Figure, assumed []string) Cell {
+	c := Cell{
+		Cell: name, Params: params, Report: r, Metrics: map[string]*metrics.Rate{}, Paper: map[string]float64{}, Verdict: map[string]string{},
+		Assumed: append([]string{}, assumed...), figures: paper,
+	}
+	for _, row := range append(r.rows(), r.groupRounds()...) {
+		c.Metrics[row.name] = row.rate
+	}
+	for metric, figure := range paper {
+		c.Paper[metric] = figure.Value
+		if v := Verdict(metric, c.Metrics[metric], figure); v != "" {
+			c.Verdict[metric] = v
+		}
+	}
+	return c
+}
+
+// Grid is the report of a preset: its totals, and a report a cell. The totals
+// have no rates, since cells measure different things.
+type Grid struct {
+	Report
+	Preset  string `json:"preset"`
+	Source  string `json:"source"`
+	Members string `json:"members"`
+	Note    string `json:"note"`
+	Cells   []Cell `json:"cells"`
+}
+
+// Add adds a cell and its totals.
+func (g *Grid) Add(c Cell) {
+	g.Cells = append(g.Cells, c)
+	g.Questions += c.Questions
+	g.Finished += c.Finished
+	g.Failed += c.Failed
+	g.Unfinished += c.Unfinished
+	g.Calls.Made += c.Calls.Made
+	g.Calls.Reused += c.Calls.Reused
+	g.Calls.Planned += c.Calls.Planned
+	g.Tokens.Prompt += c.Tokens.Prompt
+	g.Tokens.Completion += c.Tokens.Completion
+	g.Seconds += c.Seconds
+	g.MembersKind = append(g.MembersKind, c.MembersKind...)
+	slices.Sort(g.MembersKind)
+	g.MembersKind = slices.Compact(g.MembersKind)
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"synod.dev/synod/metrics"
+)
+
+// GridFormats are the names that a grid's Write takes.
+func GridFormats() []string { return []string{"text", "json", "csv", "md"} }
+
+// Write prints the grid in the named format; with versus beside the paper.
+func (g *Grid) Write(w io.Writer, format string, versus bool) error {
+	switch format {
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(g)
+	case "csv":
+		return g.csv(w)
+	case "text", "md":
+		if versus {
+			return g.print(w, format, g.versus())
+		}
+		return g.print(w, format, g.table())
+	}
+	return fmt.Errorf("report: a grid has no format %q", format)
+}
+
+// columns are the rates that a grid's table shows where any cell has them.
+var columns = []struct{ name, says string }{
+	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
+	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
+	{"decision_accuracy", "decided"}, {"capture", "captured"},
+	{"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
+}
+
+// table has a line a cell; the last columns are the baselines.
+func (g *Grid) table() [][]string {
+	lines := [][]string{{"cell", "done"}}
+	shown := columns[:0:0]
+	for _, c := range columns {
+		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.name] != nil }) {
+			shown = append(shown, c)
+			lines[0] = append(lines[0], c.says)
+		}
+	}
+	for _, cell := range g.Cells {
+		line := []string{cell.Cell, fmt.Sprintf("%d/%d", cell.Finished, cell.Questions)}
+		for _, c := range shown {
+			line = append(line, tenths(cell.Metrics[c.name]))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// versus has a line for every figure of the paper.
+func (g *Grid) versus() [][]string {
+	lines := [][]string{{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"}}
+	for _, cell := range g.Cells {
+		for _, metric := range cell.metrics() {
+			ours := cell.Metrics[metric]
+			interval, n := "–", "0"
+			if ours != nil {
+				interval, n = fmt.Sprintf("%.1f to %.1f", 100*ours.Low, 100*ours.High), strconv.Itoa(ours.N)
+			}
+			verdict := cell.Verdict[metric]
+			if verdict == "" {
+				verdict = "no figure yet"
+			}
+			if slices.Contains(cell.Assumed, metric) {
+				verdict += " (assumed)"
+			}
+			lines = append(lines, []string{cell.Cell, metric, fmt.Sprintf("%.1f", 100*cell.Paper[metric]), tenths(ours), interval, n, verdict})
+		}
+	}
+	return lines
+}
+
+// metrics lists what the paper reports of a cell, in the order of our tables.
+func (c *Cell) metrics() []string {
+	order := map[string]int{}
+	for i, row := range append(c.rows(), c.groupRounds()...) {
+		order[row.name] = i + 1
+	}
+	return slices.SortedFunc(maps.Keys(c.Paper), func(a, b string) int {
+		if order[a] != order[b] {
+			return order[a] - order[b]
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// tenths prints a rate in percent, for a narrow column.
+func tenths(r *metrics.Rate) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", 100*r.Value)
+}
+
+func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
+	var b strings.Builder
+	head := []string{
+		fmt.Sprintf("%s · %s", g.Preset, g.Source),
+		fmt.Sprintf("members: %s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.standing()),
+		plain(g.Note),
+	}
+	below := []string{
+		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds),
+		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
+	}
+	if lines[0][len(lines[0])-1] == "verdict" {
+		below = append(below, g.legend())
+	}
+	if format == "md" {
+		fmt.Fprintf(&b, "**%s**\n\n", strings.Join(head, "\n\n"))
+		for i, line := range lines {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
+			if i == 0 {
+				fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(line)))
+			}
+		}
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(below, "\n\n"))
+	} else {
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(head, "\n"))
+		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		for _, line := range lines {
+			fmt.Fprintln(t, strings.Join(line, "\t"))
+		}
+		t.Flush()
+		fmt.Fprintf(&b, "\n%s\n", strings.Join(below, "\n"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// legend says what the verdicts mean, and counts them.
+func (g *Grid) legend() string {
+	n := map[string]int{}
+	for _, c := range g.Cells {
+		for _, v := range c.Verdict {
+			n[v]++
+		}
+	}
+	return fmt.Sprintf("%d reproduced (within %.0f points, and the difference may be none) · %d differ (its interval excludes none) · %d inconclusive.\n"+
+		"assumed: the members were made to have it, so the verdict says nothing.", n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])
+}
+
+// csv prints one figure a line.
+func (g *Grid) csv(w io.Writer) error {
+	lines := [][]string{{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low", "high", "paper", "verdict", "assumed"}}
+	for _, c := range g.Cells {
+		params, err := json.Marshal(c.Params)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		for _, row := range append(c.rows(), c.groupRounds()...) {
+			line := []string{g.Preset, c.Cell, plain(c.Task), strings.Join(c.MembersKind, "+"), string(params), row.name, "", "0", "", "", "", c.Verdict[row.name], strconv.FormatBool(slices.Contains(c.Assumed, row.name))}
+			if r := row.rate; r != nil {
+				line[6], line[7], line[8], line[9] = number(r.Value), row.n(), number(r.Low), number(r.High)
+			}
+			if paper, known := c.Paper[row.name]; known {
+				line[10] = number(paper)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
