@@ -130,9 +130,17 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 	if len(g.Runs) != len(other.Runs) {
 		return append(out, fmt.Sprintf("cells: %d there, %d now", len(g.Runs), len(other.Runs)))
 	}
+	cells := map[string]int{} // in how many a change is
 	for i, run := range g.Runs {
 		for _, change := range run.Changes(other.Runs[i]) {
-			out = append(out, g.Cells[i].Name+": "+change)
+			cells[change]++
+			out = append(out, change)
+		}
+	}
+	out = unique(out)
+	for i, change := range out {
+		if n := cells[change]; n > 0 && n < len(g.Runs) {
+			out[i] = fmt.Sprintf("%s (in %d of %d cells)", change, n, len(g.Runs))
 		}
 	}
 	return out

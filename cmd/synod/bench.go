@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,6 +117,10 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	}
 	if f.members != "" || f.cell != "" {
 		return fail(exitUsage, fmt.Errorf("--members and --cell are for presets, and %q is none", name), "see: synod list presets")
+	}
+	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
+		known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
+		return fail(exitUsage, fmt.Errorf("no task, file of questions or preset is called %q%s", name, synod.Hint(name, known)), "see: synod list tasks, synod list presets; a file of questions ends in .jsonl")
 	}
 	items, err := f.items(name)
 	if err != nil {
