@@ -35,5 +35,6 @@ type Opinion struct {
 	Silent     []NodeID `json:"silent,omitempty"`   // ascending
 	Failed     int      `json:"failed,omitempty"`   // calls of this round that did not end OK
 	Garbled    int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
+	Unsure     int      `json:"unsure,omitempty"`   // answers of this round's calls whose confidence was missing or could not be read
 	Reused     int      `json:"reused,omitempty"`   // asks of this round that were answered from memory
 }

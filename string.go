@@ -33,6 +33,9 @@ func (s Slot) String() string { return fmt.Sprintf("%s/%d", s.Name, s.Round) }
 func (m *Message) String() string {
 	var r Response
 	if r.UnmarshalBinary(m.Body) == nil {
+		if r.Confidence > 0 {
+			return fmt.Sprintf("n%d %s %s sure %.2f", m.From, m.Slot, r.Answer, r.Confidence)
+		}
 		return fmt.Sprintf("n%d %s %s", m.From, m.Slot, r.Answer)
 	}
 	return fmt.Sprintf("n%d %s %d bytes", m.From, m.Slot, len(m.Body))
@@ -71,6 +74,9 @@ func (o *Opinion) String() string {
 	if len(o.From) > 0 {
 		fmt.Fprintf(&s, " from %s", ids(o.From))
 	}
+	if o.Confidence != nil {
+		fmt.Fprintf(&s, " sure %.2f", *o.Confidence)
+	}
 	for i, j := range o.Scores {
 		if i == 0 {
 			s.WriteString(" scores")
@@ -88,7 +94,7 @@ func (o *Opinion) String() string {
 	for _, n := range []struct {
 		name  string
 		count int
-	}{{"failed", o.Failed}, {"garbled", o.Garbled}, {"reused", o.Reused}} {
+	}{{"failed", o.Failed}, {"garbled", o.Garbled}, {"unsure", o.Unsure}, {"reused", o.Reused}} {
 		if n.count > 0 {
 			fmt.Fprintf(&s, " %s %d", n.name, n.count)
 		}

@@ -88,4 +88,5 @@ type RoundSeat struct {
 	Silent     []string `json:"silent"`
 	Failed     int      `json:"failed"`
 	Garbled    int      `json:"garbled"` // replies that could not be read
+	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
 }

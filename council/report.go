@@ -96,7 +96,7 @@ func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 		seat := RoundSeat{
 			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Confidence: n.Confidence, Scores: make(map[string]synod.Score, len(n.Scores)),
 			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent),
-			Failed: n.Failed, Garbled: n.Garbled,
+			Failed: n.Failed, Garbled: n.Garbled, Unsure: n.Unsure,
 		}
 		for _, j := range n.Scores {
 			seat.Scores[c.seats[j.Of].id] = j.Score

@@ -6,8 +6,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// settle notices that no remaining round can change the decision: a round in
-// which every call succeeded and no answer changed is a fixed point of a protocol
+// settle notices that no remaining round can change the decision: a round in which
+// every call succeeded and no answer or confidence changed is a fixed point of a protocol
 // that Settles, because then every later round asks what has been asked. Chance
 // in the network, or a liar whose words change by themselves, rules it out.
 type settle struct {
@@ -52,7 +52,7 @@ func (s *settle) after(notes []sim.Noted) bool {
 		}
 		now := &s.noted[n.Round]
 		now.members++
-		if n.Failed > 0 || before == nil || before.Answer != n.Answer {
+		if n.Failed > 0 || before == nil || before.Answer != n.Answer || !alike(before.Confidence, n.Confidence) {
 			now.restless = true
 		}
 		if now.members < s.noted[0].members {
@@ -65,3 +65,5 @@ func (s *settle) after(notes []sim.Noted) bool {
 	}
 	return s.possible && settled
 }
+
+func alike(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -25,7 +25,7 @@ import (
 //
 // Refining. With probability Stubbornness it keeps its answer. Else it takes one
 // of the answers it is shown, or its own, each with a weight of its score to the
-// power Sharpness; its own it scores itself.
+// power Sharpness; its own, and any that is shown unscored, it scores itself.
 //
 // Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
 // says the score that it gives it.
@@ -190,15 +190,21 @@ func (d *Dice) refine(it *item, p *synod.Prompt, roll *dice) synod.Answer {
 	}
 	own := d.weight(d.score(it, p.Own, roll))
 	sum := own
-	for i := range p.Peers {
-		sum += d.weight(float64(p.Peers[i].Score))
+	shown := make([]float64, len(p.Peers))
+	for i, peer := range p.Peers {
+		score := float64(peer.Score)
+		if peer.Score == synod.Untrusted {
+			score = d.score(it, peer.Answer, roll)
+		}
+		shown[i] = d.weight(score)
+		sum += shown[i]
 	}
 	at := roll.uniform() * sum
 	if at -= own; at < 0 || sum == 0 {
 		return p.Own
 	}
 	for i := range p.Peers {
-		if at -= d.weight(float64(p.Peers[i].Score)); at < 0 {
+		if at -= shown[i]; at < 0 {
 			return p.Peers[i].Answer
 		}
 	}

@@ -18,6 +18,9 @@ const (
 func schemaFor(p *synod.Prompt) json.RawMessage {
 	switch p.Purpose {
 	case synod.Answering, synod.Refining:
+		if p.Confide == synod.ConfideStated {
+			return object(reasoning, field{"answer", answerSchema(p.Question)}, confidenceField)
+		}
 		switch p.Question.Form {
 		case synod.Choice:
 			return object(reasoning, field{"answer", answerSchema(p.Question)})
@@ -36,6 +39,9 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 }
 
 var reasoning = field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
+
+// confidenceField has no bounds: not every server takes them, and the reader does not need them.
+var confidenceField = field{"confidence", map[string]any{"type": "number"}}
 
 // Schemas that are the same for every question are written once: a council asks
 // for a score many times a round. Nobody may change them.

@@ -13,6 +13,8 @@
 package answer
 
 import (
+	"cmp"
+
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/script"
@@ -33,6 +35,7 @@ type Member struct {
 	How     Manner
 	Failed  int                     // calls that did not end OK
 	Garbled int                     // calls that ended OK but could not be read
+	Unsure  int                     // answers whose confidence did not come or could not be read
 	spelled map[synod.Answer]string // free-text answers as someone wrote them first
 }
 
@@ -77,7 +80,9 @@ func (m *Member) Ask(r Held, q synod.Prompt) Held {
 	return m.Read(r, m.Me.Ask(q)[0])
 }
 
-// Read returns what a member that holds r holds after a reply.
+// Read returns what a member that holds r holds after a reply: its own answer where
+// the reply has none, and its own confidence where the reply repeats the answer
+// without one.
 func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	r.From = nil
 	if r.Answer != synod.None {
@@ -87,21 +92,22 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 		m.Failed++
 		return r
 	}
-	a, surface, ok := prompt.AnswerOf(m.Me.Seat().Question, reply, m.How.Exact)
-	switch {
-	case !ok:
+	said, ok := prompt.ConfidedOf(m.Me.Seat().Question, reply, m.How.Confide, m.How.Exact)
+	if !ok {
 		m.Garbled++
 		return r
-	case a == r.Answer:
+	}
+	if m.How.Confide != synod.ConfideNothing && said.Confidence == nil {
+		m.Unsure++
+	}
+	if said.Answer == r.Answer {
+		r.Confidence = cmp.Or(said.Confidence, r.Confidence)
 		return r
 	}
-	m.spell(a, surface)
-	r = Held{Answer: a, Surface: surface, Source: synod.New}
+	m.spell(said.Answer, said.Surface)
+	r = Held{Answer: said.Answer, Surface: said.Surface, Confidence: said.Confidence, Source: synod.New}
 	if m.How.Rationale > 0 {
 		r.Rationale = prompt.Reasoning(reply.Text, m.How.Rationale)
-	}
-	if c := reply.Confidence; m.How.Confide != synod.ConfideNothing && c != nil && *c >= 0 && *c <= 1 {
-		r.Confidence = c
 	}
 	return r
 }
@@ -117,7 +123,7 @@ func (r *Held) Credit(from synod.NodeID, shown synod.Answer) {
 // Note records what is held after round t; o says how it came about.
 func (m *Member) Note(t int, r Held, o synod.Opinion) {
 	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From, r.Confidence
-	o.Failed, o.Garbled = m.Failed, m.Garbled
-	m.Failed, m.Garbled = 0, 0
+	o.Failed, o.Garbled, o.Unsure = m.Failed, m.Garbled, m.Unsure
+	m.Failed, m.Garbled, m.Unsure = 0, 0, 0
 	m.Me.Note(o)
 }
