@@ -52,6 +52,7 @@ var statuses = synod.Statuses()
 func (s *session) answer(calls []sim.Call) []synod.Reply {
 	replies := make([]synod.Reply, len(calls))
 	var wait sync.WaitGroup
+	var said sayings
 	for i, call := range calls {
 		if r, known := s.known(call); known {
 			replies[i] = r
@@ -59,10 +60,11 @@ func (s *session) answer(calls []sim.Call) []synod.Reply {
 		}
 		m := s.council.models[s.council.seats[call.Node].model]
 		if free(m) {
-			replies[i] = s.complete(m, call)
+			replies[i] = s.complete(m, call, nil)
 			continue
 		}
-		wait.Go(func() { replies[i] = s.complete(m, call) })
+		words := said.of(call.Prompt)
+		wait.Go(func() { replies[i] = s.complete(m, call, words) })
 	}
 	wait.Wait()
 	return replies
@@ -93,11 +95,11 @@ func free(m llm.Model) bool {
 // complete asks one model. A reply that cost something is on file before anyone
 // sees it, unless it failed only because the run is ending: then a resumed run
 // asks again.
-func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
+func (s *session) complete(m llm.Model, call sim.Call, words *llm.Words) synod.Reply {
 	if s.ctx.Err() != nil || s.ending != "" {
 		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 	}
-	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample})
+	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample, Words: words})
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()

@@ -2,10 +2,13 @@ package lab_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
+	"synod.dev/synod/llm/llmtest"
 )
 
 // BenchmarkRun puts simulated questions to seven seats, with journals, and reports
@@ -28,5 +31,46 @@ func BenchmarkRun(b *testing.B) {
 	}
 	if r, err := run.Report(); err != nil || r.Finished != b.N {
 		b.Fatal(r, err)
+	}
+}
+
+// BenchmarkAtOnce puts 30 questions at once to seven seats with exact: paper, T=6,
+// at a server of 100 ms latency. Unlimited, the measure is the wall time over the
+// critical path of one question, 13 calls deep (aim: 1.15); with 64 calls at once
+// it is the wall time over calls × latency / 64 (aim: 1.05).
+func BenchmarkAtOnce(b *testing.B) {
+	const questions, latency, depth = 30, 100 * time.Millisecond, 1 + 2*6
+	for _, concurrency := range []int{0, 64} {
+		b.Run(fmt.Sprint("concurrency ", concurrency), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				s := llmtest.StartFast(b, latency, llmtest.FastFixed("42", 0.9))
+				spec, err := council.Parse(fmt.Appendf(nil, `{protocol: {name: sac, rounds: 6}, exact: paper, f: 3, seats: [{id: a, model: m, count: 7}],
+  models: {m: {provider: openai, url: %q, model: m42, timeout: 60s, concurrency: %d}}, limits: {calls: 0, tokens: 0, deadline: 5m}}`, s.URL, concurrency))
+				if err != nil {
+					b.Fatal(err)
+				}
+				run, err := lab.Draft(lab.Plan{Task: "sums", Items: sums(b, questions), Repeat: 1, Seed: 7, Spec: spec})
+				if err == nil {
+					err = run.Create(b.TempDir() + "/run")
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				begun := time.Now()
+				p, err := run.Work(context.Background(), lab.Options{Parallel: questions})
+				wall := time.Since(begun)
+				if err != nil || p.Finished != questions || s.Count() != questions*343 {
+					b.Fatal(p, s.Count(), err)
+				}
+				least := depth * latency
+				if concurrency > 0 {
+					least = time.Duration(s.Count()) * latency / time.Duration(concurrency)
+				}
+				b.ReportMetric(float64(wall)/float64(least), "of-least")
+				s.Close()
+			}
+		})
 	}
 }

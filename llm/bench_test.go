@@ -1,6 +1,10 @@
 package llm
 
 import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -36,6 +40,44 @@ func BenchmarkCall(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := x.model.Complete(ctx, r); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// canned is a transport that has the reply already.
+type canned struct{ wire []byte }
+
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	return &http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(c.wire)), Body: io.NopCloser(bytes.NewReader(c.wire))}, nil
+}
+
+// BenchmarkOwn is what a call costs here without HTTP: words, JSON both ways, and
+// all layers (aim: 10 µs); first where each prompt is put in words, then where one
+// of seven members has done so.
+func BenchmarkOwn(b *testing.B) {
+	bare, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: "stub"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare.transport = &http.Transport{}
+	bare.transport.RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion","created":1,"model":"stub","choices":[{"index":0,"message":{"role":"assistant","content":"{\"reasoning\":\"It is so.\",\"answer\":\"42\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":20,"total_tokens":110}}`)})
+	m := Standard(bare, Options{Limit: LimitConfig{Concurrency: 64}})
+	ctx := WithBudget(b.Context(), NewBudget(0, 1<<60))
+	for _, sharing := range []int{1, 7} {
+		b.Run(fmt.Sprint("words shared by ", sharing), func(b *testing.B) {
+			b.ReportAllocs()
+			r, k := ask(b, "6 x 7?"), 0
+			for b.Loop() {
+				if k%sharing == 0 {
+					r.Words = new(Words)
+				}
+				k++
+				if _, err := m.Complete(ctx, r); err != nil {
 					b.Fatal(err)
 				}
 			}

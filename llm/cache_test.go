@@ -76,7 +76,10 @@ func TestCacheKey(t *testing.T) {
 		"typed":     func(_ *string, r *Request) { r.Book = nil },
 		"completion": func(_ *string, r *Request) {
 			*r = r.rendered()
-			r.chat.Completion = "Question: 6 x 7?\nAnswer:"
+			if _, err := r.Chat(); err != nil {
+				t.Fatal(err)
+			}
+			r.Words.chat.Completion = "Question: 6 x 7?\nAnswer:"
 		},
 		"peers": func(_ *string, r *Request) { r.Prompt.Peers = []synod.Rated{{Answer: "1", Score: 0.5}} },
 	} {

@@ -15,6 +15,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
@@ -46,14 +47,28 @@ type Request struct {
 	Seat   string       // the asking seat's id
 	Sample int          // which repeat of the same question this is, from 0
 
-	chat *prompt.Chat // once rendered
+	Words *Words // of Prompt in Book; nil: nobody has needed them yet
 }
 
-// Chat renders the request in words.
+// Words are a prompt in words, rendered when they are first needed. Requests that
+// say the same may share them.
+type Words struct {
+	once sync.Once
+	chat prompt.Chat
+	err  error
+}
+
+// Chat is the request in words.
 func (r Request) Chat() (prompt.Chat, error) {
-	if r.chat != nil {
-		return *r.chat, nil
+	w := r.Words
+	if w == nil {
+		return r.render()
 	}
+	w.once.Do(func() { w.chat, w.err = r.render() })
+	return w.chat, w.err
+}
+
+func (r Request) render() (prompt.Chat, error) {
 	if r.Book == nil {
 		return prompt.Chat{}, errNoBook
 	}
@@ -62,11 +77,11 @@ func (r Request) Chat() (prompt.Chat, error) {
 
 var errNoBook = errors.New("llm: no book of templates to say the prompt with")
 
-// rendered is the request with its words, for layers that look at them on the
-// way: so they are rendered once. A prompt that has no words stays as it is.
+// rendered is the request with room for its words, for layers that look at them on
+// the way: so they are rendered once.
 func (r Request) rendered() Request {
-	if chat, err := r.Chat(); err == nil {
-		r.chat = &chat
+	if r.Words == nil {
+		r.Words = &Words{}
 	}
 	return r
 }

@@ -92,7 +92,7 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 // no words is asked as if no layer were there, and with one it is not rendered.
 func TestNoBudgetCostsNothing(t *testing.T) {
 	bare := fake{Simulated, func(_ context.Context, r Request) (synod.Reply, error) {
-		if r.chat != nil {
+		if r.Words != nil {
 			t.Error("rendered")
 		}
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: "42"}, nil
