@@ -21,6 +21,7 @@ var ranks = map[string]int{
 	"script":      1,
 	"prompt":      1,
 	"journal":     1,
+	"probe":       1,
 	"protocol/*":  3,
 	"protocol":    4, // it imports its folders: the table is above what it lists
 	"adversary":   2,
@@ -41,7 +42,7 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "prompt", "protocol", "adversary", "metrics"}
+var pure = []string{"", "robust", "graph", "script", "prompt", "protocol", "adversary", "metrics", "probe"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

@@ -1,0 +1,147 @@
+package probe
+
+import (
+	"fmt"
+	"math"
+)
+
+// Count is what a part of the data holds.
+type Count struct {
+	Answers   int `json:"answers"`
+	Questions int `json:"questions"`
+	Right     int `json:"right"`
+}
+
+func (t *trainer) count(p Part) Count {
+	seen := map[string]bool{}
+	var c Count
+	for _, s := range t.samples(p) {
+		c.Answers++
+		seen[s.Question] = true
+		if s.Right {
+			c.Right++
+		}
+	}
+	c.Questions = len(seen)
+	return c
+}
+
+// Report is what came of a training, or of measuring a probe on other answers.
+type Report struct {
+	Version    int     `json:"version"`
+	Task       string  `json:"task"`
+	Seed       uint64  `json:"seed"`
+	Subject    Subject `json:"subject"`
+	C          float64 `json:"c"`
+	Training   Count   `json:"training"`
+	Validation Count   `json:"validation"`
+	Test       Count   `json:"test"`
+	Sweep      []Cell  `json:"sweep,omitempty"`
+	Chosen     Cell    `json:"chosen"`
+	Probe      Figures `json:"probe"` // on the test answers, looked at once
+	Rivals     []Rival `json:"rivals"`
+	Verdict    string  `json:"verdict"`
+}
+
+// Rival is another confidence in the same answers.
+type Rival struct {
+	Name       string  `json:"name"`
+	Figures    Figures `json:"figures"`
+	Unreadable int     `json:"unreadable"` // answers without such a confidence, which count as 0
+	Behind     *Figure `json:"behind"`     // AUC of the probe less the rival's, on the same resamples
+}
+
+// judge puts a probe's confidence beside every grade.
+func judge(w []float64, bias float64, samples []Sample, states [][]float32) []Judged {
+	out := make([]Judged, len(samples))
+	for i, s := range samples {
+		out[i] = Judged{s.Question, confidence(w, bias, states[i]), s.Right}
+	}
+	return out
+}
+
+// measure fills in what a probe is worth on answers it has not seen, beside what
+// the model says of itself.
+func (r *Report) measure(p *Probe, samples []Sample, states [][]float32) {
+	mine := judge(p.Weights, p.Bias, samples, states)
+	r.Probe = Measure(mine)
+	stated, asked := rival("stated", samples, func(s Sample) *float64 { return s.Stated }), false
+	for _, s := range samples {
+		asked = asked || s.Asked
+	}
+	if asked {
+		r.Rivals = append(r.Rivals, stated.against(mine))
+	}
+	r.Rivals = append(r.Rivals, rival("token log-probability", samples, likelihood).against(mine))
+	r.Verdict = verdict(r.Probe)
+}
+
+// likelihood is exp of the mean log-probability: a number in (0,1] in its order.
+func likelihood(s Sample) *float64 {
+	if s.Logprob == nil {
+		return nil
+	}
+	v := math.Exp(*s.Logprob)
+	return &v
+}
+
+type contender struct {
+	Rival
+	judged []Judged
+}
+
+// rival measures a confidence; where there is none it counts as 0 (CP-1).
+func rival(name string, samples []Sample, of func(Sample) *float64) contender {
+	c := contender{Rival: Rival{Name: name}}
+	for _, s := range samples {
+		j := Judged{Question: s.Question, Right: s.Right}
+		if v := of(s); v != nil {
+			j.Confidence = *v
+		} else {
+			c.Unreadable++
+		}
+		c.judged = append(c.judged, j)
+	}
+	c.Figures = Measure(c.judged)
+	return c
+}
+
+func (c contender) against(mine []Judged) Rival {
+	c.Behind = Compared(mine, c.judged)
+	return c.Rival
+}
+
+// verdict says in words whether a probe beats chance.
+func verdict(f Figures) string {
+	switch {
+	case f.AUC == nil:
+		return fmt.Sprintf("nothing can be said: the %d held-out answers are all of one kind", f.N)
+	case f.AUC.Low > 0.5:
+		return fmt.Sprintf("the probe beats chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
+	case f.AUC.High < 0.5:
+		return fmt.Sprintf("the probe is worse than chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
+	}
+	return fmt.Sprintf("the probe is not shown to beat chance: the 95 %% interval of its AUC on held-out questions, %.3f to %.3f (value %.3f, N = %d), does not exclude 0.5", f.AUC.Low, f.AUC.High, f.AUC.Value, f.N)
+}
+
+// Evaluate measures a probe on answers that it was not fitted on. Of the task that
+// it was trained on these are the test questions of its own split; of another task,
+// all.
+func Evaluate(p *Probe, data Data) (Report, error) {
+	t := &trainer{data: data, part: func(s Sample) Part {
+		if data.Task != p.Task {
+			return Testing
+		}
+		return PartOf(s.Question, p.Seed)
+	}}
+	states, err := data.States(p.Layer, p.Position)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		Version: Version, Task: data.Task, Seed: p.Seed, Subject: p.Subject, C: p.C, Test: t.count(Testing),
+		Chosen: Cell{Layer: p.Layer, Position: p.Position, Components: p.Components, Variance: p.Variance},
+	}
+	r.measure(p, t.samples(Testing), pick(states, t.rows(Testing)))
+	return r, nil
+}

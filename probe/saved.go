@@ -1,0 +1,135 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Version is the format of saved probes and reports that this build reads and writes.
+const Version = 1
+
+// Subject is whose hidden states a probe reads. States of another model file, of
+// another release of the engine or of answers given in another way are other
+// numbers, and a probe says nothing about them.
+type Subject struct {
+	Model   string `json:"model"`   // for people
+	SHA256  string `json:"sha256"`  // of the model file
+	Engine  string `json:"engine"`  // such as "llama.cpp 0.5.0"
+	Layers  int    `json:"layers"`  // of the model
+	Width   int    `json:"width"`   // of a state
+	Answers string `json:"answers"` // how the member answers: short or written
+	Form    string `json:"form"`    // of the answers, such as choice; "mixed" fits every form
+}
+
+// Probe is a fitted probe, as it is saved.
+type Probe struct {
+	Version    int       `json:"version"`
+	Subject    Subject   `json:"subject"`
+	Task       string    `json:"task"` // whose answers it was trained on
+	Seed       uint64    `json:"seed"` // of the split
+	Layer      int       `json:"layer"`
+	Position   string    `json:"position"`
+	Components int       `json:"components"`
+	Variance   float64   `json:"variance"` // share that the components hold
+	C          float64   `json:"c"`
+	Answers    int       `json:"answers"` // that it was fitted on
+	Test       Figures   `json:"test"`
+	Bias       float64   `json:"bias"`
+	Weights    []float64 `json:"weights"` // PCA, z-score and regression in one: a number a dimension
+}
+
+// Confidence is the probe's in the answer that a state is of (Eq. 3), in [0,1].
+func (p *Probe) Confidence(state []float32) float64 { return confidence(p.Weights, p.Bias, state) }
+
+func confidence(w []float64, bias float64, state []float32) float64 {
+	sum := bias
+	for i, x := range state {
+		sum += w[i] * float64(x)
+	}
+	return sigmoid(sum)
+}
+
+// Encode writes the probe as it is saved.
+func (p *Probe) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(p, "", " ")
+	return append(b, '\n'), err
+}
+
+// Decode reads a saved probe. What it does not know, or what cannot be a probe, is
+// an error.
+func Decode(text []byte) (*Probe, error) {
+	var head struct{ Version *int }
+	if err := json.Unmarshal(text, &head); err != nil || head.Version == nil {
+		return nil, errors.New("probe: this is no saved probe; make one with: synod probe train")
+	}
+	if *head.Version != Version {
+		return nil, fmt.Errorf("probe: the file has version %d and this build reads version %d; train it again", *head.Version, Version)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var p Probe
+	if err := d.Decode(&p); err != nil {
+		return nil, fmt.Errorf("probe: the file is no probe: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("probe: there is more in the file than a probe")
+	}
+	return &p, p.check()
+}
+
+func (p *Probe) check() error {
+	switch {
+	case len(p.Weights) == 0 || len(p.Weights) != p.Subject.Width:
+		return fmt.Errorf("probe: the file has %d weights for states of width %d", len(p.Weights), p.Subject.Width)
+	case p.Layer < 0 || p.Layer >= p.Subject.Layers:
+		return fmt.Errorf("probe: the file is for layer %d of a model with %d", p.Layer, p.Subject.Layers)
+	case p.Position != "query" && p.Position != "last" && p.Position != "mean":
+		return fmt.Errorf("probe: the file is for position %q; want query, last or mean", p.Position)
+	}
+	for _, w := range append([]float64{p.Bias}, p.Weights...) {
+		if math.IsNaN(w) || math.Abs(w) > 1e100 {
+			return errors.New("probe: the file has a weight that is no number")
+		}
+	}
+	return nil
+}
+
+// Fits says what differs between the subject that a probe was trained on and a
+// member; nil: nothing that matters. What the member does not tell (its layers and
+// width before it has started) is not held against it.
+func (p *Probe) Fits(member Subject) error {
+	var differ []string
+	note := func(what, have, want string) {
+		if have != want && have != "" && have != "0" {
+			differ = append(differ, fmt.Sprintf("%s is %s and the probe's was %s", what, have, want))
+		}
+	}
+	s := p.Subject
+	if member.SHA256 != "" && member.SHA256 != s.SHA256 {
+		note("the model", member.Model+" (sha256 "+short(member.SHA256)+")", s.Model+" (sha256 "+short(s.SHA256)+")")
+	}
+	note("the engine", member.Engine, s.Engine)
+	note("the number of layers", fmt.Sprint(member.Layers), fmt.Sprint(s.Layers))
+	note("the width of a state", fmt.Sprint(member.Width), fmt.Sprint(s.Width))
+	note("the way of answering", member.Answers, s.Answers)
+	if s.Form != Mixed {
+		note("the form of the answer", member.Form, s.Form)
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrUnfit, strings.Join(differ, "; "))
+}
+
+// Mixed is the form of a subject whose answers had several.
+const Mixed = "mixed"
+
+// ErrUnfit means that a probe was trained on other states than a member has.
+var ErrUnfit = errors.New("the probe does not fit this member")
+
+func short(digest string) string { return digest[:min(12, len(digest))] + "…" }

@@ -1,0 +1,245 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Sample is one graded answer.
+type Sample struct {
+	Question string
+	Right    bool
+	Logprob  *float64 // mean log-probability of the answer's tokens, ≤ 0; nil: unknown
+	Stated   *float64 // the confidence in [0,1] that the model states; nil: unreadable
+	Asked    bool     // whether it was asked to state one
+}
+
+// Data are samples and where their hidden states come from. States returns one state
+// a sample, in their order; it is called once for a layer and position of the sweep,
+// so that they need not all be in memory.
+type Data struct {
+	Task      string
+	Subject   Subject
+	Samples   []Sample
+	Layers    []int
+	Positions []string
+	States    func(layer int, position string) ([][]float32, error)
+}
+
+// Config are the choices of training.
+type Config struct {
+	Seed       uint64  // of the split
+	Components []int   // numbers of principal components to try, each at most 256
+	C          float64 // inverse strength of the penalty
+	Progress   func(done, total int)
+}
+
+// maxComponents is the paper's bound.
+const maxComponents = 256
+
+// Defaults are the paper's: 256 components and C = 1.
+func Defaults() Config { return Config{Seed: 1, Components: []int{maxComponents}, C: 1} }
+
+func (c Config) validate() error {
+	if len(c.Components) == 0 {
+		return errors.New("probe: no number of components to try")
+	}
+	for _, k := range c.Components {
+		if k < 1 || k > maxComponents {
+			return fmt.Errorf("probe: %d components; want 1 to %d", k, maxComponents)
+		}
+	}
+	if !(c.C > 0) || math.IsInf(c.C, 0) {
+		return fmt.Errorf("probe: C is %v; it must be positive", c.C)
+	}
+	return nil
+}
+
+// Cell is one point of the sweep: a probe of these parameters fitted on the training
+// questions and measured on the validation questions.
+type Cell struct {
+	Layer      int      `json:"layer"`
+	Position   string   `json:"position"`
+	Components int      `json:"components"` // as many as there were, at most what was asked for
+	Variance   float64  `json:"variance"`   // share that the components hold
+	Train      *float64 `json:"train_auc"`
+	AUC        *float64 `json:"auc"` // on the validation questions; what the choice is made by
+	Accuracy   *float64 `json:"accuracy"`
+	Brier      *float64 `json:"brier"`
+}
+
+// trainer is a training under way.
+type trainer struct {
+	data Data
+	cfg  Config
+	part func(Sample) Part
+}
+
+// Train fits probes over all layers, positions and numbers of components, chooses
+// one and measures it once on the test questions.
+func Train(data Data, cfg Config) (Report, *Probe, error) {
+	if err := cfg.validate(); err != nil {
+		return Report{}, nil, err
+	}
+	t := &trainer{data: data, cfg: cfg, part: func(s Sample) Part { return PartOf(s.Question, cfg.Seed) }}
+	r := Report{Version: Version, Task: data.Task, Seed: cfg.Seed, Subject: data.Subject, C: cfg.C}
+	r.Training, r.Validation, r.Test = t.count(Training), t.count(Validation), t.count(Testing)
+	var err error
+	if r.Sweep, err = t.sweep(); err != nil {
+		return Report{}, nil, err
+	}
+	best, ok := choose(r.Sweep)
+	if !ok {
+		return Report{}, nil, fmt.Errorf("probe: no probe can be told from another: the %d validation answers are all of one kind; collect more", r.Validation.Answers)
+	}
+	r.Chosen = best
+	p, err := t.final(best)
+	if err != nil {
+		return Report{}, nil, err
+	}
+	states, err := data.States(best.Layer, best.Position)
+	if err != nil {
+		return Report{}, nil, err
+	}
+	r.measure(p, t.samples(Testing), pick(states, t.rows(Testing)))
+	p.Test = r.Probe
+	return r, p, nil
+}
+
+// rows are the samples of some parts, and samples the same as samples.
+func (t *trainer) rows(parts ...Part) (rows []int) {
+	for i, s := range t.data.Samples {
+		if slices.Contains(parts, t.part(s)) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+func (t *trainer) samples(p ...Part) []Sample { return pick(t.data.Samples, t.rows(p...)) }
+
+func (t *trainer) right(p ...Part) (right []bool) {
+	for _, s := range t.samples(p...) {
+		right = append(right, s.Right)
+	}
+	return right
+}
+
+func pick[T any](all []T, rows []int) []T {
+	some := make([]T, len(rows))
+	for i, r := range rows {
+		some[i] = all[r]
+	}
+	return some
+}
+
+// sweep tries every layer, position and number of components.
+func (t *trainer) sweep() (cells []Cell, err error) {
+	done, total := 0, len(t.data.Layers)*len(t.data.Positions)
+	for _, l := range t.data.Layers {
+		for _, p := range t.data.Positions {
+			some, err := t.cells(l, p)
+			if err != nil {
+				return nil, fmt.Errorf("layer %d, %s: %w", l, p, err)
+			}
+			cells = append(cells, some...)
+			if done++; t.cfg.Progress != nil {
+				t.cfg.Progress(done, total)
+			}
+		}
+	}
+	return cells, nil
+}
+
+// cells fits and validates at one layer and position.
+func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
+	states, err := t.data.States(layer, position)
+	if err != nil {
+		return nil, err
+	}
+	train, held := matrix(pick(states, t.rows(Training))), pick(states, t.rows(Validation))
+	b, err := fitBasis(train, slices.Max(t.cfg.Components))
+	if err != nil {
+		return nil, err
+	}
+	z := b.apply(train)
+	n, have := z.Dims()
+	tried := map[int]bool{}
+	for _, k := range t.cfg.Components {
+		if k = min(k, have); tried[k] {
+			continue
+		}
+		tried[k] = true
+		part := b.narrower(k)
+		m, err := fitLogistic(z.Slice(0, n, 0, k).(*mat.Dense), t.right(Training), t.cfg.C)
+		if err != nil {
+			return nil, err
+		}
+		w, bias := part.fold(m.w, m.bias)
+		c := Cell{Layer: layer, Position: position, Components: k, Variance: part.share}
+		seen := judge(w, bias, t.samples(Training), pick(states, t.rows(Training)))
+		c.Train = only(AUC(seen))
+		unseen := judge(w, bias, t.samples(Validation), held)
+		c.AUC, c.Accuracy, c.Brier = only(AUC(unseen)), only(accuracy(unseen)), only(brier(unseen))
+		cells = append(cells, c)
+	}
+	return cells, nil
+}
+
+// choose takes the highest validation AUC; of equals the fewest components, then
+// the first.
+func choose(cells []Cell) (best Cell, ok bool) {
+	for _, c := range cells {
+		if c.AUC != nil && (!ok || *c.AUC > *best.AUC || *c.AUC == *best.AUC && c.Components < best.Components) {
+			best, ok = c, true
+		}
+	}
+	return best, ok
+}
+
+// final fits the chosen probe once more, on all questions but the test's.
+func (t *trainer) final(c Cell) (*Probe, error) {
+	states, err := t.data.States(c.Layer, c.Position)
+	if err != nil {
+		return nil, err
+	}
+	x := matrix(pick(states, t.rows(Training, Validation)))
+	b, err := fitBasis(x, c.Components)
+	if err != nil {
+		return nil, err
+	}
+	m, err := fitLogistic(b.apply(x), t.right(Training, Validation), t.cfg.C)
+	if err != nil {
+		return nil, err
+	}
+	w, bias := b.fold(m.w, m.bias)
+	return &Probe{
+		Version: Version, Subject: t.data.Subject, Task: t.data.Task, Seed: t.cfg.Seed, Layer: c.Layer, Position: c.Position,
+		Components: len(m.w), Variance: b.share, C: t.cfg.C, Answers: len(t.rows(Training, Validation)), Bias: bias, Weights: w,
+	}, nil
+}
+
+func matrix(rows [][]float32) *mat.Dense {
+	if len(rows) == 0 {
+		return mat.NewDense(1, 1, nil)
+	}
+	x := mat.NewDense(len(rows), len(rows[0]), nil)
+	for i, r := range rows {
+		into := x.RawRowView(i)
+		for j, v := range r {
+			into[j] = float64(v)
+		}
+	}
+	return x
+}
+
+func only(v float64, ok bool) *float64 {
+	if !ok {
+		return nil
+	}
+	return &v
+}
