@@ -69,8 +69,8 @@ func commitment(q *synod.Question, s string) (string, bool) {
 }
 
 // answerMark finds where a line announces its answer. An announcement stands at
-// the start of a line or of a sentence.
-var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
+// the start of a line or of a sentence, or behind a formula.
+var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
 	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
 	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
 
@@ -111,7 +111,7 @@ func nextLine(s string) string {
 
 // announced returns what a line announces as the answer.
 func announced(q *synod.Question, line string, last bool) (string, bool) {
-	if rest, ok := strings.CutPrefix(line, "####"); ok {
+	if rest, ok := strings.CutPrefix(line, "####"); ok && marks(q, rest, last) {
 		return strings.TrimSpace(rest), true
 	}
 	if rest, ok := strings.CutPrefix(line, "A:"); ok && last && q.Form == synod.Number {
@@ -130,6 +130,19 @@ func announced(q *synod.Question, line string, last bool) (string, bool) {
 		line = strings.TrimPrefix(strings.TrimLeft(line[at[1]:], " \t*_"), "... ")
 	}
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**")), found
+}
+
+// marks reports that what follows #### is an answer and not a heading: a number
+// where one may be wanted, else an answer on the last line that holds anything.
+func marks(q *synod.Question, rest string, last bool) bool {
+	rest = strings.TrimSpace(rest)
+	if q.Form == synod.Number || q.Form == synod.Math {
+		if _, ok := Canonical(&synod.Question{Form: synod.Number}, rest); ok {
+			return true
+		}
+	}
+	_, ok := Canonical(q, rest)
+	return ok && last
 }
 
 // lastBox is the content of the last \boxed{…} in s.
