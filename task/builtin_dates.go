@@ -8,18 +8,23 @@ import (
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 
+var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+
 // makeDates asks about days of the Gregorian calendar.
 func makeDates(r *rand.Rand, level int) problem {
 	switch level {
 	case 1:
-		return weekdayAfter(r, between(r, 1, 3))
+		return next(r)
 	case 2:
+		return weekdayAfter(r, between(r, 1, 3))
+	case 3:
+		if r.IntN(2) == 0 {
+			return weekdayAfter(r, between(r, 10, 100))
+		}
 		month, year := time.Month(between(r, 1, 12)), between(r, 1990, 2040)
 		return numeric(time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day(), func(x int) bool {
 			return day(year, month, x).Month() == month && day(year, month, x+1).Month() != month
 		}, "How many days does %s %d have?", month, year)
-	case 3:
-		return weekdayAfter(r, between(r, 10, 100))
 	case 4:
 		return daysBetween(r)
 	}
@@ -28,6 +33,26 @@ func makeDates(r *rand.Rand, level int) problem {
 
 func day(year int, month time.Month, d int) time.Time {
 	return time.Date(year, month, d, 0, 0, 0, 0, time.UTC)
+}
+
+// next asks for the day or month that follows.
+func next(r *rand.Rand) problem {
+	what, names, at := "day", weekdays, r.IntN(7)
+	if r.IntN(2) == 0 {
+		what, names, at = "month", months, r.IntN(12)
+	}
+	var others []string
+	for _, i := range r.Perm(len(names) - 2)[:3] {
+		others = append(others, names[(at+2+i)%len(names)])
+	}
+	return pick(r, fmt.Sprintf("Which %s comes after %s?", what, names[at]), names[(at+1)%len(names)], others, func(s string) bool {
+		for i := range names { // the one whose predecessor was named
+			if names[i] == s {
+				return names[(i+len(names)-1)%len(names)] == names[at]
+			}
+		}
+		return false
+	})
 }
 
 // pickDay offers the right weekday and three others.

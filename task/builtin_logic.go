@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,10 +12,13 @@ import (
 func makeLogic(r *rand.Rand, level int) problem {
 	switch level {
 	case 1:
-		return ordered(r, 3)
+		return member(r)
 	case 2:
-		return syllogism(r)
+		return ordered(r, 3)
 	case 3:
+		if r.IntN(2) == 0 {
+			return syllogism(r)
+		}
 		return ordered(r, 5)
 	case 4:
 		return sentence(r, 2)
@@ -57,9 +61,25 @@ func ordered(r *rand.Rand, n int) problem {
 	}, "%s Is %s %s than %s? Answer true or false.", strings.Join(facts, " "), who[i], word, who[j])
 }
 
-// syllogism has made-up words, so that nothing but the form decides.
+// coined are words that mean nothing, so that nothing but the form decides.
+var coined = []string{"blickets", "dorps", "fennels", "grums", "quills", "zibbles", "tovers", "mirks"}
+
+// member asks what somebody is who belongs to a class inside another.
+func member(r *rand.Rand) problem {
+	classes := map[string]string{
+		"an animal": "animals", "a tool": "tools", "an instrument": "instruments",
+		"a vehicle": "vehicles", "a flower": "flowers", "a tree": "trees",
+	}
+	all := slices.Sorted(maps.Keys(classes))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	inner, who := one(r, coined...), one(r, "Ziggy", "Momo", "Pip", "Bibi", "Taro", "Fifi")
+	text := fmt.Sprintf("All %s are %s. %s is one of the %s. What is %s?", inner, classes[all[0]], who, inner, who)
+	return pick(r, text, all[0], all[1:4], func(s string) bool { return strings.Contains(text, " are "+classes[s]+".") })
+}
+
+// syllogism is a figure of two premises about three classes.
 func syllogism(r *rand.Rand) problem {
-	words := []string{"blickets", "dorps", "fennels", "grums", "quills", "zibbles", "tovers", "mirks"}
+	words := slices.Clone(coined)
 	r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
 	a, b, c := words[0], words[1], words[2]
 	forms := []struct {

@@ -1,16 +1,18 @@
 package task
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"synod.dev/synod/task/formula"
 )
 
-// TestGoldAnswers: every key of MATH500 is understood, is itself in other spelling,
-// and no two that mean different things are the same.
+// TestGoldAnswers: every key of MATH500 and of the SAC paper's MATH items is
+// understood, is itself in other spelling, and no two that mean different things are
+// the same.
 func TestGoldAnswers(t *testing.T) {
-	items := open(t, "math500")
+	items := slices.Concat(open(t, "math500"), open(t, "sac-math"))
 	var golds []formula.Formula
 	var texts []string
 	seen := map[string]bool{}

@@ -24,58 +24,139 @@ func (p *parser) bracketed(open string) (*node, error) {
 	defer func() { p.bars = bars }()
 	switch open {
 	case "|":
-		p.bars = 1
-		n, err := p.sum()
-		if err != nil {
-			return nil, err
-		}
-		if _, err := p.expect("|"); err != nil || !n.scalar() {
-			return nil, errUnreadable
-		}
-		return function("abs", n), nil
+		return p.absolute()
 	case "$":
 		return p.money("dollar")
 	case `\{`:
-		if p.take(`\}`) {
-			return &node{op: opSet}, nil
-		}
-		all, err := p.items()
-		if err != nil {
-			return nil, err
-		}
-		_, err = p.expect(`\}`)
-		return &node{op: opSet, args: all}, err
+		return p.set()
 	case "(", "[":
-		all, err := p.items()
-		if err != nil {
-			return nil, err
-		}
-		shut, err := p.expect(")", "]")
-		if err != nil {
-			return nil, err
-		}
-		if len(all) == 1 {
-			if (open == "(") != (shut == ")") {
-				return nil, errUnreadable
-			}
-			return all[0], nil
-		}
-		return &node{op: opTuple, open: open[0], shut: shut[0], args: all}, nil
+		return p.tuple(open)
 	case "{":
-		all, err := p.items()
-		if err != nil {
-			return nil, err
-		}
-		if _, err := p.expect("}"); err != nil {
-			return nil, err
-		}
-		if len(all) > 1 { // a set whose backslashes were lost
-			return &node{op: opSet, args: all}, nil
-		}
-		return all[0], nil
+		return p.group()
 	}
 	p.at--
 	return nil, p.fail()
+}
+
+// absolute reads the rest of |x|.
+func (p *parser) absolute() (*node, error) {
+	p.bars = 1
+	n, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.expect("|"); err != nil || !n.scalar() {
+		return nil, errUnreadable
+	}
+	return function("abs", n), nil
+}
+
+// set reads the rest of {a, b} and of {x | x > a}.
+func (p *parser) set() (*node, error) {
+	if p.take(`\}`) {
+		return &node{op: opSet}, nil
+	}
+	if p.builder() {
+		n, err := p.condition()
+		if err == nil {
+			_, err = p.expect(`\}`)
+		}
+		return n, err
+	}
+	all, err := p.items()
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.expect(`\}`)
+	return &node{op: opSet, args: all}, err
+}
+
+// builder skips "x |", "x :" and "x ∈ ℝ |", which begin a set that is given by a
+// condition.
+func (p *parser) builder() bool {
+	at := p.at
+	if p.peek().kind == kindLetter {
+		if p.at++; p.named("in") {
+			if p.at++; p.named("reals") {
+				p.at++
+			}
+		}
+		if p.take("|") || p.take(":") {
+			return true
+		}
+		if p.named("mid") {
+			p.at++
+			return true
+		}
+	}
+	p.at = at
+	return false
+}
+
+// condition reads inequalities for one variable. A comma is an and.
+func (p *parser) condition() (*node, error) {
+	var all *node
+	kind := opInter
+	for {
+		r, err := p.relation()
+		if err != nil {
+			return nil, err
+		}
+		n, ok := region(r)
+		if !ok {
+			return nil, errUnreadable
+		}
+		if all == nil {
+			all = n
+		} else {
+			all = &node{op: kind, args: []*node{all, n}}
+		}
+		kind = opInter
+		switch t := p.peek(); {
+		case t.kind == kindAnd:
+			if t.text == "or" {
+				kind = opUnion
+			}
+			p.at++
+		case p.take(","):
+		default:
+			return all, nil
+		}
+	}
+}
+
+// tuple reads the rest of a tuple, an interval, or of brackets around one thing.
+func (p *parser) tuple(open string) (*node, error) {
+	all, err := p.items()
+	if err != nil {
+		return nil, err
+	}
+	shut, err := p.expect(")", "]")
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 1 {
+		return &node{op: opTuple, open: open[0], shut: shut[0], args: all}, nil
+	}
+	if (open == "(") != (shut == ")") {
+		return nil, errUnreadable
+	}
+	return all[0], nil
+}
+
+// group reads the rest of a TeX group.
+func (p *parser) group() (*node, error) {
+	all, err := p.items()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.expect("}"); err != nil {
+		return nil, err
+	}
+	if len(all) > 1 { // a set whose backslashes were lost
+		return &node{op: opSet, args: all}, nil
+	}
+	return all[0], nil
 }
 
 // matrix reads rows up to \end.

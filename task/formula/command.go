@@ -26,6 +26,8 @@ func (p *parser) command(name string) (*node, error) {
 		return p.single(true)
 	case "vec", "mathit", "hat", "bar", "overrightarrow", "boldsymbol":
 		return p.single(false)
+	case "reals":
+		return reals(), nil
 	case "emptyset":
 		return &node{op: opSet}, nil
 	case "pounds", "euro":

@@ -142,7 +142,7 @@ func wholeText(s string) *node {
 	case "no solution", "no solutions", "empty set", "the empty set":
 		return &node{op: opSet}
 	case "all real numbers", "all reals", "the real numbers":
-		return &node{op: opTuple, open: '(', shut: ')', args: []*node{negate(named("infty")), named("infty")}}
+		return reals()
 	}
 	return &node{op: opText, name: text}
 }

@@ -14,6 +14,9 @@ func (l *lexer) command() error {
 	}
 	l.in = rest[len(name):]
 	switch {
+	case name == "mathbb" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "R"): // \mathbb R
+		l.in = strings.TrimLeft(l.in, " ")[1:]
+		l.put(kindName, "reals")
 	case name == "left" || name == "right":
 		if t := strings.TrimLeft(l.in, " "); strings.HasPrefix(t, ".") {
 			l.in = t[1:]
@@ -64,6 +67,8 @@ func (l *lexer) argument(name string) error {
 	l.in = t[end+1:]
 	low := strings.ToLower(inner)
 	switch {
+	case name == "mathbb" && inner == "R":
+		l.put(kindName, "reals")
 	case name == "begin" || name == "end":
 		l.put(kindName, name+":"+inner)
 		if name == "begin" && inner == "array" { // its column letters say nothing

@@ -21,10 +21,14 @@ func plain(n *node) *node {
 	return n
 }
 
-// region is the interval that an inequality for one variable describes.
+// region is the interval that an inequality for one variable describes; of x ≠ a
+// it is what is left of the line.
 func region(n *node) (*node, bool) {
 	if n.op != opRel {
 		return nil, false
+	}
+	if len(n.rels) == 1 && n.rels[0] == "!=" && variable(n.args[0]) && !free(n.args[1]) {
+		return &node{op: opLess, args: []*node{reals(), {op: opSet, args: n.args[1:]}}}, true
 	}
 	args, rels := n.args, n.rels
 	if rels[0] == ">" || rels[0] == ">=" { // turn it round
@@ -40,7 +44,7 @@ func region(n *node) (*node, bool) {
 			return nil, false
 		}
 	}
-	i := &node{op: opTuple, open: '(', shut: ')', args: []*node{negate(named("infty")), named("infty")}}
+	i := reals()
 	switch {
 	case len(args) == 3 && variable(args[1]):
 		i.args[0], i.args[1] = args[0], args[2]

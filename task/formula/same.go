@@ -45,8 +45,13 @@ func (j *judge) same(a, b *node) bool {
 		return sameText(a, b)
 	case a.op == opBased || b.op == opBased:
 		return sameBased(a, b)
-	case a.op == opUnion || a.op == opInter || b.op == opUnion || b.op == opInter:
-		return a.op == b.op && j.unordered(flat(a, a.op), flat(b, a.op))
+	case joined(a) || joined(b):
+		if x, ok := j.onLine(a); ok {
+			if y, ok := j.onLine(b); ok {
+				return j.samePieces(x, y)
+			}
+		}
+		return a.op == b.op && a.op != opLess && j.unordered(flat(a, a.op), flat(b, a.op))
 	case collection(a) || collection(b):
 		return j.unordered(members(a), members(b))
 	case a.op == opTuple && b.op == opTuple:
@@ -62,6 +67,9 @@ func (j *judge) same(a, b *node) bool {
 	}
 	return false
 }
+
+// joined reports that a node is made of sets.
+func joined(n *node) bool { return n.op == opUnion || n.op == opInter || n.op == opLess }
 
 func collection(n *node) bool { return n.op == opSet || n.op == opList }
 

@@ -35,6 +35,10 @@ func TestSame(t *testing.T) {
 		{`864 \mbox{ inches}^2`, `864`}, {`864 \mbox{ inches}^2`, `864 square inches`}, {`864 \mbox{ inches}^2`, `864\text{ in}^2`}, {`15\mbox{ cm}^2`, `15 cm^2`}, {`5\text{ m}`, `5 m`}, {`2\text{ hours}`, `120 minutes`}, {`60 \text{ mph}`, `60`}, {`12 apples`, `12`},
 		{`\left( 3, \frac{\pi}{2} \right)`, `(3, pi/2)`}, {`(2,\infty)`, `(2, infinity)`}, {`(3,4]`, `\left(3,4\right]`}, {`x \in [-2,7]`, `[-2,7]`}, {`x \in [-2,7]`, `-2 \le x \le 7`}, {`(-\infty, 0]`, `x \leq 0`}, {`(5,\infty)`, `x>5`},
 		{`(-\infty, 2) \cup (3, \infty)`, `(3,\infty)\cup(-\infty,2)`}, {`(-\infty, 2) \cup (3, \infty)`, `x<2 \text{ or } x>3`},
+		{`(-\infty,2)`, `(-\infty,1)\cup[1,2)`}, {`(1,4)`, `(1,3)\cup(2,4)`}, {`(1.5,2)`, `(1,2)\cap(\frac32,3)`}, {`(0,9) \cup (9,36)`, `(0,36)\setminus\{9\}`}, {`(0,9) \cup (9,36)`, `(9,36)\cup(0,3)\cup[3,9)`},
+		{`(-\infty,-\frac{6}{7})\cup(-\frac{6}{7},\infty)`, `\mathbb{R}\setminus\{-\frac67\}`}, {`(-\infty,-\frac{6}{7})\cup(-\frac{6}{7},\infty)`, `x \neq -\frac{6}{7}`}, {`(-\infty,3)\cup(3,\infty)`, `\{x \mid x \ne 3\}`}, {`(-\infty,3)\cup(3,\infty)`, `x ≠ 3`},
+		{`(5,\infty)`, `\{x \mid x > 5\}`}, {`[1,2)`, `\{x : 1 \le x < 2\}`}, {`[1,2)`, `\{x \in \mathbb{R} \mid x \ge 1, x < 2\}`}, {`(-\infty,1)\cup(2,\infty)`, `\{x | x < 1 \text{ or } x > 2\}`}, {`(-\infty,\infty)`, `\mathbb{R}`}, {`\text{all real numbers}`, `ℝ`},
+		{`(1,4-\sqrt{3})\cup(4+\sqrt{3},7)`, `(4+\sqrt3,7)\cup(1,4-\sqrt3)`}, {`(\sqrt2,\infty)`, `(\sqrt2,2]\cup(\frac{2}{\sqrt2}+0,\infty)`}, {`[1,2]\cup\{3\}`, `\{3\}\cup[1,2]`}, {`[1,2]`, `(1,2)\cup\{1,2\}`}, {`\emptyset`, `(1,2)\cap(3,4)`},
 		{`1,-2`, `-2, 1`}, {`3, 5, 7`, `3,5,7`}, {`3, 5, 7`, `7, 5 and 3`}, {`1 \pm \sqrt{19}`, `1-\sqrt{19}, 1+\sqrt{19}`}, {`\{1\pm\sqrt{5},-2\}`, `\{-2,1+\sqrt5,1-\sqrt5\}`}, {`1,-2`, `x=1 \text{ or } x=-2`}, {`1,-2`, `\{1,-2\}`}, {`100, 200`, `100,200`},
 		{`\begin{pmatrix} -1/3 \\ 2/3 \\ 5/3 \end{pmatrix}`, `\begin{bmatrix} -\frac13 \\ \frac23 \\ \frac53 \end{bmatrix}`}, {`\begin{pmatrix} -7 \\ 16 \\ 5 \end{pmatrix}`, `(-7,16,5)`}, {`\begin{pmatrix} 16/49 \\ 48/49 \end{pmatrix}`, `\frac{16}{49}\begin{pmatrix} 1 \\ 3 \end{pmatrix}`},
 		{`x=5`, `5`}, {`5`, `x = 5`}, {`y = 2x + 3`, `2x+3`}, {`y = 2x + 3`, `2x - y + 3 = 0`}, {`5x - 7y + 11z + 4 = 0`, `7y - 5x - 11z = 4`}, {`7`, `3+4=7`}, {`2x+3`, `f(x)=2x+3`},
@@ -63,7 +67,7 @@ func TestDifferent(t *testing.T) {
 		{`x=5`, `y=5`}, {`x=5`, `6`}, {`y=2x+3`, `y=2x`}, {`5x - 7y + 11z + 4 = 0`, `5x - 7y + 11z - 4 = 0`}, {`x>5`, `x<5`}, {`x>5`, `x \ge 5`}, {`2x+y<3`, `2x+y>3`}, {`7`, `3+5=7`},
 		{`52_8`, `42`}, {`52_8`, `52_9`}, {`52_8`, `42_{10}`}, {`\text{Evelyn}`, `Carla`}, {`\text{(C)}`, `D`}, {`\text{even}`, `odd`}, {`\text{dog}`, `god`},
 		{`\begin{pmatrix} 1 & 2 \end{pmatrix}`, `\begin{pmatrix} 1 \\ 2 \end{pmatrix}`}, {`\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`, `\begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}`}, {`\begin{pmatrix} 1 \\ 2 \end{pmatrix}`, `(2,1)`},
-		{`(-\infty, 2) \cup (3, \infty)`, `(-\infty, 2) \cap (3, \infty)`}, {`(-\infty, 2)`, `(\infty, 2)`}, {`\infty`, `-\infty`}, {`0`, `\emptyset`}, {`\{1,2\}`, `(1,2)`}, {`\sin x`, `\cos x`}, {`\frac{1}{0}`, `\frac{2}{0}`},
+		{`(-\infty, 2) \cup (3, \infty)`, `(-\infty, 2) \cap (3, \infty)`}, {`(-\infty, 2)`, `(\infty, 2)`}, {`(-\infty,2)`, `(-\infty,1)\cup(1,2)`}, {`(-\infty,2]`, `(-\infty,1)\cup[1,2)`}, {`(1,2)`, `[1,2]\setminus\{1\}`}, {`(0,9) \cup (9,36)`, `(0,36)`}, {`x \neq 3`, `3`}, {`x \neq 3`, `x \neq 4`}, {`(3,5)`, `\{x \mid x > 3\}`}, {`(1,2) \cup (3,4)`, `(1,2)`}, {`(1,\sqrt2)\cup(\sqrt2,2)`, `(1,1.41421356)\cup(1.41421356,2)`}, {`\infty`, `-\infty`}, {`0`, `\emptyset`}, {`\{1,2\}`, `(1,2)`}, {`\sin x`, `\cos x`}, {`\frac{1}{0}`, `\frac{2}{0}`},
 		{`2^{100}`, `2^{100}+1`}, {`e^{-200}`, `e^{-201}`}, {`100200`, `100, 200`}, {`2\sqrt{113}`, `\sqrt{226}`}, {`8n^2+4n+1`, `8n^2+4n`}, {`1\frac{4}{5}`, `\frac45`},
 	} {
 		want, got, ok := both(t, c.want, c.got)
@@ -82,7 +86,7 @@ func TestDifferent(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	for _, s := range []string{
 		"", " ", "The answer is 18.", "x ≈ 3.14", "0.333...", "1/", "(1,2", "1)", `\frac{1}`, `\frac`, `\sqrt`, "x^", "^2", "a_", "3 4", "1..2", `\unknown{3}`,
-		`\sum_{k=1}^n k`, `\begin{pmatrix} 1 & 2 \\ 3 \end{pmatrix}`, `\begin{pmatrix}`, "so we get 5", "5 is the answer", `{`, `}`, `\`, "$", "|3", `\{1,2`, `99_8`, "x ≠ 3", "1,,", "+", "5 + (1,2)", "I do not know the answer to this",
+		`\sum_{k=1}^n k`, `\begin{pmatrix} 1 & 2 \\ 3 \end{pmatrix}`, `\begin{pmatrix}`, "so we get 5", "5 is the answer", `{`, `}`, `\`, "$", "|3", `\{1,2`, `99_8`, "3 ≠ 4 ≠", `\{x \mid 5\}`, `\setminus`, `\mathbb{R}+1`, "1,,", "+", "5 + (1,2)", "I do not know the answer to this",
 		"18 or so", "about 18", "= 5", "5 =", "\x00", "\xff",
 	} {
 		if f, err := Parse(s); err == nil {

@@ -29,7 +29,7 @@ func spread(n *node) (*node, error) {
 			}
 		}
 		return &c, nil
-	case opUnion, opInter:
+	case opUnion, opInter, opLess:
 		return nil, errUnreadable
 	}
 	return &node{op: opList, args: []*node{signed(n, "pm"), signed(n, "mp")}}, nil

@@ -34,7 +34,7 @@ var same = map[string]string{
 var runes = map[rune]string{
 	'\u2212': "-", '\u2013': "-", '\u2010': "-", '\u00d7': "*", '\u00b7': "*", '\u22c5': "*", '\u00f7': "/", '\u2044': "/", '\u2215': "/",
 	'\u00b1': `\pm `, '\u2213': `\mp `, '\u2264': "<=", '\u2265': ">=", '\u221e': `\infty `, '\u222a': `\cup `, '\u2229': `\cap `,
-	'\u2208': `\in `, '\u2205': `\emptyset `, '\u03c0': `\pi `, '\u03b8': `\theta `, '\u03b1': `\alpha `, '\u03b2': `\beta `, '\u03bb': `\lambda `,
+	'\u2208': `\in `, '\u2260': `\ne `, '\u2216': `\setminus `, '\u211d': `\mathbb R`, '\u2205': `\emptyset `, '\u03c0': `\pi `, '\u03b8': `\theta `, '\u03b1': `\alpha `, '\u03b2': `\beta `, '\u03bb': `\lambda `,
 	'\u221a': `\surd `, '\u00b0': `\circ `, '\u00b2': "^{2}", '\u00b3': "^{3}", '\u2074': "^{4}", '\u2075': "^{5}", '\u00a0': " ",
 	'\u2019': "'", '\u00a3': `\pounds `, '\u20ac': `\euro `, '\u00a2': `\cents `,
 }
