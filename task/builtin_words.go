@@ -12,7 +12,7 @@ func makeWords(r *rand.Rand, level int) problem {
 	who, what := one(r, people...), one(r, wares...)
 	switch level {
 	case 1:
-		a, b := between(r, 2, 9), between(r, 1, 5)
+		a, b := between(r, 2, 5), between(r, 2, 3)
 		return numeric(a+b, func(x int) bool { return x-b == a }, "What is %d %s plus %d %s?", a, what, b, what)
 	case 2:
 		a, b := between(r, 2, 9), between(r, 2, 9)
