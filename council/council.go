@@ -29,6 +29,7 @@ type Council struct {
 	mute     []bool       // by seat: it has no vote; nil: all vote
 	book     *prompt.Book
 	models   map[string]llm.Model
+	prices   llm.Prices
 	liars    []adversary.Adversary // by seat; nil: honest
 }
 
@@ -42,7 +43,10 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 		return nil, err
 	}
 	c.bound = boundOf(c.entry.Name, c.protocol, c.graph, c.spec.F)
-	c.models = map[string]llm.Model{}
+	c.models, c.prices = map[string]llm.Model{}, env.Prices
+	if c.prices == nil {
+		c.prices = llm.Published()
+	}
 	for _, s := range c.seats {
 		if c.models[s.model] != nil {
 			continue

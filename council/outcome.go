@@ -27,7 +27,8 @@ type Outcome struct {
 	Rounds   []Round       `json:"rounds"`
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`
-	Cost     *Cost         `json:"cost"` // null: prices unknown
+	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
+	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
 	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted
 	Journal  string        `json:"journal"` // path; "" if none was kept
@@ -39,11 +40,6 @@ type Outcome struct {
 type Tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
-}
-
-// Cost is money spent.
-type Cost struct {
-	USD float64 `json:"usd"`
 }
 
 // Calls counts model calls: requests that left, asks answered from memory, and

@@ -47,7 +47,19 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		o.Members = append(o.Members, c.member(i, seat, s.accounts[i], garbled[i], shown.of(ballot.First[i]), shown.of(ballot.Final[i])))
 	}
 	o.Rounds = c.rounds(s.opinions, shown)
+	o.Money = c.bill(s.accounts)
+	o.Cost = o.Money.Cost()
 	return o
+}
+
+// bill is what the seats' calls cost.
+func (c *Council) bill(accounts []account) llm.Money {
+	uses := make([]llm.Use, len(accounts))
+	for i, a := range accounts {
+		uses[i] = a.use
+		uses[i].Model, uses[i].Info = c.seats[i].model, c.models[c.seats[i].model].Info()
+	}
+	return c.prices.Bill(uses)
 }
 
 // cutOff says, for the reasons that cut a run short, what happened. Such a run

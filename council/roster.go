@@ -14,8 +14,10 @@ type Seat struct {
 	Group     string   `json:"group,omitempty"`     // weak | strong, as the experimenter says
 	Adversary string   `json:"adversary,omitempty"` // the name of the liar around it
 	Role      string   `json:"role,omitempty"`
-	Mute      bool     `json:"mute,omitempty"` // it has no vote
-	Identity  string   `json:"identity"`       // of the model: everything about it that changes an answer
+	Mute      bool     `json:"mute,omitempty"`   // it has no vote
+	Identity  string   `json:"identity"`         // of the model: everything about it that changes an answer
+	Server    string   `json:"server,omitempty"` // of an endpoint: its host
+	Served    string   `json:"served,omitempty"` // of an endpoint: what the model is called there
 }
 
 // Seats lists the seats in order, counts written out.
@@ -23,7 +25,7 @@ func (c *Council) Seats() []Seat {
 	seats := make([]Seat, len(c.seats))
 	for i, s := range c.seats {
 		info := c.models[s.model].Info()
-		seats[i] = Seat{ID: s.id, Model: s.model, Kind: info.Kind, Group: s.group, Role: string(s.role), Identity: info.Identity}
+		seats[i] = Seat{ID: s.id, Model: s.model, Kind: info.Kind, Group: s.group, Role: string(s.role), Identity: info.Identity, Server: info.Server, Served: info.Model}
 		seats[i].Mute = c.mute != nil && c.mute[i]
 		if len(s.adversary) > 0 {
 			seats[i].Adversary, _, _ = s.adversary.split()

@@ -34,6 +34,7 @@ type session struct {
 type account struct {
 	by      []int // in the order of statuses
 	trouble string
+	use     llm.Use
 }
 
 func newAccounts(seats int) []account {
@@ -126,6 +127,7 @@ func (s *session) count(node synod.NodeID, r synod.Reply) {
 	if r.Status != synod.OK && a.trouble == "" {
 		a.trouble = r.Detail // the first: later ones may only say that it was given up
 	}
+	a.use.Add(r)
 	s.made += r.Calls
 	s.tokens.Prompt += r.Usage.Prompt
 	s.tokens.Completion += r.Usage.Completion

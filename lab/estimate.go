@@ -15,11 +15,13 @@ import (
 	"synod.dev/synod/protocol"
 )
 
-// Amount is calls and tokens.
+// Amount is calls, tokens and money.
 type Amount struct {
-	Calls      int `json:"calls"`
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
+	Calls      int       `json:"calls"`
+	Prompt     int       `json:"prompt_tokens"`
+	Completion int       `json:"completion_tokens"`
+	Cost       *llm.Cost `json:"cost"` // null: not all prices are known
+	Money      llm.Money `json:"money"`
 }
 
 // Estimate says what a whole run costs. Low is a council whose members are of one
@@ -71,19 +73,53 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 			return nil, err
 		}
 		*m.into, longest = r.scale(seen, m.answer, m.score), max(longest, most)
+		e.Worst = r.worst(seen, longest)
 	}
-	calls := r.Planned * r.total()
-	e.Worst = Amount{Calls: calls, Prompt: calls * longest, Completion: calls * longestReply}
 	return e, nil
 }
 
 // use is what the played questions took.
-type use struct{ questions, answers, scores, prompt int }
+type use struct {
+	questions int
+	seats     []seatUse
+}
+
+type seatUse struct{ answers, scores, prompt int }
 
 // scale takes the use of some questions to the whole run.
 func (r *Run) scale(u use, answer, score int) Amount {
 	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
-	return Amount{Calls: whole(u.answers + u.scores), Prompt: whole(u.prompt), Completion: whole(u.answers*answer + u.scores*score)}
+	uses := r.uses()
+	for i, s := range u.seats {
+		uses[i].Calls = whole(s.answers + s.scores)
+		uses[i].Prompt, uses[i].Completion = whole(s.prompt), whole(s.answers*answer+s.scores*score)
+	}
+	return r.amount(uses)
+}
+
+// worst is every planned call, spread over the seats as those that were played.
+func (r *Run) worst(u use, longest int) Amount {
+	all := 0
+	for _, s := range u.seats {
+		all += s.answers + s.scores
+	}
+	uses, planned, seen := r.uses(), r.Planned*r.total(), 0
+	for i, s := range u.seats {
+		before := planned * seen / max(all, 1)
+		seen += s.answers + s.scores
+		calls := planned*seen/max(all, 1) - before
+		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*longestReply
+	}
+	return r.amount(uses)
+}
+
+func (r *Run) amount(uses []llm.Use) Amount {
+	a := Amount{Money: r.prices().Bill(uses)}
+	for _, u := range uses {
+		a.Calls, a.Prompt, a.Completion = a.Calls+u.Calls, a.Prompt+u.Prompt, a.Completion+u.Completion
+	}
+	a.Cost = a.Money.Cost()
+	return a
 }
 
 // play puts some questions to the council with other members.
@@ -92,7 +128,7 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, me
 	for name := range spec.Models {
 		spec.Models[name] = members
 	}
-	spec.Limits = council.Limits{}
+	spec.Limits, u.seats = council.Limits{}, make([]seatUse, len(r.Seats))
 	c, err := council.Convene(spec, llm.Env{Truth: r.truth()})
 	if err != nil {
 		return u, 0, err
@@ -115,11 +151,12 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, me
 		}
 		for _, asked := range run.Asked() {
 			n := tokens(book, asked.Prompt)
-			u.prompt, longest = u.prompt+n, max(longest, n)
+			seat := &u.seats[asked.Node]
+			seat.prompt, longest = seat.prompt+n, max(longest, n)
 			if asked.Prompt.Purpose == synod.Answering || asked.Prompt.Purpose == synod.Refining {
-				u.answers++
+				seat.answers++
 			} else {
-				u.scores++
+				seat.scores++
 			}
 		}
 	}

@@ -229,5 +229,7 @@ func (e *Estimate) add(f *Estimate) {
 		a[0].Calls += a[1].Calls
 		a[0].Prompt += a[1].Prompt
 		a[0].Completion += a[1].Completion
+		a[0].Money = a[0].Money.Plus(a[1].Money)
+		a[0].Cost = a[0].Money.Cost()
 	}
 }

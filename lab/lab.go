@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/script"
 	"synod.dev/synod/task"
 )
@@ -52,8 +53,9 @@ type Manifest struct {
 // Run is a run folder.
 type Run struct {
 	Manifest
-	Items []task.Record
-	dir   string
+	Items  []task.Record
+	Prices llm.Prices // what a report and an estimate reckon with; nil: Published
+	dir    string
 }
 
 // Dir is the folder.

@@ -33,7 +33,7 @@ type Plan struct {
 // Draft puts a run together without writing anything. It opens the models, and
 // asks nothing.
 func Draft(p Plan) (*Run, error) {
-	r := &Run{}
+	r := &Run{Prices: p.Env.Prices}
 	for _, it := range p.Items {
 		r.Items = append(r.Items, it.Record())
 	}

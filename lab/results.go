@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/sim"
@@ -22,6 +23,7 @@ type result struct {
 	metrics.Case
 	calls  report.Calls
 	tokens report.Tokens
+	uses   []llm.Use // by seat
 	digest string
 }
 
@@ -58,7 +60,11 @@ func (r *Run) result(j job) (*result, error) {
 	for _, n := range run.Noted {
 		res.calls.Reused += n.Reused
 	}
-	for _, reply := range run.Replies {
+	res.uses = make([]llm.Use, len(r.Seats))
+	for key, reply := range run.Replies {
+		if int(key.Node) >= 0 && int(key.Node) < len(res.uses) { // a file may say anything
+			res.uses[key.Node].Add(reply)
+		}
 		res.calls.Made += reply.Calls
 		res.tokens.Prompt += reply.Usage.Prompt
 		res.tokens.Completion += reply.Usage.Completion
@@ -137,7 +143,7 @@ func (r *Run) Report() (*report.Report, error) {
 		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Failures: []report.Failure{},
 	}
-	tally, sum := metrics.NewTally(r.roles()), sha256.New()
+	tally, sum, uses := metrics.NewTally(r.roles()), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
 		if res == nil {
@@ -149,6 +155,9 @@ func (r *Run) Report() (*report.Report, error) {
 		}
 		tally.Add(res.Case)
 		count(out, res, h.seconds)
+		for i, u := range res.uses {
+			uses[i].Plus(u)
+		}
 		io.WriteString(sum, res.digest+"\n")
 	})
 	if err != nil {
@@ -158,6 +167,8 @@ func (r *Run) Report() (*report.Report, error) {
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Failed = len(out.Failures)
 	out.Unfinished = out.Questions - out.Finished - out.Failed
+	out.Money = r.prices().Bill(uses)
+	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
 }

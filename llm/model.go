@@ -38,6 +38,8 @@ type Info struct {
 	Kind     Kind
 	Name     string // for people, e.g. "gpt-4o-mini"
 	Identity string // everything about provider and settings that changes an answer; holds no secret
+	Server   string // of an endpoint: host, with a port that is not the scheme's own
+	Model    string // of an endpoint: what it is called there
 }
 
 // Request is one prompt on its way to a model.

@@ -80,7 +80,7 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 		return nil, err
 	}
 	m.header = headers(c.Key, u)
-	m.info = Info{Kind: Endpoint, Name: c.Name, Identity: identity(c, u)}
+	m.info = Info{Kind: Endpoint, Name: c.Name, Identity: identity(c, u), Server: u.Host, Model: c.Model}
 	m.endpoint = u.JoinPath("chat", "completions")
 	m.hidden = hidden(u)
 	m.endpoint.User = nil

@@ -13,6 +13,7 @@ type Env struct {
 	Models string              // folder of the model store; "": the user's own
 	Cache  string              // folder of the reply cache, for models with cache: true
 	Record *Recorder           // nil: replies are not recorded
+	Prices Prices              // what models cost; nil: Published
 	Truth  Truth               // what simulated members may know of the questions; may be nil
 }
 

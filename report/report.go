@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 )
 
@@ -72,6 +73,8 @@ type Report struct {
 	Rounds      []metrics.Round   `json:"rounds"`
 	Calls       Calls             `json:"calls"`
 	Tokens      Tokens            `json:"tokens"`
+	Cost        *llm.Cost         `json:"cost"` // null: not all prices are known
+	Money       llm.Money         `json:"money"`
 	Seconds     float64           `json:"seconds"` // sum of the questions' own wall times
 	Failures    []Failure         `json:"failures"`
 	Compared    *Compared         `json:"compared"`

@@ -43,7 +43,7 @@ func (r *Report) kinds() string { return "members: " + strings.Join(r.MembersKin
 func (r *Report) notes() []string {
 	notes := []string{
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)", r.Ties.RA, r.Ties.Honest, r.Unscored),
-		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds),
+		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s · cost: %s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds, plain(r.Money.String())),
 	}
 	if c := r.Compared; c != nil {
 		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact p = %.4f", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.McNemar))
@@ -120,6 +120,12 @@ func (r *Report) csv(w io.Writer) error {
 		add(c.name, strconv.Itoa(c.n), "", "", "")
 	}
 	add("seconds", number(r.Seconds), "", "", "")
+	add("cost_usd_at_least", number(r.Money.AtLeast), "", "", "")
+	cost := ""
+	if r.Cost != nil {
+		cost = number(r.Cost.USD)
+	}
+	add("cost_usd", cost, "", "", "")
 	if r.Compared != nil {
 		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions), "", "")
 	}

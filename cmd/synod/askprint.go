@@ -63,7 +63,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	} else {
 		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)", o.Bound.F, o.Bound.R, o.Bound.Guarantee))
 	}
-	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned), fmt.Sprintf("%.1f s", o.Seconds))
+	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned), fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
 	labels(cmd, o)

@@ -29,7 +29,7 @@ without any model.`,
   synod bench resume runs/first
   synod bench report runs/first --format md`,
 	}
-	cmd.AddCommand(benchRun(a), benchResume(a), benchReport())
+	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a))
 	return cmd
 }
 

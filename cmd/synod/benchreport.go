@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/report"
 )
 
-func benchReport() *cobra.Command {
+func benchReport(a *app) *cobra.Command {
 	var format, against, versus string
 	cmd := &cobra.Command{
 		Use:   "report DIR",
@@ -34,6 +34,9 @@ counted apart. Adversaries count as wrong members; ties count as votes not won.
 				return fail(exitUsage, fmt.Errorf("--vs is %q; it must be paper", versus))
 			}
 			if grid, err := lab.OpenGrid(args[0]); err == nil {
+				for _, run := range grid.Runs {
+					run.Prices = a.prices
+				}
 				return gridReport(cmd, grid, format, versus)
 			} else if !errors.Is(err, lab.ErrNoRun) {
 				return fail(exitError1, err)
@@ -42,6 +45,7 @@ counted apart. Adversaries count as wrong members; ties count as votes not won.
 			if err != nil {
 				return fail(exitError1, err)
 			}
+			run.Prices = a.prices
 			if versus != "" {
 				return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, and no paper's figures are known for it", args[0], run.Task))
 			}
@@ -85,12 +89,12 @@ func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%d questions; nothing is asked in a dry run\n\n", e.Questions)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\t")
+	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
 	for _, row := range []struct {
 		name string
 		lab.Amount
 	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t\n", row.name, row.Calls, row.Prompt, row.Completion)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t\n", row.name, row.Calls, row.Prompt, row.Completion, oneLine(row.Money.String()))
 	}
 	if err := t.Flush(); err != nil {
 		return fail(exitError1, err)
@@ -98,8 +102,8 @@ func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 	fmt.Fprint(out, `
 low: all of one mind from the start; expected: members right in 70 of 100 questions,
 played on up to 20 of these; worst: every planned call, the longest prompt and
-replies of 1000 tokens. Four letters count as a token. Retries are not counted, and
-prices are not known.
+replies of 1000 tokens. Four letters count as a token. Retries are not counted.
+Prices are list prices of the dates named; your own: --prices FILE.
 `)
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 
 // env is what members may know of this machine.
 func (a *app) env() llm.Env {
-	return llm.Env{Models: a.store().Dir, Cache: filepath.Join(a.dirs.cache, "replies")}
+	return llm.Env{Models: a.store().Dir, Cache: filepath.Join(a.dirs.cache, "replies"), Prices: a.prices}
 }
 
 func (a *app) store() models.Store {

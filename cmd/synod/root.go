@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"synod.dev/synod/llm"
 )
 
 // app is what the verbs share.
@@ -14,10 +17,12 @@ type app struct {
 	quiet   bool
 	verbose bool
 	dirs    dirs
+	prices  llm.Prices // what models cost; nil: as published
 }
 
 func newRoot() *cobra.Command {
 	a := &app{}
+	var prices string
 	root := &cobra.Command{
 		Use:   "synod",
 		Short: "Byzantine-robust agreement for language models",
@@ -31,12 +36,15 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
-			a.dirs, err = findDirs(a.home)
-			return err
+			if a.dirs, err = findDirs(a.home); err != nil {
+				return err
+			}
+			return a.readPrices(prices)
 		},
 	}
 	root.SetVersionTemplate("synod {{.Version}}\n")
 	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "keep everything (config, models, cache, journals) in this `folder`")
+	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"), "take what models cost from this `file` before the published prices")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing but the answer and errors")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say more")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -47,6 +55,23 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 		gradeCommand(), benchCommand(a), configCommand(a), graphCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
 	)
 	return root
+}
+
+// readPrices reads a price file: the one that is named, else prices.yaml in the
+// folder of the configuration, if there is one.
+func (a *app) readPrices(file string) (err error) {
+	own := file == ""
+	if own {
+		file = filepath.Join(a.dirs.config, "prices.yaml")
+	}
+	a.prices, err = llm.ReadPrices(file)
+	switch {
+	case own && errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fail(exitUsage, err, "a price file has lines such as:\n  prices:\n  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
+	}
+	return nil
 }
 
 // version is the release and the commit it was built from.

@@ -1,0 +1,129 @@
+package llm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+)
+
+// Use is what a model was asked for.
+type Use struct {
+	Model  string // its name in the council
+	Info   Info
+	Calls  int
+	Silent int // replies that came without a word on their tokens
+	synod.Usage
+}
+
+// Add counts a reply. What no request left for was paid for before.
+func (u *Use) Add(r synod.Reply) {
+	if r.Calls == 0 {
+		return
+	}
+	u.Calls += r.Calls
+	u.Prompt += r.Usage.Prompt
+	u.Completion += r.Usage.Completion
+	if r.Status == synod.OK && r.Usage == (synod.Usage{}) {
+		u.Silent++
+	}
+}
+
+// Plus counts what v was asked for.
+func (u *Use) Plus(v Use) {
+	u.Calls, u.Silent = u.Calls+v.Calls, u.Silent+v.Silent
+	u.Prompt, u.Completion = u.Prompt+v.Prompt, u.Completion+v.Completion
+}
+
+// Money is what calls cost, as far as that is known. An unknown price is never
+// taken for zero.
+type Money struct {
+	AtLeast float64  `json:"at_least"` // USD, of what has a known price
+	Unknown []string `json:"unknown"`  // models whose price is unknown or that do not say how many tokens they took
+	Free    []string `json:"free"`     // models that cost nothing: in the box, on tape or simulated
+	AsOf    string   `json:"as_of"`    // the oldest date of a price that was used; "": none has one
+}
+
+// Cost is money that is known to the last call.
+type Cost struct {
+	USD float64 `json:"usd"`
+}
+
+// Bill puts prices to what was used.
+func (p Prices) Bill(uses []Use) Money {
+	m := Money{Unknown: []string{}, Free: []string{}}
+	for _, u := range uses {
+		price, known := p.Of(u.Info)
+		switch {
+		case u.Info.Kind != Endpoint:
+			m.Free = append(m.Free, u.Model)
+			continue
+		case u.Calls == 0:
+			continue
+		case !known, u.Silent > 0 && price.Prompt+price.Completion > 0:
+			m.Unknown = append(m.Unknown, u.Model)
+		}
+		if known {
+			m.AtLeast += (float64(u.Prompt)*price.Prompt + float64(u.Completion)*price.Completion) / 1e6
+			m.AsOf = older(m.AsOf, price.Date)
+		}
+	}
+	m.Unknown, m.Free = names(m.Unknown), names(m.Free)
+	return m
+}
+
+// Plus is the money of both.
+func (m Money) Plus(n Money) Money {
+	return Money{
+		AtLeast: m.AtLeast + n.AtLeast, AsOf: older(m.AsOf, n.AsOf),
+		Unknown: names(slices.Concat([]string{}, m.Unknown, n.Unknown)), Free: names(slices.Concat([]string{}, m.Free, n.Free)),
+	}
+}
+
+// Cost is the whole cost; nil where a part is unknown.
+func (m Money) Cost() *Cost {
+	if len(m.Unknown) > 0 {
+		return nil
+	}
+	return &Cost{USD: m.AtLeast}
+}
+
+// String says it to people.
+func (m Money) String() string {
+	s := dollars(m.AtLeast)
+	if m.AsOf != "" {
+		s += " (prices of " + m.AsOf + ")"
+	}
+	unknown := "unknown for " + strings.Join(m.Unknown, ", ")
+	switch {
+	case len(m.Unknown) > 0 && m.AtLeast > 0:
+		return "at least " + s + ", " + unknown
+	case len(m.Unknown) > 0:
+		return unknown
+	case m.AtLeast == 0 && len(m.Free) > 0:
+		return "nothing (no member is paid for)"
+	}
+	return s
+}
+
+func dollars(usd float64) string {
+	if usd > 0 && usd < 0.1 {
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// older is the earlier of two dates; dates of one month are as old as its
+// first day.
+func older(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+func names(all []string) []string {
+	slices.Sort(all)
+	return slices.Compact(all)
+}
