@@ -24,6 +24,7 @@ type Seat struct {
 	F        int      // the bound on Byzantine peers that the protocol is run for
 	Question *Question
 	Seed     uint64 // the only source of chance
+	Signer   Signer // nil in a protocol that signs nothing
 }
 
 // Machine is one member's side of a protocol. Calls of Step are never

@@ -30,9 +30,10 @@ type Agent struct {
 	// Hearing.
 	inbox   []*synod.Message
 	closed  []synod.Slot // slots already collected: words for them come too late
-	waiting []int        // words in inbox, by peer
-	alarms  int64        // the next id
-	expired int64        // the last id that has expired
+	missed  []*synod.Message
+	waiting []int // words in inbox, by peer
+	alarms  int64 // the next id
+	expired int64 // the last id that has expired
 }
 
 // asked is a prompt that has been put to the model, and what came back.

@@ -36,7 +36,12 @@ func Exchange[T encoding.BinaryAppender, P interface {
 
 // Tell sends value to all peers.
 func Tell[T encoding.BinaryAppender](me *Agent, name string, round int, value T) {
-	if len(me.seat.Peers) == 0 {
+	TellTo(me, me.seat.Peers, name, round, value)
+}
+
+// TellTo sends value to some peers. It keeps the list.
+func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string, round int, value T) {
+	if len(to) == 0 {
 		return
 	}
 	body, err := value.AppendBinary(nil)
@@ -44,7 +49,7 @@ func Tell[T encoding.BinaryAppender](me *Agent, name string, round int, value T)
 		panic("script: a word of ours cannot be encoded: " + err.Error())
 	}
 	me.effects = append(me.effects, synod.Send{
-		To:      me.seat.Peers,
+		To:      to,
 		Message: &synod.Message{From: me.seat.Self, Slot: synod.Slot{Name: name, Round: round}, Body: body},
 	})
 }
@@ -98,6 +103,7 @@ func (me *Agent) keep(m *synod.Message) {
 		return // not a neighbour: whoever delivers it is wrong, and we do not listen
 	}
 	if slices.Contains(me.closed, m.Slot) {
+		me.miss(m)
 		return
 	}
 	for _, old := range me.inbox {
@@ -110,6 +116,37 @@ func (me *Agent) keep(m *synod.Message) {
 	}
 	me.kept(m.From, 1)
 	me.inbox = append(me.inbox, m)
+}
+
+// miss files a message that comes after its slot was collected.
+func (me *Agent) miss(m *synod.Message) {
+	n := 0
+	for _, old := range me.missed {
+		if old.From == m.From {
+			n++
+		}
+	}
+	if n < maxPending {
+		me.missed = append(me.missed, m)
+	}
+}
+
+// Late takes the messages for slots of that name that have come after their slot
+// was collected, in the order of their coming, at most maxPending of a peer. For
+// the protocol they are silence; one whose proof needs bounded delays learns from
+// them that the bound was broken.
+func Late(me *Agent, name string) (late []*synod.Message) {
+	rest := me.missed[:0]
+	for _, m := range me.missed {
+		if m.Slot.Name == name {
+			late = append(late, m)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	clear(me.missed[len(rest):])
+	me.missed = rest
+	return late
 }
 
 // kept counts the words of a peer that wait for their slot, and adds to the count.
