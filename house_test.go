@@ -19,6 +19,7 @@ var ranks = map[string]int{
 	"fetch":       0,
 	"graph":       1,
 	"script":      1,
+	"sign":        1,
 	"prompt":      1,
 	"journal":     1,
 	"probe":       1,
@@ -38,11 +39,12 @@ var ranks = map[string]int{
 	"lab":         6,
 	"cmd/synod":   7,
 
-	"protocol/internal": 2, // what several protocols share
+	"protocol/internal":  2, // what several protocols share
+	"protocol/broadcast": 2, // the same, and what outsiders need to check its evidence
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "prompt", "protocol", "adversary", "metrics", "probe"}
+var pure = []string{"", "robust", "graph", "script", "sign", "prompt", "protocol", "adversary", "metrics", "probe"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 
