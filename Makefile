@@ -6,7 +6,7 @@ TOOLS   := $(CURDIR)/.tools
 STATIC  := $(TOOLS)/staticcheck
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check race fuzz bench transcript clean
+.PHONY: help build model test check race fuzz campaign bench transcript clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ fuzz: ## five seconds for every fuzz target
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 5s $$pkg || exit 1; \
 	  done; \
 	done
+
+CAMPAIGN ?= 1000000
+campaign: ## the seeded executions of broadcast, CAMPAIGN of them (1000000)
+	$(GO) test -count=1 -timeout 12h -v -run 'BB|Exhaustive|Twin|RealKeys' ./protocol/broadcast -executions $(CAMPAIGN)
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...

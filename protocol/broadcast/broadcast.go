@@ -1,0 +1,114 @@
+// Package broadcast is synchronous Byzantine broadcast with ⊥: Dolev and Strong,
+// "Authenticated algorithms for Byzantine agreement" (1983), one broadcast for
+// every sender, all in the same rounds. DecentLLMs (§III.C) says reliable
+// broadcast; that does not end when a sender is silent, so this is what it needs.
+//
+// In round 1 every sender signs its value and sends it to the members. A member
+// that holds by the end of round k a chain of at least k valid signatures of
+// distinct parties, the sender's first, has extracted the chain's value; it adds
+// its signature and relays, two values of a sender at most. After the last round
+// a member delivers the one value that it has extracted, and ⊥ if there is none
+// or more than one.
+//
+// It is a building block and not a protocol: a protocol's text calls Run.
+//
+//	out := broadcast.Run(me, broadcast.Group{
+//		Protocol: "decentllms/1", Name: "answers", Members: evaluators, Senders: workers,
+//		F: me.Seat().F, Start: 8, Within: 4, MaxValue: 4096,
+//	}, answer)
+//	for _, d := range out.Deliveries { // the same words at every honest evaluator
+//		if d.Word != nil {
+//			judge(d.Sender, d.Word.Value)
+//		}
+//	}
+//
+// Promised under synchrony (what is sent at a round's begin arrives before its
+// end), unforgeable signatures and at most F Byzantine members, beside any number
+// of Byzantine senders outside: agreement, validity, delivery at Group.End.
+// Always: a word is delivered only with its sender's signature, an honest sender
+// cannot be framed, and a valid chain that came too late for its length marks the
+// delivery Unsafe: the synchrony that agreement rests on may be broken, or a liar
+// wants it to look so.
+//
+// Rounds end at fixed ticks. A round that ended when all have spoken would let a
+// liar that is silent to some and not to others keep the honest in different
+// rounds.
+package broadcast
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/script"
+)
+
+// Delivery is what a member holds of one sender's broadcast after it.
+type Delivery struct {
+	Sender synod.NodeID
+	// Word is what the sender broadcast; nil is ⊥. It must not be changed.
+	Word *Signed
+	// Evidence proves that the sender signed two values; nil if not both were seen.
+	Evidence *Evidence
+	// Unsafe is set when the bound on delays seems to have been broken: a word came
+	// late, or this member was late itself. Members may then hold different words.
+	Unsafe bool
+	Late   []Late // at most two, of different values
+}
+
+// Late is a valid chain of signatures that was too short when it came. It has no
+// part in the delivery.
+type Late struct {
+	From    synod.NodeID   // who brought it
+	Round   int            // the round in which it came; one more than the last: afterwards
+	Signers []synod.NodeID // of the chain, the sender first
+	Word    Signed
+}
+
+// Outcome is all broadcasts of one Run, seen by one party.
+type Outcome struct {
+	Deliveries []Delivery // ascending by sender; none if this party is not a member
+	p          *party
+}
+
+// Run takes part in the broadcasts of g. mine is this party's value if it is a
+// sender: nil says nothing, which delivers ⊥; an empty value is a value. A party
+// that is not a member has done its part when it has spoken, and Run returns; to
+// a member it returns at g.End().
+//
+// It panics if g is not valid, if mine is longer than g.MaxValue or its owner no
+// sender, if the seat has no Signer, or if it cannot hear the members and senders:
+// these are for the calling protocol to rule out.
+func Run(me *script.Agent, g Group, mine []byte) *Outcome {
+	p := join(me, &g, mine)
+	p.speak(mine)
+	if !g.member(p.self) {
+		return &Outcome{}
+	}
+	last := g.rounds()
+	for k := 1; k <= last; k++ {
+		for _, heard := range p.collect(k) {
+			for _, c := range heard.Word {
+				p.take(k, heard.From, c, false)
+			}
+		}
+		p.relay(k + 1)
+		p.overdue(k)
+	}
+	o := &Outcome{p: p}
+	o.deliver()
+	return o
+}
+
+// Recheck looks at words that have come since: they change no delivery, but mark
+// it Unsafe. A protocol with later rounds calls it before it relies on agreement.
+func (o *Outcome) Recheck() {
+	if o.p != nil {
+		o.p.overdue(o.p.g.rounds() + 1)
+		o.deliver()
+	}
+}
+
+func (o *Outcome) deliver() {
+	o.Deliveries = o.Deliveries[:0]
+	for i := range o.p.instances {
+		o.Deliveries = append(o.Deliveries, o.p.instances[i].delivery())
+	}
+}

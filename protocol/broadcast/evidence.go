@@ -1,0 +1,86 @@
+package broadcast
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"synod.dev/synod"
+)
+
+// Signed is a sender's value with its signature: a proof, to anyone who has the
+// committee's keys, that the sender broadcast this value.
+type Signed struct {
+	Group     [sha256.Size]byte // identifies protocol, version, name, members, senders and F
+	Sender    synod.NodeID
+	Value     []byte
+	Signature []byte
+}
+
+// Verify reports that Sender signed Value. The verifier is bound to a run.
+func (s *Signed) Verify(v synod.Verifier) bool {
+	return v.Verify(s.Sender, statement(s.Group, s.Sender, 1, sha256.Sum256(s.Value)), s.Signature)
+}
+
+// statement is what the signer at a place of a chain signs: place k is signed in
+// round k, 1 is the sender's. All its parts have a fixed length.
+func statement(group [sha256.Size]byte, sender synod.NodeID, place int, value [sha256.Size]byte) []byte {
+	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
+	b = append(append(b, domain...), group[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(sender))
+	b = binary.BigEndian.AppendUint32(b, uint32(place))
+	return append(b, value[:]...)
+}
+
+// Evidence is two values that one sender signed in one broadcast: a proof of its
+// equivocation that needs nobody's word. An honest sender signs one value, so
+// none exists against it [BB-5].
+type Evidence struct {
+	Group      [sha256.Size]byte
+	Sender     synod.NodeID
+	Values     [2][]byte
+	Signatures [2][]byte
+}
+
+// Verify reports that the sender signed both values, and that they differ.
+func (e *Evidence) Verify(v synod.Verifier) bool {
+	for i := range e.Values {
+		if s := (Signed{e.Group, e.Sender, e.Values[i], e.Signatures[i]}); !s.Verify(v) {
+			return false
+		}
+	}
+	return !bytes.Equal(e.Values[0], e.Values[1])
+}
+
+const evidenceVersion = 1
+
+// AppendBinary writes a version byte, group, sender, and values and signatures
+// with their lengths.
+func (e Evidence) AppendBinary(b []byte) ([]byte, error) {
+	b = append(append(b, evidenceVersion), e.Group[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(e.Sender))
+	for i := range e.Values {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(e.Values[i]))), e.Values[i]...)
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(e.Signatures[i]))), e.Signatures[i]...)
+	}
+	return b, nil
+}
+
+// UnmarshalBinary reads exactly what AppendBinary writes and nothing else.
+func (e *Evidence) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	bad := r.number(1) != evidenceVersion
+	group := r.bytes(sha256.Size, sha256.Size)
+	read := Evidence{Sender: r.id()}
+	for i := range read.Values {
+		read.Values[i] = bytes.Clone(r.bytes(r.number(4), synod.MaxBody))
+		read.Signatures[i] = bytes.Clone(r.bytes(r.number(2), synod.MaxSignature))
+	}
+	if bad || r.bad || len(r.b) > 0 {
+		return errors.New("broadcast: malformed evidence")
+	}
+	copy(read.Group[:], group)
+	*e = read
+	return nil
+}
