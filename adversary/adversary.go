@@ -11,9 +11,11 @@
 package adversary
 
 import (
+	"cmp"
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/prompt"
 )
 
 // Adversary corrupts one seat's honest machine.
@@ -100,16 +102,21 @@ func (m *mouth) listen(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 }
 
 // tongue rewrites every Response that the machine sends; rewrite returns the
-// sends that take its place.
+// sends that take its place. holds, if any, does so for what it puts on record and
+// decides.
 type tongue struct {
 	honest  synod.Machine
 	rewrite func(synod.Send, synod.Response) []synod.Send
+	holds   func(synod.Effect) synod.Effect
 	out     []synod.Effect
 }
 
 func (t *tongue) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	t.out = t.out[:0]
 	for _, x := range t.honest.Step(now, e) {
+		if t.holds != nil {
+			x = t.holds(x)
+		}
 		send, ok := x.(synod.Send)
 		var word synod.Response
 		if !ok || send.Slot.Name != synod.Respond || word.UnmarshalBinary(send.Body) != nil {
@@ -134,12 +141,37 @@ func with(s synod.Send, to []synod.NodeID, word synod.Response) synod.Send {
 	return synod.Send{To: to, Message: &m}
 }
 
-// boast makes a machine claim confidence 1.0 in everything it sends.
-func boast(m synod.Machine) synod.Machine {
+// boast makes a machine claim confidence 1.0 in everything it sends, and stand by
+// mine once it has that, whatever its protocol makes it take over from others.
+func boast(seat synod.Seat, m synod.Machine, mine *synod.Answer) synod.Machine {
 	return &tongue{honest: m, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
 		word.Confidence = 1
+		if said, _ := prompt.Canonical(seat.Question, string(word.Answer)); said != *mine && *mine != synod.None {
+			word.Answer = *mine
+		}
 		return []synod.Send{with(s, s.To, word)}
+	}, holds: func(x synod.Effect) synod.Effect {
+		switch x := x.(type) {
+		case synod.Note:
+			return boastful(x, *mine)
+		case synod.Decide:
+			return synod.Decide{Answer: cmp.Or(*mine, x.Answer)}
+		}
+		return x
 	}}
+}
+
+// boastful is what a boaster puts on record.
+func boastful(x synod.Note, mine synod.Answer) synod.Note {
+	o := *x.Opinion
+	if mine != synod.None && o.Answer != mine {
+		o.Answer, o.Surface, o.Source, o.From = mine, "", synod.Kept, nil
+	}
+	if o.Confidence != nil {
+		certain := 1.0
+		o.Confidence = &certain
+	}
+	return synod.Note{Opinion: &o}
 }
 
 // typed is a reply that answers a prompt as a liar that believes only in mine
@@ -157,6 +189,10 @@ func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	default:
 		r.Answer = mine
+		if p.Confide != synod.ConfideNothing {
+			certain := 1.0
+			r.Confidence = &certain
+		}
 	}
 	return r
 }

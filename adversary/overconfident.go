@@ -18,7 +18,7 @@ func (overconfident) Steady() bool { return true }
 // Corrupt asks the model all that an honest member asks, and puts its own
 // conviction in place of every reply but the first answer.
 func (overconfident) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	own := stubborn(seat, honest)
+	own, mine := stubborn(seat, honest)
 	instead := own.says
 	own.says = func(*synod.Prompt) *synod.Reply { return nil }
 	own.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
@@ -28,5 +28,5 @@ func (overconfident) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machin
 		}
 		return r
 	}
-	return boast(own)
+	return boast(seat, own, mine)
 }

@@ -35,7 +35,7 @@ func (replay) Steady() bool { return true }
 // Corrupt answers every consult from the tape, so that no model is called.
 func (a replay) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	lie := a.lie(seat)
-	return boast(&mouth{honest: honest, says: func(p *synod.Prompt) *synod.Reply { return typed(p, lie) }})
+	return boast(seat, &mouth{honest: honest, says: func(p *synod.Prompt) *synod.Reply { return typed(p, lie) }}, &lie)
 }
 
 // tape is answers that small models gave to questions about other things.

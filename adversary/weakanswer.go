@@ -19,28 +19,29 @@ func (weakAnswer) Steady() bool { return true }
 
 // Corrupt lets answers through to the model until one can be read.
 func (weakAnswer) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	return boast(stubborn(seat, honest))
+	m, mine := stubborn(seat, honest)
+	return boast(seat, m, mine)
 }
 
 // stubborn keeps its model's first readable answer against everyone: all that is
 // asked of it afterwards it answers by itself.
-func stubborn(seat synod.Seat, honest synod.Machine) *mouth {
-	mine := synod.None
+func stubborn(seat synod.Seat, honest synod.Machine) (m *mouth, mine *synod.Answer) {
+	mine = new(synod.Answer)
 	return &mouth{
 		honest: honest,
 		says: func(p *synod.Prompt) *synod.Reply {
-			if mine == synod.None && p.Purpose == synod.Answering {
+			if *mine == synod.None && p.Purpose == synod.Answering {
 				return nil
 			}
-			return typed(p, mine)
+			return typed(p, *mine)
 		},
 		hears: func(p *synod.Prompt, r *synod.Reply) {
-			if mine != synod.None || p.Purpose != synod.Answering { // a score of 0.5 reads as a number too
+			if *mine != synod.None || p.Purpose != synod.Answering { // a score of 0.5 reads as a number too
 				return
 			}
-			if a, _, ok := prompt.AnswerOf(seat.Question, r, p.Exact); ok {
-				mine = a
+			if said, ok := prompt.ConfidedOf(seat.Question, r, p.Confide, p.Exact); ok {
+				*mine = said.Answer
 			}
 		},
-	}
+	}, mine
 }

@@ -59,7 +59,7 @@ func (b Ballot) Without(mute []bool) Ballot {
 	if mute == nil {
 		return b
 	}
-	var voting Ballot
+	voting := Ballot{Concluded: b.Concluded}
 	for i, m := range mute {
 		if !m {
 			voting.Seats, voting.First, voting.Final = append(voting.Seats, b.Seats[i]), append(voting.First, b.First[i]), append(voting.Final, b.Final[i])

@@ -165,7 +165,13 @@ func (c *Council) setProtocol() error {
 	return err
 }
 
-func (c *Council) checkRule() error   { return c.spec.Rule.Validate(c.voters()) }
+func (c *Council) checkRule() error {
+	if _, can := c.protocol.(protocol.Concluding); c.spec.Rule.Name == ByProtocol && !can {
+		return fmt.Errorf("rule: protocol %s has no last step of its own that decides; use plurality, majority or supermajority", c.entry.Name)
+	}
+	return c.spec.Rule.Validate(c.voters())
+}
+
 func (c *Council) checkFaults() error { return c.spec.Faults.Validate(len(c.seats)) }
 
 // checkPowers refuses a protocol that asks members for more than they can do.

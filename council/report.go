@@ -20,7 +20,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	}
 	shown := spelling(s.opinions)
 	ballot := Ballot{Seats: make([]string, len(c.seats)), First: make([]synod.Answer, len(c.seats)), Final: make([]synod.Answer, len(c.seats))}
-	garbled := make([]int, len(c.seats))
+	garbled, last := make([]int, len(c.seats)), make([]synod.Opinion, len(c.seats))
 	for i, seat := range c.seats {
 		ballot.Seats[i] = seat.id
 	}
@@ -28,10 +28,11 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		if n.Round == 0 {
 			ballot.First[n.Node] = n.Answer
 		}
-		ballot.Final[n.Node] = n.Answer
+		ballot.Final[n.Node], last[n.Node] = n.Answer, *n.Opinion
 		garbled[n.Node] += n.Garbled
 		o.Calls.Reused += n.Reused
 	}
+	ballot.Concluded = c.conclude(last)
 	v := c.spec.Rule.Decide(ballot.Without(c.mute))
 	o.Status, o.Reason, o.Votes = v.Status, v.Reason, v.Votes
 	if why, cut := cutOff[result.Stopped]; cut {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"synod.dev/synod"
 )
@@ -13,12 +14,15 @@ const (
 	Plurality     = "plurality"     // more seats than any other answer
 	Majority      = "majority"      // more than half of all seats
 	Supermajority = "supermajority" // at least two thirds of all seats
+	ByProtocol    = "protocol"      // the protocol's own last step, where it has one (protocol.Concluding)
 )
 
-// Rule says when final answers are a decision. It counts every seat alike and
-// needs no knowledge of who is honest.
+var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}
+
+// Rule says when final answers are a decision. It counts every seat alike, unless
+// the protocol decides, and needs no knowledge of who is honest.
 type Rule struct {
-	Name    string `yaml:"name" json:"name" jsonschema:"enum=plurality,enum=majority,enum=supermajority"`
+	Name    string `yaml:"name" json:"name" jsonschema:"enum=plurality,enum=majority,enum=supermajority,enum=protocol"`
 	Support int    `yaml:"support" json:"support" jsonschema:"minimum=0,description=An answer also needs this many members who gave it independently in round 0."`
 }
 
@@ -40,13 +44,13 @@ type Vote struct {
 type Ballot struct {
 	Seats        []string
 	First, Final []synod.Answer
+	Concluded    synod.Answer // what the protocol's own last step makes of the end; only ByProtocol looks at it
 }
 
 // Validate reports a rule that does not exist or cannot be met.
 func (r Rule) Validate(seats int) error {
-	if !slices.Contains([]string{Plurality, Majority, Supermajority}, r.Name) {
-		return fmt.Errorf("no rule is called %q%s; there are: plurality, majority, supermajority",
-			r.Name, synod.Hint(r.Name, []string{Plurality, Majority, Supermajority}))
+	if !slices.Contains(ruleNames, r.Name) {
+		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames), strings.Join(ruleNames, ", "))
 	}
 	if r.Support < 0 || r.Support > seats {
 		return fmt.Errorf("rule: support is %d; it must be between 0 and the number of seats, %d", r.Support, seats)
@@ -58,7 +62,7 @@ func (r Rule) Validate(seats int) error {
 func (r Rule) need(seats int) (votes, live int) {
 	half := seats/2 + 1
 	switch r.Name {
-	case Plurality:
+	case Plurality, ByProtocol:
 		return 1, half
 	case Supermajority:
 		return (2*seats + 2) / 3, (2*seats + 2) / 3
@@ -88,6 +92,8 @@ func (r Rule) Decide(b Ballot) Verdict {
 	case live < quorum:
 		v.Status = Degraded
 		v.Reason = fmt.Sprintf("only %d of %d seats have an answer; %s takes %d", live, n, r.Name, quorum)
+	case r.Name == ByProtocol:
+		r.concluded(&v, b)
 	case len(v.Votes[0].Seats) < votes:
 		v.Status = Undecided
 		v.Reason = fmt.Sprintf("no answer has %d of %d seats, which %s takes; the leading one has %d", votes, n, r.Name, len(v.Votes[0].Seats))
@@ -129,4 +135,19 @@ func count(b Ballot) []Vote {
 		return cmp.Or(cmp.Compare(len(b.Seats), len(a.Seats)), cmp.Compare(b.Independent, a.Independent), cmp.Compare(a.Answer, b.Answer))
 	})
 	return votes
+}
+
+// concluded is the verdict where the protocol's own last step decides.
+func (r Rule) concluded(v *Verdict, b Ballot) {
+	i := slices.IndexFunc(v.Votes, func(vote Vote) bool { return vote.Answer == b.Concluded })
+	switch {
+	case i < 0:
+		v.Status, v.Reason = Undecided, "the protocol's own last step comes to no answer"
+	case v.Votes[i].Independent < r.Support:
+		v.Status = Undecided
+		v.Reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support takes %d", v.Votes[i].Independent, r.Support)
+	default:
+		v.Status, v.Answer = Agreed, b.Concluded
+		v.Reason = fmt.Sprintf("the protocol's own last step comes to it; %d of %d seats end on it", len(v.Votes[i].Seats), len(b.Seats))
+	}
 }

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/script"
@@ -53,9 +54,10 @@ type Manifest struct {
 // Run is a run folder.
 type Run struct {
 	Manifest
-	Items  []task.Record
-	Prices llm.Prices // what a report and an estimate reckon with; nil: Published
-	dir    string
+	Items    []task.Record
+	Prices   llm.Prices // what a report and an estimate reckon with; nil: Published
+	dir      string
+	conclude func([]synod.Opinion) synod.Answer // nil: the rule counts seats
 }
 
 // Dir is the folder.

@@ -53,7 +53,7 @@ func (r *Run) result(j job) (*result, error) {
 	res.Question = r.id(j)
 	res.Rounds = metrics.Held(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
-	verdict := r.decide(res.Rounds)
+	verdict := r.decide(res.Rounds, run.Noted)
 	stalled := run.End.Stopped == sim.Stalled
 	res.Agreed, res.Decision = verdict.Status == council.Agreed && !stalled, verdict.Answer
 	res.Live = verdict.Status != council.Degraded && !stalled
@@ -75,6 +75,9 @@ func (r *Run) result(j job) (*result, error) {
 // results reads all journals, as many at once as there are processors, and hands
 // them over in order; nil for a question that is not finished.
 func (r *Run) results(take func(job, *result)) error {
+	if err := r.concluding(); err != nil {
+		return err
+	}
 	type reading struct {
 		res *result
 		err error
@@ -104,14 +107,35 @@ func (r *Run) results(take func(job, *result)) error {
 	return nil
 }
 
+// concluding makes ready for a rule by which the protocol decides.
+func (r *Run) concluding() error {
+	if r.Rule.Name != council.ByProtocol || r.conclude != nil {
+		return nil
+	}
+	spec, err := r.Spec()
+	if err == nil {
+		r.conclude, err = council.Conclusion(spec)
+	}
+	return err
+}
+
 // decide applies the run's rule again.
-func (r *Run) decide(rounds [][]synod.Answer) council.Verdict {
+func (r *Run) decide(rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
 	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
 	for _, s := range r.Seats {
 		b.Seats = append(b.Seats, s.ID)
 	}
 	if len(rounds) > 0 {
 		b.First, b.Final = rounds[0], rounds[len(rounds)-1]
+	}
+	if r.conclude != nil {
+		last := make([]synod.Opinion, len(r.Seats))
+		for _, n := range noted {
+			if int(n.Node) >= 0 && int(n.Node) < len(last) {
+				last[n.Node] = n.Opinion
+			}
+		}
+		b.Concluded = r.conclude(last)
 	}
 	mute := make([]bool, len(r.Seats))
 	for i, s := range r.Seats {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/cpwbft"
 	"synod.dev/synod/protocol/sac"
 )
 
@@ -46,6 +47,14 @@ type Guaranteed interface {
 	Guarantee(f, r int, exact bool) (name, note string)
 }
 
+// Concluding is implemented by a protocol whose own last step makes the decision
+// of what the members hold at the end; the council's rule "protocol" calls it.
+type Concluding interface {
+	// Conclude is the decision of the last opinions, one a voting seat; None where
+	// they make none.
+	Conclude(last []synod.Opinion) synod.Answer
+}
+
 // Entry is a protocol's line in the catalogue.
 type Entry struct {
 	synod.Entry
@@ -57,6 +66,13 @@ type Entry struct {
 
 // Catalogue lists every protocol.
 var Catalogue = synod.NewCatalogue("protocol",
+	Entry{
+		Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: say how sure you are, adopt what is said with more confidence; a baseline that one liar captures"},
+		Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
+		About:   cpwbft.About,
+		New:     func() Protocol { return cpwbft.New() },
+		Prompts: cpwbft.Prompts,
+	},
 	Entry{
 		Entry:  synod.Entry{Name: "sac", Summary: "Self-Anchored Consensus: score what neighbours say, drop up to F below oneself, refine"},
 		Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,

@@ -1,0 +1,341 @@
+package cpwbft_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/protocol/cpwbft"
+	"synod.dev/synod/protocol/sac"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sim"
+)
+
+// mind is how a typed member answers: what it says, and how sure it is.
+type mind struct {
+	says synod.Answer
+	sure float64
+}
+
+// council is a graph with a mind at every node, and what lies there.
+type council struct {
+	protocol synod.Protocol
+	graph    graph.Graph
+	minds    []mind
+	liars    map[int]string // adversary by node; each says "lie"
+}
+
+// run plays it and returns every member's first and last opinion.
+func (c council) run(t *testing.T) (first, last []synod.Opinion) {
+	t.Helper()
+	n := c.graph.N()
+	machines := make([]synod.Machine, n)
+	for i := range n {
+		seat := synod.Seat{Self: synod.NodeID(i), F: 3, Question: &synod.Question{Text: "?", Form: synod.Text}, Seed: script.Derive(1, uint64(i))}
+		for _, j := range c.graph.In(i) {
+			seat.Peers = append(seat.Peers, synod.NodeID(j))
+		}
+		machines[i] = c.protocol.Join(seat)
+		if name := c.liars[i]; name != "" {
+			machines[i] = corrupt(t, name).Corrupt(seat, machines[i])
+		}
+	}
+	first, last = make([]synod.Opinion, n), make([]synod.Opinion, n)
+	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+		out := make([]synod.Reply, len(calls))
+		for i, call := range calls {
+			out[i] = c.minds[call.Node].reply(call.Prompt)
+		}
+		return out
+	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+		for _, o := range notes {
+			if o.Round == 0 {
+				first[o.Node] = *o.Opinion
+			}
+			last[o.Node] = *o.Opinion
+		}
+		return ""
+	}})
+	return first, last
+}
+
+func corrupt(t *testing.T, name string) adversary.Adversary {
+	t.Helper()
+	entry, err := adversary.Catalogue.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var params map[string]any
+	if name == "replay" {
+		params = map[string]any{"answer": "lie"}
+	}
+	a, err := entry.New(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// reply answers typed prompts: a right answer scores 0.9, any other 0.1, and the
+// best that is shown is taken.
+func (m mind) reply(p *synod.Prompt) synod.Reply {
+	r := synod.Reply{Status: synod.OK, Typed: true, Answer: m.says, Confidence: &m.sure}
+	switch p.Purpose {
+	case synod.Scoring:
+		r.Answer, r.Value = "", 0.1
+		if p.Candidate == "right" {
+			r.Value = 0.9
+		}
+	case synod.Refining:
+		r.Answer = p.Own
+		for _, peer := range p.Peers {
+			if peer.Answer == "right" {
+				r.Answer = "right"
+			}
+		}
+	}
+	return r
+}
+
+func build(t *testing.T, family string, seed uint64) graph.Built {
+	t.Helper()
+	g, err := graph.Build(family, 7, nil, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// seedWith is the first seed whose draw has the degree at a node: the paper's own
+// draws of its random graphs are not known, but their degrees follow from Table 2.
+func seedWith(t *testing.T, family string, node, degree int) uint64 {
+	for seed := range uint64(1000) {
+		if build(t, family, seed).InDegree(node) == degree {
+			return seed
+		}
+	}
+	t.Fatalf("no %s graph has a node %d of degree %d", family, node, degree)
+	return 0
+}
+
+// pair is one stored question: what the strong and the weak model made of it.
+type pair struct {
+	question             string
+	strong, weak         float64
+	strongGood, weakGood bool
+}
+
+// stored reads the paper's own problem files.
+func stored(t *testing.T, name string) (pairs []pair) {
+	t.Helper()
+	dir := os.Getenv("SYNOD_TEST_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "cp-wbft", name))
+	if err != nil {
+		t.Skip("SKIPPED: there is no public data at ../shared/data; set SYNOD_TEST_DATA to where it is")
+	}
+	type side struct {
+		Correct    bool    `json:"correct"`
+		Confidence float64 `json:"precomputed_confidence"`
+	}
+	var file struct {
+		Results []struct {
+			Question string  `json:"question"`
+			Weak     float64 `json:"llama3_confidence"`
+			Strong   float64 `json:"llama31_confidence"`
+			WeakOK   bool    `json:"llama3_correct"`
+			StrongOK bool    `json:"llama31_correct"`
+		} `json:"results"`
+		Questions []struct {
+			Question string `json:"question"`
+			Llama3   side   `json:"llama3"`
+			Llama31  side   `json:"llama31"`
+		} `json:"questions"`
+	}
+	if err := json.Unmarshal(bytes.ReplaceAll(b, []byte(": NaN"), []byte(": null")), &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range file.Results {
+		pairs = append(pairs, pair{q.Question, q.Strong, q.Weak, q.StrongOK, q.WeakOK})
+	}
+	for _, q := range file.Questions {
+		pairs = append(pairs, pair{q.Question, q.Llama31.Confidence, q.Llama3.Confidence, q.Llama31.Correct, q.Llama3.Correct})
+	}
+	return pairs
+}
+
+func mindOf(good bool, sure float64) mind {
+	if good {
+		return mind{"right", sure}
+	}
+	return mind{"wrong", sure}
+}
+
+// Table 2, all fourteen rows of HCP: one honest member among seven, with the
+// stored labels and confidences of ten questions of each task (CP-3, CP-4). FAA is
+// (1 + degree of the honest node)/7: stage 1 has one round.
+func TestTable2(t *testing.T) {
+	for _, file := range []string{"gsm8k_llama3.1_10.json", "safe_all_llama31_win.json"} {
+		pairs := stored(t, file)
+		if len(pairs) != 10 {
+			t.Fatalf("%s: %d questions", file, len(pairs))
+		}
+		for _, row := range []struct {
+			name, family   string
+			honest, degree int
+			faa            float64
+		}{
+			{"complete", "complete", 1, 6, 100}, {"star, leaves malicious", "star", 0, 6, 100},
+			{"random", "random", 1, 3, 57.14}, {"layered", "layered", 1, 3, 57.14}, {"tree", "tree", 1, 3, 57.14},
+			{"chain", "chain", 1, 2, 42.86}, {"star, centre malicious", "star", 1, 1, 28.57},
+		} {
+			g := build(t, row.family, seedWith(t, row.family, row.honest, row.degree))
+			var iaa, faa, ra int
+			for _, q := range pairs {
+				minds := slices.Repeat([]mind{mindOf(q.weakGood, q.weak)}, 7)
+				minds[row.honest] = mindOf(q.strongGood, q.strong)
+				p := cpwbft.New()
+				p.Probe = cpwbft.Hidden
+				first, last := council{protocol: p, graph: g.Graph, minds: minds}.run(t)
+				iaa, faa = iaa+count(first, "right"), faa+count(last, "right")
+				if p.Conclude(last) == "right" {
+					ra++
+				}
+			}
+			percent := func(k, n int) float64 { return math.Round(1e4*float64(k)/float64(n)) / 100 }
+			if got := percent(faa, 70); got != row.faa || percent(iaa, 70) != 14.29 || percent(ra, 10) != 100 {
+				t.Errorf("%s, %s: IAA %.2f FAA %.2f RA %.2f; the paper has 14.29, %.2f, 100", file, row.name, percent(iaa, 70), got, percent(ra, 10), row.faa)
+			}
+		}
+	}
+}
+
+func count(os []synod.Opinion, a synod.Answer) (n int) {
+	for _, o := range os {
+		if o.Answer == a {
+			n++
+		}
+	}
+	return n
+}
+
+// I-CP-4, [CP-7], finding F8: one confidence liar on a complete graph captures every
+// honest member that is not itself certain, and stage 2; SAC, which does not look
+// at what a sender says of itself, stands. If this fails, the protocol has changed.
+func TestOneLiarCaptures(t *testing.T) {
+	minds := slices.Repeat([]mind{{"right", 0.99}}, 7)
+	minds[6] = mind{"lie", 0.5} // what the model of a liar says that asks it
+	g := build(t, "complete", 0).Graph
+	for _, liar := range []string{"replay", "overconfident", "weak-answer"} {
+		for _, adopt := range []cpwbft.Adopt{cpwbft.Surest, cpwbft.Pooled} {
+			for _, rounds := range []int{1, 3} {
+				p := cpwbft.New()
+				p.Adopt, p.Rounds = adopt, rounds
+				_, last := council{p, g, minds, map[int]string{6: liar}}.run(t)
+				if count(last, "lie") != 7 || p.Conclude(last) != "lie" {
+					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", liar, adopt, rounds, count(last, "lie"), p.Conclude(last))
+				}
+			}
+		}
+		_, last := council{sac.New(), g, minds, map[int]string{6: liar}}.run(t)
+		if count(last[:6], "right") != 6 {
+			t.Errorf("%s: SAC keeps %d of 6 honest members", liar, count(last[:6], "right"))
+		}
+	}
+}
+
+// A liar is believed only against doubt: members who are certain stay.
+func TestTheCertainStay(t *testing.T) {
+	minds := slices.Repeat([]mind{{"right", 1}}, 7)
+	_, last := council{cpwbft.New(), build(t, "complete", 0).Graph, minds, map[int]string{6: "replay"}}.run(t)
+	if count(last[:6], "right") != 6 {
+		t.Errorf("%d of 6 stay", count(last[:6], "right"))
+	}
+}
+
+// On SAC's MERG with the liar at 6, nodes 1 and 5 never hear it: in one round they
+// keep what they had, and those who hear it lose it. A second round carries the
+// lie on to them: nobody is out of reach of hearsay.
+func TestExposureOnMERG(t *testing.T) {
+	minds := slices.Repeat([]mind{{"right", 0.9}}, 7)
+	g := build(t, "merg", 0).Graph
+	for rounds, safe := range map[int][]int{1: {1, 5}, 2: nil} {
+		p := cpwbft.New()
+		p.Rounds = rounds
+		_, last := council{p, g, minds, map[int]string{6: "replay"}}.run(t)
+		var kept []int
+		for i, o := range last[:6] {
+			if o.Answer == "right" {
+				kept = append(kept, i)
+			}
+		}
+		if !slices.Equal(kept, safe) {
+			t.Errorf("%d rounds: %v keep the right answer, want %v", rounds, kept, safe)
+		}
+	}
+}
+
+// Table 1, traditional agents: with two malicious members of seven, and three on the
+// complete graph, at every attacked position FAA is IAA (71.4 %, 57.1 %) and the
+// plurality is right (CP-5, CP-6). The paper does not say where its two sit.
+func TestTable1Traditional(t *testing.T) {
+	for _, row := range []struct {
+		family, place string
+		malicious     int
+	}{
+		{"chain", "head", 2}, {"chain", "tail", 2}, {"tree", "leaf", 2}, {"complete", "degree-low", 2}, {"complete", "degree-low", 3},
+		{"layered", "bottom", 2}, {"star", "leaf", 2}, {"star", "centre", 1}, {"random", "degree-low", 2},
+	} {
+		g := build(t, row.family, 0)
+		nodes, err := graph.Place(g, row.place, row.malicious, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		liars := map[int]string{}
+		for _, i := range nodes {
+			liars[i] = "replay"
+		}
+		p := cpwbft.New()
+		p.Probe, p.Adopt, p.Rounds = cpwbft.NoProbe, cpwbft.ByNumber, 3
+		first, last := council{p, g.Graph, slices.Repeat([]mind{{says: "right"}}, 7), liars}.run(t)
+		if was, is := count(first, "right"), count(last, "right"); was != 7-row.malicious || is != was {
+			t.Errorf("%s, %s, %d malicious: %d right at first, %d at the end", row.family, row.place, row.malicious, was, is)
+		}
+	}
+}
+
+// The pilot study's LLM agents: with six malicious of seven, the star's leaves, all
+// who hear the honest centre and can judge come round to it by reflection; the
+// centre hears only wrong answers and stays, because it judges them (CP-5).
+func TestReflectionCarriesARightAnswer(t *testing.T) {
+	minds := slices.Repeat([]mind{{says: "wrong"}}, 7)
+	minds[0].says = "right"
+	p := cpwbft.New()
+	p.Probe, p.Adopt, p.Reflect = cpwbft.NoProbe, cpwbft.Nothing, true
+	_, last := council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}.run(t)
+	if count(last, "right") != 7 {
+		t.Errorf("%d of 7 end right", count(last, "right"))
+	}
+	p.Reflect = false
+	if _, last = (council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}).run(t); count(last, "right") != 1 {
+		t.Errorf("without reflection %d of 7 end right", count(last, "right"))
+	}
+}
+
+// [CP-7] Nothing is guaranteed on any graph.
+func TestGuarantee(t *testing.T) {
+	for r := range 8 {
+		if name, note := cpwbft.New().Guarantee(1, r, true); name != "" || note == "" {
+			t.Errorf("r=%d: %q, %q", r, name, note)
+		}
+	}
+}
