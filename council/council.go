@@ -176,6 +176,9 @@ func (c *Council) checkFaults() error { return c.spec.Faults.Validate(len(c.seat
 
 // checkPowers refuses a protocol that asks members for more than they can do.
 func (c *Council) checkPowers() error {
+	if err := c.checkConfiders(); err != nil {
+		return err
+	}
 	needs, ok := c.protocol.(interface{ Weighs() bool })
 	if !ok || !needs.Weighs() {
 		return nil

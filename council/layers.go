@@ -104,6 +104,7 @@ func absolute(tree map[string]any, dir string) {
 	for _, m := range models {
 		if m, ok := m.(map[string]any); ok {
 			pathIn(m, "path", dir)
+			pathIn(m, "probe", dir)
 		}
 	}
 }

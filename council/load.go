@@ -134,6 +134,7 @@ func (s *Spec) resolve(dir string) {
 	pathIn(s.Graph, "file", dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)
+		pathIn(m, "probe", dir)
 	}
 }
 

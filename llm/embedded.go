@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/probe"
 	"synod.dev/synod/prompt"
 )
 
@@ -24,7 +25,8 @@ type EmbeddedConfig struct {
 	Refine      string  `yaml:"refine"`  // choose | written
 	Context     int     `yaml:"context"` // tokens of prompt and reply together
 	Threads     int     `yaml:"threads"`
-	Seqs        int     `yaml:"seqs"` // requests decoded at once
+	Seqs        int     `yaml:"seqs"`  // requests decoded at once
+	Probe       string  `yaml:"probe"` // a trained probe, for prompts that want a hidden confidence
 }
 
 // How a member of the model in the box gives its first answer and how it
@@ -66,6 +68,8 @@ type embedded struct {
 	engine  *sharedEngine
 	timeout time.Duration // of one call; 0: none but the run's
 	info    Info
+	subject probe.Subject // what is known of the model before it has started
+	probe   *probe.Probe  // nil: it cannot give a hidden confidence
 }
 
 func (m *embedded) Info() Info     { return m.info }
@@ -75,11 +79,29 @@ func (m *embedded) Close() error   { return m.engine.release() }
 // completer is what a member needs of an engine.
 type completer interface {
 	Generate(context.Context, engine.Request) (engine.Result, error)
-	Likelihood(ctx context.Context, prefix string, continuations []string) ([]engine.Score, engine.Usage, error)
+	Weigh(ctx context.Context, prefix string, continuations []string, want *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error)
+}
+
+// exchange is one request under way: with whom, about what, and the hidden states
+// that are wanted with the answer.
+type exchange struct {
+	completer
+	prompt *synod.Prompt
+	want   *engine.Capture // nil: none
+	states *engine.States  // of the answer that was given, at the end
 }
 
 // Complete gives the reply in the way that the settings have for the purpose.
 func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	if asksHidden(r.Prompt) {
+		return m.confide(ctx, r)
+	}
+	reply, _, err := m.ask(ctx, r, nil)
+	return reply, err
+}
+
+// ask sends a request and wants the given states with the answer.
+func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (synod.Reply, *engine.States, error) {
 	if m.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, m.timeout)
@@ -87,31 +109,33 @@ func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error)
 	}
 	chat, err := r.Chat()
 	if err != nil {
-		return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
+		return synod.Reply{}, nil, &Failure{Status: synod.Unreadable, Err: err}
 	}
 	client, err := m.engine.client(ctx)
 	if err != nil {
-		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: err}
+		return synod.Reply{}, nil, &Failure{Status: synod.Unavailable, Err: err}
 	}
-	reply, err := m.reply(ctx, client, r.Prompt, chat)
+	x := &exchange{completer: client, prompt: r.Prompt, want: want}
+	reply, err := m.reply(ctx, x, chat)
 	reply.Calls = 1
 	if err != nil {
-		return reply, engineFailure(ctx, err)
+		return reply, nil, engineFailure(ctx, err)
 	}
-	return reply, nil
+	return reply, x.states, nil
 }
 
-func (m *embedded) reply(ctx context.Context, c completer, p *synod.Prompt, chat prompt.Chat) (synod.Reply, error) {
+func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
+	p := x.prompt
 	open := chat.Completion != "" && !p.Exact
 	switch {
 	case p.Purpose == synod.Weighing:
-		return m.weigh(ctx, c, p, chat.User)
+		return m.weigh(ctx, x, chat.User)
 	case p.Purpose == synod.Answering && m.cfg.Answers == short && open:
-		return m.answer(ctx, c, p, chat.Completion)
+		return m.answer(ctx, x, chat.Completion)
 	case p.Purpose == synod.Refining && m.cfg.Refine == choose && open:
-		return m.choose(ctx, c, p, chat.Completion)
+		return m.choose(ctx, x, chat.Completion)
 	}
-	return m.write(ctx, c, p, chat)
+	return m.write(ctx, x, chat)
 }
 
 func engineFailure(ctx context.Context, err error) error {
@@ -130,8 +154,8 @@ func engineFailure(ctx context.Context, err error) error {
 }
 
 // weigh gives the mean log-probability of the candidate's words.
-func (m *embedded) weigh(ctx context.Context, c completer, p *synod.Prompt, lead string) (synod.Reply, error) {
-	scores, usage, err := c.Likelihood(ctx, lead, []string{" " + inWords(p, p.Candidate)})
+func (m *embedded) weigh(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
+	scores, _, usage, err := x.Weigh(ctx, lead, []string{" " + inWords(x.prompt, x.prompt.Candidate)}, nil)
 	if err != nil {
 		return synod.Reply{}, err
 	}
@@ -140,10 +164,10 @@ func (m *embedded) weigh(ctx context.Context, c completer, p *synod.Prompt, lead
 
 // write replies to the prompt as a conversation, under the grammar of the wanted
 // reply if it has one.
-func (m *embedded) write(ctx context.Context, c completer, p *synod.Prompt, chat prompt.Chat) (synod.Reply, error) {
+func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
 	q := engine.Request{
 		Messages: []engine.Message{{Role: "system", Content: chat.System}, {Role: "user", Content: chat.User}},
-		Seed:     p.Seed, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: m.cfg.MaxTokens,
+		Seed:     x.prompt.Seed, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: m.cfg.MaxTokens,
 	}
 	if chat.Schema != nil {
 		var err error
@@ -151,11 +175,11 @@ func (m *embedded) write(ctx context.Context, c completer, p *synod.Prompt, chat
 			return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
 		}
 	}
-	out, err := c.Generate(ctx, q)
+	out, logprob, err := x.generate(ctx, q)
 	if err != nil {
 		return synod.Reply{}, err
 	}
-	reply := synod.Reply{Text: out.Text, Usage: used(out.Usage)}
+	reply := synod.Reply{Text: out.Text, Usage: used(out.Usage), Logprob: logprob}
 	if out.Finish == "length" && chat.Schema != nil {
 		return reply, &Failure{Status: synod.Unreadable, Err: fmt.Errorf("the reply was cut at max_tokens=%d", m.cfg.MaxTokens)}
 	}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 
@@ -22,7 +23,9 @@ answers      short: the model continues a few examples by one line, and what has
 refine       choose: the likeliest of the answers on the table; written: as JSON with reasoning
 context      tokens of prompt and reply together
 threads      of the engine; more than one rarely helps a small model
-seqs         requests decoded at once` + commonAbout,
+seqs         requests decoded at once
+probe        a file from "synod probe train", for protocols that want a confidence read off hidden
+             states; it must have been trained on this model, engine and way of answering` + commonAbout,
 	settings: func() any { return &embeddedSettings{} },
 	open:     openEmbedded,
 }
@@ -54,13 +57,21 @@ func openEmbedded(o opening) (Model, Common, error) {
 		return nil, Common{}, err
 	}
 	m := &embedded{cfg: s.EmbeddedConfig, timeout: s.Timeout}
-	m.engine = share(engine.Config{
-		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
-		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads,
-	})
 	name := cmp.Or(s.Model, filepath.Base(s.Path))
 	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
 		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
+	if s.Probe != "" || o.env.Hidden {
+		if err := m.introduce(name, at); err != nil {
+			return nil, Common{}, err
+		}
+	}
+	if m.probe != nil {
+		m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", m.probe.Layer, m.probe.Position, m.probe.Bias, sha256.Sum256(fmt.Append(nil, m.probe.Weights)))
+	}
+	m.engine = share(engine.Config{
+		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
+		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads, Hidden: m.probe != nil || o.env.Hidden,
+	})
 	s.Common.MaxTokens = s.EmbeddedConfig.MaxTokens
 	return m, s.Common, nil
 }

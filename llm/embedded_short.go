@@ -24,17 +24,18 @@ const (
 
 // answer answers by one line. Where the question has options, the line is sampled
 // from them: option i with probability ∝ exp(mean log-probability / temperature).
-func (m *embedded) answer(ctx context.Context, c completer, p *synod.Prompt, lead string) (synod.Reply, error) {
+func (m *embedded) answer(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
+	p := x.prompt
 	if options := answers(p.Question); options != nil {
-		scores, usage, err := likelihoods(ctx, c, p, lead, options)
+		w, err := likelihoods(ctx, x, lead, options)
 		if err != nil {
 			return synod.Reply{}, err
 		}
-		pick := likeliest(scores)
+		pick := likeliest(w.scores)
 		if m.cfg.Temperature > 0 {
-			pick = sample(scores, scores[pick].Mean, m.cfg.Temperature, p.Seed)
+			pick = sample(w.scores, w.scores[pick].Mean, m.cfg.Temperature, p.Seed)
 		}
-		return chosen(p, options[pick], usage), nil
+		return x.chosen(options[pick], pick, w), nil
 	}
 	q := engine.Request{
 		Prompt: lead, Grammar: textLine, Stop: []string{"\n"}, Seed: p.Seed,
@@ -43,7 +44,7 @@ func (m *embedded) answer(ctx context.Context, c completer, p *synod.Prompt, lea
 	if p.Question.Form == synod.Number {
 		q.Grammar = numberLine
 	}
-	out, err := c.Generate(ctx, q)
+	out, logprob, err := x.generate(ctx, q)
 	if err != nil {
 		return synod.Reply{}, err
 	}
@@ -51,7 +52,7 @@ func (m *embedded) answer(ctx context.Context, c completer, p *synod.Prompt, lea
 	if out.Finish == "length" {
 		text = sentences(text)
 	}
-	reply := synod.Reply{Typed: true, Answer: synod.Answer(text), Text: text, Usage: used(out.Usage)}
+	reply := synod.Reply{Typed: true, Answer: synod.Answer(text), Text: text, Usage: used(out.Usage), Logprob: logprob}
 	if text == "" {
 		return reply, &Failure{Status: synod.Unreadable, Err: errors.New("the answer is longer than a line")}
 	}
@@ -83,25 +84,40 @@ func sentences(text string) string {
 // reliability that the prompt shows plays no part, nor how many others say the
 // same: shown a list of answers, a small model follows the list and not what it
 // knows (docs/box.md).
-func (m *embedded) choose(ctx context.Context, c completer, p *synod.Prompt, lead string) (synod.Reply, error) {
+func (m *embedded) choose(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
+	p := x.prompt
 	table := []synod.Answer{p.Own}
 	for _, r := range p.Peers {
 		if !slices.Contains(table, r.Answer) {
 			table = append(table, r.Answer)
 		}
 	}
-	if len(table) == 1 {
-		return chosen(p, p.Own, engine.Usage{}), nil
+	if len(table) == 1 && x.want == nil {
+		return synod.Reply{Typed: true, Answer: p.Own, Text: p.Spelled(p.Own)}, nil
 	}
-	scores, usage, err := likelihoods(ctx, c, p, lead, table)
+	w, err := likelihoods(ctx, x, lead, table)
 	if err != nil {
 		return synod.Reply{}, err
 	}
-	return chosen(p, table[likeliest(scores)], usage), nil
+	pick := likeliest(w.scores)
+	return x.chosen(table[pick], pick, w), nil
 }
 
-func chosen(p *synod.Prompt, a synod.Answer, usage engine.Usage) synod.Reply {
-	return synod.Reply{Typed: true, Answer: a, Text: p.Spelled(a), Usage: used(usage)}
+// weighed are answers weighed against one another.
+type weighed struct {
+	scores   []engine.Score
+	logprobs []float64 // a token, whatever the scores compare
+	states   []*engine.States
+	usage    engine.Usage
+}
+
+// chosen is the reply that takes the picked of the weighed answers.
+func (x *exchange) chosen(a synod.Answer, pick int, w weighed) synod.Reply {
+	reply := synod.Reply{Typed: true, Answer: a, Text: x.prompt.Spelled(a), Usage: used(w.usage)}
+	if x.want != nil {
+		x.states, reply.Logprob = w.states[pick], &w.logprobs[pick]
+	}
+	return reply
 }
 
 // likelihoods weighs answers against one another, as Mean. Options, which someone
@@ -109,22 +125,23 @@ func chosen(p *synod.Prompt, a synod.Answer, usage engine.Usage) synod.Reply {
 // compared by the sum over the whole line with its end, which is how likely the
 // model would have written just that: by the mean, a long-winded sentence beats
 // the word that was wanted.
-func likelihoods(ctx context.Context, c completer, p *synod.Prompt, lead string, list []synod.Answer) ([]engine.Score, engine.Usage, error) {
-	free := answers(p.Question) == nil && p.Question.Form != synod.Stance
+func likelihoods(ctx context.Context, x *exchange, lead string, list []synod.Answer) (w weighed, err error) {
+	free := answers(x.prompt.Question) == nil
 	lines := make([]string, len(list))
 	for i, a := range list {
-		lines[i] = " " + inWords(p, a)
+		lines[i] = " " + inWords(x.prompt, a)
 		if free {
 			lines[i] += "\n"
 		}
 	}
-	scores, usage, err := c.Likelihood(ctx, lead, lines)
-	for i := range scores {
+	w.scores, w.states, w.usage, err = x.Weigh(ctx, lead, lines, x.want)
+	for i := range w.scores {
+		w.logprobs = append(w.logprobs, w.scores[i].Mean)
 		if free {
-			scores[i].Mean = scores[i].Sum
+			w.scores[i].Mean = w.scores[i].Sum
 		}
 	}
-	return scores, usage, err
+	return w, err
 }
 
 // inWords is an answer as it would stand in a text: an option's own words and

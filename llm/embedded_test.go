@@ -27,7 +27,7 @@ func (l *lines) Generate(_ context.Context, r engine.Request) (engine.Result, er
 	return l.written, nil
 }
 
-func (l *lines) Likelihood(_ context.Context, prefix string, list []string) ([]engine.Score, engine.Usage, error) {
+func (l *lines) Weigh(_ context.Context, prefix string, list []string, want *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error) {
 	l.prefix = prefix
 	scores := make([]engine.Score, len(list))
 	for i, s := range list {
@@ -37,7 +37,7 @@ func (l *lines) Likelihood(_ context.Context, prefix string, list []string) ([]e
 		}
 		scores[i] = engine.Score{Mean: mean, Sum: mean * float64(len(s)), Tokens: len(s)}
 	}
-	return scores, engine.Usage{PromptTokens: 10}, nil
+	return scores, l.states(list, want), engine.Usage{PromptTokens: 10}, nil
 }
 
 func boxBook(t *testing.T) *prompt.Book {
@@ -65,7 +65,7 @@ func replyOf(t *testing.T, c EmbeddedConfig, e completer, p synod.Prompt) (synod
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&embedded{cfg: c}).reply(t.Context(), e, &p, chat)
+	return (&embedded{cfg: c}).reply(t.Context(), &exchange{completer: e, prompt: &p}, chat)
 }
 
 var (

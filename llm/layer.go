@@ -18,6 +18,15 @@ func (l layered) CanWeigh() bool {
 	return ok && w.CanWeigh()
 }
 
+// CanConfide asks the model within.
+func (l layered) CanConfide() bool {
+	c, ok := l.Model.(Confider)
+	return ok && c.CanConfide()
+}
+
+// Within is the model within.
+func (l layered) Within() Model { return l.Model }
+
 // Adapter is a Model that tells what it left out because its server refuses it,
 // so that nobody takes its replies for what the council file asks for.
 type Adapter interface{ Adapted() []string }

@@ -15,6 +15,7 @@ type Env struct {
 	Record *Recorder           // nil: replies are not recorded
 	Prices Prices              // what models cost; nil: Published
 	Truth  Truth               // what simulated members may know of the questions; may be nil
+	Hidden bool                // open members so that their hidden states can be had, where they have any
 }
 
 func (e Env) getenv(name string) string {

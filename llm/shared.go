@@ -26,6 +26,7 @@ type sharedEngine struct {
 type engineKey struct {
 	lib, model             string
 	context, threads, seqs int
+	hidden                 bool
 }
 
 // maxStarts is how often an engine is started for one council: one that keeps
@@ -39,7 +40,7 @@ var engines = struct {
 
 // share returns the engine for these settings; release gives it back.
 func share(cfg engine.Config) *sharedEngine {
-	key := engineKey{cfg.LibDir, cfg.ModelPath, cfg.Context, cfg.Threads, cfg.Seqs}
+	key := engineKey{cfg.LibDir, cfg.ModelPath, cfg.Context, cfg.Threads, cfg.Seqs, cfg.Hidden}
 	engines.mu.Lock()
 	defer engines.mu.Unlock()
 	e := engines.open[key]

@@ -143,7 +143,7 @@ func separated(t *testing.T, c completer, lead func(*synod.Question) string) (be
 		for wrong := range strings.SplitSeq(col[3], "|") {
 			list = append(list, " "+wrong)
 		}
-		scores, _, err := c.Likelihood(t.Context(), lead(&synod.Question{Text: col[1], Form: synod.Text}), list)
+		scores, _, _, err := c.Weigh(t.Context(), lead(&synod.Question{Text: col[1], Form: synod.Text}), list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,6 +120,9 @@ func (d *Dice) Info() Info { return d.info }
 // CanWeigh reports that it answers Weighing: with the logarithm of a score.
 func (d *Dice) CanWeigh() bool { return true }
 
+// CanConfide reports that a hidden confidence can be simulated.
+func (d *Dice) CanConfide() bool { return true }
+
 // Complete rolls the dice. It never fails, but for a purpose it does not know.
 func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt

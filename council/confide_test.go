@@ -1,0 +1,43 @@
+package council
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
+)
+
+type confidingProtocol struct {
+	protocol.Protocol
+	how synod.Confide
+}
+
+func (p confidingProtocol) Confides() synod.Confide { return p.how }
+
+type member struct {
+	llm.Model
+	can bool
+}
+
+func (m member) CanConfide() bool { return m.can }
+
+// A protocol that reads hidden states is refused before it runs if one member has
+// no probe. [CP-2]
+func TestHiddenConfidenceNeedsProbes(t *testing.T) {
+	c := &Council{seats: []seat{{id: "a", model: "good"}, {id: "b", model: "bare"}}, models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
+	for how, refused := range map[synod.Confide]bool{synod.ConfideNothing: false, synod.ConfideStated: false, synod.ConfideHidden: true} {
+		c.protocol = confidingProtocol{how: how}
+		err := c.checkPowers()
+		var bad *ConfigError
+		if (err != nil) != refused || refused && (!errors.As(err, &bad) || !strings.Contains(err.Error(), `model "bare" has none`)) {
+			t.Errorf("%q: %v", how, err)
+		}
+	}
+	c.models["bare"] = member{can: true}
+	if err := c.checkPowers(); err != nil {
+		t.Error(err)
+	}
+}
