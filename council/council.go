@@ -30,15 +30,21 @@ type Council struct {
 	book     *prompt.Book
 	models   map[string]llm.Model
 	prices   llm.Prices
+	prompts  map[string]string     // digests of the book's pages
 	liars    []adversary.Adversary // by seat; nil: honest
 }
 
 // Convene seats the members of a spec. Models are opened, not called.
 func Convene(spec Spec, env llm.Env) (*Council, error) {
+	spec, err := spec.rooted()
+	if err != nil {
+		return nil, err
+	}
 	c, err := seatAll(spec)
 	if err != nil {
 		return nil, err
 	}
+	c.prompts = c.book.Digests()
 	if c.record, err = recordOf(c.spec); err != nil {
 		return nil, err
 	}

@@ -58,6 +58,9 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if err := checkQuestion(&ask.Question); err != nil {
 		return Outcome{}, err
 	}
+	if err := c.samePrompts(ask.Resume); err != nil {
+		return Outcome{}, err
+	}
 	start := time.Now()
 	w, err := c.openJournal(ask)
 	if err != nil {
@@ -126,7 +129,7 @@ func (c *Council) openJournal(ask Ask) (*journal.Writer, error) {
 	if ask.Journal == "" {
 		return nil, nil
 	}
-	return journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: c.record, Question: ask.Question, Seed: ask.Seed})
+	return journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: c.record, Question: ask.Question, Seed: ask.Seed, Prompts: c.prompts})
 }
 
 // recordOf is a spec as SpecOf reads it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -136,6 +137,21 @@ func (s *Spec) resolve(dir string) {
 		pathIn(m, "path", dir)
 		pathIn(m, "probe", dir)
 	}
+}
+
+// rooted is the spec with every path in it absolute: what is written down of a run
+// must not mean another file where the run is gone on with.
+func (s Spec) rooted() (Spec, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return s, fmt.Errorf("council: %w", err)
+	}
+	s.Graph, s.Models = maps.Clone(s.Graph), maps.Clone(s.Models)
+	for name, m := range s.Models {
+		s.Models[name] = maps.Clone(m)
+	}
+	s.resolve(dir)
+	return s, nil
 }
 
 func pathIn(p map[string]any, key, dir string) {

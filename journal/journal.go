@@ -42,6 +42,10 @@ type Head struct {
 	Spec     json.RawMessage `json:"spec"`    // the council, as its owner encodes it
 	Question synod.Question  `json:"question"`
 	Seed     uint64          `json:"seed"`
+
+	// Prompts are digests of the pages that say prompts in words, by name: a run
+	// does not go on with others. Nil in journals of old.
+	Prompts map[string]string `json:"prompts,omitempty"`
 }
 
 // End says how the run ended.

@@ -32,6 +32,9 @@ func (r *Run) Changes(other *Run) []string {
 			}
 		}
 	}
+	if r.Protocol == other.Protocol {
+		out = append(out, council.ChangedPrompts(r.Prompts, other.Prompts)...)
+	}
 	if len(out) == 0 && r.Manifest.Items != other.Manifest.Items {
 		out = append(out, "the questions themselves")
 	}
@@ -50,7 +53,7 @@ func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
 		return nil, fmt.Errorf("lab: encode the council: %w", err)
 	}
 	other := *r
-	other.Council, other.Seats = string(text), c.Seats()
+	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Prompts()
 	return r.Changes(&other), nil
 }
 

@@ -49,6 +49,10 @@ type Manifest struct {
 	Seats    []council.Seat `json:"seats"`
 	Planned  int            `json:"planned"` // calls of one question at most, retries aside
 	Items    string         `json:"items"`   // SHA-256 of items.jsonl
+
+	// Prompts are digests of the pages that say prompts in words, by name; nil in
+	// runs of old.
+	Prompts map[string]string `json:"prompts,omitempty"`
 }
 
 // Run is a run folder.

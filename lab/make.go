@@ -59,7 +59,7 @@ func Draft(p Plan) (*Run, error) {
 	r.Manifest = Manifest{
 		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat, Seed: p.Seed,
 		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
-		Seats: c.Seats(), Planned: c.Planned(), Items: hex.EncodeToString(sum[:]),
+		Seats: c.Seats(), Planned: c.Planned(), Prompts: c.Prompts(), Items: hex.EncodeToString(sum[:]),
 	}
 	return r, nil
 }

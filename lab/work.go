@@ -67,7 +67,8 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	return w.now, err
 }
 
-// sameModels refuses to go on with members that answer differently.
+// sameModels refuses to go on with members that answer differently or are asked in
+// other words.
 func (r *Run) sameModels(c *council.Council) error {
 	var changes []string
 	for i, s := range c.Seats() {
@@ -75,6 +76,7 @@ func (r *Run) sameModels(c *council.Council) error {
 			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
 		}
 	}
+	changes = append(changes, council.ChangedPrompts(r.Prompts, c.Prompts())...)
 	if len(changes) > 0 {
 		return &ChangedError{Changes: unique(changes)}
 	}

@@ -9,9 +9,12 @@
 package prompt
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -35,14 +38,15 @@ type Chat struct {
 // {{define "system"}} and {{define "user"}}, and may have a third, {{define
 // "completion"}}.
 type Book struct {
-	pages map[string]*template.Template
+	pages   map[string]*template.Template
+	digests map[string]string
 }
 
 // NewBook reads NAME.tmpl files from the layers in order; a later layer replaces
 // pages of an earlier one. A page that replaces nothing is a mistake and an
 // error, except in the first layer.
 func NewBook(prefix string, layers ...fs.FS) (*Book, error) {
-	b := &Book{pages: map[string]*template.Template{}}
+	b := &Book{pages: map[string]*template.Template{}, digests: map[string]string{}}
 	for i, layer := range layers {
 		names, err := fs.Glob(layer, "*.tmpl")
 		if err != nil {
@@ -53,16 +57,22 @@ func NewBook(prefix string, layers ...fs.FS) (*Book, error) {
 			if i > 0 && b.pages[key] == nil {
 				return nil, fmt.Errorf("prompt: template %s replaces nothing%s", name, synod.Hint(key, b.Names()))
 			}
-			if b.pages[key], err = parsePage(layer, name); err != nil {
+			text, err := fs.ReadFile(layer, name)
+			if err != nil {
+				return nil, fmt.Errorf("prompt: template %s: %w", name, err)
+			}
+			if b.pages[key], err = parsePage(string(text), name); err != nil {
 				return nil, err
 			}
+			sum := sha256.Sum256(text)
+			b.digests[key] = hex.EncodeToString(sum[:8])
 		}
 	}
 	return b, nil
 }
 
-func parsePage(layer fs.FS, name string) (*template.Template, error) {
-	t, err := template.New(path.Base(name)).Funcs(helpers).Option("missingkey=error").ParseFS(layer, name)
+func parsePage(text, name string) (*template.Template, error) {
+	t, err := template.New(path.Base(name)).Funcs(helpers).Option("missingkey=error").Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("prompt: template %s: %w", name, err)
 	}
@@ -83,6 +93,10 @@ func (b *Book) Names() []string {
 	slices.Sort(names)
 	return names
 }
+
+// Digests are the first bytes of SHA-256 of each page's text, by name: enough to
+// notice that one was edited.
+func (b *Book) Digests() map[string]string { return maps.Clone(b.digests) }
 
 // Render says a prompt in words. Text from other members is cleaned and fenced
 // by the template through its fence helper.
