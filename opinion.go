@@ -33,6 +33,8 @@ type Opinion struct {
 	Retained   []NodeID `json:"retained,omitempty"` // ascending
 	Dropped    []NodeID `json:"dropped,omitempty"`  // ascending
 	Silent     []NodeID `json:"silent,omitempty"`   // ascending
+	Vote       Vote     `json:"vote,omitempty"`     // in a game: about ending it, after this round
+	Suspects   []NodeID `json:"suspects,omitempty"` // ascending: who was seen to tell different things in this round
 	Failed     int      `json:"failed,omitempty"`   // calls of this round that did not end OK
 	Garbled    int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
 	Unsure     int      `json:"unsure,omitempty"`   // answers of this round's calls whose confidence was missing or could not be read

@@ -6,10 +6,12 @@ type Purpose string
 // The purposes known today; a protocol that needs another adds it here, beside
 // the typed fields it reads.
 const (
-	Answering Purpose = "answer" // an Answer to Question
-	Scoring   Purpose = "score"  // a number in [0,1] for Candidate
-	Weighing  Purpose = "weigh"  // the mean log-probability of Candidate after Question (SAC-12)
-	Refining  Purpose = "refine" // an Answer to Question in the light of Own and Peers
+	Answering Purpose = "answer"  // an Answer to Question
+	Scoring   Purpose = "score"   // a number in [0,1] for Candidate
+	Weighing  Purpose = "weigh"   // the mean log-probability of Candidate after Question (SAC-12)
+	Proposing Purpose = "propose" // a value for Table, with a public reason and private notes (GM-2)
+	Voting    Purpose = "vote"    // whether the game of Table is to end
+	Refining  Purpose = "refine"  // an Answer to Question in the light of Own and Peers
 )
 
 // Rated is a peer's answer with the score one's own model gave it.
@@ -27,6 +29,8 @@ const (
 	CautionNone     Caution = "none"
 	CautionMayExist Caution = "may-exist"
 	CautionBound    Caution = "bound" // names F
+
+	CautionNoAdversary Caution = "no-adversary" // says that there are none
 )
 
 // Confide says whether a member is to say how sure it is of its answer (CP-1, CP-2).
@@ -52,6 +56,8 @@ type Prompt struct {
 	Caution   Caution   `json:"caution,omitempty"`
 	F         int       `json:"f,omitempty"`
 	Exact     bool      `json:"exact,omitempty"`   // the paper's way: free text, no structured output
+	Table     *Table    `json:"table,omitempty"`   // only to Proposing and Voting
+	Hostile   bool      `json:"hostile,omitempty"` // the member plays against the others; only an adversary says so
 	Confide   Confide   `json:"confide,omitempty"` // only where an answer is asked for
 	Seed      uint64    `json:"seed,omitempty"`    // 0: the member's own
 	// Spelling is how answers above are to be shown, where that is not their
@@ -71,7 +77,7 @@ func (p *Prompt) Spelled(a Answer) string {
 // spelling aside.
 func (p *Prompt) Same(q *Prompt) bool {
 	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
-		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide || len(p.Peers) != len(q.Peers) {
+		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide || p.Table != q.Table || p.Hostile != q.Hostile || len(p.Peers) != len(q.Peers) {
 		return false
 	}
 	for i := range p.Peers {

@@ -62,6 +62,9 @@ func (p *Prompt) String() string {
 	if p.Own != None {
 		fmt.Fprintf(&s, " own %s", p.Own)
 	}
+	if p.Table != nil {
+		fmt.Fprintf(&s, " %s", p.Table)
+	}
 	for _, q := range p.Peers {
 		fmt.Fprintf(&s, " · %s at %s", q.Answer, q.Score)
 	}
@@ -86,10 +89,13 @@ func (o *Opinion) String() string {
 	for _, set := range []struct {
 		name  string
 		nodes []NodeID
-	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}} {
+	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}, {"suspects", o.Suspects}} {
 		if len(set.nodes) > 0 {
 			fmt.Fprintf(&s, " %s %s", set.name, ids(set.nodes))
 		}
+	}
+	if o.Vote != "" {
+		fmt.Fprintf(&s, " votes %s", o.Vote)
 	}
 	for _, n := range []struct {
 		name  string

@@ -36,7 +36,8 @@ type Entry struct {
 }
 
 // Catalogue lists every adversary.
-var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry)
+var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry,
+	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)
 
 // plain makes an adversary that takes no parameters.
 func plain(a Adversary) func(map[string]any) (Adversary, error) {

@@ -67,3 +67,17 @@ func (b Ballot) Without(mute []bool) Ballot {
 	}
 	return voting
 }
+
+// checkReach refuses a graph in which a protocol's members do not all hear one
+// another, where they must.
+func (c *Council) checkReach() error {
+	if p, ok := c.protocol.(protocol.AllToAll); !ok || !p.AllToAll() {
+		return nil
+	}
+	for i, peers := range c.peers {
+		if len(peers) < len(c.seats)-1 {
+			return fmt.Errorf("protocol %s needs a complete graph, and seat %s hears only %d of the %d others", c.entry.Name, c.seats[i].id, len(peers), len(c.seats)-1)
+		}
+	}
+	return nil
+}

@@ -24,7 +24,8 @@ type Ask struct {
 	Journal  string       // path of the journal to write; "": none is kept
 	Resume   *journal.Run // a run that was cut off: its replies are not asked for again
 	Progress func(Progress)
-	Program  string // who asks, for the journal's head
+	Noted    func(synod.NodeID, *synod.Opinion) // what a member notes, as it does; may be nil
+	Program  string                             // who asks, for the journal's head
 }
 
 // Progress is how far a question has come.

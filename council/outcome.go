@@ -78,11 +78,13 @@ type RoundSeat struct {
 	From   []string               `json:"from,omitempty"`
 	Scores map[string]synod.Score `json:"scores"`
 	// Confidence is the member's own in its answer; null where the protocol asks for none.
-	Confidence *float64 `json:"confidence"`
-	Retained   []string `json:"retained"`
-	Dropped    []string `json:"dropped"`
-	Silent     []string `json:"silent"`
-	Failed     int      `json:"failed"`
-	Garbled    int      `json:"garbled"` // replies that could not be read
-	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
+	Confidence *float64   `json:"confidence"`
+	Retained   []string   `json:"retained"`
+	Dropped    []string   `json:"dropped"`
+	Silent     []string   `json:"silent"`
+	Vote       synod.Vote `json:"vote,omitempty"`     // in a game: about ending it
+	Suspects   []string   `json:"suspects,omitempty"` // who was seen to tell different things
+	Failed     int        `json:"failed"`
+	Garbled    int        `json:"garbled"` // replies that could not be read
+	Unsure     int        `json:"unsure"`  // answers without a readable confidence, where one was asked for
 }

@@ -141,6 +141,11 @@ func (s *session) count(node synod.NodeID, r synod.Reply) {
 // further, off the record, so that what has been answered shows in its outcome.
 func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	s.opinions = append(s.opinions, notes...)
+	if s.ask.Noted != nil {
+		for _, n := range notes {
+			s.ask.Noted(n.Node, n.Opinion)
+		}
+	}
 	if s.ending != "" {
 		return s.ending
 	}

@@ -27,6 +27,12 @@ import (
 // of the answers it is shown, or its own, each with a weight of its score to the
 // power Sharpness; its own, and any that is shown unscored, it scores itself.
 //
+// Playing (GM-1). It proposes its own number with probability Stubbornness, else one
+// of the last round's, each with a weight of how many named it to the power
+// Sharpness. It votes to stop if all players but at most F named one number, else to
+// go on, and with probability Noise the other way. A hostile one proposes any
+// number and votes to go on.
+//
 // Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
 // says the score that it gives it.
 type SimulatedConfig struct {
@@ -138,6 +144,10 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		reply.Value = math.Log(math.Max(d.score(it, p.Candidate, &roll), 0.001))
 	case synod.Refining:
 		reply.Answer = d.refine(it, p, &roll)
+	case synod.Proposing:
+		reply.Answer = d.propose(p, &roll)
+	case synod.Voting:
+		reply.Answer = d.vote(p, &roll)
 	default:
 		return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
 	}

@@ -33,6 +33,10 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 		}
 	case synod.Scoring:
 		return scoreSchema
+	case synod.Proposing:
+		return proposalSchema(p)
+	case synod.Voting:
+		return voteSchema(p)
 	default:
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/cpwbft"
+	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/sac"
 )
 
@@ -55,6 +56,9 @@ type Concluding interface {
 	Conclude(last []synod.Opinion) synod.Answer
 }
 
+// AllToAll is implemented by a protocol whose members must all hear one another.
+type AllToAll interface{ AllToAll() bool }
+
 // Entry is a protocol's line in the catalogue.
 type Entry struct {
 	synod.Entry
@@ -72,6 +76,13 @@ var Catalogue = synod.NewCatalogue("protocol",
 		About:   cpwbft.About,
 		New:     func() Protocol { return cpwbft.New() },
 		Prompts: cpwbft.Prompts,
+	},
+	Entry{
+		Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all, vote to stop"},
+		Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
+		About:   game.About,
+		New:     func() Protocol { return game.New() },
+		Prompts: game.Prompts,
 	},
 	Entry{
 		Entry:  synod.Entry{Name: "sac", Summary: "Self-Anchored Consensus: score what neighbours say, drop up to F below oneself, refine"},

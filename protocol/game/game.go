@@ -1,0 +1,193 @@
+// Package game is the Byzantine consensus game: Berdoz, Rugli, Wattenhofer, "Can AI
+// Agents Agree?" ("the paper"), §3 and Algorithm 1.
+//
+// N players are given a whole number each, and in every round tell all others a
+// number and a reason; then they vote on ending the game. It has gone well if it
+// ends with all honest players on one number that an honest player was given.
+// Nobody cares which.
+//
+// Where the paper is silent or says two things, this is what we do:
+//
+//   - its prompts say "66 %+" and its text two thirds; the game ends on two thirds
+//     of all players, in whole numbers, and on 66 % only if asked for (GM-3);
+//   - a player whose model fails has not voted: its vote counts as abstained, since
+//     a failure of infrastructure is no opinion (GR-2). One whose reply cannot be
+//     read three times in a row abstains from the round and votes to go on (GM-2);
+//   - the restricted threat model is checked by whoever hears: players tell each
+//     other a digest of what they heard from everyone, and a number that fewer than
+//     two thirds of all players heard alike is not taken (GM-7).
+//
+// Beyond the paper, a rule of code may take the number out of the model's hands
+// (GM-9): each player then holds, after a round, what the rule makes of the round.
+package game
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+	"synod.dev/synod/script"
+)
+
+// Rule is how a player comes by the number it holds after a round (GM-9).
+type Rule string
+
+// The rules.
+const (
+	Model     Rule = "none"       // what its model proposed, as in the paper
+	Mode      Rule = "mode"       // the number most players proposed, the smallest of those
+	Median    Rule = "median"     // the lower median
+	WMSR      Rule = "w-msr"      // the mean without the F above and the F below its own that are farthest, rounded
+	FinalVote Rule = "final-vote" // its model's; but a game that nobody ended, code ends on the mode of the last round
+)
+
+// Rules lists them.
+func Rules() []Rule { return []Rule{Model, Mode, Median, WMSR, FinalVote} }
+
+// How many votes end the game (GM-3).
+const (
+	TwoThirds = "two-thirds" // 3·stop ≥ 2·N
+	Percent66 = "66-percent" // 100·stop ≥ 66·N, the words of the paper's prompts
+)
+
+// The prompt variants (GM-6).
+const (
+	MayExist    = "may-exist"    // some players may be hostile
+	NoAdversary = "no-adversary" // all are honest, it says
+	Unmentioned = "unmentioned"  // nothing is said of it
+)
+
+// Game holds the parameters.
+type Game struct {
+	Rounds   int        `yaml:"rounds" json:"rounds"`     // T_max ≥ 1
+	Low      int        `yaml:"low" json:"low"`           // of the numbers
+	High     int        `yaml:"high" json:"high"`         //
+	Variant  string     `yaml:"variant" json:"variant"`   // may-exist | no-adversary | unmentioned
+	Stop     string     `yaml:"stop" json:"stop"`         // two-thirds | 66-percent
+	History  int        `yaml:"history" json:"history"`   // rounds that a prompt shows, ≥ 0
+	Reason   int        `yaml:"reason" json:"reason"`     // bytes of a public reason that are shown, ≥ 0
+	Attempts int        `yaml:"attempts" json:"attempts"` // tries at a reply that can be read, ≥ 1
+	Rule     Rule       `yaml:"rule" json:"rule"`
+	Threat   string     `yaml:"threat" json:"threat"` // restricted | open
+	Within   synod.Tick `yaml:"within" json:"within"` // ticks an exchange may take, ≥ 1
+}
+
+// The threat models (GM-7).
+const (
+	Restricted = "restricted" // one message a sender and round, which receivers check
+	Open       = "open"       // whatever comes is taken
+)
+
+// New returns the paper's game.
+func New() *Game {
+	return &Game{
+		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model, Threat: Restricted, Within: 2,
+	}
+}
+
+// Paper takes the threshold that the paper's prompts name.
+func (g *Game) Paper() { g.Stop = Percent66 }
+
+// Validate reports the first parameter that is out of its range.
+func (g *Game) Validate() error {
+	within := func(name string, v, low, high int) error {
+		if v < low || v > high {
+			return fmt.Errorf("game: %s is %d; it must be between %d and %d", name, v, low, high)
+		}
+		return nil
+	}
+	for _, err := range []error{
+		within("rounds", g.Rounds, 1, 1000), within("low", g.Low, -1_000_000, 1_000_000), within("high", g.High, g.Low, 1_000_000),
+		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000), within("attempts", g.Attempts, 1, 10), within("within", int(g.Within), 1, 1000),
+		oneOf("variant", g.Variant, MayExist, NoAdversary, Unmentioned), oneOf("stop", g.Stop, TwoThirds, Percent66),
+		oneOf("rule", g.Rule, Rules()...), oneOf("threat", g.Threat, Restricted, Open),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf[T ~string](name string, got T, known ...T) error {
+	var words []string
+	for _, k := range known {
+		if got == k {
+			return nil
+		}
+		words = append(words, string(k))
+	}
+	return fmt.Errorf("game: %s is %q%s; it must be one of %v", name, got, synod.Hint(string(got), words), words)
+}
+
+// Join seats one player.
+func (g *Game) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{}, g.play)
+}
+
+// play is Algorithm 1, round by round.
+func (g *Game) play(me *script.Agent) synod.Answer {
+	p := g.sit(me)
+	p.note(0, "")
+	for t := 1; t <= g.Rounds; t++ {
+		said := p.propose(t)     // 1 to 5
+		all := p.tell(t, said)   // 6, 7
+		p.hold(all)              // 8; GM-9
+		vote := p.vote(t, all)   // 9
+		over := p.count(t, vote) // GM-3
+		p.note(t, vote)
+		if over {
+			return p.answer()
+		}
+	}
+	if g.Rule == FinalVote {
+		p.finalise()
+		p.note(g.Rounds+1, "")
+	}
+	return p.answer()
+}
+
+// Stops reports whether so many votes to stop end a game of n players (GM-3,
+// I-GM-1): all of them count, and an abstention is no vote to stop.
+func (g *Game) Stops(stop, n int) bool {
+	if g.Stop == Percent66 {
+		return 100*stop >= 66*n
+	}
+	return 3*stop >= 2*n
+}
+
+func (g *Game) threshold() string {
+	if g.Stop == Percent66 {
+		return "at least 66 %"
+	}
+	return "at least two thirds"
+}
+
+// ticks are where the parts of round t end, counted from the start: a try at a
+// reply takes two.
+func (g *Game) ticks(t int) (told, echoed, voted synod.Tick) {
+	think := synod.Tick(2 * g.Attempts)
+	round := 2*think + 3*g.Within
+	start := synod.Tick(t-1) * round
+	told = start + think + g.Within
+	echoed = told + g.Within
+	return told, echoed, echoed + think + g.Within
+}
+
+// Calls is how many model calls a game makes at most: two a player and round,
+// each with its tries.
+func (g *Game) Calls(degrees []int) int { return 2 * g.Attempts * g.Rounds * len(degrees) }
+
+// MaxRounds is T_max, and one more where code ends the game.
+func (g *Game) MaxRounds() int {
+	if g.Rule == FinalVote {
+		return g.Rounds + 1
+	}
+	return g.Rounds
+}
+
+// Settles is false: a round in which nothing changed may be followed by one in
+// which players change their minds or their votes.
+func (g *Game) Settles() bool { return false }
+
+// AllToAll reports that every player must hear every other.
+func (g *Game) AllToAll() bool { return true }

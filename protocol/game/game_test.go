@@ -1,0 +1,338 @@
+package game_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sim"
+)
+
+// table seats n players who hear one another.
+func table(g *game.Game, n, f int, seed uint64) []synod.Machine {
+	machines := make([]synod.Machine, n)
+	for i := range machines {
+		machines[i] = g.Join(seat(i, n, f, seed))
+	}
+	return machines
+}
+
+func seat(i, n, f int, seed uint64) synod.Seat {
+	s := synod.Seat{Self: synod.NodeID(i), F: f, Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
+	for j := range n {
+		if j != i {
+			s.Peers = append(s.Peers, synod.NodeID(j))
+		}
+	}
+	return s
+}
+
+// played is what a game left behind.
+type played struct {
+	notes   [][]*synod.Opinion
+	prompts []sim.Call
+	result  sim.Result
+}
+
+func play(machines []synod.Machine, ask func(sim.Call) synod.Reply) played {
+	p := played{notes: make([][]*synod.Opinion, len(machines))}
+	p.result = sim.Run(sim.Config{
+		Machines: machines,
+		Ask: func(calls []sim.Call) []synod.Reply {
+			replies := make([]synod.Reply, len(calls))
+			for i, c := range calls {
+				p.prompts = append(p.prompts, c)
+				replies[i] = ask(c)
+			}
+			return replies
+		},
+		Watch: func(_ synod.Tick, notes []sim.Noted) string {
+			for _, n := range notes {
+				p.notes[n.Node] = append(p.notes[n.Node], n.Opinion)
+			}
+			return ""
+		},
+	})
+	return p
+}
+
+func says(words string) synod.Reply { return synod.Reply{Status: synod.OK, Text: words} }
+
+// model replies as a model would: it keeps what it holds, and votes as told.
+func model(vote func(synod.NodeID, int) string) func(sim.Call) synod.Reply {
+	return func(c sim.Call) synod.Reply {
+		if c.Prompt.Purpose == synod.Voting {
+			return says(fmt.Sprintf(`{"decision": %q}`, vote(c.Node, c.Prompt.Table.Round)))
+		}
+		return says(fmt.Sprintf(`{"internal_strategy": "keep", "value": %d, "public_reasoning": "mine"}`, *c.Prompt.Table.Value))
+	}
+}
+
+func honest(n, b int) []bool {
+	h := make([]bool, n)
+	for i := range n - b {
+		h[i] = true
+	}
+	return h
+}
+
+// I-GM-1: a game stops if and only if 3·stop ≥ 2·N, over all players, and an
+// abstention is no vote to stop; every ballot of up to five players, through the
+// real machines. 66 % is another rule.
+func TestIGM1EveryBallot(t *testing.T) {
+	votes := []string{"stop", "continue", "abstain"}
+	for n := 2; n <= 5; n++ {
+		total := 1
+		for range n {
+			total *= 3
+		}
+		for ballot := range total {
+			cast, stop := make([]string, n), 0
+			for i, b := 0, ballot; i < n; i, b = i+1, b/3 {
+				cast[i] = votes[b%3]
+				if cast[i] == "stop" {
+					stop++
+				}
+			}
+			g := game.New()
+			g.Rounds = 2
+			p := play(table(g, n, 0, 1), model(func(id synod.NodeID, t int) string {
+				if t == 1 {
+					return cast[id]
+				}
+				return "continue"
+			}))
+			want := 0
+			if 3*stop >= 2*n {
+				want = 1
+			}
+			if got := g.Judge(p.notes, honest(n, 0)).Stop; got != want {
+				t.Fatalf("%v: stopped after round %d, want %d", cast, got, want)
+			}
+			for i := range n {
+				if last := p.notes[i][len(p.notes[i])-1].Round; last != 2-want {
+					t.Fatalf("%v: player %d played %d rounds", cast, i, last)
+				}
+			}
+		}
+	}
+	two, percent := game.New(), game.New()
+	percent.Paper()
+	for _, c := range [][2]int{{33, 50}, {35, 53}, {37, 56}, {39, 59}} {
+		if two.Stops(c[0], c[1]) || !percent.Stops(c[0], c[1]) {
+			t.Errorf("%d of %d: two thirds %v, 66 %% %v", c[0], c[1], two.Stops(c[0], c[1]), percent.Stops(c[0], c[1]))
+		}
+	}
+}
+
+// I-GM-2 and I-GM-3 on games of random players: exactly one outcome, none exactly
+// when nobody stops in T_max rounds, and valid only where all honest hold one
+// number that one of them was given, by a judge written apart.
+func TestIGM2And3Outcomes(t *testing.T) {
+	seen := map[game.Outcome]int{}
+	for seed := uint64(1); seed <= 2000; seed++ {
+		chance := rand.New(rand.NewPCG(seed, 9))
+		n := 2 + chance.IntN(5)
+		b := chance.IntN(n/3 + 1)
+		g := game.New()
+		g.Rounds, g.High = 3, 3
+		p := play(table(g, n, b, seed), func(c sim.Call) synod.Reply {
+			if c.Prompt.Purpose == synod.Voting {
+				return says(`{"decision": "` + []string{"stop", "continue", "abstain", "stop"}[chance.IntN(4)] + `"}`)
+			}
+			v := chance.IntN(2)
+			if chance.IntN(3) == 0 {
+				v = 3
+			}
+			return says(fmt.Sprintf(`{"internal_strategy": "", "value": %d, "public_reasoning": ""}`, v))
+		})
+		got := g.Judge(p.notes, honest(n, b))
+		seen[got.Outcome]++
+		if want := judge(p.notes, n, b, g.Rounds); got.Outcome != want {
+			t.Fatalf("seed %d: %s, want %s", seed, got.Outcome, want)
+		}
+		if (got.Outcome == game.NoStop) != (got.Stop == 0) {
+			t.Fatalf("seed %d: %+v", seed, got)
+		}
+	}
+	for _, o := range game.Outcomes() {
+		if seen[o] == 0 {
+			t.Errorf("no game was %s: %v", o, seen)
+		}
+	}
+}
+
+// judge is GM-4 read aloud.
+func judge(notes [][]*synod.Opinion, n, b, rounds int) game.Outcome {
+	for t := 1; t <= rounds; t++ {
+		stop := 0
+		for i := range n {
+			for _, o := range notes[i] {
+				if o.Round == t && o.Vote == "stop" {
+					stop++
+				}
+			}
+		}
+		if stop*3 < n*2 {
+			continue
+		}
+		given, held := map[synod.Answer]bool{}, map[synod.Answer]bool{}
+		for i := range n - b {
+			for _, o := range notes[i] {
+				if o.Round == 0 {
+					given[o.Answer] = true
+				}
+				if o.Round == t {
+					held[o.Answer] = true
+				}
+			}
+		}
+		if len(held) > 1 {
+			return "premature"
+		}
+		for a := range held {
+			if given[a] {
+				return "valid"
+			}
+		}
+		return "invalid"
+	}
+	return "none"
+}
+
+// I-GM-4: with B ≤ ⌊N/3⌋ the honest alone can stop; with one more they cannot.
+func TestIGM4HonestCanStop(t *testing.T) {
+	g := game.New()
+	for n := 1; n <= 300; n++ {
+		if b := n / 3; !g.Stops(n-b, n) || g.Stops(n-b-1, n) {
+			t.Errorf("n=%d, b=%d", n, b)
+		}
+		if game.Veto(n, n/3) || !game.Veto(n, n/3+1) {
+			t.Errorf("n=%d: veto", n)
+		}
+	}
+}
+
+// twoFaced tells players of odd number something else, in the slot of proposals.
+type twoFaced struct{ honest synod.Machine }
+
+func (m twoFaced) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for _, x := range m.honest.Step(now, e) {
+		s, ok := x.(synod.Send)
+		if !ok || s.Slot.Name != "propose" {
+			out = append(out, x)
+			continue
+		}
+		for _, to := range s.To {
+			own := *s.Message
+			own.Body = slices.Clone(own.Body)
+			own.Body[8] = byte(to % 2)
+			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
+		}
+	}
+	return out
+}
+
+// I-GM-5: whoever tells different numbers to different players is found out by all
+// who hear, and no two honest players take different numbers from it; where the
+// threat model is lifted they do.
+func TestIGM5OneWordForAll(t *testing.T) {
+	for _, threat := range []string{game.Restricted, game.Open} {
+		g := game.New()
+		g.Rounds, g.Threat = 1, threat
+		const n = 7
+		machines := table(g, n, 1, 3)
+		machines[n-1] = twoFaced{machines[n-1]}
+		heard, suspected := map[string]bool{}, 0
+		p := play(machines, model(func(synod.NodeID, int) string { return "continue" }))
+		for _, c := range p.prompts {
+			if c.Prompt.Purpose != synod.Voting || c.Node == n-1 {
+				continue
+			}
+			for _, s := range c.Prompt.Table.Now {
+				if s.By == n-1 && s.Value != nil {
+					heard[strconv.Itoa(*s.Value)] = true
+				} else if s.By != n-1 && s.Value == nil {
+					t.Errorf("%s: player %d does not hear honest player %d", threat, c.Node, s.By)
+				}
+			}
+		}
+		for _, of := range p.notes[:n-1] {
+			if slices.Contains(of[1].Suspects, n-1) {
+				suspected++
+			}
+			if len(of[1].Suspects) > 1 {
+				t.Errorf("%s: an honest player is suspected: %v", threat, of[1].Suspects)
+			}
+		}
+		if threat == game.Restricted && (len(heard) > 1 || suspected != n-1) {
+			t.Errorf("restricted: its numbers %v were taken, %d of %d suspect it", heard, suspected, n-1)
+		}
+		if threat == game.Open && len(heard) != 2 {
+			t.Errorf("open: the twin must be deceived, and heard %v", heard)
+		}
+	}
+}
+
+// I-GM-6: a private note is in no other player's prompt, in no message and in no
+// opinion; its own player gets it back.
+func TestIGM6NotesStayPrivate(t *testing.T) {
+	g := game.New()
+	g.Rounds, g.History = 4, 4
+	const n = 4
+	secret := func(id synod.NodeID) string { return fmt.Sprintf("canary-%d-canary", id) }
+	tapped := table(g, n, 0, 5)
+	var wire strings.Builder
+	for i := range tapped {
+		tapped[i] = tap{tapped[i], &wire}
+	}
+	p := play(tapped, func(c sim.Call) synod.Reply {
+		if c.Prompt.Purpose == synod.Voting {
+			return says(`{"decision": "continue"}`)
+		}
+		return says(fmt.Sprintf(`{"internal_strategy": %q, "value": 7, "public_reasoning": "seven is fine"}`, secret(c.Node)))
+	})
+	own := 0
+	for _, c := range p.prompts {
+		text := fmt.Sprintf("%+v %+v", *c.Prompt, *c.Prompt.Table)
+		for id := range synod.NodeID(n) {
+			if found := strings.Contains(text, secret(id)); found && id != c.Node {
+				t.Errorf("player %d was shown the note of player %d", c.Node, id)
+			} else if found {
+				own++
+			}
+		}
+	}
+	if own == 0 {
+		t.Error("nobody got its own note back: this test shows nothing")
+	}
+	for _, of := range p.notes {
+		for _, o := range of {
+			fmt.Fprintf(&wire, "%+v", *o)
+		}
+	}
+	if strings.Contains(wire.String(), "canary") {
+		t.Error("a note was sent or noted")
+	}
+}
+
+type tap struct {
+	synod.Machine
+	wire *strings.Builder
+}
+
+func (m tap) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	out := m.Machine.Step(now, e)
+	for _, x := range out {
+		if s, ok := x.(synod.Send); ok {
+			m.wire.Write(s.Body)
+		}
+	}
+	return out
+}

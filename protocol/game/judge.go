@@ -1,0 +1,96 @@
+package game
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+)
+
+// Outcome is how a game ended (GM-4). Exactly one holds of every game.
+type Outcome string
+
+// The outcomes.
+const (
+	Valid     Outcome = "valid"     // all honest players hold one number that one of them was given
+	Invalid   Outcome = "invalid"   // they hold one number that none of them was given
+	Premature Outcome = "premature" // they hold different numbers
+	NoStop    Outcome = "none"      // nobody ended it in time
+)
+
+// Outcomes lists them in the order in which they are reported.
+func Outcomes() []Outcome { return []Outcome{Valid, Invalid, Premature, NoStop} }
+
+// Result is a judged game.
+type Result struct {
+	Outcome Outcome
+	Stop    int  // the round after which it ended; 0: it did not
+	Code    bool // code ended it, not a vote (rule final-vote)
+}
+
+// Judge says how a game ended from what its players noted. Only the experimenter
+// can: it takes to know who is honest. notes are by player and round, round 0 the
+// numbers that were given; players without notes never spoke.
+func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
+	stop := 0
+	for t := 1; t <= g.Rounds && stop == 0; t++ {
+		votes := 0
+		for _, of := range notes {
+			if o := at(of, t); o != nil && o.Vote == synod.Stop {
+				votes++
+			}
+		}
+		if g.Stops(votes, len(notes)) {
+			stop = t
+		}
+	}
+	code := false
+	if stop == 0 {
+		for i, of := range notes {
+			code = code || honest[i] && at(of, g.Rounds+1) != nil
+		}
+		if !code {
+			return Result{Outcome: NoStop}
+		}
+		stop = g.Rounds + 1
+	}
+	return Result{Outcome: outcome(notes, honest, stop), Stop: min(stop, g.Rounds), Code: code}
+}
+
+// outcome looks at what the honest hold after a round.
+func outcome(notes [][]*synod.Opinion, honest []bool, t int) Outcome {
+	var held, given []synod.Answer
+	for i, of := range notes {
+		if !honest[i] {
+			continue
+		}
+		if o := at(of, 0); o != nil {
+			given = append(given, o.Answer)
+		}
+		if o := at(of, t); o != nil {
+			held = append(held, o.Answer)
+		} else {
+			held = append(held, synod.None) // an honest player that is gone agrees with nobody
+		}
+	}
+	switch {
+	case len(held) == 0 || slices.ContainsFunc(held, func(a synod.Answer) bool { return a != held[0] || a == synod.None }):
+		return Premature
+	case !slices.Contains(given, held[0]):
+		return Invalid
+	}
+	return Valid
+}
+
+// at is a player's note of round t; nil: there is none.
+func at(notes []*synod.Opinion, t int) *synod.Opinion {
+	for _, o := range notes {
+		if o.Round == t {
+			return o
+		}
+	}
+	return nil
+}
+
+// Veto reports that b Byzantine players of n can keep the others from ever ending
+// the game by two thirds: they are more than a third (I-GM-4).
+func Veto(n, b int) bool { return 3*(n-b) < 2*n }

@@ -1,0 +1,135 @@
+package game
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/script"
+)
+
+// player is one seat at the table. Its notes are its own: they stand in no message.
+type player struct {
+	*Game
+	me       *script.Agent
+	initial  int
+	value    int
+	was      int              // the value before this round
+	last     []synod.Proposal // of the last round, ascending
+	past     []synod.Past
+	notes    []string
+	suspects []synod.NodeID
+	failed   int
+	garbled  int
+}
+
+// sit draws the player's number, uniform over the range (GM-1).
+func (g *Game) sit(me *script.Agent) *player {
+	chance := rand.New(rand.NewPCG(me.Seat().Seed, 0x6a3e))
+	v := g.Low + chance.IntN(g.High-g.Low+1)
+	return &player{Game: g, me: me, initial: v, value: v}
+}
+
+// n is how many players there are.
+func (p *player) n() int { return len(p.me.Seat().Peers) + 1 }
+
+func (p *player) answer() synod.Answer { return synod.Answer(strconv.Itoa(p.value)) }
+
+// prompt is what the player may see of the game.
+func (p *player) prompt(t int, purpose synod.Purpose, now []synod.Proposal) synod.Prompt {
+	seat := p.me.Seat()
+	initial, value := p.initial, p.value
+	q := synod.Prompt{
+		Template: "game/" + string(purpose), Purpose: purpose, Question: seat.Question, F: seat.F,
+		Table: &synod.Table{
+			Self: seat.Self, Round: t, Rounds: p.Rounds, Low: p.Low, High: p.High, Threshold: p.threshold(),
+			Initial: &initial, Value: &value, Now: now, Past: slices.Clone(p.past), Notes: slices.Clone(p.notes),
+		},
+	}
+	switch p.Variant {
+	case MayExist:
+		q.Caution = synod.CautionMayExist
+	case NoAdversary:
+		q.Caution = synod.CautionNoAdversary
+	}
+	return q
+}
+
+// propose asks the model for a number; nil to abstain from the round, which is
+// also what comes of three replies that cannot be read (GM-2).
+func (p *player) propose(t int) prompt.Proposal {
+	q := p.prompt(t, synod.Proposing, nil)
+	for range p.Attempts {
+		reply := p.me.Ask(q)[0]
+		if reply.Status != synod.OK {
+			p.failed++
+			continue
+		}
+		said, ok := prompt.ProposalOf(reply, p.Low, p.High)
+		if !ok {
+			p.garbled++
+			continue
+		}
+		if said.Notes != "" {
+			p.notes = []string{said.Notes}
+		}
+		said.Reason = prompt.Clean(said.Reason, p.Reason)
+		return said
+	}
+	return prompt.Proposal{}
+}
+
+// vote asks the model whether the game is over (GM-2).
+func (p *player) vote(t int, all []synod.Proposal) synod.Vote {
+	q := p.prompt(t, synod.Voting, all)
+	vote := synod.Abstain
+	for range p.Attempts {
+		reply := p.me.Ask(q)[0]
+		if reply.Status != synod.OK {
+			p.failed++
+			continue
+		}
+		said, ok := prompt.VoteOf(reply)
+		if ok {
+			return said
+		}
+		p.garbled++
+		vote = synod.Continue
+	}
+	return vote
+}
+
+// count tells the vote and counts everybody's.
+func (p *player) count(t int, mine synod.Vote) bool {
+	_, _, end := p.ticks(t)
+	stop := 0
+	if mine == synod.Stop {
+		stop++
+	}
+	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end}) {
+		if synod.Vote(h.Word) == synod.Stop {
+			stop++
+		}
+	}
+	return p.Stops(stop, p.n())
+}
+
+// note records what the player holds after round t.
+func (p *player) note(t int, vote synod.Vote) {
+	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Vote: vote, Suspects: p.suspects, Failed: p.failed, Garbled: p.garbled}
+	if t > 0 {
+		o.Source = synod.New
+		if p.value == p.was {
+			o.Source = synod.Kept
+		}
+		for _, s := range p.last {
+			if s.Value == nil {
+				o.Silent = append(o.Silent, s.By)
+			}
+		}
+	}
+	p.failed, p.garbled, p.suspects = 0, 0, nil
+	p.me.Note(o)
+}

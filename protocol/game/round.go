@@ -1,0 +1,156 @@
+package game
+
+import (
+	"math/big"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/script"
+)
+
+// tell tells everybody the proposal and returns what was proposed by all players
+// in this round, ascending; whoever said nothing that counts abstained.
+func (p *player) tell(t int, said prompt.Proposal) []synod.Proposal {
+	told, echoed, _ := p.ticks(t)
+	mine := word{said.Value, said.Reason}
+	heard := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
+	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
+	for _, h := range heard {
+		if v := h.Word.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
+			words[h.From] = h.Word
+		}
+	}
+	if p.Threat == Restricted {
+		p.check(t, words, echoed)
+	}
+	all := make([]synod.Proposal, 0, p.n())
+	for _, id := range p.players() {
+		w := words[id] // absent: abstained
+		all = append(all, synod.Proposal{By: id, Value: w.value, Reason: prompt.Clean(w.reason, p.Reason)})
+	}
+	return all
+}
+
+// players are all, ascending.
+func (p *player) players() []synod.NodeID {
+	seat := p.me.Seat()
+	all := append(slices.Clone(seat.Peers), seat.Self)
+	slices.Sort(all)
+	return all
+}
+
+// check is the restricted threat model seen from a receiver (GM-7, I-GM-5): all
+// tell each other a digest of what each player told them. A word that fewer than
+// two thirds of all players heard alike is not taken. With at most a third of
+// them Byzantine an honest player's word always is, and of two words of one
+// player the honest cannot take both.
+func (p *player) check(t int, words map[synod.NodeID]word, end synod.Tick) {
+	var mine echo
+	for _, id := range p.players() {
+		if w, ok := words[id]; ok {
+			mine = append(mine, heard{id, w.digest()})
+		}
+	}
+	echoes := script.Exchange(p.me, "echo", t, mine, script.Until{At: end})
+	for _, h := range mine {
+		if h.from == p.me.Seat().Self {
+			continue
+		}
+		alike, differ := 1, false
+		for _, e := range echoes {
+			if d, ok := e.Word.of(h.from); ok && d == h.digest {
+				alike++
+			} else if ok {
+				differ = true
+			}
+		}
+		if differ {
+			p.suspects = append(p.suspects, h.from)
+		}
+		if 3*alike < 2*p.n() {
+			delete(words, h.from)
+		}
+	}
+}
+
+// hold is what the player holds after the round: its own proposal, or what a rule
+// of code makes of everybody's (GM-9).
+func (p *player) hold(all []synod.Proposal) {
+	p.was, p.last = p.value, all
+	p.past = append(p.past, synod.Past{Round: len(p.past) + 1, Proposals: all})
+	if n := len(p.past); n > 1 {
+		p.past[n-1].Round = p.past[n-2].Round + 1
+	}
+	p.past = p.past[max(0, len(p.past)-p.History):]
+	values := named(all)
+	switch {
+	case len(values) == 0:
+	case p.Rule == Mode:
+		p.value = mode(values)
+	case p.Rule == Median:
+		p.value = values[(len(values)-1)/2]
+	case p.Rule == WMSR:
+		p.value = trimmed(values, p.value, p.me.Seat().F)
+	default:
+		at := slices.IndexFunc(all, func(s synod.Proposal) bool { return s.By == p.me.Seat().Self })
+		if own := all[at].Value; own != nil {
+			p.value = *own
+		}
+	}
+}
+
+// finalise is the last word of code where no vote ended the game: the mode of the
+// last round (GR-3). Under the restricted threat model it is one number for all.
+func (p *player) finalise() {
+	if values := named(p.last); len(values) > 0 {
+		p.was, p.value = p.value, mode(values)
+	}
+}
+
+// named are the numbers that were named, ascending.
+func named(all []synod.Proposal) (values []int) {
+	for _, s := range all {
+		if s.Value != nil {
+			values = append(values, *s.Value)
+		}
+	}
+	slices.Sort(values)
+	return values
+}
+
+// mode is the number that stands most often in an ascending list, the smallest of
+// those.
+func mode(values []int) int {
+	best, most := values[0], 0
+	for i := 0; i < len(values); {
+		j := i
+		for j < len(values) && values[j] == values[i] {
+			j++
+		}
+		if j-i > most {
+			best, most = values[i], j-i
+		}
+		i = j
+	}
+	return best
+}
+
+// trimmed is W-MSR's step (LeBlanc et al. 2013): of the numbers above one's own the
+// f greatest go, of those below the f least, all if there are fewer; the rest are
+// averaged with one's own, rounded to the nearest whole number, halves up.
+func trimmed(values []int, own, f int) int {
+	below, _ := slices.BinarySearch(values, own)
+	above, _ := slices.BinarySearch(values, own+1)
+	low, high := min(f, below), max(len(values)-f, above)
+	sum, n := big.NewInt(0), int64(0)
+	for _, v := range values[low:high] {
+		sum.Add(sum, big.NewInt(int64(v)))
+		n++
+	}
+	if n == 0 {
+		return own
+	}
+	twice := new(big.Int).Add(new(big.Int).Mul(sum, big.NewInt(2)), big.NewInt(n))
+	return int(new(big.Int).Div(twice, big.NewInt(2*n)).Int64()) // Euclidean: floor for a positive divisor
+}

@@ -1,0 +1,134 @@
+package game_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/sim"
+)
+
+// naive is a group of simulated players that follow what they hear.
+func naive(t testing.TB) func(sim.Call) synod.Reply {
+	t.Helper()
+	c := llm.NewSimulatedConfig()
+	c.Stubbornness, c.Sharpness, c.Noise = 0.2, 2, 0.1
+	d, err := llm.NewDice(c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(call sim.Call) synod.Reply {
+		r, err := d.Complete(context.Background(), llm.Request{Prompt: call.Prompt, Seat: fmt.Sprint(call.Node)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
+
+// valid is how many of so many games of n players, b of them liars, end well.
+func valid(t testing.TB, g *game.Game, n, b int, liar string, games int) *metrics.Rate {
+	t.Helper()
+	ask, won := naive(t), 0
+	for seed := range uint64(games) {
+		machines := table(g, n, b, seed+1)
+		for i := n - b; i < n; i++ {
+			e, err := adversary.Catalogue.Find(liar)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := e.New(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			machines[i] = a.Corrupt(seat(i, n, b, seed+1), machines[i])
+		}
+		p := play(machines, ask)
+		if g.Judge(p.notes, honest(n, b)).Outcome == game.Valid {
+			won++
+		}
+	}
+	return metrics.Wilson(won, games)
+}
+
+// GM-6: every strategy makes a naive group end well less often, beyond what chance
+// explains.
+func TestStrategiesBite(t *testing.T) {
+	const games = 200
+	g := game.New()
+	g.Rounds = 6
+	alone := valid(t, g, 6, 0, "", games)
+	t.Logf("six honest players: %.2f valid", alone.Value)
+	for _, liar := range []string{"midpoint", "mimic", "oscillator", "extremist", "silent", "saboteur"} {
+		with := valid(t, g, 8, 2, liar, games)
+		t.Logf("and two of %s: %.2f", liar, with.Value)
+		if d := metrics.Apart(with, alone); d.High >= 0 {
+			t.Errorf("%s does not bite: %.2f valid with it, %.2f without", liar, with.Value, alone.Value)
+		}
+	}
+}
+
+// GM-9: code that takes the number, or the last word, out of the players' hands
+// makes the same players, with the same liars, end well more often; not against
+// every liar, and w-msr, which averages, leaves the numbers that were given.
+func TestRulesHelp(t *testing.T) {
+	const games = 200
+	helps := map[string][]game.Rule{"mimic": {game.Mode, game.Median}, "silent": {game.FinalVote}}
+	for _, liar := range []string{"mimic", "silent", "saboteur"} {
+		rates := map[game.Rule]*metrics.Rate{}
+		for _, rule := range game.Rules() {
+			g := game.New()
+			g.Rounds, g.Rule = 6, rule
+			rates[rule] = valid(t, g, 8, 2, liar, games)
+			t.Logf("two of %s, rule %s: %.2f valid", liar, rule, rates[rule].Value)
+		}
+		for _, rule := range helps[liar] {
+			if d := metrics.Apart(rates[rule], rates[game.Model]); d.Low <= 0 {
+				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, liar, rates[rule].Value, rates[game.Model].Value)
+			}
+		}
+	}
+}
+
+// One seed is one game, to the last note.
+func TestOneSeedOneGame(t *testing.T) {
+	once := func() string {
+		g := game.New()
+		g.Rounds = 6
+		p := play(table(g, 5, 1, 11), naive(t))
+		var s strings.Builder
+		for _, of := range p.notes {
+			for _, o := range of {
+				fmt.Fprintln(&s, o)
+			}
+		}
+		return s.String()
+	}
+	first := once()
+	for range 50 {
+		if again := once(); again != first {
+			t.Fatalf("two games of one seed differ:\n%s\n%s", first, again)
+		}
+	}
+}
+
+func BenchmarkGame(b *testing.B) {
+	g := game.New()
+	g.Rounds = 50
+	ask := naive(b)
+	for i := 0; b.Loop(); i++ {
+		machines := table(g, 8, 2, uint64(i)+1)
+		for k := 6; k < 8; k++ {
+			e, _ := adversary.Catalogue.Find("extremist")
+			a, _ := e.New(nil)
+			machines[k] = a.Corrupt(seat(k, 8, 2, 1), machines[k])
+		}
+		play(machines, ask)
+	}
+}

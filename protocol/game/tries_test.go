@@ -1,0 +1,48 @@
+package game_test
+
+import (
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/sim"
+)
+
+// GM-2: a reply that cannot be read is asked for three times; then the player
+// abstains from the round and votes to go on. GR-2: a call that failed is no vote.
+func TestThreeTries(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		reply   synod.Reply
+		vote    synod.Vote
+		failed  int
+		garbled int
+	}{
+		{"unreadable", says("I am not sure"), synod.Continue, 0, 6},
+		{"failed", synod.Reply{Status: synod.Timeout}, synod.Abstain, 6, 0},
+	} {
+		g := game.New()
+		g.Rounds = 1
+		bad, asked := synod.NodeID(1), 0
+		p := play(table(g, 4, 0, 1), func(call sim.Call) synod.Reply {
+			if call.Node == bad {
+				asked++
+				return c.reply
+			}
+			return model(func(synod.NodeID, int) string { return "stop" })(call)
+		})
+		o := p.notes[bad][1]
+		if asked != 6 || o.Vote != c.vote || o.Failed != c.failed || o.Garbled != c.garbled {
+			t.Errorf("%s: asked %d times, noted %s", c.name, asked, o)
+		}
+		if got := p.notes[0][1].Silent; len(got) != 1 || got[0] != bad {
+			t.Errorf("%s: the others hear nothing from %v, want %d", c.name, got, bad)
+		}
+		if o.Answer != p.notes[bad][0].Answer {
+			t.Errorf("%s: it holds %s, and was given %s", c.name, o.Answer, p.notes[bad][0].Answer)
+		}
+		if r := g.Judge(p.notes, honest(4, 0)); r.Stop != 1 {
+			t.Errorf("%s: three of four stop: %+v", c.name, r)
+		}
+	}
+}

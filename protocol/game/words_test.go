@@ -1,0 +1,57 @@
+package game
+
+import (
+	"bytes"
+	"testing"
+)
+
+// What can be read is what would be written: no two bodies say the same.
+func FuzzWords(f *testing.F) {
+	v := 25
+	b, _ := word{&v, "because"}.AppendBinary(nil)
+	f.Add(b)
+	f.Add([]byte{0})
+	f.Add([]byte("stop"))
+	b, _ = echo{{1, 2}, {3, 4}}.AppendBinary(nil)
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var w word
+		if w.UnmarshalBinary(body) == nil {
+			if again, _ := w.AppendBinary(nil); !bytes.Equal(again, body) {
+				t.Errorf("word %x is written %x", body, again)
+			}
+		}
+		var e echo
+		if e.UnmarshalBinary(body) == nil {
+			if again, _ := e.AppendBinary(nil); !bytes.Equal(again, body) {
+				t.Errorf("echo %x is written %x", body, again)
+			}
+		}
+		var v ballot
+		if v.UnmarshalBinary(body) == nil {
+			if again, _ := v.AppendBinary(nil); !bytes.Equal(again, body) {
+				t.Errorf("ballot %x is written %x", body, again)
+			}
+		}
+	})
+}
+
+// W-MSR's step by hand (LeBlanc et al. 2013, Section IV).
+func TestTrimmed(t *testing.T) {
+	for _, c := range []struct {
+		values []int
+		own, f int
+		want   int
+	}{
+		{[]int{1, 5, 9}, 5, 0, 5},
+		{[]int{0, 5, 50}, 5, 1, 5},      // one above and one below go
+		{[]int{5, 6, 50}, 5, 1, 6},      // nothing below; 50 goes; 5.5 is rounded up
+		{[]int{5, 5, 50, 50}, 5, 1, 20}, // one 50 stays
+		{[]int{5}, 5, 3, 5},
+		{[]int{-3, -2}, -2, 0, -2}, // −2.5 is rounded up
+	} {
+		if got := trimmed(c.values, c.own, c.f); got != c.want {
+			t.Errorf("%v around %d, f=%d: %d, want %d", c.values, c.own, c.f, got, c.want)
+		}
+	}
+}
