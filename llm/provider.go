@@ -98,9 +98,10 @@ var Providers = synod.NewCatalogue("provider",
 	endpoint("ollama", "a local Ollama", "http://127.0.0.1:11434", "OLLAMA_HOST", ""),
 	Provider{
 		Entry: synod.Entry{Name: "recorded", Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
-		About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question
+		About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question, answer, confidence
 model      whose replies, as the file names it
 benchmark  only rows of this benchmark
+answers    response (read from the reply) or source (the row's answer, where it has one)
 
 It has first answers on tape and nothing else: asked to refine it keeps its answer, asked to score it
 gives 1 to its own answer and 0 to every other.`,

@@ -19,15 +19,21 @@ type RecordedConfig struct {
 	Path      string `yaml:"path"`      // JSONL, a row a reply
 	Model     string `yaml:"model"`     // whose replies, as the rows name it
 	Benchmark string `yaml:"benchmark"` // only rows of this benchmark; "": all
+	Answers   string `yaml:"answers"`   // response: read from the reply; source: as the recording's source read it, where it did; "": response
 }
+
+// bySource is the setting of Answers that trusts the recording's source.
+const bySource = "source"
 
 // Tape is a member that replays real replies by (item, model, trial).
 //
 // A row of the file is a JSON object with benchmark, item_id (a string or an
 // integer), model, trial (from 0) and response (null where it was left out), and
-// may have question; other keys are not read. The item is found by the question's
-// ID, else by its exact text where the rows have it; the trial is the repeat that
-// is asked for (Request.Sample).
+// may have question, answer (as its source read the response) and confidence (in
+// [0,1], stated or by a probe); other keys are not read. The item is found by the
+// question's ID, else by its exact text where the rows have it; the trial is the
+// repeat that is asked for (Request.Sample). A recorded confidence comes with the
+// reply where one is asked for.
 //
 // There is a recording of the first answer and of nothing else, so this member
 // is a stubborn one: asked to refine, it keeps its answer; asked to score, it
@@ -37,6 +43,7 @@ type Tape struct {
 	file  *os.File
 	items map[string][]reel // by item id
 	texts map[uint64]string // item id by hash of the question's text
+	cfg   RecordedConfig
 	info  Info
 }
 
@@ -54,6 +61,8 @@ type row struct {
 	Trial     *int            `json:"trial"`
 	Question  *string         `json:"question"`
 	Response  json.RawMessage `json:"response"`
+	Answer    json.RawMessage `json:"answer"`
+	Sure      *float64        `json:"confidence"`
 	item      string
 	text      *string // Response; nil: null
 }
@@ -63,16 +72,22 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 	if c.Path == "" || c.Model == "" {
 		return nil, errors.New("a recorded model needs a trace file (path) and whose replies in it to replay (model)")
 	}
+	if c.Answers = cmp.Or(c.Answers, "response"); c.Answers != "response" && c.Answers != bySource {
+		return nil, fmt.Errorf("answers is %q; it must be response or source", c.Answers)
+	}
 	f, err := os.Open(c.Path)
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	t := &Tape{file: f, items: map[string][]reel{}, texts: map[uint64]string{}}
+	t := &Tape{file: f, items: map[string][]reel{}, texts: map[uint64]string{}, cfg: c}
 	digest, err := t.index(c)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
 	}
 	t.info = Info{Kind: Recorded, Name: c.Model, Identity: fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)}
+	if c.Answers == bySource {
+		t.info.Identity += " answers=source"
+	}
 	return t, nil
 }
 
@@ -88,15 +103,18 @@ func (t *Tape) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	if p.Purpose == synod.Refining {
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: p.Own, Reused: true}, nil
 	}
-	text, err := t.reply(p.Question, r.Sample)
+	said, err := t.reply(p.Question, r.Sample)
 	if err != nil {
 		return failed(synod.Reply{}, AsFailure(err))
 	}
 	switch p.Purpose {
 	case synod.Answering:
-		return synod.Reply{Status: synod.OK, Text: text, Reused: true}, nil
+		if p.Confide == synod.ConfideNothing {
+			said.Confidence = nil
+		}
+		return said, nil
 	case synod.Scoring:
-		own, _, ok := prompt.AnswerOf(p.Question, &synod.Reply{Status: synod.OK, Text: text}, p.Exact)
+		own, _, ok := prompt.AnswerOf(p.Question, &said, p.Exact)
 		if !ok {
 			return failed(synod.Reply{}, &Failure{Status: synod.Unreadable, Err: errors.New("the recorded reply holds no answer to judge by")})
 		}
@@ -109,28 +127,33 @@ func (t *Tape) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: fmt.Errorf("a recording cannot be asked to %s", p.Purpose)})
 }
 
-// reply is the text on tape. Its errors are *Failure.
-func (t *Tape) reply(q *synod.Question, trial int) (string, error) {
+// reply is what is on tape. Its errors are *Failure.
+func (t *Tape) reply(q *synod.Question, trial int) (synod.Reply, error) {
 	item, reels := t.find(q)
 	if reels == nil {
-		return "", missing("%s has no recorded reply to this question", t.info.Name)
+		return synod.Reply{}, missing("%s has no recorded reply to this question", t.info.Name)
 	}
 	i, ok := slices.BinarySearchFunc(reels, trial, func(r reel, trial int) int { return cmp.Compare(r.trial, trial) })
 	if !ok {
-		return "", missing("%s has no trial %d of item %s on tape, only %d from trial %d on", t.info.Name, trial, item, len(reels), reels[0].trial)
+		return synod.Reply{}, missing("%s has no trial %d of item %s on tape, only %d from trial %d on", t.info.Name, trial, item, len(reels), reels[0].trial)
 	}
 	line := make([]byte, reels[i].size)
 	if _, err := t.file.ReadAt(line, reels[i].at); err != nil {
-		return "", missing("the recording cannot be read: %w", err)
+		return synod.Reply{}, missing("the recording cannot be read: %w", err)
 	}
 	r, err := readRow(line)
 	switch {
 	case err != nil || r.item != item:
-		return "", missing("the recording has changed since it was opened")
+		return synod.Reply{}, missing("the recording has changed since it was opened")
 	case r.text == nil:
-		return "", missing("the reply to item %s was left out of the recording", item)
+		return synod.Reply{}, missing("the reply to item %s was left out of the recording", item)
 	}
-	return *r.text, nil
+	said := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Sure, Reused: true}
+	var read string
+	if t.cfg.Answers == bySource && json.Unmarshal(r.Answer, &read) == nil && read != "" {
+		said.Typed, said.Answer = true, synod.Answer(read)
+	}
+	return said, nil
 }
 
 func missing(format string, args ...any) *Failure {
@@ -163,6 +186,8 @@ func readRow(line []byte) (row, error) {
 		return r, errors.New("trial is missing or negative")
 	case r.Response == nil:
 		return r, errors.New("response is missing; a reply that was left out is null")
+	case r.Sure != nil && !(*r.Sure >= 0 && *r.Sure <= 1):
+		return r, fmt.Errorf("confidence is %v; it must be between 0 and 1, or null where none was recorded", *r.Sure)
 	}
 	if err := json.Unmarshal(r.Response, &r.text); err != nil {
 		return r, errors.New("response is neither text nor null")
