@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -12,6 +14,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sim"
 )
@@ -56,7 +59,7 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // status; the error is for a run that could not be begun, or a *JournalError
 // beside a complete outcome.
 func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
-	if err := checkQuestion(&ask.Question); err != nil {
+	if err := c.Accepts(&ask.Question); err != nil {
 		return Outcome{}, err
 	}
 	if err := c.samePrompts(ask.Resume); err != nil {
@@ -112,7 +115,11 @@ func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64) synod
 	return m
 }
 
-func checkQuestion(q *synod.Question) error {
+// Accepts reports why a question cannot be put to the council.
+func (c *Council) Accepts(q *synod.Question) error {
+	if p, ok := c.protocol.(protocol.Formal); ok && !slices.Contains(p.Forms(), q.Form) {
+		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question wants %s", c.entry.Name, joined(p.Forms()), q.Form)
+	}
 	switch {
 	case q.Text == "":
 		return errors.New("the question is empty")
@@ -122,6 +129,14 @@ func checkQuestion(q *synod.Question) error {
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}
 	return nil
+}
+
+func joined(forms []synod.Form) string {
+	words := make([]string, len(forms))
+	for i, f := range forms {
+		words[i] = string(f)
+	}
+	return strings.Join(words, " or ")
 }
 
 const maxQuestion = 256 << 10

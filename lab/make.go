@@ -45,6 +45,11 @@ func Draft(p Plan) (*Run, error) {
 		return nil, err
 	}
 	defer c.Close()
+	for _, it := range r.Items {
+		if err := c.Accepts(&it.Question); err != nil {
+			return nil, fmt.Errorf("lab: question %q: %w", it.Question.ID, err)
+		}
+	}
 	spec := c.Spec()
 	text, err := yaml.Marshal(spec)
 	if err != nil {

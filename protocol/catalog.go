@@ -39,6 +39,9 @@ type Electorate interface {
 	Votes(seat synod.NodeID, cast []synod.Role) bool
 }
 
+// Formal is implemented by a protocol that decides questions of some forms only.
+type Formal interface{ Forms() []synod.Form }
+
 // Guaranteed is implemented by a protocol that promises something on a graph that
 // is robust enough.
 type Guaranteed interface {
@@ -70,6 +73,7 @@ type Entry struct {
 
 // Catalogue lists every protocol.
 var Catalogue = synod.NewCatalogue("protocol",
+	singleEntry, majorityEntry, weightedMajorityEntry, selfConsistencyEntry, debateEntry, wMSREntry,
 	Entry{
 		Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: say how sure you are, adopt what is said with more confidence; a baseline that one liar captures"},
 		Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,

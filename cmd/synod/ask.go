@@ -104,6 +104,9 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
 		}
 	}()
+	if err := c.Accepts(&ask.Question); err != nil {
+		return notBegun(err)
+	}
 	a.announce(cmd, c, ask.Question)
 	if f.dryRun {
 		return nil

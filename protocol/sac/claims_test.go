@@ -2,26 +2,20 @@ package sac
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"synod.dev/synod"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/sim/simtest"
 )
 
 // This file holds the claims of §4.2 of the paper against the filter itself:
 // every case for n ≤ 5, random ones above. Only the order of scores matters, so
 // weak orders stand for all real scores.
 
-// setting is a graph with a bound F that its robustness r earns.
-type setting struct {
-	g    graph.Graph
-	r, f int
-}
-
 // everyGraph lists all graphs of n nodes with every F for which r ≥ F+1.
-func everyGraph(t *testing.T, n int) (out []setting) {
+func everyGraph(t *testing.T, n int) (out []simtest.Setting) {
 	t.Helper()
 	var pairs [][2]int
 	for i := range n {
@@ -42,36 +36,19 @@ func everyGraph(t *testing.T, n int) (out []setting) {
 		}
 		r := graph.Robustness(g, nil).R
 		for f := 0; f < r; f++ {
-			out = append(out, setting{g, r, f})
+			out = append(out, simtest.Setting{G: g, R: r, F: f})
 		}
 	}
 	return out
 }
 
 // everyLocal calls do with every F-local set, as a bit set.
-func everyLocal(s setting, do func(b int)) {
-	for b := range 1 << s.g.N() {
-		if local(s, b) {
+func everyLocal(s simtest.Setting, do func(b int)) {
+	for b := range 1 << s.G.N() {
+		if s.Local(b) {
 			do(b)
 		}
 	}
-}
-
-func local(s setting, b int) bool {
-	for i := range s.g.N() {
-		if b>>i&1 == 0 && bad(s.g, i, b) > s.f {
-			return false
-		}
-	}
-	return true
-}
-
-// bad counts the neighbours of i in b.
-func bad(g graph.Graph, i, b int) (n int) {
-	for _, j := range g.In(i) {
-		n += b >> j & 1
-	}
-	return n
 }
 
 // everyOrder calls do with every weak order of m things, as ranks.
@@ -146,17 +123,17 @@ func TestProperty42Exhaustive(t *testing.T) {
 	cases := 0
 	for n := 2; n <= 5; n++ {
 		for _, s := range everyGraph(t, n) {
-			orders := s.byDegree()
+			orders := byDegree(s)
 			everyLocal(s, func(b int) {
 				for i := range n {
 					if b>>i&1 == 1 {
 						continue
 					}
-					for _, rank := range orders[len(s.g.In(i))] {
+					for _, rank := range orders[len(s.G.In(i))] {
 						cases++
-						sc, quiet := judgedBy(s.g, i, rank, 0)
-						if v := p.filter(s.f, quiet, sc); !holds42(v, i, b) {
-							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.g.Edges(), s.f, b, i, rank, v.retained)
+						sc, quiet := judgedBy(s.G, i, rank, 0)
+						if v := p.filter(s.F, quiet, sc); !holds42(v, i, b) {
+							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.G.Edges(), s.F, b, i, rank, v.retained)
 						}
 					}
 				}
@@ -172,8 +149,8 @@ func TestProperty42Exhaustive(t *testing.T) {
 var orderCache = map[int][][]int{}
 
 // byDegree is the weak orders of a node of each degree and its neighbours.
-func (s setting) byDegree() map[int][][]int {
-	for d := range s.g.N() {
+func byDegree(s simtest.Setting) map[int][][]int {
+	for d := range s.G.N() {
 		if orderCache[d] == nil {
 			everyOrder(d+1, func(rank []int) { orderCache[d] = append(orderCache[d], append([]int(nil), rank...)) })
 		}
@@ -181,69 +158,16 @@ func (s setting) byDegree() map[int][][]int {
 	return orderCache
 }
 
-// chance draws random executions above n = 5; the seed is printed on failure.
-type chance struct {
-	*rand.Rand
-	seed uint64
-}
-
-func eachChance(t *testing.T, runs int, do func(c chance) error) {
-	t.Helper()
-	if testing.Short() {
-		runs /= 10
-	}
-	for seed := range uint64(runs) {
-		c := chance{rand.New(rand.NewPCG(seed, 42)), seed}
-		if err := do(c); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-}
-
-// draw is a random graph of 6 to 9 nodes with a bound that lets r lie in
-// [F+1, 2F] or at least 2F+1, as asked, and a random F-local set.
-func (c chance) draw(strong bool) (s setting, b int, ok bool) {
-	n := 6 + c.IntN(4)
-	var edges [][2]int
-	density := .4 + .6*c.Float64()
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			if c.Float64() < density {
-				edges = append(edges, [2]int{i, j})
-			}
-		}
-	}
-	s.g, _ = graph.New(n, false, edges)
-	s.r = graph.Robustness(s.g, nil).R
-	if strong {
-		s.f = (s.r - 1) / 2
-	} else {
-		s.f = s.r - 1
-	}
-	if s.f < 1 {
-		return s, 0, false
-	}
-	for _, i := range c.Perm(n) {
-		if b |= 1 << i; !local(s, b) {
-			b &^= 1 << i
-		}
-		if c.IntN(4) == 0 {
-			break
-		}
-	}
-	return s, b, true
-}
-
 // round is one random round of the whole council: every node's verdict.
-func (c chance) round(p *SAC, s setting, silent int) []verdict {
-	out := make([]verdict, s.g.N())
+func round(c simtest.Chance, p *SAC, s simtest.Setting, silent int) []verdict {
+	out := make([]verdict, s.G.N())
 	for i := range out {
-		rank := make([]int, len(s.g.In(i))+1)
+		rank := make([]int, len(s.G.In(i))+1)
 		for k := range rank {
 			rank[k] = c.IntN(4)
 		}
-		sc, quiet := judgedBy(s.g, i, rank, silent)
-		out[i] = p.filter(s.f, quiet, sc)
+		sc, quiet := judgedBy(s.G, i, rank, silent)
+		out[i] = p.filter(s.F, quiet, sc)
 	}
 	return out
 }
@@ -280,25 +204,25 @@ func branches(kept []verdict, mask int) bool {
 func TestProperties42And43AtRandom(t *testing.T) {
 	p := New()
 	played := 0
-	eachChance(t, 30_000, func(c chance) error {
+	simtest.EachChance(t, 30_000, func(c simtest.Chance) error {
 		strong := c.IntN(2) == 0
-		s, b, ok := c.draw(strong)
+		s, b, ok := c.Draw(strong)
 		if !ok {
 			return nil
 		}
 		played++
-		silent := b & c.IntN(1<<s.g.N())
-		kept := c.round(p, s, silent)
+		silent := b & c.IntN(1<<s.G.N())
+		kept := round(c, p, s, silent)
 		for i, v := range kept {
 			if b>>i&1 == 0 && !holds42(v, i, b) {
-				return fmt.Errorf("4.2 fails at reliable node %d: edges %v F=%d Byzantine %b silent %b: %v", i, s.g.Edges(), s.f, b, silent, v)
+				return fmt.Errorf("4.2 fails at reliable node %d: edges %v F=%d Byzantine %b silent %b: %v", i, s.G.Edges(), s.F, b, silent, v)
 			}
 		}
-		if all := 1<<s.g.N() - 1; silent == 0 && !branches(kept, all) {
-			return fmt.Errorf("4.3 fails: edges %v F=%d", s.g.Edges(), s.f)
+		if all := 1<<s.G.N() - 1; silent == 0 && !branches(kept, all) {
+			return fmt.Errorf("4.3 fails: edges %v F=%d", s.G.Edges(), s.F)
 		}
-		if reliable := (1<<s.g.N() - 1) &^ b; strong && !branches(kept, reliable) {
-			return fmt.Errorf("4.3-strong fails: edges %v r=%d F=%d Byzantine %b silent %b", s.g.Edges(), s.r, s.f, b, silent)
+		if reliable := (1<<s.G.N() - 1) &^ b; strong && !branches(kept, reliable) {
+			return fmt.Errorf("4.3-strong fails: edges %v r=%d F=%d Byzantine %b silent %b", s.G.Edges(), s.R, s.F, b, silent)
 		}
 		return nil
 	})
@@ -314,20 +238,20 @@ func TestProperty43Exhaustive(t *testing.T) {
 	cases := 0
 	for n := 2; n <= 4; n++ {
 		for _, s := range everyGraph(t, n) {
-			orders := s.byDegree()
+			orders := byDegree(s)
 			var seat func(i int, kept []verdict)
 			seat = func(i int, kept []verdict) {
 				if i == n {
 					cases++
 					if !branches(kept, 1<<n-1) {
-						t.Fatalf("edges %v F=%d: %v", s.g.Edges(), s.f, kept)
+						t.Fatalf("edges %v F=%d: %v", s.G.Edges(), s.F, kept)
 					}
 					return
 				}
 				seen := map[string]bool{} // removals, not orders, make the case
-				for _, rank := range orders[len(s.g.In(i))] {
-					sc, _ := judgedBy(s.g, i, rank, 0)
-					v := p.filter(s.f, nil, sc)
+				for _, rank := range orders[len(s.G.In(i))] {
+					sc, _ := judgedBy(s.G, i, rank, 0)
+					v := p.filter(s.F, nil, sc)
 					if key := fmt.Sprint(v.dropped); !seen[key] {
 						seen[key] = true
 						seat(i+1, append(kept, v))
@@ -348,18 +272,18 @@ func TestProperty43Exhaustive(t *testing.T) {
 // Byzantine neighbours (I-SAC-1s).
 func TestFindingF1(t *testing.T) {
 	broken, strict := 0, 0
-	eachChance(t, 20_000, func(c chance) error {
-		s, b, ok := c.draw(false)
+	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
+		s, b, ok := c.Draw(false)
 		if !ok {
 			return nil
 		}
 		trim := New()
 		trim.StrictTrim = true
-		same := c.seed // both filters must see the same scores
-		plain := chance{rand.New(rand.NewPCG(same, 7)), same}.round(New(), s, 0)
-		strictly := chance{rand.New(rand.NewPCG(same, 7)), same}.round(trim, s, 0)
+		same := c.Seed // both filters must see the same scores
+		plain := round(simtest.NewChance(same, 7), New(), s, 0)
+		strictly := round(simtest.NewChance(same, 7), trim, s, 0)
 		for i := range plain {
-			if b>>i&1 == 0 || bad(s.g, i, b) > s.f {
+			if b>>i&1 == 0 || s.Bad(i, b) > s.F {
 				continue // reliable, or not covered
 			}
 			if !holds42(plain[i], i, b) {
@@ -367,7 +291,7 @@ func TestFindingF1(t *testing.T) {
 			}
 			strict++
 			if !holds42(strictly[i], i, b) {
-				return fmt.Errorf("strict trim fails at faulty node %d: edges %v F=%d Byzantine %b", i, s.g.Edges(), s.f, b)
+				return fmt.Errorf("strict trim fails at faulty node %d: edges %v F=%d Byzantine %b", i, s.G.Edges(), s.F, b)
 			}
 		}
 		return nil
@@ -381,8 +305,8 @@ func TestFindingF1(t *testing.T) {
 // Byzantine agents, so what the paper's text draws from it does not follow.
 func TestFindingF2(t *testing.T) {
 	broken := 0
-	eachChance(t, 20_000, func(c chance) error {
-		if s, b, ok := c.draw(false); ok && s.r <= 2*s.f && !branches(c.round(New(), s, 0), (1<<s.g.N()-1)&^b) {
+	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
+		if s, b, ok := c.Draw(false); ok && s.R <= 2*s.F && !branches(round(c, New(), s, 0), (1<<s.G.N()-1)&^b) {
 			broken++
 		}
 		return nil
@@ -398,19 +322,19 @@ func TestFindingF3(t *testing.T) {
 	paper := New()
 	paper.Paper()
 	empty := 0
-	eachChance(t, 20_000, func(c chance) error {
-		s, b, ok := c.draw(false)
+	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
+		s, b, ok := c.Draw(false)
 		if !ok {
 			return nil
 		}
-		for i, v := range (chance{rand.New(rand.NewPCG(c.seed, 9)), c.seed}).round(paper, s, b) {
+		for i, v := range round(simtest.NewChance(c.Seed, 9), paper, s, b) {
 			if b>>i&1 == 0 && len(v.retained) == 0 {
 				empty++
 			}
 		}
-		for i, v := range (chance{rand.New(rand.NewPCG(c.seed, 9)), c.seed}).round(New(), s, b) {
+		for i, v := range round(simtest.NewChance(c.Seed, 9), New(), s, b) {
 			if b>>i&1 == 0 && len(v.retained) == 0 {
-				return fmt.Errorf("node %d retains nothing: edges %v F=%d silent %b", i, s.g.Edges(), s.f, b)
+				return fmt.Errorf("node %d retains nothing: edges %v F=%d silent %b", i, s.G.Edges(), s.F, b)
 			}
 		}
 		return nil
@@ -424,7 +348,7 @@ func TestFindingF3(t *testing.T) {
 // drops at most F, and drops nobody who scores at least as high as oneself. It
 // is checked against a twin that sorts nothing and counts.
 func TestFilterAgainstTwin(t *testing.T) {
-	eachChance(t, 50_000, func(c chance) error {
+	simtest.EachChance(t, 50_000, func(c simtest.Chance) error {
 		d, f := c.IntN(7), c.IntN(5)
 		s := scores{self: synod.Score(c.IntN(4))}
 		for j := range d {

@@ -121,6 +121,9 @@ func (p *play) command(w []string) (err error) {
 	case "silent":
 		p.faults.Crashes = append(p.faults.Crashes, sim.Crash{Node: synod.NodeID(num(w[1]))})
 	case "member":
+		if len(w) < 4 {
+			return p.set(w[0], w[1]) // a protocol may have a parameter of that name
+		}
 		return p.minds[num(w[1])].learn(w[2], w[3])
 	case "liar":
 		p.liars[num(w[1])], err = liar(w[2], w[3:])

@@ -56,21 +56,35 @@ type Held struct {
 // Prompt fills what all of a member's prompts have in common.
 func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
 	seat := m.Me.Seat()
-	return synod.Prompt{
+	q := synod.Prompt{
 		Template: m.How.Pages + "/" + string(purpose), Purpose: purpose, Question: seat.Question,
 		Caution: m.How.Caution, F: seat.F, Exact: m.How.Exact,
 	}
+	if purpose == synod.Answering {
+		q.Confide = m.How.Confide
+	}
+	return q
 }
 
 // Answer asks for an independent answer.
 func (m *Member) Answer() Held {
-	q := m.Prompt(synod.Answering)
-	q.Confide = m.How.Confide
-	r := m.Ask(Held{Source: synod.Absent}, q)
+	return m.Own(m.Me.Ask(m.Prompt(synod.Answering))[0])
+}
+
+// Own reads a reply to a prompt that asked for an independent answer.
+func (m *Member) Own(reply *synod.Reply) Held {
+	r := m.Read(Held{Source: synod.Absent}, reply)
 	if r.Source == synod.New {
 		r.Source = synod.Own
 	}
 	return r
+}
+
+// Once plays a protocol that is one answer and nothing else.
+func (m *Member) Once() synod.Answer {
+	r := m.Answer()
+	m.Note(0, r, synod.Opinion{})
+	return r.Answer
 }
 
 // Ask puts one prompt that wants an answer and returns what the member holds
@@ -118,6 +132,20 @@ func (r *Held) Credit(from synod.NodeID, shown synod.Answer) {
 	if shown == r.Answer && (r.Source == synod.New || r.Source == synod.Adopted) {
 		r.Source, r.From = synod.Adopted, append(r.From, from)
 	}
+}
+
+// Take makes an answer that neighbours have shown the member's own. It was the
+// protocol's choice and not the member's, so no confidence comes with it.
+func (r Held) Take(a synod.Answer, heard []Heard) Held {
+	if a == r.Answer {
+		r.Source, r.From = synod.Kept, nil
+		return r
+	}
+	r = Held{Answer: a, Source: synod.New}
+	for _, h := range heard {
+		r.Credit(h.From, h.Word.Answer)
+	}
+	return r
 }
 
 // Note records what is held after round t; o says how it came about.

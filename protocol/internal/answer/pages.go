@@ -9,6 +9,9 @@ import (
 //go:embed prompts/*.tmpl
 var files embed.FS
 
+// Pages are the pages of a protocol that has none of its own.
+func Pages() fs.FS { return Prompts() }
+
 // Prompts are the pages that ask a question, in our words, and beside them a
 // protocol's own, from the folder prompts of what it embeds.
 func Prompts(own ...fs.FS) fs.FS {

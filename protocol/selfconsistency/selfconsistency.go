@@ -1,0 +1,121 @@
+// Package selfconsistency is the baseline of asking often instead of talking:
+// Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language
+// Models", arXiv 2203.11171. Each member asks its own model several times and
+// takes the answer that came most often; nobody hears anyone, and the council's
+// rule counts.
+//
+// A comparison is fair at the same number of calls, so the budget can be SAC's: a
+// member with d neighbours in T rounds may ask 1 + T(d+2) times, which over all
+// members is SAC's n + T(2|E| + 2n).
+//
+// Every sample has a seed of its own, to the paper's letter too. A model that
+// answers greedily says the same every time: then this is the majority vote at a
+// multiple of its price.
+//
+//	protocol: {name: self-consistency, budget: sac, rounds: 6}
+package selfconsistency
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/script"
+)
+
+// Budget says how many samples a member takes.
+type Budget string
+
+// The budgets.
+const (
+	Fixed Budget = "samples" // Samples each
+	SAC   Budget = "sac"     // as many calls as SAC plans for the member, over Rounds
+)
+
+// SelfConsistency holds the protocol's parameters.
+type SelfConsistency struct {
+	Budget  Budget `yaml:"budget" json:"budget"`   // samples | sac
+	Samples int    `yaml:"samples" json:"samples"` // with budget samples: of each member, 1 to 1000
+	Rounds  int    `yaml:"rounds" json:"rounds"`   // with budget sac: T, 0 to 1000
+	Exact   bool   `yaml:"-" json:"exact"`         // the papers' readers: council key "exact: paper"
+}
+
+// New returns the defaults: five samples; SAC's six rounds.
+func New() *SelfConsistency { return &SelfConsistency{Budget: Fixed, Samples: 5, Rounds: 6} }
+
+// Paper has answers asked for and read as the papers do.
+func (p *SelfConsistency) Paper() { p.Exact = true }
+
+// Validate reports the first parameter that is out of its range.
+func (p *SelfConsistency) Validate() error {
+	switch {
+	case p.Budget != Fixed && p.Budget != SAC:
+		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
+	case p.Samples < 1 || p.Samples > 1000:
+		return fmt.Errorf("self-consistency: samples is %d; it must be between 1 and 1000", p.Samples)
+	case p.Rounds < 0 || p.Rounds > 1000:
+		return fmt.Errorf("self-consistency: rounds is %d; it must be between 0 and 1000", p.Rounds)
+	}
+	return nil
+}
+
+// Join seats one member. What it has asked it asks again: that is the point.
+func (p *SelfConsistency) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{}, p.play)
+}
+
+func (p *SelfConsistency) play(me *script.Agent) synod.Answer {
+	m := answer.New(me, answer.Manner{Pages: "self-consistency", Exact: p.Exact})
+	prompts := make([]synod.Prompt, p.samples(len(me.Seat().Peers)))
+	for i := range prompts {
+		prompts[i] = m.Prompt(synod.Answering)
+	}
+	replies := me.Ask(prompts...)
+	answers := make([]answer.Held, 0, len(replies))
+	for _, reply := range replies {
+		if r := m.Own(reply); r.Answer != synod.None {
+			answers = append(answers, r)
+		}
+	}
+	r := plurality(answers)
+	m.Note(0, r, synod.Opinion{})
+	return r.Answer
+}
+
+// samples is how often a member with so many neighbours asks.
+func (p *SelfConsistency) samples(degree int) int {
+	if p.Budget == SAC {
+		return 1 + p.Rounds*(degree+2)
+	}
+	return p.Samples
+}
+
+// plurality is the answer that came most often; of several the one that came
+// first.
+func plurality(answers []answer.Held) answer.Held {
+	best, most := answer.Held{Source: synod.Absent}, 0
+	count := map[synod.Answer]int{}
+	for _, r := range answers {
+		count[r.Answer]++
+	}
+	for _, r := range answers {
+		if n := count[r.Answer]; n > most {
+			best, most = r, n
+		}
+	}
+	return best
+}
+
+// Calls is the sum of all samples.
+func (p *SelfConsistency) Calls(degrees []int) (calls int) {
+	for _, d := range degrees {
+		calls += p.samples(d)
+	}
+	return calls
+}
+
+// MaxRounds is none: nobody talks.
+func (p *SelfConsistency) MaxRounds() int { return 0 }
+
+// Settles: there is no round that could repeat.
+func (p *SelfConsistency) Settles() bool { return false }

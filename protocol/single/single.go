@@ -1,0 +1,61 @@
+// Package single is the plainest baseline: one member answers, and its answer is
+// the council's. The other seats do nothing and cost nothing, so the same council
+// file serves for it as for the protocols that it is compared with.
+//
+// There is nothing to promise: where that member is wrong or lies, so is the
+// council, and where its call fails there is no answer.
+//
+//	protocol: {name: single, member: 2}
+package single
+
+import (
+	"fmt"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/script"
+)
+
+// Single holds the protocol's parameters.
+type Single struct {
+	Member synod.NodeID `yaml:"member" json:"member"` // the seat that answers, from 0
+	Exact  bool         `yaml:"-" json:"exact"`       // the papers' readers: council key "exact: paper"
+}
+
+// New returns the protocol in which the first seat answers.
+func New() *Single { return &Single{} }
+
+// Paper has answers asked for and read as the papers do.
+func (p *Single) Paper() { p.Exact = true }
+
+// Validate reports a seat that no council has.
+func (p *Single) Validate() error {
+	if p.Member < 0 {
+		return fmt.Errorf("single: member is %d; seats count from 0", p.Member)
+	}
+	return nil
+}
+
+// Join seats one member.
+func (p *Single) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
+}
+
+func (p *Single) play(me *script.Agent) synod.Answer {
+	if me.Seat().Self != p.Member {
+		return synod.None
+	}
+	return answer.New(me, answer.Manner{Pages: "single", Exact: p.Exact}).Once()
+}
+
+// Votes: only the member that answers has a vote.
+func (p *Single) Votes(seat synod.NodeID, _ []synod.Role) bool { return seat == p.Member }
+
+// Calls is one.
+func (p *Single) Calls([]int) int { return 1 }
+
+// MaxRounds is none: nobody talks.
+func (p *Single) MaxRounds() int { return 0 }
+
+// Settles: there is no round that could repeat.
+func (p *Single) Settles() bool { return false }

@@ -1,0 +1,94 @@
+package weightedmajority
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+)
+
+func held(a synod.Answer, sure float64) answer.Held {
+	return answer.Held{Answer: a, Confidence: &sure, Source: synod.Own}
+}
+
+func heard(from int, a synod.Answer, sure float64) answer.Heard {
+	return answer.Heard{From: synod.NodeID(from), Word: synod.Response{Answer: a, Confidence: sure}}
+}
+
+// [LB-4] The rule against a twin that asks, of every answer, whether another beats
+// it, in exact sums; and no order of neighbours shows. Nanos are exact for
+// confidences of a few decimals.
+func TestAdoptAgainstTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(label string) (synod.Answer, float64) {
+			return rapid.SampledFrom([]synod.Answer{"1", "10", "2", "3"}).Draw(t, label), float64(rapid.IntRange(0, 10).Draw(t, label)) / 10
+		}
+		mine, sure := draw("own")
+		own := held(mine, sure)
+		words := []answer.Heard{heard(99, mine, sure)}
+		var all []answer.Heard
+		for j := range rapid.IntRange(0, 7).Draw(t, "neighbours") {
+			a, c := draw("heard")
+			all = append(all, heard(j, a, c))
+		}
+		words = append(words, all...)
+		got := adopt(own, all)
+		for _, rival := range words {
+			if beats(words, rival.Word.Answer, got.Answer) {
+				t.Fatalf("%s beats %s: %v", rival.Word.Answer, got.Answer, words)
+			}
+		}
+		slices.Reverse(all)
+		if again := adopt(own, all); again.Answer != got.Answer {
+			t.Fatalf("the order of neighbours shows: %s and %s", got.Answer, again.Answer)
+		}
+	})
+}
+
+func beats(words []answer.Heard, a, b synod.Answer) bool {
+	weigh := func(x synod.Answer) (sum *big.Rat, n int) {
+		sum = new(big.Rat)
+		for _, w := range words {
+			if w.Word.Answer == x {
+				sum.Add(sum, big.NewRat(int64(w.Word.Confidence*10+.5), 10))
+				n++
+			}
+		}
+		return sum, n
+	}
+	sumA, nA := weigh(a)
+	sumB, nB := weigh(b)
+	switch sumA.Cmp(sumB) {
+	case 1:
+		return true
+	case -1:
+		return false
+	}
+	return nA > nB || nA == nB && a < b
+}
+
+// The claim is zero tolerated liars: however many honest members agree, one that
+// claims 1.0 wins if they are unsure enough; at the same confidences it would lose
+// a vote.
+func TestOneLiarWins(t *testing.T) {
+	for honest := 2; honest <= 12; honest++ {
+		sure := 0.9 / float64(honest)
+		var words []answer.Heard
+		for j := range honest - 1 {
+			words = append(words, heard(j, "4", sure))
+		}
+		if r := adopt(held("4", sure), words); r.Answer != "4" {
+			t.Fatalf("without a liar: %+v", r)
+		}
+		if r := adopt(held("4", sure), append(words, heard(20, "7", 1))); r.Answer != "7" || r.Source != synod.Adopted {
+			t.Errorf("%d honest members hold out: %+v", honest, r)
+		}
+	}
+	if name, _ := New().Guarantee(1, 100, true); name != "" {
+		t.Errorf("it guarantees %s", name)
+	}
+}

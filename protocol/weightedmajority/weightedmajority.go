@@ -1,0 +1,110 @@
+// Package weightedmajority is the vote by confidence: everyone answers and says
+// how sure it is, tells its neighbours both, and takes the answer with the largest
+// sum of confidences among its neighbours and itself.
+//
+// The weights are what members say of themselves, so the protocol tolerates no
+// liar: one that claims 1.0 outweighs three honest members who are 0.3 sure. That
+// is why it is here: SAC looks at nothing that a sender says about itself.
+// A confidence that did not come weighs nothing; an answer without any weight
+// still counts as a supporter.
+//
+//	protocol: {name: weighted-majority}
+package weightedmajority
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/script"
+)
+
+// WeightedMajority holds the protocol's parameters.
+type WeightedMajority struct {
+	Within synod.Tick `yaml:"within" json:"within"` // ticks that the exchange may take, ≥ 1
+	Exact  bool       `yaml:"-" json:"exact"`       // the papers' readers: council key "exact: paper"
+}
+
+// New returns the defaults.
+func New() *WeightedMajority { return &WeightedMajority{Within: 4} }
+
+// Paper has answers asked for and read as the papers do.
+func (p *WeightedMajority) Paper() { p.Exact = true }
+
+// Validate reports the first parameter that is out of its range.
+func (p *WeightedMajority) Validate() error {
+	if p.Within < 1 {
+		return fmt.Errorf("weighted-majority: within is %d ticks; it must be at least 1", p.Within)
+	}
+	return nil
+}
+
+// Join seats one member.
+func (p *WeightedMajority) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
+}
+
+func (p *WeightedMajority) play(me *script.Agent) synod.Answer {
+	m := answer.New(me, answer.Manner{Pages: "weighted-majority", Exact: p.Exact, Confide: synod.ConfideStated})
+	r := m.Answer()
+	m.Note(0, r, synod.Opinion{})
+	heard, silent := m.Exchange(0, &r, answer.End(0, p.Within, 0))
+	r = adopt(r, heard)
+	m.Note(1, r, synod.Opinion{Silent: silent})
+	return r.Answer
+}
+
+// backed is an answer with what stands behind it.
+type backed struct {
+	answer     synod.Answer
+	weight     uint64 // the sum of confidences, in billionths: whole numbers add up alike in any order
+	supporters int
+}
+
+// adopt takes the answer with the largest sum of confidences; of equal sums the
+// one with more supporters, then the one whose bytes come first.
+func adopt(r answer.Held, heard []answer.Heard) answer.Held {
+	all := make([]backed, 0, len(heard)+1)
+	back := func(a synod.Answer, sure float64) {
+		i := slices.IndexFunc(all, func(b backed) bool { return b.answer == a })
+		if i < 0 {
+			i, all = len(all), append(all, backed{answer: a})
+		}
+		all[i].weight += uint64(math.Round(sure * 1e9))
+		all[i].supporters++
+	}
+	for _, h := range heard {
+		back(h.Word.Answer, h.Word.Confidence)
+	}
+	if r.Answer != synod.None {
+		own := 0.0
+		if r.Confidence != nil {
+			own = *r.Confidence
+		}
+		back(r.Answer, own)
+	}
+	if len(all) == 0 {
+		return r
+	}
+	best := slices.MinFunc(all, func(a, b backed) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.supporters, a.supporters), cmp.Compare(a.answer, b.answer))
+	})
+	return r.Take(best.answer, heard)
+}
+
+// Calls is n.
+func (p *WeightedMajority) Calls(degrees []int) int { return len(degrees) }
+
+// MaxRounds is one.
+func (p *WeightedMajority) MaxRounds() int { return 1 }
+
+// Settles: the only round is the last.
+func (p *WeightedMajority) Settles() bool { return false }
+
+// Guarantee: no liar is tolerated on any graph.
+func (p *WeightedMajority) Guarantee(_, _ int, _ bool) (name, note string) {
+	return "", "no guarantee: a member's weight is what it says of itself, so one liar that claims to be certain can win; no liar is tolerated"
+}

@@ -1,0 +1,249 @@
+package wmsr
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/sim/simtest"
+)
+
+// execution is a run of the step rule on a drawn graph, round by round, with
+// Byzantine members that tell every neighbour whatever they like.
+type execution struct {
+	simtest.Chance
+	simtest.Setting
+	byzantine int
+	trim      int        // the F that honest members act on
+	x         []*big.Int // by node
+	low, high *big.Int   // of the first honest numbers
+}
+
+func newExecution(c simtest.Chance, s simtest.Setting, b, trim int) *execution {
+	e := &execution{Chance: c, Setting: s, byzantine: b, trim: trim, x: make([]*big.Int, s.G.N())}
+	for i := range e.x {
+		e.x[i] = big.NewInt(c.Int64N(1_000_000) - 500_000)
+	}
+	e.low, e.high = e.span()
+	return e
+}
+
+func (e *execution) honest(i int) bool { return e.byzantine>>i&1 == 0 }
+
+func (e *execution) span() (low, high *big.Int) {
+	for i, x := range e.x {
+		if !e.honest(i) {
+			continue
+		}
+		if low == nil || x.Cmp(low) < 0 {
+			low = x
+		}
+		if high == nil || x.Cmp(high) > 0 {
+			high = x
+		}
+	}
+	return low, high
+}
+
+// lie is what a Byzantine member tells one neighbour in one round; nil: nothing.
+func (e *execution) lie() *big.Int {
+	low, high := e.span()
+	switch e.IntN(6) {
+	case 0:
+		return nil
+	case 1:
+		return big.NewInt(e.Int64N(2_000_000_000) - 1_000_000_000)
+	case 2:
+		return new(big.Int).Add(high, big.NewInt(1)) // just outside
+	case 3:
+		return new(big.Int).Sub(low, big.NewInt(1))
+	case 4:
+		return high // inside: to keep them apart
+	default:
+		return low
+	}
+}
+
+func (e *execution) round() {
+	next := slices.Clone(e.x)
+	for i := range e.x {
+		if !e.honest(i) {
+			continue
+		}
+		var heard []value
+		for _, j := range e.G.In(i) {
+			x := e.x[j]
+			if !e.honest(j) {
+				x = e.lie()
+			}
+			if x != nil {
+				heard = append(heard, value{synod.NodeID(j), x})
+			}
+		}
+		next[i] = step(e.x[i], heard, e.trim).next
+	}
+	e.x = next
+}
+
+// inside reports whether all honest numbers are where honest numbers began.
+func (e *execution) inside() bool {
+	low, high := e.span()
+	return low.Cmp(e.low) >= 0 && high.Cmp(e.high) <= 0
+}
+
+// [LB-5] Validity in every round and convergence, on (2F+1)-robust graphs with
+// F-local equivocating, silent and lying members: 20,000 executions. Rounding lets
+// numbers rest some units apart, at most one for each member.
+func TestConvergesInside(t *testing.T) {
+	played, longest := 0, 0
+	simtest.EachChance(t, 40_000, func(c simtest.Chance) error {
+		s, b, ok := c.Draw(true)
+		if !ok {
+			return nil
+		}
+		played++
+		e := newExecution(c, s, b, s.F)
+		for t := 0; ; t++ {
+			if !e.inside() {
+				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high, s.G.Edges(), s.F, b)
+			}
+			low, high := e.span()
+			if new(big.Int).Sub(high, low).Cmp(big.NewInt(int64(s.G.N()))) <= 0 {
+				longest = max(longest, t)
+				return nil
+			}
+			if t == 2000 {
+				return fmt.Errorf("after %d rounds they are at %v: edges %v r=%d F=%d Byzantine %b", t, e.x, s.G.Edges(), s.R, s.F, b)
+			}
+			e.round()
+		}
+	})
+	t.Logf("%d executions, the longest %d rounds", played, longest)
+	if !testing.Short() && played < 20_000 {
+		t.Errorf("only %d executions", played)
+	}
+}
+
+// Validity needs no robustness: on any graph, with at most F Byzantine neighbours
+// each.
+func TestStaysInsideOnAnyGraph(t *testing.T) {
+	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
+		s, b, ok := c.Draw(false)
+		if !ok {
+			return nil
+		}
+		e := newExecution(c, s, b, s.F)
+		for t := range 15 {
+			if e.round(); !e.inside() {
+				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high, s.G.Edges(), s.F, b)
+			}
+		}
+		return nil
+	})
+}
+
+// The vulnerable twin drops nothing, and is dragged out.
+func TestWithoutTrimmingTheyAreDraggedOut(t *testing.T) {
+	out, played := 0, 0
+	simtest.EachChance(t, 3000, func(c simtest.Chance) error {
+		s, b, ok := c.Draw(true)
+		if !ok || b == 0 {
+			return nil
+		}
+		played++
+		e := newExecution(c, s, b, 0)
+		for range 20 {
+			if e.round(); !e.inside() {
+				out++
+				break
+			}
+		}
+		return nil
+	})
+	if out < played*9/10 {
+		t.Errorf("%d of %d were dragged out", out, played)
+	}
+}
+
+// The rule against a twin that drops one number after another, in rationals.
+func TestStepAgainstTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		small := rapid.Int64Range(-9, 9)
+		own, f := big.NewInt(small.Draw(t, "own")), rapid.IntRange(0, 4).Draw(t, "f")
+		var heard []value
+		for j, x := range rapid.SliceOfN(small, 0, 8).Draw(t, "heard") {
+			heard = append(heard, value{synod.NodeID(j), big.NewInt(x)})
+		}
+		left := slices.Clone(heard)
+		for range f {
+			for _, side := range []int{-1, 1} {
+				at := -1
+				for i, v := range left {
+					if v.x.Cmp(own) == side && (at < 0 || v.x.Cmp(left[at].x) == side) {
+						at = i
+					}
+				}
+				if at >= 0 {
+					left = slices.Delete(left, at, at+1)
+				}
+			}
+		}
+		sum := new(big.Int).Set(own)
+		for _, v := range left {
+			sum.Add(sum, v.x)
+		}
+		mean := new(big.Rat).SetFrac(sum, big.NewInt(int64(len(left)+1)))
+		got := step(own, heard, f)
+		if want := mean.FloatString(0); got.next.String() != want && want != "-0" {
+			t.Fatalf("own %v heard %v F=%d: %v, want %s", own, heard, f, got.next, want)
+		}
+		if len(got.retained) != len(left) || len(got.retained)+len(got.dropped) != len(heard) {
+			t.Fatalf("retained %v, dropped %v of %v", got.retained, got.dropped, heard)
+		}
+		slices.Reverse(heard)
+		if again := step(own, heard, f); again.next.Cmp(got.next) != 0 || !slices.Equal(again.dropped, got.dropped) {
+			t.Fatalf("the order of arrival shows: %v and %v", got, again)
+		}
+	})
+}
+
+// What is written is read as itself; rounding keeps order.
+func TestScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newScale(rapid.IntRange(0, 12).Draw(t, "decimals"))
+		x := big.NewInt(rapid.Int64().Draw(t, "x"))
+		if again := s.read(s.write(x)); again.Cmp(x) != 0 {
+			t.Fatalf("%v is written %s and read %v", x, s.write(x), again)
+		}
+		num := rapid.Int64Range(-1e6, 1e6)
+		a := big.NewRat(num.Draw(t, "a"), rapid.Int64Range(1, 999).Draw(t, "b"))
+		b := big.NewRat(num.Draw(t, "c"), rapid.Int64Range(1, 999).Draw(t, "d"))
+		p, q := s.read(synod.Answer(a.RatString())), s.read(synod.Answer(b.RatString()))
+		if order := p.Cmp(q); order != 0 && order != a.Cmp(b) {
+			t.Fatalf("%v and %v become %v and %v", a, b, p, q)
+		}
+	})
+	s := newScale(2)
+	for answer, want := range map[synod.Answer]synod.Answer{"1/3": "0.33", "-0.001": "0", "2.5": "2.5", "100": "100", "0.125": "0.13", "-0.125": "-0.13", "": ""} {
+		if got := s.shown(s.read(answer)); got != want {
+			t.Errorf("%s is shown as %s, want %s", answer, got, want)
+		}
+	}
+}
+
+// The guarantee is what the two tests above hold.
+func TestGuarantee(t *testing.T) {
+	for _, c := range []struct {
+		f, r int
+		want string
+	}{{0, 1, Approach}, {1, 3, Approach}, {1, 2, Inside}, {2, 4, Inside}} {
+		if name, note := New().Guarantee(c.f, c.r, true); name != c.want || note == "" {
+			t.Errorf("F=%d r=%d: %s; %s", c.f, c.r, cmp.Or(name, "none"), note)
+		}
+	}
+}
