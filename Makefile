@@ -47,7 +47,7 @@ bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 transcript: ## renew the transcripts; read the diff
-	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run Transcripts -rewrite || exit 1; done
+	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done
 
 clean: ## remove what was built
 	rm -rf bin .tools

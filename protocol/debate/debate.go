@@ -16,8 +16,6 @@
 package debate
 
 import (
-	"fmt"
-
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/internal/answer"
 	"synod.dev/synod/script"
@@ -27,7 +25,7 @@ import (
 type Debate struct {
 	Rounds    int        `yaml:"rounds" json:"rounds"`       // 0 to 1000
 	Rationale int        `yaml:"rationale" json:"rationale"` // bytes of reasoning shown beside an answer, 0 to 4000
-	Within    synod.Tick `yaml:"within" json:"within"`       // ticks that an exchange may take, ≥ 1
+	Within    synod.Tick `yaml:"within" json:"within"`       // ticks that an exchange may take, 1 to 1000
 	Exact     bool       `yaml:"-" json:"exact"`             // no reuse, the papers' readers: council key "exact: paper"
 }
 
@@ -39,15 +37,8 @@ func (p *Debate) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *Debate) Validate() error {
-	switch {
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return fmt.Errorf("debate: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case p.Rationale < 0 || p.Rationale > 4000:
-		return fmt.Errorf("debate: rationale is %d bytes; it must be between 0 and 4000", p.Rationale)
-	case p.Within < 1:
-		return fmt.Errorf("debate: within is %d ticks; it must be at least 1", p.Within)
-	}
-	return nil
+	return answer.Check("debate", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000},
+		answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
 }
 
 // Join seats one member.

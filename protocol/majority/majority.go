@@ -17,17 +17,11 @@ import (
 
 // Majority holds the protocol's parameters: there are none.
 type Majority struct {
-	Exact bool `yaml:"-" json:"exact"` // the papers' readers: council key "exact: paper"
+	answer.Plain `yaml:",inline"`
 }
 
 // New returns the protocol.
 func New() *Majority { return &Majority{} }
-
-// Paper has answers asked for and read as the papers do.
-func (p *Majority) Paper() { p.Exact = true }
-
-// Validate finds nothing wrong.
-func (p *Majority) Validate() error { return nil }
 
 // Join seats one member.
 func (p *Majority) Join(seat synod.Seat) synod.Machine {
@@ -38,9 +32,3 @@ func (p *Majority) Join(seat synod.Seat) synod.Machine {
 
 // Calls is n.
 func (p *Majority) Calls(degrees []int) int { return len(degrees) }
-
-// MaxRounds is none: nobody talks.
-func (p *Majority) MaxRounds() int { return 0 }
-
-// Settles: there is no round that could repeat.
-func (p *Majority) Settles() bool { return false }

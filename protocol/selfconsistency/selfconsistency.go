@@ -34,29 +34,21 @@ const (
 
 // SelfConsistency holds the protocol's parameters.
 type SelfConsistency struct {
-	Budget  Budget `yaml:"budget" json:"budget"`   // samples | sac
-	Samples int    `yaml:"samples" json:"samples"` // with budget samples: of each member, 1 to 1000
-	Rounds  int    `yaml:"rounds" json:"rounds"`   // with budget sac: T, 0 to 1000
-	Exact   bool   `yaml:"-" json:"exact"`         // the papers' readers: council key "exact: paper"
+	answer.Plain `yaml:",inline"`
+	Budget       Budget `yaml:"budget" json:"budget"`   // samples | sac
+	Samples      int    `yaml:"samples" json:"samples"` // with budget samples: of each member, 1 to 1000
+	Rounds       int    `yaml:"rounds" json:"rounds"`   // with budget sac: T, 0 to 1000
 }
 
 // New returns the defaults: five samples; SAC's six rounds.
 func New() *SelfConsistency { return &SelfConsistency{Budget: Fixed, Samples: 5, Rounds: 6} }
 
-// Paper has answers asked for and read as the papers do.
-func (p *SelfConsistency) Paper() { p.Exact = true }
-
 // Validate reports the first parameter that is out of its range.
 func (p *SelfConsistency) Validate() error {
-	switch {
-	case p.Budget != Fixed && p.Budget != SAC:
+	if p.Budget != Fixed && p.Budget != SAC {
 		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
-	case p.Samples < 1 || p.Samples > 1000:
-		return fmt.Errorf("self-consistency: samples is %d; it must be between 1 and 1000", p.Samples)
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return fmt.Errorf("self-consistency: rounds is %d; it must be between 0 and 1000", p.Rounds)
 	}
-	return nil
+	return answer.Check("self-consistency", answer.Limit{Key: "samples", Is: p.Samples, Least: 1, Top: 1000}, answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000})
 }
 
 // Join seats one member. What it has asked it asks again: that is the point.
@@ -113,9 +105,3 @@ func (p *SelfConsistency) Calls(degrees []int) (calls int) {
 	}
 	return calls
 }
-
-// MaxRounds is none: nobody talks.
-func (p *SelfConsistency) MaxRounds() int { return 0 }
-
-// Settles: there is no round that could repeat.
-func (p *SelfConsistency) Settles() bool { return false }

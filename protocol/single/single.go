@@ -18,15 +18,12 @@ import (
 
 // Single holds the protocol's parameters.
 type Single struct {
-	Member synod.NodeID `yaml:"member" json:"member"` // the seat that answers, from 0
-	Exact  bool         `yaml:"-" json:"exact"`       // the papers' readers: council key "exact: paper"
+	answer.Plain `yaml:",inline"`
+	Member       synod.NodeID `yaml:"member" json:"member"` // the seat that answers, from 0
 }
 
 // New returns the protocol in which the first seat answers.
 func New() *Single { return &Single{} }
-
-// Paper has answers asked for and read as the papers do.
-func (p *Single) Paper() { p.Exact = true }
 
 // Validate reports a seat that no council has.
 func (p *Single) Validate() error {
@@ -53,9 +50,3 @@ func (p *Single) Votes(seat synod.NodeID, _ []synod.Role) bool { return seat == 
 
 // Calls is one.
 func (p *Single) Calls([]int) int { return 1 }
-
-// MaxRounds is none: nobody talks.
-func (p *Single) MaxRounds() int { return 0 }
-
-// Settles: there is no round that could repeat.
-func (p *Single) Settles() bool { return false }

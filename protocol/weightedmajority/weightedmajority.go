@@ -13,7 +13,6 @@ package weightedmajority
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -24,7 +23,7 @@ import (
 
 // WeightedMajority holds the protocol's parameters.
 type WeightedMajority struct {
-	Within synod.Tick `yaml:"within" json:"within"` // ticks that the exchange may take, ≥ 1
+	Within synod.Tick `yaml:"within" json:"within"` // ticks that the exchange may take, 1 to 1000
 	Exact  bool       `yaml:"-" json:"exact"`       // the papers' readers: council key "exact: paper"
 }
 
@@ -36,10 +35,7 @@ func (p *WeightedMajority) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *WeightedMajority) Validate() error {
-	if p.Within < 1 {
-		return fmt.Errorf("weighted-majority: within is %d ticks; it must be at least 1", p.Within)
-	}
-	return nil
+	return answer.Check("weighted-majority", answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
 }
 
 // Join seats one member.

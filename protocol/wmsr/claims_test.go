@@ -101,7 +101,7 @@ func (e *execution) inside() bool {
 // numbers rest some units apart, at most one for each member.
 func TestConvergesInside(t *testing.T) {
 	played, longest := 0, 0
-	simtest.EachChance(t, 40_000, func(c simtest.Chance) error {
+	simtest.EachChance(t, 38_000, func(c simtest.Chance) error {
 		s, b, ok := c.Draw(true)
 		if !ok {
 			return nil
@@ -132,7 +132,7 @@ func TestConvergesInside(t *testing.T) {
 // Validity needs no robustness: on any graph, with at most F Byzantine neighbours
 // each.
 func TestStaysInsideOnAnyGraph(t *testing.T) {
-	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
+	simtest.EachChance(t, 8000, func(c simtest.Chance) error {
 		s, b, ok := c.Draw(false)
 		if !ok {
 			return nil

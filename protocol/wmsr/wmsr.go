@@ -33,7 +33,7 @@ import (
 type WMSR struct {
 	Rounds   int        `yaml:"rounds" json:"rounds"`     // 0 to 1000
 	Decimals int        `yaml:"decimals" json:"decimals"` // of what is decided, 0 to 12
-	Within   synod.Tick `yaml:"within" json:"within"`     // ticks that an exchange may take, ≥ 1
+	Within   synod.Tick `yaml:"within" json:"within"`     // ticks that an exchange may take, 1 to 1000
 	Exact    bool       `yaml:"-" json:"exact"`           // the papers' readers: council key "exact: paper"
 }
 
@@ -45,15 +45,8 @@ func (p *WMSR) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
-	switch {
-	case p.Rounds < 0 || p.Rounds > 1000:
-		return fmt.Errorf("w-msr: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case p.Decimals < 0 || p.Decimals > 12:
-		return fmt.Errorf("w-msr: decimals is %d; it must be between 0 and 12", p.Decimals)
-	case p.Within < 1:
-		return fmt.Errorf("w-msr: within is %d ticks; it must be at least 1", p.Within)
-	}
-	return nil
+	return answer.Check("w-msr", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "decimals", Is: p.Decimals, Top: 12},
+		answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
 }
 
 // Forms are those of the questions that it can decide.

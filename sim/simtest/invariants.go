@@ -4,11 +4,26 @@ import (
 	"slices"
 	"testing"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
 	"synod.dev/synod/sim"
 )
+
+// Check holds a protocol against its transcripts and the invariants. vary gives a
+// fresh one other parameters; nil: it keeps its own. Nothing may be left running.
+func Check[P Protocol](t *testing.T, fresh func() P, vary func(*rapid.T, P)) {
+	t.Cleanup(func() { goleak.VerifyNone(t) })
+	t.Run("transcripts", func(t *testing.T) { Transcripts(t, func() Protocol { return fresh() }) })
+	Invariants(t, func(t *rapid.T) Protocol {
+		p := fresh()
+		if vary != nil {
+			vary(t, p)
+		}
+		return p
+	})
+}
 
 // Invariants holds a protocol against what every protocol must keep in every
 // trial, whatever is sent, lost or failing. draw makes one with its parameters.
