@@ -166,7 +166,7 @@ func (i *instance) holds(value []byte) bool {
 // members, each at its place. None of them is this node, which has signed only
 // what it holds.
 func (i *instance) valid(c *chain) bool {
-	if len(c.links) == 0 || c.links[0].by != i.sender || i.sender == i.p.self {
+	if len(c.links) == 0 || c.links[0].by != i.sender {
 		return false
 	}
 	for k, l := range c.links[1:] {
