@@ -51,7 +51,7 @@ func (r *Run) result(j job) (*result, error) {
 	}
 	res := &result{digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question = r.id(j)
-	res.Rounds = metrics.Held(run.Noted, len(r.Seats))
+	res.Rounds, res.Sure = metrics.Held(run.Noted, len(r.Seats)), metrics.Sure(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
 	verdict := r.decide(res.Rounds, run.Noted)
 	stalled := run.End.Stopped == sim.Stalled
@@ -167,7 +167,7 @@ func (r *Run) Report() (*report.Report, error) {
 		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Failures: []report.Failure{},
 	}
-	tally, sum, uses := metrics.NewTally(r.roles()), sha256.New(), r.uses()
+	tally, sure, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
 		if res == nil {
@@ -178,6 +178,7 @@ func (r *Run) Report() (*report.Report, error) {
 			return
 		}
 		tally.Add(res.Case)
+		sure.add(res.Case, r.roles())
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -189,7 +190,7 @@ func (r *Run) Report() (*report.Report, error) {
 	}
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
-	out.Failed = len(out.Failures)
+	out.Calibration, out.Failed = sure.report(), len(out.Failures)
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()

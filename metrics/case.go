@@ -23,6 +23,7 @@ type Seat struct {
 type Case struct {
 	Question string                        // its id: the repeats of a question are not independent
 	Rounds   [][]synod.Answer              // what was held after round t, by seat
+	Sure     []*float64                    // of the first answer, by seat: the confidence in [0,1]; nil: none came
 	Verdicts map[synod.Answer]task.Verdict // of every answer in Rounds
 	Agreed   bool                          // there was a decision
 	Decision synod.Answer

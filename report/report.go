@@ -71,6 +71,7 @@ type Report struct {
 	Unscored    int               `json:"unscored"`
 	Groups      metrics.Groups    `json:"groups"`
 	Rounds      []metrics.Round   `json:"rounds"`
+	Calibration *Calibration      `json:"calibration"` // null: no member said how sure it is
 	Calls       Calls             `json:"calls"`
 	Tokens      Tokens            `json:"tokens"`
 	Cost        *llm.Cost         `json:"cost"` // null: not all prices are known

@@ -17,6 +17,11 @@ func sample() *report.Report {
 		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}}, Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
 	}
 	r.Metrics.IAA = metrics.Wilson(3, 4)
+	var sure metrics.Calibrator
+	high, low := 0.9, 0.25
+	sure.Add([]metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
+	sure.Add([]metrics.Forecast{{Confidence: &high}, {}})
+	r.Calibration = &report.Calibration{Calibration: *sure.Calibration(), Models: []report.ModelCalibration{{Model: "gpt\x1b[2J", Calibration: *sure.Calibration()}}}
 	return r
 }
 
@@ -80,5 +85,26 @@ func TestJSON(t *testing.T) {
 	faa, has := got.Metrics["faa"]
 	if !has || faa != nil || got.Metrics["iaa"].N != 4 || len(got.Groups) != 2 || got.Groups["weak"] != nil || got.Rounds[0]["accuracy"] != nil {
 		t.Errorf("%+v", got)
+	}
+}
+
+// [CP-1] The calibration is in every format: as numbers for scripts, in words for
+// people; a bin without answers has no figure.
+func TestCalibrationIsShown(t *testing.T) {
+	for format, wants := range map[string][]string{
+		"text": {"confidence of gpt[2J in its first answers: Brier 0.294", "ECE 0.35", "n 3, 1 without one", "0.90: 50 % (9 to 91) of 2"},
+		"md":   {"Brier 0.294", "0.25: 0 %"},
+		"csv":  {"brier,0.29", "ece,0.35", "confidence_missing,1", "right_at_confidence_0.9,0.5,2"},
+		"json": {`"missing": 1`, `"ece": 0.35`, `"model": "gpt`, `"confidence": null`},
+	} {
+		var b bytes.Buffer
+		if err := sample().Write(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in\n%s", format, want, b.String())
+			}
+		}
 	}
 }

@@ -48,6 +48,7 @@ func (r *Report) notes() []string {
 	if c := r.Compared; c != nil {
 		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact p = %.4f", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.McNemar))
 	}
+	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {
 		if i == 10 {
 			notes = append(notes, fmt.Sprintf("… and %d more", len(r.Failures)-i))
@@ -126,6 +127,7 @@ func (r *Report) csv(w io.Writer) error {
 		cost = number(r.Cost.USD)
 	}
 	add("cost_usd", cost, "", "", "")
+	r.Calibration.csv(add)
 	if r.Compared != nil {
 		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions), "", "")
 	}
