@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"synod.dev/synod"
 )
@@ -15,8 +16,8 @@ var builtin = Entry{
 	Entry: synod.Entry{Name: "builtin", Summary: "generated problems of five levels, inside the binary: no download"},
 	Form:  "mixed", Items: builtinItems,
 	About: "Arithmetic, word problems, logic, dates, units and choices, made from a seed. Every answer is computed " +
-		"when the problem is made and checked by another route in the tests.",
-	open: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o.Seed, o.Number) },
+		"when the problem is made and checked by another route in the tests. Level 1 is one that the model in the box gets partly right (docs/box.md).",
+	open: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o) },
 }
 
 // problem is one made problem.
@@ -42,28 +43,36 @@ var kinds = []struct {
 // maxBuiltin bounds how many problems one can ask for.
 const maxBuiltin = 100_000
 
-func makeBuiltin(seed uint64, n int) ([]Item, error) {
+// makeBuiltin makes as many problems of the wanted levels as are asked for.
+func makeBuiltin(o Options) ([]Item, error) {
+	n, of := o.Number, maxBuiltin
 	if n == 0 {
-		n = builtinItems
+		n, of = builtinItems, builtinItems
 	}
 	if n < 0 || n > maxBuiltin {
 		return nil, fmt.Errorf("task: builtin makes from 1 to %d problems, not %d", maxBuiltin, n)
 	}
-	items := make([]Item, n)
-	for i := range items {
-		it, _ := builtinItem(seed, i)
+	var items []Item
+	for i := 0; i < of && len(items) < n; i++ {
+		if len(o.Levels) > 0 && !slices.Contains(o.Levels, builtinLevel(i)) {
+			continue
+		}
+		it, _ := builtinItem(o.Seed, i)
 		if err := it.check(); err != nil {
 			return nil, fmt.Errorf("task: builtin %s: %w", it.Question.ID, err)
 		}
-		items[i] = it
+		items = append(items, it)
 	}
 	return items, nil
 }
 
+// builtinLevel is the level of problem i: every kind takes its turn in each.
+func builtinLevel(i int) int { return 1 + i/len(kinds)%5 }
+
 // builtinItem makes problem i. It depends on seed and i alone, so a longer list
 // begins with the shorter one.
 func builtinItem(seed uint64, i int) (Item, problem) {
-	kind, level := kinds[i%len(kinds)], 1+i/len(kinds)%5
+	kind, level := kinds[i%len(kinds)], builtinLevel(i)
 	p := kind.make(rand.New(rand.NewPCG(seed, uint64(i))), level)
 	return Item{
 		Question: synod.Question{ID: fmt.Sprintf("%s-%d-%d.%d", kind.name, level, seed, i), Text: p.text, Form: p.form, Options: p.options},

@@ -54,11 +54,11 @@ func candidates(it Item) []string {
 }
 
 func TestBuiltinIsStable(t *testing.T) {
-	long, err := makeBuiltin(7, 400)
+	long, err := makeBuiltin(Options{Seed: 7, Number: 400})
 	if err != nil {
 		t.Fatal(err)
 	}
-	short, _ := makeBuiltin(7, 0)
+	short, _ := makeBuiltin(Options{Seed: 7})
 	if len(short) != builtinItems {
 		t.Errorf("%d items by default, want %d", len(short), builtinItems)
 	}
@@ -73,7 +73,22 @@ func TestBuiltinIsStable(t *testing.T) {
 	if len(levels) != 5 || len(topics) != len(kinds) {
 		t.Errorf("levels %v, topics %v", levels, topics)
 	}
-	if _, err := makeBuiltin(0, maxBuiltin+1); err == nil {
+	if _, err := makeBuiltin(Options{Number: maxBuiltin + 1}); err == nil {
 		t.Error("there is no limit")
+	}
+	hard, err := makeBuiltin(Options{Seed: 7, Levels: []int{4, 5}, Number: 150})
+	if err != nil || len(hard) != 150 {
+		t.Fatalf("%d of 150 hard problems, %v", len(hard), err)
+	}
+	for _, it := range hard {
+		if it.Level < 4 {
+			t.Errorf("%s is of level %d", it, it.Level)
+		}
+	}
+	if hard[0].Question.Text != long[18].Question.Text {
+		t.Error("a problem depends on which levels are asked for")
+	}
+	if _, err := Open("builtin", Options{Levels: []int{9}, Number: 5}); err == nil {
+		t.Error("there is no level 9")
 	}
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Pulled string // the folder of a Store, where Data is ""
 	Levels []int  // only items of these levels; empty: all
 	Seed   uint64 // of the built-in problems
-	Number int    // how many built-in problems; 0: as many as the catalogue says
+	Number int    // how many built-in problems of these levels; 0: those among the 180 that the catalogue speaks of
 }
 
 // Catalogue is the table of tasks.

@@ -174,11 +174,10 @@ func (f *benchFlags) open(name string) (task.Set, error) {
 		if f.form != "" {
 			return nil, fmt.Errorf("--form is for a file of own questions; %s has its own", name)
 		}
-		o := task.Options{Data: f.data, Pulled: f.pulled, Levels: f.levels, Seed: f.seed}
-		if len(f.levels) == 0 {
-			o.Number = f.n // the built-in task makes as many problems as are wanted
-		}
-		return task.Open(name, o)
+		return task.Open(name, task.Options{
+			Data: f.data, Pulled: f.pulled, Levels: f.levels, Seed: f.seed,
+			Number: f.n, // the built-in task makes as many problems as are wanted
+		})
 	}
 	if f.data != "" || len(f.levels) > 0 {
 		return nil, errors.New("--data and --level are for tasks of the catalogue (synod list tasks)")
