@@ -4,9 +4,10 @@ GO      ?= go
 BIN     := bin/synod
 TOOLS   := $(CURDIR)/.tools
 STATIC  := $(TOOLS)/staticcheck
+INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check race fuzz campaign bench transcript clean
+.PHONY: help build model test check race fuzz campaign bench transcript inspect clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +49,12 @@ bench: ## the benchmarks that docs/performance.md reports
 
 transcript: ## renew the transcripts; read the diff
 	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done
+
+inspect: build ## have the released inspect_ai read exported logs (fetches it into a throw-away environment)
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	python3 -m venv "$$dir/venv" && \
+	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check inspect_ai==$(INSPECT) && \
+	"$$dir/venv/bin/python" lab/testdata/inspect_check.py $(BIN) "$$dir"
 
 clean: ## remove what was built
 	rm -rf bin .tools

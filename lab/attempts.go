@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"synod.dev/synod/council"
 )
 
 // attempt is a line of attempts.jsonl: how an attempt at a question ended. What
@@ -19,7 +22,13 @@ type attempt struct {
 	Failed   bool    `json:"failed,omitempty"` // it ended without an outcome that counts
 	Reason   string  `json:"reason,omitempty"`
 	Seconds  float64 `json:"seconds"`
+
+	Ended time.Time `json:"ended,omitzero"`
 }
+
+// interruption is the line that a run's owner leaves by interrupting it: of no
+// question, since it may come between two.
+var interruption = attempt{Stopped: council.Interrupted}
 
 // attempts appends to attempts.jsonl.
 type attempts struct {
@@ -44,6 +53,7 @@ func openAttempts(dir string) (*attempts, error) {
 }
 
 func (a *attempts) add(at attempt) error {
+	at.Ended = time.Now().UTC().Truncate(time.Millisecond)
 	b, err := json.Marshal(at)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -49,6 +50,7 @@ type Manifest struct {
 	Seats    []council.Seat `json:"seats"`
 	Planned  int            `json:"planned"` // calls of one question at most, retries aside
 	Items    string         `json:"items"`   // SHA-256 of items.jsonl
+	Created  time.Time      `json:"created,omitzero"`
 
 	// Prompts are digests of the pages that say prompts in words, by name; nil in
 	// runs of old.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -106,6 +107,7 @@ func (r *Run) Create(dir string) error {
 	if err != nil {
 		return err
 	}
+	r.Created = time.Now().UTC().Truncate(time.Millisecond)
 	manifest, err := json.MarshalIndent(r.Manifest, "", "  ")
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)

@@ -129,7 +129,7 @@ func (w *work) all(outer context.Context) error {
 	close(jobs)
 	wait.Wait()
 	if outer.Err() != nil {
-		return outer.Err()
+		return errors.Join(outer.Err(), w.log.add(interruption))
 	}
 	return context.Cause(ctx)
 }

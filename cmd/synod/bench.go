@@ -29,7 +29,7 @@ without any model.`,
   synod bench resume runs/first
   synod bench report runs/first --format md`,
 	}
-	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a))
+	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a), benchExport(a))
 	return cmd
 }
 

@@ -1,0 +1,210 @@
+package lab
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"synod.dev/synod/report"
+	"synod.dev/synod/report/inspect"
+)
+
+// decision names the one scorer of an exported log: it grades what the council
+// decided.
+const decision = "decision"
+
+// Inspect writes the run as a log of Inspect, in a format of package inspect.
+// Questions that failed are samples with an error; those that are not finished are
+// in no sample.
+func (r *Run) Inspect(w io.Writer, format string) error {
+	x, err := r.export()
+	if err != nil {
+		return err
+	}
+	log, err := x.log()
+	if err != nil {
+		return err
+	}
+	return inspect.Write(w, format, log, x.samples)
+}
+
+// InspectName is the name under which Inspect lists a log of the run: such names
+// begin with a time.
+func (r *Run) InspectName(format string) (string, error) {
+	created, err := r.created()
+	if err != nil {
+		return "", err
+	}
+	id, err := r.exportID()
+	if err != nil {
+		return "", err
+	}
+	name := strings.Map(func(c rune) rune {
+		if c < unicode.MaxASCII && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
+			return c
+		}
+		return '-'
+	}, strings.TrimSuffix(r.Task, ".jsonl"))
+	return fmt.Sprintf("%s_%.60s_%s%s", created.Format("2006-01-02T15-04-05+00-00"), name, id, format), nil
+}
+
+// export is a run on its way into a log.
+type export struct {
+	*Run
+	report *report.Report
+	past   map[string]history
+	model  string   // of the council, with the kinds of its members
+	models []string // of each seat
+}
+
+func (r *Run) export() (*export, error) {
+	x := &export{Run: r, model: fmt.Sprintf("council/%s (%s)", legible(r.Name), strings.Join(r.kinds(), ", "))}
+	for _, s := range r.Seats {
+		x.models = append(x.models, string(s.Kind)+"/"+legible(s.Model))
+	}
+	var err error
+	if x.report, err = r.Report(); err != nil {
+		return nil, err
+	}
+	x.past, err = histories(r.dir)
+	return x, err
+}
+
+// log is the header, but for what the samples tell.
+func (x *export) log() (*inspect.Log, error) {
+	created, err := x.created()
+	if err != nil {
+		return nil, err
+	}
+	id, err := x.exportID()
+	if err != nil {
+		return nil, err
+	}
+	step := map[string]any{"council": x.Name, "exact": x.Exact, "rule": x.Rule.Name, "support": x.Rule.Support, "planned_calls": x.Planned}
+	log := &inspect.Log{
+		Version: inspect.Version, Status: x.status(),
+		Eval: inspect.Eval{
+			EvalID: id, RunID: id, TaskID: id, Created: stamp(created), Task: legible(x.Task),
+			TaskArgs: map[string]any{"n": x.N, "repeat": x.Repeat, "seed": x.Seed, "form": x.Form},
+			Solver:   x.Protocol, SolverArgs: step, Tags: x.kinds(),
+			Dataset: inspect.Dataset{Name: legible(x.Task), Samples: x.N},
+			Model:   x.model, ModelRoles: map[string]inspect.Model{},
+			Config:   inspect.Config{Epochs: x.Repeat, LogSamples: true},
+			Packages: map[string]string{}, Scorers: []inspect.Scorer{{Name: decision}},
+			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.Manifest.Council, "seats": x.Seats, "digest": x.report.Digest},
+		},
+		Plan:    inspect.Plan{Name: "plan", Steps: []inspect.Step{{Solver: x.Protocol, Params: step}}},
+		Results: x.results(),
+	}
+	if name, version, ok := strings.Cut(x.Program, " "); ok {
+		log.Eval.Packages[name] = version
+	}
+	for _, it := range x.Run.Items {
+		log.Eval.Dataset.SampleIDs = append(log.Eval.Dataset.SampleIDs, it.Question.ID)
+	}
+	for i, s := range x.Seats {
+		log.Eval.ModelRoles[s.Model] = inspect.Model{Model: x.models[i], Args: map[string]any{"identity": s.Identity, "kind": s.Kind}}
+	}
+	if log.Status == inspect.Failed {
+		log.Error = &inspect.Error{Message: fmt.Sprintf("%d of %d questions failed", x.report.Failed, x.report.Questions)}
+	}
+	return log, nil
+}
+
+// results are the report's figures. One that does not exist is left out, since
+// Inspect knows no null there; a sample without a score is one that is neither
+// right nor wrong.
+func (x *export) results() *inspect.Results {
+	logged := x.report.Finished + x.report.Failed
+	f := inspect.Figures{
+		Name: decision, Scorer: decision, Unscored: logged, Metrics: map[string]inspect.Metric{},
+		Metadata: map[string]any{"members_kind": x.kinds(), "ties": x.report.Ties, "unscored_answers": x.report.Unscored, "calls": x.report.Calls, "unfinished": x.report.Unfinished},
+	}
+	for _, g := range x.report.Figures() {
+		if g.Rate == nil {
+			continue
+		}
+		f.Metrics[g.Name] = inspect.Metric{Name: g.Name, Value: g.Rate.Value, Metadata: map[string]any{"n": g.Rate.N, "low": g.Rate.Low, "high": g.Rate.High, "says": g.Says}}
+		if g.Rate == x.report.Metrics.Decision {
+			f.Scored, f.Unscored = g.Rate.N, logged-g.Rate.N
+		}
+	}
+	return &inspect.Results{Total: x.report.Questions, Completed: x.report.Finished, Logged: logged, Scores: []inspect.Figures{f}}
+}
+
+// status is error where all has been tried and something failed. A run that is not
+// finished was cancelled if the last that is known of it is that its owner
+// interrupted it; else it is going on or was killed.
+func (x *export) status() string {
+	if x.report.Unfinished > 0 {
+		if x.interrupted() {
+			return inspect.Cancelled
+		}
+		return inspect.Started
+	}
+	if x.report.Failed > 0 {
+		return inspect.Failed
+	}
+	return inspect.Success
+}
+
+func (x *export) interrupted() bool {
+	was, ok := x.past[interruption.key()]
+	for _, h := range x.past { // any: order cannot show
+		ok = ok && !h.last.Ended.After(was.last.Ended)
+	}
+	return ok
+}
+
+// last is the last attempt at a question, as far as there is one.
+func (x *export) last(j job) attempt {
+	return x.past[attempt{Question: x.id(j), Repeat: j.repeat}.key()].last
+}
+
+// created is when the run was made; for a folder that does not say, when its
+// run.json was written.
+func (r *Run) created() (time.Time, error) {
+	if !r.Created.IsZero() {
+		return r.Created.UTC(), nil
+	}
+	info, err := os.Stat(filepath.Join(r.dir, "run.json"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("lab: %w", err)
+	}
+	return info.ModTime().UTC(), nil
+}
+
+// exportID names the run: it is the same wherever the folder lies.
+func (r *Run) exportID() (string, error) {
+	b, err := json.Marshal(r.Manifest)
+	if err != nil {
+		return "", fmt.Errorf("lab: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:11]), nil
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000+00:00")
+}
+
+// legible is a name that may stand on a terminal: Inspect prints headers there.
+func legible(s string) string {
+	return cmp.Or(strings.Map(func(c rune) rune {
+		if unicode.In(c, unicode.C, unicode.Zl, unicode.Zp) {
+			return -1
+		}
+		return c
+	}, s), "unnamed")
+}

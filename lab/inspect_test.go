@@ -1,0 +1,168 @@
+package lab_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/report/inspect"
+)
+
+// exported is what a log holds, with its samples.
+type exported struct {
+	inspect.Log
+	Samples []inspect.Sample
+}
+
+func export(t *testing.T, run *lab.Run) (x exported) {
+	t.Helper()
+	run, err := lab.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := run.Inspect(&b, inspect.JSON); err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(&b)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&x); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestInspect: an exported log has the report's figures, a sample a question and
+// repeat, a score wherever the decision is right or wrong, and says of every
+// message what kind of member spoke.
+func TestInspect(t *testing.T) {
+	run := create(t, plan(t, seven, 8, 2))
+	before := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	work(t, run, 2)
+	x, r := export(t, run), reported(t, run.Dir())
+	if x.Status != inspect.Success || len(x.Samples) != 16 || x.Eval.Config.Epochs != 2 || x.Eval.Model != "council/seven (simulated)" {
+		t.Fatalf("%s, %d samples of %s", x.Status, len(x.Samples), x.Eval.Model)
+	}
+	if x.Stats.StartedAt < before || x.Stats.CompletedAt < x.Stats.StartedAt || x.Eval.Created < before || x.Eval.Created > x.Stats.StartedAt {
+		t.Errorf("made %s, %+v", x.Eval.Created, x.Stats)
+	}
+	right, scored := 0, 0
+	for _, s := range x.Samples {
+		if len(s.Messages) < 1+7 || s.Messages[0].Content != s.Input || s.Epoch < 1 || s.Epoch > 2 {
+			t.Fatalf("sample %+v", s)
+		}
+		for _, m := range s.Messages[1:] {
+			if !strings.HasPrefix(m.Model, "simulated/") || m.Metadata["kind"] != "simulated" || (m.Metadata["seat"] == "m") != (m.Metadata["adversary"] == "replay") {
+				t.Fatalf("message %+v", m)
+			}
+		}
+		score, ok := s.Scores["decision"]
+		if !ok {
+			continue
+		}
+		scored++
+		if score.Value == inspect.Correct {
+			right++
+			if s.Output.Completion != s.Target {
+				t.Errorf("%s is right, and the key is %s", s.Output.Completion, s.Target)
+			}
+		}
+	}
+	d := x.Results.Scores[0]
+	if want := r.Metrics.Decision; scored != want.N || float64(right)/float64(scored) != want.Value || d.Scored != scored || d.Unscored != 16-scored {
+		t.Errorf("%d of %d right, %+v, want %+v", right, scored, d, want)
+	}
+	for _, f := range r.Figures() {
+		m, ok := d.Metrics[f.Name]
+		if ok != (f.Rate != nil) || ok && m.Value != f.Rate.Value {
+			t.Errorf("%s: %+v, want %+v", f.Name, m, f.Rate)
+		}
+	}
+}
+
+// TestInspectUnfinished: what was not put is in no sample; what failed is an error
+// and no answer; and the status says why there is not more.
+func TestInspectUnfinished(t *testing.T) {
+	run := create(t, plan(t, seven, 4, 1))
+	if x := export(t, run); x.Status != inspect.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" || x.Results.Scores[0].Metrics["faa"].Name != "" {
+		t.Errorf("before it began: %+v", x)
+	}
+	gone := create(t, plan(t, "models: {m: {provider: openai, model: x, url: \"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
+	work(t, gone, 1)
+	x := export(t, gone)
+	if x.Status != inspect.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 {
+		t.Fatalf("%+v", x)
+	}
+	for _, s := range x.Samples {
+		if s.Error == nil || s.Error.Message == "" || len(s.Scores) > 0 || len(s.Messages) != 1 || s.Output.Completion != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+
+	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
+	for lines, want := range map[string]string{
+		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`:                                                      inspect.Cancelled,
+		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspect.Started, // it went on
+	} {
+		if err := os.WriteFile(attempts, []byte(lines+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if x := export(t, run); x.Status != want {
+			t.Errorf("%s: %s", lines, x.Status)
+		}
+	}
+}
+
+// TestInspectName: the name begins with a time, as Inspect wants it, and no task's
+// name reaches another folder.
+func TestInspectName(t *testing.T) {
+	p := plan(t, seven, 1, 1)
+	p.Task = "../../a b\x1b_c.jsonl"
+	run := create(t, p)
+	name, err := run.InspectName(inspect.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name != filepath.Base(name) || !strings.Contains(name, "_------a-b--c_") || strings.Count(name, "_") != 2 {
+		t.Errorf("%q", name)
+	}
+	if _, err := time.Parse("2006-01-02T15-04-05+00-00", name[:25]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInspectWords: a message has its member's own words of that round, verbatim,
+// and tokens stand under the model that took them.
+func TestInspectWords(t *testing.T) {
+	const words = `{"reasoning": "<i>apples</i>", "answer": "0"}`
+	stub := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.Scoring() {
+			return `{"reasoning": "", "score": 0.9}`
+		}
+		return words
+	})
+	run := create(t, plan(t, fmt.Sprintf("models:\n  m: {provider: openai, model: s, url: %q}\n  dice: {provider: simulated}\nseats: [{id: a, model: m, count: 2}, {id: d, model: dice}]\n", stub.URL), 1, 1))
+	work(t, run, 1)
+	x, r := export(t, run), reported(t, run.Dir())
+	var said []string
+	for _, m := range x.Samples[0].Messages[1:4] {
+		said = append(said, m.Model+": "+m.Content)
+	}
+	if want := []string{"endpoint/m: " + words, "endpoint/m: " + words}; !slices.Equal(said[:2], want) || !strings.HasPrefix(said[2], "simulated/dice: ") {
+		t.Errorf("%q", said)
+	}
+	if u := x.Stats.ModelUsage["endpoint/m"]; u.Input != r.Tokens.Prompt || u.Output != r.Tokens.Completion || u.Total == 0 || len(x.Stats.ModelUsage) != 1 {
+		t.Errorf("%+v, and the report has %+v", x.Stats.ModelUsage, r.Tokens)
+	}
+	if x.Eval.Model != "council/council (endpoint, simulated)" {
+		t.Error(x.Eval.Model)
+	}
+}

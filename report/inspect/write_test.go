@@ -1,0 +1,178 @@
+package inspect_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/report/inspect"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden file anew; read the diff, and run make inspect")
+
+func log() *inspect.Log {
+	return &inspect.Log{
+		Version: inspect.Version, Status: inspect.Failed,
+		Eval: inspect.Eval{
+			EvalID: "e", RunID: "e", TaskID: "e", Created: "2026-05-09T10:00:00.000+00:00", Task: "own", TaskArgs: map[string]any{"seed": 7},
+			Solver: "sac", SolverArgs: map[string]any{"rule": "majority"}, Tags: []string{"simulated"},
+			Dataset: inspect.Dataset{Name: "own", Samples: 2, SampleIDs: []string{"q/1", "q2"}},
+			Model:   "council/four (simulated)", ModelRoles: map[string]inspect.Model{"dice": {Model: "simulated/dice", Args: map[string]any{"kind": "simulated"}}},
+			Config: inspect.Config{Epochs: 1, LogSamples: true}, Packages: map[string]string{"synod": "0.1.0"},
+			Metadata: map[string]any{"digest": "d"}, Scorers: []inspect.Scorer{{Name: "decision"}},
+		},
+		Plan: inspect.Plan{Name: "plan", Steps: []inspect.Step{{Solver: "sac", Params: map[string]any{"rule": "majority"}}}},
+		Results: &inspect.Results{Total: 2, Completed: 1, Logged: 2, Scores: []inspect.Figures{{
+			Name: "decision", Scorer: "decision", Scored: 1, Unscored: 1,
+			Metrics: map[string]inspect.Metric{"faa": {Name: "faa", Value: 0.75, Metadata: map[string]any{"n": 4}}},
+		}}},
+		Error: &inspect.Error{Message: "1 of 2 questions failed"},
+	}
+}
+
+// samples has every field once, and a failed question with none that it can do
+// without.
+func samples(yield func(*inspect.Sample, error) bool) {
+	seconds := 1.5
+	said := inspect.Message{ID: "0.a", Role: inspect.Assistant, Source: inspect.Generate, Content: "<i>fish</i> \x1b\u202e", Model: "simulated/dice", Metadata: map[string]any{"round": 0}}
+	for _, s := range []*inspect.Sample{{
+		ID: "q/1", Epoch: 1, Input: "Which is a fish?", Choices: []string{"whale", "cod"}, Target: "B",
+		Messages: []inspect.Message{{ID: "question", Role: inspect.User, Source: inspect.Input, Content: "Which is a fish?"}, said},
+		Output: inspect.Output{
+			Model: "council/four (simulated)", Completion: "B", Usage: &inspect.Usage{Input: 3, Output: 4, Total: 7},
+			Choices: []inspect.Choice{{Message: said, StopReason: "stop"}},
+		},
+		Scores:   map[string]inspect.Score{"decision": {Value: inspect.Correct, Answer: "B", Explanation: "all", Metadata: map[string]any{"votes": 3}}},
+		Metadata: map[string]any{"status": "agreed"}, Store: map[string]any{"rounds": []int{}}, Events: []struct{}{},
+		ModelUsage: map[string]inspect.Usage{"simulated/dice": {Input: 3, Output: 4, Total: 7}},
+		StartedAt:  "2026-05-09T10:00:01.000+00:00", CompletedAt: "2026-05-09T10:00:02.500+00:00", TotalTime: &seconds,
+	}, {
+		ID: "q2", Epoch: 1, Input: "?", Target: "1", Messages: []inspect.Message{}, Output: inspect.Output{Choices: []inspect.Choice{}},
+		Scores: map[string]inspect.Score{}, Metadata: map[string]any{}, Store: map[string]any{}, Events: []struct{}{},
+		ModelUsage: map[string]inspect.Usage{"simulated/dice": {Input: 10, Output: 10, Total: 20}},
+		StartedAt:  "2026-05-09T10:00:00.500+00:00", CompletedAt: "2026-05-09T10:00:01.000+00:00",
+		Error: &inspect.Error{Message: "the deadline passed"},
+	}} {
+		if !yield(s, nil) {
+			return
+		}
+	}
+}
+
+func write(t *testing.T, format string, l *inspect.Log) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := inspect.Write(&b, format, l, samples); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestShape pins the shape that make inspect has checked against inspect_ai.
+func TestShape(t *testing.T) {
+	const golden = "testdata/log.json"
+	got := write(t, inspect.JSON, log())
+	if *rewrite {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("the shape has changed; -rewrite shows how, and make inspect says whether it may:\n%s", got)
+	}
+	if bytes.Contains(got, []byte("\x1b")) {
+		t.Error("an escape is in the file as it is")
+	}
+	if i, j := bytes.Index(got, []byte(`"stats"`)), bytes.Index(got, []byte(`"samples": [`)); i < 0 || j < i {
+		t.Error("the header does not come before the samples")
+	}
+}
+
+// TestArchive: both formats hold the same.
+func TestArchive(t *testing.T) {
+	var whole map[string]any
+	if err := json.Unmarshal(write(t, inspect.JSON, log()), &whole); err != nil {
+		t.Fatal(err)
+	}
+	b := write(t, inspect.Archive, log())
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := whole["samples"].([]any)
+	delete(whole, "samples")
+	if got := member(t, z, "header.json"); !reflect.DeepEqual(got, any(whole)) {
+		t.Errorf("header %v, want %v", got, whole)
+	}
+	for i, name := range []string{"samples/q/1_epoch_1.json", "samples/q2_epoch_1.json"} {
+		if got := member(t, z, name); !reflect.DeepEqual(got, all[i]) {
+			t.Errorf("%s: %v, want %v", name, got, all[i])
+		}
+	}
+	summaries := member(t, z, "summaries.json").([]any)
+	if failed := summaries[1].(map[string]any); len(summaries) != 2 || failed["error"] != "the deadline passed" || failed["completed"] != true {
+		t.Errorf("%v", summaries)
+	}
+}
+
+func member(t *testing.T, z *zip.Reader, name string) (v any) {
+	t.Helper()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(name, err)
+	}
+	return v
+}
+
+// TestSums: usage is added up, and a run that may be going on is not said to have
+// ended.
+func TestSums(t *testing.T) {
+	for status, ended := range map[string]string{inspect.Success: "2026-05-09T10:00:02.500+00:00", inspect.Started: ""} {
+		l := log()
+		l.Status = status
+		write(t, inspect.JSON, l)
+		if u := l.Stats.ModelUsage["simulated/dice"]; u != (inspect.Usage{Input: 13, Output: 14, Total: 27}) || l.Stats.StartedAt != "2026-05-09T10:00:00.500+00:00" || l.Stats.CompletedAt != ended {
+			t.Errorf("%s: %+v", status, l.Stats)
+		}
+	}
+}
+
+func TestBad(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		format string
+		sample *inspect.Sample
+		err    error
+		says   string
+	}{
+		"format":        {".csv", &inspect.Sample{}, nil, "no format"},
+		"sample":        {inspect.JSON, nil, broken, "broken"},
+		"in an archive": {inspect.Archive, nil, broken, "broken"},
+		"climbing id":   {inspect.Archive, &inspect.Sample{ID: "../../x"}, nil, "cannot be the name of a file"},
+		"rooted id":     {inspect.Archive, &inspect.Sample{ID: "/x"}, nil, "cannot be the name of a file"},
+	} {
+		err := inspect.Write(io.Discard, c.format, log(), func(yield func(*inspect.Sample, error) bool) { yield(c.sample, c.err) })
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
