@@ -128,7 +128,7 @@ func (x *export) results() *inspect.Results {
 		Name: decision, Scorer: decision, Unscored: logged, Metrics: map[string]inspect.Metric{},
 		Metadata: map[string]any{"members_kind": x.kinds(), "ties": x.report.Ties, "unscored_answers": x.report.Unscored, "calls": x.report.Calls, "unfinished": x.report.Unfinished},
 	}
-	for _, g := range x.report.Figures() {
+	for _, g := range x.report.Rates() {
 		if g.Rate == nil {
 			continue
 		}

@@ -80,7 +80,7 @@ func TestInspect(t *testing.T) {
 	if want := r.Metrics.Decision; scored != want.N || float64(right)/float64(scored) != want.Value || d.Scored != scored || d.Unscored != 16-scored {
 		t.Errorf("%d of %d right, %+v, want %+v", right, scored, d, want)
 	}
-	for _, f := range r.Figures() {
+	for _, f := range r.Rates() {
 		m, ok := d.Metrics[f.Name]
 		if ok != (f.Rate != nil) || ok && m.Value != f.Rate.Value {
 			t.Errorf("%s: %+v, want %+v", f.Name, m, f.Rate)

@@ -2,18 +2,18 @@ package report
 
 import "synod.dev/synod/metrics"
 
-// Figure is a rate under the name that it has in scripts; nil where it does not
+// Named is a rate under the name that it has in scripts; nil where it does not
 // exist.
-type Figure struct {
+type Named struct {
 	Name string
 	Says string // what it means, for people
 	Rate *metrics.Rate
 }
 
-// Figures lists every rate of a report in the order in which it is read.
-func (r *Report) Figures() (all []Figure) {
+// Rates lists every rate of a report in the order in which it is read.
+func (r *Report) Rates() (all []Named) {
 	for _, row := range r.rows() {
-		all = append(all, Figure{row.name, row.says, row.rate})
+		all = append(all, Named{row.name, row.says, row.rate})
 	}
 	return all
 }

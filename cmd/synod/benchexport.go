@@ -28,7 +28,8 @@ with the kinds of the members, so that a simulated council passes for no other.
 
 Without -o the log goes into the working folder under a name that Inspect lists. A
 name that ends in .json or .eval says the format; a folder takes the log under
-Inspect's own kind of name, as .json. A log that is there already is replaced.`,
+Inspect's own kind of name, as .json. A log that is there already is replaced. Of
+a preset, every cell becomes a log in a folder of its own.`,
 		Example: `  synod bench export runs/first --inspect
   synod bench export runs/first --inspect -o logs
   synod bench export runs/first --inspect -o first.eval
@@ -38,30 +39,56 @@ Inspect's own kind of name, as .json. A log that is there already is replaced.`,
 			if !toInspect {
 				return fail(exitUsage, errors.New("which kind of log? there is one: --inspect"))
 			}
+			if grid, err := lab.OpenGrid(args[0]); err == nil {
+				return a.exportGrid(cmd, grid, out)
+			} else if !errors.Is(err, lab.ErrNoRun) {
+				return fail(exitError1, err)
+			}
 			run, err := lab.Open(args[0])
 			if err != nil {
 				return fail(exitError1, err)
 			}
-			path, format, err := logPath(run, out)
-			if err != nil {
-				return err
-			}
-			if err := replaceFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
-				return fail(exitError1, err)
-			}
-			if a.quiet {
-				return nil
-			}
-			if format == inspect.JSON && !listed.MatchString(filepath.Base(path)) {
-				a.say(cmd, "inspect opens this log by its name, and lists .json logs only whose names begin with a time; -o FOLDER gives one")
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), printable(path))
-			return nil
+			return a.exportRun(cmd, run, out)
 		},
 	}
 	cmd.Flags().BoolVar(&toInspect, "inspect", false, "a log of inspect_ai")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "the log's `file` (.json or .eval), or a folder for it")
 	return cmd
+}
+
+// exportRun writes one log and names it on stdout.
+func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
+	path, format, err := logPath(run, out)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
+		return fail(exitError1, err)
+	}
+	if format == inspect.JSON && !listed.MatchString(filepath.Base(path)) {
+		a.say(cmd, "inspect opens this log by its name, and lists .json logs only whose names begin with a time; -o FOLDER gives one")
+	}
+	if !a.quiet {
+		fmt.Fprintln(cmd.OutOrStdout(), printable(path))
+	}
+	return nil
+}
+
+// exportGrid writes a log a cell, in a folder a cell.
+func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
+	if ext := filepath.Ext(out); ext == inspect.JSON || ext == inspect.Archive {
+		return fail(exitUsage, fmt.Errorf("%s holds %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
+	}
+	for i, run := range grid.Runs {
+		folder := filepath.Join(out, grid.Cells[i].Name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return fail(exitError1, err)
+		}
+		if err := a.exportRun(cmd, run, folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listed is how the names of .json logs begin that Inspect lists.
