@@ -133,6 +133,12 @@ func (t *telling) rounds() {
 		if seat.Adversary != "" {
 			said["adversary"] = seat.Adversary
 		}
+		if seat.Role != "" {
+			said["role"] = seat.Role
+		}
+		if n.Confidence != nil {
+			said["confidence"] = *n.Confidence
+		}
 		said["kind"] = seat.Kind
 		content, ok := words[[2]int{int(n.Node), n.Round}]
 		if !ok {
@@ -193,7 +199,7 @@ func nullable(a synod.Answer) any {
 // decided tells what the council decided, and how that was graded. What is not
 // decided, or cannot be read, is neither right nor wrong and has no score.
 func (t *telling) decided() {
-	v := t.x.decide(t.res.Rounds)
+	v := t.x.decide(t.res.Rounds, t.run.Opinions())
 	status, reason := v.Status, v.Reason
 	if t.run.End.Stopped == sim.Stalled {
 		status, reason = "undecided", "the run stalled before every member had finished"
