@@ -79,8 +79,12 @@ func (c *Case) last() []synod.Answer {
 
 // score says whether a seat's answer is right, and whether that is known. An
 // adversary is wrong always, whatever it holds: SAC's tables count it so, and
-// what a liar believes helps nobody.
+// what a liar believes helps nobody. One that its protocol gives neither answer nor
+// vote is in no figure.
 func (c *Case) score(s Seat, a synod.Answer) (right, known bool) {
+	if s.Mute && a == synod.None {
+		return false, false
+	}
 	if s.Adversary {
 		return false, true
 	}

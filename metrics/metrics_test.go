@@ -202,6 +202,15 @@ func TestTally(t *testing.T) {
 	}
 }
 
+// Where one seat answers for all, the others are in no figure, liars or not.
+func TestSeatsWithoutPart(t *testing.T) {
+	tally := metrics.NewTally([]metrics.Seat{{}, {Mute: true}, {Mute: true, Adversary: true}})
+	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
+	got := tally.Numbers().Metrics
+	near(t, "iaa", got.IAA, 1, metrics.Wilson(1, 1).Low, 1, 1)
+	near(t, "faa", got.FAA, 1, metrics.Wilson(1, 1).Low, 1, 1)
+}
+
 // No data is not zero.
 func TestNothing(t *testing.T) {
 	tally := metrics.NewTally([]metrics.Seat{{}})
