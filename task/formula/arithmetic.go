@@ -9,16 +9,8 @@ import (
 func (p *parser) sum() (*node, error) {
 	var n *node
 	for first := true; ; first = false {
-		sign := ""
-		switch {
-		case p.take("+"):
-			sign = "+"
-		case p.take("-"):
-			sign = "-"
-		case p.named("pm") || p.named("mp"):
-			sign = p.peek().text
-			p.at++
-		case !first:
+		sign := p.sign()
+		if sign == "" && !first {
 			return n, nil
 		}
 		t, err := p.term()
@@ -54,6 +46,16 @@ func (p *parser) sum() (*node, error) {
 			n = add(n, t)
 		}
 	}
+}
+
+// sign reads the sign before a term, if there is one.
+func (p *parser) sign() string {
+	switch {
+	case p.is("+"), p.is("-"), p.named("pm"), p.named("mp"):
+		p.at++
+		return p.in[p.at-1].text
+	}
+	return ""
 }
 
 // term reads factors. Division and multiplication, written or not, go from left

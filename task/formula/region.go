@@ -30,19 +30,9 @@ func region(n *node) (*node, bool) {
 	if len(n.rels) == 1 && n.rels[0] == "!=" && variable(n.args[0]) && !free(n.args[1]) {
 		return &node{op: opLess, args: []*node{reals(), {op: opSet, args: n.args[1:]}}}, true
 	}
-	args, rels := n.args, n.rels
-	if rels[0] == ">" || rels[0] == ">=" { // turn it round
-		args, rels = slices.Clone(args), slices.Clone(rels)
-		slices.Reverse(args)
-		slices.Reverse(rels)
-		for i, r := range rels {
-			rels[i] = strings.Replace(r, ">", "<", 1)
-		}
-	}
-	for _, r := range rels {
-		if r != "<" && r != "<=" {
-			return nil, false
-		}
+	args, rels := rising(n)
+	if args == nil {
+		return nil, false
 	}
 	i := reals()
 	switch {
@@ -66,6 +56,25 @@ func region(n *node) (*node, bool) {
 		return nil, false
 	}
 	return i, true
+}
+
+// rising is an inequality written with < and ≤ only; nil for anything else.
+func rising(n *node) ([]*node, []string) {
+	args, rels := n.args, n.rels
+	if rels[0] == ">" || rels[0] == ">=" { // turn it round
+		args, rels = slices.Clone(args), slices.Clone(rels)
+		slices.Reverse(args)
+		slices.Reverse(rels)
+		for i, r := range rels {
+			rels[i] = strings.Replace(r, ">", "<", 1)
+		}
+	}
+	for _, r := range rels {
+		if r != "<" && r != "<=" {
+			return nil, nil
+		}
+	}
+	return args, rels
 }
 
 func variable(n *node) bool { return n.op == opName && !constants[n.name] }

@@ -19,23 +19,27 @@ const (
 	loosePower
 )
 
-func (n *node) write(b *strings.Builder, min int) {
-	own := 9
+// binds is how tightly the parts of n hold together.
+func (n *node) binds() int {
 	switch n.op {
 	case opAdd, opPM:
-		own = looseSum
+		return looseSum
 	case opMul, opDiv:
-		own = looseProduct
+		return looseProduct
 	case opPow:
-		own = loosePower
+		return loosePower
 	case opNum:
 		if n.num.Sign() < 0 || !n.num.IsInt() {
-			own = looseProduct
+			return looseProduct
 		}
 	case opRel, opUnion, opInter, opLess, opList:
-		own = 0
+		return 0
 	}
-	if own < min {
+	return 9
+}
+
+func (n *node) write(b *strings.Builder, min int) {
+	if n.binds() < min {
 		b.WriteByte('(')
 		defer b.WriteByte(')')
 	}
@@ -120,18 +124,7 @@ func (n *node) writeWhole(b *strings.Builder) {
 	case opLess:
 		n.join(b, ` \ `, 1)
 	case opMatrix:
-		for i, a := range n.args {
-			switch {
-			case i == 0:
-				b.WriteByte('[')
-			case i%n.cols == 0:
-				b.WriteString("; ")
-			default:
-				b.WriteByte(' ')
-			}
-			a.write(b, looseProduct)
-		}
-		b.WriteByte(']')
+		n.writeMatrix(b)
 	case opRel:
 		for i, a := range n.args {
 			if i > 0 {
@@ -142,6 +135,21 @@ func (n *node) writeWhole(b *strings.Builder) {
 	default:
 		n.join(b, ", ", 1)
 	}
+}
+
+func (n *node) writeMatrix(b *strings.Builder) {
+	for i, a := range n.args {
+		switch {
+		case i == 0:
+			b.WriteByte('[')
+		case i%n.cols == 0:
+			b.WriteString("; ")
+		default:
+			b.WriteByte(' ')
+		}
+		a.write(b, looseProduct)
+	}
+	b.WriteByte(']')
 }
 
 func (n *node) join(b *strings.Builder, sep string, min int) {
