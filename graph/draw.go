@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -15,6 +16,8 @@ type Drawing struct {
 	Roles   []string // by node, "" for none: strong, weak, adversary, …; nodes of a role share a colour
 	Witness [2][]int // two sets to ring and to set apart, as in Result
 	Layout  string   // one of Layouts; "" picks by family
+	// Weight, from 0 to 1, makes the edge from u to v thin and faint or wide and dark; nil: all are alike.
+	Weight func(u, v int) float64
 }
 
 // scene is a drawing as shapes, in units of a canvas of width by height with y downwards: what SVG and PNG share.
@@ -70,6 +73,7 @@ var (
 	plainFill   = rgb(0xe8e8e8)
 	ink         = rgb(0x222222)
 	edgeColour  = rgb(0x9a9a9a)
+	faint       = rgb(0xd8d8d8)
 	crossColour = rgb(0xcc79a7)
 )
 
@@ -124,11 +128,29 @@ func (d Drawing) edges(s *scene, at []point) {
 				line.width, line.colour = 2, crossColour
 			}
 		}
+		if d.Weight != nil {
+			line.width, line.colour = weigh(d.Weight(u, v))
+		}
 		if along := at[v].minus(at[u]); along.length() > 0 && d.Directed() {
-			line.to = at[v].minus(along.times((d.radius() + 2) / along.length()))
+			along = along.times(1 / along.length())
+			line.to = at[v].minus(along.times(d.radius() + 2))
+			if d.HasEdge(v, u) && d.Weight != nil { // each way keeps to its right, so that neither hides the other
+				aside := point{-along.y, along.x}.times(5)
+				line.from, line.to = line.from.plus(aside), line.to.plus(aside)
+			}
 		}
 		s.lines = append(s.lines, line)
 	}
+	if d.Weight != nil { // the heavy ones above the light ones
+		slices.SortStableFunc(s.lines, func(a, b sceneLine) int { return cmp.Compare(a.width, b.width) })
+	}
+}
+
+// weigh is the width and the colour of an edge of some weight.
+func weigh(w float64) (width float64, c color.RGBA) {
+	w = min(max(w, 0), 1)
+	mix := func(light, dark uint8) uint8 { return uint8(float64(light) + w*(float64(dark)-float64(light)) + .5) }
+	return .8 + 5.2*w, color.RGBA{mix(faint.R, ink.R), mix(faint.G, ink.G), mix(faint.B, ink.B), 255}
 }
 
 // roles lists the roles in use, sorted.

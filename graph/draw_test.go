@@ -55,6 +55,30 @@ func TestSVG(t *testing.T) {
 	}
 }
 
+// Heavier edges are wider, darker and above lighter ones, and two ways between two
+// nodes lie side by side.
+func TestWeight(t *testing.T) {
+	g := mustNew(3, true, [][2]int{{0, 1}, {1, 0}, {1, 2}})
+	weight := map[[2]int]float64{{0, 1}: 1, {1, 0}: .5, {1, 2}: 0}
+	d := Drawing{Built: Built{Graph: g}, Layout: "circle", Weight: func(u, v int) float64 { return weight[[2]int{u, v}] }}
+	s, err := d.picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.lines) != 3 {
+		t.Fatal(len(s.lines), "lines")
+	}
+	for k := 1; k < 3; k++ {
+		if light, heavy := s.lines[k-1], s.lines[k]; heavy.width <= light.width || heavy.colour.R >= light.colour.R {
+			t.Errorf("%+v above %+v", heavy, light)
+		}
+	}
+	there, back := s.lines[2], s.lines[1]
+	if gap := there.from.plus(there.to).minus(back.from.plus(back.to)).length() / 2; gap < there.width || there.width != 6 {
+		t.Errorf("arrows %.1f and %.1f wide are %.1f apart", there.width, back.width, gap)
+	}
+}
+
 func TestPNG(t *testing.T) {
 	b := mustBuild(t, "star", 7, nil)
 	data, err := Drawing{Built: b, Title: "star (7)", Roles: []string{"adversary", "", "", "", "", "", "boss"}}.PNG()

@@ -16,7 +16,7 @@ func (d Drawing) PNG() ([]byte, error) {
 	}
 	r := newRaster(s.width, s.height)
 	for _, l := range s.lines {
-		r.line(l.from, l.to, l.width, l.colour)
+		r.line(l.from, l.shaft(), l.width, l.colour)
 		if tip := l.tip(); tip != nil {
 			r.triangle(tip, l.colour)
 		}

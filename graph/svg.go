@@ -17,7 +17,7 @@ func (d Drawing) SVG() ([]byte, error) {
 	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" fill="#ffffff"/>`+"\n", s.width, s.height)
 	for _, l := range s.lines {
 		fmt.Fprintf(&b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%.1f"/>`+"\n",
-			l.from.x, l.from.y, l.to.x, l.to.y, cssColour(l.colour), l.width)
+			l.from.x, l.from.y, l.shaft().x, l.shaft().y, cssColour(l.colour), l.width)
 		if tip := l.tip(); tip != nil {
 			fmt.Fprintf(&b, `<polygon points="%.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="%s"/>`+"\n",
 				tip[0].x, tip[0].y, tip[1].x, tip[1].y, tip[2].x, tip[2].y, cssColour(l.colour))
@@ -50,6 +50,17 @@ func (l sceneLine) tip() []point {
 		return nil
 	}
 	along = along.times(1 / along.length())
-	across, base := point{-along.y, along.x}.times(3.5), l.to.minus(along.times(9))
+	across, base := point{-along.y, along.x}.times(3.5+.8*(l.width-1.2)), l.to.minus(along.times(l.tipLength()))
 	return []point{l.to, base.plus(across), base.minus(across)}
+}
+
+func (l sceneLine) tipLength() float64 { return 9 + 1.5*(l.width-1.2) }
+
+// shaft is where the line ends: under its tip, which a wide line would blunt.
+func (l sceneLine) shaft() point {
+	along := l.to.minus(l.from)
+	if !l.arrow || along.length() < l.tipLength() {
+		return l.to
+	}
+	return l.to.minus(along.times((l.tipLength() - 2) / along.length()))
 }

@@ -23,7 +23,7 @@ func play(suffix string) script.Play {
 		r := me.Ask(synod.Prompt{Purpose: synod.Answering}, synod.Prompt{Purpose: synod.Scoring, Candidate: "7"})
 		script.Tell(me, synod.Respond, 0, synod.Response{Answer: "7"})
 		heard := script.Collect[synod.Response](me, synod.Respond, 0, script.Until{At: 3})
-		me.Note(synod.Opinion{Answer: synod.Answer(r[0].Text + suffix), Scores: []synod.Judged{{Of: 1, Score: synod.Untrusted}, {Of: 2, Score: .5}}})
+		me.Note(synod.Opinion{Answer: synod.Answer(r[0].Text + suffix), Scores: []synod.Judged{{Of: 1, Score: synod.Untrusted}, {Of: 2, Score: .5}}, Retained: []synod.NodeID{1}, Dropped: []synod.NodeID{2}})
 		return synod.Answer(fmt.Sprint(len(heard), suffix))
 	}
 }

@@ -18,7 +18,7 @@ import (
 type Summary struct {
 	Head    Head
 	Replies Replies
-	Noted   []Noted // round, answer, confidence and what was reused; not scores and peers
+	Noted   []Noted // round, answer, confidence, whom it retained and dropped, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 }
 
@@ -88,17 +88,19 @@ func (s *Summary) note(raw []byte) error {
 	var l struct {
 		Node    synod.NodeID `json:"n"`
 		Opinion *struct {
-			Round      int          `json:"round"`
-			Answer     synod.Answer `json:"answer"`
-			Confidence *float64     `json:"confidence"`
-			Reused     int          `json:"reused"`
+			Round      int            `json:"round"`
+			Answer     synod.Answer   `json:"answer"`
+			Confidence *float64       `json:"confidence"`
+			Retained   []synod.NodeID `json:"retained"`
+			Dropped    []synod.NodeID `json:"dropped"`
+			Reused     int            `json:"reused"`
 		} `json:"opinion"`
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return err
 	}
 	if o := l.Opinion; o != nil {
-		s.Noted = append(s.Noted, Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Reused: o.Reused}})
+		s.Noted = append(s.Noted, Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Reused: o.Reused}})
 	}
 	return nil
 }

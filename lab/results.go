@@ -21,10 +21,13 @@ import (
 // result is a finished question, graded.
 type result struct {
 	metrics.Case
-	calls  report.Calls
-	tokens report.Tokens
-	uses   []llm.Use // by seat
-	digest string
+	noted   []journal.Noted
+	verdict council.Verdict
+	stalled bool
+	calls   report.Calls
+	tokens  report.Tokens
+	uses    []llm.Use // by seat
+	digest  string
 }
 
 // roles are the seats as metrics sees them.
@@ -49,14 +52,13 @@ func (r *Run) result(j job) (*result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
 	}
-	res := &result{digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
+	res := &result{noted: run.Noted, stalled: run.End.Stopped == sim.Stalled, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question = r.id(j)
 	res.Rounds, res.Sure = metrics.Held(run.Noted, len(r.Seats)), metrics.Sure(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
-	verdict := r.decide(res.Rounds, run.Noted)
-	stalled := run.End.Stopped == sim.Stalled
-	res.Agreed, res.Decision = verdict.Status == council.Agreed && !stalled, verdict.Answer
-	res.Live = verdict.Status != council.Degraded && !stalled
+	res.verdict = r.decide(res.Rounds, run.Noted)
+	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
+	res.Live = res.verdict.Status != council.Degraded && !res.stalled
 	for _, n := range run.Noted {
 		res.calls.Reused += n.Reused
 	}
@@ -165,9 +167,9 @@ func (r *Run) Report() (*report.Report, error) {
 	}
 	out := &report.Report{
 		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
-		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Failures: []report.Failure{},
+		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Seats: r.seats(), Failures: []report.Failure{},
 	}
-	tally, sure, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), sha256.New(), r.uses()
+	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
 		if res == nil {
@@ -179,6 +181,7 @@ func (r *Run) Report() (*report.Report, error) {
 		}
 		tally.Add(res.Case)
 		sure.add(res.Case, r.roles())
+		drops.add(res.noted)
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -190,7 +193,7 @@ func (r *Run) Report() (*report.Report, error) {
 	}
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
-	out.Calibration, out.Failed = sure.report(), len(out.Failures)
+	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()

@@ -1,5 +1,5 @@
-// Package report turns numbers into what people and scripts read: text, JSON, CSV
-// and Markdown. It measures nothing and asks nobody; every format names the kinds
+// Package report turns numbers into what people and scripts read: text, JSON, CSV,
+// Markdown and a page for a browser, with plots. It measures nothing and asks nobody; every format names the kinds
 // of the members, so that no simulated council passes for a live one.
 //
 // A figure that does not exist is null in JSON, empty in CSV and a dash elsewhere.
@@ -64,6 +64,7 @@ type Report struct {
 	Failed      int               `json:"failed"`
 	Unfinished  int               `json:"unfinished"` // not begun, or cut off by whoever ran it
 	MembersKind []string          `json:"members_kind"`
+	Seats       []Seat            `json:"seats"`
 	Metrics     metrics.Metrics   `json:"metrics"`
 	Baselines   metrics.Baselines `json:"baselines"`
 	Ties        metrics.Ties      `json:"ties"`
@@ -72,6 +73,7 @@ type Report struct {
 	Groups      metrics.Groups    `json:"groups"`
 	Rounds      []metrics.Round   `json:"rounds"`
 	Calibration *Calibration      `json:"calibration"` // null: no member said how sure it is
+	Drops       []Drop            `json:"drops"`       // pairs of seats in order; without those that never met
 	Calls       Calls             `json:"calls"`
 	Tokens      Tokens            `json:"tokens"`
 	Cost        *llm.Cost         `json:"cost"` // null: not all prices are known
@@ -83,9 +85,10 @@ type Report struct {
 }
 
 // Formats are the names that Write takes.
-func Formats() []string { return []string{"text", "json", "csv", "md"} }
+func Formats() []string { return []string{"text", "json", "csv", "md", "html"} }
 
-// Write prints the report in the named format.
+// Write prints the report in the named format. A page with questions to read is
+// HTML's to write.
 func (r *Report) Write(w io.Writer, format string) error {
 	switch format {
 	case "text":
@@ -98,6 +101,8 @@ func (r *Report) Write(w io.Writer, format string) error {
 		return r.csv(w)
 	case "md":
 		return r.markdown(w)
+	case "html":
+		return r.HTML(w, Detail{})
 	}
 	return fmt.Errorf("report: no format is called %q; there are: %v", format, Formats())
 }

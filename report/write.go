@@ -24,9 +24,9 @@ func plain(s string) string {
 func (r *Report) title() string {
 	exact := ""
 	if r.Exact != "" {
-		exact = ", exact: " + r.Exact
+		exact = ", exact: " + plain(r.Exact)
 	}
-	return fmt.Sprintf("%s · council %s (%s%s, %s) · seed %d", plain(r.Task), plain(r.Council), r.Protocol, exact, r.Rule, r.Seed)
+	return fmt.Sprintf("%s · council %s (%s%s, %s) · seed %d", plain(r.Task), plain(r.Council), plain(r.Protocol), exact, plain(r.Rule), r.Seed)
 }
 
 func (r *Report) standing() string {
@@ -39,12 +39,17 @@ func (r *Report) standing() string {
 
 func (r *Report) kinds() string { return "members: " + strings.Join(r.MembersKind, ", ") }
 
-// notes are the lines below a table.
-func (r *Report) notes() []string {
-	notes := []string{
+// remarks say what is in no rate.
+func (r *Report) remarks() []string {
+	return []string{
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)", r.Ties.RA, r.Ties.Honest, r.Unscored),
 		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s · cost: %s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds, plain(r.Money.String())),
 	}
+}
+
+// notes are the lines below a table.
+func (r *Report) notes() []string {
+	notes := r.remarks()
 	if c := r.Compared; c != nil {
 		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact p = %.4f", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.McNemar))
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -53,17 +54,17 @@ func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
 	return nil
 }
 
-// gridReport prints a grid in a format.
-func gridReport(cmd *cobra.Command, grid *lab.Grid, format, versus string) error {
-	if formats := report.GridFormats(); !slices.Contains(formats, format) {
-		return fail(exitUsage, fmt.Errorf("--format %s is for a single run; a grid is printed as one of %v, and each of its cells is a run: synod bench report %s/cells/%s --format %s", format, formats, grid.Dir(), grid.Cells[0].Name, format))
+// grid prints a grid in a format.
+func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid) error {
+	if formats := report.GridFormats(); !slices.Contains(formats, f.format) {
+		return fail(exitUsage, fmt.Errorf("--format %s is for a single run; a grid is printed as one of %v, and each of its cells is a run: synod bench report %s/cells/%s --format %s", f.format, formats, grid.Dir(), grid.Cells[0].Name, f.format))
+	}
+	if f.plots != "" {
+		return fail(exitUsage, fmt.Errorf("--plots is for a single run, and each cell of a grid is one: synod bench report %s/cells/%s --plots %s", grid.Dir(), grid.Cells[0].Name, f.plots))
 	}
 	g, err := grid.Report()
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	if err := g.Write(cmd.OutOrStdout(), format, versus != ""); err != nil {
-		return fail(exitError1, err)
-	}
-	return nil
+	return f.write(cmd, func(w io.Writer) error { return g.Write(w, f.format, f.versus != "") })
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -13,8 +16,12 @@ import (
 	"synod.dev/synod/report"
 )
 
+type reportFlags struct {
+	format, against, versus, out, plots, questions string
+}
+
 func benchReport(a *app) *cobra.Command {
-	var format, against, versus string
+	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Report a run from its folder",
@@ -23,55 +30,114 @@ interval and N. Nothing is asked of any model, and the folder may have been move
 Questions that failed or are not finished are in no figure but liveness, and are
 counted apart. Adversaries count as wrong members; ties count as votes not won.
 
---against sets the run against another on the questions that both have finished.`,
-		Example: "  synod bench report runs/first\n  synod bench report runs/first --format json\n  synod bench report runs/second --against runs/first",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(report.Formats(), format) {
-				return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(report.Formats(), ", ")))
-			}
-			if versus != "" && versus != "paper" {
-				return fail(exitUsage, fmt.Errorf("--vs is %q; it must be paper", versus))
-			}
-			if grid, err := lab.OpenGrid(args[0]); err == nil {
-				for _, run := range grid.Runs {
-					run.Prices = a.prices
-				}
-				return gridReport(cmd, grid, format, versus)
-			} else if !errors.Is(err, lab.ErrNoRun) {
-				return fail(exitError1, err)
-			}
-			run, err := lab.Open(args[0])
-			if err != nil {
-				return fail(exitError1, err)
-			}
-			run.Prices = a.prices
-			if versus != "" {
-				return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, and no paper's figures are known for it", args[0], run.Task))
-			}
-			r, err := run.Report()
-			if err != nil {
-				return fail(exitError1, err)
-			}
-			if against != "" {
-				other, err := lab.Open(against)
-				if err != nil {
-					return fail(exitError1, err)
-				}
-				if r.Compared, err = lab.Compare(run, other); err != nil {
-					return fail(exitError1, err)
-				}
-			}
-			if err := r.Write(cmd.OutOrStdout(), format); err != nil {
-				return fail(exitError1, err)
-			}
-			return nil
-		},
+--against sets the run against another on the questions that both have finished.
+--format html writes one page that needs no other file: figures, plots and the
+rounds of every question to read, with their keys. --plots writes the plots into a
+folder, each as SVG and PNG with the data behind it as CSV.`,
+		Example: `  synod bench report runs/first
+  synod bench report runs/first --format json
+  synod bench report runs/first --format html -o first.html --plots plots
+  synod bench report runs/second --against runs/first`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.benchReport(cmd, args[0], f) },
 	}
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&versus, "vs", "", "paper: set a preset's figures beside the paper's, with a verdict")
-	cmd.Flags().StringVar(&against, "against", "", "the `folder` of another run to compare with")
+	fl := cmd.Flags()
+	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
+	fl.StringVar(&f.against, "against", "", "the `folder` of another run to compare with")
+	fl.StringVar(&f.versus, "vs", "", "paper: set a preset's figures beside the paper's, with a verdict")
+	fl.StringVarP(&f.out, "output", "o", "-", "write to this `file`; - is stdout")
+	fl.StringVar(&f.plots, "plots", "", "write the plots into this `folder` too: SVG, PNG and CSV")
+	fl.StringVar(&f.questions, "questions", "1000", "how many questions a page shows, or all")
 	return cmd
+}
+
+func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
+	limit, err := f.check(cmd)
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	if grid, err := lab.OpenGrid(dir); err == nil {
+		for _, run := range grid.Runs {
+			run.Prices = a.prices
+		}
+		return f.grid(cmd, grid)
+	} else if !errors.Is(err, lab.ErrNoRun) {
+		return fail(exitError1, err)
+	}
+	run, err := lab.Open(dir)
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	run.Prices = a.prices
+	if f.versus != "" {
+		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, and no paper's figures are known for it", dir, run.Task))
+	}
+	r, err := f.one(run)
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format == "html" {
+			return r.HTML(w, report.Detail{Questions: run.Views(), Limit: limit, Rest: "the rest: --questions all"})
+		}
+		return r.Write(w, f.format)
+	})
+}
+
+// one is the report of a single run; its plots are saved where that is wanted.
+func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
+	r, err := run.Report()
+	if err != nil {
+		return nil, err
+	}
+	if f.against != "" {
+		other, err := lab.Open(f.against)
+		if err != nil {
+			return nil, err
+		}
+		if r.Compared, err = lab.Compare(run, other); err != nil {
+			return nil, err
+		}
+	}
+	if f.plots != "" {
+		return r, report.Save(f.plots, r.Plots())
+	}
+	return r, nil
+}
+
+// check says how many questions a page shows; below 0: all.
+func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
+	switch {
+	case !slices.Contains(report.Formats(), f.format):
+		return 0, fmt.Errorf("--format is %q; it must be one of %s", f.format, strings.Join(report.Formats(), ", "))
+	case f.versus != "" && f.versus != "paper":
+		return 0, fmt.Errorf("--vs is %q; it must be paper", f.versus)
+	case f.format != "html" && cmd.Flags().Changed("questions"):
+		return 0, fmt.Errorf("--questions is for --format html")
+	case f.questions == "all":
+		return -1, nil
+	}
+	if limit, err = strconv.Atoi(f.questions); err != nil || limit < 0 {
+		return 0, fmt.Errorf("--questions is %q; it must be a number from 0, or all", f.questions)
+	}
+	return limit, nil
+}
+
+func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error {
+	if f.out == "-" {
+		if err := to(cmd.OutOrStdout()); err != nil {
+			return fail(exitError1, err)
+		}
+		return nil
+	}
+	file, err := os.Create(f.out)
+	if err == nil {
+		err = errors.Join(to(file), file.Close())
+	}
+	if err != nil {
+		return fail(exitError1, fmt.Errorf("write the report: %w", err))
+	}
+	return nil
 }
 
 // printEstimate says what a run would cost.

@@ -1,0 +1,93 @@
+package lab
+
+import (
+	"iter"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/report"
+	"synod.dev/synod/sim"
+)
+
+// Views yields every question of the run with what its members held, round by
+// round, in order and one at a time: whoever reads them needs no more memory for
+// more of them. After an error there is nothing more.
+func (r *Run) Views() iter.Seq2[*report.Question, error] {
+	return func(yield func(*report.Question, error) bool) {
+		past, err := histories(r.dir)
+		if err == nil {
+			err = r.concluding()
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for k := range r.total() {
+			j := r.job(k)
+			q, err := r.view(j, past[attempt{Question: r.id(j), Repeat: j.repeat}.key()])
+			if !yield(q, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *Run) view(j job, past history) (*report.Question, error) {
+	res, err := r.result(j)
+	if err != nil {
+		return nil, err
+	}
+	it := r.Items[j.item]
+	q := &report.Question{Question: it.Question, Key: it.Key, Repeat: j.repeat}
+	switch {
+	case res == nil && past.last.Failed:
+		q.Status, q.Reason = "failed", past.last.Reason
+		return q, nil
+	case res == nil:
+		q.Status = "unfinished"
+		return q, nil
+	case res.stalled:
+		q.Status, q.Reason = sim.Stalled, "a member never came to an end"
+	default:
+		q.Status, q.Reason = res.verdict.Status, res.verdict.Reason
+	}
+	if q.Status == council.Agreed {
+		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
+	}
+	for _, v := range res.verdict.Votes {
+		q.Votes = append(q.Votes, report.Vote{Answer: v.Answer, Verdict: res.Verdicts[v.Answer], Seats: v.Seats, Independent: v.Independent})
+	}
+	run, err := journal.Load(r.journal(j)) // what was skimmed for grading has no scores
+	if err != nil {
+		return nil, err
+	}
+	q.Rounds = held(res, run.Opinions())
+	return q, nil
+}
+
+// held lists by round and seat what was held; a note says how it came to that.
+func held(res *result, noted []journal.Noted) [][]report.Held {
+	rounds := make([][]report.Held, len(res.Rounds))
+	for t, answers := range res.Rounds {
+		rounds[t] = make([]report.Held, len(answers))
+		for i, a := range answers {
+			rounds[t][i] = report.Held{Opinion: synod.Opinion{Round: t, Answer: a}, Verdict: res.Verdicts[a]}
+		}
+	}
+	for _, n := range noted {
+		if n.Round >= 0 && n.Round < len(rounds) && in(n.Node, len(rounds[n.Round])) {
+			h := &rounds[n.Round][n.Node]
+			h.Opinion, h.Noted = n.Opinion, true
+		}
+	}
+	return rounds
+}
+
+func (r *Run) seats() []report.Seat {
+	seats := make([]report.Seat, len(r.Seats))
+	for i, s := range r.Seats {
+		seats[i] = report.Seat{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary}
+	}
+	return seats
+}

@@ -1,0 +1,116 @@
+package lab_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+	"synod.dev/synod/task"
+)
+
+// What is shown of the questions adds up to what is reported of the run.
+func TestViewsAddUp(t *testing.T) {
+	run := create(t, plan(t, seven, 6, 2))
+	if _, err := run.Work(context.Background(), lab.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := map[string]int{}
+	for i, s := range r.Seats {
+		index[s.ID] = i
+	}
+	dropped, met := map[[2]int]int{}, map[[2]int]int{}
+	shown, right, decided, first := 0, 0, 0, 0
+	for q, err := range run.Views() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := run.Items[shown%6]; q.ID != want.Question.ID || q.Key != want.Key || q.Repeat != shown/6 {
+			t.Fatalf("question %d is %s, repeat %d, key %s", shown, q.ID, q.Repeat, q.Key)
+		}
+		shown++
+		if q.Status == "agreed" {
+			decided++
+			if q.Verdict == task.Right {
+				right++
+			}
+		}
+		for i, held := range q.Rounds[0] {
+			if held.Verdict == task.Right && r.Seats[i].Adversary == "" {
+				first++
+			}
+		}
+		for _, round := range q.Rounds {
+			for i, held := range round {
+				for _, j := range held.Dropped {
+					dropped[[2]int{i, int(j)}]++
+					met[[2]int{i, int(j)}]++
+				}
+				for _, j := range held.Retained {
+					met[[2]int{i, int(j)}]++
+				}
+			}
+		}
+	}
+	if shown != r.Finished || decided == 0 || *r.Metrics.Decision != *metrics.Wilson(right, decided) || *r.Metrics.IAA != *metrics.Wilson(first, 7*shown) {
+		t.Errorf("%d shown, %d of %d decided rightly, %d right at first: %+v", shown, right, decided, first, r.Metrics)
+	}
+	if len(r.Drops) == 0 || len(r.Drops) != len(met) {
+		t.Errorf("%d pairs reported, %d shown", len(r.Drops), len(met))
+	}
+	for _, d := range r.Drops {
+		pair := [2]int{index[d.By], index[d.Of]}
+		if d.Dropped != dropped[pair] || *d.Share != *metrics.Wilson(dropped[pair], met[pair]) {
+			t.Errorf("%+v, and %d of %d are shown", d, dropped[pair], met[pair])
+		}
+	}
+}
+
+// Questions that are not finished are shown as what they are, and a journal that
+// cannot be read is an error.
+func TestViewsOfTheUnfinished(t *testing.T) {
+	run := create(t, plan(t, seven, 3, 1))
+	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}` + "\n"
+	if err := os.WriteFile(filepath.Join(run.Dir(), "attempts.jsonl"), []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []report.Question
+	for q, err := range run.Views() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, *q)
+	}
+	if len(got) != 3 || got[0].Status != "unfinished" || got[1].Status != "failed" || got[1].Reason != "too late" || got[1].Rounds != nil || got[1].Answer != synod.None {
+		t.Errorf("%+v", got)
+	}
+	if _, err := run.Work(context.Background(), lab.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	journals, err := filepath.Glob(filepath.Join(filepath.Dir(run.Dir()), "*", "journals", "*.jsonl"))
+	if err != nil || len(journals) != 3 {
+		t.Fatal(journals, err)
+	}
+	whole, err := os.ReadFile(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(journals[0], append([]byte("{}\n"), whole...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, err = range run.Views() {
+		shown++
+	}
+	if err == nil || shown != 1 {
+		t.Errorf("%d shown, error %v", shown, err)
+	}
+}

@@ -1,0 +1,93 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/report"
+)
+
+// words are the texts of a picture, which must be well-formed.
+func words(t *testing.T, svg []byte) (all []string) {
+	t.Helper()
+	inText := false
+	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			inText = e.Name.Local == "text"
+		case xml.CharData:
+			if inText {
+				all = append(all, string(e))
+			}
+		case xml.EndElement:
+			inText = false
+		}
+	}
+}
+
+// Every plot names the members' kinds in the picture and in every line of its
+// data, and rates are drawn over the whole range.
+func TestPlots(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "plots")
+	plots := full().Plots()
+	if err := report.Save(dir, plots); err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"}}
+	data := map[string][]string{
+		"accuracy": {"recorded+simulated", "strong", "1", "", "0", "", ""},
+		"groups":   {"recorded+simulated", "weak", "after", "0.5", "10"},
+		"dropped":  {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
+	}
+	for _, f := range plots {
+		read := func(ending string) []byte {
+			b, err := os.ReadFile(filepath.Join(dir, f.Name+ending))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		svg := words(t, read(".svg"))
+		for _, want := range append(texts[f.Name], f.Title) {
+			if !slices.Contains(svg, want) {
+				t.Errorf("%s: no %q in %q", f.Name, want, svg)
+			}
+		}
+		if !strings.Contains(f.Title, "recorded and simulated members") {
+			t.Errorf("%s is titled %q", f.Name, f.Title)
+		}
+		if img, err := png.Decode(bytes.NewReader(read(".png"))); err != nil || img.Bounds().Dx() < 700 {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		rows, err := csv.NewReader(bytes.NewReader(read(".csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(data[f.Name]))], data[f.Name]) }) {
+			t.Errorf("%s: no %q in %q", f.Name, data[f.Name], rows)
+		}
+		delete(texts, f.Name)
+	}
+	if len(texts) > 0 {
+		t.Errorf("not drawn: %v", texts)
+	}
+	if none := (&report.Report{}).Plots(); len(none) > 0 {
+		t.Errorf("nothing is known, and %d plots are drawn", len(none))
+	}
+}
