@@ -131,9 +131,17 @@ func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	case p.Purpose == synod.Weighing:
 		return m.weigh(ctx, x, chat.User)
 	case p.Purpose == synod.Answering && m.cfg.Answers == short && open:
-		return m.answer(ctx, x, chat.Completion)
+		reply, err := m.answer(ctx, x, chat.Completion)
+		if err != nil {
+			return reply, err
+		}
+		return m.stated(ctx, x, chat.Completion, reply)
 	case p.Purpose == synod.Refining && m.cfg.Refine == choose && open:
-		return m.choose(ctx, x, chat.Completion)
+		reply, err := m.choose(ctx, x, chat.Completion)
+		if err != nil {
+			return reply, err
+		}
+		return m.stated(ctx, x, chat.Completion, reply)
 	}
 	return m.write(ctx, x, chat)
 }

@@ -44,6 +44,7 @@ type Tape struct {
 	items map[string][]reel // by item id
 	texts map[uint64]string // item id by hash of the question's text
 	cfg   RecordedConfig
+	sure  bool // a row has a confidence
 	info  Info
 }
 
@@ -93,6 +94,9 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 
 // Info labels the member as recorded.
 func (t *Tape) Info() Info { return t.info }
+
+// CanConfide reports whether any confidence is on tape.
+func (t *Tape) CanConfide() bool { return t.sure }
 
 // Close closes the file.
 func (t *Tape) Close() error { return t.file.Close() }

@@ -34,6 +34,12 @@ func TestRecordedConfidence(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}
 	}
+	if tape := newTape(t, RecordedConfig{Path: path, Model: "m"}); !tape.CanConfide() {
+		t.Error("a tape with a confidence cannot confide")
+	}
+	if tape := newTape(t, RecordedConfig{Path: writeTrace(t, goodRows), Model: "m"}); tape.CanConfide() {
+		t.Error("a tape without one can")
+	}
 	_, err := NewTape(RecordedConfig{Path: path, Model: "m", Answers: "guess"})
 	if err == nil || !strings.Contains(err.Error(), "must be response or source") {
 		t.Error(err)

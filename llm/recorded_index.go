@@ -80,6 +80,7 @@ func (t *Tape) add(c RecordedConfig, line []byte, at int64, models map[string]bo
 			return fmt.Errorf("item %s, trial %d of %s stands twice; name the benchmark if the file holds several", r.item, old.trial, c.Model)
 		}
 	}
+	t.sure = t.sure || r.Sure != nil
 	t.items[r.item] = append(t.items[r.item], reel{trial: *r.Trial, size: len(line), at: at})
 	if r.Question != nil {
 		key := hashString(0, *r.Question)

@@ -34,7 +34,8 @@ import (
 // number and votes to go on.
 //
 // Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
-// says the score that it gives it.
+// says the score that it gives it, 0.99 at most: certainty would be an artefact of
+// cutting the noise at 1.
 type SimulatedConfig struct {
 	Ability      float64  `yaml:"ability"`      // share of questions that it gets right alone, in [0,1]
 	Spread       float64  `yaml:"spread"`       // of question difficulty, in logits, in [0,10]
@@ -152,7 +153,7 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
 	}
 	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
-		sure := d.score(it, reply.Answer, &roll)
+		sure := min(d.score(it, reply.Answer, &roll), 0.99)
 		reply.Confidence = &sure
 	}
 	return reply, nil

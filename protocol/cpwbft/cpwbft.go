@@ -110,7 +110,7 @@ func (p *CPWBFT) Join(seat synod.Seat) synod.Machine {
 
 // play is stage 1.
 func (p *CPWBFT) play(me *script.Agent) synod.Answer {
-	how := answer.Manner{Pages: "cp-wbft", Exact: p.Exact, Confide: confides[p.Probe]}
+	how := answer.Manner{Pages: "cp-wbft", Exact: p.Exact, Confide: p.Confides()}
 	m := &member{CPWBFT: p, Member: answer.New(me, how)}
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
@@ -141,8 +141,8 @@ func (p *CPWBFT) Settles() bool { return !p.Exact }
 // MaxRounds is the number of rounds of stage 1.
 func (p *CPWBFT) MaxRounds() int { return p.Rounds }
 
-// Probes reports that members must give their hidden states (CP-2).
-func (p *CPWBFT) Probes() bool { return p.Probe == Hidden }
+// Confides says where a member's confidence is to come from (CP-1, CP-2).
+func (p *CPWBFT) Confides() synod.Confide { return confides[p.Probe] }
 
 // Guarantee is none, whatever the graph (CP-7, I-CP-5).
 func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
