@@ -40,6 +40,9 @@ func settle(q *synod.Question, candidate string) (synod.Answer, string, bool) {
 	if !ok {
 		return synod.None, "", false
 	}
+	if q.Form == synod.Stance { // one reply's words are not what the others that do the same have said
+		return a, string(a), true
+	}
 	return a, Clean(unwrap(head(candidate, maxRaw)), maxSurface), true
 }
 

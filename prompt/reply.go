@@ -11,7 +11,7 @@ func AnswerOf(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answe
 		return synod.None, "", false
 	case r.Typed:
 		answer, ok = Canonical(q, string(r.Answer))
-		if r.Text != "" && len(r.Text) <= maxSurface && ok {
+		if r.Text != "" && len(r.Text) <= maxSurface && ok && q.Form != synod.Stance {
 			if same, _ := Canonical(q, r.Text); same == answer {
 				return answer, Clean(r.Text, maxSurface), true
 			}
