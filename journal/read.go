@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"synod.dev/synod"
 )
@@ -67,10 +68,15 @@ func Read(r io.Reader) (*Run, error) {
 	return run, nil
 }
 
+// rooms are buffers for lines.
+var rooms = sync.Pool{New: func() any { return new(make([]byte, 64<<10)) }}
+
 // eachLine hands over the lines of a journal by number, from 1.
 func eachLine(r io.Reader, take func(n int, raw []byte) error) error {
+	room := rooms.Get().(*[]byte) // a report reads thousands of journals
+	defer rooms.Put(room)
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), maxLine)
+	in.Buffer(*room, maxLine)
 	in.Split(wholeLines)
 	n := 0
 	for in.Scan() {

@@ -17,7 +17,7 @@ import (
 // grade it and to add up what it took, and not enough to play it again.
 type Summary struct {
 	Head    Head
-	Replies Replies
+	Replies Replies // status, calls and tokens; not what they said
 	Noted   []Noted // round, answer, confidence, whom it retained and dropped, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 }
@@ -39,8 +39,8 @@ func Skim(path string) (*Summary, error) {
 }
 
 func skim(r io.Reader) (*Summary, error) {
-	run := &Run{Replies: Replies{}}
-	out, sum := &Summary{}, sha256.New()
+	run := &Run{Replies: make(Replies, 64)}
+	out, sum := &Summary{Replies: run.Replies}, sha256.New()
 	err := eachLine(r, func(n int, raw []byte) error {
 		switch {
 		case n > 1 && run.End == nil && bytes.HasPrefix(raw, []byte(eventBegins)):
@@ -50,7 +50,7 @@ func skim(r io.Reader) (*Summary, error) {
 			sum.Write(raw)
 			return out.note(raw)
 		case n > 1 && run.End == nil && bytes.HasPrefix(raw, []byte(replyBegins)):
-			return run.reply(raw)
+			return out.reply(raw)
 		}
 		err := run.take(raw, n, sum)
 		for _, k := range run.lines { // oddly spelled, so it was read in full
@@ -64,7 +64,7 @@ func skim(r io.Reader) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Head, out.Replies, out.End = run.Head, run.Replies, run.End
+	out.Head, out.End = run.Head, run.End
 	if out.End != nil && out.End.Digest != hex.EncodeToString(sum.Sum(nil)) {
 		return nil, errors.New("the lines do not have the digest that the end names: the file was changed")
 	}
@@ -77,6 +77,22 @@ const (
 	effectBegins = `{"k":"effect",`
 	replyBegins  = `{"k":"reply",`
 )
+
+// reply takes of a reply what it took.
+func (s *Summary) reply(raw []byte) error {
+	var l struct {
+		Node   synod.NodeID    `json:"n"`
+		ID     synod.ConsultID `json:"id"`
+		Status synod.Status    `json:"status"`
+		Usage  synod.Usage     `json:"usage"`
+		Calls  int             `json:"calls"`
+	}
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	s.Replies[Key{l.Node, l.ID}] = synod.Reply{Status: l.Status, Usage: l.Usage, Calls: l.Calls}
+	return nil
+}
 
 // note takes an effect if it is a note. Before its name an effect has numbers
 // only, so the name is the first thing that looks like one.
