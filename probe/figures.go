@@ -13,8 +13,11 @@ type Judged struct {
 	Right      bool
 }
 
-// Figure is a number with its 95 % interval. The interval is the percentile
-// bootstrap over questions.
+// Figure is a number with its 95 % interval: the percentile bootstrap over questions.
+// Resamples of few answers that happen to be all on one side are all alike, so for
+// the AUC, accuracy, precision and recall the interval is widened to a score interval
+// (Newcombe's fifth for the AUC, Wilson's for the others) in which all answers to a
+// question count as one. F1, Brier and ECE have no such widening.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -56,18 +59,33 @@ const (
 	bootstrapSeed = 0xb007
 )
 
-// measures are the figures as functions of a sample; not ok: it has none.
-var measures = []struct {
-	of   func([]Judged) (float64, bool)
-	into func(*Figures) **Figure
-}{
-	{accuracy, func(f *Figures) **Figure { return &f.Accuracy }},
-	{precision, func(f *Figures) **Figure { return &f.Precision }},
-	{recall, func(f *Figures) **Figure { return &f.Recall }},
-	{f1, func(f *Figures) **Figure { return &f.F1 }},
-	{AUC, func(f *Figures) **Figure { return &f.AUC }},
-	{brier, func(f *Figures) **Figure { return &f.Brier }},
-	{ece, func(f *Figures) **Figure { return &f.ECE }},
+// measure is a figure as a function of a sample (not ok: it has none), and its score
+// interval, if there is one, for answers of which each is worth only a share.
+type measure struct {
+	of    func([]Judged) (float64, bool)
+	into  func(*Figures) **Figure
+	score func(value float64, list []Judged, share float64) (low, high float64)
+}
+
+var measures = []measure{
+	{accuracy, func(f *Figures) **Figure { return &f.Accuracy }, func(v float64, l []Judged, share float64) (low, high float64) {
+		return wilson(v, share*float64(len(l)))
+	}},
+	{precision, func(f *Figures) **Figure { return &f.Precision }, func(v float64, l []Judged, share float64) (low, high float64) {
+		hit, wrong, _, _ := confusion(l)
+		return wilson(v, share*(hit+wrong))
+	}},
+	{recall, func(f *Figures) **Figure { return &f.Recall }, func(v float64, l []Judged, share float64) (low, high float64) {
+		hit, _, missed, _ := confusion(l)
+		return wilson(v, share*(hit+missed))
+	}},
+	{f1, func(f *Figures) **Figure { return &f.F1 }, nil},
+	{AUC, func(f *Figures) **Figure { return &f.AUC }, func(v float64, l []Judged, share float64) (low, high float64) {
+		hit, wrong, missed, rejected := confusion(l)
+		return newcombe(v, share*(hit+missed), share*(wrong+rejected))
+	}},
+	{brier, func(f *Figures) **Figure { return &f.Brier }, nil},
+	{ece, func(f *Figures) **Figure { return &f.ECE }, nil},
 }
 
 // Measure is everything there is to say about confidences.
@@ -79,7 +97,16 @@ func Measure(list []Judged) Figures {
 		}
 	}
 	for _, m := range measures {
-		*m.into(&f) = bootstrap(list, m.of)
+		*m.into(&f) = m.figure(list, float64(f.Questions)/float64(f.N))
+	}
+	return f
+}
+
+func (m measure) figure(list []Judged, share float64) *Figure {
+	f := bootstrap(list, m.of)
+	if f != nil && m.score != nil {
+		low, high := m.score(f.Value, list, share)
+		f.Low, f.High = math.Min(f.Low, low), math.Max(f.High, high)
 	}
 	return f
 }

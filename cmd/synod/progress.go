@@ -106,3 +106,24 @@ func (b *bar) done() {
 		b.progress.Wait()
 	}
 }
+
+// counter shows a count with words that say makes of it.
+func (a *app) counter(cmd *cobra.Command, say func(done, total int) string) (*bar, func(done, total int)) {
+	if !a.onTerminal() {
+		return &bar{}, func(int, int) {}
+	}
+	var words atomic.Pointer[string]
+	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
+	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
+		if w := words.Load(); w != nil {
+			return *w
+		}
+		return "waking the model"
+	})))
+	return &bar{p, b}, func(done, total int) {
+		w := say(done, total)
+		words.Store(&w)
+		b.SetTotal(int64(total), false)
+		b.SetCurrent(int64(done))
+	}
+}

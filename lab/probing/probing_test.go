@@ -1,0 +1,235 @@
+package probing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/probe"
+	"synod.dev/synod/task"
+)
+
+// fake answers "A", or, to a question that says so, badly. The state at layer l and
+// position p of its n-th question is n, l, p.
+type fake struct {
+	asked []string
+	fail  map[string]error
+}
+
+func (m *fake) Subject(context.Context) (probe.Subject, error) { return subject, nil }
+
+var subject = probe.Subject{Model: "fake", SHA256: "ff", Engine: "none", Layers: 4, Width: 3, Answers: "short", Form: "choice"}
+
+func (m *fake) Probe(_ context.Context, r llm.Request, want engine.Capture) (synod.Reply, *engine.States, error) {
+	q := r.Prompt.Question
+	if err := m.fail[q.ID]; err != nil {
+		return synod.Reply{}, nil, err
+	}
+	m.asked = append(m.asked, q.ID)
+	var n float32
+	fmt.Sscanf(q.ID, "q%f", &n)
+	s := &engine.States{Capture: want, Width: 3, Tokens: 2}
+	if strings.Contains(q.Text, "empty") {
+		s.Tokens = 0
+	}
+	for p := range want.Positions {
+		for _, l := range want.Layers {
+			s.Data = append(s.Data, n, float32(l), float32(p))
+		}
+	}
+	logprob := -1.0
+	return synod.Reply{Typed: true, Answer: "A", Text: "A", Logprob: &logprob}, s, nil
+}
+
+type sayer struct{ said string }
+
+func (s sayer) Info() llm.Info { return llm.Info{} }
+func (s sayer) Complete(_ context.Context, r llm.Request) (synod.Reply, error) {
+	chat, err := r.Chat()
+	if err != nil || !strings.HasSuffix(chat.Completion, "\nAnswer: apple\nConfidence:") || !strings.Contains(chat.User, `Your answer was: "apple"`) {
+		return synod.Reply{}, fmt.Errorf("%w, or it does not see the answer: %q", err, chat.Completion)
+	}
+	return synod.Reply{Typed: true, Text: s.said}, nil
+}
+
+func questions(t *testing.T, n int) (items []task.Item) {
+	t.Helper()
+	for i := range n {
+		q := synod.Question{ID: fmt.Sprintf("q%d", i), Text: "Which is a fruit?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "apple"}, {Label: "B", Text: "hammer"}}}
+		if i == 4 {
+			q.Text = "empty"
+		}
+		it, err := task.NewItem(q, []string{"A", "B"}[i%2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, it)
+	}
+	return items
+}
+
+var head = Head{Task: "made", Subject: subject, Stated: true, Layers: []int{1, 3}, Positions: []engine.Position{engine.Query, engine.Mean}}
+
+// A collection that was killed between or within writes goes on where it was whole,
+// and gives the answers and states that one without a break gives.
+func TestCollectSurvives(t *testing.T) {
+	items := questions(t, 7)
+	whole, err := Create(filepath.Join(t.TempDir(), "w"), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := whole.Collect(t.Context(), items, Asker{Member: &fake{}, Stated: sayer{"0.75"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, damage := range []func(dir string) error{
+		func(string) error { return nil },
+		func(dir string) error { return appendTo(dir, answersFile, `{"question":"q3","fo`) }, // within a line
+		func(dir string) error { return appendTo(dir, statesFile, strings.Repeat("x", 48)) }, // a record without its line
+		func(dir string) error { return appendTo(dir, statesFile, "xyz") },                   // within a record
+	} {
+		dir := filepath.Join(t.TempDir(), "f")
+		f, err := Create(dir, head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := errors.New("the engine died")
+		if err := f.Collect(t.Context(), items, Asker{Member: &fake{fail: map[string]error{"q3": stop}}, Stated: sayer{"0.75"}}); !errors.Is(err, stop) || !strings.Contains(err.Error(), "question q3") {
+			t.Fatal(err)
+		}
+		if err := damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		if f, err = Open(dir); err != nil || len(f.Lines) != 3 {
+			t.Fatalf("%d lines, %v", len(f.Lines), err)
+		}
+		m := &fake{}
+		if err := f.Collect(t.Context(), items, Asker{Member: m, Stated: sayer{"0.75"}}); err != nil || !reflect.DeepEqual(m.asked, []string{"q3", "q4", "q5", "q6"}) {
+			t.Fatalf("asked %v, %v", m.asked, err)
+		}
+		if !reflect.DeepEqual(f.Lines, whole.Lines) {
+			t.Errorf("%+v\nwant %+v", f.Lines, whole.Lines)
+		}
+		a, _ := os.ReadFile(filepath.Join(dir, statesFile))
+		b, _ := os.ReadFile(filepath.Join(whole.Dir, statesFile))
+		if string(a) != string(b) || len(a) != 7*48 {
+			t.Errorf("%d bytes of states, %d without a break", len(a), len(b))
+		}
+	}
+}
+
+func appendTo(dir, name, text string) error {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// Every layer and position comes back as it was captured, for the answers that can
+// be used; the others are counted.
+func TestData(t *testing.T) {
+	f, err := Create(t.TempDir(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &fake{fail: map[string]error{"q2": &llm.Failure{Status: synod.Unreadable, Err: errors.New("the answer is longer than a line")}}}
+	if err := f.Collect(t.Context(), questions(t, 7), Asker{Member: m, Stated: sayer{"90"}}); err != nil {
+		t.Fatal(err)
+	}
+	d, left, err := f.Data()
+	if err != nil || left != (Left{Unreadable: 1, Empty: 1}) || len(d.Samples) != 5 {
+		t.Fatalf("%d samples, %+v, %v", len(d.Samples), left, err)
+	}
+	rows := []float32{0, 1, 3, 5, 6}
+	for i, s := range d.Samples {
+		if s.Question != fmt.Sprintf("q%v", rows[i]) || s.Right != (int(rows[i])%2 == 0) || !s.Asked || s.Stated != nil || *s.Logprob != -1 {
+			t.Errorf("%+v", s)
+		}
+	}
+	for _, l := range head.Layers {
+		for p, name := range d.Positions {
+			states, err := d.States(l, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range states {
+				if want := []float32{rows[i], float32(l), float32(p)}; !reflect.DeepEqual(s, want) {
+					t.Errorf("layer %d %s of %v: %v", l, name, rows[i], s)
+				}
+			}
+		}
+	}
+	if _, err := d.States(2, "mean"); err == nil || !strings.Contains(err.Error(), "layer 2 at mean was not collected") {
+		t.Error(err)
+	}
+}
+
+func TestOtherFoldersAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir); !errors.Is(err, ErrNoFolder) {
+		t.Error(err)
+	}
+	f, err := Create(dir, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := questions(t, 3)
+	if err := f.Collect(t.Context(), items, Asker{Member: &fake{}}); err != nil {
+		t.Fatal(err)
+	}
+	items[1], items[2] = items[2], items[1]
+	if err := f.Collect(t.Context(), items, Asker{Member: &fake{}}); err == nil || !strings.Contains(err.Error(), "collected from other data") {
+		t.Error(err)
+	}
+	if _, err := Create(dir, head); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Error(err)
+	}
+	other := head
+	other.Seed, other.Layers = 9, []int{2}
+	if err := f.Head.Same(other); err == nil || !strings.Contains(err.Error(), "seed was 0 and is 9; layers was [1 3] and is [2]") {
+		t.Error(err)
+	}
+	for says, h := range map[string]Head{
+		"layer 4":   {Subject: subject, Layers: []int{4}, Positions: head.Positions},
+		"twice":     {Subject: subject, Layers: []int{1, 1}, Positions: head.Positions},
+		`"first"`:   {Subject: subject, Layers: []int{1}, Positions: []engine.Position{"first"}},
+		"0 layers":  {Subject: subject, Positions: head.Positions},
+		"positions": {Subject: subject, Layers: []int{1}},
+	} {
+		if err := h.Check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, statesFile), 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Error(err)
+	}
+}
+
+// ^C ends a collection between two questions.
+func TestInterrupted(t *testing.T) {
+	f, err := Create(t.TempDir(), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	a := Asker{Member: &fake{}, Progress: func(done, _ int) {
+		if done == 2 {
+			cancel()
+		}
+	}}
+	if err := f.Collect(ctx, questions(t, 5), a); !errors.Is(err, context.Canceled) || len(f.Lines) != 2 {
+		t.Errorf("%d lines, %v", len(f.Lines), err)
+	}
+}

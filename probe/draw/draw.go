@@ -1,0 +1,148 @@
+// Package draw draws what came of training a probe: the sweep over layers, and a
+// reliability diagram. It draws from a saved report and measures nothing.
+package draw
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"synod.dev/synod/probe"
+)
+
+// Formats are the file formats that a drawing can have.
+func Formats() []string { return []string{"svg", "png"} }
+
+// The colours stay apart for the colour-blind (Okabe and Ito).
+var colours = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}}
+
+var grey = color.RGBA{140, 140, 140, 255}
+
+const (
+	wide = 16 * vg.Centimeter
+	high = 10 * vg.Centimeter
+)
+
+// Layers draws the validation AUC of the sweep by layer, a line a position, each at
+// its best number of components, and chance.
+func Layers(r probe.Report, format string) ([]byte, error) {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers)
+	p.X.Label.Text, p.Y.Label.Text = "layer", "AUC"
+	var positions []string
+	best := map[string]map[int]float64{}
+	for _, c := range r.Sweep {
+		if c.AUC == nil {
+			continue
+		}
+		if best[c.Position] == nil {
+			best[c.Position] = map[int]float64{}
+			positions = append(positions, c.Position)
+		}
+		if v, seen := best[c.Position][c.Layer]; !seen || *c.AUC > v {
+			best[c.Position][c.Layer] = *c.AUC
+		}
+	}
+	low, top := math.Inf(1), math.Inf(-1)
+	for i, name := range positions {
+		var xy plotter.XYs
+		for l, v := range best[name] {
+			xy = append(xy, plotter.XY{X: float64(l), Y: v})
+		}
+		slices.SortFunc(xy, func(a, b plotter.XY) int { return int(a.X - b.X) })
+		line, points, err := plotter.NewLinePoints(xy)
+		if err != nil {
+			return nil, fmt.Errorf("draw: %w", err)
+		}
+		line.Color, points.Color, points.Shape = colours[i%len(colours)], colours[i%len(colours)], draw.CircleGlyph{}
+		p.Add(line, points)
+		p.Legend.Add(name, line, points)
+		low, top = math.Min(low, xy[0].X), math.Max(top, xy[len(xy)-1].X)
+	}
+	if len(positions) == 0 {
+		return nil, fmt.Errorf("draw: the report has no sweep")
+	}
+	if err := dashes(p, plotter.XYs{{X: low, Y: 0.5}, {X: math.Max(top, low+1), Y: 0.5}}, "chance"); err != nil {
+		return nil, err
+	}
+	p.Legend.Top = true
+	return render(p, format)
+}
+
+// Reliability draws how often answers are right against the confidence in them, for
+// the probe and its rivals; a point's area grows with the answers in its bin.
+func Reliability(r probe.Report, format string) ([]byte, error) {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N)
+	p.X.Label.Text, p.Y.Label.Text = "confidence", "share right"
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "as promised"); err != nil {
+		return nil, err
+	}
+	curves := []probe.Rival{{Name: "probe", Figures: r.Probe}}
+	for i, c := range append(curves, r.Rivals...) {
+		if err := curve(p, c, colours[i%len(colours)]); err != nil {
+			return nil, err
+		}
+	}
+	p.Legend.Top, p.Legend.Left = true, true
+	return render(p, format)
+}
+
+func curve(p *plot.Plot, c probe.Rival, shade color.Color) error {
+	var xy plotter.XYs
+	var sizes []int
+	for _, b := range c.Figures.Bins {
+		if b.N > 0 {
+			xy, sizes = append(xy, plotter.XY{X: *b.Confidence, Y: *b.Right}), append(sizes, b.N)
+		}
+	}
+	if len(xy) == 0 {
+		return nil
+	}
+	line, points, err := plotter.NewLinePoints(xy)
+	if err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	line.Color, points.Color, points.Shape = shade, shade, draw.CircleGlyph{}
+	points.GlyphStyleFunc = func(i int) draw.GlyphStyle {
+		share := math.Sqrt(float64(sizes[i]) / float64(c.Figures.N))
+		return draw.GlyphStyle{Color: shade, Radius: vg.Points(2 + 8*share), Shape: draw.CircleGlyph{}}
+	}
+	p.Add(line, points)
+	p.Legend.Add(c.Name, line)
+	return nil
+}
+
+func dashes(p *plot.Plot, xy plotter.XYs, name string) error {
+	line, err := plotter.NewLine(xy)
+	if err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	line.Color, line.Dashes = grey, []vg.Length{vg.Points(4), vg.Points(3)}
+	p.Add(line)
+	p.Legend.Add(name, line)
+	return nil
+}
+
+func render(p *plot.Plot, format string) ([]byte, error) {
+	if !slices.Contains(Formats(), format) {
+		return nil, fmt.Errorf("draw: format %q; want one of %v", format, Formats())
+	}
+	w, err := p.WriterTo(wide, high, format)
+	if err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	return b.Bytes(), nil
+}
