@@ -32,3 +32,12 @@ func (c *Council) conclude(last []synod.Opinion) synod.Answer {
 	}
 	return p.Conclude(voting)
 }
+
+// ProtocolOf is the protocol of a spec, with its parameters.
+func ProtocolOf(spec Spec) (protocol.Protocol, error) {
+	c, err := seatAll(spec)
+	if err != nil {
+		return nil, err
+	}
+	return c.protocol, nil
+}

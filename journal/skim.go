@@ -18,7 +18,7 @@ import (
 type Summary struct {
 	Head    Head
 	Replies Replies // status, calls and tokens; not what they said
-	Noted   []Noted // round, answer, confidence, whom it retained and dropped, and what was reused; not scores
+	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 }
 
@@ -109,6 +109,7 @@ func (s *Summary) note(raw []byte) error {
 			Confidence *float64       `json:"confidence"`
 			Retained   []synod.NodeID `json:"retained"`
 			Dropped    []synod.NodeID `json:"dropped"`
+			Vote       synod.Vote     `json:"vote"`
 			Reused     int            `json:"reused"`
 		} `json:"opinion"`
 	}
@@ -116,7 +117,7 @@ func (s *Summary) note(raw []byte) error {
 		return err
 	}
 	if o := l.Opinion; o != nil {
-		s.Noted = append(s.Noted, Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Reused: o.Reused}})
+		s.Noted = append(s.Noted, Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Vote: o.Vote, Reused: o.Reused}})
 	}
 	return nil
 }

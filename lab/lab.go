@@ -26,6 +26,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/script"
 	"synod.dev/synod/task"
 )
@@ -64,6 +65,7 @@ type Run struct {
 	Prices   llm.Prices // what a report and an estimate reckon with; nil: Published
 	dir      string
 	conclude func([]synod.Opinion) synod.Answer // nil: the rule counts seats
+	ending   protocol.Ending                    // nil: runs of the protocol end in no named ways
 }
 
 // Dir is the folder.

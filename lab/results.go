@@ -53,9 +53,10 @@ func (r *Run) result(j job) (*result, error) {
 		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
 	}
 	res := &result{noted: run.Noted, stalled: run.End.Stopped == sim.Stalled, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
-	res.Question = r.id(j)
+	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
 	res.Rounds, res.Sure = metrics.Held(run.Noted, len(r.Seats)), metrics.Sure(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
+	res.Ending, res.Stop = r.ended(run.Noted)
 	res.verdict = r.decide(res.Rounds, run.Noted)
 	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
 	res.Live = res.verdict.Status != council.Degraded && !res.stalled
@@ -78,6 +79,9 @@ func (r *Run) result(j job) (*result, error) {
 // them over in order; nil for a question that is not finished.
 func (r *Run) results(take func(job, *result)) error {
 	if err := r.concluding(); err != nil {
+		return err
+	}
+	if err := r.endings(); err != nil {
 		return err
 	}
 	type reading struct {
@@ -194,6 +198,9 @@ func (r *Run) Report() (*report.Report, error) {
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
+	if r.ending != nil {
+		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
+	}
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()

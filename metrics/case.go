@@ -27,7 +27,10 @@ type Case struct {
 	Verdicts map[synod.Answer]task.Verdict // of every answer in Rounds
 	Agreed   bool                          // there was a decision
 	Decision synod.Answer
-	Live     bool // the run came to its end with enough live members
+	Ungraded bool   // there is no right answer, so nobody was right or wrong
+	Ending   string // the named way in which it ended; "" in most protocols
+	Stop     int    // with Ending: after which round; 0: after none
+	Live     bool   // the run came to its end with enough live members
 }
 
 // Held lists by round and seat what was held. A member that noted nothing in a

@@ -18,6 +18,7 @@ type Tally struct {
 	first           count // pluralities of first answers
 	voters          *voters
 	unscored        int
+	ends            endings
 }
 
 // course counts by round: what was held, and what was held at the end by cases
@@ -69,6 +70,12 @@ func NewTally(seats []Seat) *Tally {
 
 // Add counts a finished question.
 func (t *Tally) Add(c Case) {
+	t.ends.add(&c)
+	t.agreed.add(c.Agreed, true)
+	t.live.add(c.Live, true)
+	if c.Ungraded {
+		return
+	}
 	t.members(&c)
 	t.voters.add(&c)
 	t.ra.vote(&c, c.last(), &t.ties.RA)
@@ -84,8 +91,6 @@ func (t *Tally) Add(c Case) {
 		adversaries = adversaries || s.Adversary
 	}
 	t.honest.vote(&c, honest, &t.ties.Honest)
-	t.agreed.add(c.Agreed, true)
-	t.live.add(c.Live, true)
 	right, known := false, false
 	if c.Agreed {
 		right, known = c.right(c.Decision)

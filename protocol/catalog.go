@@ -62,6 +62,16 @@ type Concluding interface {
 // AllToAll is implemented by a protocol whose members must all hear one another.
 type AllToAll interface{ AllToAll() bool }
 
+// Ending is implemented by a protocol whose runs end in one of a few named ways,
+// which only the experimenter can tell apart.
+type Ending interface {
+	// Endings lists the ways in the order in which they are reported.
+	Endings() []string
+	// Ended is the way in which a run ended, and after which round; 0: after none.
+	// notes are by seat, ascending by round.
+	Ended(notes [][]*synod.Opinion, honest []bool) (way string, round int)
+}
+
 // Entry is a protocol's line in the catalogue.
 type Entry struct {
 	synod.Entry

@@ -37,6 +37,7 @@ func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 
 // columns are the rates that a grid's table shows where any cell has them.
 var columns = []struct{ name, says string }{
+	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
 	{"decision_accuracy", "decided"}, {"capture", "captured"},
@@ -113,7 +114,9 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 	head := []string{
 		fmt.Sprintf("%s · %s", g.Preset, g.Source),
 		fmt.Sprintf("members: %s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.standing()),
-		plain(g.Note),
+	}
+	if g.Note != "" {
+		head = append(head, plain(g.Note))
 	}
 	below := []string{
 		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds),

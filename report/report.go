@@ -72,8 +72,10 @@ type Report struct {
 	Unscored    int               `json:"unscored"`
 	Groups      metrics.Groups    `json:"groups"`
 	Rounds      []metrics.Round   `json:"rounds"`
-	Calibration *Calibration      `json:"calibration"` // null: no member said how sure it is
-	Drops       []Drop            `json:"drops"`       // pairs of seats in order; without those that never met
+	Calibration *Calibration      `json:"calibration"`           // null: no member said how sure it is
+	Drops       []Drop            `json:"drops"`                 // pairs of seats in order; without those that never met
+	Endings     []metrics.Ending  `json:"endings,omitempty"`     // of a protocol whose runs end in named ways
+	Stops       []int             `json:"stop_rounds,omitempty"` // after which round they ended, ascending, of those that did
 	Calls       Calls             `json:"calls"`
 	Tokens      Tokens            `json:"tokens"`
 	Cost        *llm.Cost         `json:"cost"` // null: not all prices are known

@@ -27,6 +27,9 @@ func (r *Report) rows() []row {
 		{"liveness", "ended with enough live members", m.Liveness},
 		{"effective_votes", fmt.Sprintf("effective votes, of %d honest members", r.Honest), m.EffectiveVotes},
 	}
+	for _, e := range r.Endings {
+		rows = append(rows, row{e.Name, "ended " + e.Name, e.Rate})
+	}
 	if r.Baselines.Strong != nil {
 		rows = append(rows, row{"single_strong", "alone: one strong member", r.Baselines.Strong})
 	}

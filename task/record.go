@@ -11,15 +11,16 @@ type Record struct {
 	Level    int            `json:"level,omitempty"`
 	Topic    string         `json:"topic,omitempty"`
 	Note     string         `json:"note,omitempty"`
+	Ungraded bool           `json:"ungraded,omitempty"`
 }
 
 // Record is the item with its key.
 func (it Item) Record() Record {
-	return Record{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note}
+	return Record{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note, Ungraded: it.ungraded}
 }
 
 // Item is the recorded item, checked as a loaded one is.
 func (r Record) Item() (Item, error) {
-	it := Item{Question: r.Question, Level: r.Level, Topic: r.Topic, Note: r.Note, key: r.Key}
+	it := Item{Question: r.Question, Level: r.Level, Topic: r.Topic, Note: r.Note, key: r.Key, ungraded: r.Ungraded}
 	return it, it.check()
 }

@@ -42,8 +42,13 @@ type Item struct {
 	Topic    string // the subject or kind, "" where the set has none
 	Note     string // what a reader of results must know, such as that the wording is not the data set's
 
-	key string
+	key      string
+	ungraded bool // it has no right answer
 }
+
+// Ungraded makes an item that has no right answer, such as a game: every answer to
+// it stays unscored.
+func Ungraded(q synod.Question) Item { return Item{Question: q, ungraded: true} }
 
 // NewItem makes an item. The key must be one that the question's grader can read.
 func NewItem(q synod.Question, key string) (Item, error) {
@@ -59,6 +64,10 @@ func (it *Item) check() error {
 		return fmt.Errorf("the question is empty")
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return fmt.Errorf("a choice question needs two choices at least, and has %d", len(q.Options))
+	case it.ungraded && it.key != "":
+		return fmt.Errorf("it is ungraded, and has an answer")
+	case it.ungraded:
+		return nil
 	case it.key == "":
 		return fmt.Errorf("there is no answer")
 	}

@@ -46,6 +46,7 @@ type benchFlags struct {
 	levels   []int
 	members  string
 	cell     string
+	rounds   int
 	dryRun   bool
 	asJSON   bool
 }
@@ -87,6 +88,7 @@ printed.`,
 	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.StringVar(&f.members, "members", "", "of a preset: simulated, embedded, recorded, or a council `file` that has the models it seats (default simulated)")
+	fl.IntVar(&f.rounds, "rounds", 0, "of a preset that plays games: rounds at most (default: the paper's)")
 	fl.StringVar(&f.cell, "cell", "", "of a preset: only the cells whose names fit a `pattern`, such as 'sac-*'")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the run costs at least, probably and at most, and ask nothing")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print as JSON")
@@ -115,8 +117,8 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if p, err := preset.Catalogue.Find(name); err == nil {
 		return a.presetRun(cmd, p, f)
 	}
-	if f.members != "" || f.cell != "" {
-		return fail(exitUsage, fmt.Errorf("--members and --cell are for presets, and %q is none", name), "see: synod list presets")
+	if f.members != "" || f.cell != "" || f.rounds != 0 {
+		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets, and %q is none", name), "see: synod list presets")
 	}
 	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
 		known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())

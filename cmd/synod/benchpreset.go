@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		}
 	}
 	grid, err := p.Draft(preset.Options{
-		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell, Program: "synod " + release, Env: a.env(),
+		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell, Rounds: f.rounds, Program: "synod " + release, Env: a.env(),
 	})
 	if err != nil {
 		return configError(err)
@@ -35,7 +36,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return occupied(err, f.out)
 	}
 	if !a.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d cells · %s\n", len(grid.Cells), grid.Note)
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells), grid.Note)))
 	}
 	return a.benchWork(cmd, grid, f.parallel)
 }

@@ -52,7 +52,7 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 	})
 	root.AddCommand(
 		askCommand(a), replayCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
-		gradeCommand(), benchCommand(a), configCommand(a), graphCommand(a), probeCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
+		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
 	)
 	return root
 }

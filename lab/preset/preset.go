@@ -30,8 +30,9 @@ type Options struct {
 	Members string // simulated, embedded, recorded, or the path of a council file with the preset's models; "": simulated
 	Data    string // where the questions lie; "": in Pulled, else built-in ones
 	Pulled  string // where fetched sets lie
-	N       int    // questions of a cell; 0: as many as the paper has
+	N       int    // questions of a cell, or games; 0: as many as the paper has
 	Repeat  int
+	Rounds  int // of a game at most; 0: as many as the paper has
 	Seed    uint64
 	Only    string // a pattern of cell names; "": all
 	Program string
@@ -53,6 +54,8 @@ type plan struct {
 	items []task.Item
 	note  string
 	cells []cell
+
+	repeat int // runs of every item beside Options.Repeat; 0: one
 }
 
 // cell is a cell and its council.
@@ -62,7 +65,7 @@ type cell struct {
 }
 
 // Catalogue is the table of presets.
-var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables())...)
+var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures())...)
 
 // Draft puts the grid together. It opens the models and asks nothing.
 func (p Preset) Draft(o Options) (*lab.Grid, error) {
@@ -90,7 +93,7 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 		}
 		m.Cells = append(m.Cells, c.Cell)
 		plans = append(plans, lab.Plan{
-			Program: o.Program, Task: all.task, Items: all.items, Repeat: o.Repeat, Seed: o.Seed, Spec: c.spec, Env: o.Env,
+			Program: o.Program, Task: all.task, Items: all.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed, Spec: c.spec, Env: o.Env,
 		})
 	}
 	if len(plans) == 0 {

@@ -91,6 +91,20 @@ func at(notes []*synod.Opinion, t int) *synod.Opinion {
 	return nil
 }
 
+// Endings lists the outcomes by name.
+func (g *Game) Endings() (names []string) {
+	for _, o := range Outcomes() {
+		names = append(names, string(o))
+	}
+	return names
+}
+
+// Ended is Judge by name.
+func (g *Game) Ended(notes [][]*synod.Opinion, honest []bool) (string, int) {
+	r := g.Judge(notes, honest)
+	return string(r.Outcome), r.Stop
+}
+
 // Veto reports that b Byzantine players of n can keep the others from ever ending
 // the game by two thirds: they are more than a third (I-GM-4).
 func Veto(n, b int) bool { return 3*(n-b) < 2*n }
