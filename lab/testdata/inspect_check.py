@@ -30,6 +30,8 @@ SYNOD = str(pathlib.Path(sys.argv[1]).resolve())
 FOLDER = pathlib.Path(sys.argv[2]).resolve()
 RATES = ("iaa", "faa", "bfti", "ra", "h_majority", "decision_accuracy", "agreed", "capture", "liveness")
 
+PROTOCOLS = ("majority", "single", "weighted-majority", "self-consistency", "debate", "cp-wbft")
+
 SIMULATED = """
 council: four
 protocol: {name: sac, rounds: 2}
@@ -109,8 +111,9 @@ def members(samples, adversaries, last):
         for note in s.store.get("rounds", []):
             if last or note["round"] == 0:
                 held[note["seat"]] = note.get("verdict")
+        known += len(adversaries) if held else 0  # wrong, whatever they hold
         for seat, verdict in held.items():
-            known += seat in adversaries or verdict in ("right", "wrong")
+            known += seat not in adversaries and verdict in ("right", "wrong")
             right += seat not in adversaries and verdict == "right"
     return right, known
 
@@ -192,6 +195,10 @@ def main():
     synod("bench", "run", "builtin", "-c", FOLDER / "sim.yaml", "-n", 40, "--repeat", 3, "-o", FOLDER / "simulated")
     log = check(FOLDER / "simulated", "success")
     assert any(not s.scores for s in log.samples), "every question was decided: nothing is known of unscored samples"
+
+    for protocol in PROTOCOLS:
+        synod("bench", "run", "builtin", "-c", FOLDER / "sim.yaml", "--set", f"protocol={{name: {protocol}}}", "-n", 20, "-o", FOLDER / protocol)
+        check(FOLDER / protocol, "success")
 
     synod("bench", "run", FOLDER / "own.jsonl", "-c", FOLDER / "served.yaml", "-o", FOLDER / "served")
     log = check(FOLDER / "served", "success")
