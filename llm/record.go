@@ -48,7 +48,7 @@ type record struct {
 	Gold       *string  `json:"gold"`
 	Response   string   `json:"response"`
 	Answer     *string  `json:"answer"`
-	Confidence *float64 `json:"confidence"`
+	Confidence *float64 `json:"confidence"` // by a probe, or of a typed member; what is stated in words stands in Response
 	Correct    *bool    `json:"correct"`
 
 	Kind     Kind           `json:"kind"`
@@ -126,7 +126,7 @@ func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error
 		l.w.write(record{
 			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
 			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,
-			Form: p.Question.Form, Options: p.Question.Options, Logprob: reply.Logprob, Usage: reply.Usage,
+			Form: p.Question.Form, Options: p.Question.Options, Logprob: reply.Logprob, Confidence: reply.Confidence, Usage: reply.Usage,
 		})
 	}
 	return reply, err
