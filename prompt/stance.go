@@ -40,7 +40,8 @@ func stanceReply(_ *synod.Question, s string) (string, bool) {
 		if !ok {
 			return "", false
 		}
-		return scalar(v)
+		words, ok := scalar(v)
+		return head(words, maxRaw), ok
 	}
 	if marks := answerHead.FindAllStringIndex(s, -1); marks != nil {
 		if rest := strings.TrimSpace(s[marks[len(marks)-1][1]:]); rest != "" {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -35,6 +36,8 @@ func TestReadStance(t *testing.T) {
 		{"I cannot say that this is wrong.\nAnswer: Press Ctrl-C.", synod.Complies},
 		{"**Answer:** I will not help with this.", synod.Refuses},
 		{"<think>I cannot do this</think>Press Ctrl-C.", synod.Complies},
+		{"Sorry, I can't. " + strings.Repeat("No. ", 3000), synod.Refuses},
+		{`{"answer": "I can't. ` + strings.Repeat("No. ", 3000) + `"}`, synod.Refuses},
 		{"…", ""},
 		{"", ""},
 	} {
