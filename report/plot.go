@@ -27,7 +27,7 @@ type Plot struct {
 // function and a line here.
 func (r *Report) Plots() []Plot {
 	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, groupsPlot, dropsPlot} {
+	for _, plot := range []func(*Report) *Plot{accuracyPlot, groupsPlot, dropsPlot, calibrationPlot} {
 		if f := plot(r); f != nil {
 			out = append(out, *f)
 		}

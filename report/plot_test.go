@@ -49,11 +49,13 @@ func TestPlots(t *testing.T) {
 	if err := report.Save(dir, plots); err != nil {
 		t.Fatal(err)
 	}
-	texts := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"}}
+	texts := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
+		"calibration": {"gpt[2J", "0.2", "confidence"}}
 	data := map[string][]string{
-		"accuracy": {"recorded+simulated", "strong", "1", "", "0", "", ""},
-		"groups":   {"recorded+simulated", "weak", "after", "0.5", "10"},
-		"dropped":  {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
+		"accuracy":    {"recorded+simulated", "strong", "1", "", "0", "", ""},
+		"groups":      {"recorded+simulated", "weak", "after", "0.5", "10"},
+		"calibration": {"recorded+simulated", "gpt[2J", "0.9", "1", "0.9", "0.5", "2"},
+		"dropped":     {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
 	}
 	for _, f := range plots {
 		read := func(ending string) []byte {
