@@ -44,6 +44,9 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.findPrompts(); err != nil {
+		return nil, err
+	}
 	c.prompts = c.book.Digests()
 	if c.record, err = recordOf(c.spec); err != nil {
 		return nil, err

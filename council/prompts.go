@@ -2,6 +2,9 @@ package council
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"synod.dev/synod/journal"
@@ -10,6 +13,23 @@ import (
 // Prompts are digests of the pages that say this council's prompts in words, by
 // name.
 func (c *Council) Prompts() map[string]string { return c.prompts }
+
+// findPrompts refuses a folder of prompts that is not there or holds none: the
+// protocol's own in their place are not what was asked for. A replay, which says
+// nothing to anyone, does without.
+func (c *Council) findPrompts() error {
+	if c.spec.Prompts == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(c.spec.Prompts)
+	if err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".tmpl" }) {
+		err = fmt.Errorf("%s holds no .tmpl file; the protocol's pages are: %s", c.spec.Prompts, strings.Join(c.book.Names(), ", "))
+	}
+	if err != nil {
+		return &ConfigError{Section: "prompts", Err: err}
+	}
+	return nil
+}
 
 // ChangedPrompts lists, in words, in which pages two sets of digests differ; none
 // where either is not known.
