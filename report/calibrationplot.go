@@ -71,7 +71,7 @@ func (r *Report) calibrationChart() (chart, error) {
 		lines.Color, lines.Width = ink, vg.Points(1.5)
 		points.Color, points.Shape, points.Radius = ink, draw.CircleGlyph{}, vg.Points(3)
 		c.Add(lines, points)
-		c.legend.Add(plain(m.Model), lines, points)
+		c.explain(m.Model, lines, points)
 	}
 	var names []plot.Tick
 	for k := range 6 {

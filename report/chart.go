@@ -85,6 +85,14 @@ func (c *chart) interval(x float64, r *metrics.Rate, ink color.Color) error {
 	return nil
 }
 
+// explain adds a line to the legend; a long name is cut to the room that there is.
+func (c *chart) explain(name string, signs ...plot.Thumbnailer) {
+	if letters := []rune(plain(name)); len(letters) > 13 {
+		name = string(letters[:12]) + "…"
+	}
+	c.legend.Add(plain(name), signs...)
+}
+
 // on draws the chart beside its legend.
 func (c *chart) on(canvas draw.Canvas) {
 	canvas.SetColor(color.White)

@@ -79,7 +79,7 @@ func (p *page) run(r *Report) {
 		Label   string
 		Rates   []rate
 		Remarks []string
-	}{r, r.label(), rates, r.remarks()})
+	}{r, r.label(), rates, append(r.remarks(), r.Calibration.notes()...)})
 	if r.Compared != nil {
 		p.show("compared", struct {
 			*Compared

@@ -33,7 +33,8 @@ func full() *report.Report {
 }
 
 func question(id string) *report.Question {
-	own := synod.Opinion{Answer: "42", Surface: "forty-two", Source: synod.Own}
+	sure := .95
+	own := synod.Opinion{Confidence: &sure, Answer: "42", Surface: "forty-two", Source: synod.Own}
 	next := synod.Opinion{Round: 1, Answer: "42", Source: synod.Adopted, From: []synod.NodeID{0}, Scores: []synod.Judged{{Of: 0, Score: .25}, {Of: 2, Score: synod.Untrusted}}, Retained: []synod.NodeID{0}, Dropped: []synod.NodeID{2}}
 	return &report.Question{
 		Question: synod.Question{ID: id, Text: "How many?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "all"}}},
@@ -88,6 +89,7 @@ func TestHostile(t *testing.T) {
 	for i := range r.Drops {
 		r.Drops[i].By, r.Drops[i].Of = r.Seats[i%2].ID, r.Seats[2].ID
 	}
+	r.Calibration.Models[0].Model = hostile
 	q := question(hostile)
 	q.Text, q.Key, q.Reason, q.Status, q.Answer, q.Form = hostile, hostile, hostile, hostile, hostile, hostile
 	q.Options, q.Votes[0].Answer, q.Votes[0].Seats = []synod.Option{{Label: hostile, Text: hostile}}, hostile, []string{hostile}
@@ -128,8 +130,8 @@ func TestPage(t *testing.T) {
 	page := html(t, full(), detail)
 	for _, want := range []string{
 		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; img-src data:", "prefers-color-scheme:dark", "width=device-width",
-		"The first 2 of 5 questions; the rest: ask", "McNemar", "the deadlinepassed", "<b>1</b>failed", "<b>0</b>unfinished", "2 of 8", "<s>m unreadable</s>", "<span>a 0.25</span>",
-		"adopted from a", "wrote forty-two", "nothing new", `class="none"`, "90.0 %", "n 40",
+		"The first 2 of 5 questions; the rest: ask", "McNemar", "the deadlinepassed", "<b>1</b>failed", "<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
+		"adopted from a", "wrote forty-two", "nothing new", "confidence 0.95", `class="none"`, "90.0 %", "n 40",
 	} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("no %q", want)

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,14 +46,15 @@ type memberRow struct {
 
 type cell struct {
 	Held
-	How   string  // how the member came to its answer, and what went wrong
-	Given []given // by seat
+	How   string // how the member came to its answer, and what went wrong
+	Given []given
 }
 
-// given is what a member made of an answer that it had before it.
+// given is what a member made of answers that it had before it: names and scores
+// by seat, of neighbours in that order that fared alike.
 type given struct {
-	Who, Score string
-	Dropped    bool
+	Text    string
+	Dropped bool
 }
 
 func (r *Report) memberRows(q *Question) []memberRow {
@@ -80,6 +81,9 @@ func (r *Report) how(h Held) string {
 	if len(h.From) > 0 {
 		words[0] += " from " + r.names(h.From)
 	}
+	if h.Confidence != nil {
+		words = append(words, fmt.Sprintf("confidence %.2f", *h.Confidence))
+	}
 	if s := cut(plain(h.Surface)); s != "" && s != plain(string(h.Answer)) {
 		words = append(words, "wrote "+s)
 	}
@@ -96,27 +100,21 @@ func (r *Report) how(h Held) string {
 }
 
 // given lists all peers that the note speaks of, the member's own score too.
-func (r *Report) given(h Held) []given {
-	type said struct {
-		of synod.NodeID
-		given
-	}
-	var all []said
-	add := func(of synod.NodeID, score string) {
-		if !slices.ContainsFunc(all, func(s said) bool { return s.of == of }) {
-			all = append(all, said{of, given{r.name(of), score, slices.Contains(h.Dropped, of)}})
-		}
+func (r *Report) given(h Held) (out []given) {
+	scores := map[synod.NodeID]string{}
+	for _, of := range slices.Concat(h.Retained, h.Dropped) {
+		scores[of] = ""
 	}
 	for _, s := range h.Scores {
-		add(s.Of, s.Score.String())
+		scores[s.Of] = "\u00a0" + s.Score.String() // a name and its score stay in one line
 	}
-	for _, of := range slices.Concat(h.Retained, h.Dropped) {
-		add(of, "")
-	}
-	slices.SortFunc(all, func(a, b said) int { return cmp.Compare(a.of, b.of) })
-	out := make([]given, len(all))
-	for i, s := range all {
-		out[i] = s.given
+	for _, of := range slices.Sorted(maps.Keys(scores)) {
+		text, dropped := plain(r.name(of))+scores[of], slices.Contains(h.Dropped, of)
+		if last := len(out) - 1; last >= 0 && out[last].Dropped == dropped {
+			out[last].Text += " " + text
+			continue
+		}
+		out = append(out, given{text, dropped})
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func (r *Report) accuracyChart() (chart, error) {
 	c.X.Label.Text = "round"
 	groups := r.groups()
 	for k, g := range groups {
-		aside := .06 * (float64(k) - float64(len(groups)-1)/2) // intervals stand side by side
+		aside := .012 * float64(len(r.Rounds)) * (float64(k) - float64(len(groups)-1)/2) // intervals stand side by side
 		var line plotter.XYs
 		for _, m := range r.Rounds {
 			if rate := g.round(m); rate != nil {
@@ -90,7 +90,7 @@ func (r *Report) accuracyChart() (chart, error) {
 		lines.Color, lines.Width = g.colour, vg.Points(1.5)
 		points.Color, points.Shape, points.Radius = g.colour, g.shape, vg.Points(3)
 		c.Add(lines, points)
-		c.legend.Add(g.name, lines, points)
+		c.explain(g.name, lines, points)
 	}
 	last := 0
 	var names []plot.Tick
@@ -161,8 +161,8 @@ func (r *Report) groupsChart() (chart, error) {
 			}
 		}
 	}
-	c.legend.Add("before", swatch{pale(allColour)})
-	c.legend.Add("after", swatch{allColour})
+	c.explain("before", swatch{pale(allColour)})
+	c.explain("after", swatch{allColour})
 	c.fix(-.6, float64(len(names))-.4, names)
 	return c, nil
 }
