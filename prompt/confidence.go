@@ -24,19 +24,25 @@ var (
 func ReadConfidence(text string) (float64, bool) {
 	s := spoken(text)
 	if body, wants := jsonObject(s); wants {
-		v, ok := member(body, "confidence")
-		if !ok {
-			return 0, false
-		}
-		words, ok := scalar(v)
-		if !ok {
-			return 0, false
-		}
-		c, rest, ok := confidence(words)
-		return c, ok && strings.TrimSpace(rest) == ""
+		return objectConfidence(body)
 	}
 	_, c, ok := cutConfidence(s)
 	return c, ok
+}
+
+// objectConfidence reads a JSON number, or a string that is a value and nothing else.
+func objectConfidence(body string) (float64, bool) {
+	v, ok := member(body, "confidence")
+	words, isScalar := scalar(v)
+	if !ok || !isScalar {
+		return 0, false
+	}
+	if v[0] != '"' {
+		c, err := strconv.ParseFloat(words, 64)
+		return c + 0, err == nil && c >= 0 && c <= 1 // -0 becomes 0
+	}
+	c, rest, ok := confidence(words)
+	return c, ok && strings.TrimSpace(rest) == ""
 }
 
 // cutConfidence takes the last statement of confidence out of prose, so that what
