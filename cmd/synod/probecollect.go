@@ -45,7 +45,7 @@ func (f *collectFlags) add(cmd *cobra.Command) {
 	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or answers=written (repeatable)")
 	fl.IntSliceVar(&f.layers, "layers", nil, "layers to keep, counted from 0 (default: all)")
 	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"}, "query (last token of the prompt), last (of the answer), mean (over the answer)")
-	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model how sure it is; it takes about as long as the answers")
+	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model how sure it is, which takes another line a question")
 }
 
 func probeCollect(a *app) *cobra.Command {
@@ -57,8 +57,9 @@ func probeCollect(a *app) *cobra.Command {
 		Short: "Collect graded answers with their hidden states",
 		Long: `Puts the first N questions of a task to the model in the box, at temperature 0
 unless --set says otherwise, captures hidden states while it answers, grades the
-answers and asks how sure it is of each. What has options is answered by the
-likelihood of their words; the answer's tokens are then those of the chosen option.
+answers and asks how sure it is of each (not with answers=written: the confidence
+would stand in the reply whose states are read). What has options is answered by
+the likelihood of their words; the answer's tokens are then those of the chosen one.
 
 The same command goes on with a folder that was interrupted, or collects more
 with a larger -n.
@@ -101,28 +102,18 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*pr
 			return nil, err
 		}
 	}
-	member, err := a.openProber(f, nil)
+	member, err := a.openProber(f)
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
 	defer member.(llm.Closer).Close()
 	asker := probing.Asker{Seed: f.source.seed}
-	if !f.noStated {
-		if asker.Stated, err = a.openProber(f, map[string]any{"temperature": 0, "max_tokens": statedTokens}); err != nil {
-			return nil, fail(exitUsage, err)
-		}
-		defer asker.Stated.(llm.Closer).Close()
-	}
 	asker.Member, _ = llm.AsProber(member)
 	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
-// statedTokens is enough for a confidence and too little for a story.
-const statedTokens = 16
-
-// openProber opens the model in the box so that its hidden states can be had. What
-// is fixed goes over what --set says.
-func (a *app) openProber(f collectFlags, fixed map[string]any) (llm.Model, error) {
+// openProber opens the model in the box so that its hidden states can be had.
+func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	settings, given := map[string]any{"model": f.model, "temperature": 0}, map[string]any{}
 	layer, err := council.Set("--set", f.sets)
 	if err == nil {
@@ -132,7 +123,6 @@ func (a *app) openProber(f collectFlags, fixed map[string]any) (llm.Model, error
 		return nil, err
 	}
 	maps.Copy(settings, given)
-	maps.Copy(settings, fixed)
 	text, err := yaml.Marshal(settings)
 	if err != nil {
 		return nil, err
@@ -149,7 +139,7 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 		return nil, a.cutOff(err, nil, len(items))
 	}
 	subject.Form = formOf(items)
-	want := probing.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated, Layers: f.layers}
+	want := probing.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
 	for _, p := range f.positions {
 		want.Positions = append(want.Positions, engine.Position(p))
 	}

@@ -18,56 +18,20 @@ import (
 
 // Asker is whom a collection asks.
 type Asker struct {
-	Member llm.Prober
-	// Stated answers when asked how sure it is of the member's answer: the same model,
-	// greedy and short. Nil: it is not asked.
-	Stated   llm.Model
+	Member   llm.Prober
 	Seed     uint64
 	Progress func(done, total int) // may be nil
 }
 
-// The page "answer" asks a question as the protocols' do. "sure" asks for a confidence
-// in an answer that has been given (Eq. 1, with the answer held fixed, so that what is
-// stated and what is hidden are about the same answer). A member that continues text
-// sees three examples, one of them wrong; its number is held to a number's grammar,
-// and is still unreadable where it is above 1.
-var pages = fstest.MapFS{
-	"answer.tmpl": {Data: []byte(`{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
+// page asks a question as the protocols' do.
+var page = fstest.MapFS{"answer.tmpl": {Data: []byte(`{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
 {{define "user"}}{{.Question.Text}}
 {{- range .Question.Options}}
 ({{.Label}}) {{.Text}}
 {{- end}}
 
 Reply as JSON: first "reasoning", kept short; then "answer", which is {{.Wanted}}.{{end}}
-{{define "completion"}}{{.Completion}}{{end}}`)},
-	"sure.tmpl": {Data: []byte(`{{define "system"}}You say honestly how sure you are. You reply with one line and nothing else.{{end}}
-{{define "user"}}Question: {{.Question.Text}}
-{{- range .Question.Options}}
-({{.Label}}) {{.Text}}
-{{- end}}
-
-Your answer was: {{.Quote .Candidate}}
-
-How likely is it that this answer is right? Reply in this form:
-Confidence: <a number from 0.00, certainly wrong, to 1.00, certainly right>{{end}}
-{{define "completion"}}How likely is each answer to be right, from 0.00 (certainly wrong) to 1.00 (certainly right)?
-
-Question: What is 3 + 6?
-Answer: 9
-Confidence: 0.97
-
-Question: What is the capital of Spain?
-Answer: Oslo
-Confidence: 0.04
-
-Question: What colour is a lemon?
-Answer: yellow
-Confidence: 0.92
-
-Question: {{.Question.Text}}
-Answer: {{.Spelled .Candidate}}
-Confidence:{{end}}`)},
-}
+{{define "completion"}}{{.Completion}}{{end}}`)}}
 
 // Collect asks the questions that have not been answered yet, in their order. It
 // returns when all are done, when ctx ends or when a call fails; what was answered is
@@ -82,7 +46,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, f.end()) }()
-	book, err := prompt.NewBook("probing", pages)
+	book, err := prompt.NewBook("probing", page)
 	if err != nil {
 		return err
 	}
@@ -113,6 +77,9 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 func (f *Folder) one(ctx context.Context, book *prompt.Book, it task.Item, a Asker) error {
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
+	if f.Head.Stated {
+		p.Confide = synod.ConfideStated
+	}
 	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Book: book}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
 	var failed *llm.Failure
 	if errors.As(err, &failed) && failed.Status == synod.Unreadable {
@@ -129,40 +96,8 @@ func (f *Folder) one(ctx context.Context, book *prompt.Book, it task.Item, a Ask
 		}
 	}
 	reply.Status = synod.OK
-	if answer, _, ok := prompt.AnswerOf(&q, &reply, false); ok && states != nil {
-		l.Verdict = it.Grade(answer).Verdict
-		if err := f.confess(ctx, book, &q, answer, a, &l); err != nil {
-			return err
-		}
+	if said, ok := prompt.ConfidedOf(&q, &reply, p.Confide, false); ok && states != nil {
+		l.Verdict, l.Stated = it.Grade(said.Answer).Verdict, said.Confidence
 	}
 	return f.keep(l, record)
-}
-
-// confess asks for a stated confidence in the answer.
-func (f *Folder) confess(ctx context.Context, book *prompt.Book, q *synod.Question, answer synod.Answer, a Asker, l *Line) error {
-	if a.Stated == nil {
-		return nil
-	}
-	sure := *q
-	sure.Form = synod.Number
-	written := f.Head.Subject.Answers == "written"
-	p := &synod.Prompt{Template: "probing/sure", Purpose: synod.Answering, Question: &sure, Candidate: answer, Exact: written, Seed: a.Seed, Spelling: map[synod.Answer]string{answer: l.Answer}}
-	for _, o := range q.Options {
-		if o.Label == string(answer) {
-			p.Spelling[answer] = o.Text
-		}
-	}
-	reply, err := a.Stated.Complete(ctx, llm.Request{Prompt: p, Book: book})
-	if err != nil {
-		return err
-	}
-	l.Confess, l.Said = synod.OK, prompt.Clean(reply.Text, 200)
-	text := reply.Text
-	if reply.Typed { // it went on where the page ends
-		text = "Confidence: " + text
-	}
-	if c, ok := prompt.ReadConfidence(text); ok {
-		l.Stated = &c
-	}
-	return nil
 }

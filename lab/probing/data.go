@@ -37,7 +37,7 @@ func (f *Folder) Data() (probe.Data, Left, error) {
 			continue
 		}
 		rows = append(rows, int64(i))
-		d.Samples = append(d.Samples, probe.Sample{Question: l.Question, Right: l.Verdict == task.Right, Logprob: l.Logprob, Stated: l.Stated, Asked: l.Confess != ""})
+		d.Samples = append(d.Samples, probe.Sample{Question: l.Question, Right: l.Verdict == task.Right, Logprob: l.Logprob, Stated: l.Stated, Asked: f.Head.Stated})
 	}
 	d.States = func(layer int, position string) ([][]float32, error) { return f.layer(rows, layer, position) }
 	if len(rows) == 0 {

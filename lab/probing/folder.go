@@ -40,7 +40,7 @@ type Head struct {
 	Seed      uint64            `json:"seed"`
 	Subject   probe.Subject     `json:"subject"`
 	Identity  string            `json:"identity"` // of the member: everything that changes an answer
-	Stated    bool              `json:"stated"`   // it is also asked how sure it is
+	Stated    bool              `json:"stated"`   // it is also asked how sure it is (CP-1)
 	Layers    []int             `json:"layers"`
 	Positions []engine.Position `json:"positions"`
 }
@@ -56,9 +56,7 @@ type Line struct {
 	Verdict  task.Verdict `json:"verdict"`
 	Tokens   int          `json:"tokens"` // of the answer; 0: there are no states of it
 	Logprob  *float64     `json:"logprob"`
-	Stated   *float64     `json:"stated"`          // null: not asked, or unreadable
-	Said     string       `json:"said,omitempty"`  // what it said when asked how sure it is, untrusted
-	Confess  synod.Status `json:"asked,omitempty"` // how that call ended; "": not asked
+	Stated   *float64     `json:"stated"` // null: not asked, or unreadable
 }
 
 // Folder is a collection.

@@ -45,19 +45,12 @@ func (m *fake) Probe(_ context.Context, r llm.Request, want engine.Capture) (syn
 			s.Data = append(s.Data, n, float32(l), float32(p))
 		}
 	}
-	logprob := -1.0
-	return synod.Reply{Typed: true, Answer: "A", Text: "A", Logprob: &logprob}, s, nil
-}
-
-type sayer struct{ said string }
-
-func (s sayer) Info() llm.Info { return llm.Info{} }
-func (s sayer) Complete(_ context.Context, r llm.Request) (synod.Reply, error) {
-	chat, err := r.Chat()
-	if err != nil || !strings.HasSuffix(chat.Completion, "\nAnswer: apple\nConfidence:") || !strings.Contains(chat.User, `Your answer was: "apple"`) {
-		return synod.Reply{}, fmt.Errorf("%w, or it does not see the answer: %q", err, chat.Completion)
+	logprob, sure := -1.0, 0.25
+	reply := synod.Reply{Typed: true, Answer: "A", Text: "A", Logprob: &logprob}
+	if r.Prompt.Confide == synod.ConfideStated && n != 5 {
+		reply.Confidence = &sure
 	}
-	return synod.Reply{Typed: true, Text: s.said}, nil
+	return reply, s, nil
 }
 
 func questions(t *testing.T, n int) (items []task.Item) {
@@ -86,7 +79,7 @@ func TestCollectSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := whole.Collect(t.Context(), items, Asker{Member: &fake{}, Stated: sayer{"0.75"}}); err != nil {
+	if err := whole.Collect(t.Context(), items, Asker{Member: &fake{}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, damage := range []func(dir string) error{
@@ -101,7 +94,7 @@ func TestCollectSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop := errors.New("the engine died")
-		if err := f.Collect(t.Context(), items, Asker{Member: &fake{fail: map[string]error{"q3": stop}}, Stated: sayer{"0.75"}}); !errors.Is(err, stop) || !strings.Contains(err.Error(), "question q3") {
+		if err := f.Collect(t.Context(), items, Asker{Member: &fake{fail: map[string]error{"q3": stop}}}); !errors.Is(err, stop) || !strings.Contains(err.Error(), "question q3") {
 			t.Fatal(err)
 		}
 		if err := damage(dir); err != nil {
@@ -111,7 +104,7 @@ func TestCollectSurvives(t *testing.T) {
 			t.Fatalf("%d lines, %v", len(f.Lines), err)
 		}
 		m := &fake{}
-		if err := f.Collect(t.Context(), items, Asker{Member: m, Stated: sayer{"0.75"}}); err != nil || !reflect.DeepEqual(m.asked, []string{"q3", "q4", "q5", "q6"}) {
+		if err := f.Collect(t.Context(), items, Asker{Member: m}); err != nil || !reflect.DeepEqual(m.asked, []string{"q3", "q4", "q5", "q6"}) {
 			t.Fatalf("asked %v, %v", m.asked, err)
 		}
 		if !reflect.DeepEqual(f.Lines, whole.Lines) {
@@ -142,7 +135,7 @@ func TestData(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &fake{fail: map[string]error{"q2": &llm.Failure{Status: synod.Unreadable, Err: errors.New("the answer is longer than a line")}}}
-	if err := f.Collect(t.Context(), questions(t, 7), Asker{Member: m, Stated: sayer{"90"}}); err != nil {
+	if err := f.Collect(t.Context(), questions(t, 7), Asker{Member: m}); err != nil {
 		t.Fatal(err)
 	}
 	d, left, err := f.Data()
@@ -151,7 +144,7 @@ func TestData(t *testing.T) {
 	}
 	rows := []float32{0, 1, 3, 5, 6}
 	for i, s := range d.Samples {
-		if s.Question != fmt.Sprintf("q%v", rows[i]) || s.Right != (int(rows[i])%2 == 0) || !s.Asked || s.Stated != nil || *s.Logprob != -1 {
+		if s.Question != fmt.Sprintf("q%v", rows[i]) || s.Right != (int(rows[i])%2 == 0) || !s.Asked || (s.Stated == nil) != (rows[i] == 5) || *s.Logprob != -1 {
 			t.Errorf("%+v", s)
 		}
 	}
