@@ -7,7 +7,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check race fuzz campaign bench transcript inspect clean
+.PHONY: help build model test check race fuzz campaign bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ bench: ## the benchmarks that docs/performance.md reports
 
 transcript: ## renew the transcripts; read the diff
 	@for t in protocol/*/testdata; do $(GO) test ./$${t%/testdata} -run "Transcripts|Protocol" -rewrite || exit 1; done
+
+probe: build ## collect, train and measure a probe; TASK=arc-easy DATA=folder N=500 for another task
+	$(BIN) probe train runs/probe-$(or $(TASK),builtin) --collect $(or $(TASK),builtin) -n $(or $(N),300) --components 16,64,256 $(if $(DATA),--data $(DATA))
 
 inspect: build ## have the released inspect_ai read exported logs (fetches it into a throw-away environment)
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \

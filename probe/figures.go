@@ -47,7 +47,7 @@ type Bin struct {
 	To         float64  `json:"to"`
 	N          int      `json:"n"`
 	Confidence *float64 `json:"confidence"` // mean; nil in an empty bin
-	Right      *float64 `json:"right"`      // share
+	Right      *Figure  `json:"right"`      // share, with Wilson's interval
 }
 
 // bins is how many equally wide stretches [0,1] is cut into.

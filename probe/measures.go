@@ -120,7 +120,8 @@ func binned(list []Judged) []Bin {
 		}
 		if n := float64(out[b].N); n > 0 {
 			conf, right = conf/n, right/n
-			out[b].Confidence, out[b].Right = &conf, &right
+			low, high := wilson(right, n)
+			out[b].Confidence, out[b].Right = &conf, &Figure{right, low, high}
 		}
 	}
 	return out

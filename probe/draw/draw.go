@@ -72,17 +72,30 @@ func Layers(r probe.Report, format string) ([]byte, error) {
 	if err := dashes(p, plotter.XYs{{X: low, Y: 0.5}, {X: math.Max(top, low+1), Y: 0.5}}, "chance"); err != nil {
 		return nil, err
 	}
+	p.X.Max = low + (top-low)*1.2 // beyond the layers stands the legend
+	p.X.Tick.Marker = ticks(int(low), int(top), max(1, int(top-low)/6), 1)
 	p.Legend.Top = true
 	return render(p, format)
 }
 
+// ticks are at every step from low to high, in units of 1/per.
+func ticks(low, high, step, per int) plot.ConstantTicks {
+	var t plot.ConstantTicks
+	for i := low; i <= high; i += step {
+		t = append(t, plot.Tick{Value: float64(i) / float64(per), Label: fmt.Sprint(float64(i) / float64(per))})
+	}
+	return t
+}
+
 // Reliability draws how often answers are right against the confidence in them, for
-// the probe and its rivals; a point's area grows with the answers in its bin.
+// the probe and its rivals, with Wilson's 95 % interval; a point's area grows with the
+// answers in its bin.
 func Reliability(r probe.Report, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N)
 	p.X.Label.Text, p.Y.Label.Text = "confidence", "share right"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // beyond 1 stands the legend
+	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(0, 10, 2, 10), ticks(0, 10, 2, 10)
 	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "as promised"); err != nil {
 		return nil, err
 	}
@@ -92,16 +105,18 @@ func Reliability(r probe.Report, format string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Top = true
 	return render(p, format)
 }
 
 func curve(p *plot.Plot, c probe.Rival, shade color.Color) error {
 	var xy plotter.XYs
+	var bars plotter.YErrors
 	var sizes []int
 	for _, b := range c.Figures.Bins {
 		if b.N > 0 {
-			xy, sizes = append(xy, plotter.XY{X: *b.Confidence, Y: *b.Right}), append(sizes, b.N)
+			xy, sizes = append(xy, plotter.XY{X: *b.Confidence, Y: b.Right.Value}), append(sizes, b.N)
+			bars = append(bars, struct{ Low, High float64 }{b.Right.Value - b.Right.Low, b.Right.High - b.Right.Value})
 		}
 	}
 	if len(xy) == 0 {
@@ -116,7 +131,15 @@ func curve(p *plot.Plot, c probe.Rival, shade color.Color) error {
 		share := math.Sqrt(float64(sizes[i]) / float64(c.Figures.N))
 		return draw.GlyphStyle{Color: shade, Radius: vg.Points(2 + 8*share), Shape: draw.CircleGlyph{}}
 	}
-	p.Add(line, points)
+	spread, err := plotter.NewYErrorBars(struct {
+		plotter.XYs
+		plotter.YErrors
+	}{xy, bars})
+	if err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	spread.Color, spread.CapWidth = shade, 0
+	p.Add(line, spread, points)
 	p.Legend.Add(c.Name, line)
 	return nil
 }
