@@ -35,6 +35,7 @@ type Opinion struct {
 	Silent     []NodeID `json:"silent,omitempty"`   // ascending
 	Vote       Vote     `json:"vote,omitempty"`     // in a game: about ending it, after this round
 	Suspects   []NodeID `json:"suspects,omitempty"` // ascending: who was seen to tell different things in this round
+	Panel      *Panel   `json:"panel,omitempty"`    // an evaluator's record of a decision
 	Failed     int      `json:"failed,omitempty"`   // calls of this round that did not end OK
 	Garbled    int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
 	Unsure     int      `json:"unsure,omitempty"`   // answers of this round's calls whose confidence was missing or could not be read

@@ -11,6 +11,7 @@ const (
 	Weighing  Purpose = "weigh"   // the mean log-probability of Candidate after Question (SAC-12)
 	Proposing Purpose = "propose" // a value for Table, with a public reason and private notes (GM-2)
 	Voting    Purpose = "vote"    // whether the game of Table is to end
+	Grading   Purpose = "grade"   // Grades for Candidate (DL-1)
 	Refining  Purpose = "refine"  // an Answer to Question in the light of Own and Peers
 )
 

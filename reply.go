@@ -40,6 +40,7 @@ type Reply struct {
 	Typed  bool    `json:"typed,omitempty"`
 	Answer Answer  `json:"answer,omitempty"` // with Typed, to Answering and Refining
 	Value  float64 `json:"value,omitempty"`  // with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
+	Grades *Grades `json:"grades,omitempty"` // with Typed, to Grading
 	// Confidence in [0,1] that a typed member states, or a probe reads off the
 	// states of any member; nil: none came.
 	Confidence *float64 `json:"confidence,omitempty"`

@@ -180,6 +180,13 @@ func boastful(x synod.Note, mine synod.Answer) synod.Note {
 func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 	r := &synod.Reply{Status: synod.OK, Typed: true}
 	switch p.Purpose {
+	case synod.Grading:
+		r.Grades = new(synod.Grades)
+		if p.Candidate == mine {
+			for i := range r.Grades {
+				r.Grades[i] = synod.MaxGrade
+			}
+		}
 	case synod.Scoring:
 		if p.Candidate == mine {
 			r.Value = 1

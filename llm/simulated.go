@@ -141,6 +141,8 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		reply.Answer = d.answer(it, &roll, uint64(r.Sample))
 	case synod.Scoring:
 		reply.Value = d.score(it, p.Candidate, &roll)
+	case synod.Grading:
+		reply.Grades = d.grade(it, p.Candidate, &roll)
 	case synod.Weighing:
 		reply.Value = math.Log(math.Max(d.score(it, p.Candidate, &roll), 0.001))
 	case synod.Refining:
@@ -196,6 +198,15 @@ func (d *Dice) score(it *item, candidate synod.Answer, roll *dice) float64 {
 		mean = d.right
 	}
 	return min(max(mean+d.cfg.Noise*roll.normal(), 0), 1)
+}
+
+// grade is five scores of their own, in whole marks.
+func (d *Dice) grade(it *item, candidate synod.Answer, roll *dice) *synod.Grades {
+	var g synod.Grades
+	for i := range g {
+		g[i] = math.Round(synod.MaxGrade * d.score(it, candidate, roll))
+	}
+	return &g
 }
 
 func (d *Dice) refine(it *item, p *synod.Prompt, roll *dice) synod.Answer {

@@ -33,6 +33,8 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 		}
 	case synod.Scoring:
 		return scoreSchema
+	case synod.Grading:
+		return gradeSchema
 	case synod.Proposing:
 		return proposalSchema(p)
 	case synod.Voting:
@@ -51,6 +53,7 @@ var confidenceField = field{"confidence", map[string]any{"type": "number"}}
 // for a score many times a round. Nobody may change them.
 var (
 	scoreSchema = object(reasoning, field{"score", map[string]any{"type": "number"}})
+	gradeSchema = object(append([]field{reasoning}, gradeFields()...)...)
 	boolSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
 	textSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
 
