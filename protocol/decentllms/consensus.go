@@ -1,0 +1,122 @@
+package decentllms
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/robust"
+)
+
+// judge is phase 3: Eq. 1 for every answer, over the marks that all honest
+// evaluators hold alike.
+func (m *member) judge(answers []answered, all []marked) *synod.Panel {
+	record := &synod.Panel{}
+	for _, a := range answers {
+		record.Answers = append(record.Answers, a.PanelAnswer)
+	}
+	var whole []marked
+	for _, x := range all {
+		g := synod.PanelGrades{By: x.by, Bottom: x.bottom, Signature: x.signature}
+		if x.bottom == "" {
+			whole = append(whole, x)
+			for _, i := range x.indexes(answers) {
+				g.Grades = append(g.Grades, *x.grades[i])
+			}
+		}
+		record.Grades = append(record.Grades, g)
+	}
+	aggregate, _ := robust.Find(m.p.Aggregate) // Validate has found it
+	var w robust.Workspace
+	for i := range answers {
+		if answers[i].Bottom != "" {
+			continue
+		}
+		vectors := make([][]float64, len(whole))
+		for k := range whole {
+			vectors[k] = whole[k].grades[i][:]
+		}
+		r, err := aggregate.Of(&w, vectors, m.Me.Seat().F)
+		if err != nil {
+			record.Undecided = "too few marks for f: " + err.Error()
+			break
+		}
+		record.Answers[i].Total, record.Answers[i].Converged = &r.Total, r.Converged
+	}
+	record.Salt = m.salt(whole)
+	m.suspect(record)
+	return record
+}
+
+// salt is what the evaluators have revealed of what they committed to (DL-4).
+func (m *member) salt(whole []marked) []byte {
+	h := sha256.New()
+	for _, x := range whole {
+		for _, d := range m.first.Deliveries {
+			if d.Sender == x.by && d.Word != nil && bytes.Equal(d.Word.Value, commitment(x.by, x.nonce)) {
+				h.Write(binary.BigEndian.AppendUint32(nil, uint32(x.by)))
+				h.Write(x.nonce[:])
+			}
+		}
+	}
+	return h.Sum(nil)
+}
+
+// suspect notes who equivocated and whether anything came late.
+func (m *member) suspect(record *synod.Panel) {
+	m.first.Recheck()
+	for _, d := range slices.Concat(m.first.Deliveries, m.second.Deliveries) {
+		record.Unsafe = record.Unsafe || d.Unsafe
+		if d.Evidence != nil && !slices.Contains(record.Suspects, d.Sender) {
+			record.Suspects = append(record.Suspects, d.Sender)
+		}
+	}
+	slices.Sort(record.Suspects)
+}
+
+// best is the answer with the highest total; of equal ones the one whose hash with
+// the salt is the largest.
+func (m *member) best(record *synod.Panel) (best synod.Answer, from []synod.NodeID) {
+	if record.Undecided != "" {
+		return synod.None, nil
+	}
+	top, hash := -1.0, []byte(nil)
+	for _, a := range record.Answers {
+		if a.Total == nil {
+			continue
+		}
+		h := salted(a.Answer, record.Salt)
+		if cmp.Or(cmp.Compare(*a.Total, top), bytes.Compare(h, hash)) > 0 {
+			top, hash, best = *a.Total, h, a.Answer
+		}
+	}
+	for _, a := range record.Answers {
+		if a.Bottom == "" && a.Answer == best {
+			from = append(from, a.Of)
+		}
+	}
+	if best == synod.None {
+		record.Undecided = "no worker gave an answer"
+	}
+	return best, from
+}
+
+func salted(a synod.Answer, salt []byte) []byte {
+	h := sha256.Sum256(append(append([]byte(a), 0), salt...))
+	return h[:]
+}
+
+// reply is what the evaluator tells the user, signed, with the record (DL-7).
+func (m *member) reply(best synod.Answer, from []synod.NodeID, record *synod.Panel) synod.Answer {
+	record.Signature = m.Me.Seat().Signer.Sign(ReplyBytes(best))
+	r := answer.Held{Answer: best, Source: synod.Absent}
+	if best != synod.None {
+		r.Source, r.From = synod.Adopted, from
+	}
+	m.Note(1, r, synod.Opinion{Panel: record})
+	return best
+}

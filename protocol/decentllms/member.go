@@ -1,0 +1,189 @@
+package decentllms
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/script"
+)
+
+// member is one seat playing.
+type member struct {
+	*answer.Member
+	p       *DecentLLMs
+	workers []synod.NodeID
+	nonce   [nonceSize]byte
+	first   *broadcast.Outcome // of the answers
+	second  *broadcast.Outcome // of the marks
+}
+
+// answered is a worker's answer as every honest evaluator holds it, and as it was
+// written.
+type answered struct {
+	synod.PanelAnswer
+	surface   string
+	rationale string
+}
+
+// marked is an evaluator's marks as every honest evaluator holds them.
+type marked struct {
+	by        synod.NodeID
+	bottom    string
+	signature []byte
+	marks
+}
+
+func (p *DecentLLMs) seat(me *script.Agent) *member {
+	m := &member{p: p, Member: answer.New(me, answer.Manner{Pages: "decentllms", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})}
+	m.workers, _ = members(me.Seat().Cast)
+	chance := rand.New(rand.NewPCG(me.Seat().Seed, 0x5a17))
+	binary.BigEndian.PutUint64(m.nonce[:], chance.Uint64())
+	binary.BigEndian.PutUint64(m.nonce[8:], chance.Uint64())
+	return m
+}
+
+// work is a worker: it answers, tells the evaluators, and is done.
+func (m *member) work() synod.Answer {
+	r := m.Answer()
+	if r.Answer == synod.None {
+		r = m.Answer()
+	}
+	m.Note(0, r, synod.Opinion{})
+	broadcast.Run(m.Me, m.p.answers(m.Me.Seat().Cast, m.Me.Seat().F), m.word(r))
+	return r.Answer
+}
+
+// word is what a worker broadcasts, nil if it has no answer that can be sent.
+func (m *member) word(r answer.Held) []byte {
+	if r.Answer == synod.None {
+		return nil
+	}
+	said := string(r.Answer)
+	if a, ok := prompt.Canonical(m.Me.Seat().Question, r.Surface); ok && a == r.Answer {
+		said = r.Surface
+	}
+	b, err := synod.Response{Answer: synod.Answer(said), Rationale: r.Rationale}.AppendBinary(nil)
+	if err != nil || len(b) > maxAnswer+m.p.Rationale {
+		return nil
+	}
+	return b
+}
+
+// hear is phase 1 of an evaluator: the workers' answers, and a commitment to its
+// part of the salt in the same rounds.
+func (m *member) hear() []answered {
+	m.Note(0, answer.Held{Source: synod.Absent}, synod.Opinion{})
+	seat := m.Me.Seat()
+	m.first = broadcast.Run(m.Me, m.p.answers(seat.Cast, seat.F), commitment(seat.Self, m.nonce))
+	answers := make([]answered, 0, len(m.workers))
+	for _, d := range m.first.Deliveries {
+		if seat.Cast[d.Sender] == Worker {
+			answers = append(answers, m.read(d))
+		}
+	}
+	return answers
+}
+
+// read is a delivered answer, or why it is ⊥.
+func (m *member) read(d broadcast.Delivery) (a answered) {
+	a.Of = d.Sender
+	if a.Bottom = bottom(d); a.Bottom != "" {
+		return a
+	}
+	a.Signature = d.Word.Signature
+	var r synod.Response
+	if r.UnmarshalBinary(d.Word.Value) != nil {
+		a.Bottom = "unreadable"
+		return a
+	}
+	canonical, ok := prompt.Canonical(m.Me.Seat().Question, string(r.Answer))
+	if !ok {
+		a.Bottom = "unreadable"
+		return a
+	}
+	a.Answer, a.surface = canonical, prompt.Clean(string(r.Answer), maxAnswer)
+	a.rationale = prompt.Clean(r.Rationale, m.p.Rationale)
+	return a
+}
+
+func bottom(d broadcast.Delivery) string {
+	switch {
+	case d.Word != nil:
+		return ""
+	case d.Evidence != nil:
+		return "equivocated"
+	}
+	return "silent"
+}
+
+// evaluate is phase 2: marks for every answer, one answer a call, broadcast when
+// all are there. An evaluator that lacks one after asking twice is silent, for its
+// marks count whole or not at all.
+func (m *member) evaluate(answers []answered) []marked {
+	seat := m.Me.Seat()
+	var word []byte
+	if own, ok := m.grade(answers); ok {
+		word = own.encode()
+	}
+	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F), word)
+	var all []marked
+	for _, d := range m.second.Deliveries {
+		x := marked{by: d.Sender, bottom: bottom(d)}
+		if x.bottom == "" {
+			x.signature = d.Word.Signature
+			if x.decode(d.Word.Value, answers) != nil {
+				x.bottom = "unreadable"
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+func (m *member) grade(answers []answered) (own marks, ok bool) {
+	own = marks{m.nonce, make([]*synod.Grades, len(answers))}
+	for range 2 {
+		var prompts []synod.Prompt
+		var of []int
+		for i, a := range answers {
+			if a.Bottom == "" && own.grades[i] == nil {
+				q := m.Prompt(synod.Grading)
+				q.Candidate, q.Rationale = a.Answer, a.rationale
+				if a.surface != string(a.Answer) {
+					q.Spelling = map[synod.Answer]string{a.Answer: a.surface}
+				}
+				prompts, of = append(prompts, q), append(of, i)
+			}
+		}
+		if len(prompts) == 0 {
+			return own, true
+		}
+		for k, reply := range m.Me.Ask(prompts...) {
+			g, read := prompt.GradesOf(reply)
+			switch {
+			case read:
+				own.grades[of[k]] = &g
+			case reply.Status != synod.OK:
+				m.Failed++
+			default:
+				m.Garbled++
+			}
+		}
+	}
+	return own, !slices.ContainsFunc(own.indexes(answers), func(i int) bool { return own.grades[i] == nil })
+}
+
+// indexes are the workers that are to be marked.
+func (m *marks) indexes(answers []answered) (of []int) {
+	for i, a := range answers {
+		if a.Bottom == "" {
+			of = append(of, i)
+		}
+	}
+	return of
+}

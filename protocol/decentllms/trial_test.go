@@ -1,0 +1,244 @@
+package decentllms
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// trial is one decision: workers 0 to w-1, evaluators after them, some of either
+// Byzantine.
+type trial struct {
+	w, e, f int
+	p       *DecentLLMs
+	hostile map[synod.NodeID]string // how it lies; see seat
+	seed    uint64
+	faults  sim.Faults
+	spread  float64
+	grade   func(by synod.NodeID, a synod.Answer) synod.Grades // nil: by chance; else worker i answers i+1 and no call fails
+}
+
+// kept is what an honest evaluator holds in the end.
+type kept struct {
+	id     synod.NodeID
+	answer synod.Answer
+	*synod.Panel
+}
+
+type outcome struct {
+	held  []kept
+	calls int
+	ticks synod.Tick
+	keys  *sign.Symbolic
+}
+
+const run = "run"
+
+func (x *trial) cast() (cast []synod.Role) {
+	return append(slices.Repeat([]synod.Role{Worker}, x.w), slices.Repeat([]synod.Role{Evaluator}, x.e)...)
+}
+
+func (x *trial) play() (o outcome) {
+	n := x.w + x.e
+	q := &synod.Question{Text: "?", Form: synod.Number}
+	o.keys = sign.NewSymbolic(x.seed, n)
+	machines := make([]synod.Machine, n)
+	for i := range machines {
+		var peers []synod.NodeID
+		for j := range n {
+			if j != i {
+				peers = append(peers, synod.NodeID(j))
+			}
+		}
+		id := synod.NodeID(i)
+		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
+	}
+	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
+		Ask: func(calls []sim.Call) []synod.Reply {
+			out := make([]synod.Reply, len(calls))
+			for i, c := range calls {
+				out[i] = x.reply(c)
+			}
+			o.calls += len(calls)
+			return out
+		},
+		Watch: func(_ synod.Tick, notes []sim.Noted) string {
+			for _, note := range notes {
+				if note.Panel != nil && x.hostile[note.Node] == "" {
+					o.held = append(o.held, kept{note.Node, note.Answer, note.Panel})
+				}
+			}
+			return ""
+		}})
+	o.ticks = r.Ticks
+	return o
+}
+
+// reply is a member's model: a function of seed, member and prompt, and of the
+// consult's number, so that the two faces of a twin differ.
+func (x *trial) reply(c sim.Call) synod.Reply {
+	r := rand.New(rand.NewPCG(x.seed^uint64(c.Node)<<32^uint64(c.ID)<<8, uint64(len(c.Prompt.Candidate))))
+	if c.Prompt.Purpose == synod.Answering && x.grade != nil {
+		return synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 1+c.Node)}
+	}
+	if c.Prompt.Purpose == synod.Answering {
+		return synod.Reply{Status: synod.OK, Text: fmt.Sprintf("because\nAnswer: %d", 1+r.IntN(5))}
+	}
+	if x.grade == nil && r.IntN(20) == 0 {
+		return synod.Reply{Status: synod.Timeout}
+	}
+	g := x.marks(c.Node, c.Prompt.Candidate, r)
+	if r.IntN(8) > 0 {
+		return synod.Reply{Status: synod.OK, Typed: true, Grades: &g}
+	}
+	text := "{"
+	for i, name := range synod.Criteria() {
+		text += fmt.Sprintf("%q: %v, ", name, g[i])
+	}
+	return synod.Reply{Status: synod.OK, Text: text[:len(text)-2] + "}"}
+}
+
+func (x *trial) marks(by synod.NodeID, a synod.Answer, r *rand.Rand) (g synod.Grades) {
+	switch {
+	case x.hostile[by] == "cartel" && a == "1":
+		return synod.Grades{20, 20, 20, 20, 20}
+	case x.hostile[by] == "cartel":
+		return g
+	case x.grade != nil:
+		return x.grade(by, a)
+	}
+	for i := range g {
+		g[i] = min(max(float64(3*len(a)+int(a[0]-'0')*3)+x.spread*r.NormFloat64(), 0), 20)
+	}
+	return g
+}
+
+// seat is an honest machine, or one that lies.
+func (x *trial) seat(s synod.Seat) synod.Machine {
+	switch x.hostile[s.Self] {
+	case "twin":
+		return &twins{faces: [2]synod.Machine{x.p.Join(s), x.p.Join(s)}}
+	case "selective":
+		return &selective{x.p.Join(s), rand.New(rand.NewPCG(x.seed, uint64(s.Self)))}
+	case "garbage":
+		return x.raw(s)
+	case "silent":
+		m := x.p.Join(s)
+		m.Step(0, synod.Halt{})
+		return mute{}
+	}
+	return x.p.Join(s)
+}
+
+// raw is a seat that signs what is no answer, or no marks, and tells everyone.
+func (x *trial) raw(s synod.Seat) synod.Machine {
+	r := rand.New(rand.NewPCG(x.seed, uint64(s.Self)))
+	return script.New(s, script.Options{}, func(me *script.Agent) synod.Answer {
+		junk := make([]byte, r.IntN(200))
+		for i := range junk {
+			junk[i] = byte(r.Uint32())
+		}
+		g, m := x.p.answers(s.Cast, s.F), x.p.marks(s.Cast, s.F)
+		broadcast.Run(me, g, junk)
+		if s.Role == Evaluator {
+			broadcast.Run(me, m, junk[:min(len(junk), m.MaxValue)])
+		}
+		return ""
+	})
+}
+
+type mute struct{}
+
+func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
+
+// twins is two honest machines with one key: each speaks to its half of the rest,
+// which is how an unmodified member equivocates.
+type twins struct{ faces [2]synod.Machine }
+
+func (t *twins) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for i, face := range t.faces {
+		mine := e
+		switch e := e.(type) {
+		case synod.Answered:
+			if int(e.ID)%2 != i {
+				continue
+			}
+			e.ID /= 2
+			mine = e
+		case synod.Expired:
+			if int(e.ID)%2 != i {
+				continue
+			}
+			e.ID /= 2
+			mine = e
+		}
+		for _, x := range face.Step(now, mine) {
+			switch x := x.(type) {
+			case synod.Send:
+				var half []synod.NodeID
+				for _, to := range x.To {
+					if int(to)%2 == i {
+						half = append(half, to)
+					}
+				}
+				out = append(out, synod.Send{To: half, Message: x.Message})
+			case synod.Consult:
+				out = append(out, synod.Consult{ID: 2*x.ID + synod.ConsultID(i), Prompt: x.Prompt})
+			case synod.Alarm:
+				out = append(out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
+			case synod.Decide:
+			default:
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// selective loses half of what it sends.
+type selective struct {
+	synod.Machine
+	r *rand.Rand
+}
+
+func (s *selective) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for _, x := range s.Machine.Step(now, e) {
+		if send, ok := x.(synod.Send); ok {
+			for _, to := range send.To {
+				if s.r.IntN(2) == 0 {
+					out = append(out, synod.Send{To: []synod.NodeID{to}, Message: send.Message})
+				}
+			}
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// drawn is a trial of S(f): f hostile evaluators within the aggregate's bound, any
+// number of hostile workers.
+func drawn(seed uint64) *trial {
+	r := rand.New(rand.NewPCG(seed, 0xd1))
+	x := &trial{w: 1 + r.IntN(4), e: 3 + r.IntN(4), p: New(), hostile: map[synod.NodeID]string{}, seed: seed, spread: float64(r.IntN(6))}
+	x.p.Aggregate = []string{"geometric-median", "median-total", "coordinate-median", "trimmed-mean", "krum"}[r.IntN(5)]
+	for x.f = r.IntN((x.e+1)/2 - 1 + 1); x.p.Suits(x.cast(), x.f) != nil; x.f-- {
+	}
+	ways := []string{"twin", "selective", "garbage", "silent", "cartel"}
+	for _, i := range r.Perm(x.e)[:x.f] {
+		x.hostile[synod.NodeID(x.w+i)] = ways[r.IntN(len(ways))]
+	}
+	for i := range x.w {
+		if r.IntN(2) == 0 {
+			x.hostile[synod.NodeID(i)] = ways[r.IntN(4)]
+		}
+	}
+	x.faults.Delay.Max = synod.Tick(r.IntN(2))
+	return x
+}
