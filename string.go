@@ -94,6 +94,9 @@ func (o *Opinion) String() string {
 			fmt.Fprintf(&s, " %s %s", set.name, ids(set.nodes))
 		}
 	}
+	if o.Panel != nil {
+		fmt.Fprintf(&s, " %s", o.Panel)
+	}
 	if o.Vote != "" {
 		fmt.Fprintf(&s, " votes %s", o.Vote)
 	}
@@ -114,4 +117,30 @@ func ids(nodes []NodeID) string {
 		parts[i] = fmt.Sprintf("n%d", n)
 	}
 	return strings.Join(parts, ",")
+}
+
+// String says how each worker's answer scored, and what is wrong.
+func (p *Panel) String() string {
+	var s strings.Builder
+	s.WriteString("panel")
+	for _, a := range p.Answers {
+		switch {
+		case a.Total != nil:
+			fmt.Fprintf(&s, " n%d %s=%.2f", a.Of, a.Answer, *a.Total)
+		default:
+			fmt.Fprintf(&s, " n%d ⊥ %s", a.Of, a.Bottom)
+		}
+	}
+	for _, g := range p.Grades {
+		if g.Bottom != "" {
+			fmt.Fprintf(&s, " marks of n%d ⊥ %s", g.By, g.Bottom)
+		}
+	}
+	if p.Unsafe {
+		s.WriteString(" unsafe")
+	}
+	if p.Undecided != "" {
+		fmt.Fprintf(&s, " undecided: %s", p.Undecided)
+	}
+	return s.String()
 }

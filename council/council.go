@@ -78,7 +78,7 @@ func seatAll(spec Spec) (*Council, error) {
 		what string
 		do   func() error
 	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
+		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
 	} {
 		if err := step.do(); err != nil {
 			var named *ConfigError

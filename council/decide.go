@@ -99,15 +99,18 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 // join seats every member: an honest machine, inside its liar where the
 // experimenter has put one. Seeds come from the run's seed and the seat.
 func (c *Council) join(q *synod.Question, seed uint64) []synod.Machine {
-	machines := make([]synod.Machine, len(c.seats))
+	machines, keys := make([]synod.Machine, len(c.seats)), c.signers(seed)
 	for i := range c.seats {
-		machines[i] = c.joinOne(synod.NodeID(i), q, seed)
+		machines[i] = c.joinOne(synod.NodeID(i), q, seed, keys)
 	}
 	return machines
 }
 
-func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64) synod.Machine {
+func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64, keys book) synod.Machine {
 	seat := synod.Seat{Self: id, Role: c.seats[id].role, Cast: c.cast, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: script.Derive(seed, uint64(id))}
+	if keys != nil {
+		seat.Signer = keys.Signer(id, runID(q, seed))
+	}
 	m := c.protocol.Join(seat)
 	if liar := c.liars[id]; liar != nil {
 		m = liar.Corrupt(seat, m)
@@ -172,12 +175,12 @@ func Replay(run *journal.Run) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	q := run.Head.Question
+	q, keys := run.Head.Question, c.signers(run.Head.Seed)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if int(id) < 0 || int(id) >= len(c.seats) {
 			return nil, fmt.Errorf("the council has no such seat")
 		}
-		return c.joinOne(id, &q, run.Head.Seed), nil
+		return c.joinOne(id, &q, run.Head.Seed, keys), nil
 	})
 }
 

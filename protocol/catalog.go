@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/cpwbft"
+	"synod.dev/synod/protocol/decentllms"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/sac"
 )
@@ -59,6 +60,16 @@ type Concluding interface {
 	Conclude(last []synod.Opinion) synod.Answer
 }
 
+// Suiting is implemented by a protocol that not every cast can play with every
+// bound f.
+type Suiting interface {
+	// Suits reports why this cast cannot play with this f, and the largest f it can.
+	Suits(cast []synod.Role, f int) error
+}
+
+// Signing is implemented by a protocol whose seats sign what they say.
+type Signing interface{ Signs() bool }
+
 // AllToAll is implemented by a protocol whose members must all hear one another.
 type AllToAll interface{ AllToAll() bool }
 
@@ -90,6 +101,13 @@ var Catalogue = synod.NewCatalogue("protocol",
 		About:   cpwbft.About,
 		New:     func() Protocol { return cpwbft.New() },
 		Prompts: cpwbft.Prompts,
+	},
+	Entry{
+		Entry:   synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators mark; signed broadcast and a robust aggregate pick the best"},
+		Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
+		About:   decentllms.About,
+		New:     func() Protocol { return decentllms.New() },
+		Prompts: decentllms.Prompts,
 	},
 	Entry{
 		Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all, vote to stop"},

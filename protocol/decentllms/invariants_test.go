@@ -57,7 +57,7 @@ func (l *ledger) judge(x *trial, o outcome) {
 		first := o.held[0]
 		l.check("DL-1", said(h) == said(first), x, "evaluator %d holds\n%s\nand %d\n%s", first.id, said(first), h.id, said(h))
 		l.check("DL-2", h.answer == first.answer && totals(h) == totals(first), x, "%d replies %s %s, %d %s %s", first.id, first.answer, totals(first), h.id, h.answer, totals(h))
-		l.check("DL-3", o.keys.Verifier(run).Verify(h.id, ReplyBytes(h.answer), h.Signature), x, "the reply of %d is not signed", h.id)
+		l.check("DL-3", o.keys.Signer(0, run).Verify(h.id, ReplyBytes(h.answer), h.Signature), x, "the reply of %d is not signed", h.id)
 		l.check("DL-3", (h.answer == synod.None) == (h.Undecided != ""), x, "evaluator %d replies %s and says %q", h.id, h.answer, h.Undecided)
 		for _, s := range h.Suspects {
 			l.check("DL-1", x.hostile[s] == "twin", x, "honest %d is suspected", s)

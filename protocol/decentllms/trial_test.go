@@ -21,6 +21,7 @@ type trial struct {
 	seed    uint64
 	faults  sim.Faults
 	spread  float64
+	keys    book                                               // nil: symbolic
 	grade   func(by synod.NodeID, a synod.Answer) synod.Grades // nil: by chance; else worker i answers i+1 and no call fails
 }
 
@@ -35,7 +36,11 @@ type outcome struct {
 	held  []kept
 	calls int
 	ticks synod.Tick
-	keys  *sign.Symbolic
+	keys  book
+}
+
+type book interface {
+	Signer(synod.NodeID, string) synod.Signer
 }
 
 const run = "run"
@@ -47,7 +52,9 @@ func (x *trial) cast() (cast []synod.Role) {
 func (x *trial) play() (o outcome) {
 	n := x.w + x.e
 	q := &synod.Question{Text: "?", Form: synod.Number}
-	o.keys = sign.NewSymbolic(x.seed, n)
+	if o.keys = x.keys; o.keys == nil {
+		o.keys = sign.NewSymbolic(x.seed, n)
+	}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
 		var peers []synod.NodeID
