@@ -108,6 +108,7 @@ func (m *mouth) listen(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 type tongue struct {
 	honest  synod.Machine
 	rewrite func(synod.Send, synod.Response) []synod.Send
+	other   func(synod.Send) []synod.Send // for words that are no Response; nil: as they are
 	holds   func(synod.Effect) synod.Effect
 	out     []synod.Effect
 }
@@ -120,8 +121,18 @@ func (t *tongue) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		}
 		send, ok := x.(synod.Send)
 		var word synod.Response
-		if !ok || send.Slot.Name != synod.Respond || word.UnmarshalBinary(send.Body) != nil {
+		if !ok {
 			t.out = append(t.out, x)
+			continue
+		}
+		if send.Slot.Name != synod.Respond || word.UnmarshalBinary(send.Body) != nil {
+			if t.other == nil {
+				t.out = append(t.out, x)
+				continue
+			}
+			for _, s := range t.other(send) {
+				t.out = append(t.out, s)
+			}
 			continue
 		}
 		for _, s := range t.rewrite(send, word) {

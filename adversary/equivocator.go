@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"bytes"
 	"fmt"
 	"math/big"
 	"slices"
@@ -14,7 +15,9 @@ var equivocatorEntry = Entry{
 	About: `Takes part as an honest member does, but splits every message in two: its first,
 third, fifth … neighbour hears its true answer, the others hear another one made
 from it (a number one higher, the next choice, the opposite). An only neighbour
-hears the lie. A protocol without signed broadcast cannot notice.`,
+hears the lie. Of words that are no answers the others hear the ones before, as soon
+as they differ. A protocol in which receivers do not compare what they heard cannot
+notice.`,
 	New: plain(equivocator{}),
 }
 
@@ -24,15 +27,19 @@ type equivocator struct{}
 func (equivocator) Steady() bool { return true }
 
 func (equivocator) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	return &tongue{honest: honest, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
-		var told, deceived []synod.NodeID
-		for _, id := range s.To {
-			if len(seat.Peers) == 1 || slices.Index(seat.Peers, id)%2 == 1 {
-				deceived = append(deceived, id)
-			} else {
-				told = append(told, id)
-			}
+	before := map[string][]byte{} // by the name of the slot
+	return &tongue{honest: honest, other: func(s synod.Send) []synod.Send {
+		was, said := before[s.Slot.Name]
+		before[s.Slot.Name] = s.Body
+		if !said || bytes.Equal(was, s.Body) {
+			return []synod.Send{s}
 		}
+		told, deceived := split(seat, s.To)
+		stale := *s.Message
+		stale.Body = was
+		return []synod.Send{{To: told, Message: s.Message}, {To: deceived, Message: &stale}}
+	}, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
+		told, deceived := split(seat, s.To)
 		lie := word
 		lie.Answer = other(seat.Question, word.Answer)
 		var out []synod.Send
@@ -44,6 +51,18 @@ func (equivocator) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine 
 		}
 		return out
 	}}
+}
+
+// split tells those that hear the truth from those that are deceived.
+func split(seat synod.Seat, to []synod.NodeID) (told, deceived []synod.NodeID) {
+	for _, id := range to {
+		if len(seat.Peers) == 1 || slices.Index(seat.Peers, id)%2 == 1 {
+			deceived = append(deceived, id)
+		} else {
+			told = append(told, id)
+		}
+	}
+	return told, deceived
 }
 
 // other is an answer of the same form that is not a.

@@ -64,7 +64,7 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
-	if err := c.checkPowers(); err != nil {
+	if err := errors.Join(c.checkPowers(), c.checkMoney()); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -78,7 +78,7 @@ func seatAll(spec Spec) (*Council, error) {
 		what string
 		do   func() error
 	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"models", c.checkModels},
+		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"breakers", c.checkBreakers}, {"models", c.checkModels},
 	} {
 		if err := step.do(); err != nil {
 			var named *ConfigError

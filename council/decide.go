@@ -76,12 +76,13 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.spec.Limits.Deadline)
 		defer cancel()
 	}
-	budget := llm.NewBudget(c.spec.Limits.Calls, c.spec.Limits.Tokens)
-	if c.spec.Limits.Calls > 0 || c.spec.Limits.Tokens > 0 {
+	limits := c.spec.Limits
+	budget := llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
+	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
 		ctx = llm.WithBudget(ctx, budget)
 	}
 	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w, planned: c.Planned()}
-	s.settle = newSettle(c)
+	s.settle, s.breaker = newSettle(c), newBreaker(c)
 	s.accounts = newAccounts(len(c.seats))
 	result := sim.Run(sim.Config{
 		Machines: c.join(&s.ask.Question, ask.Seed),
@@ -93,7 +94,8 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	})
 	o := c.outcome(s, result)
 	o.Seconds = time.Since(start).Seconds()
-	return o, s.close(&o)
+	err = s.close(&o)
+	return o, errors.Join(err, c.spec.Breakers.Escalate.tell(&o))
 }
 
 // join seats every member: an honest machine, inside its liar where the
@@ -153,6 +155,7 @@ func (c *Council) openJournal(ask Ask) (*journal.Writer, error) {
 
 // recordOf is a spec as SpecOf reads it.
 func recordOf(spec Spec) (json.RawMessage, error) {
+	spec.Breakers.Escalate = Escalate{} // it may hold a secret, and a foreign record must start nothing
 	text, err := yaml.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("council: encode the spec: %w", err)

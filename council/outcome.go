@@ -30,7 +30,8 @@ type Outcome struct {
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
 	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
-	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted
+	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker
+	Trip     *Trip         `json:"trip"`    // the breaker that stopped it; null: none did
 	Journal  string        `json:"journal"` // path; "" if none was kept
 	Digest   string        `json:"digest"`
 	Seed     uint64        `json:"seed"`

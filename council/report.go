@@ -37,6 +37,12 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	o.Status, o.Reason, o.Votes = v.Status, v.Reason, v.Votes
 	if why, cut := cutOff[result.Stopped]; cut {
 		o.Status, v.Answer = Undecided, synod.None
+		if o.Trip = s.trip; o.Trip != nil && o.Trip.Breaker == NoQuorum {
+			o.Status = Degraded
+		}
+		if o.Trip != nil {
+			why = o.Trip.Detail
+		}
 		o.Reason = fmt.Sprintf("%s; until then %s", why, v.Reason)
 	}
 	o.Answer = shown.of(v.Answer)
@@ -66,7 +72,8 @@ func (c *Council) bill(accounts []account) llm.Money {
 // cutOff says, for the reasons that cut a run short, what happened. Such a run
 // has no decision: what is spent is no ground for a weaker answer (DE-2).
 var cutOff = map[string]string{
-	OverBudget:  "a limit on calls or tokens was reached",
+	Tripped:     "a breaker tripped",
+	OverBudget:  "a limit on calls, tokens or money was reached",
 	PastTime:    "the deadline passed",
 	Interrupted: "the run was interrupted",
 	sim.Stalled: "the run stalled before every member had finished",

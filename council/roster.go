@@ -34,9 +34,14 @@ func (c *Council) Seats() []Seat {
 	return seats
 }
 
-// Spec is the council's spec, whole: a graph that came from a file stands in it
-// with its edges.
-func (c *Council) Spec() Spec { return c.spec }
+// Spec is the council's spec as it goes on record: a graph that came from a file
+// stands in it with its edges, and whom a breaker tells does not, for that may hold
+// a secret, and a foreign record must start nothing.
+func (c *Council) Spec() Spec {
+	spec := c.spec
+	spec.Breakers.Escalate = Escalate{}
+	return spec
+}
 
 // checkGroup reports a group that nobody would report on.
 func (s *SeatSpec) checkGroup() error {

@@ -20,6 +20,8 @@ type session struct {
 	budget  *llm.Budget
 	journal *journal.Writer // nil: none is kept
 	settle  *settle
+	breaker *breaker
+	trip    *Trip  // the breaker that stopped it
 	ending  string // why the run is being cut off; "": it is not
 
 	mu       sync.Mutex
@@ -149,6 +151,7 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	if s.ending != "" {
 		return s.ending
 	}
+	settled, trip := s.settle.after(notes), s.breaker.after(notes, s.dead)
 	switch {
 	case s.outer.Err() != nil:
 		s.ending = Interrupted
@@ -156,13 +159,29 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 		s.ending = PastTime
 	case s.budget.Exhausted():
 		s.ending = OverBudget
-	case s.settle.after(notes):
+	case trip != nil:
+		s.ending, s.trip = Tripped, trip
+	case settled:
 		return Early
 	}
 	if s.ending != "" && s.journal != nil {
 		s.journal.Seal()
 	}
 	return ""
+}
+
+// dead reports whether a seat has asked and no call of it ever went through.
+func (s *session) dead(seat int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	failed := 0
+	for i, n := range s.accounts[seat].by {
+		if statuses[i] == synod.OK && n > 0 {
+			return false
+		}
+		failed += n
+	}
+	return failed > 0
 }
 
 // log is the journal as a sim.Log: nil, and not a nil pointer in an interface,
@@ -183,7 +202,7 @@ func (s *session) close(o *Outcome) error {
 	o.Journal = s.journal.Path()
 	var err error
 	switch o.Stopped {
-	case Interrupted, PastTime, OverBudget:
+	case Interrupted, PastTime, OverBudget, Tripped:
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)

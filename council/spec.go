@@ -36,6 +36,7 @@ type Spec struct {
 	Models   map[string]Params `yaml:"models" json:"models" jsonschema:"description=Models by name: provider and its settings."`
 	Seats    []SeatSpec        `yaml:"seats" json:"seats" jsonschema:"description=Who sits where; in order."`
 	Limits   Limits            `yaml:"limits" json:"limits" jsonschema:"description=What one question may cost."`
+	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" jsonschema:"description=What stops a run that is going nowhere."`
 	Faults   sim.Faults        `yaml:"faults,omitempty" json:"faults,omitzero" jsonschema:"description=What goes wrong between members; for experiments."`
 }
 
@@ -54,6 +55,7 @@ type SeatSpec struct {
 type Limits struct {
 	Calls    int           `yaml:"calls" json:"calls" jsonschema:"minimum=0"`
 	Tokens   int           `yaml:"tokens" json:"tokens" jsonschema:"minimum=0"`
+	USD      float64       `yaml:"usd,omitempty" json:"usd,omitempty" jsonschema:"minimum=0,description=money; every model's price must be known"`
 	Deadline time.Duration `yaml:"deadline" json:"deadline" jsonschema:"type=string,description=such as 90s or 10m"`
 }
 

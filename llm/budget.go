@@ -24,6 +24,8 @@ import (
 // A call that does not fit is never sent (Dropped), and none after it.
 type Budget struct {
 	calls, tokens int
+	usd           float64
+	prices        Prices // with usd
 
 	mu        sync.Mutex
 	spent     Spent
@@ -34,13 +36,21 @@ type Budget struct {
 
 // Spent counts requests that left and the tokens of prompts and replies.
 type Spent struct {
-	Calls  int `json:"calls"`
-	Tokens int `json:"tokens"`
+	Calls  int     `json:"calls"`
+	Tokens int     `json:"tokens"`
+	USD    float64 `json:"usd"` // only where money is bounded
 }
 
 // NewBudget allows so many requests and tokens; 0 is without bound.
 func NewBudget(calls, tokens int) *Budget {
 	return &Budget{calls: calls, tokens: tokens, changed: make(chan struct{})}
+}
+
+// WithMoney bounds what is spent in USD by a price table; 0 is without bound. A
+// model whose price is not known is never called under such a budget.
+func (b *Budget) WithMoney(usd float64, prices Prices) *Budget {
+	b.usd, b.prices = usd, prices
+	return b
 }
 
 // Spent returns what has been settled so far.
@@ -67,6 +77,7 @@ func (b *Budget) reserve(ctx context.Context, want Spent) *Failure {
 		if b.fits(want) {
 			b.held.Calls += want.Calls
 			b.held.Tokens += want.Tokens
+			b.held.USD += want.USD
 			b.mu.Unlock()
 			return nil
 		}
@@ -88,14 +99,16 @@ func (b *Budget) reserve(ctx context.Context, want Spent) *Failure {
 func (b *Budget) fits(w Spent) bool {
 	return !b.exhausted &&
 		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
-		(b.tokens == 0 || b.spent.Tokens+b.held.Tokens+w.Tokens <= b.tokens)
+		(b.tokens == 0 || b.spent.Tokens+b.held.Tokens+w.Tokens <= b.tokens) &&
+		(b.usd == 0 || b.spent.USD+b.held.USD+w.USD <= b.usd)
 }
 
 // hopeful reports whether w would fit if what is held came to nothing.
 func (b *Budget) hopeful(w Spent) bool {
 	return !b.exhausted && b.held.Calls > 0 &&
 		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
-		(b.tokens == 0 || b.spent.Tokens+w.Tokens <= b.tokens)
+		(b.tokens == 0 || b.spent.Tokens+w.Tokens <= b.tokens) &&
+		(b.usd == 0 || b.spent.USD+w.USD <= b.usd)
 }
 
 // more reserves one request more for a call in flight; its tokens are held
@@ -116,8 +129,10 @@ func (b *Budget) settle(held, spent Spent) {
 	defer b.mu.Unlock()
 	b.held.Calls -= held.Calls
 	b.held.Tokens -= held.Tokens
+	b.held.USD = max(b.held.USD-held.USD, 0) // what rounding leaves is no money
 	b.spent.Calls += spent.Calls
 	b.spent.Tokens += spent.Tokens
+	b.spent.USD += spent.USD
 	close(b.changed)
 	b.changed = make(chan struct{})
 }

@@ -124,7 +124,7 @@ func TestBudgetUsesItsTail(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if fine.Load() != 10 || b.Spent() != (Spent{10, 100}) || !b.Exhausted() {
+	if fine.Load() != 10 || b.Spent() != (Spent{Calls: 10, Tokens: 100}) || !b.Exhausted() {
 		t.Errorf("%d calls went through, %+v", fine.Load(), b.Spent())
 	}
 }

@@ -65,7 +65,7 @@ func (p Prices) Bill(uses []Use) Money {
 			m.Unknown = append(m.Unknown, u.Model)
 		}
 		if known {
-			m.AtLeast += (float64(u.Prompt)*price.Prompt + float64(u.Completion)*price.Completion) / 1e6
+			m.AtLeast += price.of(u.Prompt, u.Completion)
 			m.AsOf = older(m.AsOf, price.Date)
 		}
 	}

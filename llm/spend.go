@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 
 	"synod.dev/synod"
 )
@@ -43,7 +44,15 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	}
 	r = r.rendered()
 	prompt := promptTokens(r)
-	return l.spend(ctx, b, r, prompt, Spent{Calls: 1, Tokens: prompt + l.maxTokens})
+	hold := Spent{Calls: 1, Tokens: prompt + l.maxTokens}
+	if b.usd > 0 {
+		price, known := b.prices.Of(l.Info())
+		if !known {
+			return failed(synod.Reply{}, &Failure{Status: synod.Dropped, Err: errors.New("the budget is in money, and the price of this model is not known")})
+		}
+		hold.USD = price.of(prompt, l.maxTokens)
+	}
+	return l.spend(ctx, b, r, prompt, hold)
 }
 
 func (l *spender) spend(ctx context.Context, b *Budget, r Request, prompt int, hold Spent) (synod.Reply, error) {
@@ -62,8 +71,28 @@ func (l *spender) spend(ctx context.Context, b *Budget, r Request, prompt int, h
 	if err == nil && sent == 0 && !reply.Reused {
 		sent = 1 // a member that does not count
 	}
-	b.settle(hold, Spent{Calls: sent, Tokens: cost(hold.Tokens, prompt, reply, err)})
+	b.settle(hold, b.charge(l.Info(), hold, Spent{Calls: sent, Tokens: cost(hold.Tokens, prompt, reply, err)}, reply))
 	return reply, err
+}
+
+// charge adds what the tokens cost. Where the reply does not say which of them were
+// a prompt's, all are charged as the dearer kind.
+func (b *Budget) charge(m Info, held, spent Spent, r synod.Reply) Spent {
+	if b.usd == 0 {
+		return spent
+	}
+	price, _ := b.prices.Of(m)
+	if r.Usage.Prompt+r.Usage.Completion > 0 {
+		spent.USD = price.of(r.Usage.Prompt, r.Usage.Completion)
+		return spent
+	}
+	spent.USD = min(max(price.of(spent.Tokens, 0), price.of(0, spent.Tokens)), held.USD)
+	return spent
+}
+
+// of is what so many tokens cost, in USD.
+func (p Price) of(prompt, completion int) float64 {
+	return (p.Prompt*float64(prompt) + p.Completion*float64(completion)) / 1e6
 }
 
 // cost is what a call is charged. Where a reply comes without usage, its bytes

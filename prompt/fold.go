@@ -172,6 +172,8 @@ func vulgarTex(s string) string {
 // shift is '^' for a raised character, '_' for a lowered one, else 0.
 func shift(r rune) byte {
 	switch {
+	case norm.NFKC.PropertiesString(string(r)).Decomposition() == nil: // some raised letters have no plain one
+		return 0
 	case r == 0xb2, r == 0xb3, r == 0xb9, r >= 0x2070 && r <= 0x207f, r >= 0x02b0 && r <= 0x02b8,
 		r >= 0x02e0 && r <= 0x02e4, r >= 0x1d2c && r <= 0x1d61, r >= 0x1d9b && r <= 0x1dbf:
 		return '^'

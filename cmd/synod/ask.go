@@ -115,8 +115,12 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	outcome, err := c.Decide(cmd.Context(), ask)
 	show.done()
 	var torn *council.JournalError
-	if err != nil && !errors.As(err, &torn) {
+	var untold *council.EscalationError
+	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
 		return notBegun(err)
+	}
+	if untold != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
 	}
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err

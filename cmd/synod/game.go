@@ -28,6 +28,7 @@ type gameFlags struct {
 	members  string
 	seed     uint64
 	path     string
+	sets     []string
 	asJSON   bool
 }
 
@@ -66,6 +67,7 @@ Exit code 0 whatever the outcome.`,
 	fl.StringVar(&f.threat, "threat", game.Restricted, "restricted: one word for all, checked by receivers; open: whatever comes is taken")
 	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` that has a model player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
+	fl.StringArrayVar(&f.sets, "set", nil, "limits and breakers of the game, such as breakers.no_progress=5 (repeatable)")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON, and nothing while it is played")
 	return cmd
@@ -91,9 +93,10 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if err != nil {
 		return council.Spec{}, fmt.Errorf("--members: %w", err)
 	}
-	return preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
+	spec := preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
-	}}.Spec(), nil
+	}}.Spec()
+	return (&specFlags{sets: f.sets}).raise(spec)
 }
 
 func (a *app) game(cmd *cobra.Command, f gameFlags) error {
@@ -124,12 +127,14 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 		Journal: a.journalPath(&askFlags{path: f.path}),
 	})
 	var torn *council.JournalError
-	if err != nil && !errors.As(err, &torn) {
+	var untold *council.EscalationError
+	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
 		return notBegun(err)
 	}
 	if o.Stopped == council.Interrupted {
 		return fail(exitInterrupted, nil, "interrupted; what was said is in "+o.Journal)
 	}
+	cut := o.Stopped == council.Tripped || o.Stopped == council.OverBudget || o.Stopped == council.PastTime
 	if f.asJSON {
 		err = writeJSON(cmd.OutOrStdout(), board.record(f.seed))
 	} else {
@@ -140,6 +145,9 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	}
 	if torn != nil {
 		return fail(exitError1, torn)
+	}
+	if cut {
+		return verdict(o)
 	}
 	return gameFailed(&o)
 }

@@ -62,8 +62,8 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 // would make it another run.
 func (f *specFlags) raise(spec council.Spec) (council.Spec, error) {
 	for _, s := range f.sets {
-		if !strings.HasPrefix(s, "limits.") {
-			return spec, fmt.Errorf("--set %s: a run goes on with the council it began with; only limits.… may be set anew", s)
+		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
+			return spec, fmt.Errorf("--set %s: a run goes on with the council it began with; only limits.… and breakers.… may be set anew", s)
 		}
 	}
 	set, err := council.Set("--set", f.sets)

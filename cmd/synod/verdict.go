@@ -19,7 +19,9 @@ func verdict(o council.Outcome) error {
 	case o.Stopped == council.PastTime:
 		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
 	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "raise it and go on with:\n  "+resumeLine(o)+" --set limits.calls=… --set limits.tokens=…")
+		return fail(exitBudget, reason, "raise it and go on with:\n  "+resumeLine(o)+" --set limits.calls=… --set limits.tokens=… --set limits.usd=…")
+	case o.Stopped == council.Tripped:
+		return tripped(o)
 	case o.Status == council.Degraded:
 		return fail(exitDegraded, errors.New("too few members are live: "+o.Reason), troubles(o))
 	case o.Status == council.Undecided:
@@ -33,6 +35,27 @@ func resumeLine(o council.Outcome) string {
 		return "(no journal was kept, so the run cannot be resumed)"
 	}
 	return "synod ask --resume " + o.Journal
+}
+
+// tripped says which breaker stopped a run, what it leaves to choose from, and how
+// to go on past it.
+func tripped(o council.Outcome) error {
+	code := exitUndecided
+	if o.Status == council.Degraded {
+		code = exitDegraded
+	}
+	var left []string
+	for _, v := range o.Votes {
+		left = append(left, fmt.Sprintf("%s (%s)", oneLine(string(v.Answer)), strings.Join(v.Seats, ", ")))
+	}
+	hint := "candidates: " + strings.Join(left, "; ")
+	if len(left) == 0 {
+		hint = "nobody has an answer"
+	}
+	if more := o.Continue(); more != "" {
+		hint += "\ngo on past it with:\n  " + more
+	}
+	return fail(code, fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker, o.Trip.Round, o.Trip.Detail), hint)
 }
 
 // troubles says for every member without an answer why it has none; members of

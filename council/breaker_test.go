@@ -1,0 +1,258 @@
+package council_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/llmtest"
+)
+
+// fickle answers as its model's name says and, whenever it refines, changes its
+// mind between 41 and 42.
+func fickle(c llmtest.Call) string {
+	if c.Scoring() {
+		return `{"reasoning":"","score":0.5}`
+	}
+	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz")
+	if strings.Contains(c.User, `Your answer so far: "42"`) {
+		mine = "41"
+	} else if strings.Contains(c.User, `Your answer so far: "41"`) {
+		mine = "42"
+	}
+	return `{"reasoning":"","answer":"` + mine + `"}`
+}
+
+// tried is how a council ended on the question, and the requests that it made.
+func tried(t *testing.T, text string, env llm.Env) council.Outcome {
+	t.Helper()
+	spec, err := council.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := council.Convene(spec, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1, Journal: filepath.Join(t.TempDir(), "j.jsonl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+const game = `protocol: {name: game, rounds: 20}
+models: {d: {provider: simulated, stubbornness: %v, sharpness: 2, noise: 0}}
+seats: [{id: p, model: d, count: 6}]
+f: 0
+breakers: {no_progress: 3, oscillation: 3, quorum: true, equivocation: true}
+`
+
+// GR-1: no progress for k rounds. Players that never move trip it after three
+// rounds; players that come together do not.
+func TestBreakerNoProgress(t *testing.T) {
+	o := tried(t, fmt.Sprintf(game, 1.0), llm.Env{})
+	if o.Stopped != council.Tripped || o.Trip == nil || o.Trip.Breaker != council.NoProgress || o.Trip.Round != 3 || o.Status != council.Undecided {
+		t.Fatalf("stopped %s, %+v, %s", o.Stopped, o.Trip, o.Status)
+	}
+	if len(o.Votes) < 2 || !strings.HasSuffix(o.Continue(), ".jsonl --set breakers.no_progress=0") {
+		t.Errorf("candidates %v, continue %q", o.Votes, o.Continue())
+	}
+	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil || o.Stopped != "rounds" {
+		t.Errorf("a healthy game: %s, %+v", o.Stopped, o.Trip)
+	}
+}
+
+// Where a breaker stopped it a run goes on with what it has: nothing is asked twice.
+func TestBreakerResumes(t *testing.T) {
+	spec, err := council.Parse([]byte(fmt.Sprintf(game, 1.0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decide := func(ask council.Ask, spec council.Spec) council.Outcome {
+		c, err := council.Convene(spec, llm.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ask.Question, ask.Seed = sum, 1
+		o, err := c.Decide(context.Background(), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	first := decide(council.Ask{Journal: filepath.Join(t.TempDir(), "a.jsonl")}, spec)
+	run, err := journal.Load(first.Journal)
+	if err != nil || run.End != nil {
+		t.Fatalf("%v, ended %v", err, run.End)
+	}
+	spec.Breakers = council.Breakers{}
+	whole := decide(council.Ask{}, spec)
+	rest := decide(council.Ask{Resume: run, Journal: filepath.Join(t.TempDir(), "b.jsonl")}, spec)
+	if rest.Stopped != whole.Stopped || len(rest.Rounds) != len(whole.Rounds) || rest.Calls.Made != whole.Calls.Made {
+		t.Errorf("resumed %s, %d rounds, %d calls; unbroken %s, %d, %d", rest.Stopped, len(rest.Rounds), rest.Calls.Made, whole.Stopped, len(whole.Rounds), whole.Calls.Made)
+	}
+}
+
+// GR-1: oscillation. Members that change their minds to and fro trip it; under a
+// rule that is met they do not, for then all is well.
+func TestBreakerOscillation(t *testing.T) {
+	server := llmtest.Start(t, fickle)
+	text := seven(server.URL, "s41", "s41", "s42", "s42", "s42") + "rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
+	o := tried(t, text, llm.Env{})
+	if o.Stopped != council.Tripped || o.Trip.Breaker != council.Oscillation || o.Trip.Round != 3 {
+		t.Fatalf("stopped %s, %+v", o.Stopped, o.Trip)
+	}
+	if o := tried(t, strings.Replace(text, "supermajority", "plurality", 1), llm.Env{}); o.Trip != nil {
+		t.Errorf("the rule is met in every round: %+v", o.Trip)
+	}
+}
+
+// GR-1, GR-2: members out of reach are no dissent, but when too many are, nothing
+// that the rest say can meet the rule.
+func TestBreakerQuorum(t *testing.T) {
+	server := llmtest.Start(t, stubborn)
+	text := seven(server.URL, "s41", "s42", "s42", "s42", "s42", "s42", "s42") + "breakers: {quorum: true}\n"
+	gone := func(n int) string {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			if k := strings.Index(line, "url: "); k >= 0 && n > 0 {
+				lines[i], n = strings.Replace(line, server.URL, "http://127.0.0.1:9", 1), n-1
+			}
+		}
+		return strings.ReplaceAll(strings.Join(lines, "\n"), "timeout: 5s", "timeout: 5s, attempts: 1")
+	}
+	o := tried(t, gone(4), llm.Env{})
+	if o.Stopped != council.Tripped || o.Trip.Breaker != council.NoQuorum || o.Status != council.Degraded {
+		t.Errorf("four of seven gone: %s, %+v, %s", o.Stopped, o.Trip, o.Status)
+	}
+	if o := tried(t, gone(3), llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+		t.Errorf("three of seven gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
+	}
+}
+
+// RU-3: money is reserved before a call and never exceeded.
+func TestBudgetInMoney(t *testing.T) {
+	server := llmtest.Start(t, stubborn)
+	text := seven(server.URL, "s41", "s42", "s42") + "limits: {usd: 0.007}\n"
+	prices := llm.Prices{{Server: "127.0.0.1:*", Model: "s*", Price: llm.Price{Prompt: 1, Completion: 5}}}
+	o := tried(t, text, llm.Env{Prices: prices})
+	if o.Stopped != council.OverBudget || o.Cost == nil || o.Cost.USD > 0.007 || o.Calls.Made == 0 {
+		t.Errorf("stopped %s after %d calls, cost %+v", o.Stopped, o.Calls.Made, o.Cost)
+	}
+	if o := tried(t, strings.Replace(text, "0.007", "10", 1), llm.Env{Prices: prices}); o.Stopped == council.OverBudget {
+		t.Errorf("ten dollars were not enough: %+v", o.Cost)
+	}
+	spec, err := council.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := council.Convene(spec, llm.Env{}); err == nil || !strings.Contains(err.Error(), "price of model") {
+		t.Errorf("a limit in money without prices: %v", err)
+	}
+}
+
+// An escalation comes with the outcome and the command that goes on; a webhook that
+// hangs holds nobody up longer than allowed, and one that is not there is said.
+func TestEscalation(t *testing.T) {
+	got := make(chan council.Escalation, 1)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var e council.Escalation
+		if json.NewDecoder(r.Body).Decode(&e) == nil {
+			got <- e
+		}
+	}))
+	defer hook.Close()
+	release := make(chan struct{})
+	hang := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		<-release
+	}))
+	defer hang.Close()
+	defer close(release)
+	file := filepath.Join(t.TempDir(), "told.json")
+	decide := func(escalate string) (council.Outcome, error) {
+		spec, err := council.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true", "equivocation: true, escalate: "+escalate, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := council.Convene(spec, llm.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1, Journal: filepath.Join(t.TempDir(), "j.jsonl")})
+	}
+	o, err := decide(fmt.Sprintf("{webhook: %q, command: [tee, %q]}", hook.URL, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := <-got
+	if e.Why != council.Tripped || e.Outcome.Trip.Breaker != council.NoProgress || e.Continue != o.Continue() || e.Continue == "" {
+		t.Errorf("the webhook got %s, %+v, %q", e.Why, e.Outcome.Trip, e.Continue)
+	}
+	if b, err := os.ReadFile(file); err != nil || !json.Valid(b) {
+		t.Errorf("the command got %q, %v", b, err)
+	}
+	if b, err := os.ReadFile(o.Journal); err != nil || strings.Contains(string(b), hook.URL) {
+		t.Errorf("whom to tell is on record (%v)", err)
+	}
+	var untold *council.EscalationError
+	start := time.Now()
+	if o, err = decide(fmt.Sprintf("{webhook: %q, within: 50ms}", hang.URL)); !errors.As(err, &untold) || o.Trip == nil {
+		t.Errorf("a webhook that hangs: %v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second { // it would hang until the test ends
+		t.Errorf("it held the run up for %v", took)
+	}
+	if _, err = decide(`{command: [/nowhere/to/be/found]}`); !errors.As(err, &untold) {
+		t.Errorf("a command that is not there: %v", err)
+	}
+}
+
+func TestBadBreakers(t *testing.T) {
+	for text, want := range map[string]string{
+		"{no_progress: -1}":                           "0 or more",
+		"{escalate: {webhook: nowhere}}":              "must be a URL",
+		"{escalate: {webhook: 'file:///etc/passwd'}}": "must be a URL",
+		"{no_progres: 1}":                             "no_progress",
+		"{escalate: {command: ['']}}":                 "begin with a program",
+	} {
+		_, err := council.Parse([]byte("breakers: " + text + "\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d}]\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// suspicious is a note in which somebody is caught.
+func TestBreakerEquivocation(t *testing.T) {
+	names := []string{}
+	o := tried(t, strings.NewReplacer("f: 0", "f: 1", "count: 6}]", "count: 6}, {id: b, model: d, adversary: {name: equivocator}}]").Replace(fmt.Sprintf(game, 0.5)), llm.Env{})
+	for _, r := range o.Rounds {
+		for _, m := range r.Members {
+			names = append(names, m.Suspects...)
+		}
+	}
+	if o.Trip == nil || o.Trip.Breaker != council.Equivocation || o.Trip.Detail != "[b] told different members different things" || !slices.Contains(names, "b") {
+		t.Errorf("stopped %s, %+v; suspects %v", o.Stopped, o.Trip, names)
+	}
+	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil {
+		t.Errorf("nobody lies: %+v", o.Trip)
+	}
+}
