@@ -41,8 +41,8 @@ fuzz: ## five seconds for every fuzz target
 	done
 
 CAMPAIGN ?= 1000000
-campaign: ## the seeded executions of broadcast, CAMPAIGN of them (1000000)
-	$(GO) test -count=1 -timeout 12h -v -run 'BB|Exhaustive|Twin|RealKeys' ./protocol/broadcast -executions $(CAMPAIGN)
+campaign: ## CAMPAIGN seeded executions (1000000) of broadcast and DecentLLMs
+	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms -executions $(CAMPAIGN)
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
