@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"synod.dev/synod"
@@ -30,6 +31,21 @@ func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 		}
 		record.Grades = append(record.Grades, g)
 	}
+	m.score(answers, whole, record)
+	record.Salt = m.salt(whole)
+	m.suspect(record)
+	return record
+}
+
+// score aggregates the whole marks of every answer. An evaluator without marks
+// spends the budget f, be it hostile or unable: of the rest at most f less those
+// are hostile. More of them than f are more faults than the council was made for.
+func (m *member) score(answers []answered, whole []marked, record *synod.Panel) {
+	f := m.Me.Seat().F - (len(record.Grades) - len(whole))
+	if f < 0 {
+		record.Undecided = fmt.Sprintf("%d of %d evaluators gave no marks; f is %d", len(record.Grades)-len(whole), len(record.Grades), m.Me.Seat().F)
+		return
+	}
 	aggregate, _ := robust.Find(m.p.Aggregate) // Validate has found it
 	var w robust.Workspace
 	for i := range answers {
@@ -40,16 +56,13 @@ func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 		for k := range whole {
 			vectors[k] = whole[k].grades[i][:]
 		}
-		r, err := aggregate.Of(&w, vectors, m.Me.Seat().F)
-		if err != nil {
-			record.Undecided = "too few marks for f: " + err.Error()
-			break
+		r, err := aggregate.Of(&w, vectors, f)
+		if err != nil { // not with a cast that Suits has let pass
+			record.Undecided = err.Error()
+			return
 		}
 		record.Answers[i].Total, record.Answers[i].Converged = &r.Total, r.Converged
 	}
-	record.Salt = m.salt(whole)
-	m.suspect(record)
-	return record
 }
 
 // salt is what the evaluators have revealed of what they committed to (DL-4).

@@ -16,6 +16,8 @@
 //     committed to their answers, and revealed after: nobody can grind an answer
 //     for it (DL-4). The paper takes the latest block's hash. An evaluator that
 //     does not reveal can still choose between two salts;
+//   - an evaluator without marks spends the budget f, as one that lies does; more
+//     than f of them, and there is no decision;
 //   - Weiszfeld starts at the mean, not at the origin (DL-3).
 //
 // Promised under synchrony with f of N evaluators Byzantine, f within the

@@ -1,0 +1,211 @@
+package decentllms
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+)
+
+// [I-DL-6] Signed marks that miss one, have one more, or one out of its range are ⊥.
+func TestMarksDecode(t *testing.T) {
+	answers := []answered{{}, {PanelAnswer: synod.PanelAnswer{Bottom: "silent"}}, {}}
+	good := marks{grades: []*synod.Grades{{1, 2, 3, 4, 5}, nil, {20, 0, 0, 0, 20}}}
+	b := good.encode()
+	var got marks
+	if err := got.decode(b, answers); err != nil || *got.grades[2] != *good.grades[2] || len(b) > marksSize(3) {
+		t.Fatal(got, err)
+	}
+	bad := map[string][]byte{
+		"extra": append(slices.Clone(b), 0), "a mark that is no mark": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&marks{grades: []*synod.Grades{{}, {}, {}}}).encode(),
+		"missing": (&marks{grades: []*synod.Grades{{}, nil, nil}}).encode(), "one too few": (&marks{grades: []*synod.Grades{{}, nil}}).encode(),
+	}
+	for _, x := range []float64{-0.1, 20.1, math.NaN(), math.Inf(1)} {
+		bad[fmt.Sprint(x)] = (&marks{grades: []*synod.Grades{{0, 0, x}, nil, {}}}).encode()
+	}
+	for i := range b {
+		bad[fmt.Sprint("cut at ", i)] = b[:i]
+	}
+	for what, b := range bad {
+		if got.decode(b, answers) == nil {
+			t.Errorf("%s: taken", what)
+		}
+	}
+}
+
+// [I-DL-7] Ties are cut by a salt that workers cannot know: a worker that tries a
+// thousand answers against every salt it can think of wins no more than its share.
+func TestDL7Grinding(t *testing.T) {
+	const trials, k = 300, 5
+	wins := 0
+	for seed := range uint64(trials) {
+		// Worker 0 has ground its answer for the salt of the last run; the others
+		// answer honestly, all differently.
+		last := saltOf(seed)
+		best, hash := synod.None, []byte(nil)
+		for v := range 1000 {
+			a := synod.Answer(fmt.Sprint(1000 + v))
+			if h := salted(a, last); slices.Compare(h, hash) > 0 {
+				best, hash = a, h
+			}
+		}
+		record := &synod.Panel{Salt: saltOf(seed + trials)}
+		total := 75.0
+		for i := range k {
+			a := synod.Answer(fmt.Sprint(i))
+			if i == 0 {
+				a = best
+			}
+			record.Answers = append(record.Answers, synod.PanelAnswer{Of: synod.NodeID(i), Answer: a, Total: &total})
+		}
+		if got, _ := new(member).best(record); got == best {
+			wins++
+		}
+	}
+	sigma := math.Sqrt(trials * (1.0 / k) * (1 - 1.0/k))
+	if w := float64(wins); w > trials/k+3*sigma || w < trials/k-3*sigma {
+		t.Errorf("the grinder wins %d of %d ties among %d; its share is %d ± %.0f", wins, trials, k, trials/k, 3*sigma)
+	}
+}
+
+// saltOf is the salt of another run.
+func saltOf(seed uint64) []byte {
+	x := &trial{w: 1, e: 3, f: 1, p: New(), seed: seed}
+	return x.play().held[0].Salt
+}
+
+// [I-DL-7] The salt is not a function of anything that was said before answers were
+// committed: two councils that differ in their evaluators' seeds only have two salts.
+func TestSaltIsTheEvaluators(t *testing.T) {
+	if slices.Equal(saltOf(1), saltOf(2)) {
+		t.Error("two runs, one salt")
+	}
+	if !slices.Equal(saltOf(1), saltOf(1)) {
+		t.Error("one run, two salts")
+	}
+}
+
+// [I-DL-8] A decision takes as long whatever the workers do (Fig. 7's flat line).
+func TestDL8Latency(t *testing.T) {
+	var want synod.Tick
+	for bad := range 5 {
+		for _, way := range []string{"twin", "silent", "garbage", "selective"} {
+			x := &trial{w: 5, e: 4, f: 1, p: New(), seed: 3, hostile: map[synod.NodeID]string{}}
+			for i := range bad {
+				x.hostile[synod.NodeID(i)] = way
+			}
+			o := x.play()
+			if want == 0 {
+				want = o.ticks
+			}
+			if o.ticks != want || len(o.held) != 4 || o.held[0].answer == synod.None {
+				t.Errorf("%d %s workers: %d ticks, not %d, and %v", bad, way, o.ticks, want, o.held)
+			}
+		}
+	}
+}
+
+// Calls are within what is planned, an answer asked for again aside.
+func TestCalls(t *testing.T) {
+	for seed := range uint64(50) {
+		x := drawn(seed)
+		clear(x.hostile)
+		if o := x.play(); o.calls > 2*x.p.Calls(make([]int, x.w+x.e)) {
+			t.Errorf("seed %d: %d calls", seed, o.calls)
+		}
+	}
+}
+
+// Fig. 8 in small: a cartel within the bound does not win, one above it does. The
+// honest marks grow with the answer, so 4 is the best and the cartel's 1 the worst.
+func TestCartel(t *testing.T) {
+	for _, aggregate := range []string{"geometric-median", "median-total", "coordinate-median"} {
+		for colluders := range 5 {
+			x := &trial{w: 4, e: 3 + colluders, p: New(), hostile: map[synod.NodeID]string{}, seed: uint64(colluders)}
+			x.p.Aggregate = aggregate
+			x.f = min(colluders, (x.e+1)/2-1)
+			x.grade = func(_ synod.NodeID, a synod.Answer) synod.Grades {
+				m := float64(a[0]-'0') * 3
+				return synod.Grades{m, m, m, m, m}
+			}
+			for i := range colluders {
+				x.hostile[synod.NodeID(x.w+3+i)] = "cartel"
+			}
+			h := x.play().held[0]
+			if want := map[bool]synod.Answer{false: "4", true: "1"}[colluders > 2]; h.answer != want {
+				t.Errorf("%s, 3 honest, %d colluders: replies %s, want %s", aggregate, colluders, h.answer, want)
+			}
+		}
+	}
+}
+
+// Evaluators without marks spend the budget f; one more, and there is no decision.
+func TestSilentEvaluators(t *testing.T) {
+	for silent, want := range []synod.Answer{"2", "2", "2", synod.None} {
+		for _, aggregate := range aggregates()[1:] {
+			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{}, grade: func(_ synod.NodeID, a synod.Answer) (g synod.Grades) {
+				g[0] = float64(a[0] - '0')
+				return g
+			}}
+			x.p.Aggregate = aggregate
+			for i := range silent {
+				x.hostile[synod.NodeID(x.w+i)] = "silent"
+			}
+			h := x.play().held[0]
+			if h.answer != want || want == synod.None && h.Undecided != "3 of 7 evaluators gave no marks; f is 2" {
+				t.Errorf("%s, %d silent: replies %s, %q", aggregate, silent, h.answer, h.Undecided)
+			}
+		}
+	}
+}
+
+// [DL-4] Who reveals something else than it has committed to has no part in the salt.
+func TestSaltIsCommitted(t *testing.T) {
+	m := &member{first: &broadcast.Outcome{}}
+	var whole []marked
+	for i := range synod.NodeID(3) {
+		x := marked{by: i, marks: marks{nonce: [nonceSize]byte{byte(i)}}}
+		m.first.Deliveries = append(m.first.Deliveries, broadcast.Delivery{Sender: i, Word: &broadcast.Signed{Value: commitment(i, x.nonce)}})
+		whole = append(whole, x)
+	}
+	all, two := m.salt(whole), m.salt(whole[:2])
+	whole[2].nonce[5]++
+	if changed := m.salt(whole); slices.Equal(all, two) || !slices.Equal(changed, two) {
+		t.Errorf("salts %x of all, %x of two, %x with one that was not committed to", all, two, changed)
+	}
+}
+
+// A committee that is too small for f is refused, with the largest f.
+func TestSuits(t *testing.T) {
+	x := &trial{w: 2, e: 5, p: New()}
+	if err := x.p.Suits(x.cast(), 2); err != nil {
+		t.Error(err)
+	}
+	if err := x.p.Suits(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median bears at most f = 2" {
+		t.Error(err)
+	}
+	if x.p.Suits([]synod.Role{Evaluator}, 0) == nil || x.p.Suits([]synod.Role{Worker}, 0) == nil {
+		t.Error("a council without one of the roles is taken")
+	}
+}
+
+// One seed, one record, fifty times.
+func TestFiftyRuns(t *testing.T) {
+	x := drawn(12)
+	record := func() (s string) {
+		for _, h := range x.play().held {
+			s += said(h) + string(binary.BigEndian.AppendUint64(nil, uint64(len(h.Signature))))
+		}
+		return s
+	}
+	first := record()
+	for range 50 {
+		if record() != first {
+			t.Fatal("one seed, two records")
+		}
+	}
+}
