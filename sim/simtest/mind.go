@@ -14,6 +14,8 @@ type mind struct {
 	sure    []float64
 	scores  map[synod.Answer]string
 	refines string
+	names   []string // in a game, one after another
+	votes   []string
 }
 
 func (m *mind) learn(what, how string) (err error) {
@@ -27,6 +29,10 @@ func (m *mind) learn(what, how string) (err error) {
 		}
 	case "refines":
 		m.refines = how
+	case "names":
+		m.names = strings.Split(how, "|")
+	case "votes":
+		m.votes = strings.Split(how, "|")
 	case "scores":
 		m.scores = map[synod.Answer]string{}
 		for s := range strings.SplitSeq(how, ",") {
@@ -45,6 +51,10 @@ func (m *mind) reply(p *synod.Prompt) synod.Reply {
 		return m.answer()
 	case synod.Scoring:
 		return m.score(p.Candidate)
+	case synod.Proposing:
+		return m.name(next(&m.names))
+	case synod.Voting:
+		return synod.Reply{Status: synod.OK, Text: `{"decision": "` + next(&m.votes) + `"}`}
 	}
 	best := p.Own
 	if m.refines == "best" {
@@ -64,6 +74,17 @@ func (m *mind) answer() synod.Reply {
 		r.Confidence = &sure
 	}
 	return r
+}
+
+// name is a number in a game, with a note to itself that nobody else may see.
+func (m *mind) name(number string) synod.Reply {
+	switch number {
+	case "fails":
+		return synod.Reply{Status: synod.Timeout}
+	case "garbles":
+		return synod.Reply{Status: synod.OK, Text: "I would rather not say"}
+	}
+	return synod.Reply{Status: synod.OK, Text: `{"internal_strategy": "mine alone", "value": ` + number + `, "public_reasoning": "why not"}`}
 }
 
 // next takes the first thing of a list, and leaves its last one there for ever.

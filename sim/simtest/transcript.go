@@ -12,6 +12,8 @@
 //	member I sure X[|Y…]           the confidences that it states with them
 //	member I scores A=0.5,B=0.9    what it thinks of answers; 0 for others, "fails", "garbles"
 //	member I refines keep|best     keep: its answer stays; best: it takes the first shown
+//	member I names N[|M…]          its numbers in a game, "fails" or "garbles"
+//	member I votes V[|W…]          its votes: stop, continue, abstain
 //	silent I                       node I crashes at once
 //	liar I NAME [KEY=VALUE]        an adversary of the catalogue
 package simtest
