@@ -151,4 +151,3 @@ func TestDL3UserAccepts(t *testing.T) { report(t, "DL-3", "decision") }
 func TestDL4MedianRange(t *testing.T) { report(t, "DL-4", "range") }
 func TestDL5Converged(t *testing.T)   { report(t, "DL-5", "decision") }
 func TestDL6WholeMarks(t *testing.T)  { report(t, "DL-6", "⊥ marks") }
-
