@@ -24,6 +24,12 @@ type Cell struct {
 	Assumed []string                 `json:"assumed,omitempty"` // metrics that the members were made to have
 }
 
+// Blank is a cell of the paper's that nothing here can fill: no run, no figure.
+type Blank struct {
+	Cell
+	Why string `json:"why"` // with what would fill it
+}
+
 // GridManifest says what a grid is, in grid.json.
 type GridManifest struct {
 	Version int    `json:"version"`
@@ -33,6 +39,8 @@ type GridManifest struct {
 	Members string `json:"members"` // as they were chosen: simulated, embedded, recorded, or a file's name
 	Note    string `json:"note"`    // what a reader must know of the members and the questions
 	Cells   []Cell `json:"cells"`
+
+	Blank []Blank `json:"blank,omitempty"` // cells without a run
 }
 
 // Grid is a folder of runs that are reported together:
@@ -162,6 +170,11 @@ func OpenGrid(dir string) (*Grid, error) {
 	}
 	if g.Version < 1 || g.Version > GridVersion {
 		return nil, fmt.Errorf("lab: %s: version %d; this program reads up to %d", path, g.Version, GridVersion)
+	}
+	for _, b := range g.Blank {
+		if !cellName.MatchString(b.Name) {
+			return nil, fmt.Errorf("lab: %s: %q is no name for a cell", path, b.Name)
+		}
 	}
 	for _, c := range g.Cells {
 		if !cellName.MatchString(c.Name) {

@@ -22,6 +22,9 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Add(report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed))
 		tasks = append(tasks, run.Task)
 	}
+	for _, b := range g.Blank {
+		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
+	}
 	slices.Sort(tasks)
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {
 		out.Task = tasks[0]

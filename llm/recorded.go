@@ -19,18 +19,23 @@ type RecordedConfig struct {
 	Path      string `yaml:"path"`      // JSONL, a row a reply
 	Model     string `yaml:"model"`     // whose replies, as the rows name it
 	Benchmark string `yaml:"benchmark"` // only rows of this benchmark; "": all
-	Answers   string `yaml:"answers"`   // response: read from the reply; source: as the recording's source read it, where it did; "": response
+	Answers   string `yaml:"answers"`   // response: read from the reply; source: as the recording's source read it, where it did; verdict: true or false, as its source called it right; "": response
 }
 
-// bySource is the setting of Answers that trusts the recording's source.
-const bySource = "source"
+// The settings of Answers. Those but response trust the recording's source.
+const (
+	byResponse = "response"
+	bySource   = "source"
+	byVerdict  = "verdict" // for replies that only their source could grade, put as questions of the form true or false
+)
 
 // Tape is a member that replays real replies by (item, model, trial).
 //
 // A row of the file is a JSON object with benchmark, item_id (a string or an
 // integer), model, trial (from 0) and response (null where it was left out), and
-// may have question, answer (as its source read the response) and confidence (in
-// [0,1], stated or by a probe); other keys are not read. The item is found by the
+// may have question, answer (as its source read the response), correct (whether
+// its source called it right) and confidence (in [0,1], stated or by a probe);
+// other keys are not read. The item is found by the
 // question's ID, else by its exact text where the rows have it; the trial is the
 // repeat that is asked for (Request.Sample). A recorded confidence comes with the
 // reply where one is asked for.
@@ -63,6 +68,7 @@ type row struct {
 	Question  *string         `json:"question"`
 	Response  json.RawMessage `json:"response"`
 	Answer    json.RawMessage `json:"answer"`
+	Correct   json.RawMessage `json:"correct"`
 	Sure      *float64        `json:"confidence"`
 	item      string
 	text      *string // Response; nil: null
@@ -73,8 +79,8 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 	if c.Path == "" || c.Model == "" {
 		return nil, errors.New("a recorded model needs a trace file (path) and whose replies in it to replay (model)")
 	}
-	if c.Answers = cmp.Or(c.Answers, "response"); c.Answers != "response" && c.Answers != bySource {
-		return nil, fmt.Errorf("answers is %q; it must be response or source", c.Answers)
+	if c.Answers = cmp.Or(c.Answers, byResponse); !slices.Contains([]string{byResponse, bySource, byVerdict}, c.Answers) {
+		return nil, fmt.Errorf("answers is %q; it must be response, source or verdict", c.Answers)
 	}
 	f, err := os.Open(c.Path)
 	if err != nil {
@@ -86,8 +92,8 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
 	}
 	t.info = Info{Kind: Recorded, Name: c.Model, Identity: fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)}
-	if c.Answers == bySource {
-		t.info.Identity += " answers=source"
+	if c.Answers != byResponse {
+		t.info.Identity += " answers=" + c.Answers
 	}
 	return t, nil
 }
@@ -154,7 +160,13 @@ func (t *Tape) reply(q *synod.Question, trial int) (synod.Reply, error) {
 	}
 	said := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Sure, Reused: true}
 	var read string
-	if t.cfg.Answers == bySource && json.Unmarshal(r.Answer, &read) == nil && read != "" {
+	var right *bool // nil: null
+	switch {
+	case t.cfg.Answers == byVerdict && json.Unmarshal(r.Correct, &right) == nil && right != nil:
+		said.Typed, said.Answer = true, synod.Answer(strconv.FormatBool(*right))
+	case t.cfg.Answers == byVerdict:
+		return synod.Reply{}, missing("the recording does not say whether the reply to item %s is right", item)
+	case t.cfg.Answers == bySource && json.Unmarshal(r.Answer, &read) == nil && read != "":
 		said.Typed, said.Answer = true, synod.Answer(read)
 	}
 	return said, nil

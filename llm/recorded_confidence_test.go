@@ -34,6 +34,14 @@ func TestRecordedConfidence(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}
 	}
+	verdicts := writeTrace(t, strings.Replace(sureRows, `"answer":"7"`, `"answer":"7","correct":false`, 1))
+	tape := newTape(t, RecordedConfig{Path: verdicts, Model: "m", Answers: "verdict"})
+	for item, want := range map[string]synod.Answer{"i1": "false", "i2": synod.None} { // of i2 no verdict is on tape
+		r, err := tape.Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: item, Form: synod.Bool}}})
+		if r.Answer != want || (err == nil) != (want != synod.None) {
+			t.Errorf("verdict on %s: %q, %v", item, r.Answer, err)
+		}
+	}
 	if tape := newTape(t, RecordedConfig{Path: path, Model: "m"}); !tape.CanConfide() {
 		t.Error("a tape with a confidence cannot confide")
 	}
@@ -41,7 +49,7 @@ func TestRecordedConfidence(t *testing.T) {
 		t.Error("a tape without one can")
 	}
 	_, err := NewTape(RecordedConfig{Path: path, Model: "m", Answers: "guess"})
-	if err == nil || !strings.Contains(err.Error(), "must be response or source") {
+	if err == nil || !strings.Contains(err.Error(), "must be response, source or verdict") {
 		t.Error(err)
 	}
 	bad := writeTrace(t, strings.Replace(sureRows, "0.25", "1.25", 1))

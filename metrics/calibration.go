@@ -12,6 +12,7 @@ type Calibration struct {
 	Missing int      `json:"missing"` // graded answers without one
 	Brier   *Rate    `json:"brier"`   // mean of (confidence − right)²; the interval allows for answers to one question erring together
 	ECE     *float64 `json:"ece"`     // expected calibration error: how far a bin's mean confidence is off, by answers
+	Sided   *Rate    `json:"sided"`   // share with a confidence on the right side of 0.5, which itself is the right side of a right answer
 	Bins    []Bin    `json:"bins"`
 }
 
@@ -36,6 +37,7 @@ type Forecast struct {
 // Calibrator adds up forecasts. Its size does not grow with them.
 type Calibrator struct {
 	missing, questions int
+	sided              count
 	n, right           [bins]int
 	sure               [bins]float64
 	off                float64    // sum of squared errors
@@ -54,6 +56,7 @@ func (c *Calibrator) Add(question []Forecast) {
 		c.n[b]++
 		c.right[b] += bit(f.Right)
 		c.sure[b] += *f.Confidence
+		c.sided.add((*f.Confidence >= 0.5) == f.Right, true)
 		d := *f.Confidence - float64(bit(f.Right))
 		s, n = s+d*d, n+1
 	}
@@ -81,7 +84,7 @@ func (c *Calibrator) Calibration() *Calibration {
 		return nil
 	}
 	ece /= float64(out.N)
-	out.ECE, out.Brier = &ece, c.brier(float64(out.N))
+	out.ECE, out.Brier, out.Sided = &ece, c.brier(float64(out.N)), c.sided.rate()
 	return out
 }
 

@@ -48,7 +48,8 @@ type Cell struct {
 	Metrics map[string]*metrics.Rate `json:"metrics"` // every rate by name, null where there is none
 	Paper   map[string]float64       `json:"paper"`
 	Verdict map[string]string        `json:"verdict"`
-	Assumed []string                 `json:"assumed"` // metrics that the members were made to have: their verdict says little
+	Assumed []string                 `json:"assumed"`       // metrics that the members were made to have: their verdict says little
+	Why     string                   `json:"why,omitempty"` // there is no run, and so no figure
 	*Report
 
 	figures map[string]Figure
@@ -69,6 +70,18 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 			c.Verdict[metric] = v
 		}
 	}
+	return c
+}
+
+// NewBlank is a cell that nothing here can fill: every figure of the paper stands
+// beside none of ours.
+func NewBlank(name string, params map[string]any, paper map[string]Figure, why string) Cell {
+	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Seat{}, Rounds: []metrics.Round{}, Drops: []Drop{}, Failures: []Failure{}}
+	c := NewCell(name, params, empty, paper, nil)
+	for metric := range paper {
+		c.Metrics[metric] = nil
+	}
+	c.Why = why
 	return c
 }
 

@@ -41,7 +41,7 @@ var columns = []struct{ name, says string }{
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
 	{"decision_accuracy", "decided"}, {"capture", "captured"},
-	{"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
+	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
 // table has a line a cell; the last columns are the baselines.
@@ -56,6 +56,9 @@ func (g *Grid) table() [][]string {
 	}
 	for _, cell := range g.Cells {
 		line := []string{cell.Cell, fmt.Sprintf("%d/%d", cell.Finished, cell.Questions)}
+		if cell.Why != "" {
+			line[1] = "none"
+		}
 		for _, c := range shown {
 			line = append(line, tenths(cell.Metrics[c.name]))
 		}
@@ -75,7 +78,13 @@ func (g *Grid) versus() [][]string {
 				interval, n = fmt.Sprintf("%.1f to %.1f", 100*ours.Low, 100*ours.High), strconv.Itoa(ours.N)
 			}
 			verdict := cell.Verdict[metric]
-			if verdict == "" {
+			switch {
+			case verdict != "":
+			case ours != nil:
+				verdict = "none: the paper names no number of questions"
+			case cell.Why != "":
+				verdict = "none: no run"
+			default:
 				verdict = "no figure yet"
 			}
 			if slices.Contains(cell.Assumed, metric) {
@@ -122,6 +131,7 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds),
 		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
 	}
+	below = append(below, g.blanks()...)
 	if lines[0][len(lines[0])-1] == "verdict" {
 		below = append(below, g.legend())
 	}
@@ -145,6 +155,20 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// blanks says why cells have no run, a line a reason.
+func (g *Grid) blanks() (lines []string) {
+	cells := map[string][]string{}
+	for _, c := range g.Cells {
+		if c.Why != "" {
+			cells[c.Why] = append(cells[c.Why], c.Cell)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(cells)) {
+		lines = append(lines, fmt.Sprintf("No run for %s: %s", strings.Join(cells[why], ", "), plain(why)))
+	}
+	return lines
 }
 
 // legend says what the verdicts mean, and counts them.

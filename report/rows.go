@@ -27,6 +27,9 @@ func (r *Report) rows() []row {
 		{"liveness", "ended with enough live members", m.Liveness},
 		{"effective_votes", fmt.Sprintf("effective votes, of %d honest members", r.Honest), m.EffectiveVotes},
 	}
+	if r.Calibration != nil {
+		rows = append(rows, row{"probe_accuracy", "confidence on the right side of 0.5", r.Calibration.Sided})
+	}
 	for _, e := range r.Endings {
 		rows = append(rows, row{e.Name, "ended " + e.Name, e.Rate})
 	}

@@ -12,6 +12,7 @@
 package preset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -61,11 +62,14 @@ type plan struct {
 // cell is a cell and its council.
 type cell struct {
 	lab.Cell
-	spec council.Spec
+	spec  council.Spec
+	task  string // "": the plan's, with its items
+	items []task.Item
+	blank string // why there is no run; "": there is one
 }
 
 // Catalogue is the table of presets.
-var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures())...)
+var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures(), cpTables())...)
 
 // Draft puts the grid together. It opens the models and asks nothing.
 func (p Preset) Draft(o Options) (*lab.Grid, error) {
@@ -80,33 +84,47 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	if !builtin(o.Members) {
 		m.Members = filepath.Base(o.Members)
 	}
+	cells, err := all.chosen(o.Only)
+	if err != nil {
+		return nil, fmt.Errorf("preset %s: %w", p.Name, err)
+	}
 	var plans []lab.Plan
-	for _, c := range all.cells {
-		if o.Only != "" {
-			ok, err := filepath.Match(o.Only, c.Name)
-			if err != nil {
-				return nil, fmt.Errorf("preset %s: the pattern %q of cells: %w", p.Name, o.Only, err)
-			}
-			if !ok {
-				continue
-			}
+	for _, c := range cells {
+		if c.blank != "" {
+			m.Blank = append(m.Blank, lab.Blank{Cell: c.Cell, Why: c.blank})
+			continue
+		}
+		if c.task == "" {
+			c.task, c.items = all.task, all.items
 		}
 		m.Cells = append(m.Cells, c.Cell)
 		plans = append(plans, lab.Plan{
-			Program: o.Program, Task: all.task, Items: all.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed, Spec: c.spec, Env: o.Env,
+			Program: o.Program, Task: c.task, Items: c.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed, Spec: c.spec, Env: o.Env,
 		})
 	}
 	if len(plans) == 0 {
-		return nil, fmt.Errorf("preset %s: no cell fits %q; there are: %s", p.Name, o.Only, strings.Join(all.names(), ", "))
+		return nil, fmt.Errorf("preset %s: none of these cells can run: %s", p.Name, m.Blank[0].Why)
 	}
 	return lab.DraftGrid(m, plans)
 }
 
-func (p *plan) names() (names []string) {
+// chosen are the cells whose names fit a pattern, at least one.
+func (p *plan) chosen(pattern string) (cells []cell, err error) {
+	var names []string
 	for _, c := range p.cells {
+		ok, err := filepath.Match(cmp.Or(pattern, "*"), c.Name)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %q of cells: %w", pattern, err)
+		}
+		if ok {
+			cells = append(cells, c)
+		}
 		names = append(names, c.Name)
 	}
-	return names
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("no cell fits %q; there are: %s", pattern, strings.Join(names, ", "))
+	}
+	return cells, nil
 }
 
 // Kinds are the members that need no file.

@@ -12,7 +12,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/protocol"
 	"synod.dev/synod/report"
 )
 
@@ -57,7 +56,8 @@ func sacTables() (all []Preset) {
 adversaries: replay (a reply to some other question) and weak-answer (as in the
 reference code). Weak members sit at 0 and 1, adversaries last, as in that code; so
 on a MERG seats 1 and 5 never hear the adversary. The paper's figures rest on 30
-questions and stand beside both adversaries.
+questions and stand beside both adversaries. CP-WBFT runs its one round with stated
+confidence, and its own last step decides; the paper's later rounds repeat the first.
 
 simulated  members of the abilities that the table starts from; "assumed" marks
            the figures which that settles
@@ -96,9 +96,6 @@ func (t sacTable) plan(o Options) (*plan, error) {
 		return nil, err
 	}
 	for _, name := range []string{"sac", "cp-wbft"} {
-		if _, err := protocol.Catalogue.Find(name); err != nil {
-			continue
-		}
 		for _, family := range slices.Sorted(maps.Keys(t.robust)) {
 			for _, b := range t.liars {
 				for _, liar := range []string{"replay", "weak-answer"} {
@@ -132,8 +129,11 @@ func (t sacTable) cell(o Options, name, family string, b int, liar string, model
 		spec.Graph["seed"] = o.Seed
 	}
 	spec.F, spec.Exact, spec.Limits = 3, "paper", council.Limits{}
-	if name == "sac" {
+	switch name {
+	case "sac":
 		spec.Protocol["rounds"] = 6
+	case "cp-wbft": // one round, stated confidence: the paper's later rounds repeat the first
+		spec.Rule.Name = council.ByProtocol
 	}
 	if o.Members == "embedded" { // a model this small writes no score that can be read
 		spec.Exact = ""
@@ -177,7 +177,7 @@ func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
 		if err1 != nil || err2 != nil || err3 != nil {
 			return nil, fmt.Errorf("sac.csv: line %d cannot be read", i+2)
 		}
-		if number != table {
+		if number != table || row[1] == "cp-wbft" && repeats(row[4]) {
 			continue
 		}
 		key := sacKey{row[1], row[2], b}
@@ -187,4 +187,11 @@ func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
 		figures[key][row[4]] = report.Figure{Value: value / 100, N: sacQuestions}
 	}
 	return figures, nil
+}
+
+// repeats reports whether a figure is that of a round after the first, all of which
+// the paper prints alike for CP-WBFT: it runs one.
+func repeats(metric string) bool {
+	_, round, found := strings.Cut(metric, "_round_")
+	return found && round > "1"
 }

@@ -1,0 +1,230 @@
+package preset
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/report"
+)
+
+// run drafts a grid, works on it and reports.
+func run(t *testing.T, name string, o Options) *report.Grid {
+	t.Helper()
+	g := draft(t, name, o)
+	if err := g.Create(filepath.Join(t.TempDir(), "grid")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Work(t.Context(), lab.Options{Parallel: 2}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Finished != out.Questions || out.Failed != 0 {
+		t.Errorf("%s: %d of %d questions finished, %d failed", name, out.Finished, out.Questions, out.Failed)
+	}
+	return out
+}
+
+// Table 2, HCP [CP-3, CP-4]: all fourteen rows come out to the rounding of what is
+// printed, from the paper's own answers and confidences; PCP has no figure and no
+// verdict, because nobody recorded what its models stated.
+func TestTable2Recorded(t *testing.T) {
+	g := run(t, "cpwbft-table2", Options{Members: "recorded", Data: sharedData(t)})
+	rows := 0
+	for _, c := range g.Cells {
+		if len(c.Paper) != 4 {
+			t.Errorf("%s: %d figures of the paper", c.Cell, len(c.Paper))
+		}
+		if c.Params["probe"] == "stated" {
+			if c.Why == "" || len(c.Verdict) != 0 || c.Metrics["faa"] != nil {
+				t.Errorf("%s: %q, %v, %v", c.Cell, c.Why, c.Verdict, c.Metrics["faa"])
+			}
+			continue
+		}
+		rows++
+		for metric, paper := range c.Paper {
+			if ours := c.Metrics[metric]; ours == nil || math.Abs(ours.Value-paper) > 0.000051 || c.Verdict[metric] != report.Reproduced {
+				t.Errorf("%s, %s: %+v is %s; the paper has %.4f", c.Cell, metric, ours, c.Verdict[metric], paper)
+			}
+		}
+	}
+	if rows != 14 || g.MembersKind[0] != "recorded" {
+		t.Errorf("%d rows of HCP, members %v", rows, g.MembersKind)
+	}
+}
+
+// Table 3 from the stored confidences: only the mean over the answer was recorded,
+// and no verdict falls, since the paper does not print on how many questions its
+// figures rest.
+func TestTable3Recorded(t *testing.T) {
+	g := run(t, "cpwbft-table3", Options{Members: "recorded", Data: sharedData(t)})
+	want := map[string]float64{"gsm8k-llama-3.1-mean": 0.9, "gsm8k-llama-3-mean": 0.9, "xstest-llama-3.1-mean": 1, "xstest-llama-3-mean": 1}
+	blank := 0
+	for _, c := range g.Cells {
+		ours, known := c.Metrics["probe_accuracy"]
+		switch value, measured := want[c.Cell]; {
+		case len(c.Verdict) != 0 || !known || len(c.Paper) != 1:
+			t.Errorf("%s: %v, %v, %v", c.Cell, c.Verdict, c.Metrics, c.Paper)
+		case measured && (ours == nil || ours.Value != value || ours.N != 10):
+			t.Errorf("%s: %+v, want %v", c.Cell, ours, value)
+		case !measured && (ours != nil || c.Why == ""):
+			t.Errorf("%s: %+v, %q", c.Cell, ours, c.Why)
+		case !measured:
+			blank++
+		}
+	}
+	if blank != 8 {
+		t.Errorf("%d cells without a run", blank)
+	}
+}
+
+// Tables 1 and 2: ten questions and seven members make shares of 70 and of 10, and
+// BFTI is FAA − IAA, so a figure that was copied wrongly shows.
+func TestCPFiguresAgree(t *testing.T) {
+	for table, rows := range map[int]int{1: 28, 2: 28, 3: 12} {
+		paper, err := cpTable(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(paper) != rows {
+			t.Errorf("table %d has %d rows, want %d", table, len(paper), rows)
+		}
+		for row, f := range paper {
+			if bfti, ok := f["bfti"]; ok && math.Abs(f["faa"].Value-f["iaa"].Value-bfti.Value) > 0.00011 {
+				t.Errorf("%v: BFTI is %v, and FAA − IAA %v", row, bfti.Value, f["faa"].Value-f["iaa"].Value)
+			}
+			for metric, figure := range f {
+				parts := map[string]float64{"iaa": 70, "faa": 70, "bfti": 70, "ra": 10, "decision_accuracy": 10}[metric]
+				if off := math.Abs(figure.Value*parts - math.Round(figure.Value*parts)); parts > 0 && off > 0.04 {
+					t.Errorf("table %d, %v: %s = %v is no share of %v", table, row, metric, figure.Value, parts)
+				}
+			}
+		}
+	}
+}
+
+// Table 1, traditional agents [CP-5]: the figures follow from the rule and from who
+// is malicious, so they come out whatever the questions.
+func TestTable1Traditional(t *testing.T) {
+	g := run(t, "cpwbft-table1", Options{N: 2, Only: "*-traditional-*"})
+	if len(g.Cells) != 14 {
+		t.Errorf("%d cells", len(g.Cells))
+	}
+	for _, c := range g.Cells {
+		for metric, paper := range c.Paper {
+			if ours := c.Metrics[metric]; ours == nil || math.Abs(ours.Value-paper) > 0.00051 {
+				t.Errorf("%s, %s: %+v; the paper has %.3f", c.Cell, metric, ours, paper)
+			}
+		}
+	}
+}
+
+// [CP-5, CP-6] Every number of malicious members at every attacked position of every
+// graph, by both kinds of agents; a cell's parameters are enough to plot it.
+func TestPilotCells(t *testing.T) {
+	g := draft(t, "cpwbft-pilot", Options{N: 1})
+	if len(g.Cells) != 2*14*6 {
+		t.Errorf("%d cells", len(g.Cells))
+	}
+	figures := 0
+	for i, c := range g.Cells {
+		for _, key := range []string{"agents", "graph", "position", "b", "n", "probe", "task", "adversary"} {
+			if c.Params[key] == nil {
+				t.Errorf("%s has no %s", c.Name, key)
+			}
+		}
+		malicious := 0
+		for _, s := range g.Runs[i].Seats {
+			if strings.HasPrefix(s.ID, "m") {
+				malicious++
+			}
+			if (s.Adversary != "") != (c.Params["agents"] == traditional && s.ID[0] == 'm') {
+				t.Errorf("%s seats %+v", c.Name, s)
+			}
+		}
+		if malicious != c.Params["b"] {
+			t.Errorf("%s: %d malicious seats", c.Name, malicious)
+		}
+		if len(c.Paper) > 0 {
+			figures++
+		}
+	}
+	if figures != 6 { // complete and both stars, two kinds of agents
+		t.Errorf("%d cells have figures of the paper", figures)
+	}
+	for name, seat := range map[string]string{"llm-star-centre-b1": "m0", "llm-chain-middle-b1": "m3", "llm-tree-root-b1": "m0", "llm-layered-bottom-b1": "m5"} {
+		for i, c := range g.Cells {
+			if c.Name == name && !strings.Contains(g.Runs[i].Council, "id: "+seat) {
+				t.Errorf("%s does not seat %s", name, seat)
+			}
+		}
+	}
+}
+
+// SAC's Table 1 with its CP-WBFT column, simulated: one confidence liar on a complete
+// graph captures CP-WBFT and not SAC [CP-7].
+func TestSACColumnCollapses(t *testing.T) {
+	g := run(t, "sac-table1", Options{N: 10, Only: "*-complete-b1-replay", Data: sharedData(t)})
+	for _, c := range g.Cells {
+		captured, faa := c.Metrics["capture"].Value, c.Metrics["faa"].Value
+		if liar := c.Params["protocol"] == "cp-wbft"; liar && (captured != 1 || faa != 0) || !liar && (captured > 0.2 || faa < 0.5) {
+			t.Errorf("%s: captured %.2f, FAA %.2f", c.Cell, captured, faa)
+		}
+		if c.Params["protocol"] == "cp-wbft" && c.Rule != "protocol" {
+			t.Errorf("%s: rule %s", c.Cell, c.Rule)
+		}
+	}
+}
+
+// Every preset runs to its end with simulated members, and each cell says what was
+// varied, what came out, what the paper has and what to think of it.
+func TestPresetsRun(t *testing.T) {
+	for _, p := range Catalogue.All() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			g := run(t, p.Name, Options{N: 1, Repeat: 2, Rounds: 3})
+			for _, c := range g.Cells {
+				if c.Cell == "" || len(c.Params) == 0 || len(c.Metrics) == 0 || c.Paper == nil || c.Verdict == nil || c.Why != "" {
+					t.Errorf("%s: %+v", c.Cell, c)
+				}
+				for metric := range c.Paper {
+					if c.Metrics[metric] == nil {
+						t.Errorf("%s: the paper has %s, and the run has none", c.Cell, metric)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestBadCPOptions(t *testing.T) {
+	data := sharedData(t)
+	for _, c := range []struct {
+		preset string
+		o      Options
+		want   string
+	}{
+		{"cpwbft-table2", Options{Members: "recorded"}, "need --data DIR"},
+		{"cpwbft-table2", Options{Members: "recorded", Data: t.TempDir()}, "need traces/cp-wbft.jsonl"},
+		{"cpwbft-table2", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
+		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},
+		{"cpwbft-table2", Options{Members: "recorded", Data: data, Only: "*-pcp-*"}, "no stated confidence"},
+		{"cpwbft-pilot", Options{Members: "recorded", Data: data}, "no recorded members"},
+		{"cpwbft-table3", Options{Members: "embedded"}, "synod probe train"},
+		{"cpwbft-table3", Options{Members: "recordde"}, "none of simulated, recorded"},
+	} {
+		p, err := Catalogue.Find(c.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.o.Repeat = max(c.o.Repeat, 1)
+		if _, err := p.Draft(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %+v: %v, want %q", c.preset, c.o, err, c.want)
+		}
+	}
+}
