@@ -108,7 +108,7 @@ func exitCodesTopic() *cobra.Command {
   2    usage or configuration
   3    no consensus: enough members, but no answer passes the rule
   4    degraded: fewer live members than the rule needs
-  5    a limit on calls or tokens was reached
+  5    a limit on calls, tokens or money was reached
   6    the deadline passed
   7    verification failed, such as a replay that differs
   100  a gate or assertion failed
