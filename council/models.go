@@ -36,3 +36,22 @@ func openModel(spec Spec, name string, env llm.Env) (llm.Model, error) {
 	}
 	return m, nil
 }
+
+// OpenModel opens one model outside a council, from settings as they would stand
+// under models in a council file.
+func OpenModel(settings Params, env llm.Env) (llm.Model, error) {
+	const name = "m"
+	c := &Council{spec: Spec{Models: map[string]Params{name: settings}}}
+	err := c.checkModels()
+	if err == nil {
+		var m llm.Model
+		if m, err = openModel(c.spec, name, env); err == nil {
+			return m, nil
+		}
+	}
+	var bad *ConfigError
+	if errors.As(err, &bad) {
+		return nil, bad.Err // there is no file to name a place in
+	}
+	return nil, err
+}

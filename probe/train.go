@@ -94,7 +94,7 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 	}
 	best, ok := choose(r.Sweep)
 	if !ok {
-		return Report{}, nil, fmt.Errorf("probe: no probe can be told from another: the %d validation answers are all of one kind; collect more", r.Validation.Answers)
+		return Report{}, nil, fmt.Errorf("probe: no probe can be told from another: of the %d validation answers %d are right, and both kinds are needed; collect more", r.Validation.Answers, r.Validation.Right)
 	}
 	r.Chosen = best
 	p, err := t.final(best)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -106,15 +103,20 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*pr
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	defer member.(llm.Closer).Close()
-	asker := probing.Asker{Seed: f.source.seed}
-	asker.Member, _ = llm.AsProber(member)
+	if c, can := member.(llm.Closer); can {
+		defer c.Close()
+	}
+	prober, can := llm.AsProber(member)
+	if !can {
+		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and shows no hidden states; only a model in the box does", member.Info().Name, member.Info().Kind))
+	}
+	asker := probing.Asker{Member: prober, Seed: f.source.seed}
 	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
 // openProber opens the model in the box so that its hidden states can be had.
 func (a *app) openProber(f collectFlags) (llm.Model, error) {
-	settings, given := map[string]any{"model": f.model, "temperature": 0}, map[string]any{}
+	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
 	layer, err := council.Set("--set", f.sets)
 	if err == nil {
 		err = yaml.Unmarshal(layer.Text, &given)
@@ -122,14 +124,13 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(settings, given)
-	text, err := yaml.Marshal(settings)
-	if err != nil {
-		return nil, err
+	if given["path"] != nil { // a file of one's own is not the model by that name
+		delete(settings, "model")
 	}
+	maps.Copy(settings, given)
 	env := a.env()
 	env.Hidden = true
-	return llm.Open("embedded", func(into any) error { return yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(into) }, false, env)
+	return council.OpenModel(settings, env)
 }
 
 // collectFrom begins a folder or goes on with it.
@@ -236,19 +237,4 @@ func (a *app) collected(cmd *cobra.Command, folder *probing.Folder, asJSON bool)
 		fmt.Fprintf(cmd.OutOrStdout(), "stated confidence: %d of %d could not be read\n", unread, o.Answers)
 	}
 	return nil
-}
-
-// steps shows how many of a number of things are done, and how long the rest takes.
-func (a *app) steps(cmd *cobra.Command, what string) (*bar, func(done, total int)) {
-	start, first := time.Now(), -1
-	return a.counter(cmd, func(done, total int) string {
-		if first < 0 {
-			first = done
-		}
-		left := "time left: not known yet"
-		if n := done - first; n >= 3 {
-			left = "about " + (time.Since(start) / time.Duration(n) * time.Duration(total-done)).Round(time.Second).String() + " left"
-		}
-		return fmt.Sprintf("%d of %d %s · %s", done, cmp.Or(total, 1), what, left)
-	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -126,4 +127,19 @@ func (a *app) counter(cmd *cobra.Command, say func(done, total int) string) (*ba
 		b.SetTotal(int64(total), false)
 		b.SetCurrent(int64(done))
 	}
+}
+
+// steps shows how many of a number of things are done, and how long the rest takes.
+func (a *app) steps(cmd *cobra.Command, what string) (*bar, func(done, total int)) {
+	start, first := time.Now(), -1
+	return a.counter(cmd, func(done, total int) string {
+		if first < 0 {
+			first = done
+		}
+		left := "time left: not known yet"
+		if n := done - first; n >= 3 {
+			left = "about " + (time.Since(start) / time.Duration(n) * time.Duration(total-done)).Round(time.Second).String() + " left"
+		}
+		return fmt.Sprintf("%d of %d %s · %s", done, cmp.Or(total, 1), what, left)
+	})
 }

@@ -4,6 +4,7 @@ package draw
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -36,27 +37,10 @@ func Layers(r probe.Report, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers)
 	p.X.Label.Text, p.Y.Label.Text = "layer", "AUC"
-	var positions []string
-	best := map[string]map[int]float64{}
-	for _, c := range r.Sweep {
-		if c.AUC == nil {
-			continue
-		}
-		if best[c.Position] == nil {
-			best[c.Position] = map[int]float64{}
-			positions = append(positions, c.Position)
-		}
-		if v, seen := best[c.Position][c.Layer]; !seen || *c.AUC > v {
-			best[c.Position][c.Layer] = *c.AUC
-		}
-	}
+	positions, best := bestByLayer(r.Sweep)
 	low, top := math.Inf(1), math.Inf(-1)
 	for i, name := range positions {
-		var xy plotter.XYs
-		for l, v := range best[name] {
-			xy = append(xy, plotter.XY{X: float64(l), Y: v})
-		}
-		slices.SortFunc(xy, func(a, b plotter.XY) int { return int(a.X - b.X) })
+		xy := best[name]
 		line, points, err := plotter.NewLinePoints(xy)
 		if err != nil {
 			return nil, fmt.Errorf("draw: %w", err)
@@ -76,6 +60,28 @@ func Layers(r probe.Report, format string) ([]byte, error) {
 	p.X.Tick.Marker = ticks(int(low), int(top), max(1, int(top-low)/6), 1)
 	p.Legend.Top = true
 	return render(p, format)
+}
+
+// bestByLayer is the highest AUC of every layer at every position, and the positions
+// in the order of the sweep.
+func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotter.XYs) {
+	best = map[string]plotter.XYs{}
+	for _, c := range sweep {
+		if c.AUC == nil {
+			continue
+		}
+		xy := best[c.Position]
+		if xy == nil {
+			positions = append(positions, c.Position)
+		}
+		at, seen := slices.BinarySearchFunc(xy, float64(c.Layer), func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
+		if !seen {
+			xy = slices.Insert(xy, at, plotter.XY{X: float64(c.Layer), Y: *c.AUC})
+		}
+		xy[at].Y = math.Max(xy[at].Y, *c.AUC)
+		best[c.Position] = xy
+	}
+	return positions, best
 }
 
 // ticks are at every step from low to high, in units of 1/per.
