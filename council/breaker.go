@@ -79,16 +79,14 @@ func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if same || !b.back(t) {
 		b.swings = 0
 	}
-	if b.decided(t) { // it goes well
-		return nil
-	}
+	stuck, swinging := b.NoProgress > 0 && b.still >= b.NoProgress, b.Oscillation > 0 && b.swings >= b.Oscillation
 	switch {
-	case b.NoProgress > 0 && b.still >= b.NoProgress:
+	case !stuck && !swinging || b.decided(t): // it goes well
+		return nil
+	case stuck:
 		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer changed in %d rounds, and the rule does not decide", b.still), Continue: "breakers.no_progress=0"}
-	case b.Oscillation > 0 && b.swings >= b.Oscillation:
-		return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have come back to answers that they had left", b.swings), Continue: "breakers.oscillation=0"}
 	}
-	return nil
+	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have come back to answers that they had left", b.swings), Continue: "breakers.oscillation=0"}
 }
 
 // back reports whether the answers of round t are those of two to four rounds

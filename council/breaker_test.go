@@ -256,3 +256,24 @@ func TestBreakerEquivocation(t *testing.T) {
 		t.Errorf("nobody lies: %+v", o.Trip)
 	}
 }
+
+// BenchmarkBreakers is what all breakers together cost a call of a simulated
+// member against the same run without any, one after the other.
+func BenchmarkBreakers(b *testing.B) {
+	all := "{no_progress: 1000, oscillation: 1000, quorum: true, equivocation: true}"
+	var councils [2]*council.Council
+	for i, breakers := range []string{"{}", all} {
+		councils[i] = convene(b, strings.Replace(fmt.Sprintf(game, 0.9), "{no_progress: 3, oscillation: 3, quorum: true, equivocation: true}", breakers, 1))
+	}
+	var took [2]time.Duration
+	calls := 0
+	for b.Loop() {
+		for i, c := range councils {
+			start := time.Now()
+			calls = decide(b, c, council.Ask{Seed: 1}).Calls.Made
+			took[i] += time.Since(start)
+		}
+	}
+	b.ReportMetric(float64((took[1]-took[0]).Nanoseconds())/float64(b.N*calls), "ns/call-more")
+	b.ReportMetric(float64(took[1])/float64(took[0]), "ratio")
+}
