@@ -40,7 +40,8 @@ type GridManifest struct {
 	Note    string `json:"note"`    // what a reader must know of the members and the questions
 	Cells   []Cell `json:"cells"`
 
-	Blank []Blank `json:"blank,omitempty"` // cells without a run
+	Blank    []Blank    `json:"blank,omitempty"`    // cells without a run
+	Computed []Computed `json:"computed,omitempty"` // cells with figures and without a run
 }
 
 // Grid is a folder of runs that are reported together:
@@ -63,10 +64,16 @@ func (g *Grid) Dir() string { return g.dir }
 func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 	g := &Grid{GridManifest: m}
 	g.Version = GridVersion
-	if len(plans) != len(m.Cells) || len(plans) == 0 {
+	if len(plans) != len(m.Cells) || len(plans)+len(m.Computed) == 0 {
 		return nil, fmt.Errorf("lab: a grid of %d cells and %d plans", len(m.Cells), len(plans))
 	}
 	seen := map[string]bool{}
+	for _, c := range m.Computed {
+		if !cellName.MatchString(c.Name) || seen[c.Name] {
+			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
+		}
+		seen[c.Name] = true
+	}
 	for i, c := range m.Cells {
 		if !cellName.MatchString(c.Name) || seen[c.Name] {
 			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
@@ -88,6 +95,9 @@ var cellName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)
 func (g *Grid) Create(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return g.occupied(dir)
+	}
+	if err := g.compute(); err != nil {
+		return err
 	}
 	dir = filepath.Clean(dir)
 	making := dir + ".new" // left behind by a Create that died
@@ -138,6 +148,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 	if len(g.Runs) != len(other.Runs) {
 		return append(out, fmt.Sprintf("cells: %d there, %d now", len(g.Runs), len(other.Runs)))
 	}
+	out = append(out, g.changedComputed(other)...)
 	cells := map[string]int{} // in how many a change is
 	for i, run := range g.Runs {
 		for _, change := range run.Changes(other.Runs[i]) {

@@ -10,8 +10,11 @@ import (
 // Report derives everything from what is on file, cell by cell.
 func (g *Grid) Report() (*report.Grid, error) {
 	out := &report.Grid{
-		Report: report.Report{Version: report.Version, Repeat: g.Runs[0].Repeat, Seed: g.Runs[0].Seed, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
+		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
 		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note,
+	}
+	if len(g.Runs) > 0 {
+		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
 	}
 	var tasks []string
 	for i, run := range g.Runs {
@@ -24,6 +27,9 @@ func (g *Grid) Report() (*report.Grid, error) {
 	}
 	for _, b := range g.Blank {
 		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
+	}
+	for _, c := range g.Computed {
+		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, c.Paper, c.How))
 	}
 	slices.Sort(tasks)
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {

@@ -10,7 +10,8 @@ import (
 // Figure is what a paper reports.
 type Figure struct {
 	Value float64 `json:"value"`
-	N     int     `json:"n"` // independent questions behind it
+	N     int     `json:"n"`               // independent questions behind it; 0: there is no verdict on it
+	Count bool    `json:"count,omitempty"` // it is no share: it is printed as it is, and not in percent
 }
 
 // The verdicts on a paper's figure.
@@ -50,6 +51,8 @@ type Cell struct {
 	Verdict map[string]string        `json:"verdict"`
 	Assumed []string                 `json:"assumed"`       // metrics that the members were made to have: their verdict says little
 	Why     string                   `json:"why,omitempty"` // there is no run, and so no figure
+	How     string                   `json:"how,omitempty"` // there is no run: what the figures were computed of
+	Lists   map[string][]float64     `json:"-"`             // among the metrics of the JSON: what is no rate
 	*Report
 
 	figures map[string]Figure

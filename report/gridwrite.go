@@ -40,7 +40,7 @@ var columns = []struct{ name, says string }{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
-	{"decision_accuracy", "decided"}, {"capture", "captured"},
+	{"decision_accuracy", "decided"}, {"capture", "captured"}, {"outside", "outside"},
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
@@ -56,8 +56,11 @@ func (g *Grid) table() [][]string {
 	}
 	for _, cell := range g.Cells {
 		line := []string{cell.Cell, fmt.Sprintf("%d/%d", cell.Finished, cell.Questions)}
-		if cell.Why != "" {
+		switch {
+		case cell.Why != "":
 			line[1] = "none"
+		case cell.How != "":
+			line[1] = "computed"
 		}
 		for _, c := range shown {
 			line = append(line, tenths(cell.Metrics[c.name]))
@@ -90,7 +93,7 @@ func (g *Grid) versus() [][]string {
 			if slices.Contains(cell.Assumed, metric) {
 				verdict += " (assumed)"
 			}
-			lines = append(lines, []string{cell.Cell, metric, fmt.Sprintf("%.1f", 100*cell.Paper[metric]), tenths(ours), interval, n, verdict})
+			lines = append(lines, []string{cell.Cell, metric, cell.printed(metric), tenths(ours), interval, n, verdict})
 		}
 	}
 	return lines
@@ -115,6 +118,9 @@ func tenths(r *metrics.Rate) string {
 	if r == nil {
 		return "–"
 	}
+	if r.Count {
+		return fmt.Sprintf("%.1f", r.Value)
+	}
 	return fmt.Sprintf("%.1f", 100*r.Value)
 }
 
@@ -122,7 +128,7 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 	var b strings.Builder
 	head := []string{
 		fmt.Sprintf("%s · %s", g.Preset, g.Source),
-		fmt.Sprintf("members: %s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.standing()),
+		g.who(),
 	}
 	if g.Note != "" {
 		head = append(head, plain(g.Note))
@@ -131,7 +137,7 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds),
 		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
 	}
-	below = append(below, g.blanks()...)
+	below = append(append(below, g.computed()...), g.blanks()...)
 	if lines[0][len(lines[0])-1] == "verdict" {
 		below = append(below, g.legend())
 	}
@@ -191,7 +197,7 @@ func (g *Grid) csv(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		for _, row := range append(c.rows(), c.groupRounds()...) {
+		for _, row := range c.all() {
 			line := []string{g.Preset, c.Cell, plain(c.Task), strings.Join(c.MembersKind, "+"), string(params), row.name, "", "0", "", "", "", c.Verdict[row.name], strconv.FormatBool(slices.Contains(c.Assumed, row.name))}
 			if r := row.rate; r != nil {
 				line[6], line[7], line[8], line[9] = number(r.Value), row.n(), number(r.Low), number(r.High)
@@ -200,6 +206,9 @@ func (g *Grid) csv(w io.Writer) error {
 				line[10] = number(paper)
 			}
 			lines = append(lines, line)
+		}
+		for _, l := range c.listed() {
+			lines = append(lines, []string{g.Preset, c.Cell, plain(c.Task), "", string(params), l[0], l[1], "1", "", "", "", "", "false"})
 		}
 	}
 	return csv.NewWriter(w).WriteAll(lines)

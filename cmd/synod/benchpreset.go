@@ -36,7 +36,13 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return occupied(err, f.out)
 	}
 	if !a.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells), grid.Note)))
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells)+len(grid.Computed), grid.Note)))
+	}
+	if len(grid.Cells) == 0 {
+		if !a.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "computed; no member was asked · see: synod bench report %s\n", grid.Dir())
+		}
+		return nil
 	}
 	return a.benchWork(cmd, grid, f.parallel)
 }
@@ -57,6 +63,9 @@ func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
 
 // grid prints a grid in a format.
 func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid) error {
+	if len(grid.Cells) == 0 && (f.plots != "" || !slices.Contains(report.GridFormats(), f.format)) {
+		return fail(exitUsage, fmt.Errorf("the cells of %s are computed, and no runs: a grid is printed as one of %v", grid.Preset, report.GridFormats()))
+	}
 	if formats := report.GridFormats(); !slices.Contains(formats, f.format) {
 		return fail(exitUsage, fmt.Errorf("--format %s is for a single run; a grid is printed as one of %v, and each of its cells is a run: synod bench report %s/cells/%s --format %s", f.format, formats, grid.Dir(), grid.Cells[0].Name, f.format))
 	}

@@ -23,6 +23,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
 
@@ -66,10 +67,13 @@ type cell struct {
 	task  string // "": the plan's, with its items
 	items []task.Item
 	blank string // why there is no run; "": there is one
+
+	compute func() (*report.Figures, error) // in place of a run
+	how     string                          // what it computes of what
 }
 
 // Catalogue is the table of presets.
-var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures(), cpTables())...)
+var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures(), cpTables(), decentTables())...)
 
 // Draft puts the grid together. It opens the models and asks nothing.
 func (p Preset) Draft(o Options) (*lab.Grid, error) {
@@ -94,6 +98,10 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 			m.Blank = append(m.Blank, lab.Blank{Cell: c.Cell, Why: c.blank})
 			continue
 		}
+		if c.compute != nil {
+			m.Computed = append(m.Computed, lab.Computed{Cell: c.Cell, How: c.how, Of: c.compute})
+			continue
+		}
 		if c.task == "" {
 			c.task, c.items = all.task, all.items
 		}
@@ -103,6 +111,9 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 		})
 	}
 	if len(plans) == 0 {
+		m.Members = "none"
+	}
+	if len(plans)+len(m.Computed) == 0 {
 		return nil, fmt.Errorf("preset %s: none of these cells can run: %s", p.Name, m.Blank[0].Why)
 	}
 	return lab.DraftGrid(m, plans)

@@ -1,0 +1,213 @@
+package preset
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+	"synod.dev/synod/robust"
+	"synod.dev/synod/script"
+)
+
+const fig8About = `Table I's eight honest evaluators and f colluders, f = 0 … 7, who give the Byzantine
+worker w9 full marks and every other none. The paper does not print the five marks
+behind a total, and how far they are spread decides what the geometric median does
+(finding F6): so a trial draws them about a fifth of the total, with a standard
+deviation of 3, 5 or 8, cut to [0, 20] and made to add up. A cell is 2,000 trials
+(-n), the same for all aggregates and f.
+
+decision_accuracy  the winner's answer is right (Table I's last row)
+capture            w9 wins
+outside            some worker's score leaves the range of its honest totals
+
+The paper's points are one example each, and stand beside the geometric median at
+every spread. mean is no robust aggregate; trimmed-mean is meant for fewer than half,
+Krum for at most five of thirteen, Bulyan for one of nine: beyond that there are no
+cells of them.`
+
+// trials of a cell; spreads of the five marks about a fifth of their total; most
+// colluders.
+const (
+	fig8Trials = 2000
+	fig8Most   = 7
+)
+
+var fig8Spreads = []float64{3, 5, 8}
+
+// collusion is one cell of Fig. 8.
+type collusion struct {
+	aggregate string
+	spread    float64
+	f         int
+	trials    int
+	seed      uint64
+	draw      func() [][]marked // by trial and worker, the same in every cell of a spread
+}
+
+// marked is what the honest evaluators give a worker, with the least and the
+// greatest of their totals.
+type marked struct {
+	marks     [][]float64
+	low, high float64
+}
+
+func fig8(o Options) (*plan, error) {
+	s, err := readTableI()
+	if err != nil {
+		return nil, err
+	}
+	trials := fig8Trials
+	if o.N > 0 {
+		trials = o.N
+	}
+	p := &plan{note: "Computed: trials on the totals of Table I, with marks by criterion that are drawn."}
+	for _, spread := range fig8Spreads {
+		draw := sync.OnceValue(func() [][]marked { return drawAll(s, spread, trials*o.Repeat, o.Seed) })
+		for _, name := range append([]string{"mean"}, aggregateNames()...) {
+			for f := range fig8Most + 1 {
+				c := collusion{name, spread, f, trials * o.Repeat, o.Seed, draw}
+				if a, err := robust.Find(name); err == nil && f > a.Bound(len(s.honest)+f) {
+					continue
+				}
+				p.cells = append(p.cells, c.cell(s))
+			}
+		}
+	}
+	return p, nil
+}
+
+func aggregateNames() (names []string) {
+	for _, a := range robust.Aggregates {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func (c collusion) cell(s scores) cell {
+	out := cell{
+		Cell: lab.Cell{
+			Name: fmt.Sprintf("%s-s%v-f%d", c.aggregate, c.spread, c.f),
+			Params: map[string]any{
+				"protocol": "decentllms", "aggregate": c.aggregate, "spread": c.spread, "n_e": len(s.honest) + c.f, "f_e": c.f, "b": 1, "n_w": len(s.byzantine),
+				"adversary": "cartel", "trials": c.trials, "seed": c.seed,
+			},
+		},
+		how:     fmt.Sprintf("%d seeded trials a cell on the printed totals of Table I; the marks behind them are drawn", c.trials),
+		compute: func() (*report.Figures, error) { return c.play(s) },
+	}
+	if c.aggregate == "geometric-median" {
+		taken := 0.0
+		if c.f == fig8Most {
+			taken = 1
+		}
+		out.Paper = map[string]report.Figure{"decision_accuracy": {Value: 1 - taken, N: 1}, "capture": {Value: taken, N: 1}}
+	}
+	return out
+}
+
+// play runs the trials.
+func (c collusion) play(s scores) (*report.Figures, error) {
+	of, err := scorer(c.aggregate)
+	if err != nil {
+		return nil, err
+	}
+	right, taken, outside := 0, 0, 0
+	for _, workers := range c.draw() {
+		best, winner, left := -1.0, 0, false
+		for worker, w := range workers {
+			lie := slices.Repeat([]float64{0}, 5)
+			if worker == liar {
+				lie = slices.Repeat([]float64{20}, 5)
+			}
+			total, err := of(append(slices.Clip(w.marks), slices.Repeat([][]float64{lie}, c.f)...), c.f)
+			if err != nil {
+				return nil, err
+			}
+			left = left || total < w.low-rounding || total > w.high+rounding
+			if total > best {
+				best, winner = total, worker
+			}
+		}
+		right += one(s.right[winner])
+		taken += one(winner == liar)
+		outside += one(left)
+	}
+	return &report.Figures{Rates: map[string]*metrics.Rate{
+		"decision_accuracy": metrics.Wilson(right, c.trials), "capture": metrics.Wilson(taken, c.trials), "outside": metrics.Wilson(outside, c.trials),
+	}}, nil
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// scorer is an aggregate of the catalogue, or the mean.
+func scorer(name string) (func(vectors [][]float64, f int) (float64, error), error) {
+	if name == "mean" {
+		return func(vectors [][]float64, _ int) (sum float64, _ error) {
+			for _, v := range vectors {
+				sum += total(v)
+			}
+			return sum / float64(len(vectors)), nil
+		}, nil
+	}
+	a, err := robust.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	w := new(robust.Workspace)
+	return func(vectors [][]float64, f int) (float64, error) {
+		r, err := a.Of(w, vectors, f)
+		return r.Total, err
+	}, nil
+}
+
+// drawAll draws the honest evaluators' marks in every trial.
+func drawAll(s scores, spread float64, trials int, seed uint64) [][]marked {
+	all := make([][]marked, trials)
+	for k := range all {
+		r := rand.New(rand.NewPCG(script.Derive(seed, uint64(spread)), uint64(k)))
+		for worker := range s.byzantine {
+			w := marked{low: 100}
+			for _, e := range s.honest {
+				v := split(r, e[worker], spread)
+				w.marks = append(w.marks, v)
+				w.low, w.high = min(w.low, total(v)), max(w.high, total(v))
+			}
+			all[k] = append(all[k], w)
+		}
+	}
+	return all
+}
+
+// rounding is how far a sum of marks may be off.
+const rounding = 1e-6
+
+// split draws five marks that add up to a total, normally spread about a fifth of
+// it and none outside [0, 20].
+func split(r *rand.Rand, sum, spread float64) []float64 {
+	v := make([]float64, 5)
+	for j := range v {
+		v[j] = min(max(sum/5+spread*r.NormFloat64(), 0), 20)
+	}
+	for rest := sum - total(v); rest > 1e-9 || rest < -1e-9; rest = sum - total(v) {
+		for j := range v {
+			v[j] = min(max(v[j]+rest/5, 0), 20)
+		}
+	}
+	return v
+}
+
+func total(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}

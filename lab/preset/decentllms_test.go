@@ -1,0 +1,171 @@
+package preset
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/report"
+)
+
+// finished is the report of a preset that was drafted, made, worked on and opened
+// again.
+func finished(t *testing.T, name string, o Options) *report.Grid {
+	t.Helper()
+	g := draft(t, name, o)
+	dir := filepath.Join(t.TempDir(), name)
+	if err := g.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := g.Work(context.Background(), lab.Options{Parallel: 2}); err != nil || p.Failed > 0 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	g, err := lab.OpenGrid(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func cellOf(t *testing.T, r *report.Grid, name string) *report.Cell {
+	t.Helper()
+	for i := range r.Cells {
+		if r.Cells[i].Cell == name {
+			return &r.Cells[i]
+		}
+	}
+	t.Fatalf("no cell %s", name)
+	return nil
+}
+
+// DecentLLMs, Table I: the medians of the printed totals are exact, w6 and w7 tie
+// at the top with right answers, the Byzantine w9 is last; the paper's robust scores
+// stand beside nothing.
+func TestDecentTableI(t *testing.T) {
+	r := finished(t, "decentllms-table1", Options{})
+	c := cellOf(t, r, "median-total")
+	if want := []float64{49, 83, 79, 55, 44, 41, 84, 84, 82, 34}; !slices.Equal(c.Lists["medians"], want) {
+		t.Errorf("medians %v, want %v", c.Lists["medians"], want)
+	}
+	if !slices.Equal(c.Lists["winners"], []float64{6, 7}) || !slices.Equal(c.Lists["last"], []float64{liar}) {
+		t.Errorf("winners %v, last %v", c.Lists["winners"], c.Lists["last"])
+	}
+	if d := c.Metrics["decision_accuracy"]; d == nil || d.Value != 1 || d.N != 1 {
+		t.Errorf("decision %+v", d)
+	}
+	gm := cellOf(t, r, "geometric-median")
+	if len(gm.Paper) != 10 || gm.Paper["score_w7"] != 88.2 || len(gm.Verdict) != 0 {
+		t.Errorf("robust scores %v with verdicts %v", gm.Paper, gm.Verdict)
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"medians":[49,83,79,55,44,41,84,84,82,34]`, `"score_w7":null`, `"params":{"aggregate":"median-total"`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the JSON lacks %s", want)
+		}
+	}
+}
+
+// The paper's ranking follows from its own robust scores, and the winner is right:
+// what is on file is what is printed.
+func TestDecentTableIOnFile(t *testing.T) {
+	s, err := readTableI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	slices.SortFunc(order, func(a, b int) int { return int(10*s.robust[b]) - int(10*s.robust[a]) })
+	if want := []int{7, 6, 1, 8, 2, 3, 0, 4, 5, liar}; !slices.Equal(order, want) {
+		t.Errorf("ranked %v, the paper says %v", order, want)
+	}
+	if len(s.honest) != 8 || !s.right[7] || s.right[8] || s.right[liar] || s.byzantine[liar] != 100 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Fig. 8 and finding F6: by the geometric median an honest and right answer wins
+// against up to six colluders, whatever the spread; at seven the Byzantine worker
+// wins the more often, the wider the marks are spread. Scores leave the honest range
+// before that. The median of totals does neither; the mean falls at six.
+func TestDecentFig8Shape(t *testing.T) {
+	for seed := uint64(1); seed <= 3; seed++ {
+		s, err := readTableI()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(aggregate string, spread float64, f int) (right, taken, outside float64) {
+			c := collusion{aggregate, spread, f, 200, seed, func() [][]marked { return drawAll(s, spread, 200, seed) }}
+			got, err := c.play(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.Rates["decision_accuracy"].Value, got.Rates["capture"].Value, got.Rates["outside"].Value
+		}
+		var fallen []float64
+		for _, spread := range fig8Spreads {
+			for f := range fig8Most + 1 {
+				right, taken, outside := at("geometric-median", spread, f)
+				if f < fig8Most && (right < 0.98 || taken > 0) {
+					t.Errorf("seed %d, spread %v, f = %d: right in %v, captured in %v", seed, spread, f, right, taken)
+				}
+				if f == 0 && outside > 0 || f >= 6 && outside < 1 {
+					t.Errorf("seed %d, spread %v, f = %d: outside in %v", seed, spread, f, outside)
+				}
+				if f == fig8Most {
+					fallen = append(fallen, taken)
+				}
+				if right, taken, outside := at("median-total", spread, f); right < 1 || taken+outside > 0 {
+					t.Errorf("seed %d, median-total, spread %v, f = %d: %v %v %v", seed, spread, f, right, taken, outside)
+				}
+			}
+			if _, five, _ := at("mean", spread, 5); five > 0 {
+				t.Errorf("the mean falls at five colluders")
+			}
+			if _, six, _ := at("mean", spread, 6); six < 1 {
+				t.Errorf("the mean stands at six colluders")
+			}
+		}
+		t.Logf("seed %d: captured at seven colluders by spread %v: %v", seed, fig8Spreads, fallen)
+		if !slices.IsSorted(fallen) || fallen[0] > 0.1 || fallen[1] < 0.2 || fallen[2] < 0.9 {
+			t.Errorf("seed %d: captured at seven by spread: %v; F6 says about 0, 0.4, 0.97", seed, fallen)
+		}
+	}
+}
+
+// The whole preset, few trials a cell: resumable, the same every time, and told
+// apart from one of other trials.
+func TestDecentFig8(t *testing.T) {
+	one, two := finished(t, "decentllms-fig8", Options{N: 5}), finished(t, "decentllms-fig8", Options{N: 5})
+	a, err := json.Marshal(one.Cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(two.Cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Error("two grids of one seed differ")
+	}
+	c := cellOf(t, one, "geometric-median-s8-f7")
+	if c.Params["n_e"] != 15.0 || c.Params["f_e"] != 7.0 || c.Params["spread"] != 8.0 || c.Metrics["capture"].N != 5 {
+		t.Errorf("%v %+v", c.Params, c.Metrics["capture"])
+	}
+	g := draft(t, "decentllms-fig8", Options{N: 5})
+	if d := g.Changes(draft(t, "decentllms-fig8", Options{N: 5})); len(d) != 0 {
+		t.Errorf("the same grid differs in %v", d)
+	}
+	if d := g.Changes(draft(t, "decentllms-fig8", Options{N: 6})); len(d) == 0 {
+		t.Error("a grid of more trials is the same")
+	}
+}
