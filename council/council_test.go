@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,10 +144,24 @@ func TestReuseAndEarlyStop(t *testing.T) {
 
 // Calls of one tick run at once: all seven first answers are under way together.
 func TestCallsOfATickRunConcurrently(t *testing.T) {
-	s := llmtest.Start(t, stubborn, llmtest.Latency(50*time.Millisecond))
-	decide(t, convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=1", "exact=paper"), council.Ask{})
-	if s.MaxConcurrent() < 40 {
-		t.Errorf("at most %d calls were under way at once; a scoring stage has 49", s.MaxConcurrent())
+	const stage = 49 // seven members score seven answers each
+	var waiting atomic.Int32
+	all := make(chan struct{}) // closed when the whole stage is under way
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.Scoring() {
+			if waiting.Add(1) == stage {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-time.After(30 * time.Second): // calls that wait for one another never get here
+			}
+		}
+		return stubborn(c)
+	})
+	decide(t, convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=1", "exact=paper", "limits.deadline=5m"), council.Ask{})
+	if s.MaxConcurrent() < stage {
+		t.Errorf("at most %d calls were under way at once; a scoring stage has %d", s.MaxConcurrent(), stage)
 	}
 }
 
