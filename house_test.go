@@ -23,8 +23,8 @@ var ranks = map[string]int{
 	"prompt":      1,
 	"journal":     1,
 	"probe":       1,
-	"protocol/*":  3,
-	"protocol":    4, // it imports its folders: the table is above what it lists
+	"protocol/*":  4,
+	"protocol":    5, // it imports its folders: the table is above what it lists
 	"adversary":   2,
 	"task":        2,
 	"llm/engine":  1,
@@ -34,13 +34,14 @@ var ranks = map[string]int{
 	"sim":         3,
 	"sim/simtest": 4,
 	"metrics":     3,
-	"council":     5,
+	"council":     6,
 	"report":      4,
-	"lab":         6,
-	"cmd/synod":   7,
+	"lab":         7,
+	"cmd/synod":   8,
 
-	"protocol/internal":  2, // what several protocols share
-	"protocol/broadcast": 2, // the same, and what outsiders need to check its evidence
+	"protocol/internal":        2, // what several protocols share
+	"protocol/internal/leader": 3, // what the leader-based ones share
+	"protocol/broadcast":       2, // the same, and what outsiders need to check its evidence
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

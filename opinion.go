@@ -36,8 +36,13 @@ type Opinion struct {
 	Vote       Vote     `json:"vote,omitempty"`     // in a game: about ending it, after this round
 	Suspects   []NodeID `json:"suspects,omitempty"` // ascending: who was seen to tell different things in this round
 	Panel      *Panel   `json:"panel,omitempty"`    // an evaluator's record of a decision
-	Failed     int      `json:"failed,omitempty"`   // calls of this round that did not end OK
-	Garbled    int      `json:"garbled,omitempty"`  // calls of this round that ended OK but could not be read
-	Unsure     int      `json:"unsure,omitempty"`   // answers of this round's calls whose confidence was missing or could not be read
-	Reused     int      `json:"reused,omitempty"`   // asks of this round that were answered from memory
+	// Better are those whose answers the member judged above the one that was accepted,
+	// ascending: a leader's proposal needs votes and not to be the best.
+	Better      []NodeID     `json:"better,omitempty"`
+	Certificate *Certificate `json:"certificate,omitempty"` // of an answer that a quorum accepted
+	Evidence    [][]byte     `json:"evidence,omitempty"`    // against Suspects, one each, as their protocol encodes it
+	Failed      int          `json:"failed,omitempty"`      // calls of this round that did not end OK
+	Garbled     int          `json:"garbled,omitempty"`     // calls of this round that ended OK but could not be read
+	Unsure      int          `json:"unsure,omitempty"`      // answers of this round's calls whose confidence was missing or could not be read
+	Reused      int          `json:"reused,omitempty"`      // asks of this round that were answered from memory
 }

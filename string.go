@@ -89,13 +89,16 @@ func (o *Opinion) String() string {
 	for _, set := range []struct {
 		name  string
 		nodes []NodeID
-	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}, {"suspects", o.Suspects}} {
+	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}, {"suspects", o.Suspects}, {"better", o.Better}} {
 		if len(set.nodes) > 0 {
 			fmt.Fprintf(&s, " %s %s", set.name, ids(set.nodes))
 		}
 	}
 	if o.Panel != nil {
 		fmt.Fprintf(&s, " %s", o.Panel)
+	}
+	if c := o.Certificate; c != nil {
+		fmt.Fprintf(&s, " certified by %s for n%d in round %d", ids(c.Signers), c.Leader, c.Round)
 	}
 	if o.Vote != "" {
 		fmt.Fprintf(&s, " votes %s", o.Vote)

@@ -23,6 +23,16 @@ func (s *Signed) Verify(v synod.Verifier) bool {
 	return v.Verify(s.Sender, statement(s.Group, s.Sender, 1, sha256.Sum256(s.Value)), s.Signature)
 }
 
+// Sign is a sender's word in g, for a protocol that carries it otherwise than Run
+// does and wants its equivocation proven alike. The signer is the sender's own.
+func (g *Group) Sign(signer synod.Signer, sender synod.NodeID, value []byte) *Signed {
+	d := g.digest()
+	return &Signed{d, sender, value, signer.Sign(statement(d, sender, 1, sha256.Sum256(value)))}
+}
+
+// Digest identifies protocol, version, name, members, senders and F.
+func (g *Group) Digest() [sha256.Size]byte { return g.digest() }
+
 // statement is what the signer at a place of a chain signs: place k is signed in
 // round k, 1 is the sender's. All its parts have a fixed length.
 func statement(group [sha256.Size]byte, sender synod.NodeID, place int, value [sha256.Size]byte) []byte {

@@ -1,0 +1,120 @@
+// Package fixedleader is the rival that DecentLLMs (§II, Fig. 3a, §V) calls
+// fixed-leader, debate-style consensus: BlockAgents. A leader proposes an answer, the
+// others vote, and where no majority votes for it the leader hears their answers and
+// proposes again, up to three rounds; then another leads.
+//
+// The paper names the steps and leaves the rest open. This is what we do:
+//
+//   - members answer themselves and vote, and lead in the order of seats. In
+//     BlockAgents workers answer, evaluators vote, and who is first to make a block
+//     leads;
+//   - a vote compares the proposal with the member's own answer by DecentLLMs' five
+//     criteria; no worse is a vote (under exact: better);
+//   - what is debated is the leader's proposal: it is shown the answers and reasons of
+//     those who did not vote for it. Blocks and rewards are not played;
+//   - a majority's signatures are a certificate, which members pass on.
+//
+// One phase and a plain majority are weak, and kept so: a leader that tells members
+// different things, with f others' help or alone, can have two majorities. It leaves
+// evidence; agreement is not promised then. Under synchrony, with honest leaders or
+// silent ones, honest members decide alike.
+package fixedleader
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/script"
+)
+
+// FixedLeader holds the protocol's parameters.
+type FixedLeader struct {
+	leader.Params `yaml:",inline"`
+	Leaders       int `yaml:"leaders" json:"leaders"` // at most, one after another
+	Rounds        int `yaml:"rounds" json:"rounds"`   // that a leader has
+}
+
+// New returns the paper's three rounds a leader.
+func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders: 4, Rounds: 3} }
+
+// Validate reports the first parameter that is out of its range.
+func (p *FixedLeader) Validate() error {
+	if err := answer.Check("fixed-leader", answer.Limit{Key: "leaders", Is: p.Leaders, Least: 1, Top: 100}, answer.Limit{Key: "rounds", Is: p.Rounds, Least: 1, Top: 10}); err != nil {
+		return err
+	}
+	return p.Check("fixed-leader")
+}
+
+// Suits reports why so many seats cannot play with the bound f, and the largest they
+// can.
+func (p *FixedLeader) Suits(cast []synod.Role, f int) error {
+	n := len(cast)
+	switch most := (n - 1) / 2; {
+	case n > leader.MaxMembers:
+		return fmt.Errorf("fixed-leader: %d members; %d are the most", n, leader.MaxMembers)
+	case f < 0 || f > most:
+		return fmt.Errorf("fixed-leader: f is %d; the honest must be a majority, and %d members bear at most f = %d", f, n, most)
+	case p.Leaders <= f:
+		return fmt.Errorf("fixed-leader: leaders is %d; with f = %d so many may all be Byzantine: give at least %d", p.Leaders, f, f+1)
+	}
+	return nil
+}
+
+func majority(n int) func([]synod.NodeID) bool {
+	return func(ids []synod.NodeID) bool { return 2*len(ids) > n }
+}
+
+// Rank is which of so many ranked answers is the last that a majority still accepts:
+// those who gave it or a lower one vote for it (LB-3, Fig. 6).
+func Rank(answers int) int { return (answers + 1 + 1) / 2 }
+
+// Join seats one member.
+func (p *FixedLeader) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+}
+
+// play is Fig. 3a.
+func (p *FixedLeader) play(me *script.Agent) synod.Answer {
+	m := leader.Sit(me, p.rules(len(me.Seat().Peers)+1))
+	r := 1
+	for ; !m.Meet(r) && r <= p.MaxRounds(); r++ {
+		m.Propose(r)
+		m.Vote(r)
+		m.Record(r)
+	}
+	return m.Decide(r - 1)
+}
+
+func (p *FixedLeader) rules(n int) leader.Rules {
+	r := p.Params.Rules("fixed-leader")
+	r.Protocol, r.Rounds, r.Turns = "fixed-leader/1", p.MaxRounds(), p.Rounds
+	r.Enough, r.Rank = majority(n), Rank
+	return r
+}
+
+// Verify reports that a certificate proves that a majority of n seats, playing with
+// the bound f, voted for an answer. The verifier is bound to the run.
+func (p *FixedLeader) Verify(c *synod.Certificate, a synod.Answer, n, f int, v synod.Verifier) bool {
+	r := p.rules(n)
+	return r.Verify(c, a, n, f, v)
+}
+
+//go:embed prompts/*.tmpl
+var files embed.FS
+
+// Prompts are the protocol's templates, in our words.
+func Prompts() fs.FS { return leader.Pages(files) }
+
+// MaxRounds is the rounds of all leaders.
+func (p *FixedLeader) MaxRounds() int { return p.Leaders * p.Rounds }
+
+// Calls is how many model calls a run makes at most: everyone answers, and marks its
+// own answer and a proposal in each round; a leader that ranks marks all answers, and
+// answers again in every round but its first.
+func (p *FixedLeader) Calls(degrees []int) int {
+	return p.Cost(len(degrees), p.MaxRounds(), p.Leaders) + p.Leaders*(p.Rounds-1)
+}

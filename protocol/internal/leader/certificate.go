@@ -1,0 +1,122 @@
+package leader
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+)
+
+// The phases of a vote. With one phase there is Commit only.
+const (
+	Prepare = 1
+	Commit  = 2
+)
+
+// Certificate is the votes of a quorum for an answer in one phase of one round.
+type Certificate struct {
+	Phase  int
+	Round  int
+	Answer synod.Answer // canonical
+	Votes  []Vote       // ascending by member
+}
+
+// Vote is a member's signature under VoteBytes.
+type Vote struct {
+	By        synod.NodeID
+	Signature string // bytes; a string, so that a vote can be a key
+}
+
+// VoteGroup is what all votes of members that play by one protocol, with its
+// parameters, and one f are bound to.
+func VoteGroup(protocol string, members []synod.NodeID, f int) [sha256.Size]byte {
+	g := broadcast.Group{Protocol: protocol, Name: "votes", Members: members, Senders: members, F: f}
+	return g.Digest()
+}
+
+const domain = "synod/leader/1"
+
+// VoteBytes is what a member signs to vote. All parts have a fixed length.
+func VoteBytes(group [sha256.Size]byte, phase, round int, a synod.Answer) []byte {
+	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
+	b = append(append(b, domain...), group[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(phase))
+	b = binary.BigEndian.AppendUint32(b, uint32(round))
+	sum := sha256.Sum256([]byte(a))
+	return append(b, sum[:]...)
+}
+
+// Verify reports that a quorum has signed: members, ascending, each once.
+func (c *Certificate) Verify(v synod.Verifier, group [sha256.Size]byte, enough func([]synod.NodeID) bool) bool {
+	data := VoteBytes(group, c.Phase, c.Round, c.Answer)
+	for i, x := range c.Votes {
+		if i > 0 && x.By <= c.Votes[i-1].By || !v.Verify(x.By, data, []byte(x.Signature)) {
+			return false
+		}
+	}
+	return c.Answer != synod.None && enough(c.Signers())
+}
+
+// Signers are who has voted, ascending.
+func (c *Certificate) Signers() []synod.NodeID {
+	ids := make([]synod.NodeID, len(c.Votes))
+	for i, x := range c.Votes {
+		ids[i] = x.By
+	}
+	return ids
+}
+
+// append writes a certificate, or that there is none.
+func (c *Certificate) append(b []byte) []byte {
+	if c == nil {
+		return append(b, 0)
+	}
+	b = append(b, byte(c.Phase))
+	b = binary.BigEndian.AppendUint32(b, uint32(c.Round))
+	b = appendBytes(b, []byte(c.Answer))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(c.Votes)))
+	for _, x := range c.Votes {
+		b = appendBytes(binary.BigEndian.AppendUint32(b, uint32(x.By)), []byte(x.Signature))
+	}
+	return b
+}
+
+func (r *reader) certificate() *Certificate {
+	c := &Certificate{Phase: r.number(1)}
+	if c.Phase == 0 {
+		return nil
+	}
+	c.Round, c.Answer = r.number(4), synod.Answer(r.bytes(synod.MaxBody))
+	n := r.number(2)
+	if r.bad = r.bad || c.Phase > Commit || n > MaxMembers; r.bad {
+		return nil
+	}
+	c.Votes = make([]Vote, n)
+	for i := range c.Votes {
+		by := r.number(4)
+		r.bad = r.bad || by >= MaxMembers
+		c.Votes[i] = Vote{synod.NodeID(by), string(r.bytes(synod.MaxSignature))}
+	}
+	return c
+}
+
+// Verify reports that a certificate, as it stands on record, proves that a quorum of
+// n members voted for a in the last phase.
+func (r *Rules) Verify(c *synod.Certificate, a synod.Answer, n, f int, v synod.Verifier) bool {
+	members := make([]synod.NodeID, n)
+	for i := range members {
+		members[i] = synod.NodeID(i)
+	}
+	if len(c.Signers) != len(c.Signatures) {
+		return false
+	}
+	x := Certificate{Phase: Commit, Round: c.Round, Answer: a}
+	for i, by := range c.Signers {
+		if int(by) < 0 || int(by) >= n {
+			return false
+		}
+		x.Votes = append(x.Votes, Vote{by, string(c.Signatures[i])})
+	}
+	return c.Round >= 1 && c.Round <= r.Rounds && members[(c.Round-1)/r.Turns%n] == c.Leader && x.Verify(v, VoteGroup(r.Protocol, members, f), r.Enough)
+}

@@ -1,0 +1,146 @@
+package leader
+
+import (
+	"cmp"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol/internal/answer"
+)
+
+// accepts reports whether the member votes for the round's proposal.
+//
+// The lock comes first: a member that has seen an answer prepared votes for another
+// one only if the leader shows that it was prepared later. An answer that a quorum
+// has prepared is not compared again: nothing else can be decided once others are
+// locked on it. Any other is voted for if it is the member's own, or if the member
+// marks it no lower than its own (to the paper's letter: higher). A member without
+// an answer of its own, or whose model fails, does not vote: a failure is no vote.
+func (m *Member) accepts(round int) bool {
+	p := m.proposed
+	if p == nil {
+		return false
+	}
+	if m.rules.Lock && !m.rules.Forget {
+		prepared := p.lock != nil && p.lock.Answer == p.answer && m.valid(p.lock, Prepare, round)
+		if m.lock != nil && m.lock.Answer != p.answer && !(prepared && p.lock.Round > m.lock.Round) {
+			return false
+		}
+		if prepared || m.lock != nil && m.lock.Answer == p.answer {
+			return true
+		}
+	}
+	if m.own.Answer == synod.None {
+		return false
+	}
+	if p.answer == m.own.Answer {
+		return true
+	}
+	m.mark([]stance{{m.own.Answer, m.own.Rationale}, {p.answer, p.rationale}})
+	own, known := m.marks[m.own.Answer]
+	its, read := m.marks[p.answer]
+	return known && read && (its > own || its == own && !m.rules.Manner.Exact)
+}
+
+// mark has the member's model mark answers by the five criteria, one answer a call,
+// each answer once; one whose marks fail twice has none.
+func (m *Member) mark(answers []stance) {
+	for range 2 {
+		var prompts []synod.Prompt
+		for i, a := range answers {
+			_, known := m.marks[a.answer]
+			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i], func(b stance) bool { return b.answer == a.answer }) {
+				continue
+			}
+			q := m.Prompt(synod.Grading)
+			q.Candidate, q.Rationale = a.answer, a.rationale
+			m.Show(&q)
+			prompts = append(prompts, q)
+		}
+		if len(prompts) == 0 {
+			return
+		}
+		for i, reply := range m.Me.Ask(prompts...) {
+			g, read := prompt.GradesOf(reply)
+			switch {
+			case read:
+				m.marks[prompts[i].Candidate] = total(g)
+			case reply.Status != synod.OK:
+				m.Failed++
+			default:
+				m.Garbled++
+			}
+		}
+	}
+}
+
+func total(g synod.Grades) (sum float64) {
+	for _, x := range g {
+		sum += x
+	}
+	return sum
+}
+
+// choose is what the leader proposes, nil if it has nothing to propose.
+func (m *Member) choose(round int) *proposal {
+	if m.rules.Lock && !m.rules.Forget && m.lock != nil {
+		return &proposal{surface: string(m.lock.Answer), lock: m.lock}
+	}
+	if m.last != nil && !m.first(round) {
+		return m.revise()
+	}
+	pick := stance{m.own.Answer, m.own.Rationale}
+	if m.rules.Choice != Own {
+		pick = m.ranked(pick)
+	}
+	if pick.answer == synod.None {
+		return nil
+	}
+	return m.offer(pick.answer, m.own.Surface, pick.rationale)
+}
+
+// offer is a proposal of the leader's own choice.
+func (m *Member) offer(a synod.Answer, surface, rationale string) *proposal {
+	r := m.response(a, surface, rationale)
+	return &proposal{answer: a, surface: string(r.Answer), rationale: rationale}
+}
+
+// ranked is the answer that the choice names among all members' that the leader
+// knows, ranked by its own marks; of equal marks the earlier seat's first. Where it
+// has no marks it proposes its own.
+func (m *Member) ranked(own stance) stance {
+	m.mark(m.answers)
+	var all []stance
+	for _, a := range m.answers {
+		if _, known := m.marks[a.answer]; known {
+			all = append(all, a)
+		}
+	}
+	if len(all) == 0 {
+		return own
+	}
+	slices.SortStableFunc(all, func(a, b stance) int { return cmp.Compare(m.marks[b.answer], m.marks[a.answer]) })
+	if m.rules.Choice == Best {
+		return all[0]
+	}
+	return all[min(m.rules.Rank(len(all)), len(all))-1]
+}
+
+// revise is a leader's next proposal in a debate: its model answers again in the
+// light of the answers of those who gave the last one no vote.
+func (m *Member) revise() *proposal {
+	q := m.Prompt(synod.Refining)
+	q.Own = m.last.answer
+	for _, id := range m.refused {
+		if a := m.answers[m.at(id)]; a.answer != synod.None && a.answer != m.last.answer {
+			q.Peers = append(q.Peers, synod.Rated{Answer: a.answer, Score: synod.Untrusted, Rationale: a.rationale})
+		}
+	}
+	if len(q.Peers) == 0 {
+		return m.last
+	}
+	held := answer.Held{Answer: m.last.answer, Surface: m.last.surface, Rationale: m.last.rationale}
+	held = m.Ask(held, q)
+	return m.offer(held.Answer, held.Surface, held.Rationale)
+}

@@ -1,0 +1,146 @@
+// Package leader is what the rivals that DecentLLMs (§II, §V) compares itself with
+// have in common: a leader proposes an answer, the others compare it with their own
+// and vote, and a quorum's signatures are a certificate. What a decision takes, one
+// vote or two, and when the next leader comes, is the protocol's own.
+//
+//	v := 1
+//	for ; !m.Meet(v) && v <= views; v++ { // tell all what one holds; hear of locks and decisions
+//		m.Propose(v) // the leader's word
+//		m.Vote(v)    // on it, compared with one's own
+//		m.Commit(v)  // only with two phases
+//		m.Record(v)
+//	}
+//	return m.Decide(v)
+//
+// Votes go to all members, and carry the proposal that they are about: so everyone
+// makes certificates itself, a leader cannot keep one back, and whoever is shown two
+// proposals of one leader has evidence against it. HotStuff sends votes to the leader,
+// which is cheaper by a factor of n.
+//
+// Rounds have fixed ticks. A leader that says nothing costs one, like any other that
+// fails.
+package leader
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/script"
+)
+
+// What a leader that is free to choose proposes (LB-3).
+const (
+	Own    = "own"    // its own answer: LB-1, LB-2
+	Best   = "best"   // of all answers the one that it marks highest
+	Quorum = "quorum" // the lowest-ranked one that could still get a quorum: Fig. 6
+)
+
+// Rules are how a protocol of this kind is played.
+type Rules struct {
+	Manner   answer.Manner
+	Protocol string                      // with version and all that members must agree on; signed with everything
+	Rounds   int                         // at most
+	Turns    int                         // rounds in a row that a leader has
+	Lock     bool                        // whether a prepared answer binds those who saw it prepared: two phases
+	Forget   bool                        // a vulnerable twin, for tests: a lock binds nobody
+	Enough   func([]synod.NodeID) bool   // whether these make a quorum
+	Choice   string                      // Own, Best or Quorum
+	Rank     func(answers int) (kth int) // with Quorum
+	Within   synod.Tick                  // ticks of an exchange, ≥ 2
+}
+
+// Member is one seat playing.
+type Member struct {
+	*answer.Member
+	rules   Rules
+	members []synod.NodeID
+	own     answer.Held
+	answers []stance // by member: what each said is its own
+	marks   map[synod.Answer]float64
+
+	group    broadcast.Group   // of this round's proposal
+	votes    [sha256.Size]byte // what all votes are bound to
+	lock     *Certificate      // the highest prepare certificate that is known
+	done     *Certificate      // the decision
+	proposed *proposal         // this round's, nil if none came
+	word     *broadcast.Signed // the same, as signed
+	refused  []synod.NodeID    // who heard the last proposal and gave it no vote
+	against  []against         // leaders that have proposed two things, by round
+	shown    int               // of these, how many are on record
+	silent   bool              // the last leader proposed nothing that reached this member
+	last     *proposal         // this member's own, when it led
+}
+
+// stance is a member's own answer as another knows it.
+type stance struct {
+	answer    synod.Answer
+	rationale string
+}
+
+// against is evidence and the round that it is of.
+type against struct {
+	round int
+	proof broadcast.Evidence
+}
+
+// Sit seats a member and gets its own answer, which is held in round 0.
+func Sit(me *script.Agent, r Rules) *Member {
+	seat := me.Seat()
+	m := &Member{Member: answer.New(me, r.Manner), rules: r, marks: map[synod.Answer]float64{}}
+	m.members = append(slices.Clone(seat.Peers), seat.Self)
+	slices.Sort(m.members)
+	m.answers = make([]stance, len(m.members))
+	m.votes = VoteGroup(r.Protocol, m.members, seat.F)
+	if m.own = m.Answer(); m.own.Answer == synod.None {
+		m.own = m.Answer()
+	}
+	m.answers[m.at(seat.Self)] = stance{m.own.Answer, m.own.Rationale}
+	m.Note(0, m.own, synod.Opinion{})
+	if m.own.Source == synod.Own {
+		m.own.Source = synod.Kept // from now on
+	}
+	return m
+}
+
+func (m *Member) at(id synod.NodeID) int { return slices.Index(m.members, id) }
+func (m *Member) self() synod.NodeID     { return m.Me.Seat().Self }
+
+// Leader is who leads in a round: members by turns, in the order of seats.
+func (m *Member) Leader(round int) synod.NodeID {
+	return m.members[(round-1)/m.rules.Turns%len(m.members)]
+}
+
+// first reports that a leader's turn begins with this round.
+func (m *Member) first(round int) bool { return (round-1)%m.rules.Turns == 0 }
+
+// Think is the ticks that members have for their models, a call asked for again
+// included.
+const Think = 4
+
+// clock is where the parts of a round end, counted from the start.
+type clock struct{ met, proposed, voted, committed synod.Tick }
+
+// Length is the ticks of a round.
+func (r *Rules) Length() synod.Tick {
+	if r.Lock {
+		return 4*r.Within + 2*Think
+	}
+	return 3*r.Within + 2*Think
+}
+
+func (m *Member) clock(round int) (c clock) {
+	w := m.rules.Within
+	c.met = Think + synod.Tick(round-1)*m.rules.Length() + w
+	c.proposed = c.met + Think + w
+	c.voted = c.proposed + Think + w
+	c.committed = c.voted + w
+	return c
+}
+
+func proposals(protocol string, members []synod.NodeID, f, round int) broadcast.Group {
+	return broadcast.Group{Protocol: protocol, Name: fmt.Sprintf("proposal %d", round), Members: members, Senders: members, F: f}
+}

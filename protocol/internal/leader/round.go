@@ -1,0 +1,215 @@
+package leader
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/script"
+)
+
+// Meet opens a round: all tell all what they hold. It reports that this member has
+// now told everyone of the decision, and has nothing left to do.
+func (m *Member) Meet(round int) (over bool) {
+	seat := m.Me.Seat()
+	m.group = proposals(m.rules.Protocol, m.members, seat.F, round)
+	m.proposed, m.word = nil, nil
+	over = m.done != nil
+	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
+	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.clock(round).met}) {
+		if at := m.at(h.From); m.answers[at].answer == synod.None {
+			m.answers[at].answer, _ = prompt.Canonical(seat.Question, string(h.Word.own.Answer))
+			m.answers[at].rationale = prompt.Clean(h.Word.own.Rationale, m.rules.Manner.Rationale)
+		}
+		if m.valid(h.Word.lock, Prepare, round) {
+			m.raise(h.Word.lock)
+		}
+		if m.done == nil && m.valid(h.Word.done, Commit, round) {
+			m.done = h.Word.done
+		}
+	}
+	return over
+}
+
+// valid reports that a certificate of that phase stands, and is of an earlier round.
+func (m *Member) valid(c *Certificate, phase, round int) bool {
+	return c != nil && c.Phase == phase && c.Round < round &&
+		(m.done == nil || phase != Commit) && c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
+}
+
+// raise keeps the highest prepare certificate: it binds the member [the lock], and
+// is what it tells the next leader. Of two in one round, which only a quorum that is
+// too small allows, the first stays.
+func (m *Member) raise(c *Certificate) {
+	if m.lock == nil || c.Round > m.lock.Round {
+		m.lock = c
+	}
+}
+
+// response is an answer with its spelling, where that reads as the same answer.
+func (m *Member) response(a synod.Answer, surface, rationale string) synod.Response {
+	said := a
+	if c, ok := prompt.Canonical(m.Me.Seat().Question, surface); ok && c == a && len(surface) <= maxSurface {
+		said = synod.Answer(surface)
+	}
+	return synod.Response{Answer: said, Rationale: rationale}
+}
+
+// maxSurface bounds the spelling of an answer, in bytes.
+const maxSurface = 400
+
+// Propose is the leader's word, if this member leads; all wait for it.
+func (m *Member) Propose(round int) {
+	leader := m.Leader(round)
+	if leader == m.self() {
+		if p := m.choose(round); p != nil {
+			m.last = p
+			m.see(round, offerOf(m.group.Sign(m.Me.Seat().Signer, leader, p.encode())))
+			script.Tell(m.Me, "propose", round, offerOf(m.word))
+		}
+	}
+	for _, h := range script.Collect[offer](m.Me, "propose", round, script.Until{At: m.clock(round).proposed}) {
+		if h.From == leader {
+			m.see(round, h.Word)
+		}
+	}
+}
+
+// see takes a proposal of the round's leader that this member has got from anyone.
+// Two different ones are evidence [I-LB-2].
+func (m *Member) see(round int, o offer) {
+	if len(o.value) == 0 || m.word != nil && bytes.Equal(o.value, m.word.Value) {
+		return
+	}
+	s := &broadcast.Signed{Group: m.group.Digest(), Sender: m.Leader(round), Value: o.value, Signature: o.signature}
+	if !s.Verify(m.Me.Seat().Signer) {
+		return
+	}
+	if m.word == nil {
+		m.word = s
+		return
+	}
+	if n := len(m.against); n == 0 || m.against[n-1].round != round {
+		m.against = append(m.against, against{round, broadcast.Evidence{
+			Group: s.Group, Sender: s.Sender, Values: [2][]byte{m.word.Value, s.Value}, Signatures: [2][]byte{m.word.Signature, s.Signature},
+		}})
+	}
+}
+
+// read is what a proposal says; nil if it says no answer to the question.
+func (m *Member) read(value []byte) *proposal {
+	var p proposal
+	if p.decode(value) != nil {
+		return nil
+	}
+	var ok bool
+	if p.answer, ok = prompt.Canonical(m.Me.Seat().Question, p.surface); !ok {
+		return nil
+	}
+	p.surface, p.rationale = prompt.Clean(p.surface, maxSurface), prompt.Clean(p.rationale, m.rules.Manner.Rationale)
+	return &p
+}
+
+// Vote is the vote on the proposal: each tells all what it was shown, and whether
+// it votes for it. A quorum's votes are a certificate of the first phase, or of the
+// only one.
+func (m *Member) Vote(round int) {
+	phase := Commit
+	if m.rules.Lock {
+		phase = Prepare
+	}
+	mine := ballot{offer: offerOf(m.word)}
+	seat := m.Me.Seat()
+	if m.word != nil {
+		m.proposed = m.read(m.word.Value)
+	}
+	var t tally
+	if m.accepts(round) {
+		mine.vote = seat.Signer.Sign(VoteBytes(m.votes, phase, round, m.proposed.answer))
+		t.add(m.proposed.answer, Vote{m.self(), string(mine.vote)})
+	}
+	m.refused = nil
+	for _, h := range script.Exchange(m.Me, "vote", round, mine, script.Until{At: m.clock(round).voted}) {
+		m.see(round, h.Word.offer)
+		p := m.about(h.Word.value)
+		switch {
+		case p == nil:
+		case len(h.Word.vote) == 0:
+			m.refused = append(m.refused, h.From)
+		case seat.Signer.Verify(h.From, VoteBytes(m.votes, phase, round, p.answer), h.Word.vote):
+			t.add(p.answer, Vote{h.From, string(h.Word.vote)})
+		}
+	}
+	m.silent = m.word == nil
+	m.certify(phase, round, &t)
+}
+
+// about is the proposal that a ballot carries.
+func (m *Member) about(value []byte) *proposal {
+	if m.proposed != nil && m.word != nil && bytes.Equal(value, m.word.Value) {
+		return m.proposed
+	}
+	return m.read(value)
+}
+
+// Commit is the second phase: who holds this round's prepare certificate is locked
+// on its answer and says so to all; a quorum of that decides.
+func (m *Member) Commit(round int) {
+	seat, bytesOf := m.Me.Seat(), func(a synod.Answer) []byte { return VoteBytes(m.votes, Commit, round, a) }
+	var t tally
+	if m.lock != nil && m.lock.Round == round {
+		mine := pledge{m.lock.Answer, seat.Signer.Sign(bytesOf(m.lock.Answer))}
+		t.add(mine.answer, Vote{m.self(), string(mine.vote)})
+		script.Tell(m.Me, "commit", round, mine)
+	}
+	for _, h := range script.Collect[pledge](m.Me, "commit", round, script.Until{At: m.clock(round).committed}) {
+		if h.Word.answer != synod.None && seat.Signer.Verify(h.From, bytesOf(h.Word.answer), h.Word.vote) {
+			t.add(h.Word.answer, Vote{h.From, string(h.Word.vote)})
+		}
+	}
+	m.certify(Commit, round, &t)
+}
+
+// certify keeps a certificate if a quorum has voted alike.
+func (m *Member) certify(phase, round int, t *tally) {
+	c := t.certificate(m.rules.Enough)
+	if c == nil {
+		return
+	}
+	c.Phase, c.Round = phase, round
+	switch {
+	case phase == Prepare:
+		m.raise(c)
+	case m.done == nil:
+		m.done = c
+	}
+}
+
+// tally is votes by answer, in the order in which answers came.
+type tally []Certificate
+
+func (t *tally) add(a synod.Answer, v Vote) {
+	at := slices.IndexFunc(*t, func(c Certificate) bool { return c.Answer == a })
+	if at < 0 {
+		at = len(*t)
+		*t = append(*t, Certificate{Answer: a})
+	}
+	(*t)[at].Votes = append((*t)[at].Votes, v)
+}
+
+// certificate is of the answer that a quorum has voted for, nil if there is none;
+// of several, which only a quorum that is too small allows, the first by its bytes.
+func (t tally) certificate(enough func([]synod.NodeID) bool) *Certificate {
+	slices.SortFunc(t, func(a, b Certificate) int { return strings.Compare(string(a.Answer), string(b.Answer)) })
+	for i := range t {
+		c := &t[i]
+		slices.SortFunc(c.Votes, func(a, b Vote) int { return int(a.By - b.By) })
+		if enough(c.Signers()) {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package rotatingleader
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/sim"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	executions = flag.Int("executions", 20_000, "seeded executions for I-LB-1")
+	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
+)
+
+// drawn is an execution: at most f liars that equivocate, vote twice, tell some and
+// not others, or say nothing. Under A anyone's words may come late, be lost, or be
+// cut off.
+func drawn(seed uint64, synchronous bool) *trial {
+	r := rand.New(rand.NewPCG(seed, 0x1b))
+	x := &trial{n: []int{4, 4, 4, 5, 7}[r.IntN(5)], p: New(), hostile: map[synod.NodeID]string{}, seed: seed}
+	x.f = (x.n - 1) / 3
+	x.p.Views = x.f + 2 + r.IntN(2)
+	x.p.Propose = []string{leader.Own, leader.Best, leader.Quorum}[r.IntN(3)]
+	x.p.Rationale, x.lenient = 0, r.IntN(4) > 0
+	ways := []string{"two-faced", "two-faced", "selective", "bad", "silent"}
+	for _, i := range r.Perm(x.n)[:r.IntN(x.f+1)] {
+		x.hostile[synod.NodeID(i)] = ways[r.IntN(len(ways))]
+	}
+	if r.IntN(3) == 0 { // the worst case: Byzantine leaders one after another
+		clear(x.hostile)
+		for i := range x.f {
+			x.hostile[synod.NodeID(i)] = ways[r.IntN(len(ways))]
+		}
+	}
+	x.faults.Delay.Max = synod.Tick(r.IntN(2))
+	if synchronous {
+		return x
+	}
+	x.faults.Delay.Max = synod.Tick(r.IntN(2 * int(x.p.Within)))
+	if r.IntN(2) == 0 {
+		x.faults.Loss = r.Float64() / 2
+	}
+	if r.IntN(2) == 0 {
+		from := synod.Tick(r.IntN(60))
+		x.faults.Partitions = []sim.Partition{{From: from, To: from + 1 + synod.Tick(r.IntN(40)), Groups: [][]synod.NodeID{{0, 2, 4, 6}, {1, 3, 5}}}}
+	}
+	return x
+}
+
+// conflict is what I-LB-1 forbids: two honest members with different decisions, or
+// two answers that a certificate could be made for, given all votes of honest members
+// and any of liars: a decision in any two rounds, a preparation in one.
+func (o *outcome) conflict() string {
+	for _, h := range o.held {
+		if h.Answer != synod.None && o.held[0].Answer != synod.None && h.Answer != o.held[0].Answer {
+			return fmt.Sprintf("n%d decides %s and n%d %s", h.id, h.Answer, o.held[0].id, o.held[0].Answer)
+		}
+	}
+	enough := o.x.p.quorum(o.x.n, o.x.f)
+	possible := map[ballotBox]synod.Answer{}
+	for _, box := range slices.SortedFunc(maps.Keys(o.votes), func(a, b ballotBox) int { return a.round - b.round }) {
+		who := slices.Concat(slices.Collect(maps.Keys(o.x.hostile)), o.votes[box])
+		if !enough(who) {
+			continue
+		}
+		at := ballotBox{box.phase, box.round, ""}
+		if box.phase == leader.Commit {
+			at.round = 0
+		}
+		if was, ok := possible[at]; ok && was != box.answer {
+			return fmt.Sprintf("phase %d has certificates for %s and, in round %d, %s", box.phase, was, box.round, box.answer)
+		}
+		possible[at] = box.answer
+	}
+	return ""
+}
+
+// ledger is what a campaign found.
+type ledger struct {
+	mu       sync.Mutex
+	violated map[string]string
+	happened map[string]int
+}
+
+func (l *ledger) check(label string, ok bool, x *trial, format string, args ...any) {
+	if !ok {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.violated[label] == "" {
+			l.violated[label] = fmt.Sprintf("n = %d, f = %d, liars %v, propose %s: %s; again: go test ./protocol/rotatingleader -executions 1 -seed %d",
+				x.n, x.f, x.hostile, x.p.Propose, fmt.Sprintf(format, args...), x.seed)
+		}
+	}
+}
+
+func (l *ledger) count(what string, yes bool) {
+	if yes {
+		l.mu.Lock()
+		l.happened[what]++
+		l.mu.Unlock()
+	}
+}
+
+// campaign runs all executions once, half of them under S and half under A, and
+// each test reads its part.
+var campaign = sync.OnceValue(func() *ledger {
+	l := &ledger{violated: map[string]string{}, happened: map[string]int{}}
+	const hands = 4
+	var wait sync.WaitGroup
+	for hand := range uint64(hands) {
+		wait.Go(func() {
+			for i := hand; i < uint64(*executions); i += hands {
+				l.execution(*firstSeed+i, i%2 == 0)
+			}
+		})
+	}
+	wait.Wait()
+	return l
+})
+
+func (l *ledger) execution(seed uint64, synchronous bool) {
+	x := drawn(seed, synchronous)
+	o := x.play()
+	why := o.conflict()
+	l.check("I-LB-1", why == "", x, "%s", why)
+	network := o.keys.Signer(0, run)
+	for _, h := range o.held {
+		l.count("decided", h.Answer != synod.None)
+		l.count("undecided", h.Answer == synod.None)
+		l.count("later than the first view", h.Certificate != nil && h.Certificate.Round > 1)
+		l.check("certificate", (h.Answer == synod.None) == (h.Certificate == nil), x, "n%d decides %s, certificate %v", h.id, h.Answer, h.Certificate)
+		l.check("certificate", h.Certificate == nil || x.p.Verify(h.Certificate, h.Answer, x.n, x.f, network), x, "n%d's certificate proves nothing", h.id)
+	}
+	l.count("not synchronous", !synchronous)
+	caught := map[synod.NodeID]bool{}
+	for _, note := range o.notes {
+		if x.hostile[note.Node] != "" {
+			continue
+		}
+		l.check("I-LB-2", len(note.Suspects) == len(note.Evidence), x, "%d suspects, %d proofs", len(note.Suspects), len(note.Evidence))
+		for i, proof := range note.Evidence {
+			var e broadcast.Evidence
+			l.check("I-LB-2", e.UnmarshalBinary(proof) == nil && e.Verify(network) && e.Sender == note.Suspects[i], x, "evidence does not stand")
+			l.check("I-LB-2", x.hostile[e.Sender] != "", x, "n%d is honest and framed", e.Sender)
+			caught[e.Sender] = true
+		}
+	}
+	l.count("equivocators caught", len(caught) > 0)
+}
+
+func report(t *testing.T, label string, happened ...string) {
+	l := campaign()
+	if why := l.violated[label]; why != "" {
+		t.Error(why)
+	}
+	for _, what := range happened {
+		if l.happened[what] == 0 && *executions >= 1000 {
+			t.Errorf("it never happens that members are: %s", what)
+		}
+		t.Logf("%s: %d", what, l.happened[what])
+	}
+}
+
+// [I-LB-1] No two conflicting certificates at one height for f < n/3, also where
+// messages are late, lost or cut off.
+func TestILB1(t *testing.T) {
+	report(t, "I-LB-1", "decided", "undecided", "later than the first view", "not synchronous")
+	report(t, "certificate")
+}
+
+// The twins fall: a majority as quorum, and a lock that binds nobody.
+func TestVulnerableTwins(t *testing.T) {
+	for _, weak := range []twin{{quorum: true}, {lock: true}} {
+		name := map[bool]string{true: "a majority is a quorum", false: "a lock binds nobody"}[weak.quorum]
+		fell := 0
+		const runs = 3000
+		for seed := range uint64(runs) {
+			x := drawn(*firstSeed+seed, false)
+			x.p.twin = weak
+			if weak.quorum && x.n == 4 {
+				continue // three of four are a quorum either way
+			}
+			if x.play().conflict() != "" {
+				fell++
+			}
+		}
+		t.Logf("%s: two certificates in %d of %d executions", name, fell, runs)
+		if fell < 5 {
+			t.Errorf("%s: two certificates in %d of %d executions only: the liars are too tame", name, fell, runs)
+		}
+	}
+}

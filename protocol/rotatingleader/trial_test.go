@@ -1,0 +1,253 @@
+package rotatingleader
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// trial is one decision.
+type trial struct {
+	n, f    int
+	p       *RotatingLeader
+	hostile map[synod.NodeID]string // how it lies; see seat
+	seed    uint64
+	faults  sim.Faults
+	keys    book                                 // nil: symbolic
+	answers func(synod.NodeID) synod.Answer      // nil: by chance, one of four
+	quality func(synod.NodeID, synod.Answer) int // of an answer as a member sees it, 0 to 20; nil: by chance
+	lenient bool                                 // without quality: to most members one answer is as good as another
+}
+
+type book interface {
+	Signer(synod.NodeID, string) synod.Signer
+}
+
+const run = "run"
+
+// kept is what an honest member holds in the end.
+type kept struct {
+	id synod.NodeID
+	*synod.Opinion
+}
+
+type outcome struct {
+	x     *trial
+	held  []kept // the last opinions of honest members
+	notes []sim.Noted
+	ticks synod.Tick
+	calls int
+	keys  book
+	votes map[ballotBox][]synod.NodeID // honest members' votes, as they were sent
+}
+
+// ballotBox is where a vote goes.
+type ballotBox struct {
+	phase, round int
+	answer       synod.Answer
+}
+
+func (x *trial) play() *outcome {
+	o := &outcome{x: x, keys: x.keys, votes: map[ballotBox][]synod.NodeID{}}
+	if o.keys == nil {
+		o.keys = sign.NewSymbolic(x.seed, x.n)
+	}
+	q := &synod.Question{Text: "?", Form: synod.Number}
+	machines := make([]synod.Machine, x.n)
+	var all []synod.NodeID
+	for i := range x.n {
+		all = append(all, synod.NodeID(i))
+	}
+	for i := range machines {
+		peers := slices.Delete(slices.Clone(all), i, i+1)
+		machines[i] = x.seat(synod.Seat{Self: all[i], Peers: peers, F: x.f, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(all[i], run)}, o)
+	}
+	o.held = make([]kept, 0, x.n)
+	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
+		Ask: func(calls []sim.Call) []synod.Reply {
+			out := make([]synod.Reply, len(calls))
+			for i, c := range calls {
+				out[i] = x.reply(c)
+			}
+			o.calls += len(calls)
+			return out
+		},
+		Watch: func(_ synod.Tick, notes []sim.Noted) string { o.notes = append(o.notes, notes...); return "" },
+	})
+	o.ticks = r.Ticks
+	for _, id := range all {
+		for _, note := range slices.Backward(o.notes) {
+			if note.Node == id && x.hostile[id] == "" {
+				o.held = append(o.held, kept{id, note.Opinion})
+				break
+			}
+		}
+	}
+	return o
+}
+
+// reply is a member's model; a Byzantine member's takes whatever it is shown.
+func (x *trial) reply(c sim.Call) synod.Reply {
+	r := rand.New(rand.NewPCG(x.seed^uint64(c.Node)<<40, uint64(c.ID)))
+	hostile := x.hostile[c.Node] != ""
+	if x.quality == nil && !hostile && r.IntN(20) == 0 {
+		return synod.Reply{Status: synod.Timeout}
+	}
+	out := synod.Reply{Status: synod.OK, Typed: true}
+	if c.Prompt.Purpose != synod.Grading {
+		out.Answer = synod.Answer(strconv.Itoa(1 + r.IntN(4)))
+		if x.answers != nil && !hostile {
+			out.Answer = x.answers(c.Node)
+		}
+		return out
+	}
+	mark := 20
+	switch {
+	case hostile:
+	case x.quality != nil:
+		mark = x.quality(c.Node, c.Prompt.Candidate)
+	case x.lenient && r.IntN(8) > 0:
+		mark = 10
+	default:
+		mark = r.IntN(21)
+	}
+	g := synod.Grades{}
+	for i := range g {
+		g[i] = float64(mark)
+	}
+	out.Grades = &g
+	return out
+}
+
+// seat is an honest machine, or one that lies.
+func (x *trial) seat(s synod.Seat, o *outcome) synod.Machine {
+	free := *x.p
+	free.twin.lock = true // no lock binds a liar
+	chance := rand.New(rand.NewPCG(x.seed, uint64(s.Self)))
+	switch x.hostile[s.Self] {
+	case "two-faced":
+		return &faces{two: [2]synod.Machine{free.Join(s), free.Join(s)}, peers: s.Peers, chance: chance}
+	case "selective":
+		return &selective{free.Join(s), chance}
+	case "bad":
+		return free.Join(s)
+	case "silent":
+		return mute{}
+	}
+	all := append(slices.Clone(s.Peers), s.Self)
+	slices.Sort(all)
+	return &watched{x.p.Join(s), o, s.Self, leader.VoteGroup(x.p.version(), all, s.F)}
+}
+
+type mute struct{}
+
+func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{synod.Decide{}} }
+
+// faces is two machines with one key. Whenever one of them speaks, chance says to
+// whom: so the seat proposes two things, and votes twice.
+type faces struct {
+	two    [2]synod.Machine
+	peers  []synod.NodeID
+	chance *rand.Rand
+	out    []synod.Effect
+}
+
+func (t *faces) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	t.out = t.out[:0]
+	for i, face := range t.two {
+		mine := e
+		switch e := e.(type) {
+		case synod.Answered:
+			if int(e.ID)%2 != i {
+				continue
+			}
+			e.ID /= 2
+			mine = e
+		case synod.Expired:
+			if int(e.ID)%2 != i {
+				continue
+			}
+			e.ID /= 2
+			mine = e
+		}
+		for _, x := range face.Step(now, mine) {
+			switch x := x.(type) {
+			case synod.Send:
+				t.out = append(t.out, synod.Send{To: some(t.chance, x.To), Message: x.Message})
+			case synod.Consult:
+				t.out = append(t.out, synod.Consult{ID: 2*x.ID + synod.ConsultID(i), Prompt: x.Prompt})
+			case synod.Alarm:
+				t.out = append(t.out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
+			default:
+				t.out = append(t.out, x)
+			}
+		}
+	}
+	return t.out
+}
+
+func some(chance *rand.Rand, ids []synod.NodeID) (kept []synod.NodeID) {
+	bits := chance.Uint64()
+	for i, id := range ids {
+		if bits>>i&1 == 1 {
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+// selective tells some of those it should tell.
+type selective struct {
+	synod.Machine
+	chance *rand.Rand
+}
+
+func (s *selective) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for _, x := range s.Machine.Step(now, e) {
+		if send, ok := x.(synod.Send); ok {
+			x = synod.Send{To: some(s.chance, send.To), Message: send.Message}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// watched takes down how an honest machine votes. A vote is the signature at the
+// end of its word; whose answer it is under is found by trying.
+type watched struct {
+	synod.Machine
+	o     *outcome
+	id    synod.NodeID
+	group [32]byte
+}
+
+func (w *watched) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	effects := w.Machine.Step(now, e)
+	for _, x := range effects {
+		if s, ok := x.(synod.Send); ok && w.o.x.keys == nil {
+			w.vote(s.Message)
+		}
+	}
+	return effects
+}
+
+const tokenSize = 16 // of a symbolic signature
+
+func (w *watched) vote(m *synod.Message) {
+	phase := map[string]int{"vote": leader.Prepare, "commit": leader.Commit}[m.Slot.Name]
+	if phase == 0 || len(m.Body) < 4+tokenSize {
+		return
+	}
+	for _, a := range []synod.Answer{"1", "2", "3", "4"} {
+		if w.o.keys.Signer(w.id, run).Verify(w.id, leader.VoteBytes(w.group, phase, m.Slot.Round, a), m.Body[len(m.Body)-tokenSize:]) {
+			box := ballotBox{phase, m.Slot.Round, a}
+			w.o.votes[box] = append(w.o.votes[box], w.id)
+		}
+	}
+}
