@@ -34,8 +34,13 @@ func runID(q *synod.Question, seed uint64) string {
 
 // checkCast refuses a bound that the cast cannot bear.
 func (c *Council) checkCast() error {
-	if p, ok := c.protocol.(protocol.Suiting); ok {
-		return p.Suits(c.cast, c.spec.F)
+	p, ok := c.protocol.(protocol.Suiting)
+	if !ok {
+		return nil
 	}
-	return nil
+	cast := c.cast
+	if cast == nil { // no roles, but a number of seats
+		cast = make([]synod.Role, len(c.seats))
+	}
+	return p.Suits(cast, c.spec.F)
 }

@@ -9,7 +9,9 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/cpwbft"
 	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/protocol/fixedleader"
 	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/rotatingleader"
 	"synod.dev/synod/protocol/sac"
 )
 
@@ -108,6 +110,20 @@ var Catalogue = synod.NewCatalogue("protocol",
 		About:   decentllms.About,
 		New:     func() Protocol { return decentllms.New() },
 		Prompts: decentllms.Prompts,
+	},
+	Entry{
+		Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; DecentLLMs' first rival"},
+		Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+		About:   fixedleader.About,
+		New:     func() Protocol { return fixedleader.New() },
+		Prompts: fixedleader.Prompts,
+	},
+	Entry{
+		Entry:   synod.Entry{Name: "rotating-leader", Summary: "each view's leader proposes, a weighted quorum prepares and commits; DecentLLMs' second rival"},
+		Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+		About:   rotatingleader.About,
+		New:     func() Protocol { return rotatingleader.New() },
+		Prompts: rotatingleader.Prompts,
 	},
 	Entry{
 		Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all, vote to stop"},

@@ -14,10 +14,10 @@
 //     those who did not vote for it. Blocks and rewards are not played;
 //   - a majority's signatures are a certificate, which members pass on.
 //
-// One phase and a plain majority are weak, and kept so: a leader that tells members
-// different things, with f others' help or alone, can have two majorities. It leaves
-// evidence; agreement is not promised then. Under synchrony, with honest leaders or
-// silent ones, honest members decide alike.
+// One phase and a plain majority are weak, and kept so. A leader that proposes two
+// things can have a majority for each, and so can voters that hold votes of one round
+// back until another is decided. Under synchrony, with faulty members that are silent
+// at worst, honest members decide alike.
 package fixedleader
 
 import (

@@ -45,6 +45,7 @@ type outcome struct {
 	calls int
 	keys  book
 	votes map[ballotBox][]synod.NodeID // honest members' votes, as they were sent
+	shown map[synod.NodeID]string      // what the first leader proposed to an honest member
 }
 
 // ballotBox is where a vote goes.
@@ -54,7 +55,7 @@ type ballotBox struct {
 }
 
 func (x *trial) play() *outcome {
-	o := &outcome{x: x, keys: x.keys, votes: map[ballotBox][]synod.NodeID{}}
+	o := &outcome{x: x, keys: x.keys, votes: map[ballotBox][]synod.NodeID{}, shown: map[synod.NodeID]string{}}
 	if o.keys == nil {
 		o.keys = sign.NewSymbolic(x.seed, x.n)
 	}
@@ -228,6 +229,9 @@ type watched struct {
 }
 
 func (w *watched) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if h, ok := e.(synod.Heard); ok && h.Slot == (synod.Slot{Name: "propose", Round: 1}) && h.From == 0 && w.o.shown[w.id] == "" {
+		w.o.shown[w.id] = string(h.Body)
+	}
 	effects := w.Machine.Step(now, e)
 	for _, x := range effects {
 		if s, ok := x.(synod.Send); ok && w.o.x.keys == nil {

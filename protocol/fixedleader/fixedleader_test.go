@@ -1,0 +1,281 @@
+package fixedleader
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// trial is one decision of members who judge alike: an answer is as good as its
+// digit.
+type trial struct {
+	p       *FixedLeader
+	f       int
+	answers string                                                  // by seat
+	refines synod.Answer                                            // what a leader makes of objections; None: its call fails
+	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // who is not honest
+	fails   func(synod.NodeID, *synod.Prompt) (status synod.Status) // of a call; nil: none
+}
+
+type outcome struct {
+	notes []sim.Noted
+	last  map[synod.NodeID]*synod.Opinion // of honest members
+	calls []*synod.Prompt
+	keys  *sign.Symbolic
+}
+
+const run = "run"
+
+func (x *trial) play() *outcome {
+	n := len(x.answers)
+	o := &outcome{last: map[synod.NodeID]*synod.Opinion{}, keys: sign.NewSymbolic(1, n)}
+	var all []synod.NodeID
+	for i := range n {
+		all = append(all, synod.NodeID(i))
+	}
+	machines := make([]synod.Machine, n)
+	for i, id := range all {
+		s := synod.Seat{Self: id, Peers: slices.Delete(slices.Clone(all), i, i+1), F: x.f, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: o.keys.Signer(id, run)}
+		if other := x.seat[id]; other != nil {
+			machines[i] = other(s)
+		} else {
+			machines[i] = x.p.Join(s)
+		}
+	}
+	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+		out := make([]synod.Reply, len(calls))
+		for i, c := range calls {
+			o.calls = append(o.calls, c.Prompt)
+			out[i] = x.reply(c)
+		}
+		return out
+	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+		o.notes = append(o.notes, notes...)
+		for _, note := range notes {
+			if x.seat[note.Node] == nil {
+				o.last[note.Node] = note.Opinion
+			}
+		}
+		return ""
+	}})
+	return o
+}
+
+func (x *trial) reply(c sim.Call) synod.Reply {
+	if x.fails != nil {
+		if s := x.fails(c.Node, c.Prompt); s != "" {
+			return synod.Reply{Status: s}
+		}
+	}
+	r := synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer(x.answers[c.Node : c.Node+1])}
+	switch c.Prompt.Purpose {
+	case synod.Refining:
+		if r.Answer = x.refines; x.refines == synod.None {
+			return synod.Reply{Status: synod.Timeout}
+		}
+	case synod.Grading:
+		mark := float64(c.Prompt.Candidate[0] - '0')
+		r.Answer, r.Grades = "", &synod.Grades{mark, mark, mark, mark, mark}
+	}
+	return r
+}
+
+func (o *outcome) decided(t *testing.T, a synod.Answer, round int) {
+	t.Helper()
+	for id, last := range o.last {
+		if last.Answer != a || a != synod.None && last.Certificate.Round != round {
+			t.Errorf("n%d: %s; want %s in round %d", id, last, a, round)
+		}
+	}
+}
+
+func silent(synod.Seat) synod.Machine { return mute{} }
+
+type mute struct{}
+
+func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{synod.Decide{}} }
+
+// [LB-2] A leader whose answer beats those of half of the others decides at once; one
+// that is turned down hears the others and proposes again, three times in all; then
+// the next one leads.
+func TestDebate(t *testing.T) {
+	for _, c := range []struct {
+		answers string
+		refines synod.Answer
+		answer  synod.Answer
+		round   int
+	}{
+		{"54321", "", "5", 1},  // the best
+		{"32451", "", "3", 1},  // the third of five: not the best, and a majority has it
+		{"12345", "4", "4", 2}, // turned down, and taught
+		{"12345", "", "3", 7},  // not to be taught: 1 and 2 have three rounds each, and 3 leads
+		{"13245", "3", "3", 2},
+	} {
+		x := &trial{p: New(), f: 2, answers: c.answers, refines: c.refines}
+		o := x.play()
+		o.decided(t, c.answer, c.round)
+		for id, last := range o.last {
+			if !x.p.Verify(last.Certificate, last.Answer, 5, 2, o.keys.Verifier(run)) {
+				t.Errorf("n%d has no proof", id)
+			}
+			if worse := last.Answer < synod.Answer(c.answers[id:id+1]); worse != slices.Contains(last.Better, id) { // [I-LB-4]
+				t.Errorf("%s: n%d: %s", c.answers, id, last)
+			}
+		}
+		if most := x.p.Calls(make([]int, 5)); len(o.calls) > most+6 { // its own call may fail and be made again
+			t.Errorf("%d calls; %d are planned", len(o.calls), most)
+		}
+	}
+}
+
+// What a leader is shown of a debate are the answers of those who gave it no vote.
+func TestObjections(t *testing.T) {
+	o := (&trial{p: New(), f: 2, answers: "21345", refines: "5"}).play()
+	at := slices.IndexFunc(o.calls, func(p *synod.Prompt) bool { return p.Purpose == synod.Refining })
+	if got := fmt.Sprint(o.calls[at]); got != `refine own "2" · "3" at unreadable · "4" at unreadable · "5" at unreadable` {
+		t.Error(got)
+	}
+	o.decided(t, "5", 2)
+}
+
+// [LB-2] A silent leader costs its three rounds, which is what Fig. 7 draws.
+func TestSilentLeaders(t *testing.T) {
+	for k := range 3 {
+		x := &trial{p: New(), f: 2, answers: "55555", seat: map[synod.NodeID]func(synod.Seat) synod.Machine{}}
+		for i := range k {
+			x.seat[synod.NodeID(i)] = silent
+		}
+		x.play().decided(t, "5", 3*k+1)
+	}
+}
+
+// Where no leader gets a majority there is no decision, and no answer.
+func TestUndecided(t *testing.T) {
+	p := New()
+	p.Leaders = 1
+	o := (&trial{p: p, answers: "123", refines: "1"}).play()
+	o.decided(t, synod.None, 0)
+	// Members whose models fail do not vote: a failure is no vote.
+	x := &trial{p: p, answers: "345", fails: func(id synod.NodeID, q *synod.Prompt) synod.Status {
+		if q.Purpose == synod.Grading || id == 0 {
+			return synod.Timeout
+		}
+		return ""
+	}}
+	x.play().decided(t, synod.None, 0)
+}
+
+// faces is two machines with one key, each for its own part of the others.
+type faces struct {
+	two  [2]synod.Machine
+	says [2]synod.Answer
+}
+
+func (d *faces) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for i, face := range d.two {
+		mine := e
+		if x, ok := e.(synod.Expired); ok {
+			if int(x.ID)%2 != i {
+				continue
+			}
+			mine = synod.Expired{ID: x.ID / 2}
+		}
+		for pending := []synod.Event{mine}; len(pending) > 0; pending = pending[1:] {
+			for _, x := range face.Step(now, pending[0]) {
+				switch x := x.(type) {
+				case synod.Send:
+					to := slices.DeleteFunc(slices.Clone(x.To), func(id synod.NodeID) bool { return int(id)%2 != i })
+					out = append(out, synod.Send{To: to, Message: x.Message})
+				case synod.Alarm:
+					out = append(out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
+				case synod.Consult:
+					pending = append(pending, synod.Answered{ID: x.ID, Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: d.says[i], Grades: &synod.Grades{20, 20, 20, 20, 20}}})
+				case synod.Decide:
+				default:
+					out = append(out, x)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// A leader that proposes one thing to some and another to the rest breaks it: this is
+// what a majority in one phase cannot bear. It leaves evidence with all [I-LB-2].
+func TestEquivocatingLeaderSplits(t *testing.T) {
+	x := &trial{p: New(), f: 1, answers: "55555", seat: map[synod.NodeID]func(synod.Seat) synod.Machine{}}
+	x.p.Propose = leader.Own
+	x.answers = "12121" // the odd hold 2, the even 1
+	x.seat[0] = func(s synod.Seat) synod.Machine {
+		return &faces{[2]synod.Machine{x.p.Join(s), x.p.Join(s)}, [2]synod.Answer{"1", "2"}}
+	}
+	o := x.play()
+	held := map[synod.Answer]int{}
+	for id, last := range o.last {
+		held[last.Answer]++
+		var e broadcast.Evidence
+		if len(last.Evidence) != 1 || e.UnmarshalBinary(last.Evidence[0]) != nil || !e.Verify(o.keys.Verifier(run)) || e.Sender != 0 {
+			t.Errorf("n%d has no evidence: %s", id, last)
+		}
+		if !x.p.Verify(last.Certificate, last.Answer, 5, 1, o.keys.Verifier(run)) {
+			t.Errorf("n%d has no proof", id)
+		}
+	}
+	if held["1"] != 2 || held["2"] != 2 {
+		t.Errorf("held: %v; it is not split", held)
+	}
+}
+
+func TestDeterminism(t *testing.T) {
+	fresh := func() *outcome { return (&trial{p: New(), f: 2, answers: "21345", refines: "4"}).play() }
+	first := fresh()
+	for range 49 {
+		if !reflect.DeepEqual(first.notes, fresh().notes) {
+			t.Fatal("two runs differ")
+		}
+	}
+}
+
+func TestSuits(t *testing.T) {
+	for _, c := range []struct {
+		n, f, leaders int
+		want          string
+	}{{5, 2, 3, ""}, {5, 3, 4, "at most f = 2"}, {5, 2, 2, "give at least 3"}, {300, 0, 1, "128 are the most"}} {
+		p := New()
+		p.Leaders = c.leaders
+		err := p.Suits(make([]synod.Role, c.n), c.f)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	p := New()
+	p.Propose = "bset"
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), `did you mean "best"`) {
+		t.Error(err)
+	}
+}
+
+// [LB-3] The rank of Fig. 6's majority.
+func TestRank(t *testing.T) {
+	for n, want := range map[int]int{3: 2, 5: 3, 7: 4, 15: 8} {
+		if Rank(n) != want {
+			t.Errorf("rank of %d is %d, want %d", n, Rank(n), want)
+		}
+	}
+	p := New()
+	p.Propose = leader.Quorum
+	(&trial{p: p, f: 2, answers: "97531"}).play().decided(t, "5", 1)
+}

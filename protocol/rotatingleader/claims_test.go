@@ -1,0 +1,262 @@
+package rotatingleader
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// [I-LB-2] A leader that proposes different things to honest members leaves evidence
+// with every honest member, under synchrony, that stands before a third party; and
+// nobody honest is ever framed, which the whole campaign checks.
+func TestILB2(t *testing.T) {
+	report(t, "I-LB-2", "equivocators caught")
+	x := &trial{n: 4, f: 1, p: New(), hostile: map[synod.NodeID]string{0: "two-faced"}, lenient: true}
+	split := 0
+	for x.seed = range uint64(300) {
+		o := x.play()
+		told := map[string]bool{}
+		for _, h := range o.held {
+			if o.shown[h.id] != "" {
+				told[o.shown[h.id]] = true
+			}
+		}
+		if len(told) < 2 {
+			continue
+		}
+		split++
+		for _, h := range o.held {
+			at := slices.IndexFunc(o.notes, func(x sim.Noted) bool { return x.Node == h.id && x.Round == 1 })
+			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) || len(first.Evidence) != 1 {
+				t.Errorf("seed %d: n%d has no evidence: %s", x.seed, h.id, first.Opinion)
+			}
+		}
+	}
+	if split < 20 {
+		t.Errorf("the leader proposed two things in %d of 300 runs only", split)
+	}
+	t.Logf("the leader proposed two things in %d of 300 runs", split)
+}
+
+// agreeing is a trial of S in which honest members judge alike: an answer is as good
+// as its number, and liars say what they like.
+func agreeing(seed uint64, n int, liars map[synod.NodeID]string) *trial {
+	return &trial{n: n, f: (n - 1) / 3, p: New(), hostile: liars, seed: seed,
+		answers: func(id synod.NodeID) synod.Answer { return synod.Answer(fmt.Sprint(1 + (uint64(id)+seed)%4)) },
+		quality: func(_ synod.NodeID, a synod.Answer) int { return int(a[0] - '0') },
+	}
+}
+
+// [I-LB-3] Under synchrony, where honest members judge alike and leaders propose the
+// best they know, all have decided in view k+1 after k ≤ f Byzantine leaders.
+func TestILB3(t *testing.T) {
+	ways := []string{"two-faced", "selective", "bad", "silent"}
+	runs := 0
+	for _, n := range []int{4, 7, 10} {
+		for k := 0; k <= (n-1)/3; k++ {
+			for seed := range uint64(60) {
+				liars := map[synod.NodeID]string{}
+				for i := range k {
+					liars[synod.NodeID(i)] = ways[(int(seed)/(1+3*i)+i)%len(ways)]
+				}
+				x := agreeing(seed, n, liars)
+				x.p.Propose = leader.Best
+				x.faults.Delay.Max = synod.Tick(seed % 2)
+				runs++
+				for _, h := range x.play().held {
+					if h.Certificate == nil || h.Certificate.Round > k+1 || h.Round > k+1 {
+						t.Fatalf("n = %d, liars %v, seed %d: n%d: %s", n, liars, seed, h.id, h.Opinion)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d runs", runs)
+}
+
+// Without that, an honest leader is turned down like a Byzantine one: of seven with
+// answers of seven ranks, the first to lead whose answer is among the best third
+// decides (LB-3: rank ⌈(n+1)/3⌉ is the last that is accepted).
+func TestOwnProposals(t *testing.T) {
+	for _, c := range []struct {
+		answers string // by seat; 7 is best
+		view    int
+		answer  synod.Answer
+	}{
+		{"7654321", 1, "7"}, {"5764321", 1, "5"}, {"4321765", 5, "7"}, {"4132567", 5, "5"}, {"4123657", 5, "6"},
+	} {
+		x := agreeing(1, 7, nil)
+		x.answers = func(id synod.NodeID) synod.Answer { return synod.Answer(c.answers[id : id+1]) }
+		for _, h := range x.play().held {
+			if h.Answer != c.answer || h.Certificate.Round != c.view {
+				t.Errorf("%s: n%d: %s", c.answers, h.id, h.Opinion)
+			}
+		}
+	}
+}
+
+// [LB-3] Fig. 6's model, played: a leader that proposes the answer of rank
+// ⌈(n+1)/3⌉ gets it accepted in the first view, above it nothing stands in the way.
+func TestQuorumRank(t *testing.T) {
+	for n, want := range map[int]int{4: 2, 7: 3, 10: 4, 13: 5} {
+		if Rank(n) != want {
+			t.Errorf("rank of %d is %d, want %d", n, Rank(n), want)
+		}
+		if n > 9 {
+			continue
+		}
+		x := agreeing(1, n, nil)
+		x.p.Propose = leader.Quorum
+		x.answers = func(id synod.NodeID) synod.Answer { return synod.Answer(fmt.Sprint(1 + id)) }
+		for _, h := range x.play().held {
+			if h.Answer != synod.Answer(fmt.Sprint(n+1-want)) || h.Certificate.Round != 1 {
+				t.Errorf("n = %d: n%d: %s", n, h.id, h.Opinion)
+			}
+		}
+	}
+}
+
+// [I-LB-4] What is accepted though better was to be had is recorded as such, by those
+// who hold the better; where it was the best, nobody records anything.
+func TestILB4(t *testing.T) {
+	below := 0
+	for seed := range uint64(300) {
+		liars := map[synod.NodeID]string{}
+		if seed%3 == 0 {
+			liars[0] = "selective"
+		}
+		x := agreeing(seed, 7, liars)
+		x.p.Propose = []string{leader.Own, leader.Quorum, leader.Best}[seed%5%3]
+		o := x.play()
+		for _, h := range o.held {
+			if h.Answer == synod.None {
+				continue
+			}
+			worse := h.Answer < x.answers(h.id)
+			if worse != slices.Contains(h.Better, h.id) {
+				t.Fatalf("seed %d: n%d has %s: %s", seed, h.id, x.answers(h.id), h.Opinion)
+			}
+			for _, id := range h.Better {
+				if x.hostile[id] == "" && x.answers(id) <= h.Answer {
+					t.Fatalf("seed %d: n%d's %s is no better: %s", seed, id, x.answers(id), h.Opinion)
+				}
+			}
+			below += len(h.Better)
+		}
+	}
+	if below == 0 {
+		t.Error("nothing was accepted below the best: the test shows nothing")
+	}
+}
+
+// [LB-1] Weights: two heavy seats and a third one decide against two light ones'
+// silence only if they are a quorum of members too.
+func TestWeights(t *testing.T) {
+	p := New()
+	p.Weights = []int{3, 3, 3, 2, 2, 2, 2}
+	enough := p.quorum(7, 2)
+	for _, c := range []struct {
+		ids  []synod.NodeID
+		want bool
+	}{
+		{[]synod.NodeID{0, 1, 2, 3}, false},    // 11 of 17, four of seven
+		{[]synod.NodeID{0, 1, 2, 3, 4}, true},  // 13, five
+		{[]synod.NodeID{2, 3, 4, 5, 6}, false}, // 11: five members, too light
+		{[]synod.NodeID{0, 1, 3, 4, 5, 6}, true},
+	} {
+		if enough(c.ids) != c.want {
+			t.Errorf("%v: %v", c.ids, !c.want)
+		}
+	}
+	for f, want := range []string{"", "", "bear at most f = 1"} {
+		p.Weights = []int{10, 10, 10, 10, 10, 10, 1}
+		if f == 2 {
+			p.Weights[0] = 25
+		}
+		err := p.Suits(make([]synod.Role, 7), f)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("f = %d: %v", f, err)
+		}
+	}
+}
+
+func TestSuits(t *testing.T) {
+	for _, c := range []struct {
+		n, f, views, weights int
+		want                 string
+	}{
+		{4, 1, 2, 0, ""}, {4, 2, 8, 0, "at most f = 1"}, {4, 1, 1, 0, "give at least 2"}, {4, 1, 8, 3, "3 weights for 4 seats"},
+		{3, 1, 8, 0, "at most f = 0"}, {200, 1, 8, 0, "128 are the most"}, {1, 0, 1, 0, ""},
+	} {
+		p := New()
+		p.Views, p.Weights = c.views, slices.Repeat([]int{1}, c.weights)
+		err := p.Suits(make([]synod.Role, c.n), c.f)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// With real signatures the record proves the decision to who has the keys only, and
+// proves nothing else.
+func TestRealKeys(t *testing.T) {
+	keys := sign.Derive(5, 4)
+	x := agreeing(5, 4, map[synod.NodeID]string{0: "two-faced"})
+	x.keys, x.p.Propose = keys, leader.Best
+	o := x.play()
+	third := keys.Committee().Verifier(run)
+	h := o.held[0]
+	if h.Certificate == nil || !x.p.Verify(h.Certificate, h.Answer, 4, 1, third) {
+		t.Fatalf("no proof: %s", h.Opinion)
+	}
+	change := func(what string, f func(*synod.Certificate)) {
+		c := *h.Certificate
+		c.Signers, c.Signatures = slices.Clone(c.Signers), slices.Clone(c.Signatures)
+		if f(&c); x.p.Verify(&c, h.Answer, 4, 1, third) {
+			t.Errorf("it proves the decision with %s", what)
+		}
+	}
+	change("another round", func(c *synod.Certificate) { c.Round++ })
+	change("another leader", func(c *synod.Certificate) { c.Leader++ })
+	change("a signer less", func(c *synod.Certificate) { c.Signers, c.Signatures = c.Signers[:2], c.Signatures[:2] })
+	change("a signer twice", func(c *synod.Certificate) { c.Signers[1], c.Signatures[1] = c.Signers[0], c.Signatures[0] })
+	change("no such signer", func(c *synod.Certificate) { c.Signers[0] = -1 })
+	change("a bit changed", func(c *synod.Certificate) {
+		c.Signatures[0] = slices.Clone(c.Signatures[0])
+		c.Signatures[0][3] ^= 1
+	})
+	if x.p.Verify(h.Certificate, h.Answer+"1", 4, 1, third) || x.p.Verify(h.Certificate, h.Answer, 4, 0, third) || x.p.Verify(h.Certificate, h.Answer, 4, 1, keys.Committee().Verifier("another")) {
+		t.Error("it proves another answer, another f or another run")
+	}
+}
+
+// Fifty runs of one seed are one run, whatever the seed.
+func TestDeterminism(t *testing.T) {
+	for seed := range uint64(5) {
+		first := drawn(seed, false).play()
+		for range 49 {
+			again := drawn(seed, false).play()
+			if !reflect.DeepEqual(first.notes, again.notes) || first.ticks != again.ticks {
+				t.Fatalf("seed %d: two runs differ", seed)
+			}
+		}
+	}
+}
+
+// Calls are within what is planned, tries of failed ones aside.
+func TestCalls(t *testing.T) {
+	for seed := range uint64(100) {
+		x := agreeing(seed, 7, nil)
+		x.p.Propose = []string{leader.Own, leader.Quorum, leader.Best}[seed%3]
+		if calls, most := x.play().calls, x.p.Calls(make([]int, 7)); calls > most {
+			t.Fatalf("seed %d: %d calls, %d are planned", seed, calls, most)
+		}
+	}
+}
