@@ -56,6 +56,9 @@ func (r *Run) result(j job) (*result, error) {
 	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
 	res.Rounds, res.Sure = metrics.Held(run.Noted, len(r.Seats)), metrics.Sure(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
+	if res.Replies, err = r.extracted(j, &item); err != nil {
+		return nil, err
+	}
 	res.Ending, res.Stop = r.ended(run.Noted)
 	res.verdict = r.decide(res.Rounds, run.Noted)
 	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
@@ -198,6 +201,7 @@ func (r *Run) Report() (*report.Report, error) {
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
+	out.Extraction = n.Extraction
 	if r.ending != nil {
 		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
 	}

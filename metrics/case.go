@@ -25,6 +25,7 @@ type Case struct {
 	Rounds   [][]synod.Answer              // what was held after round t, by seat
 	Sure     []*float64                    // of the first answer, by seat: the confidence in [0,1]; nil: none came
 	Verdicts map[synod.Answer]task.Verdict // of every answer in Rounds
+	Replies  []task.Grade                  // of honest members' first answers in their own words, where they wrote any
 	Agreed   bool                          // there was a decision
 	Decision synod.Answer
 	Ungraded bool   // there is no right answer, so nobody was right or wrong

@@ -55,13 +55,14 @@ type Ties struct {
 
 // Numbers are everything that a tally knows.
 type Numbers struct {
-	Metrics   Metrics
-	Baselines Baselines
-	Groups    Groups
-	Rounds    []Round
-	Ties      Ties
-	Honest    int // seats that are honest and answer: the head count beside EffectiveVotes
-	Unscored  int // final answers of honest seats that are absent or unreadable
+	Metrics    Metrics
+	Baselines  Baselines
+	Groups     Groups
+	Rounds     []Round
+	Ties       Ties
+	Honest     int         // seats that are honest and answer: the head count beside EffectiveVotes
+	Extraction *Extraction // nil: no member wrote words
+	Unscored   int         // final answers of honest seats that are absent or unreadable
 }
 
 // Numbers makes rates of the counts.
@@ -73,7 +74,7 @@ func (t *Tally) Numbers() Numbers {
 			EffectiveVotes: t.voters.effective(),
 		},
 		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
-		Rounds: []Round{}, Ties: t.ties, Unscored: t.unscored, Honest: len(t.voters.seats),
+		Rounds: []Round{}, Extraction: t.read.of(), Ties: t.ties, Unscored: t.unscored, Honest: len(t.voters.seats),
 	}
 	if n.Metrics.BFTI = t.change.Difference(); n.Metrics.BFTI != nil {
 		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value

@@ -19,6 +19,7 @@ type Tally struct {
 	voters          *voters
 	unscored        int
 	ends            endings
+	read            extraction
 }
 
 // course counts by round: what was held, and what was held at the end by cases
@@ -76,6 +77,7 @@ func (t *Tally) Add(c Case) {
 	if c.Ungraded {
 		return
 	}
+	t.read.add(c.Replies)
 	t.members(&c)
 	t.voters.add(&c)
 	t.ra.vote(&c, c.last(), &t.ties.RA)

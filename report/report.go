@@ -51,39 +51,40 @@ type Compared struct {
 
 // Report is everything that is known of a run.
 type Report struct {
-	Version     int               `json:"version"`
-	Task        string            `json:"task"`
-	Council     string            `json:"council"`
-	Protocol    string            `json:"protocol"`
-	Exact       string            `json:"exact"`
-	Rule        string            `json:"rule"`
-	Seed        uint64            `json:"seed"`
-	Repeat      int               `json:"repeat"`
-	Questions   int               `json:"questions"` // repeats counted
-	Finished    int               `json:"finished"`
-	Failed      int               `json:"failed"`
-	Unfinished  int               `json:"unfinished"` // not begun, or cut off by whoever ran it
-	MembersKind []string          `json:"members_kind"`
-	Seats       []Seat            `json:"seats"`
-	Metrics     metrics.Metrics   `json:"metrics"`
-	Baselines   metrics.Baselines `json:"baselines"`
-	Ties        metrics.Ties      `json:"ties"`
-	Honest      int               `json:"honest"` // members that are honest and answer
-	Unscored    int               `json:"unscored"`
-	Groups      metrics.Groups    `json:"groups"`
-	Rounds      []metrics.Round   `json:"rounds"`
-	Calibration *Calibration      `json:"calibration"`           // null: no member said how sure it is
-	Drops       []Drop            `json:"drops"`                 // pairs of seats in order; without those that never met
-	Endings     []metrics.Ending  `json:"endings,omitempty"`     // of a protocol whose runs end in named ways
-	Stops       []int             `json:"stop_rounds,omitempty"` // after which round they ended, ascending, of those that did
-	Calls       Calls             `json:"calls"`
-	Tokens      Tokens            `json:"tokens"`
-	Cost        *llm.Cost         `json:"cost"` // null: not all prices are known
-	Money       llm.Money         `json:"money"`
-	Seconds     float64           `json:"seconds"` // sum of the questions' own wall times
-	Failures    []Failure         `json:"failures"`
-	Compared    *Compared         `json:"compared"`
-	Digest      string            `json:"digest"` // of all finished runs, in order
+	Version     int                 `json:"version"`
+	Task        string              `json:"task"`
+	Council     string              `json:"council"`
+	Protocol    string              `json:"protocol"`
+	Exact       string              `json:"exact"`
+	Rule        string              `json:"rule"`
+	Seed        uint64              `json:"seed"`
+	Repeat      int                 `json:"repeat"`
+	Questions   int                 `json:"questions"` // repeats counted
+	Finished    int                 `json:"finished"`
+	Failed      int                 `json:"failed"`
+	Unfinished  int                 `json:"unfinished"` // not begun, or cut off by whoever ran it
+	MembersKind []string            `json:"members_kind"`
+	Seats       []Seat              `json:"seats"`
+	Metrics     metrics.Metrics     `json:"metrics"`
+	Baselines   metrics.Baselines   `json:"baselines"`
+	Ties        metrics.Ties        `json:"ties"`
+	Honest      int                 `json:"honest"` // members that are honest and answer
+	Unscored    int                 `json:"unscored"`
+	Extraction  *metrics.Extraction `json:"extraction"` // null: no member wrote words
+	Groups      metrics.Groups      `json:"groups"`
+	Rounds      []metrics.Round     `json:"rounds"`
+	Calibration *Calibration        `json:"calibration"`           // null: no member said how sure it is
+	Drops       []Drop              `json:"drops"`                 // pairs of seats in order; without those that never met
+	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol whose runs end in named ways
+	Stops       []int               `json:"stop_rounds,omitempty"` // after which round they ended, ascending, of those that did
+	Calls       Calls               `json:"calls"`
+	Tokens      Tokens              `json:"tokens"`
+	Cost        *llm.Cost           `json:"cost"` // null: not all prices are known
+	Money       llm.Money           `json:"money"`
+	Seconds     float64             `json:"seconds"` // sum of the questions' own wall times
+	Failures    []Failure           `json:"failures"`
+	Compared    *Compared           `json:"compared"`
+	Digest      string              `json:"digest"` // of all finished runs, in order
 }
 
 // Formats are the names that Write takes.

@@ -30,6 +30,9 @@ func (r *Report) rows() []row {
 	if r.Calibration != nil {
 		rows = append(rows, row{"probe_accuracy", "confidence on the right side of 0.5", r.Calibration.Sided})
 	}
+	if e := r.Extraction; e != nil {
+		rows = append(rows, row{"strict", "first replies right, read strictly", e.Strict}, row{"flexible", "first replies right, read flexibly", e.Flexible})
+	}
 	for _, e := range r.Endings {
 		rows = append(rows, row{e.Name, "ended " + e.Name, e.Rate})
 	}
