@@ -20,8 +20,9 @@ recorded   with --data DIR: the mean of both models, from the paper's stored
            is always right and the weak one always wrong. Nobody recorded the rest
 FILE       a council file with any of the models strong-mean, strong-last,
            strong-query, weak-mean, weak-last, weak-query, each {provider: embedded,
-           probe: FILE}. How good a probe is on questions that it has not seen says
-           synod probe train, layer by layer; that is the figure to compare with`
+           probe: FILE}. Where nearly all answers are wrong, a probe that always doubts is
+           accurate: synod probe train says what it is worth, layer by layer, on
+           questions that it has not seen`
 
 // probeCell is a line of Table 3.
 type probeCell struct {
