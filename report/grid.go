@@ -112,6 +112,8 @@ func (g *Grid) Add(c Cell) {
 	g.Tokens.Prompt += c.Tokens.Prompt
 	g.Tokens.Completion += c.Tokens.Completion
 	g.Seconds += c.Seconds
+	g.Money = g.Money.Plus(c.Money)
+	g.Cost = g.Money.Cost()
 	g.MembersKind = append(g.MembersKind, c.MembersKind...)
 	slices.Sort(g.MembersKind)
 	g.MembersKind = slices.Compact(g.MembersKind)

@@ -134,7 +134,7 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 		head = append(head, plain(g.Note))
 	}
 	below := []string{
-		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds),
+		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String())),
 		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
 	}
 	below = append(append(below, g.computed()...), g.blanks()...)
