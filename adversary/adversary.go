@@ -2,9 +2,11 @@
 // file each. A protocol knows of none of them.
 //
 // A liar is the honest machine with something wrong about it. One that lies with
-// its model answers the machine's consults itself (mouth); one that lies with its
-// messages rewrites what the machine sends (tongue). Both work for any protocol
-// that speaks in synod.Response.
+// its model answers the machine's consults itself (mouth) or forges its model's
+// replies (forgery); one that lies with its messages rewrites what the machine sends
+// (tongue), or is two machines with one key where words are signed (twins). All
+// work for any protocol that speaks in synod.Response. None can sign for another
+// seat: a Seat holds its own Signer only.
 //
 // Liars exist for experiments and tests: the council file names them, every
 // output labels them, and each has a test in which it is seen to bite.
@@ -37,6 +39,7 @@ type Entry struct {
 
 // Catalogue lists every adversary.
 var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry,
+	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
 	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)
 
 // plain makes an adversary that takes no parameters.

@@ -17,7 +17,11 @@ third, fifth … neighbour hears its true answer, the others hear another one ma
 from it (a number one higher, the next choice, the opposite). An only neighbour
 hears the lie. Of words that are no answers the others hear the ones before, as soon
 as they differ. A protocol in which receivers do not compare what they heard cannot
-notice.`,
+notice.
+
+Where members sign, it is two honest members with one key: one for those who are told
+the truth, and one whose model says the contrary, so that it has signed both, answers
+and marks alike. The two share the seat's calls.`,
 	New: plain(equivocator{}),
 }
 
@@ -26,6 +30,16 @@ type equivocator struct{}
 // Steady: what it says follows from what it holds.
 func (equivocator) Steady() bool { return true }
 
+// Rejoin is two faces in a protocol whose words are signed: to change a word would
+// only break its signature.
+func (e equivocator) Rejoin(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	if seat.Signer == nil {
+		return e.Corrupt(seat, join(seat))
+	}
+	return &twins{seat: seat, faces: [2]synod.Machine{join(seat), contrary(seat, join(seat))}}
+}
+
+// Corrupt splits what the machine sends in two.
 func (equivocator) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	before := map[string][]byte{} // by the name of the slot
 	return &tongue{honest: honest, other: func(s synod.Send) []synod.Send {

@@ -100,18 +100,7 @@ func (c *Council) seatMembers() (err error) {
 		if _, known := c.spec.Models[s.model]; !known {
 			return fmt.Errorf("seat %s: no model is called %q%s", s.id, s.model, synod.Hint(s.model, keys(c.spec.Models)))
 		}
-		if len(s.adversary) == 0 {
-			continue
-		}
-		name, rest, err := s.adversary.split()
-		if err != nil {
-			return fmt.Errorf("seat %s: adversary: %w", s.id, err)
-		}
-		entry, err := adversary.Catalogue.Find(name)
-		if err != nil {
-			return fmt.Errorf("seat %s: %w", s.id, err)
-		}
-		if c.liars[i], err = entry.New(rest); err != nil {
+		if c.liars[i], err = c.liar(s); err != nil {
 			return fmt.Errorf("seat %s: %w", s.id, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
@@ -113,11 +114,10 @@ func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64, keys 
 	if keys != nil {
 		seat.Signer = keys.Signer(id, runID(q, seed))
 	}
-	m := c.protocol.Join(seat)
 	if liar := c.liars[id]; liar != nil {
-		m = liar.Corrupt(seat, m)
+		return adversary.Seat(liar, seat, c.protocol.Join)
 	}
-	return m
+	return c.protocol.Join(seat)
 }
 
 // Accepts reports why a question cannot be put to the council.
