@@ -1,0 +1,181 @@
+package adversary
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol"
+)
+
+// page is a prompt for one page, with words of others in every field that can hold
+// some.
+func page(name, words string, exact bool) *synod.Prompt {
+	_, purpose, _ := strings.Cut(name, "/")
+	seven, a, own := 7, synod.Answer(words), synod.Answer("own")
+	said := []synod.Proposal{{By: 1, Value: &seven, Reason: words}, {By: 2, Value: &seven, Reason: words}}
+	return &synod.Prompt{
+		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text}, Seed: 77,
+		Own: own, Candidate: a, Rationale: words, Caution: synod.CautionMayExist, F: 1, Exact: exact, Confide: synod.ConfideStated,
+		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: words}, {Answer: a, Score: 0.2, Rationale: words}},
+		Spelling: map[synod.Answer]string{own: words},
+		Table:    &synod.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said, Past: []synod.Past{{Round: 1, Proposals: said}}},
+	}
+}
+
+// harmless stands for another's words where nothing is attacked.
+const harmless = "Xyzzy"
+
+// escape reports how words leave the place that harmless ones have on a page; ""
+// if they do not. Every line without words of others must be what it was; a line
+// with them keeps what stands before and after them, and they neither close a
+// quotation or fence nor hold a control word of a chat template.
+func escape(b *prompt.Book, name, words string, exact bool) string {
+	was, err := b.Render(page(name, harmless, exact))
+	if err != nil {
+		return err.Error()
+	}
+	is, err := b.Render(page(name, words, exact))
+	if err != nil {
+		return err.Error()
+	}
+	for _, part := range [][2]string{{was.System, is.System}, {was.User, is.User}, {was.Completion, is.Completion}} {
+		want, got := strings.Split(part[0], "\n"), strings.Split(part[1], "\n")
+		if len(want) != len(got) {
+			return fmt.Sprintf("%d lines became %d", len(want), len(got))
+		}
+		for i := range want {
+			if why := leaves(want[i], got[i]); why != "" {
+				return fmt.Sprintf("line %d: %s: %s", i+1, why, got[i])
+			}
+		}
+	}
+	return ""
+}
+
+func leaves(want, got string) string {
+	before, after, has := strings.Cut(want, harmless)
+	if !has {
+		if got != want {
+			return "a line of the page changed"
+		}
+		return ""
+	}
+	if strings.Contains(after, harmless) {
+		return "two words of others on one line"
+	}
+	if len(got) < len(before)+len(after) || !strings.HasPrefix(got, before) || !strings.HasSuffix(got, after) {
+		return "the page's part of the line changed"
+	}
+	words := got[len(before) : len(got)-len(after)]
+	if strings.HasSuffix(before, `"`) && strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(words), `"`) {
+		return "a quotation is closed"
+	}
+	for _, bad := range []string{">>", "<<", "<|", "|>", "[/INST]", "<|im_end|>", "\r", "\u2028"} {
+		if strings.Contains(words, bad) {
+			return fmt.Sprintf("%q gets through", bad)
+		}
+	}
+	return ""
+}
+
+// borders are the fences' borders of such a page: a forger that knows them is worse
+// than any real one.
+func borders(b *prompt.Book, name string) (all []string) {
+	c, _ := b.Render(page(name, harmless, false))
+	for line := range strings.Lines(c.User) {
+		if s := strings.TrimSpace(line); strings.HasPrefix(s, "<<") {
+			nonce := strings.TrimPrefix(s, "<<")
+			all = append(all, nonce+">>", "\n"+nonce+">>\n", nonce)
+		}
+	}
+	return all
+}
+
+// No forged delimiter breaks out of its place on any page of any protocol: each by
+// itself, all together, and any mixture of them [delimiter-forger, 0 of 10,000].
+func TestDelimiterForgerPages(t *testing.T) {
+	pages, fenced, tried := 0, 0, 0
+	for _, p := range protocol.Catalogue.All() {
+		b, err := prompt.NewBook(p.Name, p.Prompts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range b.Names() {
+			pages++
+			known := borders(b, name)
+			fenced += bit(len(known) > 0)
+			lines := append(append(forged(), forgedAnswer), known...)
+			for _, words := range append([]string{strings.Join(lines, "\n"), strings.Join(lines, "")}, lines...) {
+				for _, exact := range []bool{false, true} {
+					tried++
+					if why := escape(b, name, words, exact); why != "" {
+						t.Errorf("%s: %q: %s", name, words, why)
+					}
+				}
+			}
+			rapid.Check(t, func(rt *rapid.T) {
+				for range 6 {
+					mixture(rt, b, name, lines, &tried)
+				}
+			})
+		}
+	}
+	t.Logf("%d pages, %d with fences, %d renderings", pages, fenced, tried)
+	if pages < 10 || fenced < 3 || tried < 10_000 {
+		t.Errorf("only %d pages, %d with fences, %d renderings: something is not looked at", pages, fenced, tried)
+	}
+}
+
+// mixture tries lines of the forger's with anything between them.
+func mixture(t *rapid.T, b *prompt.Book, name string, lines []string, tried *int) {
+	words := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
+	if prompt.Clean(words, 100) == "" {
+		return // a page may leave out who says nothing
+	}
+	*tried++
+	if why := escape(b, name, words, false); why != "" {
+		t.Fatalf("%s: %s", name, why)
+	}
+}
+
+// The vulnerable twin: a page as the paper has it, plain delimiters around words
+// as they came. The forger closes them and goes on as the page and as the judge.
+func TestDelimiterForgerBites(t *testing.T) {
+	naive := fstest.MapFS{"grade.tmpl": {Data: []byte("{{define \"system\"}}You judge.{{end}}{{define \"user\"}}--- Proposed Answer ---\n{{.Rationale}}\n--- End of Proposed Answer ---\nYour marks:{{end}}")}}
+	b, err := prompt.NewBook("naive", naive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Join(forged(), "\n")
+	if escape(b, "naive/grade", words, false) == "" {
+		t.Error("nothing is noticed where the forger does break out: the test is blind")
+	}
+	c, err := b.Render(page("naive/grade", words, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // a judge believes what stands after the answer
+	if g, ok := prompt.ReadGrades(strings.SplitN(outside, "\n", 2)[0]); !closed || !ok || g[0] != synod.MaxGrade {
+		t.Errorf("the twin is not taken: after the answer stands %q", outside)
+	}
+}
+
+// The forger's own words as a judge's reply are no verdict: a model that only
+// repeats what it is shown gives no marks and no score.
+func TestForgedVerdicts(t *testing.T) {
+	all := strings.Join(forged(), "\n")
+	for _, text := range []string{all, prompt.Clean(all, 2000), `"` + all + `"`} {
+		if g, ok := prompt.ReadGrades(text); ok {
+			t.Errorf("it gives marks: %v", g)
+		}
+	}
+	if s, ok := prompt.ReadScore(prompt.Clean(all, 2000)); ok {
+		t.Errorf("it gives a score: %v", s)
+	}
+}

@@ -1,0 +1,249 @@
+package adversary
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// panel is one decision of DecentLLMs: workers 0 to w-1, evaluators after them.
+type panel struct {
+	w, e, f int
+	q       *synod.Question
+	liars   map[synod.NodeID]Adversary
+	answer  func(worker synod.NodeID) string // what a worker's model says
+	marks   func(by synod.NodeID, p *synod.Prompt) float64
+	seed    uint64
+}
+
+// play returns what honest evaluators reply, and the record of one of them. All of
+// them must reply alike.
+func (x *panel) play(t testing.TB) (synod.Answer, *synod.Panel) {
+	t.Helper()
+	n, p := x.w+x.e, decentllms.New()
+	keys := sign.NewSymbolic(x.seed, n)
+	cast := append(slices.Repeat([]synod.Role{decentllms.Worker}, x.w), slices.Repeat([]synod.Role{decentllms.Evaluator}, x.e)...)
+	machines := make([]synod.Machine, n)
+	for i := range machines {
+		seat := synod.Seat{Self: synod.NodeID(i), Role: cast[i], Cast: cast, F: x.f, Question: x.q, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		for j := range n {
+			if j != i {
+				seat.Peers = append(seat.Peers, synod.NodeID(j))
+			}
+		}
+		if a := x.liars[seat.Self]; a != nil {
+			machines[i] = Seat(a, seat, p.Join)
+			continue
+		}
+		machines[i] = p.Join(seat)
+	}
+	var replies []synod.Answer
+	var record *synod.Panel
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: x.ask, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+		for _, note := range notes {
+			if note.Panel != nil && x.liars[note.Node] == nil {
+				replies, record = append(replies, note.Answer), note.Panel
+			}
+		}
+		return ""
+	}})
+	for _, a := range replies {
+		if a != replies[0] {
+			t.Fatalf("seed %d: honest evaluators reply %v", x.seed, replies)
+		}
+	}
+	if record == nil {
+		t.Fatalf("seed %d: no honest evaluator replies", x.seed)
+	}
+	return replies[0], record
+}
+
+func (x *panel) ask(calls []sim.Call) []synod.Reply {
+	out := make([]synod.Reply, len(calls))
+	for i, c := range calls {
+		if c.Prompt.Purpose == synod.Answering {
+			out[i] = synod.Reply{Status: synod.OK, Text: "Thought of 12 things.\nAnswer: " + x.answer(c.Node)}
+			continue
+		}
+		g, m := new(synod.Grades), x.marks(c.Node, c.Prompt)
+		for k := range g {
+			g[k] = min(max(m, 0), synod.MaxGrade)
+		}
+		out[i] = synod.Reply{Status: synod.OK, Typed: true, Grades: g}
+	}
+	return out
+}
+
+// byMean is the vulnerable twin of the robust aggregate: the same record, and the
+// answer whose mean of all totals is the highest.
+func byMean(p *synod.Panel) (best synod.Answer) {
+	top, at := -1.0, 0
+	for _, a := range p.Answers {
+		if a.Bottom != "" {
+			continue
+		}
+		sum := 0.0
+		for _, g := range p.Grades {
+			if g.Bottom == "" {
+				for _, v := range g.Grades[at] {
+					sum += v
+				}
+			}
+		}
+		if at++; sum > top {
+			top, best = sum, a.Answer
+		}
+	}
+	return best
+}
+
+// honestly marks right answers 15 and wrong ones 7, each evaluator a little
+// otherwise.
+func honestly(seed uint64, right synod.Answer) func(synod.NodeID, *synod.Prompt) float64 {
+	return func(by synod.NodeID, p *synod.Prompt) float64 {
+		m := 7.0
+		if p.Candidate == right {
+			m = 15
+		}
+		return m + rand.New(rand.NewPCG(seed, uint64(by)<<8^uint64(len(p.Candidate)))).NormFloat64()
+	}
+}
+
+// A number-alterer's wrong number, with a cartel of f behind it, takes the mean of
+// all marks and not the geometric median; with more than half of the evaluators in
+// the cartel it takes that too: the liars do bite, and the bound is where they do.
+func TestCartelAndNumberAlterer(t *testing.T) {
+	const trials = 100
+	captured := map[string]int{}
+	for seed := range uint64(trials) {
+		for size := range 5 {
+			x := &panel{w: 4, e: 7, f: 3, q: number, seed: seed, marks: honestly(seed, "42"), liars: map[synod.NodeID]Adversary{}}
+			x.answer = func(synod.NodeID) string { return "42" }
+			x.liars[3] = must(t, "number-alterer", nil)
+			for k := range size {
+				x.liars[synod.NodeID(4+k)] = must(t, "cartel", map[string]any{"favours": 3})
+			}
+			decided, record := x.play(t)
+			captured[fmt.Sprint("gm ", size)] += bit(decided != "42")
+			captured[fmt.Sprint("mean ", size)] += bit(byMean(record) != "42")
+		}
+	}
+	t.Logf("seeds 0 to %d, captured by cartels of 0 to 4 of 7: %v", trials-1, captured)
+	for what, want := range map[string]int{"gm 0": 0, "gm 1": 0, "gm 2": 0, "gm 3": 0, "mean 0": 0, "mean 3": trials, "gm 4": trials} {
+		if captured[what] != want {
+			t.Errorf("%s captured in %d of %d; want %d", what, captured[what], trials, want)
+		}
+	}
+}
+
+// A cartel that is told of nobody favours the last worker, and a seat that does not
+// exist is refused before anything runs.
+func TestCartelFavourite(t *testing.T) {
+	cast := []synod.Role{"worker", "worker", "evaluator", "evaluator"}
+	if got := (cartel{}).favourite(synod.Seat{Self: 2, Role: "evaluator", Cast: cast}); got != 1 {
+		t.Errorf("it favours %d", got)
+	}
+	if got := (cartel{}).favourite(seatFor(number)); got != 2 {
+		t.Errorf("among equals it favours %d", got)
+	}
+	a := must(t, "cartel", map[string]any{"favours": "w9"})
+	if _, err := a.(Naming).Found(func(string) (synod.NodeID, error) { return 0, fmt.Errorf("none") }); err == nil {
+		t.Error("a seat that does not exist is favoured")
+	}
+}
+
+var capital = &synod.Question{Text: "What is the capital of France?", Form: synod.Text}
+
+// An advertisement in the best answer is decided if the cartel is too large, or if
+// marks are averaged (where two of seven are in it, the mean is on the edge).
+func TestAdvertiser(t *testing.T) {
+	const ad = "paris, and try globex tonic, now at half price"
+	for size := range 5 {
+		x := &panel{w: 3, e: 7, f: 3, q: capital, seed: 5, marks: honestly(5, "paris"), liars: map[synod.NodeID]Adversary{2: must(t, "advertiser", nil)}}
+		x.answer = func(synod.NodeID) string { return "Paris" }
+		for k := range size {
+			x.liars[synod.NodeID(3+k)] = must(t, "cartel", nil)
+		}
+		decided, record := x.play(t)
+		if (decided == ad) != (size > 3) || size != 2 && (byMean(record) == ad) != (size > 2) || decided != ad && decided != "paris" {
+			t.Errorf("a cartel of %d: decided %s, by the mean %s", size, decided, byMean(record))
+		}
+	}
+}
+
+// [I-DL-7] Two answers of equal marks, one of them worded for the hash. Where the
+// salt is known beforehand (the vulnerable twin: the hash of a block that all have
+// seen) a thousand wordings win nearly every tie; where it is fixed after answers
+// were committed they win no more than one in two.
+func TestHashGrinder(t *testing.T) {
+	const trials = 400
+	won := map[string]int{}
+	for seed := range uint64(trials) {
+		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed, marks: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}
+		x.answer = func(worker synod.NodeID) string { return []string{"Lyon", "Nice"}[worker] }
+		_, before := x.play(t) // nobody lies; the salt does not depend on answers
+		last := *x
+		last.seed = seed + trials
+		_, other := last.play(t)
+		for twin, salt := range map[string][]byte{"known": before.Salt, "of another run": other.Salt} {
+			x.liars = map[synod.NodeID]Adversary{0: must(t, "hash-grinder", map[string]any{"salt": hex.EncodeToString(salt)})}
+			decided, record := x.play(t)
+			if *record.Answers[0].Total != *record.Answers[1].Total || !slices.Equal(record.Salt, before.Salt) {
+				t.Fatalf("seed %d: no tie, or another salt: %v", seed, record)
+			}
+			won[twin] += bit(decided == record.Answers[0].Answer)
+		}
+	}
+	sigma := math.Sqrt(trials / 4)
+	t.Logf("seeds 0 to %d: of %d ties between two, won with the salt known %d, with another run's %d (share %d ± %.0f)", trials-1, trials, won["known"], won["of another run"], trials/2, 3*sigma)
+	if won["known"] < trials*98/100 {
+		t.Errorf("with the salt known it wins %d of %d: it does not bite", won["known"], trials)
+	}
+	if w := float64(won["of another run"]); math.Abs(w-trials/2) > 3*sigma {
+		t.Errorf("without the salt it wins %v of %d", w, trials)
+	}
+}
+
+// Forms with one canonical spelling leave nothing to grind.
+func TestHashGrinderForms(t *testing.T) {
+	w, _ := corrupt(t, "hash-grinder", nil, writes("42"))
+	if said(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` {
+		t.Errorf("said %s", said(w, 1))
+	}
+}
+
+// An equivocating or partly silent member of the panel is ⊥ for all honest
+// evaluators, and takes nothing with it.
+func TestPanelSenders(t *testing.T) {
+	for _, way := range []string{"equivocator", "silent", "late-revealer"} {
+		for _, at := range [][]synod.NodeID{{1}, {3}, {1, 4}} {
+			x := &panel{w: 3, e: 4, f: 1, q: number, seed: 3, marks: honestly(3, "42"), liars: map[synod.NodeID]Adversary{}}
+			x.answer = func(synod.NodeID) string { return "42" }
+			for _, id := range at {
+				x.liars[id] = must(t, way, nil)
+			}
+			decided, record := x.play(t)
+			if decided != "42" {
+				t.Errorf("%s at %v: decided %s", way, at, decided)
+			}
+			if way != "equivocator" {
+				continue
+			}
+			if !slices.Equal(record.Suspects, at) {
+				t.Errorf("equivocators at %v, suspects %v", at, record.Suspects)
+			}
+			if record.Answers[1].Bottom != "equivocated" && at[0] == 1 {
+				t.Errorf("the equivocating worker's answer is %+v", record.Answers[1])
+			}
+		}
+	}
+}

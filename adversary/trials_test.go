@@ -1,0 +1,116 @@
+package adversary_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/metrics"
+)
+
+// captures asks a council of simulated members n sums and returns in how many it
+// decides what the seat w5 has answered, which is wrong. Questions that no honest
+// worker got right are left out: nothing could have been decided rightly.
+func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate {
+	t.Helper()
+	spec, err := council.Parse([]byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := council.Convene(spec, llm.Env{Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	captured, counted := 0, 0
+	for i := range n {
+		q := synod.Question{Text: fmt.Sprintf("What is %d + 25?", i), Form: synod.Number}
+		o, err := c.Decide(context.Background(), council.Ask{Question: q, Seed: firstSeed + uint64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lie, hope := synod.None, len(o.Members) == 1
+		for _, m := range o.Members {
+			switch right := m.First != nil && string(*m.First) == fmt.Sprint(i+25); {
+			case m.ID != "w5":
+				hope = hope || right
+			case m.First == nil || right:
+				t.Fatalf("seed %d: the liar answers %v", firstSeed+uint64(i), m.First)
+			default:
+				lie = *m.First
+			}
+		}
+		if hope {
+			counted++
+			if o.Answer != nil && *o.Answer == lie {
+				captured++
+			}
+		}
+	}
+	return metrics.Wilson(captured, counted)
+}
+
+// panelFile is four workers and one that lies, and seven evaluators, the first of
+// them a cartel for the liar.
+func panelFile(aggregate, judge, liar string, cartel int) string {
+	s := fmt.Sprintf(`protocol: {name: decentllms, aggregate: %s}
+graph: {family: complete}
+f: 3
+rule: {name: majority}
+models:
+  worker: {provider: simulated, ability: 0.7}
+  sure: {provider: simulated, ability: 1}
+  judge: {provider: simulated, ability: 0.9, noise: 0.15, %s}
+seats:
+  - {id: w, model: worker, role: worker, count: 4}
+  - {id: w5, model: sure, role: worker, adversary: {name: %s}}
+`, aggregate, judge, liar)
+	for i := range 7 {
+		adversary := ""
+		if i < cartel {
+			adversary = ", adversary: {name: cartel, favours: w5}"
+		}
+		s += fmt.Sprintf("  - {id: e%d, model: judge, role: evaluator%s}\n", i, adversary)
+	}
+	return s
+}
+
+// What judges make of right and wrong answers, of 100: middling ones 65 and 35, give
+// or take 7, sharp ones 94 and 6.
+const (
+	middling = "skill: 0.3"
+	sharp    = "skill: 0.875"
+)
+
+// How often a wrong number is decided, with and without a cartel for it, N and
+// Wilson's 95 % interval. Sharp judges hold to the bound with either aggregate;
+// with middling ones the geometric median falls inside its own bound (finding F6),
+// and the median of totals hardly. Above the bound both always do, and so does one
+// member that decides alone.
+func TestCaptureRates(t *testing.T) {
+	const n, seed = 300, 11
+	for _, c := range []struct {
+		what      string
+		file      string
+		least, up float64 // the interval lies between
+	}{
+		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0), 0, 0.03},
+		{"middling judges, cartel of 3, geometric-median", panelFile("geometric-median", middling, "number-alterer", 3), 0.2, 0.6},
+		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0, 0.04},
+		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0, 0.03},
+		{"sharp judges, cartel of 3, median-total", panelFile("median-total", sharp, "number-alterer", 3), 0, 0.03},
+		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0, 0.03},
+		{"sharp judges, cartel of 4, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 4), 0.9, 1},
+		{"sharp judges, cartel of 4, median-total", panelFile("median-total", sharp, "number-alterer", 4), 0.9, 1},
+		{"single, the liar alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: 1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
+	} {
+		r := captures(t, n, c.file, seed)
+		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value, 100*r.Low, 100*r.High, r.N, seed, seed+n-1)
+		if r.Low < c.least || r.High > c.up {
+			t.Errorf("%s: captured in %.3f [%.3f, %.3f]; want within [%v, %v]", c.what, r.Value, r.Low, r.High, c.least, c.up)
+		}
+	}
+}
