@@ -18,7 +18,7 @@ import (
 type Summary struct {
 	Head    Head
 	Replies Replies // status, calls and tokens; not what they said
-	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, and what was reused; not scores
+	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, a panel's answers, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 }
 
@@ -110,14 +110,21 @@ func (s *Summary) note(raw []byte) error {
 			Retained   []synod.NodeID `json:"retained"`
 			Dropped    []synod.NodeID `json:"dropped"`
 			Vote       synod.Vote     `json:"vote"`
-			Reused     int            `json:"reused"`
+			Panel      *struct {
+				Answers []synod.PanelAnswer `json:"answers"`
+			} `json:"panel"`
+			Reused int `json:"reused"`
 		} `json:"opinion"`
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return err
 	}
 	if o := l.Opinion; o != nil {
-		s.Noted = append(s.Noted, Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Vote: o.Vote, Reused: o.Reused}})
+		note := Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Vote: o.Vote, Reused: o.Reused}}
+		if o.Panel != nil {
+			note.Panel = &synod.Panel{Answers: o.Panel.Answers}
+		}
+		s.Noted = append(s.Noted, note)
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ type GridManifest struct {
 
 	Blank    []Blank    `json:"blank,omitempty"`    // cells without a run
 	Computed []Computed `json:"computed,omitempty"` // cells with figures and without a run
+	Readings []Reading  `json:"readings,omitempty"` // cells with figures of other cells' runs
 }
 
 // Grid is a folder of runs that are reported together:
@@ -69,6 +70,12 @@ func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 	}
 	seen := map[string]bool{}
 	for _, c := range m.Computed {
+		if !cellName.MatchString(c.Name) || seen[c.Name] {
+			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	for _, c := range m.Readings {
 		if !cellName.MatchString(c.Name) || seen[c.Name] {
 			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
 		}

@@ -25,6 +25,13 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Add(report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed))
 		tasks = append(tasks, run.Task)
 	}
+	read, err := g.read(out.Cells)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range read {
+		out.Add(c)
+	}
 	for _, b := range g.Blank {
 		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
 	}

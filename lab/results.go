@@ -24,6 +24,7 @@ type result struct {
 	noted   []journal.Noted
 	verdict council.Verdict
 	stalled bool
+	ranked  []task.Verdict // of the answers that a panel has ranked, the best first
 	calls   report.Calls
 	tokens  report.Tokens
 	uses    []llm.Use // by seat
@@ -59,6 +60,7 @@ func (r *Run) result(j job) (*result, error) {
 	if res.Replies, err = r.extracted(j, &item); err != nil {
 		return nil, err
 	}
+	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
 	res.verdict = r.decide(res.Rounds, run.Noted)
 	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
@@ -176,6 +178,7 @@ func (r *Run) Report() (*report.Report, error) {
 		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Seats: r.seats(), Failures: []report.Failure{},
 	}
+	var ranks ranks
 	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
@@ -189,6 +192,7 @@ func (r *Run) Report() (*report.Report, error) {
 		tally.Add(res.Case)
 		sure.add(res.Case, r.roles())
 		drops.add(res.noted)
+		ranks.add(res.ranked)
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -202,6 +206,7 @@ func (r *Run) Report() (*report.Report, error) {
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Extraction = n.Extraction
+	out.Ranked = ranks.rates()
 	if r.ending != nil {
 		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
 	}

@@ -36,7 +36,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return occupied(err, f.out)
 	}
 	if !a.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells)+len(grid.Computed), grid.Note)))
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
 	}
 	if len(grid.Cells) == 0 {
 		if !a.quiet {

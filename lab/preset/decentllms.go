@@ -27,6 +27,10 @@ func decentTables() []Preset {
 			Source: decentSource + "Table I", About: tableIAbout, plan: tableI,
 		},
 		{
+			Entry:  synod.Entry{Name: "decentllms-fig6", Summary: "DecentLLMs Fig. 6: accuracy on MMLU-Pro against quorums of two thirds and of a majority"},
+			Source: decentSource + "Fig. 6", About: fig6About, plan: fig6,
+		},
+		{
 			Entry:  synod.Entry{Name: "decentllms-fig8", Summary: "DecentLLMs Fig. 8: eight honest evaluators and up to seven colluders"},
 			Source: decentSource + "Fig. 8", About: fig8About, plan: fig8,
 		},

@@ -69,7 +69,8 @@ type cell struct {
 	blank string // why there is no run; "": there is one
 
 	compute func() (*report.Figures, error) // in place of a run
-	how     string                          // what it computes of what
+	how     string                          // what it computes of what, or reads
+	reads   *lab.Reading                    // in place of a run: of which cell it reads what
 }
 
 // Catalogue is the table of presets.
@@ -102,6 +103,10 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 			m.Computed = append(m.Computed, lab.Computed{Cell: c.Cell, How: c.how, Of: c.compute})
 			continue
 		}
+		if c.reads != nil {
+			m.Readings = append(m.Readings, lab.Reading{Cell: c.Cell, How: c.how, Of: c.reads.Of, Rates: c.reads.Rates})
+			continue
+		}
 		if c.task == "" {
 			c.task, c.items = all.task, all.items
 		}
@@ -112,6 +117,9 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	}
 	if len(plans) == 0 {
 		m.Members = "none"
+	}
+	if len(plans)+len(m.Computed) == 0 && len(m.Blank) == 0 {
+		return nil, fmt.Errorf("preset %s: cell %s is read of cell %s, which must be chosen too", p.Name, m.Readings[0].Name, m.Readings[0].Of)
 	}
 	if len(plans)+len(m.Computed) == 0 {
 		return nil, fmt.Errorf("preset %s: none of these cells can run: %s", p.Name, m.Blank[0].Why)

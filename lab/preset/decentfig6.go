@@ -1,0 +1,116 @@
+package preset
+
+import (
+	"fmt"
+	"math"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/report"
+)
+
+const fig6About = `MMLU-Pro, 100 questions: workers answer, eight evaluators mark, and DecentLLMs takes
+the answer ranked first. With a leader and a quorum, an answer that is ranked lower
+gets through: the paper lets the leader propose the one of rank (n_w+1)/3 (two
+thirds) or (n_w+1)/2 (majority), rounded up (LB-3). These ranks are read of the same
+run (rank_1, rank_2, … among its figures), so all three have the same answers and
+marks.
+
+simulated  nine workers with abilities from 0.25 to 0.65, eight simulated evaluators
+recorded   eleven workers replay what the models of MMLU-Pro's own repository said of
+           its questions; nobody recorded evaluators, so those are simulated. Needs
+           --data DIR with mmlu-pro.jsonl and traces/mmlu-pro.jsonl
+embedded   four workers and three evaluators, all the model in the box: give a small -n
+FILE       a council file with models worker and evaluator: nine and eight seats
+
+Simulated evaluators know the keys and err independently of one another and of how
+hard a question is, so together they hardly err: the first rank comes out better than
+with real ones. What the lower ranks lose against it is the figure's claim.`
+
+// panel is who sits in Fig. 6's council.
+type panel struct {
+	workers    []council.SeatSpec
+	evaluators int
+	models     map[string]council.Params
+}
+
+const fig6Questions = 100
+
+func fig6(o Options) (*plan, error) {
+	p := &plan{}
+	var seated panel
+	var err error
+	if o.Members == "recorded" {
+		seated, p.task, p.items, err = fig6Recorded(o)
+		p.note = "Workers: recorded, one reply of each model to a question. Evaluators: simulated; they know the keys."
+	} else {
+		if seated, err = fig6Seats(o); err == nil {
+			p.task, p.items, p.note, err = questions(o, "mmlu-pro", fig6Questions)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.cells = seated.cells(p.task)
+	return p, nil
+}
+
+// fig6Seats are the members that need no recording.
+func fig6Seats(o Options) (s panel, err error) {
+	abilities := map[string]council.Params{"evaluator": {"provider": "simulated", "wrong": 9, "seed": 10}}
+	names := []string{"worker", "evaluator"}
+	s.evaluators = 8
+	switch o.Members {
+	case "simulated":
+		names = []string{"evaluator"}
+		for i := range 9 {
+			id := fmt.Sprintf("w%d", i)
+			abilities[id] = council.Params{"provider": "simulated", "ability": math.Round(25+5*float64(i)) / 100, "wrong": 9, "seed": i + 1}
+			s.workers, names = append(s.workers, council.SeatSpec{ID: id, Model: id, Role: "worker"}), append(names, id)
+		}
+	case "embedded":
+		s.workers, s.evaluators = []council.SeatSpec{{ID: "w", Model: "worker", Count: 4, Role: "worker"}}, 3
+	default:
+		s.workers = []council.SeatSpec{{ID: "w", Model: "worker", Count: 9, Role: "worker"}}
+	}
+	s.models, err = models(o, map[string]map[string]council.Params{
+		"simulated": abilities,
+		"embedded": {
+			"worker":    {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.8},
+			"evaluator": {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.2},
+		},
+	}, names...)
+	return s, err
+}
+
+// cells are DecentLLMs, and the two quorum models read of its run.
+func (s panel) cells(task string) []cell {
+	n := 0
+	for _, w := range s.workers {
+		n += max(w.Count, 1)
+	}
+	spec := council.Default()
+	spec.Council, spec.Limits, spec.Models = "decentllms", council.Limits{}, s.models
+	spec.Protocol, spec.F = council.Params{"name": "decentllms"}, (s.evaluators-1)/2
+	spec.Seats = append(append(spec.Seats, s.workers...), council.SeatSpec{ID: "e", Model: "evaluator", Count: s.evaluators, Role: "evaluator"})
+	params := func(protocol, quorum string, rank int) map[string]any {
+		return map[string]any{"protocol": protocol, "quorum": quorum, "rank": rank, "n_w": n, "n_e": s.evaluators, "f_e": 0, "b": 0, "task": task}
+	}
+	paper := func(right float64) map[string]report.Figure {
+		return map[string]report.Figure{"decision_accuracy": {Value: right, N: fig6Questions}}
+	}
+	out := []cell{{Cell: lab.Cell{Name: "decentllms", Params: params("decentllms", "none", 1), Paper: paper(0.71)}, spec: spec}}
+	for _, q := range []struct {
+		name, protocol string
+		part           int
+		right          float64
+	}{{"two-thirds", "rotating-leader", 3, 0.64}, {"majority", "fixed-leader", 2, 0.50}} {
+		rank := (n + 1 + q.part - 1) / q.part
+		out = append(out, cell{
+			Cell:  lab.Cell{Name: "quorum-" + q.name, Params: params(q.protocol, q.name, rank), Paper: paper(q.right)},
+			how:   fmt.Sprintf("the answer ranked %d. of %d in the run of cell decentllms", rank, n),
+			reads: &lab.Reading{Of: "decentllms", Rates: map[string]string{"decision_accuracy": fmt.Sprintf("rank_%d", rank)}},
+		})
+	}
+	return out
+}
