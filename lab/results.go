@@ -193,6 +193,9 @@ func (r *Run) Report() (*report.Report, error) {
 		sure.add(res.Case, r.roles())
 		drops.add(res.noted)
 		ranks.add(res.ranked)
+		if r.ending != nil && len(out.Trajectories) < followed {
+			out.Trajectories = append(out.Trajectories, report.Follow(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
+		}
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -216,6 +219,9 @@ func (r *Run) Report() (*report.Report, error) {
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
 }
+
+// followed is of how many runs a report has what was held round by round.
+const followed = 3
 
 func count(out *report.Report, res *result, seconds float64) {
 	out.Finished++

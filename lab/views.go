@@ -40,6 +40,9 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	}
 	it := r.Items[j.item]
 	q := &report.Question{Question: it.Question, Key: it.Key, Repeat: j.repeat}
+	if res != nil && it.Ungraded { // there is no key to be right by
+		res.Verdicts = nil
+	}
 	switch {
 	case res == nil && past.last.Failed:
 		q.Status, q.Reason = "failed", past.last.Reason

@@ -44,7 +44,7 @@ func newChart(title string) chart {
 		style.Font.Size = font.Points(10)
 	}
 	c.Title.TextStyle.Font.Size = font.Points(12)
-	c.Title.Text, c.Title.Padding = plain(title), font.Points(10)
+	c.Title.Text, c.Title.Padding = prose(title), font.Points(10)
 	c.legend.Top, c.legend.Left, c.legend.Padding = true, true, font.Points(4)
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, gridColour
@@ -93,39 +93,52 @@ func (c *chart) explain(name string, signs ...plot.Thumbnailer) {
 	c.legend.Add(plain(name), signs...)
 }
 
+func (c chart) size() (width, height vg.Length) { return chartWidth, chartHeight }
+
 // on draws the chart beside its legend.
-func (c *chart) on(canvas draw.Canvas) {
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Rectangle.Path())
-	canvas = draw.Crop(canvas, vg.Points(8), -vg.Points(8), vg.Points(8), -vg.Points(8))
+func (c chart) on(canvas draw.Canvas) {
 	c.Draw(draw.Crop(canvas, 0, -legendWidth, 0, 0))
 	c.legend.Draw(draw.Crop(canvas, canvas.Max.X-canvas.Min.X-legendWidth+vg.Points(10), 0, 0, -vg.Points(30)))
 }
 
-// drawn makes the two pictures of a chart out of one function that fills it.
-func drawn(fill func() (chart, error)) (svg, png func() ([]byte, error)) {
+// drawing is what fills a picture.
+type drawing interface {
+	size() (width, height vg.Length)
+	on(draw.Canvas)
+}
+
+// drawn makes the two pictures of a drawing out of one function that fills it.
+func drawn[D drawing](fill func() (D, error)) (svg, png func() ([]byte, error)) {
 	svg = func() ([]byte, error) {
-		c, err := fill()
+		d, err := fill()
 		if err != nil {
 			return nil, err
 		}
-		canvas := vgsvg.New(chartWidth, chartHeight)
-		c.on(draw.New(canvas))
+		canvas := vgsvg.New(d.size())
+		onPaper(d, canvas)
 		var b bytes.Buffer
 		_, err = canvas.WriteTo(&b)
 		// Readers need not have the font that was measured with; these are as wide.
 		return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), err
 	}
 	png = func() ([]byte, error) {
-		c, err := fill()
+		d, err := fill()
 		if err != nil {
 			return nil, err
 		}
-		canvas := vgimg.NewWith(vgimg.UseWH(chartWidth, chartHeight), vgimg.UseDPI(144))
-		c.on(draw.New(canvas))
+		canvas := vgimg.NewWith(vgimg.UseWH(d.size()), vgimg.UseDPI(144))
+		onPaper(d, canvas)
 		var b bytes.Buffer
 		_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(&b)
 		return b.Bytes(), err
 	}
 	return svg, png
+}
+
+// onPaper draws on white, with a margin.
+func onPaper(d drawing, sized vg.CanvasSizer) {
+	canvas := draw.New(sized)
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Rectangle.Path())
+	d.on(draw.Crop(canvas, vg.Points(8), -vg.Points(8), vg.Points(8), -vg.Points(8)))
 }

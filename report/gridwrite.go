@@ -15,9 +15,10 @@ import (
 )
 
 // GridFormats are the names that a grid's Write takes.
-func GridFormats() []string { return []string{"text", "json", "csv", "md"} }
+func GridFormats() []string { return []string{"text", "json", "csv", "md", "html"} }
 
-// Write prints the grid in the named format; with versus beside the paper.
+// Write prints the grid in the named format; with versus beside the paper. A page
+// with questions to read is HTML's to write.
 func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 	switch format {
 	case "json":
@@ -31,12 +32,16 @@ func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 			return g.print(w, format, g.versus())
 		}
 		return g.print(w, format, g.table())
+	case "html":
+		return g.HTML(w, versus, nil)
 	}
 	return fmt.Errorf("report: a grid has no format %q", format)
 }
 
+type column struct{ name, says string }
+
 // columns are the rates that a grid's table shows where any cell has them.
-var columns = []struct{ name, says string }{
+var columns = []column{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
@@ -44,30 +49,39 @@ var columns = []struct{ name, says string }{
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
+// columns are those that any cell has a rate for.
+func (g *Grid) columns() []column {
+	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
+		return !slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.name] != nil })
+	})
+}
+
 // table has a line a cell; the last columns are the baselines.
 func (g *Grid) table() [][]string {
 	lines := [][]string{{"cell", "done"}}
-	shown := columns[:0:0]
-	for _, c := range columns {
-		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.name] != nil }) {
-			shown = append(shown, c)
-			lines[0] = append(lines[0], c.says)
-		}
+	shown := g.columns()
+	for _, c := range shown {
+		lines[0] = append(lines[0], c.says)
 	}
 	for _, cell := range g.Cells {
-		line := []string{cell.Cell, fmt.Sprintf("%d/%d", cell.Finished, cell.Questions)}
-		switch {
-		case cell.Why != "":
-			line[1] = "none"
-		case cell.How != "":
-			line[1] = "computed"
-		}
+		line := []string{cell.Cell, cell.done()}
 		for _, c := range shown {
 			line = append(line, tenths(cell.Metrics[c.name]))
 		}
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// done is how much of a cell is.
+func (c *Cell) done() string {
+	switch {
+	case c.Why != "":
+		return "none"
+	case c.How != "":
+		return "computed"
+	}
+	return fmt.Sprintf("%d/%d", c.Finished, c.Questions)
 }
 
 // versus has a line for every figure of the paper.
@@ -78,22 +92,9 @@ func (g *Grid) versus() [][]string {
 			ours := cell.Metrics[metric]
 			interval, n := "–", "0"
 			if ours != nil {
-				interval, n = fmt.Sprintf("%.1f to %.1f", 100*ours.Low, 100*ours.High), strconv.Itoa(ours.N)
+				interval, n = spread(ours), strconv.Itoa(ours.N)
 			}
-			verdict := cell.Verdict[metric]
-			switch {
-			case verdict != "":
-			case ours != nil:
-				verdict = "none: the paper names no number of questions"
-			case cell.Why != "":
-				verdict = "none: no run"
-			default:
-				verdict = "no figure yet"
-			}
-			if slices.Contains(cell.Assumed, metric) {
-				verdict += " (assumed)"
-			}
-			lines = append(lines, []string{cell.Cell, metric, cell.printed(metric), tenths(ours), interval, n, verdict})
+			lines = append(lines, []string{cell.Cell, metric, cell.printed(metric), tenths(ours), interval, n, cell.said(metric)})
 		}
 	}
 	return lines
@@ -118,10 +119,20 @@ func tenths(r *metrics.Rate) string {
 	if r == nil {
 		return "–"
 	}
+	return fmt.Sprintf("%.1f", unit(r)*r.Value)
+}
+
+// spread prints the interval of a rate in percent.
+func spread(r *metrics.Rate) string {
+	return fmt.Sprintf("%.1f to %.1f", unit(r)*r.Low, unit(r)*r.High)
+}
+
+// unit is what a rate is counted by: a count is no percentage.
+func unit(r *metrics.Rate) float64 {
 	if r.Count {
-		return fmt.Sprintf("%.1f", r.Value)
+		return 1
 	}
-	return fmt.Sprintf("%.1f", 100*r.Value)
+	return 100
 }
 
 func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
@@ -133,11 +144,7 @@ func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
 	if g.Note != "" {
 		head = append(head, plain(g.Note))
 	}
-	below := []string{
-		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String())),
-		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
-	}
-	below = append(append(below, g.computed()...), g.blanks()...)
+	below := g.below()
 	if lines[0][len(lines[0])-1] == "verdict" {
 		below = append(below, g.legend())
 	}
@@ -175,6 +182,15 @@ func (g *Grid) blanks() (lines []string) {
 		lines = append(lines, fmt.Sprintf("No run for %s: %s", strings.Join(cells[why], ", "), plain(why)))
 	}
 	return lines
+}
+
+// below is said of a grid's table.
+func (g *Grid) below() []string {
+	lines := []string{
+		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String())),
+		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
+	}
+	return append(append(lines, g.computed()...), g.blanks()...)
 }
 
 // legend says what the verdicts mean, and counts them.

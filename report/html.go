@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-//go:embed page.html page.css
+//go:embed page.html grid.html page.css
 var pageFiles embed.FS
 
 // templates are read when a page is first written, and not whenever the program
@@ -18,7 +18,7 @@ var pageFiles embed.FS
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": showAnswer, "mark": mark, "says": saysVerdict, "class": verdictClass,
-	}).ParseFS(pageFiles, "page.html"))
+	}).ParseFS(pageFiles, "page.html", "grid.html"))
 })
 
 // page writes one HTML file that needs no other: no script, no font, no image from
@@ -34,6 +34,7 @@ type page struct {
 func (r *Report) HTML(w io.Writer, d Detail) error {
 	p := newPage(w, r.title())
 	p.run(r)
+	p.plots(r.Plots(), r.label())
 	p.questions(r, d)
 	return p.end()
 }
@@ -66,7 +67,7 @@ func (p *page) show(name string, data any) {
 	}
 }
 
-// run shows all of a report but its questions.
+// run shows all of a report but its plots and questions.
 func (p *page) run(r *Report) {
 	type rate struct{ Says, Value, Interval, N string }
 	var rates []rate
@@ -86,7 +87,6 @@ func (p *page) run(r *Report) {
 			Label string
 		}{r.Compared, r.label()})
 	}
-	p.plots(r.Plots(), r.label())
 }
 
 // plots shows plots, each with the data behind it; the label stands at both.
@@ -102,8 +102,9 @@ func (p *page) plots(plots []Plot, label string) {
 		p.show("plot", struct {
 			Plot
 			Label   string
+			Wide    bool
 			Picture template.HTML
-		}{f, label, inline(svg, f.Title)})
+		}{f, label, f.wide, inline(svg, f.Title)})
 	}
 }
 

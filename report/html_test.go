@@ -99,6 +99,13 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	page := html(t, r, report.Detail{Questions: listed(q), Limit: -1})
+	ours(t, page, 20)
+}
+
+// ours fails where a page has other than our own tags and attributes, or something
+// that controls a terminal or turns writing round; hostile words must show as words.
+func ours(t *testing.T, page string, shown int) {
+	t.Helper()
 	for _, c := range page {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || strings.ContainsRune("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029", c) {
 			t.Fatalf("%U came through", c)
@@ -118,7 +125,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%q is left of %s", rest, m[0])
 		}
 	}
-	if n := strings.Count(page, "&lt;script&gt;"); n < 20 {
+	if n := strings.Count(page, "&lt;script&gt;"); n < shown {
 		t.Errorf("the words themselves must show; they are there %d times", n)
 	}
 }

@@ -21,6 +21,8 @@ type Plot struct {
 	Table   [][]string // the data for readers; first row and column are headers
 	SVG     func() ([]byte, error)
 	PNG     func() ([]byte, error)
+
+	wide bool // it fills a page's width
 }
 
 // Plots are the plots of a report that there is data for. A new plot is a
@@ -32,7 +34,7 @@ func (r *Report) Plots() []Plot {
 			out = append(out, *f)
 		}
 	}
-	return out
+	return append(out, gamePlots(r)...)
 }
 
 // Save writes every plot into a folder, which it makes: NAME.svg, NAME.png and

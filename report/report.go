@@ -86,6 +86,8 @@ type Report struct {
 	Failures    []Failure           `json:"failures"`
 	Compared    *Compared           `json:"compared"`
 	Digest      string              `json:"digest"` // of all finished runs, in order
+
+	Trajectories []Trajectory `json:"trajectories,omitempty"` // of the first finished runs of a protocol whose runs end in named ways
 }
 
 // Formats are the names that Write takes.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,20 +60,34 @@ func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
 	return nil
 }
 
-// grid prints a grid in a format.
-func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid) error {
-	if len(grid.Cells) == 0 && (f.plots != "" || !slices.Contains(report.GridFormats(), f.format)) {
-		return fail(exitUsage, fmt.Errorf("the cells of %s are computed, and no runs: a grid is printed as one of %v", grid.Preset, report.GridFormats()))
-	}
-	if formats := report.GridFormats(); !slices.Contains(formats, f.format) {
-		return fail(exitUsage, fmt.Errorf("--format %s is for a single run; a grid is printed as one of %v, and each of its cells is a run: synod bench report %s/cells/%s --format %s", f.format, formats, grid.Dir(), grid.Cells[0].Name, f.format))
-	}
-	if f.plots != "" {
-		return fail(exitUsage, fmt.Errorf("--plots is for a single run, and each cell of a grid is one: synod bench report %s/cells/%s --plots %s", grid.Dir(), grid.Cells[0].Name, f.plots))
-	}
+// cellQuestions is how many questions of a cell a grid's page shows unless more are
+// wanted.
+const cellQuestions = 3
+
+// grid prints a grid in a format, and saves its plots where that is wanted.
+func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
 	g, err := grid.Report()
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	return f.write(cmd, func(w io.Writer) error { return g.Write(w, f.format, f.versus != "") })
+	if f.plots != "" {
+		if err := report.Save(f.plots, g.Plots()); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	if !cmd.Flags().Changed("questions") {
+		limit = cellQuestions
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format != "html" {
+			return g.Write(w, f.format, f.versus != "")
+		}
+		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // runs come first among the cells
+			if cell >= len(grid.Runs) {
+				return report.Detail{}
+			}
+			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all", grid.Cells[cell].Name)
+			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+		})
+	})
 }

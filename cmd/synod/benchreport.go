@@ -33,11 +33,14 @@ counted apart. Adversaries count as wrong members; ties count as votes not won.
 --against sets the run against another on the questions that both have finished.
 --format html writes one page that needs no other file: figures, plots and the
 rounds of every question to read, with their keys. --plots writes the plots into a
-folder, each as SVG and PNG with the data behind it as CSV.`,
+folder, each as SVG and PNG with the data behind it as CSV. Of a preset the page
+has the cells, the paper's figures with verdicts and every cell folded, with the
+rounds of 3 questions.`,
 		Example: `  synod bench report runs/first
   synod bench report runs/first --format json
   synod bench report runs/first --format html -o first.html --plots plots
-  synod bench report runs/second --against runs/first`,
+  synod bench report runs/second --against runs/first
+  synod bench report runs/t1 --format html --vs paper -o t1.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchReport(cmd, args[0], f) },
 	}
@@ -47,7 +50,7 @@ folder, each as SVG and PNG with the data behind it as CSV.`,
 	fl.StringVar(&f.versus, "vs", "", "paper: set a preset's figures beside the paper's, with a verdict")
 	fl.StringVarP(&f.out, "output", "o", "-", "write to this `file`; - is stdout")
 	fl.StringVar(&f.plots, "plots", "", "write the plots into this `folder` too: SVG, PNG and CSV")
-	fl.StringVar(&f.questions, "questions", "1000", "how many questions a page shows, or all")
+	fl.StringVar(&f.questions, "questions", "1000", "how many questions a page shows, or all; of a preset: of every cell (default 3)")
 	return cmd
 }
 
@@ -60,7 +63,7 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 		for _, run := range grid.Runs {
 			run.Prices = a.prices
 		}
-		return f.grid(cmd, grid)
+		return f.grid(cmd, grid, limit)
 	} else if !errors.Is(err, lab.ErrNoRun) {
 		return fail(exitError1, err)
 	}

@@ -1,0 +1,128 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+// wide is a grid in which there is something of everything.
+func wide() *report.Grid {
+	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 3000}, "round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
+	one, other := full(), game()
+	return gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0), Assumed: []string{"weak_after"}}, report.Cell{Cell: "two", Report: other, Params: byB(1)}, report.Cell{Cell: "three", Report: one, Params: byB(2)})
+}
+
+func gridPage(t *testing.T, g *report.Grid, versus bool) string {
+	t.Helper()
+	var b bytes.Buffer
+	err := g.HTML(&b, versus, func(i int) report.Detail {
+		return report.Detail{Questions: listed(question(fmt.Sprintf("c%dq1", i)), question("q2")), Limit: 1, Rest: "the rest: ask"}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A grid's page has the table, every verdict in words and in colour, plots and the
+// cells, asks for nothing from elsewhere, and is the same every time.
+func TestGridPage(t *testing.T) {
+	page := gridPage(t, wide(), true)
+	for _, want := range []string{
+		"<b>3</b>cells", `<td class="wrong">differs</td>`, `<td class="none">inconclusive</td>`, "<td>inconclusive (assumed)</td>", "1 reproduced",
+		"<details open><summary>Every figure of the paper", "Members right before and after the rounds", "What every player held", "Rounds until a game ended", "How games ended",
+		`<b class="u">three</b> · 4/5 · IAA 75.0`, "c0q1", "c2q1", "The first 1 of 5 questions; the rest: ask",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(gridPage(t, wide(), false), "<details open>") {
+		t.Error("the comparison stands open though nobody asked for it")
+	}
+	for _, bad := range []string{"http://", "https://", "<script", "src=", "href=", "url(", "@import", "NaN"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("there is %q", bad)
+		}
+	}
+	for rest := page; ; {
+		before, table, more := strings.Cut(rest, "<table")
+		if !more {
+			break
+		}
+		if around := before + table[:min(150, len(table))]; !strings.Contains(around, `<span class="kind">recorded and simulated members</span>`) {
+			t.Errorf("a table without label: …%s", around)
+		}
+		_, rest, _ = strings.Cut(table, "</table>")
+	}
+	for _, picture := range strings.Split(page, "<svg")[1:] {
+		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn, "(recorded and simulated members)</text>") {
+			t.Error("a picture without label")
+		}
+	}
+	if gridPage(t, wide(), true) != page {
+		t.Error("another page the second time")
+	}
+}
+
+// Without the paper's figures there is no comparison, and without a finished run no
+// plot.
+func TestGridPageWithout(t *testing.T) {
+	var b bytes.Buffer
+	if err := gridOf(nil, report.Cell{Cell: "a", Report: &report.Report{Questions: 4, Unfinished: 4}}).Write(&b, "html", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"Against the paper", "<svg", "Plots"} {
+		if strings.Contains(b.String(), bad) {
+			t.Errorf("there is %q", bad)
+		}
+	}
+	var cells []report.Cell
+	for i := range 41 {
+		cells = append(cells, report.Cell{Cell: fmt.Sprint("c", i), Report: full(), Params: map[string]any{}})
+	}
+	b.Reset()
+	if err := gridOf(nil, cells...).Write(&b, "html", false); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "synod bench report FOLDER/cells/c40 --plots") {
+		t.Error("41 cells are drawn, or nothing says how to have their plots")
+	}
+}
+
+// Whatever names, parameters and metrics are made of, a grid's page has only our
+// own tags and attributes.
+func TestGridHostile(t *testing.T) {
+	g := gridOf(map[string]report.Figure{hostile: {Value: .5, N: 3}, "faa": {Value: .5, N: 3}}, report.Cell{Cell: hostile, Report: full(), Params: map[string]any{"b": 1., hostile: hostile}},
+		report.Cell{Cell: hostile + "2", Report: game(), Params: map[string]any{"b": 2., hostile: "x"}}, report.Cell{Cell: hostile + "3", Report: full(), Params: map[string]any{"b": 3., "graph": hostile}},
+		report.Cell{Cell: hostile + "4", Report: game(), Params: map[string]any{"b": 2., "graph": hostile, hostile: "x"}})
+	g.Preset, g.Source, g.Members, g.Note, g.Task = hostile, hostile, hostile, hostile, hostile
+	for i := range g.Cells {
+		r := g.Cells[i].Report
+		r.Endings = append(slices.Clone(r.Endings), metrics.Ending{Name: hostile, Rate: metrics.Wilson(1, 2)})
+		r.Trajectories = append([]report.Trajectory{{Question: hostile, Ending: hostile, Values: [][]*float64{nil, nil, nil, nil}}}, r.Trajectories...)
+		for j := range r.Seats {
+			r.Seats[j].ID += hostile
+		}
+	}
+	ours(t, gridPage(t, g, false), 20)
+	for _, f := range g.Plots() {
+		svg, err := f.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		words(t, svg)
+		if strings.Trim(f.Name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+			t.Errorf("a file's name: %q", f.Name)
+		}
+		if b, err := f.CSV(); err != nil || bytes.ContainsAny(b, "\x1b\x07\x00\u202e") {
+			t.Errorf("%s: %v, or a control character in the data", f.Name, err)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+// gridOf puts reports together; the paper's figures are of the first cell.
+func gridOf(paper map[string]report.Figure, cells ...report.Cell) *report.Grid {
+	g := &report.Grid{Report: report.Report{Repeat: 1, MembersKind: []string{}}, Preset: "p", Source: "a paper", Members: "simulated"}
+	for i, c := range cells {
+		figures := paper
+		if i > 0 {
+			figures = nil
+		}
+		g.Add(report.NewCell(c.Cell, c.Params, c.Report, figures, c.Assumed))
+	}
+	return g
+}
+
+// game is a report of a run of games.
+func game() *report.Report {
+	r := sample()
+	r.Calibration = nil
+	r.Metrics = metrics.Metrics{}
+	r.Seats = []report.Seat{{ID: "p1"}, {ID: "p2"}, {ID: "b1", Adversary: "saboteur"}}
+	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Wilson(3, 4)}, {Name: "invalid", Rate: metrics.Wilson(1, 4)}, {Name: "premature", Rate: metrics.Wilson(0, 4)}, {Name: "none", Rate: metrics.Wilson(0, 4)}}
+	r.Stops = []int{2, 2, 5, 7}
+	r.Trajectories = []report.Trajectory{
+		report.Follow("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None}, {"3", "3", "NaN"}}),
+		report.Follow("g", 1, "none", 0, [][]synod.Answer{{"3", "40", "9"}}),
+	}
+	return r
+}
+
+// graded is full with a round more.
+func graded() *report.Report {
+	r := full()
+	r.Rounds = append(r.Rounds, metrics.Round{T: 2, Strong: metrics.Wilson(8, 10)})
+	return r
+}
+
+func named(plots []report.Plot) (names []string) {
+	for _, f := range plots {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func byB(b int) map[string]any {
+	return map[string]any{"graph": "merg", "n": 4. + float64(b), "b": float64(b), "f": float64(b)}
+}
+
+// What a cell varies and measures decides which plots there are.
+func TestGridPlotsAreChosen(t *testing.T) {
+	r := graded()
+	cell := func(name string, r *report.Report, params map[string]any) report.Cell {
+		return report.Cell{Cell: name, Report: r, Params: params}
+	}
+	for _, c := range []struct {
+		says  string
+		cells []report.Cell
+		want  []string
+	}{
+		{"nothing is known", []report.Cell{cell("a", &report.Report{}, nil)}, nil},
+		{"one council", []report.Cell{cell("a", r, nil)}, []string{"before-after", "rounds"}},
+		{"two values are no course", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))}, []string{"before-after", "rounds"}},
+		{"three are", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))}, []string{"before-after", "rounds", "faa-by-b"}},
+		{"games", []report.Cell{cell("a", game(), byB(0)), cell("b", game(), byB(1)), cell("c", game(), byB(2))}, []string{"outcomes", "trajectories", "stops", "valid-by-b"}},
+	} {
+		if got := named(gridOf(nil, c.cells...).Plots()); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.says, got, c.want)
+		}
+	}
+	var many []report.Cell
+	for b := range 41 {
+		many = append(many, cell(fmt.Sprint(b), r, byB(b)))
+	}
+	if got := named(gridOf(nil, many...).Plots()); !slices.Equal(got, []string{"faa-by-b"}) {
+		t.Errorf("41 cells: %v", got)
+	}
+	if got := named(game().Plots()); !slices.Equal(got, []string{"outcomes", "trajectories", "stops"}) {
+		t.Errorf("a single run of games: %v", got)
+	}
+}
+
+// The number that is varied by hand makes the axis, not what follows from it, and
+// what else is varied makes the lines.
+func TestGridPlotsByNumber(t *testing.T) {
+	var cells []report.Cell
+	for _, honest := range []int{4, 8} {
+		for b := range 3 {
+			p := byB(b)
+			p["n"], p["w"] = float64(honest+b), 3-b
+			cells = append(cells, report.Cell{Cell: fmt.Sprintf("h%d-b%d", honest, b), Report: game(), Params: p})
+		}
+	}
+	plots := gridOf(map[string]report.Figure{"valid": {Value: .5, N: 25}}, cells...).Plots()
+	i := slices.IndexFunc(plots, func(f report.Plot) bool { return f.Name == "valid-by-b" })
+	if i < 0 {
+		t.Fatalf("only %v", named(plots))
+	}
+	svg, err := plots[i].SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := words(t, svg)
+	for _, want := range []string{"honest 4", "honest 8", "the paper", "malicious members (b)", "0", "1", "2", "100 %"} {
+		if !slices.Contains(texts, want) {
+			t.Errorf("no %q in %q", want, texts)
+		}
+	}
+	if head := plots[i].Rows[0]; !slices.Equal(head[:5], []string{"members_kind", "cell", "honest", "b", "metric"}) {
+		t.Errorf("columns %q", head)
+	}
+}
+
+// Every plot of a grid names the members' kinds in its title, picture and data, and
+// a paper's figure stands beside ours with both intervals and the verdict.
+func TestGridPlots(t *testing.T) {
+	paper := map[string]report.Figure{"faa": {Value: .6, N: 30}, "weak_round_1": {Value: .5, N: 30}, "valid": {Value: .4, N: 100}}
+	sac := report.Cell{Cell: "sac-merg", Report: graded(), Params: byB(0), Assumed: []string{"faa"}}
+	dir := t.TempDir()
+	all := map[string][]string{
+		"before-after": {"recorded+simulated", "sac-merg", "faa", "0.9", "40"},
+		"rounds":       {"recorded+simulated", "sac-merg", "weak_round_1", "0.5", "10"},
+		"outcomes":     {"recorded+simulated", "g", "valid", "0.75", "4"},
+		"trajectories": {"recorded+simulated", "g", "g", "0", "valid", "2", "b1", "saboteur", "0", "9"},
+		"stops":        {"recorded+simulated", "g", "4", "2", "2"},
+	}
+	plots := slices.Concat(gridOf(paper, sac).Plots(), gridOf(paper, report.Cell{Cell: "g", Report: game()}).Plots())
+	if err := report.Save(dir, plots); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range plots {
+		svg, _ := os.ReadFile(filepath.Join(dir, f.Name+".svg"))
+		if texts := words(t, svg); !slices.Contains(texts, f.Title) || !strings.Contains(f.Title, "(recorded and simulated members)") {
+			t.Errorf("%s: title %q, drawn %q", f.Name, f.Title, texts)
+		}
+		b, _ := os.ReadFile(filepath.Join(dir, f.Name+".png"))
+		if img, err := png.Decode(bytes.NewReader(b)); err != nil || img.Bounds().Dx() < 1000 {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+		b, _ = os.ReadFile(filepath.Join(dir, f.Name+".csv"))
+		rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+		if err != nil {
+			t.Fatal(f.Name, err)
+		}
+		want := all[f.Name]
+		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(want))], want) }) {
+			t.Errorf("%s: no %q in %q", f.Name, want, rows)
+		}
+		for _, row := range rows[1:] {
+			if row[0] != "recorded+simulated" {
+				t.Errorf("%s: a line without the members' kind: %q", f.Name, row)
+			}
+		}
+		delete(all, f.Name)
+	}
+	if len(all) > 0 {
+		t.Errorf("not drawn: %v", all)
+	}
+	for _, line := range plots[0].Table {
+		if line[1] == "faa" && (line[3] != "60.0 % (42.3 to 75.4, n 30)" || !strings.HasSuffix(line[4], " (assumed)")) {
+			t.Errorf("beside ours: %q", line)
+		}
+	}
+}
+
+// An answer that is no number leaves a gap, and is no zero.
+func TestFollow(t *testing.T) {
+	f := report.Follow("q", 0, "valid", 1, [][]synod.Answer{{"3", "x"}, {synod.None, "-4.5"}, {"+Inf", "NaN"}})
+	want := [][]string{{"3", "", ""}, {"", "-4.5", ""}}
+	for i, values := range f.Values {
+		for round, v := range values {
+			got := ""
+			if v != nil {
+				got = fmt.Sprint(*v)
+			}
+			if got != want[i][round] {
+				t.Errorf("seat %d, round %d: %q", i, round, got)
+			}
+		}
+	}
+}
