@@ -31,6 +31,7 @@ type Panel struct {
 	Grades    []PanelGrades `json:"grades"`  // ascending by evaluator
 	Salt      []byte        `json:"salt,omitempty"`
 	Signature []byte        `json:"signature,omitempty"` // the evaluator's, under its reply to the user
+	Withheld  string        `json:"withheld,omitempty"`  // why this evaluator gave no marks itself; "" if it did
 	// Suspects are those who signed two values, ascending.
 	Suspects []NodeID `json:"suspects,omitempty"`
 	// Unsafe says that the bound on delays seems to have been broken.
@@ -46,6 +47,7 @@ type PanelAnswer struct {
 	Bottom    string   `json:"bottom,omitempty"` // why it is ⊥; "" if it is an answer
 	Total     *float64 `json:"total,omitempty"`  // its aggregated score; nil: none
 	Converged bool     `json:"converged,omitempty"`
+	Value     []byte   `json:"value,omitempty"` // the bytes that it broadcast and signed, readable or not
 	Signature []byte   `json:"signature,omitempty"`
 }
 
@@ -54,5 +56,6 @@ type PanelGrades struct {
 	By        NodeID   `json:"by"`
 	Grades    []Grades `json:"grades,omitempty"` // of the answers that are not ⊥, ascending by worker
 	Bottom    string   `json:"bottom,omitempty"`
+	Value     []byte   `json:"value,omitempty"` // the bytes that it broadcast and signed
 	Signature []byte   `json:"signature,omitempty"`
 }

@@ -54,15 +54,30 @@ func (c *Council) voters() int {
 	return n
 }
 
-// Without is the ballot of those who are not mute, by seat; nil: all vote.
+// independent is how many seats give an answer of their own in round 0.
+func (c *Council) independent() (n int) {
+	p, ok := c.protocol.(protocol.Answering)
+	if !ok {
+		return c.voters()
+	}
+	for i := range c.seats {
+		if p.Answers(synod.NodeID(i), c.cast) {
+			n++
+		}
+	}
+	return n
+}
+
+// Without is the ballot of those who are not mute, by seat; nil: all vote. Who was
+// first to give an answer counts as independent, vote or not.
 func (b Ballot) Without(mute []bool) Ballot {
 	if mute == nil {
 		return b
 	}
-	voting := Ballot{Concluded: b.Concluded}
+	voting := Ballot{Concluded: b.Concluded, First: b.First}
 	for i, m := range mute {
 		if !m {
-			voting.Seats, voting.First, voting.Final = append(voting.Seats, b.Seats[i]), append(voting.First, b.First[i]), append(voting.Final, b.Final[i])
+			voting.Seats, voting.Final = append(voting.Seats, b.Seats[i]), append(voting.Final, b.Final[i])
 		}
 	}
 	return voting

@@ -1,28 +1,58 @@
 package council
 
 import (
+	"cmp"
+
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
 )
 
-// Conclusion is the last step of a council whose protocol decides; nil where the
-// rule counts seats. It takes what every seat held last, in order.
-func Conclusion(spec Spec) (func(last []synod.Opinion) synod.Answer, error) {
-	if spec.Rule.Name != ByProtocol {
-		return nil, nil
-	}
+// Conclusion is what the protocol's own last step makes of the end of a run.
+type Conclusion struct {
+	Answer  synod.Answer // None: it comes to none
+	Signed  bool         // a user accepts it by signed replies, however many seats that are
+	Lacking bool         // fewer of them came than it takes
+	Why     string       // for people; "" where seats are not counted by the protocol
+}
+
+// Concluder is the last step of a council whose protocol decides; nil where the
+// rule counts seats. It takes question and seed of a run, and what every seat held
+// last, in order.
+func Concluder(spec Spec) (func(q *synod.Question, seed uint64, last []synod.Opinion) Conclusion, error) {
 	c, err := seatAll(spec)
-	if err != nil {
+	if err != nil || c.spec.Rule.Name != ByProtocol {
 		return nil, err
 	}
 	return c.conclude, nil
 }
 
-// conclude is the protocol's own last step over the seats that vote.
-func (c *Council) conclude(last []synod.Opinion) synod.Answer {
-	p, ok := c.protocol.(protocol.Concluding)
-	if !ok || c.spec.Rule.Name != ByProtocol {
-		return synod.None
+// setRule fills in the rule that is not named: the protocol's own where its members
+// reply to a user, else majority.
+func (c *Council) setRule() error {
+	usual := Majority
+	if _, replies := c.protocol.(protocol.Accepting); replies {
+		usual = ByProtocol
+	}
+	c.spec.Rule.Name = cmp.Or(c.spec.Rule.Name, usual)
+	return nil
+}
+
+// concludes reports whether the protocol has a last step of its own.
+func (c *Council) concludes() bool {
+	_, steps := c.protocol.(protocol.Concluding)
+	_, replies := c.protocol.(protocol.Accepting)
+	return steps || replies
+}
+
+// conclude is the protocol's own last step over the seats that vote, or over the
+// signed replies to the user.
+func (c *Council) conclude(q *synod.Question, seed uint64, last []synod.Opinion) Conclusion {
+	if c.spec.Rule.Name != ByProtocol {
+		return Conclusion{}
+	}
+	if p, ok := c.protocol.(protocol.Accepting); ok {
+		a, enough, why := p.Accept(last, c.cast, c.spec.F, c.verifier(q, seed))
+		return Conclusion{Answer: a, Signed: true, Lacking: !enough, Why: why}
 	}
 	voting := make([]synod.Opinion, 0, len(last))
 	for i, o := range last {
@@ -30,7 +60,7 @@ func (c *Council) conclude(last []synod.Opinion) synod.Answer {
 			voting = append(voting, o)
 		}
 	}
-	return p.Conclude(voting)
+	return Conclusion{Answer: c.protocol.(protocol.Concluding).Conclude(voting)}
 }
 
 // ProtocolOf is the protocol of a spec, with its parameters.

@@ -78,7 +78,7 @@ func seatAll(spec Spec) (*Council, error) {
 		what string
 		do   func() error
 	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"breakers", c.checkBreakers}, {"models", c.checkModels},
+		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"rule", c.setRule}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"breakers", c.checkBreakers}, {"models", c.checkModels},
 	} {
 		if err := step.do(); err != nil {
 			var named *ConfigError
@@ -164,10 +164,10 @@ func (c *Council) setProtocol() error {
 }
 
 func (c *Council) checkRule() error {
-	if _, can := c.protocol.(protocol.Concluding); c.spec.Rule.Name == ByProtocol && !can {
+	if c.spec.Rule.Name == ByProtocol && !c.concludes() {
 		return fmt.Errorf("rule: protocol %s has no last step of its own that decides; use plurality, majority or supermajority", c.entry.Name)
 	}
-	return c.spec.Rule.Validate(c.voters())
+	return c.spec.Rule.Validate(c.independent())
 }
 
 func (c *Council) checkFaults() error { return c.spec.Faults.Validate(len(c.seats)) }

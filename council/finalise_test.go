@@ -51,7 +51,8 @@ func TestFinalisationIsCode(t *testing.T) {
 	decided := 0
 	for _, e := range protocol.Catalogue.All() {
 		rules := []string{Plurality, Majority, Supermajority}
-		if _, ok := e.New().(protocol.Concluding); ok {
+		_, concludes := e.New().(protocol.Concluding)
+		if _, replies := e.New().(protocol.Accepting); concludes || replies {
 			rules = append(rules, ByProtocol)
 		}
 		for _, rule := range rules {

@@ -25,6 +25,7 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	Members  []Member      `json:"members"`
 	Rounds   []Round       `json:"rounds"`
+	Panel    *Panel        `json:"panel,omitempty"` // absent: no evaluators marked workers\' answers
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known

@@ -32,7 +32,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		garbled[n.Node] += n.Garbled
 		o.Calls.Reused += n.Reused
 	}
-	ballot.Concluded = c.conclude(last)
+	ballot.Concluded = c.conclude(&s.ask.Question, s.ask.Seed, last)
 	v := c.spec.Rule.Decide(ballot.Without(c.mute))
 	o.Status, o.Reason, o.Votes = v.Status, v.Reason, v.Votes
 	if why, cut := cutOff[result.Stopped]; cut {
@@ -54,6 +54,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		o.Members = append(o.Members, c.member(i, seat, s.accounts[i], garbled[i], shown.of(ballot.First[i]), shown.of(ballot.Final[i])))
 	}
 	o.Rounds = c.rounds(s.opinions, shown)
+	o.Panel = c.panel(&s.ask.Question, s.ask.Seed, v.Answer, last, shown)
 	o.Money = c.bill(s.accounts)
 	o.Cost = o.Money.Cost()
 	return o

@@ -14,7 +14,7 @@ const (
 	Plurality     = "plurality"     // more seats than any other answer
 	Majority      = "majority"      // more than half of all seats
 	Supermajority = "supermajority" // at least two thirds of all seats
-	ByProtocol    = "protocol"      // the protocol's own last step, where it has one (protocol.Concluding)
+	ByProtocol    = "protocol"      // the protocol's own last step, where it has one (protocol.Concluding, protocol.Accepting)
 )
 
 var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}
@@ -40,11 +40,11 @@ type Vote struct {
 	Independent int          `json:"independent"` // members that gave it in round 0
 }
 
-// Ballot is what the rule counts: first and final answers, by seat.
+// Ballot is what the rule counts: final answers, by seat, and first ones, of whomever.
 type Ballot struct {
 	Seats        []string
 	First, Final []synod.Answer
-	Concluded    synod.Answer // what the protocol's own last step makes of the end; only ByProtocol looks at it
+	Concluded    Conclusion // only ByProtocol looks at it
 }
 
 // Validate reports a rule that does not exist or cannot be met.
@@ -53,7 +53,7 @@ func (r Rule) Validate(seats int) error {
 		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames), strings.Join(ruleNames, ", "))
 	}
 	if r.Support < 0 || r.Support > seats {
-		return fmt.Errorf("rule: support is %d; it must be between 0 and the number of seats, %d", r.Support, seats)
+		return fmt.Errorf("rule: support is %d; it must be between 0 and the number of seats that answer independently, %d", r.Support, seats)
 	}
 	return nil
 }
@@ -89,6 +89,10 @@ func (r Rule) Decide(b Ballot) Verdict {
 	n := len(b.Seats)
 	votes, quorum := r.need(n)
 	switch {
+	case r.Name == ByProtocol && b.Concluded.Lacking:
+		v.Status, v.Reason = Degraded, b.Concluded.Why
+	case r.Name == ByProtocol && b.Concluded.Signed:
+		r.concluded(&v, b)
 	case live < quorum:
 		v.Status = Degraded
 		v.Reason = fmt.Sprintf("only %d of %d seats have an answer; %s takes %d", live, n, r.Name, quorum)
@@ -139,15 +143,16 @@ func count(b Ballot) []Vote {
 
 // concluded is the verdict where the protocol's own last step decides.
 func (r Rule) concluded(v *Verdict, b Ballot) {
-	i := slices.IndexFunc(v.Votes, func(vote Vote) bool { return vote.Answer == b.Concluded })
+	why := b.Concluded.Why
+	i := slices.IndexFunc(v.Votes, func(vote Vote) bool { return vote.Answer == b.Concluded.Answer })
 	switch {
 	case i < 0:
-		v.Status, v.Reason = Undecided, "the protocol's own last step comes to no answer"
+		v.Status, v.Reason = Undecided, cmp.Or(why, "the protocol's own last step comes to no answer")
 	case v.Votes[i].Independent < r.Support:
 		v.Status = Undecided
 		v.Reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support takes %d", v.Votes[i].Independent, r.Support)
 	default:
-		v.Status, v.Answer = Agreed, b.Concluded
-		v.Reason = fmt.Sprintf("the protocol's own last step comes to it; %d of %d seats end on it", len(v.Votes[i].Seats), len(b.Seats))
+		v.Status, v.Answer = Agreed, b.Concluded.Answer
+		v.Reason = cmp.Or(why, fmt.Sprintf("the protocol's own last step comes to it; %d of %d seats end on it", len(v.Votes[i].Seats), len(b.Seats)))
 	}
 }

@@ -27,6 +27,14 @@ func (c *Council) signers(seed uint64) book {
 	return sign.NewSymbolic(seed, len(c.seats))
 }
 
+// verifier checks the signatures of one question; nil for a protocol that signs nothing.
+func (c *Council) verifier(q *synod.Question, seed uint64) synod.Verifier {
+	if keys := c.signers(seed); keys != nil {
+		return keys.Signer(0, runID(q, seed))
+	}
+	return nil
+}
+
 // runID is what signatures of one question are bound to.
 func runID(q *synod.Question, seed uint64) string {
 	return fmt.Sprintf("%d %q %q", seed, q.ID, q.Text)

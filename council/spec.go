@@ -31,7 +31,7 @@ type Spec struct {
 	Exact    string            `yaml:"exact" json:"exact" jsonschema:"enum=,enum=paper,description=paper: no reuse and no early stop; the paper's parsers and sampling."`
 	Graph    Params            `yaml:"graph" json:"graph" jsonschema:"description=family with its parameters; or edges; or file."`
 	F        int               `yaml:"f" json:"f" jsonschema:"minimum=0,description=The bound F on Byzantine neighbours of a member."`
-	Rule     Rule              `yaml:"rule" json:"rule" jsonschema:"description=How final answers become a decision."`
+	Rule     Rule              `yaml:"rule" json:"rule" jsonschema:"description=How final answers become a decision. Without a name: majority, or the protocol's own where its members reply to a user."`
 	Prompts  string            `yaml:"prompts,omitempty" json:"prompts,omitempty" jsonschema:"description=A folder of NAME.tmpl files that replace the protocol's prompts."`
 	Models   map[string]Params `yaml:"models" json:"models" jsonschema:"description=Models by name: provider and its settings."`
 	Seats    []SeatSpec        `yaml:"seats" json:"seats" jsonschema:"description=Who sits where; in order."`
@@ -66,7 +66,6 @@ func Default() Spec {
 		Protocol: Params{"name": "sac"},
 		Graph:    Params{"family": "complete"},
 		F:        1,
-		Rule:     Rule{Name: Majority},
 		Limits:   Limits{Calls: 2000, Tokens: 4_000_000, Deadline: 10 * time.Minute},
 	}
 }

@@ -18,7 +18,7 @@ import (
 type Summary struct {
 	Head    Head
 	Replies Replies // status, calls and tokens; not what they said
-	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, a panel's answers, and what was reused; not scores
+	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, a panel's answers and signature, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 }
 
@@ -111,7 +111,9 @@ func (s *Summary) note(raw []byte) error {
 			Dropped    []synod.NodeID `json:"dropped"`
 			Vote       synod.Vote     `json:"vote"`
 			Panel      *struct {
-				Answers []synod.PanelAnswer `json:"answers"`
+				Answers   []synod.PanelAnswer `json:"answers"`
+				Signature []byte              `json:"signature"`
+				Undecided string              `json:"undecided"`
 			} `json:"panel"`
 			Reused int `json:"reused"`
 		} `json:"opinion"`
@@ -121,8 +123,8 @@ func (s *Summary) note(raw []byte) error {
 	}
 	if o := l.Opinion; o != nil {
 		note := Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Vote: o.Vote, Reused: o.Reused}}
-		if o.Panel != nil {
-			note.Panel = &synod.Panel{Answers: o.Panel.Answers}
+		if p := o.Panel; p != nil {
+			note.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
 		}
 		s.Noted = append(s.Noted, note)
 	}

@@ -125,7 +125,7 @@ func nullable(a synod.Answer) any {
 // decided tells what the council decided, and how that was graded. What is not
 // decided, or cannot be read, is neither right nor wrong and has no score.
 func (t *telling) decided() {
-	v := t.x.decide(t.res.Rounds, t.run.Opinions())
+	v := t.x.decide(&t.run.Head, t.res.Rounds, t.run.Opinions())
 	status, reason := v.Status, v.Reason
 	if t.run.End.Stopped == sim.Stalled {
 		status, reason = "undecided", "the run stalled before every member had finished"

@@ -64,8 +64,8 @@ type Run struct {
 	Items    []task.Record
 	Prices   llm.Prices // what a report and an estimate reckon with; nil: Published
 	dir      string
-	conclude func([]synod.Opinion) synod.Answer // nil: the rule counts seats
-	ending   protocol.Ending                    // nil: runs of the protocol end in no named ways
+	conclude func(*synod.Question, uint64, []synod.Opinion) council.Conclusion // nil: the rule counts seats
+	ending   protocol.Ending                                                   // nil: runs of the protocol end in no named ways
 }
 
 // Dir is the folder.

@@ -62,7 +62,7 @@ func (r *Run) result(j job) (*result, error) {
 	}
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	res.verdict = r.decide(res.Rounds, run.Noted)
+	res.verdict = r.decide(&run.Head, res.Rounds, run.Noted)
 	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
 	res.Live = res.verdict.Status != council.Degraded && !res.stalled
 	for _, n := range run.Noted {
@@ -125,13 +125,13 @@ func (r *Run) concluding() error {
 	}
 	spec, err := r.Spec()
 	if err == nil {
-		r.conclude, err = council.Conclusion(spec)
+		r.conclude, err = council.Concluder(spec)
 	}
 	return err
 }
 
 // decide applies the run's rule again.
-func (r *Run) decide(rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
+func (r *Run) decide(head *journal.Head, rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
 	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
 	for _, s := range r.Seats {
 		b.Seats = append(b.Seats, s.ID)
@@ -146,7 +146,7 @@ func (r *Run) decide(rounds [][]synod.Answer, noted []journal.Noted) council.Ver
 				last[n.Node] = n.Opinion
 			}
 		}
-		b.Concluded = r.conclude(last)
+		b.Concluded = r.conclude(&head.Question, head.Seed, last)
 	}
 	mute := make([]bool, len(r.Seats))
 	for i, s := range r.Seats {

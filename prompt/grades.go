@@ -2,6 +2,8 @@ package prompt
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,23 +15,41 @@ import (
 // each of synod.Criteria, perhaps "reasoning", and nothing else. What misses a
 // criterion, has one twice, one more, or one out of its range gives no marks.
 func GradesOf(r *synod.Reply) (synod.Grades, bool) {
-	if r.Status != synod.OK {
-		return synod.Grades{}, false
+	g, err := gradesOf(r)
+	return g, err == nil
+}
+
+// NoGrades says, for people and in our words only, why GradesOf reads nothing; "" if
+// it does.
+func NoGrades(r *synod.Reply) string {
+	if _, err := gradesOf(r); err != nil {
+		return err.Error()
 	}
-	if r.Typed {
-		if r.Grades == nil || !r.Grades.Valid() {
-			return synod.Grades{}, false
-		}
-		return *r.Grades, true
+	return ""
+}
+
+func gradesOf(r *synod.Reply) (synod.Grades, error) {
+	switch {
+	case r.Status != synod.OK:
+		return synod.Grades{}, fmt.Errorf("the call failed (%s)", r.Status)
+	case !r.Typed:
+		return readGrades(r.Text)
+	case r.Grades == nil:
+		return synod.Grades{}, errors.New("there are no marks")
 	}
-	return ReadGrades(r.Text)
+	return *r.Grades, inRange(r.Grades)
 }
 
 // ReadGrades reads marks as GradesOf does.
-func ReadGrades(text string) (g synod.Grades, ok bool) {
+func ReadGrades(text string) (synod.Grades, bool) {
+	g, err := readGrades(text)
+	return g, err == nil
+}
+
+func readGrades(text string) (g synod.Grades, err error) {
 	body, wants := jsonObject(spoken(text))
-	if !wants {
-		return g, false
+	if !wants || count(body) < 0 {
+		return g, errors.New("it is no JSON object")
 	}
 	want := 0
 	if _, has := member(body, "reasoning"); has {
@@ -38,19 +58,35 @@ func ReadGrades(text string) (g synod.Grades, ok bool) {
 	for i, name := range synod.Criteria() {
 		v, has := member(body, name)
 		if !has || len(v) == 0 || v[0] == '"' {
-			return synod.Grades{}, false
+			return synod.Grades{}, fmt.Errorf("%s is missing, no number, or stands twice", name)
 		}
 		x, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return synod.Grades{}, false
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return synod.Grades{}, fmt.Errorf("%s is no number", name)
 		}
 		g[i] = x + 0 // -0 becomes 0
 		want++
 	}
-	if !g.Valid() || count(body) != want {
-		return synod.Grades{}, false
+	if err := inRange(&g); err != nil {
+		return synod.Grades{}, err
 	}
-	return g, true
+	if count(body) != want {
+		return synod.Grades{}, errors.New("it has more than the five marks")
+	}
+	return g, nil
+}
+
+// inRange names the first mark that is not in its range.
+func inRange(g *synod.Grades) error {
+	if g.Valid() {
+		return nil
+	}
+	for i, x := range g {
+		if !(x >= 0 && x <= synod.MaxGrade) { // NaN too
+			return fmt.Errorf("%s is %v, outside 0 to %d", synod.Criteria()[i], x, synod.MaxGrade)
+		}
+	}
+	return nil
 }
 
 // count is how many keys a well-formed object has.

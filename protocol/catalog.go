@@ -62,6 +62,31 @@ type Concluding interface {
 	Conclude(last []synod.Opinion) synod.Answer
 }
 
+// Accepting is implemented by a protocol whose members reply to a user, who takes
+// an answer on enough of their signed replies. It is then the default rule of its
+// councils, under the name "protocol".
+type Accepting interface {
+	// Accept is what a user makes of the last opinions, by seat: an answer, None if
+	// there is none. enough reports that as many signed replies came as it takes; why
+	// says it all for people.
+	Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool, why string)
+	// Replied reports that a seat has signed the answer that it holds.
+	Replied(seat synod.NodeID, last *synod.Opinion, check synod.Verifier) bool
+}
+
+// Recording is implemented by a protocol whose members keep a record that a third
+// party can check (synod.Panel).
+type Recording interface {
+	// Verify checks the opinion of a seat that has a Panel, against the keys of the run.
+	Verify(self synod.NodeID, o *synod.Opinion, q *synod.Question, cast []synod.Role, f int, check synod.Verifier) error
+}
+
+// Answering is implemented by a protocol in which other seats give an independent
+// answer in round 0 than have a vote.
+type Answering interface {
+	Answers(seat synod.NodeID, cast []synod.Role) bool
+}
+
 // Suiting is implemented by a protocol that not every cast can play with every
 // bound f.
 type Suiting interface {

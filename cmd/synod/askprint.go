@@ -55,17 +55,23 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if len(o.Votes) > 0 {
-		parts[0] = fmt.Sprintf("%s %d/%d after %s", o.Status, len(o.Votes[0].Seats), len(o.Members), rounds(len(o.Rounds)-1))
+		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o), rounds(len(o.Rounds)-1))
 		parts = append(parts, fmt.Sprintf("first given independently by %d", o.Votes[0].Independent))
 	}
-	if o.Bound.Guarantee == council.None {
+	switch {
+	case o.Panel != nil:
+		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine evaluators (claim %s)", o.Bound.F, o.Bound.Guarantee))
+	case o.Bound.Guarantee == council.None:
 		parts = append(parts, fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R))
-	} else {
+	default:
 		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)", o.Bound.F, o.Bound.R, o.Bound.Guarantee))
 	}
 	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned), fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
+	for _, line := range panel(o.Panel) {
+		fmt.Fprintln(w, line)
+	}
 	labels(cmd, o)
 	if o.Status != council.Degraded { // else the error says it
 		for _, line := range unwell(o) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"synod.dev/synod"
 	"synod.dev/synod/llm/llmtest"
 	"synod.dev/synod/llm/models"
 )
@@ -74,6 +75,9 @@ func misbehaviours() (opts []llmtest.Option) {
 // 0.9 and others 0.2.
 func stubborn(c llmtest.Call) string {
 	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz-")
+	if strings.Contains(string(c.Body), synod.Criteria()[0]) {
+		return marked(c, mine)
+	}
 	if !c.Scoring() {
 		return `{"reasoning":"","answer":"` + mine + `"}`
 	}

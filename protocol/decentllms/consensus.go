@@ -16,13 +16,23 @@ import (
 // judge is phase 3: Eq. 1 for every answer, over the marks that all honest
 // evaluators hold alike.
 func (m *member) judge(answers []answered, all []marked) *synod.Panel {
-	record := &synod.Panel{}
+	record := &synod.Panel{Withheld: m.why}
+	whole := m.p.score(record, answers, all, m.Me.Seat().F)
+	record.Salt = m.salt(whole)
+	m.suspect(record)
+	return record
+}
+
+// score puts answers and marks on record, and the totals of the whole marks. An
+// evaluator without marks spends the budget f, be it hostile or unable: of the rest
+// at most f less those are hostile. More of them than f are more faults than the
+// council was made for.
+func (p *DecentLLMs) score(record *synod.Panel, answers []answered, all []marked, f int) (whole []marked) {
 	for _, a := range answers {
 		record.Answers = append(record.Answers, a.PanelAnswer)
 	}
-	var whole []marked
 	for _, x := range all {
-		g := synod.PanelGrades{By: x.by, Bottom: x.bottom, Signature: x.signature}
+		g := synod.PanelGrades{By: x.by, Bottom: x.bottom, Value: x.value, Signature: x.signature}
 		if x.bottom == "" {
 			whole = append(whole, x)
 			for _, i := range x.indexes(answers) {
@@ -31,22 +41,17 @@ func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 		}
 		record.Grades = append(record.Grades, g)
 	}
-	m.score(answers, whole, record)
-	record.Salt = m.salt(whole)
-	m.suspect(record)
-	return record
+	if lost := len(all) - len(whole); lost > f {
+		record.Undecided = fmt.Sprintf("%d of %d evaluators gave no marks; f is %d", lost, len(all), f)
+	} else {
+		p.total(record, answers, whole, f-lost)
+	}
+	return whole
 }
 
-// score aggregates the whole marks of every answer. An evaluator without marks
-// spends the budget f, be it hostile or unable: of the rest at most f less those
-// are hostile. More of them than f are more faults than the council was made for.
-func (m *member) score(answers []answered, whole []marked, record *synod.Panel) {
-	f := m.Me.Seat().F - (len(record.Grades) - len(whole))
-	if f < 0 {
-		record.Undecided = fmt.Sprintf("%d of %d evaluators gave no marks; f is %d", len(record.Grades)-len(whole), len(record.Grades), m.Me.Seat().F)
-		return
-	}
-	aggregate, _ := robust.Find(m.p.Aggregate) // Validate has found it
+// total aggregates the marks of every answer, at most f of them hostile.
+func (p *DecentLLMs) total(record *synod.Panel, answers []answered, whole []marked, f int) {
+	aggregate, _ := robust.Find(p.Aggregate) // Validate has found it
 	var w robust.Workspace
 	for i := range answers {
 		if answers[i].Bottom != "" {
@@ -93,29 +98,29 @@ func (m *member) suspect(record *synod.Panel) {
 
 // best is the answer with the highest total; of equal ones the one whose hash with
 // the salt is the largest.
-func (m *member) best(record *synod.Panel) (best synod.Answer, from []synod.NodeID) {
+func best(record *synod.Panel) (top synod.Answer, from []synod.NodeID) {
 	if record.Undecided != "" {
 		return synod.None, nil
 	}
-	top, hash := -1.0, []byte(nil)
+	most, hash := -1.0, []byte(nil)
 	for _, a := range record.Answers {
 		if a.Total == nil {
 			continue
 		}
 		h := salted(a.Answer, record.Salt)
-		if cmp.Or(cmp.Compare(*a.Total, top), bytes.Compare(h, hash)) > 0 {
-			top, hash, best = *a.Total, h, a.Answer
+		if cmp.Or(cmp.Compare(*a.Total, most), bytes.Compare(h, hash)) > 0 {
+			most, hash, top = *a.Total, h, a.Answer
 		}
 	}
 	for _, a := range record.Answers {
-		if a.Bottom == "" && a.Answer == best {
+		if a.Bottom == "" && a.Answer == top {
 			from = append(from, a.Of)
 		}
 	}
-	if best == synod.None {
+	if top == synod.None {
 		record.Undecided = "no worker gave an answer"
 	}
-	return best, from
+	return top, from
 }
 
 func salted(a synod.Answer, salt []byte) []byte {

@@ -160,8 +160,8 @@ func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 	answers := m.hear()               // 1) answer generation
 	marks := m.evaluate(answers)      // 2) evaluation
 	record := m.judge(answers, marks) // 3) robust score consensus
-	best, of := m.best(record)        // the best answer, by salted hash among equals
-	return m.reply(best, of, record)
+	top, of := best(record)           // the best answer, by salted hash among equals
+	return m.reply(top, of, record)
 }
 
 //go:embed prompts/*.tmpl

@@ -84,7 +84,7 @@ func b2i(b bool) int {
 // said is all of a record that honest evaluators must hold alike.
 func said(h kept) string {
 	p := *h.Panel
-	p.Signature, p.Suspects, p.Unsafe = nil, nil, false
+	p.Signature, p.Suspects, p.Unsafe, p.Withheld = nil, nil, false, ""
 	b, _ := json.Marshal(p)
 	return string(b)
 }

@@ -20,6 +20,7 @@ type member struct {
 	nonce   [nonceSize]byte
 	first   *broadcast.Outcome // of the answers
 	second  *broadcast.Outcome // of the marks
+	why     string             // why this evaluator has no marks to give
 }
 
 // answered is a worker's answer as every honest evaluator holds it, and as it was
@@ -34,6 +35,7 @@ type answered struct {
 type marked struct {
 	by        synod.NodeID
 	bottom    string
+	value     []byte
 	signature []byte
 	marks
 }
@@ -83,31 +85,31 @@ func (m *member) hear() []answered {
 	answers := make([]answered, 0, len(m.workers))
 	for _, d := range m.first.Deliveries {
 		if seat.Cast[d.Sender] == Worker {
-			answers = append(answers, m.read(d))
+			answers = append(answers, m.p.read(seat.Question, d))
 		}
 	}
 	return answers
 }
 
 // read is a delivered answer, or why it is ⊥.
-func (m *member) read(d broadcast.Delivery) (a answered) {
+func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) {
 	a.Of = d.Sender
 	if a.Bottom = bottom(d); a.Bottom != "" {
 		return a
 	}
-	a.Signature = d.Word.Signature
+	a.Value, a.Signature = d.Word.Value, d.Word.Signature
 	var r synod.Response
 	if r.UnmarshalBinary(d.Word.Value) != nil {
 		a.Bottom = "unreadable"
 		return a
 	}
-	canonical, ok := prompt.Canonical(m.Me.Seat().Question, string(r.Answer))
+	canonical, ok := prompt.Canonical(q, string(r.Answer))
 	if !ok {
 		a.Bottom = "unreadable"
 		return a
 	}
 	a.Answer, a.surface = canonical, prompt.Clean(string(r.Answer), maxAnswer)
-	a.rationale = prompt.Clean(r.Rationale, m.p.Rationale)
+	a.rationale = prompt.Clean(r.Rationale, p.Rationale)
 	return a
 }
 
@@ -128,21 +130,26 @@ func (m *member) evaluate(answers []answered) []marked {
 	seat := m.Me.Seat()
 	var word []byte
 	if own, ok := m.grade(answers); ok {
-		word = own.encode()
+		word, m.why = own.encode(), ""
 	}
 	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F), word)
 	var all []marked
 	for _, d := range m.second.Deliveries {
-		x := marked{by: d.Sender, bottom: bottom(d)}
-		if x.bottom == "" {
-			x.signature = d.Word.Signature
-			if x.decode(d.Word.Value, answers) != nil {
-				x.bottom = "unreadable"
-			}
-		}
-		all = append(all, x)
+		all = append(all, mark(d, answers))
 	}
 	return all
+}
+
+// mark is the delivered marks of an evaluator, or why they are ⊥.
+func mark(d broadcast.Delivery, answers []answered) marked {
+	x := marked{by: d.Sender, bottom: bottom(d)}
+	if x.bottom == "" {
+		x.value, x.signature = d.Word.Value, d.Word.Signature
+		if x.decode(d.Word.Value, answers) != nil {
+			x.bottom = "unreadable"
+		}
+	}
+	return x
 }
 
 func (m *member) grade(answers []answered) (own marks, ok bool) {
@@ -172,6 +179,9 @@ func (m *member) grade(answers []answered) (own marks, ok bool) {
 				m.Failed++
 			default:
 				m.Garbled++
+			}
+			if !read {
+				m.why = prompt.NoGrades(reply)
 			}
 		}
 	}

@@ -1,0 +1,159 @@
+package council_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm/llmtest"
+)
+
+const jury = `
+protocol: {name: decentllms}
+f: %d
+%s
+models:
+  good: {provider: simulated, ability: 1, noise: 0.2}
+seats:
+  - {id: w, model: good, count: 3, role: worker}
+  - {id: e, model: good, count: %d, role: evaluator}
+`
+
+// [I-DL-3] The user accepts on f+1 identical signed replies, by default and no
+// sooner: whichever evaluators' replies are forged, unsigned, or signed by another
+// or in another run, the answer stands as long as f+1 good ones are left.
+func TestIDL3UserAccepts(t *testing.T) {
+	for _, size := range [][2]int{{0, 2}, {1, 3}, {1, 4}, {2, 5}, {2, 6}} {
+		f, n := size[0], size[1]
+		spec, err := council.Parse(fmt.Appendf(nil, jury, f, "", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "j.jsonl")
+		o := decide(t, convene(t, fmt.Sprintf(jury, f, "", n)), council.Ask{Question: sum, Seed: 7, Journal: path})
+		if o.Status != council.Agreed || *o.Answer != "42" || o.Rule.Name != council.ByProtocol || !strings.Contains(o.Reason, fmt.Sprintf("f+1 = %d identical", f+1)) {
+			t.Fatalf("f = %d of %d: %s, %v, %+v", f, n, o.Status, o.Reason, o.Rule)
+		}
+		run, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accept, err := council.Concluder(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := make([]synod.Opinion, 3+n)
+		for _, noted := range run.Opinions() {
+			last[noted.Node] = noted.Opinion
+		}
+		for spoilt := range 1 << n {
+			for way := range 4 {
+				end, good := spoil(last, spoilt, way), n
+				for i := range n {
+					good -= spoilt >> i & 1
+				}
+				c := accept(&run.Head.Question, 7, end)
+				if (c.Answer == "42") != (good > f) || c.Answer != "42" && c.Answer != synod.None || c.Lacking != (good <= f) {
+					t.Errorf("f = %d of %d, %b spoilt in way %d: %+v", f, n, spoilt, way, c)
+				}
+			}
+		}
+		if c := accept(&run.Head.Question, 8, last); c.Answer != synod.None || !c.Lacking {
+			t.Errorf("replies of one run are accepted in another: %+v", c)
+		}
+	}
+}
+
+// spoil takes the signature from the replies of some evaluators in one of four ways.
+func spoil(last []synod.Opinion, which, way int) []synod.Opinion {
+	end := slices.Clone(last)
+	for i := range end[3:] {
+		if which>>i&1 == 0 {
+			continue
+		}
+		o := &end[3+i]
+		p := *o.Panel
+		switch o.Panel = &p; way {
+		case 0: // another answer under the same signature
+			o.Answer = "41"
+		case 1: // no signature
+			p.Signature = nil
+		case 2: // no record
+			o.Panel = nil
+		default: // another's signature
+			p.Signature = last[3+(i+1)%(len(last)-3)].Panel.Signature
+		}
+	}
+	return end
+}
+
+// [DE-1] An answer's independent support is of workers, though they have no vote.
+func TestPanelSupport(t *testing.T) {
+	for k := range 4 {
+		o := decide(t, convene(t, fmt.Sprintf(jury, 1, fmt.Sprintf("rule: {support: %d}", k), 4)), council.Ask{Question: sum, Seed: 7})
+		if o.Votes[0].Independent != 3 || len(o.Votes[0].Seats) != 4 || o.Status != council.Agreed || o.Rule.Name != council.ByProtocol {
+			t.Errorf("support %d: %s, %+v", k, o.Reason, o.Votes)
+		}
+	}
+	_, err := council.Parse(fmt.Appendf(nil, jury, 1, "rule: {support: 4}", 4))
+	if err == nil || !strings.Contains(err.Error(), "that answer independently, 3") {
+		t.Errorf("support of more workers than there are: %v", err)
+	}
+	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)), council.Ask{Question: sum, Seed: 7})
+	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority || !strings.Contains(o.Reason, "supermajority takes 3") {
+		t.Errorf("an explicit rule: %s", o.Reason)
+	}
+}
+
+// [DL-7] Whoever has the journal can check a decision: prompt, answers, marks and
+// real signatures. What was changed afterwards is found.
+func TestLedger(t *testing.T) {
+	stub := llmtest.Start(t, func(c llmtest.Call) string {
+		if strings.Contains(string(c.Body), synod.Criteria()[0]) {
+			return `{"factual_contradiction": 20, "factual_fabrication": 19, "instruction_inconsistency": 18, "context_inconsistency": 17, "logical_inconsistency": 16}`
+		}
+		return `{"reasoning": "as it is", "answer": "42"}`
+	})
+	text := strings.Replace(fmt.Sprintf(jury, 1, "", 3), "{provider: simulated, ability: 1, noise: 0.2}", fmt.Sprintf("{provider: openai, url: %q, model: m}", stub.URL), 1)
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	o := decide(t, convene(t, text), council.Ask{Question: sum, Seed: 7, Journal: path})
+	run, err := journal.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := council.Verify(run, run.Opinions()); n != 3 || err != nil || o.Status != council.Agreed {
+		t.Fatalf("%d records hold: %v; %s", n, err, o.Reason)
+	}
+	if o.Panel.Evaluators[0].Scores["w1"] != (synod.Grades{20, 19, 18, 17, 16}) || *o.Panel.Answers[0].Total < 89.9 {
+		t.Errorf("panel %+v", o.Panel)
+	}
+	for what, change := range map[string]func(o *synod.Opinion){
+		"the reply":              func(o *synod.Opinion) { o.Answer = "41" },
+		"an answer":              func(o *synod.Opinion) { o.Panel.Answers[1].Answer = "41" },
+		"a mark":                 func(o *synod.Opinion) { o.Panel.Grades[2].Grades[0][4]++ },
+		"a total":                func(o *synod.Opinion) { *o.Panel.Answers[0].Total++ },
+		"what a worker signed":   func(o *synod.Opinion) { o.Panel.Answers[1].Value[9] ^= 1 },
+		"what an evaluator did":  func(o *synod.Opinion) { o.Panel.Grades[0].Value[20] ^= 1 },
+		"a worker's signature":   func(o *synod.Opinion) { o.Panel.Answers[1].Signature[63] ^= 1 },
+		"whose signature it is":  func(o *synod.Opinion) { o.Panel.Answers[1].Signature = o.Panel.Answers[0].Signature },
+		"who is ⊥":               func(o *synod.Opinion) { o.Panel.Grades[1].Bottom = "silent" },
+		"the reply's signature":  func(o *synod.Opinion) { o.Panel.Signature = nil },
+		"that there is no reply": func(o *synod.Opinion) { o.Panel.Undecided = "tired" },
+	} {
+		again, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noted := again.Opinions()
+		i := slices.IndexFunc(noted, func(n journal.Noted) bool { return n.Panel != nil })
+		change(&noted[i].Opinion)
+		if n, err := council.Verify(again, noted); err == nil || n != 0 {
+			t.Errorf("%s was changed, and %d records hold", what, n)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package decentllms
+
+import (
+	"slices"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/sign"
+)
+
+// [DL-7] [I-DL-3] What the user makes of seven evaluators' replies, f = 2: "A" is a
+// signed reply of A, "-" a signed reply of no decision, "." one that is not signed.
+func TestDL3Accept(t *testing.T) {
+	cast := append(slices.Repeat([]synod.Role{Worker}, 2), slices.Repeat([]synod.Role{Evaluator}, 7)...)
+	keys := sign.NewSymbolic(1, len(cast))
+	for replies, want := range map[string]struct {
+		answer synod.Answer
+		enough bool
+		why    string
+	}{
+		"AAAAAAA": {"A", true, "7 of 7 evaluators reply with it, signed; the user takes f+1 = 3 identical ones"},
+		"AAA....": {"A", true, "3 of 7 evaluators reply with it, signed; the user takes f+1 = 3 identical ones"},
+		"AAABBCD": {"A", true, "3 of 7 evaluators reply with it, signed; the user takes f+1 = 3 identical ones"},
+		"AA.....": {"", false, "only 2 of 7 evaluators sent a signed reply; f+1 = 3 are needed"},
+		"AABBCCD": {"", true, "no f+1 = 3 of 7 signed replies are identical: more than f = 2 evaluators err, or rounds were too short"},
+		"AAABBB.": {"", true, "two replies have f+1 = 3 signatures: more than f = 2 evaluators err, or rounds were too short"},
+		"-----AA": {"", true, "5 evaluators reply, signed, that there is no decision: no marks"},
+	} {
+		last := make([]synod.Opinion, len(cast))
+		for i := range last[2:] {
+			o, id := &last[2+i], synod.NodeID(2+i)
+			if replies[i] == '.' {
+				*o = synod.Opinion{Answer: "A", Panel: &synod.Panel{Signature: keys.Signer(id, run).Sign(ReplyBytes("B"))}}
+				continue
+			}
+			o.Panel = &synod.Panel{}
+			if o.Answer = synod.Answer(replies[i]); o.Answer == "-" {
+				o.Answer, o.Panel.Undecided = synod.None, "no marks"
+			}
+			o.Panel.Signature = keys.Signer(id, run).Sign(ReplyBytes(o.Answer))
+		}
+		a, enough, why := New().Accept(last, cast, 2, keys.Verifier(run))
+		if a != want.answer || enough != want.enough || why != want.why {
+			t.Errorf("%s: %q, %v, %s", replies, a, enough, why)
+		}
+	}
+}
