@@ -120,7 +120,7 @@ func TestDelimiterForgerPages(t *testing.T) {
 				}
 			}
 			rapid.Check(t, func(rt *rapid.T) {
-				for range 6 {
+				for range 5 {
 					mixture(rt, b, name, lines, &tried)
 				}
 			})

@@ -122,7 +122,7 @@ func honestly(seed uint64, right synod.Answer) func(synod.NodeID, *synod.Prompt)
 // all marks and not the geometric median; with more than half of the evaluators in
 // the cartel it takes that too: the liars do bite, and the bound is where they do.
 func TestCartelAndNumberAlterer(t *testing.T) {
-	const trials = 100
+	const trials = 40
 	captured := map[string]int{}
 	for seed := range uint64(trials) {
 		for size := range 5 {
@@ -185,7 +185,7 @@ func TestAdvertiser(t *testing.T) {
 // seen) a thousand wordings win nearly every tie; where it is fixed after answers
 // were committed they win no more than one in two.
 func TestHashGrinder(t *testing.T) {
-	const trials = 400
+	const trials = 200
 	won := map[string]int{}
 	for seed := range uint64(trials) {
 		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed, marks: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}

@@ -2,6 +2,7 @@ package adversary_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"testing"
 
@@ -9,6 +10,11 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
+)
+
+var (
+	trials    = flag.Int("trials", 120, "questions to each simulated council")
+	firstSeed = flag.Uint64("seed", 11, "of the first question")
 )
 
 // captures asks a council of simulated members n sums and returns in how many it
@@ -91,24 +97,24 @@ const (
 // and the median of totals hardly. Above the bound both always do, and so does one
 // member that decides alone.
 func TestCaptureRates(t *testing.T) {
-	const n, seed = 300, 11
+	n, seed := *trials, *firstSeed
 	for _, c := range []struct {
 		what      string
 		file      string
 		least, up float64 // the interval lies between
 	}{
-		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0), 0, 0.03},
+		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0), 0, 0.06},
 		{"middling judges, cartel of 3, geometric-median", panelFile("geometric-median", middling, "number-alterer", 3), 0.2, 0.6},
-		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0, 0.04},
-		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0, 0.03},
-		{"sharp judges, cartel of 3, median-total", panelFile("median-total", sharp, "number-alterer", 3), 0, 0.03},
-		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0, 0.03},
+		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0, 0.06},
+		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0, 0.06},
+		{"sharp judges, cartel of 3, median-total", panelFile("median-total", sharp, "number-alterer", 3), 0, 0.06},
+		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0, 0.06},
 		{"sharp judges, cartel of 4, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 4), 0.9, 1},
 		{"sharp judges, cartel of 4, median-total", panelFile("median-total", sharp, "number-alterer", 4), 0.9, 1},
 		{"single, the liar alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: 1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
 	} {
 		r := captures(t, n, c.file, seed)
-		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value, 100*r.Low, 100*r.High, r.N, seed, seed+n-1)
+		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value, 100*r.Low, 100*r.High, r.N, seed, seed+uint64(n)-1)
 		if r.Low < c.least || r.High > c.up {
 			t.Errorf("%s: captured in %.3f [%.3f, %.3f]; want within [%v, %v]", c.what, r.Value, r.Low, r.High, c.least, c.up)
 		}
