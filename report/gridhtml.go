@@ -55,6 +55,7 @@ type gridHead struct {
 	*Grid
 	Label   string
 	Who     string
+	Many    bool // the table is folded, or plots would be far away
 	Columns []string
 	Lines   []gridLine
 	Below   []string
@@ -71,7 +72,7 @@ type gridValue struct{ Value, Interval, N string }
 // head is what stands above the plots.
 func (g *Grid) head() gridHead {
 	shown := g.columns()
-	h := gridHead{Grid: g, Label: g.label(), Who: strings.TrimPrefix(g.who(), "members: "), Below: g.below()}
+	h := gridHead{Grid: g, Label: g.label(), Who: strings.TrimPrefix(g.who(), "members: "), Many: len(g.Cells) > mostCells, Below: g.below()}
 	for _, c := range shown {
 		h.Columns = append(h.Columns, c.says)
 	}

@@ -91,7 +91,7 @@ func TestGridPageWithout(t *testing.T) {
 	if err := gridOf(nil, cells...).Write(&b, "html", false); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "synod bench report FOLDER/cells/c40 --plots") {
+	if strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "synod bench report FOLDER/cells/c40 --plots") || !strings.Contains(b.String(), "All 41 as a table") {
 		t.Error("41 cells are drawn, or nothing says how to have their plots")
 	}
 }

@@ -51,11 +51,16 @@ func graded() *report.Report {
 	return r
 }
 
-func named(plots []report.Plot) (names []string) {
+func named(protocol string, params map[string]any) map[string]any {
+	params["protocol"] = protocol
+	return params
+}
+
+func names(plots []report.Plot) (all []string) {
 	for _, f := range plots {
-		names = append(names, f.Name)
+		all = append(all, f.Name)
 	}
-	return names
+	return all
 }
 
 func byB(b int) map[string]any {
@@ -77,9 +82,11 @@ func TestGridPlotsAreChosen(t *testing.T) {
 		{"one council", []report.Cell{cell("a", r, nil)}, []string{"before-after", "rounds"}},
 		{"two values are no course", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))}, []string{"before-after", "rounds"}},
 		{"three are", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))}, []string{"before-after", "rounds", "faa-by-b"}},
+		{"three protocols, each with a number of its own", []report.Cell{cell("a", r, named("x", byB(0))), cell("b", r, named("y", byB(1))), cell("c", r, named("z", byB(2)))}, []string{"before-after", "rounds"}},
+		{"two of three have no figure", []report.Cell{cell("a", r, byB(0)), cell("b", &report.Report{}, byB(1)), cell("c", &report.Report{}, byB(2))}, []string{"before-after", "rounds"}},
 		{"games", []report.Cell{cell("a", game(), byB(0)), cell("b", game(), byB(1)), cell("c", game(), byB(2))}, []string{"outcomes", "trajectories", "stops", "valid-by-b"}},
 	} {
-		if got := named(gridOf(nil, c.cells...).Plots()); !slices.Equal(got, c.want) {
+		if got := names(gridOf(nil, c.cells...).Plots()); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.says, got, c.want)
 		}
 	}
@@ -87,10 +94,10 @@ func TestGridPlotsAreChosen(t *testing.T) {
 	for b := range 41 {
 		many = append(many, cell(fmt.Sprint(b), r, byB(b)))
 	}
-	if got := named(gridOf(nil, many...).Plots()); !slices.Equal(got, []string{"faa-by-b"}) {
+	if got := names(gridOf(nil, many...).Plots()); !slices.Equal(got, []string{"faa-by-b"}) {
 		t.Errorf("41 cells: %v", got)
 	}
-	if got := named(game().Plots()); !slices.Equal(got, []string{"outcomes", "trajectories", "stops"}) {
+	if got := names(game().Plots()); !slices.Equal(got, []string{"outcomes", "trajectories", "stops"}) {
 		t.Errorf("a single run of games: %v", got)
 	}
 }
@@ -109,7 +116,7 @@ func TestGridPlotsByNumber(t *testing.T) {
 	plots := gridOf(map[string]report.Figure{"valid": {Value: .5, N: 25}}, cells...).Plots()
 	i := slices.IndexFunc(plots, func(f report.Plot) bool { return f.Name == "valid-by-b" })
 	if i < 0 {
-		t.Fatalf("only %v", named(plots))
+		t.Fatalf("only %v", names(plots))
 	}
 	svg, err := plots[i].SVG()
 	if err != nil {

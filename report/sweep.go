@@ -70,8 +70,9 @@ func sweepOf(g *Grid) *sweep {
 }
 
 // sweepBy is the grid as one in which a number is varied: of what else varies as
-// little is kept as tells cells of one number apart. nil where the number takes
-// fewer than three values, or most lines would be single points.
+// little is kept as tells cells of one number apart, and whatever has a name is the
+// same along a line. nil where the number takes fewer than three values, or most
+// lines would be single points.
 func sweepBy(g *Grid, by string, params []string) *sweep {
 	s := &sweep{by: by, cells: g.cells(func(c Cell) bool { _, ok := c.number(by); return ok })}
 	slices.SortStableFunc(s.cells, func(a, b Cell) int {
@@ -89,7 +90,7 @@ func sweepBy(g *Grid, by string, params []string) *sweep {
 	}
 	slices.SortStableFunc(s.key, func(a, b string) int { return cmp.Compare(s.dispensable(a), s.dispensable(b)) })
 	for k := 0; k < len(s.key); {
-		if less := slices.Delete(slices.Clone(s.key), k, k+1); s.unique(less) {
+		if less := slices.Delete(slices.Clone(s.key), k, k+1); s.unique(less) && (s.counts(s.key[k]) || s.follows(s.key[k], less)) {
 			s.key = less
 			continue
 		}
@@ -137,6 +138,25 @@ func (s *sweep) unique(key []string) bool {
 		seen[s.cells[i].line(key)+"\x00"+s.cells[i].value(s.by)] = true
 	}
 	return len(seen) == len(s.cells)
+}
+
+// counts reports whether a parameter is a number, which may follow from the one
+// that is varied.
+func (s *sweep) counts(name string) bool {
+	return !slices.ContainsFunc(s.cells, func(c Cell) bool { _, ok := c.number(name); return !ok })
+}
+
+// follows reports whether a parameter has one value along every line.
+func (s *sweep) follows(name string, key []string) bool {
+	seen := map[string]string{}
+	for i := range s.cells {
+		line, value := s.cells[i].line(key), s.cells[i].value(name)
+		if before, known := seen[line]; known && before != value {
+			return false
+		}
+		seen[line] = value
+	}
+	return true
 }
 
 // line names the line of a cell: the values of a key.

@@ -35,7 +35,8 @@ func sweepPlots(g *Grid) (out []Plot) {
 	}
 	for _, m := range sweptMetrics {
 		cells := slices.DeleteFunc(slices.Clone(s.cells), func(c Cell) bool { return !c.has(m.name) && c.published(m.name) == nil })
-		if !slices.ContainsFunc(cells, func(c Cell) bool { return c.has(m.name) }) {
+		measured := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return !c.has(m.name) })
+		if len(distinct(measured, func(c *Cell) string { return c.value(s.by) })) < 3 {
 			continue
 		}
 		f := Plot{
