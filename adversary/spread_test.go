@@ -1,0 +1,119 @@
+package adversary
+
+import (
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// spread is one broadcast of every sender's answer, some of the parties liars.
+type spread struct {
+	members, outside int // members 0 to members-1 broadcast, unless somebody outside does
+	told             int // the bound that members believe in
+	liars            map[synod.NodeID]Adversary
+	seed             uint64
+}
+
+func (x *spread) group() broadcast.Group {
+	g := broadcast.Group{Protocol: "test/1", Name: "answers", F: x.told, Start: 4, Within: 4, MaxValue: 200}
+	for i := range x.members {
+		g.Members = append(g.Members, synod.NodeID(i))
+	}
+	g.Senders = g.Members
+	if x.outside > 0 {
+		g.Senders = nil
+	}
+	for i := range x.outside {
+		g.Senders = append(g.Senders, synod.NodeID(x.members+i))
+	}
+	return g
+}
+
+// play returns what each honest member delivers, and the verifier of the run.
+func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Verifier) {
+	n := x.members + x.outside
+	keys, g := sign.NewSymbolic(x.seed, n), x.group()
+	held = map[synod.NodeID][]broadcast.Delivery{}
+	machines := make([]synod.Machine, n)
+	for i := range machines {
+		seat := synod.Seat{Self: synod.NodeID(i), F: x.told, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		for j := range n {
+			if j != i {
+				seat.Peers = append(seat.Peers, synod.NodeID(j))
+			}
+		}
+		if a := x.liars[seat.Self]; a != nil {
+			machines[i] = Seat(a, seat, func(s synod.Seat) synod.Machine { return says(s, g, func(*broadcast.Outcome) {}) })
+			continue
+		}
+		machines[i] = says(seat, g, func(o *broadcast.Outcome) {
+			if seat.Self < synod.NodeID(x.members) {
+				held[seat.Self] = slices.Clone(o.Deliveries)
+			}
+		})
+	}
+	faults := sim.Faults{}
+	faults.Delay.Max = 1
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults, Ask: func(calls []sim.Call) []synod.Reply {
+		out := make([]synod.Reply, len(calls))
+		for i := range calls {
+			out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 40+calls[i].Node)}
+		}
+		return out
+	}})
+	return held, keys.Verifier("run")
+}
+
+// says is an honest party: it asks its model and broadcasts what that answers.
+func says(seat synod.Seat, g broadcast.Group, done func(*broadcast.Outcome)) synod.Machine {
+	return script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
+		var mine []byte
+		if slices.Contains(g.Senders, seat.Self) {
+			reply := me.Ask(synod.Prompt{Purpose: synod.Answering, Question: seat.Question})[0]
+			answer, _, _ := prompt.AnswerOf(seat.Question, reply, false)
+			mine, _ = synod.Response{Answer: answer}.AppendBinary(nil)
+		}
+		out := broadcast.Run(me, g, mine)
+		out.Recheck()
+		done(out)
+		return ""
+	})
+}
+
+// splits reports whether two honest members hold different words of one sender.
+func (x *spread) splits() bool {
+	held, _ := x.play()
+	return disagree(held)
+}
+
+func disagree(held map[synod.NodeID][]broadcast.Delivery) bool {
+	var first []broadcast.Delivery
+	for _, ds := range held {
+		if first == nil {
+			first = ds
+		}
+		for i := range ds {
+			if word(ds[i]) != word(first[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func word(d broadcast.Delivery) string {
+	if d.Word == nil {
+		return "⊥"
+	}
+	var r synod.Response
+	if err := r.UnmarshalBinary(d.Word.Value); err != nil {
+		return err.Error()
+	}
+	return string(r.Answer)
+}
