@@ -20,6 +20,8 @@ type Summary struct {
 	Replies Replies // status, calls and tokens; not what they said
 	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, a panel's answers and signature, and what was reused; not scores
 	End     *End    // nil: the run was cut off
+
+	Last map[synod.NodeID]synod.Tick // when each member noted for the last time what it holds
 }
 
 // Skim reads a journal file as Load does, and skips the events and effects that
@@ -40,7 +42,7 @@ func Skim(path string) (*Summary, error) {
 
 func skim(r io.Reader) (*Summary, error) {
 	run := &Run{Replies: make(Replies, 64)}
-	out, sum := &Summary{Replies: run.Replies}, sha256.New()
+	out, sum := &Summary{Replies: run.Replies, Last: map[synod.NodeID]synod.Tick{}}, sha256.New()
 	err := eachLine(r, func(n int, raw []byte) error {
 		switch {
 		case n > 1 && run.End == nil && bytes.HasPrefix(raw, []byte(eventBegins)):
@@ -56,6 +58,7 @@ func skim(r io.Reader) (*Summary, error) {
 		for _, k := range run.lines { // oddly spelled, so it was read in full
 			if k.Opinion != nil {
 				out.Noted = append(out.Noted, Noted{k.Node, *k.Opinion})
+				out.Last[k.Node] = k.Tick
 			}
 		}
 		run.lines = run.lines[:0]
@@ -102,6 +105,7 @@ func (s *Summary) note(raw []byte) error {
 		return nil
 	}
 	var l struct {
+		Tick    synod.Tick   `json:"t"`
 		Node    synod.NodeID `json:"n"`
 		Opinion *struct {
 			Round      int            `json:"round"`
@@ -127,6 +131,7 @@ func (s *Summary) note(raw []byte) error {
 			note.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
 		}
 		s.Noted = append(s.Noted, note)
+		s.Last[l.Node] = l.Tick
 	}
 	return nil
 }

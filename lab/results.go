@@ -24,6 +24,7 @@ type result struct {
 	noted   []journal.Noted
 	verdict council.Verdict
 	stalled bool
+	took    synod.Tick     // until the last honest seat that votes had decided
 	ranked  []task.Verdict // of the answers that a panel has ranked, the best first
 	calls   report.Calls
 	tokens  report.Tokens
@@ -60,6 +61,7 @@ func (r *Run) result(j job) (*result, error) {
 	if res.Replies, err = r.extracted(j, &item); err != nil {
 		return nil, err
 	}
+	res.took = r.took(run.Last)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
 	res.verdict = r.decide(&run.Head, res.Rounds, run.Noted)
@@ -179,6 +181,7 @@ func (r *Run) Report() (*report.Report, error) {
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Seats: r.seats(), Failures: []report.Failure{},
 	}
 	var ranks ranks
+	var latency metrics.Mean
 	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
@@ -196,6 +199,7 @@ func (r *Run) Report() (*report.Report, error) {
 		if r.ending != nil && len(out.Trajectories) < followed {
 			out.Trajectories = append(out.Trajectories, report.Follow(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
 		}
+		latency.Add(float64(res.took) * secondsPerTick)
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -209,7 +213,7 @@ func (r *Run) Report() (*report.Report, error) {
 	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Extraction = n.Extraction
-	out.Ranked = ranks.rates()
+	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
 	if r.ending != nil {
 		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
 	}

@@ -81,6 +81,8 @@ func (c *Cell) said(metric string) string {
 	verdict := c.Verdict[metric]
 	switch {
 	case verdict != "":
+	case c.Metrics[metric] != nil && c.figures[metric].Count:
+		verdict = "none: not of the same kind"
 	case c.Metrics[metric] != nil:
 		verdict = "none: the paper names no number of questions"
 	case c.Why != "":

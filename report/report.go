@@ -75,6 +75,7 @@ type Report struct {
 	Rounds      []metrics.Round     `json:"rounds"`
 	Calibration *Calibration        `json:"calibration"`           // null: no member said how sure it is
 	Drops       []Drop              `json:"drops"`                 // pairs of seats in order; without those that never met
+	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until all honest voters have decided; no share
 	Ranked      []*metrics.Rate     `json:"ranked,omitempty"`      // of a protocol that ranks answers: the best is right, the second, …
 	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol whose runs end in named ways
 	Stops       []int               `json:"stop_rounds,omitempty"` // after which round they ended, ascending, of those that did

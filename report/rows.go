@@ -33,6 +33,7 @@ func (r *Report) rows() []row {
 	if e := r.Extraction; e != nil {
 		rows = append(rows, row{"strict", "first replies right, read strictly", e.Strict}, row{"flexible", "first replies right, read flexibly", e.Flexible})
 	}
+	rows = append(rows, row{"latency", "virtual seconds to the decision", r.Latency})
 	for i, rate := range r.Ranked {
 		rows = append(rows, row{fmt.Sprintf("rank_%d", i+1), fmt.Sprintf("the answer ranked %d. right", i+1), rate})
 	}

@@ -27,7 +27,12 @@ outside            some worker's score leaves the range of its honest totals
 The paper's points are one example each, and stand beside the geometric median at
 every spread. mean is no robust aggregate; trimmed-mean is meant for fewer than half,
 Krum for at most five of thirteen, Bulyan for one of nine: beyond that there are no
-cells of them.`
+cells of them.
+
+Cells council-… are the protocol itself, with simulated members, signatures and all:
+nine honest workers and one that alters numbers, eight honest evaluators and f of the
+cartel, ten questions. Only simulated members have a spread: with others there are
+the computed cells alone.`
 
 // trials of a cell; spreads of the five marks about a fifth of their total; most
 // colluders.
@@ -77,7 +82,7 @@ func fig8(o Options) (*plan, error) {
 			}
 		}
 	}
-	return p, nil
+	return p, p.councils(o)
 }
 
 func aggregateNames() (names []string) {

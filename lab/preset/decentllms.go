@@ -31,6 +31,10 @@ func decentTables() []Preset {
 			Source: decentSource + "Fig. 6", About: fig6About, plan: fig6,
 		},
 		{
+			Entry:  synod.Entry{Name: "decentllms-fig7", Summary: "DecentLLMs Fig. 7: virtual time to a decision by Byzantine leaders, three protocols"},
+			Source: decentSource + "Fig. 7", About: fig7About, plan: fig7,
+		},
+		{
 			Entry:  synod.Entry{Name: "decentllms-fig8", Summary: "DecentLLMs Fig. 8: eight honest evaluators and up to seven colluders"},
 			Source: decentSource + "Fig. 8", About: fig8About, plan: fig8,
 		},
