@@ -45,7 +45,7 @@ var columns = []column{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
-	{"decision_accuracy", "decided"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "seconds"},
+	{"decision_accuracy", "decided"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "virtual s"},
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
