@@ -201,3 +201,28 @@ func TestFollow(t *testing.T) {
 		}
 	}
 }
+
+// A figure that is no share has an axis of its own, and is not told in percent.
+func TestGridPlotsOfCounts(t *testing.T) {
+	g := gridOf(nil)
+	for i, seconds := range []float64{100, 220, 341} {
+		c := report.NewComputed(fmt.Sprint("c", i), byB(i), &report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9, High: seconds + 9, Count: true}}},
+			map[string]report.Figure{"latency": {Value: 221, Count: true}}, "by a clock")
+		g.Add(c)
+	}
+	plots := g.Plots()
+	if got := names(plots); !slices.Equal(got, []string{"latency-by-b"}) {
+		t.Fatalf("%v", got)
+	}
+	svg, err := plots[0].SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := words(t, svg)
+	if slices.Contains(texts, "100 %") || !slices.Contains(texts, "200") || !slices.Contains(texts, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
+		t.Errorf("drawn: %q", texts)
+	}
+	if line := plots[0].Table[3]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: the paper names no number of questions"}) {
+		t.Errorf("told: %q", line)
+	}
+}

@@ -14,7 +14,7 @@ var sweptMetrics = []struct{ name, says string }{
 	{"decision_accuracy", "Decisions right, of those made"},
 	{"capture", "Captured by an adversary"},
 	{"valid", "Games that ended valid"},
-	{"latency", "Latency"},
+	{"latency", "Latency in virtual seconds"},
 }
 
 // saysNumber names parameters for an axis.
