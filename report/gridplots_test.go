@@ -222,7 +222,7 @@ func TestGridPlotsOfCounts(t *testing.T) {
 	if slices.Contains(texts, "100 %") || !slices.Contains(texts, "200") || !slices.Contains(texts, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
 		t.Errorf("drawn: %q", texts)
 	}
-	if line := plots[0].Table[3]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: the paper names no number of questions"}) {
+	if line := plots[0].Table[3]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: not of the same kind"}) {
 		t.Errorf("told: %q", line)
 	}
 }
