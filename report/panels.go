@@ -104,7 +104,7 @@ func (p *panels) on(canvas draw.Canvas) {
 // named as a panel has room for.
 func whole(from, to float64) (ticks []plot.Tick) {
 	step := 1.0
-	for _, next := range []float64{2, 5, 10, 20, 50, 100} {
+	for _, next := range []float64{2, 5, 10, 20, 50, 100, 200, 500} {
 		if (to-from)/step <= 6 {
 			break
 		}

@@ -29,8 +29,10 @@ func (d sweepDrawing) lay(c *chart, cells []Cell, rest []string, hands map[strin
 	for i := range d.cells {
 		x, _ := d.cells[i].number(d.by)
 		low, high = min(low, x), max(high, x)
-		if r := d.cells[i].Metrics[d.metric]; r != nil && r.Count {
-			top = max(top, r.High*1.05)
+		for _, r := range []*metrics.Rate{d.cells[i].Metrics[d.metric], d.cells[i].published(d.metric)} {
+			if r != nil && r.Count {
+				top = max(top, r.High*1.05)
+			}
 		}
 	}
 	lines := distinct(cells, func(c *Cell) string { return c.line(rest) })
@@ -45,7 +47,7 @@ func (d sweepDrawing) lay(c *chart, cells []Cell, rest []string, hands map[strin
 	room := (high - low) / 12
 	c.fix(low-room, high+room, d.ticks())
 	if top > 1 {
-		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, plot.DefaultTicks{}
+		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, plot.ConstantTicks(whole(0, top))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func sweepPlots(g *Grid) (out []Plot) {
 		f.data(cells, append(slices.Clone(s.key), s.by), []string{m.name})
 		d := sweepDrawing{s, m.name, axis, f.Title, cells}
 		if d.published() {
-			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the colours of these; their intervals are in the table."
+			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the colours of these; intervals, where they have any, are in the table."
 		}
 		f.SVG, f.PNG = drawn(d.draw)
 		out = append(out, f)
