@@ -6,13 +6,14 @@ type Purpose string
 // The purposes known today; a protocol that needs another adds it here, beside
 // the typed fields it reads.
 const (
-	Answering Purpose = "answer"  // an Answer to Question
-	Scoring   Purpose = "score"   // a number in [0,1] for Candidate
-	Weighing  Purpose = "weigh"   // the mean log-probability of Candidate after Question (SAC-12)
-	Proposing Purpose = "propose" // a value for Table, with a public reason and private notes (GM-2)
-	Voting    Purpose = "vote"    // whether the game of Table is to end
-	Grading   Purpose = "grade"   // Grades for Candidate (DL-1)
-	Refining  Purpose = "refine"  // an Answer to Question in the light of Own and Peers
+	Answering Purpose = "answer"    // an Answer to Question
+	Scoring   Purpose = "score"     // a number in [0,1] for Candidate
+	Weighing  Purpose = "weigh"     // the mean log-probability of Candidate after Question (SAC-12)
+	Proposing Purpose = "propose"   // a value for Table, with a public reason and private notes (GM-2)
+	Voting    Purpose = "vote"      // whether the game of Table is to end
+	Grading   Purpose = "grade"     // Grades for Candidate (DL-1)
+	GradeAll  Purpose = "grade-all" // Grades for the answer of each of Peers, at once (DL-6)
+	Refining  Purpose = "refine"    // an Answer to Question in the light of Own and Peers
 )
 
 // Rated is a peer's answer with the score one's own model gave it.

@@ -35,12 +35,13 @@ type Usage struct {
 // it. A member that answers the typed prompt (simulated, or weighing text by
 // likelihood) sets Typed and either Answer or Value.
 type Reply struct {
-	Status Status  `json:"status"`
-	Text   string  `json:"text,omitempty"` // verbatim and untrusted
-	Typed  bool    `json:"typed,omitempty"`
-	Answer Answer  `json:"answer,omitempty"` // with Typed, to Answering and Refining
-	Value  float64 `json:"value,omitempty"`  // with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
-	Grades *Grades `json:"grades,omitempty"` // with Typed, to Grading
+	Status Status   `json:"status"`
+	Text   string   `json:"text,omitempty"` // verbatim and untrusted
+	Typed  bool     `json:"typed,omitempty"`
+	Answer Answer   `json:"answer,omitempty"` // with Typed, to Answering and Refining
+	Value  float64  `json:"value,omitempty"`  // with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
+	Grades *Grades  `json:"grades,omitempty"` // with Typed, to Grading
+	Sheet  []Grades `json:"sheet,omitempty"`  // with Typed, to GradeAll: one for each of Peers
 	// Confidence in [0,1] that a typed member states, or a probe reads off the
 	// states of any member; nil: none came.
 	Confidence *float64 `json:"confidence,omitempty"`

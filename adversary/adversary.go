@@ -195,11 +195,11 @@ func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 	r := &synod.Reply{Status: synod.OK, Typed: true}
 	switch p.Purpose {
 	case synod.Grading:
-		r.Grades = new(synod.Grades)
-		if p.Candidate == mine {
-			for i := range r.Grades {
-				r.Grades[i] = synod.MaxGrade
-			}
+		g := extreme(p.Candidate == mine)
+		r.Grades = &g
+	case synod.GradeAll:
+		for _, peer := range p.Peers {
+			r.Sheet = append(r.Sheet, extreme(peer.Answer == mine))
 		}
 	case synod.Scoring:
 		if p.Candidate == mine {
@@ -217,4 +217,14 @@ func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	}
 	return r
+}
+
+// extreme are the best marks there are, or the worst.
+func extreme(best bool) (g synod.Grades) {
+	for i := range g {
+		if best {
+			g[i] = synod.MaxGrade
+		}
+	}
+	return g
 }

@@ -89,12 +89,19 @@ func (m *partisan) Step(now synod.Tick, e synod.Event) []synod.Effect {
 
 // judge is a reply to a prompt that wants a judgement.
 func (m *partisan) judge(p *synod.Prompt, r *synod.Reply) *synod.Reply {
-	if p.Purpose != synod.Grading && p.Purpose != synod.Scoring && p.Purpose != synod.Weighing {
+	judged := []synod.Rated{{Answer: p.Candidate}}
+	switch p.Purpose {
+	case synod.GradeAll:
+		judged = p.Peers
+	case synod.Grading, synod.Scoring, synod.Weighing:
+	default:
 		return r
 	}
 	mine := synod.None
-	if m.favoured(p.Candidate) || m.favoured(synod.Answer(p.Spelled(p.Candidate))) {
-		mine = p.Candidate
+	for _, x := range judged {
+		if m.favoured(x.Answer) || m.favoured(synod.Answer(p.Spelled(x.Answer))) {
+			mine = x.Answer
+		}
 	}
 	return typed(p, mine)
 }

@@ -1,6 +1,8 @@
 package adversary
 
 import (
+	"slices"
+
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
 )
@@ -121,10 +123,18 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 			if !ok {
 				return r
 			}
-			for i := range g {
-				g[i] = synod.MaxGrade - g[i]
-			}
+			turn(&g)
 			turned.Grades = &g
+		case synod.GradeAll:
+			sheet, err := prompt.SheetOf(r, len(p.Peers))
+			if err != nil {
+				return r
+			}
+			sheet = slices.Clone(sheet)
+			for i := range sheet {
+				turn(&sheet[i])
+			}
+			turned.Sheet = sheet
 		case synod.Scoring:
 			s, ok := prompt.ScoreOf(r, p.Exact)
 			if !ok {
@@ -137,4 +147,11 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 		return &turned
 	}
 	return m
+}
+
+// turn makes good marks bad ones.
+func turn(g *synod.Grades) {
+	for i := range g {
+		g[i] = synod.MaxGrade - g[i]
+	}
 }

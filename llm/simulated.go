@@ -143,6 +143,10 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		reply.Value = d.score(it, p.Candidate, &roll)
 	case synod.Grading:
 		reply.Grades = d.grade(it, p.Candidate, &roll)
+	case synod.GradeAll:
+		for _, peer := range p.Peers {
+			reply.Sheet = append(reply.Sheet, *d.grade(it, peer.Answer, &roll))
+		}
 	case synod.Weighing:
 		reply.Value = math.Log(math.Max(d.score(it, p.Candidate, &roll), 0.001))
 	case synod.Refining:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -177,7 +178,7 @@ func TestSimulatedIsDeterministic(t *testing.T) {
 		}
 		y, _ := a.Complete(context.Background(), r)
 		z, _ := b.Complete(context.Background(), r)
-		if x != y || x != z {
+		if !reflect.DeepEqual(x, y) || !reflect.DeepEqual(x, z) {
 			t.Fatalf("%+v, %+v, %+v", x, y, z)
 		}
 	})

@@ -46,15 +46,29 @@ func ReadGrades(text string) (synod.Grades, bool) {
 	return g, err == nil
 }
 
-func readGrades(text string) (g synod.Grades, err error) {
+func readGrades(text string) (synod.Grades, error) {
 	body, wants := jsonObject(spoken(text))
 	if !wants || count(body) < 0 {
-		return g, errors.New("it is no JSON object")
+		return synod.Grades{}, errNoObject
 	}
-	want := 0
-	if _, has := member(body, "reasoning"); has {
-		want = 1
+	return gradesIn(body, reasoned(body))
+}
+
+var (
+	errNoObject = errors.New("it is no JSON object")
+	errMore     = errors.New("it has more than the five marks")
+)
+
+// reasoned is how many keys of an object are its reasoning.
+func reasoned(body string) int {
+	if _, has := member(body, reasoning.name); has {
+		return 1
 	}
+	return 0
+}
+
+// gradesIn reads the five marks of an object that has so many other keys.
+func gradesIn(body string, others int) (g synod.Grades, err error) {
 	for i, name := range synod.Criteria() {
 		v, has := member(body, name)
 		if !has || len(v) == 0 || v[0] == '"' {
@@ -65,13 +79,12 @@ func readGrades(text string) (g synod.Grades, err error) {
 			return synod.Grades{}, fmt.Errorf("%s is no number", name)
 		}
 		g[i] = x + 0 // -0 becomes 0
-		want++
 	}
 	if err := inRange(&g); err != nil {
 		return synod.Grades{}, err
 	}
-	if count(body) != want {
-		return synod.Grades{}, errors.New("it has more than the five marks")
+	if count(body) != len(g)+others {
+		return synod.Grades{}, errMore
 	}
 	return g, nil
 }
@@ -98,9 +111,19 @@ func count(body string) (n int) {
 	return len(keys)
 }
 
+// gradeFields are whole marks, so that a grammar made of them yields no other; the
+// reader takes fractions too.
 func gradeFields() (all []field) {
 	for _, name := range synod.Criteria() {
-		all = append(all, field{name, map[string]any{"type": "number"}})
+		all = append(all, field{name, map[string]any{"type": "integer", "enum": wholeMarks}})
 	}
 	return all
 }
+
+// wholeMarks are spelled out, because not every server takes bounds.
+var wholeMarks = func() (all []int) {
+	for i := range synod.MaxGrade + 1 {
+		all = append(all, i)
+	}
+	return all
+}()

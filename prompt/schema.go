@@ -35,6 +35,8 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 		return scoreSchema
 	case synod.Grading:
 		return gradeSchema
+	case synod.GradeAll:
+		return sheetSchema(len(p.Peers))
 	case synod.Proposing:
 		return proposalSchema(p)
 	case synod.Voting:
@@ -79,7 +81,7 @@ func answerSchema(q *synod.Question) map[string]any {
 
 type field struct {
 	name  string
-	shape map[string]any
+	shape any // of a schema
 }
 
 // object writes the properties in order: encoding/json would sort them, and

@@ -23,6 +23,7 @@ not promised  correctness; with geometric-median (the paper's) a score may leave
 
 aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, krum,
              bulyan (geometric-median)
+judge        one: an evaluator sees one answer a call; all: all in one, as in the paper
 rationale    bytes of a worker's reasoning that evaluators see (1000)
 caution      what prompts say of hostile answers: none or may-exist
 within       ticks of a broadcast's round (4)`

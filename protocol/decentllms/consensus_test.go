@@ -109,13 +109,25 @@ func TestDL8Latency(t *testing.T) {
 	}
 }
 
-// Calls are within what is planned, an answer asked for again aside.
+// Calls are within what is planned, an answer asked for again aside. [DL-6] All
+// answers in one call is one call an evaluator, and the same decision by evaluators
+// that mark alike either way.
 func TestCalls(t *testing.T) {
 	for seed := range uint64(50) {
 		x := drawn(seed)
 		clear(x.hostile)
 		if o := x.play(); o.calls > 2*x.p.Calls(make([]int, x.w+x.e)) {
 			t.Errorf("seed %d: %d calls", seed, o.calls)
+		}
+		x.grade = func(by synod.NodeID, a synod.Answer) synod.Grades {
+			return synod.Grades{float64(by % 7), 2 * float64(a[0]-'0')}
+		}
+		x.p.Judge = One
+		one := x.play()
+		x.p.Judge = All
+		all := x.play()
+		if one.calls != x.w+x.w*x.e || all.calls != x.w+x.e || one.held[0].answer != all.held[0].answer || totals(one.held[0]) != totals(all.held[0]) {
+			t.Errorf("seed %d: one answer a call: %d calls, %s; all: %d, %s", seed, one.calls, totals(one.held[0]), all.calls, totals(all.held[0]))
 		}
 	}
 }
@@ -124,9 +136,10 @@ func TestCalls(t *testing.T) {
 // honest marks grow with the answer, so 4 is the best and the cartel's 1 the worst.
 func TestCartel(t *testing.T) {
 	for _, aggregate := range []string{"geometric-median", "median-total", "coordinate-median"} {
-		for colluders := range 5 {
+		for k := range 10 {
+			colluders := k / 2
 			x := &trial{w: 4, e: 3 + colluders, p: New(), hostile: map[synod.NodeID]string{}, seed: uint64(colluders)}
-			x.p.Aggregate = aggregate
+			x.p.Aggregate, x.p.Judge = aggregate, []string{One, All}[k%2]
 			x.f = min(colluders, (x.e+1)/2-1)
 			x.grade = func(_ synod.NodeID, a synod.Answer) synod.Grades {
 				m := float64(a[0]-'0') * 3
@@ -137,7 +150,7 @@ func TestCartel(t *testing.T) {
 			}
 			h := x.play().held[0]
 			if want := map[bool]synod.Answer{false: "4", true: "1"}[colluders > 2]; h.answer != want {
-				t.Errorf("%s, 3 honest, %d colluders: replies %s, want %s", aggregate, colluders, h.answer, want)
+				t.Errorf("%s, judging %s, 3 honest, %d colluders: replies %s, want %s", aggregate, x.p.Judge, colluders, h.answer, want)
 			}
 		}
 	}

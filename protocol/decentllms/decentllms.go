@@ -11,7 +11,7 @@
 //   - broadcast is Dolev and Strong's with ⊥, f+2 rounds for workers, which stand
 //     outside the group, f+1 for evaluators (finding F11);
 //   - an evaluator sees one answer a call, so that no answer can speak about
-//     another (DL-6), and its marks count whole or not at all (I-DL-6);
+//     another (DL-6; judge: all is the paper's way), and its marks count whole or not at all (I-DL-6);
 //   - the tie hash is salted with what evaluators committed to while workers
 //     committed to their answers, and revealed after: nobody can grind an answer
 //     for it (DL-4). The paper takes the latest block's hash. An evaluator that
@@ -48,6 +48,7 @@ const (
 // DecentLLMs holds the protocol's parameters.
 type DecentLLMs struct {
 	Aggregate string        `yaml:"aggregate" json:"aggregate"` // a name of robust.Aggregates (DL-5)
+	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers a call of an evaluator
 	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that evaluators see beside an answer
 	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile answers: none | may-exist
 	Within    synod.Tick    `yaml:"within" json:"within"`       // ticks of a broadcast's round, ≥ 2
@@ -56,7 +57,7 @@ type DecentLLMs struct {
 
 // New returns the paper's aggregate.
 func New() *DecentLLMs {
-	return &DecentLLMs{Aggregate: "geometric-median", Rationale: 1000, Caution: synod.CautionNone, Within: 4}
+	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone, Within: 4}
 }
 
 // Paper sets what "exact: paper" means: nothing is remembered from call to call.
@@ -71,6 +72,8 @@ func (p *DecentLLMs) Validate() error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, aggregates(), synod.Hint(p.Aggregate, aggregates()))
+	case p.Judge != One && p.Judge != All:
+		return fmt.Errorf("decentllms: judge is %q; it must be one or all", p.Judge)
 	case p.Rationale < 0 || p.Rationale > maxRationale:
 		return fmt.Errorf("decentllms: rationale is %d bytes; it must be between 0 and %d", p.Rationale, maxRationale)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
@@ -191,9 +194,12 @@ func (p *DecentLLMs) MaxRounds() int { return 1 }
 func (p *DecentLLMs) Settles() bool { return false }
 
 // Calls is how many model calls a run makes at most: w workers answer, and each
-// evaluator marks w answers, for the w that is worst.
+// evaluator marks w answers, for the w that is worst, or all in one call.
 func (p *DecentLLMs) Calls(degrees []int) (most int) {
 	n := len(degrees)
+	if p.Judge == All {
+		return n
+	}
 	for w := range n + 1 {
 		most = max(most, w+(n-w)*w)
 	}

@@ -98,9 +98,13 @@ func totals(h kept) (s string) {
 	return s
 }
 
-// scores checks what is promised of aggregated marks.
+// scores checks what is promised of aggregated marks. An honest evaluator whose
+// model fails it is one of the f that may err.
 func (l *ledger) scores(x *trial, h kept) {
-	at := 0
+	at, faults := 0, 0
+	for _, g := range h.Grades {
+		faults += b2i(g.Bottom != "" || x.hostile[g.By] != "")
+	}
 	for _, a := range h.Answers {
 		if a.Bottom != "" {
 			continue
@@ -124,7 +128,7 @@ func (l *ledger) scores(x *trial, h kept) {
 			continue
 		}
 		l.check("DL-5", *a.Total >= -1e-6 && *a.Total <= 100+1e-6 && (a.Converged || x.p.Aggregate == "geometric-median"), x, "a total of %v", *a.Total)
-		if x.p.Aggregate == "median-total" {
+		if x.p.Aggregate == "median-total" && faults <= x.f {
 			l.happened["range"]++
 			l.check("DL-4", *a.Total >= low && *a.Total <= high, x, "worker %d has %v outside the honest [%v, %v]", a.Of, *a.Total, low, high)
 		}

@@ -3,7 +3,6 @@ package decentllms
 import (
 	"encoding/binary"
 	"math/rand/v2"
-	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
@@ -150,42 +149,6 @@ func mark(d broadcast.Delivery, answers []answered) marked {
 		}
 	}
 	return x
-}
-
-func (m *member) grade(answers []answered) (own marks, ok bool) {
-	own = marks{m.nonce, make([]*synod.Grades, len(answers))}
-	for range 2 {
-		var prompts []synod.Prompt
-		var of []int
-		for i, a := range answers {
-			if a.Bottom == "" && own.grades[i] == nil {
-				q := m.Prompt(synod.Grading)
-				q.Candidate, q.Rationale = a.Answer, a.rationale
-				if a.surface != string(a.Answer) {
-					q.Spelling = map[synod.Answer]string{a.Answer: a.surface}
-				}
-				prompts, of = append(prompts, q), append(of, i)
-			}
-		}
-		if len(prompts) == 0 {
-			return own, true
-		}
-		for k, reply := range m.Me.Ask(prompts...) {
-			g, read := prompt.GradesOf(reply)
-			switch {
-			case read:
-				own.grades[of[k]] = &g
-			case reply.Status != synod.OK:
-				m.Failed++
-			default:
-				m.Garbled++
-			}
-			if !read {
-				m.why = prompt.NoGrades(reply)
-			}
-		}
-	}
-	return own, !slices.ContainsFunc(own.indexes(answers), func(i int) bool { return own.grades[i] == nil })
 }
 
 // indexes are the workers that are to be marked.

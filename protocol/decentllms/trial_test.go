@@ -100,15 +100,36 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 	if x.grade == nil && r.IntN(20) == 0 {
 		return synod.Reply{Status: synod.Timeout}
 	}
+	if c.Prompt.Purpose == synod.GradeAll {
+		return x.sheet(c, r)
+	}
 	g := x.marks(c.Node, c.Prompt.Candidate, r)
 	if r.IntN(8) > 0 {
 		return synod.Reply{Status: synod.OK, Typed: true, Grades: &g}
 	}
+	return synod.Reply{Status: synod.OK, Text: object(g)}
+}
+
+// sheet is marks of all answers, typed or written, and some that are not readable.
+func (x *trial) sheet(c sim.Call, r *rand.Rand) synod.Reply {
+	out, text := synod.Reply{Status: synod.OK, Typed: true}, "{"
+	for i, p := range c.Prompt.Peers {
+		g := x.marks(c.Node, p.Answer, r)
+		out.Sheet = append(out.Sheet, g)
+		text += fmt.Sprintf("\"answer_%d\": %s, ", i+1, object(g))
+	}
+	if r.IntN(4) > 0 {
+		return out
+	}
+	return synod.Reply{Status: synod.OK, Text: text[:len(text)-2-b2i(x.grade == nil && r.IntN(4) == 0)] + "}"}
+}
+
+func object(g synod.Grades) string {
 	text := "{"
 	for i, name := range synod.Criteria() {
 		text += fmt.Sprintf("%q: %v, ", name, g[i])
 	}
-	return synod.Reply{Status: synod.OK, Text: text[:len(text)-2] + "}"}
+	return text[:len(text)-2] + "}"
 }
 
 func (x *trial) marks(by synod.NodeID, a synod.Answer, r *rand.Rand) (g synod.Grades) {
@@ -160,75 +181,6 @@ func (x *trial) raw(s synod.Seat) synod.Machine {
 	})
 }
 
-type mute struct{}
-
-func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
-
-// twins is two honest machines with one key: each speaks to its half of the rest,
-// which is how an unmodified member equivocates.
-type twins struct{ faces [2]synod.Machine }
-
-func (t *twins) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
-	for i, face := range t.faces {
-		mine := e
-		switch e := e.(type) {
-		case synod.Answered:
-			if int(e.ID)%2 != i {
-				continue
-			}
-			e.ID /= 2
-			mine = e
-		case synod.Expired:
-			if int(e.ID)%2 != i {
-				continue
-			}
-			e.ID /= 2
-			mine = e
-		}
-		for _, x := range face.Step(now, mine) {
-			switch x := x.(type) {
-			case synod.Send:
-				var half []synod.NodeID
-				for _, to := range x.To {
-					if int(to)%2 == i {
-						half = append(half, to)
-					}
-				}
-				out = append(out, synod.Send{To: half, Message: x.Message})
-			case synod.Consult:
-				out = append(out, synod.Consult{ID: 2*x.ID + synod.ConsultID(i), Prompt: x.Prompt})
-			case synod.Alarm:
-				out = append(out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
-			case synod.Decide:
-			default:
-				out = append(out, x)
-			}
-		}
-	}
-	return out
-}
-
-// selective loses half of what it sends.
-type selective struct {
-	synod.Machine
-	r *rand.Rand
-}
-
-func (s *selective) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
-	for _, x := range s.Machine.Step(now, e) {
-		if send, ok := x.(synod.Send); ok {
-			for _, to := range send.To {
-				if s.r.IntN(2) == 0 {
-					out = append(out, synod.Send{To: []synod.NodeID{to}, Message: send.Message})
-				}
-			}
-			continue
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
 // drawn is a trial of S(f): f hostile evaluators within the aggregate's bound, any
 // number of hostile workers.
 func drawn(seed uint64) *trial {
@@ -245,6 +197,9 @@ func drawn(seed uint64) *trial {
 		if r.IntN(2) == 0 {
 			x.hostile[synod.NodeID(i)] = ways[r.IntN(4)]
 		}
+	}
+	if r.IntN(4) == 0 {
+		x.p.Judge = All
 	}
 	x.faults.Delay.Max = synod.Tick(r.IntN(2))
 	return x
