@@ -16,9 +16,8 @@ type Computed struct {
 	How     string          `json:"how"` // what was computed, and of what
 	Figures *report.Figures `json:"figures"`
 
-	// Of works the figures out. It is a pure function: chance comes from seeds among
-	// the parameters. Whatever it depends on is in Params, by which Changes tells two
-	// grids apart.
+	// Of works the figures out. It is a pure function, its chance seeded. Whatever it
+	// depends on is said in Params and How, by which Changes tells two grids apart.
 	Of func() (*report.Figures, error) `json:"-"`
 }
 
@@ -39,8 +38,8 @@ func (g *Grid) changedComputed(other *Grid) []string {
 		return []string{fmt.Sprintf("computed cells: %d there, %d now", len(g.Computed), len(other.Computed))}
 	}
 	for i, c := range g.Computed {
-		if d := other.Computed[i]; c.Name != d.Name || !same(c.Params, d.Params) {
-			return []string{fmt.Sprintf("computed cell %s %v there, %s %v now", c.Name, c.Params, d.Name, d.Params)}
+		if d := other.Computed[i]; c.Name != d.Name || c.How != d.How || !same(c.Params, d.Params) {
+			return []string{fmt.Sprintf("computed cells: %s of %s there, %s of %s now", c.Name, c.How, d.Name, d.How)}
 		}
 	}
 	return nil

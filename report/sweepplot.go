@@ -13,6 +13,7 @@ var sweptMetrics = []struct{ name, says string }{
 	{"ra", "Plurality right (RA)"},
 	{"decision_accuracy", "Decisions right, of those made"},
 	{"capture", "Captured by an adversary"},
+	{"outside", "A score outside the range of the honest"},
 	{"valid", "Games that ended valid"},
 	{"latency", "Latency in virtual seconds"},
 }

@@ -24,7 +24,7 @@ func (p *plan) councils(o Options) (err error) {
 	p.note += " Councils: simulated members. " + note
 	for _, aggregate := range []string{"geometric-median", "median-total"} {
 		for _, spread := range fig8Spreads {
-			for _, f := range []int{0, fig8Most - 1, fig8Most} {
+			for _, f := range []int{0, 3, 5, fig8Most - 1, fig8Most} {
 				p.cells = append(p.cells, cartelCell(aggregate, spread, f, p.task))
 			}
 		}
@@ -52,7 +52,7 @@ func cartelCell(aggregate string, spread float64, f int, task string) cell {
 	return cell{spec: spec, Cell: lab.Cell{
 		Name: spec.Council,
 		Params: map[string]any{
-			"protocol": "decentllms", "aggregate": aggregate, "spread": spread, "n_e": evaluators + f, "f_e": f, "b": 1, "n_w": workers, "adversary": "cartel", "task": task, "played": true,
+			"protocol": "decentllms", "aggregate": aggregate, "spread": spread, "n_e": evaluators + f, "f_e": f, "b": 1, "n_w": workers, "adversary": "cartel", "task": task,
 		},
 	}}
 }

@@ -98,10 +98,10 @@ func (c collusion) cell(s scores) cell {
 			Name: fmt.Sprintf("%s-s%v-f%d", c.aggregate, c.spread, c.f),
 			Params: map[string]any{
 				"protocol": "decentllms", "aggregate": c.aggregate, "spread": c.spread, "n_e": len(s.honest) + c.f, "f_e": c.f, "b": 1, "n_w": len(s.byzantine),
-				"adversary": "cartel", "trials": c.trials, "seed": c.seed,
+				"adversary": "cartel", "task": "table-1",
 			},
 		},
-		how:     fmt.Sprintf("%d seeded trials a cell on the printed totals of Table I; the marks behind them are drawn", c.trials),
+		how:     fmt.Sprintf("%d trials a cell, seed %d, on the printed totals of Table I; the marks behind them are drawn", c.trials, c.seed),
 		compute: func() (*report.Figures, error) { return c.play(s) },
 	}
 	if c.aggregate == "geometric-median" {
