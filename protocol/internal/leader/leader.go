@@ -63,6 +63,7 @@ type Member struct {
 	marks   map[synod.Answer]float64
 
 	group    broadcast.Group   // of this round's proposal
+	digest   [sha256.Size]byte // of the group
 	votes    [sha256.Size]byte // what all votes are bound to
 	lock     *Certificate      // the highest prepare certificate that is known
 	done     *Certificate      // the decision

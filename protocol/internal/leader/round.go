@@ -16,6 +16,7 @@ import (
 func (m *Member) Meet(round int) (over bool) {
 	seat := m.Me.Seat()
 	m.group = proposals(m.rules.Protocol, m.members, seat.F, round)
+	m.digest = m.group.Digest()
 	m.proposed, m.word = nil, nil
 	over = m.done != nil
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
@@ -24,8 +25,8 @@ func (m *Member) Meet(round int) (over bool) {
 			m.answers[at].answer, _ = prompt.Canonical(seat.Question, string(h.Word.own.Answer))
 			m.answers[at].rationale = prompt.Clean(h.Word.own.Rationale, m.rules.Manner.Rationale)
 		}
-		if m.valid(h.Word.lock, Prepare, round) {
-			m.raise(h.Word.lock)
+		if m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
+			m.lock = h.Word.lock
 		}
 		if m.done == nil && m.valid(h.Word.done, Commit, round) {
 			m.done = h.Word.done
@@ -36,17 +37,15 @@ func (m *Member) Meet(round int) (over bool) {
 
 // valid reports that a certificate of that phase stands, and is of an earlier round.
 func (m *Member) valid(c *Certificate, phase, round int) bool {
-	return c != nil && c.Phase == phase && c.Round < round &&
-		(m.done == nil || phase != Commit) && c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
+	return c != nil && c.Phase == phase && c.Round < round && c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
 }
 
-// raise keeps the highest prepare certificate: it binds the member [the lock], and
-// is what it tells the next leader. Of two in one round, which only a quorum that is
-// too small allows, the first stays.
-func (m *Member) raise(c *Certificate) {
-	if m.lock == nil || c.Round > m.lock.Round {
-		m.lock = c
-	}
+// higher reports that a certificate is of a later round than the lock. The highest
+// prepare certificate that a member knows binds it, and is what it tells the next
+// leader; of two in one round, which only a quorum that is too small allows, the first
+// stays.
+func (m *Member) higher(c *Certificate) bool {
+	return c != nil && (m.lock == nil || c.Round > m.lock.Round)
 }
 
 // response is an answer with its spelling, where that reads as the same answer.
@@ -84,7 +83,7 @@ func (m *Member) see(round int, o offer) {
 	if len(o.value) == 0 || m.word != nil && bytes.Equal(o.value, m.word.Value) {
 		return
 	}
-	s := &broadcast.Signed{Group: m.group.Digest(), Sender: m.Leader(round), Value: o.value, Signature: o.signature}
+	s := &broadcast.Signed{Group: m.digest, Sender: m.Leader(round), Value: o.value, Signature: o.signature}
 	if !s.Verify(m.Me.Seat().Signer) {
 		return
 	}
@@ -182,7 +181,9 @@ func (m *Member) certify(phase, round int, t *tally) {
 	c.Phase, c.Round = phase, round
 	switch {
 	case phase == Prepare:
-		m.raise(c)
+		if m.higher(c) {
+			m.lock = c
+		}
 	case m.done == nil:
 		m.done = c
 	}
