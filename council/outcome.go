@@ -31,6 +31,7 @@ type Outcome struct {
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
 	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
+	Ticks    synod.Tick    `json:"ticks"`   // virtual time: a call takes one tick, a message one and its delay
 	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker
 	Trip     *Trip         `json:"trip"`    // the breaker that stopped it; null: none did
 	Journal  string        `json:"journal"` // path; "" if none was kept

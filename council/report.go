@@ -15,7 +15,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	o := Outcome{
 		Version: OutcomeVersion, Question: s.ask.Question.Text, Form: s.ask.Question.Form,
 		Council: c.spec.Council, Protocol: c.entry.Name, Exact: c.spec.Exact, Rule: c.spec.Rule,
-		Bound: c.bound, Stopped: result.Stopped, Seed: s.ask.Seed, Tokens: s.tokens,
+		Bound: c.bound, Stopped: result.Stopped, Ticks: result.Ticks, Seed: s.ask.Seed, Tokens: s.tokens,
 		Calls: Calls{Made: s.made, Planned: c.Planned()},
 	}
 	shown := spelling(s.opinions)

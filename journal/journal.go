@@ -53,6 +53,8 @@ type End struct {
 	Kind    string `json:"k"`
 	Stopped string `json:"stopped"`
 	Digest  string `json:"digest"`
+	// Ticks is how much virtual time the run took; 0 in journals of old.
+	Ticks synod.Tick `json:"ticks,omitempty"`
 }
 
 // replyLine is a reply as it came.
@@ -74,6 +76,7 @@ type Writer struct {
 	sum  hash.Hash
 	room []byte // for a line
 	seal bool
+	now  synod.Tick // of the last event
 	err  error
 }
 
@@ -123,6 +126,7 @@ func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.seal {
+		w.now = now
 		w.step(eventOf(now, node, e))
 	}
 }
@@ -163,7 +167,7 @@ func (w *Writer) Sync() error {
 func (w *Writer) Close(stopped string) (digest string, err error) {
 	w.mu.Lock()
 	digest = hex.EncodeToString(w.sum.Sum(nil))
-	w.line(End{"end", stopped, digest})
+	w.line(End{"end", stopped, digest, w.now})
 	w.mu.Unlock()
 	return digest, w.release()
 }
