@@ -41,8 +41,8 @@ fuzz: ## five seconds for every fuzz target
 	done
 
 CAMPAIGN ?= 1000000
-campaign: ## CAMPAIGN seeded executions (1000000) of broadcast and DecentLLMs
-	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms -executions $(CAMPAIGN)
+campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
+	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB1|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -38,7 +38,7 @@ type Entry struct {
 }
 
 // Catalogue lists every adversary.
-var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry,
+var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry, equivocatorEntry, inverterEntry,
 	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
 	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)
 

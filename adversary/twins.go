@@ -1,8 +1,6 @@
 package adversary
 
 import (
-	"slices"
-
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
 )
@@ -116,42 +114,11 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 	m := forgery{answer: func(said prompt.Confided) synod.Answer { return other(seat.Question, said.Answer) }}.forge(seat, honest)
 	answers := m.replaces
 	m.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
-		turned := synod.Reply{Status: synod.OK, Typed: true}
 		switch p.Purpose {
-		case synod.Grading:
-			g, ok := prompt.GradesOf(r)
-			if !ok {
-				return r
-			}
-			turn(&g)
-			turned.Grades = &g
-		case synod.GradeAll:
-			sheet, err := prompt.SheetOf(r, len(p.Peers))
-			if err != nil {
-				return r
-			}
-			sheet = slices.Clone(sheet)
-			for i := range sheet {
-				turn(&sheet[i])
-			}
-			turned.Sheet = sheet
-		case synod.Scoring:
-			s, ok := prompt.ScoreOf(r, p.Exact)
-			if !ok {
-				return r
-			}
-			turned.Value = 1 - float64(s)
-		default:
-			return answers(p, r)
+		case synod.Grading, synod.GradeAll, synod.Scoring:
+			return invert(p, r)
 		}
-		return &turned
+		return answers(p, r)
 	}
 	return m
-}
-
-// turn makes good marks bad ones.
-func turn(g *synod.Grades) {
-	for i := range g {
-		g[i] = synod.MaxGrade - g[i]
-	}
 }

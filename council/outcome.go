@@ -87,6 +87,7 @@ type RoundSeat struct {
 	Silent     []string   `json:"silent"`
 	Vote       synod.Vote `json:"vote,omitempty"`     // in a game: about ending it
 	Suspects   []string   `json:"suspects,omitempty"` // who was seen to tell different things
+	Better     []string   `json:"better,omitempty"`   // whose answers it marked above the accepted one, where a leader's was accepted
 	Failed     int        `json:"failed"`
 	Garbled    int        `json:"garbled"` // replies that could not be read
 	Unsure     int        `json:"unsure"`  // answers without a readable confidence, where one was asked for

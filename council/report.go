@@ -116,7 +116,7 @@ func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 		r := &rounds[len(rounds)-1]
 		seat := RoundSeat{
 			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Confidence: n.Confidence, Scores: make(map[string]synod.Score, len(n.Scores)),
-			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent), Vote: n.Vote, Suspects: names.of(n.Suspects),
+			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent), Vote: n.Vote, Suspects: names.of(n.Suspects), Better: names.of(n.Better),
 			Failed: n.Failed, Garbled: n.Garbled, Unsure: n.Unsure,
 		}
 		for _, j := range n.Scores {
@@ -137,7 +137,7 @@ type namer struct {
 func (c *Council) namer(notes []sim.Noted) *namer {
 	room := 0
 	for _, n := range notes {
-		room += len(n.From) + len(n.Retained) + len(n.Dropped) + len(n.Silent) + len(n.Suspects)
+		room += len(n.From) + len(n.Retained) + len(n.Dropped) + len(n.Silent) + len(n.Suspects) + len(n.Better)
 	}
 	return &namer{c.seats, make([]string, 0, room)}
 }

@@ -74,7 +74,7 @@ func Rank(answers int) int { return (answers + 1 + 1) / 2 }
 
 // Join seats one member.
 func (p *FixedLeader) Join(seat synod.Seat) synod.Machine {
-	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
 
 // play is Fig. 3a.

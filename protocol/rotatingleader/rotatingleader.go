@@ -129,7 +129,7 @@ func Rank(answers int) int { return (answers + 1 + 2) / 3 }
 
 // Join seats one member.
 func (p *RotatingLeader) Join(seat synod.Seat) synod.Machine {
-	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
 
 // play is Fig. 3b.

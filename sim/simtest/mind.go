@@ -51,6 +51,8 @@ func (m *mind) reply(p *synod.Prompt) synod.Reply {
 		return m.answer()
 	case synod.Scoring:
 		return m.score(p.Candidate)
+	case synod.Grading:
+		return m.grade(p.Candidate)
 	case synod.Proposing:
 		return m.name(next(&m.names))
 	case synod.Voting:
@@ -96,6 +98,20 @@ func next[T any](list *[]T) (first T) {
 		*list = (*list)[1:]
 	}
 	return first
+}
+
+// grade is five times the share of the best mark that a score is.
+func (m *mind) grade(candidate synod.Answer) synod.Reply {
+	r := m.score(candidate)
+	x, err := strconv.ParseFloat(r.Text, 64)
+	if err != nil {
+		return r
+	}
+	var g synod.Grades
+	for i := range g {
+		g[i] = synod.MaxGrade * x
+	}
+	return synod.Reply{Status: synod.OK, Typed: true, Grades: &g}
 }
 
 func (m *mind) score(candidate synod.Answer) synod.Reply {

@@ -35,6 +35,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
 
@@ -179,11 +180,16 @@ func Neighbours(n int, s string) [][]synod.NodeID {
 func (p *play) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: p.form}
 	out := make([]synod.Machine, len(p.minds))
+	keys := sign.NewSymbolic(1, len(out))
 	for i := range out {
 		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Question: q, Seed: script.Derive(1, uint64(i))}
-		out[i] = p.protocol.Join(seat)
-		if p.liars[i] != nil {
-			out[i] = p.liars[i].Corrupt(seat, out[i])
+		if s, ok := p.protocol.(interface{ Signs() bool }); ok && s.Signs() {
+			seat.Signer = keys.Signer(seat.Self, "transcript")
+		}
+		if p.liars[i] == nil {
+			out[i] = p.protocol.Join(seat)
+		} else {
+			out[i] = adversary.Seat(p.liars[i], seat, p.protocol.Join)
 		}
 	}
 	return out

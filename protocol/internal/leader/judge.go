@@ -14,9 +14,10 @@ import (
 // The lock comes first: a member that has seen an answer prepared votes for another
 // one only if the leader shows that it was prepared later. An answer that a quorum
 // has prepared is not compared again: nothing else can be decided once others are
-// locked on it. Any other is voted for if it is the member's own, or if the member
-// marks it no lower than its own (to the paper's letter: higher). A member without
-// an answer of its own, or whose model fails, does not vote: a failure is no vote.
+// locked on it. Any other is voted for if it is the member's own answer or proposal,
+// or if the member marks it no lower than its own (to the paper's letter: higher). A
+// member without an answer of its own, or whose model fails, does not vote: a failure
+// is no vote.
 func (m *Member) accepts(round int) bool {
 	p := m.proposed
 	if p == nil {
@@ -34,7 +35,7 @@ func (m *Member) accepts(round int) bool {
 	if m.own.Answer == synod.None {
 		return false
 	}
-	if p.answer == m.own.Answer {
+	if p.answer == m.own.Answer || m.Leader(round) == m.self() {
 		return true
 	}
 	m.mark([]stance{{m.own.Answer, m.own.Rationale}, {p.answer, p.rationale}})

@@ -42,7 +42,7 @@ func (p *Params) Rules(pages string) Rules {
 }
 
 // Paper sets what "exact: paper" means: a proposal needs to be better than one's own
-// answer and not only as good, and nothing is remembered from call to call.
+// answer and not only as good, and members choose the seeds of their calls.
 func (p *Params) Paper() { p.Exact = true }
 
 // Settles reports that a round that changed nothing has another leader after it.

@@ -3,6 +3,7 @@ package leader
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
@@ -57,6 +58,7 @@ func (p *proposal) decode(b []byte) error {
 	r.bad = r.number(1) != wireVersion
 	said := r.response()
 	read := proposal{surface: string(said.Answer), rationale: said.Rationale, lock: r.certificate()}
+	r.bad = r.bad || math.Float64bits(said.Confidence) != 0 // a leader's confidence has no place here
 	return r.end(func() { *p = read })
 }
 
