@@ -100,13 +100,13 @@ func TestDecentTableIOnFile(t *testing.T) {
 // wins the more often, the wider the marks are spread. Scores leave the honest range
 // before that. The median of totals does neither; the mean falls at six.
 func TestDecentFig8Shape(t *testing.T) {
-	for seed := uint64(1); seed <= 3; seed++ {
+	for seed := uint64(1); seed <= 2; seed++ {
 		s, err := readTableI()
 		if err != nil {
 			t.Fatal(err)
 		}
 		at := func(aggregate string, spread float64, f int) (right, taken, outside float64) {
-			c := collusion{aggregate, spread, f, 200, seed, func() [][]marked { return drawAll(s, spread, 200, seed) }}
+			c := collusion{aggregate, spread, f, 100, seed, func() [][]marked { return drawAll(s, spread, 100, seed) }}
 			got, err := c.play(s)
 			if err != nil {
 				t.Fatal(err)
@@ -181,12 +181,12 @@ func TestDecentFig8(t *testing.T) {
 // narrowly it stands at seven of fifteen, with wide ones the geometric median falls,
 // and the median of totals not before it.
 func TestDecentCouncilsFall(t *testing.T) {
-	r := finished(t, "decentllms-fig8", Options{N: 10, Only: "council-*"})
+	r := finished(t, "decentllms-fig8", Options{N: 10, Only: "council-*-s[38]-f[067]"})
 	taken := func(aggregate string, spread, f int) float64 {
 		return cellOf(t, r, fmt.Sprintf("council-%s-s%d-f%d", aggregate, spread, f)).Metrics["capture"].Value
 	}
 	for _, aggregate := range []string{"geometric-median", "median-total"} {
-		for _, spread := range []int{3, 5, 8} {
+		for _, spread := range []int{3, 8} {
 			if taken(aggregate, spread, 0) > 0 {
 				t.Errorf("%s at spread %d: captured without a cartel", aggregate, spread)
 			}

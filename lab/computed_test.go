@@ -1,0 +1,79 @@
+package lab_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...lab.Reading) *lab.Grid {
+	t.Helper()
+	g, err := lab.DraftGrid(lab.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings, Computed: []lab.Computed{{
+		Cell: lab.Cell{Name: "one", Params: map[string]any{"f_e": 1}, Paper: map[string]report.Figure{"capture": {Value: 0, N: 100}, "hidden": {Value: 45.1, Count: true}}},
+		How:  "by hand", Of: of,
+	}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// A cell without a run has its figures from when its folder was made: they are not
+// worked out again, and a figure that it lacks has no verdict.
+func TestComputedCells(t *testing.T) {
+	asked := 0
+	g := computedGrid(t, func() (*report.Figures, error) {
+		asked++
+		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Wilson(0, 2000)}, Lists: map[string][]float64{"medians": {49, 83}}}, nil
+	})
+	dir := filepath.Join(t.TempDir(), "g")
+	if err := g.Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	moved := dir + "-moved"
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	g, err := lab.OpenGrid(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := g.Work(t.Context(), lab.Options{}); err != nil || p.Total != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	r, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := r.Cells[0]
+	if asked != 1 || c.Metrics["capture"].N != 2000 || c.Verdict["capture"] != report.Reproduced || !slices.Equal(c.Lists["medians"], []float64{49, 83}) {
+		t.Errorf("asked %d times: %+v %v %v", asked, c.Metrics["capture"], c.Verdict, c.Lists)
+	}
+	if _, judged := c.Verdict["hidden"]; judged || c.Paper["hidden"] != 45.1 || c.How != "by hand" {
+		t.Errorf("hidden: %v, %v, how %q", c.Verdict, c.Paper, c.How)
+	}
+}
+
+// What cannot be computed leaves nothing behind; a cell that is read of no cell is a
+// broken folder.
+func TestComputedCellsFail(t *testing.T) {
+	broken := errors.New("no such table")
+	dir := filepath.Join(t.TempDir(), "g")
+	if err := computedGrid(t, func() (*report.Figures, error) { return nil, broken }).Create(dir); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cell one") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder was left: %v", err)
+	}
+	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil }, lab.Reading{Cell: lab.Cell{Name: "two"}, Of: "three"})
+	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(), "two is read of three") {
+		t.Errorf("%v", err)
+	}
+}
