@@ -76,6 +76,9 @@ func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
 
 // exportGrid writes a log a cell, in a folder a cell.
 func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
+	if len(grid.Runs) == 0 {
+		return fail(exitUsage, fmt.Errorf("every cell of %s is computed: there is no run of which a log could be made", grid.Preset))
+	}
 	if ext := filepath.Ext(out); ext == inspect.JSON || ext == inspect.Archive {
 		return fail(exitUsage, fmt.Errorf("%s holds %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
 	}
