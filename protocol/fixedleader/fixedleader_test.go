@@ -25,6 +25,7 @@ type trial struct {
 	p       *FixedLeader
 	f       int
 	answers string                                                  // by seat
+	level   bool                                                    // any answer is as good as any other
 	refines synod.Answer                                            // what a leader makes of objections; None: its call fails
 	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // who is not honest
 	fails   func(synod.NodeID, *synod.Prompt) (status synod.Status) // of a call; nil: none
@@ -88,6 +89,9 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 		}
 	case synod.Grading:
 		mark := float64(c.Prompt.Candidate[0] - '0')
+		if x.level {
+			mark = 10
+		}
 		r.Answer, r.Grades = "", &synod.Grades{mark, mark, mark, mark, mark}
 	}
 	return r
@@ -137,6 +141,24 @@ func TestDebate(t *testing.T) {
 		}
 		if most := x.p.Calls(make([]int, 5)); len(o.calls) > most+6 { // its own call may fail and be made again
 			t.Errorf("%d calls; %d are planned", len(o.calls), most)
+		}
+	}
+}
+
+// To the paper's letter a proposal has to be better than one's own answer; else it has
+// to be as good.
+func TestEqualMarks(t *testing.T) {
+	for _, exact := range []bool{false, true} {
+		p := New()
+		if exact {
+			p.Paper()
+		}
+		x := &trial{p: p, f: 2, answers: "12333"}
+		x.level = true
+		if exact {
+			x.play().decided(t, "3", 7) // three hold it themselves; nobody else's beats theirs
+		} else {
+			x.play().decided(t, "1", 1)
 		}
 	}
 }
