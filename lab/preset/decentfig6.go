@@ -16,6 +16,10 @@ thirds) or (n_w+1)/2 (majority), rounded up (LB-3). These ranks are read of the 
 run (rank_1, rank_2, … among its figures), so all three have the same answers and
 marks.
 
+Cells …-played are the two rivals themselves with the same workers, who mark and vote
+for themselves, and leaders that propose by rank. Recorded workers cannot mark, and
+with the model in the box it would take too long: there they are left out.
+
 simulated  nine workers with abilities from 0.25 to 0.65, eight simulated evaluators
 recorded   eleven workers replay what the models of MMLU-Pro's own repository said of
            its questions; nobody recorded evaluators, so those are simulated. Needs
@@ -52,6 +56,9 @@ func fig6(o Options) (*plan, error) {
 		return nil, err
 	}
 	p.cells = seated.cells(p.task)
+	if o.Members != "recorded" && o.Members != "embedded" { // a recording marks nothing, and the box takes its time
+		p.cells = append(p.cells, seated.played(p.task)...)
+	}
 	return p, nil
 }
 
@@ -111,6 +118,24 @@ func (s panel) cells(task string) []cell {
 			how:   fmt.Sprintf("the answer ranked %d. of %d in the run of cell decentllms", rank, n),
 			reads: &lab.Reading{Of: "decentllms", Rates: map[string]string{"decision_accuracy": fmt.Sprintf("rank_%d", rank)}},
 		})
+	}
+	return out
+}
+
+// played are the rivals themselves with the same workers, who mark and vote; leaders
+// propose by rank.
+func (s panel) played(task string) (out []cell) {
+	for _, name := range []string{"rotating-leader", "fixed-leader"} {
+		spec := council.Default()
+		spec.Council, spec.Limits, spec.Models = name+"-played", council.Limits{}, s.models
+		spec.Protocol, spec.F = council.Params{"name": name, "propose": "quorum"}, 1
+		n := 0
+		for _, w := range s.workers {
+			w.Role = ""
+			spec.Seats = append(spec.Seats, w)
+			n += max(w.Count, 1)
+		}
+		out = append(out, cell{spec: spec, Cell: lab.Cell{Name: spec.Council, Params: map[string]any{"protocol": name, "propose": "quorum", "n_w": n, "n": n, "f": 1, "b": 0, "task": task}}})
 	}
 	return out
 }

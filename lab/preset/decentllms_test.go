@@ -219,6 +219,11 @@ func TestDecentFig6(t *testing.T) {
 		if !slices.Equal(most.MembersKind, kinds) || !slices.Equal(r.MembersKind, kinds) {
 			t.Errorf("members %v and %v, want %v", most.MembersKind, r.MembersKind, kinds)
 		}
+		if o.Members == "" { // the rivals themselves lie between: their members mark worse and vote
+			if two, maj := cellOf(t, r, "rotating-leader-played").Metrics["decision_accuracy"].Value, cellOf(t, r, "fixed-leader-played").Metrics["decision_accuracy"].Value; two >= a.Value || maj >= two {
+				t.Errorf("played: %v, %v", two, maj)
+			}
+		}
 		n := first.Params["n_w"].(float64)
 		if most.Params["rank"] != math.Ceil((n+1)/3) || half.Params["rank"] != math.Ceil((n+1)/2) {
 			t.Errorf("ranks %v and %v of %v", most.Params["rank"], half.Params["rank"], n)
