@@ -1,9 +1,11 @@
 package broadcast
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -17,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	executions = flag.Int("executions", 20_000, "seeded executions in each model")
+	executions = flag.Int("executions", usual, "seeded executions in each of two models")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 
@@ -25,7 +27,7 @@ var (
 // members in the group, any number of lying senders outside, all else on time.
 func synchronous(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 0x5))
-	x := &trial{n: 2 + r.IntN(6), seed: seed, mute: map[synod.NodeID]bool{}, faulty: map[synod.NodeID]func(synod.Machine) synod.Machine{}}
+	x := &trial{n: 2 + r.IntN(largest-1), seed: seed, mute: map[synod.NodeID]bool{}, faulty: map[synod.NodeID]func(synod.Machine) synod.Machine{}}
 	if r.IntN(2) == 0 {
 		x.outside = 1 + r.IntN(2)
 	}
@@ -85,8 +87,8 @@ type ledger struct {
 
 func (l *ledger) check(label string, ok bool, x *trial, format string, args ...any) {
 	if !ok && l.violated[label] == "" {
-		l.violated[label] = fmt.Sprintf("n = %d, outside %d, f = %d, byzantine %v: %s; again: go test ./protocol/broadcast -executions 1 -seed %d",
-			x.n, x.outside, x.f, x.byzantine, fmt.Sprintf(format, args...), x.seed)
+		l.violated[label] = fmt.Sprintf("n = %d, outside %d, f = %d, byzantine %v: %s; again: go test %s./protocol/broadcast -executions 1 -seed %d",
+			x.n, x.outside, x.f, x.byzantine, fmt.Sprintf(format, args...), detector, x.seed)
 	}
 }
 
@@ -96,33 +98,57 @@ func (l *ledger) count(what string, yes bool) {
 	}
 }
 
-// campaign runs all executions once; each test reads its part of the ledger.
+// campaign runs all executions once, shared among the processors; each test reads
+// its part of the ledger.
 var campaign = sync.OnceValue(func() *ledger {
-	l := &ledger{map[string]string{}, map[string]int{}}
-	for i := range uint64(*executions) {
-		s := synchronous(*firstSeed + i)
-		r := s.run()
-		l.synchrony(s, r)
-		l.always(s, r)
-		for _, lossy := range []bool{false, true} {
-			if i%2 == 0 == lossy {
-				continue // a half each: together as many as the synchronous ones
+	parts := make([]*ledger, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for k := range parts {
+		l := &ledger{map[string]string{}, map[string]int{}}
+		parts[k] = l
+		wait.Go(func() {
+			for i := k; i < *executions; i += len(parts) {
+				l.play(*firstSeed+uint64(i), i%2 == 1) // lossy a half: together as many as the synchronous ones
 			}
-			a := asynchronous(*firstSeed+i, lossy)
-			r := a.run()
-			l.always(a, r)
-			l.asynchrony(a, r, lossy)
-		}
+		})
 	}
-	return l
+	wait.Wait()
+	for _, l := range parts[1:] {
+		parts[0].add(l)
+	}
+	return parts[0]
 })
 
+// play is one execution in each model.
+func (l *ledger) play(seed uint64, lossy bool) {
+	s := synchronous(seed)
+	r := s.run()
+	l.synchrony(s, r)
+	l.always(s, r)
+	a := asynchronous(seed, lossy)
+	r = a.run()
+	l.always(a, r)
+	l.asynchrony(a, r, lossy)
+}
+
+func (l *ledger) add(other *ledger) {
+	for label, why := range other.violated {
+		l.violated[label] = cmp.Or(l.violated[label], why)
+	}
+	for what, n := range other.happened {
+		l.happened[what] += n
+	}
+}
+
+// says is what a member holds of a sender, for people and for comparison.
 func says(d Delivery) string {
 	if d.Word == nil {
 		return "⊥"
 	}
-	return fmt.Sprintf("%q", d.Word.Value)
+	return said(d.Word.Value)
 }
+
+func said(value []byte) string { return `"` + string(value) + `"` }
 
 // synchrony is what S(f) promises.
 func (l *ledger) synchrony(x *trial, r *result) {
@@ -133,7 +159,7 @@ func (l *ledger) synchrony(x *trial, r *result) {
 			first := r.held[0].word[i]
 			l.check("BB-1", says(d) == says(first), x, "of %d, member %d holds %s and member %d %s", d.Sender, r.held[0].id, says(first), h.id, says(d))
 			if !x.byzantine[d.Sender] {
-				want := fmt.Sprintf("%q", value(d.Sender))
+				want := said(value(d.Sender))
 				if x.mute[d.Sender] {
 					want = "⊥"
 				}
@@ -167,10 +193,11 @@ func (l *ledger) always(x *trial, r *result) {
 			l.check("BB-8", d.Unsafe == (len(d.Late) > 0) || h.out.p.late, x, "%d late words, unsafe %v", len(d.Late), d.Unsafe)
 		}
 	}
-	said := map[string]int{}
+	relayed := map[[2]synod.NodeID]int{}
 	for _, s := range r.sent {
-		said[fmt.Sprint(s.by, s.chain.sender)]++
-		n := said[fmt.Sprint(s.by, s.chain.sender)]
+		of := [2]synod.NodeID{s.by, s.chain.sender}
+		relayed[of]++
+		n := relayed[of]
 		l.check("BB-6", n <= 2 && s.to <= x.n, x, "member %d relays %d values of %d, to %d", s.by, n, s.chain.sender, s.to)
 		l.check("BB-4", len(s.chain.links) >= s.slot+1, x, "a chain of %d is sent in round %d", len(s.chain.links), s.slot+1)
 		l.count("two relayed", n == 2)

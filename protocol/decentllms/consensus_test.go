@@ -2,6 +2,7 @@ package decentllms
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -211,7 +212,8 @@ func TestFiftyRuns(t *testing.T) {
 	x := drawn(12)
 	record := func() (s string) {
 		for _, h := range x.play().held {
-			s += said(h) + string(binary.BigEndian.AppendUint64(nil, uint64(len(h.Signature))))
+			b, _ := json.Marshal(shared(h))
+			s += string(b) + string(binary.BigEndian.AppendUint64(nil, uint64(len(h.Signature))))
 		}
 		return s
 	}

@@ -1,10 +1,13 @@
 package decentllms
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
+	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -30,19 +33,41 @@ type ledger struct {
 
 func (l *ledger) check(label string, ok bool, x *trial, format string, args ...any) {
 	if !ok && l.violated[label] == "" {
-		l.violated[label] = fmt.Sprintf("%d workers, %d evaluators, f = %d, %s, hostile %v: %s; again: go test ./protocol/decentllms -executions 1 -seed %d",
-			x.w, x.e, x.f, x.p.Aggregate, x.hostile, fmt.Sprintf(format, args...), x.seed)
+		l.violated[label] = fmt.Sprintf("%d workers, %d evaluators, f = %d, %s, hostile %v: %s; again: go test %s./protocol/decentllms -executions 1 -seed %d",
+			x.w, x.e, x.f, x.p.Aggregate, x.hostile, fmt.Sprintf(format, args...), detector, x.seed)
 	}
 }
 
+// campaign runs all executions once, shared among the processors; each test reads
+// its part of the ledger.
 var campaign = sync.OnceValue(func() *ledger {
-	l := &ledger{map[string]string{}, map[string]int{}}
-	for i := range uint64(*executions) {
-		x := drawn(*firstSeed + i)
-		l.judge(x, x.play())
+	parts := make([]*ledger, runtime.GOMAXPROCS(0))
+	var wait sync.WaitGroup
+	for k := range parts {
+		l := &ledger{map[string]string{}, map[string]int{}}
+		parts[k] = l
+		wait.Go(func() {
+			for i := k; i < *executions; i += len(parts) {
+				x := drawn(*firstSeed + uint64(i))
+				l.judge(x, x.play())
+			}
+		})
 	}
-	return l
+	wait.Wait()
+	for _, l := range parts[1:] {
+		parts[0].add(l)
+	}
+	return parts[0]
 })
+
+func (l *ledger) add(other *ledger) {
+	for label, why := range other.violated {
+		l.violated[label] = cmp.Or(l.violated[label], why)
+	}
+	for what, n := range other.happened {
+		l.happened[what] += n
+	}
+}
 
 func (l *ledger) judge(x *trial, o outcome) {
 	honest := 0
@@ -54,7 +79,11 @@ func (l *ledger) judge(x *trial, o outcome) {
 	l.check("DL-3", len(o.held) == honest && honest >= x.e-x.f, x, "%d of %d honest evaluators reply", len(o.held), honest)
 	for _, h := range o.held {
 		first := o.held[0]
-		l.check("DL-1", said(h) == said(first), x, "evaluator %d holds\n%s\nand %d\n%s", first.id, said(first), h.id, said(h))
+		if first, h := shared(first), shared(h); !reflect.DeepEqual(first, h) {
+			a, _ := json.Marshal(first)
+			b, _ := json.Marshal(h)
+			l.check("DL-1", false, x, "one evaluator holds\n%s\nand another\n%s", a, b)
+		}
 		l.check("DL-2", h.answer == first.answer && totals(h) == totals(first), x, "%d replies %s %s, %d %s %s", first.id, first.answer, totals(first), h.id, h.answer, totals(h))
 		l.check("DL-3", o.keys.Signer(0, run).Verify(h.id, ReplyBytes(h.answer), h.Signature), x, "the reply of %d is not signed", h.id)
 		l.check("DL-3", (h.answer == synod.None) == (h.Undecided != ""), x, "evaluator %d replies %s and says %q", h.id, h.answer, h.Undecided)
@@ -81,12 +110,11 @@ func b2i(b bool) int {
 	return 0
 }
 
-// said is all of a record that honest evaluators must hold alike.
-func said(h kept) string {
+// shared is all of a record that honest evaluators must hold alike.
+func shared(h kept) synod.Panel {
 	p := *h.Panel
 	p.Signature, p.Suspects, p.Unsafe, p.Withheld = nil, nil, false, ""
-	b, _ := json.Marshal(p)
-	return string(b)
+	return p
 }
 
 func totals(h kept) (s string) {
