@@ -14,6 +14,7 @@
 //	member I refines keep|best     keep: its answer stays; best: it takes the first shown
 //	member I names N[|M…]          its numbers in a game, "fails" or "garbles"
 //	member I votes V[|W…]          its votes: stop, continue, abstain
+//	cast ROLE,ROLE,…               the roles of all seats
 //	silent I                       node I crashes at once
 //	liar I NAME [KEY=VALUE]        an adversary of the catalogue
 package simtest
@@ -87,6 +88,7 @@ type play struct {
 	minds    []mind
 	liars    []adversary.Adversary
 	faults   sim.Faults
+	cast     []synod.Role
 }
 
 func newPlay(t *testing.T, protocol Protocol, text string) *play {
@@ -115,6 +117,10 @@ func (p *play) command(w []string) (err error) {
 		n := num(w[1])
 		p.minds, p.liars = make([]mind, n), make([]adversary.Adversary, n)
 		p.peers = Neighbours(n, w[3])
+	case "cast":
+		for role := range strings.SplitSeq(w[1], ",") {
+			p.cast = append(p.cast, synod.Role(role))
+		}
 	case "f":
 		p.f = num(w[1])
 	case "form":
@@ -183,6 +189,9 @@ func (p *play) machines() []synod.Machine {
 	keys := sign.NewSymbolic(1, len(out))
 	for i := range out {
 		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Question: q, Seed: script.Derive(1, uint64(i))}
+		if p.cast != nil {
+			seat.Cast, seat.Role = p.cast, p.cast[i]
+		}
 		if s, ok := p.protocol.(interface{ Signs() bool }); ok && s.Signs() {
 			seat.Signer = keys.Signer(seat.Self, "transcript")
 		}

@@ -1,0 +1,11 @@
+package decentllms
+
+import (
+	"testing"
+
+	"synod.dev/synod/sim/simtest"
+)
+
+func TestTranscripts(t *testing.T) {
+	simtest.Transcripts(t, func() simtest.Protocol { return New() })
+}
