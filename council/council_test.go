@@ -403,3 +403,19 @@ func TestDiskFull(t *testing.T) {
 		t.Error("no call may be paid for before the journal is known to work")
 	}
 }
+
+// A first reply that cannot be read is asked for again, not taken from memory: the
+// member has nothing else to fall back on.
+func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
+	var asked atomic.Int32
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.Model == "late42" && !c.Scoring() && asked.Add(1) == 1 {
+			return "I would rather not say"
+		}
+		return stubborn(c)
+	})
+	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "late42"), "protocol.rounds=2", "f=1"), council.Ask{})
+	if m := o.Members[2]; m.First != nil || m.Final == nil || *m.Final != "42" || asked.Load() < 2 {
+		t.Errorf("asked %d times; first %v, final %v", asked.Load(), m.First, m.Final)
+	}
+}

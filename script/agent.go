@@ -128,6 +128,12 @@ func (me *Agent) remember() {
 	}
 }
 
+// Forget drops a reply from memory, so that the same prompt is asked again: what
+// could not be read need not come back the same.
+func (me *Agent) Forget(r *synod.Reply) {
+	me.memory = slices.DeleteFunc(me.memory, func(a asked) bool { return a.reply == r })
+}
+
 func (me *Agent) answered(e synod.Answered) {
 	i := int64(e.ID) - int64(me.first)
 	if i < 0 || i >= int64(len(me.batch)) || me.batch[i].reply != nil {

@@ -109,6 +109,9 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	said, ok := prompt.ConfidedOf(m.Me.Seat().Question, reply, m.How.Confide, m.How.Exact)
 	if !ok {
 		m.Garbled++
+		if r.Answer == synod.None { // it has nothing to fall back on, so it may try again
+			m.Me.Forget(reply)
+		}
 		return r
 	}
 	if m.How.Confide != synod.ConfideNothing && said.Confidence == nil {
