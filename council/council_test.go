@@ -416,6 +416,6 @@ func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
 	})
 	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "late42"), "protocol.rounds=2", "f=1"), council.Ask{})
 	if m := o.Members[2]; m.First != nil || m.Final == nil || *m.Final != "42" || asked.Load() < 2 {
-		t.Errorf("asked %d times; first %v, final %v", asked.Load(), m.First, m.Final)
+		t.Errorf("asked %d times; first %v, final %v; %+v; stopped %s after %d rounds", asked.Load(), m.First, m.Final, m.Calls, o.Stopped, len(o.Rounds))
 	}
 }

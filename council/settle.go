@@ -52,7 +52,8 @@ func (s *settle) after(notes []sim.Noted) bool {
 		}
 		now := &s.noted[n.Round]
 		now.members++
-		if n.Failed > 0 || n.Garbled > 0 && n.Answer == synod.None || before == nil || before.Answer != n.Answer || !alike(before.Confidence, n.Confidence) {
+		if n.Failed > 0 || n.Answer == synod.None || // it is asked again
+			before == nil || before.Answer != n.Answer || !alike(before.Confidence, n.Confidence) {
 			now.restless = true
 		}
 		if now.members < s.noted[0].members {
