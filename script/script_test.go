@@ -190,6 +190,22 @@ func TestFailureIsNotRemembered(t *testing.T) {
 	m.Step(2, synod.Halt{})
 }
 
+// A reply that the text could not read is asked for again once it is forgotten, under
+// another seed.
+func TestForget(t *testing.T) {
+	m := script.New(seatOf(0), script.Options{Remember: true}, func(me *script.Agent) synod.Answer {
+		me.Forget(me.Ask(synod.Prompt{Purpose: synod.Scoring, Candidate: "a"}, synod.Prompt{Purpose: synod.Scoring, Candidate: "b"})[0])
+		ask(me, "a", "b")
+		return "done"
+	})
+	m.Step(0, synod.Begin{})
+	m.Step(1, synod.Answered{ID: 0, Reply: &synod.Reply{Status: synod.OK, Text: "?"}})
+	if got := show(m.Step(1, synod.Answered{ID: 1, Reply: &synod.Reply{Status: synod.OK, Text: "1"}})); got != `consult 2: score "a"` {
+		t.Errorf("after a reply that was forgotten, and one that was not: %s", got)
+	}
+	m.Step(2, synod.Halt{})
+}
+
 func TestSeeds(t *testing.T) {
 	seeds := func(opt script.Options, seed uint64) (out []uint64) {
 		s := seatOf(0)

@@ -76,6 +76,7 @@ func (m *member) missed(r *synod.Reply, why string) {
 		m.Failed++
 	} else {
 		m.Garbled++
+		m.Me.Forget(r)
 	}
 }
 
