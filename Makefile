@@ -26,8 +26,11 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(STATIC) ./...
 	$(GO) test -count=1 -run TestHouse .
 
+# Under the race detector these play fewer executions; here they play them all.
+CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms
+
 race: ## all tests, under the race detector where there is a C compiler
-	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 12m ./...; \
+	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 12m ./... && $(GO) test $(CAMPAIGNS); \
 	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 12m ./...; fi
 
 $(STATIC):

@@ -187,7 +187,7 @@ func drawn(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 0xd1))
 	x := &trial{w: 1 + r.IntN(4), e: 3 + r.IntN(4), p: New(), hostile: map[synod.NodeID]string{}, seed: seed, spread: float64(r.IntN(6))}
 	if raced && r.IntN(8) > 0 {
-		x.w, x.e = min(x.w, 2), min(x.e, 4)
+		x.w, x.e = min(x.w, 2), 3
 	}
 	x.p.Aggregate = []string{"geometric-median", "median-total", "coordinate-median", "trimmed-mean", "krum"}[r.IntN(5)]
 	for x.f = r.IntN((x.e+1)/2 - 1 + 1); x.p.Suits(x.cast(), x.f) != nil; x.f-- {
