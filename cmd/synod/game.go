@@ -134,19 +134,15 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	if o.Stopped == council.Interrupted {
 		return fail(exitInterrupted, nil, "interrupted; what was said is in "+o.Journal)
 	}
-	cut := o.Stopped == council.Tripped || o.Stopped == council.OverBudget || o.Stopped == council.PastTime
-	if f.asJSON {
-		err = writeJSON(cmd.OutOrStdout(), board.record(f.seed))
-	} else {
+	if !f.asJSON {
 		board.end(f.seed, &o)
-	}
-	if err != nil {
+	} else if err := writeJSON(cmd.OutOrStdout(), board.record(f.seed)); err != nil {
 		return fail(exitError1, err)
 	}
-	if torn != nil {
+	switch {
+	case torn != nil:
 		return fail(exitError1, torn)
-	}
-	if cut {
+	case o.Stopped == council.Tripped, o.Stopped == council.OverBudget, o.Stopped == council.PastTime:
 		return verdict(o)
 	}
 	return gameFailed(&o)
