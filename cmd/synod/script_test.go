@@ -78,6 +78,12 @@ func stubborn(c llmtest.Call) string {
 	if strings.Contains(string(c.Body), synod.Criteria()[0]) {
 		return marked(c, mine)
 	}
+	switch { // a player of the game
+	case strings.Contains(string(c.Body), "internal_strategy"):
+		return `{"internal_strategy":"stay","value":` + mine + `,"public_reasoning":"it is as good as any"}`
+	case strings.Contains(string(c.Body), "decision"):
+		return `{"decision":"stop"}`
+	}
 	if !c.Scoring() {
 		return `{"reasoning":"","answer":"` + mine + `"}`
 	}
