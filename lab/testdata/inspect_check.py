@@ -103,15 +103,20 @@ def near(a, b):
     return abs(a - b) < 1e-12
 
 
-def members(samples, adversaries, last):
-    """How many seats are right at first or at the end, and of how many that is known."""
+def members(samples, seats, last):
+    """How many seats are right at first or at the end, and of how many that is known.
+
+    An adversary is wrong, whatever it holds; a seat that has no vote and holds nothing has no part.
+    """
+    adversaries = {s["id"] for s in seats if s.get("adversary")}
+    mute = {s["id"] for s in seats if s.get("mute")}
     right = known = 0
     for s in samples:
         held = {}
         for note in s.store.get("rounds", []):
             if last or note["round"] == 0:
                 held[note["seat"]] = note.get("verdict")
-        known += len(adversaries) if held else 0  # wrong, whatever they hold
+        known += sum(a not in mute or a in held for a in adversaries) if held else 0
         for seat, verdict in held.items():
             known += seat not in adversaries and verdict in ("right", "wrong")
             right += seat not in adversaries and verdict == "right"
@@ -138,9 +143,8 @@ def compare(log, report):
     decided = report["metrics"]["decision_accuracy"]
     assert len(scored) == (decided["n"] if decided else 0)
     assert not scored or near(sum(map(value_to_float(), scored)) / len(scored), decided["value"])
-    adversaries = {s["id"] for s in log.eval.metadata["seats"] if s.get("adversary")}
     for name, last in (("iaa", False), ("faa", True)):
-        rate, (right, known) = report["metrics"][name], members(log.samples, adversaries, last)
+        rate, (right, known) = report["metrics"][name], members(log.samples, log.eval.metadata["seats"], last)
         assert known == (rate["n"] if rate else 0) and (known == 0 or near(right / known, rate["value"])), name
     used = log.stats.model_usage.values()
     assert sum(u.input_tokens for u in used) == report["tokens"]["prompt"]
