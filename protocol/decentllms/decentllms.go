@@ -35,6 +35,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/internal/grade"
 	"synod.dev/synod/robust"
 	"synod.dev/synod/script"
 )
@@ -171,7 +172,7 @@ func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 var files embed.FS
 
 // Prompts are the protocol's templates, in our words.
-func Prompts() fs.FS { return answer.Prompts(files) }
+func Prompts() fs.FS { return answer.Prompts(files, grade.Page) }
 
 // Roles lists the roles of seats.
 func (p *DecentLLMs) Roles() []synod.Role { return []synod.Role{Worker, Evaluator} }
