@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+
+	"synod.dev/synod/report"
 )
 
 // attempt is a line of attempts.jsonl: how an attempt at a question ended. What
@@ -68,6 +70,11 @@ func (a *attempts) add(at attempt) error {
 type history struct {
 	seconds float64
 	last    attempt
+}
+
+// failure is how the last attempt failed, for a report.
+func (h history) failure() report.Failure {
+	return report.Failure{Question: h.last.Question, Repeat: h.last.Repeat, Stopped: h.last.Stopped, Reason: h.last.Reason}
 }
 
 // histories reads attempts.jsonl. A line that was being written when its writer

@@ -188,7 +188,7 @@ func (r *Run) Report() (*report.Report, error) {
 		if res == nil {
 			if h.last.Failed {
 				tally.Fail()
-				out.Failures = append(out.Failures, report.Failure{Question: r.id(j), Repeat: j.repeat, Stopped: h.last.Stopped, Reason: h.last.Reason})
+				out.Failures = append(out.Failures, h.failure())
 			}
 			return
 		}
@@ -209,19 +209,24 @@ func (r *Run) Report() (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := tally.Numbers()
-	out.Metrics, out.Baselines, out.Groups, out.Rounds, out.Ties, out.Honest, out.Unscored = n.Metrics, n.Baselines, n.Groups, n.Rounds, n.Ties, n.Honest, n.Unscored
+	r.tallied(out, tally)
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
-	out.Extraction = n.Extraction
 	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
-	if r.ending != nil {
-		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
-	}
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
+}
+
+// tallied takes over what was counted.
+func (r *Run) tallied(out *report.Report, tally *metrics.Tally) {
+	n := tally.Numbers()
+	out.Metrics, out.Baselines, out.Groups, out.Rounds = n.Metrics, n.Baselines, n.Groups, n.Rounds
+	out.Ties, out.Honest, out.Unscored, out.Extraction = n.Ties, n.Honest, n.Unscored, n.Extraction
+	if r.ending != nil {
+		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
+	}
 }
 
 // followed is of how many runs a report has what was held round by round.

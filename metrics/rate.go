@@ -31,7 +31,7 @@ type Rate struct {
 	N     int     `json:"n"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	Count bool    `json:"-"` // it is no share but a count, for whoever prints it
+	Count bool    `json:"count,omitempty"` // it is no share but a count, for whoever prints it
 }
 
 // Wilson is the rate k of n with Wilson's score interval; nil where n is 0.
