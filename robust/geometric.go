@@ -43,33 +43,81 @@ func (w *Workspace) mean() {
 	}
 }
 
-// weiszfeld moves the iterate until a step is shorter than the tolerance.
+// weiszfeld moves the iterate until a step is shorter than the tolerance, and then
+// once more from the best input if that is nearer to all. Near an input the steps are as
+// short as the way to it, however hard the other vectors pull: without the second
+// start, one vector sent to where the mean will be would hold the iterate there.
+// From then on no input is nearer to all vectors than the iterate, the tolerance
+// apart, and none can hold it.
 func (w *Workspace) weiszfeld() (iterations int, converged bool) {
-	y := w.out
+	again := false
 	for i := 1; i <= maxIterations; i++ {
-		weights, here := w.pulled(y)
-		if weights == 0 {
-			return i, true // every vector is here
+		if w.step() > tolerance {
+			continue
 		}
-		share := 1.0
-		if here > 0 { // the vectors here hold the iterate with a force of one each
-			force := math.Sqrt(norm2(w.pull))
-			if force <= here {
-				return i, true // and nothing pulls it away
-			}
-			share -= here / force
-		}
-		step := 0.0
-		for j := range y {
-			move := float64(share * (w.pull[j] / weights))
-			y[j] += move
-			step += float64(move * move)
-		}
-		if step <= tolerance*tolerance {
+		if again || !w.restart() {
 			return i, true
 		}
+		again = true
 	}
 	return maxIterations, false
+}
+
+// step moves the iterate once and returns how far.
+func (w *Workspace) step() float64 {
+	y := w.out
+	weights, here := w.pulled(y)
+	if weights == 0 {
+		return 0 // every vector is here
+	}
+	share := 1.0
+	if here > 0 { // the vectors here hold the iterate with a force of one each
+		force := math.Sqrt(norm2(w.pull))
+		if force <= here {
+			return 0 // and nothing pulls it away
+		}
+		share -= here / force
+	}
+	square := 0.0
+	for j := range y {
+		move := float64(share * (w.pull[j] / weights))
+		y[j] += move
+		square += float64(move * move)
+	}
+	return math.Sqrt(square)
+}
+
+// restart puts the iterate one step from the input with the least sum of
+// distances, if that is nearer to all vectors than where it was, by more than the
+// tolerance.
+func (w *Workspace) restart() bool {
+	reached, best := w.distances(w.out), math.Inf(1)
+	w.column = append(w.column[:0], w.out...)
+	for _, row := range w.rows {
+		if s := w.distances(row); s < best {
+			best = s
+			copy(w.out, row)
+		}
+	}
+	w.step()
+	if w.distances(w.out) < reached-tolerance {
+		return true
+	}
+	copy(w.out, w.column)
+	return false
+}
+
+// distances sums the distances from y to the rows.
+func (w *Workspace) distances(y []float64) (s float64) {
+	for _, row := range w.rows {
+		square := 0.0
+		for j, x := range row {
+			d := x - y[j]
+			square += float64(d * d)
+		}
+		s += math.Sqrt(square)
+	}
+	return s
 }
 
 // pulled sums the unit vectors from y towards the rows into w.pull and returns
