@@ -58,4 +58,8 @@ type PanelGrades struct {
 	Bottom    string   `json:"bottom,omitempty"`
 	Value     []byte   `json:"value,omitempty"` // the bytes that it broadcast and signed
 	Signature []byte   `json:"signature,omitempty"`
+	// Committed is what it broadcast with the answers, and signed: a digest of what it
+	// reveals with its marks for the Salt. Nil: ⊥.
+	Committed       []byte `json:"committed,omitempty"`
+	CommitSignature []byte `json:"commit_signature,omitempty"`
 }

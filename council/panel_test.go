@@ -144,6 +144,9 @@ func TestLedger(t *testing.T) {
 		"who is ⊥":               func(o *synod.Opinion) { o.Panel.Grades[1].Bottom = "silent" },
 		"the reply's signature":  func(o *synod.Opinion) { o.Panel.Signature = nil },
 		"that there is no reply": func(o *synod.Opinion) { o.Panel.Undecided = "tired" },
+		"the salt":               func(o *synod.Opinion) { o.Panel.Salt[0] ^= 1 },
+		"a commitment":           func(o *synod.Opinion) { o.Panel.Grades[1].Committed[0] ^= 1 },
+		"who committed":          func(o *synod.Opinion) { o.Panel.Grades[1].CommitSignature = nil },
 	} {
 		again, err := journal.Load(path)
 		if err != nil {

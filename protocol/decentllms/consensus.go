@@ -18,7 +18,12 @@ import (
 func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 	record := &synod.Panel{Withheld: m.why}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
-	record.Salt = m.salt(whole)
+	for _, d := range m.first.Deliveries {
+		if i := slices.IndexFunc(all, func(x marked) bool { return x.by == d.Sender }); i >= 0 && d.Word != nil {
+			record.Grades[i].Committed, record.Grades[i].CommitSignature = d.Word.Value, d.Word.Signature
+		}
+	}
+	record.Salt = salt(record, whole)
 	m.suspect(record)
 	return record
 }
@@ -71,14 +76,15 @@ func (p *DecentLLMs) total(record *synod.Panel, answers []answered, whole []mark
 }
 
 // salt is what the evaluators have revealed of what they committed to (DL-4).
-func (m *member) salt(whole []marked) []byte {
+func salt(record *synod.Panel, whole []marked) []byte {
 	h := sha256.New()
 	for _, x := range whole {
-		for _, d := range m.first.Deliveries {
-			if d.Sender == x.by && d.Word != nil && bytes.Equal(d.Word.Value, commitment(x.by, x.nonce)) {
-				h.Write(binary.BigEndian.AppendUint32(nil, uint32(x.by)))
-				h.Write(x.nonce[:])
-			}
+		kept := slices.ContainsFunc(record.Grades, func(g synod.PanelGrades) bool {
+			return g.By == x.by && bytes.Equal(g.Committed, commitment(x.by, x.nonce))
+		})
+		if kept {
+			h.Write(binary.BigEndian.AppendUint32(nil, uint32(x.by)))
+			h.Write(x.nonce[:])
 		}
 	}
 	return h.Sum(nil)

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/broadcast"
 )
 
 // [I-DL-6] Signed marks that miss one, have one more, or one out of its range are ⊥.
@@ -179,16 +178,16 @@ func TestSilentEvaluators(t *testing.T) {
 
 // [DL-4] Who reveals something else than it has committed to has no part in the salt.
 func TestSaltIsCommitted(t *testing.T) {
-	m := &member{first: &broadcast.Outcome{}}
+	record := &synod.Panel{}
 	var whole []marked
 	for i := range synod.NodeID(3) {
 		x := marked{by: i, marks: marks{nonce: [nonceSize]byte{byte(i)}}}
-		m.first.Deliveries = append(m.first.Deliveries, broadcast.Delivery{Sender: i, Word: &broadcast.Signed{Value: commitment(i, x.nonce)}})
+		record.Grades = append(record.Grades, synod.PanelGrades{By: i, Committed: commitment(i, x.nonce)})
 		whole = append(whole, x)
 	}
-	all, two := m.salt(whole), m.salt(whole[:2])
+	all, two := salt(record, whole), salt(record, whole[:2])
 	whole[2].nonce[5]++
-	if changed := m.salt(whole); slices.Equal(all, two) || !slices.Equal(changed, two) {
+	if changed := salt(record, whole); slices.Equal(all, two) || !slices.Equal(changed, two) {
 		t.Errorf("salts %x of all, %x of two, %x with one that was not committed to", all, two, changed)
 	}
 }

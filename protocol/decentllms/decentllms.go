@@ -14,8 +14,9 @@
 //     another (DL-6; judge: all is the paper's way), and its marks count whole or not at all (I-DL-6);
 //   - the tie hash is salted with what evaluators committed to while workers
 //     committed to their answers, and revealed after: nobody can grind an answer
-//     for it (DL-4). The paper takes the latest block's hash. An evaluator that
-//     does not reveal can still choose between two salts;
+//     for it (DL-4). The paper takes the latest block's hash. k evaluators that hold
+//     their part back until they know the others' choose among 2^k salts, at the
+//     price of their marks: every coin tossed by commitments can be biased so;
 //   - an evaluator without marks spends the budget f, as one that lies does; more
 //     than f of them, and there is no decision;
 //   - Weiszfeld starts at the mean, not at the origin (DL-3).
