@@ -136,8 +136,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.Auth = r.Header.Get("Authorization")
-	x.N = int(s.count.Add(1) - 1)
-	s.note(x.Call)
+	s.note(&x.Call)
 	if s.latency > 0 && !x.pause(s.latency) {
 		return
 	}
@@ -160,12 +159,13 @@ func readBody(r *http.Request) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(r.Body, 8<<20))
 }
 
-func (s *Server) note(c Call) {
+func (s *Server) note(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.N = int(s.count.Add(1) - 1) // under the lock, so that the log is in this order
 	s.model[c.Model]++
 	if !s.quiet {
-		s.calls = append(s.calls, c)
+		s.calls = append(s.calls, *c)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,10 +17,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func post(t *testing.T, c *http.Client, url, model string, within time.Duration) (int, string) {
+func post(t *testing.T, ctx context.Context, c *http.Client, url, model string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
 	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],"seed":3,"response_format":{"type":"json_schema","json_schema":{"schema":{"score":1}}}}`, model)
 	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
 	res, err := c.Do(req)
@@ -38,7 +37,15 @@ func client(t *testing.T) *http.Client {
 }
 
 func TestServer(t *testing.T) {
-	s := Start(t, Fixed("42", 0.25), Latency(20*time.Millisecond), For("bad", Status(503)))
+	var good atomic.Int32
+	two := make(chan struct{}) // closed when two are answered at once
+	s := Start(t, func(c Call) string {
+		if good.Add(1) == 2 {
+			close(two)
+		}
+		<-two
+		return Fixed("42", 0.25)(c)
+	}, Latency(20*time.Millisecond), For("bad", Status(503)))
 	c := client(t)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -47,7 +54,7 @@ func TestServer(t *testing.T) {
 			if i%4 == 0 {
 				model, want = "bad", http.StatusServiceUnavailable
 			}
-			if status, body := post(t, c, s.URL, model, time.Minute); status != want || want == http.StatusOK && !strings.Contains(body, `\"score\":0.25`) {
+			if status, body := post(t, t.Context(), c, s.URL, model); status != want || want == http.StatusOK && !strings.Contains(body, `\"score\":0.25`) {
 				t.Errorf("%d %s", status, body)
 			}
 		})
@@ -61,7 +68,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestNamed makes one call with every behaviour; none outlives its client.
+// TestNamed makes one call with every behaviour; none outlives its client, which
+// waits for a while after its call has come.
 func TestNamed(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Named(name)
@@ -69,7 +77,16 @@ func TestNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := Start(t, nil, With(b), Quiet())
-		post(t, client(t), s.URL, "m", 200*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			for s.Count() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(100 * time.Millisecond)
+			cancel()
+		}()
+		post(t, ctx, client(t), s.URL, "m")
+		<-ctx.Done()
 		if s.Count() != 1 || s.Calls() != nil {
 			t.Errorf("%s: %d calls", name, s.Count())
 		}
