@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 )
 
@@ -67,12 +69,11 @@ func (c *Client) call(ctx context.Context, msg toChild) (fromChild, error) {
 
 	if err := c.send(msg); err != nil {
 		c.forget(msg.ID)
-		select {
-		case <-c.done:
+		if pipe := (*fs.PathError)(nil); errors.As(err, &pipe) {
+			c.kill() // a child that does not listen is dying or as good as dead; how it died is known when it has been reaped
 			return fromChild{}, c.gone()
-		default:
-			return fromChild{}, err
 		}
+		return fromChild{}, err
 	}
 	select {
 	case m := <-ch:
