@@ -73,6 +73,11 @@ func ask(question string, seed uint64) Request {
 	}
 }
 
+// endless asks for n tokens and gets no fewer: its grammar lets no text end.
+func endless(n int) Request {
+	return Request{Prompt: "Once upon a time", Grammar: "root ::= [a-z ] root", Temperature: 1, MaxTokens: n}
+}
+
 const capital = "What is the capital of France?"
 
 func timeout(t *testing.T, d time.Duration) context.Context {
