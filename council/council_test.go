@@ -342,6 +342,28 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// [RU-3] A limit is one on the question: who goes on with a run has no more to spend
+// than was left, and the command that is printed raises the limit.
+func TestBudgetOfAllParts(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	path := filepath.Join(t.TempDir(), "the journal.jsonl")
+	o := decide(t, convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20", "exact=paper"), council.Ask{Journal: path})
+	if want := "synod ask --resume '" + path + "' --set limits.calls=42"; o.Continue() != want {
+		t.Errorf("it says %s; want %s", o.Continue(), want)
+	}
+	spent := s.Count()
+	for _, limit := range []int{20, 40} {
+		run, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = decide(t, convene(t, seven(s.URL, fiveToTwo...), fmt.Sprintf("limits.calls=%d", limit), "exact=paper"), council.Ask{Resume: run})
+		if s.Count() > limit || limit == 20 && s.Count() > spent || limit == 40 && s.Count() <= spent || o.Stopped != council.OverBudget {
+			t.Errorf("stopped by %s; with a limit of %d calls %d have arrived, %d of them before", o.Stopped, limit, s.Count(), spent)
+		}
+	}
+}
+
 // Simulated members are labelled as such.
 func TestSimulatedAreLabelled(t *testing.T) {
 	c := convene(t, `

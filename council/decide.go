@@ -30,6 +30,8 @@ type Ask struct {
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // what a member notes, as it does; may be nil
 	Program  string                             // who asks, for the journal's head
+	Final    bool                               // a run that a breaker stops is over: its journal has an end, and nothing goes on
+	Again    string                             // the command that goes on with a journal; "": synod ask --resume
 }
 
 // Progress is how far a question has come.
@@ -82,6 +84,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
 		ctx = llm.WithBudget(ctx, budget)
 	}
+	c.charge(budget, ask.Resume)
 	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w, planned: c.Planned()}
 	s.settle, s.breaker = newSettle(c), newBreaker(c)
 	s.accounts = newAccounts(len(c.seats))
@@ -97,6 +100,24 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	o.Seconds = time.Since(start).Seconds()
 	err = s.close(&o)
 	return o, errors.Join(err, c.spec.Breakers.Escalate.tell(&o))
+}
+
+// charge counts what the earlier part of a run has spent: a limit is one on the
+// question, however often it was cut off.
+func (c *Council) charge(b *llm.Budget, earlier *journal.Run) {
+	if earlier == nil {
+		return
+	}
+	uses := make([]llm.Use, len(c.seats))
+	for at, r := range earlier.Replies { // whole numbers are added up: their order cannot show
+		if i := int(at.Node); i >= 0 && i < len(uses) {
+			uses[i].Add(r)
+		}
+	}
+	for i, u := range uses {
+		u.Info = c.models[c.seats[i].model].Info()
+		b.Charge(u)
+	}
 }
 
 // join seats every member: an honest machine, inside its liar where the

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
@@ -103,15 +105,21 @@ func run(ctx context.Context, command []string, body []byte) error {
 	return nil
 }
 
-// Continue is the command that goes on with a run that was stopped; "" where no
-// journal was kept.
+// Continue is the command that goes on with a run that was stopped, past the breaker
+// that stopped it or with twice the limits; "" where no journal was kept.
 func (o *Outcome) Continue() string {
-	if o.Journal == "" {
+	if o.Journal == "" || o.again == "" {
 		return ""
 	}
-	line := "synod ask --resume " + o.Journal
-	if o.Trip != nil {
-		line += " --set " + o.Trip.Continue
-	}
-	return line
+	return fmt.Sprintf(o.again, word(o.Journal))
 }
+
+// word is text as one word of a shell's command line.
+func word(text string) string {
+	if unquoted.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var unquoted = regexp.MustCompile(`^[\w@%+=:,./][\w@%+=:,./-]*$`)

@@ -37,6 +37,8 @@ type Outcome struct {
 	Journal  string        `json:"journal"` // path; "" if none was kept
 	Digest   string        `json:"digest"`
 	Seed     uint64        `json:"seed"`
+
+	again string // the command that goes on, with %s for the journal; "": there is none
 }
 
 // Tokens are the tokens of all calls of a question, retries included.

@@ -44,6 +44,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 			why = o.Trip.Detail
 		}
 		o.Reason = fmt.Sprintf("%s; until then %s", why, v.Reason)
+		o.again = s.again(&o)
 	}
 	o.Answer = shown.of(v.Answer)
 	for i := range o.Votes {
@@ -68,6 +69,24 @@ func (c *Council) bill(accounts []account) llm.Money {
 		uses[i].Model, uses[i].Info = c.seats[i].model, c.models[c.seats[i].model].Info()
 	}
 	return c.prices.Bill(uses)
+}
+
+// again is the command that goes on with a journal, past what has cut the run off.
+func (s *session) again(o *Outcome) string {
+	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
+	if o.Trip != nil {
+		line += " --set " + o.Trip.Continue
+	}
+	if short.Calls > 0 {
+		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
+	}
+	if short.Tokens > 0 {
+		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
+	}
+	if short.USD > 0 {
+		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
+	}
+	return line
 }
 
 // cutOff says, for the reasons that cut a run short, what happened. Such a run

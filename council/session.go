@@ -159,6 +159,9 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 		s.ending = PastTime
 	case s.budget.Exhausted():
 		s.ending = OverBudget
+	case trip != nil && s.ask.Final:
+		s.trip = trip
+		return Tripped
 	case trip != nil:
 		s.ending, s.trip = Tripped, trip
 	case settled:
@@ -201,8 +204,8 @@ func (s *session) close(o *Outcome) error {
 	}
 	o.Journal = s.journal.Path()
 	var err error
-	switch o.Stopped {
-	case Interrupted, PastTime, OverBudget, Tripped:
+	switch {
+	case o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget, o.Stopped == Tripped && !s.ask.Final:
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)

@@ -64,7 +64,10 @@ func (r *Run) result(j job) (*result, error) {
 	res.took = r.took(run.Last)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	res.verdict = r.decide(&run.Head, res.Rounds, run.Noted)
+	if res.verdict = r.decide(&run.Head, res.Rounds, run.Noted); run.End.Stopped == council.Tripped {
+		res.verdict.Status, res.verdict.Answer = council.Undecided, synod.None
+		res.verdict.Reason = "a breaker tripped; until then " + res.verdict.Reason
+	}
 	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
 	res.Live = res.verdict.Status != council.Degraded && !res.stalled
 	for _, n := range run.Noted {

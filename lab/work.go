@@ -57,6 +57,9 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	if err := r.sameModels(c); err != nil {
 		return p, err
 	}
+	if err := r.endings(); err != nil {
+		return p, err
+	}
 	log, err := openAttempts(r.dir)
 	if err != nil {
 		return p, err
@@ -155,7 +158,7 @@ func (w *work) one(ctx context.Context, j job) error {
 	calls := callsIn(known) // they were made before
 	o, err := w.council.Decide(ctx, council.Ask{
 		Question: w.run.Items[j.item].Question, Seed: w.run.seed(j), Sample: j.repeat,
-		Journal: path, Resume: known, Program: w.options.Program,
+		Journal: path, Resume: known, Program: w.options.Program, Final: true,
 		Progress: func(p council.Progress) {
 			w.count(func(all *Progress) { all.Calls += max(p.Calls-calls, 0) })
 			calls = max(calls, p.Calls)
@@ -165,7 +168,7 @@ func (w *work) one(ctx context.Context, j job) error {
 		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
 	}
 	at := attempt{Question: w.run.id(j), Repeat: j.repeat, Stopped: o.Stopped, Seconds: o.Seconds}
-	at.Failed, at.Reason = failed(&o)
+	at.Failed, at.Reason = failed(&o, w.run.ending != nil)
 	if err := w.log.add(at); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
@@ -174,7 +177,7 @@ func (w *work) one(ctx context.Context, j job) error {
 		return nil
 	case at.Failed:
 		w.count(func(p *Progress) { p.Failed++ })
-		if o.Status == council.Degraded { // what its members said without the others is no start for another attempt
+		if !cut(&o) { // what its members said without the others is no start for another attempt
 			return w.run.forget(j)
 		}
 		return nil
@@ -194,23 +197,29 @@ func callsIn(known *journal.Run) (n int) {
 
 // failed says whether an outcome is one of the infrastructure and not of the
 // council (GR-2): a limit or the deadline cut it off, or too few members were live
-// because their calls did not get through.
-func failed(o *council.Outcome) (bool, string) {
-	switch o.Stopped {
-	case council.Interrupted:
+// because their calls did not get through. Where it is the way in which a run ends
+// that counts, as in a game, every call counts: a player whose model was out of reach
+// did not vote, and nothing that comes of that says anything about the players.
+func failed(o *council.Outcome, ends bool) (bool, string) {
+	switch {
+	case o.Stopped == council.Interrupted:
 		return false, ""
-	case council.PastTime, council.OverBudget:
+	case cut(o), ends && o.Stopped == council.Tripped: // a game that was not played to its end
 		return true, o.Reason
-	}
-	if o.Status != council.Degraded {
+	case !ends && o.Status != council.Degraded:
 		return false, ""
 	}
 	for _, m := range o.Members {
 		for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable} {
-			if m.Calls[s] > 0 && m.Final == nil {
+			if m.Calls[s] > 0 && (ends || m.Final == nil) {
 				return true, fmt.Sprintf("%s; %s: %s", o.Reason, m.ID, m.Trouble)
 			}
 		}
 	}
 	return false, ""
+}
+
+// cut reports whether a limit or the deadline cut a run off: then it can go on.
+func cut(o *council.Outcome) bool {
+	return o.Stopped == council.PastTime || o.Stopped == council.OverBudget
 }

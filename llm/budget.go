@@ -31,7 +31,33 @@ type Budget struct {
 	spent     Spent
 	held      Spent
 	exhausted bool
+	short     Spent
 	changed   chan struct{} // closed and renewed when something is settled
+}
+
+// Short is what the call that was refused would have made of the bounds that it
+// exceeds; all zero until one was.
+func (b *Budget) Short() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.short
+}
+
+// exhaust refuses w and all that follows.
+func (b *Budget) exhaust(w Spent) *Failure {
+	if !b.exhausted {
+		b.exhausted = true
+		if n := b.spent.Calls + b.held.Calls + w.Calls; b.calls > 0 && n > b.calls {
+			b.short.Calls = n
+		}
+		if n := b.spent.Tokens + w.Tokens; b.tokens > 0 && n > b.tokens {
+			b.short.Tokens = n
+		}
+		if x := b.spent.USD + w.USD; b.usd > 0 && x > b.usd {
+			b.short.USD = x
+		}
+	}
+	return &Failure{Status: synod.Dropped, Err: errBudget}
 }
 
 // Spent counts requests that left and the tokens of prompts and replies.
@@ -67,6 +93,18 @@ func (b *Budget) Exhausted() bool {
 	return b.exhausted
 }
 
+// Charge counts what was spent before, by the earlier part of a run that goes on: a
+// model's calls and their tokens.
+func (b *Budget) Charge(u Use) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent.Calls += u.Calls
+	b.spent.Tokens += u.Prompt + u.Completion
+	if price, known := b.prices.Of(u.Info); b.usd > 0 && known {
+		b.spent.USD += price.of(u.Prompt, u.Completion)
+	}
+}
+
 var errBudget = errors.New("the budget is spent")
 
 // reserve holds what a call may cost, waiting while it would fit if calls in
@@ -82,9 +120,9 @@ func (b *Budget) reserve(ctx context.Context, want Spent) *Failure {
 			return nil
 		}
 		if !b.hopeful(want) {
-			b.exhausted = true
+			f := b.exhaust(want)
 			b.mu.Unlock()
-			return &Failure{Status: synod.Dropped, Err: errBudget}
+			return f
 		}
 		changed := b.changed
 		b.mu.Unlock()
@@ -117,8 +155,7 @@ func (b *Budget) more() *Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.exhausted || (b.calls > 0 && b.spent.Calls+b.held.Calls+1 > b.calls) {
-		b.exhausted = true
-		return &Failure{Status: synod.Dropped, Err: errBudget}
+		return b.exhaust(Spent{Calls: 1})
 	}
 	b.held.Calls++
 	return nil

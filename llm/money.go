@@ -13,7 +13,7 @@ type Use struct {
 	Model  string // its name in the council
 	Info   Info
 	Calls  int
-	Silent int // replies that came without a word on their tokens
+	Silent int // calls of which nobody said how many tokens they took
 	synod.Usage
 }
 
@@ -25,7 +25,7 @@ func (u *Use) Add(r synod.Reply) {
 	u.Calls += r.Calls
 	u.Prompt += r.Usage.Prompt
 	u.Completion += r.Usage.Completion
-	if r.Status == synod.OK && r.Usage == (synod.Usage{}) {
+	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) { // after a timeout a server may have written on
 		u.Silent++
 	}
 }

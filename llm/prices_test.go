@@ -98,7 +98,8 @@ func TestBill(t *testing.T) {
 	}
 	spoke := synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 1000, Completion: 100}} // 0.003 USD at 2 and 10
 	silent := synod.Reply{Status: synod.OK, Calls: 1}
-	failed := synod.Reply{Status: synod.Timeout, Calls: 3}
+	failed := synod.Reply{Status: synod.Unavailable, Calls: 3}
+	late := synod.Reply{Status: synod.Timeout, Calls: 1}                     // the server may have written, and billed, a reply
 	again := synod.Reply{Status: synod.OK, Usage: spoke.Usage, Reused: true} // no request left
 	for name, c := range map[string]struct {
 		uses          []Use
@@ -111,6 +112,7 @@ func TestBill(t *testing.T) {
 		"unknown":          {[]Use{use("b", at("other"), spoke)}, 0, "b", "", "", "unknown for b"},
 		"partly":           {[]Use{use("a", at("paid"), spoke), use("b", at("other"), spoke), use("d", Info{Kind: Simulated}, spoke)}, 0.003, "b", "d", "2026-05", "at least $0.0030 (prices of 2026-05), unknown for b"},
 		"says no tokens":   {[]Use{use("a", at("paid"), spoke, silent)}, 0.003, "a", "", "2026-05", "at least $0.0030 (prices of 2026-05), unknown for a"},
+		"timed out":        {[]Use{use("a", at("paid"), spoke, late)}, 0.003, "a", "", "2026-05", "at least $0.0030 (prices of 2026-05), unknown for a"},
 		"gratis, silent":   {[]Use{use("a", at("gratis"), silent)}, 0, "", "", "", "$0.00"},
 		"never asked":      {[]Use{use("b", at("other"))}, 0, "", "", "", "$0.00"},
 		"free":             {[]Use{use("d", Info{Kind: Simulated}, silent), use("e", Info{Kind: Embedded}), use("d", Info{Kind: Simulated})}, 0, "", "d,e", "", "nothing (no member is paid for)"},

@@ -184,7 +184,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
 	}
-	if spec, err = f.source.raise(spec); err != nil {
+	if spec, err = f.source.raise(spec, "a run goes on with the council it began with"); err != nil {
 		return ask, council.Spec{}, configError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed

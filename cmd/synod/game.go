@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type gameFlags struct {
 	members  string
 	seed     uint64
 	path     string
+	resume   string
 	sets     []string
 	asJSON   bool
 }
@@ -47,11 +49,13 @@ marked with an asterisk; the others do not know.
 
 The last line says how it ended: valid, invalid (on a number that nobody was given),
 premature (the honest hold different ones) or none (nobody ended it in time).
-Exit code 0 whatever the outcome.`,
+Exit code 0 whatever the outcome. A game that was cut off, by ^C, a limit or a
+breaker, has no outcome; the command that goes on with it is printed.`,
 		Example: `  synod game -n 8 -b 2 --strategy mimic
   synod game -n 8 -b 2 --strategy mimic --rule mode        # code says what a player holds
   synod game -n 4 --members embedded --rounds 5
-  synod game -n 7 -b 2 --members council.yaml --json       # its model "player"`,
+  synod game -n 7 -b 2 --members council.yaml --json       # its model "player"
+  synod game --resume JOURNAL`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
 	}
@@ -68,6 +72,7 @@ Exit code 0 whatever the outcome.`,
 	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` that has a model player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "limits and breakers of the game, such as breakers.no_progress=5 (repeatable)")
+	fl.StringVar(&f.resume, "resume", "", "go on with the game in this `journal`")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON, and nothing while it is played")
 	return cmd
@@ -96,17 +101,24 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	spec := preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
 	}}.Spec()
-	return (&specFlags{sets: f.sets}).raise(spec)
+	if _, err := council.ProtocolOf(spec); err != nil {
+		return spec, err
+	}
+	return (&specFlags{sets: f.sets}).raise(spec, "a game takes its rules from flags")
 }
 
 func (a *app) game(cmd *cobra.Command, f gameFlags) error {
-	spec, err := f.spec()
+	ask, spec, err := f.begin(cmd, a)
 	if err != nil {
-		return fail(exitUsage, err)
+		return err
 	}
 	p, err := council.ProtocolOf(spec)
 	if err != nil {
 		return configError(err)
+	}
+	g, ok := p.(*game.Game)
+	if !ok {
+		return fail(exitUsage, fmt.Errorf("%s: it is no game's", f.resume), "go on with: synod ask --resume "+f.resume)
 	}
 	if err := a.fetchModels(cmd, spec); err != nil {
 		return err
@@ -116,50 +128,80 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 		return configError(err)
 	}
 	defer c.Close()
-	if !cmd.Flags().Changed("seed") {
-		f.seed = rand.Uint64N(1 << 48)
-	}
-	g := p.(*game.Game)
 	board := newBoard(cmd, g, c.Seats(), f.asJSON || a.quiet)
-	board.head(a, f.b)
-	o, err := c.Decide(cmd.Context(), council.Ask{
-		Question: preset.GameQuestion(g.Low, g.High), Seed: f.seed, Program: "synod " + release, Noted: board.note,
-		Journal: a.journalPath(&askFlags{path: f.path}),
-	})
+	board.head(a)
+	ask.Noted = board.note
+	o, err := c.Decide(cmd.Context(), ask)
 	var torn *council.JournalError
 	var untold *council.EscalationError
 	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
 		return notBegun(err)
 	}
-	if o.Stopped == council.Interrupted {
-		return fail(exitInterrupted, nil, "interrupted; what was said is in "+o.Journal)
+	if untold != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
 	}
 	if !f.asJSON {
-		board.end(f.seed, &o)
-	} else if err := writeJSON(cmd.OutOrStdout(), board.record(f.seed)); err != nil {
+		board.end(&o)
+	} else if err := writeJSON(cmd.OutOrStdout(), board.record(&o)); err != nil {
 		return fail(exitError1, err)
 	}
 	switch {
 	case torn != nil:
 		return fail(exitError1, torn)
-	case o.Stopped == council.Tripped, o.Stopped == council.OverBudget, o.Stopped == council.PastTime:
+	case cutOff(&o):
 		return verdict(o)
 	}
 	return gameFailed(&o)
 }
 
-// gameFailed is an error where no player's model could be reached: then the game
-// says nothing about anybody.
-func gameFailed(o *council.Outcome) error {
-	ok, trouble := 0, ""
-	for _, m := range o.Members {
-		ok += m.Calls[synod.OK]
-		if trouble == "" {
-			trouble = m.Trouble
+// begin is the game that is asked for: a new one, or one that was cut off.
+func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
+	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
+	if f.resume != "" {
+		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop", "threat", "members", "seed"} {
+			if cmd.Flags().Changed(flag) {
+				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes everything from the journal; --%s has no place beside it", flag))
+			}
+		}
+		return a.resumed(ask, nil, &askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}})
+	}
+	spec, err := f.spec()
+	if err != nil {
+		return ask, spec, fail(exitUsage, err)
+	}
+	if !cmd.Flags().Changed("seed") {
+		ask.Seed = rand.Uint64N(1 << 48)
+	}
+	p, err := council.ProtocolOf(spec)
+	if err != nil {
+		return ask, spec, configError(err)
+	}
+	g := p.(*game.Game)
+	ask.Question, ask.Journal = preset.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
+	return ask, spec, nil
+}
+
+// cutOff reports whether a game was not played to its end. Then it has no outcome:
+// that nobody ended it in time would not be true.
+func cutOff(o *council.Outcome) bool {
+	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime}, o.Stopped)
+}
+
+// unreached is the first player whose model was asked and never reached, nil if there
+// is none. Its game has no outcome either: what it says of the players is not theirs.
+func unreached(o *council.Outcome) *council.Member {
+	for i, m := range o.Members {
+		if m.Trouble != "" && m.Calls[synod.OK] == 0 {
+			return &o.Members[i]
 		}
 	}
-	if ok == 0 && trouble != "" {
-		return fail(exitDegraded, fmt.Errorf("no player's model could be reached: %s", oneLine(trouble)))
+	return nil
+}
+
+// gameFailed is an error where a player's model could not be reached.
+func gameFailed(o *council.Outcome) error {
+	if m := unreached(o); m != nil {
+		return fail(exitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, oneLine(m.Trouble)))
 	}
 	return nil
 }

@@ -38,9 +38,15 @@ func (b *board) wide() int {
 	return w + 1
 }
 
-func (b *board) head(a *app, byzantine int) {
+func (b *board) head(a *app) {
 	if b.quiet {
 		return
+	}
+	byzantine := 0
+	for _, honest := range b.honest() {
+		if !honest {
+			byzantine++
+		}
 	}
 	if game.Veto(len(b.seats), byzantine) {
 		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can keep the others from ever ending the game\n", byzantine, len(b.seats))
@@ -197,9 +203,26 @@ func (b *board) honest() []bool {
 	return honest
 }
 
-// end says how the game ended.
-func (b *board) end(seed uint64, o *council.Outcome) {
-	r := b.game.Judge(b.notes, b.honest())
+// end says how the game ended, or that it did not.
+func (b *board) end(o *council.Outcome) {
+	switch gone := unreached(o); {
+	case cutOff(o):
+		fmt.Fprintln(b.out, "cut off: it was not played to its end, so it has no outcome")
+	case gone != nil:
+		fmt.Fprintf(b.out, "no outcome: the model of player %s was never reached\n", gone.ID)
+	default:
+		fmt.Fprintln(b.out, ending(b.game.Judge(b.notes, b.honest())))
+	}
+	if lost := lost(o); lost != "" && !b.quiet {
+		fmt.Fprintf(b.out, "calls that failed, and count as abstained: %s\n", lost)
+	}
+	if !b.quiet {
+		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)
+	}
+}
+
+// ending is how a game ended, in words.
+func ending(r game.Result) string {
 	words := map[game.Outcome]string{
 		game.Valid:     "valid: all honest players hold one number that one of them was given",
 		game.Invalid:   "invalid: all honest players hold one number that none of them was given",
@@ -213,8 +236,22 @@ func (b *board) end(seed uint64, o *council.Outcome) {
 	case r.Stop > 0:
 		when = fmt.Sprintf(" (after %s)", rounds(r.Stop))
 	}
-	fmt.Fprintf(b.out, "%s%s\n", words[r.Outcome], when)
-	if !b.quiet {
-		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, seed, o.Journal)
+	return words[r.Outcome] + when
+}
+
+// lost is how many calls of each player failed, "" if none did.
+func lost(o *council.Outcome) string {
+	var all []string
+	for _, m := range o.Members {
+		n := 0
+		for _, s := range synod.Statuses() {
+			if s != synod.OK && s != synod.Dropped {
+				n += m.Calls[s]
+			}
+		}
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s %d", m.ID, n))
+		}
 	}
+	return strings.Join(all, ", ")
 }

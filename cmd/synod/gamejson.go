@@ -2,21 +2,23 @@ package main
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol/game"
 )
 
 // gameRecord is what "synod game --json" prints.
 type gameRecord struct {
-	Version   int          `json:"version"`
-	Outcome   game.Outcome `json:"outcome"`
-	StopRound *int         `json:"stop_round"` // null: nobody ended it
-	Finalised bool         `json:"finalised"`  // code ended it
-	Rule      game.Rule    `json:"rule"`
-	Variant   string       `json:"variant"`
-	Players   []gamePlayer `json:"players"`
-	Rounds    []gameRound  `json:"rounds"`
-	Seed      uint64       `json:"seed"`
+	Version   int           `json:"version"`
+	Outcome   *game.Outcome `json:"outcome"`    // null: it was cut off, or a player's model was never reached
+	StopRound *int          `json:"stop_round"` // null: nobody ended it
+	Stopped   string        `json:"stopped"`    // rounds, or what cut it off
+	Finalised bool          `json:"finalised"`  // code ended it
+	Rule      game.Rule     `json:"rule"`
+	Variant   string        `json:"variant"`
+	Players   []gamePlayer  `json:"players"`
+	Rounds    []gameRound   `json:"rounds"`
+	Seed      uint64        `json:"seed"`
 }
 
 type gamePlayer struct {
@@ -34,11 +36,14 @@ type gameRound struct {
 	Votes  map[string]synod.Vote `json:"votes"`
 }
 
-func (b *board) record(seed uint64) gameRecord {
-	judged := b.game.Judge(b.notes, b.honest())
-	r := gameRecord{Version: 1, Outcome: judged.Outcome, Finalised: judged.Code, Rule: b.game.Rule, Variant: b.game.Variant, Seed: seed}
-	if judged.Stop > 0 {
-		r.StopRound = &judged.Stop
+func (b *board) record(o *council.Outcome) gameRecord {
+	r := gameRecord{Version: 1, Stopped: o.Stopped, Rule: b.game.Rule, Variant: b.game.Variant, Seed: o.Seed}
+	if !cutOff(o) && unreached(o) == nil {
+		judged := b.game.Judge(b.notes, b.honest())
+		r.Outcome, r.Finalised = &judged.Outcome, judged.Code
+		if judged.Stop > 0 {
+			r.StopRound = &judged.Stop
+		}
 	}
 	last := 0
 	for i, s := range b.seats {

@@ -58,12 +58,12 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 	return council.Merge(layers...)
 }
 
-// raise lays new limits over the council of a run that goes on. Anything else
-// would make it another run.
-func (f *specFlags) raise(spec council.Spec) (council.Spec, error) {
+// raise lays new limits over a council that has all else from elsewhere: the
+// journal of a run that goes on, or the flags of a game.
+func (f *specFlags) raise(spec council.Spec, elsewhere string) (council.Spec, error) {
 	for _, s := range f.sets {
 		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
-			return spec, fmt.Errorf("--set %s: a run goes on with the council it began with; only limits.… and breakers.… may be set anew", s)
+			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, elsewhere)
 		}
 	}
 	set, err := council.Set("--set", f.sets)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func verdict(o council.Outcome) error {
 	case o.Stopped == council.PastTime:
 		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
 	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "raise it and go on with:\n  "+resumeLine(o)+" --set limits.calls=… --set limits.tokens=… --set limits.usd=…")
+		return fail(exitBudget, reason, "go on with twice the limit (what was spent counts):\n  "+resumeLine(o))
 	case o.Stopped == council.Tripped:
 		return tripped(o)
 	case o.Status == council.Degraded:
@@ -31,10 +32,7 @@ func verdict(o council.Outcome) error {
 }
 
 func resumeLine(o council.Outcome) string {
-	if o.Journal == "" {
-		return "(no journal was kept, so the run cannot be resumed)"
-	}
-	return "synod ask --resume " + o.Journal
+	return cmp.Or(o.Continue(), "(no journal was kept, so the run cannot be resumed)")
 }
 
 // tripped says which breaker stopped a run, what it leaves to choose from, and how
