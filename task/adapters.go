@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -33,11 +34,12 @@ func adapters() []Entry {
 		}
 		all = append(all, Entry{
 			Entry: synod.Entry{Name: a.name, Summary: a.summary}, Form: string(form), Items: a.items,
-			About:  "In the layout of LLM-Adapters (Hu et al. 2023; data ODC-By, the underlying sets on their own terms).",
-			Source: Source{URL: "https://raw.githubusercontent.com/AGI-Edgerunners/LLM-Adapters/8166572/dataset/" + a.folder + "/test.json"},
-			Layout: "one JSON object a line, or one JSON array of them: instruction, input (empty), output, answer",
-			files:  []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json"},
-			open:   openAdapter,
+			About: "In the layout of LLM-Adapters, whose files the SAC paper took (Hu et al. 2023; data ODC-By, the underlying sets on their own terms), " +
+				"or as its authors publish it, which is what is pulled: the same questions, with other labels and ids.",
+			Source: releases[a.name].source,
+			Layout: "one JSON object a line, or one JSON array of them: instruction, input (empty), output, answer; or " + path.Base(releases[a.name].source.URL) + " as the authors publish it",
+			files:  []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json", a.name + "/" + path.Base(releases[a.name].source.URL)},
+			open:   openCommon(releases[a.name].open),
 		})
 	}
 	return all
@@ -50,21 +52,26 @@ type adapterRow struct {
 	Answer      string `json:"answer"`
 }
 
-// openAdapter names items as the SAC paper does, by their text. Some texts stand
-// twice in the public files, with different choices marked right; the second gets
-// a number.
-func openAdapter(path string, _ Options) ([]Item, error) {
-	times := map[string]int{}
+// openCommon reads a set from its own release or in LLM-Adapters' layout.
+func openCommon(release func(path string) ([]Item, error)) func(string, Options) ([]Item, error) {
+	return func(path string, _ Options) ([]Item, error) {
+		if released(path) {
+			return release(path)
+		}
+		return openAdapter(path)
+	}
+}
+
+// openAdapter names items as the SAC paper does, by their text.
+func openAdapter(path string) ([]Item, error) {
+	name := namer{}
 	return readRows(path, func(_ int, row adapterRow) (Item, error) {
 		if row.Input != "" {
 			return Item{}, errors.New("the input is not empty; in these sets the instruction is the whole question")
 		}
 		q, err := readInstruction(row.Instruction)
 		q.ID = qid(row.Instruction)
-		if times[q.ID]++; times[q.ID] > 1 {
-			q.ID = fmt.Sprintf("%s-%d", q.ID, times[q.ID])
-		}
-		return Item{Question: q, key: row.Answer}, err
+		return name.of(Item{Question: q, key: row.Answer}, err)
 	})
 }
 
@@ -109,6 +116,14 @@ var commonsense = Entry{
 	open:   openCommonsense,
 }
 
+// Parts are the sets that e is put together from: itself, for all but the mix.
+func (e Entry) Parts() []Entry {
+	if e.Name == commonsense.Name {
+		return adapters()
+	}
+	return []Entry{e}
+}
+
 func openCommonsense(_ string, o Options) ([]Item, error) {
 	var sets [][]Item
 	shortest := 0
@@ -117,7 +132,7 @@ func openCommonsense(_ string, o Options) ([]Item, error) {
 		if err != nil {
 			return nil, err
 		}
-		items, err := e.open(path, o)
+		items, err := e.read(path, o)
 		if err != nil {
 			return nil, err
 		}

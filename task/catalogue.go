@@ -23,12 +23,12 @@ type Entry struct {
 	open  func(path string, o Options) ([]Item, error)
 }
 
-// Source is a published file. Only one whose digest was checked against a copy is
-// pulled; its URL names a commit, never a branch.
+// Source is a published file. Only one whose digest is known is pulled; its URL
+// names a commit where its host has commits.
 type Source struct {
 	URL    string `json:"url"`
 	SHA256 string `json:"sha256,omitempty"` // "" where no digest is known
-	Size   int64  `json:"size,omitempty"`   // bytes
+	Size   int64  `json:"size,omitempty"`   // bytes; 0 where only the digest is known
 }
 
 // Options say which items of a set are wanted.
@@ -62,7 +62,7 @@ func (e Entry) Open(o Options) (Set, error) {
 			return nil, err
 		}
 	}
-	items, err := e.open(path, o)
+	items, err := e.read(path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,16 @@ func (e Entry) Open(o Options) (Set, error) {
 		}
 	}
 	return list(items), nil
+}
+
+// read opens the set's file; one that must be the pinned one is checked first.
+func (e Entry) read(path string, o Options) ([]Item, error) {
+	if released(path) {
+		if err := e.verify(path); err != nil {
+			return nil, fmt.Errorf("task: %s: %w", e.Name, err)
+		}
+	}
+	return e.open(path, o)
 }
 
 // find is where the set lies: what was given, a file or a folder, or what was
@@ -107,7 +117,7 @@ type NoDataError struct{ Entry Entry }
 
 func (e *NoDataError) Error() string {
 	s := fmt.Sprintf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Entry.Name, e.Entry.files[0])
-	if e.Entry.Source.Pinned() {
+	if !slices.ContainsFunc(e.Entry.Parts(), func(p Entry) bool { return !p.Source.Pinned() }) {
 		s += ", or fetch it with: synod data pull " + e.Entry.Name
 	}
 	return s

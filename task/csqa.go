@@ -12,8 +12,11 @@ import (
 var csqa = Entry{
 	Entry: synod.Entry{Name: "csqa", Summary: "CommonsenseQA, five choices, dev split"},
 	Form:  string(synod.Choice), Items: 1221,
-	About:  "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat one.",
-	Source: Source{URL: "https://s3.amazonaws.com/commonsensqa/dev_rand_split.jsonl"},
+	About: "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat one.",
+	Source: Source{
+		URL:    "https://s3.amazonaws.com/commensenseqa/dev_rand_split.jsonl",
+		SHA256: "3210497fdaae614ac085d9eb873dd7f4d49b6f965a93adadc803e1229fd8a02a", Size: 471653,
+	},
 	Layout: "one JSON object a line: id, question, question_concept, choices {label: […], text: […]}, answerKey; or the release's: id, question {stem, question_concept, choices: [{label, text}]}, answerKey",
 	files:  []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
 	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, csqaItem) },

@@ -59,6 +59,13 @@ func (e *PullError) Unwrap() error { return e.Err }
 // Pinned says whether the bytes of the file are known beforehand.
 func (s Source) Pinned() bool { return s.SHA256 != "" }
 
+func (s Source) length() string {
+	if s.Size == 0 {
+		return "a file"
+	}
+	return fmt.Sprintf("%d bytes", s.Size)
+}
+
 // NeedsData says whether the set is read from a file that is not in the binary.
 func (e Entry) NeedsData() bool { return e.Layout != "" }
 
@@ -72,9 +79,16 @@ func (s Store) file(e Entry) string {
 
 // State says how a set stands, by the length of its file.
 func (s Store) State(e Entry) string {
-	switch {
+	switch parts := e.Parts(); {
 	case !e.NeedsData():
 		return Inside
+	case len(parts) > 1:
+		for _, p := range parts {
+			if state := s.State(p); state != Here {
+				return state
+			}
+		}
+		return Here
 	case !e.Source.Pinned():
 		return Unpinned
 	}
@@ -82,13 +96,13 @@ func (s Store) State(e Entry) string {
 	switch {
 	case err != nil:
 		return Absent
-	case info.Size() != e.Source.Size:
+	case e.Source.Size > 0 && info.Size() != e.Source.Size:
 		return Damaged
 	}
 	return Here
 }
 
-// Pull fetches a set's published file, checks it against the pinned SHA-256 and
+// Pull fetches a set's published file, or those of its parts, checks it against the pinned SHA-256 and
 // puts it into the store, whole or not at all. What has come is kept when the
 // connection breaks, and the next Pull goes on there. The error is a
 // *NoSourceError, or a *PullError, which is a fetch.ErrDigest where the bytes are
@@ -106,6 +120,14 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	case Unpinned:
 		return &NoSourceError{e}
 	}
+	if parts := e.Parts(); len(parts) > 1 {
+		for _, p := range parts {
+			if err := s.Pull(ctx, p, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	to := s.file(e)
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return fmt.Errorf("task: %w", err)
@@ -115,11 +137,11 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 		return fmt.Errorf("task: waiting for another pull: %w", err)
 	}
 	defer unlock()
-	if s.verify(e) == nil {
+	if e.verify(to) == nil {
 		notice("%s is already there: %s", e.Name, to)
 		return nil
 	}
-	notice("%s: fetching %d bytes from %s", e.Name, e.Source.Size, e.Source.URL)
+	notice("%s: fetching %s from %s", e.Name, e.Source.length(), e.Source.URL)
 	want := fetch.Want{Bytes: e.Source.Size, SHA256: e.Source.SHA256}
 	if err := s.fetch.Download(ctx, e.Source.URL, to+".part", want, o.Progress); err != nil {
 		return &PullError{e, err}
@@ -130,11 +152,11 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	return nil
 }
 
-// verify says whether a set's file is the pinned one.
-func (s Store) verify(e Entry) error {
-	size, sum, err := fetch.Digest(s.file(e))
-	if err == nil && (size != e.Source.Size || sum != e.Source.SHA256) {
-		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned are %d with %s", s.file(e), fetch.ErrDigest, size, sum, e.Source.Size, e.Source.SHA256)
+// verify says whether a file is the pinned one.
+func (e Entry) verify(path string) error {
+	size, sum, err := fetch.Digest(path)
+	if err == nil && sum != e.Source.SHA256 {
+		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned is %s with %s", path, fetch.ErrDigest, size, sum, e.Source.length(), e.Source.SHA256)
 	}
 	return err
 }
@@ -146,7 +168,7 @@ func (e Entry) pulled(dir string) (string, error) {
 	if s.file(e) == "" {
 		return "", nil
 	}
-	err := s.verify(e)
+	err := e.verify(s.file(e))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return "", nil

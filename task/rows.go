@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,26 +13,22 @@ import (
 	"synod.dev/synod"
 )
 
-// maxFile is how much of a data file is read: ten times the largest known.
-const maxFile = 1 << 30
-
-// readRows reads a file of one JSON object a line, or one JSON array of objects,
-// and makes an item of each with use. What is wrong is said with file and line.
+// readRows reads a file of one JSON object a line, one JSON array of objects, or a
+// Parquet table, and makes an item of each row with use. What is wrong is said with
+// file and line; the line of a table's row is its number.
 func readRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item, error) {
-	f, err := os.Open(path)
+	data, err := readFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("task: %w", err)
+		return nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("task: read %s: %w", path, err)
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("task: %s is larger than %d bytes", path, maxFile)
-	}
+	return parseRows(path, data, use)
+}
+
+// parseRows is readRows for what was read from path.
+func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, error)) ([]Item, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := rowReader[T]{path: path, use: use, seen: map[string]int{}}
+	var err error
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		err = r.array(data)
 	} else {

@@ -93,9 +93,9 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (entries []task.Entry, 
 	}
 	var unpinned []string
 	for _, e := range task.Catalogue.All() {
-		switch a.tasks().State(e) {
-		case task.Inside:
-		case task.Unpinned:
+		switch state := a.tasks().State(e); {
+		case state == task.Inside, len(e.Parts()) > 1:
+		case state == task.Unpinned:
 			unpinned = append(unpinned, e.Name)
 		default:
 			entries = append(entries, e)
@@ -169,7 +169,7 @@ func dataList(a *app) *cobra.Command {
   here      fetched; "synod bench run" finds it
   absent    can be fetched with "synod data pull"
   damaged   fetched, and of another length than it was; fetch it again
-  unpinned  cannot be fetched: nobody has checked a digest; give --data PATH`,
+  unpinned  cannot be fetched: no digest of it is known; give --data PATH`,
 		Example: "  synod data list\n  synod data list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

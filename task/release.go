@@ -1,0 +1,213 @@
+package task
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+)
+
+// releases are the eight sets of Commonsense170k as their authors publish them,
+// by name: what LLM-Adapters made its files of, and what can be pulled. Choices
+// without labels are lettered. Ids are the authors', where there are any.
+var releases = map[string]release{
+	"arc-challenge": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453", "ARC-Challenge/test-00000-of-00001.parquet",
+		"62f03257e737aed263f55c6abf87c7bb0028a44a6bdd2a26eb1279eb42c1d1e9", 203808), table(arcItem)},
+	"arc-easy": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453", "ARC-Easy/test-00000-of-00001.parquet",
+		"4160597d618ae851c7eb04e281574f3f654776216ac6b6641588d64527b47177", 0), table(arcItem)},
+	"boolq": {hubFile("google/boolq", "35b264d03638db9f4ce671b711558bf7ff0f80d5", "data/validation-00000-of-00001.parquet",
+		"52355d11524b4b874a9b9dcc278feb10f672d52c4f4eff9872e695ede59820f8", 0), table(boolqItem)},
+	"hellaswag": {hubFile("Rowan/hellaswag", "218ec52e09a7e7462a5400043bb9a69a41d06b76", "data/validation-00000-of-00001.parquet",
+		"899813071e1e95efafec90f856e1987d2150fa4d020fc005df6962c259f660cd", 6315951), table(hellaswagItem)},
+	"openbookqa": {hubFile("allenai/openbookqa", "388097ea7776314e93a529163e0fea805b8a6454", "main/test-00000-of-00001.parquet",
+		"cd5483e366daa230c1c87bbdc512d8b7229f14f6dd04d19fc8b1a3855aaaa8a3", 0), table(openbookItem)},
+	"piqa": {mosaicFile("physicaliqa/physicaliqa-train-dev.zip",
+		"54d32a04f59a7e354396f321723c8d7ec35cc6b08506563d8d1ffcc15ce98ddd", 1824009),
+		archived("physicaliqa-train-dev/dev.jsonl", "physicaliqa-train-dev/dev-labels.lst", piqaItem)},
+	"social-iqa": {mosaicFile("socialiqa/socialiqa-train-dev.zip",
+		"ee073914a0fc33265cfbcfc50ec20df9b2e07809c3f420f599138d1f394ef5c3", 2198056),
+		archived("socialiqa-train-dev/dev.jsonl", "socialiqa-train-dev/dev-labels.lst", socialItem)},
+	"winogrande": {mosaicFile("winogrande/winogrande_1.1.zip",
+		"3619ab104d8be2977b25c90ff420cb42d491707dcc75362a1e5d22bc082b7318", 3395492),
+		archived("winogrande_1.1/dev.jsonl", "winogrande_1.1/dev-labels.lst", winograndeItem)},
+}
+
+type release struct {
+	source Source
+	open   func(path string) ([]Item, error)
+}
+
+// hubFile is a file of a data set on the public hub, as of a commit.
+func hubFile(set, commit, file, sum string, size int64) Source {
+	return Source{URL: "https://huggingface.co/datasets/" + set + "/resolve/" + commit + "/" + file, SHA256: sum, Size: size}
+}
+
+// mosaicFile is an archive of AllenAI's Mosaic group. Its address names no commit:
+// only the digest says that it is the one that is meant.
+func mosaicFile(file, sum string, size int64) Source {
+	return Source{URL: "https://storage.googleapis.com/ai2-mosaic/public/" + file, SHA256: sum, Size: size}
+}
+
+// table opens a release that is one Parquet table.
+func table[T any](use func(T) (Item, error)) func(string) ([]Item, error) {
+	return func(path string) ([]Item, error) {
+		name := namer{}
+		return readRows(path, func(_ int, row T) (Item, error) { return name.of(use(row)) })
+	}
+}
+
+// archived opens a release that is a zip archive with questions, an object a line,
+// and their labels, one a line.
+func archived[T any](questions, labels string, use func(row T, label string) (Item, error)) func(string) ([]Item, error) {
+	return func(path string) ([]Item, error) {
+		rows, err := readMember(path, questions)
+		if err != nil {
+			return nil, err
+		}
+		keys, err := readMember(path, labels)
+		if err != nil {
+			return nil, err
+		}
+		right, name := strings.Fields(string(keys)), namer{}
+		if n := bytes.Count(bytes.TrimSpace(rows), []byte("\n")) + 1; n != len(right) {
+			return nil, fmt.Errorf("task: %s: %d questions and %d labels", path, n, len(right))
+		}
+		return parseRows(path+" "+questions, rows, func(n int, row T) (Item, error) { return name.of(use(row, right[n])) })
+	}
+}
+
+// namer gives an id to items that have none, from their words. Some questions
+// stand twice in the public files, with different choices marked right; the second
+// gets a number.
+type namer map[string]int
+
+func (seen namer) of(it Item, err error) (Item, error) {
+	q := &it.Question
+	if q.ID == "" {
+		words := []string{q.Text}
+		for _, o := range q.Options {
+			words = append(words, o.Text)
+		}
+		q.ID = qid(strings.Join(words, "\n"))
+	}
+	if seen[q.ID]++; seen[q.ID] > 1 {
+		q.ID = fmt.Sprintf("%s-%d", q.ID, seen[q.ID])
+	}
+	return it, err
+}
+
+// choices is a question with unlabelled choices, the right one counted from zero.
+func choices(id, text string, right int, options ...string) (Item, error) {
+	all, err := lettered(options)
+	if err != nil {
+		return Item{}, err
+	}
+	if right < 0 || right >= len(all) {
+		return Item{}, fmt.Errorf("the right choice is number %d of %d", right+1, len(all))
+	}
+	return Item{Question: synod.Question{ID: id, Text: text, Form: synod.Choice, Options: all}, key: all[right].Label}, nil
+}
+
+// numbered is choices with a label that counts from first.
+func numbered(id, text, label string, first int, options ...string) (Item, error) {
+	n, err := strconv.Atoi(label)
+	if err != nil {
+		return Item{}, fmt.Errorf("the label %q is not a number", label)
+	}
+	return choices(id, text, n-first, options...)
+}
+
+type arcRow struct {
+	ID        string  `json:"id"`
+	Question  string  `json:"question"`
+	Choices   columns `json:"choices"`
+	AnswerKey string  `json:"answerKey"`
+}
+
+func arcItem(r arcRow) (Item, error) {
+	options, err := r.Choices.options()
+	return Item{Question: synod.Question{ID: r.ID, Text: r.Question, Form: synod.Choice, Options: options}, key: r.AnswerKey}, err
+}
+
+type openbookRow struct {
+	ID        string  `json:"id"`
+	Stem      string  `json:"question_stem"`
+	Choices   columns `json:"choices"`
+	AnswerKey string  `json:"answerKey"`
+}
+
+func openbookItem(r openbookRow) (Item, error) {
+	return arcItem(arcRow{r.ID, r.Stem, r.Choices, r.AnswerKey})
+}
+
+type boolqRow struct {
+	Question string `json:"question"`
+	Answer   *bool  `json:"answer"`
+	Passage  string `json:"passage"`
+}
+
+func boolqItem(r boolqRow) (Item, error) {
+	if r.Answer == nil {
+		return Item{}, errors.New("there is no answer")
+	}
+	text := strings.TrimSuffix(strings.TrimSpace(r.Question), "?") + "?"
+	return Item{Question: synod.Question{Text: text, Form: synod.Bool}, key: strconv.FormatBool(*r.Answer)}, nil
+}
+
+type hellaswagRow struct {
+	Ind       int      `json:"ind"`
+	Activity  string   `json:"activity_label"`
+	CtxA      string   `json:"ctx_a"`
+	CtxB      string   `json:"ctx_b"`
+	Ctx       string   `json:"ctx"`
+	Endings   []string `json:"endings"`
+	SourceID  string   `json:"source_id"`
+	Split     string   `json:"split"`
+	SplitType string   `json:"split_type"`
+	Label     string   `json:"label"`
+}
+
+func hellaswagItem(r hellaswagRow) (Item, error) {
+	return numbered("", r.Activity+": "+r.Ctx, r.Label, 0, r.Endings...)
+}
+
+type piqaRow struct {
+	ID   string `json:"id"`
+	Goal string `json:"goal"`
+	Sol1 string `json:"sol1"`
+	Sol2 string `json:"sol2"`
+}
+
+func piqaItem(r piqaRow, label string) (Item, error) {
+	return numbered(r.ID, r.Goal, label, 0, r.Sol1, r.Sol2)
+}
+
+type socialRow struct {
+	Context  string `json:"context"`
+	Question string `json:"question"`
+	AnswerA  string `json:"answerA"`
+	AnswerB  string `json:"answerB"`
+	AnswerC  string `json:"answerC"`
+}
+
+func socialItem(r socialRow, label string) (Item, error) {
+	return numbered("", r.Context+" "+r.Question, label, 1, r.AnswerA, r.AnswerB, r.AnswerC)
+}
+
+type winograndeRow struct {
+	ID       string `json:"qID"`
+	Sentence string `json:"sentence"`
+	Option1  string `json:"option1"`
+	Option2  string `json:"option2"`
+	Answer   string `json:"answer"`
+}
+
+func winograndeItem(r winograndeRow, label string) (Item, error) {
+	if r.Answer != "" && r.Answer != label {
+		return Item{}, fmt.Errorf("the answer is %q and the label %q", r.Answer, label)
+	}
+	return numbered(r.ID, r.Sentence, label, 1, r.Option1, r.Option2)
+}
