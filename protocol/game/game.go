@@ -14,8 +14,8 @@
 //     a failure of infrastructure is no opinion (GR-2). One whose reply cannot be
 //     read three times in a row abstains from the round and votes to go on (GM-2);
 //   - the restricted threat model is checked by whoever hears: players tell each
-//     other a digest of what they heard from everyone, and a number that fewer than
-//     two thirds of all players heard alike is not taken (GM-7).
+//     other a digest of what they heard from everyone, and a number or a vote that
+//     fewer than two thirds of all players heard alike is not taken (GM-7).
 //
 // Beyond the paper, a rule of code may take the number out of the model's hands
 // (GM-9): each player then holds, after a round, what the rule makes of the round.
@@ -164,13 +164,14 @@ func (g *Game) threshold() string {
 
 // ticks are where the parts of round t end, counted from the start: a try at a
 // reply takes two.
-func (g *Game) ticks(t int) (told, echoed, voted synod.Tick) {
+func (g *Game) ticks(t int) (told, echoed, voted, counted synod.Tick) {
 	think := synod.Tick(2 * g.Attempts)
-	round := 2*think + 3*g.Within
+	round := 2*think + 4*g.Within
 	start := synod.Tick(t-1) * round
 	told = start + think + g.Within
 	echoed = told + g.Within
-	return told, echoed, echoed + think + g.Within
+	voted = echoed + think + g.Within
+	return told, echoed, voted, voted + g.Within
 }
 
 // Calls is how many model calls a game makes at most: two a player and round,

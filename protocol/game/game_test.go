@@ -280,6 +280,92 @@ func TestIGM5OneWordForAll(t *testing.T) {
 	}
 }
 
+// twoVoices tells players of odd number to stop, and the others to go on.
+type twoVoices struct{ honest synod.Machine }
+
+func (m twoVoices) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for _, x := range m.honest.Step(now, e) {
+		s, ok := x.(synod.Send)
+		if !ok || s.Slot.Name != "vote" {
+			out = append(out, x)
+			continue
+		}
+		for _, to := range s.To {
+			own := *s.Message
+			own.Body = []byte([]string{"continue", "stop"}[to%2])
+			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
+		}
+	}
+	return out
+}
+
+// I-GM-5: votes are words too. Four of seven vote to stop, one short of what it takes;
+// a liar that gives some of them its vote ends the game for these alone, where the
+// threat model is lifted. Restricted, nobody takes its vote and all suspect it.
+func TestIGM5OneVoteForAll(t *testing.T) {
+	for _, threat := range []string{game.Restricted, game.Open} {
+		g := game.New()
+		g.Rounds, g.Threat = 3, threat
+		const n = 7
+		machines := table(g, n, 2, 3)
+		machines[n-1] = twoVoices{machines[n-1]}
+		p := play(machines, model(func(id synod.NodeID, round int) string {
+			if id < 4 && round == 1 {
+				return "stop"
+			}
+			return "continue"
+		}))
+		played, suspected := map[int]int{}, 0
+		for _, of := range p.notes[:n-1] {
+			played[of[len(of)-1].Round]++
+			if slices.Equal(of[1].Suspects, []synod.NodeID{n - 1}) {
+				suspected++
+			}
+		}
+		if threat == game.Restricted && (played[3] != n-1 || suspected != n-1) {
+			t.Errorf("restricted: players by rounds %v, %d of %d suspect it", played, suspected, n-1)
+		}
+		if threat == game.Open && len(played) != 2 {
+			t.Errorf("open: the game must end for some, and players by rounds are %v", played)
+		}
+		if r := g.Judge(p.notes, honest(n, 1)); r.Outcome != game.NoStop {
+			t.Errorf("%s: %+v; it did not end for all", threat, r)
+		}
+	}
+}
+
+// GM-4: a game has ended when no honest player plays on, whatever liars say that they
+// voted.
+func TestJudgeLooksAtTheHonest(t *testing.T) {
+	g := game.New()
+	g.Rounds = 5
+	player := func(votes ...synod.Vote) []*synod.Opinion {
+		notes := []*synod.Opinion{{Answer: "7"}}
+		for i, v := range votes {
+			notes = append(notes, &synod.Opinion{Round: i + 1, Answer: "7", Vote: v})
+		}
+		return notes
+	}
+	for what, c := range map[string]struct {
+		notes [][]*synod.Opinion
+		want  game.Result
+	}{
+		"a liar says that it voted to stop, and nobody heard it": {[][]*synod.Opinion{
+			player("stop", "continue", "stop"), player("continue", "continue", "stop"), player("stop", "continue", "stop"),
+		}, game.Result{Outcome: game.Valid, Stop: 3}},
+		"a liar says that it did not, and all heard that it did": {[][]*synod.Opinion{
+			player("continue", "stop"), player("continue", "continue"), player("continue", "continue"),
+		}, game.Result{Outcome: game.Valid, Stop: 2}},
+		"one honest player was told that it is over": {[][]*synod.Opinion{
+			player("stop"), player("stop", "stop", "stop", "stop", "continue"), player("continue"),
+		}, game.Result{Outcome: game.NoStop}},
+	} {
+		if got := g.Judge(c.notes, []bool{true, true, false}); got != c.want {
+			t.Errorf("%s: %+v, want %+v", what, got, c.want)
+		}
+	}
+}
+
 // I-GM-6: a private note is in no other player's prompt, in no message and in no
 // opinion; its own player gets it back.
 func TestIGM6NotesStayPrivate(t *testing.T) {

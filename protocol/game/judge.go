@@ -31,18 +31,7 @@ type Result struct {
 // can: it takes to know who is honest. notes are by player and round, round 0 the
 // numbers that were given; players without notes never spoke.
 func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
-	stop := 0
-	for t := 1; t <= g.Rounds && stop == 0; t++ {
-		votes := 0
-		for _, of := range notes {
-			if o := at(of, t); o != nil && o.Vote == synod.Stop {
-				votes++
-			}
-		}
-		if g.Stops(votes, len(notes)) {
-			stop = t
-		}
-	}
+	stop := g.stopped(notes, honest)
 	code := false
 	if stop == 0 {
 		for i, of := range notes {
@@ -54,6 +43,27 @@ func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
 		stop = g.Rounds + 1
 	}
 	return Result{Outcome: outcome(notes, honest, stop), Stop: min(stop, g.Rounds), Code: code}
+}
+
+// stopped is the round after which no honest player plays on, 0 if they were not
+// ended by a vote. What Byzantine players note is their own affair: only in the last
+// round, after which nobody plays on anyway, their votes are taken from there.
+func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) int {
+	last, votes := 0, 0
+	for i, of := range notes {
+		for _, o := range of {
+			if honest[i] && o.Round <= g.Rounds {
+				last = max(last, o.Round)
+			}
+			if o.Round == g.Rounds && o.Vote == synod.Stop {
+				votes++
+			}
+		}
+	}
+	if last < g.Rounds || g.Stops(votes, len(notes)) {
+		return last
+	}
+	return 0
 }
 
 // outcome looks at what the honest hold after a round.

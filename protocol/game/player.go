@@ -101,15 +101,29 @@ func (p *player) vote(t int, all []synod.Proposal) synod.Vote {
 	return vote
 }
 
-// count tells the vote and counts everybody's.
+// count tells the vote and counts everybody's. Votes are words like others: one that
+// too few heard alike is not counted.
 func (p *player) count(t int, mine synod.Vote) bool {
-	_, _, end := p.ticks(t)
-	stop := 0
-	if mine == synod.Stop {
-		stop++
+	_, _, voted, end := p.ticks(t)
+	self := p.me.Seat().Self
+	votes := map[synod.NodeID]ballot{self: ballot(mine)}
+	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: voted}) {
+		votes[h.From] = h.Word
 	}
-	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end}) {
-		if synod.Vote(h.Word) == synod.Stop {
+	if p.Threat == Restricted {
+		var mine echo
+		for _, id := range p.players() {
+			if v, ok := votes[id]; ok {
+				mine = append(mine, heard{id, digest(v)})
+			}
+		}
+		for _, id := range p.check("count", t, mine, end) {
+			delete(votes, id)
+		}
+	}
+	stop := 0
+	for _, id := range p.players() {
+		if synod.Vote(votes[id]) == synod.Stop {
 			stop++
 		}
 	}

@@ -12,17 +12,25 @@ import (
 // tell tells everybody the proposal and returns what was proposed by all players
 // in this round, ascending; whoever said nothing that counts abstained.
 func (p *player) tell(t int, said prompt.Proposal) []synod.Proposal {
-	told, echoed, _ := p.ticks(t)
+	told, echoed, _, _ := p.ticks(t)
 	mine := word{said.Value, said.Reason}
-	heard := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
+	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
 	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
-	for _, h := range heard {
+	for _, h := range others {
 		if v := h.Word.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
 			words[h.From] = h.Word
 		}
 	}
 	if p.Threat == Restricted {
-		p.check(t, words, echoed)
+		var mine echo
+		for _, id := range p.players() {
+			if w, ok := words[id]; ok {
+				mine = append(mine, heard{id, digest(w)})
+			}
+		}
+		for _, id := range p.check("echo", t, mine, echoed) {
+			delete(words, id)
+		}
 	}
 	all := make([]synod.Proposal, 0, p.n())
 	for _, id := range p.players() {
@@ -42,17 +50,11 @@ func (p *player) players() []synod.NodeID {
 
 // check is the restricted threat model seen from a receiver (GM-7, I-GM-5): all
 // tell each other a digest of what each player told them. A word that fewer than
-// two thirds of all players heard alike is not taken. With at most a third of
-// them Byzantine an honest player's word always is, and of two words of one
+// two thirds of all players heard alike is not taken: these are returned. With at most
+// a third of them Byzantine an honest player's word always is, and of two words of one
 // player the honest cannot take both.
-func (p *player) check(t int, words map[synod.NodeID]word, end synod.Tick) {
-	var mine echo
-	for _, id := range p.players() {
-		if w, ok := words[id]; ok {
-			mine = append(mine, heard{id, w.digest()})
-		}
-	}
-	echoes := script.Exchange(p.me, "echo", t, mine, script.Until{At: end})
+func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused []synod.NodeID) {
+	echoes := script.Exchange(p.me, slot, t, mine, script.Until{At: end})
 	for _, h := range mine {
 		if h.from == p.me.Seat().Self {
 			continue
@@ -65,13 +67,15 @@ func (p *player) check(t int, words map[synod.NodeID]word, end synod.Tick) {
 				differ++
 			}
 		}
-		if differ > p.me.Seat().F { // fewer may be liars that frame it
+		if differ > p.me.Seat().F && !slices.Contains(p.suspects, h.from) { // fewer may be liars that frame it
 			p.suspects = append(p.suspects, h.from)
 		}
 		if 3*alike < 2*p.n() {
-			delete(words, h.from)
+			refused = append(refused, h.from)
 		}
 	}
+	slices.Sort(p.suspects)
+	return refused
 }
 
 // hold is what the player holds after the round: its own proposal, or what a rule

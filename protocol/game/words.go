@@ -2,6 +2,7 @@ package game
 
 import (
 	"crypto/sha256"
+	"encoding"
 	"encoding/binary"
 	"errors"
 
@@ -44,7 +45,7 @@ func (w *word) UnmarshalBinary(b []byte) error {
 }
 
 // digest names what was heard.
-func (w word) digest() uint64 {
+func digest(w encoding.BinaryAppender) uint64 {
 	b, _ := w.AppendBinary(nil) // never fails
 	sum := sha256.Sum256(b)
 	return binary.BigEndian.Uint64(sum[:])
