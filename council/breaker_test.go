@@ -135,7 +135,7 @@ func TestBreakerQuorum(t *testing.T) {
 				lines[i], n = strings.Replace(line, server.URL, "http://127.0.0.1:9", 1), n-1
 			}
 		}
-		return strings.ReplaceAll(strings.Join(lines, "\n"), "timeout: 5s", "timeout: 5s, attempts: 1")
+		return strings.ReplaceAll(strings.Join(lines, "\n"), "timeout: 2m", "timeout: 2m, attempts: 1")
 	}
 	o := tried(t, gone(4), llm.Env{})
 	if o.Stopped != council.Tripped || o.Trip.Breaker != council.NoQuorum || o.Status != council.Degraded {

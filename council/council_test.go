@@ -53,7 +53,7 @@ func seven(url string, names ...string) string {
 	var b strings.Builder
 	b.WriteString("council: seven\nprotocol: {name: sac, rounds: 6}\ngraph: {family: complete}\nf: 3\nmodels:\n")
 	for i, name := range names {
-		fmt.Fprintf(&b, "  m%d: {provider: openai, url: %q, model: %s, timeout: 5s}\n", i, url, name)
+		fmt.Fprintf(&b, "  m%d: {provider: openai, url: %q, model: %s, timeout: 2m}\n", i, url, name)
 	}
 	b.WriteString("seats:\n")
 	for i := range names {
@@ -276,7 +276,7 @@ func TestBadMembers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := llmtest.Start(t, stubborn, llmtest.For("bad42", c.bad))
-			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 5s", "model: bad42, timeout: "+c.timeout)
+			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 2m", "model: bad42, timeout: "+c.timeout)
 			o := decide(t, convene(t, text, "protocol.rounds=2"), council.Ask{})
 			if o.Status != council.Agreed || *o.Answer != "42" {
 				t.Fatalf("%s: %s", o.Status, o.Reason)

@@ -239,7 +239,7 @@ func TestNoSpace(t *testing.T) {
 // A question whose members cannot be reached has failed, not disagreed; the next
 // attempt asks anew.
 func TestFailed(t *testing.T) {
-	text := `models: {m: {provider: openai, model: x, url: "http://127.0.0.1:1/v1", attempts: 1, timeout: 2s}}
+	text := `models: {m: {provider: openai, model: x, url: "http://127.0.0.1:1/v1", attempts: 1}}
 seats: [{id: a, model: m, count: 3}]
 `
 	run := create(t, plan(t, text, 2, 1))

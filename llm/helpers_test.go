@@ -50,7 +50,7 @@ func ask(t testing.TB, text string) Request {
 func stub(t testing.TB, set func(*OpenAIConfig), options ...llmtest.Option) (*OpenAI, *llmtest.Server) {
 	t.Helper()
 	s := llmtest.Start(t, llmtest.Fixed("42", 0.9), options...)
-	c := OpenAIConfig{URL: s.URL, Model: "stub", Key: NewSecret(canary), Timeout: 20 * time.Second}
+	c := OpenAIConfig{URL: s.URL, Model: "stub", Key: NewSecret(canary), Timeout: 2 * time.Minute}
 	if set != nil {
 		set(&c)
 	}

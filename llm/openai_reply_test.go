@@ -75,7 +75,7 @@ func TestOpenAITLS(t *testing.T) {
 	} {
 		pool := x509.NewCertPool()
 		x.roots(pool)
-		m, err := NewOpenAI(OpenAIConfig{URL: x.url, Model: "m", Key: NewSecret(canary), roots: pool, Timeout: 20 * time.Second})
+		m, err := NewOpenAI(OpenAIConfig{URL: x.url, Model: "m", Key: NewSecret(canary), roots: pool, Timeout: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}

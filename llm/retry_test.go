@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,15 +14,29 @@ import (
 	"synod.dev/synod/llm/llmtest"
 )
 
-// TestRetryRidesOutFailures: a tenth of all requests fail, no call does.
+// TestRetryRidesOutFailures: a tenth of all requests fail, no call does. The
+// question says how often its first requests fail: by chance one call in 10^5 would
+// fail as often as it may try.
 func TestRetryRidesOutFailures(t *testing.T) {
-	m, s := stub(t, nil, llmtest.With(llmtest.Fraction(0.1, 3, llmtest.Status(500))))
+	const calls, failures = 343, 4 + 34
+	var mu sync.Mutex
+	tried := map[string]int{}
+	m, s := stub(t, nil, llmtest.With(func(x *llmtest.Exchange) {
+		mu.Lock()
+		defer mu.Unlock()
+		tried[x.User]++
+		if x.User == "0" && tried["0"] <= 4 || strings.HasSuffix(x.User, "0") && tried[x.User] == 1 {
+			llmtest.Status(500)(x)
+			return
+		}
+		x.OK()
+	}))
 	stack := Standard(m, Options{Limit: LimitConfig{Concurrency: 16}})
 	var requests atomic.Int64
 	var wg sync.WaitGroup
-	for range 343 {
+	for i := range calls {
 		wg.Go(func() {
-			reply, err := stack.Complete(t.Context(), ask(t, "?"))
+			reply, err := stack.Complete(t.Context(), ask(t, strconv.Itoa(i)))
 			if err != nil || reply.Calls < 1 {
 				t.Errorf("%+v, %v", reply, err)
 			}
@@ -29,7 +44,7 @@ func TestRetryRidesOutFailures(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if int(requests.Load()) != s.Count() || s.Count() < 343+15 {
+	if int(requests.Load()) != s.Count() || s.Count() != calls+failures {
 		t.Errorf("%d requests said, %d came", requests.Load(), s.Count())
 	}
 	if s.MaxConcurrent() > 16 {

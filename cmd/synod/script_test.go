@@ -54,8 +54,8 @@ protocol: {name: sac, rounds: 6}
 graph: {family: complete}
 f: 3
 models:
-  right: {provider: openai, url: "$STUB", model: s42, timeout: 5s}
-  wrong: {provider: openai, url: "$STUB", model: s41, timeout: 5s}
+  right: {provider: openai, url: "$STUB", model: s42, timeout: 2m}
+  wrong: {provider: openai, url: "$STUB", model: s41, timeout: 2m}
 seats:
   - {id: a, model: right, count: 5}
   - {id: w, model: wrong, count: 2}

@@ -105,7 +105,7 @@ func TestGrammarHolds(t *testing.T) {
 		wg.Go(func() {
 			req := ask(questions[i%len(questions)], uint64(i))
 			req.Grammar, req.Temperature, req.MaxTokens = g, 0.6+0.2*float64(i), 300
-			r, err := c.Generate(timeout(t, 2*time.Minute), req)
+			r, err := c.Generate(timeout(t, 10*time.Minute), req)
 			if err != nil {
 				t.Error(err)
 				return
