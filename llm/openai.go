@@ -53,7 +53,7 @@ type OpenAI struct {
 	hidden    []Secret // credentials and query of the URL
 	transport *http.Transport
 	info      Info
-	dialect   atomic.Pointer[dialect]
+	speech    atomic.Pointer[speech]
 }
 
 // NewOpenAI checks the configuration; it sends nothing.
@@ -84,7 +84,11 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	m.endpoint = u.JoinPath("chat", "completions")
 	m.hidden = hidden(u)
 	m.endpoint.User = nil
-	m.dialect.Store(&dialect{})
+	plain, err := m.speak(dialect{})
+	if err != nil {
+		return nil, err
+	}
+	m.speech.Store(plain)
 	return m, nil
 }
 
@@ -166,21 +170,21 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errSlow)
 	defer cancel()
 	var spent synod.Reply
-	for d, learnt := *m.dialect.Load(), false; ; learnt = true {
+	for now, learnt := m.speech.Load(), false; ; learnt = true {
 		if learnt {
 			if f := another(ctx); f != nil {
 				return failed(spent, f)
 			}
 		}
 		spent.Calls++
-		reply, next, f := m.try(limited, d, chatSeed{chat, m.seed(r)})
+		reply, next, f := m.try(limited, now, chatSeed{chat, m.seed(r)})
 		if next != nil {
-			d = *next
+			now, _ = m.speak(*next) // NewOpenAI has seen that the settings can be written
 			continue
 		}
 		reply.Calls = spent.Calls
 		if learnt && answered(f) {
-			m.dialect.Store(&d)
+			m.speech.Store(now)
 		}
 		if f != nil {
 			return failed(reply, f)

@@ -16,16 +16,18 @@ const (
 	formText               // no response_format, the schema in the system message
 )
 
-func (f form) format(s json.RawMessage) *format {
+// write adds how a JSON reply is asked for to a request's body.
+func (f form) write(b *bytes.Buffer, schema json.RawMessage) {
 	switch f {
-	case formStrict:
-		return &format{"json_schema", &schema{"reply", true, s}}
 	case formBare:
-		return &format{"json_schema", &schema{"reply", true, withoutBounds(s)}}
+		schema = withoutBounds(schema)
+		fallthrough
+	case formStrict:
+		b.WriteString(`,"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":`)
+		b.Write(schema)
+		b.WriteString("}}")
 	case formObject:
-		return &format{Type: "json_object"}
-	default:
-		return nil
+		b.WriteString(`,"response_format":{"type":"json_object"}`)
 	}
 }
 
@@ -38,6 +40,18 @@ type dialect struct {
 	noSeed           bool
 	noLogprobs       bool
 	completionTokens bool // max_completion_tokens in place of max_tokens
+}
+
+// speech is a dialect and how every body in it begins.
+type speech struct {
+	dialect
+	preamble []byte
+}
+
+// speak gets ready for a dialect.
+func (m *OpenAI) speak(d dialect) (*speech, error) {
+	preamble, err := d.preamble(m.cfg)
+	return &speech{d, preamble}, err
 }
 
 // said is what a request held that can be left out.
@@ -124,7 +138,7 @@ func withoutBounds(s json.RawMessage) json.RawMessage {
 
 // Adapted says what the server refused and was left out since, for people.
 func (m *OpenAI) Adapted() []string {
-	d := *m.dialect.Load()
+	d := m.speech.Load().dialect
 	var all []string
 	for _, x := range []struct {
 		is  bool

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/prompt"
@@ -17,83 +18,75 @@ type chatSeed struct {
 	seed *int64
 }
 
-// wire is the body of a request.
-type wire struct {
-	Model               string    `json:"model"`
-	Messages            []message `json:"messages"`
-	Temperature         *float64  `json:"temperature,omitempty"`
-	TopP                *float64  `json:"top_p,omitempty"`
-	MaxTokens           int       `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
-	Seed                *int64    `json:"seed,omitempty"`
-	Logprobs            bool      `json:"logprobs,omitempty"`
-	ResponseFormat      *format   `json:"response_format,omitempty"`
+// settings is how the body of every request in one dialect begins.
+type settings struct {
+	Model               string   `json:"model"`
+	Temperature         *float64 `json:"temperature,omitempty"`
+	TopP                *float64 `json:"top_p,omitempty"`
+	MaxTokens           int      `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int      `json:"max_completion_tokens,omitempty"`
+	Logprobs            bool     `json:"logprobs,omitempty"`
 }
 
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type format struct {
-	Type   string  `json:"type"`
-	Schema *schema `json:"json_schema,omitempty"`
-}
-
-type schema struct {
-	Name   string          `json:"name"`
-	Strict bool            `json:"strict"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-// body writes the request as the dialect allows.
-func (m *OpenAI) body(d dialect, c chatSeed) ([]byte, error) {
-	w := wire{Model: m.cfg.Model, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, Seed: c.seed, Logprobs: m.cfg.Logprobs}
+// preamble is the settings in JSON, without the brace that closes them.
+func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
+	s := settings{Model: c.Model, Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens, Logprobs: c.Logprobs && !d.noLogprobs}
 	if d.noTemperature {
-		w.Temperature = nil
+		s.Temperature = nil
 	}
 	if d.noTopP {
-		w.TopP = nil
-	}
-	if d.noSeed {
-		w.Seed = nil
-	}
-	if d.noLogprobs {
-		w.Logprobs = false
+		s.TopP = nil
 	}
 	if d.completionTokens {
-		w.MaxCompletionTokens = m.cfg.MaxTokens
-	} else {
-		w.MaxTokens = m.cfg.MaxTokens
+		s.MaxTokens, s.MaxCompletionTokens = 0, c.MaxTokens
 	}
-	system := c.System
-	if c.Schema != nil {
-		w.ResponseFormat = d.form.format(c.Schema)
-		if d.form >= formObject {
-			system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(c.Schema)
-		}
-	}
-	if system != "" {
-		w.Messages = append(w.Messages, message{"system", system})
-	}
-	w.Messages = append(w.Messages, message{"user", c.User})
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(w); err != nil {
+	b, err := json.Marshal(s)
+	if err != nil {
 		return nil, fmt.Errorf("llm: encode request: %w", err)
 	}
-	return b.Bytes(), nil
+	return b[:len(b)-1], nil
+}
+
+// body writes the request as the dialect allows. Only what the text of a prompt
+// needs is left to encoding/json, which would go over the settings and the schema
+// again for each of the thousands of calls of a bench.
+func (s *speech) body(c chatSeed) []byte {
+	system := c.System
+	if c.Schema != nil && s.form >= formObject {
+		system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(c.Schema)
+	}
+	var b bytes.Buffer
+	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
+	b.Write(s.preamble)
+	b.WriteString(`,"messages":[`)
+	quote := json.NewEncoder(&b)
+	quote.SetEscapeHTML(false)
+	say := func(role, text string) {
+		b.WriteString(role)
+		_ = quote.Encode(text)  // a string can always be written
+		b.Truncate(b.Len() - 1) // its newline
+	}
+	if system != "" {
+		say(`{"role":"system","content":`, system)
+		b.WriteString("},")
+	}
+	say(`{"role":"user","content":`, c.User)
+	b.WriteString("}]")
+	if c.seed != nil && !s.noSeed {
+		b.WriteString(`,"seed":`)
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), *c.seed, 10))
+	}
+	if c.Schema != nil {
+		s.form.write(&b, c.Schema)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
 }
 
 // try sends one request. It returns a reply, a failure, or the dialect in which
 // to say the same again.
-func (m *OpenAI) try(ctx context.Context, d dialect, c chatSeed) (synod.Reply, *dialect, *Failure) {
-	body, err := m.body(d, c)
-	if err != nil {
-		return synod.Reply{}, nil, &Failure{Status: synod.Dropped, Err: err}
-	}
-	a, f := m.post(ctx, body)
+func (m *OpenAI) try(ctx context.Context, d *speech, c chatSeed) (synod.Reply, *dialect, *Failure) {
+	a, f := m.post(ctx, d.body(c))
 	if f != nil {
 		return synod.Reply{}, nil, f
 	}
@@ -102,7 +95,7 @@ func (m *OpenAI) try(ctx context.Context, d dialect, c chatSeed) (synod.Reply, *
 		return reply, nil, f
 	}
 	if a.status == http.StatusBadRequest || a.status == http.StatusUnprocessableEntity {
-		if next, ok := d.after(a.body, m.sent(d, c)); ok {
+		if next, ok := d.after(a.body, m.sent(d.dialect, c)); ok {
 			return synod.Reply{}, &next, nil
 		}
 	}
