@@ -35,7 +35,7 @@ limits: {calls: 0, tokens: 0, deadline: 5m}
 func BenchmarkCriticalPath(b *testing.B) {
 	for _, latency := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
 		b.Run(latency.String(), func(b *testing.B) {
-			s := llmtest.StartFast(b, latency, llmtest.FastFixed("42", 0.9))
+			s := llmtest.StartFast(b, latency, "42", 0.9)
 			c := convene(b, sevenAt(s.URL))
 			decide(b, c, council.Ask{}) // opens the connections
 			before := s.Count()

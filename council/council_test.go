@@ -22,7 +22,10 @@ import (
 	"synod.dev/synod/llm/llmtest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	llmtest.ServeFast()
+	goleak.VerifyTestMain(m)
+}
 
 // sum is the question of most tests; its answer is 42.
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}

@@ -15,6 +15,7 @@ import (
 
 // TestMain is also the process that TestKill kills.
 func TestMain(m *testing.M) {
+	llmtest.ServeFast()
 	dir := os.Getenv("SYNOD_LAB_WORK")
 	if dir == "" {
 		os.Exit(m.Run())

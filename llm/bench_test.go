@@ -15,7 +15,7 @@ import (
 // fastStub is a client of a server whose own cost hardly counts.
 func fastStub(b *testing.B, latency time.Duration) *OpenAI {
 	b.Helper()
-	s := llmtest.StartFast(b, latency, llmtest.FastFixed("42", 0.9))
+	s := llmtest.StartFast(b, latency, "42", 0.9)
 	m, err := NewOpenAI(OpenAIConfig{URL: s.URL, Model: "stub", Key: NewSecret(canary)})
 	if err != nil {
 		b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // their time, to all kinds of prompts.
 func TestFastServer(t *testing.T) {
 	const latency = 30 * time.Millisecond
-	fast := llmtest.StartFast(t, latency, llmtest.FastFixed("42", 0.75))
+	fast := llmtest.StartFast(t, latency, "42", 0.75)
 	full := llmtest.Start(t, llmtest.Fixed("42", 0.75))
 	book, err := prompt.NewBook("test", fstest.MapFS{
 		"ask.tmpl":   {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Question.Text}}, "score" or Score: 1?{{end}}`)},

@@ -19,6 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	llmtest.ServeFast()
 	if len(os.Args) > 1 && os.Args[1] == "engine" {
 		os.Exit(engineChild(os.Args[2:]))
 	}
