@@ -12,7 +12,7 @@ import (
 // without a digit, or the answer.
 var (
 	sureMark  = regexp.MustCompile(`(?i)(?:^|[\s,;.|({\[*_>#-])(?:my\s+|the\s+)?confidence(?:\s+(?:score|level|value))?["'*_]*\s*(?:[:=]|\bis\b)`)
-	sureValue = regexp.MustCompile(`^[\s*_"'(\[{]*([0-9]{1,9}(?:[.,][0-9]{1,30})?|\.[0-9]{1,30})(\s?%|\s?(?i:percent)\b)?[*_"')\]}]*`)
+	sureValue = regexp.MustCompile("^[\\s*_\"'`$(\\[{]*" + `([0-9]{1,9}(?:[.,][0-9]{1,30})?|\.[0-9]{1,30})(\s?\\?%|\s?(?i:percent)\b)?` + "[*_\"'`$)\\]}]*")
 	sureTail  = regexp.MustCompile(`(?i)^\s*(?:[.;,]?\s*$|[,;|]?\s*[*_]*(?:final\s+)?answer\b|\([^0-9()]{0,200}\)[\s.*_]*$)`)
 	mantissa  = regexp.MustCompile(`^(?:0,[0-9]{1,9}|1,00?)$`) // a comma that can only be a decimal one
 )

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"math/big"
+	"regexp"
 	"strings"
 )
 
@@ -14,7 +15,11 @@ func canonNumber(s string) (string, bool) {
 		}
 		s = unwrap(right)
 	}
-	v, rest, ok := readQuantity(plainTex(s))
+	s = plainTex(s)
+	if spaced.MatchString(s) {
+		s = strings.ReplaceAll(s, " ", "")
+	}
+	v, rest, ok := readQuantity(s)
 	if !ok {
 		return "", false
 	}
@@ -27,6 +32,10 @@ func canonNumber(s string) (string, bool) {
 	}
 	return writeRat(v)
 }
+
+// spaced is a number and nothing else with its thousands set apart by spaces. Beside
+// words they are not taken for that: "2 500 ml bottles" may be two.
+var spaced = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}(?: [0-9]{3})+(?:\.[0-9]+)?$`)
 
 // plainTex turns the LaTeX that occurs around numbers into plain text.
 func plainTex(s string) string {

@@ -67,7 +67,7 @@ func (p *parser) term() (*node, error) {
 		switch {
 		case p.take("*"):
 			n, err = p.times(n, p.signed)
-		case p.take("/"), p.take(":"):
+		case p.take("/"):
 			var m *node
 			if m, err = p.signed(); err == nil {
 				if !n.scalar() || !m.scalar() {
@@ -75,6 +75,8 @@ func (p *parser) term() (*node, error) {
 				}
 				n = div(n, m)
 			}
+		case p.is(":"):
+			n, err = p.ratio(n)
 		case t.kind == kindWord:
 			n, err = p.quantity(n)
 		case p.starts(t):
@@ -84,6 +86,27 @@ func (p *parser) term() (*node, error) {
 		}
 	}
 	return nil, err
+}
+
+// ratio reads 3:2, a quotient, and 1:2:3, which is none: it has one more part.
+func (p *parser) ratio(n *node) (*node, error) {
+	parts := []*node{n}
+	for p.take(":") {
+		m, err := p.signed()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, m)
+	}
+	for _, part := range parts {
+		if !part.scalar() {
+			return nil, p.fail()
+		}
+	}
+	if len(parts) == 2 {
+		return div(parts[0], parts[1]), nil
+	}
+	return &node{op: opTuple, open: ':', shut: ':', args: parts}, nil
 }
 
 // times multiplies n by what next reads.
@@ -153,7 +176,14 @@ func (p *parser) quantity(n *node) (*node, error) {
 		return nil, p.fail()
 	}
 	words := ""
-	for p.peek().kind == kindWord {
+	for {
+		if p.is("/") && words != "" && p.at+1 < len(p.in) && p.in[p.at+1].kind == kindWord { // miles/hour
+			words += " per"
+			p.at++
+		}
+		if p.peek().kind != kindWord {
+			break
+		}
 		words += " " + p.peek().text
 		p.at++
 	}

@@ -112,6 +112,9 @@ func (p *parser) atom() (*node, error) {
 	case kindNumber:
 		p.at++
 		return p.numeral(t)
+	case kindTime:
+		p.at++
+		return timeOf(t.text), nil
 	case kindLetter:
 		p.at++
 		return p.variable(t.text)

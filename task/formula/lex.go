@@ -17,6 +17,7 @@ const (
 	kindWord        // words: a unit, or text
 	kindSymbol      // an operator or bracket
 	kindAnd         // and, or: between the parts of a list
+	kindTime        // a time of day: 4:30 pm
 )
 
 type token struct {
@@ -69,6 +70,7 @@ func (l *lexer) next() error {
 	switch {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '~':
 		l.in, l.space = l.in[1:], true
+	case isDigit(c) && l.clock():
 	case isDigit(c) || c == '.' && len(l.in) > 1 && isDigit(l.in[1]):
 		l.number()
 	case strings.IndexByte(letters, c) >= 0:
@@ -115,7 +117,8 @@ func (l *lexer) symbol(s string) {
 	l.put(kindSymbol, s)
 }
 
-// number reads digits, with thousands set apart by , or ,\! or {,}.
+// number reads digits, with thousands set apart by , or ,\! or {,} or a space, and
+// the power of ten of 1e3.
 func (l *lexer) number() {
 	digits := l.digits()
 	for first := len(digits) <= 3 && digits != ""; first; {
@@ -127,6 +130,8 @@ func (l *lexer) number() {
 			rest = l.in[3:]
 		case strings.HasPrefix(l.in, ",") && l.depth == 0 && l.thousands && digits[0] != '0':
 			rest = l.in[1:]
+		case digits[0] != '0':
+			rest = l.spaced()
 		}
 		if n := countDigits(rest); n != 3 {
 			break
@@ -137,7 +142,22 @@ func (l *lexer) number() {
 		l.in = l.in[1:]
 		digits += "." + l.digits()
 	}
+	if n := countDigits(strings.TrimPrefix(l.in, "e")); strings.HasPrefix(l.in, "e") && n > 0 && n <= 3 && (len(l.in) == n+1 || l.in[n+1] != '.') {
+		power := l.in[1 : n+1]
+		l.in = "*10^{" + power + "}" + l.in[n+1:]
+	}
 	l.put(kindNumber, digits)
+}
+
+// spaced is what follows a space as it stands between thousands, one that no mixed
+// number is read across: 1 234, but 1 234/500.
+func (l *lexer) spaced() string {
+	for _, space := range []string{`\,`, `\ `, " ", "\u00a0", "\u2009", "\u202f"} {
+		if rest, ok := strings.CutPrefix(l.in, space); ok && countDigits(rest) == 3 && !strings.HasPrefix(strings.TrimLeft(rest[3:], " "), "/") {
+			return rest
+		}
+	}
+	return ""
 }
 
 func (l *lexer) digits() string {
@@ -170,7 +190,7 @@ func (l *lexer) word(w string) {
 	case len(w) > 2 && functions[low[:len(w)-1]] != "" && strings.ContainsAny(w[len(w)-1:], "xyz"): // sinx
 		l.put(kindName, functions[low[:len(w)-1]])
 		l.put(kindLetter, w[len(w)-1:])
-	case units[low] != unitless && low != "mi", len(w) > 3, stop[low]:
+	case units[low] != unitless && low != "mi", len(w) > 3, stop[low], low == "per":
 		l.put(kindWord, w)
 	default:
 		for i := range len(w) {

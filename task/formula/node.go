@@ -25,6 +25,7 @@ const (
 	opRel              // args joined by rels
 	opText             // name
 	opBased            // num in base: digits in name
+	opTime             // args[0]:args[1], name am, pm or nothing
 )
 
 // node is a part of an expression. Nodes are not changed once made.

@@ -45,6 +45,8 @@ func (j *judge) same(a, b *node) bool {
 		return sameText(a, b)
 	case a.op == opBased || b.op == opBased:
 		return sameBased(a, b)
+	case a.op == opTime || b.op == opTime:
+		return j.times(a, b)
 	case joined(a) || joined(b):
 		if x, ok := j.onLine(a); ok {
 			if y, ok := j.onLine(b); ok {
@@ -54,6 +56,8 @@ func (j *judge) same(a, b *node) bool {
 		return a.op == b.op && a.op != opLess && j.unordered(flat(a, a.op), flat(b, a.op))
 	case collection(a) || collection(b):
 		return j.unordered(members(a), members(b))
+	case a.op == opTuple && a.open == ':' && b.op == opTuple && b.open == ':':
+		return j.proportional(a.args, b.args)
 	case a.op == opTuple && b.op == opTuple:
 		return a.open == b.open && a.shut == b.shut && j.ordered(a.args, b.args)
 	case a.op == opMatrix && b.op == opMatrix:
@@ -100,6 +104,21 @@ func (j *judge) ordered(a, b []*node) bool {
 	for i := range a {
 		if !j.same(a[i], b[i]) {
 			return false
+		}
+	}
+	return true
+}
+
+// proportional compares the parts of two ratios.
+func (j *judge) proportional(a, b []*node) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		for k := range i {
+			if !j.scalars(mul(a[i], b[k]), mul(b[i], a[k])) {
+				return false
+			}
 		}
 	}
 	return true
@@ -166,7 +185,7 @@ func (j *judge) quantities(a, b *node) bool {
 	case !x && !y:
 		return j.scalars(a, b)
 	case x && y:
-		return j.scalars(a.converted(), b.converted())
+		return j.scalars(a.converted(), b.converted()) || j.scalars(a.lettersAsUnits().converted(), b.lettersAsUnits().converted())
 	case y:
 		a, b = b, a
 	}

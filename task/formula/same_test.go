@@ -45,6 +45,9 @@ func TestSame(t *testing.T) {
 		{`52_8`, `52_{8}`}, {`52_8`, `52`}, {`4210_{5}`, `4210_{\text{five}}`},
 		{`\text{Evelyn}`, `evelyn`}, {`\text{(C)}`, `C`}, {`\text{(C)}`, `(C)`}, {`\text{even}`, `\textbf{even}`}, {`\text{no solution}`, `\emptyset`}, {`\text{green, blue}`, `blue and green`},
 		{`\binom{5}{2}`, `10`}, {`5!`, `120`}, {`|-3|`, `3`}, {`\lfloor 3.7 \rfloor`, `3`}, {`\sqrt{x^2}`, `|x|`}, {`2^{100}`, `1267650600228229401496703205376`}, {`\boxed{42}`, `42`},
+		{`10000`, `10\,000`}, {`1234567`, "1\u202f234\u202f567"}, {`12 500`, `12,500`}, {`\frac{1117}{617}`, `1 500/617`}, {`320000`, `3.2e5`}, {`1000`, `1e3`},
+		{`4:30 \text{ p.m.}`, `4:30 pm`}, {`4:30 \text{ p.m.}`, `4:30 P.M.`}, {`4:30\text{ pm}`, `4:30`}, {`4:30 pm`, `16:30`}, {`12:05 am`, `0:05`}, {`4 \text{ p.m.}`, `4:00 pm`}, {`3:20`, `3/20`}, {`1:2:3`, `2:4:6`},
+		{`\begin{pmatrix} 1 \\ 2 \end{pmatrix}`, `\langle 1, 2 \rangle`}, {`5\text{ m/s}`, `5 m/s`}, {`18\text{ km/h}`, `5\text{ m/s}`}, {`18\text{ km/h}`, `5 m/s`}, {`60 \text{ mph}`, `60 miles per hour`}, {`60 \text{ mph}`, `60 miles/hour`}, {`60 \text{ mph}`, `88 feet per second`},
 		{`\frac{3840}{289}`, `13\frac{83}{289}`}, {`.35625`, `\frac{57}{160}`}, {`-\frac{35}{9}`, `\frac{-35}{9}`}, {`3:2`, `\frac32`}, {`10`, `10.`}, {`5`, `5.0`},
 	} {
 		want, got, ok := both(t, c.want, c.got)
@@ -68,6 +71,8 @@ func TestDifferent(t *testing.T) {
 		{`52_8`, `42`}, {`52_8`, `52_9`}, {`52_8`, `42_{10}`}, {`\text{Evelyn}`, `Carla`}, {`\text{(C)}`, `D`}, {`\text{even}`, `odd`}, {`\text{dog}`, `god`},
 		{`\begin{pmatrix} 1 & 2 \end{pmatrix}`, `\begin{pmatrix} 1 \\ 2 \end{pmatrix}`}, {`\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`, `\begin{pmatrix} 1 & 3 \\ 2 & 4 \end{pmatrix}`}, {`\begin{pmatrix} 1 \\ 2 \end{pmatrix}`, `(2,1)`},
 		{`(-\infty, 2) \cup (3, \infty)`, `(-\infty, 2) \cap (3, \infty)`}, {`(-\infty, 2)`, `(\infty, 2)`}, {`(-\infty,2)`, `(-\infty,1)\cup(1,2)`}, {`(-\infty,2]`, `(-\infty,1)\cup[1,2)`}, {`(1,2)`, `[1,2]\setminus\{1\}`}, {`(0,9) \cup (9,36)`, `(0,36)`}, {`x \neq 3`, `3`}, {`x \neq 3`, `x \neq 4`}, {`(3,5)`, `\{x \mid x > 3\}`}, {`(1,2) \cup (3,4)`, `(1,2)`}, {`(1,\sqrt2)\cup(\sqrt2,2)`, `(1,1.41421356)\cup(1.41421356,2)`}, {`\infty`, `-\infty`}, {`0`, `\emptyset`}, {`\{1,2\}`, `(1,2)`}, {`\sin x`, `\cos x`}, {`\frac{1}{0}`, `\frac{2}{0}`},
+		{`4:30 \text{ p.m.}`, `2:15 \text{ p.m.}`}, {`4:30`, `2:15`}, {`4:30 \text{ p.m.}`, `4:30 a.m.`}, {`4:30 pm`, `3/20`}, {`4:30 am`, `16:30`}, {`1:2:3`, `1:3:2`}, {`1:2:3`, `1:6`}, {`0:1:2`, `0:2:2`},
+		{`5\text{ m/s}`, `5\text{ km/h}`}, {`60\text{ mph}`, `60\text{ km/h}`}, {`2e`, `200`}, {`10000`, `1 000`},
 		{`2^{100}`, `2^{100}+1`}, {`e^{-200}`, `e^{-201}`}, {`100200`, `100, 200`}, {`2\sqrt{113}`, `\sqrt{226}`}, {`8n^2+4n+1`, `8n^2+4n`}, {`1\frac{4}{5}`, `\frac45`},
 	} {
 		want, got, ok := both(t, c.want, c.got)

@@ -2,6 +2,7 @@ package formula
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -41,7 +42,7 @@ var units = func() map[string]measure {
 	for _, name := range []string{"degree", "degrees", "deg"} {
 		m[name] = measure{scale: big.NewRat(1, 180), pi: true}
 	}
-	m["mph"] = measure{base: "mph", scale: big.NewRat(1, 1)}
+	m["mph"] = measure{base: "mph", scale: big.NewRat(1, 1)} // readUnit takes it apart
 	return m
 }()
 
@@ -50,7 +51,10 @@ const maxUnitWords = 4
 
 // readUnit makes a unit of words; ok is false if they are prose.
 func readUnit(words string) (n *node, ok bool) {
-	fields := strings.FieldsFunc(strings.ToLower(words), func(r rune) bool { return r == ' ' || r == '.' })
+	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(words), "/", " per "), func(r rune) bool { return r == ' ' || r == '.' })
+	if i := slices.Index(fields, "mph"); i >= 0 {
+		fields = slices.Replace(fields, i, i+1, "mi", "per", "h")
+	}
 	if len(fields) == 0 || len(fields) > maxUnitWords {
 		return nil, false
 	}

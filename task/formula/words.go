@@ -25,7 +25,7 @@ var same = map[string]string{
 	"dfrac": `\frac`, "tfrac": `\frac`, "cfrac": `\frac`, "dbinom": `\binom`, "tbinom": `\binom`, "fbox": `\boxed`,
 	"cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=",
 	"lt": "<", "gt": ">", "colon": ":",
-	"lvert": "|", "rvert": "|", "vert": "|", "lbrace": `\{`, "rbrace": `\}`, "lbrack": "[", "rbrack": "]",
+	"langle": "(", "rangle": ")", "lvert": "|", "rvert": "|", "vert": "|", "lbrace": `\{`, "rbrace": `\}`, "lbrack": "[", "rbrack": "]",
 	"varnothing": `\emptyset`, "degree": `\circ `, "degrees": `\circ `, "lg": `\log_{10}`,
 	"varphi": `\phi `, "varepsilon": `\epsilon `, "vartheta": `\theta `,
 }

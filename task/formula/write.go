@@ -50,6 +50,8 @@ func (n *node) write(b *strings.Builder, min int) {
 		b.WriteString(n.name)
 	case opBased:
 		b.WriteString(n.name + "_" + big.NewInt(int64(n.base)).String())
+	case opTime:
+		b.WriteString(n.timeString())
 	case opAdd:
 		n.writeSum(b)
 	case opMul:
@@ -110,6 +112,10 @@ func (n *node) writeWhole(b *strings.Builder) {
 		n.join(b, ", ", 0)
 		b.WriteByte(')')
 	case opTuple:
+		if n.open == ':' {
+			n.join(b, ":", looseProduct+1)
+			return
+		}
 		b.WriteByte(n.open)
 		n.join(b, ", ", 1)
 		b.WriteByte(n.shut)
