@@ -24,6 +24,9 @@ type Summary struct {
 	Last map[synod.NodeID]synod.Tick // when each member noted for the last time what it holds
 }
 
+// ErrChanged says that a journal is not what was written.
+var ErrChanged = errors.New("the lines do not have the digest that the end names: the file was changed")
+
 // Skim reads a journal file as Load does, and skips the events and effects that
 // are no notes. Where the run came to its end, all lines must have the digest that
 // the end names, so that what was skipped is known to be what was written.
@@ -69,7 +72,7 @@ func skim(r io.Reader) (*Summary, error) {
 	}
 	out.Head, out.End = run.Head, run.End
 	if out.End != nil && out.End.Digest != hex.EncodeToString(sum.Sum(nil)) {
-		return nil, errors.New("the lines do not have the digest that the end names: the file was changed")
+		return nil, ErrChanged
 	}
 	return out, nil
 }

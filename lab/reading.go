@@ -34,6 +34,7 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 		}
 		c := report.NewComputed(r.Name, r.Params, f, r.Paper, r.How)
 		c.MembersKind, c.Task = from.MembersKind, from.Task
+		c.RestOn(from.Finished)
 		out = append(out, c)
 	}
 	return out, nil

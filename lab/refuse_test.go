@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,5 +82,36 @@ func TestDraftRefuses(t *testing.T) {
 		if _, err := lab.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A full disk stops a run and costs nothing that is finished; what is said of it is
+// that the run can go on.
+func TestFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+		t.Skipf("no small disk can be had here: %v: %s", err, out)
+	}
+	defer exec.Command("umount", disk).Run()
+	run, err := lab.Draft(plan(t, seven, 40, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Create(filepath.Join(disk, "run")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.Work(context.Background(), lab.Options{})
+	if err == nil || !strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "cannot be") {
+		t.Fatalf("a full disk: %v", err)
+	}
+	if out, err := exec.Command("mount", "-o", "remount,size=16m", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	again, err := lab.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more, err := again.Work(context.Background(), lab.Options{}); err != nil || more.Finished != 40 || p.Finished+more.Now != 40 {
+		t.Errorf("%d finished before; then %+v, %v", p.Finished, more, err)
 	}
 }

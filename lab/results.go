@@ -3,6 +3,7 @@ package lab
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -32,6 +33,13 @@ type result struct {
 	digest  string
 }
 
+// errMoved says that a journal stands under the name of another.
+var errMoved = errors.New("the journal is not this question's")
+
+// Damaged reports that an error is of a journal that is not what the run wrote
+// there.
+func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || errors.Is(err, errMoved) }
+
 // roles are the seats as metrics sees them.
 func (r *Run) roles() []metrics.Seat {
 	seats := make([]metrics.Seat, len(r.Seats))
@@ -49,6 +57,9 @@ func (r *Run) result(j job) (*result, error) {
 			return nil, broken
 		}
 		return nil, err
+	}
+	if run.Head.Question.ID != r.id(j) || run.Head.Seed != r.seed(j) {
+		return nil, fmt.Errorf("lab: %s: question %s, repeat %d: %w: it is one of question %s", r.journal(j), r.id(j), j.repeat, errMoved, run.Head.Question.ID)
 	}
 	item, err := r.Items[j.item].Item()
 	if err != nil {

@@ -164,6 +164,9 @@ func (w *work) one(ctx context.Context, j job) error {
 			calls = max(calls, p.Calls)
 		},
 	})
+	if unkept := new(council.JournalError); errors.As(err, &unkept) { // what is on file is kept, and the next attempt goes on with it
+		return fmt.Errorf("lab: question %s: its journal could not be written: %w", w.run.id(j), unkept.Err)
+	}
 	if err != nil {
 		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
 	}

@@ -44,7 +44,8 @@ const maxComponents = 256
 // Defaults are the paper's: 256 components and C = 1.
 func Defaults() Config { return Config{Seed: 1, Components: []int{maxComponents}, C: 1} }
 
-func (c Config) validate() error {
+// Validate says which setting is out of range.
+func (c Config) Validate() error {
 	if len(c.Components) == 0 {
 		return errors.New("probe: no number of components to try")
 	}
@@ -82,7 +83,7 @@ type trainer struct {
 // Train fits probes over all layers, positions and numbers of components, chooses
 // one and measures it once on the test questions.
 func Train(data Data, cfg Config) (Report, *Probe, error) {
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return Report{}, nil, err
 	}
 	t := &trainer{data: data, cfg: cfg, part: func(s Sample) Part { return PartOf(s.Question, cfg.Seed) }}

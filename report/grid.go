@@ -16,7 +16,7 @@ type Figure struct {
 
 // The verdicts on a paper's figure.
 const (
-	Reproduced   = "reproduced"   // within Margin, and the difference may be none
+	Reproduced   = "reproduced"   // within Margin, and the difference may be none, on no fewer questions than the paper's
 	Differs      = "differs"      // the interval of the difference excludes none
 	Inconclusive = "inconclusive" // neither: too few questions, there or here
 )
@@ -73,7 +73,18 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 			c.Verdict[metric] = v
 		}
 	}
+	c.RestOn(r.Finished)
 	return c
+}
+
+// RestOn says of how many questions our figures are: of fewer than the paper's
+// nothing is called reproduced, however near it is.
+func (c *Cell) RestOn(questions int) {
+	for metric, v := range c.Verdict {
+		if v == Reproduced && questions < c.figures[metric].N {
+			c.Verdict[metric] = Inconclusive
+		}
+	}
 }
 
 // NewBlank is a cell that nothing here can fill: every figure of the paper stands

@@ -13,7 +13,7 @@ import (
 
 // wide is a grid in which there is something of everything.
 func wide() *report.Grid {
-	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 3000}, "round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
+	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 4}, "round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
 	one, other := full(), game()
 	return gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0), Assumed: []string{"weak_after"}}, report.Cell{Cell: "two", Report: other, Params: byB(1)}, report.Cell{Cell: "three", Report: one, Params: byB(2)})
 }
@@ -68,6 +68,28 @@ func TestGridPage(t *testing.T) {
 	}
 	if gridPage(t, wide(), true) != page {
 		t.Error("another page the second time")
+	}
+}
+
+// A figure that rests on fewer questions than the paper's is not called reproduced,
+// and one that the members were made to have is not counted among the findings.
+func TestVerdictsClaimNoMoreThanTheyCan(t *testing.T) {
+	verdicts := func(n int, assumed ...string) (string, string) {
+		g := gridOf(map[string]report.Figure{"iaa": {Value: .75, N: n}}, report.Cell{Cell: "one", Report: full(), Params: byB(0), Assumed: assumed})
+		var b bytes.Buffer
+		if err := g.Write(&b, "text", true); err != nil {
+			t.Fatal(err)
+		}
+		return g.Cells[0].Verdict["iaa"], b.String()
+	}
+	if v, _ := verdicts(full().Finished); v != report.Reproduced {
+		t.Errorf("the paper's figure on as many questions is %s", v)
+	}
+	if v, _ := verdicts(full().Finished + 1); v != report.Inconclusive {
+		t.Errorf("the paper's figure on one question fewer is %s", v)
+	}
+	if _, text := verdicts(4, "iaa"); !strings.Contains(text, "0 reproduced") || !strings.Contains(text, "1 more are assumed") {
+		t.Errorf("what is assumed is counted as found: %s", text)
 	}
 }
 

@@ -193,16 +193,25 @@ func (g *Grid) below() []string {
 	return append(append(lines, g.computed()...), g.blanks()...)
 }
 
-// legend says what the verdicts mean, and counts them.
+// legend says what the verdicts mean, and counts them. Those on figures that the
+// members were made to have are no findings and stand apart.
 func (g *Grid) legend() string {
-	n := map[string]int{}
+	n, assumed := map[string]int{}, 0
 	for _, c := range g.Cells {
-		for _, v := range c.Verdict {
-			n[v]++
+		for metric, v := range c.Verdict {
+			if slices.Contains(c.Assumed, metric) {
+				assumed++
+			} else {
+				n[v]++
+			}
 		}
 	}
-	return fmt.Sprintf("%d reproduced (within %.0f points, and the difference may be none) · %d differ (its interval excludes none) · %d inconclusive.\n"+
-		"assumed: the members were made to have it, so the verdict says nothing.", n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])
+	s := fmt.Sprintf("%d reproduced (within %.0f points on as many questions, and the difference may be none) · %d differ (its interval excludes none) · %d inconclusive.",
+		n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])
+	if assumed > 0 {
+		s += fmt.Sprintf("\n%d more are assumed: the members were made to have them, so the verdict says nothing.", assumed)
+	}
+	return s
 }
 
 // csv prints one figure a line.

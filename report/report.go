@@ -49,6 +49,14 @@ type Compared struct {
 	FAA       *metrics.Rate `json:"faa"`       // bootstrap over questions
 }
 
+// P is McNemar's p in words; no p is 0.
+func (c *Compared) P() string {
+	if c.McNemar < 0.0001 {
+		return "p < 0.0001"
+	}
+	return fmt.Sprintf("p = %.4f", c.McNemar)
+}
+
 // Report is everything that is known of a run.
 type Report struct {
 	Version     int                 `json:"version"`

@@ -51,7 +51,7 @@ func (r *Report) remarks() []string {
 func (r *Report) notes() []string {
 	notes := r.remarks()
 	if c := r.Compared; c != nil {
-		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact p = %.4f", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.McNemar))
+		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact %s", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
 	}
 	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {

@@ -49,6 +49,9 @@ func ownItem(row ownRow, form synod.Form) (Item, error) {
 	if q.Options, err = ownChoices(row.Choices); err != nil {
 		return Item{}, err
 	}
+	if err := distinct(q.Options); err != nil {
+		return Item{}, err
+	}
 	if it.key, err = ownKey(row.Answer, form); err != nil {
 		return Item{}, err
 	}
@@ -98,6 +101,9 @@ func ownChoices(raw json.RawMessage) ([]synod.Option, error) {
 	}
 	var texts []string
 	if json.Unmarshal(raw, &texts) == nil {
+		if len(texts) == 0 {
+			return nil, errors.New("choices is an empty list; leave it out where there are none")
+		}
 		return lettered(texts)
 	}
 	if raw[0] == '{' {
@@ -118,6 +124,17 @@ func ownChoices(raw json.RawMessage) ([]synod.Option, error) {
 		}
 	}
 	return out, nil
+}
+
+// distinct refuses choices of which two say the same: no reader could tell them
+// apart by their texts.
+func distinct(options []synod.Option) error {
+	for i, o := range options {
+		if k := slices.IndexFunc(options[:i], func(p synod.Option) bool { return p.Text == o.Text }); k >= 0 {
+			return fmt.Errorf("choices %s and %s say the same: %q", options[k].Label, o.Label, o.Text)
+		}
+	}
+	return nil
 }
 
 func unknownForm(form synod.Form) error {

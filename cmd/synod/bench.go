@@ -94,22 +94,28 @@ printed.`,
 	return cmd
 }
 
-func (f *benchFlags) check() error {
+func (f *benchFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.out == "" && !f.dryRun:
 		return errors.New("-o is missing: the folder that the run lives in")
-	case f.n < 0:
-		return fmt.Errorf("-n is %d; it must be at least 1", f.n)
 	case f.repeat < 1 || f.repeat > 100_000:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and 100000", f.repeat)
 	case f.parallel < 1 || f.parallel > 10_000:
 		return fmt.Errorf("--parallel is %d; it must be between 1 and 10000", f.parallel)
 	}
+	return f.some(cmd)
+}
+
+// some refuses to take no question; -n left out is all of them.
+func (f *benchFlags) some(cmd *cobra.Command) error {
+	if f.n < 1 && cmd.Flags().Changed("number") {
+		return fmt.Errorf("-n is %d; it must be at least 1", f.n)
+	}
 	return nil
 }
 
 func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
-	if err := f.check(); err != nil {
+	if err := f.check(cmd); err != nil {
 		return fail(exitUsage, err)
 	}
 	f.pulled = a.tasks().Dir

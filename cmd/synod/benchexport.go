@@ -27,8 +27,8 @@ every figure of the report. Nothing is asked of any model. The log's model is na
 with the kinds of the members, so that a simulated council passes for no other.
 
 Without -o the log goes into the working folder under a name that Inspect lists. A
-name that ends in .json or .eval says the format; a folder takes the log under
-Inspect's own kind of name, as .json. A log that is there already is replaced. Of
+name that ends in .json or .eval says the format; any other is a folder, made if
+need be, that takes the log under Inspect's own kind of name, as .json. A log that is there already is replaced. Of
 a preset, every cell becomes a log in a folder of its own.`,
 		Example: `  synod bench export runs/first --inspect
   synod bench export runs/first --inspect -o logs
@@ -102,9 +102,13 @@ func logPath(run *lab.Run, out string) (path, format string, err error) {
 	switch ext := filepath.Ext(out); {
 	case ext == inspect.JSON || ext == inspect.Archive:
 		return out, ext, nil
-	case out != "" && !strings.HasSuffix(out, string(filepath.Separator)):
+	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
 		if info, err := os.Stat(out); err != nil || !info.IsDir() {
 			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out, inspect.JSON, inspect.Archive))
+		}
+	case out != "":
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			return "", "", fail(exitUsage, err)
 		}
 	}
 	name, err := run.InspectName(inspect.JSON)

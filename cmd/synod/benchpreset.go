@@ -68,7 +68,7 @@ const cellQuestions = 3
 func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
 	g, err := grid.Report()
 	if err != nil {
-		return fail(exitError1, err)
+		return unreportable(err, grid.Dir())
 	}
 	if f.plots != "" {
 		if err := report.Save(f.plots, g.Plots()); err != nil {

@@ -77,7 +77,7 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	}
 	r, err := f.one(run)
 	if err != nil {
-		return fail(exitError1, err)
+		return unreportable(err, dir)
 	}
 	return f.write(cmd, func(w io.Writer) error {
 		if f.format == "html" {
@@ -85,6 +85,14 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 		}
 		return r.Write(w, f.format)
 	})
+}
+
+// unreportable says what to do about a journal that is not what the run wrote.
+func unreportable(err error, dir string) error {
+	if lab.Damaged(err) {
+		return fail(exitError1, err, "put the file back, or remove it and have the question put again with:\n  synod bench resume "+dir)
+	}
+	return fail(exitError1, err)
 }
 
 // one is the report of a single run; its plots are saved where that is wanted.
@@ -156,7 +164,11 @@ func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 		}{1, e})
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%d questions; nothing is asked in a dry run\n\n", e.Questions)
+	questions := "1 question"
+	if e.Questions != 1 {
+		questions = fmt.Sprintf("%d questions", e.Questions)
+	}
+	fmt.Fprintf(out, "%s; nothing is asked in a dry run\n\n", questions)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
 	for _, row := range []struct {

@@ -44,7 +44,11 @@ func (f gradeFlags) gradeLines(in io.Reader, out io.Writer) error {
 	w := bufio.NewWriter(out)
 	defer w.Flush()
 	for n := 1; s.Scan(); n++ {
-		line, err := f.gradeLine(bytes.TrimSpace(s.Bytes()))
+		raw := s.Bytes()
+		if n == 1 {
+			raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+		}
+		line, err := f.gradeLine(bytes.TrimSpace(raw))
 		if err != nil {
 			return fail(exitError1, fmt.Errorf("stdin, line %d: %w", n, err))
 		}

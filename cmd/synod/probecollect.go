@@ -86,6 +86,9 @@ interrupted: what was collected is kept.`,
 // collect opens the model and collects into a folder, new or begun.
 func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*probing.Folder, error) {
 	f.source.pulled = a.tasks().Dir
+	if err := f.source.some(cmd); err != nil {
+		return nil, fail(exitUsage, err)
+	}
 	items, err := f.source.items(name)
 	if err != nil {
 		return nil, fail(exitUsage, err)

@@ -56,6 +56,10 @@ Exit codes: 0, also where the probe does not beat chance: the report says so · 
 }
 
 func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
+	config := probe.Config{Seed: f.collect.source.seed, Components: f.components, C: f.c}
+	if err := config.Validate(); err != nil { // before anything is collected
+		return fail(exitUsage, err)
+	}
 	if f.task != "" {
 		if _, err := a.collect(cmd, f.task, dir, f.collect); err != nil {
 			return err
@@ -66,7 +70,8 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 		return err
 	}
 	show, at := a.steps(cmd, "layers and positions")
-	report, p, err := probe.Train(data, probe.Config{Seed: f.collect.source.seed, Components: f.components, C: f.c, Progress: at})
+	config.Progress = at
+	report, p, err := probe.Train(data, config)
 	show.done()
 	if err != nil {
 		return fail(exitError1, err)
