@@ -99,7 +99,9 @@ func run(ctx context.Context, command []string, body []byte) error {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin = bytes.NewReader(body)
 	c.WaitDelay = time.Second // for what it may have started
-	if err := c.Run(); err != nil {
+	if err := c.Run(); ctx.Err() != nil {
+		return fmt.Errorf("command %s: it did not end in time", command[0])
+	} else if err != nil {
 		return fmt.Errorf("command %s: %w", command[0], err)
 	}
 	return nil

@@ -42,4 +42,17 @@ func TestEstimate(t *testing.T) {
 	if e.Low.Prompt > e.Expected.Prompt || e.Expected.Prompt > e.Worst.Prompt || e.Low.Prompt == 0 {
 		t.Errorf("tokens %+v", e)
 	}
+	run = create(t, plan(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x, max_tokens: 7}}\nseats: [{id: p, model: m, count: 3}]\nf: 0\n", 3, 1))
+	if e, err = run.Estimate(context.Background()); err != nil || e.Worst.Completion != 7*e.Worst.Calls || e.Expected.Completion != 7*e.Expected.Calls {
+		t.Errorf("replies of 7 tokens at most: %+v, %v", e, err)
+	}
+}
+
+// In a game members cannot be of one mind from the start, and the order is the same.
+func TestEstimateOfAGame(t *testing.T) {
+	run := create(t, plan(t, "protocol: {name: game, rounds: 20}\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d, count: 6}]\nf: 0\n", 8, 1))
+	e, err := run.Estimate(context.Background())
+	if err != nil || e.Low.Calls == 0 || e.Low.Calls >= e.Expected.Calls || e.Expected.Calls >= e.Worst.Calls || e.Low.Completion >= e.Expected.Completion {
+		t.Errorf("%+v, %v", e, err)
+	}
 }

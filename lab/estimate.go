@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -25,10 +26,12 @@ type Amount struct {
 }
 
 // Estimate says what a whole run costs. Low is a council whose members are of one
-// mind from the start, Expected one of simulated members that are right in 70 of
+// mind from the start, or where that cannot be, as in a game, follow the others at
+// once; Expected one of simulated members that are right in 70 of
 // 100 questions; both are played on some of the questions, with the prompts that
 // the real members would get. Worst makes every planned call, each with the
-// longest prompt that was seen and the longest reply. Retries are in none of them.
+// longest prompt that was seen and the longest reply that the model may give. Retries
+// are in none of them.
 type Estimate struct {
 	Questions int    `json:"questions"`
 	Low       Amount `json:"low"`
@@ -65,15 +68,15 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		answer  int
 		score   int
 	}{
-		{&e.Low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 1.0}, shortReply, shortReply},
+		{&e.Low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0}, shortReply, shortReply},
 		{&e.Expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
 		seen, most, err := r.play(ctx, spec, book, m.members)
 		if err != nil {
 			return nil, err
 		}
-		*m.into, longest = r.scale(seen, m.answer, m.score), max(longest, most)
-		e.Worst = r.worst(seen, longest)
+		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
+		e.Worst = r.worst(spec, seen, longest)
 	}
 	return e, nil
 }
@@ -87,18 +90,19 @@ type use struct {
 type seatUse struct{ answers, scores, prompt int }
 
 // scale takes the use of some questions to the whole run.
-func (r *Run) scale(u use, answer, score int) Amount {
+func (r *Run) scale(spec council.Spec, u use, answer, score int) Amount {
 	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
 	uses := r.uses()
 	for i, s := range u.seats {
 		uses[i].Calls = whole(s.answers + s.scores)
-		uses[i].Prompt, uses[i].Completion = whole(s.prompt), whole(s.answers*answer+s.scores*score)
+		most := longestOf(spec.Models[r.Seats[i].Model])
+		uses[i].Prompt, uses[i].Completion = whole(s.prompt), whole(s.answers*min(answer, most)+s.scores*min(score, most))
 	}
 	return r.amount(uses)
 }
 
 // worst is every planned call, spread over the seats as those that were played.
-func (r *Run) worst(u use, longest int) Amount {
+func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
 	all := 0
 	for _, s := range u.seats {
 		all += s.answers + s.scores
@@ -108,9 +112,18 @@ func (r *Run) worst(u use, longest int) Amount {
 		before := planned * seen / max(all, 1)
 		seen += s.answers + s.scores
 		calls := planned*seen/max(all, 1) - before
-		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*longestReply
+		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*longestOf(spec.Models[r.Seats[i].Model])
 	}
 	return r.amount(uses)
+}
+
+// longestOf is how many tokens a reply of a model may have.
+func longestOf(model council.Params) int {
+	n, err := strconv.Atoi(fmt.Sprint(model["max_tokens"]))
+	if err != nil || n <= 0 {
+		return longestReply
+	}
+	return n
 }
 
 func (r *Run) amount(uses []llm.Use) Amount {
@@ -153,9 +166,10 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, me
 			n := tokens(book, asked.Prompt)
 			seat := &u.seats[asked.Node]
 			seat.prompt, longest = seat.prompt+n, max(longest, n)
-			if asked.Prompt.Purpose == synod.Answering || asked.Prompt.Purpose == synod.Refining {
+			switch asked.Prompt.Purpose {
+			case synod.Answering, synod.Refining, synod.Proposing:
 				seat.answers++
-			} else {
+			default:
 				seat.scores++
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,10 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/prompt"
+	"synod.dev/synod/task"
 )
 
 // askFlags are the flags of "synod ask".
@@ -55,7 +58,7 @@ answer, which needs no key and no server.`,
 	fl.StringVar(&f.form, "form", "", "how the answer is read: number, choice, bool, math, text or stance (default: guessed from the question)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked of whom and what is guaranteed, and ask nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what is guaranteed and what it costs at least, probably and at most, and ask nothing")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.noJournal, "no-journal", false, "keep no journal")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run in this `journal`")
@@ -107,9 +110,9 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	if err := c.Accepts(&ask.Question); err != nil {
 		return notBegun(err)
 	}
-	a.announce(cmd, c, ask.Question)
+	a.announce(cmd, c, ask.Question, f.dryRun)
 	if f.dryRun {
-		return nil
+		return a.dryRun(cmd, ask, spec, env, f.asJSON)
 	}
 	show := a.progress(cmd, &ask)
 	outcome, err := c.Decide(cmd.Context(), ask)
@@ -129,6 +132,16 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		return fail(exitError1, torn, "free some space or give another place with --journal FILE; the answer above is complete")
 	}
 	return verdict(outcome)
+}
+
+// dryRun says what a question would cost.
+func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
+	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
+	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1, Seed: ask.Seed, Spec: spec, Env: env})
+	if err != nil {
+		return configError(err)
+	}
+	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON)
 }
 
 // prepare gathers question and council, from the arguments or from a journal.

@@ -13,7 +13,7 @@ import (
 
 // announce says, before anything is asked, how the answer will be read and what
 // the graph guarantees.
-func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question) {
+func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question, whole bool) {
 	if a.quiet {
 		return
 	}
@@ -22,7 +22,7 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question)
 	fmt.Fprintf(w, "form: %s · at most %d calls\n", q.Form, c.Planned())
 	if b.Guarantee == council.None {
 		fmt.Fprintf(w, "no guarantee: %s\n", strings.TrimPrefix(b.Note, "no guarantee: "))
-	} else if a.verbose {
+	} else if a.verbose || whole {
 		fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
 	}
 }

@@ -149,7 +149,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return configError(err)
 	}
 	if f.dryRun {
-		return printEstimate(cmd, run, f.asJSON)
+		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON)
 	}
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)

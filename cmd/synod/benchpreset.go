@@ -26,7 +26,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return configError(err)
 	}
 	if f.dryRun {
-		return printEstimate(cmd, grid, f.asJSON)
+		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON)
 	}
 	if err := a.fetchGrid(cmd, grid); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -151,8 +152,13 @@ func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error 
 	return nil
 }
 
-// printEstimate says what a run would cost.
-func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
+// estimating is what says what it would cost.
+type estimating interface {
+	Estimate(context.Context) (*lab.Estimate, error)
+}
+
+// printEstimate says what a run would cost; JSON goes to stdout, text to out.
+func printEstimate(cmd *cobra.Command, out io.Writer, run estimating, asJSON bool) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)
@@ -163,12 +169,7 @@ func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 			*lab.Estimate
 		}{1, e})
 	}
-	out := cmd.OutOrStdout()
-	questions := "1 question"
-	if e.Questions != 1 {
-		questions = fmt.Sprintf("%d questions", e.Questions)
-	}
-	fmt.Fprintf(out, "%s; nothing is asked in a dry run\n\n", questions)
+	fmt.Fprintf(out, "%s; nothing is asked in a dry run\n\n", count(e.Questions, "question"))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
 	for _, row := range []struct {
@@ -181,10 +182,11 @@ func printEstimate(cmd *cobra.Command, run bench, asJSON bool) error {
 		return fail(exitError1, err)
 	}
 	fmt.Fprint(out, `
-low: all of one mind from the start; expected: members right in 70 of 100 questions,
+low: all of one mind, or soon to be; expected: members right in 70 of 100 questions,
 played on up to 20 of these; worst: every planned call, the longest prompt and
-replies of 1000 tokens. Four letters count as a token. Retries are not counted.
-Prices are list prices of the dates named; your own: --prices FILE.
+replies of max_tokens, or of 1000 where a model has none. Four letters count as a
+token. Retries are not counted. Prices are list prices of the dates named; your own:
+--prices FILE.
 `)
 	return nil
 }

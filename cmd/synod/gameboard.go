@@ -214,7 +214,7 @@ func (b *board) end(o *council.Outcome) {
 		fmt.Fprintln(b.out, ending(b.game.Judge(b.notes, b.honest())))
 	}
 	if lost := lost(o); lost != "" && !b.quiet {
-		fmt.Fprintf(b.out, "calls that failed, and count as abstained: %s\n", lost)
+		fmt.Fprintf(b.out, "calls that failed: %s; a player whose %d tries all do abstains\n", lost, b.game.Attempts)
 	}
 	if !b.quiet {
 		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)

@@ -89,6 +89,9 @@ func (p *player) vote(t int, all []synod.Proposal) synod.Vote {
 		reply := p.me.Ask(q)[0]
 		if reply.Status != synod.OK {
 			p.failed++
+			if reply.Status == synod.Unreadable { // cut short, say: the model's doing and nobody else's
+				vote = synod.Continue
+			}
 			continue
 		}
 		said, ok := prompt.VoteOf(reply)

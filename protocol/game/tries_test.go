@@ -20,6 +20,7 @@ func TestThreeTries(t *testing.T) {
 	}{
 		{"unreadable", says("I am not sure"), synod.Continue, 0, 6},
 		{"failed", synod.Reply{Status: synod.Timeout}, synod.Abstain, 6, 0},
+		{"cut short", synod.Reply{Status: synod.Unreadable}, synod.Continue, 6, 0},
 	} {
 		g := game.New()
 		g.Rounds = 1
