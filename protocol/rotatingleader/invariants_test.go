@@ -25,7 +25,7 @@ var (
 )
 
 // drawn is an execution: at most f liars that equivocate, vote twice, tell some and
-// not others, or say nothing. Under A anyone's words may come late, be lost, or be
+// not others, sign what does not hold, or say nothing. Under A anyone's words may come late, be lost, or be
 // cut off.
 func drawn(seed uint64, synchronous bool) *trial {
 	r := rand.New(rand.NewPCG(seed, 0x1b))
@@ -34,7 +34,7 @@ func drawn(seed uint64, synchronous bool) *trial {
 	x.p.Views = x.f + 2
 	x.p.Propose = []string{leader.Own, leader.Best, leader.Quorum}[r.IntN(3)]
 	x.p.Rationale, x.lenient = 0, r.IntN(4) > 0
-	ways := []string{"two-faced", "two-faced", "selective", "bad", "silent"}
+	ways := []string{"two-faced", "two-faced", "selective", "bad", "silent", "scribbler"}
 	for _, i := range r.Perm(x.n)[:r.IntN(x.f+1)] {
 		x.hostile[synod.NodeID(i)] = ways[r.IntN(len(ways))]
 	}

@@ -138,6 +138,8 @@ func (x *trial) seat(s synod.Seat, o *outcome) synod.Machine {
 		return &selective{free.Join(s), chance}
 	case "bad":
 		return free.Join(s)
+	case "scribbler":
+		return scribbler{free.Join(s)}
 	case "silent":
 		return mute{}
 	}
@@ -201,6 +203,23 @@ func some(chance *rand.Rand, ids []synod.NodeID) (kept []synod.NodeID) {
 		}
 	}
 	return kept
+}
+
+// scribbler votes and pledges with signatures that do not hold: the last byte of its
+// words is another.
+type scribbler struct{ synod.Machine }
+
+func (s scribbler) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
+	for _, x := range s.Machine.Step(now, e) {
+		if send, ok := x.(synod.Send); ok && send.Slot.Name != "meet" && len(send.Body) > 0 {
+			m := *send.Message
+			m.Body = slices.Clone(m.Body)
+			m.Body[len(m.Body)-1] ^= 1
+			x = synod.Send{To: send.To, Message: &m}
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // selective tells some of those it should tell.
