@@ -77,10 +77,11 @@ func (p *page) run(r *Report) {
 	}
 	p.show("run", struct {
 		*Report
-		Label   string
-		Rates   []rate
-		Remarks []string
-	}{r, r.label(), rates, append(r.remarks(), r.Calibration.notes()...)})
+		Label     string
+		Rates     []rate
+		Breakdown [][][]string
+		Remarks   []string
+	}{r, r.label(), rates, r.breakdown(), append(r.remarks(), r.Calibration.notes()...)})
 	if r.Compared != nil {
 		p.show("compared", struct {
 			*Compared

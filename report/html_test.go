@@ -82,6 +82,7 @@ func TestHostile(t *testing.T) {
 	r.Task, r.Council, r.Protocol, r.Rule, r.Exact = hostile, hostile, hostile, hostile, hostile
 	r.Failures = []report.Failure{{Question: hostile, Stopped: hostile, Reason: hostile}}
 	r.Compared.Against = hostile
+	r.Topics = []metrics.Part{{Name: hostile}, {Name: hostile + "2"}}
 	for i := range r.Seats {
 		r.Seats[i] = report.Seat{ID: hostile + fmt.Sprint(i), Model: hostile, Kind: hostile, Group: hostile}
 	}

@@ -81,6 +81,8 @@ type Report struct {
 	Extraction  *metrics.Extraction `json:"extraction"` // null: no member wrote words
 	Groups      metrics.Groups      `json:"groups"`
 	Rounds      []metrics.Round     `json:"rounds"`
+	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null without two
+	Topics      []metrics.Part      `json:"topics"`                // by their topic
 	Calibration *Calibration        `json:"calibration"`           // null: no member said how sure it is
 	Drops       []Drop              `json:"drops"`                 // pairs of seats in order; without those that never met
 	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until all honest voters have decided; no share

@@ -17,6 +17,8 @@ func sample() *report.Report {
 		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}}, Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
 	}
 	r.Metrics.IAA = metrics.Wilson(3, 4)
+	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Wilson(2, 3)}, {Name: "2", Questions: 1}}
+	r.Topics = []metrics.Part{{Name: "a|\x1b[2J", Questions: 3}, {Name: "b", Questions: 1}}
 	var sure metrics.Calibrator
 	high, low := 0.9, 0.25
 	sure.Add([]metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
@@ -38,6 +40,9 @@ func TestFormats(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: nothing of %s members:\n%s", format, want, out)
 			}
+		}
+		if says := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`, "csv": "faa[level=1],0.666", "json": `"levels": [`, "html": "Figures by topic"}[format]; !strings.Contains(out, says) {
+			t.Errorf("%s: no %q:\n%s", format, says, out)
 		}
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s: an escape came through:\n%q", format, out)

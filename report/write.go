@@ -74,6 +74,13 @@ func (r *Report) text(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row.says, value, interval, row.n())
 	}
 	t.Flush()
+	for _, table := range r.breakdown() {
+		fmt.Fprintln(&b)
+		for _, line := range table {
+			fmt.Fprintln(t, strings.Join(line, "\t"))
+		}
+		t.Flush()
+	}
 	fmt.Fprintf(&b, "\n%s\n", strings.Join(r.notes(), "\n"))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -86,6 +93,20 @@ func (r *Report) markdown(w io.Writer) error {
 	for _, row := range r.rows() {
 		value, interval := percent(row.rate)
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.says, value, interval, row.n())
+	}
+	for _, table := range r.breakdown() {
+		for i, line := range table {
+			if i == 0 {
+				fmt.Fprintln(&b)
+			}
+			for k := range line {
+				line[k] = cell.Replace(line[k])
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
+			if i == 0 {
+				fmt.Fprintf(&b, "|---|%s\n", strings.Repeat("---:|", len(line)-1))
+			}
+		}
 	}
 	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "\n%s\n", cell.Replace(note))
@@ -108,7 +129,7 @@ func (r *Report) csv(w io.Writer) error {
 	add := func(figure string, rest ...string) {
 		lines = append(lines, append([]string{plain(r.Task), plain(r.Council), kinds, figure}, rest...))
 	}
-	for _, row := range r.rows() {
+	for _, row := range append(r.rows(), r.partRows()...) {
 		if row.rate == nil {
 			add(row.name, "", "0", "", "")
 			continue
