@@ -28,7 +28,7 @@
 // Always: a word is delivered only with its sender's signature, an honest sender
 // cannot be framed, and a valid chain that came too late for its length marks the
 // delivery Unsafe: the synchrony that agreement rests on may be broken, or a liar
-// wants it to look so.
+// wants it to look so. What no F liars can bring about is Outcome.Broken.
 //
 // Rounds end at fixed ticks. A round that ended when all have spoken would let a
 // liar that is silent to some and not to others keep the honest in different
@@ -105,6 +105,14 @@ func (o *Outcome) Recheck() {
 		o.deliver()
 	}
 }
+
+// Broken reports that the rounds were not kept, for sure and not only by the look of
+// it (Unsafe): this party was late itself, or more than F members have signed what
+// came too late. An honest one that signs a value tells all others in the next round,
+// so while rounds are kept whatever it has signed is known when it could come late:
+// who has signed late words is Byzantine, or they are not kept. So up to F liars and
+// any number of senders outside can make a delivery Unsafe, and cannot do this.
+func (o *Outcome) Broken() bool { return o.p != nil && (o.p.late || len(o.p.tardy) > o.p.g.F) }
 
 func (o *Outcome) deliver() {
 	o.Deliveries = o.Deliveries[:0]

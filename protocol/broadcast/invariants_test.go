@@ -154,6 +154,7 @@ func said(value []byte) string { return `"` + string(value) + `"` }
 func (l *ledger) synchrony(x *trial, r *result) {
 	unsafe := false
 	for _, h := range r.held {
+		l.check("BB-8", !h.out.Broken(), x, "liars %v have made member %d believe that rounds are not kept", h.out.p.tardy, h.id)
 		l.check("BB-3", len(h.word) == len(r.g.Senders), x, "member %d delivers %d of %d", h.id, len(h.word), len(r.g.Senders))
 		for i, d := range h.word {
 			first := r.held[0].word[i]
@@ -227,6 +228,7 @@ func sound(x *trial, r *result, c *chain, v synod.Verifier) bool {
 // asynchrony is what can be said when delays are unbounded: where nothing is lost
 // for good, members that hold different words do not all think they are safe.
 func (l *ledger) asynchrony(x *trial, r *result, lossy bool) {
+	sure := slices.ContainsFunc(r.held, func(h held) bool { return h.out.Broken() })
 	for i := range r.g.Senders {
 		same, safe := true, true
 		for _, h := range r.held {
@@ -236,6 +238,7 @@ func (l *ledger) asynchrony(x *trial, r *result, lossy bool) {
 		}
 		l.check("BB-8", lossy || same || !safe, x, "different words of %d, and nobody is alarmed", r.g.Senders[i])
 		l.count("disagreement when late", !same && !lossy)
+		l.count("disagreement when late, and known for sure", !same && !lossy && sure)
 		l.count("disagreement when lost", !same && lossy)
 	}
 }
@@ -262,7 +265,7 @@ func TestBB4Integrity(t *testing.T)      { report(t, "BB-4", "word of a liar") }
 func TestBB5Accountability(t *testing.T) { report(t, "BB-5", "evidence") }
 func TestBB6Cost(t *testing.T)           { report(t, "BB-6", "two relayed") }
 func TestBB8SynchronyAlarm(t *testing.T) {
-	report(t, "BB-8", "unsafe by a liar", "disagreement when late")
+	report(t, "BB-8", "unsafe by a liar", "disagreement when late", "disagreement when late, and known for sure")
 }
 
 // exhausted plays every attack on one lying sender in which the longest chains

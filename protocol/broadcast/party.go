@@ -20,6 +20,7 @@ type party struct {
 	others    []synod.NodeID // members without self
 	instances []instance     // by sender, ascending
 	late      bool           // this node did not keep the rounds
+	tardy     []synod.NodeID // members that have signed what came late, ascending
 }
 
 // instance is one sender's broadcast.
@@ -191,8 +192,14 @@ func (i *instance) signed(c chain) chain {
 	return c
 }
 
-// keep files a chain that came too late for its length.
+// keep files a chain that came too late for its length, and who of the members has
+// signed it.
 func (i *instance) keep(k int, from synod.NodeID, c *chain) {
+	for _, l := range c.links {
+		if at, known := slices.BinarySearch(i.p.tardy, l.by); !known && i.p.g.member(l.by) {
+			i.p.tardy = slices.Insert(i.p.tardy, at, l.by)
+		}
+	}
 	word := i.word(c)
 	if len(i.late) == 2 || slices.ContainsFunc(i.late, func(l Late) bool { return bytes.Equal(l.Word.Value, c.value) }) {
 		return

@@ -18,8 +18,10 @@ guaranteed  under synchrony and with at most f Byzantine evaluators: all honest 
             lies in the range of the honest marks.
 measured    that the answer with the best marks is right.
 not promised  correctness; with geometric-median (the paper's) a score may leave the
-            range of the honest marks; anything once delays exceed a round: the record
-            then says unsafe, which a single liar can also bring about.
+            range of the honest marks; that honest evaluators reply alike once delays
+            exceed a round: an evaluator that knows for sure then replies that there is
+            no decision, one that only suspects it (which a liar can bring about) marks
+            its record unsafe.
 
 aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, krum,
              bulyan (geometric-median)

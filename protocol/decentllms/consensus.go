@@ -90,6 +90,11 @@ func salt(record *synod.Panel, whole []marked) []byte {
 	return h.Sum(nil)
 }
 
+// late is why an evaluator does not decide that knows of delays longer than a round:
+// others may hold other answers and marks (DE-2). No f Byzantine evaluators and no
+// workers can bring it about (broadcast.Outcome.Broken).
+const late = "delays were longer than a round"
+
 // suspect notes who equivocated and whether anything came late.
 func (m *member) suspect(record *synod.Panel) {
 	m.first.Recheck()
@@ -100,6 +105,9 @@ func (m *member) suspect(record *synod.Panel) {
 		}
 	}
 	slices.Sort(record.Suspects)
+	if m.first.Broken() || m.second.Broken() {
+		record.Undecided = late
+	}
 }
 
 // best is the answer with the highest total; of equal ones the one whose hash with

@@ -223,3 +223,32 @@ func TestFiftyRuns(t *testing.T) {
 		}
 	}
 }
+
+// [DE-2] Rounds that are shorter than delays: evaluators that know it do not decide,
+// and the user learns why. What a liar sends late only marks the record.
+func TestLateRounds(t *testing.T) {
+	knew, decided, split := 0, 0, 0
+	for seed := range uint64(200) {
+		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed, grade: func(_ synod.NodeID, a synod.Answer) synod.Grades {
+			return synod.Grades{float64(a[0] - '0')}
+		}}
+		x.faults.Delay.Max = 3 * x.p.Within
+		replies := map[synod.Answer]bool{}
+		for _, h := range x.play().held {
+			if h.Undecided == late {
+				knew++
+			}
+			if h.answer != synod.None {
+				replies[h.answer], decided = true, decided+1
+			}
+			if (h.answer != synod.None) != (h.Undecided == "") {
+				t.Errorf("seed %d: evaluator %d replies %q and says %q", seed, h.id, h.answer, h.Undecided)
+			}
+		}
+		split += b2i(len(replies) > 1)
+	}
+	t.Logf("of 1000 evaluators %d knew, %d decided; %d of 200 councils had two replies", knew, decided, split)
+	if knew < 500 {
+		t.Errorf("only %d of 1000 evaluators noticed", knew)
+	}
+}

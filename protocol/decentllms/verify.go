@@ -34,6 +34,9 @@ func (p *DecentLLMs) Verify(self synod.NodeID, o *synod.Opinion, q *synod.Questi
 		return err
 	}
 	again.Salt = salt(again, whole)
+	if o.Panel.Undecided == late { // its word alone, and it decides nothing
+		again.Undecided = late
+	}
 	if a, _ := best(again); a != o.Answer || !same(again, o.Panel) {
 		return fmt.Errorf("decentllms: evaluator %d replies %q, and what it has on record comes to %q or is not what was signed", self, o.Answer, a)
 	}
