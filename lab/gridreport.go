@@ -36,7 +36,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
 	}
 	for _, c := range g.Computed {
-		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, c.Paper, c.How))
+		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How))
 	}
 	slices.Sort(tasks)
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {

@@ -32,9 +32,8 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 		for name, of := range r.Rates {
 			f.Rates[name] = from.Metrics[of]
 		}
-		c := report.NewComputed(r.Name, r.Params, f, r.Paper, r.How)
+		c := report.NewComputed(r.Name, r.Params, f, from.Finished, r.Paper, r.How)
 		c.MembersKind, c.Task = from.MembersKind, from.Task
-		c.RestOn(from.Finished)
 		out = append(out, c)
 	}
 	return out, nil

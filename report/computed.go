@@ -18,8 +18,9 @@ type Figures struct {
 }
 
 // NewComputed is a cell whose figures were computed without a run; how says what
-// they were computed of. A metric of the paper's that they lack is null.
-func NewComputed(name string, params map[string]any, f *Figures, paper map[string]Figure, how string) Cell {
+// they were computed of, and questions on how many they rest, 0 on none. A metric of
+// the paper's that they lack is null.
+func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure, how string) Cell {
 	c := NewBlank(name, params, paper, "")
 	c.How = how
 	if f != nil {
@@ -27,7 +28,7 @@ func NewComputed(name string, params map[string]any, f *Figures, paper map[strin
 		c.Lists = f.Lists
 	}
 	for metric, figure := range paper {
-		if v := Verdict(metric, c.Metrics[metric], figure); v != "" {
+		if v := Verdict(metric, c.Metrics[metric], questions, figure); v != "" {
 			c.Verdict[metric] = v
 		}
 	}

@@ -24,21 +24,37 @@ const (
 // Margin is how far a reproduced figure may be from the paper's.
 const Margin = 0.05
 
-// Verdict compares our figure of a metric with a paper's; "" where we have none.
-// The paper's interval is not known; it is taken as that of a share over N
-// independent questions, since members that answer one question do not err
-// independently.
-func Verdict(metric string, ours *metrics.Rate, paper Figure) string {
-	d := metrics.Apart(ours, metrics.Published(paper.Value, paper.N, metric == "bfti"))
+// Verdict compares our figure of a metric, which rests on a number of questions (0:
+// on none, it was computed), with a paper's; "" where we have none. Neither interval
+// takes members that answer one question for independent: the paper's, which is not
+// known, is that of a share over its questions, and so is ours where more answers
+// than questions are behind it. On fewer questions than the paper's nothing is
+// reproduced, however near it is.
+func Verdict(metric string, ours *metrics.Rate, questions int, paper Figure) string {
+	difference := metric == "bfti"
+	if ours != nil && questions > 0 && ours.N > questions && !ours.Count {
+		ours = byQuestion(*ours, questions, difference)
+	}
+	d := metrics.Apart(ours, metrics.Published(paper.Value, paper.N, difference))
 	switch {
 	case d == nil:
 		return ""
 	case d.Low > 0 || d.High < 0:
 		return Differs
-	case math.Abs(d.Value) <= Margin:
+	case math.Abs(d.Value) <= Margin && (questions == 0 || questions >= paper.N):
 		return Reproduced
 	}
 	return Inconclusive
+}
+
+// byQuestion is a rate with the interval that it has if all answers to a question
+// are right or wrong together; a difference keeps the form of its own.
+func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
+	if !difference {
+		return metrics.Published(r.Value, questions, false)
+	}
+	wider := math.Sqrt(float64(r.N) / float64(questions))
+	return &metrics.Rate{Value: r.Value, N: questions, Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value)}
 }
 
 // Cell is a run of a grid, with what is varied in it and what the paper says. All
@@ -69,22 +85,11 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 	}
 	for metric, figure := range paper {
 		c.Paper[metric] = figure.Value
-		if v := Verdict(metric, c.Metrics[metric], figure); v != "" {
+		if v := Verdict(metric, c.Metrics[metric], r.Finished, figure); v != "" {
 			c.Verdict[metric] = v
 		}
 	}
-	c.RestOn(r.Finished)
 	return c
-}
-
-// RestOn says of how many questions our figures are: of fewer than the paper's
-// nothing is called reproduced, however near it is.
-func (c *Cell) RestOn(questions int) {
-	for metric, v := range c.Verdict {
-		if v == Reproduced && questions < c.figures[metric].N {
-			c.Verdict[metric] = Inconclusive
-		}
-	}
 }
 
 // NewBlank is a cell that nothing here can fill: every figure of the paper stands

@@ -88,6 +88,21 @@ func TestVerdictsClaimNoMoreThanTheyCan(t *testing.T) {
 	if v, _ := verdicts(full().Finished + 1); v != report.Inconclusive {
 		t.Errorf("the paper's figure on one question fewer is %s", v)
 	}
+	// Seven answers to one question are one observation.
+	if v := report.Verdict("iaa", metrics.Wilson(1, 7), 1, report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
+		t.Errorf("one question %s", v)
+	}
+	if v := report.Verdict("iaa", metrics.Wilson(100, 700), 100, report.Figure{Value: .7, N: 10}); v != report.Differs {
+		t.Errorf("a hundred questions: %s", v)
+	}
+	var pairs metrics.Pairs
+	for range 5 {
+		pairs.Add(false, true)
+	}
+	pairs.Add(true, true)
+	if v := report.Verdict("bfti", pairs.Difference(), 1, report.Figure{Value: .2, N: 10}); v != report.Inconclusive {
+		t.Errorf("the gain on one question %s", v)
+	}
 	if _, text := verdicts(4, "iaa"); !strings.Contains(text, "0 reproduced") || !strings.Contains(text, "1 more are assumed") {
 		t.Errorf("what is assumed is counted as found: %s", text)
 	}

@@ -207,7 +207,7 @@ func TestGridPlotsOfCounts(t *testing.T) {
 	g := gridOf(nil)
 	for i, seconds := range []float64{100, 220, 341} {
 		c := report.NewComputed(fmt.Sprint("c", i), byB(i), &report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9, High: seconds + 9, Count: true}}},
-			map[string]report.Figure{"latency": {Value: 221, Count: true}}, "by a clock")
+			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "by a clock")
 		g.Add(c)
 	}
 	plots := g.Plots()
