@@ -33,6 +33,27 @@ func near(a, b []float32) float64 {
 // are apart by more than half.
 const apart = 0.1
 
+// generated asks for a text and weighs it and another. A text is now and then written
+// in other tokens than it is read in, which no engine can help: then it takes another.
+func generated(t *testing.T, c *Client, req Request) (r Result, weighed []*States) {
+	t.Helper()
+	for range 5 {
+		var err error
+		if r, err = c.Generate(timeout(t, time.Minute), req); err != nil {
+			t.Fatal(err)
+		}
+		_, weighed, _, err = c.Weigh(timeout(t, time.Minute), req.Prompt, []string{r.Text, " something else altogether"}, &everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.States.Tokens == weighed[0].Tokens {
+			break
+		}
+		req.Seed++
+	}
+	return r, weighed
+}
+
 // What is captured while generating is what reading prompt and answer in one go
 // gives. [CP-2, Eq. 2]
 func TestStatesAgainstPrefill(t *testing.T) {
@@ -42,18 +63,11 @@ func TestStatesAgainstPrefill(t *testing.T) {
 	}
 	for _, req := range []Request{
 		{Prompt: "The capital of France is", MaxTokens: 6},
-		{Prompt: "Once upon a time there was", MaxTokens: 12, Temperature: 1, Seed: 3},
+		{Prompt: "Once upon a time there was", MaxTokens: 12, Temperature: 0.7, Seed: 3},
 		{Prompt: "Question: What is 3 + 6?\nAnswer: 9\n\nQuestion: What is the capital of Spain?\nAnswer:", MaxTokens: 20, Stop: []string{"\n"}},
 	} {
 		req.Capture = &everything
-		r, err := c.Generate(timeout(t, time.Minute), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, weighed, _, err := c.Weigh(timeout(t, time.Minute), req.Prompt, []string{r.Text, " something else altogether"}, &everything)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, weighed := generated(t, c, req)
 		if r.States.Tokens == 0 || r.States.Tokens != weighed[0].Tokens {
 			t.Errorf("%q: %d tokens while generating, %d read", r.Text, r.States.Tokens, weighed[0].Tokens)
 		}
