@@ -15,7 +15,7 @@ const (
 
 // ReadAnswer reads the answer that a reply commits to. It looks, in this order,
 // for a JSON object (the whole reply or the fenced block that ends it) with the
-// key "answer"; for the last line that says "Answer: …", "The answer is …" or
+// key "answer"; in the last <answer>…</answer> or, without one, in all of it for the last line that says "Answer: …", "The answer is …" or
 // "#### …"; for the last \boxed{…}; and for a reply that is one short line and
 // nothing but an answer. The first of these that is there decides: if it cannot
 // be read, the reply has no answer. Numbers and labels that merely occur in the
@@ -55,6 +55,9 @@ func commitment(q *synod.Question, s string) (string, bool) {
 		}
 		return scalar(v)
 	}
+	if inside, ok := tagged(s); ok {
+		s = inside
+	}
 	if line, ok := answerLine(q, s); ok {
 		if box, ok := lastBox(line); ok {
 			return box, true
@@ -71,10 +74,21 @@ func commitment(q *synod.Question, s string) (string, bool) {
 	return s, short
 }
 
+// tagged is what stands in the last <answer>…</answer>, as models that reason in
+// tags write it.
+func tagged(s string) (string, bool) {
+	i := strings.LastIndex(s, "<answer>")
+	if i < 0 {
+		return "", false
+	}
+	inside, _, closed := strings.Cut(s[i+len("<answer>"):], "</answer>")
+	return strings.TrimSpace(inside), closed
+}
+
 // answerMark finds where a line announces its answer. An announcement stands at
 // the start of a line or of a sentence, or behind a formula.
 var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
-	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
+	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*(?:answer|(?:correct|right)\s+(?:option|choice))` +
 	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
 
 // answerLine returns what stands after the last announcement of an answer: the

@@ -23,7 +23,7 @@ func (p *parser) command(name string) (*node, error) {
 	case "sqrt", "surd":
 		return p.root(name == "surd")
 	case "boxed":
-		return p.single(true)
+		return p.box()
 	case "vec", "mathit", "hat", "bar", "overrightarrow", "boldsymbol":
 		return p.single(false)
 	case "reals":
@@ -56,6 +56,16 @@ var (
 	trigonometric = set("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh")
 	greek         = set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell")
 )
+
+// box reads a \boxed{…}. Two of them side by side are no product, but an answer and
+// another one.
+func (p *parser) box() (*node, error) {
+	n, err := p.single(true)
+	if err == nil && p.named("boxed") {
+		return nil, p.fail()
+	}
+	return n, err
+}
 
 // root reads \sqrt[n]{x}, sqrt(x) and √x, which covers a whole number.
 func (p *parser) root(bare bool) (*node, error) {

@@ -92,7 +92,7 @@ func TestUnreadable(t *testing.T) {
 	for _, s := range []string{
 		"", " ", "The answer is 18.", "x ≈ 3.14", "0.333...", "1/", "(1,2", "1)", `\frac{1}`, `\frac`, `\sqrt`, "x^", "^2", "a_", "3 4", "1..2", `\unknown{3}`,
 		`\sum_{k=1}^n k`, `\begin{pmatrix} 1 & 2 \\ 3 \end{pmatrix}`, `\begin{pmatrix}`, "so we get 5", "5 is the answer", `{`, `}`, `\`, "$", "|3", `\{1,2`, `99_8`, "3 ≠ 4 ≠", `\{x \mid 5\}`, `\setminus`, `\mathbb{R}+1`, "1,,", "+", "5 + (1,2)", "I do not know the answer to this",
-		"18 or so", "about 18", "= 5", "5 =", "\x00", "\xff",
+		`\boxed{3}\boxed{4}`, `\boxed{3} \boxed{4}`, "18 or so", "about 18", "= 5", "5 =", "\x00", "\xff",
 	} {
 		if f, err := Parse(s); err == nil {
 			t.Errorf("Parse(%q) = %s; want an error", s, f)
