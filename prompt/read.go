@@ -15,7 +15,8 @@ const (
 
 // ReadAnswer reads the answer that a reply commits to. It looks, in this order,
 // for a JSON object (the whole reply or the fenced block that ends it) with the
-// key "answer"; in the last <answer>…</answer> or, without one, in all of it for the last line that says "Answer: …", "The answer is …" or
+// key "answer"; then, in the last <answer>…</answer> or where there is none in the
+// whole reply, for the last line that says "Answer: …", "The answer is …" or
 // "#### …"; for the last \boxed{…}; and for a reply that is one short line and
 // nothing but an answer. The first of these that is there decides: if it cannot
 // be read, the reply has no answer. Numbers and labels that merely occur in the
@@ -88,7 +89,7 @@ func tagged(s string) (string, bool) {
 // answerMark finds where a line announces its answer. An announcement stands at
 // the start of a line or of a sentence, or behind a formula.
 var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
-	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*(?:answer|(?:correct|right)\s+(?:option|choice))` +
+	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
 	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
 
 // answerLine returns what stands after the last announcement of an answer: the
