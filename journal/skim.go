@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,55 +85,83 @@ const (
 
 // reply takes of a reply what it took.
 func (s *Summary) reply(raw []byte) error {
-	var l struct {
-		Node   synod.NodeID    `json:"n"`
-		ID     synod.ConsultID `json:"id"`
-		Status synod.Status    `json:"status"`
-		Usage  synod.Usage     `json:"usage"`
-		Calls  int             `json:"calls"`
+	var key Key
+	var r synod.Reply
+	m := members{rest: raw}
+	for m.next() {
+		switch string(m.name) {
+		case `"n"`:
+			key.Node = synod.NodeID(m.number())
+		case `"id"`:
+			key.ID = synod.ConsultID(m.number())
+		case `"status"`:
+			r.Status = synod.Status(m.text())
+		case `"usage"`:
+			m.read(&r.Usage)
+		case `"calls"`:
+			r.Calls = int(m.number())
+		}
 	}
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return err
-	}
-	s.Replies[Key{l.Node, l.ID}] = synod.Reply{Status: l.Status, Usage: l.Usage, Calls: l.Calls}
-	return nil
+	s.Replies[key] = r
+	return m.end()
 }
 
-// note takes an effect if it is a note. Before its name an effect has numbers
-// only, so the name is the first thing that looks like one.
+// note takes an effect if it is a note.
 func (s *Summary) note(raw []byte) error {
-	_, rest, named := bytes.Cut(raw, []byte(`"w":"`))
-	if named && !bytes.HasPrefix(rest, []byte(`note"`)) {
-		return nil
+	var note Noted
+	var tick synod.Tick
+	opinion := members{}
+	m := members{rest: raw}
+	for m.next() {
+		switch string(m.name) {
+		case `"w"`:
+			if m.text() != "note" {
+				return nil
+			}
+		case `"t"`:
+			tick = synod.Tick(m.number())
+		case `"n"`:
+			note.Node = synod.NodeID(m.number())
+		case `"opinion"`:
+			opinion.rest = m.value
+		}
 	}
-	var l struct {
-		Tick    synod.Tick   `json:"t"`
-		Node    synod.NodeID `json:"n"`
-		Opinion *struct {
-			Round      int            `json:"round"`
-			Answer     synod.Answer   `json:"answer"`
-			Confidence *float64       `json:"confidence"`
-			Retained   []synod.NodeID `json:"retained"`
-			Dropped    []synod.NodeID `json:"dropped"`
-			Vote       synod.Vote     `json:"vote"`
-			Panel      *struct {
+	if err := m.end(); err != nil || opinion.rest == nil {
+		return err
+	}
+	note.Opinion = held(&opinion)
+	s.Noted = append(s.Noted, note)
+	s.Last[note.Node] = tick
+	return opinion.end()
+}
+
+// held is an opinion without what a report does not need of it.
+func held(m *members) (o synod.Opinion) {
+	for m.next() {
+		switch string(m.name) {
+		case `"round"`:
+			o.Round = int(m.number())
+		case `"answer"`:
+			o.Answer = synod.Answer(m.text())
+		case `"confidence"`:
+			m.read(&o.Confidence)
+		case `"retained"`:
+			m.read(&o.Retained)
+		case `"dropped"`:
+			m.read(&o.Dropped)
+		case `"vote"`:
+			o.Vote = synod.Vote(m.text())
+		case `"panel"`:
+			var p struct {
 				Answers   []synod.PanelAnswer `json:"answers"`
 				Signature []byte              `json:"signature"`
 				Undecided string              `json:"undecided"`
-			} `json:"panel"`
-			Reused int `json:"reused"`
-		} `json:"opinion"`
-	}
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return err
-	}
-	if o := l.Opinion; o != nil {
-		note := Noted{l.Node, synod.Opinion{Round: o.Round, Answer: o.Answer, Confidence: o.Confidence, Retained: o.Retained, Dropped: o.Dropped, Vote: o.Vote, Reused: o.Reused}}
-		if p := o.Panel; p != nil {
-			note.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
+			}
+			m.read(&p)
+			o.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
+		case `"reused"`:
+			o.Reused = int(m.number())
 		}
-		s.Noted = append(s.Noted, note)
-		s.Last[l.Node] = l.Tick
 	}
-	return nil
+	return o
 }
