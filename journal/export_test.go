@@ -17,15 +17,23 @@ func Over(f *os.File) *Writer {
 
 // Spellings are a line as a Writer writes it and as encoding/json does.
 func Spellings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect) (ours, theirs []string, err error) {
-	for _, l := range []line{eventOf(now, node, e), effectOf(now, node, x)} {
-		a, errA := l.append(nil)
-		b, errB := json.Marshal(l)
+	compare := func(a []byte, errA error, b []byte, errB error) {
 		if (errA == nil) != (errB == nil) {
-			return nil, nil, fmt.Errorf("ours: %v; encoding/json: %v", errA, errB)
+			err = fmt.Errorf("ours: %v; encoding/json: %v", errA, errB)
 		}
 		if errA == nil {
 			ours, theirs = append(ours, string(a)), append(theirs, string(b))
 		}
 	}
-	return ours, theirs, nil
+	for _, l := range []line{eventOf(now, node, e), effectOf(now, node, x)} {
+		a, errA := l.append(nil)
+		b, errB := json.Marshal(l)
+		compare(a, errA, b, errB)
+	}
+	if e, ok := e.(synod.Answered); ok {
+		a, errA := appendReply([]byte{'{'}, e.Reply)
+		b, errB := json.Marshal(e.Reply)
+		compare(a, errA, b, errB)
+	}
+	return ours, theirs, err
 }

@@ -26,6 +26,7 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"synod.dev/synod"
@@ -55,14 +56,6 @@ type End struct {
 	Digest  string `json:"digest"`
 	// Ticks is how much virtual time the run took; 0 in journals of old.
 	Ticks synod.Tick `json:"ticks,omitempty"`
-}
-
-// replyLine is a reply as it came.
-type replyLine struct {
-	Kind string          `json:"k"`
-	Node synod.NodeID    `json:"n"`
-	ID   synod.ConsultID `json:"id"`
-	synod.Reply
 }
 
 // Writer writes one journal. Its methods may be called concurrently. The first
@@ -109,7 +102,7 @@ func (w *Writer) Path() string { return w.path }
 func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(replyLine{"reply", node, id, r})
+	w.reply(node, id, &r)
 	w.flush()
 }
 
@@ -118,7 +111,7 @@ func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(replyLine{"reply", node, id, r})
+	w.reply(node, id, &r)
 }
 
 // Event records what a node was given.
@@ -210,6 +203,19 @@ func (w *Writer) step(l line) {
 	}
 	w.room = append(b, '\n')
 	w.sum.Write(w.room)
+	w.put(w.room)
+}
+
+// reply writes what is read as a replyLine.
+func (w *Writer) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
+	b := strconv.AppendInt(append(w.room[:0], `{"k":"reply","n":`...), int64(node), 10)
+	b = strconv.AppendUint(append(b, `,"id":`...), uint64(id), 10)
+	b, err := appendReply(append(b, ','), r)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	w.room = append(b, '\n')
 	w.put(w.room)
 }
 

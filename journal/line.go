@@ -3,7 +3,6 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 
 	"synod.dev/synod"
@@ -65,7 +64,7 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 // meaning hashes what a reply says, without what it cost: replies of one meaning
 // lead a machine to the same effects.
 func meaning(r *synod.Reply) string {
-	b, _ := json.Marshal(synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value, Confidence: r.Confidence})
+	b, _ := appendReply([]byte{'{'}, &synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value, Confidence: r.Confidence})
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }

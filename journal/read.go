@@ -133,6 +133,14 @@ func (run *Run) take(raw []byte, n int, sum io.Writer) error {
 	return nil
 }
 
+// replyLine is a reply as it came.
+type replyLine struct {
+	Kind string          `json:"k"`
+	Node synod.NodeID    `json:"n"`
+	ID   synod.ConsultID `json:"id"`
+	synod.Reply
+}
+
 func (run *Run) reply(raw []byte) error {
 	var l replyLine
 	if err := json.Unmarshal(raw, &l); err != nil {
