@@ -42,6 +42,10 @@ func TestEstimate(t *testing.T) {
 	if e.Low.Prompt > e.Expected.Prompt || e.Expected.Prompt > e.Worst.Prompt || e.Low.Prompt == 0 {
 		t.Errorf("tokens %+v", e)
 	}
+	run = create(t, plan(t, "exact: paper\n"+seven, 30, 1)) // every call is made, and long agreement is longer than its opposite
+	if e, err = run.Estimate(context.Background()); err != nil || e.Low.Prompt > e.Expected.Prompt || e.Low.Completion > e.Expected.Completion {
+		t.Errorf("exactly as in the paper: %+v, %v", e, err)
+	}
 	run = create(t, plan(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x, max_tokens: 7}}\nseats: [{id: p, model: m, count: 3}]\nf: 0\n", 3, 1))
 	if e, err = run.Estimate(context.Background()); err != nil || e.Worst.Completion != 7*e.Worst.Calls || e.Expected.Completion != 7*e.Expected.Calls {
 		t.Errorf("replies of 7 tokens at most: %+v, %v", e, err)

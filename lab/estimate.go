@@ -62,14 +62,15 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 	}
 	e := &Estimate{Questions: r.total()}
 	longest := 0
+	var low, expected []llm.Use
 	for _, m := range []struct {
-		into    *Amount
+		into    *[]llm.Use
 		members council.Params
 		answer  int
 		score   int
 	}{
-		{&e.Low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0}, shortReply, shortReply},
-		{&e.Expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
+		{&low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0}, shortReply, shortReply},
+		{&expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
 		seen, most, err := r.play(ctx, spec, book, m.members)
 		if err != nil {
@@ -78,6 +79,10 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
 		e.Worst = r.worst(spec, seen, longest)
 	}
+	for i, u := range expected { // one mind may cost more words than several, where nothing is reused
+		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt), min(low[i].Completion, u.Completion)
+	}
+	e.Low, e.Expected = r.amount(low), r.amount(expected)
 	return e, nil
 }
 
@@ -90,7 +95,7 @@ type use struct {
 type seatUse struct{ answers, scores, prompt int }
 
 // scale takes the use of some questions to the whole run.
-func (r *Run) scale(spec council.Spec, u use, answer, score int) Amount {
+func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
 	uses := r.uses()
 	for i, s := range u.seats {
@@ -98,7 +103,7 @@ func (r *Run) scale(spec council.Spec, u use, answer, score int) Amount {
 		most := longestOf(spec.Models[r.Seats[i].Model])
 		uses[i].Prompt, uses[i].Completion = whole(s.prompt), whole(s.answers*min(answer, most)+s.scores*min(score, most))
 	}
-	return r.amount(uses)
+	return uses
 }
 
 // worst is every planned call, spread over the seats as those that were played.
