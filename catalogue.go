@@ -66,7 +66,14 @@ func (c Catalogue[T]) Find(name string) (T, error) {
 func Hint(got string, known []string) string {
 	best, at := len(got)/2+2, ""
 	for _, k := range known {
-		if d := distance(got, k); d < best {
+		d := distance(got, k)
+		switch { // the first or the last word of a longer name is nearer than most misspellings
+		case len(got) > 2 && strings.HasPrefix(k, got):
+			d = min(d, 1)
+		case len(got) > 2 && strings.HasSuffix(k, "-"+got):
+			d = min(d, 2)
+		}
+		if d < best {
 			best, at = d, k
 		}
 	}

@@ -3,6 +3,7 @@ package synod_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -94,6 +95,12 @@ func TestHint(t *testing.T) {
 		"protocl": ` (did you mean "protocol"?)`, "grpah": ` (did you mean "graph"?)`, "seat": ` (did you mean "seats"?)`, "zebra crossing": "",
 	} {
 		if h := synod.Hint(got, known); h != want {
+			t.Errorf("Hint(%q) = %q, want %q", got, h, want)
+		}
+	}
+	aggregates := []string{"bulyan", "coordinate-median", "geometric-median", "median-total"}
+	for got, want := range map[string]string{"median": "median-total", "coordinate": "coordinate-median", "geometric-mean": "geometric-median", "bulian": "bulyan"} {
+		if h := synod.Hint(got, aggregates); h != fmt.Sprintf(" (did you mean %q?)", want) {
 			t.Errorf("Hint(%q) = %q, want %q", got, h, want)
 		}
 	}
