@@ -98,7 +98,8 @@ func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 // cellName is what a cell's name, and so its folder's, may look like.
 var cellName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)
 
-// Create writes the grid's folder, which must be new or empty.
+// Create writes the grid's folder, which must be new or empty. It is made under a
+// name that nobody else has and gets its own when it is whole.
 func (g *Grid) Create(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return g.occupied(dir)
@@ -107,13 +108,33 @@ func (g *Grid) Create(dir string) error {
 		return err
 	}
 	dir = filepath.Clean(dir)
-	making := dir + ".new" // left behind by a Create that died
-	if err := os.RemoveAll(making); err != nil {
+	base := filepath.Base(dir)
+	if base == "." || base == ".." {
+		return fmt.Errorf("lab: %s cannot become the folder of a grid; name one in it", dir)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(making, "cells"), 0o700); err != nil {
+	making, err := os.MkdirTemp(filepath.Dir(dir), "."+base+".new-")
+	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
+	defer os.RemoveAll(making) // gone already if all went well
+	if err := g.write(making, dir); err != nil {
+		return err
+	}
+	if err := os.Rename(making, dir); err != nil { // over an empty folder, too
+		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // somebody was faster
+			return g.occupied(dir)
+		}
+		return fmt.Errorf("lab: %w", err)
+	}
+	g.dir = dir
+	return nil
+}
+
+// write writes into a folder what will be in another one.
+func (g *Grid) write(making, dir string) error {
 	for i, run := range g.Runs {
 		if err := run.Create(filepath.Join(making, "cells", g.Cells[i].Name)); err != nil {
 			return err
@@ -124,14 +145,7 @@ func (g *Grid) Create(dir string) error {
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	if err := writeWhole(filepath.Join(making, "grid.json"), append(manifest, '\n')); err != nil {
-		return err
-	}
-	if err := os.Rename(making, dir); err != nil { // over an empty folder, too
-		return fmt.Errorf("lab: %w", err)
-	}
-	g.dir = dir
-	return nil
+	return writeWhole(filepath.Join(making, "grid.json"), append(manifest, '\n'))
 }
 
 // occupied says what a folder holds that is not empty.

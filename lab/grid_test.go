@@ -146,3 +146,25 @@ func TestGridVerdicts(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 }
+
+// A grid takes its own folder and no other: what lies beside it under a name like
+// its own stays.
+func TestGridLeavesNeighbours(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "t1")
+	kept := filepath.Join(dir+".new", "results")
+	if err := os.MkdirAll(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := grid(t, 1).Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+	if all, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(all) != 2 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if err := grid(t, 1).Create("."); err == nil {
+		t.Error("the working folder was replaced")
+	}
+}

@@ -84,24 +84,22 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s holds a run already%s", e.Dir, listed(e.Changes))
 }
 
-// Create writes the run's folder. It must be new or empty.
+// Create writes the run's folder. It must be new or empty. Of two processes that
+// make a run in one folder one is refused.
 func (r *Run) Create(dir string) error {
-	if old, err := Open(dir); err == nil {
-		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(r)}
-	} else if !errors.Is(err, ErrNoRun) {
+	if err := r.vacant(dir); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	for _, e := range entries {
-		if name := e.Name(); name != "items.jsonl" && name != "items.jsonl.new" && name != "run.json.new" { // left by a Create that died
-			return &OccupiedError{Dir: dir}
-		}
+	held, err := Lock(dir)
+	if err != nil {
+		return err
 	}
-	if err := os.MkdirAll(filepath.Join(dir), 0o700); err != nil {
-		return fmt.Errorf("lab: %w", err)
+	defer held.Close()
+	if err := r.vacant(dir); err != nil { // somebody may have been faster
+		return err
 	}
 	items, err := encodeItems(r.Items)
 	if err != nil {
@@ -117,6 +115,27 @@ func (r *Run) Create(dir string) error {
 		return err
 	}
 	return writeWhole(filepath.Join(dir, "run.json"), append(manifest, '\n'))
+}
+
+// vacant refuses a folder that holds anything but what a Create that died has left.
+func (r *Run) vacant(dir string) error {
+	if old, err := Open(dir); err == nil {
+		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(r)}
+	} else if !errors.Is(err, ErrNoRun) {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("lab: %w", err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "items.jsonl", "items.jsonl.new", "run.json.new", "lock":
+		default:
+			return &OccupiedError{Dir: dir}
+		}
+	}
+	return nil
 }
 
 // writeWhole writes a file that is there whole or not at all.

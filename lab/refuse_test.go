@@ -115,3 +115,36 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d finished before; then %+v, %v", p.Finished, more, err)
 	}
 }
+
+// Of processes that make a run in one folder at the same time one does, and the
+// others are refused.
+func TestCreateAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	made := make(chan error)
+	for i := range 8 {
+		go func() {
+			run, err := lab.Draft(plan(t, seven, 20+i, 1))
+			if err == nil {
+				err = run.Create(dir)
+			}
+			made <- err
+		}()
+	}
+	created := 0
+	for range 8 {
+		err := <-made
+		var occupied *lab.OccupiedError
+		switch {
+		case err == nil:
+			created++
+		case !errors.As(err, &occupied) && !strings.Contains(err.Error(), "another process"):
+			t.Error(err)
+		}
+	}
+	if created != 1 {
+		t.Errorf("%d runs were made", created)
+	}
+	if _, err := lab.Open(dir); err != nil {
+		t.Error(err)
+	}
+}

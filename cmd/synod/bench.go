@@ -98,6 +98,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.out == "" && !f.dryRun:
 		return errors.New("-o is missing: the folder that the run lives in")
+	case f.asJSON && !f.dryRun:
+		return errors.New("--json is for --dry-run; what comes of a run says: synod bench report FOLDER --format json")
 	case f.repeat < 1 || f.repeat > 100_000:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and 100000", f.repeat)
 	case f.parallel < 1 || f.parallel > 10_000:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,9 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 		return fail(exitUsage, err)
 	}
 	if grid, err := lab.OpenGrid(dir); err == nil {
+		if f.against != "" {
+			return fail(exitUsage, fmt.Errorf("--against compares two runs, and %s holds %d", dir, len(grid.Runs)), "compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
+		}
 		for _, run := range grid.Runs {
 			run.Prices = a.prices
 		}

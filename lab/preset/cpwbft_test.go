@@ -188,7 +188,11 @@ func TestPresetsRun(t *testing.T) {
 	for _, p := range Catalogue.All() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			g := run(t, p.Name, Options{N: 1, Repeat: 2, Rounds: 3})
+			o := Options{N: 1, Repeat: 2}
+			if strings.HasPrefix(p.Name, "game-") {
+				o.Rounds = 3
+			}
+			g := run(t, p.Name, o)
 			for _, c := range g.Cells {
 				if c.Cell == "" || len(c.Params) == 0 || len(c.Metrics) == 0 || c.Paper == nil || c.Verdict == nil {
 					t.Errorf("%s: %+v", c.Cell, c)
@@ -220,6 +224,7 @@ func TestBadCPOptions(t *testing.T) {
 		{"cpwbft-table2", Options{Members: "recorded", Data: t.TempDir()}, "need traces/cp-wbft.jsonl"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},
+		{"cpwbft-pilot", Options{Rounds: 3}, "its rounds are the paper's"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Only: "*-pcp-*"}, "no stated confidence"},
 		{"cpwbft-pilot", Options{Members: "recorded", Data: data}, "no recorded members"},
 		{"cpwbft-table3", Options{Members: "embedded"}, "synod probe train"},

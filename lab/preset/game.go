@@ -124,7 +124,7 @@ func (f gameFigure) plan(o Options) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{task: "game", items: []task.Item{task.Ungraded(GameQuestion(0, 50))}, repeat: f.runs}
+	p := &plan{task: "game", items: []task.Item{task.Ungraded(GameQuestion(0, 50))}, repeat: f.runs, rounds: true}
 	if o.N > 0 {
 		p.repeat = o.N
 	}

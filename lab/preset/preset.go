@@ -57,7 +57,8 @@ type plan struct {
 	note  string
 	cells []cell
 
-	repeat int // runs of every item beside Options.Repeat; 0: one
+	repeat int  // runs of every item beside Options.Repeat; 0: one
+	rounds bool // Options.Rounds says how many there are at most
 }
 
 // cell is a cell and its council.
@@ -84,6 +85,9 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	all, err := p.plan(o)
 	if err != nil {
 		return nil, fmt.Errorf("preset %s: %w", p.Name, err)
+	}
+	if o.Rounds != 0 && !all.rounds {
+		return nil, fmt.Errorf("preset %s: its rounds are the paper's; their number is left open only where games are played", p.Name)
 	}
 	m := lab.GridManifest{Program: o.Program, Preset: p.Name, Source: p.Source, Members: o.Members, Note: all.note}
 	if !builtin(o.Members) {
