@@ -13,7 +13,8 @@ type breaker struct {
 	Breakers
 	council  *Council
 	held     [][]synod.Answer // by round, by seat; what a member held before it noted nothing
-	noted    []int            // by round: how many members noted it
+	noted    []int            // by round: how many members that vote noted it
+	latest   int              // the last round that was noted
 	judged   int              // rounds that were looked at
 	still    int              // rounds in a row that changed nothing
 	swings   int              // rounds in a row that came back
@@ -30,6 +31,9 @@ func (b *breaker) after(notes []sim.Noted, dead func(seat int) bool) *Trip {
 	}
 	for _, n := range notes {
 		b.take(n)
+	}
+	if trip := b.equivocation(); trip != nil {
+		return trip
 	}
 	for b.judged < len(b.noted) && b.noted[b.judged] >= b.noted[0] && b.noted[0] > 0 {
 		t := b.judged
@@ -50,20 +54,32 @@ func (b *breaker) take(n sim.Noted) {
 		}
 		b.held, b.noted = append(b.held, next), append(b.noted, 0)
 	}
-	b.noted[n.Round]++
+	if c := b.council; c.mute == nil || !c.mute[n.Node] {
+		b.noted[n.Round]++
+	}
+	b.latest = max(b.latest, n.Round)
 	for t := n.Round; t < len(b.held); t++ {
 		b.held[t][n.Node] = n.Answer
 	}
 	b.suspects = append(b.suspects, n.Suspects...)
+	if n.Panel != nil {
+		b.suspects = append(b.suspects, n.Panel.Suspects...)
+	}
 }
 
-// judge looks at a round that all have noted who noted the first.
-func (b *breaker) judge(t int, dead func(int) bool) *Trip {
-	if b.Equivocation && len(b.suspects) > 0 {
-		slices.Sort(b.suspects)
-		who := b.council.names(asInts(slices.Compact(b.suspects)))
-		return &Trip{Breaker: Equivocation, Detail: fmt.Sprintf("%v told different members different things", who), Continue: "breakers.equivocation=false"}
+// equivocation trips as soon as anybody is suspected: what the others hold by then
+// may be of a liar's choosing.
+func (b *breaker) equivocation() *Trip {
+	if !b.Equivocation || len(b.suspects) == 0 {
+		return nil
 	}
+	slices.Sort(b.suspects)
+	who := b.council.names(asInts(slices.Compact(b.suspects)))
+	return &Trip{Breaker: Equivocation, Round: b.latest, Detail: fmt.Sprintf("%v told different members different things", who), Continue: "breakers.equivocation=false"}
+}
+
+// judge looks at a round that all voting members have noted who noted the first.
+func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if trip := b.quorum(t, dead); trip != nil {
 		return trip
 	}

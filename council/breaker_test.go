@@ -257,6 +257,39 @@ func TestBreakerEquivocation(t *testing.T) {
 	}
 }
 
+// In DecentLLMs it is known at the end only who equivocated, and it is a breaker's
+// business all the same; and so it is that evaluators are out of reach.
+func TestBreakersOfAPanel(t *testing.T) {
+	text := `protocol: {name: decentllms}
+f: 1
+models:
+  d: {provider: simulated, ability: 0.9}
+  gone: {provider: openai, url: "http://127.0.0.1:9/v1", model: x, attempts: 1}
+seats:
+  - {id: w, model: d, role: worker, count: 3}
+  - {id: v, model: d, role: worker}
+  - {id: e, model: d, role: evaluator, count: 4}
+breakers: {no_progress: 1, oscillation: 1, quorum: true, equivocation: true}
+`
+	if o := tried(t, text, llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+		t.Errorf("all are honest: %+v, %s", o.Trip, o.Status)
+	}
+	o := tried(t, strings.Replace(text, "{id: v, model: d,", "{id: v, model: d, adversary: {name: equivocator},", 1), llm.Env{})
+	if o.Trip == nil || o.Trip.Breaker != council.Equivocation || o.Trip.Detail != "[v] told different members different things" || o.Status != council.Undecided || o.Answer != nil || len(o.Votes) == 0 {
+		t.Errorf("a worker equivocates: %+v, %s, votes %v", o.Trip, o.Status, o.Votes)
+	}
+	if want := " --set breakers.equivocation=false"; !strings.HasSuffix(o.Continue(), want) {
+		t.Errorf("it goes on with %s", o.Continue())
+	}
+	one := "{id: g, model: gone, role: evaluator}\nbreakers"
+	if o := tried(t, strings.Replace(text, "breakers", "  - "+one, 1), llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+		t.Errorf("one evaluator of five is gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
+	}
+	if o := tried(t, strings.Replace(text, "role: evaluator, count: 4", "role: evaluator, count: 2}\n  - {id: g, model: gone, role: evaluator, count: 3", 1), llm.Env{}); o.Status != council.Degraded && o.Status != council.Undecided {
+		t.Errorf("three evaluators of five are gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
+	}
+}
+
 // BenchmarkBreakers is what all breakers together cost a call of a simulated
 // member against the same run without any, one after the other.
 func BenchmarkBreakers(b *testing.B) {

@@ -96,6 +96,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		Log:      s.log(),
 		Watch:    s.watch,
 	})
+	s.settled(&result)
 	o := c.outcome(s, result)
 	o.Seconds = time.Since(start).Seconds()
 	err = s.close(&o)

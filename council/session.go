@@ -173,6 +173,18 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	return ""
 }
 
+// settled is the last word on a run that was over in the tick in which a breaker
+// tripped. That it went nowhere says nothing any more; that somebody equivocated does.
+func (s *session) settled(r *sim.Result) {
+	switch {
+	case s.trip == nil || r.Stopped != sim.Finished:
+	case s.trip.Breaker == Equivocation:
+		r.Stopped = Tripped
+	default:
+		s.trip, s.ending = nil, ""
+	}
+}
+
 // dead reports whether a seat has asked and no call of it ever went through.
 func (s *session) dead(seat int) bool {
 	s.mu.Lock()
