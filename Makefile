@@ -30,8 +30,8 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms
 
 race: ## all tests, under the race detector where there is a C compiler
-	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 12m ./... && $(GO) test $(CAMPAIGNS); \
-	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 12m ./...; fi
+	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m ./... && $(GO) test -timeout 30m $(CAMPAIGNS); \
+	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 30m ./...; fi
 
 $(STATIC):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0
