@@ -55,7 +55,7 @@ func openAttempts(dir string) (*attempts, error) {
 }
 
 func (a *attempts) add(at attempt) error {
-	at.Ended = time.Now().UTC().Truncate(time.Millisecond)
+	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond) // rounded up: it did not begin before its run, which is rounded down
 	b, err := json.Marshal(at)
 	if err != nil {
 		return err
