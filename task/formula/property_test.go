@@ -108,11 +108,15 @@ func FuzzParse(f *testing.F) {
 			}
 			_ = x.String()
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > tooLong {
 			t.Errorf("%q and %q took %v", a, b, took)
 		}
 	})
 }
+
+// tooLong is more than a slow machine needs for what takes half a second, and less
+// than what is not bounded takes on a fast one.
+const tooLong = 30 * time.Second
 
 // TestTime: what is long, deep or huge is refused or read in time.
 func TestTime(t *testing.T) {
@@ -140,7 +144,7 @@ func TestTime(t *testing.T) {
 			Same(f, g)
 		}
 		t.Logf("%s took %v", name, time.Since(start).Round(time.Millisecond))
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > tooLong {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
