@@ -3,6 +3,10 @@ package lab_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,4 +78,49 @@ func BenchmarkAtOnce(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAtOnceBare makes the unlimited calls of BenchmarkAtOnce with net/http
+// alone, as many and as deep: what is left when everything of ours costs nothing.
+func BenchmarkAtOnceBare(b *testing.B) {
+	const questions, latency, depth = 30, 100 * time.Millisecond, 1 + 2*6
+	body := `{"model":"m42","messages":[{"role":"user","content":"` + strings.Repeat("How much? ", 60) + `"}]}`
+	for b.Loop() {
+		b.StopTimer()
+		s := llmtest.StartFast(b, latency, "42", 0.9)
+		pool := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: questions * 49}
+		b.StartTimer()
+		begun := time.Now()
+		var all sync.WaitGroup
+		for range questions {
+			all.Go(func() {
+				for stage := range depth {
+					var wait sync.WaitGroup
+					for range 7 + 42*(stage%2) {
+						wait.Go(func() { post(b, pool, s.URL+"/chat/completions", body) })
+					}
+					wait.Wait()
+				}
+			})
+		}
+		all.Wait()
+		b.ReportMetric(float64(time.Since(begun))/float64(depth*latency), "of-least")
+		pool.CloseIdleConnections()
+		b.ReportMetric(s.Close().Seconds(), "server-cpu-s")
+	}
+}
+
+func post(b *testing.B, pool *http.Transport, url, body string) {
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	res, err := pool.RoundTrip(req)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	_ = res.Body.Close()
 }
