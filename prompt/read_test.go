@@ -198,9 +198,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A reader takes time linear in its input. Quadratic time on the worst inputs we
-// know of would take minutes, and many times as long as reading them in parts; a
-// machine that is merely slow takes its time for either.
+// A reader takes time linear in its input: quadratic time on the worst inputs we know
+// of would be minutes, and many times that of reading them in parts, slow machine or not.
 func TestReadersAreLinear(t *testing.T) {
 	took := readHostile(1 << 15)
 	if took <= time.Minute {
