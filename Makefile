@@ -27,7 +27,7 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(GO) test -count=1 -run TestHouse .
 
 # Under the race detector these play fewer executions; here they play them all.
-CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms
+CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader
 
 race: ## all tests, under the race detector where there is a C compiler
 	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m ./... && $(GO) test -timeout 30m $(CAMPAIGNS); \
@@ -45,7 +45,7 @@ fuzz: ## five seconds for every fuzz target
 
 CAMPAIGN ?= 1000000
 campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
-	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB1|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
+	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -2,9 +2,13 @@ package rotatingleader
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"synod.dev/synod"
@@ -18,9 +22,10 @@ import (
 // nobody honest is ever framed, which the whole campaign checks.
 func TestILB2(t *testing.T) {
 	report(t, "I-LB-2", "equivocators caught")
-	x := &trial{n: 4, f: 1, p: New(), hostile: map[synod.NodeID]string{0: "two-faced"}, lenient: true}
-	split := 0
-	for x.seed = range uint64(300) {
+	var split atomic.Int64
+	many(*executions, func(seed uint64) {
+		x := &trial{n: 4, f: 1, p: New(), hostile: map[synod.NodeID]string{0: "two-faced"}, lenient: true, seed: seed}
+		x.faults.Delay.Max = synod.Tick(seed % 2)
 		o := x.play()
 		told := map[string]bool{}
 		for _, h := range o.held {
@@ -29,20 +34,34 @@ func TestILB2(t *testing.T) {
 			}
 		}
 		if len(told) < 2 {
-			continue
+			return
 		}
-		split++
+		split.Add(1)
 		for _, h := range o.held {
 			at := slices.IndexFunc(o.notes, func(x sim.Noted) bool { return x.Node == h.id && x.Round == 1 })
 			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) || len(first.Evidence) != 1 {
-				t.Errorf("seed %d: n%d has no evidence: %s", x.seed, h.id, first.Opinion)
+				t.Errorf("seed %d: n%d has no evidence: %s", seed, h.id, first.Opinion)
 			}
 		}
+	})
+	if split.Load() < int64(*executions/20) {
+		t.Errorf("the leader proposed two things in %d of %d runs only", split.Load(), *executions)
 	}
-	if split < 20 {
-		t.Errorf("the leader proposed two things in %d of 300 runs only", split)
+	t.Logf("the leader proposed two things in %d of %d runs", split.Load(), *executions)
+}
+
+// many plays so many executions, on all processors.
+func many(executions int, play func(seed uint64)) {
+	hands := runtime.GOMAXPROCS(0)
+	var wait sync.WaitGroup
+	for hand := range hands {
+		wait.Go(func() {
+			for i := hand; i < executions; i += hands {
+				play(*firstSeed + uint64(i))
+			}
+		})
 	}
-	t.Logf("the leader proposed two things in %d of 300 runs", split)
+	wait.Wait()
 }
 
 // agreeing is a trial of S in which honest members judge alike: an answer is as good
@@ -57,28 +76,23 @@ func agreeing(seed uint64, n int, liars map[synod.NodeID]string) *trial {
 // [I-LB-3] Under synchrony, where honest members judge alike and leaders propose the
 // best they know, all have decided in view k+1 after k ≤ f Byzantine leaders.
 func TestILB3(t *testing.T) {
-	ways := []string{"two-faced", "selective", "bad", "silent"}
-	runs := 0
-	for _, n := range []int{4, 7, 10} {
-		for k := 0; k <= (n-1)/3; k++ {
-			for seed := range uint64(24) {
-				liars := map[synod.NodeID]string{}
-				for i := range k {
-					liars[synod.NodeID(i)] = ways[(int(seed)/(1+3*i)+i)%len(ways)]
-				}
-				x := agreeing(seed, n, liars)
-				x.p.Propose = leader.Best
-				x.faults.Delay.Max = synod.Tick(seed % 2)
-				runs++
-				for _, h := range x.play().held {
-					if h.Certificate == nil || h.Certificate.Round > k+1 || h.Round > k+1 {
-						t.Fatalf("n = %d, liars %v, seed %d: n%d: %s", n, liars, seed, h.id, h.Opinion)
-					}
-				}
+	ways := []string{"two-faced", "selective", "bad", "silent", "scribbler"}
+	many(*executions, func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 0x3b))
+		n := []int{4, 4, 4, 7, 10}[r.IntN(5)]
+		liars, k := map[synod.NodeID]string{}, r.IntN((n-1)/3+1)
+		for i := range k {
+			liars[synod.NodeID(i)] = ways[r.IntN(len(ways))]
+		}
+		x := agreeing(seed, n, liars)
+		x.p.Propose = leader.Best
+		x.faults.Delay.Max = synod.Tick(r.IntN(2))
+		for _, h := range x.play().held {
+			if h.Certificate == nil || h.Certificate.Round > k+1 || h.Round > k+1 {
+				t.Errorf("n = %d, liars %v, seed %d: n%d: %s", n, liars, seed, h.id, h.Opinion)
 			}
 		}
-	}
-	t.Logf("%d runs", runs)
+	})
 }
 
 // Without that, an honest leader is turned down like a Byzantine one: of seven with
@@ -126,32 +140,31 @@ func TestQuorumRank(t *testing.T) {
 // [I-LB-4] What is accepted though better was to be had is recorded as such, by those
 // who hold the better; where it was the best, nobody records anything.
 func TestILB4(t *testing.T) {
-	below := 0
-	for seed := range uint64(300) {
+	var below atomic.Int64
+	many(*executions, func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 0x4b))
 		liars := map[synod.NodeID]string{}
-		if seed%3 == 0 {
-			liars[0] = "selective"
+		if r.IntN(3) == 0 {
+			liars[synod.NodeID(r.IntN(2))] = []string{"selective", "silent", "two-faced"}[r.IntN(3)]
 		}
-		x := agreeing(seed, 7, liars)
-		x.p.Propose = []string{leader.Own, leader.Quorum, leader.Best}[seed%5%3]
-		o := x.play()
-		for _, h := range o.held {
+		x := agreeing(seed, []int{4, 7}[r.IntN(2)], liars)
+		x.p.Propose = []string{leader.Own, leader.Quorum, leader.Best}[r.IntN(3)]
+		for _, h := range x.play().held {
 			if h.Answer == synod.None {
 				continue
 			}
-			worse := h.Answer < x.answers(h.id)
-			if worse != slices.Contains(h.Better, h.id) {
-				t.Fatalf("seed %d: n%d has %s: %s", seed, h.id, x.answers(h.id), h.Opinion)
+			if worse := h.Answer < x.answers(h.id); worse != slices.Contains(h.Better, h.id) {
+				t.Errorf("seed %d: n%d has %s: %s", seed, h.id, x.answers(h.id), h.Opinion)
 			}
 			for _, id := range h.Better {
 				if x.hostile[id] == "" && x.answers(id) <= h.Answer {
-					t.Fatalf("seed %d: n%d's %s is no better: %s", seed, id, x.answers(id), h.Opinion)
+					t.Errorf("seed %d: n%d's %s is no better: %s", seed, id, x.answers(id), h.Opinion)
 				}
 			}
-			below += len(h.Better)
+			below.Add(int64(len(h.Better)))
 		}
-	}
-	if below == 0 {
+	})
+	if below.Load() == 0 {
 		t.Error("nothing was accepted below the best: the test shows nothing")
 	}
 }

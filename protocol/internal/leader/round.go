@@ -13,19 +13,25 @@ import (
 
 // Meet opens a round: all tell all what they hold. It reports that this member has
 // now told everyone of the decision, and has nothing left to do.
+//
+// Locks are for the leader to hear. Others take none but from its proposal: a liar
+// that shows one to them and hides it from the leader would have them turn an honest
+// leader down [I-LB-3]. Safety rests on the locks of those who have voted to commit,
+// and these have made their certificates themselves.
 func (m *Member) Meet(round int) (over bool) {
 	seat := m.Me.Seat()
 	m.group = proposals(m.rules.Protocol, m.members, seat.F, round)
 	m.digest = m.group.Digest()
 	m.proposed, m.word = nil, nil
 	over = m.done != nil
+	leads := m.Leader(round) == m.self()
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
 	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.clock(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
 			m.answers[at].answer, _ = prompt.Canonical(seat.Question, string(h.Word.own.Answer))
 			m.answers[at].rationale = prompt.Clean(h.Word.own.Rationale, m.rules.Manner.Rationale)
 		}
-		if m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
+		if leads && m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
 			m.lock = h.Word.lock
 		}
 		if m.done == nil && m.valid(h.Word.done, Commit, round) {
@@ -41,9 +47,9 @@ func (m *Member) valid(c *Certificate, phase, round int) bool {
 }
 
 // higher reports that a certificate is of a later round than the lock. The highest
-// prepare certificate that a member knows binds it, and is what it tells the next
-// leader; of two in one round, which only a quorum that is too small allows, the first
-// stays.
+// prepare certificate that a member has made, or heard of as a leader, binds it, and
+// is what it tells the next leader; of two in one round, which only a quorum that is
+// too small allows, the first stays.
 func (m *Member) higher(c *Certificate) bool {
 	return c != nil && (m.lock == nil || c.Round > m.lock.Round)
 }
