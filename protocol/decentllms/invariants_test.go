@@ -77,7 +77,9 @@ func (l *ledger) judge(x *trial, o outcome) {
 		}
 	}
 	l.check("DL-3", len(o.held) == honest && honest >= x.e-x.f, x, "%d of %d honest evaluators reply", len(o.held), honest)
+	marks := x.p.marks(x.cast(), x.f)
 	for _, h := range o.held {
+		l.check("DL-8", h.at == marks.End(), x, "evaluator %d replies at tick %d, not %d", h.id, h.at, marks.End())
 		first := o.held[0]
 		if first, h := shared(first), shared(h); !reflect.DeepEqual(first, h) {
 			a, _ := json.Marshal(first)
@@ -183,3 +185,4 @@ func TestDL3UserAccepts(t *testing.T) { report(t, "DL-3", "decision") }
 func TestDL4MedianRange(t *testing.T) { report(t, "DL-4", "range") }
 func TestDL5Converged(t *testing.T)   { report(t, "DL-5", "decision") }
 func TestDL6WholeMarks(t *testing.T)  { report(t, "DL-6", "⊥ marks") }
+func TestDL8SameTick(t *testing.T)    { report(t, "DL-8", "⊥ by equivocation") }

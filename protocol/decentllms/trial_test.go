@@ -28,6 +28,7 @@ type trial struct {
 // kept is what an honest evaluator holds in the end.
 type kept struct {
 	id     synod.NodeID
+	at     synod.Tick // when it replied
 	answer synod.Answer
 	*synod.Panel
 }
@@ -75,10 +76,10 @@ func (x *trial) play() (o outcome) {
 			o.calls += len(calls)
 			return out
 		},
-		Watch: func(_ synod.Tick, notes []sim.Noted) string {
+		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, note := range notes {
 				if note.Panel != nil && x.hostile[note.Node] == "" {
-					o.held = append(o.held, kept{note.Node, note.Answer, note.Panel})
+					o.held = append(o.held, kept{note.Node, now, note.Answer, note.Panel})
 				}
 			}
 			return ""
