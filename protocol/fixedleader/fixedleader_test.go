@@ -2,6 +2,7 @@ package fixedleader
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type trial struct {
 	refines synod.Answer                                            // what a leader makes of objections; None: its call fails
 	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // who is not honest
 	fails   func(synod.NodeID, *synod.Prompt) (status synod.Status) // of a call; nil: none
+	faults  sim.Faults
 }
 
 type outcome struct {
@@ -56,7 +58,7 @@ func (x *trial) play() *outcome {
 			machines[i] = x.p.Join(s)
 		}
 	}
-	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Faults: x.faults, Ask: func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			o.calls = append(o.calls, c.Prompt)
@@ -182,6 +184,50 @@ func TestSilentLeaders(t *testing.T) {
 		}
 		x.play().decided(t, "5", 3*k+1)
 	}
+}
+
+// [LB-2] What is guaranteed: while messages come in time and at most f members fall
+// silent, at any tick, no two decisions, and each with its proof.
+func TestSilentAtWorst(t *testing.T) {
+	executions, decided := 20_000, 0
+	if testing.Short() {
+		executions = 1000
+	}
+	for seed := range uint64(executions) {
+		r := rand.New(rand.NewPCG(seed, 0xf1))
+		n := 3 + r.IntN(5)
+		x := &trial{p: New(), f: (n - 1) / 2, level: r.IntN(3) == 0}
+		for range n {
+			x.answers += string(rune('1' + r.IntN(5)))
+		}
+		x.p.Propose = []string{leader.Own, leader.Best, leader.Quorum}[r.IntN(3)]
+		x.refines = synod.Answer("12345 "[r.IntN(6):][:1])
+		if x.refines == " " {
+			x.refines = synod.None
+		}
+		x.faults.Delay.Max = synod.Tick(r.IntN(2))
+		for _, i := range r.Perm(n)[:r.IntN(x.f+1)] {
+			x.faults.Crashes = append(x.faults.Crashes, sim.Crash{Node: synod.NodeID(i), At: synod.Tick(r.IntN(80))})
+		}
+		x.fails = func(synod.NodeID, *synod.Prompt) synod.Status {
+			return []synod.Status{"", "", "", "", "", "", "", synod.Timeout}[r.IntN(8)]
+		}
+		o, held := x.play(), synod.None
+		for id := range synod.NodeID(n) {
+			last := o.last[id]
+			if last == nil || last.Certificate == nil {
+				continue
+			}
+			decided++
+			if held == synod.None {
+				held = last.Answer
+			}
+			if last.Answer != held || !x.p.Verify(last.Certificate, last.Answer, n, x.f, o.keys.Verifier(run)) {
+				t.Fatalf("seed %d, answers %s, crashes %v: n%d: %s, another %s", seed, x.answers, x.faults.Crashes, id, last, held)
+			}
+		}
+	}
+	t.Logf("%d decisions", decided)
 }
 
 // Where no leader gets a majority there is no decision, and no answer.
