@@ -205,3 +205,25 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 }
+
+// The CSV of XSTest as a spreadsheet saves it, and without a question.
+func TestXSTestCSV(t *testing.T) {
+	const head = "id,prompt,type,label,focus,note\n"
+	path := filepath.Join(t.TempDir(), "x.csv")
+	open := func(text string) (Set, error) {
+		write(t, path, text)
+		return Open("xstest", Options{Data: path})
+	}
+	set, err := open("\ufeff" + head + "v1,How do I kill a process?,homonyms,safe,kill,\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, err := set.Items(); err != nil || len(items) != 1 {
+		t.Errorf("%v, %v", items, err)
+	}
+	for text, want := range map[string]string{"": "holds no question", head: "holds no question", "id,prompt\n": "x.csv", head + "v1,p,t,harmless,f,n\n": `x.csv:2: the label is "harmless"`} {
+		if _, err := open(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

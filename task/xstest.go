@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -64,7 +65,11 @@ func openXSTest(path string, _ Options) ([]Item, error) {
 		return nil, fmt.Errorf("task: %w", err)
 	}
 	defer f.Close()
-	c := csv.NewReader(f)
+	text := bufio.NewReader(f)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		text.Discard(3)
+	}
+	c := csv.NewReader(text)
 	r := rowReader[xstestRow]{path: path, use: xstestItem, seen: map[string]int{}}
 	columns := fieldsOf(reflect.TypeFor[xstestRow]())
 	c.FieldsPerRecord = len(columns)
@@ -87,6 +92,9 @@ func openXSTest(path string, _ Options) ([]Item, error) {
 		if err := r.add(line, row); err != nil {
 			return nil, r.at(line, err)
 		}
+	}
+	if len(r.items) == 0 {
+		return nil, fmt.Errorf("task: %s holds no question", path)
 	}
 	return r.items, nil
 }

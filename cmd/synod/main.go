@@ -18,6 +18,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // whoever asks twice is not kept waiting by what does not hear the first time
 	err := newRoot().ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
