@@ -27,6 +27,9 @@ type PanelAnswer struct {
 	Answer *synod.Answer `json:"answer"` // null: ⊥, for all evaluators alike
 	Bottom string        `json:"bottom"` // why: silent | equivocated | unreadable; "" if it is an answer
 	Total  *float64      `json:"total"`  // the aggregated score, 0 to 100
+	// Converged is false where the aggregate gave up: the total is then its last iterate,
+	// the same for all evaluators; null without a total.
+	Converged *bool `json:"converged"`
 }
 
 // PanelEvaluator is an evaluator's marks and its reply to the user.
@@ -52,7 +55,11 @@ func (c *Council) panel(q *synod.Question, seed uint64, accepted synod.Answer, l
 	criteria := synod.Criteria()
 	p := &Panel{Criteria: criteria[:], Answers: []PanelAnswer{}, Suspects: c.names(asInts(record.Suspects)), Unsafe: record.Unsafe, Undecided: record.Undecided}
 	for _, a := range record.Answers {
-		p.Answers = append(p.Answers, PanelAnswer{c.seats[a.Of].id, shown.of(a.Answer), a.Bottom, a.Total})
+		x := PanelAnswer{Worker: c.seats[a.Of].id, Answer: shown.of(a.Answer), Bottom: a.Bottom, Total: a.Total}
+		if a.Total != nil {
+			x.Converged = &a.Converged
+		}
+		p.Answers = append(p.Answers, x)
 	}
 	for _, g := range record.Grades {
 		e := PanelEvaluator{ID: c.seats[g.By].id, Bottom: g.Bottom, Reply: shown.of(last[g.By].Answer)}

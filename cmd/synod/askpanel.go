@@ -27,7 +27,11 @@ func panel(p *council.Panel) (lines []string) {
 		case a.Bottom != "":
 			lines = append(lines, fmt.Sprintf("  %s has no answer: %s", a.Worker, a.Bottom))
 		case a.Total != nil && a.Answer != nil:
-			totals = append(totals, fmt.Sprintf("%s %.1f (%q)", a.Worker, *a.Total, oneLine(string(*a.Answer))))
+			total := fmt.Sprintf("%s %.1f (%q)", a.Worker, *a.Total, oneLine(string(*a.Answer)))
+			if a.Converged != nil && !*a.Converged {
+				total += " (not converged)"
+			}
+			totals = append(totals, total)
 		}
 	}
 	if len(totals) > 0 {
