@@ -13,6 +13,11 @@ const bootstrapSeed = 1
 // Compare sets r against another run on the questions that both have finished:
 // those of one id, text, key and repeat.
 func Compare(r, other *Run) (*report.Compared, error) {
+	for _, run := range []*Run{r, other} {
+		if err := run.ready(); err != nil {
+			return nil, err
+		}
+	}
 	there := map[string]job{}
 	for k := range other.total() {
 		j := other.job(k)

@@ -28,6 +28,44 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// A run that decides by its protocol is compared by what that decided, whichever side
+// it stands on.
+func TestCompareByProtocol(t *testing.T) {
+	honest := strings.Replace(seven, ", adversary: {name: replay}", "", 1)
+	text := strings.Replace(honest, "{name: sac, rounds: 3}", "{name: cp-wbft}\nrule: {name: protocol}", 1)
+	run, other := create(t, plan(t, text, 20, 1)), create(t, plan(t, honest, 20, 1))
+	work(t, run, 2)
+	work(t, other, 2)
+	open := func(r *lab.Run) *lab.Run {
+		again, err := lab.Open(r.Dir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again
+	}
+	report, err := open(run).Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, forth := range []bool{true, false} {
+		r, against := open(run), open(other)
+		if !forth {
+			r, against = against, r
+		}
+		c, err := lab.Compare(r, against)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right := c.Pairs[1][1] + c.Pairs[0][1]
+		if !forth {
+			right = c.Pairs[1][1] + c.Pairs[1][0]
+		}
+		if want := report.Metrics.Decision.Value * float64(report.Metrics.Decision.N); right == 0 || float64(right) != want {
+			t.Errorf("%d are decided rightly in the comparison, %v in the report", right, want)
+		}
+	}
+}
+
 // The estimate's three amounts are in order, and a simulated run lies between.
 func TestEstimate(t *testing.T) {
 	run := create(t, plan(t, seven, 30, 2))

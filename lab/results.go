@@ -95,10 +95,7 @@ func (r *Run) result(j job) (*result, error) {
 // results reads all journals, as many at once as there are processors, and hands
 // them over in order; nil for a question that is not finished.
 func (r *Run) results(take func(job, *result)) error {
-	if err := r.concluding(); err != nil {
-		return err
-	}
-	if err := r.endings(); err != nil {
+	if err := r.ready(); err != nil {
 		return err
 	}
 	type reading struct {
@@ -130,6 +127,15 @@ func (r *Run) results(take func(job, *result)) error {
 	return nil
 }
 
+// ready makes ready to read results: of a protocol that decides itself, and of one
+// whose runs end in named ways.
+func (r *Run) ready() error {
+	if err := r.concluding(); err != nil {
+		return err
+	}
+	return r.endings()
+}
+
 // concluding makes ready for a rule by which the protocol decides.
 func (r *Run) concluding() error {
 	if r.Rule.Name != council.ByProtocol || r.conclude != nil {
@@ -144,6 +150,9 @@ func (r *Run) concluding() error {
 
 // decide applies the run's rule again.
 func (r *Run) decide(head *journal.Head, rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
+	if r.Rule.Name == council.ByProtocol && r.conclude == nil {
+		panic("lab: results are read of a run that is not ready")
+	}
 	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
 	for _, s := range r.Seats {
 		b.Seats = append(b.Seats, s.ID)

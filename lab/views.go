@@ -17,7 +17,7 @@ func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
 		past, err := histories(r.dir)
 		if err == nil {
-			err = r.concluding()
+			err = r.ready()
 		}
 		if err != nil {
 			yield(nil, err)
