@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +15,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
-	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/prompt"
-	"synod.dev/synod/task"
 )
 
 // askFlags are the flags of "synod ask".
@@ -132,16 +129,6 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		return fail(exitError1, torn, "free some space or give another place with --journal FILE; the answer above is complete")
 	}
 	return verdict(outcome)
-}
-
-// dryRun says what a question would cost.
-func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
-	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
-	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1, Seed: ask.Seed, Spec: spec, Env: env})
-	if err != nil {
-		return configError(err)
-	}
-	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON)
 }
 
 // prepare gathers question and council, from the arguments or from a journal.

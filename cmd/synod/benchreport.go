@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -153,44 +151,5 @@ func (f *reportFlags) write(cmd *cobra.Command, to func(io.Writer) error) error 
 	if err != nil {
 		return fail(exitError1, fmt.Errorf("write the report: %w", err))
 	}
-	return nil
-}
-
-// estimating is what says what it would cost.
-type estimating interface {
-	Estimate(context.Context) (*lab.Estimate, error)
-}
-
-// printEstimate says what a run would cost; JSON goes to stdout, text to out.
-func printEstimate(cmd *cobra.Command, out io.Writer, run estimating, asJSON bool) error {
-	e, err := run.Estimate(cmd.Context())
-	if err != nil {
-		return configError(err)
-	}
-	if asJSON {
-		return writeJSON(cmd.OutOrStdout(), struct {
-			Version int `json:"version"`
-			*lab.Estimate
-		}{1, e})
-	}
-	fmt.Fprintf(out, "%s; nothing is asked in a dry run\n\n", count(e.Questions, "question"))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
-	for _, row := range []struct {
-		name string
-		lab.Amount
-	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t\n", row.name, row.Calls, row.Prompt, row.Completion, oneLine(row.Money.String()))
-	}
-	if err := t.Flush(); err != nil {
-		return fail(exitError1, err)
-	}
-	fmt.Fprint(out, `
-low: all of one mind, or soon to be; expected: members right in 70 of 100 questions,
-played on up to 20 of these; worst: every planned call, the longest prompt and
-replies of max_tokens, or of 1000 where a model has none. Four letters count as a
-token. Retries are not counted. Prices are list prices of the dates named; your own:
---prices FILE.
-`)
 	return nil
 }

@@ -3,8 +3,6 @@ package game_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -215,121 +213,6 @@ func TestIGM4HonestCanStop(t *testing.T) {
 		}
 		if game.Veto(n, n/3) || !game.Veto(n, n/3+1) {
 			t.Errorf("n=%d: veto", n)
-		}
-	}
-}
-
-// twoFaced tells players of odd number something else, in the slot of proposals.
-type twoFaced struct{ honest synod.Machine }
-
-func (m twoFaced) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
-	for _, x := range m.honest.Step(now, e) {
-		s, ok := x.(synod.Send)
-		if !ok || s.Slot.Name != "propose" {
-			out = append(out, x)
-			continue
-		}
-		for _, to := range s.To {
-			own := *s.Message
-			own.Body = slices.Clone(own.Body)
-			own.Body[8] = byte(to % 2)
-			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
-		}
-	}
-	return out
-}
-
-// I-GM-5: whoever tells different numbers to different players is found out by all
-// who hear, and no two honest players take different numbers from it; where the
-// threat model is lifted they do.
-func TestIGM5OneWordForAll(t *testing.T) {
-	for _, threat := range []string{game.Restricted, game.Open} {
-		g := game.New()
-		g.Rounds, g.Threat = 1, threat
-		const n = 7
-		machines := table(g, n, 1, 3)
-		machines[n-1] = twoFaced{machines[n-1]}
-		heard, suspected := map[string]bool{}, 0
-		p := play(machines, model(func(synod.NodeID, int) string { return "continue" }))
-		for _, c := range p.prompts {
-			if c.Prompt.Purpose != synod.Voting || c.Node == n-1 {
-				continue
-			}
-			for _, s := range c.Prompt.Table.Now {
-				if s.By == n-1 && s.Value != nil {
-					heard[strconv.Itoa(*s.Value)] = true
-				} else if s.By != n-1 && s.Value == nil {
-					t.Errorf("%s: player %d does not hear honest player %d", threat, c.Node, s.By)
-				}
-			}
-		}
-		for _, of := range p.notes[:n-1] {
-			if slices.Contains(of[1].Suspects, n-1) {
-				suspected++
-			}
-			if len(of[1].Suspects) > 1 {
-				t.Errorf("%s: an honest player is suspected: %v", threat, of[1].Suspects)
-			}
-		}
-		if threat == game.Restricted && (len(heard) > 1 || suspected != n-1) {
-			t.Errorf("restricted: its numbers %v were taken, %d of %d suspect it", heard, suspected, n-1)
-		}
-		if threat == game.Open && len(heard) != 2 {
-			t.Errorf("open: the twin must be deceived, and heard %v", heard)
-		}
-	}
-}
-
-// twoVoices tells players of odd number to stop, and the others to go on.
-type twoVoices struct{ honest synod.Machine }
-
-func (m twoVoices) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
-	for _, x := range m.honest.Step(now, e) {
-		s, ok := x.(synod.Send)
-		if !ok || s.Slot.Name != "vote" {
-			out = append(out, x)
-			continue
-		}
-		for _, to := range s.To {
-			own := *s.Message
-			own.Body = []byte([]string{"continue", "stop"}[to%2])
-			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
-		}
-	}
-	return out
-}
-
-// I-GM-5: votes are words too. Four of seven vote to stop, one short of what it takes;
-// a liar that gives some of them its vote ends the game for these alone, where the
-// threat model is lifted. Restricted, nobody takes its vote and all suspect it.
-func TestIGM5OneVoteForAll(t *testing.T) {
-	for _, threat := range []string{game.Restricted, game.Open} {
-		g := game.New()
-		g.Rounds, g.Threat = 3, threat
-		const n = 7
-		machines := table(g, n, 2, 3)
-		machines[n-1] = twoVoices{machines[n-1]}
-		p := play(machines, model(func(id synod.NodeID, round int) string {
-			if id < 4 && round == 1 {
-				return "stop"
-			}
-			return "continue"
-		}))
-		played, suspected := map[int]int{}, 0
-		for _, of := range p.notes[:n-1] {
-			played[of[len(of)-1].Round]++
-			if slices.Equal(of[1].Suspects, []synod.NodeID{n - 1}) {
-				suspected++
-			}
-		}
-		if threat == game.Restricted && (played[3] != n-1 || suspected != n-1) {
-			t.Errorf("restricted: players by rounds %v, %d of %d suspect it", played, suspected, n-1)
-		}
-		if threat == game.Open && len(played) != 2 {
-			t.Errorf("open: the game must end for some, and players by rounds are %v", played)
-		}
-		if r := g.Judge(p.notes, honest(n, 1)); r.Outcome != game.NoStop {
-			t.Errorf("%s: %+v; it did not end for all", threat, r)
 		}
 	}
 }
