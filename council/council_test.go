@@ -444,3 +444,19 @@ func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
 		t.Errorf("asked %d times; first %v, final %v; %+v; stopped %s after %d rounds", asked.Load(), m.First, m.Final, m.Calls, o.Stopped, len(o.Rounds))
 	}
 }
+
+// A mistake is put down to the layer that came last to the section, not to the file
+// that began it.
+func TestMistakesHaveTheirLayer(t *testing.T) {
+	file := council.Layer{Name: "file", Text: []byte("protocol: {name: sac, rounds: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\nf: 0\n")}
+	for set, from := range map[string]string{"protocol.ronds=3": "--set", "protocol.rounds=-1": "--set", "rule.name=majoriti": "--set", "council=x": ""} {
+		l, err := council.Set("--set", []string{set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = council.Merge(file, l)
+		if (err != nil) != (from != "") || err != nil && !strings.HasPrefix(err.Error(), from+": ") {
+			t.Errorf("%s: %v", set, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -44,18 +45,21 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 	var bad *ConfigError
 	if errors.As(err, &bad) {
 		bad.Line = 0 // of a text that nobody has seen
-		if from := origin.near(bad.Section); from != "" {
+		if from := origin.near(bad.Section, layers); from != "" {
 			err = fmt.Errorf("%s: %w", from, bad)
 		}
 	}
 	return spec, origin, err
 }
 
-// near is the layer that had the last word in a section.
-func (o Origin) near(section string) string {
-	for _, key := range keys(o) {
-		if key == section || strings.HasPrefix(key, section+".") {
-			return o[key]
+// near is the last of the layers that have set something in a section: what is wrong
+// there has most likely come with it.
+func (o Origin) near(section string, layers []Layer) string {
+	for _, l := range slices.Backward(layers) {
+		for key, from := range o {
+			if from == l.Name && (key == section || strings.HasPrefix(key, section+".")) {
+				return from
+			}
 		}
 	}
 	return ""
