@@ -80,6 +80,19 @@ func (r *Run) Spec() (council.Spec, error) {
 	return spec, nil
 }
 
+// seated is how many seats the council has; 0 where it is one that this program
+// cannot read, which does not keep it from reporting.
+func (r *Run) seated() (n int) {
+	spec, err := r.Spec()
+	if err != nil {
+		return 0
+	}
+	for _, s := range spec.Seats {
+		n += max(s.Count, 1)
+	}
+	return n
+}
+
 // ErrNoRun says that a folder holds no run.
 var ErrNoRun = errors.New("there is no run in this folder")
 
@@ -104,6 +117,9 @@ func Open(dir string) (*Run, error) {
 	}
 	if len(r.Items) != r.N || r.Repeat < 1 || len(r.Seats) == 0 {
 		return nil, fmt.Errorf("lab: %s: run.json does not fit its items", dir)
+	}
+	if n := r.seated(); n > 0 && n != len(r.Seats) {
+		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", dir, len(r.Seats), n)
 	}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package lab_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -145,6 +146,32 @@ func TestCreateAtOnce(t *testing.T) {
 		t.Errorf("%d runs were made", created)
 	}
 	if _, err := lab.Open(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// A run.json whose seats are not its council's is refused: every figure would be of
+// other seats.
+func TestSeatsTakenOut(t *testing.T) {
+	run := create(t, plan(t, seven, 3, 1))
+	work(t, run, 1)
+	path := filepath.Join(run.Dir(), "run.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest map[string]any
+	if err := json.Unmarshal(b, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	manifest["seats"] = manifest["seats"].([]any)[:3]
+	if b, err = json.Marshal(manifest); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Open(run.Dir()); err == nil || !strings.Contains(err.Error(), "lists 3 seats and its council has 7") {
 		t.Error(err)
 	}
 }

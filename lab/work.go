@@ -74,6 +74,9 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 // other words.
 func (r *Run) sameModels(c *council.Council) error {
 	var changes []string
+	if n := len(c.Seats()); n != len(r.Seats) {
+		return &ChangedError{Changes: []string{fmt.Sprintf("seats: %d there, %d now", len(r.Seats), n)}}
+	}
 	for i, s := range c.Seats() {
 		if was := r.Seats[i]; was.Identity != s.Identity {
 			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
