@@ -41,8 +41,8 @@ func BenchmarkRun(b *testing.B) {
 // BenchmarkAtOnce puts 30 questions at once to seven seats with exact: paper, T=6,
 // at a server of 100 ms latency. Unlimited, the measure is the wall time over the
 // critical path of one question, 13 calls deep (aim: 1.15); with 64 calls at once
-// it is the wall time over calls × latency / 64 (aim: 1.05). The server's processor
-// seconds, its start included, are given beside it.
+// it is the wall time over calls × latency / 64 (aim: 1.05). The processor
+// seconds here and at the server, its start included, are given beside it.
 func BenchmarkAtOnce(b *testing.B) {
 	const questions, latency, depth = 30, 100 * time.Millisecond, 1 + 2*6
 	for _, concurrency := range []int{0, 64} {
@@ -63,7 +63,7 @@ func BenchmarkAtOnce(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				begun := time.Now()
+				begun, before := time.Now(), llmtest.Spent()
 				p, err := run.Work(context.Background(), lab.Options{Parallel: questions})
 				wall := time.Since(begun)
 				if err != nil || p.Finished != questions || s.Count() != questions*343 {
@@ -74,6 +74,7 @@ func BenchmarkAtOnce(b *testing.B) {
 					least = time.Duration(s.Count()) * latency / time.Duration(concurrency)
 				}
 				b.ReportMetric(float64(wall)/float64(least), "of-least")
+				b.ReportMetric((llmtest.Spent() - before).Seconds(), "own-cpu-s")
 				b.ReportMetric(s.Close().Seconds(), "server-cpu-s")
 			}
 		})
@@ -90,7 +91,7 @@ func BenchmarkAtOnceBare(b *testing.B) {
 		s := llmtest.StartFast(b, latency, "42", 0.9)
 		pool := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: questions * 49}
 		b.StartTimer()
-		begun := time.Now()
+		begun, before := time.Now(), llmtest.Spent()
 		var all sync.WaitGroup
 		for range questions {
 			all.Go(func() {
@@ -105,6 +106,7 @@ func BenchmarkAtOnceBare(b *testing.B) {
 		}
 		all.Wait()
 		b.ReportMetric(float64(time.Since(begun))/float64(depth*latency), "of-least")
+		b.ReportMetric((llmtest.Spent() - before).Seconds(), "own-cpu-s")
 		pool.CloseIdleConnections()
 		b.ReportMetric(s.Close().Seconds(), "server-cpu-s")
 	}
