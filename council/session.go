@@ -67,10 +67,23 @@ func (s *session) answer(calls []sim.Call) []synod.Reply {
 			continue
 		}
 		words := said.of(call.Prompt)
-		wait.Go(func() { replies[i] = s.complete(m, call, words) })
+		wait.Go(func() {
+			widen(i)
+			replies[i] = s.complete(m, call, words)
+		})
 	}
 	wait.Wait()
 	return replies
+}
+
+// widen makes room on the stack of a goroutine while little stands on it. A call on
+// its way through the layers, HTTP and JSON is some nine kilobytes deep, and a
+// stack that grows on the way is copied each time with all that it holds.
+//
+//go:noinline
+func widen(i int) byte {
+	var room [10 << 10]byte
+	return room[i%len(room)]
 }
 
 // known is the reply that an earlier, cut-off run has on file. It is put on this
