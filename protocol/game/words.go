@@ -44,11 +44,10 @@ func (w *word) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// digest names what was heard.
-func digest(w encoding.BinaryAppender) uint64 {
+// digest names what was heard. It is whole: of a part of it a liar could find two words.
+func digest(w encoding.BinaryAppender) [sha256.Size]byte {
 	b, _ := w.AppendBinary(nil) // never fails
-	sum := sha256.Sum256(b)
-	return binary.BigEndian.Uint64(sum[:])
+	return sha256.Sum256(b)
 }
 
 // echo says what a player heard from whom in a round, ascending.
@@ -56,24 +55,25 @@ type echo []heard
 
 type heard struct {
 	from   synod.NodeID
-	digest uint64
+	digest [sha256.Size]byte
 }
 
 func (e echo) AppendBinary(b []byte) ([]byte, error) {
 	for _, h := range e {
-		b = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, uint32(h.from)), h.digest)
+		b = append(binary.BigEndian.AppendUint32(b, uint32(h.from)), h.digest[:]...)
 	}
 	return b, nil
 }
 
 // UnmarshalBinary refuses a list that is not ascending, so that nobody is named twice.
 func (e *echo) UnmarshalBinary(b []byte) error {
-	if len(b)%12 != 0 || len(b) > synod.MaxBody {
+	const size = 4 + sha256.Size
+	if len(b)%size != 0 || len(b) > synod.MaxBody {
 		return errWord
 	}
-	all := make(echo, 0, len(b)/12)
-	for ; len(b) > 0; b = b[12:] {
-		h := heard{synod.NodeID(int32(binary.BigEndian.Uint32(b))), binary.BigEndian.Uint64(b[4:])}
+	all := make(echo, 0, len(b)/size)
+	for ; len(b) > 0; b = b[size:] {
+		h := heard{synod.NodeID(int32(binary.BigEndian.Uint32(b))), [sha256.Size]byte(b[4:size])}
 		if n := len(all); n > 0 && all[n-1].from >= h.from {
 			return errWord
 		}
@@ -84,13 +84,13 @@ func (e *echo) UnmarshalBinary(b []byte) error {
 }
 
 // of is what was heard from a player.
-func (e echo) of(from synod.NodeID) (uint64, bool) {
+func (e echo) of(from synod.NodeID) ([sha256.Size]byte, bool) {
 	for _, h := range e {
 		if h.from == from {
 			return h.digest, true
 		}
 	}
-	return 0, false
+	return [sha256.Size]byte{}, false
 }
 
 // ballot is a vote on its way.

@@ -12,7 +12,7 @@ func FuzzWords(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte{0})
 	f.Add([]byte("stop"))
-	b, _ = echo{{1, 2}, {3, 4}}.AppendBinary(nil)
+	b, _ = echo{{1, digest(word{})}, {3, digest(word{value: &v})}}.AppendBinary(nil)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var w word
