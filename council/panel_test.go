@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/llmtest"
 )
 
@@ -157,6 +158,35 @@ func TestLedger(t *testing.T) {
 		change(&noted[i].Opinion)
 		if n, err := council.Verify(again, noted); err == nil || n != 0 {
 			t.Errorf("%s was changed, and %d records hold", what, n)
+		}
+	}
+}
+
+// GR-2: where the workers, or more evaluators than f, were never reached, it is not
+// the council that came to no decision.
+func TestPanelOutOfReach(t *testing.T) {
+	const text = `protocol: {name: decentllms}
+f: 1
+models:
+  d: {provider: simulated, ability: 1}
+  gone: {provider: openai, url: "http://127.0.0.1:9/v1", model: x, attempts: 1}
+seats:
+  - {id: w, model: %s, role: worker, count: 2}
+  - {id: v, model: %s, role: worker}
+  - {id: e, model: %s, role: evaluator, count: 2}
+  - {id: g, model: %s, role: evaluator, count: 1}
+  - {id: h, model: d, role: evaluator, count: 2}
+`
+	for models, want := range map[[4]string]string{
+		{"gone", "gone", "d", "d"}: "nobody who answers could be reached: w1, w2, v",
+		{"d", "d", "gone", "d"}:    "e1, e2 could not be reached, and f is 1",
+		{"gone", "d", "d", "gone"}: "",
+		{"d", "d", "d", "d"}:       "",
+	} {
+		o := tried(t, fmt.Sprintf(text, models[0], models[1], models[2], models[3]), llm.Env{})
+		switch {
+		case want == "" && o.Status != council.Agreed, want != "" && (o.Status != council.Degraded || !strings.HasPrefix(o.Reason, want+"; ")):
+			t.Errorf("%v: %s: %s", models, o.Status, o.Reason)
 		}
 	}
 }

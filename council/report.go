@@ -35,6 +35,9 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	ballot.Concluded = c.conclude(&s.ask.Question, s.ask.Seed, last)
 	v := c.spec.Rule.Decide(ballot.Without(c.mute))
 	o.Status, o.Reason, o.Votes = v.Status, v.Reason, v.Votes
+	if why := c.outOfReach(s); v.Status == Undecided && why != "" {
+		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.Reason)
+	}
 	if why, cut := cutOff[result.Stopped]; cut {
 		o.Status, v.Answer = Undecided, synod.None
 		if o.Trip = s.trip; o.Trip != nil && o.Trip.Breaker == NoQuorum {

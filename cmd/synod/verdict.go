@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 )
 
@@ -66,8 +67,13 @@ func troubles(o council.Outcome) string {
 			continue
 		}
 		why := m.Trouble
-		if why == "" {
+		switch {
+		case why == "" && m.First != nil:
+			why = "it gave an answer, and holds none in the end"
+		case why == "" && m.Calls[synod.OK] > 0:
 			why = "it never gave an answer that could be read"
+		case why == "":
+			why = "it was not asked"
 		}
 		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(why))
 		if who[line] == nil {
