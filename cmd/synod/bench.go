@@ -102,10 +102,15 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return errors.New("--json is for --dry-run; what comes of a run says: synod bench report FOLDER --format json")
 	case f.repeat < 1 || f.repeat > 100_000:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and 100000", f.repeat)
-	case f.parallel < 1 || f.parallel > 10_000:
+	}
+	return errors.Join(f.atOnce(), f.some(cmd))
+}
+
+func (f *benchFlags) atOnce() error {
+	if f.parallel < 1 || f.parallel > 10_000 {
 		return fmt.Errorf("--parallel is %d; it must be between 1 and 10000", f.parallel)
 	}
-	return f.some(cmd)
+	return nil
 }
 
 // some refuses to take no question; -n left out is all of them.

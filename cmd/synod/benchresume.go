@@ -22,8 +22,8 @@ run does not go on if they differ.`,
 		Example: "  synod bench resume runs/first --parallel 8",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.parallel < 1 {
-				return fail(exitUsage, fmt.Errorf("--parallel is %d; it must be at least 1", f.parallel))
+			if err := f.atOnce(); err != nil {
+				return fail(exitUsage, err)
 			}
 			if grid, err := lab.OpenGrid(args[0]); err == nil {
 				return a.benchWork(cmd, grid, f.parallel)
