@@ -121,7 +121,9 @@ func (w *Workspace) distances(y []float64) (s float64) {
 }
 
 // pulled sums the unit vectors from y towards the rows into w.pull and returns
-// the sum of the weights 1/distance, and how many rows are at y itself.
+// the sum of the weights 1/distance, and how many rows are at y itself, the
+// tolerance apart: of inputs that differ by rounding all must hold the iterate, or
+// none of them lets it go.
 func (w *Workspace) pulled(y []float64) (weights, here float64) {
 	pull := w.pull[:len(y)]
 	clear(pull)
@@ -132,7 +134,7 @@ func (w *Workspace) pulled(y []float64) (weights, here float64) {
 			d := x - y[j]
 			square += float64(d * d)
 		}
-		if square == 0 {
+		if square <= tolerance*tolerance {
 			here++
 			continue
 		}

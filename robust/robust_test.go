@@ -131,6 +131,18 @@ func TestStartAtAnInput(t *testing.T) {
 	if err != nil || !got.Converged || got.Total < -1e-4 || got.Total > .1001 {
 		t.Errorf("%+v, %v; the median is 0 to 0.1", got, err)
 	}
+	// A liar within rounding of an input, where the mean is too: neither of the two
+	// alone holds the iterate, and together they may not either.
+	two := [][]float64{{0, 0}, {0, .2}, {.5, 2.1}, {-.1, 11}, {-.2, 2.2}, {-.4, -.3}, {-1, -2}}
+	for j := range two[0] {
+		for _, v := range two[1:] {
+			two[0][j] += v[j] / 6
+		}
+	}
+	got, err = new(robust.Workspace).GeometricMedian(two)
+	if better := []float64{-.1992, 2.1458}; err != nil || cost(two, got.Vector) > cost(two, better)+1e-3 {
+		t.Errorf("%+v, %v; %v is nearer to all", got, err, better)
+	}
 	// One vector, and all the same.
 	for n := 1; n < 4; n++ {
 		same := slices.Repeat([][]float64{{3, 4}}, n)
