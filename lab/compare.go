@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 
 	"synod.dev/synod/metrics"
@@ -13,10 +14,8 @@ const bootstrapSeed = 1
 // Compare sets r against another run on the questions that both have finished:
 // those of one id, text, key and repeat.
 func Compare(r, other *Run) (*report.Compared, error) {
-	for _, run := range []*Run{r, other} {
-		if err := run.ready(); err != nil {
-			return nil, err
-		}
+	if err := errors.Join(r.ready(), other.ready()); err != nil {
+		return nil, err
 	}
 	there := map[string]job{}
 	for k := range other.total() {
