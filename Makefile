@@ -27,7 +27,7 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(GO) test -count=1 -run TestHouse .
 
 # Under the race detector these play fewer executions; here they play them all.
-CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader
+CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game
 
 race: ## all tests, under the race detector where there is a C compiler
 	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m ./... && $(GO) test -timeout 30m $(CAMPAIGNS); \

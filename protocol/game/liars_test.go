@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/protocol/game"
 )
 
-var executions = flag.Int("executions", 20_000, "seeded executions of I-GM-5")
+var executions = flag.Int("executions", usual, "seeded executions of I-GM-5")
 
 // slanderer tells every player something else, in any slot: another number, another
 // vote, or other digests of what it heard, or nothing.

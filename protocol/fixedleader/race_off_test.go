@@ -1,0 +1,6 @@
+//go:build !race
+
+package fixedleader
+
+// usual is how many executions a campaign has.
+const usual = 20_000
