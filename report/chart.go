@@ -114,12 +114,9 @@ func drawn[D drawing](fill func() (D, error)) (svg, png func() ([]byte, error)) 
 		if err != nil {
 			return nil, err
 		}
-		canvas := vgsvg.New(d.size())
+		canvas := &fitted{Canvas: vgsvg.New(d.size())}
 		onPaper(d, canvas)
-		var b bytes.Buffer
-		_, err = canvas.WriteTo(&b)
-		// Readers need not have the font that was measured with; these are as wide.
-		return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), err
+		return canvas.bytes()
 	}
 	png = func() ([]byte, error) {
 		d, err := fill()

@@ -71,7 +71,7 @@ var (
 	known     = strings.Fields(`html head meta title style body main h1 h2 span dl dt dd small div b p s table caption tr th td
 		figure figcaption details summary svg g path text rect line polygon circle`)
 	harmless = strings.Fields(`lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
-		fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline`)
+		fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
 )
 
 // Whatever names, keys and answers are made of, a page has only our own tags and
