@@ -24,8 +24,9 @@ func fastStub(b *testing.B, latency time.Duration) (*OpenAI, *llmtest.Fast) {
 	return m, s
 }
 
-// BenchmarkCall is what one call costs beyond the server's time: here, bare and with
-// all layers, and there. The aim is 60 µs of processor time together.
+// BenchmarkCall is what a call costs beyond the server's time where many are made at
+// once: here, bare and with all layers (aim: 60 µs of processor time), and there. One
+// call after another would measure how long two processes take to wake each other.
 //
 //	go test -bench 'Call|Stage' -run - ./llm
 func BenchmarkCall(b *testing.B) {
@@ -40,11 +41,14 @@ func BenchmarkCall(b *testing.B) {
 			}
 			b.ReportAllocs()
 			before := llmtest.Spent()
-			for b.Loop() {
-				if _, err := m.Complete(ctx, r); err != nil {
-					b.Fatal(err)
+			b.SetParallelism(49) // for each processor
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					if _, err := m.Complete(ctx, r); err != nil {
+						b.Error(err)
+					}
 				}
-			}
+			})
 			b.ReportMetric(float64((llmtest.Spent()-before).Microseconds())/float64(b.N), "own-µs/op")
 			b.ReportMetric(float64(s.Close().Microseconds())/float64(b.N), "server-µs/op")
 		})
