@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/tidwall/gjson"
 
 	"synod.dev/synod"
 )
@@ -83,85 +86,100 @@ const (
 	replyBegins  = `{"k":"reply",`
 )
 
+var errLine = errors.New("not a JSON object")
+
+// each calls use with the members of a JSON object. A report wants few of them, and
+// encoding/json would decode them all.
+func each(raw []byte, use func(name string, value gjson.Result)) error {
+	object := gjson.ParseBytes(raw)
+	if !gjson.ValidBytes(raw) || !object.IsObject() {
+		return errLine
+	}
+	object.ForEach(func(name, value gjson.Result) bool {
+		use(name.Str, value)
+		return true
+	})
+	return nil
+}
+
 // reply takes of a reply what it took.
-func (s *Summary) reply(raw []byte) error {
+func (s *Summary) reply(raw []byte) (err error) {
 	var key Key
 	var r synod.Reply
-	m := members{rest: raw}
-	for m.next() {
-		switch string(m.name) {
-		case `"n"`:
-			key.Node = synod.NodeID(m.number())
-		case `"id"`:
-			key.ID = synod.ConsultID(m.number())
-		case `"status"`:
-			r.Status = synod.Status(m.text())
-		case `"usage"`:
-			m.read(&r.Usage)
-		case `"calls"`:
-			r.Calls = int(m.number())
+	wrong := each(raw, func(name string, v gjson.Result) {
+		switch name {
+		case "n":
+			key.Node = synod.NodeID(v.Int())
+		case "id":
+			key.ID = synod.ConsultID(v.Int())
+		case "status":
+			r.Status = synod.Status(v.Str)
+		case "usage":
+			err = json.Unmarshal([]byte(v.Raw), &r.Usage)
+		case "calls":
+			r.Calls = int(v.Int())
 		}
-	}
+	})
 	s.Replies[key] = r
-	return m.end()
+	return errors.Join(wrong, err)
 }
 
 // note takes an effect if it is a note.
 func (s *Summary) note(raw []byte) error {
+	if gjson.GetBytes(raw, "w").Str != "note" {
+		return nil
+	}
 	var note Noted
 	var tick synod.Tick
-	opinion := members{}
-	m := members{rest: raw}
-	for m.next() {
-		switch string(m.name) {
-		case `"w"`:
-			if m.text() != "note" {
-				return nil
-			}
-		case `"t"`:
-			tick = synod.Tick(m.number())
-		case `"n"`:
-			note.Node = synod.NodeID(m.number())
-		case `"opinion"`:
-			opinion.rest = m.value
+	var opinion []byte
+	wrong := each(raw, func(name string, v gjson.Result) {
+		switch name {
+		case "t":
+			tick = synod.Tick(v.Int())
+		case "n":
+			note.Node = synod.NodeID(v.Int())
+		case "opinion":
+			opinion = []byte(v.Raw)
 		}
+	})
+	if wrong != nil || opinion == nil {
+		return wrong
 	}
-	if err := m.end(); err != nil || opinion.rest == nil {
-		return err
-	}
-	note.Opinion = held(&opinion)
+	var err error
+	note.Opinion, err = held(opinion)
 	s.Noted = append(s.Noted, note)
 	s.Last[note.Node] = tick
-	return opinion.end()
+	return err
 }
 
 // held is an opinion without what a report does not need of it.
-func held(m *members) (o synod.Opinion) {
-	for m.next() {
-		switch string(m.name) {
-		case `"round"`:
-			o.Round = int(m.number())
-		case `"answer"`:
-			o.Answer = synod.Answer(m.text())
-		case `"confidence"`:
-			m.read(&o.Confidence)
-		case `"retained"`:
-			m.read(&o.Retained)
-		case `"dropped"`:
-			m.read(&o.Dropped)
-		case `"vote"`:
-			o.Vote = synod.Vote(m.text())
-		case `"panel"`:
+func held(raw []byte) (o synod.Opinion, err error) {
+	read := func(v gjson.Result, into any) { err = errors.Join(err, json.Unmarshal([]byte(v.Raw), into)) }
+	wrong := each(raw, func(name string, v gjson.Result) {
+		switch name {
+		case "round":
+			o.Round = int(v.Int())
+		case "answer":
+			o.Answer = synod.Answer(v.Str)
+		case "confidence":
+			read(v, &o.Confidence)
+		case "retained":
+			read(v, &o.Retained)
+		case "dropped":
+			read(v, &o.Dropped)
+		case "vote":
+			o.Vote = synod.Vote(v.Str)
+		case "panel":
 			var p struct {
 				Answers   []synod.PanelAnswer `json:"answers"`
 				Signature []byte              `json:"signature"`
 				Undecided string              `json:"undecided"`
 			}
-			m.read(&p)
+			read(v, &p)
 			o.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
-		case `"reused"`:
-			o.Reused = int(m.number())
+		case "reused":
+			o.Reused = int(v.Int())
 		}
-	}
-	return o
+	})
+	return o, errors.Join(wrong, err)
 }
