@@ -187,7 +187,7 @@ func (g *Grid) blanks() (lines []string) {
 // below is said of a grid's table.
 func (g *Grid) below() []string {
 	lines := []string{
-		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String())),
+		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s%s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String()), unspoken(g.Failed+g.Unfinished)),
 		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
 	}
 	return append(append(lines, g.computed()...), g.blanks()...)

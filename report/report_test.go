@@ -44,6 +44,9 @@ func TestFormats(t *testing.T) {
 		if says := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`, "csv": "faa[level=1],0.666", "json": `"levels": [`, "html": "Figures by topic"}[format]; !strings.Contains(out, says) {
 			t.Errorf("%s: no %q:\n%s", format, says, out)
 		}
+		if words := format != "csv" && format != "json"; words != strings.Contains(out, "of finished questions only") {
+			t.Errorf("%s: one question failed, and what its calls cost is counted or kept silent:\n%s", format, out)
+		}
 		if strings.Contains(out, "\x1b") {
 			t.Errorf("%s: an escape came through:\n%q", format, out)
 		}

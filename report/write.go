@@ -43,8 +43,16 @@ func (r *Report) kinds() string { return "members: " + strings.Join(r.MembersKin
 func (r *Report) remarks() []string {
 	return []string{
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)", r.Ties.RA, r.Ties.Honest, r.Unscored),
-		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s · cost: %s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds, plain(r.Money.String())),
+		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds, plain(r.Money.String()), unspoken(r.Failed+r.Unfinished)),
 	}
+}
+
+// unspoken says that calls, tokens and money do not tell of these questions.
+func unspoken(questions int) string {
+	if questions == 0 {
+		return ""
+	}
+	return " · of finished questions only"
 }
 
 // notes are the lines below a table.
