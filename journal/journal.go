@@ -26,7 +26,6 @@ import (
 	"hash"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
 	"synod.dev/synod"
@@ -203,19 +202,6 @@ func (w *Writer) step(l line) {
 	}
 	w.room = append(b, '\n')
 	w.sum.Write(w.room)
-	w.put(w.room)
-}
-
-// reply writes what is read as a replyLine.
-func (w *Writer) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
-	b := strconv.AppendInt(append(w.room[:0], `{"k":"reply","n":`...), int64(node), 10)
-	b = strconv.AppendUint(append(b, `,"id":`...), uint64(id), 10)
-	b, err := appendReply(append(b, ','), r)
-	if err != nil {
-		w.fail(err)
-		return
-	}
-	w.room = append(b, '\n')
 	w.put(w.room)
 }
 

@@ -72,6 +72,19 @@ func appendOpinion(b []byte, o *synod.Opinion) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
+// reply writes what is read as a replyLine.
+func (w *Writer) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
+	b := strconv.AppendInt(append(w.room[:0], `{"k":"reply","n":`...), int64(node), 10)
+	b = strconv.AppendUint(append(b, `,"id":`...), uint64(id), 10)
+	b, err := appendReply(append(b, ','), r)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	w.room = append(b, '\n')
+	w.put(w.room)
+}
+
 // appendReply writes a reply as encoding/json would, without its first brace: it
 // may stand in an object that has begun.
 func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
