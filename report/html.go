@@ -18,8 +18,16 @@ var pageFiles embed.FS
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": showAnswer, "mark": mark, "says": saysVerdict, "class": verdictClass,
+		"halves": halves,
 	}).ParseFS(pageFiles, "page.html", "grid.html"))
 })
+
+// halves are a rate and, in brackets, how sure it is: on a page they stand below one
+// another.
+func halves(rate string) [2]string {
+	value, sure, _ := strings.Cut(rate, " (")
+	return [2]string{value, strings.TrimSuffix(sure, ")")}
+}
 
 // page writes one HTML file that needs no other: no script, no font, no image from
 // elsewhere. All words of models and data sets go through html/template, less what
