@@ -18,12 +18,8 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		Bound: c.bound, Stopped: result.Stopped, Ticks: result.Ticks, Seed: s.ask.Seed, Tokens: s.tokens,
 		Calls: Calls{Made: s.made, Planned: c.Planned()},
 	}
-	shown := spelling(s.opinions)
-	ballot := Ballot{Seats: make([]string, len(c.seats)), First: make([]synod.Answer, len(c.seats)), Final: make([]synod.Answer, len(c.seats))}
+	shown, ballot := spelling(s.opinions), c.ballot()
 	garbled, last := make([]int, len(c.seats)), make([]synod.Opinion, len(c.seats))
-	for i, seat := range c.seats {
-		ballot.Seats[i] = seat.id
-	}
 	for _, n := range s.opinions {
 		if n.Round == 0 {
 			ballot.First[n.Node] = n.Answer
@@ -62,6 +58,15 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 	o.Money = c.bill(s.accounts)
 	o.Cost = o.Money.Cost()
 	return o
+}
+
+// ballot is one on which nobody has voted yet.
+func (c *Council) ballot() Ballot {
+	b := Ballot{Seats: make([]string, len(c.seats)), First: make([]synod.Answer, len(c.seats)), Final: make([]synod.Answer, len(c.seats))}
+	for i, seat := range c.seats {
+		b.Seats[i] = seat.id
+	}
+	return b
 }
 
 // bill is what the seats' calls cost.

@@ -122,13 +122,18 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	if len(plans) == 0 {
 		m.Members = "none"
 	}
-	if len(plans)+len(m.Computed) == 0 && len(m.Blank) == 0 {
-		return nil, fmt.Errorf("preset %s: cell %s is read of cell %s, which must be chosen too", p.Name, m.Readings[0].Name, m.Readings[0].Of)
-	}
 	if len(plans)+len(m.Computed) == 0 {
-		return nil, fmt.Errorf("preset %s: none of these cells can run: %s", p.Name, m.Blank[0].Why)
+		return nil, fmt.Errorf("preset %s: %w", p.Name, idle(&m))
 	}
 	return lab.DraftGrid(m, plans)
+}
+
+// idle is why a grid has nothing to run or to compute.
+func idle(m *lab.GridManifest) error {
+	if len(m.Blank) > 0 {
+		return fmt.Errorf("none of these cells can run: %s", m.Blank[0].Why)
+	}
+	return fmt.Errorf("cell %s is read of cell %s, which must be chosen too", m.Readings[0].Name, m.Readings[0].Of)
 }
 
 // chosen are the cells whose names fit a pattern, at least one.

@@ -113,17 +113,7 @@ func (p *player) count(t int, mine synod.Vote) bool {
 	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: voted}) {
 		votes[h.From] = h.Word
 	}
-	if p.Threat == Restricted {
-		var mine echo
-		for _, id := range p.players() {
-			if v, ok := votes[id]; ok {
-				mine = append(mine, heard{id, digest(v)})
-			}
-		}
-		for _, id := range p.check("count", t, mine, end) {
-			delete(votes, id)
-		}
-	}
+	heardAlike(p, "count", t, votes, end)
 	stop := 0
 	for _, id := range p.players() {
 		if synod.Vote(votes[id]) == synod.Stop {

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"encoding"
 	"math/big"
 	"slices"
 
@@ -21,17 +22,7 @@ func (p *player) tell(t int, said prompt.Proposal) []synod.Proposal {
 			words[h.From] = h.Word
 		}
 	}
-	if p.Threat == Restricted {
-		var mine echo
-		for _, id := range p.players() {
-			if w, ok := words[id]; ok {
-				mine = append(mine, heard{id, digest(w)})
-			}
-		}
-		for _, id := range p.check("echo", t, mine, echoed) {
-			delete(words, id)
-		}
-	}
+	heardAlike(p, "echo", t, words, echoed)
 	all := make([]synod.Proposal, 0, p.n())
 	for _, id := range p.players() {
 		w := words[id] // absent: abstained
@@ -46,6 +37,23 @@ func (p *player) players() []synod.NodeID {
 	all := append(slices.Clone(seat.Peers), seat.Self)
 	slices.Sort(all)
 	return all
+}
+
+// heardAlike takes out of words those that too few players heard alike, where the
+// threat model is restricted.
+func heardAlike[W encoding.BinaryAppender](p *player, slot string, t int, words map[synod.NodeID]W, end synod.Tick) {
+	if p.Threat != Restricted {
+		return
+	}
+	var mine echo
+	for _, id := range p.players() {
+		if w, ok := words[id]; ok {
+			mine = append(mine, heard{id, digest(w)})
+		}
+	}
+	for _, id := range p.check(slot, t, mine, end) {
+		delete(words, id)
+	}
 }
 
 // check is the restricted threat model seen from a receiver (GM-7, I-GM-5): all
