@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"synod.dev/synod"
 	"synod.dev/synod/fetch"
 )
 
@@ -64,7 +65,7 @@ func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	}
 	e, known := Find(name)
 	if !known && opts.From == "" {
-		return fmt.Errorf("models: %s is not in the catalogue for this platform (known: %s); --from PATH takes a file of your own", name, strings.Join(names(), ", "))
+		return fmt.Errorf("models: %s is not in the catalogue for this platform%s; there are: %s; --from PATH takes a file of your own", name, synod.Hint(name, names()), strings.Join(names(), ", "))
 	}
 	if !known {
 		e = Entry{Name: name, Kind: Weights, Summary: "yours"}
