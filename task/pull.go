@@ -29,7 +29,7 @@ const (
 	Here     = "here"     // pulled, and as long as what is pinned
 	Damaged  = "damaged"  // there is a file of another length
 	Absent   = "absent"   // can be pulled
-	Unpinned = "unpinned" // cannot: nobody has checked the digest of the published file
+	Unpinned = "unpinned" // cannot: no digest of a published file is known
 )
 
 // NoSourceError says that a set cannot be pulled, because no digest is known that
@@ -37,11 +37,7 @@ const (
 type NoSourceError struct{ Entry Entry }
 
 func (e *NoSourceError) Error() string {
-	s := fmt.Sprintf("task: %s has no pinned source", e.Entry.Name)
-	if u := e.Entry.Source.URL; u != "" {
-		s += ": nobody has checked a SHA-256 of what is published at " + u
-	}
-	return s
+	return fmt.Sprintf("task: %s has no pinned source", e.Entry.Name)
 }
 
 // PullError says that a set's file could not be fetched.

@@ -120,25 +120,37 @@ func slandered(seed uint64) string {
 	return ""
 }
 
-// twoFaced tells players of odd number something else, in the slot of proposals.
-type twoFaced struct{ honest synod.Machine }
+// twoFaced tells every player something of its own in one slot.
+type twoFaced struct {
+	honest synod.Machine
+	slot   string
+	say    func(to synod.NodeID, body []byte) []byte
+}
 
 func (m twoFaced) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 	for _, x := range m.honest.Step(now, e) {
 		s, ok := x.(synod.Send)
-		if !ok || s.Slot.Name != "propose" {
+		if !ok || s.Slot.Name != m.slot {
 			out = append(out, x)
 			continue
 		}
 		for _, to := range s.To {
 			own := *s.Message
-			own.Body = slices.Clone(own.Body)
-			own.Body[8] = byte(to % 2)
+			own.Body = m.say(to, slices.Clone(own.Body))
 			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
 		}
 	}
 	return out
 }
+
+// anotherNumber is said by to, in the place of the honest one.
+func anotherNumber(to synod.NodeID, body []byte) []byte {
+	body[8] = byte(to % 2)
+	return body
+}
+
+// anotherVote tells players of odd number to stop, and the others to go on.
+func anotherVote(to synod.NodeID, _ []byte) []byte { return []byte([]string{"continue", "stop"}[to%2]) }
 
 // I-GM-5: whoever tells different numbers to different players is found out by all
 // who hear, and no two honest players take different numbers from it; where the
@@ -149,7 +161,7 @@ func TestIGM5OneWordForAll(t *testing.T) {
 		g.Rounds, g.Threat = 1, threat
 		const n = 7
 		machines := table(g, n, 1, 3)
-		machines[n-1] = twoFaced{machines[n-1]}
+		machines[n-1] = twoFaced{machines[n-1], "propose", anotherNumber}
 		heard, suspected := map[string]bool{}, 0
 		p := play(machines, model(func(synod.NodeID, int) string { return "continue" }))
 		for _, c := range p.prompts {
@@ -181,25 +193,6 @@ func TestIGM5OneWordForAll(t *testing.T) {
 	}
 }
 
-// twoVoices tells players of odd number to stop, and the others to go on.
-type twoVoices struct{ honest synod.Machine }
-
-func (m twoVoices) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
-	for _, x := range m.honest.Step(now, e) {
-		s, ok := x.(synod.Send)
-		if !ok || s.Slot.Name != "vote" {
-			out = append(out, x)
-			continue
-		}
-		for _, to := range s.To {
-			own := *s.Message
-			own.Body = []byte([]string{"continue", "stop"}[to%2])
-			out = append(out, synod.Send{To: []synod.NodeID{to}, Message: &own})
-		}
-	}
-	return out
-}
-
 // I-GM-5: votes are words too. Four of seven vote to stop, one short of what it takes;
 // a liar that gives some of them its vote ends the game for these alone, where the
 // threat model is lifted. Restricted, nobody takes its vote and all suspect it.
@@ -209,7 +202,7 @@ func TestIGM5OneVoteForAll(t *testing.T) {
 		g.Rounds, g.Threat = 3, threat
 		const n = 7
 		machines := table(g, n, 2, 3)
-		machines[n-1] = twoVoices{machines[n-1]}
+		machines[n-1] = twoFaced{machines[n-1], "vote", anotherVote}
 		p := play(machines, model(func(id synod.NodeID, round int) string {
 			if id < 4 && round == 1 {
 				return "stop"
