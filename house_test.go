@@ -19,6 +19,8 @@ var ranks = map[string]int{
 	"fetch":       0,
 	"param":       1,
 	"graph":       2,
+	"stats":       0,
+	"table":       0,
 	"script":      1,
 	"sign":        1,
 	"prompt":      1,

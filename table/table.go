@@ -1,0 +1,230 @@
+// Package table prints one table as aligned text, Markdown, CSV or HTML.
+//
+// Cells may come from data sets, models and files: Plain removes what would
+// control a terminal or change the direction of writing, and Markdown and HTML
+// escape their own special characters. No cell needs to be cleaned before.
+//
+// The package imports nothing of this module, so that every command can print
+// tables (rank 0).
+//
+//	t := table.Table{Head: []string{"name", "size"}, Align: "lr"}
+//	t.Add("qwen3-0.6b", 484)
+//	err := t.Write(os.Stdout, "md")
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Table is a table of text cells. Rows may be shorter than the widest row.
+type Table struct {
+	Head []string // column names; nil for a table without a header row
+	Rows [][]string
+
+	// Align has one letter per column, 'l' for left and 'r' for right. Columns
+	// beyond its end are aligned like its last letter; an empty Align means left.
+	// CSV ignores it.
+	Align string
+
+	Indent string                       // printed before every line of text
+	Class  func(row, column int) string // CSS class of a cell of Rows in HTML; may be nil
+}
+
+// Formats returns the names of the formats that Write supports.
+func Formats() []string { return []string{"text", "md", "csv", "html"} }
+
+// Add appends a row. Cells are printed with fmt.Sprint.
+func (t *Table) Add(cells ...any) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = fmt.Sprint(c)
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// Write prints the table in the named format, one of Formats.
+func (t *Table) Write(w io.Writer, format string) error {
+	var b bytes.Buffer
+	switch format {
+	case "text":
+		t.text(&b)
+	case "md":
+		t.markdown(&b)
+	case "csv":
+		if err := t.csv(&b); err != nil {
+			return fmt.Errorf("table: %w", err)
+		}
+	case "html":
+		t.html(&b)
+	default:
+		return fmt.Errorf("table: unknown format %q; supported: %s", format, strings.Join(Formats(), ", "))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Plain replaces line breaks and tabs by spaces and removes all other control and
+// formatting characters, among them those that change the direction of writing.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case unicode.In(r, unicode.C, unicode.Zl, unicode.Zp):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// lines returns the header, if there is one, and the rows, all cells plain.
+func (t *Table) lines() [][]string {
+	var lines [][]string
+	if t.Head != nil {
+		lines = append(lines, plainRow(t.Head))
+	}
+	for _, row := range t.Rows {
+		lines = append(lines, plainRow(row))
+	}
+	return lines
+}
+
+func plainRow(row []string) []string {
+	out := make([]string, len(row))
+	for i, cell := range row {
+		out[i] = Plain(cell)
+	}
+	return out
+}
+
+func (t *Table) columns() int {
+	n := len(t.Head)
+	for _, row := range t.Rows {
+		n = max(n, len(row))
+	}
+	return n
+}
+
+func (t *Table) right(column int) bool {
+	if len(t.Align) == 0 {
+		return false
+	}
+	return t.Align[min(column, len(t.Align)-1)] == 'r'
+}
+
+// text separates columns by two spaces. Lines have no trailing spaces.
+func (t *Table) text(b *bytes.Buffer) {
+	lines := t.lines()
+	widths := make([]int, t.columns())
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		var out strings.Builder
+		for i, cell := range line {
+			fill := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if t.right(i) {
+				cell = fill + cell
+			} else {
+				cell += fill
+			}
+			if i > 0 {
+				out.WriteString("  ")
+			}
+			out.WriteString(cell)
+		}
+		b.WriteString(strings.TrimRight(t.Indent+out.String(), " ") + "\n")
+	}
+}
+
+var markdownEscapes = strings.NewReplacer("|", `\|`, "<", "&lt;")
+
+// MarkdownText escapes text for a Markdown document, inside a table or outside.
+func MarkdownText(s string) string { return markdownEscapes.Replace(Plain(s)) }
+
+// markdown prints an empty header row if there is none, because Markdown requires one.
+func (t *Table) markdown(b *bytes.Buffer) {
+	n := t.columns()
+	line := func(cells []string) {
+		for i := range n {
+			cell := ""
+			if i < len(cells) {
+				cell = MarkdownText(cells[i])
+			}
+			b.WriteString("| " + cell + " ")
+		}
+		b.WriteString("|\n")
+	}
+	line(t.Head)
+	for i := range n {
+		if t.right(i) {
+			b.WriteString("|---:")
+		} else {
+			b.WriteString("|---")
+		}
+	}
+	b.WriteString("|\n")
+	for _, row := range t.Rows {
+		line(row)
+	}
+}
+
+func (t *Table) csv(b *bytes.Buffer) error {
+	return csv.NewWriter(b).WriteAll(t.lines())
+}
+
+// html prints the first column as row headers. Right-aligned cells have the class
+// "n"; a cell "VALUE (DETAIL)" of such a column shows DETAIL in small letters.
+func (t *Table) html(b *bytes.Buffer) {
+	b.WriteString("<table>\n")
+	if t.Head != nil {
+		b.WriteString("<tr>")
+		for _, cell := range t.Head {
+			fmt.Fprintf(b, "<th>%s</th>", escape(cell))
+		}
+		b.WriteString("</tr>\n")
+	}
+	for k, row := range t.Rows {
+		b.WriteString("<tr>")
+		for i, cell := range row {
+			class := ""
+			if t.Class != nil {
+				class = t.Class(k, i)
+			}
+			switch {
+			case i == 0:
+				fmt.Fprintf(b, "<th%s>%s</th>", attribute(class), escape(cell))
+			case t.right(i):
+				value, detail, found := strings.Cut(cell, " (")
+				if found {
+					value, detail = escape(value), "<small>"+escape(strings.TrimSuffix(detail, ")"))+"</small>"
+				} else {
+					value = escape(cell)
+				}
+				fmt.Fprintf(b, "<td%s>%s%s</td>", attribute(strings.TrimSpace("n "+class)), value, detail)
+			default:
+				fmt.Fprintf(b, "<td%s>%s</td>", attribute(class), escape(cell))
+			}
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</table>\n")
+}
+
+func escape(s string) string { return html.EscapeString(Plain(s)) }
+
+func attribute(class string) string {
+	if class == "" {
+		return ""
+	}
+	return ` class="` + html.EscapeString(class) + `"`
+}

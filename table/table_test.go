@@ -1,0 +1,113 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/table"
+)
+
+func example() *table.Table {
+	t := &table.Table{Head: []string{"name", "rate", "note"}, Align: "lrl"}
+	t.Add("a|b", "7.5 % (5.0 to 9.0, n 12)", "<b>x</b>")
+	t.Add("ünï", 12)
+	return t
+}
+
+func print(t *testing.T, tab *table.Table, format string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := tab.Write(&b, format); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestFormats(t *testing.T) {
+	want := map[string]string{
+		"text": "name                      rate  note\n" +
+			"a|b   7.5 % (5.0 to 9.0, n 12)  <b>x</b>\n" +
+			"ünï                         12\n",
+		"md": "| name | rate | note |\n|---|---:|---|\n" +
+			`| a\|b | 7.5 % (5.0 to 9.0, n 12) | &lt;b>x&lt;/b> |` + "\n" +
+			"| ünï | 12 |  |\n",
+		"csv": "name,rate,note\na|b,\"7.5 % (5.0 to 9.0, n 12)\",<b>x</b>\nünï,12\n",
+		"html": "<table>\n<tr><th>name</th><th>rate</th><th>note</th></tr>\n" +
+			`<tr><th>a|b</th><td class="n">7.5 %<small>5.0 to 9.0, n 12</small></td><td>&lt;b&gt;x&lt;/b&gt;</td></tr>` + "\n" +
+			`<tr><th>ünï</th><td class="n">12</td></tr>` + "\n</table>\n",
+	}
+	for _, format := range table.Formats() {
+		if got := print(t, example(), format); got != want[format] {
+			t.Errorf("%s:\n%s\nwant:\n%s", format, got, want[format])
+		}
+	}
+	if err := example().Write(&bytes.Buffer{}, "pdf"); err == nil || !strings.Contains(err.Error(), "html") {
+		t.Error("an unknown format must be refused with the supported ones:", err)
+	}
+}
+
+// Hostile cells cannot add lines, columns, markup or terminal control sequences.
+func TestHostileCells(t *testing.T) {
+	bad := "x\ny\t|z\x1b[31m\u202e<script>\u2028"
+	for _, format := range table.Formats() {
+		tab := &table.Table{Head: []string{bad, "b"}}
+		tab.Add(bad, bad)
+		out := print(t, tab, format)
+		if strings.ContainsAny(out, "\x1b\u202e\u2028\t") {
+			t.Errorf("%s contains control characters: %q", format, out)
+		}
+		if (format == "md" || format == "html") && strings.Contains(out, "<script>") {
+			t.Errorf("%s contains markup: %q", format, out)
+		}
+		if lines := strings.Count(out, "\n"); format == "text" && lines != 2 || format == "md" && lines != 3 {
+			t.Errorf("%s has %d lines: %q", format, lines, out)
+		}
+		if format == "md" && strings.Count(strings.ReplaceAll(out, `\|`, ""), "|") != 9 {
+			t.Errorf("md has more columns: %q", out)
+		}
+	}
+}
+
+func TestCSVCanBeReadBack(t *testing.T) {
+	tab := &table.Table{Head: []string{"a", "b"}}
+	tab.Add(`quote " comma ,`, "")
+	lines, err := csv.NewReader(strings.NewReader(print(t, tab, "csv"))).ReadAll()
+	if err != nil || !reflect.DeepEqual(lines, [][]string{{"a", "b"}, {`quote " comma ,`, ""}}) {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	tab := &table.Table{Align: "r", Indent: "  ", Class: func(row, column int) string {
+		if row == 1 && column == 1 {
+			return "wrong"
+		}
+		return ""
+	}}
+	tab.Add(1, 22)
+	tab.Add(333, 4)
+	if got := print(t, tab, "text"); got != "    1  22\n  333   4\n" {
+		t.Errorf("text without header, right-aligned, indented: %q", got)
+	}
+	if got := print(t, tab, "html"); !strings.Contains(got, `<td class="n wrong">4</td>`) || strings.Count(got, "class=") != 2 {
+		t.Errorf("html with a class: %s", got)
+	}
+	if got := print(t, tab, "md"); got != "|  |  |\n|---:|---:|\n| 1 | 22 |\n| 333 | 4 |\n" {
+		t.Errorf("md without header: %q", got)
+	}
+}
+
+func ExampleTable() {
+	t := table.Table{Head: []string{"graph", "r"}, Align: "lr"}
+	t.Add("complete", 12)
+	t.Add("ring", 1)
+	t.Write(os.Stdout, "text")
+	// Output:
+	// graph      r
+	// complete  12
+	// ring       1
+}
