@@ -33,7 +33,6 @@ var ranks = map[string]int{
 	"llm/engine":  1,
 	"llm/models":  1,
 	"llm":         2,
-	"llm/llmtest": 2,
 	"sim":         3,
 	"sim/simtest": 4,
 	"metrics":     3,
@@ -42,6 +41,7 @@ var ranks = map[string]int{
 	"lab":         7,
 	"cmd/synod":   8,
 
+	"internal/llmtest":         2, // a test server for llm, council, lab and the command line
 	"protocol/internal":        2, // what several protocols share
 	"protocol/internal/leader": 3, // what the leader-based ones share
 	"protocol/broadcast":       2, // the same, and what outsiders need to check its evidence

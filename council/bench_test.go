@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // critical is how deep the calls of a SAC question with T=6 stand: the first

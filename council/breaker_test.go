@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/llm/llmtest"
 )
 
 // fickle answers as its model's name says and, whenever it refines, changes its

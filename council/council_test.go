@@ -17,9 +17,9 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/llm/llmtest"
 )
 
 func TestMain(m *testing.M) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/llm/llmtest"
 )
 
 // BenchmarkRun puts simulated questions to seven seats, with journals, and reports

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/llm/llmtest"
 	"synod.dev/synod/report/inspect"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/llm/llmtest"
 )
 
 // TestMain is also the process that TestKill kills.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // fastStub is a client of a server whose own cost hardly counts.

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/prompt"
 )
 

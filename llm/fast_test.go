@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/prompt"
 )
 

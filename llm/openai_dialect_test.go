@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // TestOpenAILearnsWhatIsRefused asks twice: the first call finds out, the second

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // TestOpenAIReplies reads what servers say in their various ways.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // TestRetryRidesOutFailures: a tenth of all requests fail, no call does. The

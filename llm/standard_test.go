@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // TestStandardOrder puts all layers around a flaky server and checks what each

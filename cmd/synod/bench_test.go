@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // BenchmarkAsk starts the program on a council of seven at a stub server and

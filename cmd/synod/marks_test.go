@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 )
 
 // marked is the stub's marks of what it is shown: 18 by every criterion for the

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"synod.dev/synod"
-	"synod.dev/synod/llm/llmtest"
+	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm/models"
 )
 
