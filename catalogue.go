@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Entry is a line of a catalogue: a thing's name, its one home, and what to say
-// about it in one line.
+// Entry is what every line of a catalogue has: a unique name, and a summary in one
+// line.
 type Entry struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
@@ -16,33 +16,47 @@ type Entry struct {
 // Line returns the entry itself, so that a struct that embeds Entry is Listed.
 func (e Entry) Line() Entry { return e }
 
-// Listed is anything that has a line in a catalogue.
+// Listed is implemented by everything that a Catalogue can hold.
 type Listed interface{ Line() Entry }
 
-// Catalogue is a table of things by name. Each package that offers named things
-// has one, and CLI, configuration and documents are derived from it.
+// Catalogue is a table of things by name. Each package that offers things by name
+// has one. The command line, configuration files and documents are derived from it.
+//
+// A program of another module adds its own entries with Add at the start of main.
 type Catalogue[T Listed] struct {
 	kind string
-	all  []T
+	all  []T // by name
 }
 
-// NewCatalogue sorts the entries by name. Two of one name are a broken
-// invariant of ours, so they panic.
-func NewCatalogue[T Listed](kind string, entries ...T) Catalogue[T] {
-	slices.SortFunc(entries, func(a, b T) int { return strings.Compare(a.Line().Name, b.Line().Name) })
-	for i := 1; i < len(entries); i++ {
-		if entries[i].Line().Name == entries[i-1].Line().Name {
-			panic("synod: two entries named " + entries[i].Line().Name)
+// NewCatalogue returns a catalogue of the given entries. Error messages call an
+// entry a kind, for example "protocol". It panics if two entries have one name.
+func NewCatalogue[T Listed](kind string, entries ...T) *Catalogue[T] {
+	c := &Catalogue[T]{kind: kind}
+	c.Add(entries...)
+	return c
+}
+
+// Add adds entries. It panics if an entry has no name or the name of another one.
+// It must not be called at the same time as any other method; call it from main
+// before anything else.
+func (c *Catalogue[T]) Add(entries ...T) {
+	c.all = append(slices.Clone(c.all), entries...)
+	slices.SortFunc(c.all, func(a, b T) int { return strings.Compare(a.Line().Name, b.Line().Name) })
+	for i, e := range c.all {
+		switch name := e.Line().Name; {
+		case name == "":
+			panic("synod: a " + c.kind + " has no name")
+		case i > 0 && name == c.all[i-1].Line().Name:
+			panic("synod: two entries named " + name)
 		}
 	}
-	return Catalogue[T]{kind: kind, all: entries}
 }
 
-// All returns the entries in name order.
-func (c Catalogue[T]) All() []T { return slices.Clone(c.all) }
+// All returns the entries in the order of their names.
+func (c *Catalogue[T]) All() []T { return slices.Clone(c.all) }
 
 // Names returns the names in order.
-func (c Catalogue[T]) Names() []string {
+func (c *Catalogue[T]) Names() []string {
 	names := make([]string, len(c.all))
 	for i, e := range c.all {
 		names[i] = e.Line().Name
@@ -50,8 +64,8 @@ func (c Catalogue[T]) Names() []string {
 	return names
 }
 
-// Find returns the entry of that name, or an error that names the nearest one.
-func (c Catalogue[T]) Find(name string) (T, error) {
+// Find returns the entry with a name, or an error that suggests the nearest name.
+func (c *Catalogue[T]) Find(name string) (T, error) {
 	for _, e := range c.all {
 		if e.Line().Name == name {
 			return e, nil
@@ -61,29 +75,29 @@ func (c Catalogue[T]) Find(name string) (T, error) {
 	return none, fmt.Errorf("no %s is called %q%s; there are: %s", c.kind, name, Hint(name, c.Names()), strings.Join(c.Names(), ", "))
 }
 
-// Hint returns " (did you mean …?)" with the known name nearest to got, or ""
-// when none is near enough to be a slip of the hand.
+// Hint returns " (did you mean …?)" with the known name that is nearest to got, or
+// "" if none is near enough for a spelling mistake.
 func Hint(got string, known []string) string {
-	best, at := len(got)/2+2, ""
+	best, nearest := len(got)/2+2, ""
 	for _, k := range known {
 		d := distance(got, k)
-		switch { // the first or the last word of a longer name is nearer than most misspellings
+		switch { // a name given by its first or last part is nearer than most misspellings
 		case len(got) > 2 && strings.HasPrefix(k, got):
 			d = min(d, 1)
 		case len(got) > 2 && strings.HasSuffix(k, "-"+got):
 			d = min(d, 2)
 		}
 		if d < best {
-			best, at = d, k
+			best, nearest = d, k
 		}
 	}
-	if at == "" {
+	if nearest == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (did you mean %q?)", at)
+	return fmt.Sprintf(" (did you mean %q?)", nearest)
 }
 
-// distance is the Levenshtein distance in bytes.
+// distance returns the Levenshtein distance in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,66 +1,77 @@
 package synod
 
-// NodeID is a member's place in the council, from 0. Names for people belong to
+// NodeID is the index of a seat in its council, from 0. Names for people belong to
 // the council file; a protocol needs only the order.
 type NodeID int32
 
-// Tick is virtual time: whole steps since the instance began. What a tick is in
-// seconds is the business of whoever runs the machine.
+// Tick is a time in milliseconds since the instance began, virtual or real.
 type Tick int64
 
-// ConsultID numbers the model calls of one node, AlarmID its alarms; both from 0.
+// ConsultID numbers the model calls of one node and AlarmID its alarms, both from 0.
 type (
 	ConsultID uint32
 	AlarmID   uint32
 )
 
-// Seat is all that an honest member may know (SAC, Remark 4.1): no graph, no
-// key, no list of liars.
+// Role names the function of a seat in protocols that tell seats apart. The names
+// belong to the protocol that reads them; most protocols have none.
+type Role string
+
+// Seat is everything that an honest member may know (SAC, Remark 4.1). It does not
+// hold the graph, the right answer or the list of Byzantine seats.
 type Seat struct {
 	Self     NodeID
 	Role     Role     // "" in a protocol without roles
-	Cast     []Role   // of every seat, by NodeID; nil in a protocol without roles
-	Peers    []NodeID // whom I hear and who hears me, ascending
-	F        int      // the bound on Byzantine peers that the protocol is run for
+	Cast     []Role   // the role of every seat, by NodeID; nil in a protocol without roles
+	Peers    []NodeID // the neighbours, with links in both directions, ascending
+	F        int      // the bound on Byzantine neighbours for which the protocol runs
+	Pace     Pace
 	Question *Question
-	Seed     uint64 // the only source of chance
+	Seed     uint64 // the only source of randomness
 	Signer   Signer // nil in a protocol that signs nothing
 }
 
-// Machine is one member's side of a protocol. Calls of Step are never
-// concurrent, and none follows Halt. The effects belong to the machine and are
-// valid until its next Step: a wrapper that keeps them copies them.
+// Pace bounds the time that models and the network take. Protocols compute the ends
+// of their phases from it.
+type Pace struct {
+	Think  Tick // the longest time for one model call, ≥ 1
+	Within Tick // the longest time for one message from one member to another, ≥ 1
+}
+
+// Machine is one member's side of a protocol. Calls of Step are never concurrent,
+// and none follows Halt. The machine owns the returned effects, and they are valid
+// until its next Step; a wrapper that keeps them must copy them.
 type Machine interface {
 	Step(now Tick, e Event) []Effect
 }
 
-// Protocol seats members. Join must not share state between machines.
+// Protocol creates the machines of members. Join must not share mutable state
+// between machines.
 type Protocol interface {
 	Join(Seat) Machine
 }
 
-// Event is something that happens to a machine. Exactly the types below
-// implement it.
+// Event is something that happens to a machine. Only the types below implement it.
 type Event interface{ event() }
 
 // Begin is the first event of every machine.
 type Begin struct{}
 
-// Heard delivers a peer's message. The message is shared by all its receivers
-// and must not be changed.
+// Heard delivers a message from a neighbour. All receivers share the message, so it
+// must not be changed.
 type Heard struct{ *Message }
 
-// Answered returns the reply to a Consult, whatever its status.
+// Answered returns the reply to a Consult, whatever its status is.
 type Answered struct {
 	ID ConsultID
 	*Reply
 }
 
-// Expired says that the tick of an Alarm has come.
+// Expired reports that the tick of an Alarm has come.
 type Expired struct{ ID AlarmID }
 
-// Halt ends the machine: it passes through every wrapper, so nothing is left
-// behind.
+// Halt ends the machine. Wrappers pass it on to the machine that they wrap, so that
+// everything is released.
 type Halt struct{}
 
 func (Begin) event()    {}
@@ -69,33 +80,32 @@ func (Answered) event() {}
 func (Expired) event()  {}
 func (Halt) event()     {}
 
-// Effect is something that a machine wants done. Exactly the types below
-// implement it.
+// Effect is something that a machine asks for. Only the types below implement it.
 type Effect interface{ effect() }
 
-// Send gives one message to each of the named peers. Naming them is what lets
-// an adversary split one Send in two, and lets a threat model forbid it.
+// Send delivers one message to each of the named neighbours. Because the recipients
+// are named, an adversary can split one Send in two, and a threat model can forbid it.
 type Send struct {
 	To []NodeID
 	*Message
 }
 
-// Consult asks the member's own model.
+// Consult calls the member's own model.
 type Consult struct {
 	ID ConsultID
 	*Prompt
 }
 
-// Alarm asks for an Expired at the given tick.
+// Alarm asks for an Expired event at a tick.
 type Alarm struct {
 	ID AlarmID
 	At Tick
 }
 
-// Note puts what the member now holds on record.
+// Note records what the member now holds.
 type Note struct{ *Opinion }
 
-// Decide is the member's final answer, None if it has none.
+// Decide is the member's final answer, or None.
 type Decide struct{ Answer Answer }
 
 func (Send) effect()    {}
@@ -103,3 +113,22 @@ func (Consult) effect() {}
 func (Alarm) effect()   {}
 func (Note) effect()    {}
 func (Decide) effect()  {}
+
+// MaxSignature is the length of the longest signature in bytes.
+const MaxSignature = 64
+
+// Verifier checks signatures of members.
+type Verifier interface {
+	// Verify reports whether sig is by's signature for exactly these data.
+	Verify(by NodeID, data, sig []byte) bool
+}
+
+// Signer signs for one seat and checks signatures of the others. The maker of the
+// Signer binds its signatures to the run and the committee; a protocol binds
+// everything else (its name, version, instance and round) through data.
+type Signer interface {
+	Verifier
+	// Sign returns at most MaxSignature bytes. It is a function of data: signing the
+	// same data again returns the same bytes, so that a journal can be replayed.
+	Sign(data []byte) []byte
+}

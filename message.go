@@ -2,88 +2,62 @@ package synod
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"synod.dev/synod/wire"
 )
 
-// Slot is the place in a protocol that a message fills. A sender fills a slot
-// once: receivers keep its first word and drop the rest.
+// Slot identifies a message among those of one sender: a name and a round. A sender
+// fills each slot once. Receivers keep the first message of a slot and drop others.
 type Slot struct {
 	Name  string `json:"name"`
 	Round int    `json:"round"`
 }
 
-// Message is one sender's word for one slot. Whoever delivers it sets From; a
-// sender cannot choose it.
+// Message is one sender's message in one slot. The transport sets From; the sender
+// cannot choose it.
 type Message struct {
 	From NodeID
 	Slot Slot
 	Body []byte
 }
 
-// MaxBody is the longest body, in bytes, that is read; longer is unreadable.
+// MaxBody is the length in bytes of the longest body that is read. A longer one is
+// malformed.
 const MaxBody = 64 << 10
 
-// Respond is the slot name under which members exchange a Response.
+// Respond is the name of the slot in which members exchange a Response.
 const Respond = "respond"
 
-// Response is the body that members exchange in answer-sharing protocols.
-// Confidence is the sender's own claim about itself: SAC never looks at it.
+// Response is the message body of answer-sharing protocols.
 type Response struct {
 	Answer     Answer
-	Rationale  string  // bounded by the protocol that uses it
-	Confidence float64 // in [0,1]
+	Rationale  string  // the sender's reasoning; the protocol bounds its length
+	Confidence float64 // in [0,1], as the sender states it; SAC ignores it
 }
 
-var errBody = errors.New("synod: malformed response")
-
-// AppendBinary writes a version byte, the confidence, and the two strings with
-// their lengths.
+// AppendBinary appends a version byte, the confidence, and the two strings with
+// their lengths. It never fails.
 func (r Response) AppendBinary(b []byte) ([]byte, error) {
 	b = append(slices.Grow(b, 1+8+4+len(r.Answer)+4+len(r.Rationale)), 1)
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(r.Confidence))
-	b = appendString(b, string(r.Answer))
-	return appendString(b, r.Rationale), nil
+	b = wire.AppendBytes(b, r.Answer)
+	return wire.AppendBytes(b, r.Rationale), nil
 }
 
-// UnmarshalBinary reads exactly what AppendBinary writes and nothing else.
+// UnmarshalBinary reads exactly what AppendBinary writes. It fails if the body is
+// longer than MaxBody, is malformed, or has a confidence outside [0,1].
 func (r *Response) UnmarshalBinary(b []byte) error {
-	if len(b) > MaxBody {
-		return fmt.Errorf("%w: %d bytes", errBody, len(b))
+	in := wire.NewReader(b, MaxBody)
+	in.Version(1)
+	confidence := math.Float64frombits(in.Uint(8))
+	in.Require(confidence >= 0 && confidence <= 1) // false for NaN
+	answer, rationale := in.Bytes(MaxBody), in.Bytes(MaxBody)
+	if err := in.End(); err != nil {
+		return fmt.Errorf("synod: response: %w", err)
 	}
-	if len(b) < 9 || b[0] != 1 {
-		return errBody
-	}
-	c := math.Float64frombits(binary.BigEndian.Uint64(b[1:]))
-	if !(c >= 0 && c <= 1) { // NaN too
-		return fmt.Errorf("%w: confidence outside [0,1]", errBody)
-	}
-	answer, rest, ok := cutString(b[9:])
-	if !ok {
-		return errBody
-	}
-	rationale, rest, ok := cutString(rest)
-	if !ok || len(rest) != 0 {
-		return errBody
-	}
-	*r = Response{Answer: Answer(answer), Rationale: rationale, Confidence: c}
+	*r = Response{Answer: Answer(answer), Rationale: string(rationale), Confidence: confidence}
 	return nil
-}
-
-func appendString(b []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
-}
-
-func cutString(b []byte) (s string, rest []byte, ok bool) {
-	if len(b) < 4 {
-		return "", nil, false
-	}
-	n := binary.BigEndian.Uint32(b)
-	b = b[4:]
-	if uint64(n) > uint64(len(b)) {
-		return "", nil, false
-	}
-	return string(b[:n]), b[n:], true
 }

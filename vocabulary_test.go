@@ -147,3 +147,21 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+func TestCatalogueAdd(t *testing.T) {
+	c := synod.NewCatalogue("thing", synod.Entry{Name: "b"})
+	c.Add(synod.Entry{Name: "a", Summary: "added"})
+	if e, err := c.Find("a"); err != nil || e.Summary != "added" || c.Names()[0] != "a" {
+		t.Errorf("found %v, %v among %v", e, err, c.Names())
+	}
+	for _, bad := range []string{"b", ""} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("an entry named %q is added", bad)
+				}
+			}()
+			c.Add(synod.Entry{Name: bad})
+		}()
+	}
+}
