@@ -41,7 +41,8 @@ var ranks = map[string]int{
 	"council":     6,
 	"report":      4,
 	"lab":         7,
-	"cmd/synod":   8,
+	"cli":         8,
+	"cmd/synod":   9,
 
 	"internal/llmtest":         2, // a test server for llm, council, lab and the command line
 	"protocol/internal":        2, // what several protocols share

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/protocol/game"
+)
+
+type gameFlags struct {
+	n, b     int
+	rounds   int
+	between  string
+	variant  string
+	strategy string
+	rule     string
+	stop     string
+	threat   string
+	members  string
+	seed     uint64
+	path     string
+	resume   string
+	sets     []string
+	asJSON   bool
+}
+
+func gameCommand(a *app) *cobra.Command {
+	var f gameFlags
+	cmd := &cobra.Command{
+		Use:   "game",
+		Short: "Play one Byzantine consensus game and watch it",
+		Long: `Plays the consensus game: every player is given a whole number, in each round all
+tell each other a number and vote on ending the game, and it has gone well if it
+ends with all honest players on one number that one of them was given.
+
+Rounds are shown as they are played: what every player holds, how they voted, and
+who has held on to another number than most for three rounds. Byzantine players are
+marked with an asterisk; the others do not know.
+
+The last line says how it ended: valid, invalid (on a number that nobody was given),
+premature (the honest hold different ones) or none (nobody ended it in time).
+Exit code 0 whatever the outcome. A game that was cut off, by ^C, a limit or a
+breaker, has no outcome; the command that goes on with it is printed.`,
+		Example: `  synod game -n 8 -b 2 --strategy mimic
+  synod game -n 8 -b 2 --strategy mimic --rule mode        # code says what a player holds
+  synod game -n 4 --members embedded --rounds 5
+  synod game -n 7 -b 2 --members council.yaml --json       # its model "player"
+  synod game --resume JOURNAL`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
+	}
+	fl := cmd.Flags()
+	fl.IntVarP(&f.n, "players", "n", 4, "players, Byzantine ones counted")
+	fl.IntVarP(&f.b, "byzantine", "b", 0, "Byzantine players")
+	fl.IntVar(&f.rounds, "rounds", 50, "rounds at most")
+	fl.StringVar(&f.between, "range", "0:50", "the numbers, as `LOW:HIGH`")
+	fl.StringVar(&f.variant, "variant", game.MayExist, "what prompts say of hostile players: may-exist, no-adversary or unmentioned")
+	fl.StringVar(&f.strategy, "strategy", "saboteur", "of the Byzantine players: saboteur (a model), midpoint, mimic, oscillator, extremist, silent, or any adversary")
+	fl.StringVar(&f.rule, "rule", string(game.Model), "what says which number a player holds: none (its model), or code: mode, median, w-msr, final-vote")
+	fl.StringVar(&f.stop, "stop", game.TwoThirds, "votes that end the game: two-thirds or 66-percent")
+	fl.StringVar(&f.threat, "threat", game.Restricted, "restricted: one word for all, checked by receivers; open: whatever comes is taken")
+	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` that has a model player")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
+	fl.StringArrayVar(&f.sets, "set", nil, "limits and breakers of the game, such as breakers.no_progress=5 (repeatable)")
+	fl.StringVar(&f.resume, "resume", "", "go on with the game in this `journal`")
+	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
+	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON, and nothing while it is played")
+	return cmd
+}
+
+// spec is the council that plays the game.
+func (f *gameFlags) spec() (council.Spec, error) {
+	low, high, ok := strings.Cut(f.between, ":")
+	bottom, err1 := strconv.Atoi(low)
+	top, err2 := strconv.Atoi(high)
+	switch {
+	case !ok || err1 != nil || err2 != nil:
+		return council.Spec{}, fmt.Errorf("--range is %q; it must be two whole numbers, such as 0:50", f.between)
+	case f.n < 2 || f.n > 1000:
+		return council.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
+	case f.b < 0 || f.b >= f.n:
+		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that one honest player is left", f.b, f.n-1)
+	}
+	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
+		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
+	}
+	model, err := preset.Player(f.members)
+	if err != nil {
+		return council.Spec{}, fmt.Errorf("--members: %w", err)
+	}
+	spec := preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
+		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
+	}}.Spec()
+	if _, err := council.ProtocolOf(spec); err != nil {
+		return spec, err
+	}
+	return (&specFlags{sets: f.sets}).raise(spec, "a game takes its rules from flags")
+}
+
+func (a *app) game(cmd *cobra.Command, f gameFlags) error {
+	ask, spec, err := f.begin(cmd, a)
+	if err != nil {
+		return err
+	}
+	p, err := council.ProtocolOf(spec)
+	if err != nil {
+		return configError(err)
+	}
+	g, ok := p.(*game.Game)
+	if !ok {
+		return fail(exitUsage, fmt.Errorf("%s: it is no game's", f.resume), "go on with: synod ask --resume "+f.resume)
+	}
+	if err := a.fetchModels(cmd, spec); err != nil {
+		return err
+	}
+	c, err := council.Convene(spec, a.env())
+	if err != nil {
+		return configError(err)
+	}
+	defer c.Close()
+	board := newBoard(cmd, g, c.Seats(), f.asJSON || a.quiet)
+	board.head(a)
+	ask.Noted = board.note
+	o, err := c.Decide(cmd.Context(), ask)
+	var torn *council.JournalError
+	var untold *council.EscalationError
+	if err != nil && !errors.As(err, &torn) && !errors.As(err, &untold) {
+		return notBegun(err)
+	}
+	if untold != nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
+	}
+	if !f.asJSON {
+		board.end(&o)
+	} else if err := writeJSON(cmd.OutOrStdout(), board.record(&o)); err != nil {
+		return fail(exitError1, err)
+	}
+	switch {
+	case torn != nil:
+		return fail(exitError1, torn)
+	case cutOff(&o):
+		return verdict(o)
+	}
+	return gameFailed(&o)
+}
+
+// begin is the game that is asked for: a new one, or one that was cut off.
+func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
+	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
+	if f.resume != "" {
+		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop", "threat", "members", "seed"} {
+			if cmd.Flags().Changed(flag) {
+				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes everything from the journal; --%s has no place beside it", flag))
+			}
+		}
+		return a.resumed(ask, nil, &askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}})
+	}
+	spec, err := f.spec()
+	if err != nil {
+		return ask, spec, fail(exitUsage, err)
+	}
+	if !cmd.Flags().Changed("seed") {
+		ask.Seed = rand.Uint64N(1 << 48)
+	}
+	p, err := council.ProtocolOf(spec)
+	if err != nil {
+		return ask, spec, configError(err)
+	}
+	g := p.(*game.Game)
+	ask.Question, ask.Journal = preset.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
+	return ask, spec, nil
+}
+
+// cutOff reports whether a game was not played to its end. Then it has no outcome:
+// that nobody ended it in time would not be true.
+func cutOff(o *council.Outcome) bool {
+	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime}, o.Stopped)
+}
+
+// unreached is the first player whose model was asked and never reached, nil if there
+// is none. Its game has no outcome either: what it says of the players is not theirs.
+func unreached(o *council.Outcome) *council.Member {
+	for i, m := range o.Members {
+		if m.Trouble != "" && m.Calls[synod.OK] == 0 {
+			return &o.Members[i]
+		}
+	}
+	return nil
+}
+
+// gameFailed is an error where a player's model could not be reached.
+func gameFailed(o *council.Outcome) error {
+	if m := unreached(o); m != nil {
+		return fail(exitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, oneLine(m.Trouble)))
+	}
+	return nil
+}

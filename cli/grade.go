@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod"
+	"synod.dev/synod/task"
+)
+
+type gradeFlags struct {
+	form     string
+	choices  []string
+	flexible bool
+	batch    bool
+	asJSON   bool
+}
+
+func gradeCommand() *cobra.Command {
+	var f gradeFlags
+	cmd := &cobra.Command{
+		Use:   "grade --form FORM WANT GOT",
+		Short: "Say whether an answer is right, and how it was read",
+		Long: `Compares GOT, a model's reply or a bare answer, with WANT, the key, and prints
+right, wrong or unreadable and how both were read. What counts is the answer that
+the reply commits to (strict); with --flexible the last thing in it that could be
+one counts where there is no such answer. Both are printed.
+
+Exit codes: 0 right, 100 wrong, 1 unreadable.
+
+--batch reads JSON lines {"form", "want", "got", "choices"?} from stdin and prints
+each with "verdict", "strict" and "flexible" added; it exits with 0 whatever the
+verdicts are.`,
+		Example: `  synod grade --form number 18 "The answer is 18."
+  synod grade --form math '\frac{11}{18}' 11/18
+  synod grade --form choice --choices Paris,Rome,Oslo A "(A) Paris"
+  synod grade --batch < graded.jsonl`,
+		DisableFlagParsing: true, // or -5 would be taken for a flag
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := parseAround(cmd, args)
+			if err != nil {
+				return err
+			}
+			if help, _ := cmd.Flags().GetBool("help"); help {
+				return cmd.Help()
+			}
+			switch {
+			case f.batch && len(args) > 0:
+				return fail(exitUsage, errors.New("--batch reads from stdin; give no answers"))
+			case f.batch:
+				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
+			case len(args) != 2:
+				return fail(exitUsage, fmt.Errorf("give two answers, the wanted one and the one to be graded; there are %d", len(args)), "try: synod grade --help")
+			}
+			return f.grade(cmd.OutOrStdout(), args[0], args[1])
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.form, "form", "", "the form of the answers: "+strings.Join(formNames(), ", "))
+	fl.StringSliceVar(&f.choices, "choices", nil, "the texts of the choices A, B, C, … of a choice question")
+	fl.BoolVar(&f.flexible, "flexible", false, "let the flexible reading decide")
+	fl.BoolVar(&f.batch, "batch", false, "grade JSON lines from stdin")
+	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(formNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// parseAround parses flags among arguments that may begin with a minus sign, as
+// numbers and formulas do: what has one dash and is no short flag is an argument.
+func parseAround(cmd *cobra.Command, args []string) ([]string, error) {
+	const mark = "\x00"
+	marked := slices.Clone(args)
+	for i, a := range marked {
+		if a == "--" {
+			break
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' && a != "-h" && a != "-q" && a != "-v" {
+			marked[i] = mark + a
+		}
+	}
+	cmd.DisableFlagParsing = false
+	if err := cmd.ParseFlags(marked); err != nil {
+		return nil, cmd.FlagErrorFunc()(cmd, err)
+	}
+	rest := slices.Clone(cmd.Flags().Args())
+	for i := range rest {
+		rest[i] = strings.TrimPrefix(rest[i], mark)
+	}
+	return rest, nil
+}
+
+func formNames() []string {
+	var names []string
+	for _, f := range task.Forms() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+// question is what the two answers answer, as far as a grader must know it.
+func (f gradeFlags) question(form string, choices []string) (*synod.Question, error) {
+	if form == "" {
+		return nil, errors.New("--form is missing; it is one of " + strings.Join(formNames(), ", "))
+	}
+	if !slices.Contains(formNames(), form) {
+		return nil, fmt.Errorf("no form is called %q%s; there are: %s", form, synod.Hint(form, formNames()), strings.Join(formNames(), ", "))
+	}
+	q := &synod.Question{Form: synod.Form(form)}
+	for i, text := range choices {
+		if i == 26 {
+			return nil, errors.New("there are more than 26 choices")
+		}
+		q.Options = append(q.Options, synod.Option{Label: string(rune('A' + i)), Text: text})
+	}
+	return q, nil
+}
+
+// verdict is the one that counts.
+func (f gradeFlags) verdict(g task.Grade) task.Verdict {
+	if f.flexible {
+		return g.Flexible
+	}
+	return g.Strict
+}
+
+func (f gradeFlags) grade(out io.Writer, want, got string) error {
+	q, err := f.question(f.form, f.choices)
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	g := task.GradeReply(q, want, got)
+	g.Verdict = f.verdict(g)
+	if f.asJSON {
+		err = writeJSON(out, struct {
+			Version int `json:"version"`
+			task.Grade
+		}{1, g})
+	} else {
+		_, err = io.WriteString(out, explainGrade(g))
+	}
+	switch {
+	case err != nil:
+		return fail(exitError1, err)
+	case g.Verdict == task.Right:
+		return nil
+	case g.Verdict == task.Wrong:
+		return fail(exitGate, nil)
+	}
+	return fail(exitError1, nil)
+}
+
+func explainGrade(g task.Grade) string {
+	read := func(s string) string {
+		if s == "" {
+			return "nothing"
+		}
+		return oneLine(s)
+	}
+	s := fmt.Sprintf("%s\nwant      %s\ngot       %s\nstrict    %s\nflexible  %s", g.Verdict, read(g.Want), read(g.Got), g.Strict, g.Flexible)
+	if g.Loose != g.Got {
+		s += ", reading " + read(g.Loose)
+	}
+	if g.Problem != "" {
+		s += "\nproblem   " + g.Problem
+	}
+	return s + "\n"
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/models"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/task"
+)
+
+// shelf is a catalogue as "synod list" and "synod explain" see it.
+type shelf struct {
+	name    string
+	entries func() []synod.Entry
+	explain func(name string) string // "" if there is no more to say than the summary
+}
+
+// shelves lists the catalogues. Each reads the table of the package that owns it.
+func shelves() []shelf {
+	return []shelf{
+		{"protocols", func() []synod.Entry { return lines(protocol.Catalogue.All()) }, func(name string) string {
+			e, _ := protocol.Catalogue.Find(name)
+			return e.About + "\n\nsource      " + e.Source
+		}},
+		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {
+			e, _ := adversary.Catalogue.Find(name)
+			return e.About
+		}},
+		{"graphs", graphEntries, func(name string) string {
+			f, _ := graph.FindFamily(name)
+			return explainFamily(f)
+		}},
+		{"providers", func() []synod.Entry { return lines(llm.Providers.All()) }, func(name string) string {
+			e, _ := llm.Providers.Find(name)
+			return e.About
+		}},
+		{"models", modelEntries, nil},
+		{"tasks", func() []synod.Entry { return lines(task.Catalogue.All()) }, func(name string) string {
+			e, _ := task.Catalogue.Find(name)
+			return fmt.Sprintf("%s\n\nanswers     %s\nitems       %d", e.About, e.Form, e.Items)
+		}},
+		{"presets", func() []synod.Entry { return lines(preset.Catalogue.All()) }, func(name string) string {
+			p, _ := preset.Catalogue.Find(name)
+			return p.About + "\n\nsource      " + p.Source
+		}},
+	}
+}
+
+func lines[T synod.Listed](all []T) []synod.Entry {
+	out := make([]synod.Entry, len(all))
+	for i, e := range all {
+		out[i] = e.Line()
+	}
+	return out
+}
+
+func graphEntries() []synod.Entry {
+	var out []synod.Entry
+	for _, f := range graph.Families() {
+		out = append(out, synod.Entry{Name: f.Name, Summary: f.Summary})
+	}
+	return out
+}
+
+func modelEntries() []synod.Entry {
+	var out []synod.Entry
+	for _, m := range models.Catalog() {
+		out = append(out, synod.Entry{Name: m.Name, Summary: m.Summary})
+	}
+	return out
+}
+
+func explainFamily(f graph.Family) string {
+	s := "known robustness: " + f.Known
+	for _, p := range f.Params {
+		s += fmt.Sprintf("\n%s (default %v): %s", p.Key, p.Default, p.Doc)
+	}
+	return s
+}
+
+func listCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list [WHAT]",
+		Short:   "List protocols, adversaries, graphs, providers, models, tasks or presets",
+		Example: "  synod list\n  synod list adversaries --json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all := shelves()
+			if len(args) == 1 {
+				i := slices.IndexFunc(all, func(s shelf) bool { return s.name == args[0] })
+				if i < 0 {
+					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; there are: %v", args[0], synod.Hint(args[0], shelfNames()), shelfNames()))
+				}
+				all = all[i : i+1]
+			}
+			if asJSON && len(args) == 1 {
+				return writeJSON(cmd.OutOrStdout(), all[0].entries())
+			}
+			if asJSON {
+				whole := map[string][]synod.Entry{}
+				for _, s := range all {
+					whole[s.name] = s.entries()
+				}
+				return writeJSON(cmd.OutOrStdout(), whole)
+			}
+			return printShelves(cmd, all, len(args) == 0)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.ValidArgs = shelfNames()
+	return cmd
+}
+
+func printShelves(cmd *cobra.Command, all []shelf, titles bool) error {
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	for _, s := range all {
+		entries := s.entries()
+		if len(entries) == 0 {
+			continue
+		}
+		if titles {
+			fmt.Fprintf(w, "%s\n", s.name)
+		}
+		for _, e := range entries {
+			fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Summary)
+		}
+	}
+	return w.Flush()
+}
+
+func shelfNames() []string {
+	var names []string
+	for _, s := range shelves() {
+		names = append(names, s.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func explainCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "explain NAME",
+		Short:   "Say what a named thing is, what it promises and where it comes from",
+		Example: "  synod explain sac\n  synod explain merg\n  synod explain replay",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var known []string
+			for _, s := range shelves() {
+				for _, e := range s.entries() {
+					known = append(known, e.Name)
+					if e.Name != args[0] {
+						continue
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s (%s): %s\n", e.Name, s.name, e.Summary)
+					if s.explain != nil {
+						fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n", s.explain(e.Name))
+					}
+					return nil
+				}
+			}
+			return fail(exitUsage, fmt.Errorf("nothing is called %q%s", args[0], synod.Hint(args[0], known)), "see what there is: synod list")
+		},
+	}
+}

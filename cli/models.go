@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/llm/models"
+)
+
+// env is what members may know of this machine.
+func (a *app) env() llm.Env {
+	return llm.Env{Models: a.store().Dir, Cache: filepath.Join(a.dirs.cache, "replies"), Prices: a.prices}
+}
+
+func (a *app) store() models.Store {
+	if dir := os.Getenv("SYNOD_MODELS"); dir != "" {
+		return models.Store{Dir: dir}
+	}
+	return models.Store{Dir: filepath.Join(a.dirs.data, "models")}
+}
+
+func modelsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "Fetch, list and remove models for the box",
+		Example: `  synod models list
+  synod models pull
+  synod models pull smollm2-135m-instruct --from ./SmolLM2-135M-Instruct.Q4_1.gguf
+  synod models rm smollm2-135m-instruct`,
+	}
+	cmd.AddCommand(modelsPull(a), modelsList(a), modelsRemove(a))
+	return cmd
+}
+
+func modelsPull(a *app) *cobra.Command {
+	var opts models.Options
+	cmd := &cobra.Command{
+		Use:   "pull [NAME]",
+		Short: "Fetch a model, and the library that runs it",
+		Long: `Fetches a model and llama.cpp's library, each only if it is not there, and checks
+them against the digests in the catalogue. A fetch that was cut off goes on where
+it stopped.`,
+		Example: "  synod models pull\n  synod models pull gemma3-270m\n  synod models pull llama.cpp --from /opt/llama/lib",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := models.Default
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.pull(cmd, name, opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.From, "from", "", "take it from this GGUF `file`, or folder of libraries, instead of fetching it")
+	cmd.Flags().BoolVar(&opts.AcceptUnpinned, "accept-unpinned", false, "fetch although no digest of it is known; the first fetch's is recorded and held to")
+	return cmd
+}
+
+// pull fetches one entry, showing bytes on a terminal and notices to people.
+func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
+	show, at := a.download(cmd, name)
+	opts.Progress = at
+	if !a.quiet {
+		opts.Notice = func(line string) {
+			if !a.onTerminal(cmd) {
+				fmt.Fprintln(cmd.ErrOrStderr(), oneLine(line))
+			}
+		}
+	}
+	store := a.store()
+	var err error
+	if opts.From != "" || name == models.Library {
+		err = store.Pull(cmd.Context(), name, opts)
+	} else {
+		err = store.Ensure(cmd.Context(), name, opts)
+	}
+	show.done()
+	if err == nil {
+		return nil
+	}
+	if cmd.Context().Err() != nil {
+		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command goes on"))
+	}
+	return fail(exitError1, err)
+}
+
+// fetchModels fetches what a council's embedded seats need and is not there.
+func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
+	var names []string
+	for _, seat := range spec.Seats {
+		m := spec.Models[seat.Model]
+		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if _, err := a.store().Resolve(name); err == nil {
+			continue
+		}
+		if !a.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library, once (synod models list)\n", oneLine(name))
+		}
+		if err := a.pull(cmd, name, models.Options{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func modelsList(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the models that can be fetched, and those that are here",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rows, err := a.modelRows()
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), rows)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tHERE\tTRIED\tSIZE\tLICENCE\tSUMMARY")
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d MB\t%s\t%s\n", r.Name, mark(r.Here), mark(r.Tried), (r.Bytes+500_000)/1_000_000, r.Licence, r.Summary)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// modelRow is a line of "synod models list".
+type modelRow struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Summary string `json:"summary"`
+	Here    bool   `json:"here"`
+	Tried   bool   `json:"tried"` // ran on a machine of the project's
+	Pinned  bool   `json:"pinned"`
+	Bytes   int64  `json:"bytes"`
+	Licence string `json:"licence"`
+	SHA256  string `json:"sha256,omitempty"`
+}
+
+func (a *app) modelRows() ([]modelRow, error) {
+	here, err := a.store().List()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	installed := map[string]models.Installed{}
+	for _, i := range here {
+		installed[i.Name] = i
+	}
+	var rows []modelRow
+	for _, e := range models.Catalog() {
+		_, got := installed[e.Name]
+		delete(installed, e.Name)
+		rows = append(rows, modelRow{e.Name, e.Kind, e.Summary, got, e.Tried, e.Pinned(), e.Bytes, e.Licence, e.SHA256})
+	}
+	for _, i := range here {
+		if _, own := installed[i.Name]; own {
+			rows = append(rows, modelRow{Name: i.Name, Kind: i.Kind, Summary: "from " + i.Source, Here: true, Pinned: i.Pinned, Bytes: i.Bytes(), Licence: i.Licence})
+		}
+	}
+	return rows, nil
+}
+
+func mark(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+func modelsRemove(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm NAME",
+		Short:   "Remove a model that was fetched",
+		Example: "  synod models rm gemma3-270m",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.store().Remove(args[0]); err != nil {
+				return fail(exitError1, err)
+			}
+			return nil
+		},
+	}
+}
+
+// engineCommand is the child process that runs a model in the box.
+func engineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "engine",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		PersistentPreRunE:  func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts, err := engine.ParseArgs(args)
+			if err != nil {
+				return fail(exitUsage, err)
+			}
+			if err := engine.Serve(cmd.Context(), opts, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+				return fail(exitError1, err)
+			}
+			return nil
+		},
+	}
+}

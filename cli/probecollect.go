@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab/probing"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/llm/models"
+	"synod.dev/synod/probe"
+	"synod.dev/synod/task"
+)
+
+// collectFlags say what is collected from whom.
+type collectFlags struct {
+	source    benchFlags // which questions
+	model     string
+	sets      []string
+	layers    []int
+	positions []string
+	noStated  bool
+}
+
+func (f *collectFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVarP(&f.source.n, "number", "n", 0, "how many questions (default: all)")
+	fl.Uint64Var(&f.source.seed, "seed", 1, "seed of built-in problems, of the answers and of the split")
+	fl.StringVar(&f.source.form, "form", "", "how answers to own questions are read (default: guessed line by line)")
+	fl.StringVar(&f.source.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
+	fl.IntSliceVar(&f.source.levels, "level", nil, "only questions of these levels, such as 4,5")
+	fl.StringVar(&f.model, "model", models.Default, "the model in the box, by `name`")
+	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or answers=written (repeatable)")
+	fl.IntSliceVar(&f.layers, "layers", nil, "layers to keep, counted from 0 (default: all)")
+	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"}, "query (last token of the prompt), last (of the answer), mean (over the answer)")
+	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model how sure it is, which takes another line a question")
+}
+
+func probeCollect(a *app) *cobra.Command {
+	var f collectFlags
+	var out string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "collect TASK|FILE.jsonl",
+		Short: "Collect graded answers with their hidden states",
+		Long: `Puts the first N questions of a task to the model in the box, at temperature 0
+unless --set says otherwise, captures hidden states while it answers, grades the
+answers and asks how sure it is of each (not with answers=written: the confidence
+would stand in the reply whose states are read). What has options is answered by
+the likelihood of their words; the answer's tokens are then those of the chosen one.
+
+The same command goes on with a folder that was interrupted, or collects more
+with a larger -n.
+
+Exit codes: 0 · 1 a call failed, or the folder cannot be written · 2 usage · 130
+interrupted: what was collected is kept.`,
+		Example: `  synod probe collect arc-easy --data ./data -n 500 -o runs/arc
+  synod probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return fail(exitUsage, errors.New("-o is missing: the folder that the answers are kept in"))
+			}
+			folder, err := a.collect(cmd, args[0], out, f)
+			if err != nil {
+				return err
+			}
+			return a.collected(cmd, folder, asJSON)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the `folder` that the answers are kept in")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+// collect opens the model and collects into a folder, new or begun.
+func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*probing.Folder, error) {
+	f.source.pulled = a.tasks().Dir
+	if err := f.source.some(cmd); err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	items, err := f.source.items(name)
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	if len(items) == 0 {
+		return nil, fail(exitUsage, fmt.Errorf("%s has no questions", name))
+	}
+	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}}, Seats: []council.SeatSpec{{Model: "m"}}}
+	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
+		if err := a.fetchModels(cmd, spec); err != nil {
+			return nil, err
+		}
+	}
+	member, err := a.openProber(f)
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	if c, can := member.(llm.Closer); can {
+		defer c.Close()
+	}
+	prober, can := llm.AsProber(member)
+	if !can {
+		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and shows no hidden states; only a model in the box does", member.Info().Name, member.Info().Kind))
+	}
+	asker := probing.Asker{Member: prober, Seed: f.source.seed}
+	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
+}
+
+// openProber opens the model in the box so that its hidden states can be had.
+func (a *app) openProber(f collectFlags) (llm.Model, error) {
+	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
+	layer, err := council.Set("--set", f.sets)
+	if err == nil {
+		err = yaml.Unmarshal(layer.Text, &given)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if given["path"] != nil { // a file of one's own is not the model by that name
+		delete(settings, "model")
+	}
+	maps.Copy(settings, given)
+	env := a.env()
+	env.Hidden = true
+	return council.OpenModel(settings, env)
+}
+
+// collectFrom begins a folder or goes on with it.
+func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker probing.Asker, f collectFlags) (*probing.Folder, error) {
+	subject, err := asker.Member.Subject(cmd.Context())
+	if err != nil {
+		return nil, a.cutOff(err, nil, len(items))
+	}
+	subject.Form = formOf(items)
+	want := probing.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
+	for _, p := range f.positions {
+		want.Positions = append(want.Positions, engine.Position(p))
+	}
+	for l := range subject.Layers {
+		if len(f.layers) == 0 {
+			want.Layers = append(want.Layers, l)
+		}
+	}
+	folder, err := probing.Open(dir)
+	switch {
+	case errors.Is(err, probing.ErrNoFolder):
+		if err := want.Check(); err != nil {
+			return nil, fail(exitUsage, err)
+		}
+		if folder, err = probing.Create(dir, want); err != nil {
+			return nil, fail(exitUsage, err)
+		}
+	case err != nil:
+		return nil, fail(exitError1, err)
+	default:
+		if err := folder.Head.Same(want); err != nil {
+			return nil, fail(exitUsage, err, "give another folder, or the settings that it was begun with")
+		}
+	}
+	show, at := a.steps(cmd, "questions")
+	asker.Progress = at
+	err = folder.Collect(cmd.Context(), items, asker)
+	show.done()
+	if err != nil {
+		return nil, a.cutOff(err, folder, len(items))
+	}
+	return folder, nil
+}
+
+func formOf(items []task.Item) string {
+	form := string(items[0].Question.Form)
+	for _, it := range items {
+		if string(it.Question.Form) != form {
+			return probe.Mixed
+		}
+	}
+	return form
+}
+
+// cutOff says what is kept of a collection that ended early.
+func (a *app) cutOff(err error, folder *probing.Folder, total int) error {
+	kept := "nothing has been collected"
+	if folder != nil {
+		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command goes on", len(folder.Lines), total, folder.Dir)
+	}
+	var f *llm.Failure
+	if errors.Is(err, context.Canceled) || errors.As(err, &f) && errors.Is(f.Err, context.Canceled) {
+		return fail(exitInterrupted, nil, "interrupted: "+kept)
+	}
+	return fail(exitError1, err, kept)
+}
+
+// collectedJSON is what "probe collect --json" prints.
+type collectedJSON struct {
+	Version  int           `json:"version"`
+	Folder   string        `json:"folder"`
+	Task     string        `json:"task"`
+	Subject  probe.Subject `json:"subject"`
+	Answers  int           `json:"answers"`
+	Right    int           `json:"right"`
+	Left     probing.Left  `json:"left_out"`
+	Unstated *int          `json:"unstated"` // readable answers whose stated confidence could not be read; null: not asked
+}
+
+// collected says what there is.
+func (a *app) collected(cmd *cobra.Command, folder *probing.Folder, asJSON bool) error {
+	data, left, err := folder.Data()
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	o := collectedJSON{Version: 1, Folder: folder.Dir, Task: folder.Head.Task, Subject: folder.Head.Subject, Answers: len(data.Samples), Left: left}
+	unread := 0
+	for _, s := range data.Samples {
+		if s.Right {
+			o.Right++
+		}
+		if s.Asked && s.Stated == nil {
+			unread++
+		}
+	}
+	if folder.Head.Stated {
+		o.Unstated = &unread
+	}
+	if asJSON {
+		return writeJSON(cmd.OutOrStdout(), o)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%d answers to %s in %s, %d right; left out: %d unreadable, %d without tokens\n", o.Answers, oneLine(o.Task), oneLine(o.Folder), o.Right, left.Unreadable, left.Empty)
+	if o.Unstated != nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "stated confidence: %d of %d could not be read\n", unread, o.Answers)
+	}
+	return nil
+}

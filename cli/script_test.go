@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/llm/models"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"synod": Main})
+}
+
+// TestScripts runs testdata/*.txt: what a user types, and what comes back. $STUB
+// is an OpenAI-compatible server on loopback whose model sN answers N; bad-NAME
+// misbehaves as llmtest names it. [box] holds where the model in the box has been
+// fetched.
+func TestScripts(t *testing.T) {
+	stub := llmtest.Start(t, stubborn, misbehaviours()...)
+	box := models.Store{Dir: models.DefaultDir()}
+	_, absent := box.Resolve(models.Default)
+	if absent != nil {
+		t.Log("NEEDS THE MODEL: the box is not tried; run: synod models pull")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("STUB", stub.URL)
+			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("SYNOD_MODELS", box.Dir)
+			e.Setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"), []byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
+		},
+		Condition:     func(cond string) (bool, error) { return cond == "box" && absent == nil, nil },
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak, "asked": asked(stub), "exits": exits},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// seven is a council of seven at the stub, split 5 to 2.
+const seven = `council: seven
+protocol: {name: sac, rounds: 6}
+graph: {family: complete}
+f: 3
+models:
+  right: {provider: openai, url: "$STUB", model: s42, timeout: 2m}
+  wrong: {provider: openai, url: "$STUB", model: s41, timeout: 2m}
+seats:
+  - {id: a, model: right, count: 5}
+  - {id: w, model: wrong, count: 2}
+`
+
+func misbehaviours() (opts []llmtest.Option) {
+	for _, name := range llmtest.Names() {
+		if b, err := llmtest.Named(name); err == nil {
+			opts = append(opts, llmtest.For("bad-"+name, b))
+		}
+	}
+	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
+		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")), llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
+}
+
+// stubborn answers and refines with the number in its model's name, scores that
+// 0.9 and others 0.2.
+func stubborn(c llmtest.Call) string {
+	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz-")
+	if strings.Contains(string(c.Body), synod.Criteria()[0]) {
+		return marked(c, mine)
+	}
+	switch { // a player of the game
+	case strings.Contains(string(c.Body), "internal_strategy"):
+		return `{"internal_strategy":"stay","value":` + mine + `,"public_reasoning":"it is as good as any"}`
+	case strings.Contains(string(c.Body), "decision"):
+		return `{"decision":"stop"}`
+	}
+	if !c.Scoring() {
+		return `{"reasoning":"","answer":"` + mine + `"}`
+	}
+	if strings.Contains(c.User[strings.LastIndex(c.User, "roposed answer:"):], mine) {
+		return `{"reasoning":"","score":0.9}`
+	}
+	return `{"reasoning":"","score":0.2}`
+}
+
+// newest VAR sets a variable to the path of the newest journal.
+func newest(ts *testscript.TestScript, neg bool, args []string) {
+	paths, _ := filepath.Glob(ts.MkAbs("home/state/journals/*.jsonl"))
+	if neg || len(args) != 1 || len(paths) == 0 {
+		ts.Fatalf("newest VAR: there is no journal")
+	}
+	slices.SortFunc(paths, func(a, b string) int { return modified(ts, a).Compare(modified(ts, b)) }) // names differ by seconds only
+	ts.Setenv(args[0], paths[len(paths)-1])
+}
+
+// asked MODEL N fails unless the stub has been asked N times for a model.
+func asked(stub *llmtest.Server) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) != 2 {
+			ts.Fatalf("usage: asked MODEL N")
+		}
+		if n := strconv.Itoa(stub.CountOf(args[0])); n != args[1] {
+			ts.Fatalf("%s has been asked %s times, not %s", args[0], n, args[1])
+		}
+	}
+}
+
+func modified(ts *testscript.TestScript, path string) time.Time {
+	info, err := os.Stat(path)
+	ts.Check(err)
+	return info.ModTime()
+}
+
+// noleak fails if the planted key stands in anything that was written or printed
+// (SC-31).
+func noLeak(ts *testscript.TestScript, _ bool, _ []string) {
+	key := []byte(ts.Getenv("OPENAI_API_KEY"))
+	for _, stream := range []string{"stdout", "stderr"} {
+		if strings.Contains(ts.ReadFile(stream), string(key)) {
+			ts.Fatalf("the key stands in %s", stream)
+		}
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs("home"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		b, err := io.ReadAll(io.LimitReader(f, 64<<20))
+		if bytes.Contains(b, key) {
+			ts.Fatalf("the key stands in %s", path)
+		}
+		return err
+	}))
+}
