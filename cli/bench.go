@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
 
@@ -209,4 +212,171 @@ func occupied(err error, dir string) error {
 		return fail(exitUsage, err, "go on with it:\n  synod bench resume "+dir)
 	}
 	return fail(exitUsage, err, "give another folder with -o")
+}
+
+func benchResume(a *app) *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "resume DIR",
+		Short: "Go on with a run",
+		Long: `Goes on with a run: questions that are finished stay, one that was cut off goes
+on with the replies it had, and one that failed is tried again. The council is the
+run's own. With -c, --set or --model it is compared with the one they make, and the
+run does not go on if they differ.`,
+		Example: "  synod bench resume runs/first --parallel 8",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.atOnce(); err != nil {
+				return fail(exitUsage, err)
+			}
+			if grid, err := lab.OpenGrid(args[0]); err == nil {
+				return a.benchWork(cmd, grid, f.parallel)
+			} else if !errors.Is(err, lab.ErrNoRun) {
+				return fail(exitError1, err)
+			}
+			run, err := lab.Open(args[0])
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			if err := a.sameCouncil(cmd, run, &f.source); err != nil {
+				return err
+			}
+			return a.benchWork(cmd, run, f.parallel)
+		},
+	}
+	f.source.add(cmd)
+	cmd.Flags().IntVar(&f.parallel, "parallel", 1, "questions at once; members keep to their own concurrency limits")
+	return cmd
+}
+
+// sameCouncil refuses a council given on the command line that is not the run's.
+func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) error {
+	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
+		return nil
+	}
+	spec, err := source.load(a)
+	if err != nil {
+		return configError(err)
+	}
+	changes, err := run.ChangedCouncil(spec, a.env())
+	if err != nil {
+		return configError(err)
+	}
+	if len(changes) > 0 {
+		return fail(exitUsage, &lab.ChangedError{Changes: changes}, "make a new run for it with: synod bench run … -o FOLDER")
+	}
+	return nil
+}
+
+// bench is what can be worked on: a run, or a grid of runs.
+type bench interface {
+	Dir() string
+	Work(context.Context, lab.Options) (lab.Progress, error)
+	Estimate(context.Context) (*lab.Estimate, error)
+}
+
+// benchWork works on a run and says what came of it.
+func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
+	show := a.benchProgress(cmd)
+	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release, Progress: show.at})
+	show.done()
+	resume := "synod bench resume " + run.Dir()
+	var changed *lab.ChangedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply is kept. Go on with:\n  %s", done.Finished, done.Total, resume))
+	case errors.As(err, &changed):
+		return fail(exitUsage, err, "make a new run for it with: synod bench run … -o FOLDER")
+	case err != nil && done.Total == 0: // it was not begun
+		return fail(exitError1, err)
+	case err != nil:
+		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When that is mended, go on with:\n  %s", done.Finished, done.Total, resume))
+	}
+	if !a.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n", done.Finished, done.Total, done.Calls, run.Dir())
+	}
+	if done.Failed > 0 {
+		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total), "why: synod bench report "+run.Dir()+"; try them again with:\n  "+resume)
+	}
+	return nil
+}
+
+// presetRun makes the grid of a preset and works on it.
+func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error {
+	for _, name := range []string{"council", "set", "model", "form", "level"} {
+		if cmd.Flags().Changed(name) {
+			return fail(exitUsage, fmt.Errorf("--%s is for a task; a preset has councils of its own and takes --members", name))
+		}
+	}
+	grid, err := p.Draft(preset.Options{
+		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell, Rounds: f.rounds, Program: "synod " + release, Env: a.env(),
+	})
+	if err != nil {
+		return configError(err)
+	}
+	if f.dryRun {
+		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON)
+	}
+	if err := a.fetchGrid(cmd, grid); err != nil {
+		return err
+	}
+	if err := grid.Create(f.out); err != nil {
+		return occupied(err, f.out)
+	}
+	if !a.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
+	}
+	if len(grid.Cells) == 0 {
+		if !a.quiet {
+			fmt.Fprintf(cmd.ErrOrStderr(), "computed; no member was asked · see: synod bench report %s\n", grid.Dir())
+		}
+		return nil
+	}
+	return a.benchWork(cmd, grid, f.parallel)
+}
+
+// fetchGrid fetches the models that the cells' embedded seats need.
+func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
+	for _, run := range grid.Runs {
+		spec, err := run.Spec()
+		if err != nil {
+			return fail(exitError1, err)
+		}
+		if err := a.fetchModels(cmd, spec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cellQuestions is how many questions of a cell a grid's page shows unless more are
+// wanted.
+const cellQuestions = 3
+
+// grid prints a grid in a format, and saves its plots where that is wanted.
+func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
+	g, err := grid.Report()
+	if err != nil {
+		return unreportable(err, grid.Dir())
+	}
+	if f.plots != "" {
+		if err := report.Save(f.plots, g.Plots()); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	if !cmd.Flags().Changed("questions") {
+		limit = cellQuestions
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format != "html" {
+			return g.Write(w, f.format, f.versus != "")
+		}
+		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // runs come first among the cells
+			if cell >= len(grid.Runs) {
+				return report.Detail{}
+			}
+			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all", grid.Cells[cell].Name)
+			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+		})
+	})
 }

@@ -16,7 +16,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime/debug"
 	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/llm"
 )
 
 // Main runs the command line of this process and exits with its code. The first
@@ -92,4 +98,136 @@ func fail(code int, err error, hint ...string) error {
 		e.hint = hint[0]
 	}
 	return e
+}
+
+// app is what the verbs share.
+type app struct {
+	home    string
+	quiet   bool
+	verbose bool
+	dirs    dirs
+	prices  llm.Prices // what models cost; nil: as published
+}
+
+func newRoot() *cobra.Command {
+	a := &app{}
+	var prices string
+	root := &cobra.Command{
+		Use:   "synod",
+		Short: "Byzantine-robust agreement for language models",
+		Long: `Synod puts a question to a council of language models, some of which may be
+wrong, broken or hostile, and says what is guaranteed about the answer.`,
+		Example: `  synod ask "What is the capital of France?"        # the model in the box
+  synod ask --model ollama:llama3.2 "What is 17 + 25?"
+  synod ask -c council.yaml --json "Is 91 prime?"
+  synod list protocols`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
+			if a.dirs, err = findDirs(a.home); err != nil {
+				return err
+			}
+			return a.readPrices(prices)
+		},
+	}
+	root.SetVersionTemplate("synod {{.Version}}\n")
+	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "keep everything (config, models, cache, journals) in this `folder`")
+	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"), "take what models cost from this `file` before the published prices")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing but the answer and errors")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say more")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
+	})
+	root.AddCommand(
+		askCommand(a), replayCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
+		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
+	)
+	return root
+}
+
+// readPrices reads a price file: the one that is named, else prices.yaml in the
+// folder of the configuration, if there is one.
+func (a *app) readPrices(file string) (err error) {
+	own := file == ""
+	if own {
+		file = filepath.Join(a.dirs.config, "prices.yaml")
+	}
+	a.prices, err = llm.ReadPrices(file)
+	switch {
+	case own && errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fail(exitUsage, err, "a price file has lines such as:\n  prices:\n  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
+	}
+	return nil
+}
+
+// version is the release and the commit it was built from.
+func version() string {
+	v := release
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	commit, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			commit = s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	if commit == "" {
+		commit = "unknown commit"
+	}
+	return v + " (" + commit + dirty + ")"
+}
+
+const release = "0.1.0"
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes mean",
+		Long: `Exit codes:
+  0    ok
+  1    error
+  2    usage or configuration
+  3    no consensus: enough members, but no answer passes the rule
+  4    degraded: fewer live members than the rule needs
+  5    a limit on calls, tokens or money was reached
+  6    the deadline passed
+  7    verification failed, such as a replay that differs
+  100  a gate or assertion failed
+  130  interrupted; the state is saved and the command that goes on is printed`,
+	}
+}
+
+// dirs are the folders that Synod keeps things in: XDG's, or all under --home.
+type dirs struct{ config, data, cache, state string }
+
+func findDirs(home string) (dirs, error) {
+	if home != "" {
+		return dirs{home + "/config", home + "/data", home + "/cache", home + "/state"}, nil
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		user = ""
+	}
+	at := func(env, under string) string {
+		if d := os.Getenv(env); d != "" {
+			return d + "/synod"
+		}
+		if user == "" {
+			return ""
+		}
+		return user + under + "/synod"
+	}
+	d := dirs{at("XDG_CONFIG_HOME", "/.config"), at("XDG_DATA_HOME", "/.local/share"), at("XDG_CACHE_HOME", "/.cache"), at("XDG_STATE_HOME", "/.local/state")}
+	if d.config == "" || d.data == "" || d.cache == "" || d.state == "" {
+		return d, fail(exitUsage, errors.New("there is no home folder to keep things in"), "set HOME, or give one with --home FOLDER")
+	}
+	return d, nil
 }

@@ -2,8 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -11,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/llm"
 )
 
 func configCommand(a *app) *cobra.Command {
@@ -109,3 +115,146 @@ func configSchemaCommand() *cobra.Command {
 		},
 	}
 }
+
+// specFlags are the flags that say who sits in the council.
+type specFlags struct {
+	file   string
+	sets   []string
+	models []string
+}
+
+func (f *specFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.file, "council", "c", os.Getenv("SYNOD_COUNCIL"), "council `file`; replaces ./synod.yaml and the user's config")
+	cmd.Flags().StringArrayVar(&f.sets, "set", nil, "override a key of the council, such as protocol.rounds=3 (repeatable)")
+	cmd.Flags().StringArrayVar(&f.models, "model", nil, "seat `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT instead of the council's members (repeatable)")
+}
+
+// load puts the council together: flags over the council file, or, without one,
+// over ./synod.yaml, the user's config and the council in the box.
+func (f *specFlags) load(a *app) (council.Spec, error) {
+	spec, _, err := f.merge(a)
+	return spec, err
+}
+
+func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
+	layers, err := f.files(a)
+	if err != nil {
+		return council.Spec{}, nil, err
+	}
+	if len(f.models) > 0 {
+		l, err := modelLayer(f.models)
+		if err != nil {
+			return council.Spec{}, nil, fail(exitUsage, err)
+		}
+		layers = append(layers, l)
+	}
+	if len(f.sets) > 0 {
+		l, err := council.Set("--set", f.sets)
+		if err != nil {
+			return council.Spec{}, nil, fail(exitUsage, err)
+		}
+		layers = append(layers, l)
+	}
+	return council.Merge(layers...)
+}
+
+// raise lays new limits over a council that has all else from elsewhere: the
+// journal of a run that goes on, or the flags of a game.
+func (f *specFlags) raise(spec council.Spec, elsewhere string) (council.Spec, error) {
+	for _, s := range f.sets {
+		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
+			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, elsewhere)
+		}
+	}
+	set, err := council.Set("--set", f.sets)
+	if err != nil {
+		return spec, err
+	}
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		return spec, err
+	}
+	spec, _, err = council.Merge(council.Layer{Name: "the journal's council", Text: text}, set)
+	return spec, err
+}
+
+func (f *specFlags) files(a *app) ([]council.Layer, error) {
+	if f.file != "" {
+		if _, err := council.Load(f.file); err != nil { // for its line numbers
+			return nil, err
+		}
+		l, err := council.File(f.file)
+		return []council.Layer{l}, err
+	}
+	var layers []council.Layer
+	if len(f.models) == 0 { // the box's protocol is set for members that can weigh text
+		layers = append(layers, council.Layer{Name: "the council in the box", Text: []byte(boxCouncil)})
+	}
+	for _, path := range []string{filepath.Join(a.dirs.config, "config.yaml"), "synod.yaml"} {
+		l, err := council.File(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		layers = append(layers, l)
+	}
+	return layers, nil
+}
+
+// modelLayer seats the models named on the command line: those with a count get
+// it, the others share seven seats. F is the most that the graph is good for.
+func modelLayer(names []string) (council.Layer, error) {
+	models, seats := map[string]any{}, []any{}
+	counts, open := make([]int, len(names)), 0
+	for i, name := range names {
+		provider, model, ok := strings.Cut(name, ":")
+		if !ok || provider == "" || model == "" {
+			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 (providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
+		}
+		if at := strings.LastIndexByte(model, '@'); at >= 0 {
+			n, err := strconv.Atoi(model[at+1:])
+			if err != nil || n < 1 || n > 1000 {
+				return council.Layer{}, fmt.Errorf("--model is %q; the count after @ must be between 1 and 1000", name)
+			}
+			counts[i], model = n, model[:at]
+		} else {
+			open++
+		}
+		models[fmt.Sprintf("m%d", i+1)] = map[string]any{"provider": provider, "model": model}
+	}
+	share, total := 7, 0
+	for i := range counts {
+		if counts[i] == 0 {
+			counts[i] = (share + open - 1) / open
+			share, open = share-counts[i], open-1
+			counts[i] = max(counts[i], 1)
+		}
+		total += counts[i]
+		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
+		seats = append(seats, map[string]any{"id": id, "model": fmt.Sprintf("m%d", i+1), "count": counts[i]})
+	}
+	text, err := yaml.Marshal(map[string]any{
+		"council": "models from the command line", "models": models, "seats": seats,
+		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
+	})
+	return council.Layer{Name: "--model", Text: text}, err
+}
+
+// boxCouncil seats seven members of the model in the box, which differ in seed
+// and temperature. A complete graph of seven is 4-robust, so F=3.
+const boxCouncil = `council: box
+protocol: {name: sac, rounds: 3, score: likelihood}
+graph: {family: complete}
+f: 3
+rule: {name: majority}
+models:
+  cool: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.2}
+  warm: {provider: embedded, model: smollm2-135m-instruct, temperature: 0.6}
+  hot:  {provider: embedded, model: smollm2-135m-instruct, temperature: 0.9}
+seats:
+  - {id: a, model: cool, count: 2}
+  - {id: b, model: warm, count: 3}
+  - {id: c, model: hot, count: 2}
+`

@@ -202,3 +202,116 @@ func (b *board) honest() []bool {
 	}
 	return honest
 }
+
+// end says how the game ended, or that it did not.
+func (b *board) end(o *council.Outcome) {
+	switch gone := unreached(o); {
+	case cutOff(o):
+		fmt.Fprintln(b.out, "cut off: it was not played to its end, so it has no outcome")
+	case gone != nil:
+		fmt.Fprintf(b.out, "no outcome: the model of player %s was never reached\n", gone.ID)
+	default:
+		fmt.Fprintln(b.out, ending(b.game.Judge(b.notes, b.honest())))
+	}
+	if lost := lost(o); lost != "" && !b.quiet {
+		fmt.Fprintf(b.out, "calls that failed: %s; a player whose %d tries all do abstains\n", lost, b.game.Attempts)
+	}
+	if !b.quiet {
+		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)
+	}
+}
+
+// ending is how a game ended, in words.
+func ending(r game.Result) string {
+	words := map[game.Outcome]string{
+		game.Valid:     "valid: all honest players hold one number that one of them was given",
+		game.Invalid:   "invalid: all honest players hold one number that none of them was given",
+		game.Premature: "premature: it ended while honest players hold different numbers",
+		game.NoStop:    "none: nobody ended it in time",
+	}
+	when := ""
+	switch {
+	case r.Code:
+		when = " (code ended it after the last round)"
+	case r.Stop > 0:
+		when = fmt.Sprintf(" (after %s)", rounds(r.Stop))
+	}
+	return words[r.Outcome] + when
+}
+
+// lost is how many calls of each player failed, "" if none did.
+func lost(o *council.Outcome) string {
+	var all []string
+	for _, m := range o.Members {
+		n := 0
+		for _, s := range synod.Statuses() {
+			if s != synod.OK && s != synod.Dropped {
+				n += m.Calls[s]
+			}
+		}
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s %d", m.ID, n))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// gameRecord is what "synod game --json" prints.
+type gameRecord struct {
+	Version   int           `json:"version"`
+	Outcome   *game.Outcome `json:"outcome"`    // null: it was cut off, or a player's model was never reached
+	StopRound *int          `json:"stop_round"` // null: nobody ended it
+	Stopped   string        `json:"stopped"`    // rounds, or what cut it off
+	Finalised bool          `json:"finalised"`  // code ended it
+	Rule      game.Rule     `json:"rule"`
+	Variant   string        `json:"variant"`
+	Players   []gamePlayer  `json:"players"`
+	Rounds    []gameRound   `json:"rounds"`
+	Seed      uint64        `json:"seed"`
+}
+
+type gamePlayer struct {
+	ID        string   `json:"id"`
+	Byzantine bool     `json:"byzantine"`
+	Strategy  string   `json:"strategy,omitempty"`
+	Initial   *int     `json:"initial"` // null for a Byzantine player
+	Kind      llm.Kind `json:"kind"`
+}
+
+// gameRound is what players hold after a round, and how they voted in it.
+type gameRound struct {
+	T      int                   `json:"t"`
+	Values map[string]*int       `json:"values"`
+	Votes  map[string]synod.Vote `json:"votes"`
+}
+
+func (b *board) record(o *council.Outcome) gameRecord {
+	r := gameRecord{Version: 1, Stopped: o.Stopped, Rule: b.game.Rule, Variant: b.game.Variant, Seed: o.Seed}
+	if !cutOff(o) && unreached(o) == nil {
+		judged := b.game.Judge(b.notes, b.honest())
+		r.Outcome, r.Finalised = &judged.Outcome, judged.Code
+		if judged.Stop > 0 {
+			r.StopRound = &judged.Stop
+		}
+	}
+	last := 0
+	for i, s := range b.seats {
+		r.Players = append(r.Players, gamePlayer{ID: s.ID, Byzantine: s.Adversary != "", Strategy: s.Adversary, Initial: b.value(i, 0), Kind: s.Kind})
+		for _, o := range b.notes[i] {
+			last = max(last, o.Round)
+		}
+	}
+	for t := 1; t <= last; t++ {
+		round := gameRound{T: t, Values: map[string]*int{}, Votes: map[string]synod.Vote{}}
+		for i, s := range b.seats {
+			round.Values[s.ID] = b.value(i, t)
+			vote := synod.Abstain
+			if o := b.at(i, t); o != nil && o.Vote != "" {
+				vote = o.Vote
+			}
+			round.Votes[s.ID] = vote
+		}
+		r.Rounds = append(r.Rounds, round)
+	}
+	return r
+}

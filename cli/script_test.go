@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -145,4 +148,66 @@ func noLeak(ts *testscript.TestScript, _ bool, _ []string) {
 		}
 		return err
 	}))
+}
+
+// exits CODE COMMAND… fails unless the command ends with that code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	code := 0
+	var failed *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &failed) {
+		code = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("it ended with %d, not %s", code, args[0])
+	}
+}
+
+// marked is the stub's marks of what it is shown: 18 by every criterion for the
+// number in the model's name, 4 for others; spoilt as the name begins.
+func marked(c llmtest.Call, mine string) string {
+	how, _, _ := strings.Cut(c.Model, "-")
+	if how == "prose" {
+		return "I would give it 18 of 20."
+	}
+	if _, all, is := strings.Cut(c.User, "\nProposed answers:"); is {
+		reply := `{"reasoning": ""`
+		for i := 1; strings.Contains(all, fmt.Sprintf("answer_%d:", i)); i++ {
+			_, line, _ := strings.Cut(all, fmt.Sprintf("answer_%d:", i))
+			line, _, _ = strings.Cut(line, "\n")
+			reply += fmt.Sprintf(`, "answer_%d": {%s}`, i, marksOf(line, mine, how))
+		}
+		return reply + "}"
+	}
+	return `{"reasoning": "", ` + marksOf(c.User[strings.LastIndex(c.User, "roposed answer:"):], mine, how) + "}"
+}
+
+func marksOf(shown, mine, how string) string {
+	mark := "4"
+	if strings.Contains(shown, mine) {
+		mark = "18"
+	}
+	var pairs []string
+	for _, name := range synod.Criteria() {
+		pairs = append(pairs, fmt.Sprintf("%q: %s", name, mark))
+	}
+	switch how {
+	case "above":
+		pairs[1] = `"factual_fabrication": 20.5`
+	case "below":
+		pairs[0] = `"factual_contradiction": -1`
+	case "missing":
+		pairs = pairs[:4]
+	case "extra":
+		pairs = append(pairs, `"style": 7`)
+	case "twice":
+		pairs = append(pairs, pairs[0])
+	case "nan":
+		pairs[2] = `"instruction_inconsistency": NaN`
+	}
+	return strings.Join(pairs, ", ")
 }

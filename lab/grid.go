@@ -7,7 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
 )
 
 // Grid is a folder of runs that are reported together:
@@ -218,4 +223,181 @@ func (p Progress) and(cell Progress) Progress {
 	p.Now += cell.Now
 	p.Calls += cell.Calls
 	return p
+}
+
+// GridVersion is the version of a grid's folder. OpenGrid refuses a later one.
+const GridVersion = 1
+
+// Cell is one cell of a grid: a run, what is varied in it, and what a paper says
+// of it.
+type Cell struct {
+	Name    string                   `json:"cell"` // also its folder
+	Params  map[string]any           `json:"params"`
+	Paper   map[string]report.Figure `json:"paper"`             // by metric; empty: the paper has no such cell
+	Assumed []string                 `json:"assumed,omitempty"` // metrics that the members were made to have
+}
+
+// Blank is a cell of the paper's that nothing here can fill: no run, no figure.
+type Blank struct {
+	Cell
+	Why string `json:"why"` // with what would fill it
+}
+
+// GridManifest says what a grid is, in grid.json.
+type GridManifest struct {
+	Version int    `json:"version"`
+	Program string `json:"program"`
+	Preset  string `json:"preset"`
+	Source  string `json:"source"`  // the paper and the table
+	Members string `json:"members"` // as they were chosen: simulated, embedded, recorded, or a file's name
+	Note    string `json:"note"`    // what a reader must know of the members and the questions
+	Cells   []Cell `json:"cells"`
+
+	Blank    []Blank    `json:"blank,omitempty"`    // cells without a run
+	Computed []Computed `json:"computed,omitempty"` // cells with figures and without a run
+	Readings []Reading  `json:"readings,omitempty"` // cells with figures of other cells' runs
+}
+
+// Report derives everything from what is on file, cell by cell.
+func (g *Grid) Report() (*report.Grid, error) {
+	out := &report.Grid{
+		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
+		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note,
+	}
+	if len(g.Runs) > 0 {
+		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
+	}
+	var tasks []string
+	for i, run := range g.Runs {
+		r, err := run.Report()
+		if err != nil {
+			return nil, err
+		}
+		out.Add(report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed))
+		tasks = append(tasks, run.Task)
+	}
+	read, err := g.read(out.Cells)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range read {
+		out.Add(c)
+	}
+	for _, b := range g.Blank {
+		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
+	}
+	for _, c := range g.Computed {
+		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How))
+	}
+	slices.Sort(tasks)
+	if tasks = slices.Compact(tasks); len(tasks) == 1 {
+		out.Task = tasks[0]
+	}
+	return out, nil
+}
+
+// Estimate adds up what the cells cost.
+func (g *Grid) Estimate(ctx context.Context) (*Estimate, error) {
+	sum := &Estimate{}
+	for i, run := range g.Runs {
+		e, err := run.Estimate(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
+		}
+		sum.add(e)
+	}
+	return sum, nil
+}
+
+func (e *Estimate) add(f *Estimate) {
+	e.Questions += f.Questions
+	for _, a := range [][2]*Amount{{&e.Low, &f.Low}, {&e.Expected, &f.Expected}, {&e.Worst, &f.Worst}} {
+		a[0].Calls += a[1].Calls
+		a[0].Prompt += a[1].Prompt
+		a[0].Completion += a[1].Completion
+		a[0].Money = a[0].Money.Plus(a[1].Money)
+		a[0].Cost = a[0].Money.Cost()
+	}
+}
+
+// Computed is a cell without a run: its figures are a function of its parameters,
+// worked out once, when the grid's folder is made, and kept in grid.json. A grid
+// that is resumed or moved has them already.
+type Computed struct {
+	Cell
+	How     string          `json:"how"` // what was computed, and of what
+	Figures *report.Figures `json:"figures"`
+
+	// Of works the figures out. It is a pure function, its chance seeded. Whatever it
+	// depends on is said in Params and How, by which Changes tells two grids apart.
+	Of func() (*report.Figures, error) `json:"-"`
+}
+
+// compute works out the figures of all computed cells.
+func (g *Grid) compute() (err error) {
+	for i := range g.Computed {
+		c := &g.Computed[i]
+		if c.Figures, err = c.Of(); err != nil {
+			return fmt.Errorf("cell %s: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// changedComputed says whether another grid computes other cells.
+func (g *Grid) changedComputed(other *Grid) []string {
+	if len(g.Computed) != len(other.Computed) {
+		return []string{fmt.Sprintf("computed cells: %d there, %d now", len(g.Computed), len(other.Computed))}
+	}
+	for i, c := range g.Computed {
+		if d := other.Computed[i]; c.Name != d.Name || c.How != d.How || !same(c.Params, d.Params) {
+			return []string{fmt.Sprintf("computed cells: %s of %s there, %s of %s now", c.Name, c.How, d.Name, d.How)}
+		}
+	}
+	return nil
+}
+
+// same compares parameters as they stand on file.
+func same(a, b map[string]any) bool {
+	return reflect.DeepEqual(onFile(a), onFile(b))
+}
+
+func onFile(params map[string]any) (out map[string]any) {
+	b, err := json.Marshal(params)
+	if err != nil || json.Unmarshal(b, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// Reading is a cell without a run of its own: its figures are others of another
+// cell's, read anew whenever the grid is reported. So one run shows what would have
+// come of it under another rule.
+type Reading struct {
+	Cell
+	How   string            `json:"how"` // what is read of what
+	Of    string            `json:"of"`  // the cell with the run
+	Rates map[string]string `json:"rates"`
+}
+
+// read makes the cells that are read of these.
+func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
+	byName := map[string]report.Cell{}
+	for _, c := range cells {
+		byName[c.Cell] = c
+	}
+	for _, r := range g.Readings {
+		from, ok := byName[r.Of]
+		if !ok {
+			return nil, fmt.Errorf("lab: cell %s is read of %s, which is no cell", r.Name, r.Of)
+		}
+		f := &report.Figures{Rates: map[string]*metrics.Rate{}}
+		for name, of := range r.Rates {
+			f.Rates[name] = from.Metrics[of]
+		}
+		c := report.NewComputed(r.Name, r.Params, f, from.Finished, r.Paper, r.How)
+		c.MembersKind, c.Task = from.MembersKind, from.Task
+		out = append(out, c)
+	}
+	return out, nil
 }

@@ -1,10 +1,15 @@
 package lab
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/report/inspect"
+	"synod.dev/synod/sim"
 	"synod.dev/synod/task"
 )
 
@@ -84,4 +89,169 @@ func about(it task.Record) map[string]any {
 		m["labels"] = labels
 	}
 	return m
+}
+
+// telling turns one finished question's journal into a sample.
+type telling struct {
+	x      *export
+	sample *inspect.Sample
+	run    *journal.Run
+	res    *result
+	spelt  map[synod.Answer]string
+}
+
+// spellings is how each answer is shown: as it was first spelled.
+func spellings(run *journal.Run) map[synod.Answer]string {
+	spelt := map[synod.Answer]string{}
+	for _, n := range run.Opinions() {
+		if _, has := spelt[n.Answer]; !has && n.Surface != "" {
+			spelt[n.Answer] = n.Surface
+		}
+	}
+	return spelt
+}
+
+func (t *telling) show(a synod.Answer) string {
+	if s, ok := t.spelt[a]; ok {
+		return s
+	}
+	return string(a)
+}
+
+// rounds tells every note as a message of its member and as a line of the store.
+// The message has the member's own words, where it was asked in that round and
+// they are known, and else the answer that it held.
+func (t *telling) rounds() {
+	words := map[[2]int]string{}
+	for _, a := range t.run.Asked() {
+		if r := t.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" && (a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
+			words[[2]int{int(a.Node), a.Round}] = r.Text
+		}
+	}
+	var rounds []map[string]any
+	for _, n := range t.inOrder() {
+		seat := t.x.Seats[n.Node]
+		said := map[string]any{"seat": seat.ID, "round": n.Round, "answer": nullable(n.Answer), "source": n.Source}
+		if v := t.res.Verdicts[n.Answer]; v != "" {
+			said["verdict"] = v
+		}
+		if seat.Adversary != "" {
+			said["adversary"] = seat.Adversary
+		}
+		if seat.Role != "" {
+			said["role"] = seat.Role
+		}
+		if n.Confidence != nil {
+			said["confidence"] = *n.Confidence
+		}
+		said["kind"] = seat.Kind
+		content, ok := words[[2]int{int(n.Node), n.Round}]
+		if !ok {
+			content = t.show(n.Answer)
+		}
+		t.sample.Messages = append(t.sample.Messages, inspect.Message{
+			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspect.Assistant, Source: inspect.Generate, Content: content, Model: t.x.models[n.Node], Metadata: said,
+		})
+		rounds = append(rounds, t.judged(n, maps.Clone(said)))
+	}
+	t.sample.Store["rounds"] = rounds
+}
+
+// inOrder lists the notes by round, and in a round by seat.
+func (t *telling) inOrder() []journal.Noted {
+	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return int(n.Node) < 0 || int(n.Node) >= len(t.x.Seats) })
+	slices.SortStableFunc(all, func(a, b journal.Noted) int {
+		if a.Round != b.Round {
+			return a.Round - b.Round
+		}
+		return int(a.Node) - int(b.Node)
+	})
+	return all
+}
+
+// judged adds to a note what the member thought of the others.
+func (t *telling) judged(n journal.Noted, said map[string]any) map[string]any {
+	scores := map[string]synod.Score{}
+	for _, s := range n.Scores {
+		scores[t.seat(s.Of)] = s.Score
+	}
+	said["scores"] = scores
+	for what, nodes := range map[string][]synod.NodeID{"retained": n.Retained, "dropped": n.Dropped, "silent": n.Silent, "from": n.From} {
+		names := []string{}
+		for _, id := range nodes {
+			names = append(names, t.seat(id))
+		}
+		said[what] = names
+	}
+	said["failed_calls"], said["unreadable_calls"], said["reused"] = n.Failed, n.Garbled, n.Reused
+	return said
+}
+
+func (t *telling) seat(id synod.NodeID) string {
+	if int(id) < 0 || int(id) >= len(t.x.Seats) {
+		return fmt.Sprintf("#%d", id)
+	}
+	return t.x.Seats[id].ID
+}
+
+func nullable(a synod.Answer) any {
+	if a == synod.None {
+		return nil
+	}
+	return a
+}
+
+// decided tells what the council decided, and how that was graded. What is not
+// decided, or cannot be read, is neither right nor wrong and has no score.
+func (t *telling) decided() {
+	v := t.x.decide(&t.run.Head, t.res.Rounds, t.run.Opinions())
+	status, reason := v.Status, v.Reason
+	if t.run.End.Stopped == sim.Stalled {
+		status, reason = "undecided", "the run stalled before every member had finished"
+	}
+	m := t.sample.Metadata
+	m["status"], m["reason"], m["stopped"], m["digest"], m["calls"] = status, reason, t.run.End.Stopped, t.res.digest, t.res.calls
+	if !t.res.Agreed {
+		return
+	}
+	shown, verdict := t.show(t.res.Decision), t.res.Verdicts[t.res.Decision]
+	m["verdict"] = verdict
+	t.sample.Output.Completion = shown
+	t.sample.Output.Choices = []inspect.Choice{{
+		Message:    inspect.Message{ID: "decision", Role: inspect.Assistant, Source: inspect.Generate, Content: shown, Model: t.x.model},
+		StopReason: "stop",
+	}}
+	score := inspect.Score{
+		Value: inspect.Incorrect, Answer: string(t.res.Decision),
+		Explanation: fmt.Sprintf("%s: %s is %s, the key is %s", reason, shown, verdict, t.sample.Target),
+		Metadata:    map[string]any{"votes": v.Votes},
+	}
+	switch verdict {
+	case task.Right:
+		score.Value = inspect.Correct
+	case task.Wrong:
+	default:
+		return
+	}
+	t.sample.Scores[decision] = score
+}
+
+// usage adds up tokens by model, of those that say how many they took.
+func (t *telling) usage() {
+	whole := inspect.Usage{}
+	for key, r := range t.run.Replies { // sums: order cannot show
+		if r.Usage == (synod.Usage{}) || int(key.Node) < 0 || int(key.Node) >= len(t.x.models) {
+			continue
+		}
+		u := t.sample.ModelUsage[t.x.models[key.Node]]
+		for _, sum := range []*inspect.Usage{&u, &whole} {
+			sum.Input += r.Usage.Prompt
+			sum.Output += r.Usage.Completion
+			sum.Total += r.Usage.Prompt + r.Usage.Completion
+		}
+		t.sample.ModelUsage[t.x.models[key.Node]] = u
+	}
+	if whole.Total > 0 {
+		t.sample.Output.Usage = &whole
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,4 +161,14 @@ func fileName(id string) string {
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	return fmt.Sprintf("%.60s.%016x", strings.ReplaceAll(safe, ".", "_"), h.Sum64())
+}
+
+// Lock keeps a second process out of a folder until it is closed or this process
+// ends, where the system can do that.
+func Lock(dir string) (io.Closer, error) {
+	f, err := lock(dir)
+	if f == nil || err != nil {
+		return io.NopCloser(nil), err
+	}
+	return f, nil
 }

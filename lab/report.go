@@ -1,12 +1,16 @@
 package lab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"slices"
 	"strconv"
 
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/task"
@@ -108,4 +112,168 @@ func (r *Run) kinds() []string {
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)
+}
+
+// calibrators add up what members said of their first answers: all of them, and
+// those of each model.
+type calibrators struct {
+	run    *Run
+	all    metrics.Calibrator
+	models []string
+	by     []metrics.Calibrator
+}
+
+func (r *Run) calibrators() *calibrators {
+	c := &calibrators{run: r}
+	for _, s := range r.Seats {
+		c.models = append(c.models, s.Model)
+	}
+	slices.Sort(c.models)
+	c.models = slices.Compact(c.models)
+	c.by = make([]metrics.Calibrator, len(c.models))
+	return c
+}
+
+func (c *calibrators) add(of metrics.Case, seats []metrics.Seat) {
+	c.all.Add(of.Forecasts(seats, func(int) bool { return true }))
+	for i, model := range c.models {
+		c.by[i].Add(of.Forecasts(seats, func(seat int) bool { return c.run.Seats[seat].Model == model }))
+	}
+}
+
+// report is nil where no member said how sure it is.
+func (c *calibrators) report() *report.Calibration {
+	all := c.all.Calibration()
+	if all == nil {
+		return nil
+	}
+	out := &report.Calibration{Calibration: *all}
+	for i, model := range c.models {
+		if of := c.by[i].Calibration(); of != nil {
+			out.Models = append(out.Models, report.ModelCalibration{Model: model, Calibration: *of})
+		}
+	}
+	return out
+}
+
+// drops counts by pair of seats whose answers were dropped and whose retained.
+type drops struct{ dropped, retained [][]int }
+
+func newDrops(seats int) *drops {
+	square := func() [][]int {
+		rows := make([][]int, seats)
+		for i := range rows {
+			rows[i] = make([]int, seats)
+		}
+		return rows
+	}
+	return &drops{square(), square()}
+}
+
+func (d *drops) add(noted []journal.Noted) {
+	for _, n := range noted {
+		add := func(to [][]int, of []synod.NodeID) {
+			for _, j := range of {
+				if in(n.Node, len(to)) && in(j, len(to)) && j != n.Node {
+					to[n.Node][j]++
+				}
+			}
+		}
+		add(d.dropped, n.Dropped)
+		add(d.retained, n.Retained)
+	}
+}
+
+func in(id synod.NodeID, seats int) bool { return id >= 0 && int(id) < seats }
+
+// list is every pair that met, in order.
+func (d *drops) list(seats []report.Seat) []report.Drop {
+	list := []report.Drop{}
+	for i, by := range seats {
+		for j, of := range seats {
+			k := d.dropped[i][j]
+			if share := metrics.Wilson(k, k+d.retained[i][j]); share != nil {
+				list = append(list, report.Drop{By: by.ID, Of: of.ID, Dropped: k, Share: share})
+			}
+		}
+	}
+	return list
+}
+
+// ranked grades the answers that a panel has ranked, the best first, as the first
+// honest seat has them on record: all honest ones have the same. Equal scores rank
+// by the answers themselves. nil where nobody keeps such a record.
+func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
+	for _, n := range noted {
+		if n.Panel == nil || !in(n.Node, len(r.Seats)) || r.Seats[n.Node].Adversary != "" {
+			continue
+		}
+		scored := slices.DeleteFunc(slices.Clone(n.Panel.Answers), func(a synod.PanelAnswer) bool { return a.Total == nil })
+		slices.SortStableFunc(scored, func(a, b synod.PanelAnswer) int {
+			return cmp.Or(cmp.Compare(*b.Total, *a.Total), cmp.Compare(a.Answer, b.Answer))
+		})
+		for _, a := range scored {
+			verdicts = append(verdicts, item.Grade(a.Answer).Verdict)
+		}
+		return verdicts
+	}
+	return nil
+}
+
+// ranks counts by rank how many answers are right, of those that can be graded.
+type ranks []struct{ right, n int }
+
+func (k *ranks) add(verdicts []task.Verdict) {
+	for i, v := range verdicts {
+		if i == len(*k) {
+			*k = append(*k, struct{ right, n int }{})
+		}
+		switch v {
+		case task.Right:
+			(*k)[i].right++
+			(*k)[i].n++
+		case task.Wrong:
+			(*k)[i].n++
+		}
+	}
+}
+
+func (k *ranks) rates() (rates []*metrics.Rate) {
+	for _, at := range *k {
+		rates = append(rates, metrics.Wilson(at.right, at.n))
+	}
+	return rates
+}
+
+// secondsPerTick makes virtual seconds of ticks. Where nothing is real a tick is a
+// second: a message takes one, a round of an exchange the ticks that its protocol
+// gives it, and members that are asked in one tick think at the same time. So
+// latency compares protocols and says nothing of models or machines.
+const secondsPerTick = 1
+
+// took is when the last honest seat that votes noted for the last time what it
+// holds: in a protocol that ends early when it decided, else its last round.
+func (r *Run) took(last map[synod.NodeID]synod.Tick) (most synod.Tick) {
+	for i, s := range r.Seats {
+		if s.Adversary == "" && !s.Mute {
+			most = max(most, last[synod.NodeID(i)])
+		}
+	}
+	return most
+}
+
+func (r *Run) prices() llm.Prices {
+	if r.Prices == nil {
+		return llm.Published()
+	}
+	return r.Prices
+}
+
+// uses are the seats' models, asked for nothing yet.
+func (r *Run) uses() []llm.Use {
+	uses := make([]llm.Use, len(r.Seats))
+	for i, s := range r.Seats {
+		uses[i] = llm.Use{Model: s.Model, Info: llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served}}
+	}
+	return uses
 }

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/report"
 	"synod.dev/synod/sim"
 	"synod.dev/synod/task"
@@ -187,4 +188,79 @@ func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdic
 		}
 	}
 	return verdicts
+}
+
+// endings makes ready for a protocol whose runs end in named ways.
+func (r *Run) endings() error {
+	e, err := protocol.Catalogue.Find(r.Protocol)
+	if err != nil {
+		return err
+	}
+	if _, ok := e.New().(protocol.Ending); !ok || r.ending != nil {
+		return nil
+	}
+	spec, err := r.Spec()
+	if err != nil {
+		return err
+	}
+	p, err := council.ProtocolOf(spec)
+	if err != nil {
+		return err
+	}
+	r.ending = p.(protocol.Ending)
+	return nil
+}
+
+// ended is how a run ended; "" where its protocol names no ways.
+func (r *Run) ended(noted []journal.Noted) (string, int) {
+	if r.ending == nil {
+		return "", 0
+	}
+	notes, honest := make([][]*synod.Opinion, len(r.Seats)), make([]bool, len(r.Seats))
+	for i, s := range r.Seats {
+		honest[i] = s.Adversary == ""
+	}
+	for i := range noted {
+		if n := &noted[i]; int(n.Node) >= 0 && int(n.Node) < len(notes) {
+			notes[n.Node] = append(notes[n.Node], &n.Opinion)
+		}
+	}
+	return r.ending.Ended(notes, honest)
+}
+
+// extracted grades every honest seat's first answer from its own words, as both
+// readers read it. Members that write no words have none.
+func (r *Run) extracted(j job, item *task.Item) ([]task.Grade, error) {
+	if !r.writes() || item.Record().Ungraded {
+		return nil, nil
+	}
+	run, err := journal.Load(r.journal(j))
+	if err != nil {
+		return nil, err
+	}
+	var grades []task.Grade
+	seen := make([]bool, len(r.Seats))
+	for _, a := range run.Asked() {
+		seat := int(a.Node)
+		if a.Prompt.Purpose != synod.Answering || seat < 0 || seat >= len(seen) || seen[seat] || r.Seats[seat].Adversary != "" {
+			continue
+		}
+		reply, came := run.Replies[a.Key]
+		if !came || reply.Status != synod.OK || reply.Text == "" {
+			continue
+		}
+		seen[seat] = true
+		grades = append(grades, item.GradeReply(reply.Text))
+	}
+	return grades, nil
+}
+
+// writes reports whether any seat's member writes words.
+func (r *Run) writes() bool {
+	for _, s := range r.Seats {
+		if s.Kind != llm.Simulated {
+			return true
+		}
+	}
+	return false
 }

@@ -1,15 +1,23 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
 	"sync"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/report"
 )
 
 // Options say how a run is worked on; they change no result.
@@ -228,4 +236,169 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 // cut reports whether a limit or the deadline cut a run off: then it can go on.
 func cut(o *council.Outcome) bool {
 	return o.Stopped == council.PastTime || o.Stopped == council.OverBudget
+}
+
+// attempt is a line of attempts.jsonl: how an attempt at a question ended. What
+// the journal says is not said again.
+type attempt struct {
+	Question string  `json:"question"`
+	Repeat   int     `json:"repeat"`
+	Stopped  string  `json:"stopped"`
+	Failed   bool    `json:"failed,omitempty"` // it ended without an outcome that counts
+	Reason   string  `json:"reason,omitempty"`
+	Seconds  float64 `json:"seconds"`
+
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+// interruption is the line that a run's owner leaves by interrupting it: of no
+// question, since it may come between two.
+var interruption = attempt{Stopped: council.Interrupted}
+
+// attempts appends to attempts.jsonl.
+type attempts struct {
+	mu   sync.Mutex
+	file *os.File
+}
+
+func attemptsFile(dir string) string { return filepath.Join(dir, "attempts.jsonl") }
+
+func openAttempts(dir string) (*attempts, error) {
+	f, err := os.OpenFile(attemptsFile(dir), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
+		last := []byte{'\n'}
+		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
+			f.Write([]byte{'\n'}) // the last writer died within its line
+		}
+	}
+	return &attempts{file: f}, nil
+}
+
+func (a *attempts) add(at attempt) error {
+	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond) // rounded up: it did not begin before its run, which is rounded down
+	b, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, err = a.file.Write(append(b, '\n'))
+	return err
+}
+
+// history is what attempts.jsonl says of a question.
+type history struct {
+	seconds float64
+	last    attempt
+}
+
+// failure is how the last attempt failed, for a report.
+func (h history) failure() report.Failure {
+	return report.Failure{Question: h.last.Question, Repeat: h.last.Repeat, Stopped: h.last.Stopped, Reason: h.last.Reason}
+}
+
+// histories reads attempts.jsonl. A line that was being written when its writer
+// died says nothing.
+func histories(dir string) (map[string]history, error) {
+	b, err := os.ReadFile(attemptsFile(dir))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	all := map[string]history{}
+	for line := range bytes.Lines(b) {
+		var at attempt
+		if json.Unmarshal(line, &at) != nil {
+			continue
+		}
+		key := at.key()
+		h := all[key]
+		all[key] = history{h.seconds + at.Seconds, at}
+	}
+	return all, nil
+}
+
+func (a attempt) key() string { return fmt.Sprintf("%d %s", a.Repeat, a.Question) }
+
+// finished says whether a question's journal is whole: it has its final name and
+// its end line. One that has the name and not the end, which only a copy can, is
+// taken for what an attempt left.
+func (r *Run) finished(j job) (bool, error) {
+	path := r.journal(j)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	defer f.Close()
+	const tail = 4 << 10 // an end line is far shorter
+	info, err := f.Stat()
+	if err != nil {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	b := make([]byte, min(tail, info.Size()))
+	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("lab: %w", err)
+	}
+	whole, ok := bytes.CutSuffix(b, []byte("\n"))
+	return ok && bytes.HasPrefix(whole[bytes.LastIndexByte(whole, '\n')+1:], []byte(`{"k":"end"`)), nil
+}
+
+// part is where attempt k at a question, from 1, keeps its journal until it is
+// whole.
+func (r *Run) part(j job, k int) string { return fmt.Sprintf("%s.part-%d", r.journal(j), k) }
+
+// parts is how many attempts at a question have left something.
+func (r *Run) parts(j job) int {
+	for k := 1; ; k++ {
+		if _, err := os.Lstat(r.part(j, k)); err != nil {
+			return k - 1
+		}
+	}
+}
+
+// begin makes ready for an attempt: where its journal goes, and what is known of
+// it already.
+func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
+	left := r.parts(j)
+	if _, err := os.Stat(r.journal(j)); err == nil {
+		if err := os.Rename(r.journal(j), r.part(j, left+1)); err != nil {
+			return "", nil, fmt.Errorf("lab: %w", err)
+		}
+		left++
+	}
+	for k := range left {
+		run, err := journal.Load(r.part(j, k+1))
+		if err != nil || run.Head.Seed != r.seed(j) {
+			continue // cut off before its first line was whole, or no journal of this question: it is asked again
+		}
+		if known == nil {
+			known = run
+		} else {
+			maps.Copy(known.Replies, run.Replies)
+		}
+	}
+	return r.part(j, left+1), known, nil
+}
+
+// finish gives a whole journal its name, and lets go of what led to it.
+func (r *Run) finish(j job, path string) error {
+	if err := os.Rename(path, r.journal(j)); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	return r.forget(j)
+}
+
+// forget removes what attempts left, the last first: there is never a gap.
+func (r *Run) forget(j job) error {
+	for k := r.parts(j); k > 0; k-- {
+		if err := os.Remove(r.part(j, k)); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+	}
+	return nil
 }
