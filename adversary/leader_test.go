@@ -42,7 +42,7 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 		}
 	}
 	last := map[synod.NodeID]*synod.Opinion{}
-	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			said, mark := synod.Answer(fmt.Sprint(9-c.Node)), 10.0
@@ -52,7 +52,7 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 			out[i] = synod.Reply{Status: synod.OK, Typed: true, Answer: said, Grades: &synod.Grades{mark, mark, mark, mark, mark}}
 		}
 		return out
-	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, x := range notes {
 			if int(x.Node) >= k {
 				last[x.Node] = x.Opinion

@@ -48,7 +48,7 @@ func (x *panel) play(t testing.TB) (synod.Answer, *synod.Panel) {
 	}
 	var replies []synod.Answer
 	var record *synod.Panel
-	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: x.ask, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: sim.Immediate(x.ask), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, note := range notes {
 			if note.Panel != nil && x.liars[note.Node] == nil {
 				replies, record = append(replies, note.Answer), note.Panel

@@ -60,13 +60,13 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	}
 	faults := sim.Faults{}
 	faults.Delay.Max = 1
-	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i := range calls {
 			out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 40+calls[i].Node)}
 		}
 		return out
-	}})
+	})})
 	return held, keys.Verifier("run")
 }
 

@@ -49,10 +49,10 @@ func newAccounts(seats int) []account {
 
 var statuses = synod.Statuses()
 
-// answer puts a tick's calls to the models, all at once, and waits for all. A
-// member that answers in this process is asked in place: a goroutine would cost
-// more than its answer.
-func (s *session) answer(calls []sim.Call) []synod.Reply {
+// answer starts a tick's calls to the models, all at once, and returns what waits
+// for their replies. A member that answers in this process is asked in place: a
+// goroutine would cost more than its answer.
+func (s *session) answer(calls []sim.Call) func() []synod.Reply {
 	replies := make([]synod.Reply, len(calls))
 	var wait sync.WaitGroup
 	var said sayings
@@ -72,8 +72,10 @@ func (s *session) answer(calls []sim.Call) []synod.Reply {
 			replies[i] = s.complete(m, call, words)
 		})
 	}
-	wait.Wait()
-	return replies
+	return func() []synod.Reply {
+		wait.Wait()
+		return replies
+	}
 }
 
 // widen makes room on the stack of a goroutine while little stands on it. A call on

@@ -30,9 +30,9 @@ func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent [
 		machines[i] = p.Join(synod.Seat{Self: id, Role: cast[i], Cast: cast, Peers: slices.Delete(slices.Clone(all), i, i+1), F: f, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(id, "run")})
 	}
 	held := map[synod.NodeID]synod.Answer{}
-	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)}, Ask: func(calls []sim.Call) []synod.Reply {
+	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)}, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		return slices.Repeat([]synod.Reply{{Status: synod.OK, Typed: true, Answer: "1", Grades: new(synod.Grades)}}, len(calls))
-	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, note := range notes {
 			held[note.Node] = note.Answer
 		}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,8 +8,8 @@ import (
 	"synod.dev/synod"
 )
 
-// Faults says what goes wrong between and at nodes. The zero value is a perfect
-// network: every message takes one tick.
+// Faults describes what goes wrong with nodes and messages. The zero value is a
+// perfect network: every message takes one tick.
 type Faults struct {
 	Delay      Delay       `yaml:"delay" json:"delay,omitzero"`
 	Loss       float64     `yaml:"loss" json:"loss,omitempty"` // probability that one message to one receiver is lost, in [0,1]
@@ -18,37 +17,39 @@ type Faults struct {
 	Crashes    []Crash     `yaml:"crashes" json:"crashes,omitempty"`
 }
 
-// Delay is drawn uniformly for every message and receiver, in extra ticks.
+// Delay is the range of the extra delay of messages, in ticks. It is drawn
+// uniformly for every message and receiver.
 type Delay struct {
 	Min synod.Tick `yaml:"min" json:"min"`
 	Max synod.Tick `yaml:"max" json:"max"`
 }
 
-// Partition cuts every link between nodes of different groups for messages sent
-// in [From, To). A node in no group is alone.
+// Partition cuts all links between nodes of different groups for messages that are
+// sent in [From, To). A node that is in no group is cut off from all others.
 type Partition struct {
 	From   synod.Tick       `yaml:"from" json:"from"`
 	To     synod.Tick       `yaml:"to" json:"to"`
 	Groups [][]synod.NodeID `yaml:"groups" json:"groups"`
 }
 
-// Crash makes a node lose every event in [At, To); To 0 is for ever.
+// Crash makes a node lose every event in [At, To). To 0 means that it never comes
+// back.
 type Crash struct {
 	Node synod.NodeID `yaml:"node" json:"node"`
 	At   synod.Tick   `yaml:"at" json:"at"`
 	To   synod.Tick   `yaml:"to" json:"to"`
 }
 
-// None reports that nothing goes wrong.
+// None reports whether nothing goes wrong.
 func (f Faults) None() bool {
 	return f.Delay == Delay{} && f.Loss == 0 && len(f.Partitions) == 0 && len(f.Crashes) == 0
 }
 
-// Validate reports the first fault that makes no sense for n nodes.
+// Validate returns an error for the first fault that is impossible with n nodes.
 func (f Faults) Validate(n int) error {
 	switch {
 	case f.Delay.Min < 0 || f.Delay.Max < f.Delay.Min:
-		return fmt.Errorf("sim: delay from %d to %d ticks; it must be 0 ≤ min ≤ max", f.Delay.Min, f.Delay.Max)
+		return fmt.Errorf("sim: delay is from %d to %d ticks; it must be 0 ≤ min ≤ max", f.Delay.Min, f.Delay.Max)
 	case !(f.Loss >= 0 && f.Loss <= 1):
 		return fmt.Errorf("sim: loss is %v; it must be in [0,1]", f.Loss)
 	}
@@ -57,12 +58,12 @@ func (f Faults) Validate(n int) error {
 			return fmt.Errorf("sim: a crash names node %d of %d", c.Node, n)
 		}
 		if slices.ContainsFunc(f.Crashes[:i], func(d Crash) bool { return d.Node == c.Node }) {
-			return fmt.Errorf("sim: node %d crashes twice; once is what is known how to do", c.Node)
+			return fmt.Errorf("sim: node %d crashes twice; only one crash interval per node is supported", c.Node)
 		}
 	}
 	for _, p := range f.Partitions {
 		if p.To <= p.From {
-			return errors.New("sim: a partition ends before it begins")
+			return fmt.Errorf("sim: a partition lasts from tick %d to tick %d; it must end after it begins", p.From, p.To)
 		}
 		for _, id := range slices.Concat(p.Groups...) {
 			if int(id) < 0 || int(id) >= n {
@@ -73,23 +74,25 @@ func (f Faults) Validate(n int) error {
 	return nil
 }
 
-// carry says how long one message to one receiver takes, or that it is lost.
-func (f *Faults) carry(chance *rand.Rand, from, to synod.NodeID, now synod.Tick) (synod.Tick, bool) {
+// carry returns how many ticks one message to one receiver takes, or false if it is
+// lost.
+func (f *Faults) carry(random *rand.Rand, from, to synod.NodeID, now synod.Tick) (synod.Tick, bool) {
 	for _, p := range f.Partitions {
 		if now >= p.From && now < p.To && !p.joins(from, to) {
 			return 0, false
 		}
 	}
-	if f.Loss > 0 && chance.Float64() < f.Loss {
+	if f.Loss > 0 && random.Float64() < f.Loss {
 		return 0, false
 	}
 	after := 1 + f.Delay.Min
 	if spread := f.Delay.Max - f.Delay.Min; spread > 0 {
-		after += synod.Tick(chance.Int64N(int64(spread) + 1))
+		after += synod.Tick(random.Int64N(int64(spread) + 1))
 	}
 	return after, true
 }
 
+// joins reports whether two nodes are in the same group.
 func (p Partition) joins(a, b synod.NodeID) bool {
 	for _, g := range p.Groups {
 		if slices.Contains(g, a) && slices.Contains(g, b) {
@@ -99,6 +102,7 @@ func (p Partition) joins(a, b synod.NodeID) bool {
 	return false
 }
 
+// down reports whether a node is down at a tick.
 func (f *Faults) down(node synod.NodeID, now synod.Tick) bool {
 	for _, c := range f.Crashes {
 		if c.Node == node && now >= c.At && (c.To == 0 || now < c.To) {

@@ -9,45 +9,49 @@ import (
 
 // item is an event on its way to a node.
 type item struct {
-	node  synod.NodeID
+	node  synod.NodeID // or anyBatch
 	event synod.Event
 }
 
-// queue holds items by tick. Within a tick they keep the order in which they
-// were added, which is deterministic because whoever adds is. Most items are for
-// the next tick and few ticks wait at a time, so the ticks stand in a sorted
-// slice and their lists are used again.
+// anyBatch marks an item that stands for the replies of the oldest batch of calls.
+const anyBatch synod.NodeID = -1
+
+// queue holds items by tick. Items of one tick keep the order in which they were
+// added. Most items are for the next tick and only few different ticks are waiting
+// at a time, so the ticks are kept in a sorted slice and the lists of items are
+// used again.
 type queue struct {
-	days []day    // ascending by tick
-	last []item   // handed out by the last next
-	free [][]item // lists to use again
-	room int      // of a new list
+	slots []slot   // ascending by tick
+	last  []item   // the list that next returned last
+	free  [][]item // empty lists to use again
+	size  int      // capacity of a new list
 }
 
-// day is what happens at a tick.
-type day struct {
+// slot is the list of items of one tick.
+type slot struct {
 	tick  synod.Tick
 	items []item
 }
 
-// newQueue makes a queue for so many nodes that each tell a few others at once.
-func newQueue(nodes int) *queue { return &queue{room: 4 * nodes} }
+// newQueue returns a queue sized for so many nodes that each send to a few others
+// in a tick.
+func newQueue(nodes int) *queue { return &queue{size: 4 * nodes} }
 
 func (q *queue) add(t synod.Tick, it item) {
-	at, known := 0, len(q.days) > 0 && q.days[0].tick == t
+	at, known := 0, len(q.slots) > 0 && q.slots[0].tick == t
 	if !known {
-		at, known = slices.BinarySearchFunc(q.days, t, func(d day, t synod.Tick) int { return cmp.Compare(d.tick, t) })
+		at, known = slices.BinarySearchFunc(q.slots, t, func(s slot, t synod.Tick) int { return cmp.Compare(s.tick, t) })
 	}
 	if !known {
-		q.days = slices.Insert(q.days, at, day{t, q.list()})
+		q.slots = slices.Insert(q.slots, at, slot{t, q.list()})
 	}
-	q.days[at].items = append(q.days[at].items, it)
+	q.slots[at].items = append(q.slots[at].items, it)
 }
 
-// list is an empty list for a new day.
+// list returns an empty list.
 func (q *queue) list() []item {
 	if len(q.free) == 0 {
-		return make([]item, 0, q.room)
+		return make([]item, 0, q.size)
 	}
 	last := len(q.free) - 1
 	items := q.free[last]
@@ -55,22 +59,25 @@ func (q *queue) list() []item {
 	return items
 }
 
-// next takes the earliest tick's items. They are valid until the next call.
+// peek returns the earliest tick that has items.
+func (q *queue) peek() (synod.Tick, bool) {
+	if len(q.slots) == 0 {
+		return 0, false
+	}
+	return q.slots[0].tick, true
+}
+
+// next removes the earliest tick and returns its items, which are valid until the
+// next call.
 func (q *queue) next() ([]item, synod.Tick, bool) {
-	if len(q.days) == 0 {
+	if len(q.slots) == 0 {
 		return nil, 0, false
 	}
-	first := q.days[0]
-	q.days = slices.Delete(q.days, 0, 1)
+	first := q.slots[0]
+	q.slots = slices.Delete(q.slots, 0, 1)
 	if q.last != nil {
 		q.free = append(q.free, q.last[:0])
 	}
 	q.last = first.items
 	return first.items, first.tick, true
-}
-
-func sortCalls(calls []Call) {
-	slices.SortFunc(calls, func(a, b Call) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
-	})
 }

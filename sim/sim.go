@@ -1,78 +1,111 @@
-// Package sim runs machines under one seeded, single-threaded scheduler with
-// virtual time. It is the only scheduler of councils that live in one process,
-// with real models or simulated ones: model calls of the same tick are handed
-// out together, may be answered concurrently, and come back in (node, id) order
-// at the next tick. So a run is a function of seed, faults and replies.
+// Package sim runs the machines of a council under one seeded, single-threaded
+// scheduler with virtual time. It schedules every council that lives in one
+// process, whether its members are real models or simulated ones.
 //
-// Faults (delay, loss, partition, crash) are data, drawn from the seed.
+// Model calls run in the background: the calls of one tick are started together,
+// may be answered concurrently, and their replies are delivered CallTicks ticks
+// later in (node, id) order, however long they took. A run is therefore a
+// function of its seed, its faults and its replies.
+//
+// Faults (delay, loss, partition, crash) are data; their randomness is drawn from
+// the seed.
 package sim
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 
 	"synod.dev/synod"
 )
 
-// Call is one Consult on its way to a node's model.
+// Call is one Consult effect on its way to a node's model.
 type Call struct {
 	Node   synod.NodeID
 	ID     synod.ConsultID
 	Prompt *synod.Prompt
 }
 
-// Config is one run.
+// Config describes one run.
 type Config struct {
 	Machines []synod.Machine // by NodeID
-	// Ask answers all calls of one tick, in the order given. It may work on them
-	// concurrently; every call gets a reply, whatever its status. The slice is
-	// valid until Ask returns.
-	Ask    func([]Call) []synod.Reply
+
+	// Ask starts all calls of one tick. The function that it returns waits for
+	// their replies and returns one for every call, in the order of the calls,
+	// whatever its status. Run calls that function exactly once for every batch,
+	// on its own goroutine: when the next thing to happen is the delivery of the
+	// batch, or when the run is over. The slice of calls is valid until the
+	// waiting function has returned.
+	Ask func([]Call) (wait func() []synod.Reply)
+
+	// CallTicks is how many ticks of virtual time a model call takes, at least 1;
+	// 0 means 1. With 1, a member that calls its model keeps virtual time from
+	// passing for all others until its reply has come. With more than the bound
+	// on message delays, members that wait for the end of a round start their
+	// next calls while earlier calls of other members are still running.
+	CallTicks synod.Tick
+
 	Faults Faults
-	Seed   uint64     // of the faults' chance
-	Log    Log        // nil: none
-	Watch  Watch      // nil: run to the end
-	Limit  synod.Tick // give up after this tick; 0: a million
+	Seed   uint64 // of the faults' randomness
+	Log    Log    // nil: no log is kept
+	Watch  Watch  // nil: the run goes on to its end
 }
 
-// Log is told everything that happens, in order.
+// Immediate turns a function that answers all calls before it returns into a
+// Config.Ask.
+func Immediate(ask func([]Call) []synod.Reply) func([]Call) (wait func() []synod.Reply) {
+	return func(calls []Call) func() []synod.Reply {
+		replies := ask(calls)
+		return func() []synod.Reply { return replies }
+	}
+}
+
+// Log receives every event and effect, in order.
 type Log interface {
 	Event(now synod.Tick, node synod.NodeID, e synod.Event)
 	Effect(now synod.Tick, node synod.NodeID, e synod.Effect)
 }
 
-// Noted is an opinion and whose it is.
+// Noted is an opinion and the node that noted it.
 type Noted struct {
 	Node synod.NodeID
 	*synod.Opinion
 }
 
-// Watch sees the notes made in a tick, if any, after every tick. A reason other
-// than "" stops the run.
+// Watch is called after every tick in which something happened, with the notes of
+// that tick. If the next thing to happen is the delivery of replies, these replies
+// have come. A result other than "" stops the run and is its Result.Stopped.
 type Watch func(now synod.Tick, notes []Noted) (stop string)
 
-// The reasons why a run ended, beside those that Watch and Ask give.
+// The values of Result.Stopped, beside those that Watch returns.
 const (
-	Finished = "rounds"  // every machine decided
-	Stalled  = "stalled" // nothing was left to happen, or Limit was reached
+	Finished = "rounds"  // every machine has decided, or is down for good
+	Stalled  = "stalled" // nothing was left to happen, or too much had happened
 )
 
-// Result is how a run ended.
+// maxSteps bounds the number of ticks in which something happens, so that a
+// machine that never stops setting alarms cannot keep a run going for ever.
+const maxSteps = 1_000_000
+
+// Result describes how a run ended.
 type Result struct {
 	Stopped string
-	Ticks   synod.Tick
-	Decided map[synod.NodeID]synod.Answer // of those that decided
+	Ticks   synod.Tick                    // virtual time at the end
+	Decided map[synod.NodeID]synod.Answer // of the nodes that decided
 }
 
-// Run plays the machines to the end. It always halts every machine.
+// Run plays the machines to the end. Before it returns it has waited for every
+// call that it started, and has halted every machine.
 func Run(c Config) Result {
-	s := &run{Config: c, queue: newQueue(len(c.Machines)), chance: rand.New(rand.NewPCG(c.Seed, 0x5ced)), decided: map[synod.NodeID]synod.Answer{}}
-	if s.Limit == 0 {
-		s.Limit = 1_000_000
-	}
+	s := &run{Config: c, queue: newQueue(len(c.Machines)), random: rand.New(rand.NewPCG(c.Seed, 0x5ced)), decided: map[synod.NodeID]synod.Answer{}}
+	s.CallTicks = max(s.CallTicks, 1)
 	for id := range c.Machines {
 		s.queue.add(0, item{synod.NodeID(id), synod.Begin{}})
 	}
 	stopped := s.loop()
+	for _, b := range s.batches {
+		b.replies()
+	}
 	for id := range c.Machines {
 		s.step(synod.NodeID(id), synod.Halt{})
 	}
@@ -82,27 +115,49 @@ func Run(c Config) Result {
 type run struct {
 	Config
 	queue   *queue
-	chance  *rand.Rand
+	random  *rand.Rand
 	now     synod.Tick
-	calls   []Call
+	calls   []Call // started by the current tick
 	notes   []Noted
+	batches []batch // whose replies have not been delivered, by delivery tick
+	unused  [][]Call
 	decided map[synod.NodeID]synod.Answer
 }
 
+// batch is the calls of one tick.
+type batch struct {
+	due     synod.Tick
+	calls   []Call
+	wait    func() []synod.Reply
+	arrived []synod.Reply // what wait returned
+}
+
+// replies waits for the replies once.
+func (b *batch) replies() []synod.Reply {
+	if b.wait != nil {
+		b.arrived, b.wait = b.wait(), nil
+	}
+	return b.arrived
+}
+
 func (s *run) loop() string {
-	for {
+	for range maxSteps {
 		items, tick, ok := s.queue.next()
-		if !ok || tick > s.Limit {
+		if !ok {
 			return Stalled
 		}
-		s.now = tick
-		s.calls, s.notes = s.calls[:0], s.notes[:0]
+		s.now, s.notes = tick, s.notes[:0]
 		for _, it := range items {
-			if !s.Faults.down(it.node, s.now) {
-				s.step(it.node, it.event)
+			if it.node == anyBatch {
+				s.deliver()
+			} else {
+				s.give(it.node, it.event)
 			}
 		}
 		s.ask()
+		if next, any := s.queue.peek(); any && len(s.batches) > 0 && s.batches[0].due <= next {
+			s.batches[0].replies()
+		}
 		if s.Watch != nil {
 			if why := s.Watch(s.now, s.notes); why != "" {
 				return why
@@ -112,6 +167,7 @@ func (s *run) loop() string {
 			return Finished
 		}
 	}
+	return Stalled
 }
 
 // lost counts the nodes that will never decide because they are down for good.
@@ -122,6 +178,13 @@ func (s *run) lost() (n int) {
 		}
 	}
 	return n
+}
+
+// give hands an event to a node, unless the node is down.
+func (s *run) give(node synod.NodeID, e synod.Event) {
+	if len(s.Faults.Crashes) == 0 || !s.Faults.down(node, s.now) {
+		s.step(node, e)
+	}
 }
 
 func (s *run) step(node synod.NodeID, e synod.Event) {
@@ -155,7 +218,7 @@ func (s *run) apply(node synod.NodeID, effect synod.Effect) {
 
 func (s *run) send(node synod.NodeID, x synod.Send) {
 	m := x.Message
-	if m.From != node { // a sender cannot speak in another's name
+	if m.From != node { // a node cannot send in the name of another
 		own := *m
 		own.From = node
 		m = &own
@@ -165,22 +228,37 @@ func (s *run) send(node synod.NodeID, x synod.Send) {
 		if int(to) < 0 || int(to) >= len(s.Machines) || to == node {
 			continue
 		}
-		if after, arrives := s.Faults.carry(s.chance, node, to, s.now); arrives {
+		if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
 			s.queue.add(s.now+after, item{to, heard})
 		}
 	}
 }
 
-// ask hands the tick's calls out at once and files the replies for the next tick.
-// Calls stand in (node, id) order already where nodes stepped in order; a node
-// may step twice in a tick, so they are put in order here.
+// ask starts the calls of this tick and queues the delivery of their replies. A
+// node may step more than once in a tick, so the calls are put in order first.
 func (s *run) ask() {
 	if len(s.calls) == 0 {
 		return
 	}
-	sortCalls(s.calls)
-	replies := s.Ask(s.calls)
-	for i := range s.calls {
-		s.queue.add(s.now+1, item{s.calls[i].Node, synod.Answered{ID: s.calls[i].ID, Reply: &replies[i]}})
+	slices.SortFunc(s.calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+	})
+	b := batch{due: s.now + s.CallTicks, calls: s.calls, wait: s.Ask(s.calls)}
+	s.batches = append(s.batches, b)
+	s.queue.add(b.due, item{node: anyBatch})
+	s.calls = nil
+	if last := len(s.unused) - 1; last >= 0 {
+		s.calls, s.unused = s.unused[last], s.unused[:last]
 	}
+}
+
+// deliver gives the replies of the oldest batch to the nodes that asked.
+func (s *run) deliver() {
+	b := s.batches[0]
+	s.batches = slices.Delete(s.batches, 0, 1)
+	replies := b.replies()
+	for i, c := range b.calls {
+		s.give(c.Node, synod.Answered{ID: c.ID, Reply: &replies[i]})
+	}
+	s.unused = append(s.unused, b.calls[:0])
 }

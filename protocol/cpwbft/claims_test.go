@@ -43,13 +43,13 @@ func (c council) run(t *testing.T) (first, last []synod.Opinion) {
 		}
 	}
 	first, last = make([]synod.Opinion, n), make([]synod.Opinion, n)
-	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, call := range calls {
 			out[i] = c.minds[call.Node].reply(call.Prompt)
 		}
 		return out
-	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, o := range notes {
 			if o.Round == 0 {
 				first[o.Node] = *o.Opinion

@@ -24,7 +24,7 @@ func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, pro
 	for i := range machines {
 		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: peers[i], Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
 	}
-	sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			out[i] = synod.Reply{Status: synod.OK, Text: words}
@@ -38,7 +38,7 @@ func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, pro
 			shown, prompts = append(shown, chat.User), append(prompts, *c.Prompt)
 		}
 		return out
-	}})
+	})})
 	return shown, prompts
 }
 

@@ -68,14 +68,14 @@ func (x *trial) play() (o outcome) {
 		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
 	}
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
-		Ask: func(calls []sim.Call) []synod.Reply {
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
 				out[i] = x.reply(c)
 			}
 			o.calls += len(calls)
 			return out
-		},
+		}),
 		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, note := range notes {
 				if note.Panel != nil && x.hostile[note.Node] == "" {

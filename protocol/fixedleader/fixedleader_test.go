@@ -58,14 +58,14 @@ func (x *trial) play() *outcome {
 			machines[i] = x.p.Join(s)
 		}
 	}
-	sim.Run(sim.Config{Machines: machines, Faults: x.faults, Ask: func(calls []sim.Call) []synod.Reply {
+	sim.Run(sim.Config{Machines: machines, Faults: x.faults, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			o.calls = append(o.calls, c.Prompt)
 			out[i] = x.reply(c)
 		}
 		return out
-	}, Watch: func(_ synod.Tick, notes []sim.Noted) string {
+	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		o.notes = append(o.notes, notes...)
 		for _, note := range notes {
 			if x.seat[note.Node] == nil {

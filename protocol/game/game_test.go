@@ -42,14 +42,14 @@ func play(machines []synod.Machine, ask func(sim.Call) synod.Reply) played {
 	p := played{notes: make([][]*synod.Opinion, len(machines))}
 	p.result = sim.Run(sim.Config{
 		Machines: machines,
-		Ask: func(calls []sim.Call) []synod.Reply {
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			replies := make([]synod.Reply, len(calls))
 			for i, c := range calls {
 				p.prompts = append(p.prompts, c)
 				replies[i] = ask(c)
 			}
 			return replies
-		},
+		}),
 		Watch: func(_ synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				p.notes[n.Node] = append(p.notes[n.Node], n.Opinion)

@@ -71,14 +71,14 @@ func (x *trial) play() *outcome {
 	}
 	o.held = make([]kept, 0, x.n)
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
-		Ask: func(calls []sim.Call) []synod.Reply {
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
 				out[i] = x.reply(c)
 			}
 			o.calls += len(calls)
 			return out
-		},
+		}),
 		Watch: func(_ synod.Tick, notes []sim.Noted) string { o.notes = append(o.notes, notes...); return "" },
 	})
 	o.ticks = r.Ticks

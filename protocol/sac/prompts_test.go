@@ -96,7 +96,7 @@ func TestRationale(t *testing.T) {
 			machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: []synod.NodeID{synod.NodeID(1 - i)}, Question: q, Seed: script.Derive(1, uint64(i))})
 		}
 		var seen []string
-		sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+		sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
 				out[i] = synod.Reply{Status: synod.OK, Text: `{"reasoning":"because six times seven is that and more of the like","answer":"42","score":0.5}`}
@@ -105,7 +105,7 @@ func TestRationale(t *testing.T) {
 				}
 			}
 			return out
-		}})
+		})})
 		for _, r := range seen {
 			if bytes == 0 && r != "" || bytes > 0 && (len(r) > bytes || !strings.HasPrefix(r, "because six")) {
 				t.Errorf("with %d bytes a judge sees %q", bytes, r)
@@ -130,7 +130,7 @@ func TestLikelihoodScores(t *testing.T) {
 	scores := map[synod.NodeID]synod.Score{}
 	sim.Run(sim.Config{
 		Machines: machines,
-		Ask: func(calls []sim.Call) []synod.Reply {
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
 				out[i] = synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer([]string{"1", "2", "3"}[c.Node])}
@@ -139,7 +139,7 @@ func TestLikelihoodScores(t *testing.T) {
 				}
 			}
 			return out
-		},
+		}),
 		Watch: func(_ synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				for _, j := range n.Scores {

@@ -35,14 +35,14 @@ func ask(join func(synod.Seat) synod.Machine, model func(*synod.Prompt) string) 
 	for i := range machines {
 		machines[i] = join(synod.Seat{Self: synod.NodeID(i), Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
 	}
-	res := sim.Run(sim.Config{Machines: machines, Ask: func(calls []sim.Call) []synod.Reply {
+	res := sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			seeds[c.Prompt.Seed]++
 			out[i] = synod.Reply{Status: synod.OK, Text: "Answer: " + model(c.Prompt)}
 		}
 		return out
-	}})
+	})})
 	return res.Decided, seeds
 }
 

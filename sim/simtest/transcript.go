@@ -214,7 +214,7 @@ func (p *play) record() string {
 		}
 		return out
 	}
-	res := sim.Run(sim.Config{Machines: p.machines(), Ask: ask, Faults: p.faults, Log: &r})
+	res := sim.Run(sim.Config{Machines: p.machines(), Ask: sim.Immediate(ask), Faults: p.faults, Log: &r})
 	fmt.Fprintf(&r.b, "ends: %s\n", res.Stopped)
 	return r.b.String()
 }

@@ -81,14 +81,14 @@ func (c *Trial) Run() Played {
 	var log recorder
 	out.Result = sim.Run(sim.Config{
 		Machines: c.machines(), Faults: c.Faults, Seed: c.Seed, Log: &log,
-		Ask: func(all []sim.Call) []synod.Reply {
+		Ask: sim.Immediate(func(all []sim.Call) []synod.Reply {
 			replies := make([]synod.Reply, len(all))
 			for i, call := range all {
 				replies[i] = c.reply(call)
 			}
 			out.Calls += len(all)
 			return replies
-		},
+		}),
 		Watch: func(_ synod.Tick, n []sim.Noted) string { out.Notes = append(out.Notes, n...); return "" },
 	})
 	out.Record = log.b.String()
