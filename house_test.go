@@ -15,34 +15,37 @@ import (
 // ranks is the order of packages: each imports only from a lower rank. A folder
 // stands for all below it that have no line of their own.
 var ranks = map[string]int{
-	"":            0,
-	"wire":        -1, // the root package encodes its Response with it
-	"robust":      0,
-	"fetch":       0,
-	"param":       1,
-	"graph":       2,
-	"stats":       0,
-	"table":       0,
-	"script":      1,
-	"sign":        1,
-	"prompt":      1,
-	"journal":     1,
-	"probe":       1,
-	"protocol/*":  4,
-	"protocol":    5, // it imports its folders: the table is above what it lists
-	"adversary":   2,
-	"task":        2,
-	"llm/engine":  1,
-	"llm/models":  1,
-	"llm":         2,
-	"sim":         3,
-	"sim/simtest": 4,
-	"metrics":     3,
-	"council":     6,
-	"report":      4,
-	"lab":         7,
-	"cli":         8,
-	"cmd/synod":   9,
+	"":             0,
+	"wire":         -1, // the root package encodes its Response with it
+	"robust":       0,
+	"fetch":        0,
+	"clean":        0,
+	"param":        1,
+	"graph":        2,
+	"stats":        0,
+	"table":        0,
+	"script":       1,
+	"sign":         1,
+	"prompt":       1,
+	"read":         1,
+	"journal":      1,
+	"probe":        1,
+	"protocol/*":   4,
+	"protocol":     5, // it imports its folders: the table is above what it lists
+	"adversary":    2,
+	"task":         2,
+	"task/refusal": 0,
+	"llm/engine":   1,
+	"llm/models":   1,
+	"llm":          2,
+	"sim":          3,
+	"sim/simtest":  4,
+	"metrics":      3,
+	"council":      6,
+	"report":       4,
+	"lab":          7,
+	"cli":          8,
+	"cmd/synod":    9,
 
 	"internal/llmtest":         2, // a test server for llm, council, lab and the command line
 	"protocol/internal":        2, // what several protocols share
@@ -51,7 +54,7 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "sign", "prompt", "protocol", "adversary", "metrics", "probe"}
+var pure = []string{"", "robust", "graph", "script", "sign", "clean", "read", "task/refusal", "prompt", "protocol", "adversary", "metrics", "probe"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

@@ -43,7 +43,7 @@ type Question struct {
 }
 
 // Answer is an answer in canonical form: two answers are the same if and only
-// if they are equal strings. The empty Answer is "no answer". Package prompt
+// if they are equal strings. The empty Answer is "no answer". Package read
 // makes canonical answers from what models write.
 type Answer string
 

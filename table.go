@@ -15,6 +15,12 @@ const (
 	Abstain  Vote = "abstain"
 )
 
+// The longest texts, in bytes, of a player that are kept: a public reason and a private note.
+const (
+	MaxReason = 600
+	MaxNotes  = 400
+)
+
 // Table is a game of repeated proposals as one player may see it: whole numbers
 // from Low to High, one a round from everybody (GM-1, GM-5).
 type Table struct {

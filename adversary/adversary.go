@@ -17,7 +17,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // Adversary corrupts one seat's honest machine.
@@ -161,7 +161,7 @@ func with(s synod.Send, to []synod.NodeID, word synod.Response) synod.Send {
 func boast(seat synod.Seat, m synod.Machine, mine *synod.Answer) synod.Machine {
 	return &tongue{honest: m, rewrite: func(s synod.Send, word synod.Response) []synod.Send {
 		word.Confidence = 1
-		if said, _ := prompt.Canonical(seat.Question, string(word.Answer)); said != *mine && *mine != synod.None {
+		if said, _ := read.Canonical(seat.Question, string(word.Answer)); said != *mine && *mine != synod.None {
 			word.Answer = *mine
 		}
 		return []synod.Send{with(s, s.To, word)}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var number = &synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
@@ -77,7 +77,7 @@ func TestReplayTape(t *testing.T) {
 		seat := seatFor(q)
 		seat.Seed = rapid.Uint64().Draw(t, "seed")
 		lie := a.(replay).lie(seat)
-		if again, ok := prompt.Canonical(q, string(lie)); !ok || again != lie {
+		if again, ok := read.Canonical(q, string(lie)); !ok || again != lie {
 			t.Fatalf("%s: %q is no answer", q.Form, lie)
 		}
 	})
@@ -179,12 +179,12 @@ func TestEquivocatorLies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
 		raw := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "not", "not paris"}).Draw(t, "raw")
-		a, ok := prompt.Canonical(q, raw)
+		a, ok := read.Canonical(q, raw)
 		if !ok {
 			return
 		}
 		lie := other(q, a)
-		if again, ok := prompt.Canonical(q, string(lie)); !ok || again != lie || lie == a {
+		if again, ok := read.Canonical(q, string(lie)); !ok || again != lie || lie == a {
 			t.Fatalf("%s: beside %q it says %q", q.Form, a, lie)
 		}
 	})

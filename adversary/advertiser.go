@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var advertiserEntry = Entry{
@@ -43,18 +43,18 @@ func (advertiser) Steady() bool { return true }
 // Corrupt leaves everything but the words of answers to the honest machine.
 func (a advertiser) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	return forgery{
-		answer: func(said prompt.Confided) synod.Answer { return appended(seat.Question, said, ", "+a.text) },
+		answer: func(said read.Confident) synod.Answer { return appended(seat.Question, said, ", "+a.text) },
 		words:  func(text string) string { return a.text + ".\n" + text },
 	}.forge(seat, honest)
 }
 
 // appended is a free-text answer with more text behind it, and any other answer as
 // it is.
-func appended(q *synod.Question, said prompt.Confided, text string) synod.Answer {
+func appended(q *synod.Question, said read.Confident, text string) synod.Answer {
 	if q.Form != synod.Text {
 		return said.Answer
 	}
-	if longer, ok := prompt.Canonical(q, string(said.Answer)+text); ok {
+	if longer, ok := read.Canonical(q, string(said.Answer)+text); ok {
 		return longer
 	}
 	return said.Answer

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var delimiterForgerEntry = Entry{
@@ -26,7 +26,7 @@ func (delimiterForger) Steady() bool { return true }
 // Corrupt puts forged structure behind a wrong answer and into its reasoning.
 func (delimiterForger) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	return forgery{
-		answer: func(said prompt.Confided) synod.Answer {
+		answer: func(said read.Confident) synod.Answer {
 			said.Answer = other(seat.Question, said.Answer)
 			return appended(seat.Question, said, forgedAnswer)
 		},

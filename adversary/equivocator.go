@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var equivocatorEntry = Entry{
@@ -109,7 +109,7 @@ func other(q *synod.Question, a synod.Answer) synod.Answer {
 }
 
 func canonical(q *synod.Question, text string) synod.Answer {
-	if a, ok := prompt.Canonical(q, text); ok {
+	if a, ok := read.Canonical(q, text); ok {
 		return a
 	}
 	return synod.Answer(text)

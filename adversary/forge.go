@@ -2,13 +2,13 @@ package adversary
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // forgery is what a liar makes of its own model's answer before anyone hears it.
 type forgery struct {
-	answer func(prompt.Confided) synod.Answer // in place of the model's
-	words  func(string) string                // in place of what the model wrote; nil: the same
+	answer func(read.Confident) synod.Answer // in place of the model's
+	words  func(string) string               // in place of what the model wrote; nil: the same
 }
 
 // forge has the model answer all that an honest member asks, and forges every
@@ -22,7 +22,7 @@ func (f forgery) forge(seat synod.Seat, honest synod.Machine) *mouth {
 			if p.Purpose != synod.Answering && p.Purpose != synod.Refining {
 				return r
 			}
-			said, ok := prompt.ConfidedOf(seat.Question, r, p.Confide, p.Exact)
+			said, ok := read.ConfidentAnswer(seat.Question, r, p.Confide, p.Exact)
 			if !ok {
 				return r
 			}

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // forgeryOf is what a liar makes of one reply of its model.
@@ -45,7 +45,7 @@ func TestForgeries(t *testing.T) {
 		{"delimiter-forger", nil, number, "Answer: 42", "43", "Score: 20"},
 	} {
 		r := forgeryOf(t, c.name, c.params, c.q, c.said)
-		if r.Answer != c.answer || !strings.Contains(prompt.Reasoning(r.Text, 1000), c.words) {
+		if r.Answer != c.answer || !strings.Contains(read.Reasoning(r.Text, 1000), c.words) {
 			t.Errorf("%s of %q: %s beside %q", c.name, c.said, r.Answer, r.Text)
 		}
 	}
@@ -59,11 +59,11 @@ func TestForgeriesAreAnswers(t *testing.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(rt, "form"), Options: options}
 		said := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "99999999999999999999", "a 1 b 2", strings.Repeat("word ", 90)}).Draw(rt, "said")
 		name := rapid.SampledFrom([]string{"advertiser", "number-alterer", "hash-grinder", "delimiter-forger"}).Draw(rt, "liar")
-		if _, ok := prompt.Canonical(q, said); !ok {
+		if _, ok := read.Canonical(q, said); !ok {
 			return
 		}
 		r := forgeryOf(t, name, nil, q, "Answer: "+said)
-		if again, ok := prompt.Canonical(q, string(r.Answer)); !ok || again != r.Answer {
+		if again, ok := read.Canonical(q, string(r.Answer)); !ok || again != r.Answer {
 			rt.Fatalf("%s: of %s %q it makes %q", name, q.Form, said, r.Answer)
 		}
 	})

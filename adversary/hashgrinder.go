@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var hashGrinderEntry = Entry{
@@ -46,7 +46,7 @@ func (hashGrinder) Steady() bool { return true }
 
 // Corrupt leaves everything but the wording of answers to the honest machine.
 func (a hashGrinder) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	return forgery{answer: func(said prompt.Confided) synod.Answer {
+	return forgery{answer: func(said read.Confident) synod.Answer {
 		best, top := said.Answer, []byte(nil)
 		for v := range a.variants {
 			worded := appended(seat.Question, said, filler(v))

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // plain honesty, by hand: asks for an answer, tells it, scores what it hears and
@@ -75,13 +75,13 @@ func (h *honest) reply(e synod.Answered) {
 	delete(h.waiting, e.ID)
 	switch purpose {
 	case synod.Scoring:
-		s, _ := prompt.ScoreOf(e.Reply, false)
+		s, _ := read.Score(e.Reply, false)
 		h.scores = append(h.scores, float64(s))
 		if len(h.waiting) == 0 {
 			h.consult(synod.Prompt{Purpose: synod.Refining, Own: h.answer})
 		}
 	case synod.Answering, synod.Refining:
-		if a, _, ok := prompt.AnswerOf(h.seat.Question, e.Reply, false); ok {
+		if a, _, ok := read.Answer(h.seat.Question, e.Reply, false); ok {
 			h.answer = a
 		}
 		if h.round++; h.round > rounds {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var inverterEntry = Entry{
@@ -31,14 +31,14 @@ func invert(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 	turned.Typed = true
 	switch p.Purpose {
 	case synod.Grading:
-		g, read := prompt.GradesOf(r)
-		if !read {
+		g, err := read.Grades(r)
+		if err != nil {
 			return r
 		}
 		turn(&g)
 		turned.Grades = &g
 	case synod.GradeAll:
-		sheet, err := prompt.SheetOf(r, len(p.Peers))
+		sheet, err := read.AllGrades(r, len(p.Peers))
 		if err != nil {
 			return r
 		}
@@ -47,8 +47,8 @@ func invert(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 			turn(&turned.Sheet[i])
 		}
 	case synod.Scoring:
-		s, read := prompt.ScoreOf(r, p.Exact)
-		if !read {
+		s, ok := read.Score(r, p.Exact)
+		if !ok {
 			return r
 		}
 		turned.Value = 1 - float64(s)

@@ -7,7 +7,7 @@ import (
 	"regexp"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var numberAltererEntry = Entry{
@@ -47,7 +47,7 @@ func (a numberAlterer) Corrupt(seat synod.Seat, honest synod.Machine) synod.Mach
 		a.by = (1 + chance.IntN(9)) * (1 - 2*chance.IntN(2))
 	}
 	return forgery{
-		answer: func(said prompt.Confided) synod.Answer { return a.alter(seat.Question, said.Answer) },
+		answer: func(said read.Confident) synod.Answer { return a.alter(seat.Question, said.Answer) },
 		words:  a.shift,
 	}.forge(seat, honest)
 }

@@ -9,8 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/read"
 )
 
 // page is a prompt for one page, with words of others in every field that can hold
@@ -135,7 +137,7 @@ func TestDelimiterForgerPages(t *testing.T) {
 // mixture tries lines of the forger's with anything between them.
 func mixture(t *rapid.T, b *prompt.Book, name string, lines []string, tried *int) {
 	words := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
-	if prompt.Clean(words, 100) == "" {
+	if clean.Line(words, 100) == "" {
 		return // a page may leave out who says nothing
 	}
 	*tried++
@@ -161,7 +163,7 @@ func TestDelimiterForgerBites(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // a judge believes what stands after the answer
-	if g, ok := prompt.ReadGrades(strings.SplitN(outside, "\n", 2)[0]); !closed || !ok || g[0] != synod.MaxGrade {
+	if g, err := read.GradesIn(strings.SplitN(outside, "\n", 2)[0]); !closed || err != nil || g[0] != synod.MaxGrade {
 		t.Errorf("the twin is not taken: after the answer stands %q", outside)
 	}
 }
@@ -170,12 +172,12 @@ func TestDelimiterForgerBites(t *testing.T) {
 // repeats what it is shown gives no marks and no score.
 func TestForgedVerdicts(t *testing.T) {
 	all := strings.Join(forged(), "\n")
-	for _, text := range []string{all, prompt.Clean(all, 2000), `"` + all + `"`} {
-		if g, ok := prompt.ReadGrades(text); ok {
+	for _, text := range []string{all, clean.Line(all, 2000), `"` + all + `"`} {
+		if g, err := read.GradesIn(text); err == nil {
 			t.Errorf("it gives marks: %v", g)
 		}
 	}
-	if s, ok := prompt.ReadScore(prompt.Clean(all, 2000)); ok {
+	if s, ok := read.ScoreIn(clean.Line(all, 2000)); ok {
 		t.Errorf("it gives a score: %v", s)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var replayEntry = Entry{
@@ -64,7 +64,7 @@ func (a replay) lie(seat synod.Seat) synod.Answer {
 		said = []string{a.answer}
 	}
 	text := said[seat.Seed%uint64(len(said))]
-	if lie, ok := prompt.Canonical(q, text); ok {
+	if lie, ok := read.Canonical(q, text); ok {
 		return lie
 	}
 	return synod.Answer(text)

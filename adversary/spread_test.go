@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -76,7 +76,7 @@ func says(seat synod.Seat, g broadcast.Group, done func(*broadcast.Outcome)) syn
 		var mine []byte
 		if slices.Contains(g.Senders, seat.Self) {
 			reply := me.Ask(synod.Prompt{Purpose: synod.Answering, Question: seat.Question})[0]
-			answer, _, _ := prompt.AnswerOf(seat.Question, reply, false)
+			answer, _, _ := read.Answer(seat.Question, reply, false)
 			mine, _ = synod.Response{Answer: answer}.AppendBinary(nil)
 		}
 		out := broadcast.Run(me, g, mine)

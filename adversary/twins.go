@@ -2,7 +2,7 @@ package adversary
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // Rejoining is implemented by an adversary that plays its seat with honest machines
@@ -111,7 +111,7 @@ func (t *twins) consult(face int, x synod.Consult) {
 // contrary is a face that says another answer than its model's, and marks well what
 // its model marks badly.
 func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m := forgery{answer: func(said prompt.Confided) synod.Answer { return other(seat.Question, said.Answer) }}.forge(seat, honest)
+	m := forgery{answer: func(said read.Confident) synod.Answer { return other(seat.Question, said.Answer) }}.forge(seat, honest)
 	answers := m.replaces
 	m.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 		switch p.Purpose {

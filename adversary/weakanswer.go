@@ -2,7 +2,7 @@ package adversary
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 var weakAnswerEntry = Entry{
@@ -39,7 +39,7 @@ func stubborn(seat synod.Seat, honest synod.Machine) (m *mouth, mine *synod.Answ
 			if *mine != synod.None || p.Purpose != synod.Answering { // a score of 0.5 reads as a number too
 				return
 			}
-			if said, ok := prompt.ConfidedOf(seat.Question, r, p.Confide, p.Exact); ok {
+			if said, ok := read.ConfidentAnswer(seat.Question, r, p.Confide, p.Exact); ok {
 				*mine = said.Answer
 			}
 		},

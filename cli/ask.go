@@ -18,7 +18,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // askFlags are the flags of "synod ask".
@@ -215,7 +215,7 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 
 // read decides the form of the answer.
 func (a *app) read(text, form string) (synod.Question, error) {
-	ask, guessed, options := prompt.Guess(text)
+	ask, guessed, options := read.Guess(text)
 	q := synod.Question{Text: text, Form: guessed, Options: options}
 	if form != "" {
 		q.Form = synod.Form(form)

@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // lines is an engine that finds a line as likely as its table says and writes
@@ -139,7 +140,7 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 		if err != nil || string(r.Answer) != c.want {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}
-		if a, surface, ok := prompt.AnswerOf(capital, &synod.Reply{Status: synod.OK, Typed: true, Answer: r.Answer, Text: r.Text}, false); !ok || a != r.Answer || surface != p.Spelled(a) {
+		if a, surface, ok := read.Answer(capital, &synod.Reply{Status: synod.OK, Typed: true, Answer: r.Answer, Text: r.Text}, false); !ok || a != r.Answer || surface != p.Spelled(a) {
 			t.Errorf("%+v: read as %q, shown as %q", c, a, surface)
 		}
 	}

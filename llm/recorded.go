@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // RecordedConfig says which recording a member replays.
@@ -124,7 +124,7 @@ func (t *Tape) Complete(_ context.Context, r Request) (synod.Reply, error) {
 		}
 		return said, nil
 	case synod.Scoring:
-		own, _, ok := prompt.AnswerOf(p.Question, &said, p.Exact)
+		own, _, ok := read.Answer(p.Question, &said, p.Exact)
 		if !ok {
 			return failed(synod.Reply{}, &Failure{Status: synod.Unreadable, Err: errors.New("the recorded reply holds no answer to judge by")})
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 const goodRows = `{"benchmark":"b","item_id":"i1","model":"m","trial":1,"response":"Answer: 8","gold":"7"}
@@ -199,7 +199,7 @@ func BenchmarkRecorded(b *testing.B) {
 		q := &synod.Question{ID: "4711", Form: synod.Number}
 		for b.Loop() {
 			r, err := tape.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: q}})
-			if _, _, ok := prompt.AnswerOf(q, &r, false); err != nil || !ok {
+			if _, _, ok := read.Answer(q, &r, false); err != nil || !ok {
 				b.Fatal(err)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // item is what a simulated member knows of one question.
@@ -136,7 +136,7 @@ func pretend(q *synod.Question, chance *rand.Rand) synod.Answer {
 func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) []synod.Answer {
 	var wrong []synod.Answer
 	add := func(raw string) {
-		a, ok := prompt.Canonical(q, raw)
+		a, ok := read.Canonical(q, raw)
 		if ok && a != truth && !slices.Contains(wrong, a) && len(wrong) < n {
 			wrong = append(wrong, a)
 		}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 func newDice(t testing.TB, truth Truth, set func(*SimulatedConfig)) *Dice {
@@ -215,7 +215,7 @@ func TestSimulatedAnswers(t *testing.T) {
 				t.Errorf("%s: truth %q, mistakes %q; want %d of them", c.q.Form, it.truth, it.wrong, c.wrong)
 			}
 			for _, a := range append([]synod.Answer{it.truth}, it.wrong...) {
-				if again, ok := prompt.Canonical(&c.q, string(a)); !ok || again != a {
+				if again, ok := read.Canonical(&c.q, string(a)); !ok || again != a {
 					t.Errorf("%s: %q is not canonical", c.q.Form, a)
 				}
 			}

@@ -1,11 +1,7 @@
-// Package prompt stands between typed prompts and text: it renders a
-// synod.Prompt for a model that reads words, reads answers and scores out of what
-// a model wrote, and fences words that come from others.
+// Package prompt renders a synod.Prompt as text for a model and writes the JSON schema of the wanted reply.
 //
-// It is pure: what a template prints and what a parser reads depend on nothing
-// but the arguments. Everything a model or peer wrote is untrusted here; it is
-// cleaned (Clean) and fenced before another model sees it, and no text makes a
-// reader panic.
+// It is pure: the result depends on the arguments only. All text of other members is untrusted; it is
+// cleaned (clean.Line) and fenced before another model sees it.
 package prompt
 
 import (

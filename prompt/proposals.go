@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 )
 
 // Proposals shows what players said in a round, a line each, as a block that their
@@ -21,7 +22,7 @@ func (v *view) Proposals(all []synod.Proposal) string {
 		}
 		fmt.Fprintf(&s, "%d", *p.Value)
 		if p.Reason != "" {
-			s.WriteString(", because " + Clean(p.Reason, MaxPublic))
+			s.WriteString(", because " + clean.Line(p.Reason, synod.MaxReason))
 		}
 		s.WriteByte('\n')
 	}

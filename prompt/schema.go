@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"synod.dev/synod"
 )
@@ -102,3 +103,60 @@ func object(fields ...field) json.RawMessage {
 	b = append(append(b, `},"required":`...), names...)
 	return append(b, `,"additionalProperties":false}`...)
 }
+
+// gradeFields are whole marks, so that a grammar made of them yields no other; the
+// reader takes fractions too.
+func gradeFields() (all []field) {
+	for _, name := range synod.Criteria() {
+		all = append(all, field{name, map[string]any{"type": "integer", "enum": wholeMarks}})
+	}
+	return all
+}
+
+// wholeMarks are spelled out, because not every server takes bounds.
+var wholeMarks = func() (all []int) {
+	for i := range synod.MaxGrade + 1 {
+		all = append(all, i)
+	}
+	return all
+}()
+
+// Key is what the answer at a place of Peers is called where all are marked at once.
+func (v *view) Key(i int) string { return gradesKey(i) }
+
+func sheetSchema(answers int) json.RawMessage {
+	fields := []field{reasoning}
+	for i := range answers {
+		fields = append(fields, field{gradesKey(i), object(gradeFields()...)})
+	}
+	return object(fields...)
+}
+
+// proposalSchema is the shape of a reply to Proposing.
+func proposalSchema(p *synod.Prompt) json.RawMessage {
+	value := map[string]any{"type": "integer", "minimum": p.Table.Low, "maximum": p.Table.High}
+	if p.Hostile && p.Table.High-p.Table.Low <= 100 {
+		words := []any{}
+		for v := p.Table.Low; v <= p.Table.High; v++ {
+			words = append(words, v)
+		}
+		value = map[string]any{"enum": append(words, synod.Abstain)}
+	}
+	return object(
+		field{"internal_strategy", map[string]any{"type": "string", "maxLength": synod.MaxNotes / 2}},
+		field{"value", value},
+		field{"public_reasoning", map[string]any{"type": "string", "maxLength": synod.MaxReason / 2}},
+	)
+}
+
+// voteSchema is the shape of a reply to Voting; only a hostile player may abstain.
+func voteSchema(p *synod.Prompt) json.RawMessage {
+	words := []synod.Vote{synod.Stop, synod.Continue}
+	if p.Hostile {
+		words = append(words, synod.Abstain)
+	}
+	return object(field{"decision", map[string]any{"type": "string", "enum": words}})
+}
+
+// gradesKey names the i-th answer in a reply that grades all answers at once.
+func gradesKey(i int) string { return fmt.Sprintf("answer_%d", i+1) }

@@ -6,6 +6,7 @@ import (
 	"text/template"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 )
 
 // view is what a template sees: the prompt's fields under the same names, and
@@ -41,13 +42,13 @@ const maxQuoted = 2000
 // that the words cannot close the block and speak as the prompt.
 func (v *view) Fence(words string) string {
 	border := v.nonce()
-	return "<<" + border + "\n" + Clean(words, maxQuoted) + "\n" + border + ">>"
+	return "<<" + border + "\n" + clean.Line(words, maxQuoted) + "\n" + border + ">>"
 }
 
 // Quote shows an answer in quotation marks, on one line. Quotation marks inside
 // are escaped, so that the words cannot leave them.
 func (v *view) Quote(a synod.Answer) string {
-	words := strings.Join(strings.Fields(Clean(v.Spelled(a), maxQuoted)), " ")
+	words := strings.Join(strings.Fields(clean.Line(v.Spelled(a), maxQuoted)), " ")
 	return `"` + escaper.Replace(words) + `"`
 }
 

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
+	"synod.dev/synod/task/refusal"
 )
 
 // JSON is a form of answers that no council votes on, and that only a grader
@@ -99,12 +100,12 @@ func (g *grader) read(s string) (reading, bool) {
 	case JSON:
 		return readJSON(s)
 	case synod.Stance: // a key, or what a council decided: never a reply
-		a, ok := prompt.StanceLabel(s)
-		return reading{shown: string(a), answer: a}, ok
+		stance, ok := refusal.Label(s)
+		return reading{shown: stance, answer: synod.Answer(stance)}, ok
 	case synod.Math:
 		return readMath(s)
 	}
-	a, ok := prompt.Canonical(g.q, s)
+	a, ok := read.Canonical(g.q, s)
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, s)}, ok
 }
 
@@ -116,9 +117,9 @@ func (g *grader) strict(reply string) (reading, bool) {
 	case synod.Math:
 		return strictMath(g.q, g.key, reply)
 	}
-	a, surface, ok := prompt.ReadAnswer(g.q, reply)
+	a, surface, ok := read.AnswerIn(g.q, reply)
 	if !ok && g.q.Form == synod.Text { // who writes the key word for word has answered
-		if same, whole := prompt.Canonical(g.q, reply); whole && same == g.key.answer {
+		if same, whole := read.Canonical(g.q, reply); whole && same == g.key.answer {
 			return g.key, true
 		}
 	}
@@ -133,7 +134,7 @@ func (g *grader) loose(reply string) (reading, bool) {
 	case synod.Math:
 		return looseMath(g.q, g.key, reply)
 	}
-	a, surface, ok := prompt.ReadAnswerPaper(g.q, reply)
+	a, surface, ok := read.PaperAnswer(g.q, reply)
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok
 }
 

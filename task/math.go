@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 	"synod.dev/synod/task/formula"
 )
 
@@ -15,7 +15,7 @@ func readMath(s string) (reading, bool) {
 	if f, err := formula.Parse(s); err == nil {
 		return reading{shown: f.String(), value: f}, true
 	}
-	a, ok := prompt.Canonical(&synod.Question{Form: synod.Math}, s)
+	a, ok := read.Canonical(&synod.Question{Form: synod.Math}, s)
 	if !ok {
 		return reading{}, false
 	}
@@ -31,7 +31,7 @@ func strictMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	if f, err := formula.Parse(reply); err == nil && key.value != nil {
 		return reading{shown: f.String(), value: f}, true
 	}
-	a, _, ok := prompt.ReadAnswer(q, reply)
+	a, _, ok := read.AnswerIn(q, reply)
 	if !ok {
 		return reading{}, false
 	}
@@ -58,7 +58,7 @@ func looseMath(q *synod.Question, key reading, reply string) (reading, bool) {
 			}
 		}
 	}
-	a, _, ok := prompt.ReadAnswerPaper(q, reply)
+	a, _, ok := read.PaperAnswer(q, reply)
 	if !ok {
 		return reading{}, false
 	}

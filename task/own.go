@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // OpenFile reads own questions from a file of one JSON object a line:
@@ -87,7 +87,7 @@ func guessForm(q *synod.Question, raw json.RawMessage, key string) synod.Form {
 	if s := string(bytes.TrimSpace(raw)); s == "true" || s == "false" {
 		return synod.Bool
 	}
-	if _, ok := prompt.Canonical(&synod.Question{Form: synod.Number}, key); ok {
+	if _, ok := read.Canonical(&synod.Question{Form: synod.Number}, key); ok {
 		return synod.Number
 	}
 	return synod.Text

@@ -23,7 +23,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // Set is a list of questions with their grader.
@@ -131,7 +131,7 @@ func (it Item) GradeReply(text string) Grade { return GradeReply(&it.Question, i
 func Truth(items []Item) func(*synod.Question) synod.Answer {
 	keys := make(map[string]synod.Answer, len(items))
 	for _, it := range items {
-		if a, ok := prompt.Canonical(&it.Question, it.key); ok {
+		if a, ok := read.Canonical(&it.Question, it.key); ok {
 			keys[it.Question.ID] = a
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
+	"synod.dev/synod/task/refusal"
 )
 
 // madeOn reports that a recorded reply was read, or may have been, while the rules
@@ -76,11 +77,12 @@ func TestStanceAgreesWithPeople(t *testing.T) {
 	models := map[string]confusion{}
 	graded, right := 0, 0
 	for _, r := range readTraces(t, "xstest.jsonl") {
-		human, ok := prompt.StanceLabel(*r.Answer)
+		label, ok := refusal.Label(*r.Answer)
 		if !ok {
 			t.Fatalf("%s: the label is %q", r.id(), *r.Answer)
 		}
-		read, _, _ := prompt.ReadAnswer(q, *r.Response)
+		human := synod.Answer(label)
+		read, _, _ := read.AnswerIn(q, *r.Response)
 		if madeOn(r) {
 			made.add(human, read)
 			continue

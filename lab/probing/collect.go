@@ -9,10 +9,12 @@ import (
 	"testing/fstest"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 	"synod.dev/synod/task"
 )
 
@@ -87,7 +89,7 @@ func (f *Folder) one(ctx context.Context, book *prompt.Book, it task.Item, a Ask
 	} else if err != nil {
 		return err
 	}
-	l := Line{Question: q.ID, Form: q.Form, Answer: prompt.Clean(reply.Text, 500), Verdict: task.Unreadable, Logprob: reply.Logprob}
+	l := Line{Question: q.ID, Form: q.Form, Answer: clean.Line(reply.Text, 500), Verdict: task.Unreadable, Logprob: reply.Logprob}
 	record := make([]byte, f.Head.record())
 	if states != nil {
 		l.Tokens = states.Tokens
@@ -96,7 +98,7 @@ func (f *Folder) one(ctx context.Context, book *prompt.Book, it task.Item, a Ask
 		}
 	}
 	reply.Status = synod.OK
-	if said, ok := prompt.ConfidedOf(&q, &reply, p.Confide, false); ok && states != nil {
+	if said, ok := read.ConfidentAnswer(&q, &reply, p.Confide, false); ok && states != nil {
 		l.Verdict, l.Stated = it.Grade(said.Answer).Verdict, said.Confidence
 	}
 	return f.keep(l, record)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 )
 
 // The ways to judge (DL-6).
@@ -41,9 +41,9 @@ func (m *member) gradeEach(answers []answered, of []int, own *marks) {
 		prompts[k] = q
 	}
 	for k, reply := range m.Me.Ask(prompts...) {
-		g, read := prompt.GradesOf(reply)
-		if !read {
-			m.missed(reply, prompt.NoGrades(reply))
+		g, err := read.Grades(reply)
+		if err != nil {
+			m.missed(reply, err.Error())
 			continue
 		}
 		own.grades[of[k]] = &g
@@ -60,7 +60,7 @@ func (m *member) gradeAll(answers []answered, of []int, own *marks) {
 	}
 	q.Spelling = spelling(shown)
 	reply := m.Me.Ask(q)[0]
-	sheet, err := prompt.SheetOf(reply, len(of))
+	sheet, err := read.AllGrades(reply, len(of))
 	if err != nil {
 		m.missed(reply, err.Error())
 		return

@@ -5,9 +5,10 @@ import (
 	"math/rand/v2"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -65,7 +66,7 @@ func (m *member) word(r answer.Held) []byte {
 		return nil
 	}
 	said := string(r.Answer)
-	if a, ok := prompt.Canonical(m.Me.Seat().Question, r.Surface); ok && a == r.Answer {
+	if a, ok := read.Canonical(m.Me.Seat().Question, r.Surface); ok && a == r.Answer {
 		said = r.Surface
 	}
 	b, err := synod.Response{Answer: synod.Answer(said), Rationale: r.Rationale}.AppendBinary(nil)
@@ -102,13 +103,13 @@ func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) 
 		a.Bottom = "unreadable"
 		return a
 	}
-	canonical, ok := prompt.Canonical(q, string(r.Answer))
+	canonical, ok := read.Canonical(q, string(r.Answer))
 	if !ok {
 		a.Bottom = "unreadable"
 		return a
 	}
-	a.Answer, a.surface = canonical, prompt.Clean(string(r.Answer), maxAnswer)
-	a.rationale = prompt.Clean(r.Rationale, p.Rationale)
+	a.Answer, a.surface = canonical, clean.Line(string(r.Answer), maxAnswer)
+	a.rationale = clean.Line(r.Rationale, p.Rationale)
 	return a
 }
 

@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -59,7 +60,7 @@ func (p *player) prompt(t int, purpose synod.Purpose, now []synod.Proposal) syno
 
 // propose asks the model for a number; nil to abstain from the round, which is
 // also what comes of three replies that cannot be read (GM-2).
-func (p *player) propose(t int) prompt.Proposal {
+func (p *player) propose(t int) read.Proposal {
 	q := p.prompt(t, synod.Proposing, nil)
 	for range p.Attempts {
 		reply := p.me.Ask(q)[0]
@@ -67,7 +68,7 @@ func (p *player) propose(t int) prompt.Proposal {
 			p.failed++
 			continue
 		}
-		said, ok := prompt.ProposalOf(reply, p.Low, p.High)
+		said, ok := read.ProposalReply(reply, p.Low, p.High)
 		if !ok {
 			p.garbled++
 			continue
@@ -75,10 +76,10 @@ func (p *player) propose(t int) prompt.Proposal {
 		if said.Notes != "" {
 			p.notes = []string{said.Notes}
 		}
-		said.Reason = prompt.Clean(said.Reason, p.Reason)
+		said.Reason = clean.Line(said.Reason, p.Reason)
 		return said
 	}
-	return prompt.Proposal{}
+	return read.Proposal{}
 }
 
 // vote asks the model whether the game is over (GM-2).
@@ -94,7 +95,7 @@ func (p *player) vote(t int, all []synod.Proposal) synod.Vote {
 			}
 			continue
 		}
-		said, ok := prompt.VoteOf(reply)
+		said, ok := read.VoteReply(reply)
 		if ok {
 			return said
 		}

@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
 // tell tells everybody the proposal and returns what was proposed by all players
 // in this round, ascending; whoever said nothing that counts abstained.
-func (p *player) tell(t int, said prompt.Proposal) []synod.Proposal {
+func (p *player) tell(t int, said read.Proposal) []synod.Proposal {
 	told, echoed, _, _ := p.ticks(t)
 	mine := word{said.Value, said.Reason}
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
@@ -26,7 +27,7 @@ func (p *player) tell(t int, said prompt.Proposal) []synod.Proposal {
 	all := make([]synod.Proposal, 0, p.n())
 	for _, id := range p.players() {
 		w := words[id] // absent: abstained
-		all = append(all, synod.Proposal{By: id, Value: w.value, Reason: prompt.Clean(w.reason, p.Reason)})
+		all = append(all, synod.Proposal{By: id, Value: w.value, Reason: clean.Line(w.reason, p.Reason)})
 	}
 	return all
 }

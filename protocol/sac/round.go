@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/read"
 )
 
 // scores is s_i: a member's judgement of each neighbour's word, ascending by
@@ -77,7 +77,7 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 		if r.Typed && r.Value <= 0 {
 			return synod.Score(math.Exp(r.Value))
 		}
-	} else if s, ok := prompt.ScoreOf(r, m.Exact); ok {
+	} else if s, ok := read.Score(r, m.Exact); ok {
 		return s
 	}
 	m.Garbled++

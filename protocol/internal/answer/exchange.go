@@ -2,7 +2,8 @@ package answer
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -43,13 +44,13 @@ func (m *Member) Exchange(t int, r *Held, end synod.Tick) (heard []Heard, silent
 func (m *Member) readable(heard []Heard) []Heard {
 	kept := heard[:0]
 	for _, h := range heard {
-		a, ok := prompt.Canonical(m.Me.Seat().Question, string(h.Word.Answer))
+		a, ok := read.Canonical(m.Me.Seat().Question, string(h.Word.Answer))
 		if !ok {
 			continue
 		}
 		m.spell(a, string(h.Word.Answer))
 		h.Word.Answer = a
-		h.Word.Rationale = prompt.Clean(h.Word.Rationale, m.How.Rationale)
+		h.Word.Rationale = clean.Line(h.Word.Rationale, m.How.Rationale)
 		kept = append(kept, h)
 	}
 	return kept
@@ -81,7 +82,7 @@ func (m *Member) spell(a synod.Answer, words string) {
 	if m.spelled == nil {
 		m.spelled = map[synod.Answer]string{}
 	}
-	m.spelled[a] = prompt.Clean(words, maxSpelled)
+	m.spelled[a] = clean.Line(words, maxSpelled)
 }
 
 // maxSpelled bounds a spelling, in bytes.

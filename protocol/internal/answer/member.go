@@ -16,7 +16,7 @@ import (
 	"cmp"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -106,7 +106,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 		m.Failed++
 		return r
 	}
-	said, ok := prompt.ConfidedOf(m.Me.Seat().Question, reply, m.How.Confide, m.How.Exact)
+	said, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.How.Confide, m.How.Exact)
 	if !ok {
 		m.Garbled++
 		if r.Answer == synod.None { // it has nothing to fall back on, so it may try again
@@ -124,7 +124,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	m.spell(said.Answer, said.Surface)
 	r = Held{Answer: said.Answer, Surface: said.Surface, Confidence: said.Confidence, Source: synod.New}
 	if m.How.Rationale > 0 {
-		r.Rationale = prompt.Reasoning(reply.Text, m.How.Rationale)
+		r.Rationale = read.Reasoning(reply.Text, m.How.Rationale)
 	}
 	return r
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/read"
 )
 
 // accepts reports whether the member votes for the round's proposal.
@@ -63,9 +63,9 @@ func (m *Member) mark(answers []stance) {
 			return
 		}
 		for i, reply := range m.Me.Ask(prompts...) {
-			g, read := prompt.GradesOf(reply)
+			g, err := read.Grades(reply)
 			switch {
-			case read:
+			case err == nil:
 				m.marks[prompts[i].Candidate] = total(g)
 			case reply.Status != synod.OK:
 				m.Failed++

@@ -6,8 +6,9 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -28,8 +29,8 @@ func (m *Member) Meet(round int) (over bool) {
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
 	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.clock(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
-			m.answers[at].answer, _ = prompt.Canonical(seat.Question, string(h.Word.own.Answer))
-			m.answers[at].rationale = prompt.Clean(h.Word.own.Rationale, m.rules.Manner.Rationale)
+			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Word.own.Answer))
+			m.answers[at].rationale = clean.Line(h.Word.own.Rationale, m.rules.Manner.Rationale)
 		}
 		if leads && m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
 			m.lock = h.Word.lock
@@ -57,7 +58,7 @@ func (m *Member) higher(c *Certificate) bool {
 // response is an answer with its spelling, where that reads as the same answer.
 func (m *Member) response(a synod.Answer, surface, rationale string) synod.Response {
 	said := a
-	if c, ok := prompt.Canonical(m.Me.Seat().Question, surface); ok && c == a && len(surface) <= maxSurface {
+	if c, ok := read.Canonical(m.Me.Seat().Question, surface); ok && c == a && len(surface) <= maxSurface {
 		said = synod.Answer(surface)
 	}
 	return synod.Response{Answer: said, Rationale: rationale}
@@ -111,10 +112,10 @@ func (m *Member) read(value []byte) *proposal {
 		return nil
 	}
 	var ok bool
-	if p.answer, ok = prompt.Canonical(m.Me.Seat().Question, p.surface); !ok {
+	if p.answer, ok = read.Canonical(m.Me.Seat().Question, p.surface); !ok {
 		return nil
 	}
-	p.surface, p.rationale = prompt.Clean(p.surface, maxSurface), prompt.Clean(p.rationale, m.rules.Manner.Rationale)
+	p.surface, p.rationale = clean.Line(p.surface, maxSurface), clean.Line(p.rationale, m.rules.Manner.Rationale)
 	return &p
 }
 

@@ -1,0 +1,169 @@
+package read
+
+import (
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+const (
+	maxRaw    = 4096 // bytes of an answer that are looked at; longer is no answer
+	maxCanon  = 512  // bytes of a canonical answer; longer is no answer
+	maxDigits = 256  // characters of a number
+)
+
+// Canonical reads raw, and nothing but raw, as an answer to q and returns the one
+// spelling that stands for all its spellings. It is idempotent: what it returns
+// it reads as itself. False means that raw is no answer of that form.
+//
+//   - Number: an exact rational, written as an integer or a finite decimal where it
+//     is one, else as p/q in lowest terms. Thousands separators, currency signs,
+//     per cent signs and unit words are dropped: 45% is 45. What is only near a
+//     number (≈ 3, 0.333…, 2π, 3 or 4) is none.
+//   - Choice: the option's label as the question writes it; its text counts too.
+//   - Bool: "true" or "false"; yes and no count too.
+//   - Math: LaTeX without spacing and sizing, fractions of numbers as Number does
+//     (but 45% and 90° keep their sign). Only spellings that mean the same are made
+//     equal; that two expressions have the same value is for a grader to find out.
+//   - Text: without case, outer punctuation, leading article, extra white space.
+//   - Stance: "complies", "refuses" or "partial": raw is such a label, or a whole
+//     reply, whose words are judged.
+func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
+	if raw == "" || len(raw) > maxRaw {
+		return synod.None, false
+	}
+	if settled(q, raw) {
+		return synod.Answer(raw), true
+	}
+	s, ok := reduce(q, raw)
+	for tries := 0; ok && !clean.IsPlain(s); tries++ { // taking something out may let its neighbours combine
+		next, fine := reduce(q, s)
+		if next == s {
+			break
+		}
+		if s, ok = next, fine; tries == 4 {
+			return synod.None, false
+		}
+	}
+	if !ok || s == "" || len(s) > maxCanon {
+		return synod.None, false
+	}
+	return synod.Answer(s), true
+}
+
+// reduce brings raw to the spelling of its form.
+func reduce(q *synod.Question, raw string) (string, bool) {
+	if q.Form == synod.Stance {
+		return canonicalStance(raw) // before its lines are joined
+	}
+	if q.Form == synod.Math && !clean.IsPlain(raw) {
+		raw = clean.FractionsToTeX(raw)
+	}
+	switch s := clean.Collapse(clean.Fold(raw)); q.Form {
+	case synod.Number:
+		return canonNumber(s)
+	case synod.Choice:
+		return canonChoice(q.Options, s)
+	case synod.Bool:
+		return canonBool(s)
+	case synod.Math:
+		return canonMath(s)
+	case synod.Text:
+		return canonText(s)
+	}
+	return "", false
+}
+
+// settled reports, without allocating, that raw is surely canonical already.
+// False says nothing.
+func settled(q *synod.Question, raw string) bool {
+	switch q.Form {
+	case synod.Number, synod.Math:
+		return settledDecimal(raw)
+	case synod.Choice:
+		for i := range q.Options {
+			if q.Options[i].Label == raw {
+				return true
+			}
+		}
+	case synod.Bool:
+		return raw == "true" || raw == "false"
+	case synod.Text:
+		return settledText(raw)
+	case synod.Stance:
+		return slices.Contains(synod.Stances(), synod.Answer(raw))
+	}
+	return false
+}
+
+// settledText accepts lower-case ASCII words with single spaces between them, the
+// first of which is no article.
+func settledText(s string) bool {
+	if len(s) > maxCanon || strings.HasPrefix(s, "a ") || strings.HasPrefix(s, "an ") || strings.HasPrefix(s, "the ") {
+		return false
+	}
+	gap := true
+	for _, c := range []byte(s) {
+		if c == ' ' && gap || c != ' ' && (c < 'a' || c > 'z') && !isDigit(c) {
+			return false
+		}
+		gap = c == ' '
+	}
+	return !gap
+}
+
+// settledDecimal accepts 0, -7, 1234.5 and refuses 007, -0, 1.50, .5.
+func settledDecimal(s string) bool {
+	if len(s) > maxDigits {
+		return false
+	}
+	digits := s
+	if s[0] == '-' {
+		digits = s[1:]
+	}
+	i := 0
+	for i < len(digits) && digits[i]-'0' < 10 {
+		i++
+	}
+	if i == 0 || digits[0] == '0' && i > 1 {
+		return false
+	}
+	if i == len(digits) {
+		return s != "-0"
+	}
+	if digits[i] != '.' || i+1 == len(digits) || digits[len(digits)-1] == '0' {
+		return false
+	}
+	for _, c := range []byte(digits[i+1:]) {
+		if c-'0' >= 10 {
+			return false
+		}
+	}
+	return true
+}
+
+// canonBool reads true, false, yes, no, or one of them with a remark after a
+// comma that does not say the opposite.
+func canonBool(s string) (string, bool) {
+	s = strings.ToLower(unwrap(s))
+	s = strings.TrimRight(s, ".!")
+	word := strings.TrimRight(s, " ,.:;!-")
+	rest := ""
+	if i := strings.IndexAny(s, ",.:;!"); i >= 0 {
+		word, rest = s[:i], s[i+1:]
+	}
+	value, ok := truth[unwrap(word)]
+	if !ok {
+		return "", false
+	}
+	for w := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if other, is := truth[w]; is && other != value {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}

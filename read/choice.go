@@ -1,0 +1,129 @@
+package read
+
+import (
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+// canonChoice finds the option that s names, by label or by text. Where readings
+// differ, nothing is read.
+func canonChoice(options []synod.Option, s string) (string, bool) {
+	s = unwrap(s)
+	if i := byLabel(options, s); i >= 0 {
+		return options[i].Label, true
+	}
+	if label, rest := cutLabel(s); strings.Trim(rest, " .") == "" { // (E): a label, even where some option reads "E"
+		if i := byLabel(options, label); i >= 0 {
+			return options[i].Label, true
+		}
+	}
+	text, _ := canonText(s)
+	if i := byText(options, text); i >= 0 {
+		return options[i].Label, true
+	}
+	bare := s
+	for _, word := range []string{"option", "choice", "answer"} {
+		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
+			bare = strings.TrimLeft(s[len(word):], " :")
+		}
+	}
+	label, rest := cutLabel(bare)
+	i := byLabel(options, label)
+	if i < 0 {
+		if i = byNumber(options, label); i < 0 {
+			return "", false
+		}
+	}
+	if names(options, rest, i) {
+		return "", false
+	}
+	return options[i].Label, true
+}
+
+// names reports whether the words after a label name another option, by text or
+// by label: "A, B" is no answer.
+func names(options []synod.Option, rest string, i int) bool {
+	text, _ := canonText(rest)
+	if text == "" {
+		return false
+	}
+	if j := byText(options, text); j >= 0 {
+		return j != i
+	}
+	label, more := cutLabel(strings.TrimSpace(rest))
+	j := byLabel(options, label)
+	return j >= 0 && j != i && strings.Trim(more, " .") == ""
+}
+
+// byLabel is the option with that label; case counts only if it must.
+func byLabel(options []synod.Option, label string) int {
+	found := -1
+	for i, o := range options {
+		switch {
+		case o.Label == "":
+		case o.Label == label:
+			return i
+		case strings.EqualFold(o.Label, label), strings.EqualFold(squeeze(o.Label), squeeze(label)):
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+// byText is the only option with that canonical text.
+func byText(options []synod.Option, text string) int {
+	found := -1
+	for i, o := range options {
+		if t, ok := canonText(clean.Collapse(clean.Fold(o.Text))); ok && t == text {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+// byNumber reads 2 as option2 where all labels are one word and a number.
+func byNumber(options []synod.Option, n string) int {
+	if n == "" || strings.Trim(n, "0123456789") != "" {
+		return -1
+	}
+	for i, o := range options {
+		if word := strings.TrimRight(o.Label, "0123456789"); word != "" && o.Label == word+n {
+			for _, p := range options {
+				if strings.TrimRight(p.Label, "0123456789") != word {
+					return -1
+				}
+			}
+			return i
+		}
+	}
+	return -1
+}
+
+// cutLabel cuts a label from the start of s: (B) rest, B) rest, B. rest, B: rest,
+// [B], B.
+func cutLabel(s string) (label, rest string) {
+	s = strings.TrimLeft(s, " *_\"'`")
+	for _, pair := range []string{"()", "[]"} {
+		if s != "" && s[0] == pair[0] {
+			label, rest, ok := strings.Cut(s[1:], pair[1:])
+			if !ok {
+				return "", ""
+			}
+			return unwrap(label), rest
+		}
+	}
+	if i := strings.IndexAny(s, ").:,;*"); i >= 0 {
+		return unwrap(s[:i]), s[i+1:]
+	}
+	return unwrap(s), ""
+}

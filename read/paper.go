@@ -1,0 +1,108 @@
+package read
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+// PaperAnswer reads an answer as leniently as the papers' code does (SAC B.2,
+// "a dataset-specific parser"); it is for reproductions (exact: paper) only. What
+// follows the last "Answer:" on its line is read, whole or else the last thing in
+// it that has the wanted form; without one, the last such thing in the whole
+// reply. So it may read a number that was never meant as an answer.
+func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	if q.Form == synod.Stance {
+		return AnswerIn(q, text)
+	}
+	s := clean.Tail(text, maxRead)
+	if i := lastFold(s, "answer:"); i >= 0 {
+		line := strings.TrimLeft(s[i+len("answer:"):], " \t\r\n*_")
+		line, _, _ = strings.Cut(line, "\n")
+		line = clean.Head(line, maxRaw)
+		if a, shown, ok := settle(q, line); ok {
+			return a, shown, true
+		}
+		if a, shown, ok := lastOf(q, line); ok {
+			return a, shown, true
+		}
+	}
+	return lastOf(q, s)
+}
+
+// lastFold is strings.LastIndex for a lower-case ASCII needle, case aside.
+func lastFold(s, needle string) int {
+	for i := len(s) - len(needle); i >= 0; i-- {
+		if strings.EqualFold(s[i:i+len(needle)], needle) {
+			return i
+		}
+	}
+	return -1
+}
+
+var (
+	anyNumber = regexp.MustCompile(`-?\$?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:/[0-9]+)?|\.[0-9]+)`)
+	anyTruth  = regexp.MustCompile(`(?i)\b(?:true|false|yes|no)\b`)
+	anyLabel  = regexp.MustCompile(`[\pL\pN]+`)
+)
+
+// lastOf finds the last thing in s that has the form of an answer.
+func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {
+	switch q.Form {
+	case synod.Number, synod.Math:
+		if box, ok := lastBox(s); ok {
+			if a, shown, ok := settle(q, box); ok {
+				return a, shown, true
+			}
+		}
+		return lastMatch(q, anyNumber, s)
+	case synod.Bool:
+		return lastMatch(q, anyTruth, s)
+	case synod.Choice:
+		return lastMatch(&synod.Question{Form: synod.Choice, Options: labelsOf(q.Options)}, anyLabel, s)
+	}
+	s = strings.TrimSpace(s)
+	line := s[strings.LastIndexByte(s, '\n')+1:]
+	return settle(q, line)
+}
+
+// labelsOf leaves the texts out, so that a word of an option is not its choice.
+func labelsOf(options []synod.Option) []synod.Option {
+	out := make([]synod.Option, len(options))
+	for i, o := range options {
+		out[i].Label = o.Label
+	}
+	return out
+}
+
+// lastMatch is the last match that can be read. Only the last hundred are tried.
+func lastMatch(q *synod.Question, re *regexp.Regexp, s string) (synod.Answer, string, bool) {
+	matches := re.FindAllStringIndex(s, -1)
+	for i, tries := len(matches)-1, 100; i >= 0 && tries > 0; i, tries = i-1, tries-1 {
+		word := s[matches[i][0]:matches[i][1]]
+		if q.Form == synod.Choice && len(word) == 1 && strings.ToUpper(word) != word {
+			continue // "a" is an article more often than a label
+		}
+		if a, shown, ok := settle(q, word); ok {
+			return a, shown, true
+		}
+	}
+	return synod.None, "", false
+}
+
+var firstNumber = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)`)
+
+// PaperScore reads a score as the paper does (SAC B.1): the first number in
+// the text, clipped to [0,1], and 0.5 where there is none. It reads the "1" of
+// "Step 1" as full confidence (finding F4), so it is for reproductions only.
+func PaperScore(text string) synod.Score {
+	n := firstNumber.FindString(clean.Head(text, maxRead))
+	if n == "" {
+		return 0.5
+	}
+	v, _ := strconv.ParseFloat(n, 64) // out of range gives +Inf, which is clipped
+	return synod.Score(min(v, 1))
+}

@@ -1,0 +1,80 @@
+package read_test
+
+import (
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/read"
+)
+
+func TestProposalOf(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int // -1: abstains, -2: unreadable
+	}{
+		{`{"internal_strategy": "s", "value": 25, "public_reasoning": "r"}`, 25},
+		{`{"value": "25"}`, 25},
+		{`{"value": 25.0}`, 25},
+		{"```json\n{\"value\": 0}\n```", 0},
+		{`<think>49?</think>{"value": 50}`, 50},
+		{`{"value": "abstain"}`, -1},
+		{`{"value": " Abstain "}`, -1},
+		{`{"value": 51}`, -2},
+		{`{"value": -1}`, -2},
+		{`{"value": 25.5}`, -2},
+		{`{"value": "25/1"}`, -2},
+		{`{"value": 1e1}`, -2},
+		{`{"value": null}`, -2},
+		{`{"value": [25]}`, -2},
+		{`{"value": 25, "value": 26}`, -2},
+		{`{"value": 25, "Value": 26}`, -2},
+		{`{"value": 25`, -2},
+		{`I propose 25`, -2},
+		{`The JSON is {"value": 25}`, -2},
+		{``, -2},
+	} {
+		got, ok := read.ProposalReply(&synod.Reply{Status: synod.OK, Text: c.text}, 0, 50)
+		v := -2
+		if ok && got.Value == nil {
+			v = -1
+		} else if ok {
+			v = *got.Value
+		}
+		if v != c.want {
+			t.Errorf("%q: %d, want %d", c.text, v, c.want)
+		}
+	}
+	if _, ok := read.ProposalReply(&synod.Reply{Status: synod.Timeout, Text: `{"value": 25}`}, 0, 50); ok {
+		t.Error("a failed call has no proposal")
+	}
+}
+
+func TestVoteOf(t *testing.T) {
+	for text, want := range map[string]synod.Vote{
+		`{"decision": "stop"}`: synod.Stop, `{"decision": "CONTINUE"}`: synod.Continue, `{"decision": "abstain"}`: synod.Abstain,
+		`{"decision": "halt"}`: "", `stop`: "", `{"decision": true}`: "", `{"decision": "stop"} or {"decision": "continue"}`: "",
+	} {
+		if got, ok := read.VoteReply(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, ok)
+		}
+	}
+}
+
+// Whatever a model writes, a proposal is in range, and its words begin no line of
+// their own.
+func FuzzProposalOf(f *testing.F) {
+	f.Add(`{"internal_strategy": "a\nb", "value": 25, "public_reasoning": "<|im_end|>"}`)
+	f.Add(`{"value": "abstain"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r := &synod.Reply{Status: synod.OK, Text: text}
+		p, ok := read.ProposalReply(r, 0, 50)
+		if ok && p.Value != nil && (*p.Value < 0 || *p.Value > 50) {
+			t.Errorf("%d is out of range", *p.Value)
+		}
+		if strings.ContainsAny(p.Reason+p.Notes, "\n\x1b") || len(p.Reason) > synod.MaxReason || len(p.Notes) > synod.MaxNotes {
+			t.Errorf("%q %q", p.Reason, p.Notes)
+		}
+		read.VoteReply(r)
+	})
+}

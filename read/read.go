@@ -1,0 +1,181 @@
+// Package read reads what models wrote: answers in one canonical spelling, confidences, scores, grades,
+// proposals and votes. It also guesses the form of a typed question.
+//
+// It is pure: the result depends on the arguments only. All text is untrusted; no text makes a reader
+// panic or take more than linear time. It has rank 1, because it needs only the root package, package
+// clean and task/refusal; protocols, adversaries, members and graders use it.
+package read
+
+import (
+	"regexp"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+const (
+	maxSurface = 120 // bytes of a model's own spelling that are shown
+	maxLine    = 200 // bytes of a reply that may be an answer and nothing else
+	maxWords   = 10  // words of such a reply where the answer is free text
+)
+
+// AnswerIn reads the answer that a reply commits to. It looks, in this order,
+// for a JSON object (the whole reply or the fenced block that ends it) with the
+// key "answer"; then, in the last <answer>…</answer> or where there is none in the
+// whole reply, for the last line that says "Answer: …", "The answer is …" or
+// "#### …"; for the last \boxed{…}; and for a reply that is one short line and
+// nothing but an answer. The first of these that is there decides: if it cannot
+// be read, the reply has no answer. Numbers and labels that merely occur in the
+// text are never taken for one. A Stance is read from all of the reply (package task/refusal).
+//
+// surface is the answer as the model spelled it, cleaned, for showing to people.
+func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	find := commitment
+	if q.Form == synod.Stance {
+		find = stanceReply
+	}
+	candidate, found := find(q, spoken(text))
+	if !found {
+		return synod.None, "", false
+	}
+	return settle(q, candidate)
+}
+
+// settle makes a candidate canonical and shows it.
+func settle(q *synod.Question, candidate string) (synod.Answer, string, bool) {
+	a, ok := Canonical(q, candidate)
+	if !ok {
+		return synod.None, "", false
+	}
+	if q.Form == synod.Stance { // one reply's words are not what the others that do the same have said
+		return a, string(a), true
+	}
+	return a, clean.Line(unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
+}
+
+// commitment finds the words in which a reply commits to its answer.
+func commitment(q *synod.Question, s string) (string, bool) {
+	if body, wants := jsonObject(s); wants {
+		v, ok := member(body, "answer")
+		if !ok {
+			return "", false
+		}
+		return scalar(v)
+	}
+	if inside, ok := tagged(s); ok {
+		s = inside
+	}
+	if line, ok := answerLine(q, s); ok {
+		if box, ok := lastBox(line); ok {
+			return box, true
+		}
+		return line, true
+	}
+	if box, ok := lastBox(s); ok {
+		return box, true
+	}
+	short := len(s) <= maxLine && !strings.Contains(s, "\n")
+	if q.Form == synod.Text {
+		short = short && len(strings.Fields(s)) <= maxWords
+	}
+	return s, short
+}
+
+// tagged is what stands in the last <answer>…</answer>, as models that reason in
+// tags write it.
+func tagged(s string) (string, bool) {
+	i := strings.LastIndex(s, "<answer>")
+	if i < 0 {
+		return "", false
+	}
+	inside, _, closed := strings.Cut(s[i+len("<answer>"):], "</answer>")
+	return strings.TrimSpace(inside), closed
+}
+
+// answerMark finds where a line announces its answer. An announcement stands at
+// the start of a line or of a sentence, or behind a formula.
+var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
+	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
+	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
+
+// answerLine returns what stands after the last announcement of an answer: the
+// rest of its line, or what comes next if that is empty.
+func answerLine(q *synod.Question, s string) (string, bool) {
+	last := true // no line below holds anything
+	for end := len(s); end > 0; {
+		i := strings.LastIndexByte(s[:end], '\n')
+		line := strings.TrimSpace(s[i+1 : end])
+		if rest, ok := announced(q, line, last); ok {
+			if rest == "" {
+				rest = nextLine(s[end:])
+			}
+			return rest, rest != ""
+		}
+		last = last && line == ""
+		end = max(i, 0)
+	}
+	return "", false
+}
+
+// nextLine is the first line of s that is not empty, or all of the displayed
+// formula that begins with it.
+func nextLine(s string) string {
+	s = strings.TrimSpace(s)
+	for _, d := range [][2]string{{`\[`, `\]`}, {"$$", "$$"}} {
+		if after, ok := strings.CutPrefix(s, d[0]); ok {
+			formula, _, closed := strings.Cut(clean.Head(after, maxRaw), d[1])
+			if closed {
+				return formula
+			}
+		}
+	}
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// announced returns what a line announces as the answer.
+func announced(q *synod.Question, line string, last bool) (string, bool) {
+	if rest, ok := strings.CutPrefix(line, "####"); ok && marks(q, rest, last) {
+		return strings.TrimSpace(rest), true
+	}
+	if rest, ok := strings.CutPrefix(line, "A:"); ok && last && q.Form == synod.Number {
+		return strings.TrimSpace(rest), true
+	}
+	if len(line) > 2*maxRaw {
+		line = clean.Tail(line, 2*maxRaw)
+	}
+	found := false
+	for {
+		at := answerMark.FindStringIndex(line)
+		if at == nil {
+			break
+		}
+		found = true
+		line = strings.TrimPrefix(strings.TrimLeft(line[at[1]:], " \t*_"), "... ")
+	}
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**")), found
+}
+
+// marks reports that what follows #### is an answer and not a heading: a number
+// where one may be wanted, else an answer on the last line that holds anything.
+func marks(q *synod.Question, rest string, last bool) bool {
+	rest = strings.TrimSpace(rest)
+	if q.Form == synod.Number || q.Form == synod.Math {
+		if _, ok := Canonical(&synod.Question{Form: synod.Number}, rest); ok {
+			return true
+		}
+	}
+	_, ok := Canonical(q, rest)
+	return ok && last
+}
+
+// lastBox is the content of the last \boxed{…} in s.
+func lastBox(s string) (string, bool) {
+	i := max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
+	if i < 0 {
+		return "", false
+	}
+	inner, _, ok := cutBox(s[i:])
+	return inner, ok
+}

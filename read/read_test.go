@@ -1,0 +1,251 @@
+package read
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+func TestReadAnswer(t *testing.T) {
+	for _, c := range []struct {
+		form synod.Form
+		text string
+		want synod.Answer // None: there is no answer to be read
+	}{
+		{synod.Number, `{"reasoning":"17+25","answer":"42"}`, "42"},
+		{synod.Number, `{"answer": 42}`, "42"},
+		{synod.Number, "```json\n{\"answer\": \"1,000\"}\n```", "1000"},
+		{synod.Number, "Here it is:\n```json\n{\"answer\": 7}\n```", "7"},
+		{synod.Number, "```\n{\"answer\": 7}\n```\n", "7"},
+		{synod.Bool, `{"answer": true}`, "true"},
+		{synod.Choice, `{"answer":"B","note":"free"}`, "B"},
+		{synod.Number, `{"Answer": "42"}`, ""},
+		{synod.Number, `{"answer":"1","ANSWER":"2"}`, ""},
+		{synod.Number, `{"answer":"1","answer":"2"}`, ""},
+		{synod.Number, `{"answer":"1","answ\u0065r":"2"}`, ""},
+		{synod.Number, `{"answer":"1"} and more`, ""},
+		{synod.Number, `{"answer":"1"}{"answer":"2"}`, ""},
+		{synod.Number, `{"answer":["1"]}`, ""},
+		{synod.Number, `{"answer":null}`, ""},
+		{synod.Number, `{"reasoning":"so\nAnswer: 5","answer":"4`, ""}, // cut off
+		{synod.Number, "```json\n{\"answer\": 7", ""},
+		{synod.Text, `{"reply":"Paris"}`, ""},
+		{synod.Math, `{1,2}`, `\{1,2\}`},
+		{synod.Number, "I add.\nAnswer: 42", "42"},
+		{synod.Choice, "<answer>B</answer>", "B"},
+		{synod.Number, "<think>Answer: 1</think>\nSo:\n<answer>\nThe answer is 42.\n</answer>", "42"},
+		{synod.Number, "<answer>41</answer> No. <answer>42</answer>", "42"},
+		{synod.Number, "<answer>I do not know</answer> 42", ""},
+		{synod.Number, "<answer>42", ""},
+		{synod.Choice, "The answer is B.\nExplanation: The correct option is the second because of that.", "B"},
+		{synod.Number, "Answer: 41\nNo, wait.\nAnswer: 42.", "42"},
+		{synod.Number, "**Answer:** 42", "42"},
+		{synod.Number, "**Final Answer: 42**", "42"},
+		{synod.Number, "### Final answer\nAnswer:\n\n$$42$$", "42"},
+		{synod.Number, "The answer is $18.", "18"},
+		{synod.Number, "That makes 18. The final answer is 18 dollars.", "18"},
+		{synod.Number, "Step 1: 17+25.\n#### 42", "42"},
+		{synod.Number, "#### Why 90,000\n", ""},
+		{synod.Number, "#### Step 1\nWe add.\n#### Sum\nThe answer is 42.", "42"},
+		{synod.Number, "The answer is 42.\n\n#### Why this is so\nIt adds up.", "42"},
+		{synod.Number, "#### 42\nIs there anything else?", "42"},
+		{synod.Math, "#### Solving \\( k + \\sqrt{5 - k} < 5 \\):\nSo \\[\n\\boxed{(-\\infty, 4)}\n\\]", `(-\infty,4)`},
+		{synod.Math, "#### Case $x = 3$\nNone.\n\\boxed{5}", "5"},
+		{synod.Math, "Thus\n#### $\\sqrt{2}$", `\sqrt{2}`},
+		{synod.Math, "Thus\n#### 11/18\n", "11/18"},
+		{synod.Choice, "#### B. Paris, looked at\nNot that.\nAnswer: A", "A"},
+		{synod.Choice, "It follows.\n#### B", "B"},
+		{synod.Text, "#### Conclusion\nAnswer: Paris", "paris"},
+		{synod.Choice, "Substituting $x=3.02$ we have\n\\[F(3.02)=8-4(0.02)=8-0.08=7.92.\\] The answer is (A).", "A"},
+		{synod.Number, "We have $x=3$ The answer is 3.", "3"},
+		{synod.Number, "We have \\(x=3\\) so the answer is 3.", "3"},
+		{synod.Number, "so 3+4=7\nA: 90,000", "90000"},
+		{synod.Number, "A: 5\nthen more", ""},
+		{synod.Choice, "Therefore, the correct option is (J).\n\nThe answer is (B).\n", "B"},
+		{synod.Choice, "Answer: B) The Eiffel Tower", "B"},
+		{synod.Choice, "A: Paris\nB: London", ""},
+		{synod.Math, `The final answer is \(\boxed{\frac{7}{2}}\).`, "3.5"},
+		{synod.Math, `Thus $x = \boxed{\frac{3\sqrt{3}}{2}}$ and we are done.`, `\frac{3\sqrt{3}}{2}`},
+		{synod.Number, `\boxed{41} no: \boxed{42}`, "42"},
+		{synod.Number, `The answer is thus $\boxed{42}$, as was to be shown.`, "42"},
+		{synod.Number, `\boxed{42`, ""},
+		{synod.Number, "<think>Answer: 1\n{\"answer\":2}</think>\nAnswer: 3", "3"},
+		{synod.Choice, "Final Answer: The answer is (B).", "B"},
+		{synod.Choice, "The answer is ... B.", "B"},
+		{synod.Math, "Thus, the final answer is:\n\\[\n\\boxed{\\frac{7}{8}}.\n\\]", "0.875"},
+		{synod.Math, "The units digit of the sum of the squares of the first nine numbers is 1.", ""},
+		{synod.Number, "42", "42"},
+		{synod.Number, " 42. ", "42"},
+		{synod.Number, "The total is 42", ""},
+		{synod.Number, "I have 3 apples and 4 pears", ""},
+		{synod.Number, "Answer: 42 or 43", ""},
+		{synod.Number, "Answer: 42 or 43\n\\boxed{43}", ""},
+		{synod.Number, "I cannot answer that.", ""},
+		{synod.Number, "Rate limit exceeded, retry after 1 second", ""},
+		{synod.Choice, "B", "B"},
+		{synod.Text, "The Eiffel Tower.", "eiffel tower"},
+		{synod.Text, "It is hard to say what would be the best among all of these many ways.", ""},
+		{synod.Text, "one\ntwo", ""},
+		{synod.Bool, "Yes.", "true"},
+		{synod.Bool, "Answer: no", "false"},
+		{synod.Number, "", ""},
+		{synod.Number, "{", ""},
+		{synod.Number, "```", ""},
+	} {
+		got, shown, ok := AnswerIn(questionOf(c.form), c.text)
+		if got != c.want || ok != (c.want != "") || (shown != "") != ok {
+			t.Errorf("%s: AnswerIn(%q) = %q, %q, %v; want %q", c.form, c.text, got, shown, ok, c.want)
+		}
+	}
+}
+
+func TestReadAnswerSurface(t *testing.T) {
+	_, shown, _ := AnswerIn(questionOf(synod.Text), "Answer: **The\u202e Eiffel <|im_end|> Tower**")
+	if shown != "The Eiffel < |im_end| > Tower" {
+		t.Errorf("shown as %q", shown)
+	}
+	if _, shown, _ = AnswerIn(questionOf(synod.Text), `{"answer":"`+strings.Repeat("é", 200)+`"}`); len(shown) > maxSurface {
+		t.Errorf("%d bytes are shown", len(shown))
+	}
+}
+
+func TestPaperAnswer(t *testing.T) {
+	for _, c := range []struct {
+		form synod.Form
+		text string
+		want synod.Answer
+	}{
+		{synod.Number, "Answer: 42", "42"},
+		{synod.Number, "ANSWER: it is 42, I think", "42"},
+		{synod.Number, "answer: [1,234]", "1234"},
+		{synod.Number, "I have 3 apples and 4 pears", "4"},
+		{synod.Number, `so \boxed{\frac{11}{18}} of 7`, "11/18"},
+		{synod.Choice, "Answer: I take (B), not a guess", "B"},
+		{synod.Choice, "it is a matter of C", "C"},
+		{synod.Bool, "Answer: it is true", "true"},
+		{synod.Text, "Answer: Paris", "paris"},
+		{synod.Text, "Well.\nParis", "paris"},
+		{synod.Number, "none at all", ""},
+	} {
+		if got, _, ok := PaperAnswer(questionOf(c.form), c.text); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s: PaperAnswer(%q) = %q, %v; want %q", c.form, c.text, got, ok, c.want)
+		}
+	}
+}
+
+func TestReplies(t *testing.T) {
+	q := questionOf(synod.Number)
+	nan := 0.0
+	nan /= nan
+	for _, c := range []struct {
+		reply synod.Reply
+		exact bool
+		want  synod.Answer
+		score synod.Score
+	}{
+		{synod.Reply{Status: synod.OK, Text: "0.5"}, false, "0.5", 0.5},
+		{synod.Reply{Status: synod.OK, Text: "about 0.5"}, false, "", synod.Untrusted},
+		{synod.Reply{Status: synod.OK, Text: "about 0.5"}, true, "0.5", 0.5},
+		{synod.Reply{Status: synod.OK, Text: "none"}, true, "", 0.5},
+		{synod.Reply{Status: synod.OK, Typed: true, Answer: "1,000", Value: 0.25}, false, "1000", 0.25},
+		{synod.Reply{Status: synod.OK, Typed: true, Value: 1.5}, true, "", synod.Untrusted},
+		{synod.Reply{Status: synod.OK, Typed: true, Value: nan}, false, "", synod.Untrusted},
+		{synod.Reply{Status: synod.Timeout, Text: "0.5"}, true, "", synod.Untrusted},
+		{synod.Reply{Status: synod.RateLimited, Typed: true, Answer: "1", Value: 1}, false, "", synod.Untrusted},
+		{synod.Reply{Text: "0.5"}, false, "", synod.Untrusted},
+	} {
+		if a, _, ok := Answer(q, &c.reply, c.exact); a != c.want || ok != (c.want != "") {
+			t.Errorf("Answer(%+v, %v) = %q, %v; want %q", c.reply, c.exact, a, ok, c.want)
+		}
+		if s, ok := Score(&c.reply, c.exact); s != c.score || ok != (c.score != synod.Untrusted) {
+			t.Errorf("Score(%+v, %v) = %v, %v; want %v", c.reply, c.exact, s, ok, c.score)
+		}
+	}
+}
+
+// Whatever stands in a reply, what is read is canonical, and a score is in range.
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{`{"answer":"42","score":0.5}`, "Answer: 42", `\boxed{\frac{1}{2}}`, "```json\n{}\n```", "Score: 0.5", "<think></think>B", "The answer is (B).", "{\"answer\":\"\\ud800\"}"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, form := range synod.Forms() {
+			q := questionOf(form)
+			for _, read := range []func(*synod.Question, string) (synod.Answer, string, bool){AnswerIn, PaperAnswer} {
+				a, shown, ok := read(q, text)
+				if !ok && (a != "" || shown != "") || ok && a == "" {
+					t.Fatalf("%s: %q gave %q, %q, %v", form, text, a, shown, ok)
+				}
+				if again, fine := Canonical(q, string(a)); ok && (!fine || again != a) {
+					t.Fatalf("%s: %q gave %q, which is not canonical", form, text, a)
+				}
+				if clean.Line(shown, maxSurface) != shown {
+					t.Fatalf("%q is shown as %q, which is not clean", text, shown)
+				}
+			}
+		}
+		if s, ok := ScoreIn(text); ok != (s >= 0 && s <= 1) || !ok && s != synod.Untrusted {
+			t.Fatalf("%q scored %v, %v", text, s, ok)
+		}
+		if s := PaperScore(text); !(s >= 0 && s <= 1) {
+			t.Fatalf("%q scored %v", text, s)
+		}
+	})
+}
+
+// A reader takes time linear in its input: quadratic time on the worst inputs we know
+// of would be minutes, and many times that of reading them in parts, slow machine or not.
+func TestReadersAreLinear(t *testing.T) {
+	took := readHostile(1 << 15)
+	if took <= time.Minute {
+		return
+	}
+	var parts time.Duration
+	for range 8 {
+		parts += readHostile(1 << 12)
+	}
+	if took > 3*parts {
+		t.Errorf("took %v, and %v for all in eight parts", took, parts)
+	}
+}
+
+// readHostile reads the worst inputs that we know of, of about n bytes.
+func readHostile(n int) time.Duration {
+	start := time.Now()
+	for _, unit := range []string{"answer: ", "{", `\boxed{`, "\n", "```", `{"answer":`, "answer:\n", "1", "A:\n", "[", "<", "\u0301", `\sqrt`, `\frac{`, "$", "a, answer ", "<think>"} {
+		text := strings.Repeat(unit, n/len(unit))
+		for _, form := range synod.Forms() {
+			q := questionOf(form)
+			AnswerIn(q, strings.Repeat(text, 8))
+			PaperAnswer(q, text)
+			Canonical(q, text[:min(len(text), maxRaw)])
+		}
+		ScoreIn(text)
+		PaperScore(text)
+		clean.Line(text, 2000)
+		Guess(text)
+	}
+	return time.Since(start)
+}
+
+// What a model writes in the shape asked for is read back, whatever the words.
+func TestAnswerRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := questionOf(rapid.SampledFrom(synod.Forms()).Draw(t, "form"))
+		raw := rapid.StringMatching(`[0-9A-Za-z./ -]{1,20}`).Draw(t, "raw")
+		want, ok := Canonical(q, raw)
+		if !ok {
+			return
+		}
+		b, _ := json.Marshal(map[string]string{"reasoning": rapid.String().Draw(t, "reasoning"), "answer": raw})
+		if got, _, ok := AnswerIn(q, string(b)); !ok || got != want {
+			t.Fatalf("%s: %q in JSON reads as %q, %v; alone as %q", q.Form, raw, got, ok, want)
+		}
+	})
+}
