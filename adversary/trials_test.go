@@ -56,7 +56,7 @@ func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate 
 			}
 		}
 	}
-	return metrics.Wilson(captured, counted)
+	return metrics.Share(captured, counted)
 }
 
 // panelFile is four workers and one that lies, and seven evaluators, the first of

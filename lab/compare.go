@@ -46,8 +46,8 @@ func Compare(r, other *Run) (*report.Compared, error) {
 				out.Pairs.Add(before, after)
 			}
 		}
-		a, okA := was.Score(other.roles())
-		b, okB := is.Score(r.roles())
+		a, okA := was.FinalAccuracy(other.roles())
+		b, okB := is.FinalAccuracy(r.roles())
 		if okA && okB {
 			faa = append(faa, b-a)
 		}
@@ -57,7 +57,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 	}
 	out.McNemar = out.Pairs.McNemar()
 	out.Decision = out.Pairs.Difference()
-	out.FAA = metrics.Bootstrap(faa, bootstrapSeed)
+	out.FAA = metrics.BootstrapMean(faa, bootstrapSeed)
 	return out, nil
 }
 

@@ -31,7 +31,7 @@ func TestComputedCells(t *testing.T) {
 	asked := 0
 	g := computedGrid(t, func() (*report.Figures, error) {
 		asked++
-		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Wilson(0, 2000)}, Lists: map[string][]float64{"medians": {49, 83}}}, nil
+		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(0, 2000)}, Lists: map[string][]float64{"medians": {49, 83}}}, nil
 	})
 	dir := filepath.Join(t.TempDir(), "g")
 	if err := g.Create(dir); err != nil {

@@ -192,7 +192,7 @@ func (d *drops) list(seats []report.Seat) []report.Drop {
 	for i, by := range seats {
 		for j, of := range seats {
 			k := d.dropped[i][j]
-			if share := metrics.Wilson(k, k+d.retained[i][j]); share != nil {
+			if share := metrics.Share(k, k+d.retained[i][j]); share != nil {
 				list = append(list, report.Drop{By: by.ID, Of: of.ID, Dropped: k, Share: share})
 			}
 		}
@@ -240,7 +240,7 @@ func (k *ranks) add(verdicts []task.Verdict) {
 
 func (k *ranks) rates() (rates []*metrics.Rate) {
 	for _, at := range *k {
-		rates = append(rates, metrics.Wilson(at.right, at.n))
+		rates = append(rates, metrics.Share(at.right, at.n))
 	}
 	return rates
 }

@@ -41,7 +41,7 @@ func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || erro
 func (r *Run) roles() []metrics.Seat {
 	seats := make([]metrics.Seat, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", Mute: s.Mute}
+		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.Mute}
 	}
 	return seats
 }
@@ -64,7 +64,7 @@ func (r *Run) result(j job) (*result, error) {
 	}
 	res := &result{noted: run.Noted, stalled: run.End.Stopped == sim.Stalled, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
-	res.Rounds, res.Sure = metrics.Held(run.Noted, len(r.Seats)), metrics.Sure(run.Noted, len(r.Seats))
+	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)), metrics.FirstConfidences(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
 	if res.Replies, err = r.extracted(j, &item); err != nil {
 		return nil, err

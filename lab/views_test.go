@@ -60,7 +60,7 @@ func TestViewsAddUp(t *testing.T) {
 			}
 		}
 	}
-	if shown != r.Finished || decided == 0 || *r.Metrics.Decision != *metrics.Wilson(right, decided) || *r.Metrics.IAA != *metrics.Wilson(first, 7*shown) {
+	if shown != r.Finished || decided == 0 || *r.Metrics.Decision != *metrics.Share(right, decided) || *r.Metrics.IAA != *metrics.Share(first, 7*shown) {
 		t.Errorf("%d shown, %d of %d decided rightly, %d right at first: %+v", shown, right, decided, first, r.Metrics)
 	}
 	if len(r.Drops) == 0 || len(r.Drops) != len(met) {
@@ -68,7 +68,7 @@ func TestViewsAddUp(t *testing.T) {
 	}
 	for _, d := range r.Drops {
 		pair := [2]int{index[d.By], index[d.Of]}
-		if d.Dropped != dropped[pair] || *d.Share != *metrics.Wilson(dropped[pair], met[pair]) {
+		if d.Dropped != dropped[pair] || *d.Share != *metrics.Share(dropped[pair], met[pair]) {
 			t.Errorf("%+v, and %d of %d are shown", d, dropped[pair], met[pair])
 		}
 	}

@@ -1,22 +1,19 @@
 package metrics
 
-import (
-	"math"
+import "synod.dev/synod/stats"
 
-	"synod.dev/synod/journal"
-)
-
-// Calibration says what members' confidence in their first answers was worth.
+// Calibration says how well members' confidences predicted whether their first
+// answers were right.
 type Calibration struct {
-	N       int      `json:"n"`       // answers with a confidence, graded
+	N       int      `json:"n"`       // graded answers with a confidence
 	Missing int      `json:"missing"` // graded answers without one
-	Brier   *Rate    `json:"brier"`   // mean of (confidence − right)²; the interval allows for answers to one question erring together
-	ECE     *float64 `json:"ece"`     // expected calibration error: how far a bin's mean confidence is off, by answers
-	Sided   *Rate    `json:"sided"`   // share with a confidence on the right side of 0.5, which itself is the right side of a right answer
+	Brier   *Rate    `json:"brier"`   // mean of (confidence − right)²; the interval allows for errors that a question's answers share
+	ECE     *float64 `json:"ece"`     // expected calibration error over Bins
+	Sided   *Rate    `json:"sided"`   // share of right answers with a confidence of at least 0.5 and of wrong ones with less
 	Bins    []Bin    `json:"bins"`
 }
 
-// Bin is a stretch [From, To) of confidences, the last one closed.
+// Bin is a range [From, To) of confidences; the last one includes To.
 type Bin struct {
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
@@ -25,100 +22,61 @@ type Bin struct {
 	Right      *Rate    `json:"right"`      // share of right answers
 }
 
-// bins is how many equally wide stretches [0,1] is cut into.
-const bins = 10
-
-// Forecast is one answer's confidence, nil if none came, and its grade.
+// Forecast is the confidence in an answer, nil if none was given, and its grade.
 type Forecast struct {
 	Confidence *float64 // in [0,1]
 	Right      bool
 }
 
-// Calibrator adds up forecasts. Its size does not grow with them.
+// Calibrator adds up forecasts. Its size does not depend on their number. The zero
+// value is empty.
 type Calibrator struct {
-	missing, questions int
-	sided              count
-	n, right           [bins]int
-	sure               [bins]float64
-	off                float64    // sum of squared errors
-	spread             [3]float64 // sums over questions of s², s·n and n², for s their error and n their forecasts
+	missing int
+	sided   count
+	bins    stats.Reliability
+	loss    stats.ClusterMean // squared errors, clustered by question
 }
 
 // Add counts the forecasts of one question.
 func (c *Calibrator) Add(question []Forecast) {
-	s, n := 0.0, 0.0
+	loss, n := 0.0, 0
 	for _, f := range question {
 		if f.Confidence == nil {
 			c.missing++
 			continue
 		}
-		b := min(bins-1, int(*f.Confidence*bins))
-		c.n[b]++
-		c.right[b] += bit(f.Right)
-		c.sure[b] += *f.Confidence
+		forecast := stats.Forecast{Confidence: *f.Confidence, Right: f.Right}
+		c.bins.Add(forecast)
 		c.sided.add((*f.Confidence >= 0.5) == f.Right, true)
-		d := *f.Confidence - float64(bit(f.Right))
-		s, n = s+d*d, n+1
+		loss, n = loss+forecast.Loss(), n+1
 	}
-	if n > 0 {
-		c.questions++
-		c.off += s
-		c.spread = [3]float64{c.spread[0] + s*s, c.spread[1] + s*n, c.spread[2] + n*n}
-	}
+	c.loss.Add(loss, n)
 }
 
-// Calibration is nil where no confidence came.
+// Calibration returns the figures, or nil if no forecast had a confidence.
 func (c *Calibrator) Calibration() *Calibration {
-	out := &Calibration{Missing: c.missing, Bins: make([]Bin, bins)}
-	ece := 0.0
-	for b := range out.Bins {
-		out.Bins[b] = Bin{From: float64(b) / bins, To: float64(b+1) / bins, N: c.n[b], Right: Wilson(c.right[b], c.n[b])}
-		if c.n[b] > 0 {
-			mean := c.sure[b] / float64(c.n[b])
-			out.Bins[b].Confidence = &mean
-		}
-		out.N += c.n[b]
-		ece += math.Abs(c.sure[b] - float64(c.right[b]))
-	}
-	if out.N == 0 {
+	ece, known := c.bins.ECE()
+	if !known {
 		return nil
 	}
-	ece /= float64(out.N)
-	out.ECE, out.Brier, out.Sided = &ece, c.brier(float64(out.N)), c.sided.rate()
+	out := &Calibration{
+		N: c.bins.Total(), Missing: c.missing, ECE: &ece, Brier: c.brier(), Sided: c.sided.rate(), Bins: make([]Bin, stats.Bins),
+	}
+	for b := range out.Bins {
+		n := c.bins.N[b]
+		out.Bins[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: n, Right: Share(c.bins.Right[b], n)}
+		if n > 0 {
+			mean := c.bins.Confidence[b] / float64(n)
+			out.Bins[b].Confidence = &mean
+		}
+	}
 	return out
 }
 
-// brier is a ratio of sums over questions, with its linearised variance; of one
-// question nothing is known but that the score is in [0,1].
-func (c *Calibrator) brier(n float64) *Rate {
-	r := &Rate{Value: c.off / n, N: int(n), High: 1}
-	if q := float64(c.questions); q > 1 {
-		v := (c.spread[0] - 2*r.Value*c.spread[1] + r.Value*r.Value*c.spread[2]) / (n * n) * q / (q - 1)
-		half := z * math.Sqrt(max(v, 0))
-		r.Low, r.High = max(r.Value-half, 0), min(r.Value+half, 1)
-	}
+// brier limits the interval to [0,1], which is all that a single question shows.
+func (c *Calibrator) brier() *Rate {
+	e, _ := c.loss.Estimate()
+	r := newRate(e, c.loss.N())
+	r.Low, r.High = max(r.Low, 0), min(r.High, 1)
 	return r
-}
-
-// Sure is what members said of their first answers, by seat: the confidence that
-// they noted in round 0, nil where they noted none.
-func Sure(noted []journal.Noted, seats int) []*float64 {
-	sure := make([]*float64, seats)
-	for _, n := range noted {
-		if n.Round == 0 && int(n.Node) >= 0 && int(n.Node) < seats && n.Confidence != nil && *n.Confidence >= 0 && *n.Confidence <= 1 {
-			sure[n.Node] = n.Confidence
-		}
-	}
-	return sure
-}
-
-// Forecasts are those of a case's first answers by the named seats. What a liar
-// says of itself, and what is absent or cannot be graded, is none.
-func (c *Case) Forecasts(seats []Seat, of func(seat int) bool) (all []Forecast) {
-	for i, a := range c.first() {
-		if right, known := c.right(a); known && !seats[i].Adversary && of(i) && i < len(c.Sure) {
-			all = append(all, Forecast{c.Sure[i], right})
-		}
-	}
-	return all
 }

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-func forecasts(c ...float64) (out []metrics.Forecast) { // the right ones first, then the negated wrong ones
+func forecasts(c ...float64) (out []metrics.Forecast) { // a negative value is the confidence in a wrong answer
 	for _, x := range c {
 		sure := math.Abs(x)
 		out = append(out, metrics.Forecast{Confidence: &sure, Right: !math.Signbit(x)})
@@ -25,7 +25,7 @@ func forecasts(c ...float64) (out []metrics.Forecast) { // the right ones first,
 func TestCalibration(t *testing.T) {
 	var c metrics.Calibrator
 	if c.Calibration() != nil {
-		t.Error("nothing is calibrated")
+		t.Error("figures without forecasts")
 	}
 	c.Add(forecasts(.9, -.9))
 	c.Add(append(forecasts(.5), metrics.Forecast{Right: true}))
@@ -43,12 +43,12 @@ func TestCalibration(t *testing.T) {
 	var certain metrics.Calibrator
 	certain.Add(forecasts(1, 1, math.Copysign(0, -1)))
 	if got := certain.Calibration(); got.Brier.Value != 0 || *got.ECE != 0 || got.Brier.Low != 0 || got.Brier.High != 1 {
-		t.Errorf("one question says little: %+v", got.Brier)
+		t.Errorf("the interval of one question must be [0, 1]: %+v", got.Brier)
 	}
 }
 
-// Brier and ECE are those of package probe, and the interval covers as its
-// bootstrap over questions does.
+// Brier score and ECE equal those of package probe, and the interval is close to its
+// bootstrap over questions.
 func TestCalibrationAgainstProbe(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 0))
 	for range 5 {
@@ -70,7 +70,7 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 			t.Fatalf("%+v and %+v", got.Brier, want.Brier)
 		}
 		if math.Abs(got.Brier.Low-want.Brier.Low) > .02 || math.Abs(got.Brier.High-want.Brier.High) > .02 {
-			t.Errorf("interval %v to %v; the bootstrap has %v to %v", got.Brier.Low, got.Brier.High, want.Brier.Low, want.Brier.High)
+			t.Errorf("interval %v to %v; the bootstrap gives %v to %v", got.Brier.Low, got.Brier.High, want.Brier.Low, want.Brier.High)
 		}
 		for b := range got.Bins {
 			if got.Bins[b].N != want.Bins[b].N {
@@ -80,16 +80,16 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 	}
 }
 
-// Adversaries, silence and what cannot be graded are no forecasts; only what was
-// noted of the first answer counts, not what was taken over later.
+// Adversaries, absent answers and answers that cannot be graded give no forecasts.
+// Only the confidence in the first answer counts.
 func TestForecasts(t *testing.T) {
 	x, y, bad := .25, .75, 1.5
-	sure := metrics.Sure([]journal.Noted{
+	sure := metrics.FirstConfidences([]journal.Noted{
 		{Node: 0, Opinion: synod.Opinion{Confidence: &x}}, {Node: 0, Opinion: synod.Opinion{Round: 1, Confidence: &y}},
 		{Node: 1, Opinion: synod.Opinion{}}, {Node: 2, Opinion: synod.Opinion{Confidence: &y}}, {Node: 3, Opinion: synod.Opinion{Confidence: &bad}},
 		{Node: 9, Opinion: synod.Opinion{Confidence: &y}},
 	}, 5)
-	c := metrics.Case{Sure: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}}, Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
+	c := metrics.Case{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}}, Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
 	got := c.Forecasts([]metrics.Seat{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
 	if len(got) != 3 || *got[0].Confidence != .25 || !got[0].Right || got[1].Confidence != nil || got[1].Right || got[2].Confidence != nil {
 		t.Errorf("%+v", got)

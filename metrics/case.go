@@ -6,57 +6,59 @@ import (
 	"synod.dev/synod/task"
 )
 
-// The groups of honest seats that the SAC paper tells apart.
+// The groups of honest seats that the SAC paper distinguishes.
 const (
 	Strong = "strong"
 	Weak   = "weak"
 )
 
-// Seat is what the experimenter knows of a seat, and no member does.
+// Seat is what the experimenter knows about a seat. No member is told it.
 type Seat struct {
 	Group     string // Strong, Weak or ""
-	Adversary bool   // its own group, whatever Group says
-	Mute      bool   // it has no vote: an answer that it does not give is not missed
+	Adversary bool   // an adversary is in no group, whatever Group says
+	NonVoting bool   // the protocol asks it for no answer: a missing answer is not counted as unscored
 }
 
-// Case is one finished question.
+// Case is one finished question with the grades of all answers in it.
 type Case struct {
-	Question string                        // its id: the repeats of a question are not independent
-	Rounds   [][]synod.Answer              // what was held after round t, by seat
-	Sure     []*float64                    // of the first answer, by seat: the confidence in [0,1]; nil: none came
-	Verdicts map[synod.Answer]task.Verdict // of every answer in Rounds
-	Replies  []task.Grade                  // of honest members' first answers in their own words, where they wrote any
-	Agreed   bool                          // there was a decision
-	Decision synod.Answer
-	Ungraded bool   // there is no right answer, so nobody was right or wrong
-	Ending   string // the named way in which it ended; "" in most protocols
-	Stop     int    // with Ending: after which round; 0: after none
-	Live     bool   // the run came to its end with enough live members
+	Question    string                        // its id: repeats of a question are not independent
+	Rounds      [][]synod.Answer              // the answer held after round t, by seat
+	Confidences []*float64                    // confidence in [0,1] in the first answer, by seat; nil: none given
+	Verdicts    map[synod.Answer]task.Verdict // of every answer in Rounds
+	Replies     []task.Grade                  // of honest members' first replies as text, if they wrote any
+	Agreed      bool                          // the council decided
+	Decision    synod.Answer
+	Ungraded    bool   // the question has no key: no answer is right or wrong
+	Ending      string // how a run of a protocol with named endings ended; "" for other protocols
+	Stop        int    // with Ending: the round after which it ended; 0: it was not ended
+	Live        bool   // the run reached its end with enough live members
 }
 
-// Held lists by round and seat what was held. A member that noted nothing in a
-// round holds what it held before; before its first note it holds None.
-func Held(noted []journal.Noted, seats int) [][]synod.Answer {
+// AnswersByRound returns the answers held after every round, by round and seat. A
+// member that noted nothing in a round still holds its previous answer; before its
+// first note it holds synod.None. Notes of unknown seats and negative rounds are
+// ignored.
+func AnswersByRound(noted []journal.Noted, seats int) [][]synod.Answer {
 	var rounds [][]synod.Answer
 	for _, n := range noted {
 		for len(rounds) <= n.Round {
 			rounds = append(rounds, make([]synod.Answer, seats))
 		}
 	}
-	said := make([]map[int]synod.Answer, seats)
+	notes := make([]map[int]synod.Answer, seats) // by seat and round
 	for _, n := range noted {
 		if n.Round < 0 || int(n.Node) < 0 || int(n.Node) >= seats {
 			continue
 		}
-		if said[n.Node] == nil {
-			said[n.Node] = map[int]synod.Answer{}
+		if notes[n.Node] == nil {
+			notes[n.Node] = map[int]synod.Answer{}
 		}
-		said[n.Node][n.Round] = n.Answer
+		notes[n.Node][n.Round] = n.Answer
 	}
 	for seat := range seats {
 		last := synod.None
 		for t := range rounds {
-			if a, ok := said[seat][t]; ok {
+			if a, ok := notes[seat][t]; ok {
 				last = a
 			}
 			rounds[t][seat] = last
@@ -65,8 +67,19 @@ func Held(noted []journal.Noted, seats int) [][]synod.Answer {
 	return rounds
 }
 
-// first and last are the answers before and after the rounds; nil: nobody noted
-// anything.
+// FirstConfidences returns the confidences in [0,1] that members noted with their
+// first answers, by seat, and nil for members that noted none.
+func FirstConfidences(noted []journal.Noted, seats int) []*float64 {
+	confidences := make([]*float64, seats)
+	for _, n := range noted {
+		if n.Round == 0 && int(n.Node) >= 0 && int(n.Node) < seats && n.Confidence != nil && *n.Confidence >= 0 && *n.Confidence <= 1 {
+			confidences[n.Node] = n.Confidence
+		}
+	}
+	return confidences
+}
+
+// first returns the answers before the rounds, nil if nothing was noted.
 func (c *Case) first() []synod.Answer {
 	if len(c.Rounds) == 0 {
 		return nil
@@ -74,6 +87,7 @@ func (c *Case) first() []synod.Answer {
 	return c.Rounds[0]
 }
 
+// last returns the answers after the last round, nil if nothing was noted.
 func (c *Case) last() []synod.Answer {
 	if len(c.Rounds) == 0 {
 		return nil
@@ -81,21 +95,8 @@ func (c *Case) last() []synod.Answer {
 	return c.Rounds[len(c.Rounds)-1]
 }
 
-// score says whether a seat's answer is right, and whether that is known. An
-// adversary is wrong always, whatever it holds: SAC's tables count it so, and
-// what a liar believes helps nobody. One that its protocol gives neither answer nor
-// vote is in no figure.
-func (c *Case) score(s Seat, a synod.Answer) (right, known bool) {
-	if s.Mute && a == synod.None {
-		return false, false
-	}
-	if s.Adversary {
-		return false, true
-	}
-	return c.right(a)
-}
-
-func (c *Case) right(a synod.Answer) (right, known bool) {
+// grade reports whether an answer is right, and whether that is known.
+func (c *Case) grade(a synod.Answer) (right, known bool) {
 	if a == synod.None {
 		return false, false
 	}
@@ -103,8 +104,21 @@ func (c *Case) right(a synod.Answer) (right, known bool) {
 	return v == task.Right, v == task.Right || v == task.Wrong
 }
 
-// Plurality is the answer that more seats hold than any other. Where two or more
-// lead alike there is none, and tie is true. Seats without an answer do not vote.
+// gradeSeat reports whether a seat's answer is right, and whether that is known. An
+// adversary is always wrong, whatever it holds, as in SAC's tables. A non-voting
+// seat without an answer is in no figure, even if it is an adversary.
+func (c *Case) gradeSeat(s Seat, a synod.Answer) (right, known bool) {
+	if s.NonVoting && a == synod.None {
+		return false, false
+	}
+	if s.Adversary {
+		return false, true
+	}
+	return c.grade(a)
+}
+
+// Plurality returns the answer that more seats hold than any other. If two or more
+// lead equally there is no winner, and tie is true. Absent answers do not vote.
 func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
 	votes, most := map[synod.Answer]int{}, 0
 	for _, a := range answers {
@@ -113,7 +127,7 @@ func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
 			most = max(most, votes[a])
 		}
 	}
-	for a, n := range votes { // order cannot show: two leaders are a tie
+	for a, n := range votes { // the order does not matter: two leaders are a tie
 		if n < most {
 			continue
 		}
@@ -125,24 +139,36 @@ func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
 	return winner, false
 }
 
-// Decided says whether the council decided rightly; no decision is none. It is
-// not known where the grader cannot read the decision.
+// Decided reports whether the council decided and its decision is right. That is
+// not known if the grader cannot read the decision.
 func (c *Case) Decided() (right, known bool) {
 	if !c.Agreed {
 		return false, true
 	}
-	return c.right(c.Decision)
+	return c.grade(c.Decision)
 }
 
-// Score is the share of seats that are right at the end, of those scored; not
-// known where none is.
-func (c *Case) Score(seats []Seat) (share float64, known bool) {
+// FinalAccuracy returns the share of scored seats that are right at the end. It is
+// not known if no seat is scored.
+func (c *Case) FinalAccuracy(seats []Seat) (share float64, known bool) {
 	var n count
 	for i, a := range c.last() {
-		n.add(c.score(seats[i], a))
+		n.add(c.gradeSeat(seats[i], a))
 	}
 	if n.n == 0 {
 		return 0, false
 	}
 	return float64(n.right) / float64(n.n), true
+}
+
+// Forecasts returns the confidences and grades of the first answers of the seats
+// that include selects. Adversaries, absent answers and answers that cannot be
+// graded are left out.
+func (c *Case) Forecasts(seats []Seat, include func(seat int) bool) (all []Forecast) {
+	for i, a := range c.first() {
+		if right, known := c.grade(a); known && !seats[i].Adversary && include(i) && i < len(c.Confidences) {
+			all = append(all, Forecast{c.Confidences[i], right})
+		}
+	}
+	return all
 }

@@ -2,10 +2,8 @@ package metrics_test
 
 import (
 	"math"
-	"math/big"
+	"math/rand/v2"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
@@ -16,7 +14,7 @@ import (
 func near(t *testing.T, what string, got *metrics.Rate, value, low, high float64, n int) {
 	t.Helper()
 	if got == nil {
-		t.Errorf("%s: there is none", what)
+		t.Errorf("%s: no rate", what)
 		return
 	}
 	for _, p := range [][2]float64{{got.Value, value}, {got.Low, low}, {got.High, high}} {
@@ -30,96 +28,40 @@ func near(t *testing.T, what string, got *metrics.Rate, value, low, high float64
 	}
 }
 
-// Newcombe, Statistics in Medicine 17 (1998), Table I: Wilson's score limits.
-func TestWilson(t *testing.T) {
-	near(t, "81/263", metrics.Wilson(81, 263), 81.0/263, 0.2553, 0.3662, 263)
-	near(t, "15/148", metrics.Wilson(15, 148), 15.0/148, 0.0624, 0.1605, 148)
-	near(t, "0/20", metrics.Wilson(0, 20), 0, 0, 0.1611, 20)
-	near(t, "1/29", metrics.Wilson(1, 29), 1.0/29, 0.0061, 0.1718, 29)
-	if metrics.Wilson(0, 0) != nil {
-		t.Error("no data has a rate")
+// Rates are those of package stats, with N; without data there are none.
+func TestRates(t *testing.T) {
+	near(t, "share", metrics.Share(81, 263), 81.0/263, 0.2553, 0.3662, 263)
+	near(t, "difference", metrics.Difference(metrics.Share(56, 70), metrics.Share(48, 80)), 0.2, 0.0524, 0.3339, 70)
+	p := metrics.Pairs{}
+	for range 36 {
+		p.Add(true, true)
 	}
-}
-
-// The limits are where the score test just rejects: the definition, by bisection.
-func TestWilsonTwin(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 500).Draw(t, "n")
-		k := rapid.IntRange(0, n).Draw(t, "k")
-		p := float64(k) / float64(n)
-		outside := func(q float64) bool { return math.Abs(p-q) > 1.959963984540054*math.Sqrt(q*(1-q)/float64(n)) }
-		edge := func(in, out float64) float64 {
-			for range 80 {
-				if mid := (in + out) / 2; outside(mid) {
-					out = mid
-				} else {
-					in = mid
-				}
-			}
-			return in
-		}
-		r := metrics.Wilson(k, n)
-		if low, high := edge(p, 0), edge(p, 1); math.Abs(r.Low-low) > 1e-9 || math.Abs(r.High-high) > 1e-9 {
-			t.Fatalf("%d/%d: [%v, %v], want [%v, %v]", k, n, r.Low, r.High, low, high)
-		}
-	})
-}
-
-// Newcombe, Statistics in Medicine 17 (1998), on paired data, Table II, method 10.
-func TestDifference(t *testing.T) {
-	p := metrics.Pairs{{0, 12}, {2, 36}} // 36 right twice, 12 only after, 2 only before
-	near(t, "36,12,2,0", p.Difference(), 0.2, 0.0569, 0.3404, 50)
-	p = metrics.Pairs{{54, 0}, {0, 0}}
-	near(t, "nothing ever right", p.Difference(), 0, -0.0664, 0.0664, 54)
-	if (&metrics.Pairs{}).Difference() != nil {
-		t.Error("no pairs have a difference")
+	for range 12 {
+		p.Add(false, true)
 	}
-}
-
-func TestMcNemar(t *testing.T) {
-	for _, c := range []struct {
-		b, c int
-		want float64
-	}{{0, 0, 1}, {5, 5, 1}, {0, 5, 0.0625}, {1, 9, 22.0 / 1024}, {12, 2, 212.0 / 16384}} {
-		p := metrics.Pairs{{3, c.b}, {c.c, 7}}
-		if got := p.McNemar(); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%d against %d: %v, want %v", c.b, c.c, got, c.want)
-		}
+	for range 2 {
+		p.Add(true, false)
 	}
-}
-
-// Against exact rationals.
-func TestMcNemarTwin(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		b, c := rapid.IntRange(0, 150).Draw(t, "b"), rapid.IntRange(0, 150).Draw(t, "c")
-		n, sum := int64(b+c), new(big.Int)
-		for k := range int64(min(b, c)) + 1 {
-			sum.Add(sum, new(big.Int).Binomial(n, k))
-		}
-		want := new(big.Rat).SetFrac(sum.Lsh(sum, 1), new(big.Int).Lsh(big.NewInt(1), uint(n)))
-		w, _ := want.Float64()
-		p := metrics.Pairs{{0, b}, {c, 0}}
-		if got := p.McNemar(); math.Abs(got-min(w, 1)) > 1e-9 {
-			t.Fatalf("%d against %d: %v, want %v", b, c, got, min(w, 1))
-		}
-	})
-}
-
-func TestBootstrap(t *testing.T) {
+	near(t, "pairs", p.Difference(), 0.2, 0.0569, 0.3404, 50)
+	if got := p.McNemar(); math.Abs(got-212.0/16384) > 1e-12 {
+		t.Errorf("McNemar: %v", got)
+	}
 	var d []float64
 	for i := range 200 {
 		d = append(d, float64(i%4)/4) // mean 3/8, variance 5/64
 	}
-	a, b := metrics.Bootstrap(d, 7), metrics.Bootstrap(d, 7)
-	if *a != *b {
-		t.Errorf("one seed gave %+v and %+v", *a, *b)
-	}
 	half := 1.96 * math.Sqrt(5.0/64/200) // the normal interval, which is close
-	if a.Value != 0.375 || math.Abs(a.Low-(0.375-half)) > 0.004 || math.Abs(a.High-(0.375+half)) > 0.004 {
-		t.Errorf("%+v, want about 0.375 ± %v", *a, half)
+	if a := metrics.BootstrapMean(d, 7); a.Value != 0.375 || a.N != 200 || math.Abs(a.Low-(0.375-half)) > 0.004 || math.Abs(a.High-(0.375+half)) > 0.004 {
+		t.Errorf("bootstrap: %+v, want about 0.375 ± %v", *a, half)
 	}
-	if metrics.Bootstrap(nil, 7) != nil {
-		t.Error("no data has a mean")
+	one := metrics.Share(1, 2)
+	for i, r := range []*metrics.Rate{
+		metrics.Share(0, 0), metrics.Difference(nil, one), metrics.Difference(one, nil), (&metrics.Pairs{}).Difference(),
+		metrics.BootstrapMean(nil, 7), metrics.Published(0.9, 0, false), (&metrics.Mean{}).Rate(),
+	} {
+		if r != nil {
+			t.Errorf("%d: no data has a rate: %+v", i, *r)
+		}
 	}
 }
 
@@ -138,11 +80,11 @@ func TestPlurality(t *testing.T) {
 	}
 }
 
-func TestHeld(t *testing.T) {
+func TestAnswersByRound(t *testing.T) {
 	note := func(node synod.NodeID, round int, a synod.Answer) journal.Noted {
 		return journal.Noted{Node: node, Opinion: synod.Opinion{Round: round, Answer: a}}
 	}
-	got := metrics.Held([]journal.Noted{note(0, 0, "a"), note(1, 0, "b"), note(0, 1, "c"), note(0, 2, "d"), note(2, 2, "e"), note(9, 0, "x")}, 3)
+	got := metrics.AnswersByRound([]journal.Noted{note(0, 0, "a"), note(1, 0, "b"), note(0, 1, "c"), note(0, 2, "d"), note(2, 2, "e"), note(9, 0, "x")}, 3)
 	want := [][]synod.Answer{{"a", "b", ""}, {"c", "b", ""}, {"d", "b", "e"}}
 	for t1 := range want {
 		for i := range want[t1] {
@@ -171,7 +113,7 @@ func TestTally(t *testing.T) {
 	m := got.Metrics
 	w := func(what string, r *metrics.Rate, k, n int) {
 		t.Helper()
-		want := metrics.Wilson(k, n)
+		want := metrics.Share(k, n)
 		near(t, what, r, want.Value, want.Low, want.High, n)
 	}
 	w("iaa", m.IAA, 4, 14) // R; R; R R; 16 answers less one silent, one unreadable
@@ -202,24 +144,93 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// Where one seat answers for all, the others are in no figure, liars or not.
-func TestSeatsWithoutPart(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Seat{{}, {Mute: true}, {Mute: true, Adversary: true}})
+// Seats that do not vote and hold no answer are in no figure, adversaries included.
+func TestNonVotingSeats(t *testing.T) {
+	tally := metrics.NewTally([]metrics.Seat{{}, {NonVoting: true}, {NonVoting: true, Adversary: true}})
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
 	got := tally.Numbers().Metrics
-	near(t, "iaa", got.IAA, 1, metrics.Wilson(1, 1).Low, 1, 1)
-	near(t, "faa", got.FAA, 1, metrics.Wilson(1, 1).Low, 1, 1)
+	near(t, "iaa", got.IAA, 1, metrics.Share(1, 1).Low, 1, 1)
+	near(t, "faa", got.FAA, 1, metrics.Share(1, 1).Low, 1, 1)
 }
 
 // No data is not zero.
 func TestNothing(t *testing.T) {
 	tally := metrics.NewTally([]metrics.Seat{{}})
 	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) || len(got.Rounds) != 0 {
-		t.Errorf("numbers out of nothing: %+v", got)
+		t.Errorf("figures without data: %+v", got)
 	}
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{""}}})
 	m := tally.Numbers().Metrics
 	if m.IAA != nil || m.FAA != nil || m.BFTI != nil || m.RA != nil || m.Decision != nil || m.Capture != nil {
-		t.Errorf("silence was scored: %+v", m)
+		t.Errorf("an absent answer was scored: %+v", m)
+	}
+}
+
+// A published share has Wilson's interval. The interval of a published difference
+// covers the difference of two such samples at least as often as it says.
+func TestPublished(t *testing.T) {
+	want := metrics.Share(27, 30)
+	near(t, "share", metrics.Published(0.9, 30, false), want.Value, want.Low, want.High, 30)
+	chance := rand.New(rand.NewPCG(1, 1))
+	const n, trials = 30, 4000
+	covered := 0
+	for range trials {
+		k := 0
+		for range n {
+			k += bit(chance.Float64() < 0.6) - bit(chance.Float64() < 0.5)
+		}
+		r := metrics.Published(float64(k)/n, n, true)
+		covered += bit(r.Low <= 0.1 && 0.1 <= r.High)
+	}
+	if share := float64(covered) / trials; share < 0.93 {
+		t.Errorf("the interval covers the truth in %.3f of trials", share)
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestMean(t *testing.T) {
+	var m metrics.Mean
+	m.Add(4)
+	if r := m.Rate(); r.Value != 4 || r.N != 1 || r.Low != 0 || r.High != 8 {
+		t.Errorf("of one value: %+v", r)
+	}
+	m.Add(6)
+	// variance 2, over two values 1: the half width is 1.96.
+	if r := m.Rate(); r.Value != 5 || r.N != 2 || math.Abs(r.High-6.96) > 0.001 || math.Abs(r.Low-3.04) > 0.001 || !r.Count {
+		t.Errorf("of two values: %+v", r)
+	}
+	var same metrics.Mean
+	for range 5 {
+		same.Add(0.1)
+	}
+	if r := same.Rate(); math.Abs(r.High-r.Low) > 1e-6 {
+		t.Errorf("of equal values: %+v", r)
+	}
+}
+
+// Both readings count the same replies; without replies there is no figure.
+func TestExtraction(t *testing.T) {
+	tally := metrics.NewTally([]metrics.Seat{{}})
+	held := [][]synod.Answer{{"R"}}
+	tally.Add(metrics.Case{Rounds: held, Verdicts: verdicts})
+	if e := tally.Numbers().Extraction; e != nil {
+		t.Errorf("no member wrote text: %+v", e)
+	}
+	tally.Add(metrics.Case{Rounds: held, Verdicts: verdicts, Replies: []task.Grade{
+		{Strict: task.Right, Flexible: task.Right}, {Strict: task.Unreadable, Flexible: task.Right},
+		{Strict: task.Unreadable, Flexible: task.Unreadable}, {Strict: task.Wrong, Flexible: task.Wrong},
+	}})
+	e := tally.Numbers().Extraction
+	strict, flexible := metrics.Share(1, 4), metrics.Share(2, 4)
+	near(t, "strict", e.Strict, strict.Value, strict.Low, strict.High, 4)
+	near(t, "flexible", e.Flexible, flexible.Value, flexible.Low, flexible.High, 4)
+	if e.Unreadable != 2 || e.Differ != 1 {
+		t.Errorf("%+v", e)
 	}
 }

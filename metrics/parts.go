@@ -7,69 +7,69 @@ import (
 	"strings"
 )
 
-// Part is what a run comes to on the questions of one kind, such as a level or a
-// topic. A rate that does not exist is nil.
+// Part are the figures of the questions of one kind, such as a level or a topic.
 type Part struct {
 	Name      string `json:"name"`
-	Questions int    `json:"questions"` // finished ones
+	Questions int    `json:"questions"` // finished and graded
 	IAA       *Rate  `json:"iaa"`
 	FAA       *Rate  `json:"faa"`
 	RA        *Rate  `json:"ra"`
 	Decision  *Rate  `json:"decision_accuracy"`
 }
 
-// Parts counts cases by the kind of their questions. Its size does not grow with
-// the cases.
+// Parts counts cases by the kind of their question. Its size does not depend on
+// the number of cases.
 type Parts struct {
-	seats []Seat
-	by    map[string]*part
+	seats  []Seat
+	byKind map[string]*partCounts
 }
 
-type part struct {
+type partCounts struct {
 	questions              int
 	iaa, faa, ra, decision count
 }
 
-// NewParts starts counting cases of one council.
-func NewParts(seats []Seat) *Parts { return &Parts{seats: seats, by: map[string]*part{}} }
+// NewParts returns an empty count for cases of a council with these seats.
+func NewParts(seats []Seat) *Parts { return &Parts{seats: seats, byKind: map[string]*partCounts{}} }
 
-// Add counts a finished question under the name of its kind; "" is no kind.
-func (p *Parts) Add(name string, c *Case) {
-	if name == "" || c.Ungraded {
+// Add counts a finished question of the named kind. Questions without a kind ("")
+// and without a key are ignored.
+func (p *Parts) Add(kind string, c *Case) {
+	if kind == "" || c.Ungraded {
 		return
 	}
-	of := p.by[name]
-	if of == nil {
-		of = &part{}
-		p.by[name] = of
+	counts := p.byKind[kind]
+	if counts == nil {
+		counts = &partCounts{}
+		p.byKind[kind] = counts
 	}
-	of.questions++
+	counts.questions++
 	first, last := c.first(), c.last()
 	for i := range first {
-		of.iaa.add(c.score(p.seats[i], first[i]))
-		of.faa.add(c.score(p.seats[i], last[i]))
+		counts.iaa.add(c.gradeSeat(p.seats[i], first[i]))
+		counts.faa.add(c.gradeSeat(p.seats[i], last[i]))
 	}
 	ties := 0
-	of.ra.vote(c, last, &ties)
+	counts.ra.addPlurality(c, last, &ties)
 	if c.Agreed {
-		of.decision.add(c.right(c.Decision))
+		counts.decision.add(c.grade(c.Decision))
 	}
 }
 
-// List has a part a kind, numbers first and by size, then names; nil where there
-// are not two kinds to be told apart.
+// List returns the figures of every kind, numbers first in numeric order, then
+// names. It returns nil if there are fewer than two kinds.
 func (p *Parts) List() (all []Part) {
-	if len(p.by) < 2 {
+	if len(p.byKind) < 2 {
 		return nil
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(p.by), kinds) {
-		of := p.by[name]
-		all = append(all, Part{name, of.questions, of.iaa.rate(), of.faa.rate(), of.ra.rate(), of.decision.rate()})
+	for _, name := range slices.SortedFunc(maps.Keys(p.byKind), compareKinds) {
+		c := p.byKind[name]
+		all = append(all, Part{name, c.questions, c.iaa.rate(), c.faa.rate(), c.ra.rate(), c.decision.rate()})
 	}
 	return all
 }
 
-func kinds(a, b string) int {
+func compareKinds(a, b string) int {
 	x, errX := strconv.Atoi(a)
 	y, errY := strconv.Atoi(b)
 	switch {

@@ -11,11 +11,11 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Of every kind the figures are those of a tally of its questions alone, and there
-// are none where nothing is told apart.
+// The figures of every kind equal those of a tally of its questions alone. With one
+// kind there are none.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		seats := []Seat{{Group: Strong}, {Group: Weak}, {Adversary: true}, {Mute: true}}
+		seats := []Seat{{Group: Strong}, {Group: Weak}, {Adversary: true}, {NonVoting: true}}
 		verdicts := map[synod.Answer]task.Verdict{"a": task.Right, "b": task.Wrong, "c": task.Unreadable}
 		parts, alone := NewParts(seats), map[string]*Tally{}
 		for i := range rapid.IntRange(0, 12).Draw(t, "questions") {
@@ -38,7 +38,7 @@ func TestParts(t *testing.T) {
 		all := parts.List()
 		if len(alone) < 2 {
 			if all != nil {
-				t.Fatalf("one kind is told apart: %v", all)
+				t.Fatalf("figures of a single kind: %v", all)
 			}
 			return
 		}

@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/metrics"
 )
 
-// draw is questions to honest seats that err with probability p; with probability
-// together all err or not by one throw.
+// draw returns questions to honest seats that err with probability p. With
+// probability together all seats err, or none does.
 func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases []metrics.Case) {
 	for q := range questions {
 		answers := make([]synod.Answer, seats)
@@ -37,8 +37,8 @@ func effective(seats []metrics.Seat, cases []metrics.Case) *metrics.Rate {
 	return t.Numbers().Metrics.EffectiveVotes
 }
 
-// The interval holds the truth about as often as it says, for members that err
-// alone and for members whose errors have a known correlation.
+// The interval covers the truth about as often as it says, for independent members
+// and for members whose errors have a known correlation.
 func TestEffectiveVotesCoverage(t *testing.T) {
 	const runs, seats = 200, 6
 	for _, together := range []float64{0, 0.1, 0.3, 0.7} {
@@ -53,15 +53,15 @@ func TestEffectiveVotesCoverage(t *testing.T) {
 				t.Fatalf("%+v", *e)
 			}
 		}
-		t.Logf("correlation %v: the interval holds %.2f in %d of %d", together, truth, held, runs)
+		t.Logf("correlation %v: the interval covers %.2f in %d of %d runs", together, truth, held, runs)
 		if held < runs*90/100 {
-			t.Errorf("correlation %v: the interval holds the truth in %d of %d only", together, held, runs)
+			t.Errorf("correlation %v: the interval covers the truth in only %d of %d runs", together, held, runs)
 		}
 	}
 }
 
-// Members that always err together are one vote, exactly.
-func TestEffectiveVotesOfOneMind(t *testing.T) {
+// Members that always err together are worth exactly one vote.
+func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
 	e := effective(make([]metrics.Seat, 5), draw(chance, 200, 5, 0.3, 1))
 	if e == nil || math.Abs(e.Value-1) > 1e-9 || math.Abs(e.Low-1) > 1e-9 || math.Abs(e.High-1) > 1e-9 {
@@ -69,8 +69,7 @@ func TestEffectiveVotesOfOneMind(t *testing.T) {
 	}
 }
 
-// By hand, without an interval's chance: two seats, of 20 questions 4 wrong for
-// both, 2 and 2 for one. Covariance 4/20 − (6/20)², variance 6/20·14/20.
+// Computed by hand: two seats, 20 questions; 4 wrong for both, 2 and 2 for one. Covariance 4/20 − (6/20)², variance 6/20·14/20.
 func TestEffectiveVotesByHand(t *testing.T) {
 	var cases []metrics.Case
 	for q, errs := range []string{"WW", "WW", "WW", "WW", "WR", "WR", "RW", "RW", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR"} {
@@ -82,14 +81,14 @@ func TestEffectiveVotesByHand(t *testing.T) {
 	}
 }
 
-// Neither the order of questions nor that of seats changes anything; adversaries,
-// mute seats and later rounds are not looked at.
+// The order of questions and of seats does not matter. Adversaries, non-voting
+// seats and later rounds are ignored.
 func TestEffectiveVotesOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		chance := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := rapid.IntRange(2, 5).Draw(t, "seats")
 		cases := draw(chance, rapid.IntRange(1, 60).Draw(t, "questions"), n, 0.4, 0.2)
-		for _, c := range cases { // some are silent or unreadable
+		for _, c := range cases { // some answers are absent or unreadable
 			for i := range c.Rounds[0] {
 				if chance.IntN(10) == 0 {
 					c.Rounds[0][i] = []synod.Answer{"", "?"}[chance.IntN(2)]
@@ -99,7 +98,7 @@ func TestEffectiveVotesOrder(t *testing.T) {
 		want := effective(make([]metrics.Seat, n), cases)
 		order, others := chance.Perm(n), []synod.Answer{"W", "R"}
 		chance.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		seats := append(make([]metrics.Seat, n), metrics.Seat{Adversary: true}, metrics.Seat{Mute: true})
+		seats := append(make([]metrics.Seat, n), metrics.Seat{Adversary: true}, metrics.Seat{NonVoting: true})
 		for k, c := range cases {
 			row := make([]synod.Answer, 0, n+2)
 			for _, i := range order {
@@ -118,8 +117,8 @@ func TestEffectiveVotesOrder(t *testing.T) {
 	})
 }
 
-// What cannot be estimated does not exist.
-func TestEffectiveVotesOfTooLittle(t *testing.T) {
+// With too little data there is no figure.
+func TestEffectiveVotesWithTooLittleData(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 6))
 	for name, e := range map[string]*metrics.Rate{
 		"one honest seat":   effective([]metrics.Seat{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),

@@ -3,30 +3,31 @@ package probe
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
+
+	"synod.dev/synod/stats"
 )
 
-// Judged is one answer with a confidence in it, to be measured against its grade.
+// Judged is one answer with a confidence, and its grade.
 type Judged struct {
 	Question   string
 	Confidence float64 // in [0,1]
 	Right      bool
 }
 
-// Figure is a number with its 95 % interval: the percentile bootstrap over questions.
-// Resamples of few answers that happen to be all on one side are all alike, so for
-// the AUC, accuracy, precision and recall the interval is widened to a score interval
-// (Newcombe's fifth for the AUC, Wilson's for the others) in which all answers to a
-// question count as one. F1, Brier and ECE have no such widening.
+// Figure is a number with its 95 % interval: the percentile bootstrap over
+// questions. If all of a few answers fall on one side, all resamples are alike and
+// the bootstrap interval is too narrow. So for AUC, accuracy, precision and recall
+// the interval is widened to a score interval (stats.AUCInterval, else Wilson's) in
+// which all answers to a question count as one. F1, Brier and ECE are not widened.
 type Figure struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Figures say how good confidences are. Accuracy, precision, recall and F1 are of
-// calling an answer right if its confidence is at least 0.5. A figure that does not
-// exist (no answer of one kind, nothing called right) is nil.
+// Figures say how well confidences predict grades. For accuracy, precision, recall
+// and F1, an answer with a confidence of at least 0.5 is predicted to be right. A
+// figure that does not exist (all answers alike, no answer predicted right) is nil.
 type Figures struct {
 	N         int     `json:"n"`
 	Questions int     `json:"questions"`
@@ -35,13 +36,14 @@ type Figures struct {
 	Precision *Figure `json:"precision"`
 	Recall    *Figure `json:"recall"`
 	F1        *Figure `json:"f1"`
-	AUC       *Figure `json:"auc"` // chance that a right answer has more than a wrong one, ties half
+	AUC       *Figure `json:"auc"` // probability that a right answer has a higher confidence than a wrong one, ties half
 	Brier     *Figure `json:"brier"`
 	ECE       *Figure `json:"ece"` // expected calibration error over Bins
 	Bins      []Bin   `json:"bins"`
 }
 
-// Bin is a stretch of confidences: what they promise, and what came of it.
+// Bin is a range [From, To) of confidences, with their mean and the share of right
+// answers in it; the last bin includes To.
 type Bin struct {
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
@@ -50,124 +52,194 @@ type Bin struct {
 	Right      *Figure  `json:"right"`      // share, with Wilson's interval
 }
 
-// bins is how many equally wide stretches [0,1] is cut into.
-const bins = 10
-
-// resamples of the bootstrap, and its seed: the same answers have the same interval.
+// The number of bootstrap resamples, and the seed: the same answers always have the
+// same interval.
 const (
 	resamples     = 2000
 	bootstrapSeed = 0xb007
 )
 
-// measure is a figure as a function of a sample (not ok: it has none), and its score
-// interval, if there is one, for answers of which each is worth only a share.
+// statistic is a figure as a function of a sample; ok is false if it does not exist.
+type statistic func([]stats.Forecast) (value float64, ok bool)
+
+// measure is a statistic with its field in Figures and, unless nil, its score
+// interval for answers that count only as the given fraction of an answer each.
 type measure struct {
-	of    func([]Judged) (float64, bool)
-	into  func(*Figures) **Figure
-	score func(value float64, list []Judged, share float64) (low, high float64)
+	of    statistic
+	field func(*Figures) **Figure
+	score func(value float64, list []stats.Forecast, weight float64) (low, high float64)
+}
+
+var aucMeasure = measure{
+	stats.AUC, func(f *Figures) **Figure { return &f.AUC },
+	func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+		c := confusionOf(l)
+		return stats.AUCInterval(v, weight*(c.truePositive+c.falseNegative), weight*(c.falsePositive+c.trueNegative))
+	},
 }
 
 var measures = []measure{
-	{accuracy, func(f *Figures) **Figure { return &f.Accuracy }, func(v float64, l []Judged, share float64) (low, high float64) {
-		return wilson(v, share*float64(len(l)))
+	{accuracy, func(f *Figures) **Figure { return &f.Accuracy }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+		return stats.Wilson(v, weight*float64(len(l)))
 	}},
-	{precision, func(f *Figures) **Figure { return &f.Precision }, func(v float64, l []Judged, share float64) (low, high float64) {
-		hit, wrong, _, _ := confusion(l)
-		return wilson(v, share*(hit+wrong))
+	{precision, func(f *Figures) **Figure { return &f.Precision }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+		c := confusionOf(l)
+		return stats.Wilson(v, weight*(c.truePositive+c.falsePositive))
 	}},
-	{recall, func(f *Figures) **Figure { return &f.Recall }, func(v float64, l []Judged, share float64) (low, high float64) {
-		hit, _, missed, _ := confusion(l)
-		return wilson(v, share*(hit+missed))
+	{recall, func(f *Figures) **Figure { return &f.Recall }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+		c := confusionOf(l)
+		return stats.Wilson(v, weight*(c.truePositive+c.falseNegative))
 	}},
 	{f1, func(f *Figures) **Figure { return &f.F1 }, nil},
-	{AUC, func(f *Figures) **Figure { return &f.AUC }, func(v float64, l []Judged, share float64) (low, high float64) {
-		hit, wrong, missed, rejected := confusion(l)
-		return newcombe(v, share*(hit+missed), share*(wrong+rejected))
-	}},
-	{brier, func(f *Figures) **Figure { return &f.Brier }, nil},
-	{ece, func(f *Figures) **Figure { return &f.ECE }, nil},
+	aucMeasure,
+	{stats.Brier, func(f *Figures) **Figure { return &f.Brier }, nil},
+	{stats.ECE, func(f *Figures) **Figure { return &f.ECE }, nil},
 }
 
-// Measure is everything there is to say about confidences.
+// Measure computes all figures of a list of judged answers.
 func Measure(list []Judged) Figures {
-	f := Figures{N: len(list), Questions: len(groups(list)), Bins: binned(list)}
+	f := Figures{N: len(list), Questions: len(byQuestion(list)), Bins: binned(list)}
 	for _, j := range list {
 		if j.Right {
 			f.Right++
 		}
 	}
 	for _, m := range measures {
-		*m.into(&f) = m.figure(list, float64(f.Questions)/float64(f.N))
+		*m.field(&f) = m.figure(list, float64(f.Questions)/float64(f.N))
 	}
 	return f
 }
 
-func (m measure) figure(list []Judged, share float64) *Figure {
+func (m measure) figure(list []Judged, weight float64) *Figure {
 	f := bootstrap(list, m.of)
 	if f != nil && m.score != nil {
-		low, high := m.score(f.Value, list, share)
+		low, high := m.score(f.Value, forecasts(list), weight)
 		f.Low, f.High = math.Min(f.Low, low), math.Max(f.High, high)
 	}
 	return f
 }
 
-// Compared is how much higher the AUC of one list of confidences is than that of
-// another in the same answers, in the same order: the pairs are resampled together.
+// Compared returns the AUC of one list of confidences minus that of another for the
+// same answers in the same order. Pairs are resampled together.
 func Compared(a, b []Judged) *Figure {
 	index := make([]Judged, len(a)) // stands for both: its confidence is the position
 	for i := range a {
 		index[i] = Judged{Question: a[i].Question, Confidence: float64(i)}
 	}
-	return bootstrap(index, func(sample []Judged) (float64, bool) {
-		x, y := make([]Judged, len(sample)), make([]Judged, len(sample))
+	return bootstrap(index, func(sample []stats.Forecast) (float64, bool) {
+		x, y := make([]stats.Forecast, len(sample)), make([]stats.Forecast, len(sample))
 		for i, s := range sample {
-			x[i], y[i] = a[int(s.Confidence)], b[int(s.Confidence)]
+			x[i], y[i] = a[int(s.Confidence)].forecast(), b[int(s.Confidence)].forecast()
 		}
-		u, ok := AUC(x)
-		v, also := AUC(y)
-		return u - v, ok && also
+		u, okX := stats.AUC(x)
+		v, okY := stats.AUC(y)
+		return u - v, okX && okY
 	})
 }
 
-// bootstrap resamples questions, each with all its answers. Resamples in which the
-// figure does not exist are left out.
-func bootstrap(list []Judged, of func([]Judged) (float64, bool)) *Figure {
-	value, ok := of(list)
+// bootstrap resamples questions, each with all its answers.
+func bootstrap(list []Judged, of statistic) *Figure {
+	value, ok := of(forecasts(list))
 	if !ok {
 		return nil
 	}
-	by := groups(list)
-	r := rand.New(rand.NewPCG(bootstrapSeed, uint64(len(by))))
-	seen := make([]float64, 0, resamples)
-	sample := make([]Judged, 0, len(list))
-	for range resamples {
-		sample = sample[:0]
-		for range by {
-			sample = append(sample, by[r.IntN(len(by))]...)
+	groups := byQuestion(list)
+	rng := rand.New(rand.NewPCG(bootstrapSeed, uint64(len(groups))))
+	answers := make([]stats.Forecast, 0, len(list))
+	low, high, ok := stats.Bootstrap(rng, len(groups), resamples, func(sample []int) (float64, bool) {
+		answers = answers[:0]
+		for _, i := range sample {
+			answers = append(answers, groups[i]...)
 		}
-		if v, ok := of(sample); ok {
-			seen = append(seen, v)
-		}
-	}
-	slices.Sort(seen)
-	if len(seen) == 0 {
+		return of(answers)
+	})
+	if !ok {
 		return nil
 	}
-	at := func(q float64) float64 { return seen[int(math.Round(q*float64(len(seen)-1)))] }
-	return &Figure{value, at(0.025), at(0.975)}
+	return &Figure{value, low, high}
 }
 
-// groups puts answers to one question together, in the order of first appearance.
-func groups(list []Judged) (by [][]Judged) {
+func (j Judged) forecast() stats.Forecast {
+	return stats.Forecast{Confidence: j.Confidence, Right: j.Right}
+}
+
+func forecasts(list []Judged) []stats.Forecast {
+	out := make([]stats.Forecast, len(list))
+	for i, j := range list {
+		out[i] = j.forecast()
+	}
+	return out
+}
+
+// byQuestion groups answers by question, in the order of first appearance.
+func byQuestion(list []Judged) (groups [][]stats.Forecast) {
 	at := map[string]int{}
 	for _, j := range list {
 		i, known := at[j.Question]
 		if !known {
-			i = len(by)
+			i = len(groups)
 			at[j.Question] = i
-			by = append(by, nil)
+			groups = append(groups, nil)
 		}
-		by[i] = append(by[i], j)
+		groups[i] = append(groups[i], j.forecast())
 	}
-	return by
+	return groups
+}
+
+// confusion counts answers by prediction and grade.
+type confusion struct{ truePositive, falsePositive, falseNegative, trueNegative float64 }
+
+func confusionOf(list []stats.Forecast) (c confusion) {
+	for _, f := range list {
+		switch {
+		case f.Confidence >= 0.5 && f.Right:
+			c.truePositive++
+		case f.Confidence >= 0.5:
+			c.falsePositive++
+		case f.Right:
+			c.falseNegative++
+		default:
+			c.trueNegative++
+		}
+	}
+	return c
+}
+
+func ratio(a, b float64) (float64, bool) { return a / b, b > 0 }
+
+func accuracy(list []stats.Forecast) (float64, bool) {
+	c := confusionOf(list)
+	return ratio(c.truePositive+c.trueNegative, float64(len(list)))
+}
+
+func precision(list []stats.Forecast) (float64, bool) {
+	c := confusionOf(list)
+	return ratio(c.truePositive, c.truePositive+c.falsePositive)
+}
+
+func recall(list []stats.Forecast) (float64, bool) {
+	c := confusionOf(list)
+	return ratio(c.truePositive, c.truePositive+c.falseNegative)
+}
+
+func f1(list []stats.Forecast) (float64, bool) {
+	c := confusionOf(list)
+	return ratio(2*c.truePositive, 2*c.truePositive+c.falsePositive+c.falseNegative)
+}
+
+func binned(list []Judged) []Bin {
+	var r stats.Reliability
+	for _, j := range list {
+		r.Add(j.forecast())
+	}
+	out := make([]Bin, stats.Bins)
+	for b := range out {
+		out[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: r.N[b]}
+		if n := float64(r.N[b]); n > 0 {
+			confidence, right := r.Confidence[b]/n, float64(r.Right[b])/n
+			low, high := stats.Wilson(right, n)
+			out[b].Confidence, out[b].Right = &confidence, &Figure{right, low, high}
+		}
+	}
+	return out
 }

@@ -3,12 +3,13 @@ package probe
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-// drawn are answers with confidences that often tie.
+// drawn returns answers whose confidences are often equal.
 func drawn(t *rapid.T) []Judged {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Judged {
 		return Judged{
@@ -19,82 +20,46 @@ func drawn(t *rapid.T) []Judged {
 	}), 0, 40).Draw(t, "answers")
 }
 
-// pairs is the AUC by definition.
-func pairs(list []Judged) (float64, bool) {
-	var won, all float64
-	for _, a := range list {
-		for _, b := range list {
-			if !a.Right || b.Right {
-				continue
-			}
-			all++
-			switch {
-			case a.Confidence > b.Confidence:
-				won++
-			case a.Confidence == b.Confidence:
-				won += 0.5
-			}
-		}
-	}
-	return won / all, all > 0
-}
-
+// Accuracy, precision, recall and F1 by their definitions; package stats tests the others.
 func TestFiguresAgainstTheirDefinitions(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawn(t)
-		n := float64(len(list))
-		want, exists := pairs(list)
-		if got, ok := AUC(list); ok != exists || ok && !near(got, want) {
-			t.Fatalf("AUC %v %v, by pairs %v %v", got, ok, want, exists)
-		}
-		var square, off, correct, called, hits, rights float64
-		for b := range bins {
-			var conf, right float64
-			for _, j := range list {
-				if j.Confidence >= float64(b)/bins && (j.Confidence < float64(b+1)/bins || b == bins-1) {
-					conf += j.Confidence
-					if j.Right {
-						right++
-					}
-				}
-			}
-			off += math.Abs(conf - right)
-		}
+		var correct, called, hits, rights float64
 		for _, j := range list {
-			y := 0.0
 			if j.Right {
-				y, rights = 1, rights+1
+				rights++
 			}
-			square += (j.Confidence - y) * (j.Confidence - y)
 			if (j.Confidence >= 0.5) == j.Right {
 				correct++
 			}
 			if j.Confidence >= 0.5 {
 				called++
-				hits += y
+				if j.Right {
+					hits++
+				}
 			}
 		}
 		for _, c := range []struct {
 			name string
-			of   func([]Judged) (float64, bool)
+			of   statistic
 			sum  float64
 			over float64
-		}{{"brier", brier, square, n}, {"ece", ece, off, n}, {"accuracy", accuracy, correct, n}, {"precision", precision, hits, called}, {"recall", recall, hits, rights}} {
-			if got, ok := c.of(list); ok != (c.over > 0) || ok && !near(got, c.sum/c.over) {
+		}{{"accuracy", accuracy, correct, float64(len(list))}, {"precision", precision, hits, called}, {"recall", recall, hits, rights}} {
+			if got, ok := c.of(forecasts(list)); ok != (c.over > 0) || ok && !near(got, c.sum/c.over) {
 				t.Fatalf("%s %v %v, by definition %v", c.name, got, ok, c.sum/c.over)
 			}
 		}
-		if p, ok := precision(list); ok && hits > 0 {
-			r, _ := recall(list)
-			if f, _ := f1(list); !near(f, 2*p*r/(p+r)) {
+		if p, ok := precision(forecasts(list)); ok && hits > 0 {
+			r, _ := recall(forecasts(list))
+			if f, _ := f1(forecasts(list)); !near(f, 2*p*r/(p+r)) {
 				t.Fatalf("F1 %v of precision %v and recall %v", f, p, r)
 			}
 		}
 	})
 }
 
-// The intervals hold the value, and answers that do not exist have no figure.
+// Bins hold every answer once, intervals are in order, and missing figures are nil.
 func TestMeasure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawn(t)[:]
@@ -106,7 +71,7 @@ func TestMeasure(t *testing.T) {
 		for _, b := range f.Bins {
 			n += b.N
 			if (b.N == 0) != (b.Right == nil) {
-				t.Fatalf("a bin of %d has %v", b.N, b.Right)
+				t.Fatalf("a bin of %d answers has the rate %v", b.N, b.Right)
 			}
 		}
 		if n != len(list) || f.N != n {
@@ -117,7 +82,7 @@ func TestMeasure(t *testing.T) {
 		}
 	})
 	if f := Measure(nil); f.AUC != nil || f.Accuracy != nil || f.N != 0 {
-		t.Errorf("figures of nothing: %+v", f)
+		t.Errorf("figures without answers: %+v", f)
 	}
 	one := Measure([]Judged{{"q", 0.9, true}})
 	if one.AUC != nil || one.Accuracy.Value != 1 {
@@ -125,8 +90,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// Answers to one question are drawn together: a hundred copies of four answers are
-// four questions, and their interval is no narrower.
+// Answers to one question are resampled together: 25 copies of every answer do not
+// make the interval narrower.
 func TestBootstrapIsByQuestion(t *testing.T) {
 	var few, many []Judged
 	for i := range 40 {
@@ -141,9 +106,58 @@ func TestBootstrapIsByQuestion(t *testing.T) {
 		t.Errorf("%+v and %+v", a.AUC, b.AUC)
 	}
 	if again := Measure(few); *again.AUC != *a.AUC {
-		t.Error("the same answers have two intervals")
+		t.Error("the same answers gave different intervals")
 	}
 	if d := Compared(few, few); d.Value != 0 || d.Low != 0 || d.High != 0 {
 		t.Errorf("a list differs from itself by %+v", d)
+	}
+}
+
+// With few answers the interval includes chance, even if all are predicted correctly.
+func TestFewAnswersIncludeChance(t *testing.T) {
+	var few []Judged
+	for i := range 7 {
+		few = append(few, Judged{fmt.Sprint(i), float64(i) / 7, i > 1})
+	}
+	f := Measure(few)
+	if f.AUC.Value != 1 || f.AUC.Low > 0.5 || f.Precision.Low > 0.6 || f.Recall.High != 1 {
+		t.Errorf("AUC %+v, precision %+v, recall %+v of seven answers", f.AUC, f.Precision, f.Recall)
+	}
+	var copies []Judged
+	for range 30 {
+		copies = append(copies, few...)
+	}
+	if g := Measure(copies); g.AUC.Low > 0.5 {
+		t.Errorf("thirty copies of seven answers: %+v", g.AUC)
+	}
+}
+
+// Over many draws the intervals cover the true value about as often as they say. For
+// shifted normal distributions the true AUC is known.
+func TestIntervalsCover(t *testing.T) {
+	const seed, draws, truth = 5, 150, 0.7602499389 // Φ(1/√2)
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, n := range []int{16, 60} {
+		covered := 0
+		for range draws {
+			var list []Judged
+			for i := range n {
+				right := i%2 == 0
+				x := r.NormFloat64()
+				if right {
+					x++
+				}
+				list = append(list, Judged{fmt.Sprint(i), sigmoid(x), right})
+			}
+			if f := aucMeasure.figure(list, 1); f.Low <= truth && truth <= f.High {
+				covered++
+			}
+		}
+		if share := float64(covered) / draws; share < 0.92 {
+			t.Errorf("seed %d: intervals from %d answers covered the truth in %.3f of %d draws", seed, n, share, draws)
+		}
+	}
+	if truth := 0.5 * math.Erfc(-0.5); math.Abs(truth-0.7602499389) > 1e-9 {
+		t.Error("the true AUC is", truth)
 	}
 }

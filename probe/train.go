@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"synod.dev/synod/stats"
 )
 
 // Sample is one graded answer.
@@ -182,10 +184,10 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 		}
 		w, bias := part.fold(m.w, m.bias)
 		c := Cell{Layer: layer, Position: position, Components: k, Variance: part.share}
-		seen := judge(w, bias, t.samples(Training), pick(states, t.rows(Training)))
-		c.Train = only(AUC(seen))
-		unseen := judge(w, bias, t.samples(Validation), held)
-		c.AUC, c.Accuracy, c.Brier = only(AUC(unseen)), only(accuracy(unseen)), only(brier(unseen))
+		seen := forecasts(judge(w, bias, t.samples(Training), pick(states, t.rows(Training))))
+		c.Train = only(stats.AUC(seen))
+		unseen := forecasts(judge(w, bias, t.samples(Validation), held))
+		c.AUC, c.Accuracy, c.Brier = only(stats.AUC(unseen)), only(accuracy(unseen)), only(stats.Brier(unseen))
 		cells = append(cells, c)
 	}
 	return cells, nil

@@ -35,7 +35,7 @@ func Verdict(metric string, ours *metrics.Rate, questions int, paper Figure) str
 	if ours != nil && questions > 0 && ours.N > questions && !ours.Count {
 		ours = byQuestion(*ours, questions, difference)
 	}
-	d := metrics.Apart(ours, metrics.Published(paper.Value, paper.N, difference))
+	d := metrics.Difference(ours, metrics.Published(paper.Value, paper.N, difference))
 	switch {
 	case d == nil:
 		return ""

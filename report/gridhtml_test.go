@@ -89,10 +89,10 @@ func TestVerdictsClaimNoMoreThanTheyCan(t *testing.T) {
 		t.Errorf("the paper's figure on one question fewer is %s", v)
 	}
 	// Seven answers to one question are one observation.
-	if v := report.Verdict("iaa", metrics.Wilson(1, 7), 1, report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
+	if v := report.Verdict("iaa", metrics.Share(1, 7), 1, report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
 		t.Errorf("one question %s", v)
 	}
-	if v := report.Verdict("iaa", metrics.Wilson(100, 700), 100, report.Figure{Value: .7, N: 10}); v != report.Differs {
+	if v := report.Verdict("iaa", metrics.Share(100, 700), 100, report.Figure{Value: .7, N: 10}); v != report.Differs {
 		t.Errorf("a hundred questions: %s", v)
 	}
 	var pairs metrics.Pairs
@@ -142,7 +142,7 @@ func TestGridHostile(t *testing.T) {
 	g.Preset, g.Source, g.Members, g.Note, g.Task = hostile, hostile, hostile, hostile, hostile
 	for i := range g.Cells {
 		r := g.Cells[i].Report
-		r.Endings = append(slices.Clone(r.Endings), metrics.Ending{Name: hostile, Rate: metrics.Wilson(1, 2)})
+		r.Endings = append(slices.Clone(r.Endings), metrics.Ending{Name: hostile, Rate: metrics.Share(1, 2)})
 		r.Trajectories = append([]report.Trajectory{{Question: hostile, Ending: hostile, Values: [][]*float64{nil, nil, nil, nil}}}, r.Trajectories...)
 		for j := range r.Seats {
 			r.Seats[j].ID += hostile

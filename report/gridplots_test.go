@@ -35,7 +35,7 @@ func game() *report.Report {
 	r.Calibration = nil
 	r.Metrics = metrics.Metrics{}
 	r.Seats = []report.Seat{{ID: "p1"}, {ID: "p2"}, {ID: "b1", Adversary: "saboteur"}}
-	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Wilson(3, 4)}, {Name: "invalid", Rate: metrics.Wilson(1, 4)}, {Name: "premature", Rate: metrics.Wilson(0, 4)}, {Name: "none", Rate: metrics.Wilson(0, 4)}}
+	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Share(3, 4)}, {Name: "invalid", Rate: metrics.Share(1, 4)}, {Name: "premature", Rate: metrics.Share(0, 4)}, {Name: "none", Rate: metrics.Share(0, 4)}}
 	r.Stops = []int{2, 2, 5, 7}
 	r.Trajectories = []report.Trajectory{
 		report.Follow("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None}, {"3", "3", "NaN"}}),
@@ -47,7 +47,7 @@ func game() *report.Report {
 // graded is full with a round more.
 func graded() *report.Report {
 	r := full()
-	r.Rounds = append(r.Rounds, metrics.Round{T: 2, Strong: metrics.Wilson(8, 10)})
+	r.Rounds = append(r.Rounds, metrics.Round{T: 2, Strong: metrics.Share(8, 10)})
 	return r
 }
 

@@ -21,7 +21,7 @@ const hostile = "</td></text><script>alert(1)</script><img src=x onerror=alert(2
 
 // full is a report in which there is something of everything.
 func full() *report.Report {
-	rate := func(k, n int) *metrics.Rate { return metrics.Wilson(k, n) }
+	rate := func(k, n int) *metrics.Rate { return metrics.Share(k, n) }
 	r := sample()
 	r.Seats = []report.Seat{{ID: "a", Model: "x", Kind: "simulated", Group: "strong"}, {ID: "b", Model: "x", Kind: "recorded", Group: "weak"}, {ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
 	r.Metrics.IAA, r.Metrics.FAA = rate(30, 40), rate(36, 40)

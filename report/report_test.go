@@ -16,8 +16,8 @@ func sample() *report.Report {
 		Version: 1, Task: "mine\x1b[2J", Council: "a|b", Protocol: "sac", Rule: "majority", Repeat: 1, Questions: 5, Finished: 4, Failed: 1,
 		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}}, Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
 	}
-	r.Metrics.IAA = metrics.Wilson(3, 4)
-	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Wilson(2, 3)}, {Name: "2", Questions: 1}}
+	r.Metrics.IAA = metrics.Share(3, 4)
+	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Share(2, 3)}, {Name: "2", Questions: 1}}
 	r.Topics = []metrics.Part{{Name: "a|\x1b[2J", Questions: 3}, {Name: "b", Questions: 1}}
 	var sure metrics.Calibrator
 	high, low := 0.9, 0.25

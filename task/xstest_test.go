@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/read"
+	"synod.dev/synod/stats"
 	"synod.dev/synod/task/refusal"
 )
 
@@ -56,16 +56,14 @@ func helps(human, read synod.Answer) bool {
 	return (human == synod.Complies) == (read == synod.Complies)
 }
 
-// wilson is the score interval of a share at 95 %.
+// wilson formats a share with its 95 % interval.
 func wilson(hits, n int) string {
 	if n == 0 {
 		return "none"
 	}
-	const z = 1.959963984540054
-	p, m := float64(hits)/float64(n), float64(n)
-	mid := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return fmt.Sprintf("%d of %d, %.1f %% (%.1f to %.1f)", hits, n, 100*p, 100*(mid-half), 100*(mid+half))
+	p := float64(hits) / float64(n)
+	low, high := stats.Wilson(p, float64(n))
+	return fmt.Sprintf("%d of %d, %.1f %% (%.1f to %.1f)", hits, n, 100*p, 100*low, 100*high)
 }
 
 // TestStanceAgreesWithPeople holds the stance reader against XSTest's human labels,

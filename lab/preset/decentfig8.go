@@ -143,7 +143,7 @@ func (c collusion) play(s scores) (*report.Figures, error) {
 		outside += one(left)
 	}
 	return &report.Figures{Rates: map[string]*metrics.Rate{
-		"decision_accuracy": metrics.Wilson(right, c.trials), "capture": metrics.Wilson(taken, c.trials), "outside": metrics.Wilson(outside, c.trials),
+		"decision_accuracy": metrics.Share(right, c.trials), "capture": metrics.Share(taken, c.trials), "outside": metrics.Share(outside, c.trials),
 	}}, nil
 }
 

@@ -158,12 +158,12 @@ func (s scores) standing(name string, aggregate func([]float64) (float64, error)
 		}
 	}
 	f := &report.Figures{
-		Rates: map[string]*metrics.Rate{"capture": metrics.Wilson(captured(winners), 1)},
+		Rates: map[string]*metrics.Rate{"capture": metrics.Share(captured(winners), 1)},
 		Lists: map[string][]float64{name: all, "winners": winners, "last": last},
 	}
 	switch right {
 	case 0, len(winners): // else the tie decides whether the decision is right
-		f.Rates["decision_accuracy"] = metrics.Wilson(min(right, 1), 1)
+		f.Rates["decision_accuracy"] = metrics.Share(min(right, 1), 1)
 	}
 	return f, nil
 }

@@ -54,7 +54,7 @@ func valid(t testing.TB, g *game.Game, n, b int, liar string, games int) *metric
 			won++
 		}
 	}
-	return metrics.Wilson(won, games)
+	return metrics.Share(won, games)
 }
 
 // GM-6: every strategy makes a naive group end well less often, beyond what chance
@@ -68,7 +68,7 @@ func TestStrategiesBite(t *testing.T) {
 	for _, liar := range []string{"midpoint", "mimic", "oscillator", "extremist", "silent", "saboteur"} {
 		with := valid(t, g, 8, 2, liar, games)
 		t.Logf("and two of %s: %.2f", liar, with.Value)
-		if d := metrics.Apart(with, alone); d.High >= 0 {
+		if d := metrics.Difference(with, alone); d.High >= 0 {
 			t.Errorf("%s does not bite: %.2f valid with it, %.2f without", liar, with.Value, alone.Value)
 		}
 	}
@@ -89,7 +89,7 @@ func TestRulesHelp(t *testing.T) {
 			t.Logf("two of %s, rule %s: %.2f valid", liar, rule, rates[rule].Value)
 		}
 		for _, rule := range helps[liar] {
-			if d := metrics.Apart(rates[rule], rates[game.Model]); d.Low <= 0 {
+			if d := metrics.Difference(rates[rule], rates[game.Model]); d.Low <= 0 {
 				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, liar, rates[rule].Value, rates[game.Model].Value)
 			}
 		}
