@@ -62,6 +62,9 @@ type Prompt struct {
 	Hostile   bool      `json:"hostile,omitempty"` // the member plays against the others; only an adversary says so
 	Confide   Confide   `json:"confide,omitempty"` // only where an answer is asked for
 	Seed      uint64    `json:"seed,omitempty"`    // 0: the member's own
+	// Nonce makes the borders of fences around untrusted text unpredictable. It is derived from the
+	// asking seat's secret seed and differs for every call, also where Seed is 0. It is not recorded.
+	Nonce uint64 `json:"-"`
 	// Spelling is how answers above are to be shown, where that is not their
 	// canonical form: "Paris" for "paris". It changes nothing about what is asked.
 	Spelling map[Answer]string `json:"spelling,omitempty"`

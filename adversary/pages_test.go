@@ -37,7 +37,7 @@ const harmless = "Xyzzy"
 // if they do not. Every line without words of others must be what it was; a line
 // with them keeps what stands before and after them, and they neither close a
 // quotation or fence nor hold a control word of a chat template.
-func escape(b *prompt.Book, name, words string, exact bool) string {
+func escape(b *prompt.Templates, name, words string, exact bool) string {
 	was, err := b.Render(page(name, harmless, exact))
 	if err != nil {
 		return err.Error()
@@ -46,6 +46,8 @@ func escape(b *prompt.Book, name, words string, exact bool) string {
 	if err != nil {
 		return err.Error()
 	}
+	hide(&was)
+	hide(&is)
 	for _, part := range [][2]string{{was.System, is.System}, {was.User, is.User}, {was.Completion, is.Completion}} {
 		want, got := strings.Split(part[0], "\n"), strings.Split(part[1], "\n")
 		if len(want) != len(got) {
@@ -58,6 +60,14 @@ func escape(b *prompt.Book, name, words string, exact bool) string {
 		}
 	}
 	return ""
+}
+
+// hide replaces the border of the fences, which depends on what is shown.
+func hide(c *prompt.Chat) {
+	if _, after, fenced := strings.Cut(c.User, "<<"); fenced && c.Fenced {
+		border, _, _ := strings.Cut(after, "\n")
+		c.User = strings.ReplaceAll(c.User, border, "BORDER")
+	}
 }
 
 func leaves(want, got string) string {
@@ -86,9 +96,8 @@ func leaves(want, got string) string {
 	return ""
 }
 
-// borders are the fences' borders of such a page: a forger that knows them is worse
-// than any real one.
-func borders(b *prompt.Book, name string) (all []string) {
+// borders returns borders of the fences on such a page, with other text in it.
+func borders(b *prompt.Templates, name string) (all []string) {
 	c, _ := b.Render(page(name, harmless, false))
 	for line := range strings.Lines(c.User) {
 		if s := strings.TrimSpace(line); strings.HasPrefix(s, "<<") {
@@ -104,7 +113,7 @@ func borders(b *prompt.Book, name string) (all []string) {
 func TestDelimiterForgerPages(t *testing.T) {
 	pages, fenced, tried := 0, 0, 0
 	for _, p := range protocol.Catalogue.All() {
-		b, err := prompt.NewBook(p.Name, p.Prompts())
+		b, err := prompt.NewTemplates(p.Name, p.Prompts())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +144,7 @@ func TestDelimiterForgerPages(t *testing.T) {
 }
 
 // mixture tries lines of the forger's with anything between them.
-func mixture(t *rapid.T, b *prompt.Book, name string, lines []string, tried *int) {
+func mixture(t *rapid.T, b *prompt.Templates, name string, lines []string, tried *int) {
 	words := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
 	if clean.Line(words, 100) == "" {
 		return // a page may leave out who says nothing
@@ -150,7 +159,7 @@ func mixture(t *rapid.T, b *prompt.Book, name string, lines []string, tried *int
 // as they came. The forger closes them and goes on as the page and as the judge.
 func TestDelimiterForgerBites(t *testing.T) {
 	naive := fstest.MapFS{"grade.tmpl": {Data: []byte("{{define \"system\"}}You judge.{{end}}{{define \"user\"}}--- Proposed Answer ---\n{{.Rationale}}\n--- End of Proposed Answer ---\nYour marks:{{end}}")}}
-	b, err := prompt.NewBook("naive", naive)
+	b, err := prompt.NewTemplates("naive", naive)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type Council struct {
 	protocol protocol.Protocol
 	cast     []synod.Role // by seat; nil: the protocol knows no roles
 	mute     []bool       // by seat: it has no vote; nil: all vote
-	book     *prompt.Book
+	book     *prompt.Templates
 	models   map[string]llm.Model
 	prices   llm.Prices
 	prompts  map[string]string     // digests of the book's pages
@@ -156,9 +156,9 @@ func (c *Council) setProtocol() error {
 		return err
 	}
 	if c.spec.Prompts == "" {
-		c.book, err = prompt.NewBook(name, c.entry.Prompts())
+		c.book, err = prompt.NewTemplates(name, c.entry.Prompts())
 	} else {
-		c.book, err = prompt.NewBook(name, c.entry.Prompts(), os.DirFS(c.spec.Prompts))
+		c.book, err = prompt.NewTemplates(name, c.entry.Prompts(), os.DirFS(c.spec.Prompts))
 	}
 	return err
 }

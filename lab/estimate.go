@@ -141,7 +141,7 @@ func (r *Run) amount(uses []llm.Use) Amount {
 }
 
 // play puts some questions to the council with other members.
-func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, members council.Params) (u use, longest int, err error) {
+func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Templates, members council.Params) (u use, longest int, err error) {
 	spec.Models = maps.Clone(spec.Models)
 	for name := range spec.Models {
 		spec.Models[name] = members
@@ -184,7 +184,7 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Book, me
 
 // tokens estimates a prompt's length in tokens. Texts that are weighed are not
 // rendered; they are about as long as the question.
-func tokens(book *prompt.Book, p *synod.Prompt) int {
+func tokens(book *prompt.Templates, p *synod.Prompt) int {
 	chat, err := book.Render(p)
 	if err != nil {
 		return (len(p.Question.Text) + len(p.Candidate)) / lettersAToken
@@ -192,14 +192,14 @@ func tokens(book *prompt.Book, p *synod.Prompt) int {
 	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / lettersAToken
 }
 
-func bookOf(spec council.Spec) (*prompt.Book, error) {
+func bookOf(spec council.Spec) (*prompt.Templates, error) {
 	name, _ := spec.Protocol["name"].(string)
 	entry, err := protocol.Catalogue.Find(name)
 	if err != nil {
 		return nil, err
 	}
 	if spec.Prompts == "" {
-		return prompt.NewBook(name, entry.Prompts())
+		return prompt.NewTemplates(name, entry.Prompts())
 	}
-	return prompt.NewBook(name, entry.Prompts(), os.DirFS(spec.Prompts))
+	return prompt.NewTemplates(name, entry.Prompts(), os.DirFS(spec.Prompts))
 }

@@ -60,7 +60,7 @@ func TestBudgetHolds(t *testing.T) {
 	})
 }
 
-func spending(book *prompt.Book, i int) Request {
+func spending(book *prompt.Templates, i int) Request {
 	return Request{Book: book, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
 		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
 }
@@ -68,7 +68,7 @@ func spending(book *prompt.Book, i int) Request {
 // meter spends by chance within what a server may, and sometimes asks again
 // within a call, fails, or does not come back in time.
 type meter struct {
-	book       *prompt.Book
+	book       *prompt.Templates
 	seed       uint64
 	maxTokens  int
 	sent, used *atomic.Int64

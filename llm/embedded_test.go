@@ -41,12 +41,12 @@ func (l *lines) Weigh(_ context.Context, prefix string, list []string, want *eng
 	return scores, l.states(list, want), engine.Usage{PromptTokens: 10}, nil
 }
 
-func boxBook(t *testing.T) *prompt.Book {
+func boxBook(t *testing.T) *prompt.Templates {
 	t.Helper()
 	page := func(completion string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(`{{define "system"}}Be brief.{{end}}{{define "user"}}` + "{{.Question.Text}}" + `{{end}}` + completion)}
 	}
-	b, err := prompt.NewBook("box", fstest.MapFS{
+	b, err := prompt.NewTemplates("box", fstest.MapFS{
 		"answer.tmpl": page(`{{define "completion"}}{{.Completion}}{{end}}`),
 		"plain.tmpl":  page(""),
 		"weigh.tmpl":  {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Completion}}{{end}}`)},

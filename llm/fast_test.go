@@ -16,7 +16,7 @@ func TestFastServer(t *testing.T) {
 	const latency = 30 * time.Millisecond
 	fast := llmtest.StartFast(t, latency, "42", 0.75)
 	full := llmtest.Start(t, llmtest.Fixed("42", 0.75))
-	book, err := prompt.NewBook("test", fstest.MapFS{
+	book, err := prompt.NewTemplates("test", fstest.MapFS{
 		"ask.tmpl":   {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Question.Text}}, "score" or Score: 1?{{end}}`)},
 		"score.tmpl": {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Question.Text}} Score:{{end}}`)},
 	})

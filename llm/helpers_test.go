@@ -29,9 +29,9 @@ func TestMain(m *testing.M) {
 // canary stands for a key that must occur nowhere.
 const canary = "sk-canary-0123456789abcdef"
 
-func testBook(t testing.TB) *prompt.Book {
+func testBook(t testing.TB) *prompt.Templates {
 	t.Helper()
-	b, err := prompt.NewBook("test", fstest.MapFS{"ask.tmpl": {Data: []byte(
+	b, err := prompt.NewTemplates("test", fstest.MapFS{"ask.tmpl": {Data: []byte(
 		`{{define "system"}}You answer.{{end}}{{define "user"}}{{.Question.Text}}{{end}}`)}})
 	if err != nil {
 		t.Fatal(err)

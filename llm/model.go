@@ -45,17 +45,18 @@ type Info struct {
 // Request is one prompt on its way to a model.
 type Request struct {
 	Prompt *synod.Prompt
-	Book   *prompt.Book // renders Prompt for models that read text
-	Seat   string       // the asking seat's id
-	Sample int          // which repeat of the same question this is, from 0
+	Book   *prompt.Templates // renders Prompt for models that read text
+	Seat   string            // the asking seat's id
+	Sample int               // which repeat of the same question this is, from 0
 
 	Words *Words // of Prompt in Book; nil: nobody has needed them yet
 }
 
-// Words are a prompt in words, rendered when they are first needed. Requests that
-// say the same may share them.
+// Words is a rendered prompt, rendered when it is first needed. Requests that ask the same may share it;
+// text with fences is rendered for each prompt, because its borders differ.
 type Words struct {
 	once sync.Once
+	of   *synod.Prompt
 	chat prompt.Chat
 	err  error
 }
@@ -66,7 +67,13 @@ func (r Request) Chat() (prompt.Chat, error) {
 	if w == nil {
 		return r.render()
 	}
-	w.once.Do(func() { w.chat, w.err = r.render() })
+	w.once.Do(func() {
+		w.of = r.Prompt
+		w.chat, w.err = r.render()
+	})
+	if w.chat.Fenced && w.of != r.Prompt {
+		return r.render()
+	}
 	return w.chat, w.err
 }
 

@@ -7,15 +7,15 @@ import (
 	"synod.dev/synod"
 )
 
-// Lengths, in characters, that keep a small model from rambling inside a JSON
-// string; a grammar made from the schema enforces them.
+// The longest strings, in characters, of a reply. Engines that generate by a grammar enforce them,
+// which keeps small models from writing without end.
 const (
 	maxReasoning = 600
 	maxAnswer    = 120
 )
 
-// schemaFor is the JSON schema of the reply to p: reasoning first, so that a
-// model thinks before it commits, then the one field that is read.
+// schemaFor returns the JSON schema of the reply to p: first the reasoning, so that a model thinks
+// before it commits, then the fields that are read. It returns nil if free text is wanted.
 func schemaFor(p *synod.Prompt) json.RawMessage {
 	switch p.Purpose {
 	case synod.Answering, synod.Refining:
@@ -37,7 +37,7 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 	case synod.Grading:
 		return gradeSchema
 	case synod.GradeAll:
-		return sheetSchema(len(p.Peers))
+		return allGradesSchema(len(p.Peers))
 	case synod.Proposing:
 		return proposalSchema(p)
 	case synod.Voting:
@@ -49,17 +49,15 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 
 var reasoning = field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
 
-// confidenceField has no bounds: not every server takes them, and the reader does not need them.
+// confidenceField has no bounds, because some servers reject them; the reader checks the range.
 var confidenceField = field{"confidence", map[string]any{"type": "number"}}
 
-// Schemas that are the same for every question are written once: a council asks
-// for a score many times a round. Nobody may change them.
+// Schemas that are the same for every question are made once. They must not be changed.
 var (
-	scoreSchema = object(reasoning, field{"score", map[string]any{"type": "number"}})
-	gradeSchema = object(append([]field{reasoning}, gradeFields()...)...)
-	boolSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
-	textSchema  = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
-
+	scoreSchema  = object(reasoning, field{"score", map[string]any{"type": "number"}})
+	gradeSchema  = object(append([]field{reasoning}, gradeFields()...)...)
+	boolSchema   = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
+	textSchema   = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
 	stanceSchema = object(reasoning, field{"answer", answerSchema(&synod.Question{Form: synod.Stance})})
 )
 
@@ -82,11 +80,11 @@ func answerSchema(q *synod.Question) map[string]any {
 
 type field struct {
 	name  string
-	shape any // of a schema
+	shape any // its schema
 }
 
-// object writes the properties in order: encoding/json would sort them, and
-// models fill a schema from first to last.
+// object returns the schema of an object with exactly these fields. It keeps their order, which
+// encoding/json would not: models fill in a schema from first to last.
 func object(fields ...field) json.RawMessage {
 	b := []byte(`{"type":"object","properties":{`)
 	required := make([]string, len(fields))
@@ -104,27 +102,24 @@ func object(fields ...field) json.RawMessage {
 	return append(b, `,"additionalProperties":false}`...)
 }
 
-// gradeFields are whole marks, so that a grammar made of them yields no other; the
-// reader takes fractions too.
+// gradeFields returns one field for each criterion. The schema allows whole grades only; the reader
+// accepts fractions too.
 func gradeFields() (all []field) {
 	for _, name := range synod.Criteria() {
-		all = append(all, field{name, map[string]any{"type": "integer", "enum": wholeMarks}})
+		all = append(all, field{name, map[string]any{"type": "integer", "enum": wholeGrades}})
 	}
 	return all
 }
 
-// wholeMarks are spelled out, because not every server takes bounds.
-var wholeMarks = func() (all []int) {
+// wholeGrades lists every whole grade, because some servers reject bounds.
+var wholeGrades = func() (all []int) {
 	for i := range synod.MaxGrade + 1 {
 		all = append(all, i)
 	}
 	return all
 }()
 
-// Key is what the answer at a place of Peers is called where all are marked at once.
-func (v *view) Key(i int) string { return gradesKey(i) }
-
-func sheetSchema(answers int) json.RawMessage {
+func allGradesSchema(answers int) json.RawMessage {
 	fields := []field{reasoning}
 	for i := range answers {
 		fields = append(fields, field{gradesKey(i), object(gradeFields()...)})
@@ -132,15 +127,15 @@ func sheetSchema(answers int) json.RawMessage {
 	return object(fields...)
 }
 
-// proposalSchema is the shape of a reply to Proposing.
+// proposalSchema is the schema of a reply to Proposing. Only a hostile player may abstain.
 func proposalSchema(p *synod.Prompt) json.RawMessage {
 	value := map[string]any{"type": "integer", "minimum": p.Table.Low, "maximum": p.Table.High}
 	if p.Hostile && p.Table.High-p.Table.Low <= 100 {
-		words := []any{}
+		values := []any{}
 		for v := p.Table.Low; v <= p.Table.High; v++ {
-			words = append(words, v)
+			values = append(values, v)
 		}
-		value = map[string]any{"enum": append(words, synod.Abstain)}
+		value = map[string]any{"enum": append(values, synod.Abstain)}
 	}
 	return object(
 		field{"internal_strategy", map[string]any{"type": "string", "maxLength": synod.MaxNotes / 2}},
@@ -149,13 +144,13 @@ func proposalSchema(p *synod.Prompt) json.RawMessage {
 	)
 }
 
-// voteSchema is the shape of a reply to Voting; only a hostile player may abstain.
+// voteSchema is the schema of a reply to Voting. Only a hostile player may abstain.
 func voteSchema(p *synod.Prompt) json.RawMessage {
-	words := []synod.Vote{synod.Stop, synod.Continue}
+	votes := []synod.Vote{synod.Stop, synod.Continue}
 	if p.Hostile {
-		words = append(words, synod.Abstain)
+		votes = append(votes, synod.Abstain)
 	}
-	return object(field{"decision", map[string]any{"type": "string", "enum": words}})
+	return object(field{"decision", map[string]any{"type": "string", "enum": votes}})
 }
 
 // gradesKey names the i-th answer in a reply that grades all answers at once.

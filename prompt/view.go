@@ -1,60 +1,102 @@
 package prompt
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
-	"text/template"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
 )
 
-// view is what a template sees: the prompt's fields under the same names, and
-// a few of them put into words. It is the prompt itself under another name and
-// does not embed it, because templates find promoted fields slowly.
+// view is what a template sees: the fields of the prompt under their names, and the methods below. It is
+// a copy of the prompt and does not embed it, because package template looks up promoted fields slowly.
 type view synod.Prompt
 
-// nonce is the fence's. It comes from the prompt's seed: a peer cannot know it
-// when it writes, and one request always renders the same.
-func (v *view) nonce() string {
-	return strconv.FormatUint(v.Seed*0x9e3779b97f4a7c15>>40|1<<24, 36)
+// fenceNonce returns the number from which the borders of the prompt's fences are made. It depends on the
+// prompt's nonce and seed and on everything that the prompt shows. The nonce is a secret of the asking seat
+// and differs from call to call, so nobody can predict a border. The content is included for prompts without
+// nonce and seed: text that contains the border of its own fence cannot be found with feasible work.
+func fenceNonce(p *synod.Prompt) uint64 {
+	content, _ := json.Marshal(p) // fails only for a score that is not a number, which no reader returns
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64([]byte("synod fence 1"), p.Nonce))
+	h.Write(content)
+	if q := p.Question; q != nil {
+		h.Write([]byte(q.Text))
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-// Spelled is how an answer is to be shown. The words are untrusted.
+// border returns the text that encloses a fence: 13 letters and digits.
+func (v *view) border() string {
+	s := strconv.FormatUint(v.Nonce, 36)
+	return "0000000000000"[len(s):] + s
+}
+
+// Spelled returns an answer as it is to be shown. The text is untrusted.
 func (v *view) Spelled(a synod.Answer) string {
-	if words, ok := stanceWords[a]; ok && v.Question.Form == synod.Stance {
-		return words
+	if text, ok := stanceText[a]; ok && v.Question.Form == synod.Stance {
+		return text
 	}
 	return (*synod.Prompt)(v).Spelled(a)
 }
 
-// stanceWords say what others did with a request; their replies do not travel.
-var stanceWords = map[synod.Answer]string{
+// stanceText describes what other members did with a request: their replies are not sent.
+var stanceText = map[synod.Answer]string{
 	synod.Complies: "a reply that does what was asked",
 	synod.Refuses:  "a reply that refuses",
 	synod.Partial:  "a reply that refuses in part",
 }
 
-// maxQuoted is how many bytes of another member's words are shown at most.
+// maxQuoted bounds how many bytes of another member's text are shown.
 const maxQuoted = 2000
 
-// Fence shows another member's words as a block whose borders carry a nonce, so
-// that the words cannot close the block and speak as the prompt.
-func (v *view) Fence(words string) string {
-	border := v.nonce()
-	return "<<" + border + "\n" + clean.Line(words, maxQuoted) + "\n" + border + ">>"
+// Fence returns a block with the cleaned text on one line between two borders that nobody can predict, so
+// that the text cannot end the block and continue as the prompt.
+func (v *view) Fence(text string) string {
+	return v.fence(clean.Line(text, maxQuoted) + "\n")
 }
 
-// Quote shows an answer in quotation marks, on one line. Quotation marks inside
-// are escaped, so that the words cannot leave them.
+// fence encloses cleaned lines in borders.
+func (v *view) fence(lines string) string {
+	border := v.border()
+	return "<<" + border + "\n" + lines + border + ">>"
+}
+
+// Quote returns an answer in quotation marks, cleaned and on one line. Quotation marks in it are escaped, so
+// that the text cannot end the quotation.
 func (v *view) Quote(a synod.Answer) string {
-	words := strings.Join(strings.Fields(clean.Line(v.Spelled(a), maxQuoted)), " ")
-	return `"` + escaper.Replace(words) + `"`
+	return `"` + escaper.Replace(clean.Line(v.Spelled(a), maxQuoted)) + `"`
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// Wanted says what an answer looks like.
+// Proposals returns a fenced block with one line for each proposal of a round.
+func (v *view) Proposals(all []synod.Proposal) string {
+	var s strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&s, "player %d: ", p.By)
+		if p.Value == nil {
+			s.WriteString("said nothing\n")
+			continue
+		}
+		fmt.Fprintf(&s, "%d", *p.Value)
+		if p.Reason != "" {
+			s.WriteString(", because " + clean.Line(p.Reason, synod.MaxReason))
+		}
+		s.WriteByte('\n')
+	}
+	return v.fence(s.String())
+}
+
+// Key returns the JSON key of the answer at index i of Peers where all answers are graded at once.
+func (v *view) Key(i int) string { return gradesKey(i) }
+
+// Wanted describes the answer that is wanted.
 func (v *view) Wanted() string {
 	switch v.Question.Form {
 	case synod.Number:
@@ -72,12 +114,11 @@ func (v *view) Wanted() string {
 	}
 }
 
-// Examples are questions with their answers for the head of a completion. They
-// show a model that continues text what an answer looks like, and their words
-// are the same for every question, so that prompts share their beginning. Three
-// were chosen by measurement (docs/box.md): a fourth that is answered by true or
-// false made small models say the same to everything.
-func (v *view) Examples() string {
+// Completion returns the question after three examples, ending where the answer begins. The examples show a
+// model that completes text what an answer looks like. They are the same for every question, so that prompts
+// share their beginning. They were chosen by measurement (docs/box.md): with a fourth one that is answered by
+// true or false, small models gave the same answer to every question.
+func (v *view) Completion() string {
 	return `Question: What is 3 + 6?
 Answer: 9
 
@@ -87,12 +128,5 @@ Answer: Madrid
 Question: What colour is a lemon?
 Answer: yellow
 
-`
+Question: ` + v.Question.Text + "\nAnswer:"
 }
-
-// Completion is the question after the examples, open for its answer.
-func (v *view) Completion() string {
-	return v.Examples() + "Question: " + v.Question.Text + "\nAnswer:"
-}
-
-var helpers = template.FuncMap{}

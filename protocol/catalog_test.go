@@ -46,7 +46,7 @@ func TestCatalogue(t *testing.T) {
 		if p.Paper(); p.Validate() != nil || p.Settles() {
 			t.Errorf("%s: to the paper's letter it must be valid, and stop only when it is over", e.Name)
 		}
-		if b, err := prompt.NewBook(e.Name, e.Prompts()); err != nil || len(b.Names()) == 0 {
+		if b, err := prompt.NewTemplates(e.Name, e.Prompts()); err != nil || len(b.Names()) == 0 {
 			t.Errorf("%s: prompts: %v", e.Name, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 
 	"synod.dev/synod"
@@ -19,6 +21,7 @@ type Agent struct {
 	// Asking.
 	consults synod.ConsultID // the next id
 	first    synod.ConsultID // of the batch that is waited for
+	nonces   uint64          // seed of the prompts' nonces; 0: not derived yet
 	batch    []asked         // with nil for replies that have not come
 	missing  int
 	memory   []asked
@@ -99,6 +102,10 @@ func (me *Agent) consult(q *synod.Prompt, many int) {
 	if !me.opt.OneSeed {
 		p.Seed = Derive(me.seat.Seed, uint64(me.consults))
 	}
+	if me.nonces == 0 {
+		me.nonces = nonceSeed(me.seat.Seed)
+	}
+	p.Nonce = Derive(me.nonces, uint64(me.consults))
 	me.batch = append(me.batch, asked{prompt: p})
 	me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: p})
 	me.consults++
@@ -170,6 +177,13 @@ func (me *Agent) ready() bool {
 		return me.expired >= w.alarm || w.early && me.spoken(w.slot) == len(me.seat.Peers)
 	}
 	return true
+}
+
+// nonceSeed returns the seed of a seat's prompt nonces. It hashes the seat's seed, so that nonces cannot be
+// computed from the seeds of calls, which providers and journals see. It is never 0.
+func nonceSeed(seed uint64) uint64 {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("synod prompt nonces 1"), seed))
+	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
 // Derive mixes a stream number into a seed (SplitMix64). Seeds derived from one

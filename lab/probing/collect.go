@@ -48,7 +48,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, f.end()) }()
-	book, err := prompt.NewBook("probing", page)
+	book, err := prompt.NewTemplates("probing", page)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 
 // one asks one question, grades the answer and keeps both. A call that fails is no
 // answer: it ends the collection.
-func (f *Folder) one(ctx context.Context, book *prompt.Book, it task.Item, a Asker) error {
+func (f *Folder) one(ctx context.Context, book *prompt.Templates, it task.Item, a Asker) error {
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
 	if f.Head.Stated {

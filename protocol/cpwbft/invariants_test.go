@@ -84,7 +84,7 @@ func TestValidate(t *testing.T) {
 // [CP-1] The page asks for a confidence only where one is to be stated, as JSON or,
 // under exact: paper, on the answer's own line.
 func TestPages(t *testing.T) {
-	b, err := prompt.NewBook("cp-wbft", cpwbft.Prompts())
+	b, err := prompt.NewTemplates("cp-wbft", cpwbft.Prompts())
 	if err != nil {
 		t.Fatal(err)
 	}

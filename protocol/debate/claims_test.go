@@ -16,7 +16,7 @@ import (
 // the rounds as a model sees them.
 func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, prompts []synod.Prompt) {
 	t.Helper()
-	book, err := prompt.NewBook("debate", debate.Prompts())
+	book, err := prompt.NewTemplates("debate", debate.Prompts())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"synod.dev/synod/sim/simtest"
 )
 
-func book(t *testing.T) *prompt.Book {
+func book(t *testing.T) *prompt.Templates {
 	t.Helper()
-	b, err := prompt.NewBook("sac", sac.Prompts())
+	b, err := prompt.NewTemplates("sac", sac.Prompts())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,124 @@
+// Package prompt renders a synod.Prompt as text for a model and writes the JSON schema of the wanted reply.
+//
+// It is pure: the result depends on the arguments only. All text of other members is untrusted; it is
+// cleaned (clean.Line) and fenced before another model sees it. The package has rank 1, because it needs
+// only the root package and package clean; everything that asks models uses it.
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"synod.dev/synod"
+)
+
+// Chat is a rendered prompt.
+type Chat struct {
+	System string
+	User   string
+	Schema json.RawMessage // JSON schema of the wanted reply; nil where free text is wanted
+
+	// Completion is a text that the answer continues, for models that complete
+	// text instead of chatting; "" if the template has none.
+	Completion string
+
+	// Fenced reports that the text contains fences. Their borders differ from call
+	// to call, so two calls must not share this text even if they ask the same.
+	Fenced bool
+}
+
+// Templates holds the templates of a protocol by name, "PREFIX/NAME". It is safe for
+// concurrent use.
+type Templates struct {
+	byName  map[string]*template.Template
+	digests map[string]string
+}
+
+// NewTemplates reads the files NAME.tmpl of each layer. A file defines the parts "system" and
+// "user" and optionally "completion". A later layer replaces templates of an earlier one; a
+// template of a later layer that replaces nothing is an error.
+func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
+	t := &Templates{byName: map[string]*template.Template{}, digests: map[string]string{}}
+	for i, layer := range layers {
+		files, err := fs.Glob(layer, "*.tmpl")
+		if err != nil {
+			return nil, fmt.Errorf("prompt: list templates: %w", err)
+		}
+		for _, file := range files {
+			name := prefix + "/" + strings.TrimSuffix(file, ".tmpl")
+			if i > 0 && t.byName[name] == nil {
+				return nil, fmt.Errorf("prompt: template %s replaces nothing%s", file, synod.Hint(name, t.Names()))
+			}
+			text, err := fs.ReadFile(layer, file)
+			if err != nil {
+				return nil, fmt.Errorf("prompt: template %s: %w", file, err)
+			}
+			if t.byName[name], err = parse(file, string(text)); err != nil {
+				return nil, err
+			}
+			sum := sha256.Sum256(text)
+			t.digests[name] = hex.EncodeToString(sum[:8])
+		}
+	}
+	return t, nil
+}
+
+func parse(file, text string) (*template.Template, error) {
+	t, err := template.New(path.Base(file)).Option("missingkey=error").Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("prompt: template %s: %w", file, err)
+	}
+	for _, part := range []string{"system", "user"} {
+		if t.Lookup(part) == nil {
+			return nil, fmt.Errorf("prompt: template %s has no {{define %q}}", file, part)
+		}
+	}
+	return t, nil
+}
+
+// Names returns the names of all templates, sorted.
+func (t *Templates) Names() []string { return slices.Sorted(maps.Keys(t.byName)) }
+
+// Digests returns the first eight bytes of the SHA-256 of each template's text, in hexadecimal, by
+// name. Two runs with different digests asked with different templates.
+func (t *Templates) Digests() map[string]string { return maps.Clone(t.digests) }
+
+// Render renders p with the template that p.Template names. It fails if there is no such template or
+// if the template uses a field or method that the prompt does not have. Equal prompts, nonces
+// included, give equal text.
+func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
+	tmpl := t.byName[p.Template]
+	if tmpl == nil {
+		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, t.Names()))
+	}
+	v := view(*p)
+	v.Nonce = fenceNonce(p)
+	var c Chat
+	for _, part := range []struct {
+		name string
+		into *string
+	}{{"system", &c.System}, {"user", &c.User}, {"completion", &c.Completion}} {
+		if tmpl.Lookup(part.name) == nil {
+			continue
+		}
+		var s strings.Builder
+		s.Grow(1 << 10) // most parts fit
+		if err := tmpl.ExecuteTemplate(&s, part.name, &v); err != nil {
+			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
+		}
+		*part.into = strings.TrimSpace(s.String())
+		c.Fenced = c.Fenced || strings.Contains(*part.into, v.border())
+	}
+	if !p.Exact {
+		c.Schema = schemaFor(p)
+	}
+	return c, nil
+}
