@@ -26,7 +26,7 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, q := sign.NewSymbolic(1, n), &synod.Question{Text: "?", Form: synod.Number}
+	keys, q := sign.DeriveSymbolic(1, n), &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
 		seat := synod.Seat{Self: synod.NodeID(i), F: f, Question: q, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}

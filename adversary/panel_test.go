@@ -30,7 +30,7 @@ type panel struct {
 func (x *panel) play(t testing.TB) (synod.Answer, *synod.Panel) {
 	t.Helper()
 	n, p := x.w+x.e, decentllms.New()
-	keys := sign.NewSymbolic(x.seed, n)
+	keys := sign.DeriveSymbolic(x.seed, n)
 	cast := append(slices.Repeat([]synod.Role{decentllms.Worker}, x.w), slices.Repeat([]synod.Role{decentllms.Evaluator}, x.e)...)
 	machines := make([]synod.Machine, n)
 	for i := range machines {

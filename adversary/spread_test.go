@@ -38,7 +38,7 @@ func (x *spread) group() broadcast.Group {
 // play returns what each honest member delivers, and the verifier of the run.
 func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Verifier) {
 	n := x.members + x.outside
-	keys, g := sign.NewSymbolic(x.seed, n), x.group()
+	keys, g := sign.DeriveSymbolic(x.seed, n), x.group()
 	held = map[synod.NodeID][]broadcast.Delivery{}
 	machines := make([]synod.Machine, n)
 	for i := range machines {

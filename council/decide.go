@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
-	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
 
@@ -122,19 +122,20 @@ func (c *Council) charge(b *llm.Budget, earlier *journal.Run) {
 }
 
 // join seats every member: an honest machine, inside its liar where the
-// experimenter has put one. Seeds come from the run's seed and the seat.
+// experimenter has put one. Seeds are those of the seats' identities.
 func (c *Council) join(q *synod.Question, seed uint64) []synod.Machine {
-	machines, keys := make([]synod.Machine, len(c.seats)), c.signers(seed)
+	machines, keys, in := make([]synod.Machine, len(c.seats)), c.identities(seed), instanceOf(q, seed)
 	for i := range c.seats {
-		machines[i] = c.joinOne(synod.NodeID(i), q, seed, keys)
+		machines[i] = c.joinOne(q, keys.Identity(synod.NodeID(i), in))
 	}
 	return machines
 }
 
-func (c *Council) joinOne(id synod.NodeID, q *synod.Question, seed uint64, keys book) synod.Machine {
-	seat := synod.Seat{Self: id, Role: c.seats[id].role, Cast: c.cast, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: script.Derive(seed, uint64(id))}
-	if keys != nil {
-		seat.Signer = keys.Signer(id, runID(q, seed))
+func (c *Council) joinOne(q *synod.Question, own sign.Identity) synod.Machine {
+	id := own.Seat
+	seat := synod.Seat{Self: id, Role: c.seats[id].role, Cast: c.cast, Peers: c.peers[id], F: c.spec.F, Question: q, Seed: own.Seed}
+	if c.signs() {
+		seat.Signer = own.Signer
 	}
 	if liar := c.liars[id]; liar != nil {
 		return adversary.Seat(liar, seat, c.protocol.Join)
@@ -200,12 +201,13 @@ func Replay(run *journal.Run) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	q, keys := run.Head.Question, c.signers(run.Head.Seed)
+	q, keys := run.Head.Question, c.identities(run.Head.Seed)
+	in := instanceOf(&q, run.Head.Seed)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if int(id) < 0 || int(id) >= len(c.seats) {
 			return nil, fmt.Errorf("the council has no such seat")
 		}
-		return c.joinOne(id, &q, run.Head.Seed, keys), nil
+		return c.joinOne(&q, keys.Identity(id, in)), nil
 	})
 }
 

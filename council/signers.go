@@ -1,7 +1,7 @@
 package council
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 
 	"synod.dev/synod"
@@ -9,35 +9,33 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// book makes the signers of all seats.
-type book interface {
-	Signer(id synod.NodeID, run string) synod.Signer
-}
-
-// signers are the keys of a run, derived from its seed so that a replay has the
-// same; nil for a protocol that signs nothing. They are real, except where all
-// members are simulated: tokens then stand for signatures.
-func (c *Council) signers(seed uint64) book {
-	if p, ok := c.protocol.(protocol.Signing); !ok || !p.Signs() {
-		return nil
-	}
-	if slices.ContainsFunc(c.seats, func(s seat) bool { return c.spec.Models[s.model]["provider"] != "simulated" }) {
+// identities derives the identities of all seats from the run's seed, so that a
+// replay has the same. Signatures are real, unless all members are simulated or the
+// protocol signs nothing.
+func (c *Council) identities(seed uint64) *sign.Derived {
+	if c.signs() && slices.ContainsFunc(c.seats, func(s seat) bool { return c.spec.Models[s.model]["provider"] != "simulated" }) {
 		return sign.Derive(seed, len(c.seats))
 	}
-	return sign.NewSymbolic(seed, len(c.seats))
+	return sign.DeriveSymbolic(seed, len(c.seats))
+}
+
+// signs reports whether the protocol signs its messages.
+func (c *Council) signs() bool {
+	p, ok := c.protocol.(protocol.Signing)
+	return ok && p.Signs()
 }
 
 // verifier checks the signatures of one question; nil for a protocol that signs nothing.
 func (c *Council) verifier(q *synod.Question, seed uint64) synod.Verifier {
-	if keys := c.signers(seed); keys != nil {
-		return keys.Signer(0, runID(q, seed))
+	if !c.signs() {
+		return nil
 	}
-	return nil
+	return c.identities(seed).Verifier(instanceOf(q, seed))
 }
 
-// runID is what signatures of one question are bound to.
-func runID(q *synod.Question, seed uint64) string {
-	return fmt.Sprintf("%d %q %q", seed, q.ID, q.Text)
+// instanceOf identifies a run, so that messages of one run are invalid in another.
+func instanceOf(q *synod.Question, seed uint64) sign.Instance {
+	return sign.NewInstance(nil, q, binary.BigEndian.AppendUint64(nil, seed))
 }
 
 // checkCast refuses a bound that the cast cannot bear.

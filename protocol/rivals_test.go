@@ -21,7 +21,7 @@ func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent [
 	if err := p.(protocol.Suiting).Suits(cast, f); err != nil {
 		t.Fatal(err)
 	}
-	keys, machines := sign.NewSymbolic(1, n), make([]synod.Machine, n)
+	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)
 	var all []synod.NodeID
 	for i := range n {
 		all = append(all, synod.NodeID(i))

@@ -1,43 +1,219 @@
-// Package sign makes the Signers of councils.
+// Package sign gives every seat its identity: a key to sign with and a seed for
+// its randomness, neither of which another seat can derive.
 //
-// Keys are real: Ed25519, one pair a seat, derived from a seed where a council
-// lives in one process. A Committee is their public half, and all that a third
-// party needs to check a signature later. Symbolic signatures are for simulation:
-// as unforgeable for machines that have only their seat's Signer, and some
-// hundred times as fast.
+// There are two sources of identities. A node of a network has a Secret of its
+// own, made by Generate and stored by the node; only its public key is known to
+// others, as a part of the Committee. A simulation derives the secrets of all
+// seats from one seed (Derive): the seats of one process are kept apart by the
+// program and not by secrecy, so whoever knows the seed knows all keys.
 //
-// What is signed is never a bare text. A signature covers, in this order and
-// with nothing between:
+// What is signed is never a bare text. A signature covers, in this order and with
+// nothing between:
 //
-//	"synod/signature/1"   17 bytes
-//	SHA-256 of the run's id
+//	"synod/signature/2"   17 bytes
+//	SHA-256 of the instance id
 //	SHA-256 of the committee's keys, by seat
 //	the protocol's data
 //
-// so a word of one run or committee says nothing in another [BB-7]; the protocol
-// binds itself, its version, instance and round in its data. All parts but the
-// last have a fixed length: two different statements never have the same bytes.
+// so a statement of one run or committee is invalid in another [BB-7]; the protocol
+// binds itself, its version and its round in its data. All parts but the last have
+// a fixed length, so two different statements never have the same bytes.
 //
+//	instance := sign.NewInstance(planDigest, &question, nonce)
 //	keys := sign.Derive(seed, 4)
-//	seat.Signer = keys.Signer(seat.Self, "run 7")
+//	seat.Signer = keys.Signer(seat.Self, instance)
 //	…
-//	ok := keys.Committee().Verifier("run 7").Verify(3, data, sig)
+//	ok := keys.Committee().Verifier(instance).Verify(3, data, sig)
+//
+// The package has rank 1: it needs only the vocabulary of the root package.
 package sign
 
-import "crypto/sha256"
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
 
-const domain = "synod/signature/1"
+	"synod.dev/synod"
+)
 
-// scope is the fixed part of what is signed.
+// Instance identifies one run: one question put to one council once. Every
+// signature is bound to it. NewInstance makes it; tests may use any string.
+type Instance string
+
+// NewInstance hashes what makes a run different from all others: the digest of the
+// plan (who sits where and plays what), the question, and a nonce that is fresh for
+// every run. In a simulation the nonce is the seed.
+func NewInstance(plan []byte, q *synod.Question, nonce []byte) Instance {
+	question, err := json.Marshal(q)
+	if err != nil {
+		panic("sign: a question cannot be encoded: " + err.Error()) // it has strings only
+	}
+	sum := hash("synod/instance/1", plan, question, nonce)
+	return Instance(hex.EncodeToString(sum[:]))
+}
+
+// Identity is what one seat has of its own in one run.
+type Identity struct {
+	Seat   synod.NodeID
+	Seed   uint64       // of the seat's randomness, never 0
+	Signer synod.Signer // signs as this seat in this run
+}
+
+// Secret is the root of one seat's identity in all runs. It must be known to that
+// seat only. Printing it does not show it; Reveal does.
+type Secret struct{ bytes [sha256.Size]byte }
+
+// Generate draws a secret from a source of randomness, which must be
+// cryptographically secure (crypto/rand.Reader). It fails if the source does.
+func Generate(random io.Reader) (Secret, error) {
+	var s Secret
+	if _, err := io.ReadFull(random, s.bytes[:]); err != nil {
+		return Secret{}, fmt.Errorf("sign: generate a secret: %w", err)
+	}
+	return s, nil
+}
+
+// secretPrefix begins the text of a secret, so that one can be found where it
+// should not be.
+const secretPrefix = "synod-secret-"
+
+// ParseSecret reads the text that Reveal returns. It ignores white space around it.
+// Errors do not repeat the text.
+func ParseSecret(text string) (Secret, error) {
+	var s Secret
+	digits, ok := strings.CutPrefix(strings.TrimSpace(text), secretPrefix)
+	if b, err := hex.DecodeString(digits); ok && err == nil && len(b) == len(s.bytes) {
+		copy(s.bytes[:], b)
+		return s, nil
+	}
+	return Secret{}, fmt.Errorf("sign: not a secret: it must be %q and %d hexadecimal digits", secretPrefix, 2*len(s.bytes))
+}
+
+// Reveal returns the secret as text, to be stored where only its owner can read it.
+func (s Secret) Reveal() string { return secretPrefix + hex.EncodeToString(s.bytes[:]) }
+
+// String returns a placeholder, so that logs and errors do not hold the secret.
+func (s Secret) String() string { return "secret" }
+
+// GoString returns a placeholder, like String.
+func (s Secret) GoString() string { return "sign.Secret{}" }
+
+// PublicKey returns the Ed25519 public key by which others know the seat.
+func (s Secret) PublicKey() []byte { return s.key().Public().(ed25519.PublicKey) }
+
+func (s Secret) key() ed25519.PrivateKey {
+	seed := hash("synod/key/2", s.bytes[:])
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// Identity returns the identity of a seat of the committee in one run. It fails if
+// the committee has another key at that seat. The seed is bound to the run: it
+// reveals nothing about the secret or about the seat's seeds in other runs.
+func (s Secret) Identity(seat synod.NodeID, committee Committee, in Instance) (Identity, error) {
+	key := s.key()
+	if seat < 0 || int(seat) >= len(committee) {
+		return Identity{}, fmt.Errorf("sign: seat %d is not in the committee, which has %d seats", seat, len(committee))
+	}
+	if !committee[seat].Equal(key.Public()) {
+		return Identity{}, fmt.Errorf("sign: the committee has another public key for seat %d than the one of this secret", seat)
+	}
+	return Identity{seat, seedOf(s, []byte(in)), &signer{verifier{committee, newScope(in, committee.Digest())}, key}}, nil
+}
+
+// seedOf returns the seed of a secret's randomness in one context.
+func seedOf(s Secret, context []byte) uint64 {
+	sum := hash("synod/seed/2", s.bytes[:], context)
+	return max(binary.BigEndian.Uint64(sum[:]), 1)
+}
+
+// Committee is the public keys of all seats, by NodeID.
+type Committee []ed25519.PublicKey
+
+// NewCommittee checks and copies raw public keys, by NodeID. It fails if a key has
+// the wrong length, or if two seats have the same key: one key is one vote.
+func NewCommittee(keys [][]byte) (Committee, error) {
+	c := make(Committee, len(keys))
+	for i, k := range keys {
+		if len(k) != ed25519.PublicKeySize {
+			return nil, fmt.Errorf("sign: key %d has %d bytes; an Ed25519 key has %d", i, len(k), ed25519.PublicKeySize)
+		}
+		for j := range i {
+			if bytes.Equal(k, keys[j]) {
+				return nil, fmt.Errorf("sign: seats %d and %d have the same key", j, i)
+			}
+		}
+		c[i] = bytes.Clone(k)
+	}
+	return c, nil
+}
+
+// Digest identifies the committee: its keys and their order.
+func (c Committee) Digest() [sha256.Size]byte {
+	h := sha256.New()
+	for _, k := range c {
+		h.Write(k)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// Verifier checks signatures of one run.
+func (c Committee) Verifier(in Instance) synod.Verifier {
+	return &verifier{c, newScope(in, c.Digest())}
+}
+
+type verifier struct {
+	committee Committee
+	scope     scope
+}
+
+// Verify implements synod.Verifier.
+func (v *verifier) Verify(by synod.NodeID, data, sig []byte) bool {
+	if by < 0 || int(by) >= len(v.committee) {
+		return false
+	}
+	var buf [256]byte
+	return ed25519.Verify(v.committee[by], v.scope.statement(buf[:0], data), sig)
+}
+
+type signer struct {
+	verifier
+	key ed25519.PrivateKey
+}
+
+// Sign implements synod.Signer.
+func (s *signer) Sign(data []byte) []byte {
+	var buf [256]byte
+	return ed25519.Sign(s.key, s.scope.statement(buf[:0], data))
+}
+
+const domain = "synod/signature/2"
+
+// scope is the part of a signed statement that is the same for a whole run.
 type scope [len(domain) + 2*sha256.Size]byte
 
-func scopeOf(run string, committee [sha256.Size]byte) (s scope) {
-	id := sha256.Sum256([]byte(run))
+func newScope(in Instance, committee [sha256.Size]byte) (s scope) {
+	id := sha256.Sum256([]byte(in))
 	copy(s[:], domain)
 	copy(s[len(domain):], id[:])
 	copy(s[len(domain)+sha256.Size:], committee[:])
 	return s
 }
 
-// over is the whole of what is signed, in b's room.
-func (s *scope) over(b, data []byte) []byte { return append(append(b[:0], s[:]...), data...) }
+// statement appends all bytes that a signature covers.
+func (s *scope) statement(b, data []byte) []byte { return append(append(b, s[:]...), data...) }
+
+// hash returns the SHA-256 of a purpose and some parts, each with its length.
+func hash(purpose string, parts ...[]byte) [sha256.Size]byte {
+	var buf [256]byte
+	b := append(buf[:0], purpose...)
+	for _, p := range parts {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(p))), p...)
+	}
+	return sha256.Sum256(b)
+}

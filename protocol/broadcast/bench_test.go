@@ -67,7 +67,7 @@ func BenchmarkDolevStrong(b *testing.B) {
 				if c.lie {
 					x.byzantine[0], x.act = true, scripted(-1)
 				}
-				x.book = sign.NewSymbolic(1, c.n)
+				x.book = sign.DeriveSymbolic(1, c.n)
 				if keys == "ed25519" {
 					x.book = sign.Derive(1, c.n)
 				}

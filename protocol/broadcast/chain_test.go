@@ -19,8 +19,8 @@ func small() Group {
 }
 
 // signedBy is a chain that these have signed, for g in a run.
-func signedBy(g Group, run string, sender synod.NodeID, value string, by ...synod.NodeID) chain {
-	keys := sign.NewSymbolic(1, 5)
+func signedBy(g Group, run sign.Instance, sender synod.NodeID, value string, by ...synod.NodeID) chain {
+	keys := sign.DeriveSymbolic(1, 5)
 	c := chain{sender: sender, value: []byte(value)}
 	for k, id := range by {
 		c.links = append(c.links, link{id, keys.Signer(id, run).Sign(statement(g.digest(), sender, k+1, sha256.Sum256(c.value)))})
@@ -36,7 +36,7 @@ type hear struct {
 
 // alone plays member 1 of g by itself, with these words, and rechecks at the end.
 func alone(g Group, words ...hear) (out *Outcome) {
-	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F, Signer: sign.NewSymbolic(1, 5).Signer(1, run)}
+	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F, Signer: sign.DeriveSymbolic(1, 5).Signer(1, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		out = Run(me, g, nil)
 		script.Collect[synod.Response](me, "idle", 0, script.Until{At: 1000})
@@ -149,7 +149,7 @@ func TestForeignChains(t *testing.T) {
 func TestDelivery(t *testing.T) {
 	g := small()
 	out := alone(g, hear{1, 1, signedBy(g, run, 0, "", 0)}, hear{1, 3, signedBy(g, run, 0, "second", 0)})
-	if d := out.Deliveries[0]; says(d) != `""` || !d.Unsafe || d.Evidence == nil || !d.Evidence.Verify(sign.NewSymbolic(1, 5).Verifier(run)) {
+	if d := out.Deliveries[0]; says(d) != `""` || !d.Unsafe || d.Evidence == nil || !d.Evidence.Verify(sign.DeriveSymbolic(1, 5).Verifier(run)) {
 		t.Errorf("%+v", d)
 	}
 	if d := out.Deliveries[1]; d.Word != nil || d.Unsafe || d.Evidence != nil {

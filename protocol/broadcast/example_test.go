@@ -14,7 +14,7 @@ import (
 // Two workers broadcast to three evaluators, of which one may be Byzantine; the
 // second worker says nothing. Every evaluator holds the same.
 func ExampleRun() {
-	keys := sign.NewSymbolic(1, 5)
+	keys := sign.DeriveSymbolic(1, 5)
 	machines := make([]synod.Machine, 5)
 	for i := range machines {
 		id := synod.NodeID(i)

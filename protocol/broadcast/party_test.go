@@ -37,7 +37,7 @@ func lone() Group {
 // aloneAt plays lone's member with this value; it comes to Run at a tick, and the
 // end of its round is told it at another.
 func aloneAt(mine []byte, begin, end synod.Tick) (out *Outcome) {
-	seat := synod.Seat{Peers: []synod.NodeID{1}, Signer: sign.NewSymbolic(1, 5).Signer(0, run)}
+	seat := synod.Seat{Peers: []synod.NodeID{1}, Signer: sign.DeriveSymbolic(1, 5).Signer(0, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		script.Collect[synod.Response](me, "idle", 0, script.Until{At: begin})
 		out = Run(me, lone(), mine)
@@ -77,7 +77,7 @@ func TestOwnWord(t *testing.T) {
 
 // What a caller must rule out is a panic that says what is wrong.
 func TestMisuse(t *testing.T) {
-	signer := sign.NewSymbolic(1, 9).Signer(1, run)
+	signer := sign.DeriveSymbolic(1, 9).Signer(1, run)
 	all := []synod.NodeID{0, 2, 3, 4}
 	for want, c := range map[string]struct {
 		seat synod.Seat

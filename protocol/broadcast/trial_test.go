@@ -38,7 +38,7 @@ type trial struct {
 }
 
 type book interface {
-	Signer(synod.NodeID, string) synod.Signer
+	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 
 const run = "run"
@@ -87,7 +87,7 @@ func (x *trial) run() *result {
 	total := x.n + x.outside
 	book := x.book
 	if book == nil {
-		book = sign.NewSymbolic(x.seed, total)
+		book = sign.DeriveSymbolic(x.seed, total)
 	}
 	r := &result{g: x.group()}
 	r.cabal = &cabal{trial: x, g: &r.g, known: map[mark][]byte{}, speak: map[synod.NodeID][]synod.Effect{}, r: rand.New(rand.NewPCG(x.seed, 0xbad)), group: r.g.digest()}

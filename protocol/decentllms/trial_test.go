@@ -41,7 +41,7 @@ type outcome struct {
 }
 
 type book interface {
-	Signer(synod.NodeID, string) synod.Signer
+	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 
 const run = "run"
@@ -54,7 +54,7 @@ func (x *trial) play() (o outcome) {
 	n := x.w + x.e
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	if o.keys = x.keys; o.keys == nil {
-		o.keys = sign.NewSymbolic(x.seed, n)
+		o.keys = sign.DeriveSymbolic(x.seed, n)
 	}
 	machines := make([]synod.Machine, n)
 	for i := range machines {

@@ -12,7 +12,7 @@ import (
 // signed reply of A, "-" a signed reply of no decision, "." one that is not signed.
 func TestDL3Accept(t *testing.T) {
 	cast := append(slices.Repeat([]synod.Role{Worker}, 2), slices.Repeat([]synod.Role{Evaluator}, 7)...)
-	keys := sign.NewSymbolic(1, len(cast))
+	keys := sign.DeriveSymbolic(1, len(cast))
 	for replies, want := range map[string]struct {
 		answer synod.Answer
 		enough bool

@@ -37,14 +37,14 @@ type outcome struct {
 	notes []sim.Noted
 	last  map[synod.NodeID]*synod.Opinion // of honest members
 	calls []*synod.Prompt
-	keys  *sign.Symbolic
+	keys  *sign.Derived
 }
 
 const run = "run"
 
 func (x *trial) play() *outcome {
 	n := len(x.answers)
-	o := &outcome{last: map[synod.NodeID]*synod.Opinion{}, keys: sign.NewSymbolic(1, n)}
+	o := &outcome{last: map[synod.NodeID]*synod.Opinion{}, keys: sign.DeriveSymbolic(1, n)}
 	var all []synod.NodeID
 	for i := range n {
 		all = append(all, synod.NodeID(i))

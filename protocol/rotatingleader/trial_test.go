@@ -26,7 +26,7 @@ type trial struct {
 }
 
 type book interface {
-	Signer(synod.NodeID, string) synod.Signer
+	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 
 const run = "run"
@@ -57,7 +57,7 @@ type ballotBox struct {
 func (x *trial) play() *outcome {
 	o := &outcome{x: x, keys: x.keys, votes: map[ballotBox][]synod.NodeID{}, shown: map[synod.NodeID]string{}}
 	if o.keys == nil {
-		o.keys = sign.NewSymbolic(x.seed, x.n)
+		o.keys = sign.DeriveSymbolic(x.seed, x.n)
 	}
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, x.n)

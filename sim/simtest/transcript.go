@@ -186,7 +186,7 @@ func Neighbours(n int, s string) [][]synod.NodeID {
 func (p *play) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: p.form}
 	out := make([]synod.Machine, len(p.minds))
-	keys := sign.NewSymbolic(1, len(out))
+	keys := sign.DeriveSymbolic(1, len(out))
 	for i := range out {
 		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Question: q, Seed: script.Derive(1, uint64(i))}
 		if p.cast != nil {

@@ -12,7 +12,7 @@ import (
 // [I-LB-1] A lock is given up for a certificate of a later round and for nothing that
 // looks like one: a Byzantine leader can show what it likes.
 func TestLockIsGivenUpForProofOnly(t *testing.T) {
-	keys := sign.NewSymbolic(1, 4)
+	keys := sign.DeriveSymbolic(1, 4)
 	members := []synod.NodeID{0, 1, 2, 3}
 	group := VoteGroup("p/1", members, 1)
 	cert := func(round int, a synod.Answer, by ...synod.NodeID) *Certificate {

@@ -49,7 +49,7 @@ func FuzzWords(f *testing.F) {
 
 // A vote is for one phase, round, answer, council and run, and for nothing else.
 func TestVotesAreBound(t *testing.T) {
-	keys := sign.NewSymbolic(1, 4)
+	keys := sign.DeriveSymbolic(1, 4)
 	members := []synod.NodeID{0, 1, 2, 3}
 	group := VoteGroup("p/1", members, 1)
 	c := Certificate{Phase: Commit, Round: 2, Answer: "7"}
