@@ -39,10 +39,10 @@ func askCommand(a *app) *cobra.Command {
 	var f askFlags
 	cmd := &cobra.Command{
 		Use:   "ask [QUESTION | -]",
-		Short: "Put a question to a council",
-		Long: `Puts a question to a council and prints the answer alone on stdout; everything
-else goes to stderr. Without a council file seven seats of the model in the box
-answer, which needs no key and no server.`,
+		Short: "Ask a council a question",
+		Long: `Asks a council a question. Only the answer is printed on stdout; everything else goes
+to stderr. Without a council file seven members of the embedded model answer, which
+needs no key and no server.`,
 		Example: `  synod ask "What is the capital of France?"
   echo "Is 91 prime?" | synod ask --form bool -
   synod ask -c council.yaml --json "What is 17 + 25?"
@@ -54,15 +54,15 @@ answer, which needs no key and no server.`,
 	}
 	f.source.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "how the answer is read: number, choice, bool, math, text or stance (default: guessed from the question)")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
+	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: guessed from the question)")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what is guaranteed and what it costs at least, probably and at most, and ask nothing")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the guarantee and the low, expected and worst-case cost, and ask no model")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
-	fl.BoolVar(&f.noJournal, "no-journal", false, "keep no journal")
-	fl.StringVar(&f.resume, "resume", "", "go on with the run in this `journal`")
-	fl.StringVar(&f.record, "record", "", "add the members' first answers to this `trace`, which provider: recorded replays")
-	fl.StringVar(&f.fallback, "on-no-consensus", "fail", "fail, or best-effort: print the leading answer all the same, with the exit code of the failure")
+	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
+	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`")
+	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: recorded replays")
+	fl.StringVar(&f.fallback, "on-no-consensus", "fail", "fail, or best-effort: print the leading answer, with the exit code of the failure")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
 }
@@ -89,13 +89,13 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	err = a.convene(cmd, ask, spec, env, f)
 	if env.Record != nil {
 		if torn := env.Record.Close(); torn != nil {
-			return fail(exitError1, torn, "the trace is not complete; what the council came to is above")
+			return fail(exitError1, torn, "the trace is not complete; the outcome above is")
 		}
 	}
 	return err
 }
 
-// convene seats the council, puts the question to it and prints what comes of it.
+// convene opens the council, asks the question and prints the outcome.
 func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, f askFlags) error {
 	c, err := council.Convene(spec, env)
 	if err != nil {
@@ -128,18 +128,18 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		return err
 	}
 	if torn != nil {
-		return fail(exitError1, torn, "free some space or give another place with --journal FILE; the answer above is complete")
+		return fail(exitError1, torn, "free some disk space or choose another file with --journal FILE; the answer above is complete")
 	}
 	return verdict(outcome)
 }
 
-// prepare gathers question and council, from the arguments or from a journal.
+// prepare returns the question and the council, from the arguments or from a journal.
 func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Program: "synod " + release, Seed: f.seed}
 	if f.resume != "" {
 		for _, flag := range []string{"council", "model", "form", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes everything from the journal; --%s has no place beside it", flag))
+				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		return a.resumed(ask, args, f)
@@ -162,31 +162,33 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	return ask, spec, nil
 }
 
-// notBegun is a run that could not begin: the question's fault or the disk's.
+// notBegun returns the error of a run that could not begin, because of the question or
+// of the disk.
 func notBegun(err error) error {
 	var disk *os.PathError
 	if errors.As(err, &disk) {
-		return fail(exitError1, err, "give another place with --journal FILE, or keep none with --no-journal")
+		return fail(exitError1, err, "choose another file with --journal FILE, or write none with --no-journal")
 	}
 	return fail(exitUsage, err)
 }
 
+// resumed returns the question and the council of the journal to resume.
 func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	if len(args) > 0 {
-		return ask, council.Spec{}, fail(exitUsage, errors.New("--resume takes question and council from the journal; give no question"))
+		return ask, council.Spec{}, fail(exitUsage, errors.New("--resume takes the question and the council from the journal; give no question"))
 	}
 	run, err := journal.Load(f.resume)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
 	}
 	if run.End != nil {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete; there is nothing to go on with", f.resume), "see what it did with: synod replay "+f.resume)
+		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed", f.resume), "replay it with: synod replay "+f.resume)
 	}
 	spec, err := council.SpecOf(run)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
 	}
-	if spec, err = f.source.raise(spec, "a run goes on with the council it began with"); err != nil {
+	if spec, err = f.source.setLimits(spec, "a run is resumed with its own council"); err != nil {
 		return ask, council.Spec{}, configError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
@@ -194,7 +196,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	return ask, spec, nil
 }
 
-// question is what the person typed, or stdin for "-".
+// question returns the question: the arguments, or stdin for "-".
 func question(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
 		return "", fail(exitUsage, errors.New("there is no question"), `try: synod ask "What is the capital of France?"`)
@@ -213,7 +215,7 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 	return text, nil
 }
 
-// read decides the form of the answer.
+// read builds the question; without --form, the form is guessed.
 func (a *app) read(text, form string) (synod.Question, error) {
 	ask, guessed, options := read.Guess(text)
 	q := synod.Question{Text: text, Form: guessed, Options: options}
@@ -246,20 +248,20 @@ func (a *app) journalPath(f *askFlags) string {
 	return filepath.Join(a.dirs.state, "journals", name)
 }
 
-// verdict is the exit code that an outcome deserves.
+// verdict returns the exit code of an outcome as an error with advice; nil if agreed.
 func verdict(o council.Outcome) error {
 	reason := errors.New(o.Reason)
 	switch {
 	case o.Stopped == council.Interrupted:
-		return fail(exitInterrupted, nil, "nothing finished is lost. Go on with:\n  "+resumeLine(o))
+		return fail(exitInterrupted, nil, "all replies are kept. Resume with:\n  "+resumeLine(o))
 	case o.Stopped == council.PastTime:
-		return fail(exitDeadline, reason, "give it more time with --set limits.deadline=…, or go on with:\n  "+resumeLine(o))
+		return fail(exitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  "+resumeLine(o))
 	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "go on with twice the limit (what was spent counts):\n  "+resumeLine(o))
+		return fail(exitBudget, reason, "resume with twice the limit (calls made before count):\n  "+resumeLine(o))
 	case o.Stopped == council.Tripped:
 		return tripped(o)
 	case o.Status == council.Degraded:
-		return fail(exitDegraded, errors.New("too few members are live: "+o.Reason), troubles(o))
+		return fail(exitDegraded, errors.New("too few members answered: "+o.Reason), troubles(o))
 	case o.Status == council.Undecided:
 		return fail(exitUndecided, errors.New("no consensus: "+o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort")
 	}
@@ -267,11 +269,11 @@ func verdict(o council.Outcome) error {
 }
 
 func resumeLine(o council.Outcome) string {
-	return cmp.Or(o.Continue(), "(no journal was kept, so the run cannot be resumed)")
+	return cmp.Or(o.Continue(), "(there is no journal, so the run cannot be resumed)")
 }
 
-// tripped says which breaker stopped a run, what it leaves to choose from, and how
-// to go on past it.
+// tripped describes which breaker stopped a run, the candidate answers, and how to
+// continue.
 func tripped(o council.Outcome) error {
 	code := exitUndecided
 	if o.Status == council.Degraded {
@@ -283,16 +285,16 @@ func tripped(o council.Outcome) error {
 	}
 	hint := "candidates: " + strings.Join(left, "; ")
 	if len(left) == 0 {
-		hint = "nobody has an answer"
+		hint = "no member has an answer"
 	}
 	if more := o.Continue(); more != "" {
-		hint += "\ngo on past it with:\n  " + more
+		hint += "\ncontinue past the breaker with:\n  " + more
 	}
 	return fail(code, fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker, o.Trip.Round, o.Trip.Detail), hint)
 }
 
-// troubles says for every member without an answer why it has none; members of
-// one model with one trouble share a line.
+// troubles gives the reason for every member without an answer. Members of the same
+// model with the same reason share a line.
 func troubles(o council.Outcome) string {
 	var lines []string
 	who := map[string][]string{}
@@ -303,9 +305,9 @@ func troubles(o council.Outcome) string {
 		why := m.Trouble
 		switch {
 		case why == "" && m.First != nil:
-			why = "it gave an answer, and holds none in the end"
+			why = "it gave an answer first, but has none at the end"
 		case why == "" && m.Calls[synod.OK] > 0:
-			why = "it never gave an answer that could be read"
+			why = "none of its answers could be read"
 		case why == "":
 			why = "it was not asked"
 		}
@@ -321,7 +323,7 @@ func troubles(o council.Outcome) string {
 	return strings.Join(lines, "\n")
 }
 
-// configError gives a council's mistakes the exit code for configuration.
+// configError gives errors in a council the exit code for usage and configuration.
 func configError(err error) error {
 	var done *exitError
 	if errors.As(err, &done) {
@@ -331,7 +333,7 @@ func configError(err error) error {
 		return fail(exitInterrupted, err)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, err, "check the path, or leave -c out to seat the model in the box")
+		return fail(exitUsage, err, "check the path, or omit -c to use the embedded model")
 	}
 	return fail(exitUsage, err)
 }

@@ -11,8 +11,8 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// announce says, before anything is asked, how the answer will be read and what
-// the graph guarantees.
+// announce prints, before any model is asked, the form of the answer, the planned
+// calls and the guarantee.
 func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question, whole bool) {
 	if a.quiet {
 		return
@@ -27,8 +27,7 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	}
 }
 
-// print writes the outcome: JSON, or the answer alone on stdout and the summary
-// on stderr.
+// print writes the outcome: JSON, or the answer on stdout and a summary on stderr.
 func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *council.Council) error {
 	if f.asJSON {
 		if err := writeJSON(cmd.OutOrStdout(), o); err != nil {
@@ -43,20 +42,20 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	case o.Answer != nil:
 		fmt.Fprintln(cmd.OutOrStdout(), oneLine(string(*o.Answer)))
 	case f.fallback == "best-effort" && len(o.Votes) > 0:
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: what follows is the leading answer, not a decision\n", o.Status)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
 		fmt.Fprintln(cmd.OutOrStdout(), oneLine(string(o.Votes[0].Answer)))
 	}
 	return nil
 }
 
-// summary is the line that says what the answer is worth, with every member that
-// is not a live model named as such.
+// summary prints what the answer is worth: votes, guarantee, cost, other answers, and
+// members that are not live models.
 func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if len(o.Votes) > 0 {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o), rounds(len(o.Rounds)-1))
-		parts = append(parts, fmt.Sprintf("first given independently by %d", o.Votes[0].Independent))
+		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
 	}
 	switch {
 	case o.Panel != nil:
@@ -73,8 +72,8 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		fmt.Fprintln(w, line)
 	}
 	labels(cmd, o)
-	if o.Status != council.Degraded { // else the error says it
-		for _, line := range unwell(o) {
+	if o.Status != council.Degraded { // else the error contains it
+		for _, line := range failedCalls(o) {
 			fmt.Fprintln(w, line)
 		}
 	}
@@ -83,6 +82,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	}
 }
 
+// rounds formats a number of rounds.
 func rounds(n int) string {
 	if n == 1 {
 		return "1 round"
@@ -90,7 +90,7 @@ func rounds(n int) string {
 	return fmt.Sprintf("%d rounds", max(n, 0))
 }
 
-// dissent names the other answers and who ends on them.
+// dissent prints the other answers and their seats.
 func dissent(cmd *cobra.Command, o council.Outcome) {
 	for i, v := range o.Votes {
 		if i == 0 && o.Answer != nil {
@@ -100,11 +100,12 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(o.Votes)-i)
 			break
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "  %d say %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)), strings.Join(v.Seats, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)), strings.Join(v.Seats, ", "))
 	}
 }
 
-// labels says which members are not live models, and what a small one is worth.
+// labels prints which members are not live models, and a warning about the embedded
+// model.
 func labels(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	for _, kind := range []llm.Kind{llm.Simulated, llm.Recorded} {
@@ -112,25 +113,26 @@ func labels(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))
 		}
 	}
-	var liars []string
-	said := map[string]bool{}
+	var adversaries []string
+	printed := map[string]bool{}
 	for _, m := range o.Members {
-		if len(m.Adapted) > 0 && !said[m.Model] {
-			said[m.Model] = true
-			fmt.Fprintf(w, "%s is asked otherwise than set, for its server refuses that: %s\n", m.Model, strings.Join(m.Adapted, "; "))
+		if len(m.Adapted) > 0 && !printed[m.Model] {
+			printed[m.Model] = true
+			fmt.Fprintf(w, "the server of %s rejects some settings, which were changed: %s\n", m.Model, strings.Join(m.Adapted, "; "))
 		}
 		if m.Adversary != nil {
-			liars = append(liars, m.ID+" ("+*m.Adversary+")")
+			adversaries = append(adversaries, m.ID+" ("+*m.Adversary+")")
 		}
 	}
-	if len(liars) > 0 {
-		fmt.Fprintf(w, "adversaries put there for the experiment: %s\n", strings.Join(liars, ", "))
+	if len(adversaries) > 0 {
+		fmt.Fprintf(w, "simulated adversaries: %s\n", strings.Join(adversaries, ", "))
 	}
 	if ids := ofKind(o, llm.Embedded); len(ids) == len(o.Members) {
-		fmt.Fprintln(w, "every seat is the small model in the box: good for seeing the machinery, not for relying on the answer, and its votes are not independent.\nSeat better ones: synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 …")
+		fmt.Fprintln(w, "every member is the small embedded model: do not rely on the answer; its votes are not independent.\nUse better models: synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 …")
 	}
 }
 
+// ofKind returns the ids of the members of a kind.
 func ofKind(o council.Outcome, kind llm.Kind) (ids []string) {
 	for _, m := range o.Members {
 		if m.Kind == kind {
@@ -140,8 +142,8 @@ func ofKind(o council.Outcome, kind llm.Kind) (ids []string) {
 	return ids
 }
 
-// unwell says which members had failed calls.
-func unwell(o council.Outcome) (lines []string) {
+// failedCalls lists the members with failed calls.
+func failedCalls(o council.Outcome) (lines []string) {
 	for _, m := range o.Members {
 		var failed []string
 		for _, s := range synod.Statuses() {
@@ -161,7 +163,7 @@ func unwell(o council.Outcome) (lines []string) {
 	return lines
 }
 
-// electorate is how many there are to decide, and what they are if not all do.
+// electorate describes how many members vote, and their role if only some do.
 func electorate(o council.Outcome) string {
 	if o.Panel != nil {
 		return fmt.Sprintf("%d evaluators", len(o.Panel.Evaluators))
@@ -169,8 +171,8 @@ func electorate(o council.Outcome) string {
 	return fmt.Sprint(len(o.Members))
 }
 
-// panel says which answers and marks count for nothing, and why, and the totals of
-// the rest.
+// panel lists the answers and grades that do not count, with the reasons, and the totals
+// of the other answers.
 func panel(p *council.Panel) (lines []string) {
 	if p == nil {
 		return nil
@@ -195,17 +197,17 @@ func panel(p *council.Panel) (lines []string) {
 		if e.Bottom == "" {
 			continue
 		}
-		line := fmt.Sprintf("  %s gave no marks: %s", e.ID, e.Bottom)
+		line := fmt.Sprintf("  %s gave no valid grades: %s", e.ID, e.Bottom)
 		if e.Why != "" {
 			line += "; " + oneLine(e.Why)
 		}
 		lines = append(lines, line)
 	}
 	if len(p.Suspects) > 0 {
-		lines = append(lines, "  told different things to different members: "+strings.Join(p.Suspects, ", "))
+		lines = append(lines, "  sent different messages to different members: "+strings.Join(p.Suspects, ", "))
 	}
 	if p.Unsafe {
-		lines = append(lines, "  words came late: either delays were longer than a round, and evaluators may not agree, or a liar wants it to look so")
+		lines = append(lines, "  messages came late: either delays exceeded a round, and evaluators may disagree, or an adversary pretends it")
 	}
 	return lines
 }

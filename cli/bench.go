@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,18 +13,16 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/preset"
-	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
 
 func benchCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure a council on a task, in a folder that survives anything",
-		Long: `Puts the questions of a task to a council, grades what comes of them and reports
-it. A run lives in a folder: it can be killed at any instant and goes on where it
-was, no reply is asked for twice, and the folder can be moved and reported on
-without any model.`,
+		Short: "Measure a council on a task",
+		Long: `Asks a council the questions of a task, grades the answers and reports the results.
+A run is kept in a folder. It can be killed at any time and resumed without asking
+for a reply twice. The folder can be moved, and a report needs no model.`,
 		Example: `  synod bench run builtin -c council.yaml -n 30 -o runs/first
   synod bench run mine.jsonl --form number -c council.yaml -o runs/mine --dry-run
   synod bench resume runs/first
@@ -44,7 +41,7 @@ type benchFlags struct {
 	parallel int
 	form     string
 	data     string
-	pulled   string // where fetched sets lie
+	pulled   string // folder of fetched data sets
 	levels   []int
 	members  string
 	cell     string
@@ -57,21 +54,21 @@ func benchRun(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "run TASK|FILE.jsonl|PRESET",
-		Short: "Put the questions of a task to a council, or run an experiment of a paper",
-		Long: `Puts the first N questions of a task, or of a file of own questions, to a
-council. The file has lines of {"id", "question", "answer", "choices"?}.
+		Short: "Ask a council the questions of a task, or run an experiment of a paper",
+		Long: `Asks a council the first N questions of a task or of a file of your own questions,
+with lines {"id", "question", "answer", "choices"?}.
 
 A preset (synod list presets) is an experiment of a paper: a grid of cells, each a
-run with a council of its own. Its members are simulated, embedded (the model in
-the box), recorded, or models that a council file defines.
+run with its own council. Its members are simulated, embedded (the embedded model),
+recorded, or models that a council file defines.
 
-A seat of the council file may say group: weak or group: strong, which members are
-not told and the report tells apart. Simulated members know the keys; whatever
-they come to is labelled simulated.
+A seat of the council file may have group: weak or group: strong. Members do not see
+it; the report shows both groups separately. Simulated members know the keys; their
+results are labelled simulated.
 
 Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2
-usage · 130 interrupted: what is finished is kept, and the command that goes on is
-printed.`,
+usage · 130 interrupted: finished questions are kept, and the command that resumes
+the run is printed.`,
 		Example: `  synod bench run builtin -c council.yaml -n 30 -o runs/first
   synod bench run gsm8k --data ./data -c council.yaml -n 200 --parallel 8 -o runs/gsm8k
   synod bench run sac-table1 --members simulated --repeat 20 -o runs/t1
@@ -81,43 +78,44 @@ printed.`,
 	}
 	f.source.add(cmd)
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "number", "n", 0, "how many questions (default: all)")
-	fl.StringVarP(&f.out, "out", "o", "", "the run's `folder`; must be new or empty")
-	fl.IntVar(&f.repeat, "repeat", 1, "how often every question is put")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of everything that is left to chance")
-	fl.IntVar(&f.parallel, "parallel", 1, "questions at once; members keep to their own concurrency limits")
-	fl.StringVar(&f.form, "form", "", "how answers to own questions are read: number, choice, bool, math, text or stance (default: guessed line by line)")
-	fl.StringVar(&f.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
+	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all)")
+	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run; must be new or empty")
+	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency limits")
+	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or stance (default: guessed for each line)")
+	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod data pull fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
-	fl.StringVar(&f.members, "members", "", "of a preset: simulated, embedded, recorded, or a council `file` that has the models it seats (default simulated)")
-	fl.IntVar(&f.rounds, "rounds", 0, "of a preset that plays games: rounds at most (default: the paper's)")
-	fl.StringVar(&f.cell, "cell", "", "of a preset: only the cells whose names fit a `pattern`, such as 'sac-*'")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the run costs at least, probably and at most, and ask nothing")
-	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print as JSON")
+	fl.StringVar(&f.members, "members", "", "presets only: simulated, embedded, recorded, or a council `file` with the models of the preset (default simulated)")
+	fl.IntVar(&f.rounds, "rounds", 0, "presets with games only: maximum number of rounds (default: as in the paper)")
+	fl.StringVar(&f.cell, "cell", "", "presets only: run only the cells whose names match a `pattern`, such as 'sac-*'")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
+	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
 	return cmd
 }
 
+// check validates the flags of "bench run".
 func (f *benchFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.out == "" && !f.dryRun:
-		return errors.New("-o is missing: the folder that the run lives in")
+		return errors.New("-o is missing: the folder of the run")
 	case f.asJSON && !f.dryRun:
-		return errors.New("--json is for --dry-run; what comes of a run says: synod bench report FOLDER --format json")
+		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
 	case f.repeat < 1 || f.repeat > 100_000:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and 100000", f.repeat)
 	}
-	return errors.Join(f.atOnce(), f.some(cmd))
+	return errors.Join(f.checkParallel(), f.checkNumber(cmd))
 }
 
-func (f *benchFlags) atOnce() error {
+func (f *benchFlags) checkParallel() error {
 	if f.parallel < 1 || f.parallel > 10_000 {
 		return fmt.Errorf("--parallel is %d; it must be between 1 and 10000", f.parallel)
 	}
 	return nil
 }
 
-// some refuses to take no question; -n left out is all of them.
-func (f *benchFlags) some(cmd *cobra.Command) error {
+// checkNumber rejects -n below 1. Without -n all questions are used.
+func (f *benchFlags) checkNumber(cmd *cobra.Command) error {
 	if f.n < 1 && cmd.Flags().Changed("number") {
 		return fmt.Errorf("-n is %d; it must be at least 1", f.n)
 	}
@@ -133,11 +131,11 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return a.presetRun(cmd, p, f)
 	}
 	if f.members != "" || f.cell != "" || f.rounds != 0 {
-		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets, and %q is none", name), "see: synod list presets")
+		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset", name), "see: synod list presets")
 	}
 	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
 		known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
-		return fail(exitUsage, fmt.Errorf("no task, file of questions or preset is called %q%s", name, synod.Hint(name, known)), "see: synod list tasks, synod list presets; a file of questions ends in .jsonl")
+		return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name, known)), "see: synod list tasks, synod list presets; the name of a question file ends in .jsonl")
 	}
 	items, err := f.items(name)
 	if err != nil {
@@ -167,7 +165,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	return a.benchWork(cmd, run, f.parallel)
 }
 
-// items are the questions that are wanted.
+// items returns the first f.n questions of a task or question file.
 func (f *benchFlags) items(name string) ([]task.Item, error) {
 	set, err := f.open(name)
 	if err != nil {
@@ -189,54 +187,52 @@ func (f *benchFlags) items(name string) ([]task.Item, error) {
 func (f *benchFlags) open(name string) (task.Set, error) {
 	if !strings.HasSuffix(name, ".jsonl") {
 		if f.form != "" {
-			return nil, fmt.Errorf("--form is for a file of own questions; %s has its own", name)
+			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
 		}
 		return task.Open(name, task.Options{
 			Data: f.data, Pulled: f.pulled, Levels: f.levels, Seed: f.seed,
-			Number: f.n, // the built-in task makes as many problems as are wanted
+			Number: f.n, // the built-in task generates this many problems
 		})
 	}
 	if f.data != "" || len(f.levels) > 0 {
-		return nil, errors.New("--data and --level are for tasks of the catalogue (synod list tasks)")
+		return nil, errors.New("--data and --level are for tasks (synod list tasks), not for question files")
 	}
 	return task.OpenFile(name, synod.Form(f.form))
 }
 
-// occupied says what to do about a folder that holds something.
+// occupied adds a hint to the error about a folder that is not empty.
 func occupied(err error, dir string) error {
 	var e *lab.OccupiedError
 	if !errors.As(err, &e) {
 		return fail(exitError1, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return fail(exitUsage, err, "go on with it:\n  synod bench resume "+dir)
+		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+dir)
 	}
-	return fail(exitUsage, err, "give another folder with -o")
+	return fail(exitUsage, err, "choose another folder with -o")
 }
 
 func benchResume(a *app) *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "resume DIR",
-		Short: "Go on with a run",
-		Long: `Goes on with a run: questions that are finished stay, one that was cut off goes
-on with the replies it had, and one that failed is tried again. The council is the
-run's own. With -c, --set or --model it is compared with the one they make, and the
-run does not go on if they differ.`,
+		Short: "Resume a run",
+		Long: `Resumes a run. Finished questions are kept, an interrupted question continues with
+the replies it has, and a failed question is tried again. The council is that of the
+run. If -c, --set or --model is given, the council that they describe must be the
+same, or the run is not resumed.`,
 		Example: "  synod bench resume runs/first --parallel 8",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.atOnce(); err != nil {
+			if err := f.checkParallel(); err != nil {
 				return fail(exitUsage, err)
 			}
-			if grid, err := lab.OpenGrid(args[0]); err == nil {
-				return a.benchWork(cmd, grid, f.parallel)
-			} else if !errors.Is(err, lab.ErrNoRun) {
-				return fail(exitError1, err)
-			}
-			run, err := lab.Open(args[0])
+			run, grid, err := openBench(args[0])
 			if err != nil {
-				return fail(exitError1, err)
+				return err
+			}
+			if grid != nil {
+				return a.benchWork(cmd, grid, f.parallel)
 			}
 			if err := a.sameCouncil(cmd, run, &f.source); err != nil {
 				return err
@@ -245,11 +241,11 @@ run does not go on if they differ.`,
 		},
 	}
 	f.source.add(cmd)
-	cmd.Flags().IntVar(&f.parallel, "parallel", 1, "questions at once; members keep to their own concurrency limits")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency limits")
 	return cmd
 }
 
-// sameCouncil refuses a council given on the command line that is not the run's.
+// sameCouncil fails if flags describe another council than that of the run.
 func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) error {
 	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
 		return nil
@@ -263,19 +259,35 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 		return configError(err)
 	}
 	if len(changes) > 0 {
-		return fail(exitUsage, &lab.ChangedError{Changes: changes}, "make a new run for it with: synod bench run … -o FOLDER")
+		return fail(exitUsage, &lab.ChangedError{Changes: changes}, "start a new run with: synod bench run … -o FOLDER")
 	}
 	return nil
 }
 
-// bench is what can be worked on: a run, or a grid of runs.
+// openBench opens a folder of "bench run": a grid if it has one, else a run.
+func openBench(dir string) (*lab.Run, *lab.Grid, error) {
+	grid, err := lab.OpenGrid(dir)
+	if err == nil {
+		return nil, grid, nil
+	}
+	if !errors.Is(err, lab.ErrNoRun) {
+		return nil, nil, fail(exitError1, err)
+	}
+	run, err := lab.Open(dir)
+	if err != nil {
+		return nil, nil, fail(exitError1, err)
+	}
+	return run, nil, nil
+}
+
+// bench is a run or a grid of runs.
 type bench interface {
 	Dir() string
 	Work(context.Context, lab.Options) (lab.Progress, error)
 	Estimate(context.Context) (*lab.Estimate, error)
 }
 
-// benchWork works on a run and says what came of it.
+// benchWork works on a run and prints how many questions are finished.
 func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	show := a.benchProgress(cmd)
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release, Progress: show.at})
@@ -284,28 +296,28 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	var changed *lab.ChangedError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply is kept. Go on with:\n  %s", done.Finished, done.Total, resume))
+		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &changed):
-		return fail(exitUsage, err, "make a new run for it with: synod bench run … -o FOLDER")
-	case err != nil && done.Total == 0: // it was not begun
+		return fail(exitUsage, err, "start a new run with: synod bench run … -o FOLDER")
+	case err != nil && done.Total == 0: // the work did not start
 		return fail(exitError1, err)
 	case err != nil:
-		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When that is mended, go on with:\n  %s", done.Finished, done.Total, resume))
+		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem is solved, resume with:\n  %s", done.Finished, done.Total, resume))
 	}
 	if !a.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n", done.Finished, done.Total, done.Calls, run.Dir())
 	}
 	if done.Failed > 0 {
-		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total), "why: synod bench report "+run.Dir()+"; try them again with:\n  "+resume)
+		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total), "see the reasons with: synod bench report "+run.Dir()+"\ntry them again with:\n  "+resume)
 	}
 	return nil
 }
 
-// presetRun makes the grid of a preset and works on it.
+// presetRun creates the grid of a preset and works on it.
 func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error {
 	for _, name := range []string{"council", "set", "model", "form", "level"} {
 		if cmd.Flags().Changed(name) {
-			return fail(exitUsage, fmt.Errorf("--%s is for a task; a preset has councils of its own and takes --members", name))
+			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes --members", name))
 		}
 	}
 	grid, err := p.Draft(preset.Options{
@@ -328,14 +340,14 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 	}
 	if len(grid.Cells) == 0 {
 		if !a.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "computed; no member was asked · see: synod bench report %s\n", grid.Dir())
+			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report %s\n", grid.Dir())
 		}
 		return nil
 	}
 	return a.benchWork(cmd, grid, f.parallel)
 }
 
-// fetchGrid fetches the models that the cells' embedded seats need.
+// fetchGrid fetches the models that the embedded seats of all cells need.
 func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
 	for _, run := range grid.Runs {
 		spec, err := run.Spec()
@@ -347,36 +359,4 @@ func (a *app) fetchGrid(cmd *cobra.Command, grid *lab.Grid) error {
 		}
 	}
 	return nil
-}
-
-// cellQuestions is how many questions of a cell a grid's page shows unless more are
-// wanted.
-const cellQuestions = 3
-
-// grid prints a grid in a format, and saves its plots where that is wanted.
-func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
-	g, err := grid.Report()
-	if err != nil {
-		return unreportable(err, grid.Dir())
-	}
-	if f.plots != "" {
-		if err := report.Save(f.plots, g.Plots()); err != nil {
-			return fail(exitError1, err)
-		}
-	}
-	if !cmd.Flags().Changed("questions") {
-		limit = cellQuestions
-	}
-	return f.write(cmd, func(w io.Writer) error {
-		if f.format != "html" {
-			return g.Write(w, f.format, f.versus != "")
-		}
-		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // runs come first among the cells
-			if cell >= len(grid.Runs) {
-				return report.Detail{}
-			}
-			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all", grid.Cells[cell].Name)
-			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
-		})
-	})
 }

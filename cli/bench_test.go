@@ -70,8 +70,8 @@ func BenchmarkBox(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"one/written", fmt.Sprintf(single, "written")},
 		{"one/short", fmt.Sprintf(single, "short")},
-		{"box/vote", strings.Replace(boxCouncil, "rounds: 3", "rounds: 0", 1)},
-		{"box/sac", boxCouncil},
+		{"box/vote", strings.Replace(defaultCouncil, "rounds: 3", "rounds: 0", 1)},
+		{"box/sac", defaultCouncil},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "council.yaml")

@@ -26,18 +26,17 @@ func benchReport(a *app) *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Report a run from its folder",
-		Long: `Reads the journals of a run, grades them and prints every figure with its 95 %
-interval and N. Nothing is asked of any model, and the folder may have been moved.
-Questions that failed or are not finished are in no figure but liveness, and are
-counted apart. Adversaries count as wrong members; ties count as votes not won.
+		Short: "Report the results of a run",
+		Long: `Reads and grades the journals of a run and prints each figure with its 95 % interval
+and N. No model is asked, and the folder may have been moved. Failed and unfinished
+questions count only for liveness and are listed separately. Adversaries count as
+wrong members; a tie counts as a lost vote.
 
---against sets the run against another on the questions that both have finished.
---format html writes one page that needs no other file: figures, plots and the
-rounds of every question to read, with their keys. --plots writes the plots into a
-folder, each as SVG and PNG with the data behind it as CSV. Of a preset the page
-has the cells, the paper's figures with verdicts and every cell folded, with the
-rounds of 3 questions.`,
+--against compares the run with another one on the questions that both finished.
+--format html writes one self-contained page with figures, plots and the rounds of
+every question with its key. --plots writes each plot into a folder as SVG and PNG
+with its data as CSV. The page of a preset contains the cells, the figures of the
+paper with verdicts, and the rounds of 3 questions of each cell.`,
 		Example: `  synod bench report runs/first
   synod bench report runs/first --format json
   synod bench report runs/first --format html -o first.html --plots plots
@@ -48,11 +47,11 @@ rounds of 3 questions.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
-	fl.StringVar(&f.against, "against", "", "the `folder` of another run to compare with")
-	fl.StringVar(&f.versus, "vs", "", "paper: set a preset's figures beside the paper's, with a verdict")
-	fl.StringVarP(&f.out, "output", "o", "-", "write to this `file`; - is stdout")
-	fl.StringVar(&f.plots, "plots", "", "write the plots into this `folder` too: SVG, PNG and CSV")
-	fl.StringVar(&f.questions, "questions", "1000", "how many questions a page shows, or all; of a preset: of every cell (default 3)")
+	fl.StringVar(&f.against, "against", "", "`folder` of another run to compare with")
+	fl.StringVar(&f.versus, "vs", "", "presets only: \"paper\" compares the figures with those of the paper")
+	fl.StringVarP(&f.out, "output", "o", "-", "output `file`; - is stdout")
+	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PNG and CSV")
+	fl.StringVar(&f.questions, "questions", "1000", "number of questions that the page shows, or all; for presets: of each cell (default 3)")
 	return cmd
 }
 
@@ -61,24 +60,22 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	if grid, err := lab.OpenGrid(dir); err == nil {
+	run, grid, err := openBench(dir)
+	if err != nil {
+		return err
+	}
+	if grid != nil {
 		if f.against != "" {
-			return fail(exitUsage, fmt.Errorf("--against compares two runs, and %s holds %d", dir, len(grid.Runs)), "compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
+			return fail(exitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(grid.Runs)), "compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
 		}
 		for _, run := range grid.Runs {
 			run.Prices = a.prices
 		}
 		return f.grid(cmd, grid, limit)
-	} else if !errors.Is(err, lab.ErrNoRun) {
-		return fail(exitError1, err)
-	}
-	run, err := lab.Open(dir)
-	if err != nil {
-		return fail(exitError1, err)
 	}
 	run.Prices = a.prices
 	if f.versus != "" {
-		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, and no paper's figures are known for it", dir, run.Task))
+		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no figures of a paper", dir, run.Task))
 	}
 	r, err := f.one(run)
 	if err != nil {
@@ -92,15 +89,47 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	})
 }
 
-// unreportable says what to do about a journal that is not what the run wrote.
+// cellQuestions is the default number of questions for each cell in the HTML report of
+// a grid.
+const cellQuestions = 3
+
+// grid prints the report of a grid and saves its plots if --plots is given.
+func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
+	g, err := grid.Report()
+	if err != nil {
+		return unreportable(err, grid.Dir())
+	}
+	if f.plots != "" {
+		if err := report.Save(f.plots, g.Plots()); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	if !cmd.Flags().Changed("questions") {
+		limit = cellQuestions
+	}
+	return f.write(cmd, func(w io.Writer) error {
+		if f.format != "html" {
+			return g.Write(w, f.format, f.versus != "")
+		}
+		return g.HTML(w, f.versus != "", func(cell int) report.Detail { // cells with runs come first
+			if cell >= len(grid.Runs) {
+				return report.Detail{}
+			}
+			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all", grid.Cells[cell].Name)
+			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
+		})
+	})
+}
+
+// unreportable adds a hint to the error about a journal that was changed after the run.
 func unreportable(err error, dir string) error {
 	if lab.Damaged(err) {
-		return fail(exitError1, err, "put the file back, or remove it and have the question put again with:\n  synod bench resume "+dir)
+		return fail(exitError1, err, "restore the file, or remove it and ask the question again with:\n  synod bench resume "+dir)
 	}
 	return fail(exitError1, err)
 }
 
-// one is the report of a single run; its plots are saved where that is wanted.
+// one returns the report of a single run and saves its plots if --plots is given.
 func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
 	r, err := run.Report()
 	if err != nil {
@@ -121,7 +150,7 @@ func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
 	return r, nil
 }
 
-// check says how many questions a page shows; below 0: all.
+// check validates the flags and returns how many questions the page shows; -1: all.
 func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
 	switch {
 	case !slices.Contains(report.Formats(), f.format):
@@ -134,7 +163,7 @@ func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
 		return -1, nil
 	}
 	if limit, err = strconv.Atoi(f.questions); err != nil || limit < 0 {
-		return 0, fmt.Errorf("--questions is %q; it must be a number from 0, or all", f.questions)
+		return 0, fmt.Errorf("--questions is %q; it must be 0 or more, or all", f.questions)
 	}
 	return limit, nil
 }
@@ -161,16 +190,17 @@ func benchExport(a *app) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "export DIR --inspect",
-		Short: "Write a run as a log that other tools read",
-		Long: `Writes a run as an evaluation log of Inspect (inspect_ai): a sample for each
-question and repeat with the members' words by round, the grade of the decision and
-every figure of the report. Nothing is asked of any model. The log's model is named
-with the kinds of the members, so that a simulated council passes for no other.
+		Short: "Export a run as a log of another tool",
+		Long: `Writes a run as an evaluation log of Inspect (inspect_ai) with one sample for each
+question and repeat. A sample contains the messages of the members by round and the
+grade of the decision; the log contains every figure of the report. No model is
+asked. The model name in the log includes the kinds of the members, so that results
+of simulated members are recognizable.
 
-Without -o the log goes into the working folder under a name that Inspect lists. A
-name that ends in .json or .eval says the format; any other is a folder, made if
-need be, that takes the log under Inspect's own kind of name, as .json. A log that is there already is replaced. Of
-a preset, every cell becomes a log in a folder of its own.`,
+Without -o the log is written into the working folder. A name that ends in .json or
+.eval selects the format. Any other name is a folder, created if necessary, for a
+.json log whose name Inspect lists. An existing log is replaced. A preset gives one
+log for each cell, in a folder of its own.`,
 		Example: `  synod bench export runs/first --inspect
   synod bench export runs/first --inspect -o logs
   synod bench export runs/first --inspect -o first.eval
@@ -178,36 +208,34 @@ a preset, every cell becomes a log in a folder of its own.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !toInspect {
-				return fail(exitUsage, errors.New("which kind of log? there is one: --inspect"))
+				return fail(exitUsage, errors.New("give the format of the log; the only one is --inspect"))
 			}
-			if grid, err := lab.OpenGrid(args[0]); err == nil {
-				return a.exportGrid(cmd, grid, out)
-			} else if !errors.Is(err, lab.ErrNoRun) {
-				return fail(exitError1, err)
-			}
-			run, err := lab.Open(args[0])
+			run, grid, err := openBench(args[0])
 			if err != nil {
-				return fail(exitError1, err)
+				return err
+			}
+			if grid != nil {
+				return a.exportGrid(cmd, grid, out)
 			}
 			return a.exportRun(cmd, run, out)
 		},
 	}
-	cmd.Flags().BoolVar(&toInspect, "inspect", false, "a log of inspect_ai")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the log's `file` (.json or .eval), or a folder for it")
+	cmd.Flags().BoolVar(&toInspect, "inspect", false, "write a log of inspect_ai")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` of the log (.json or .eval), or a folder")
 	return cmd
 }
 
-// exportRun writes one log and names it on stdout.
+// exportRun writes one log and prints its path on stdout.
 func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
 	path, format, err := logPath(run, out)
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
+	if err := writeFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
 		return fail(exitError1, err)
 	}
 	if format == inspect.JSON && !listed.MatchString(filepath.Base(path)) {
-		a.say(cmd, "inspect opens this log by its name, and lists .json logs only whose names begin with a time; -o FOLDER gives one")
+		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such a name")
 	}
 	if !a.quiet {
 		fmt.Fprintln(cmd.OutOrStdout(), printable(path))
@@ -215,13 +243,13 @@ func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
 	return nil
 }
 
-// exportGrid writes a log a cell, in a folder a cell.
+// exportGrid writes one log for each cell, in a folder of its own.
 func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
 	if len(grid.Runs) == 0 {
-		return fail(exitUsage, fmt.Errorf("every cell of %s is computed: there is no run of which a log could be made", grid.Preset))
+		return fail(exitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export", grid.Preset))
 	}
 	if ext := filepath.Ext(out); ext == inspect.JSON || ext == inspect.Archive {
-		return fail(exitUsage, fmt.Errorf("%s holds %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
+		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
 	}
 	for i, run := range grid.Runs {
 		folder := filepath.Join(out, grid.Cells[i].Name)
@@ -235,10 +263,10 @@ func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
 	return nil
 }
 
-// listed is how the names of .json logs begin that Inspect lists.
+// listed matches the names of the .json logs that Inspect lists.
 var listed = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}`)
 
-// logPath is where a log goes, and its format.
+// logPath returns the path and the format of the log.
 func logPath(run *lab.Run, out string) (path, format string, err error) {
 	switch ext := filepath.Ext(out); {
 	case ext == inspect.JSON || ext == inspect.Archive:
@@ -257,17 +285,4 @@ func logPath(run *lab.Run, out string) (path, format string, err error) {
 		return "", "", fail(exitError1, err)
 	}
 	return filepath.Join(out, name), inspect.JSON, nil
-}
-
-// replaceFile writes a file that is there whole or not at all.
-func replaceFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".synod-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already if the rename worked
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

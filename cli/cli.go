@@ -76,11 +76,11 @@ const (
 	exitInterrupted = 130
 )
 
-// exitError ends the program with a code. A nil err has been said already.
+// exitError ends the program with an exit code. Nothing is printed for a nil err.
 type exitError struct {
 	code int
 	err  error
-	hint string // what to do now, for people
+	hint string // what the user can do about it
 }
 
 func (e *exitError) Error() string {
@@ -92,6 +92,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// fail returns an exitError with an optional hint.
 func fail(code int, err error, hint ...string) error {
 	e := &exitError{code: code, err: err}
 	if len(hint) > 0 {
@@ -100,13 +101,13 @@ func fail(code int, err error, hint ...string) error {
 	return e
 }
 
-// app is what the verbs share.
+// app holds what the commands share.
 type app struct {
 	home    string
 	quiet   bool
 	verbose bool
 	dirs    dirs
-	prices  llm.Prices // what models cost; nil: as published
+	prices  llm.Prices // prices of models; nil: the published prices
 }
 
 func newRoot() *cobra.Command {
@@ -115,9 +116,9 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "synod",
 		Short: "Byzantine-robust agreement for language models",
-		Long: `Synod puts a question to a council of language models, some of which may be
-wrong, broken or hostile, and says what is guaranteed about the answer.`,
-		Example: `  synod ask "What is the capital of France?"        # the model in the box
+		Long: `Synod asks a council of language models a question. Some members may be wrong,
+broken or hostile. Synod prints the answer and states what is guaranteed about it.`,
+		Example: `  synod ask "What is the capital of France?"        # the embedded model
   synod ask --model ollama:llama3.2 "What is 17 + 25?"
   synod ask -c council.yaml --json "Is 91 prime?"
   synod list protocols`,
@@ -132,10 +133,10 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 		},
 	}
 	root.SetVersionTemplate("synod {{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "keep everything (config, models, cache, journals) in this `folder`")
-	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"), "take what models cost from this `file` before the published prices")
-	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing but the answer and errors")
-	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say more")
+	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
+	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`; its prices take precedence over the published ones")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
 	})
@@ -146,24 +147,24 @@ wrong, broken or hostile, and says what is guaranteed about the answer.`,
 	return root
 }
 
-// readPrices reads a price file: the one that is named, else prices.yaml in the
-// folder of the configuration, if there is one.
+// readPrices reads the named price file or, if file is empty, prices.yaml in the
+// configuration folder if it exists.
 func (a *app) readPrices(file string) (err error) {
-	own := file == ""
-	if own {
+	optional := file == ""
+	if optional {
 		file = filepath.Join(a.dirs.config, "prices.yaml")
 	}
 	a.prices, err = llm.ReadPrices(file)
 	switch {
-	case own && errors.Is(err, os.ErrNotExist):
+	case optional && errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
-		return fail(exitUsage, err, "a price file has lines such as:\n  prices:\n  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
+		return fail(exitUsage, err, "the format of a price file is:\n  prices:\n  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
 	}
 	return nil
 }
 
-// version is the release and the commit it was built from.
+// version returns the release and the commit that the program was built from.
 func version() string {
 	v := release
 	info, ok := debug.ReadBuildInfo()
@@ -190,22 +191,22 @@ const release = "0.1.0"
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
-		Short: "What the exit codes mean",
+		Short: "List the exit codes",
 		Long: `Exit codes:
   0    ok
   1    error
   2    usage or configuration
-  3    no consensus: enough members, but no answer passes the rule
-  4    degraded: fewer live members than the rule needs
+  3    no consensus: enough members answered, but no answer satisfies the rule
+  4    degraded: fewer members answered than the rule needs
   5    a limit on calls, tokens or money was reached
   6    the deadline passed
-  7    verification failed, such as a replay that differs
+  7    verification failed, for example a replay that differs
   100  a gate or assertion failed
-  130  interrupted; the state is saved and the command that goes on is printed`,
+  130  interrupted; the state is saved and the command that continues is printed`,
 	}
 }
 
-// dirs are the folders that Synod keeps things in: XDG's, or all under --home.
+// dirs are the folders that Synod uses: the XDG base directories, or folders under --home.
 type dirs struct{ config, data, cache, state string }
 
 func findDirs(home string) (dirs, error) {
@@ -227,7 +228,7 @@ func findDirs(home string) (dirs, error) {
 	}
 	d := dirs{at("XDG_CONFIG_HOME", "/.config"), at("XDG_DATA_HOME", "/.local/share"), at("XDG_CACHE_HOME", "/.cache"), at("XDG_STATE_HOME", "/.local/state")}
 	if d.config == "" || d.data == "" || d.cache == "" || d.state == "" {
-		return d, fail(exitUsage, errors.New("there is no home folder to keep things in"), "set HOME, or give one with --home FOLDER")
+		return d, fail(exitUsage, errors.New("no home folder is known"), "set HOME or give a folder with --home FOLDER")
 	}
 	return d, nil
 }

@@ -22,7 +22,7 @@ import (
 func configCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the council that would be asked, and where each setting comes from",
+		Short: "Show the council in effect, and where each setting comes from",
 	}
 	cmd.AddCommand(configShowCommand(a), configSchemaCommand())
 	return cmd
@@ -33,11 +33,11 @@ func configShowCommand(a *app) *cobra.Command {
 	var origin bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print the council in force",
-		Long: `Prints the council that "synod ask" would seat with the same flags. Flags come
-before the environment, that before ./synod.yaml, that before config.yaml in the
-user's config folder, and that before the council in the box. A council file
-given with -c takes the place of both files and of the box.`,
+		Short: "Print the council in effect",
+		Long: `Prints the council that "synod ask" would use with the same flags. Settings are taken
+from, in this order: flags, the environment, ./synod.yaml, config.yaml in the user's
+config folder, the default council. A council file given with -c replaces both files
+and the default council.`,
 		Example: "  synod config show\n  synod config show --origin --set f=2",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,11 +57,11 @@ given with -c takes the place of both files and of the box.`,
 		},
 	}
 	source.add(cmd)
-	cmd.Flags().BoolVar(&origin, "origin", false, "print every setting on a line with where it comes from")
+	cmd.Flags().BoolVar(&origin, "origin", false, "print one line for each setting with its origin")
 	return cmd
 }
 
-// printOrigin prints key, value and origin of every setting.
+// printOrigin prints the key, value and origin of every setting.
 func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
 	tree := map[string]any{}
 	if err := yaml.Unmarshal(text, &tree); err != nil {
@@ -85,6 +85,7 @@ func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
 	return w.Flush()
 }
 
+// flatten stores the leaves of v as JSON by dotted path.
 func flatten(v any, path string, into map[string]string) {
 	if m, ok := v.(map[string]any); ok {
 		for k, sub := range m {
@@ -116,7 +117,7 @@ func configSchemaCommand() *cobra.Command {
 	}
 }
 
-// specFlags are the flags that say who sits in the council.
+// specFlags are the flags that define the council.
 type specFlags struct {
 	file   string
 	sets   []string
@@ -124,18 +125,19 @@ type specFlags struct {
 }
 
 func (f *specFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.file, "council", "c", os.Getenv("SYNOD_COUNCIL"), "council `file`; replaces ./synod.yaml and the user's config")
-	cmd.Flags().StringArrayVar(&f.sets, "set", nil, "override a key of the council, such as protocol.rounds=3 (repeatable)")
-	cmd.Flags().StringArrayVar(&f.models, "model", nil, "seat `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT instead of the council's members (repeatable)")
+	cmd.Flags().StringVarP(&f.file, "council", "c", os.Getenv("SYNOD_COUNCIL"), "council `file`; replaces ./synod.yaml and the user's config.yaml")
+	cmd.Flags().StringArrayVar(&f.sets, "set", nil, "set a key of the council, such as protocol.rounds=3 (repeatable)")
+	cmd.Flags().StringArrayVar(&f.models, "model", nil, "use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
 }
 
-// load puts the council together: flags over the council file, or, without one,
-// over ./synod.yaml, the user's config and the council in the box.
+// load returns the council: flags over the council file or, without one, over
+// ./synod.yaml, the user's config.yaml and the default council.
 func (f *specFlags) load(a *app) (council.Spec, error) {
 	spec, _, err := f.merge(a)
 	return spec, err
 }
 
+// merge is load that also returns where each setting comes from.
 func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 	layers, err := f.files(a)
 	if err != nil {
@@ -158,12 +160,13 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 	return council.Merge(layers...)
 }
 
-// raise lays new limits over a council that has all else from elsewhere: the
-// journal of a run that goes on, or the flags of a game.
-func (f *specFlags) raise(spec council.Spec, elsewhere string) (council.Spec, error) {
+// setLimits applies --set to a council that takes its other settings from a journal
+// or from the flags of a game. Only limits and breakers can be set; reason completes
+// the error message for other keys.
+func (f *specFlags) setLimits(spec council.Spec, reason string) (council.Spec, error) {
 	for _, s := range f.sets {
 		if !strings.HasPrefix(s, "limits.") && !strings.HasPrefix(s, "breakers.") {
-			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, elsewhere)
+			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, reason)
 		}
 	}
 	set, err := council.Set("--set", f.sets)
@@ -178,17 +181,18 @@ func (f *specFlags) raise(spec council.Spec, elsewhere string) (council.Spec, er
 	return spec, err
 }
 
+// files returns the council files that apply, the least important first.
 func (f *specFlags) files(a *app) ([]council.Layer, error) {
 	if f.file != "" {
-		if _, err := council.Load(f.file); err != nil { // for its line numbers
+		if _, err := council.Load(f.file); err != nil { // validates the file; its errors have line numbers
 			return nil, err
 		}
 		l, err := council.File(f.file)
 		return []council.Layer{l}, err
 	}
 	var layers []council.Layer
-	if len(f.models) == 0 { // the box's protocol is set for members that can weigh text
-		layers = append(layers, council.Layer{Name: "the council in the box", Text: []byte(boxCouncil)})
+	if len(f.models) == 0 { // the protocol of the default council needs members that can score by likelihood
+		layers = append(layers, council.Layer{Name: "the default council", Text: []byte(defaultCouncil)})
 	}
 	for _, path := range []string{filepath.Join(a.dirs.config, "config.yaml"), "synod.yaml"} {
 		l, err := council.File(path)
@@ -203,15 +207,16 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 	return layers, nil
 }
 
-// modelLayer seats the models named on the command line: those with a count get
-// it, the others share seven seats. F is the most that the graph is good for.
+// modelLayer returns a council of the models named on the command line. Models
+// without a count share seven seats. F is the largest that the complete graph
+// tolerates.
 func modelLayer(names []string) (council.Layer, error) {
 	models, seats := map[string]any{}, []any{}
 	counts, open := make([]int, len(names)), 0
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
 		if !ok || provider == "" || model == "" {
-			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 (providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
+			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 (known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
 		}
 		if at := strings.LastIndexByte(model, '@'); at >= 0 {
 			n, err := strconv.Atoi(model[at+1:])
@@ -242,9 +247,9 @@ func modelLayer(names []string) (council.Layer, error) {
 	return council.Layer{Name: "--model", Text: text}, err
 }
 
-// boxCouncil seats seven members of the model in the box, which differ in seed
-// and temperature. A complete graph of seven is 4-robust, so F=3.
-const boxCouncil = `council: box
+// defaultCouncil has seven members of the embedded model that differ in seed and
+// temperature. A complete graph of seven nodes is 4-robust, so F=3.
+const defaultCouncil = `council: box
 protocol: {name: sac, rounds: 3, score: likelihood}
 graph: {family: complete}
 f: 3

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// tasks is where pulled sets are kept.
+// tasks returns the store of fetched data sets.
 func (a *app) tasks() task.Store { return task.Store{Dir: filepath.Join(a.dirs.data, "tasks")} }
 
 func dataCommand(a *app) *cobra.Command {
@@ -21,9 +21,9 @@ func dataCommand(a *app) *cobra.Command {
 		Use:   "data",
 		Short: "Fetch and list the data sets of tasks",
 		Long: `Fetches the published files of tasks, so that "synod bench run" finds them without
---data. Only a file whose SHA-256 was checked against a copy is fetched, from an
-address that names a commit; of the others the layout is said, and --data takes a
-file that you have got yourself.`,
+--data. Only files with a pinned SHA-256 digest are fetched, from addresses that
+contain a commit. For other tasks the expected layout is printed; pass your own copy
+with --data.`,
 		Example: "  synod data list\n  synod data pull gsm8k\n  synod data pull --all",
 	}
 	cmd.AddCommand(dataPull(a), dataList(a))
@@ -34,18 +34,19 @@ func dataPull(a *app) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "pull NAME… | --all",
-		Short: "Fetch data sets, checked against pinned digests",
-		Long: `Fetches the published file of each set into the data folder, unless it is there,
-checks it and gives it its name only when it is whole. A fetch that was cut off
-goes on where it stopped. --all fetches every set whose file is pinned and names
+		Short: "Fetch data sets and check them against pinned digests",
+		Long: `Fetches the published file of each data set into the data folder, unless it is already
+there. The file gets its final name after its digest was checked. An interrupted fetch
+continues where it stopped. --all fetches every data set with a pinned file and lists
 the others.
 
-Exit codes: 0 all are there · 1 a set has no pinned source or could not be fetched ·
-2 usage · 7 what came is not what is pinned (it is thrown away) · 130 interrupted.`,
+Exit codes: 0 all data sets are there · 1 a data set has no pinned source or could not
+be fetched · 2 usage · 7 a fetched file does not have the pinned digest (it is
+deleted) · 130 interrupted.`,
 		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  HTTPS_PROXY=http://proxy:3128 synod data pull gsm8k",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
-				return fail(exitUsage, errors.New("give the names of data sets, or --all"), "see what there is: synod data list")
+				return fail(exitUsage, errors.New("give the names of data sets, or --all"), "list them with: synod data list")
 			}
 			entries, err := a.wanted(cmd, names)
 			if err != nil {
@@ -54,12 +55,12 @@ Exit codes: 0 all are there · 1 a set has no pinned source or could not be fetc
 			return a.dataPullAll(cmd, entries)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "every set whose published file is pinned")
+	cmd.Flags().BoolVar(&all, "all", false, "fetch every data set whose published file is pinned")
 	return cmd
 }
 
-// dataPullAll goes on after a set that could not be had, so that one host that is
-// down does not keep the others' sets away.
+// dataPullAll fetches all entries. It continues after a failure, so that one host that
+// is down does not prevent fetching from others.
 func (a *app) dataPullAll(cmd *cobra.Command, entries []task.Entry) error {
 	code, missed := exitOK, 0
 	for _, e := range entries {
@@ -74,17 +75,17 @@ func (a *app) dataPullAll(cmd *cobra.Command, entries []task.Entry) error {
 		code, missed = max(code, failed.code), missed+1
 	}
 	if missed > 0 {
-		return fail(code, fmt.Errorf("%d of %d sets could not be pulled", missed, len(entries)))
+		return fail(code, fmt.Errorf("%d of %d data sets could not be fetched", missed, len(entries)))
 	}
 	return nil
 }
 
-// wanted are the sets of these names; without names all that can be pulled.
+// wanted returns the data sets with these names or, without names, all that can be fetched.
 func (a *app) wanted(cmd *cobra.Command, names []string) (entries []task.Entry, err error) {
 	for _, name := range names {
 		e, err := task.Catalogue.Find(name)
 		if err != nil {
-			return nil, fail(exitUsage, err, "see what there is: synod data list")
+			return nil, fail(exitUsage, err, "list data sets with: synod data list")
 		}
 		entries = append(entries, e)
 	}
@@ -101,17 +102,18 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (entries []task.Entry, 
 			entries = append(entries, e)
 		}
 	}
-	a.say(cmd, "without a pinned source, to be given with --data: "+strings.Join(unpinned, ", "))
+	a.say(cmd, "no pinned source, pass with --data: "+strings.Join(unpinned, ", "))
 	return entries, nil
 }
 
+// say prints a line on stderr unless --quiet is given.
 func (a *app) say(cmd *cobra.Command, line string) {
 	if !a.quiet {
 		fmt.Fprintln(cmd.ErrOrStderr(), oneLine(line))
 	}
 }
 
-// dataPull fetches one set and says what to do where it cannot be had.
+// dataPull fetches one data set. Its errors have advice.
 func (a *app) dataPull(cmd *cobra.Command, e task.Entry) error {
 	show, at := a.download(cmd, e.Name)
 	err := a.tasks().Pull(cmd.Context(), e, task.PullOptions{Progress: at, Notice: func(line string) {
@@ -120,25 +122,25 @@ func (a *app) dataPull(cmd *cobra.Command, e task.Entry) error {
 		}
 	}})
 	show.done()
-	give := "give --data PATH to synod bench run; the layout is: " + e.Layout
+	give := "pass your own copy to synod bench run with --data PATH; its layout: " + e.Layout
 	var pull *task.PullError
 	var none *task.NoSourceError
 	switch {
 	case err == nil:
 		return nil
 	case cmd.Context().Err() != nil:
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command goes on"))
+		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command continues"))
 	case errors.As(err, &none):
 		return fail(exitError1, err, give)
 	case errors.Is(err, fetch.ErrDigest):
-		return fail(exitVerify, err, "it was thrown away. Try again; if it stays so, what is published there has changed, or somebody is in between")
+		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has changed or the connection is not trustworthy")
 	case errors.As(err, &pull):
-		return fail(exitError1, err, "see to the network or to HTTPS_PROXY; the same command goes on where it stopped. Or get the file and "+give)
+		return fail(exitError1, err, "check the network and HTTPS_PROXY; the same command continues where it stopped. Or "+give)
 	}
 	return fail(exitError1, err)
 }
 
-// dataRow is a line of "synod data list".
+// dataRow is a row of "synod data list".
 type dataRow struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
@@ -163,13 +165,13 @@ func dataList(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List data sets: which are here, which can be fetched",
-		Long: `Lists the tasks of the catalogue and how their data stand:
-  inside    in the program; nothing is needed
+		Short: "List data sets and their state",
+		Long: `Lists the tasks of the catalogue and the state of their data:
+  inside    part of the program
   here      fetched; "synod bench run" finds it
   absent    can be fetched with "synod data pull"
-  damaged   fetched, and of another length than it was; fetch it again
-  unpinned  cannot be fetched: no digest of it is known; give --data PATH`,
+  damaged   fetched, but its length has changed; fetch it again
+  unpinned  cannot be fetched, because no digest is known; use --data PATH`,
 		Example: "  synod data list\n  synod data list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -187,11 +189,11 @@ func dataList(a *app) *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// orDash shows a number that is known.
+// orDash formats a number; 0 means unknown and gives a dash.
 func orDash(n int64) string {
 	if n == 0 {
 		return "–"

@@ -17,12 +17,12 @@ import (
 	"synod.dev/synod/llm/models"
 )
 
-// check is one thing that the doctor looks at.
+// check is one check of "synod doctor".
 type check struct {
 	what string
-	// do returns what was found, and an error with what to do about it.
+	// do returns a description of what was found, or an error with advice.
 	do func(ctx context.Context) (string, error)
-	// optional things may be missing.
+	// optional checks may fail without making the command fail.
 	optional bool
 }
 
@@ -30,9 +30,8 @@ func doctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine has what a council needs",
-		Long: `Looks at the folders, the model in the box (by really starting it), and the
-servers and keys that the environment names. It sends no key anywhere and asks no
-model a question.`,
+		Long: `Checks the folders, the embedded model (by starting it), and the servers and keys that
+environment variables name. It sends no key to any server and asks no served model.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			bad := 0
@@ -49,7 +48,7 @@ model a question.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, oneLine(found))
 			}
 			if bad > 0 {
-				return fail(exitError1, fmt.Errorf("%d things are wrong", bad))
+				return fail(exitError1, fmt.Errorf("%d checks failed", bad))
 			}
 			return nil
 		},
@@ -63,7 +62,7 @@ func (a *app) checks() []check {
 		}},
 		{what: "journals", do: func(context.Context) (string, error) { return writable(filepath.Join(a.dirs.state, "journals")) }},
 		{what: "models folder", do: func(context.Context) (string, error) { return writable(a.store().Dir) }},
-		{what: "model in the box", do: a.tryBox},
+		{what: "embedded model", do: a.tryEmbedded},
 	}
 	for _, e := range []struct{ what, env string }{
 		{"OpenAI key", "OPENAI_API_KEY"}, {"OpenRouter key", "OPENROUTER_API_KEY"},
@@ -78,20 +77,20 @@ func (a *app) checks() []check {
 	return append(checks, check{what: "Ollama", optional: true, do: tryOllama})
 }
 
-// writable makes a folder and a file in it.
+// writable checks that a folder and a file in it can be created.
 func writable(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w: choose another place with --home", err)
+		return "", fmt.Errorf("%w: choose another folder with --home", err)
 	}
 	f, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		return "", fmt.Errorf("%w: choose another place with --home", err)
+		return "", fmt.Errorf("%w: choose another folder with --home", err)
 	}
 	return dir, errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// tryBox starts the engine on the default model and asks it for one token.
-func (a *app) tryBox(ctx context.Context) (string, error) {
+// tryEmbedded starts the engine with the default model and generates one token.
+func (a *app) tryEmbedded(ctx context.Context) (string, error) {
 	at, err := a.store().Resolve(models.Default)
 	if err != nil {
 		return "", err
@@ -110,7 +109,7 @@ func (a *app) tryBox(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s, llama.cpp %s, CPU %s, template: %s", i.Description, i.Library, i.CPU, i.Rendering), nil
 }
 
-// tryOllama looks whether a server answers at OLLAMA_HOST or the usual place.
+// tryOllama checks whether a server answers at OLLAMA_HOST or the default address.
 func tryOllama(ctx context.Context) (string, error) {
 	base, err := llm.OllamaURL(os.Getenv("OLLAMA_HOST"))
 	if err != nil {
@@ -120,7 +119,7 @@ func tryOllama(ctx context.Context) (string, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/models", nil)
 	if err != nil {
-		return "", errors.New("OLLAMA_HOST cannot be read as an address")
+		return "", errors.New("OLLAMA_HOST is not a valid address")
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

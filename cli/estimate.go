@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// dryRun says what a question would cost.
+// dryRun prints what asking the question would cost.
 func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
 	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1, Seed: ask.Seed, Spec: spec, Env: env})
@@ -25,13 +25,13 @@ func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env
 	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON)
 }
 
-// estimating is what says what it would cost.
-type estimating interface {
+// estimator estimates the cost of a run or of a grid of runs.
+type estimator interface {
 	Estimate(context.Context) (*lab.Estimate, error)
 }
 
-// printEstimate says what a run would cost; JSON goes to stdout, text to out.
-func printEstimate(cmd *cobra.Command, out io.Writer, run estimating, asJSON bool) error {
+// printEstimate prints what a run would cost: JSON to stdout, text to out.
+func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)
@@ -42,7 +42,7 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimating, asJSON boo
 			*lab.Estimate
 		}{1, e})
 	}
-	fmt.Fprintf(out, "%s; nothing is asked in a dry run\n\n", count(e.Questions, "question"))
+	fmt.Fprintf(out, "%s; a dry run asks no model\n\n", count(e.Questions, "question"))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
 	for _, row := range []struct {
@@ -55,11 +55,11 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimating, asJSON boo
 		return fail(exitError1, err)
 	}
 	fmt.Fprint(out, `
-low: all of one mind, or soon to be; expected: members right in 70 of 100 questions,
-played on up to 20 of these; worst: every planned call, the longest prompt and
-replies of max_tokens, or of 1000 where a model has none. Four letters count as a
-token. Retries are not counted. Prices are list prices of the dates named; your own:
---prices FILE.
+low: all members agree from the start, or as early as possible. expected: members are
+right in 70 of 100 questions. Both simulate up to 20 of the questions. worst: every
+planned call is made, with the longest prompt and a reply of max_tokens (1000 tokens
+where a model has no such setting). A token is counted as four characters. Retries are
+not included. Prices are list prices of the given dates; use your own with --prices FILE.
 `)
 	return nil
 }

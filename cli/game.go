@@ -38,47 +38,48 @@ func gameCommand(a *app) *cobra.Command {
 	var f gameFlags
 	cmd := &cobra.Command{
 		Use:   "game",
-		Short: "Play one Byzantine consensus game and watch it",
-		Long: `Plays the consensus game: every player is given a whole number, in each round all
-tell each other a number and vote on ending the game, and it has gone well if it
-ends with all honest players on one number that one of them was given.
+		Short: "Play one Byzantine consensus game and show its rounds",
+		Long: `Plays the consensus game. Every honest player starts with a whole number. In each
+round all players send each other a number and vote on stopping the game. The goal is
+that all honest players hold one number, and that one of them started with it.
 
-Rounds are shown as they are played: what every player holds, how they voted, and
-who has held on to another number than most for three rounds. Byzantine players are
-marked with an asterisk; the others do not know.
+Each round is printed as soon as it is complete: the number of every player, the
+votes to stop, and the honest players that have held a number other than the most
+common one for three rounds. Byzantine players have an asterisk; players do not see it.
 
-The last line says how it ended: valid, invalid (on a number that nobody was given),
-premature (the honest hold different ones) or none (nobody ended it in time).
-Exit code 0 whatever the outcome. A game that was cut off, by ^C, a limit or a
-breaker, has no outcome; the command that goes on with it is printed.`,
+The last line is the outcome: valid, invalid (agreement on a number that no honest
+player started with), premature (honest players hold different numbers) or none (not
+stopped within the rounds). The exit code is 0 for every outcome. A game that was
+interrupted or stopped by a limit or breaker has no outcome; the command that resumes
+it is printed.`,
 		Example: `  synod game -n 8 -b 2 --strategy mimic
-  synod game -n 8 -b 2 --strategy mimic --rule mode        # code says what a player holds
+  synod game -n 8 -b 2 --strategy mimic --rule mode        # code chooses the numbers
   synod game -n 4 --members embedded --rounds 5
-  synod game -n 7 -b 2 --members council.yaml --json       # its model "player"
+  synod game -n 7 -b 2 --members council.yaml --json       # uses the model "player" of the file
   synod game --resume JOURNAL`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
 	}
 	fl := cmd.Flags()
-	fl.IntVarP(&f.n, "players", "n", 4, "players, Byzantine ones counted")
-	fl.IntVarP(&f.b, "byzantine", "b", 0, "Byzantine players")
-	fl.IntVar(&f.rounds, "rounds", 50, "rounds at most")
-	fl.StringVar(&f.between, "range", "0:50", "the numbers, as `LOW:HIGH`")
-	fl.StringVar(&f.variant, "variant", game.MayExist, "what prompts say of hostile players: may-exist, no-adversary or unmentioned")
-	fl.StringVar(&f.strategy, "strategy", "saboteur", "of the Byzantine players: saboteur (a model), midpoint, mimic, oscillator, extremist, silent, or any adversary")
-	fl.StringVar(&f.rule, "rule", string(game.Model), "what says which number a player holds: none (its model), or code: mode, median, w-msr, final-vote")
-	fl.StringVar(&f.stop, "stop", game.TwoThirds, "votes that end the game: two-thirds or 66-percent")
-	fl.StringVar(&f.threat, "threat", game.Restricted, "restricted: one word for all, checked by receivers; open: whatever comes is taken")
-	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` that has a model player")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is left to chance (default: drawn and printed)")
-	fl.StringArrayVar(&f.sets, "set", nil, "limits and breakers of the game, such as breakers.no_progress=5 (repeatable)")
-	fl.StringVar(&f.resume, "resume", "", "go on with the game in this `journal`")
+	fl.IntVarP(&f.n, "players", "n", 4, "number of players, including Byzantine ones")
+	fl.IntVarP(&f.b, "byzantine", "b", 0, "number of Byzantine players")
+	fl.IntVar(&f.rounds, "rounds", 50, "maximum number of rounds")
+	fl.StringVar(&f.between, "range", "0:50", "range of the numbers, as `LOW:HIGH`")
+	fl.StringVar(&f.variant, "variant", game.MayExist, "what prompts state about hostile players: may-exist, no-adversary or unmentioned")
+	fl.StringVar(&f.strategy, "strategy", "saboteur", "strategy of the Byzantine players: saboteur (a model), midpoint, mimic, oscillator, extremist, silent, or any adversary")
+	fl.StringVar(&f.rule, "rule", string(game.Model), "how a player chooses its number: none (its model decides), or by code: mode, median, w-msr, final-vote")
+	fl.StringVar(&f.stop, "stop", game.TwoThirds, "share of votes that stops the game: two-thirds or 66-percent")
+	fl.StringVar(&f.threat, "threat", game.Restricted, "restricted: one message for all receivers, which they check; open: every message is accepted")
+	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` with a model named player")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
+	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
+	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
-	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON, and nothing while it is played")
+	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
 	return cmd
 }
 
-// spec is the council that plays the game.
+// spec returns the council that plays the game.
 func (f *gameFlags) spec() (council.Spec, error) {
 	low, high, ok := strings.Cut(f.between, ":")
 	bottom, err1 := strconv.Atoi(low)
@@ -89,7 +90,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	case f.n < 2 || f.n > 1000:
 		return council.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
 	case f.b < 0 || f.b >= f.n:
-		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that one honest player is left", f.b, f.n-1)
+		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player", f.b, f.n-1)
 	}
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
 		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
@@ -104,7 +105,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if _, err := council.ProtocolOf(spec); err != nil {
 		return spec, err
 	}
-	return (&specFlags{sets: f.sets}).raise(spec, "a game takes its rules from flags")
+	return (&specFlags{sets: f.sets}).setLimits(spec, "a game takes its other settings from flags")
 }
 
 func (a *app) game(cmd *cobra.Command, f gameFlags) error {
@@ -118,7 +119,7 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	}
 	g, ok := p.(*game.Game)
 	if !ok {
-		return fail(exitUsage, fmt.Errorf("%s: it is no game's", f.resume), "go on with: synod ask --resume "+f.resume)
+		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume), "resume it with: synod ask --resume "+f.resume)
 	}
 	if err := a.fetchModels(cmd, spec); err != nil {
 		return err
@@ -154,13 +155,13 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	return gameFailed(&o)
 }
 
-// begin is the game that is asked for: a new one, or one that was cut off.
+// begin returns the council and the run of a new game, or of the game to resume.
 func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop", "threat", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes everything from the journal; --%s has no place beside it", flag))
+				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		return a.resumed(ask, nil, &askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}})
@@ -181,14 +182,14 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 	return ask, spec, nil
 }
 
-// cutOff reports whether a game was not played to its end. Then it has no outcome:
-// that nobody ended it in time would not be true.
+// cutOff reports whether a game was stopped before its end. Such a game has no
+// outcome; "none" would wrongly state that all its rounds were played.
 func cutOff(o *council.Outcome) bool {
 	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime}, o.Stopped)
 }
 
-// unreached is the first player whose model was asked and never reached, nil if there
-// is none. Its game has no outcome either: what it says of the players is not theirs.
+// unreached returns the first player whose model was asked and never answered, or nil.
+// A game with such a player has no outcome: it shows nothing about the players (GR-2).
 func unreached(o *council.Outcome) *council.Member {
 	for i, m := range o.Members {
 		if m.Trouble != "" && m.Calls[synod.OK] == 0 {
@@ -198,7 +199,7 @@ func unreached(o *council.Outcome) *council.Member {
 	return nil
 }
 
-// gameFailed is an error where a player's model could not be reached.
+// gameFailed returns an error if the model of a player could not be reached.
 func gameFailed(o *council.Outcome) error {
 	if m := unreached(o); m != nil {
 		return fail(exitDegraded, fmt.Errorf("the model of player %s was never reached: %s", m.ID, oneLine(m.Trouble)))

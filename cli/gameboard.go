@@ -15,22 +15,22 @@ import (
 	"synod.dev/synod/protocol/game"
 )
 
-// board shows a game while it is played, and keeps it.
+// board prints the rounds of a game while it is played, and keeps them for the result.
 type board struct {
 	out   io.Writer
 	quiet bool
 	game  *game.Game
 	seats []council.Seat
 	notes [][]*synod.Opinion // by seat
-	shown int                // rounds that were printed
+	shown int                // the last round that was printed; -1: none
 }
 
 func newBoard(cmd *cobra.Command, g *game.Game, seats []council.Seat, quiet bool) *board {
 	return &board{out: cmd.OutOrStdout(), quiet: quiet, game: g, seats: seats, notes: make([][]*synod.Opinion, len(seats)), shown: -1}
 }
 
-// wide is how wide a column is.
-func (b *board) wide() int {
+// width returns the width of a column.
+func (b *board) width() int {
 	w := max(len(strconv.Itoa(b.game.Low)), len(strconv.Itoa(b.game.High)))
 	for _, s := range b.seats {
 		w = max(w, len(s.ID)+1)
@@ -38,6 +38,8 @@ func (b *board) wide() int {
 	return w + 1
 }
 
+// head prints the first lines: a warning if there are too many Byzantine players, the
+// kind of the players unless they are live models, and the names of the columns.
 func (b *board) head(a *app) {
 	if b.quiet {
 		return
@@ -49,7 +51,7 @@ func (b *board) head(a *app) {
 		}
 	}
 	if game.Veto(len(b.seats), byzantine) {
-		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can keep the others from ever ending the game\n", byzantine, len(b.seats))
+		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can prevent the others from stopping the game\n", byzantine, len(b.seats))
 	}
 	if kind := b.seats[0].Kind; kind != llm.Endpoint {
 		fmt.Fprintf(b.out, "players: %s (%s)\n", kind, b.seats[0].Model)
@@ -60,42 +62,42 @@ func (b *board) head(a *app) {
 		if s.Adversary != "" {
 			name += "*"
 		}
-		fmt.Fprintf(b.out, "%*s", b.wide(), name)
+		fmt.Fprintf(b.out, "%*s", b.width(), name)
 	}
 	fmt.Fprintln(b.out, "   votes to stop")
 }
 
-// note takes what a player notes and prints a round when all have noted it who
-// noted the one before.
+// note records an opinion of a player, and prints the rounds that are complete.
 func (b *board) note(id synod.NodeID, o *synod.Opinion) {
 	b.notes[id] = append(b.notes[id], o)
 	if b.quiet {
 		return
 	}
-	for t := b.shown + 1; b.whole(t); t++ {
+	for t := b.shown + 1; b.complete(t); t++ {
 		b.print(t)
 		b.shown = t
 	}
 }
 
-// whole reports whether every player that takes part has noted round t.
-func (b *board) whole(t int) bool {
-	taking := 0
+// complete reports whether every player that has recorded an opinion so far has
+// recorded one of round t.
+func (b *board) complete(t int) bool {
+	playing := 0
 	for _, of := range b.notes {
 		switch {
 		case len(of) == 0:
 		case len(of) <= t:
 			return false
 		default:
-			taking++
+			playing++
 		}
 	}
-	return taking > 0 && (t > 0 || b.all())
+	return playing > 0 && (t > 0 || b.honestStarted())
 }
 
-// all reports whether everybody has noted something who ever will: honest players
-// note their numbers in the first tick.
-func (b *board) all() bool {
+// honestStarted reports whether every honest player has recorded its first number,
+// which all do in the first tick. A Byzantine player may never record one.
+func (b *board) honestStarted() bool {
 	for i, of := range b.notes {
 		if len(of) == 0 && b.seats[i].Adversary == "" {
 			return false
@@ -108,7 +110,7 @@ func (b *board) print(t int) {
 	fmt.Fprintf(b.out, "%5d ", t)
 	var stop []string
 	for i, s := range b.seats {
-		fmt.Fprintf(b.out, "%*s", b.wide(), number(b.value(i, t)))
+		fmt.Fprintf(b.out, "%*s", b.width(), number(b.value(i, t)))
 		if o := b.at(i, t); o != nil && o.Vote == synod.Stop {
 			stop = append(stop, s.ID)
 		}
@@ -121,7 +123,7 @@ func (b *board) print(t int) {
 	}
 	for i := range b.seats {
 		if o := b.at(i, t); o != nil && len(o.Suspects) > 0 && b.seats[i].Adversary == "" {
-			fmt.Fprintf(b.out, "   told different things by: %s", strings.Join(b.names(o.Suspects), ", "))
+			fmt.Fprintf(b.out, "   sent different messages: %s", strings.Join(b.names(o.Suspects), ", "))
 			break
 		}
 	}
@@ -142,7 +144,7 @@ func number(v *int) string {
 	return strconv.Itoa(*v)
 }
 
-// at is what a player noted of round t.
+// at returns the opinion of player i in round t, or nil.
 func (b *board) at(i, t int) *synod.Opinion {
 	if k := slices.IndexFunc(b.notes[i], func(o *synod.Opinion) bool { return o.Round == t }); k >= 0 {
 		return b.notes[i][k]
@@ -150,8 +152,8 @@ func (b *board) at(i, t int) *synod.Opinion {
 	return nil
 }
 
-// value is what a player holds after round t; nil where it never spoke, or is
-// Byzantine and has named nothing.
+// value returns the number that player i holds after round t. It is nil if the player
+// recorded none, or is Byzantine and sent none.
 func (b *board) value(i, t int) *int {
 	o := b.at(i, t)
 	if o == nil || b.seats[i].Adversary != "" && (t == 0 || slices.Contains(o.Silent, synod.NodeID(i))) {
@@ -164,8 +166,8 @@ func (b *board) value(i, t int) *int {
 	return &v
 }
 
-// stuck are the honest players that have held, for three rounds, one number that is
-// not the one most hold.
+// stuck returns the honest players that have held the same number for three rounds
+// while it is not the most common one.
 func (b *board) stuck(t int) (who []string) {
 	const rounds = 3
 	if t < rounds {
@@ -203,43 +205,43 @@ func (b *board) honest() []bool {
 	return honest
 }
 
-// end says how the game ended, or that it did not.
+// end prints the outcome of the game, failed calls, and the journal.
 func (b *board) end(o *council.Outcome) {
 	switch gone := unreached(o); {
 	case cutOff(o):
-		fmt.Fprintln(b.out, "cut off: it was not played to its end, so it has no outcome")
+		fmt.Fprintln(b.out, "stopped before its end: this game has no outcome")
 	case gone != nil:
 		fmt.Fprintf(b.out, "no outcome: the model of player %s was never reached\n", gone.ID)
 	default:
 		fmt.Fprintln(b.out, ending(b.game.Judge(b.notes, b.honest())))
 	}
 	if lost := lost(o); lost != "" && !b.quiet {
-		fmt.Fprintf(b.out, "calls that failed: %s; a player whose %d tries all do abstains\n", lost, b.game.Attempts)
+		fmt.Fprintf(b.out, "failed calls: %s; a player abstains if all %d attempts fail\n", lost, b.game.Attempts)
 	}
 	if !b.quiet {
 		fmt.Fprintf(b.out, "%d calls · %.1f s · seed %d · journal %s\n", o.Calls.Made, o.Seconds, o.Seed, o.Journal)
 	}
 }
 
-// ending is how a game ended, in words.
+// ending describes the outcome of a game.
 func ending(r game.Result) string {
-	words := map[game.Outcome]string{
-		game.Valid:     "valid: all honest players hold one number that one of them was given",
-		game.Invalid:   "invalid: all honest players hold one number that none of them was given",
-		game.Premature: "premature: it ended while honest players hold different numbers",
-		game.NoStop:    "none: nobody ended it in time",
+	descriptions := map[game.Outcome]string{
+		game.Valid:     "valid: all honest players hold one number, and one of them started with it",
+		game.Invalid:   "invalid: all honest players hold one number, and none of them started with it",
+		game.Premature: "premature: it was stopped while honest players hold different numbers",
+		game.NoStop:    "none: it was not stopped within the rounds",
 	}
 	when := ""
 	switch {
 	case r.Code:
-		when = " (code ended it after the last round)"
+		when = " (stopped by code after the last round)"
 	case r.Stop > 0:
 		when = fmt.Sprintf(" (after %s)", rounds(r.Stop))
 	}
-	return words[r.Outcome] + when
+	return descriptions[r.Outcome] + when
 }
 
-// lost is how many calls of each player failed, "" if none did.
+// lost lists the failed calls of each player; "" if there are none.
 func lost(o *council.Outcome) string {
 	var all []string
 	for _, m := range o.Members {
@@ -256,13 +258,13 @@ func lost(o *council.Outcome) string {
 	return strings.Join(all, ", ")
 }
 
-// gameRecord is what "synod game --json" prints.
+// gameRecord is the output of "synod game --json".
 type gameRecord struct {
 	Version   int           `json:"version"`
-	Outcome   *game.Outcome `json:"outcome"`    // null: it was cut off, or a player's model was never reached
-	StopRound *int          `json:"stop_round"` // null: nobody ended it
-	Stopped   string        `json:"stopped"`    // rounds, or what cut it off
-	Finalised bool          `json:"finalised"`  // code ended it
+	Outcome   *game.Outcome `json:"outcome"`    // null: stopped early, or the model of a player was never reached
+	StopRound *int          `json:"stop_round"` // null: not stopped
+	Stopped   string        `json:"stopped"`    // "rounds", or why it was stopped early
+	Finalised bool          `json:"finalised"`  // stopped by code after the last round
 	Rule      game.Rule     `json:"rule"`
 	Variant   string        `json:"variant"`
 	Players   []gamePlayer  `json:"players"`
@@ -278,7 +280,7 @@ type gamePlayer struct {
 	Kind      llm.Kind `json:"kind"`
 }
 
-// gameRound is what players hold after a round, and how they voted in it.
+// gameRound has the numbers that players hold after a round, and their votes in it.
 type gameRound struct {
 	T      int                   `json:"t"`
 	Values map[string]*int       `json:"values"`

@@ -28,24 +28,25 @@ func gradeCommand() *cobra.Command {
 	var f gradeFlags
 	cmd := &cobra.Command{
 		Use:   "grade --form FORM WANT GOT",
-		Short: "Say whether an answer is right, and how it was read",
-		Long: `Compares GOT, a model's reply or a bare answer, with WANT, the key, and prints
-right, wrong or unreadable and how both were read. What counts is the answer that
-the reply commits to (strict); with --flexible the last thing in it that could be
-one counts where there is no such answer. Both are printed.
+		Short: "Grade an answer, and show how it was read",
+		Long: `Compares GOT (a reply of a model, or just an answer) with WANT (the key). Prints right,
+wrong or unreadable, and how both were read. The strict reading, which counts, takes
+the answer that the reply states as final. The flexible reading takes the last
+possible answer if there is no such statement; it counts with --flexible. Both are
+printed.
 
 Exit codes: 0 right, 100 wrong, 1 unreadable.
 
 --batch reads JSON lines {"form", "want", "got", "choices"?} from stdin and prints
-each with "verdict", "strict" and "flexible" added; it exits with 0 whatever the
-verdicts are.`,
+each line with "verdict", "strict" and "flexible" added. Its exit code does not
+depend on the verdicts.`,
 		Example: `  synod grade --form number 18 "The answer is 18."
   synod grade --form math '\frac{11}{18}' 11/18
   synod grade --form choice --choices Paris,Rome,Oslo A "(A) Paris"
   synod grade --batch < graded.jsonl`,
-		DisableFlagParsing: true, // or -5 would be taken for a flag
+		DisableFlagParsing: true, // so that -5 is not parsed as a flag
 		RunE: func(cmd *cobra.Command, args []string) error {
-			args, err := parseAround(cmd, args)
+			args, err := parseSigned(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -54,28 +55,29 @@ verdicts are.`,
 			}
 			switch {
 			case f.batch && len(args) > 0:
-				return fail(exitUsage, errors.New("--batch reads from stdin; give no answers"))
+				return fail(exitUsage, errors.New("--batch reads answers from stdin; give none as arguments"))
 			case f.batch:
 				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
 			case len(args) != 2:
-				return fail(exitUsage, fmt.Errorf("give two answers, the wanted one and the one to be graded; there are %d", len(args)), "try: synod grade --help")
+				return fail(exitUsage, fmt.Errorf("give two answers, the key and the answer to grade, not %d", len(args)), "try: synod grade --help")
 			}
 			return f.grade(cmd.OutOrStdout(), args[0], args[1])
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "the form of the answers: "+strings.Join(formNames(), ", "))
-	fl.StringSliceVar(&f.choices, "choices", nil, "the texts of the choices A, B, C, … of a choice question")
-	fl.BoolVar(&f.flexible, "flexible", false, "let the flexible reading decide")
+	fl.StringVar(&f.form, "form", "", "form of the answers: "+strings.Join(formNames(), ", "))
+	fl.StringSliceVar(&f.choices, "choices", nil, "texts of the choices A, B, C, … of a choice question")
+	fl.BoolVar(&f.flexible, "flexible", false, "the flexible reading counts")
 	fl.BoolVar(&f.batch, "batch", false, "grade JSON lines from stdin")
-	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 	_ = cmd.RegisterFlagCompletionFunc("form", cobra.FixedCompletions(formNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// parseAround parses flags among arguments that may begin with a minus sign, as
-// numbers and formulas do: what has one dash and is no short flag is an argument.
-func parseAround(cmd *cobra.Command, args []string) ([]string, error) {
+// parseSigned parses flags and arguments where arguments may begin with a minus sign,
+// as numbers and formulas do: a text with one dash that is not a short flag is an
+// argument.
+func parseSigned(cmd *cobra.Command, args []string) ([]string, error) {
 	const mark = "\x00"
 	marked := slices.Clone(args)
 	for i, a := range marked {
@@ -105,13 +107,13 @@ func formNames() []string {
 	return names
 }
 
-// question is what the two answers answer, as far as a grader must know it.
+// question builds the question that the answers belong to, as far as grading needs it.
 func (f gradeFlags) question(form string, choices []string) (*synod.Question, error) {
 	if form == "" {
-		return nil, errors.New("--form is missing; it is one of " + strings.Join(formNames(), ", "))
+		return nil, errors.New("--form is missing; it must be one of " + strings.Join(formNames(), ", "))
 	}
 	if !slices.Contains(formNames(), form) {
-		return nil, fmt.Errorf("no form is called %q%s; there are: %s", form, synod.Hint(form, formNames()), strings.Join(formNames(), ", "))
+		return nil, fmt.Errorf("unknown form %q%s; known forms: %s", form, synod.Hint(form, formNames()), strings.Join(formNames(), ", "))
 	}
 	q := &synod.Question{Form: synod.Form(form)}
 	for i, text := range choices {
@@ -123,7 +125,7 @@ func (f gradeFlags) question(form string, choices []string) (*synod.Question, er
 	return q, nil
 }
 
-// verdict is the one that counts.
+// verdict returns the verdict that counts.
 func (f gradeFlags) verdict(g task.Grade) task.Verdict {
 	if f.flexible {
 		return g.Flexible
@@ -174,10 +176,10 @@ func explainGrade(g task.Grade) string {
 	return s + "\n"
 }
 
-// maxGradeLine is how long a line of a batch may be.
+// maxGradeLine is the maximum length of a batch line, in bytes.
 const maxGradeLine = 4 << 20
 
-// gradeRow is a line of a batch. Other keys of a line are kept and not read.
+// gradeRow is a line of a batch. Other keys of the line are copied to the output.
 type gradeRow struct {
 	Form    string          `json:"form"`
 	Want    json.RawMessage `json:"want"`
@@ -186,8 +188,7 @@ type gradeRow struct {
 	Verdict json.RawMessage `json:"verdict"`
 }
 
-// answerText is an answer as text: a string's own, or a number, true or any value
-// as it stands.
+// answerText returns the text of a JSON string, or the JSON of any other value.
 func answerText(name string, raw json.RawMessage) (string, error) {
 	if len(raw) == 0 {
 		return "", fmt.Errorf("the line has no %q", name)
@@ -224,14 +225,14 @@ func (f gradeFlags) gradeLines(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// gradeLine adds the grade to a line and leaves what stands in it as it is.
+// gradeLine adds the grade to a line and does not change its other content.
 func (f gradeFlags) gradeLine(line []byte) ([]byte, error) {
 	if len(line) == 0 {
 		return nil, errors.New("the line is empty")
 	}
 	var row gradeRow
 	if err := json.Unmarshal(line, &row); err != nil {
-		return nil, fmt.Errorf("it is no line of {\"form\", \"want\", \"got\"}: %w", err)
+		return nil, fmt.Errorf("not a line with {\"form\", \"want\", \"got\"}: %w", err)
 	}
 	if row.Form == "" {
 		row.Form = f.form
@@ -241,7 +242,7 @@ func (f gradeFlags) gradeLine(line []byte) ([]byte, error) {
 		return nil, err
 	}
 	if row.Verdict != nil {
-		return nil, errors.New("the line has a verdict already")
+		return nil, errors.New("the line already has a verdict")
 	}
 	want, err := answerText("want", row.Want)
 	if err != nil {
@@ -257,6 +258,6 @@ func (f gradeFlags) gradeLine(line []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := line[:len(line)-1] // all but the closing brace
+	body := line[:len(line)-1] // without the closing brace
 	return slices.Concat(body, []byte(","), graded[1:]), nil
 }

@@ -62,7 +62,7 @@ the time limit ends the search.`,
 	fl.IntVar(&f.rounds, "rounds", 6, "rounds T for the calls a question costs")
 	fl.IntVar(&f.tries, "tries", 0, "how often to try for fewer edges (0: 20,000)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search")
-	fl.BoolVar(&f.asJSON, "json", false, "print as JSON")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -51,7 +51,7 @@ neighbours each, and says whether fewer are proven not to be enough.`,
 	f.rule.add(cmd)
 	cmd.Flags().IntVar(&f.f, "f", -1, "the number of faulty neighbours each that is to be borne")
 	cmd.Flags().Uint64Var(&f.source.seed, "seed", 0, "seed of the search")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -51,7 +51,7 @@ order; in what -o writes they keep what they were called.
 	f.out.add(cmd, "")
 	f.patience.add(cmd, "for each of the two graphs, and for --place")
 	cmd.Flags().Uint64Var(&f.source.seed, "seed", 0, "seed of --place")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -17,16 +17,16 @@ import (
 	"synod.dev/synod/task"
 )
 
-// shelf is a catalogue as "synod list" and "synod explain" see it.
-type shelf struct {
+// catalogue is what "synod list" and "synod explain" need of a catalogue.
+type catalogue struct {
 	name    string
 	entries func() []synod.Entry
-	explain func(name string) string // "" if there is no more to say than the summary
+	explain func(name string) string // details beyond the summary; may be nil
 }
 
-// shelves lists the catalogues. Each reads the table of the package that owns it.
-func shelves() []shelf {
-	return []shelf{
+// catalogues returns all catalogues. Each one reads the table of its package.
+func catalogues() []catalogue {
+	return []catalogue{
 		{"protocols", func() []synod.Entry { return lines(protocol.Catalogue.All()) }, func(name string) string {
 			e, _ := protocol.Catalogue.Find(name)
 			return e.About + "\n\nsource      " + e.Source
@@ -55,6 +55,7 @@ func shelves() []shelf {
 	}
 }
 
+// lines returns the name and summary of each entry.
 func lines[T synod.Listed](all []T) []synod.Entry {
 	out := make([]synod.Entry, len(all))
 	for i, e := range all {
@@ -95,11 +96,11 @@ func listCommand(a *app) *cobra.Command {
 		Example: "  synod list\n  synod list adversaries --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all := shelves()
+			all := catalogues()
 			if len(args) == 1 {
-				i := slices.IndexFunc(all, func(s shelf) bool { return s.name == args[0] })
+				i := slices.IndexFunc(all, func(s catalogue) bool { return s.name == args[0] })
 				if i < 0 {
-					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; there are: %v", args[0], synod.Hint(args[0], shelfNames()), shelfNames()))
+					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; known lists: %v", args[0], synod.Hint(args[0], catalogueNames()), catalogueNames()))
 				}
 				all = all[i : i+1]
 			}
@@ -113,15 +114,15 @@ func listCommand(a *app) *cobra.Command {
 				}
 				return writeJSON(cmd.OutOrStdout(), whole)
 			}
-			return printShelves(cmd, all, len(args) == 0)
+			return printCatalogues(cmd, all, len(args) == 0)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.ValidArgs = shelfNames()
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.ValidArgs = catalogueNames()
 	return cmd
 }
 
-func printShelves(cmd *cobra.Command, all []shelf, titles bool) error {
+func printCatalogues(cmd *cobra.Command, all []catalogue, titles bool) error {
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 	for _, s := range all {
 		entries := s.entries()
@@ -138,9 +139,9 @@ func printShelves(cmd *cobra.Command, all []shelf, titles bool) error {
 	return w.Flush()
 }
 
-func shelfNames() []string {
+func catalogueNames() []string {
 	var names []string
-	for _, s := range shelves() {
+	for _, s := range catalogues() {
 		names = append(names, s.name)
 	}
 	slices.Sort(names)
@@ -150,12 +151,12 @@ func shelfNames() []string {
 func explainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain NAME",
-		Short:   "Say what a named thing is, what it promises and where it comes from",
+		Short:   "Explain an entry of a catalogue: what it does, its guarantee and its source",
 		Example: "  synod explain sac\n  synod explain merg\n  synod explain replay",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var known []string
-			for _, s := range shelves() {
+			for _, s := range catalogues() {
 				for _, e := range s.entries() {
 					known = append(known, e.Name)
 					if e.Name != args[0] {
@@ -168,7 +169,7 @@ func explainCommand(a *app) *cobra.Command {
 					return nil
 				}
 			}
-			return fail(exitUsage, fmt.Errorf("nothing is called %q%s", args[0], synod.Hint(args[0], known)), "see what there is: synod list")
+			return fail(exitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0], known)), "list all entries with: synod list")
 		},
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/llm/models"
 )
 
-// env is what members may know of this machine.
+// env returns the folders and prices that models use on this machine.
 func (a *app) env() llm.Env {
 	return llm.Env{Models: a.store().Dir, Cache: filepath.Join(a.dirs.cache, "replies"), Prices: a.prices}
 }
@@ -31,7 +31,7 @@ func (a *app) store() models.Store {
 func modelsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
-		Short: "Fetch, list and remove models for the box",
+		Short: "Fetch, list and remove embedded models",
 		Example: `  synod models list
   synod models pull
   synod models pull smollm2-135m-instruct --from ./SmolLM2-135M-Instruct.Q4_1.gguf
@@ -45,10 +45,10 @@ func modelsPull(a *app) *cobra.Command {
 	var opts models.Options
 	cmd := &cobra.Command{
 		Use:   "pull [NAME]",
-		Short: "Fetch a model, and the library that runs it",
-		Long: `Fetches a model and llama.cpp's library, each only if it is not there, and checks
-them against the digests in the catalogue. A fetch that was cut off goes on where
-it stopped.`,
+		Short: "Fetch a model and the library that runs it",
+		Long: `Fetches a model and the llama.cpp library, unless they are already there, and checks
+them against the digests in the catalogue. An interrupted fetch continues where it
+stopped.`,
 		Example: "  synod models pull\n  synod models pull gemma3-270m\n  synod models pull llama.cpp --from /opt/llama/lib",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -59,12 +59,12 @@ it stopped.`,
 			return a.pull(cmd, name, opts)
 		},
 	}
-	cmd.Flags().StringVar(&opts.From, "from", "", "take it from this GGUF `file`, or folder of libraries, instead of fetching it")
-	cmd.Flags().BoolVar(&opts.AcceptUnpinned, "accept-unpinned", false, "fetch although no digest of it is known; the first fetch's is recorded and held to")
+	cmd.Flags().StringVar(&opts.From, "from", "", "use this GGUF `file` or folder of libraries instead of fetching")
+	cmd.Flags().BoolVar(&opts.AcceptUnpinned, "accept-unpinned", false, "fetch a file without a known digest; its digest is recorded, and later fetches must have the same")
 	return cmd
 }
 
-// pull fetches one entry, showing bytes on a terminal and notices to people.
+// pull fetches one entry of the catalogue of models and shows the progress.
 func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
 	show, at := a.download(cmd, name)
 	opts.Progress = at
@@ -87,12 +87,12 @@ func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
 		return nil
 	}
 	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command goes on"))
+		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command continues"))
 	}
 	return fail(exitError1, err)
 }
 
-// fetchModels fetches what a council's embedded seats need and is not there.
+// fetchModels fetches the missing models of the embedded seats of a council.
 func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
 	var names []string
 	for _, seat := range spec.Seats {
@@ -106,7 +106,7 @@ func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
 			continue
 		}
 		if !a.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library, once (synod models list)\n", oneLine(name))
+			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n", oneLine(name))
 		}
 		if err := a.pull(cmd, name, models.Options{}); err != nil {
 			return err
@@ -119,7 +119,7 @@ func modelsList(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the models that can be fetched, and those that are here",
+		Short: "List the models that are installed or can be fetched",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			rows, err := a.modelRows()
@@ -132,22 +132,22 @@ func modelsList(a *app) *cobra.Command {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "NAME\tHERE\tTRIED\tSIZE\tLICENCE\tSUMMARY")
 			for _, r := range rows {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d MB\t%s\t%s\n", r.Name, mark(r.Here), mark(r.Tried), (r.Bytes+500_000)/1_000_000, r.Licence, r.Summary)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%d MB\t%s\t%s\n", r.Name, yes(r.Here), yes(r.Tried), (r.Bytes+500_000)/1_000_000, r.Licence, r.Summary)
 			}
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// modelRow is a line of "synod models list".
+// modelRow is a row of "synod models list".
 type modelRow struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
 	Summary string `json:"summary"`
 	Here    bool   `json:"here"`
-	Tried   bool   `json:"tried"` // ran on a machine of the project's
+	Tried   bool   `json:"tried"` // it was run on a machine of the project
 	Pinned  bool   `json:"pinned"`
 	Bytes   int64  `json:"bytes"`
 	Licence string `json:"licence"`
@@ -177,8 +177,8 @@ func (a *app) modelRows() ([]modelRow, error) {
 	return rows, nil
 }
 
-func mark(yes bool) string {
-	if yes {
+func yes(is bool) string {
+	if is {
 		return "yes"
 	}
 	return "no"
@@ -187,7 +187,7 @@ func mark(yes bool) string {
 func modelsRemove(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "rm NAME",
-		Short:   "Remove a model that was fetched",
+		Short:   "Remove an installed model",
 		Example: "  synod models rm gemma3-270m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -199,7 +199,7 @@ func modelsRemove(a *app) *cobra.Command {
 	}
 }
 
-// engineCommand is the child process that runs a model in the box.
+// engineCommand runs an embedded model; Synod starts it as a child process.
 func engineCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "engine",

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,8 +21,8 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// printable makes untrusted words safe for a terminal: control, format and
-// bidirectional characters, tags and escapes are shown, not obeyed (SC-37).
+// printable makes untrusted text safe for a terminal: control, format and
+// bidirectional characters, tags and escapes are printed as \u codes (SC-37).
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -37,11 +38,10 @@ func printable(s string) string {
 	return b.String()
 }
 
-// oneLine is printable on one line.
+// oneLine is printable with white space, including line breaks, collapsed to single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
 
-// writeJSON prints v, indented, with HTML characters escaped as encoding/json
-// does by default.
+// writeJSON prints v as indented JSON.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -53,7 +53,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// bar is a progress line on a terminal; without a terminal it does nothing.
+// bar is a progress bar on a terminal; the zero value does nothing.
 type bar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
@@ -62,7 +62,7 @@ type bar struct {
 // onTerminal reports whether progress may be drawn on standard error.
 func (a *app) onTerminal(cmd *cobra.Command) bool { return !a.quiet && isTerminal(cmd.ErrOrStderr()) }
 
-// progress shows rounds and calls while a council works.
+// progress shows rounds and calls while a council decides.
 func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 	if !a.onTerminal(cmd) {
 		return &bar{}
@@ -73,7 +73,7 @@ func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 		decor.Any(func(decor.Statistics) string {
 			now := last.Load()
 			if now == nil {
-				return "waking the members"
+				return "starting the members"
 			}
 			if now.Round < 0 {
 				return fmt.Sprintf("first answers · %d calls", now.Calls)
@@ -86,20 +86,20 @@ func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
 	return &bar{p, b}
 }
 
-// benchBar shows a run's questions and when it will probably be done.
+// benchBar shows how many questions of a run are finished and the estimated time left.
 type benchBar struct {
 	bar
 	at func(lab.Progress)
 }
 
-// eta is honest in that it says nothing before it knows something: it takes the
-// pace of what this process has finished.
-func eta(p lab.Progress, took time.Duration) string {
-	if p.Now < 3 {
-		return "time left: not known yet"
+// eta estimates the time left from how many steps this process has done in the time
+// took. It gives no estimate before three are done.
+func eta(done, left int, took time.Duration) string {
+	if done < 3 {
+		return "time left: unknown"
 	}
-	left := time.Duration(float64(took) / float64(p.Now) * float64(p.Left()))
-	return "about " + left.Round(time.Second).String() + " left"
+	rest := time.Duration(float64(took) / float64(done) * float64(left))
+	return "about " + rest.Round(time.Second).String() + " left"
 }
 
 func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
@@ -112,9 +112,9 @@ func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
 	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 		now := last.Load()
 		if now == nil {
-			return "waking the members"
+			return "starting the members"
 		}
-		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls, eta(*now, time.Since(start)))
+		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls, eta(now.Now, now.Left(), time.Since(start)))
 		if now.Failed > 0 {
 			text += fmt.Sprintf(" · %d failed", now.Failed)
 		}
@@ -127,7 +127,7 @@ func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
 	}}
 }
 
-// download shows bytes of a file.
+// download shows how many bytes of a file have been fetched.
 func (a *app) download(cmd *cobra.Command, name string) (show *bar, at func(done, total int64)) {
 	if !a.onTerminal(cmd) {
 		return &bar{}, func(int64, int64) {}
@@ -147,38 +147,56 @@ func (b *bar) done() {
 	}
 }
 
-// counter shows a count with words that say makes of it.
-func (a *app) counter(cmd *cobra.Command, say func(done, total int) string) (*bar, func(done, total int)) {
+// counter shows a progress bar with the text that describe returns.
+func (a *app) counter(cmd *cobra.Command, describe func(done, total int) string) (*bar, func(done, total int)) {
 	if !a.onTerminal(cmd) {
 		return &bar{}, func(int, int) {}
 	}
-	var words atomic.Pointer[string]
+	var text atomic.Pointer[string]
 	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
 	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-		if w := words.Load(); w != nil {
-			return *w
+		if s := text.Load(); s != nil {
+			return *s
 		}
-		return "waking the model"
+		return "starting the model"
 	})))
 	return &bar{p, b}, func(done, total int) {
-		w := say(done, total)
-		words.Store(&w)
+		s := describe(done, total)
+		text.Store(&s)
 		b.SetTotal(int64(total), false)
 		b.SetCurrent(int64(done))
 	}
 }
 
-// steps shows how many of a number of things are done, and how long the rest takes.
+// steps shows how many of total steps are done and the estimated time left.
 func (a *app) steps(cmd *cobra.Command, what string) (*bar, func(done, total int)) {
 	start, first := time.Now(), -1
 	return a.counter(cmd, func(done, total int) string {
 		if first < 0 {
 			first = done
 		}
-		left := "time left: not known yet"
-		if n := done - first; n >= 3 {
-			left = "about " + (time.Since(start) / time.Duration(n) * time.Duration(total-done)).Round(time.Second).String() + " left"
-		}
-		return fmt.Sprintf("%d of %d %s · %s", done, cmp.Or(total, 1), what, left)
+		return fmt.Sprintf("%d of %d %s · %s", done, total, what, eta(done-first, total-done, time.Since(start)))
+	})
+}
+
+// writeFile writes a file with the access rights 0644. The file is replaced
+// atomically: after a failure it is absent or has its old content.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".synod-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after a successful rename
+	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// writeBytes is writeFile with the content as bytes.
+func writeBytes(path string, content []byte) error {
+	return writeFile(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
 	})
 }

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +13,11 @@ import (
 func probeCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Train a probe that reads confidence off hidden states",
-		Long: `Collects answers of the model in the box with their hidden states, trains a probe
-that tells right answers from wrong ones by them, and measures it on questions
-that it has not seen. A member with "probe: FILE" then says how sure it is, for
-protocols that ask for a hidden confidence. See docs/probes.md.`,
+		Short: "Train a probe that estimates confidence from hidden states",
+		Long: `Collects answers of the embedded model with their hidden states, trains a probe that
+distinguishes right from wrong answers by these states, and measures it on questions
+that were not used for training. A member with "probe: FILE" then reports its
+confidence to protocols that use hidden confidence. See docs/probes.md.`,
 		Example: `  synod probe train runs/arc --collect arc-easy --data ./data -n 500
   synod probe collect builtin -n 300 -o runs/builtin
   synod probe eval runs/arc/probe.json runs/builtin
@@ -33,11 +31,11 @@ func probeShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show FILE",
-		Short: "Say what a probe is bound to and how good it was",
-		Long: `Prints whose hidden states a saved probe reads, at which layer and position, what it
-was trained on and how good it was on held-out questions. Its weights are left out.
+		Short: "Show the model of a probe and its figures",
+		Long: `Prints which model a saved probe is for, the layer and position that it reads, what it
+was trained on and its figures on held-out questions. Weights are not printed.
 
-Exit codes: 0 · 1 the file is no probe of this version.`,
+Exit codes: 0 ok · 1 the file is not a probe of this version.`,
 		Example: "  synod probe show runs/arc/probe.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,7 +55,7 @@ Exit codes: 0 · 1 the file is no probe of this version.`,
 			return printFigures(w, []column{{"probe", p.Test, nil, 0}})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON, without the weights")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, without the weights")
 	return cmd
 }
 
@@ -76,21 +74,4 @@ func readProbe(path string) (*probe.Probe, error) {
 		return nil, fail(exitError1, fmt.Errorf("%s: %w", path, err))
 	}
 	return p, nil
-}
-
-// writeWhole writes a file so that it is there whole or as it was.
-func writeWhole(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it may never have been there
-	}
-	return err
 }

@@ -21,9 +21,9 @@ import (
 	"synod.dev/synod/task"
 )
 
-// collectFlags say what is collected from whom.
+// collectFlags are the flags that select the questions, the model and the states.
 type collectFlags struct {
-	source    benchFlags // which questions
+	source    benchFlags // selects the questions
 	model     string
 	sets      []string
 	layers    []int
@@ -33,16 +33,16 @@ type collectFlags struct {
 
 func (f *collectFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.IntVarP(&f.source.n, "number", "n", 0, "how many questions (default: all)")
-	fl.Uint64Var(&f.source.seed, "seed", 1, "seed of built-in problems, of the answers and of the split")
-	fl.StringVar(&f.source.form, "form", "", "how answers to own questions are read (default: guessed line by line)")
-	fl.StringVar(&f.source.data, "data", "", "the task's `file`, or a folder that holds it (default: what synod data pull has fetched)")
+	fl.IntVarP(&f.source.n, "number", "n", 0, "number of questions (default: all)")
+	fl.Uint64Var(&f.source.seed, "seed", 1, "seed of built-in problems, answers and the split")
+	fl.StringVar(&f.source.form, "form", "", "form of the answers to your own questions (default: guessed for each line)")
+	fl.StringVar(&f.source.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod data pull fetched)")
 	fl.IntSliceVar(&f.source.levels, "level", nil, "only questions of these levels, such as 4,5")
-	fl.StringVar(&f.model, "model", models.Default, "the model in the box, by `name`")
+	fl.StringVar(&f.model, "model", models.Default, "`name` of the embedded model")
 	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or answers=written (repeatable)")
-	fl.IntSliceVar(&f.layers, "layers", nil, "layers to keep, counted from 0 (default: all)")
+	fl.IntSliceVar(&f.layers, "layers", nil, "layers to collect, counted from 0 (default: all)")
 	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"}, "query (last token of the prompt), last (of the answer), mean (over the answer)")
-	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model how sure it is, which takes another line a question")
+	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model for its confidence, which needs another call for each question")
 }
 
 func probeCollect(a *app) *cobra.Command {
@@ -52,23 +52,23 @@ func probeCollect(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect TASK|FILE.jsonl",
 		Short: "Collect graded answers with their hidden states",
-		Long: `Puts the first N questions of a task to the model in the box, at temperature 0
-unless --set says otherwise, captures hidden states while it answers, grades the
-answers and asks how sure it is of each (not with answers=written: the confidence
-would stand in the reply whose states are read). What has options is answered by
-the likelihood of their words; the answer's tokens are then those of the chosen one.
+		Long: `Asks the embedded model the first N questions of a task, at temperature 0 unless --set
+changes it. Records hidden states while it answers, grades the answers, and asks for
+its confidence in each answer (not with answers=written, where the confidence would be
+part of the reply whose states are read). A question with options is answered by the
+likelihood of the options; the tokens of the answer are those of the chosen option.
 
-The same command goes on with a folder that was interrupted, or collects more
-with a larger -n.
+The same command continues an interrupted collection, or collects more with a larger
+-n.
 
-Exit codes: 0 · 1 a call failed, or the folder cannot be written · 2 usage · 130
-interrupted: what was collected is kept.`,
+Exit codes: 0 ok · 1 a call failed, or the folder cannot be written · 2 usage · 130
+interrupted: collected answers are kept.`,
 		Example: `  synod probe collect arc-easy --data ./data -n 500 -o runs/arc
   synod probe collect builtin -n 300 -o runs/builtin --layers 10,14,18 --positions mean`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
-				return fail(exitUsage, errors.New("-o is missing: the folder that the answers are kept in"))
+				return fail(exitUsage, errors.New("-o is missing: the folder for the answers"))
 			}
 			folder, err := a.collect(cmd, args[0], out, f)
 			if err != nil {
@@ -78,15 +78,15 @@ interrupted: what was collected is kept.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVarP(&out, "out", "o", "", "the `folder` that the answers are kept in")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` for the answers")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// collect opens the model and collects into a folder, new or begun.
+// collect opens the model and collects answers into a new or existing folder.
 func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*probing.Folder, error) {
 	f.source.pulled = a.tasks().Dir
-	if err := f.source.some(cmd); err != nil {
+	if err := f.source.checkNumber(cmd); err != nil {
 		return nil, fail(exitUsage, err)
 	}
 	items, err := f.source.items(name)
@@ -111,13 +111,13 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*pr
 	}
 	prober, can := llm.AsProber(member)
 	if !can {
-		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and shows no hidden states; only a model in the box does", member.Info().Name, member.Info().Kind))
+		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded model has", member.Info().Name, member.Info().Kind))
 	}
 	asker := probing.Asker{Member: prober, Seed: f.source.seed}
 	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
-// openProber opens the model in the box so that its hidden states can be had.
+// openProber opens the embedded model with access to its hidden states.
 func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
 	layer, err := council.Set("--set", f.sets)
@@ -127,7 +127,7 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if given["path"] != nil { // a file of one's own is not the model by that name
+	if given["path"] != nil { // path replaces the model name
 		delete(settings, "model")
 	}
 	maps.Copy(settings, given)
@@ -136,7 +136,7 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	return council.OpenModel(settings, env)
 }
 
-// collectFrom begins a folder or goes on with it.
+// collectFrom creates a folder or continues the collection in it.
 func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker probing.Asker, f collectFlags) (*probing.Folder, error) {
 	subject, err := asker.Member.Subject(cmd.Context())
 	if err != nil {
@@ -165,7 +165,7 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 		return nil, fail(exitError1, err)
 	default:
 		if err := folder.Head.Same(want); err != nil {
-			return nil, fail(exitUsage, err, "give another folder, or the settings that it was begun with")
+			return nil, fail(exitUsage, err, "choose another folder, or use the settings that the collection started with")
 		}
 	}
 	show, at := a.steps(cmd, "questions")
@@ -178,6 +178,7 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 	return folder, nil
 }
 
+// formOf returns the form of all items, or probe.Mixed.
 func formOf(items []task.Item) string {
 	form := string(items[0].Question.Form)
 	for _, it := range items {
@@ -188,11 +189,11 @@ func formOf(items []task.Item) string {
 	return form
 }
 
-// cutOff says what is kept of a collection that ended early.
+// cutOff returns the error of a collection that ended early, and tells what is kept.
 func (a *app) cutOff(err error, folder *probing.Folder, total int) error {
-	kept := "nothing has been collected"
+	kept := "nothing was collected"
 	if folder != nil {
-		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command goes on", len(folder.Lines), total, folder.Dir)
+		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command continues", len(folder.Lines), total, folder.Dir)
 	}
 	var f *llm.Failure
 	if errors.Is(err, context.Canceled) || errors.As(err, &f) && errors.Is(f.Err, context.Canceled) {
@@ -201,7 +202,7 @@ func (a *app) cutOff(err error, folder *probing.Folder, total int) error {
 	return fail(exitError1, err, kept)
 }
 
-// collectedJSON is what "probe collect --json" prints.
+// collectedJSON is the output of "probe collect --json".
 type collectedJSON struct {
 	Version  int           `json:"version"`
 	Folder   string        `json:"folder"`
@@ -210,10 +211,10 @@ type collectedJSON struct {
 	Answers  int           `json:"answers"`
 	Right    int           `json:"right"`
 	Left     probing.Left  `json:"left_out"`
-	Unstated *int          `json:"unstated"` // readable answers whose stated confidence could not be read; null: not asked
+	Unstated *int          `json:"unstated"` // answers whose stated confidence could not be read; null: not asked for
 }
 
-// collected says what there is.
+// collected prints what a folder contains.
 func (a *app) collected(cmd *cobra.Command, folder *probing.Folder, asJSON bool) error {
 	data, left, err := folder.Data()
 	if err != nil {

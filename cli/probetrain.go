@@ -30,18 +30,18 @@ func probeTrain(a *app) *cobra.Command {
 	defaults := probe.Defaults()
 	cmd := &cobra.Command{
 		Use:   "train DIR",
-		Short: "Train a probe on collected answers, and measure it",
-		Long: `Trains PCA, z-score and logistic regression on what "synod probe collect" has kept
-in DIR, sweeping over layers and positions. Questions are split by the seed: six
-tenths train, two choose among the sweep, two are looked at once, at the end. With
---collect TASK it collects first, so that one command does everything.
+		Short: "Train a probe on collected answers and measure it",
+		Long: `Trains PCA, z-score and logistic regression on the answers that "synod probe collect"
+wrote into DIR, for every layer and position. Questions are split by the seed: 60 % are
+for training, 20 % for choosing layer and position, and 20 % for the final figures.
+With --collect TASK, answers are collected first.
 
-It writes probe.json, report.json and the plots layers.svg/.png (the sweep) and
-reliability.svg/.png into DIR. Beside the probe stand the confidence that the
-model states and the mean log-probability of its tokens, on the same answers.
+The command writes probe.json, report.json and the plots layers.svg/.png (sweep) and
+reliability.svg/.png into DIR. The report compares the probe with the confidence that
+the model states and with the mean log-probability of its tokens, on the same answers.
 
-Exit codes: 0, also where the probe does not beat chance: the report says so · 1 ·
-2 usage · 130 interrupted while collecting.`,
+Exit codes: 0 ok, even if the probe is not better than chance (see the report) · 1
+error · 2 usage · 130 interrupted while collecting.`,
 		Example: `  synod probe train runs/arc
   synod probe train runs/arc --collect arc-easy --data ./data -n 500
   synod probe train runs/arc --components 16,64,256 --json`,
@@ -49,9 +49,9 @@ Exit codes: 0, also where the probe does not beat chance: the report says so · 
 		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd, args[0], f) },
 	}
 	f.collect.add(cmd)
-	cmd.Flags().StringVar(&f.task, "collect", "", "first collect answers to this `task`, or go on with that; the flags are those of probe collect")
-	cmd.Flags().StringVarP(&f.out, "out", "o", "", "write the probe to this `file` (default: probe.json in DIR)")
-	cmd.Flags().IntSliceVar(&f.components, "components", defaults.Components, "numbers of principal components to choose from")
+	cmd.Flags().StringVar(&f.task, "collect", "", "first collect answers to this `task`, with the flags of probe collect")
+	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the probe (default: probe.json in DIR)")
+	cmd.Flags().IntSliceVar(&f.components, "components", defaults.Components, "candidate numbers of principal components")
 	cmd.Flags().Float64Var(&f.c, "c", defaults.C, "inverse strength of the L2 penalty")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -59,7 +59,7 @@ Exit codes: 0, also where the probe does not beat chance: the report says so · 
 
 func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 	config := probe.Config{Seed: f.collect.source.seed, Components: f.components, C: f.c}
-	if err := config.Validate(); err != nil { // before anything is collected
+	if err := config.Validate(); err != nil { // before collecting
 		return fail(exitUsage, err)
 	}
 	if f.task != "" {
@@ -83,7 +83,7 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 		return err
 	}
 	file := cmp.Or(f.out, filepath.Join(dir, "probe.json"))
-	if err := errors.Join(writeWhole(file, text), saveReport(dir, report)); err != nil {
+	if err := errors.Join(writeBytes(file, text), saveReport(dir, report)); err != nil {
 		return fail(exitError1, err)
 	}
 	if f.asJSON {
@@ -96,13 +96,13 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 	return nil
 }
 
-// collectedData are the usable answers in a folder.
+// collectedData returns the usable answers in a folder.
 func collectedData(dir string) (probe.Data, probing.Left, error) {
 	folder, err := probing.Open(dir)
 	if err != nil {
 		hint := ""
 		if errors.Is(err, probing.ErrNoFolder) {
-			hint = "collect some: synod probe collect TASK -o " + dir
+			hint = "collect answers with: synod probe collect TASK -o " + dir
 		}
 		return probe.Data{}, probing.Left{}, fail(exitError1, err, hint)
 	}
@@ -113,13 +113,13 @@ func collectedData(dir string) (probe.Data, probing.Left, error) {
 	return data, left, nil
 }
 
-// saveReport writes the report and draws it.
+// saveReport writes the report and its plots.
 func saveReport(dir string, r probe.Report) error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
 	}
-	errs := []error{writeWhole(filepath.Join(dir, "report.json"), append(text, '\n'))}
+	errs := []error{writeBytes(filepath.Join(dir, "report.json"), append(text, '\n'))}
 	for _, format := range draw.Formats() {
 		for _, d := range []struct {
 			name string
@@ -127,7 +127,7 @@ func saveReport(dir string, r probe.Report) error {
 		}{{"layers", draw.Layers}, {"reliability", draw.Reliability}} {
 			picture, err := d.draw(r, format)
 			if err == nil {
-				err = writeWhole(filepath.Join(dir, d.name+"."+format), picture)
+				err = writeBytes(filepath.Join(dir, d.name+"."+format), picture)
 			}
 			errs = append(errs, err)
 		}
@@ -140,11 +140,11 @@ func probeEval(*app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval FILE DIR",
 		Short: "Measure a probe on answers that it was not trained on",
-		Long: `Measures a saved probe on what "synod probe collect" has kept in DIR. Of the task
-that it was trained on only the held-out questions count, of another all. A probe
-of another model, engine or way of answering is refused.
+		Long: `Measures a saved probe on the answers that "synod probe collect" wrote into DIR. For
+the task that it was trained on, only held-out questions are used. The probe must be
+for the same model, engine and way of answering.
 
-Exit codes: 0 · 1 · 2 the probe does not fit the answers.`,
+Exit codes: 0 ok · 1 error · 2 the probe does not fit the answers.`,
 		Example: "  synod probe eval runs/arc/probe.json runs/openbookqa",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -169,11 +169,11 @@ Exit codes: 0 · 1 · 2 the probe does not fit the answers.`,
 			return printMeasured(cmd.OutOrStdout(), report, left)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// column are the figures of one confidence.
+// column has the figures of one source of confidence.
 type column struct {
 	name    string
 	figures probe.Figures
@@ -181,7 +181,7 @@ type column struct {
 	missing int
 }
 
-// printTraining prints the sweep and what came of it.
+// printTraining prints the sweep and the figures on held-out questions.
 func printTraining(w io.Writer, r probe.Report, left probing.Left) error {
 	printSubject(w, r.Subject)
 	fmt.Fprintf(w, "answers     %s; left out: %d unreadable, %d without tokens\nsplit       by question, seed %d: ", oneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
@@ -211,15 +211,16 @@ func printTraining(w io.Writer, r probe.Report, left probing.Left) error {
 	return printHeldOut(w, r)
 }
 
-// printMeasured prints what a probe is worth on other answers.
+// printMeasured prints the figures of a probe on other answers.
 func printMeasured(w io.Writer, r probe.Report, left probing.Left) error {
 	printSubject(w, r.Subject)
 	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", oneLine(r.Task), r.Test.Answers, r.Test.Right, left.Unreadable, left.Empty)
 	return printHeldOut(w, r)
 }
 
+// printHeldOut prints the figures on held-out questions, beside those of the rivals.
 func printHeldOut(w io.Writer, r probe.Report) error {
-	fmt.Fprintf(w, "layer %d, %s, on %d answers to %d questions that played no part in training or choice:\n", r.Chosen.Layer, r.Chosen.Position, r.Test.Answers, r.Test.Questions)
+	fmt.Fprintf(w, "layer %d, %s, on %d answers to %d questions that were not used for training or selection:\n", r.Chosen.Layer, r.Chosen.Position, r.Test.Answers, r.Test.Questions)
 	list := []column{{"probe", r.Probe, nil, 0}}
 	for _, x := range r.Rivals {
 		list = append(list, column{x.Name, x.Figures, x.Behind, x.Unreadable})
@@ -231,7 +232,7 @@ func printHeldOut(w io.Writer, r probe.Report) error {
 	return err
 }
 
-// printFigures prints figures side by side, with their 95 % intervals.
+// printFigures prints columns of figures with their 95 % intervals.
 func printFigures(w io.Writer, list []column) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprint(t, "\t")
@@ -267,6 +268,7 @@ func printFigures(w io.Writer, list []column) error {
 	return t.Flush()
 }
 
+// interval formats a figure with its interval; a dash if there is none.
 func interval(f *probe.Figure) string {
 	if f == nil {
 		return "–"
@@ -274,6 +276,7 @@ func interval(f *probe.Figure) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", f.Value, f.Low, f.High)
 }
 
+// plain formats a value; a dash if there is none.
 func plain(v *float64) string {
 	if v == nil {
 		return "–"

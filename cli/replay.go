@@ -13,11 +13,10 @@ import (
 func replayCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay JOURNAL",
-		Short: "Play a journal again without any model",
-		Long: `Plays a journal again without any model: fresh members get the events and
-replies on file, and must want the same things done. Prints the digest of the
-run, or what differs (exit 7). Where evaluators keep signed records of a decision,
-these are checked too.`,
+		Short: "Replay a journal without any model",
+		Long: `Replays a journal without any model: new members get the recorded events and replies
+and must produce the same effects. Prints the digest of the run, or what differs
+(exit code 7). Signed records of evaluators are verified too.`,
 		Example: "  synod replay ~/.local/state/synod/journals/20260509-101500-1a2b3c.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,10 +38,10 @@ these are checked too.`,
 				return fail(exitVerify, err)
 			}
 			if records > 0 && !a.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d records of evaluators: every signature holds, and totals and replies follow from what was signed\n", records)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d records of evaluators: all signatures are valid, and totals and replies follow from the signed data\n", records)
 			}
 			if run.End == nil && !a.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), "the run was cut off; go on with: synod ask --resume", args[0])
+				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with: synod ask --resume", args[0])
 			}
 			return nil
 		},
