@@ -81,11 +81,12 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	}
 	limits := c.spec.Limits
 	budget := llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
+	var limited *llm.Budget
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
-		ctx = llm.WithBudget(ctx, budget)
+		limited = budget
 	}
 	c.charge(budget, ask.Resume)
-	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, journal: w, planned: c.Planned()}
+	s := &session{council: c, ask: ask, ctx: ctx, outer: outer, budget: budget, limited: limited, journal: w, planned: c.Planned()}
 	s.settle, s.breaker = newSettle(c), newBreaker(c)
 	s.accounts = newAccounts(len(c.seats))
 	result := sim.Run(sim.Config{

@@ -18,6 +18,7 @@ type session struct {
 	ctx     context.Context // ends at the deadline
 	outer   context.Context // ends when the caller gives up
 	budget  *llm.Budget
+	limited *llm.Budget     // budget, or nil where nothing is limited
 	journal *journal.Writer // nil: none is kept
 	settle  *settle
 	breaker *breaker
@@ -55,7 +56,6 @@ var statuses = synod.Statuses()
 func (s *session) answer(calls []sim.Call) func() []synod.Reply {
 	replies := make([]synod.Reply, len(calls))
 	var wait sync.WaitGroup
-	var said sayings
 	for i, call := range calls {
 		if r, known := s.known(call); known {
 			replies[i] = r
@@ -63,13 +63,12 @@ func (s *session) answer(calls []sim.Call) func() []synod.Reply {
 		}
 		m := s.council.models[s.council.seats[call.Node].model]
 		if free(m) {
-			replies[i] = s.complete(m, call, nil)
+			replies[i] = s.complete(m, call)
 			continue
 		}
-		words := said.of(call.Prompt)
 		wait.Go(func() {
 			widen(i)
-			replies[i] = s.complete(m, call, words)
+			replies[i] = s.complete(m, call)
 		})
 	}
 	return func() []synod.Reply {
@@ -113,11 +112,11 @@ func free(m llm.Model) bool {
 // complete asks one model. A reply that cost something is on file before anyone
 // sees it, unless it failed only because the run is ending: then a resumed run
 // asks again.
-func (s *session) complete(m llm.Model, call sim.Call, words *llm.Words) synod.Reply {
+func (s *session) complete(m llm.Model, call sim.Call) synod.Reply {
 	if s.ctx.Err() != nil || s.ending != "" {
 		return synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 	}
-	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample, Words: words})
+	r, err := m.Complete(s.ctx, llm.Request{Prompt: call.Prompt, Book: s.council.book, Seat: s.council.seats[call.Node].id, Sample: s.ask.Sample, Budget: s.limited})
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()

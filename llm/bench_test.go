@@ -2,7 +2,6 @@ package llm
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -31,13 +30,14 @@ func fastStub(b *testing.B, latency time.Duration) (*OpenAI, *llmtest.Fast) {
 //	go test -bench 'Call|Stage' -run - ./llm
 func BenchmarkCall(b *testing.B) {
 	r := ask(b, "6 x 7?")
-	ctx := WithBudget(b.Context(), NewBudget(0, 1<<60))
+	r.Budget = NewBudget(0, 1<<60)
+	ctx := b.Context()
 	for _, name := range []string{"bare", "standard"} {
 		b.Run(name, func(b *testing.B) {
 			bare, s := fastStub(b, 0)
 			m := Model(bare)
 			if name == "standard" {
-				m = Standard(m, Options{Limit: LimitConfig{Concurrency: 64}})
+				m = standard(m, testLayers{limits: limits{concurrency: 64}})
 			}
 			b.ReportAllocs()
 			before := llmtest.Spent()
@@ -64,9 +64,8 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(c.wire)), Body: io.NopCloser(bytes.NewReader(c.wire))}, nil
 }
 
-// BenchmarkOwn is what a call costs here without HTTP: words, JSON both ways, and
-// all layers (aim: 10 µs); first where each prompt is put in words, then where one
-// of seven members has done so.
+// BenchmarkOwn is what a call costs here without HTTP: rendering, JSON both ways,
+// and all layers (aim: 10 µs).
 func BenchmarkOwn(b *testing.B) {
 	bare, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: "stub"})
 	if err != nil {
@@ -74,22 +73,15 @@ func BenchmarkOwn(b *testing.B) {
 	}
 	bare.transport = &http.Transport{}
 	bare.transport.RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion","created":1,"model":"stub","choices":[{"index":0,"message":{"role":"assistant","content":"{\"reasoning\":\"It is so.\",\"answer\":\"42\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":20,"total_tokens":110}}`)})
-	m := Standard(bare, Options{Limit: LimitConfig{Concurrency: 64}})
-	ctx := WithBudget(b.Context(), NewBudget(0, 1<<60))
-	for _, sharing := range []int{1, 7} {
-		b.Run(fmt.Sprint("words shared by ", sharing), func(b *testing.B) {
-			b.ReportAllocs()
-			r, k := ask(b, "6 x 7?"), 0
-			for b.Loop() {
-				if k%sharing == 0 {
-					r.Words = new(Words)
-				}
-				k++
-				if _, err := m.Complete(ctx, r); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	m := standard(bare, testLayers{limits: limits{concurrency: 64}})
+	ctx := b.Context()
+	r := ask(b, "6 x 7?")
+	r.Budget = NewBudget(0, 1<<60)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := m.Complete(ctx, r); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
@@ -100,7 +92,7 @@ func BenchmarkStage(b *testing.B) {
 		for name, calls := range map[string]int{"7 calls": 7, "49 calls": 49} {
 			b.Run(latency.String()+"/"+name, func(b *testing.B) {
 				bare, _ := fastStub(b, latency)
-				m := Standard(bare, Options{Limit: LimitConfig{Concurrency: 64}})
+				m := standard(bare, testLayers{limits: limits{concurrency: 64}})
 				r := ask(b, "6 x 7?")
 				stage := func() {
 					var wg sync.WaitGroup
@@ -133,7 +125,7 @@ func BenchmarkQuestion(b *testing.B) {
 	for name, behave := range map[string]llmtest.Behaviour{"well": llmtest.OK(), "a tenth 500": llmtest.Fraction(0.1, 1, llmtest.Status(500))} {
 		b.Run(name, func(b *testing.B) {
 			bare, _ := stub(b, nil, llmtest.Quiet(), llmtest.Latency(latency), llmtest.With(behave))
-			m := Standard(bare, Options{Limit: LimitConfig{Concurrency: 64}})
+			m := standard(bare, testLayers{limits: limits{concurrency: 64}})
 			r := ask(b, "6 x 7?")
 			for b.Loop() {
 				for stage := range 13 {

@@ -10,107 +10,115 @@ import (
 	"synod.dev/synod"
 )
 
-// BreakerConfig says when a member is given up for a while.
-type BreakerConfig struct {
-	Failures int           // failures in a row that open the breaker; default 3
-	CoolDown time.Duration // until one call may try again; it doubles with each that fails; default 30s
+// breakerConfig says when a model is not called for a while. Zero fields take
+// the defaults.
+type breakerConfig struct {
+	failures int           // failures in a row that open the breaker; default 3
+	coolDown time.Duration // until one call tests the model again; doubles with each failed test; default 30s
 }
 
-// maxCoolDown bounds the doubling.
+// maxCoolDown bounds the doubling of the cool-down.
 const maxCoolDown = 10 * time.Minute
 
-// Breaker keeps a dead member from stretching every round by its time limit.
-// After some calls in a row that ended Unavailable or Timeout, further calls
-// fail at once and quote the last reason; after a while one call probes whether
-// the member is back. A member that does not accept the key is given up for
-// good. Replies of any other kind show that the member lives.
+// breaker keeps a dead model from stretching every round by its time limit.
+// After some calls in a row that ended Unavailable or Timeout, or one that ended
+// Auth, further calls fail at once and quote the last reason. After the
+// cool-down one call tests the model (half-open): if it succeeds the breaker
+// closes, else it stays open for twice as long, up to maxCoolDown. A test call
+// that has not returned after another cool-down no longer holds others back. So
+// every open breaker becomes half-open again, also after a rejected key: the
+// account may have been topped up.
 //
-// Its layer belongs outside Retry, so that a failure is a call given up and not
-// one of its attempts; its gate belongs inside Limit, so that calls which were
+// Replies with any other status show that the model works. A call that was
+// stopped by its own context (deadline of the run, ErrLate) says nothing.
+//
+// Its layer belongs outside retries, so that a failure is a call given up and
+// not one attempt; its gate belongs inside the limits, so that calls which were
 // already waiting for a slot when the breaker opened do not each take their time
-// in turn.
+// limit in turn.
 //
-// failsafe-go's breaker was not used: it has no place for the reason, no opening
-// for good, and counts a cancelled call as an outcome.
-type Breaker struct {
-	cfg BreakerConfig
+// failsafe-go's breaker was not used: it keeps no reason and counts a cancelled
+// call as an outcome.
+type breaker struct {
+	cfg breakerConfig
 
-	mu      sync.Mutex
-	failed  int // in a row
-	last    *Failure
-	open    bool
-	forGood bool
-	probing bool
-	until   time.Time
-	cool    time.Duration
+	mu     sync.Mutex
+	failed int // in a row
+	last   *Failure
+	open   bool
+	until  time.Time // when the next call may test the model
+	cool   time.Duration
 }
 
-// NewBreaker makes a closed breaker, for one model.
-func NewBreaker(c BreakerConfig) *Breaker {
-	c.Failures = cmp.Or(c.Failures, 3)
-	c.CoolDown = cmp.Or(c.CoolDown, 30*time.Second)
-	return &Breaker{cfg: c, cool: c.CoolDown}
+// newBreaker returns a closed breaker.
+func newBreaker(c breakerConfig) *breaker {
+	c.failures = cmp.Or(c.failures, 3)
+	c.coolDown = cmp.Or(c.coolDown, 30*time.Second)
+	return &breaker{cfg: c, cool: c.coolDown}
 }
 
-// Layer watches how calls end and refuses them while the breaker is open.
-func (b *Breaker) Layer() Layer {
+// layer observes how calls end and refuses them while the breaker is open.
+func (b *breaker) layer() layer {
 	return func(m Model) Model { return &breaking{layered{m}, b} }
 }
 
-// Gate only refuses.
-func (b *Breaker) Gate() Layer {
+// gate only refuses.
+func (b *breaker) gate() layer {
 	return func(m Model) Model { return &gated{layered{m}, b} }
 }
 
 type breaking struct {
 	layered
-	b *Breaker
+	b *breaker
 }
 
-type probeKey struct{}
-
-func (l *breaking) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	probe, f := l.b.enter()
-	if f != nil {
+func (l *breaking) Complete(ctx context.Context, r Request) (reply synod.Reply, err error) {
+	var f *Failure
+	if r.probe, f = l.b.enter(); f != nil {
 		return failed(synod.Reply{}, f)
 	}
-	if probe {
-		ctx = context.WithValue(ctx, probeKey{}, l.b)
-	}
-	reply, err := l.Model.Complete(ctx, r)
-	l.b.leave(probe, reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
+	returned := false
+	defer func() {
+		if !returned { // a panic of the model
+			l.b.leave(r.probe, false, &Failure{Status: synod.Unavailable})
+		}
+	}()
+	reply, err = l.Model.Complete(ctx, r)
+	returned = true
+	l.b.leave(r.probe, reply.Calls > 0 && ctx.Err() == nil, AsFailure(err))
 	return reply, err
 }
 
 type gated struct {
 	layered
-	b *Breaker
+	b *breaker
 }
 
 func (l *gated) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if ctx.Value(probeKey{}) != l.b {
-		if f := l.b.refuse(); f != nil {
+	if !r.probe {
+		if f := l.b.refusal(); f != nil {
 			return failed(synod.Reply{}, f)
 		}
 	}
 	return l.Model.Complete(ctx, r)
 }
 
-// enter lets a call in, as a probe or as one of many, or says why not.
-func (b *Breaker) enter() (probe bool, f *Failure) {
+// enter admits a call, as a test or as one of many, or returns why not.
+func (b *breaker) enter() (probe bool, f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.open {
+	switch {
+	case !b.open:
 		return false, nil
-	}
-	if b.forGood || b.probing || time.Now().Before(b.until) {
+	case time.Now().Before(b.until):
 		return false, b.reason()
 	}
-	b.probing = true
+	b.until = time.Now().Add(b.cool) // in case the test does not return
 	return true, nil
 }
 
-func (b *Breaker) refuse() *Failure {
+// refusal returns why calls are refused; nil while the breaker is closed.
+func (b *breaker) refusal() *Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.open {
@@ -119,38 +127,35 @@ func (b *Breaker) refuse() *Failure {
 	return b.reason()
 }
 
-// reason is the last failure again, and why nothing was sent.
-func (b *Breaker) reason() *Failure {
-	if b.forGood {
-		return &Failure{Status: b.last.Status, Err: fmt.Errorf("not asked again: %w", b.last.Err)}
-	}
+// reason is the last failure, and for how long nothing is sent.
+func (b *breaker) reason() *Failure {
 	wait := max(0, time.Until(b.until)).Round(time.Second)
-	return &Failure{Status: b.last.Status, Err: fmt.Errorf("not asked for another %v after %d failures in a row, the last: %w", wait, b.failed, b.last.Err)}
+	if b.last.Status == synod.Auth {
+		return &Failure{Status: b.last.Status, Err: fmt.Errorf("not called for another %v: %w", wait, b.last.Err)}
+	}
+	return &Failure{Status: b.last.Status, Err: fmt.Errorf("not called for another %v after %d failures in a row, the last: %w", wait, b.failed, b.last.Err)}
 }
 
-// leave takes note of how a call ended. A call that was not sent, or that ended
-// because its caller ran out of time, tells nothing: tried is false.
-func (b *Breaker) leave(probe, tried bool, f *Failure) {
+// leave records how a call ended. tried is false if the call was not sent or
+// was stopped by its caller's context.
+func (b *breaker) leave(probe, tried bool, f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if probe {
-		b.probing = false
-	}
 	switch {
-	case f != nil && f.Status == synod.Auth:
-		b.open, b.forGood, b.last = true, true, f
-	case f != nil && (!tried || f.Status == synod.Dropped || f.Status == synod.RateLimited):
-		// says nothing about whether the member lives
-	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout:
-		b.failed, b.open, b.cool = 0, b.forGood, b.cfg.CoolDown
+	case f != nil && f.Status != synod.Auth && (!tried || f.Status == synod.Dropped || f.Status == synod.RateLimited):
+		if probe {
+			b.until = time.Now() // it says nothing; the next call tests
+		}
+	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout && f.Status != synod.Auth:
+		b.failed, b.open, b.cool = 0, false, b.cfg.coolDown
 	case b.open && !probe:
-		// was on its way when the breaker opened
+		// was under way when the breaker opened
 	default:
 		b.failed, b.last = b.failed+1, f
 		if probe {
 			b.cool = min(2*b.cool, maxCoolDown)
 		}
-		if probe || b.failed >= b.cfg.Failures {
+		if probe || b.failed >= b.cfg.failures || f.Status == synod.Auth {
 			b.open, b.until = true, time.Now().Add(b.cool)
 		}
 	}

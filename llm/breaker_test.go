@@ -58,7 +58,7 @@ func (p *patient) expect(t *testing.T, m Model, want string) {
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Unavailable}
-		m := NewBreaker(BreakerConfig{Failures: 3, CoolDown: time.Minute}).Layer()(p)
+		m := newBreaker(breakerConfig{failures: 3, coolDown: time.Minute}).layer()(p)
 		p.expect(t, m, "uuuUU")
 		time.Sleep(61 * time.Second)
 		p.expect(t, m, "uUU") // the probe failed: twice as long
@@ -80,14 +80,44 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-func TestBreakerAuthIsForGood(t *testing.T) {
+// TestBreakerAuth: a rejected key opens the breaker at once, and not for good.
+func TestBreakerAuth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Auth}
-		m := NewBreaker(BreakerConfig{}).Layer()(p)
+		m := newBreaker(breakerConfig{coolDown: time.Minute}).layer()(p)
 		p.expect(t, m, "aAA")
+		time.Sleep(61 * time.Second)
+		p.expect(t, m, "aA")
 		p.status = synod.OK
+		time.Sleep(2 * time.Minute)
+		p.expect(t, m, "oo")
+	})
+}
+
+// TestBreakerAlwaysHalfOpens: a test call that panics or never returns does not
+// keep the breaker open for ever.
+func TestBreakerAlwaysHalfOpens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &patient{status: synod.Unavailable}
+		b := newBreaker(breakerConfig{failures: 1, coolDown: time.Minute})
+		m := b.layer()(p)
+		p.expect(t, m, "uU")
+		time.Sleep(61 * time.Second)
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = b.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { panic("a bug") }}).Complete(t.Context(), Request{})
+		}()
+		p.expect(t, m, "uU") // the panic told nothing, so this call was the test
+		time.Sleep(121 * time.Second)
+		p.takes = 24 * time.Hour
+		go func() { _, _ = m.Complete(t.Context(), Request{}) }() // hangs
+		synctest.Wait()
+		p.takes = 0
+		p.expect(t, m, "U")
+		time.Sleep(121 * time.Second)
+		p.status = synod.OK
+		p.expect(t, m, "oo")
 		time.Sleep(24 * time.Hour)
-		p.expect(t, m, "A")
 	})
 }
 
@@ -106,7 +136,7 @@ func TestBreakerHangingMember(t *testing.T) {
 				}
 				return failing(synod.Timeout, false)
 			}}
-			m := Standard(p, Options{Limit: LimitConfig{Concurrency: x.slots}, Breaker: BreakerConfig{CoolDown: time.Hour}})
+			m := standard(p, testLayers{limits: limits{concurrency: x.slots}, breaker: breakerConfig{coolDown: time.Hour}})
 			begun := time.Now()
 			for stage := range 13 {
 				var wg sync.WaitGroup
@@ -127,7 +157,7 @@ func TestBreakerHangingMember(t *testing.T) {
 func TestBreakerOneProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Unavailable}
-		m := Standard(p, Options{Retry: RetryConfig{Attempts: 1}, Breaker: BreakerConfig{Failures: 1, CoolDown: time.Minute}})
+		m := standard(p, testLayers{attempts: 1, breaker: breakerConfig{failures: 1, coolDown: time.Minute}})
 		p.expect(t, m, "uU")
 		time.Sleep(2 * time.Minute)
 		p.takes, p.calls = time.Second, 0
@@ -152,7 +182,7 @@ func TestBreakerOneProbe(t *testing.T) {
 func TestBreakerLateFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Unavailable, takes: 50 * time.Second}
-		m := NewBreaker(BreakerConfig{Failures: 1, CoolDown: time.Minute}).Layer()(p)
+		m := newBreaker(breakerConfig{failures: 1, coolDown: time.Minute}).layer()(p)
 		go func() { _, _ = m.Complete(t.Context(), Request{}) }()
 		synctest.Wait()
 		p.takes = 0
@@ -170,7 +200,7 @@ func TestBreakerLateFailures(t *testing.T) {
 func TestBreakerCallersOutOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.OK, takes: time.Minute}
-		m := NewBreaker(BreakerConfig{}).Layer()(p)
+		m := newBreaker(breakerConfig{}).layer()(p)
 		for range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			_, err := m.Complete(ctx, Request{})

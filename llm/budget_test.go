@@ -34,13 +34,12 @@ func TestBudgetHolds(t *testing.T) {
 			var sent, used atomic.Int64
 			m := &meter{book: book, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
 			b := NewBudget(calls, tokens)
-			stack := Stack(m, Retry(RetryConfig{}), Limit(LimitConfig{Concurrency: 5}), Spend(maxTokens))
-			ctx := WithBudget(context.Background(), b)
+			layers := stack(m, retry(retryConfig{}), limitedTo(limits{concurrency: 5}), spend(maxTokens))
 			var dropped atomic.Int64
 			var wg sync.WaitGroup
 			for i := range callers {
 				wg.Go(func() {
-					if _, err := stack.Complete(ctx, spending(book, i)); err != nil && AsFailure(err).Status == synod.Dropped {
+					if _, err := layers.Complete(context.Background(), spending(book, i, b)); err != nil && AsFailure(err).Status == synod.Dropped {
 						dropped.Add(1)
 					}
 				})
@@ -60,8 +59,8 @@ func TestBudgetHolds(t *testing.T) {
 	})
 }
 
-func spending(book *prompt.Templates, i int) Request {
-	return Request{Book: book, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
+func spending(book *prompt.Templates, i int, b *Budget) Request {
+	return Request{Budget: b, Book: book, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
 		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
 }
 
@@ -81,8 +80,8 @@ func (m *meter) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	spent := synod.Reply{Calls: 1}
 	time.Sleep(time.Duration(chance.IntN(1000)) * time.Millisecond)
 	if chance.IntN(3) == 0 {
-		if f := another(ctx); f != nil {
-			return failed(spent, f)
+		if err := r.Extra(); err != nil {
+			return failed(spent, AsFailure(err))
 		}
 		m.sent.Add(1)
 		spent.Calls++
@@ -113,12 +112,13 @@ func TestBudgetUsesItsTail(t *testing.T) {
 		return synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 5, Completion: 5}}, nil
 	}}
 	b := NewBudget(0, hold+90) // ten calls of 10, the last of which must still hold its bound
-	stack, ctx := Spend(1000)(m), WithBudget(t.Context(), b)
+	layered := spend(1000)(m)
+	r.Budget = b
 	var fine atomic.Int64
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, err := stack.Complete(ctx, r); err == nil {
+			if _, err := layered.Complete(t.Context(), r); err == nil {
 				fine.Add(1)
 			}
 		})
@@ -133,7 +133,9 @@ func TestBudgetUsesItsTail(t *testing.T) {
 func TestBudgetCountsFallbacks(t *testing.T) {
 	m, s := stub(t, nil, llmtest.With(llmtest.RefuseFormat("json_schema", "json_object")))
 	b := NewBudget(2, 0)
-	reply, err := Spend(0)(m).Complete(WithBudget(t.Context(), b), ask(t, "?"))
+	r := ask(t, "?")
+	r.Budget = b
+	reply, err := spend(0)(m).Complete(t.Context(), r)
 	if AsFailure(err).Status != synod.Dropped || reply.Calls != 2 || s.Count() != 2 || b.Spent().Calls != 2 {
 		t.Errorf("%+v, %v; %d came, %+v", reply, err, s.Count(), b.Spent())
 	}
@@ -146,7 +148,8 @@ func TestBudgetWithoutUsage(t *testing.T) {
 		return synod.Reply{Status: synod.OK, Calls: 1, Text: "0123456789"}, nil
 	}}
 	b := NewBudget(0, 1<<20)
-	if _, err := Spend(100)(m).Complete(WithBudget(t.Context(), b), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
+	r.Budget = b
+	if _, err := spend(100)(m).Complete(t.Context(), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
 		t.Errorf("%+v, %v", b.Spent(), err)
 	}
 }

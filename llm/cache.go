@@ -12,89 +12,117 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/sync/singleflight"
-
 	"synod.dev/synod"
 )
 
 // cacheVersion is part of every key: a change of format or meaning is a miss.
 const cacheVersion = "synod-cache/1"
 
-// Cache keeps good replies on disk, one file each. Its key holds everything that
-// changes an answer: the model's identity, the words of the prompt and the typed
-// prompt behind them, its seed, the seat and which repeat of the question it is.
+// cache keeps good replies on disk, one file each. Its key holds everything that
+// changes an answer: the model's identity, the text of the prompt and the typed
+// prompt behind it, its seed, the seat and which repeat of the question it is.
 // So two seats of one model, or two repeats, never share a reply: their votes
 // would not be two.
 //
-// Identical calls at the same time leave once. A file that cannot be read, or
-// whose content does not fit its checksum, is a miss; a file that cannot be
-// written costs no reply and shows in Err.
-type Cache struct {
-	dir    string
-	flight singleflight.Group
+// Identical calls at the same time are sent once. A file that cannot be read, or
+// whose content does not fit its checksum, is a miss.
+type cache struct {
+	dir string
 
-	mu  sync.Mutex
-	err error
+	mu      sync.Mutex
+	flights map[string]*flight // by key
 }
 
-// NewCache makes the folder if need be. Only its owner can read what is in it.
-func NewCache(dir string) (*Cache, error) {
+// newCache makes the folder if need be. Only its owner can read what is in it.
+func newCache(dir string) (*cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("llm: cache: %w", err)
 	}
-	return &Cache{dir: dir}, nil
+	return &cache{dir: dir, flights: map[string]*flight{}}, nil
 }
 
-// Err is the first thing that could not be written.
-func (c *Cache) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
-}
-
-// Layer answers from the cache; such replies are marked Reused and cost nothing.
-func (c *Cache) Layer() Layer {
-	return func(m Model) Model { return &cached{layered{m}, c} }
+// layer answers from the cache; such replies are marked Reused and cost nothing.
+func (c *cache) layer() layer {
+	return func(m Model) Model { return &cached{layered: layered{m}, c: c} }
 }
 
 type cached struct {
 	layered
-	c *Cache
+	c *cache
+
+	mu  sync.Mutex
+	err error // the first file that could not be written
 }
 
-// Close says what could not be kept.
-func (l *cached) Close() error { return errors.Join(l.c.Err(), l.layered.Close()) }
+// Close closes the wrapped model and returns the first error of writing a file.
+// A reply that could not be kept has still been returned.
+func (l *cached) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(l.err, l.layered.Close())
+}
+
+// flight is a call under way that identical calls wait for.
+type flight struct {
+	done    chan struct{}
+	reply   synod.Reply
+	err     error
+	stopped bool // it did not end by itself: its caller's context did
+}
 
 func (l *cached) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	r = r.rendered()
+	r = r.rendering()
 	key := cacheKey(l.Info().Identity, r)
 	for {
 		if reply, ok := l.c.load(key); ok {
 			return reused(reply), nil
 		}
-		mine := false
-		result := l.c.flight.DoChan(key, func() (any, error) {
-			mine = true
-			reply, err := l.Model.Complete(ctx, r)
-			if err == nil {
-				l.c.store(key, reply)
-			}
-			return reply, err
-		})
+		l.c.mu.Lock()
+		f := l.c.flights[key]
+		if f == nil {
+			f = &flight{done: make(chan struct{}), stopped: true}
+			l.c.flights[key] = f
+			l.c.mu.Unlock()
+			return l.lead(ctx, key, r, f)
+		}
+		l.c.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return failed(synod.Reply{}, ended(ctx, "waiting for the reply"))
-		case got := <-result:
-			reply := got.Val.(synod.Reply)
-			switch {
-			case mine:
-				return reply, got.Err
-			case got.Err == nil:
-				return reused(reply), nil
-			case AsFailure(got.Err).Status != synod.Dropped:
-				return failed(synod.Reply{}, AsFailure(got.Err))
-			}
-			// The call that we waited for was stopped; ours was not.
+		case <-f.done:
+		}
+		switch {
+		case f.stopped: // ours was not
+		case f.err == nil:
+			return reused(f.reply), nil
+		case AsFailure(f.err).Status != synod.Dropped: // its budget is spent, ours may not be
+			return failed(synod.Reply{}, AsFailure(f.err))
+		}
+	}
+}
+
+// lead makes the call that identical calls wait for.
+func (l *cached) lead(ctx context.Context, key string, r Request, f *flight) (synod.Reply, error) {
+	defer func() {
+		l.c.mu.Lock()
+		delete(l.c.flights, key)
+		l.c.mu.Unlock()
+		close(f.done)
+	}()
+	f.reply, f.err = l.Model.Complete(ctx, r)
+	if f.err == nil {
+		l.store(key, f.reply)
+	}
+	f.stopped = f.err != nil && ctx.Err() != nil
+	return f.reply, f.err
+}
+
+func (l *cached) store(key string, r synod.Reply) {
+	if err := l.c.store(key, r); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.err == nil {
+			l.err = fmt.Errorf("llm: cache: %w", err)
 		}
 	}
 }
@@ -127,10 +155,10 @@ func cacheKey(identity string, r Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (c *Cache) path(key string) string { return filepath.Join(c.dir, key[:2], key+".json") }
+func (c *cache) path(key string) string { return filepath.Join(c.dir, key[:2], key+".json") }
 
 // An entry is a checksum and a reply, a line each.
-func (c *Cache) load(key string) (synod.Reply, bool) {
+func (c *cache) load(key string) (synod.Reply, bool) {
 	b, err := os.ReadFile(c.path(key))
 	if err != nil {
 		return synod.Reply{}, false
@@ -151,22 +179,16 @@ func checksum(key string, line []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// store writes beside the place and renames, so that no half entry is ever seen.
-func (c *Cache) store(key string, r synod.Reply) {
+// store writes a temporary file and renames it, so that no half entry is seen.
+func (c *cache) store(key string, r synod.Reply) error {
 	if r.Status != synod.OK {
-		return
+		return nil
 	}
 	line, err := json.Marshal(r)
-	if err == nil {
-		err = replaceFile(c.path(key), append([]byte(checksum(key, line)+"\n"), line...))
-	}
 	if err != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.err == nil {
-			c.err = fmt.Errorf("llm: cache: %w", err)
-		}
+		return err
 	}
+	return replaceFile(c.path(key), append([]byte(checksum(key, line)+"\n"), line...))
 }
 
 func replaceFile(path string, b []byte) error {

@@ -66,7 +66,7 @@ func (c EmbeddedConfig) validate() error {
 type embedded struct {
 	cfg     EmbeddedConfig
 	engine  *sharedEngine
-	timeout time.Duration // of one call; 0: none but the run's
+	timeout time.Duration // of one call to Probe; 0: none
 	info    Info
 	subject probe.Subject // what is known of the model before it has started
 	probe   *probe.Probe  // nil: it cannot give a hidden confidence
@@ -102,11 +102,6 @@ func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error)
 
 // ask sends a request and wants the given states with the answer.
 func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (synod.Reply, *engine.States, error) {
-	if m.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, m.timeout)
-		defer cancel()
-	}
 	chat, err := r.Chat()
 	if err != nil {
 		return synod.Reply{}, nil, &Failure{Status: synod.Unreadable, Err: err}
@@ -146,15 +141,14 @@ func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	return m.write(ctx, x, chat)
 }
 
+// engineFailure classifies an error of the engine.
 func engineFailure(ctx context.Context, err error) error {
 	var done *Failure
 	switch {
 	case errors.As(err, &done):
 		return done
-	case errors.Is(err, context.DeadlineExceeded):
-		return &Failure{Status: synod.Timeout, Err: errors.New("the model in the box took too long")}
 	case ctx.Err() != nil:
-		return &Failure{Status: synod.Dropped, Err: ctx.Err()}
+		return ended(ctx, "waiting for the embedded model")
 	case errors.Is(err, engine.ErrRequest):
 		return &Failure{Status: synod.Unreadable, Err: err}
 	}

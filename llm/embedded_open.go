@@ -26,8 +26,8 @@ threads      of the engine; more than one rarely helps a small model
 seqs         requests decoded at once
 probe        a file from "synod probe train", for protocols that want a confidence read off hidden
              states; it must have been trained on this model, engine and way of answering` + commonAbout,
-	settings: func() any { return &embeddedSettings{} },
-	open:     openEmbedded,
+	Settings: func() any { return &embeddedSettings{} },
+	Open:     openEmbedded,
 }
 
 // embeddedSettings are the keys of a model in the box.
@@ -36,33 +36,33 @@ type embeddedSettings struct {
 	EmbeddedConfig `yaml:",inline"`
 }
 
-func openEmbedded(o opening) (Model, Common, error) {
+func openEmbedded(o Opening) (Opened, error) {
 	s := embeddedSettings{Common{Timeout: embeddedTimeout}, embeddedDefaults()}
-	if o.exact {
+	if o.Exact {
 		s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens = paperTemperature, paperTopP, paperTokens
 		s.Answers, s.Refine = written, written
 	}
-	if err := o.decode(&s); err != nil {
-		return nil, Common{}, err
+	if err := o.Decode(&s); err != nil {
+		return Opened{}, err
 	}
 	if err := s.validate(); err != nil {
-		return nil, Common{}, err
+		return Opened{}, err
 	}
-	store := models.Store{Dir: o.env.Models, LibDir: s.Library}
+	store := models.Store{Dir: o.Env.Models, LibDir: s.Library}
 	if store.Dir == "" {
 		store.Dir = models.DefaultDir()
 	}
 	at, err := store.Resolve(cmp.Or(s.Path, s.Model))
 	if err != nil {
-		return nil, Common{}, err
+		return Opened{}, err
 	}
 	m := &embedded{cfg: s.EmbeddedConfig, timeout: s.Timeout}
 	name := cmp.Or(s.Model, filepath.Base(s.Path))
 	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
 		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.EmbeddedConfig.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
-	if s.Probe != "" || o.env.Hidden {
+	if s.Probe != "" || o.Env.Hidden {
 		if err := m.introduce(name, at); err != nil {
-			return nil, Common{}, err
+			return Opened{}, err
 		}
 	}
 	if m.probe != nil {
@@ -70,8 +70,7 @@ func openEmbedded(o opening) (Model, Common, error) {
 	}
 	m.engine = share(engine.Config{
 		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
-		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads, Hidden: m.probe != nil || o.env.Hidden,
+		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads, Hidden: m.probe != nil || o.Env.Hidden,
 	})
-	s.Common.MaxTokens = s.EmbeddedConfig.MaxTokens
-	return m, s.Common, nil
+	return Opened{Model: m, Common: s.Common, Account: at.Model, MaxTokens: s.EmbeddedConfig.MaxTokens}, nil
 }

@@ -73,6 +73,11 @@ func (m *embedded) running(i engine.Info) probe.Subject {
 
 // Probe completes a request and gives the states of its answer.
 func (m *embedded) Probe(ctx context.Context, r Request, want engine.Capture) (synod.Reply, *engine.States, error) {
+	if m.timeout > 0 { // no layer bounds it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, m.timeout, slowError{m.timeout})
+		defer cancel()
+	}
 	return m.ask(ctx, r, &want)
 }
 

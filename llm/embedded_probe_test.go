@@ -66,19 +66,19 @@ func TestStatesAreTheAnswers(t *testing.T) {
 
 // Layers do not hide what a member can do.
 func TestLayersShowProbers(t *testing.T) {
-	m := Standard(&embedded{probe: &probe.Probe{}}, Options{})
+	m := standard(&embedded{probe: &probe.Probe{}}, testLayers{})
 	if _, ok := AsProber(m); !ok || !m.(Confider).CanConfide() {
 		t.Error("the layers hide the prober")
 	}
-	plain := Standard(&embedded{}, Options{})
+	plain := standard(&embedded{}, testLayers{})
 	if plain.(Confider).CanConfide() {
 		t.Error("a member without a probe says that it can confide")
 	}
-	dice, err := NewDice(NewSimulatedConfig(), nil)
+	dice, err := NewSimulated(NewSimulatedConfig(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := AsProber(Standard(dice, Options{})); ok || !Standard(dice, Options{}).(Confider).CanConfide() {
+	if _, ok := AsProber(standard(dice, testLayers{})); ok || !standard(dice, testLayers{}).(Confider).CanConfide() {
 		t.Error("a simulated member has confidences and no states")
 	}
 	_, err = (&embedded{}).Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Confide: synod.ConfideHidden}})

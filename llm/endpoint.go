@@ -24,8 +24,8 @@ type endpointSettings struct {
 	Private     bool     `yaml:"private"`
 }
 
-// endpoint is a provider behind an HTTP API: where it is found, and the variables
-// of the environment that say where instead and with which key ("": none).
+// endpoint returns a provider behind an HTTP API: its default base URL, and the
+// environment variables that hold another one and the key ("": none).
 func endpoint(name, summary, base, urlEnv, keyEnv string) Provider {
 	where := base
 	if urlEnv != "" {
@@ -39,13 +39,13 @@ key_env      the environment variable that holds the key (default: %s, where no 
 temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
 private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
-		settings: func() any { return &endpointSettings{} },
-		open:     func(o opening) (Model, Common, error) { return openEndpoint(o, base, urlEnv, keyEnv) },
+		Settings: func() any { return &endpointSettings{} },
+		Open:     func(o Opening) (Opened, error) { return openEndpoint(o, base, urlEnv, keyEnv) },
 	}
 }
 
-// The reference code's sampling, which "exact: paper" takes where the council
-// file says nothing (SAC-9).
+// The sampling of the papers' reference code, used under "exact: paper" where the
+// council file has no other (SAC-9).
 const (
 	paperTemperature = 0.1
 	paperTopP        = 0.9
@@ -53,44 +53,45 @@ const (
 	paperSeed        = 1234
 )
 
-func openEndpoint(o opening, base, urlEnv, keyEnv string) (Model, Common, error) {
+func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 	s := endpointSettings{Common: Common{Timeout: DefaultTimeout}, Tokens: paperTokens}
-	if o.exact {
+	if o.Exact {
 		temperature, topP, seed := paperTemperature, paperTopP, int64(paperSeed)
 		s.Temperature, s.TopP, s.Seed = &temperature, &topP, &seed
 	}
-	if err := o.decode(&s); err != nil {
-		return nil, Common{}, err
+	if err := o.Decode(&s); err != nil {
+		return Opened{}, err
 	}
 	if s.URL == "" {
 		s.KeyEnv = cmp.Or(s.KeyEnv, keyEnv) // never to a server that only the council file names
 		var err error
-		if s.URL, err = defaultURL(o.env, base, urlEnv); err != nil {
-			return nil, Common{}, err
+		if s.URL, err = defaultURL(o.Env, base, urlEnv); err != nil {
+			return Opened{}, err
 		}
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
-		return nil, Common{}, errors.New("the url holds a password; put the key into an environment variable and name that as key_env")
+		return Opened{}, errors.New("the url holds a password; put the key into an environment variable and name that as key_env")
 	}
 	c := OpenAIConfig{
 		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
 		MaxTokens: s.Tokens, Seed: s.Seed, Timeout: s.Timeout, Logprobs: s.Logprobs, Private: s.Private,
 	}
 	if s.KeyEnv != "" {
-		c.Key = NewSecret(o.env.getenv(s.KeyEnv))
+		c.Key = NewSecret(o.Env.getenv(s.KeyEnv))
 	}
 	m, err := NewOpenAI(c)
 	if err != nil {
-		return nil, Common{}, err
+		return Opened{}, err
 	}
-	s.MaxTokens = s.Tokens
+	opened := Opened{Model: m, Common: s.Common, MaxTokens: s.Tokens}
+	opened.Account = fmt.Sprintf("%s key=%s private=%t", StripURL(s.URL), c.Key.identity(), s.Private)
 	if s.KeyEnv != "" && c.Key.IsZero() {
-		return keyless{layered{m}, s.KeyEnv}, s.Common, nil
+		opened.Model = keyless{layered{m}, s.KeyEnv}
 	}
-	return m, s.Common, nil
+	return opened, nil
 }
 
-// keyless stands for a model whose key is missing: it says so and sends nothing.
+// keyless is a model whose key is missing. Every call fails and nothing is sent.
 type keyless struct {
 	layered
 	env string
@@ -100,7 +101,7 @@ func (k keyless) Complete(context.Context, Request) (synod.Reply, error) {
 	return failed(synod.Reply{}, &Failure{Status: synod.Auth, Err: fmt.Errorf("no key: %s is not set", k.env)})
 }
 
-// defaultURL is where a provider is found if the council file does not say.
+// defaultURL returns the base of the API where the settings have no url.
 func defaultURL(env Env, base, urlEnv string) (string, error) {
 	switch urlEnv {
 	case "":

@@ -12,11 +12,12 @@ import (
 // Failure is why a call gave no usable reply.
 type Failure struct {
 	Status     synod.Status
-	Retryable  bool          // the same call may go through later
-	RetryAfter time.Duration // what the server asked for; 0 if it did not say
-	Err        error         // holds no secret and no upstream body
+	Retryable  bool          // the same call may succeed later
+	RetryAfter time.Duration // how long the server asks to wait; 0: it did not say
+	Err        error         // holds no secret and no upstream body; may be nil
 }
 
+// Error returns the status and the reason.
 func (f *Failure) Error() string {
 	if f.Err == nil {
 		return string(f.Status)
@@ -24,10 +25,11 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s: %v", f.Status, f.Err)
 }
 
+// Unwrap returns the underlying error.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Reason is why, without the status, for places that show the status beside it;
-// "" if nothing more is known. It is also the Detail of the reply.
+// Reason returns the reason without the status, for places that show the status
+// beside it; "" if none is known. It is also the Detail of the reply.
 func (f *Failure) Reason() string {
 	if f.Err == nil {
 		return ""
@@ -35,9 +37,33 @@ func (f *Failure) Reason() string {
 	return f.Err.Error()
 }
 
-// AsFailure says why a call gave no usable reply. An error that is no *Failure
-// becomes one: a cancelled call was dropped, a deadline is a timeout, and what
-// nobody has classified makes the member unavailable.
+// ErrLate is the cancellation cause of a straggler's call: enough other members
+// have replied and the council does not wait any longer (context.WithCancelCause).
+//
+// Such a call has status Timeout, and a budget charges it what a call that timed
+// out is charged, because the server may go on writing. It does not count as a
+// failure of the provider for the circuit breaker: being slower than the other
+// members does not mean that the model is down, and a model that really hangs
+// fails calls by its own time limit.
+var ErrLate = errors.New("cancelled because it was late: enough other members had replied")
+
+// errOutrun is the cancellation cause of the slower one of a hedged pair.
+var errOutrun = errors.New("cancelled because a second copy of the call was answered first")
+
+// slowError is the cancellation cause of a request that exceeds the model's own
+// time limit.
+type slowError struct{ limit time.Duration }
+
+func (e slowError) Error() string { return fmt.Sprintf("no complete reply within %v", e.limit) }
+
+var (
+	errStopped  = errors.New("the run was stopped")
+	errDeadline = errors.New("the run's deadline passed")
+)
+
+// AsFailure classifies an error of a call. An error that wraps no *Failure
+// becomes one: Dropped if it is context.Canceled, Timeout if it is
+// context.DeadlineExceeded, ErrLate or a model's time limit, else Unavailable.
 func AsFailure(err error) *Failure {
 	if err == nil {
 		return nil
@@ -45,33 +71,34 @@ func AsFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}
+	var slow slowError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return &Failure{Status: synod.Dropped, Err: errStopped}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Status: synod.Timeout, Err: errDeadline}
+	case errors.Is(err, ErrLate), errors.Is(err, errOutrun), errors.As(err, &slow):
+		return &Failure{Status: synod.Timeout, Err: err}
 	}
 	return &Failure{Status: synod.Unavailable, Err: err}
 }
 
-var (
-	errStopped  = errors.New("the run was stopped")
-	errDeadline = errors.New("the run's deadline passed")
-)
-
-// ended is the failure of a call whose context is over, and what it was doing
-// then.
+// ended returns the failure of a call whose context has ended, from the
+// context's cause. doing says what the call was doing at that time.
 func ended(ctx context.Context, doing string) *Failure {
-	f := AsFailure(ctx.Err())
-	return &Failure{Status: f.Status, Err: fmt.Errorf("%w %s", f.Err, doing)}
+	f := AsFailure(context.Cause(ctx))
+	if errors.As(f.Err, new(slowError)) {
+		return f
+	}
+	return &Failure{Status: f.Status, Err: fmt.Errorf("%w, %s", f.Err, doing)}
 }
 
-// failed makes the reply that goes with a failure, keeping what was spent.
+// failed returns the reply that belongs to a failure; it keeps calls and usage.
 func failed(spent synod.Reply, f *Failure) (synod.Reply, error) {
 	return synod.Reply{Status: f.Status, Detail: f.Reason(), Usage: spent.Usage, Calls: spent.Calls}, f
 }
 
-// sleep waits, and reports false if the context ended first.
+// sleep waits for d. It returns false if the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

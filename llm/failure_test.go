@@ -30,7 +30,7 @@ func TestReason(t *testing.T) {
 			t.Errorf("%v: %q, %+v", c.err, f.Reason(), reply)
 		}
 	}
-	for name, m := range map[string]Model{"plain": fakeFailing(down), "standard": Standard(fakeFailing(down), Options{})} {
+	for name, m := range map[string]Model{"plain": fakeFailing(down), "standard": standard(fakeFailing(down), testLayers{})} {
 		reply, err := m.Complete(t.Context(), Request{})
 		if f := AsFailure(err); reply.Detail != f.Reason() || reply.Status != f.Status || reply.Detail == "" {
 			t.Errorf("%s: %+v beside %v", name, reply, err)

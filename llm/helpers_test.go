@@ -86,3 +86,36 @@ func fine(text string) (synod.Reply, error) {
 
 // quietLog is for servers whose clients misbehave on purpose.
 var quietLog = log.New(io.Discard, "", 0)
+
+// testLayers are the settings of standard.
+type testLayers struct {
+	record   *Recorder
+	cache    string // folder; "": none
+	attempts int
+	limits   limits
+	hedge    Hedge
+	breaker  breakerConfig
+}
+
+// standard puts the layers of a pool of its own around a model.
+func standard(m Model, x testLayers) Model {
+	p := Pool{breaker: x.breaker}
+	return pooled(&p, m, x)
+}
+
+// pooled puts the layers of a pool around a model.
+func pooled(p *Pool, m Model, x testLayers) Model {
+	common := Common{Attempts: x.attempts, Concurrency: x.limits.concurrency, PerMinute: x.limits.perMinute, Cache: x.cache != ""}
+	w, err := p.wrap("test", Opened{Model: m, Common: common}, Options{Env: Env{Record: x.record, Cache: x.cache}, Hedge: x.hedge})
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// limitedTo holds a model to limits of its own.
+func limitedTo(x limits) layer {
+	var l limiter
+	l.join(&x)
+	return l.layer()
+}

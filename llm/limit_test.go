@@ -17,7 +17,7 @@ func TestLimit(t *testing.T) {
 		var mu sync.Mutex
 		var order []int
 		now, most := 0, 0
-		m := Limit(LimitConfig{Concurrency: 3})(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+		m := limitedTo(limits{concurrency: 3})(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
 			mu.Lock()
 			now++
 			most = max(most, now)
@@ -49,7 +49,7 @@ func TestLimit(t *testing.T) {
 
 func TestLimitRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := Limit(LimitConfig{PerMinute: 30})(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("") }})
+		m := limitedTo(limits{perMinute: 30})(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("") }})
 		begun := time.Now()
 		for range 6 {
 			if _, err := m.Complete(t.Context(), Request{}); err != nil {
@@ -70,7 +70,7 @@ func TestLimitRate(t *testing.T) {
 
 func TestLimitWaitsNoLongerThanItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := Limit(LimitConfig{Concurrency: 1})(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+		m := limitedTo(limits{concurrency: 1})(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
 			time.Sleep(time.Hour)
 			return fine("")
 		}})

@@ -1,14 +1,19 @@
-// Package llm is where members get their words: providers, one file each, and
-// the layers around them.
+// Package llm opens the models that answer for a council's members, and applies
+// to every call the limits, retries, caches and budgets that its user asks for.
 //
-// A Model answers one Request. What can go wrong has a Status and travels as a
-// *Failure; a failure is never an answer, a vote or a score (SAC-10). Layers
-// (cache, record, limit, retry, breaker, spend) wrap a Model in a Model, so any
-// of them fits any provider:
+// A Provider is an entry of the catalogue Providers: it reads the settings of a
+// model from a council file and opens a Model. A Pool opens models by provider
+// name, puts the layers around them (see Pool.Open) and shares, among all its
+// users, what belongs to a provider account: rate limits, concurrency limits,
+// circuit breakers, latency statistics, the reply cache and connections.
 //
-//	m := llm.Standard(provider, llm.Options{...})
+//	m, err := llm.DefaultPool().Open("openai", decode, llm.Options{Env: env})
+//	reply, err := m.Complete(ctx, llm.Request{Prompt: p, Book: book, Seat: "a1"})
 //
-// Providers that read text call Request.Chat; recorded and simulated ones act on
+// A call that gives no usable reply returns a *Failure with a Status. A failure
+// is never an answer, a vote or a score (SAC-10).
+//
+// Models that read text call Request.Chat. Recorded and simulated models act on
 // the typed Prompt and never render it.
 package llm
 
@@ -21,60 +26,58 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// Kind says what stands behind a member. It is shown wherever the member's words
-// are: a recorded or simulated member must never pass for a live one.
+// Kind is the kind of a model. Every output shows it, so that a recorded or
+// simulated member never passes for a live one.
 type Kind string
 
-// The kinds of member.
+// The kinds of model.
 const (
-	Endpoint  Kind = "endpoint"
-	Embedded  Kind = "embedded"
-	Recorded  Kind = "recorded"
-	Simulated Kind = "simulated"
+	Endpoint  Kind = "endpoint"  // behind a network API
+	Embedded  Kind = "embedded"  // a process on this machine
+	Recorded  Kind = "recorded"  // replays a file
+	Simulated Kind = "simulated" // a documented stochastic model
 )
 
 // Info identifies a model.
 type Info struct {
 	Kind     Kind
-	Name     string // for people, e.g. "gpt-4o-mini"
+	Name     string // for people, for example "gpt-4o-mini"
 	Identity string // everything about provider and settings that changes an answer; holds no secret
-	Server   string // of an endpoint: host, with a port that is not the scheme's own
-	Model    string // of an endpoint: what it is called there
+	Server   string // of an endpoint: host, with the port unless it is the scheme's default
+	Model    string // of an endpoint: the model's name at the server
 }
 
-// Request is one prompt on its way to a model.
+// Request is one prompt for a model. The zero value of every field but Prompt is
+// usable.
 type Request struct {
-	Prompt *synod.Prompt
-	Book   *prompt.Templates // renders Prompt for models that read text
-	Seat   string            // the asking seat's id
+	Prompt *synod.Prompt     // required
+	Book   *prompt.Templates // renders Prompt for models that read text; they fail without it
+	Seat   string            // id of the asking seat
 	Sample int               // which repeat of the same question this is, from 0
+	Budget *Budget           // what the call spends from; nil: no limit
 
-	Words *Words // of Prompt in Book; nil: nobody has needed them yet
+	chat  *rendered       // nil: not rendered yet
+	extra func() *Failure // reserves one more request of the budget; nil: no limit
+	sent  func()          // called when the request is about to leave; may be nil
+	probe bool            // the one call that tests whether an open breaker may close
+	hedge bool            // the second copy of a slow call
 }
 
-// Words is a rendered prompt, rendered when it is first needed. Requests that ask the same may share it;
-// text with fences is rendered for each prompt, because its borders differ.
-type Words struct {
+// rendered is a prompt as text, rendered once for all layers that read it.
+type rendered struct {
 	once sync.Once
-	of   *synod.Prompt
 	chat prompt.Chat
 	err  error
 }
 
-// Chat is the request in words.
+// Chat renders the prompt as text. It fails if the request has no Book or the
+// template fails.
 func (r Request) Chat() (prompt.Chat, error) {
-	w := r.Words
-	if w == nil {
+	if r.chat == nil {
 		return r.render()
 	}
-	w.once.Do(func() {
-		w.of = r.Prompt
-		w.chat, w.err = r.render()
-	})
-	if w.chat.Fenced && w.of != r.Prompt {
-		return r.render()
-	}
-	return w.chat, w.err
+	r.chat.once.Do(func() { r.chat.chat, r.chat.err = r.render() })
+	return r.chat.chat, r.chat.err
 }
 
 func (r Request) render() (prompt.Chat, error) {
@@ -84,38 +87,95 @@ func (r Request) render() (prompt.Chat, error) {
 	return r.Book.Render(r.Prompt)
 }
 
-var errNoBook = errors.New("llm: no book of templates to say the prompt with")
+var errNoBook = errors.New("llm: the request has no templates to render the prompt with")
 
-// rendered is the request with room for its words, for layers that look at them on
-// the way: so they are rendered once.
-func (r Request) rendered() Request {
-	if r.Words == nil {
-		r.Words = &Words{}
+// rendering returns the request with a place for the rendered prompt, so that
+// layers and model render it once.
+func (r Request) rendering() Request {
+	if r.chat == nil {
+		r.chat = &rendered{}
 	}
 	return r
 }
 
-// Model answers requests. It is safe for concurrent use. On error the error is a
-// *Failure (or wraps one) and the Reply still carries the usage of what was spent.
+// Extra asks for permission to send one more request within the same call, for
+// example without a parameter that the server refused. It returns nil if the
+// budget allows it. A model that sends several requests for one call calls Extra
+// before each one after the first and counts all of them in Reply.Calls.
+func (r Request) Extra() error {
+	if r.extra == nil {
+		return nil
+	}
+	if f := r.extra(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// Model answers requests. Implementations are safe for concurrent use and return
+// soon after ctx ends.
+//
+// On failure Complete returns an error, best a *Failure (see AsFailure for how
+// other errors are classified), and a reply that carries the Calls and Usage
+// spent so far.
 type Model interface {
 	Complete(ctx context.Context, r Request) (synod.Reply, error)
 	Info() Info
 }
 
-// Closer is a Model that holds something to let go of: a child process, a file.
+// Closer is a Model that holds resources: a child process, a file, connections.
 type Closer interface{ Close() error }
 
-// Weigher is a Model that can give the log-likelihood of a given text, and so
-// answer prompts whose purpose is Weighing (SAC-12).
+// Weigher is a Model that may be able to give the log-likelihood of a given
+// text, and so answer prompts whose purpose is Weighing (SAC-12).
 type Weigher interface{ CanWeigh() bool }
 
-// Layer wraps a model.
-type Layer func(Model) Model
+// Adapter is a Model that reports which settings it left out because the server
+// refuses them, one phrase each.
+type Adapter interface{ Adapted() []string }
 
-// Stack puts layers around a model, the first outermost.
-func Stack(m Model, layers ...Layer) Model {
+// layer wraps a model in another one.
+type layer func(Model) Model
+
+// stack puts layers around a model, the first outermost.
+func stack(m Model, layers ...layer) Model {
 	for i := len(layers) - 1; i >= 0; i-- {
 		m = layers[i](m)
 	}
 	return m
+}
+
+// layered is embedded by every layer. It forwards Info and the optional
+// interfaces of the wrapped model, so that no layer hides them.
+type layered struct{ Model }
+
+// Close closes the wrapped model.
+func (l layered) Close() error {
+	if c, ok := l.Model.(Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// CanWeigh asks the wrapped model.
+func (l layered) CanWeigh() bool {
+	w, ok := l.Model.(Weigher)
+	return ok && w.CanWeigh()
+}
+
+// CanConfide asks the wrapped model.
+func (l layered) CanConfide() bool {
+	c, ok := l.Model.(Confider)
+	return ok && c.CanConfide()
+}
+
+// Within returns the wrapped model.
+func (l layered) Within() Model { return l.Model }
+
+// Adapted asks the wrapped model.
+func (l layered) Adapted() []string {
+	if a, ok := l.Model.(Adapter); ok {
+		return a.Adapted()
+	}
+	return nil
 }

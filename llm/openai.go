@@ -158,8 +158,6 @@ func (m *OpenAI) Close() error {
 	return nil
 }
 
-var errSlow = errors.New("slower than the model's own time limit")
-
 // Complete implements Model. It sends one request, or a few while it learns
 // what the server refuses; Reply.Calls counts them.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
@@ -167,13 +165,13 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	if err != nil {
 		return failed(synod.Reply{}, &Failure{Status: synod.Dropped, Err: err})
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, errSlow)
+	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, slowError{m.cfg.Timeout})
 	defer cancel()
 	var spent synod.Reply
 	for now, learnt := m.speech.Load(), false; ; learnt = true {
 		if learnt {
-			if f := another(ctx); f != nil {
-				return failed(spent, f)
+			if err := r.Extra(); err != nil {
+				return failed(spent, AsFailure(err))
 			}
 		}
 		spent.Calls++

@@ -23,12 +23,9 @@ const (
 
 // over is the failure of a call whose time is up, nil if it is not: its own
 // limit, the run's deadline, or the run being stopped.
-func (m *OpenAI) over(ctx context.Context, doing string) *Failure {
+func over(ctx context.Context, doing string) *Failure {
 	if ctx.Err() == nil {
 		return nil
-	}
-	if errors.Is(context.Cause(ctx), errSlow) {
-		return &Failure{Status: synod.Timeout, Err: fmt.Errorf("no complete reply within %v", m.cfg.Timeout)}
 	}
 	return ended(ctx, doing)
 }

@@ -119,7 +119,7 @@ func (m *OpenAI) post(ctx context.Context, body []byte) (answer, *Failure) {
 	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, m.header
 	res, err := m.transport.RoundTrip(req)
 	if err != nil {
-		if f := m.over(ctx, "waiting for the reply"); f != nil {
+		if f := over(ctx, "waiting for the reply"); f != nil {
 			return answer{}, f
 		}
 		return answer{}, m.clean(transportFailure(err))
@@ -134,7 +134,7 @@ func (m *OpenAI) post(ctx context.Context, body []byte) (answer, *Failure) {
 	}
 	b, err := readAll(res, limit)
 	if err != nil && res.StatusCode == http.StatusOK {
-		if f := m.over(ctx, "in the middle of the reply"); f != nil {
+		if f := over(ctx, "in the middle of the reply"); f != nil {
 			return answer{}, f
 		}
 		return answer{}, &Failure{Status: synod.Unavailable, Retryable: true, Err: fmt.Errorf("the reply was cut off after %d bytes", len(b))}

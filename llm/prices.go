@@ -36,6 +36,11 @@ func (p Prices) Of(m Info) (price Price, known bool) {
 	return Price{}, false
 }
 
+// of is what so many tokens cost, in USD.
+func (p Price) of(prompt, completion int) float64 {
+	return (p.Prompt*float64(prompt) + p.Completion*float64(completion)) / 1e6
+}
+
 // Published are list prices without discounts for caching or batches. They were
 // seen at second hand, in surveys of the makers' price pages that agree with one
 // another, at the dates beside them; prices change, so a file of one's own comes

@@ -110,8 +110,8 @@ func (w *Recorder) resume() error {
 // rowBegins is how each of our rows does.
 const rowBegins = `{"benchmark":`
 
-// Layer records what passes.
-func (w *Recorder) Layer() Layer {
+// layer records the answers that pass through.
+func (w *Recorder) layer() layer {
 	return func(m Model) Model { return &recording{layered{m}, w} }
 }
 

@@ -14,7 +14,7 @@ func TestRecorderIsReplayed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	w := newTestRecorder(t, path)
 	n := 0
-	m := w.Layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+	m := w.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
 		n++
 		return fine(fmt.Sprintf("Answer: %d", n))
 	}})
@@ -27,7 +27,7 @@ func TestRecorderIsReplayed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tape, err := NewTape(RecordedConfig{Path: path, Model: "fake"})
+	tape, err := newRecorded(RecordedConfig{Path: path, Model: "fake"})
 	if err != nil {
 		t.Fatal(err)
 	}

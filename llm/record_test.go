@@ -28,7 +28,7 @@ func TestRecorder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	for run := range 2 {
 		w := newTestRecorder(t, path)
-		m := w.Layer()(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+		m := w.layer()(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
 			if r.Seat == "down" {
 				return failing(synod.Unavailable, false)
 			}
@@ -111,7 +111,7 @@ func TestRecorderDiskFull(t *testing.T) {
 		t.Skip("no /dev/full here")
 	}
 	w := newTestRecorder(t, "/dev/full")
-	m := w.Layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("42") }})
+	m := w.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("42") }})
 	for range 3 {
 		if reply, err := m.Complete(t.Context(), ask(t, "?")); err != nil || reply.Text != "42" {
 			t.Errorf("%+v, %v", reply, err)

@@ -14,6 +14,29 @@ import (
 	"synod.dev/synod/read"
 )
 
+var recordedProvider = Provider{
+	Entry: synod.Entry{Name: "recorded", Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
+	About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question, answer, confidence
+model      whose replies, by the name in the file
+benchmark  only rows of this benchmark
+answers    response (read from the reply) or source (the row's answer, where it has one)
+
+The file has first answers and nothing else: asked to refine, the member keeps its answer; asked to
+score, it gives 1 to its own answer and 0 to every other.`,
+	Settings: func() any { return &RecordedConfig{} },
+	Open: func(o Opening) (Opened, error) {
+		var c RecordedConfig
+		if err := o.Decode(&c); err != nil {
+			return Opened{}, err
+		}
+		m, err := newRecorded(c)
+		if err != nil {
+			return Opened{}, err
+		}
+		return Opened{Model: m}, nil
+	},
+}
+
 // RecordedConfig says which recording a member replays.
 type RecordedConfig struct {
 	Path      string `yaml:"path"`      // JSONL, a row a reply
@@ -29,7 +52,7 @@ const (
 	byVerdict  = "verdict" // for replies that only their source could grade, put as questions of the form true or false
 )
 
-// Tape is a member that replays real replies by (item, model, trial).
+// recorded is a member that replays real replies by (item, model, trial).
 //
 // A row of the file is a JSON object with benchmark, item_id (a string or an
 // integer), model, trial (from 0) and response (null where it was left out), and
@@ -44,7 +67,7 @@ const (
 // is a stubborn one: asked to refine, it keeps its answer; asked to score, it
 // gives 1 to the answer that it has on tape and 0 to every other. It calls
 // nobody, and every output labels it recorded.
-type Tape struct {
+type recorded struct {
 	file  *os.File
 	items map[string][]reel // by item id
 	texts map[uint64]string // item id by hash of the question's text
@@ -74,8 +97,8 @@ type row struct {
 	text      *string // Response; nil: null
 }
 
-// NewTape opens a recording and indexes the rows of one model.
-func NewTape(c RecordedConfig) (*Tape, error) {
+// newRecorded opens a recording and indexes the rows of one model.
+func newRecorded(c RecordedConfig) (*recorded, error) {
 	if c.Path == "" || c.Model == "" {
 		return nil, errors.New("a recorded model needs a trace file (path) and whose replies in it to replay (model)")
 	}
@@ -86,7 +109,7 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	t := &Tape{file: f, items: map[string][]reel{}, texts: map[uint64]string{}, cfg: c}
+	t := &recorded{file: f, items: map[string][]reel{}, texts: map[uint64]string{}, cfg: c}
 	digest, err := t.index(c)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
@@ -99,16 +122,16 @@ func NewTape(c RecordedConfig) (*Tape, error) {
 }
 
 // Info labels the member as recorded.
-func (t *Tape) Info() Info { return t.info }
+func (t *recorded) Info() Info { return t.info }
 
 // CanConfide reports whether any confidence is on tape.
-func (t *Tape) CanConfide() bool { return t.sure }
+func (t *recorded) CanConfide() bool { return t.sure }
 
 // Close closes the file.
-func (t *Tape) Close() error { return t.file.Close() }
+func (t *recorded) Close() error { return t.file.Close() }
 
 // Complete replays the reply on tape, or keeps to it.
-func (t *Tape) Complete(_ context.Context, r Request) (synod.Reply, error) {
+func (t *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
 	if p.Purpose == synod.Refining {
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: p.Own, Reused: true}, nil
@@ -138,7 +161,7 @@ func (t *Tape) Complete(_ context.Context, r Request) (synod.Reply, error) {
 }
 
 // reply is what is on tape. Its errors are *Failure.
-func (t *Tape) reply(q *synod.Question, trial int) (synod.Reply, error) {
+func (t *recorded) reply(q *synod.Question, trial int) (synod.Reply, error) {
 	item, reels := t.find(q)
 	if reels == nil {
 		return synod.Reply{}, missing("%s has no recorded reply to this question", t.info.Name)
@@ -176,7 +199,7 @@ func missing(format string, args ...any) *Failure {
 	return &Failure{Status: synod.Unavailable, Err: fmt.Errorf(format, args...)}
 }
 
-func (t *Tape) find(q *synod.Question) (string, []reel) {
+func (t *recorded) find(q *synod.Question) (string, []reel) {
 	if q.ID != "" {
 		if reels := t.items[q.ID]; reels != nil {
 			return q.ID, reels

@@ -48,12 +48,12 @@ func TestRecordedConfidence(t *testing.T) {
 	if tape := newTape(t, RecordedConfig{Path: writeTrace(t, goodRows), Model: "m"}); tape.CanConfide() {
 		t.Error("a tape without one can")
 	}
-	_, err := NewTape(RecordedConfig{Path: path, Model: "m", Answers: "guess"})
+	_, err := newRecorded(RecordedConfig{Path: path, Model: "m", Answers: "guess"})
 	if err == nil || !strings.Contains(err.Error(), "must be response, source or verdict") {
 		t.Error(err)
 	}
 	bad := writeTrace(t, strings.Replace(sureRows, "0.25", "1.25", 1))
-	if _, err := NewTape(RecordedConfig{Path: bad, Model: "m"}); err == nil || !strings.Contains(err.Error(), "line 1: confidence is 1.25") {
+	if _, err := newRecorded(RecordedConfig{Path: bad, Model: "m"}); err == nil || !strings.Contains(err.Error(), "line 1: confidence is 1.25") {
 		t.Error(err)
 	}
 }

@@ -18,7 +18,7 @@ const maxRow = 16 << 20
 
 // index reads the file once, a row at a time, keeps where the wanted rows stand,
 // and returns the digest of the file.
-func (t *Tape) index(c RecordedConfig) ([]byte, error) {
+func (t *recorded) index(c RecordedConfig) ([]byte, error) {
 	hash := sha256.New()
 	in := bufio.NewReaderSize(io.TeeReader(t.file, hash), 1<<16)
 	models := map[string]bool{}
@@ -60,7 +60,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 }
 
 // add puts a row into the index if it is one of the wanted.
-func (t *Tape) add(c RecordedConfig, line []byte, at int64, models map[string]bool) error {
+func (t *recorded) add(c RecordedConfig, line []byte, at int64, models map[string]bool) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}

@@ -29,9 +29,9 @@ func writeTrace(t *testing.T, rows string) string {
 	return path
 }
 
-func newTape(t *testing.T, c RecordedConfig) *Tape {
+func newTape(t *testing.T, c RecordedConfig) *recorded {
 	t.Helper()
-	tape, err := NewTape(c)
+	tape, err := newRecorded(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestRecordedRefusesBadFiles(t *testing.T) {
 		`{"benchmark":"b","item_id":"i","model":"m","trial":0,"response":"x","question":"q"}` + "\n" +
 			`{"benchmark":"b","item_id":"j","model":"m","trial":0,"response":"x","question":"q"}`: "items i and j ask the same question",
 	} {
-		tape, err := NewTape(RecordedConfig{Path: writeTrace(t, rows), Model: "m"})
+		tape, err := newRecorded(RecordedConfig{Path: writeTrace(t, rows), Model: "m"})
 		if want == "" && err == nil {
 			tape.Close()
 			continue
@@ -111,10 +111,10 @@ func TestRecordedRefusesBadFiles(t *testing.T) {
 			t.Errorf("%q: %v; want %q", rows, err, want)
 		}
 	}
-	if _, err := NewTape(RecordedConfig{Path: "nowhere.jsonl", Model: "m"}); err == nil {
+	if _, err := newRecorded(RecordedConfig{Path: "nowhere.jsonl", Model: "m"}); err == nil {
 		t.Error("a file that is not there was opened")
 	}
-	if _, err := NewTape(RecordedConfig{Path: "x"}); err == nil {
+	if _, err := newRecorded(RecordedConfig{Path: "x"}); err == nil {
 		t.Error("no model was named")
 	}
 }
@@ -125,7 +125,7 @@ func TestRecordedBenchmarkFilter(t *testing.T) {
 	if err != nil || r.Text != "Answer: 10" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := NewTape(RecordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "b"}); err == nil {
+	if _, err := newRecorded(RecordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "b"}); err == nil {
 		t.Error("a row of another benchmark was taken")
 	}
 }
@@ -183,7 +183,7 @@ func BenchmarkRecorded(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		b.SetBytes(int64(rows.Len()))
 		for b.Loop() {
-			tape, err := NewTape(RecordedConfig{Path: path, Model: "m"})
+			tape, err := newRecorded(RecordedConfig{Path: path, Model: "m"})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func BenchmarkRecorded(b *testing.B) {
 		}
 	})
 	b.Run("answer", func(b *testing.B) {
-		tape, err := NewTape(RecordedConfig{Path: path, Model: "m"})
+		tape, err := newRecorded(RecordedConfig{Path: path, Model: "m"})
 		if err != nil {
 			b.Fatal(err)
 		}

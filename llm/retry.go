@@ -10,22 +10,22 @@ import (
 	"synod.dev/synod"
 )
 
-// RetryConfig says how failed calls are repeated. Zero fields take the defaults.
-type RetryConfig struct {
-	Attempts   int           // requests for one call at most; default 5, 1 for none repeated
-	First      time.Duration // wait before the second; it doubles from there; default 15ms
-	Longest    time.Duration // longest such wait; default 2s
-	RetryAfter time.Duration // longest wait that a server may ask for; default 60s
+// retryConfig says how failed calls are repeated. Zero fields take the defaults.
+type retryConfig struct {
+	attempts   int           // requests for one call at most; default 5, 1 repeats none
+	first      time.Duration // wait before the second; it doubles from there; default 15ms
+	longest    time.Duration // longest such wait; default 2s
+	retryAfter time.Duration // longest wait that a server may ask for; default 60s
 }
 
-// rateFactor makes the waits longer where the server says that it has had enough
+// rateFactor makes the waits longer where the server reports too many requests
 // and not for how long.
 const rateFactor = 20
 
-// Retry repeats calls whose failure is Retryable, with waits that double and
-// vary by a quarter either way, and as the server asks where it does. It gives
-// up at once when the wait asked for is longer than allowed or than the run has
-// left.
+// retry is the layer that repeats calls whose failure is Retryable. The waits
+// double, vary by a quarter either way, and are as long as the server asks where
+// it does. It gives up at once if the wait is longer than allowed or than the
+// time that the run has left.
 //
 // The first wait is short because a council's stages follow one another: in a
 // SAC question some thirteen of them each wait for their slowest call, and a
@@ -34,17 +34,17 @@ const rateFactor = 20
 // failsafe-go's policy was not used: it varies a Retry-After like any other
 // wait, and so asks again before the server's time, and it cannot give up on a
 // wait that is too long.
-func Retry(c RetryConfig) Layer {
-	c.Attempts = cmp.Or(c.Attempts, 5)
-	c.First = cmp.Or(c.First, 15*time.Millisecond)
-	c.Longest = cmp.Or(c.Longest, 2*time.Second)
-	c.RetryAfter = cmp.Or(c.RetryAfter, time.Minute)
+func retry(c retryConfig) layer {
+	c.attempts = cmp.Or(c.attempts, 5)
+	c.first = cmp.Or(c.first, 15*time.Millisecond)
+	c.longest = cmp.Or(c.longest, 2*time.Second)
+	c.retryAfter = cmp.Or(c.retryAfter, time.Minute)
 	return func(m Model) Model { return &retrying{layered{m}, c} }
 }
 
 type retrying struct {
 	layered
-	cfg RetryConfig
+	cfg retryConfig
 }
 
 func (l *retrying) Complete(ctx context.Context, r Request) (synod.Reply, error) {
@@ -62,11 +62,11 @@ func (l *retrying) Complete(ctx context.Context, r Request) (synod.Reply, error)
 		if !f.Retryable || ctx.Err() != nil {
 			return failed(spent, f)
 		}
-		if n >= l.cfg.Attempts {
+		if n >= l.cfg.attempts {
 			return failed(spent, f.because("after %d attempts", n))
 		}
-		wait, patient := l.wait(ctx, f, n)
-		if !patient {
+		wait, allowed := l.wait(ctx, f, n)
+		if !allowed {
 			return failed(spent, f.because("asked to wait %v, which is longer than allowed", wait.Round(time.Second)))
 		}
 		if !sleep(ctx, wait) {
@@ -75,7 +75,7 @@ func (l *retrying) Complete(ctx context.Context, r Request) (synod.Reply, error)
 	}
 }
 
-// because adds how it ended to a failure that is not tried again.
+// because returns a failure that is not tried again, with how it ended added.
 func (f *Failure) because(format string, args ...any) *Failure {
 	g := *f
 	g.Retryable = false
@@ -83,9 +83,9 @@ func (f *Failure) because(format string, args ...any) *Failure {
 	return &g
 }
 
-// wait is how long to wait after the nth attempt, and whether that is bearable.
+// wait returns how long to wait after the nth attempt, and whether that is allowed.
 func (l *retrying) wait(ctx context.Context, f *Failure, n int) (time.Duration, bool) {
-	first, longest := l.cfg.First, l.cfg.Longest
+	first, longest := l.cfg.first, l.cfg.longest
 	if f.Status == synod.RateLimited {
 		first, longest = first*rateFactor, longest*rateFactor
 	}
@@ -94,7 +94,7 @@ func (l *retrying) wait(ctx context.Context, f *Failure, n int) (time.Duration, 
 	if f.RetryAfter > wait {
 		wait = f.RetryAfter
 	}
-	if f.RetryAfter > l.cfg.RetryAfter {
+	if f.RetryAfter > l.cfg.retryAfter {
 		return wait, false
 	}
 	deadline, ok := ctx.Deadline()

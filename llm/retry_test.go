@@ -31,7 +31,7 @@ func TestRetryRidesOutFailures(t *testing.T) {
 		}
 		x.OK()
 	}))
-	stack := Standard(m, Options{Limit: LimitConfig{Concurrency: 16}})
+	stack := standard(m, testLayers{limits: limits{concurrency: 16}})
 	var requests atomic.Int64
 	var wg sync.WaitGroup
 	for i := range calls {
@@ -94,7 +94,7 @@ func TestRetryWaits(t *testing.T) {
 					defer cancel()
 				}
 				n, begun := 0, time.Now()
-				reply, err := Retry(RetryConfig{})(attempts(&n, x.failures...)).Complete(ctx, Request{})
+				reply, err := retry(retryConfig{})(attempts(&n, x.failures...)).Complete(ctx, Request{})
 				took := time.Since(begun)
 				if n != x.calls || reply.Calls != n || took < x.least || took > x.most {
 					t.Errorf("%d attempts (%d told) in %v: %v", n, reply.Calls, took, err)
@@ -110,7 +110,7 @@ func TestRetryWaits(t *testing.T) {
 func TestRetryStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		m := Retry(RetryConfig{})(attempts(&n, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: 30 * time.Second, Err: errDeadline}))
+		m := retry(retryConfig{})(attempts(&n, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: 30 * time.Second, Err: errDeadline}))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		begun := time.Now()

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -31,6 +33,15 @@ func (s Secret) Reveal() string {
 
 // IsZero reports whether there is no key.
 func (s Secret) IsZero() bool { return s.text == nil }
+
+// identity returns a short hash that tells keys apart, "none" if there is none.
+func (s Secret) identity() string {
+	if s.text == nil {
+		return "none"
+	}
+	sum := sha256.Sum256([]byte("synod key\n" + *s.text))
+	return hex.EncodeToString(sum[:8])
+}
 
 // Redact replaces the key in a text by ***. Keys of under four bytes, as local
 // servers take them, are no secrets and stay.

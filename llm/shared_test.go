@@ -36,7 +36,7 @@ func box(t *testing.T) (cool, warm *embedded) {
 		t.Skip("NEEDS THE MODEL: synod models pull")
 	}
 	open := func(temperature float64) *embedded {
-		m, _, err := openEmbedded(opening{decode: func(into any) error {
+		o, err := openEmbedded(Opening{Decode: func(into any) error {
 			s := into.(*embeddedSettings)
 			s.Model, s.Temperature = models.Default, temperature
 			return nil
@@ -44,8 +44,8 @@ func box(t *testing.T) (cool, warm *embedded) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = m.(*embedded).Close() })
-		return m.(*embedded)
+		t.Cleanup(func() { _ = o.Model.(*embedded).Close() })
+		return o.Model.(*embedded)
 	}
 	return open(0), open(0.6)
 }

@@ -49,6 +49,31 @@ type SimulatedConfig struct {
 	Study        uint64   `yaml:"study"`        // of what members share: difficulties, wrong answers, shared luck
 }
 
+var simulatedProvider = Provider{
+	Entry: synod.Entry{Name: "simulated", Summary: "a documented stochastic member, for research; always labelled as such"},
+	About: `ability       share of questions it gets right alone
+spread        of the questions' difficulty, in logits
+skill         gap between its scores of right and wrong; by default that of a judge who compares with its own solution
+noise         standard deviation of a score
+stubbornness  chance to keep its answer whatever it is shown
+sharpness     how much better scores weigh more when it refines
+correlation   chance that its luck is the whole study's, so that members err together
+wrong         wrong answers that a question has
+seed, study   of the member, and of what members share`,
+	Settings: func() any { return &SimulatedConfig{} },
+	Open: func(o Opening) (Opened, error) {
+		c := NewSimulatedConfig()
+		if err := o.Decode(&c); err != nil {
+			return Opened{}, err
+		}
+		m, err := NewSimulated(c, o.Env.Truth)
+		if err != nil {
+			return Opened{}, err
+		}
+		return Opened{Model: m}, nil
+	},
+}
+
 // NewSimulatedConfig returns the defaults.
 func NewSimulatedConfig() SimulatedConfig {
 	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Wrong: 4}
@@ -91,7 +116,7 @@ func (c SimulatedConfig) skill() float64 {
 // known. Only the simulation may see it.
 type Truth func(q *synod.Question) synod.Answer
 
-// Dice is a simulated member: a documented stochastic model of a language model,
+// simulated is a simulated member: a documented stochastic model of a language model,
 // for research at scale. It acts on the typed prompt and reads no text.
 //
 // Its reply is a function of its configuration, the asking seat, the repeat, the
@@ -99,7 +124,7 @@ type Truth func(q *synod.Question) synod.Answer
 // a question, "What is 17 + 25?" is computed, and any other question gets a truth
 // made from its hash: what such a council says about the world is meaningless, and
 // every output labels it simulated.
-type Dice struct {
+type simulated struct {
 	cfg          SimulatedConfig
 	truth        Truth
 	lean         float64 // b
@@ -108,13 +133,13 @@ type Dice struct {
 	info         Info
 }
 
-// NewDice makes a simulated member. truth may be nil.
-func NewDice(c SimulatedConfig, truth Truth) (*Dice, error) {
+// NewSimulated makes a simulated member. truth may be nil.
+func NewSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	skill := c.skill()
-	d := &Dice{cfg: c, truth: truth, lean: lean(c.Ability, c.Spread), right: (1 + skill) / 2, wrong: (1 - skill) / 2}
+	d := &simulated{cfg: c, truth: truth, lean: lean(c.Ability, c.Spread), right: (1 + skill) / 2, wrong: (1 - skill) / 2}
 	d.info = Info{Kind: Simulated, Name: fmt.Sprintf("dice ability %v", c.Ability)}
 	c.Skill = nil // a pointer has no meaning in an identity
 	d.info.Identity = fmt.Sprintf("simulated v1 %+v skill=%v", c, skill)
@@ -122,16 +147,16 @@ func NewDice(c SimulatedConfig, truth Truth) (*Dice, error) {
 }
 
 // Info labels the member as simulated.
-func (d *Dice) Info() Info { return d.info }
+func (d *simulated) Info() Info { return d.info }
 
 // CanWeigh reports that it answers Weighing: with the logarithm of a score.
-func (d *Dice) CanWeigh() bool { return true }
+func (d *simulated) CanWeigh() bool { return true }
 
 // CanConfide reports that a hidden confidence can be simulated.
-func (d *Dice) CanConfide() bool { return true }
+func (d *simulated) CanConfide() bool { return true }
 
 // Complete rolls the dice. It never fails, but for a purpose it does not know.
-func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
+func (d *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
 	it := d.item(p.Question)
 	roll := d.roll(r, it)
@@ -168,7 +193,7 @@ func (d *Dice) Complete(_ context.Context, r Request) (synod.Reply, error) {
 var errPurpose = errors.New("this kind of member does not know what the prompt is for")
 
 // roll starts the chance of one reply from all that it may depend on.
-func (d *Dice) roll(r Request, it *item) dice {
+func (d *simulated) roll(r Request, it *item) dice {
 	p := r.Prompt
 	h := mix(d.cfg.Seed ^ it.hash)
 	h = mix(h ^ p.Seed ^ uint64(r.Sample)<<48 ^ uint64(len(p.Purpose))<<40)
@@ -181,7 +206,7 @@ func (d *Dice) roll(r Request, it *item) dice {
 	return dice(h)
 }
 
-func (d *Dice) answer(it *item, roll *dice, sample uint64) synod.Answer {
+func (d *simulated) answer(it *item, roll *dice, sample uint64) synod.Answer {
 	luck, shared := roll.uniform(), roll.uniform() < d.cfg.Correlation
 	if shared {
 		study := dice(mix(it.hash ^ sample ^ 0x10c4))
@@ -196,7 +221,7 @@ func (d *Dice) answer(it *item, roll *dice, sample uint64) synod.Answer {
 	return it.wrong[roll.next()%uint64(len(it.wrong))]
 }
 
-func (d *Dice) score(it *item, candidate synod.Answer, roll *dice) float64 {
+func (d *simulated) score(it *item, candidate synod.Answer, roll *dice) float64 {
 	mean := d.wrong
 	if candidate == it.truth {
 		mean = d.right
@@ -205,7 +230,7 @@ func (d *Dice) score(it *item, candidate synod.Answer, roll *dice) float64 {
 }
 
 // grade is five scores of their own, in whole marks.
-func (d *Dice) grade(it *item, candidate synod.Answer, roll *dice) *synod.Grades {
+func (d *simulated) grade(it *item, candidate synod.Answer, roll *dice) *synod.Grades {
 	var g synod.Grades
 	for i := range g {
 		g[i] = math.Round(synod.MaxGrade * d.score(it, candidate, roll))

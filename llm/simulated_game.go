@@ -8,7 +8,7 @@ import (
 )
 
 // propose is a simulated player's number for a game.
-func (d *Dice) propose(p *synod.Prompt, roll *dice) synod.Answer {
+func (d *simulated) propose(p *synod.Prompt, roll *dice) synod.Answer {
 	t := p.Table
 	any := func() int { return t.Low + int(roll.next()%uint64(t.High-t.Low+1)) }
 	number := func(v int) synod.Answer { return synod.Answer(strconv.Itoa(v)) }
@@ -37,7 +37,7 @@ func (d *Dice) propose(p *synod.Prompt, roll *dice) synod.Answer {
 }
 
 // vote is a simulated player's vote on ending a game.
-func (d *Dice) vote(p *synod.Prompt, roll *dice) synod.Answer {
+func (d *simulated) vote(p *synod.Prompt, roll *dice) synod.Answer {
 	if p.Hostile {
 		return synod.Answer(synod.Continue)
 	}

@@ -30,7 +30,7 @@ type item struct {
 // thousand times as long as asking one.
 type slot struct{ last atomic.Pointer[item] }
 
-func (d *Dice) item(q *synod.Question) *item {
+func (d *simulated) item(q *synod.Question) *item {
 	s := &d.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(d.items))]
 	if it := s.last.Load(); it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
 		return it
@@ -47,7 +47,7 @@ func lastByte(s string) uint {
 	return uint(s[len(s)-1])
 }
 
-func (d *Dice) newItem(q *synod.Question) *item {
+func (d *simulated) newItem(q *synod.Question) *item {
 	it := &item{id: strings.Clone(q.ID), text: strings.Clone(q.Text), form: q.Form, options: len(q.Options)}
 	it.hash = hashString(mix(d.cfg.Study), cmp.Or(q.ID, q.Text))
 	chance := rand.New(rand.NewPCG(it.hash, 0xd1ce))

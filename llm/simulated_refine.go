@@ -2,7 +2,7 @@ package llm
 
 import "synod.dev/synod"
 
-func (d *Dice) refine(it *item, p *synod.Prompt, roll *dice) synod.Answer {
+func (d *simulated) refine(it *item, p *synod.Prompt, roll *dice) synod.Answer {
 	if roll.uniform() < d.cfg.Stubbornness {
 		return p.Own
 	}
@@ -30,7 +30,7 @@ func (d *Dice) refine(it *item, p *synod.Prompt, roll *dice) synod.Answer {
 }
 
 // weight is score to the power Sharpness; an untrusted answer weighs nothing.
-func (d *Dice) weight(score float64) float64 {
+func (d *simulated) weight(score float64) float64 {
 	if !(score >= 0) {
 		return 0
 	}

@@ -14,13 +14,13 @@ import (
 	"synod.dev/synod/read"
 )
 
-func newDice(t testing.TB, truth Truth, set func(*SimulatedConfig)) *Dice {
+func newDice(t testing.TB, truth Truth, set func(*SimulatedConfig)) *simulated {
 	t.Helper()
 	c := NewSimulatedConfig()
 	if set != nil {
 		set(&c)
 	}
-	d, err := NewDice(c, truth)
+	d, err := NewSimulated(c, truth)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func TestSimulatedIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewSimulatedConfig()
 		c.Seed = rapid.Uint64().Draw(t, "member")
-		a, _ := NewDice(c, nil)
-		b, _ := NewDice(c, nil)
+		a, _ := NewSimulated(c, nil)
+		b, _ := NewSimulated(c, nil)
 		q := &synod.Question{Text: rapid.String().Draw(t, "text"), Form: rapid.SampledFrom([]synod.Form{synod.Number, synod.Bool, synod.Text}).Draw(t, "form")}
 		p := synod.Prompt{
 			Purpose:  rapid.SampledFrom([]synod.Purpose{synod.Answering, synod.Scoring, synod.Refining, synod.Weighing}).Draw(t, "purpose"),
@@ -249,7 +249,7 @@ func TestSimulatedValidate(t *testing.T) {
 	} {
 		c := NewSimulatedConfig()
 		break_(&c)
-		if _, err := NewDice(c, nil); err == nil {
+		if _, err := NewSimulated(c, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -21,13 +21,14 @@ func TestStandardOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stack := Standard(m, Options{Record: w, Cache: newTestCache(t, dir)})
+	layers := standard(m, testLayers{record: w, cache: dir})
 	budget := NewBudget(7, 0)
-	ctx := WithBudget(t.Context(), budget)
+	ctx := t.Context()
 	for i := range 4 { // 1, 2, 2 requests (the second and the fourth fail), and one from the cache
 		r := ask(t, "?")
+		r.Budget = budget
 		r.Sample = min(i, 2)
-		if reply, err := stack.Complete(ctx, r); err != nil || reply.Reused != (i == 3) {
+		if reply, err := layers.Complete(ctx, r); err != nil || reply.Reused != (i == 3) {
 			t.Errorf("call %d: %+v, %v", i, reply, err)
 		}
 	}
@@ -36,8 +37,9 @@ func TestStandardOrder(t *testing.T) {
 	}
 	for i := range 2 { // 2 requests, then none is left
 		r := ask(t, "?")
+		r.Budget = budget
 		r.Sample = 10 + i
-		reply, err := stack.Complete(ctx, r)
+		reply, err := layers.Complete(ctx, r)
 		if (err == nil) != (i == 0) || err != nil && (AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "budget")) {
 			t.Errorf("%+v, %v", reply, err)
 		}
@@ -45,10 +47,10 @@ func TestStandardOrder(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
-	if c, ok := stack.(Closer); !ok || c.Close() != nil {
+	if c, ok := layers.(Closer); !ok || c.Close() != nil {
 		t.Error("the stack hides Close")
 	}
-	if a, ok := stack.(Adapter); !ok || len(a.Adapted()) != 0 {
+	if a, ok := layers.(Adapter); !ok || len(a.Adapted()) != 0 {
 		t.Error("the stack hides Adapted")
 	}
 }
@@ -60,10 +62,10 @@ func (weighing) CanWeigh() bool { return true }
 
 func TestLayersHideNothing(t *testing.T) {
 	plain := fake{Simulated, func(context.Context, Request) (synod.Reply, error) { return fine("") }}
-	if w := Standard(plain, Options{}).(Weigher); w.CanWeigh() {
+	if w := standard(plain, testLayers{}).(Weigher); w.CanWeigh() {
 		t.Error("weighs what cannot be weighed")
 	}
-	if w := Standard(weighing{plain}, Options{}).(Weigher); !w.CanWeigh() {
+	if w := standard(weighing{plain}, testLayers{}).(Weigher); !w.CanWeigh() {
 		t.Error("the power to weigh is hidden")
 	}
 }
@@ -73,12 +75,12 @@ func TestLayersHideNothing(t *testing.T) {
 func TestStandardRetriesHoldNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		m := Standard(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
+		m := standard(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
 			if r.Sample == 0 && time.Since(begun) < time.Minute {
 				return failed(synod.Reply{Calls: 1}, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: time.Minute, Err: errDeadline})
 			}
 			return fine("")
-		}}, Options{Limit: LimitConfig{Concurrency: 1}})
+		}}, testLayers{limits: limits{concurrency: 1}})
 		go func() { _, _ = m.Complete(t.Context(), Request{}) }()
 		synctest.Wait()
 		if _, err := m.Complete(t.Context(), Request{Sample: 1}); err != nil || time.Since(begun) != 0 {
@@ -92,18 +94,19 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 // no words is asked as if no layer were there, and with one it is not rendered.
 func TestNoBudgetCostsNothing(t *testing.T) {
 	bare := fake{Simulated, func(_ context.Context, r Request) (synod.Reply, error) {
-		if r.Words != nil {
+		if r.chat != nil {
 			t.Error("rendered")
 		}
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: "42"}, nil
 	}}
-	m, ctx, r := Standard(bare, Options{}), t.Context(), ask(t, "?")
+	m, ctx, r := standard(bare, testLayers{}), t.Context(), ask(t, "?")
 	if n := testing.AllocsPerRun(100, func() { _, _ = m.Complete(ctx, r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	b := NewBudget(2, 1)
 	for i := range 3 {
-		if _, err := m.Complete(WithBudget(ctx, b), r); (err != nil) != (i == 2) {
+		r.Budget = b
+		if _, err := m.Complete(ctx, r); (err != nil) != (i == 2) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}

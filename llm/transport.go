@@ -83,10 +83,10 @@ func connectOnlyTo(host string) func(context, address string, _ syscall.RawConn)
 	}
 }
 
-var shared = netip.MustParsePrefix("100.64.0.0/10") // carriers' and clouds' inner networks
+var carrierNet = netip.MustParsePrefix("100.64.0.0/10") // inner networks of carriers and clouds (RFC 6598)
 
 func public(a netip.Addr) bool {
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !shared.Contains(a)
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !carrierNet.Contains(a)
 }
 
 // transportFailure says what went wrong before there was a reply. Errors of

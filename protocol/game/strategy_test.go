@@ -19,7 +19,7 @@ func naive(t testing.TB) func(sim.Call) synod.Reply {
 	t.Helper()
 	c := llm.NewSimulatedConfig()
 	c.Stubbornness, c.Sharpness, c.Noise = 0.2, 2, 0.1
-	d, err := llm.NewDice(c, nil)
+	d, err := llm.NewSimulated(c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

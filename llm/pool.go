@@ -1,0 +1,313 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// Env is what providers may know of the machine and the study they run in. The
+// zero value is usable.
+type Env struct {
+	Getenv func(string) string // nil: the process environment
+	Models string              // folder of the model store; "": the user's own
+	Cache  string              // folder of the reply cache, for models with cache: true
+	Record *Recorder           // nil: replies are not recorded
+	Prices Prices              // what models cost; nil: Published
+	Truth  Truth               // what simulated members may know of the questions; may be nil
+	Hidden bool                // open members so that their hidden states can be read, where they have any
+}
+
+func (e Env) getenv(name string) string {
+	if e.Getenv != nil {
+		return e.Getenv(name)
+	}
+	return os.Getenv(name)
+}
+
+// Options say how one user of a pool opens a model. The zero value is usable.
+type Options struct {
+	Env   Env
+	Exact bool  // use the papers' sampling where the settings do not say otherwise
+	Hedge Hedge // send slow calls a second time; 0: never
+}
+
+// Pool owns what the users of one model of one provider account share, where a
+// user is a council or anything else that opened the model:
+//
+//   - the concurrency limit and the rate limit. Where users set different
+//     limits, the lowest of those that are open counts.
+//   - the circuit breaker. Users with different time limits have breakers of
+//     their own, because what is too slow for one is not for another.
+//   - the observed latencies, for Hedge.
+//   - the client and its connections, where all settings are equal.
+//   - the reply cache of a folder. Identical concurrent requests of models with
+//     cache: true are sent once.
+//
+// An account is a provider, an address and the identity of a key. Limits,
+// breakers and latencies outlive their users for an hour, so that a council that
+// is opened for each question starts no new allowance.
+//
+// The zero value is an empty pool. A pool is safe for concurrent use.
+type Pool struct {
+	mu     sync.Mutex
+	models map[modelKey]*shared
+	caches map[string]*cache
+	swept  time.Time
+
+	breaker breakerConfig // zero but in tests
+}
+
+var defaultPool Pool
+
+// DefaultPool returns the pool of this process. A program that opens models in
+// several pools has their limits once for each pool.
+func DefaultPool() *Pool { return &defaultPool }
+
+// modelKey is a model of a provider account.
+type modelKey struct{ provider, account, model string }
+
+// clientKey is a client that several users may share.
+type clientKey struct {
+	identity string
+	timeout  time.Duration
+	alone    *handle // the only user of a client that is not shared; else nil
+}
+
+// shared is what the users of one model of an account share.
+type shared struct {
+	limiter  limiter
+	latency  latencies
+	breakers map[time.Duration]*breaker // by time limit
+	clients  map[clientKey]*client
+	users    int
+	left     time.Time // when the last user left
+}
+
+// client is an open model of a provider and how many users it has.
+type client struct {
+	model Model
+	users int
+}
+
+// idleTime is how long limits and breakers outlive their last user.
+const idleTime = time.Hour
+
+// Check reads a model's settings as Open does, and opens nothing.
+func Check(provider string, decode func(into any) error) error {
+	p, err := Providers.Find(provider)
+	if err != nil {
+		return err
+	}
+	return decode(p.Settings())
+}
+
+// Open opens a model of a provider in the default pool; exact uses the papers'
+// sampling where the settings do not say otherwise.
+func Open(provider string, decode func(into any) error, exact bool, env Env) (Model, error) {
+	return DefaultPool().Open(provider, decode, Options{Env: env, Exact: exact})
+}
+
+// Open opens a model of a provider with its layers. decode writes the model's
+// settings over the defaults in the struct that into points to, and fails for
+// settings that the struct does not have. Nothing is sent. The caller closes the
+// model if it is a Closer.
+//
+// The layers, outermost first:
+//
+//	record    every answer, the cached ones too, so that a trace is complete
+//	cache     a reply that is known costs nothing of what follows
+//	breaker   counts calls given up, not attempts
+//	retry     waits outside the limits, so that a waiting call holds no slot
+//	hedge     sends a slow attempt a second time
+//	limits    concurrency and rate, shared by all users of the model
+//	gate      the breaker again, for calls that waited while it opened
+//	spend     each request that leaves is reserved in the budget, repeated ones too
+//	bound     the time limit of one request
+//	client    the provider's model
+//
+// Models that call nobody (recorded, simulated) have only record and spend.
+func (p *Pool) Open(provider string, decode func(into any) error, o Options) (Model, error) {
+	entry, err := Providers.Find(provider)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := entry.Open(Opening{Decode: decode, Exact: o.Exact, Env: o.Env})
+	if err != nil {
+		return nil, err
+	}
+	return p.wrap(provider, opened, o)
+}
+
+// wrap puts the layers around an opened model.
+func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
+	var layers []layer
+	if o.Env.Record != nil {
+		layers = append(layers, o.Env.Record.layer())
+	}
+	info := opened.Model.Info()
+	if info.Kind == Recorded || info.Kind == Simulated {
+		return stack(opened.Model, append(layers, spend(opened.MaxTokens))...), nil
+	}
+	if opened.Cache {
+		c, err := p.cache(o.Env.Cache)
+		if err != nil {
+			return nil, errors.Join(err, layered{opened.Model}.Close())
+		}
+		layers = append(layers, c.layer())
+	}
+	key := modelKey{provider, opened.Account, cmp.Or(info.Model, info.Name)}
+	h := &handle{pool: p, key: key, client: clientKey{identity: info.Identity, timeout: opened.Timeout}, limits: limits{opened.Concurrency, opened.PerMinute}}
+	s, b := p.join(h, opened.Model)
+	layers = append(layers, b.layer(), retry(retryConfig{attempts: opened.Attempts}))
+	if o.Hedge > 0 && info.Kind == Endpoint {
+		layers = append(layers, o.Hedge.layer(&s.latency, b))
+	}
+	layers = append(layers, s.limiter.layer(), b.gate(), spend(opened.MaxTokens), bound(opened.Timeout, &s.latency))
+	return stack(h, layers...), nil
+}
+
+func (p *Pool) cache(dir string) (*cache, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.caches[dir]; c != nil {
+		return c, nil
+	}
+	c, err := newCache(dir)
+	if err != nil {
+		return nil, err
+	}
+	if p.caches == nil {
+		p.caches = map[string]*cache{}
+	}
+	p.caches[dir] = c
+	return c, nil
+}
+
+// handle is one user's hold on a client. It is the innermost model of the
+// user's stack, and closing it leaves the pool.
+type handle struct {
+	layered
+	pool   *Pool
+	key    modelKey
+	client clientKey
+	limits limits
+	once   sync.Once
+}
+
+// Close leaves the pool. The last user of a client closes it.
+func (h *handle) Close() (err error) {
+	h.once.Do(func() { err = h.pool.leave(h) })
+	return err
+}
+
+// join makes h a user of its model, with an equal client that is open already
+// if there is one, and returns what the users share.
+func (p *Pool) join(h *handle, m Model) (*shared, *breaker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sweep()
+	s := p.models[h.key]
+	if s == nil {
+		s = &shared{breakers: map[time.Duration]*breaker{}, clients: map[clientKey]*client{}}
+		if p.models == nil {
+			p.models = map[modelKey]*shared{}
+		}
+		p.models[h.key] = s
+	}
+	s.users++
+	if info := m.Info(); info.Kind != Endpoint || info.Identity == "" {
+		h.client.alone = h
+	}
+	c := s.clients[h.client]
+	if c == nil {
+		c = &client{model: m}
+		s.clients[h.client] = c
+	} else {
+		_ = layered{m}.Close() // nothing has been sent
+	}
+	c.users++
+	h.Model = c.model
+	s.limiter.join(&h.limits)
+	b := s.breakers[h.client.timeout]
+	if b == nil {
+		b = newBreaker(p.breaker)
+		s.breakers[h.client.timeout] = b
+	}
+	return s, b
+}
+
+func (p *Pool) leave(h *handle) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.models[h.key]
+	s.limiter.leave(&h.limits)
+	if s.users--; s.users == 0 {
+		s.left = time.Now()
+	}
+	c := s.clients[h.client]
+	if c.users--; c.users > 0 {
+		return nil
+	}
+	delete(s.clients, h.client)
+	return h.layered.Close()
+}
+
+// sweep forgets, at most once a minute, models that nobody has used for long.
+func (p *Pool) sweep() {
+	now := time.Now()
+	if now.Sub(p.swept) < time.Minute {
+		return
+	}
+	p.swept = now
+	for key, s := range p.models {
+		if s.users == 0 && now.Sub(s.left) > idleTime {
+			delete(p.models, key)
+		}
+	}
+}
+
+// bound is the layer next to the client: it holds one request to its time limit
+// (0: none), observes how long it takes, and classifies the client's errors.
+func bound(limit time.Duration, l *latencies) layer {
+	return func(m Model) Model { return &bounded{layered{m}, limit, l} }
+}
+
+type bounded struct {
+	layered
+	limit   time.Duration
+	latency *latencies
+}
+
+func (l *bounded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	if l.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, l.limit, slowError{l.limit})
+		defer cancel()
+	}
+	if r.sent != nil {
+		r.sent()
+	}
+	begun := time.Now()
+	reply, err := l.Model.Complete(ctx, r)
+	cause := context.Cause(ctx)
+	if !r.hedge && (err == nil || errors.Is(cause, ErrLate) || errors.Is(cause, errOutrun) || errors.As(cause, new(slowError))) {
+		l.latency.observe(time.Since(begun))
+	}
+	if err == nil {
+		if reply.Status = synod.OK; reply.Calls == 0 && !reply.Reused {
+			reply.Calls = 1
+		}
+		return reply, nil
+	}
+	f := AsFailure(err)
+	if _, classified := errors.AsType[*Failure](err); !classified && cause != nil {
+		f = ended(ctx, "waiting for the reply")
+	}
+	return failed(reply, f)
+}
