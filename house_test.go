@@ -17,7 +17,7 @@ import (
 var ranks = map[string]int{
 	"":             0,
 	"wire":         -1, // the root package encodes its Response with it
-	"robust":       0,
+	"robust":       1,
 	"fetch":        0,
 	"clean":        0,
 	"param":        1,

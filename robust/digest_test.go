@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// golden is the digest of 2,000 draws through every aggregate: the same bits on
-// every machine, whatever its compiler fuses.
+// golden is the digest of every aggregate of 2,000 random inputs. It must be the same
+// on every machine, whether or not the compiler fuses operations.
 const golden = "23eb89bbc43a7d98"
 
 // [I-DL-2, F5] Two builds that differ in fused multiply-add agree bit for bit,
-// while a Weiszfeld without explicit roundings tells them apart.
+// while a version without explicit roundings gives different digests.
 func TestSameBitsOnEveryBuild(t *testing.T) {
 	ours, naive := map[string]string{}, map[string]string{}
 	for _, level := range []string{"v1", "v3"} {
@@ -28,12 +28,12 @@ func TestSameBitsOnEveryBuild(t *testing.T) {
 		}
 	}
 	if runtime.GOARCH == "amd64" && len(naive) == 2 && naive["v1"] == naive["v3"] {
-		t.Error("the naive iteration is the same on both builds: this test can no longer see a fused operation")
+		t.Error("the version without roundings gives the same digest on both builds: this test no longer detects fused operations")
 	}
 }
 
-// digest builds and runs the digest command for a level of amd64; "" if this
-// processor cannot run it. Elsewhere the level changes nothing.
+// digest builds and runs the digest command for a level of amd64. It returns "" if
+// this processor cannot run it. On other architectures the level has no effect.
 func digest(t *testing.T, level string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "digest")

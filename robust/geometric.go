@@ -5,19 +5,18 @@ import "math"
 // The stopping rule of DecentLLMs §IV.
 const (
 	maxIterations = 1000
-	tolerance     = 1e-5 // length of a step, in units of the input
+	tolerance     = 1e-5 // length of the last step, in units of the input
 )
 
-// GeometricMedian is the point with the least sum of Euclidean distances to the
-// vectors (DecentLLMs Eq. 1), by Weiszfeld's iteration from the mean with the
-// step of Vardi and Zhang: at an input the plain iteration would stay for ever,
-// whether or not that input is the median. A start at the origin, as common code
-// has it, is captured by one all-zero vector [DL-3].
+// GeometricMedian returns the point with the least sum of Euclidean distances to
+// the vectors (DecentLLMs Eq. 1). It uses Weiszfeld's iteration from the mean with
+// the step of Vardi and Zhang, because the plain iteration never leaves an input,
+// even if that input is not the median. A start at the origin, which is common, can
+// be captured by one all-zero vector [DL-3].
 //
-// With f < n/2 hostile vectors it lies within 2(n-f)/(n-2f) times the honest
-// radius of any centre: if honest vectors are within ρ of c, so is it within
-// 2ρ(n-f)/(n-2f), the tolerance apart. It may leave the range of the honest
-// (F6). With f ≥ n/2 it may be dragged anywhere.
+// With f < n/2 hostile vectors, if all honest vectors are within ρ of a point c, the
+// result is within 2ρ(n-f)/(n-2f) of c, up to the tolerance. It may leave the range
+// of the honest vectors (finding F6). With f ≥ n/2 it can be moved anywhere.
 func (w *Workspace) GeometricMedian(vectors [][]float64) (Result, error) {
 	if err := w.load(vectors); err != nil {
 		return Result{}, err
@@ -43,12 +42,12 @@ func (w *Workspace) mean() {
 	}
 }
 
-// weiszfeld moves the iterate until a step is shorter than the tolerance, and then
-// once more from the best input if that is nearer to all. Near an input the steps are as
-// short as the way to it, however hard the other vectors pull: without the second
-// start, one vector sent to where the mean will be would hold the iterate there.
-// From then on no input is nearer to all vectors than the iterate, the tolerance
-// apart, and none can hold it.
+// weiszfeld moves the iterate until a step is shorter than the tolerance. It then
+// starts once more near the input with the least sum of distances, if that is better.
+// Near an input, steps are no longer than the distance to it, however strongly the
+// other vectors pull. Without the second start, a hostile vector placed where the
+// mean will be could hold the iterate there. After the second start no input is
+// better than the iterate by more than the tolerance, so none can hold it.
 func (w *Workspace) weiszfeld() (iterations int, converged bool) {
 	again := false
 	for i := 1; i <= maxIterations; i++ {
@@ -63,18 +62,18 @@ func (w *Workspace) weiszfeld() (iterations int, converged bool) {
 	return maxIterations, false
 }
 
-// step moves the iterate once and returns how far.
+// step moves the iterate once and returns the distance.
 func (w *Workspace) step() float64 {
 	y := w.out
 	weights, here := w.pulled(y)
 	if weights == 0 {
-		return 0 // every vector is here
+		return 0 // all vectors are here
 	}
 	share := 1.0
-	if here > 0 { // the vectors here hold the iterate with a force of one each
+	if here > 0 { // each vector here holds the iterate with a force of one
 		force := math.Sqrt(norm2(w.pull))
 		if force <= here {
-			return 0 // and nothing pulls it away
+			return 0 // the other vectors do not pull hard enough
 		}
 		share -= here / force
 	}
@@ -87,9 +86,9 @@ func (w *Workspace) step() float64 {
 	return math.Sqrt(square)
 }
 
-// restart puts the iterate one step from the input with the least sum of
-// distances, if that is nearer to all vectors than where it was, by more than the
-// tolerance.
+// restart moves the iterate to one step from the input with the least sum of
+// distances, if that reduces the sum by more than the tolerance. It reports whether
+// it did.
 func (w *Workspace) restart() bool {
 	reached, best := w.distances(w.out), math.Inf(1)
 	w.column = append(w.column[:0], w.out...)
@@ -107,7 +106,7 @@ func (w *Workspace) restart() bool {
 	return false
 }
 
-// distances sums the distances from y to the rows.
+// distances returns the sum of the distances from y to the rows.
 func (w *Workspace) distances(y []float64) (s float64) {
 	for _, row := range w.rows {
 		square := 0.0
@@ -120,10 +119,10 @@ func (w *Workspace) distances(y []float64) (s float64) {
 	return s
 }
 
-// pulled sums the unit vectors from y towards the rows into w.pull and returns
-// the sum of the weights 1/distance, and how many rows are at y itself, the
-// tolerance apart: of inputs that differ by rounding all must hold the iterate, or
-// none of them lets it go.
+// pulled sums the unit vectors from y towards the rows into w.pull. It returns the
+// sum of the weights 1/distance, and the number of rows within the tolerance of y.
+// These do not pull: inputs that differ by rounding only must be treated alike, or
+// the iterate could not leave them.
 func (w *Workspace) pulled(y []float64) (weights, here float64) {
 	pull := w.pull[:len(y)]
 	clear(pull)

@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"synod.dev/synod/stats"
 )
 
 // Krum returns the vector with the least sum of squared distances to its n-f-2
-// nearest others, of equal ones the first in lexicographic order; n must be at
-// least 2f+3 (DecentLLMs §III.C.3 says f ≤ (n-2)/2, one more than Blanchard et
+// nearest others; of equal ones, the first in lexicographic order. n must be at
+// least 2f+3 (DecentLLMs §III.C.3 allows f ≤ (n-2)/2, one more than Blanchard et
 // al. prove).
 //
-// With at most f+1 hostile vectors it is near the honest ones: an honest vector
-// still has n-f-2 honest others, so the winner's sum is bounded, and at least one
-// of the winner's nearest is honest. At n = 2f+3 that is all: f+2 hostile vectors
-// in one place are n-f-2 nearest others of one another, and win with a sum of 0.
+// With at most f+1 hostile vectors the result is near the honest ones: an honest
+// vector still has n-f-2 honest others, so the winner's sum is bounded, and at least
+// one of the winner's nearest vectors is honest. At n = 2f+3 no more is tolerated:
+// f+2 equal hostile vectors have n-f-2 others at distance 0, and win with a sum of 0.
 func (w *Workspace) Krum(vectors [][]float64, f int) (Result, error) {
 	if err := w.load(vectors); err != nil {
 		return Result{}, err
@@ -28,16 +30,16 @@ func (w *Workspace) Krum(vectors [][]float64, f int) (Result, error) {
 	return w.result(), nil
 }
 
-// Bulyan takes n-2f vectors by Krum, one after the other, and of each entry the
-// mean of the n-4f values nearest to the median of those taken; n must be at
+// Bulyan chooses n-2f vectors by repeated Krum and returns, for each entry, the mean
+// of the n-4f chosen values nearest to the median of the chosen ones; n must be at
 // least 4f+3.
 //
-// With f = 0 it is the mean, and one hostile vector drags it away. With f ≥ 1 and
-// at most f+1 hostile vectors it is near the honest ones: they are a minority of
-// the n-2f taken, so the median is bounded, and so many honest values are taken
-// that what is nearest to it is bounded too. What more it bears depends on the
-// attack: hostile vectors in one place take it at n = 4f+3 when they are 2f+1 (for
-// f = 1, four).
+// With f = 0 it is the mean, which one hostile vector can move arbitrarily far. With
+// f ≥ 1 and at most f+1 hostile vectors it is near the honest ones: the hostile
+// vectors are a minority of the n-2f chosen ones, so the median is bounded, and
+// enough honest values are chosen that the nearest values are bounded too. Whether
+// it tolerates more depends on the attack: at n = 4f+3, 2f+1 equal hostile vectors
+// win (for f = 1, four).
 func (w *Workspace) Bulyan(vectors [][]float64, f int) (Result, error) {
 	if err := w.load(vectors); err != nil {
 		return Result{}, err
@@ -60,7 +62,7 @@ func (w *Workspace) Bulyan(vectors [][]float64, f int) (Result, error) {
 	return w.result(), nil
 }
 
-// measure fills the squared distances and leaves all rows to be picked.
+// measure computes the squared distances and makes all rows available to krum.
 func (w *Workspace) measure() {
 	n := len(w.rows)
 	w.square, w.left = resize(w.square, n*n), w.left[:0]
@@ -77,8 +79,8 @@ func (w *Workspace) measure() {
 	}
 }
 
-// krum is the row that Krum picks of those that are left. Where fewer are left
-// than it has neighbours to look at, it looks at the one nearest.
+// krum returns the row that Krum chooses among the remaining ones. It considers at
+// least one neighbour, even if fewer than f+3 rows remain.
 func (w *Workspace) krum(f int) (best int) {
 	least, n := 0.0, len(w.rows)
 	best = -1
@@ -98,17 +100,17 @@ func (w *Workspace) krum(f int) (best int) {
 	return best
 }
 
-// nearest is the mean of the so many picked values of column j that are nearest
-// to their median; of two equally near, the lower comes first.
-func (w *Workspace) nearest(j, many int) float64 {
+// nearest returns the mean of the count chosen values of column j that are nearest to
+// their median; of two equally near values, the lower comes first.
+func (w *Workspace) nearest(j, count int) float64 {
 	w.column = w.column[:0]
 	for _, i := range w.picked {
 		w.column = append(w.column, w.rows[i][j])
 	}
 	slices.Sort(w.column)
-	m := middle(w.column)
+	m := stats.Median(w.column)
 	slices.SortStableFunc(w.column, func(a, b float64) int { return cmp.Compare(max(a-m, m-a), max(b-m, m-b)) })
-	near := w.column[:many]
+	near := w.column[:count]
 	slices.Sort(near)
 	return mean(near)
 }

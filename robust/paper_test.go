@@ -8,8 +8,8 @@ import (
 	"synod.dev/synod/robust"
 )
 
-// tableI is what evaluators e0 to e7 give to workers w0 to w9 in DecentLLMs'
-// Table I; e8 is Byzantine and gives 100 to w9 and nothing to the rest.
+// tableI holds the scores of evaluators e0 to e7 for workers w0 to w9 in DecentLLMs'
+// Table I. Evaluator e8 is Byzantine and gives 100 to w9 and 0 to the others.
 var tableI = [][]float64{
 	{63, 95, 92, 75, 46, 50, 92, 96, 95, 6},
 	{21, 98, 99, 55, 45, 41, 89, 99, 100, 22},
@@ -21,8 +21,8 @@ var tableI = [][]float64{
 	{75, 100, 80, 100, 50, 64, 100, 100, 100, 39},
 }
 
-// DecentLLMs Table I, systems.md §4: the exact medians of the printed totals. w6
-// and w7 tie, the Byzantine worker is last.
+// DecentLLMs Table I, systems.md §4: the exact medians of the printed totals.
+// Workers w6 and w7 tie; the Byzantine worker is last.
 func TestTableI(t *testing.T) {
 	want := []float64{49, 83, 79, 55, 44, 41, 84, 84, 82, 34}
 	byzantine := []float64{0, 0, 0, 0, 0, 0, 0, 0, 0, 100}
@@ -38,8 +38,8 @@ func TestTableI(t *testing.T) {
 	}
 }
 
-// split draws five criteria that add up to a total of Table I, normally spread about
-// a fifth of it and none outside [0,20].
+// split draws five criteria in [0,20] that add up to a total of Table I, normally
+// distributed about a fifth of it.
 func split(r *rand.Rand, total, spread float64) []float64 {
 	v := make([]float64, 5)
 	for j := range v {
@@ -58,7 +58,7 @@ func split(r *rand.Rand, total, spread float64) []float64 {
 // evaluators, how often some worker's score leaves the range of the honest
 // totals, and how often the Byzantine worker wins.
 func shape(t *testing.T, name string, f int, spread float64, trials int) (outside, captured float64) {
-	a, err := robust.Find(name)
+	a, err := robust.Catalogue.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func shape(t *testing.T, name string, f int, spread float64, trials int) (outsid
 	return outside / float64(trials), captured / float64(trials)
 }
 
-// Finding F6, and Fig. 8's shape: the geometric median leaves the range of the
-// honest inside its own bound (7 of 15), and falls at seven colluders if the
-// criteria are spread widely; the median of totals does neither.
+// Finding F6 and the shape of Fig. 8: the geometric median leaves the range of the
+// honest totals within its own bound (7 of 15), and is captured by seven colluders if
+// the criteria are spread widely. The median of totals does neither.
 func TestGeometricMedianLeavesTheHonestRange(t *testing.T) {
 	const trials = 200
 	var fallen []float64
@@ -115,7 +115,7 @@ func TestGeometricMedianLeavesTheHonestRange(t *testing.T) {
 			case f == 0 && out > 0, f <= 6 && taken > 0:
 				t.Errorf("spread %v, f = %d: outside %v, captured %v", spread, f, out, taken)
 			case f == 5 && out < 0.5, f >= 6 && out < 1:
-				t.Errorf("spread %v, f = %d: outside in %v of the runs only", spread, f, out)
+				t.Errorf("spread %v, f = %d: outside in only %v of the runs", spread, f, out)
 			case f == 7:
 				fallen = append(fallen, taken)
 			}

@@ -5,15 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"synod.dev/synod"
 	"synod.dev/synod/robust"
 )
 
-// vectors draws n vectors of scores; few values, so that ties are common.
+// vectors draws n vectors of scores from few values, so that ties are common.
 func vectors(t *rapid.T, least int) [][]float64 {
 	n, d := rapid.IntRange(least, 15).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "d")
 	score := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(-20, 200).Draw(t, "s")) / 10 })
@@ -28,13 +28,13 @@ func bits(r robust.Result) []uint64 {
 	return out
 }
 
-// [I-DL-2] No aggregate sees the order in which its inputs came, the sign of a
-// zero, or what the workspace was used for before.
-func TestOrderCannotShow(t *testing.T) {
+// [I-DL-2] The order of the inputs, the sign of a zero, and earlier uses of the
+// workspace do not change an aggregate.
+func TestOrderHasNoEffect(t *testing.T) {
 	var used robust.Workspace
 	rapid.Check(t, func(t *rapid.T) {
 		all := vectors(t, 1)
-		a := rapid.SampledFrom(robust.Aggregates).Draw(t, "aggregate")
+		a := rapid.SampledFrom(robust.Catalogue.All()).Draw(t, "aggregate")
 		f := a.Bound(len(all))
 		if f < 0 {
 			return
@@ -77,13 +77,13 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(s)
 }
 
-// DecentLLMs Eq. 1: nothing nearby and no input is nearer to all vectors. The
-// median may be an input, where the plain Weiszfeld step does not exist.
+// DecentLLMs Eq. 1: no point nearby and no input has a smaller sum of distances. The
+// median may be an input, where Weiszfeld's plain step is undefined.
 func TestGeometricMedianIsLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := vectors(t, 1)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		if rapid.Bool().Draw(t, "rushing") { // a liar who sees the others sits where the iteration starts
+		if rapid.Bool().Draw(t, "rushing") { // an adversary that sees the others takes the point where the iteration starts
 			for j := range all[0] {
 				all[0][j] = rapid.SampledFrom([]float64{0, 1e-15, 1e-9, 1e-6, 1e-3}).Draw(t, "off")
 				for _, v := range all[1:] {
@@ -96,14 +96,14 @@ func TestGeometricMedianIsLeast(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !got.Converged {
-			t.Skip("no promise")
+			t.Skip("the iteration reached its limit, which promises nothing")
 		}
-		// A step of 1e-5 leaves the sum of distances this near to the least.
+		// The sum of distances is this near to the least after a last step of 1e-5.
 		const slack = 2e-3
 		least := cost(all, got.Vector)
 		for _, v := range all {
 			if cost(all, v) < least-slack {
-				t.Fatalf("%v is nearer to all than %v", v, got.Vector)
+				t.Fatalf("%v has a smaller sum of distances than %v", v, got.Vector)
 			}
 		}
 		for range 50 {
@@ -112,27 +112,27 @@ func TestGeometricMedianIsLeast(t *testing.T) {
 				near[j] += r.NormFloat64() * math.Pow(10, -3*r.Float64())
 			}
 			if cost(all, near) < least-slack {
-				t.Fatalf("%v (%v) is nearer to all than %v (%v)", near, cost(all, near), got.Vector, least)
+				t.Fatalf("%v (sum of distances %v) is better than %v (%v)", near, cost(all, near), got.Vector, least)
 			}
 		}
 	})
 }
 
-// Where the mean is an input but not the median, Weiszfeld's plain step would
-// divide by zero or stay; the step of Vardi and Zhang goes on.
+// If the mean is an input but not the median, Weiszfeld's plain step would divide by
+// zero or not move; the step of Vardi and Zhang does.
 func TestStartAtAnInput(t *testing.T) {
 	got, err := new(robust.Workspace).GeometricMedian([][]float64{{0}, {-1}, {3}, {-1}, {-1}})
 	if err != nil || !got.Converged || math.Abs(got.Total+1) > 1e-4 {
 		t.Errorf("%+v, %v; the median is -1", got, err)
 	}
-	// From the mean, 0.025, the iterate comes to within rounding of -0.2 and no
-	// further, though all between 0 and 0.1 is better.
+	// From the mean, 0.025, the first iteration ends within rounding of -0.2, although
+	// every point between 0 and 0.1 is better.
 	got, err = new(robust.Workspace).GeometricMedian([][]float64{{0}, {.1}, {.1}, {.3}, {.4}, {-.2}, {-.3}, {-2}})
 	if err != nil || !got.Converged || got.Total < -1e-4 || got.Total > .1001 {
 		t.Errorf("%+v, %v; the median is 0 to 0.1", got, err)
 	}
-	// A liar within rounding of an input, where the mean is too: neither of the two
-	// alone holds the iterate, and together they may not either.
+	// A hostile vector within rounding of an input, where the mean is too: neither of
+	// the two alone holds the iterate, and together they must not either.
 	two := [][]float64{{0, 0}, {0, .2}, {.5, 2.1}, {-.1, 11}, {-.2, 2.2}, {-.4, -.3}, {-1, -2}}
 	for j := range two[0] {
 		for _, v := range two[1:] {
@@ -141,20 +141,20 @@ func TestStartAtAnInput(t *testing.T) {
 	}
 	got, err = new(robust.Workspace).GeometricMedian(two)
 	if better := []float64{-.1992, 2.1458}; err != nil || cost(two, got.Vector) > cost(two, better)+1e-3 {
-		t.Errorf("%+v, %v; %v is nearer to all", got, err, better)
+		t.Errorf("%+v, %v; %v is better", got, err, better)
 	}
-	// One vector, and all the same.
+	// One vector, and equal vectors.
 	for n := 1; n < 4; n++ {
 		same := slices.Repeat([][]float64{{3, 4}}, n)
 		if got, err := new(robust.Workspace).GeometricMedian(same); err != nil || !got.Converged || got.Total != 7 {
-			t.Errorf("%d alike: %+v, %v", n, got, err)
+			t.Errorf("%d equal vectors: %+v, %v", n, got, err)
 		}
 	}
 }
 
 func TestBadInput(t *testing.T) {
 	good := func(n int) [][]float64 { return slices.Repeat([][]float64{{1, 2}}, n) }
-	for _, a := range robust.Aggregates {
+	for _, a := range robust.Catalogue.All() {
 		for name, c := range map[string]struct {
 			vectors [][]float64
 			f       int
@@ -173,17 +173,72 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	if !slices.IsSortedFunc(robust.Aggregates, func(a, b robust.Aggregate) int { return strings.Compare(a.Name, b.Name) }) {
-		t.Error("the table is not in order")
-	}
-	for _, a := range robust.Aggregates {
-		if got, err := robust.Find(a.Name); err != nil || got.Name != a.Name || a.Summary == "" {
+func TestCatalogue(t *testing.T) {
+	for _, a := range robust.Catalogue.All() {
+		if got, err := robust.Catalogue.Find(a.Name); err != nil || got.Name != a.Name || a.Summary == "" {
 			t.Errorf("%s: %v, %v", a.Name, got.Name, err)
 		}
 	}
-	if _, err := robust.Find("mean"); err == nil {
-		t.Error("the mean is no robust aggregate")
+	if _, err := robust.Catalogue.Find("mean"); err == nil {
+		t.Error("the mean is not a robust aggregate")
+	}
+}
+
+// midrange is an aggregate as another module would write it: per entry, the middle
+// of the range after the f lowest and the f highest values are dropped.
+var midrange = robust.Aggregate{
+	Entry: synod.Entry{Name: "midrange", Summary: "the middle of each entry's trimmed range"},
+	Bound: func(n int) int { return (n - 1) / 2 },
+	Compute: func(_ *robust.Workspace, vectors [][]float64, f int) (robust.Result, error) {
+		rows, err := robust.Canonical(vectors)
+		if err != nil {
+			return robust.Result{}, err
+		}
+		r := robust.Result{Vector: make([]float64, len(rows[0])), Converged: true}
+		for j := range r.Vector {
+			var column []float64
+			for _, row := range rows {
+				column = append(column, row[j])
+			}
+			slices.Sort(column)
+			r.Vector[j] = (column[f] + column[len(column)-1-f]) / 2
+			r.Total += r.Vector[j]
+		}
+		return r, nil
+	},
+}
+
+// An aggregate of another module is found by name, and checked like our own.
+func TestAggregateOfAnotherModule(t *testing.T) {
+	c := synod.NewCatalogue("aggregate", robust.Catalogue.All()...) // a copy: other tests use the original
+	c.Add(midrange)
+	a, err := c.Find("midrange")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w robust.Workspace
+	got, err := a.Of(&w, [][]float64{{4, 1}, {1e6, -1e6}, {2, 3}}, 1)
+	if err != nil || got.Total != 5 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for name, f := range map[string]int{"above the bound": 2, "negative": -1} {
+		if _, err := a.Of(&w, [][]float64{{1}, {2}, {3}}, f); !errors.Is(err, robust.ErrInput) {
+			t.Errorf("f %s: %v", name, err)
+		}
+	}
+	if _, err := a.Of(&w, [][]float64{{1}, {2, 3}, {3}}, 1); !errors.Is(err, robust.ErrInput) {
+		t.Errorf("ragged vectors: %v", err)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	in := [][]float64{{2, 1}, {math.Copysign(0, -1), 5}, {2, 0}}
+	got, err := robust.Canonical(in)
+	if want := [][]float64{{0, 5}, {2, 0}, {2, 1}}; err != nil || !slices.EqualFunc(got, want, slices.Equal) || math.Signbit(got[0][0]) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if in[0][0] != 2 || !math.Signbit(in[1][0]) {
+		t.Errorf("the input was changed: %v", in)
 	}
 }
 

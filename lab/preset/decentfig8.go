@@ -76,7 +76,7 @@ func fig8(o Options) (*plan, error) {
 		for _, name := range append([]string{"mean"}, aggregateNames()...) {
 			for f := range fig8Most + 1 {
 				c := collusion{name, spread, f, trials * o.Repeat, o.Seed, draw}
-				if a, err := robust.Find(name); err == nil && f > a.Bound(len(s.honest)+f) {
+				if a, err := robust.Catalogue.Find(name); err == nil && f > a.Bound(len(s.honest)+f) {
 					continue
 				}
 				p.cells = append(p.cells, c.cell(s))
@@ -87,7 +87,7 @@ func fig8(o Options) (*plan, error) {
 }
 
 func aggregateNames() (names []string) {
-	for _, a := range robust.Aggregates {
+	for _, a := range robust.Catalogue.All() {
 		names = append(names, a.Name)
 	}
 	return names
@@ -164,7 +164,7 @@ func scorer(name string) (func(vectors [][]float64, f int) (float64, error), err
 			return sum / float64(len(vectors)), nil
 		}, nil
 	}
-	a, err := robust.Find(name)
+	a, err := robust.Catalogue.Find(name)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (p *DecentLLMs) score(record *synod.Panel, answers []answered, all []marked
 
 // total aggregates the marks of every answer, at most f of them hostile.
 func (p *DecentLLMs) total(record *synod.Panel, answers []answered, whole []marked, f int) {
-	aggregate, _ := robust.Find(p.Aggregate) // Validate has found it
+	aggregate, _ := robust.Catalogue.Find(p.Aggregate) // Validate has found it
 	var w robust.Workspace
 	for i := range answers {
 		if answers[i].Bottom != "" {

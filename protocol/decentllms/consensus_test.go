@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/robust"
 )
 
 // [I-DL-6] Signed marks that miss one, have one more, or one out of its range are ⊥.
@@ -174,7 +175,7 @@ func TestCartel(t *testing.T) {
 // Evaluators without marks spend the budget f; one more, and there is no decision.
 func TestSilentEvaluators(t *testing.T) {
 	for silent, want := range []synod.Answer{"2", "2", "2", synod.None} {
-		for _, aggregate := range aggregates()[1:] {
+		for _, aggregate := range robust.Catalogue.Names()[1:] {
 			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{}, grade: func(_ synod.NodeID, a synod.Answer) (g synod.Grades) {
 				g[0] = float64(a[0] - '0')
 				return g

@@ -49,7 +49,7 @@ const (
 
 // DecentLLMs holds the protocol's parameters.
 type DecentLLMs struct {
-	Aggregate string        `yaml:"aggregate" json:"aggregate"` // a name of robust.Aggregates (DL-5)
+	Aggregate string        `yaml:"aggregate" json:"aggregate"` // a name in robust.Catalogue (DL-5)
 	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers a call of an evaluator
 	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that evaluators see beside an answer
 	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile answers: none | may-exist
@@ -70,10 +70,10 @@ const maxRationale = 4000
 
 // Validate reports the first parameter that is out of its range.
 func (p *DecentLLMs) Validate() error {
-	_, err := robust.Find(p.Aggregate)
+	_, err := robust.Catalogue.Find(p.Aggregate)
 	switch {
 	case err != nil:
-		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, aggregates(), synod.Hint(p.Aggregate, aggregates()))
+		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(), synod.Hint(p.Aggregate, robust.Catalogue.Names()))
 	case p.Judge != One && p.Judge != All:
 		return fmt.Errorf("decentllms: judge is %q; it must be one or all", p.Judge)
 	case p.Rationale < 0 || p.Rationale > maxRationale:
@@ -86,18 +86,11 @@ func (p *DecentLLMs) Validate() error {
 	return nil
 }
 
-func aggregates() (names []string) {
-	for _, a := range robust.Aggregates {
-		names = append(names, a.Name)
-	}
-	return names
-}
-
 // Suits reports why a cast with this bound f on Byzantine evaluators cannot be
 // convened. It names the largest f that can.
 func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
 	workers, evaluators := members(cast)
-	a, err := robust.Find(p.Aggregate)
+	a, err := robust.Catalogue.Find(p.Aggregate)
 	if err != nil {
 		return err
 	}

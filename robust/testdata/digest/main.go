@@ -1,6 +1,6 @@
-// Command digest prints two digests of many aggregates: of the package's, which
-// must be the same on every machine, and of one written without explicit
-// roundings, which shows that the comparison can tell builds apart.
+// Command digest prints two digests of many random inputs: one of all aggregates of
+// package robust, which must be the same on every machine, and one of an iteration
+// without explicit roundings, which differs between builds.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 2000 {
 		vectors := draw(r)
-		for _, a := range robust.Aggregates {
+		for _, a := range robust.Catalogue.All() {
 			if a.Bound(len(vectors)) < 0 {
 				continue
 			}
@@ -50,7 +50,7 @@ func draw(r *rand.Rand) [][]float64 {
 	return vectors
 }
 
-// fused is ten steps of Weiszfeld as one would write them down.
+// fused is ten of Weiszfeld's steps without explicit roundings.
 func fused(vectors [][]float64) []float64 {
 	y := make([]float64, len(vectors[0]))
 	for range 10 {
