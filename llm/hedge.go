@@ -19,11 +19,12 @@ import (
 // never. Its text form is "p95".
 //
 // The first good reply wins and the other request is cancelled. Both count in
-// calls, tokens and cost, and both respect the model's limits; a second request
-// that the budget does not have room for is not sent, and neither is one while
-// the circuit breaker is open. The tokens of a cancelled request are not known;
-// they are estimated by those of the winner, whose prompt and limits are the
-// same, and a budget charges the cancelled request all that it may have cost.
+// calls, tokens and cost. The second request waits for nothing: it is not sent
+// if at that time the model's concurrency or rate limit or the budget has no
+// room for it, or the circuit breaker is open. The tokens of a cancelled request
+// are not known; they are estimated by those of the winner, whose prompt and
+// limits are the same, and a budget charges the cancelled request all that it
+// may have cost.
 //
 // Latency is measured from when a request leaves (after all waiting for limits)
 // to its reply, over the last 256 first requests of all users of the model in
@@ -101,7 +102,7 @@ func (l *latencies) percentile(p int) (time.Duration, bool) {
 }
 
 // layer sends slow calls a second time. It belongs between retries and limits:
-// each attempt may be hedged, and the second request waits for a slot like any.
+// each attempt may be hedged, and the second request needs a slot like any.
 func (h Hedge) layer(l *latencies, b *breaker) layer {
 	return func(m Model) Model { return &hedging{layered{m}, h, l, b} }
 }
@@ -141,7 +142,7 @@ func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		second = true
 		go func() {
 			again := r
-			again.hedge = true
+			again.hedge, again.sent = true, nil
 			var a attempt
 			a.reply, a.err = l.Model.Complete(secondCtx, again)
 			if a.err == nil {
@@ -153,7 +154,7 @@ func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	r.sent = func() {
 		mu.Lock()
 		defer mu.Unlock()
-		timer = time.AfterFunc(after, start)
+		timer = time.AfterFunc(after+1, start) // slower, not as slow
 	}
 	var first attempt
 	first.reply, first.err = l.Model.Complete(firstCtx, r)

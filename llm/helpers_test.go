@@ -75,6 +75,14 @@ func (f fake) Info() Info {
 
 func (f fake) Complete(ctx context.Context, r Request) (synod.Reply, error) { return f.do(ctx, r) }
 
+// named is a fake endpoint of another name.
+type named struct {
+	fake
+	name string
+}
+
+func (n named) Info() Info { return Info{Kind: Endpoint, Name: n.name, Identity: n.name} }
+
 // failing is a call that left and failed.
 func failing(status synod.Status, retryable bool) (synod.Reply, error) {
 	return failed(synod.Reply{Calls: 1}, &Failure{Status: status, Retryable: retryable, Err: errors.New("as asked")})

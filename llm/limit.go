@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -64,13 +65,18 @@ func (l *limiter) lowest() {
 	}
 }
 
-// acquire waits until a request may start. It fails if the context ends first.
-func (l *limiter) acquire(ctx context.Context) *Failure {
+// acquire waits until a request may start. It fails if the context ends first,
+// or if a hedged copy would have to wait.
+func (l *limiter) acquire(ctx context.Context, hedge bool) *Failure {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.full() == "" && l.delay() == 0 {
 		l.start()
 		l.mu.Unlock()
 		return nil
+	}
+	if hedge {
+		l.mu.Unlock()
+		return &Failure{Status: synod.Dropped, Err: errNoRoom}
 	}
 	turn := make(chan struct{})
 	l.waiting = append(l.waiting, turn)
@@ -97,6 +103,8 @@ func (l *limiter) acquire(ctx context.Context) *Failure {
 	l.admit()
 	return ended(ctx, "waiting for the model's limits")
 }
+
+var errNoRoom = errors.New("the model's limits have no room for a second copy of the call")
 
 // release ends a request.
 func (l *limiter) release() {
@@ -172,7 +180,7 @@ type limited struct {
 }
 
 func (m *limited) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if f := m.l.acquire(ctx); f != nil {
+	if f := m.l.acquire(ctx, r.hedge); f != nil {
 		return failed(synod.Reply{}, f)
 	}
 	defer m.l.release()
