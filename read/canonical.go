@@ -3,9 +3,14 @@ package read
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
 )
 
 const (
@@ -106,7 +111,7 @@ func settledText(s string) bool {
 	}
 	gap := true
 	for _, c := range []byte(s) {
-		if c == ' ' && gap || c != ' ' && (c < 'a' || c > 'z') && !isDigit(c) {
+		if c == ' ' && gap || c != ' ' && (c < 'a' || c > 'z') && !notation.IsDigit(c) {
 			return false
 		}
 		gap = c == ' '
@@ -147,14 +152,14 @@ func settledDecimal(s string) bool {
 // canonBool reads true, false, yes, no, or one of them with a remark after a
 // comma that does not say the opposite.
 func canonBool(s string) (string, bool) {
-	s = strings.ToLower(unwrap(s))
+	s = strings.ToLower(notation.Unwrap(s))
 	s = strings.TrimRight(s, ".!")
 	word := strings.TrimRight(s, " ,.:;!-")
 	rest := ""
 	if i := strings.IndexAny(s, ",.:;!"); i >= 0 {
 		word, rest = s[:i], s[i+1:]
 	}
-	value, ok := truth[unwrap(word)]
+	value, ok := truth[notation.Unwrap(word)]
 	if !ok {
 		return "", false
 	}
@@ -167,3 +172,53 @@ func canonBool(s string) (string, bool) {
 }
 
 var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
+
+// canonText brings short text, already folded and in one line, to one spelling.
+// Only outer punctuation goes, and signs that may carry meaning (-5, C++, 5!, 3%)
+// stay.
+func canonText(s string) (string, bool) {
+	s = lower(s)
+	for range 8 {
+		t := trimText(s)
+		if t == s {
+			return s, strings.ContainsFunc(s, meaningful)
+		}
+		s = t
+	}
+	return "", false
+}
+
+func meaningful(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.S, r)
+}
+
+// lower folds case so that all members of a case orbit meet, and composes again
+// what that takes apart.
+func lower(s string) string {
+	if clean.IsPlain(s) {
+		return strings.ToLower(s)
+	}
+	s = strings.Map(func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }, s)
+	return clean.Collapse(clean.Fold(norm.NFKC.String(s)))
+}
+
+func trimText(s string) string {
+	s = notation.Unwrap(s)
+	s = strings.TrimLeft(s, " ,;:\u00bf\u00a1\u201c\u201d\u2018\u2019\"'*_`")
+	s = strings.TrimRight(s, " ,;:?.\u3002\u201c\u201d\u2018\u2019\"'*_`")
+	if t := strings.TrimRight(s, "!"); t != s {
+		if last, _ := utf8.DecodeLastRuneInString(t); !unicode.IsNumber(last) && last != ')' {
+			s = t
+		}
+	}
+	if len(s) > 2 && s[0] == '(' && s[len(s)-1] == ')' && !strings.ContainsAny(s[1:len(s)-1], "(),") {
+		s = s[1 : len(s)-1]
+	}
+	for _, article := range []string{"the ", "an ", "a "} {
+		if after, found := strings.CutPrefix(s, article); found && utf8.RuneCountInString(after) > 1 {
+			s = after
+			break
+		}
+	}
+	return clean.Collapse(s)
+}

@@ -5,12 +5,13 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
 )
 
 // canonChoice finds the option that s names, by label or by text. Where readings
 // differ, nothing is read.
 func canonChoice(options []synod.Option, s string) (string, bool) {
-	s = unwrap(s)
+	s = notation.Unwrap(s)
 	if i := byLabel(options, s); i >= 0 {
 		return options[i].Label, true
 	}
@@ -119,11 +120,11 @@ func cutLabel(s string) (label, rest string) {
 			if !ok {
 				return "", ""
 			}
-			return unwrap(label), rest
+			return notation.Unwrap(label), rest
 		}
 	}
 	if i := strings.IndexAny(s, ").:,;*"); i >= 0 {
-		return unwrap(s[:i]), s[i+1:]
+		return notation.Unwrap(s[:i]), s[i+1:]
 	}
-	return unwrap(s), ""
+	return notation.Unwrap(s), ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
 )
 
 // Guess guesses how the answer to a question that a person typed is meant to be
@@ -192,7 +193,7 @@ func follows(a, b string) bool {
 func number(s string) int {
 	n := 0
 	for _, c := range []byte(s) {
-		if !isDigit(c) {
+		if !notation.IsDigit(c) {
 			return -1
 		}
 		n = 10*n + int(c-'0')

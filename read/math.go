@@ -3,15 +3,18 @@ package read
 import (
 	"strings"
 	"unicode/utf8"
+
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
 )
 
 // canonMath brings LaTeX, already folded and in one line, to one spelling.
 func canonMath(s string) (string, bool) {
-	s = unwrap(s)
+	s = notation.Unwrap(s)
 	if prose(s) {
 		return "", false
 	}
-	if inner, rest, ok := cutGroup(s); ok && rest == "" { // a set whose backslashes were lost
+	if inner, rest, ok := notation.CutGroup(s); ok && rest == "" { // a set whose backslashes were lost
 		s = `\{` + inner + `\}`
 	}
 	if v, ok := plainRational(s); ok {
@@ -25,7 +28,7 @@ func canonMath(s string) (string, bool) {
 	if v, ok := plainRational(out); ok {
 		return v, true
 	}
-	if next := unwrap(out); next != out && next != "" {
+	if next := notation.Unwrap(out); next != out && next != "" {
 		return canonMath(next)
 	}
 	return out, strings.ContainsFunc(out, meaningful)
@@ -40,7 +43,7 @@ func prose(s string) bool {
 	words := 0
 	for w := range strings.FieldsSeq(s) {
 		w = strings.Trim(w, ".,;:()")
-		if len(w) >= 3 && strings.Trim(w, letters) == "" {
+		if len(w) >= 3 && strings.Trim(w, notation.Letters) == "" {
 			words++
 		}
 	}
@@ -112,7 +115,7 @@ func (w *texWriter) item(depth int) bool {
 	default:
 		r, size := utf8.DecodeRuneInString(w.in)
 		w.in = w.in[size:]
-		if name, ok := texName[r]; ok {
+		if name, ok := notation.Characters[r]; ok {
 			w.in = `\` + name + " " + w.in
 			return w.control(depth)
 		}
@@ -126,19 +129,19 @@ func (w *texWriter) item(depth int) bool {
 func (w *texWriter) put(s string) {
 	c := s[0]
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
-	if w.word && letter || w.digit && w.gap && isDigit(c) || w.list(c) {
+	if w.word && letter || w.digit && w.gap && notation.IsDigit(c) || w.list(c) {
 		w.out.WriteByte(' ')
 	}
 	w.out.WriteString(s)
 	last := s[len(s)-1]
-	w.word, w.digit, w.gap, w.tight = false, isDigit(last), false, false
+	w.word, w.digit, w.gap, w.tight = false, notation.IsDigit(last), false, false
 }
 
 // list reports that c begins the next number of a list, "100, 200", which without
 // its space would be one number with a thousands separator. In 11,\! 111 the comma
 // is one.
 func (w *texWriter) list(c byte) bool {
-	return w.gap && !w.tight && isDigit(c) && strings.HasSuffix(w.out.String(), ",") && digits(w.in) == 2
+	return w.gap && !w.tight && notation.IsDigit(c) && strings.HasSuffix(w.out.String(), ",") && notation.Digits(w.in) == 2
 }
 
 // command writes a control word.
@@ -187,7 +190,7 @@ func (w *texWriter) argument(whole bool, depth int) (string, bool) {
 		return w.sub(depth)
 	}
 	inner := texWriter{in: w.in}
-	if n := digits(w.in); n > 1 && whole {
+	if n := notation.Digits(w.in); n > 1 && whole {
 		w.in = w.in[n:]
 		return inner.in[:n], true
 	}
@@ -219,7 +222,141 @@ func endsInWord(s string) bool {
 	if i < 0 || i+1 == len(s) {
 		return false
 	}
-	return strings.Trim(s[i+1:], letters) == ""
+	return strings.Trim(s[i+1:], notation.Letters) == ""
 }
 
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+// control copies a control sequence.
+func (w *texWriter) control(depth int) bool {
+	name, rest := notation.CutName(w.in[1:])
+	if name == "" {
+		return w.symbol()
+	}
+	w.in = rest
+	if same, ok := notation.Synonyms[name]; ok {
+		name = same
+	}
+	switch {
+	case notation.Sizing[name]:
+	case notation.Spacing[name]:
+		w.gap = true
+	case name == "left" || name == "right":
+		if t := strings.TrimLeft(w.in, " "); strings.HasPrefix(t, ".") { // an invisible bracket
+			w.in = t[1:]
+		}
+	case name == "frac" || name == "binom":
+		return w.commandWith(name, 2, depth)
+	case name == "sqrt":
+		return w.root(depth, false)
+	case name == "surd": // the character, which has no braces
+		return w.root(depth, true)
+	case name == "degree":
+		w.put("\u00b0")
+	case name == "boxed":
+		w.in = strings.TrimLeft(w.in, " ")
+		return strings.HasPrefix(w.in, "{") && w.braces(depth)
+	case notation.Textual[name]:
+		return w.text(name)
+	case name == "begin" || name == "end":
+		return w.text(name)
+	default:
+		w.command(name)
+	}
+	return true
+}
+
+// symbol copies a backslash with what is no letter: \{ \} \\ \% stay, spacing and
+// math delimiters go.
+func (w *texWriter) symbol() bool {
+	r, size := utf8.DecodeRuneInString(w.in[1:])
+	w.in = w.in[1+size:]
+	switch r {
+	case '!':
+		w.tight = true
+	case '(', ')', '[', ']', '$':
+	case ',', ';', ':', ' ', '>':
+		w.gap = true
+	case '{', '}', '\\', '|', '&', '_':
+		w.put(`\` + string(r))
+	case '%', '#':
+		w.put(string(r))
+	default:
+		return false
+	}
+	return true
+}
+
+func (w *texWriter) commandWith(name string, args, depth int) bool {
+	out := ""
+	for range args {
+		arg, ok := w.argument(false, depth)
+		if !ok {
+			return false
+		}
+		out += "{" + arg + "}"
+	}
+	w.put(`\` + name + out)
+	return true
+}
+
+// root copies a root with its degree. After the bare root sign a number or a
+// bracket is covered as a whole.
+func (w *texWriter) root(depth int, bare bool) bool {
+	w.in = strings.TrimLeft(w.in, " ")
+	degree := ""
+	if strings.HasPrefix(w.in, "[") {
+		inner, rest, ok := strings.Cut(w.in[1:], "]")
+		if !ok {
+			return false
+		}
+		d := texWriter{in: inner}
+		if !d.group(depth+1) || d.in != "" {
+			return false
+		}
+		degree, w.in = "["+d.out.String()+"]", rest
+	}
+	arg, ok := "", false
+	if bare && strings.HasPrefix(w.in, "(") {
+		arg, ok = w.parens(depth)
+	} else {
+		arg, ok = w.argument(bare, depth)
+	}
+	if ok {
+		w.put(`\sqrt` + degree + "{" + arg + "}")
+	}
+	return ok
+}
+
+// parens reads the (…) that a root sign without braces covers.
+func (w *texWriter) parens(depth int) (string, bool) {
+	level := 0
+	for i := range len(w.in) {
+		switch w.in[i] {
+		case '(':
+			level++
+		case ')':
+			if level--; level == 0 {
+				inner := texWriter{in: w.in[1:i]}
+				w.in = w.in[i+1:]
+				return inner.finish(depth)
+			}
+		}
+	}
+	return "", false
+}
+
+func (w *texWriter) finish(depth int) (string, bool) {
+	ok := w.group(depth+1) && w.in == ""
+	return w.out.String(), ok
+}
+
+// text copies \text{…} and the name of an environment as they are, but for
+// outer and repeated spaces.
+func (w *texWriter) text(name string) bool {
+	inner, rest, ok := notation.CutGroup(strings.TrimLeft(w.in, " "))
+	if !ok {
+		return false
+	}
+	w.in = rest
+	w.put(`\` + name + "{" + clean.Collapse(inner) + "}")
+	return true
+}

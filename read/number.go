@@ -3,17 +3,20 @@ package read
 import (
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"synod.dev/synod/read/notation"
 )
 
 // canonNumber reads a number with its trimmings.
 func canonNumber(s string) (string, bool) {
-	s = unwrap(s)
+	s = notation.Unwrap(s)
 	if left, right, ok := strings.Cut(s, "="); ok { // x = 5
 		if len(strings.Fields(left)) > 1 || strings.ContainsAny(left, "0123456789+*/^(") {
 			return "", false
 		}
-		s = unwrap(right)
+		s = notation.Unwrap(right)
 	}
 	s = plainTex(s)
 	if spaced.MatchString(s) {
@@ -43,13 +46,13 @@ func plainTex(s string) string {
 		return s
 	}
 	s = texUnits.Replace(s)
-	for _, name := range textual {
+	for _, name := range notation.TextCommands {
 		for {
 			i := strings.Index(s, name+"{")
 			if i < 0 {
 				break
 			}
-			inner, rest, ok := cutGroup(s[i+len(name):])
+			inner, rest, ok := notation.CutGroup(s[i+len(name):])
 			if !ok {
 				return s
 			}
@@ -121,7 +124,7 @@ func readRatio(s string) (v *big.Rat, rest string, ok bool) {
 		f, after, ok := readFrac(next)
 		return addPart(v, f, after, ok)
 	}
-	if next != rest && next != "" && isDigit(next[0]) { // 3 1/2
+	if next != rest && next != "" && notation.IsDigit(next[0]) { // 3 1/2
 		above, after, _ := readNumeral(next)
 		below, found := strings.CutPrefix(strings.TrimLeft(after, " "), "/")
 		if above == nil || !found {
@@ -167,9 +170,9 @@ func readFrac(s string) (*big.Rat, string, bool) {
 	var parts [2]*big.Rat
 	for i := range parts {
 		s = strings.TrimLeft(s, " ")
-		arg, rest, ok := cutGroup(s)
+		arg, rest, ok := notation.CutGroup(s)
 		if !ok {
-			if s == "" || !isDigit(s[0]) {
+			if s == "" || !notation.IsDigit(s[0]) {
 				return nil, "", false
 			}
 			arg, rest = s[:1], s[1:]
@@ -201,7 +204,7 @@ func writeRat(v *big.Rat) (string, bool) {
 		return "", false
 	}
 	s := ""
-	if places, finite := decimals(v.Denom()); finite {
+	if places, finite := v.FloatPrec(); finite {
 		s = v.FloatString(places)
 	} else {
 		s = v.RatString()
@@ -209,20 +212,150 @@ func writeRat(v *big.Rat) (string, bool) {
 	return s, len(s) <= maxDigits
 }
 
-// decimals is how many decimal places 1/d takes, if finitely many do.
-func decimals(d *big.Int) (int, bool) {
-	rest, q, r := new(big.Int).Set(d), new(big.Int), new(big.Int)
-	places := 0
-	for _, p := range []*big.Int{big.NewInt(2), big.NewInt(5)} {
-		n := 0
-		for {
-			if q.QuoRem(rest, p, r); r.Sign() != 0 {
-				break
-			}
-			rest.Set(q)
-			n++
-		}
-		places = max(places, n)
+// readNumeral reads digits with an optional point and commas between thousands.
+func readNumeral(s string) (*big.Rat, string, bool) {
+	digits, rest := notation.Numeral(s, true, false)
+	if digits == "" || len(digits) > maxDigits {
+		return nil, "", false
 	}
-	return places, rest.IsInt64() && rest.Int64() == 1
+	if strings.HasPrefix(rest, ". ") && !strings.Contains(digits, ".") { // 5. km
+		rest = rest[1:]
+	}
+	v, ok := new(big.Rat).SetString(digits)
+	return v, rest, ok
 }
+
+// readPower reads e2, ×10^3, x 10^{-3}, *10**4 after a numeral. scaled says that
+// one begins here; p is nil if it cannot be read.
+func readPower(s string) (p *big.Rat, rest string, scaled bool) {
+	if len(s) > 1 && (s[0] == 'e' || s[0] == 'E') && (notation.IsDigit(s[1]) || s[1] == '-' || s[1] == '+') {
+		p, rest = powerOfTen(s[1:])
+		return p, rest, true
+	}
+	t := strings.TrimLeft(s, " ")
+	for _, part := range [][]string{{"\u00d7", "\u22c5", "\u00b7", "x", "*"}, {"10^", "10**"}} {
+		size := prefixed(t, part)
+		if size == 0 {
+			return nil, "", false
+		}
+		t = strings.TrimLeft(t[size:], " ")
+	}
+	inner, after, braced := notation.CutGroup(t)
+	if !braced {
+		p, rest = powerOfTen(t)
+		return p, rest, true
+	}
+	if p, rest = powerOfTen(strings.TrimSpace(inner)); rest != "" {
+		p = nil
+	}
+	return p, after, true
+}
+
+// powerOfTen reads an exponent of ten. It is bounded, because exact numbers take
+// as much room as they have digits.
+func powerOfTen(s string) (p *big.Rat, rest string) {
+	s, negative, _ := cutSign(s)
+	n := notation.Digits(s)
+	e, err := strconv.Atoi(s[:n])
+	if err != nil || e > maxDigits {
+		return nil, ""
+	}
+	p = new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(e)), nil))
+	if negative {
+		p.Inv(p)
+	}
+	return p, s[n:]
+}
+
+// prefixed is how long the first of the prefixes is that s begins with; 0: none.
+func prefixed(s string, prefixes []string) int {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return len(p)
+		}
+	}
+	return 0
+}
+
+// multiplier cuts "million" and its like from the start of what follows a number.
+func multiplier(rest string) (int64, string) {
+	if !strings.HasPrefix(rest, " ") {
+		return 1, rest
+	}
+	word, after, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	if m, ok := multipliers[strings.ToLower(word)]; ok {
+		if after != "" {
+			after = " " + after
+		}
+		return m, after
+	}
+	return 1, rest
+}
+
+var multipliers = map[string]int64{
+	"dozen": 12, "hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+}
+
+// maxUnitWords is how many words a unit may have: "dollars per day".
+const maxUnitWords = 3
+
+// isUnit reports whether rest, what follows a number, only says of what it is the
+// number. Everything that might change the number (π, "and a half", "or so",
+// another number) is refused.
+func isUnit(rest string) bool {
+	attached := rest != "" && rest[0] != ' '
+	rest = strings.TrimSpace(rest)
+	for _, sign := range []string{"%", "\u00b0", "\u00a2", "$", "\u20ac", "\u00a3", "\u00a5"} {
+		if after, found := strings.CutPrefix(rest, sign); found {
+			attached = false
+			rest = strings.TrimSpace(after)
+			break
+		}
+	}
+	words := strings.Fields(rest)
+	if len(words) > maxUnitWords {
+		return false
+	}
+	for i, w := range words {
+		w = strings.Trim(w, ".,")
+		name := strings.ToLower(power(w))
+		switch {
+		case i == 0 && attached:
+			if !notation.ShortUnits[name] {
+				return false
+			}
+		case len(name) == 1 && !notation.ShortUnits[name], notUnit[name], !wordlike(name):
+			return false
+		}
+	}
+	return true
+}
+
+// power takes ^2, ^{3} or a plain 2 or 3 off a unit's end: m^2, cm3.
+func power(w string) string {
+	w = strings.NewReplacer("^{2}", "", "^{3}", "", "^2", "", "^3", "").Replace(w)
+	if n := len(w); n > 1 && (w[n-1] == '2' || w[n-1] == '3') && notation.ShortUnits[strings.ToLower(w[:n-1])] {
+		return w[:n-1]
+	}
+	return w
+}
+
+// wordlike accepts letters with hyphens, apostrophes, slashes and dots inside.
+func wordlike(w string) bool {
+	if w == "" {
+		return false
+	}
+	for i, c := range []byte(w) {
+		letter := c >= 'a' && c <= 'z'
+		inside := i > 0 && i < len(w)-1 && (c == '-' || c == '\'' || c == '/' || c == '.')
+		if !letter && !inside {
+			return false
+		}
+	}
+	return true
+}
+
+// notUnit are words that make the number another one, or no number at all.
+var notUnit = notation.Set(`pi tau phi sqrt root roots squared cubed and or to half third quarter is are was were be not isn't wrong
+	incorrect false plus minus point if but mod modulo factorial choose infinity approximately about roughly nearly almost
+	unknown otherwise than over by ln log sin cos tan exp divided multiplied`)

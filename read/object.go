@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
 )
 
 // maxRead is how much of a reply is read: its end, where the verdict stands.
@@ -84,7 +85,7 @@ func scalar(v json.RawMessage) (string, bool) {
 		var s string
 		err := json.Unmarshal(v, &s)
 		return s, err == nil
-	case v[0] == '-' || isDigit(v[0]) || string(v) == "true" || string(v) == "false":
+	case v[0] == '-' || notation.IsDigit(v[0]) || string(v) == "true" || string(v) == "false":
 		return string(v), true
 	}
 	return "", false

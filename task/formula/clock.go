@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"synod.dev/synod/read/notation"
 )
 
 // A time of day is no ratio, though it is written like one: 4:30 is not 2:15. What
@@ -27,7 +29,7 @@ func (l *lexer) clock() bool {
 	at := clock.FindString(l.in)
 	rest := l.in[len(at):]
 	hour, _, _ := strings.Cut(at, ":")
-	if h, _ := strconv.Atoi(hour); at == "" || h > 24 || rest != "" && (isDigit(rest[0]) || rest[0] == ':' || rest[0] == '.' && len(rest) > 1 && isDigit(rest[1])) {
+	if h, _ := strconv.Atoi(hour); at == "" || h > 24 || rest != "" && (notation.IsDigit(rest[0]) || rest[0] == ':' || rest[0] == '.' && len(rest) > 1 && notation.IsDigit(rest[1])) {
 		return false
 	}
 	text := at

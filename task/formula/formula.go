@@ -23,6 +23,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"synod.dev/synod/read/notation"
 )
 
 // Formula is an expression that was read.
@@ -94,7 +96,7 @@ func parse(s string, thousands bool) (*node, error) {
 func trim(s string) string {
 	for {
 		t := strings.TrimSpace(s)
-		for _, d := range [][2]string{{"$$", "$$"}, {"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
+		for _, d := range notation.Delimiters {
 			if len(t) > len(d[0])+len(d[1]) && strings.HasPrefix(t, d[0]) && strings.HasSuffix(t, d[1]) &&
 				!strings.Contains(t[len(d[0]):len(t)-len(d[1])], d[0]) && !strings.HasSuffix(t[:len(t)-1], `\`) {
 				t = t[len(d[0]) : len(t)-len(d[1])]
@@ -115,11 +117,11 @@ func trim(s string) string {
 func wholeText(s string) *node {
 	for {
 		inner, ok := strings.CutPrefix(s, `\`)
-		name := inner[:len(inner)-len(strings.TrimLeft(inner, letters))]
-		if !ok || !textual[name] || !strings.HasPrefix(inner[len(name):], "{") || !strings.HasSuffix(s, "}") {
+		name, group := notation.CutName(inner)
+		if !ok || !notation.Textual[name] && name != "rm" || !strings.HasPrefix(group, "{") || !strings.HasSuffix(s, "}") {
 			break
 		}
-		inner = inner[len(name)+1 : len(inner)-1]
+		inner = group[1 : len(group)-1]
 		if strings.ContainsAny(inner, "{}") {
 			return nil
 		}
@@ -130,7 +132,7 @@ func wholeText(s string) *node {
 		return nil
 	}
 	for _, w := range words {
-		if strings.Trim(w, letters+"-'") != "" || len(w) < 2 && w != "a" || hyphenated(w) || functions[strings.ToLower(w)] != "" || w == "or" || w == "and" {
+		if strings.Trim(w, notation.Letters+"-'") != "" || len(w) < 2 && w != "a" || hyphenated(w) || functions[strings.ToLower(w)] != "" || w == "or" || w == "and" {
 			return nil
 		}
 	}
@@ -160,3 +162,51 @@ func hyphenated(w string) bool {
 
 // maxWords is how many words an answer in words may have.
 const maxWords = 5
+
+// maxItems is how many members a list or set may have.
+const maxItems = 64
+
+// spread makes two members of what has a ±: 1 ± √5 is the list 1+√5, 1−√5. All the
+// signs of one expression go together.
+func spread(n *node) (*node, error) {
+	hasPM := func(n *node) bool { return n.any(func(n *node) bool { return n.op == opPM }) }
+	if !hasPM(n) {
+		return n, nil
+	}
+	switch n.op {
+	case opList, opSet:
+		c := *n
+		c.args = nil
+		for _, a := range n.args {
+			b, err := spread(a)
+			if err != nil {
+				return nil, err
+			}
+			if b.op == opList && a.op != opList {
+				c.args = append(c.args, b.args...)
+			} else {
+				c.args = append(c.args, b)
+			}
+			if len(c.args) > maxItems {
+				return nil, errUnreadable
+			}
+		}
+		return &c, nil
+	case opUnion, opInter, opLess:
+		return nil, errUnreadable
+	}
+	return &node{op: opList, args: []*node{signed(n, "pm"), signed(n, "mp")}}, nil
+}
+
+// signed takes the upper signs (pm) or the lower ones (mp).
+func signed(n *node, upper string) *node {
+	return n.rewrite(func(n *node) *node {
+		switch {
+		case n.op != opPM:
+			return n
+		case n.name == upper:
+			return add(n.args[0], n.args[1])
+		}
+		return add(n.args[0], negate(n.args[1]))
+	})
+}

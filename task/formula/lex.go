@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"synod.dev/synod/read/notation"
 )
 
 // kind is what a token is.
@@ -25,8 +27,6 @@ type token struct {
 	text  string
 	space bool // white space stands before it
 }
-
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // maxTokens bounds the work on one formula.
 const maxTokens = 1000
@@ -70,13 +70,12 @@ func (l *lexer) next() error {
 	switch {
 	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '~':
 		l.in, l.space = l.in[1:], true
-	case isDigit(c) && l.clock():
-	case isDigit(c) || c == '.' && len(l.in) > 1 && isDigit(l.in[1]):
+	case notation.IsDigit(c) && l.clock():
+	case notation.IsDigit(c) || c == '.' && len(l.in) > 1 && notation.IsDigit(l.in[1]):
 		l.number()
-	case strings.IndexByte(letters, c) >= 0:
-		n := len(l.in) - len(strings.TrimLeft(l.in, letters))
-		word := l.in[:n]
-		l.in = l.in[n:]
+	case strings.IndexByte(notation.Letters, c) >= 0:
+		var word string
+		word, l.in = notation.CutName(l.in)
 		l.word(word)
 	case c == '\\':
 		return l.command()
@@ -91,16 +90,17 @@ func (l *lexer) next() error {
 		l.symbol(string(c))
 	default:
 		r, size := utf8.DecodeRuneInString(l.in)
-		name, ok := runes[r]
+		tex, ok := characters[r]
+		if name, known := notation.Characters[r]; known {
+			tex, ok = `\`+name+" ", true
+		}
 		if !ok {
 			return fmt.Errorf("formula: the character %q is not understood", r)
 		}
-		l.in = name + l.in[size:]
+		l.in = tex + l.in[size:]
 	}
 	return nil
 }
-
-func isDigit(c byte) bool { return c-'0' < 10 }
 
 // symbol notes in which brackets a comma separates.
 func (l *lexer) symbol(s string) {
@@ -110,69 +110,31 @@ func (l *lexer) symbol(s string) {
 	case ")", "]", `\}`:
 		l.depth--
 	}
-	if s == "$" && (l.in == "" || !isDigit(l.in[0]) && l.in[0] != '.') { // a math delimiter inside
+	if s == "$" && (l.in == "" || !notation.IsDigit(l.in[0]) && l.in[0] != '.') { // a math delimiter inside
 		l.space = true
 		return
 	}
 	l.put(kindSymbol, s)
 }
 
-// number reads digits, with thousands set apart by , or ,\! or {,} or a space, and
-// the power of ten of 1e3.
+// number reads a number and the power of ten of 1e3.
 func (l *lexer) number() {
-	digits := l.digits()
-	for first := len(digits) <= 3 && digits != ""; first; {
-		rest := ""
-		switch {
-		case strings.HasPrefix(l.in, `,\!`):
-			rest = strings.TrimLeft(l.in[3:], " ")
-		case strings.HasPrefix(l.in, `{,}`):
-			rest = l.in[3:]
-		case strings.HasPrefix(l.in, ",") && l.depth == 0 && l.thousands && digits[0] != '0':
-			rest = l.in[1:]
-		case digits[0] != '0':
-			rest = l.spaced()
-		}
-		if n := countDigits(rest); n != 3 {
-			break
-		}
-		digits, l.in = digits+rest[:3], rest[3:]
+	digits, rest := notation.Numeral(l.in, l.depth == 0 && l.thousands, true)
+	if l.in = rest; strings.HasPrefix(l.in, `.\overline`) {
+		digits, l.in = digits+".", l.in[1:]
 	}
-	if strings.HasPrefix(l.in, ".") && (countDigits(l.in[1:]) > 0 || strings.HasPrefix(l.in[1:], `\overline`)) {
-		l.in = l.in[1:]
-		digits += "." + l.digits()
-	}
-	if n := countDigits(strings.TrimPrefix(l.in, "e")); strings.HasPrefix(l.in, "e") && n > 0 && n <= 3 && (len(l.in) == n+1 || l.in[n+1] != '.') {
+	if n := notation.Digits(strings.TrimPrefix(l.in, "e")); strings.HasPrefix(l.in, "e") && n > 0 && n <= 3 && (len(l.in) == n+1 || l.in[n+1] != '.') {
 		power := l.in[1 : n+1]
 		l.in = "*10^{" + power + "}" + l.in[n+1:]
 	}
 	l.put(kindNumber, digits)
 }
 
-// spaced is what follows a space as it stands between thousands, one that no mixed
-// number is read across: 1 234, but 1 234/500.
-func (l *lexer) spaced() string {
-	for _, space := range []string{`\,`, `\ `, " ", "\u00a0", "\u2009", "\u202f"} {
-		if rest, ok := strings.CutPrefix(l.in, space); ok && countDigits(rest) == 3 && !strings.HasPrefix(strings.TrimLeft(rest[3:], " "), "/") {
-			return rest
-		}
-	}
-	return ""
-}
-
 func (l *lexer) digits() string {
-	n := countDigits(l.in)
+	n := notation.Digits(l.in)
 	s := l.in[:n]
 	l.in = l.in[n:]
 	return s
-}
-
-func countDigits(s string) int {
-	n := 0
-	for n < len(s) && isDigit(s[n]) {
-		n++
-	}
-	return n
 }
 
 // word sorts a run of letters: a function, a unit, variables side by side, text.
@@ -198,3 +160,130 @@ func (l *lexer) word(w string) {
 		}
 	}
 }
+
+// command reads a backslash and what belongs to it.
+func (l *lexer) command() error {
+	rest := l.in[1:]
+	name, after := notation.CutName(rest)
+	if name == "" {
+		return l.escaped(rest)
+	}
+	l.in = after
+	if synonym, ok := notation.Synonyms[name]; ok {
+		name = synonym
+	}
+	switch {
+	case name == "mathbb" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "R"): // \mathbb R
+		l.in = strings.TrimLeft(l.in, " ")[1:]
+		l.put(kindName, "reals")
+	case name == "left" || name == "right":
+		if t := strings.TrimLeft(l.in, " "); strings.HasPrefix(t, ".") {
+			l.in = t[1:]
+		}
+	case notation.Sizing[name] || notation.Spacing[name] || name == "hspace" || name == "bf":
+		l.space = true
+	case notation.Textual[name] || name == "rm" || name == "begin" || name == "end":
+		return l.argument(name)
+	case meanings[name] != "":
+		l.in = meanings[name] + l.in
+	default:
+		l.put(kindName, name)
+	}
+	return nil
+}
+
+// escaped reads a backslash before a character that is no letter.
+func (l *lexer) escaped(rest string) error {
+	if rest == "" {
+		return errUnreadable
+	}
+	l.in = rest[1:]
+	switch c := rest[0]; c {
+	case '!', ',', ';', ':', ' ', '>', '(', ')', '[', ']', '\n':
+		l.space = l.space || c != '!'
+	case '{', '}', '\\':
+		l.symbol(`\` + string(c))
+	case '|':
+		l.put(kindSymbol, "|")
+	case '%', '&':
+		l.put(kindSymbol, string(c))
+	case '$':
+		l.put(kindSymbol, "$")
+	default:
+		return fmt.Errorf(`formula: \%c is not understood`, c)
+	}
+	return nil
+}
+
+// argument reads \text{…} and \begin{…}.
+func (l *lexer) argument(name string) error {
+	t := strings.TrimLeft(l.in, " ")
+	end := strings.IndexByte(t, '}')
+	if !strings.HasPrefix(t, "{") || end < 0 || strings.Contains(t[1:end], "{") {
+		return fmt.Errorf(`formula: what \%s is about is not understood`, name)
+	}
+	inner := strings.TrimSpace(t[1:end])
+	l.in = t[end+1:]
+	low := strings.ToLower(inner)
+	switch {
+	case name == "mathbb" && inner == "R":
+		l.put(kindName, "reals")
+	case name == "begin" || name == "end":
+		l.put(kindName, name+":"+inner)
+		if name == "begin" && inner == "array" { // its column letters say nothing
+			if u := strings.TrimLeft(l.in, " "); strings.HasPrefix(u, "{") {
+				if _, after, ok := strings.Cut(u, "}"); ok {
+					l.in = after
+				}
+			}
+		}
+	case inner == "":
+		l.space = true
+	case low == "and" || low == "or":
+		l.put(kindAnd, low)
+	case functions[inner] != "":
+		l.put(kindName, functions[inner])
+	case len(inner) == 1 && name != "text" && strings.Contains(notation.Letters, inner):
+		l.put(kindLetter, inner)
+	case strings.Trim(inner, notation.Letters+" -'./") == "":
+		l.put(kindWord, inner)
+	case strings.Trim(inner, notation.Letters+" ,") == "" && len(inner) > 4: // a list of words
+		for i, part := range strings.Split(inner, ",") {
+			if i > 0 {
+				l.put(kindSymbol, ",")
+			}
+			l.put(kindWord, strings.TrimSpace(part))
+		}
+	default:
+		l.in = " " + inner + " " + l.in
+	}
+	return nil
+}
+
+// functions are the names of functions and constants as people write them, with
+// the name that stands for them here.
+var functions = func() map[string]string {
+	m := map[string]string{"infinity": "infty", "arcsine": "arcsin", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+	for _, n := range strings.Fields("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta lambda phi omega") {
+		m[n] = n
+	}
+	m["sqrt"] = "surd" // without braces it covers a whole number
+	return m
+}()
+
+// meanings are commands with what replaces them.
+var meanings = map[string]string{
+	"cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "ge": ">=", "lt": "<", "gt": ">", "colon": ":",
+	"langle": "(", "rangle": ")", "lvert": "|", "rvert": "|", "vert": "|", "lbrace": `\{`, "rbrace": `\}`, "lbrack": "[", "rbrack": "]",
+	"degree": `\circ `, "lg": `\log_{10}`, "varphi": `\phi `, "varepsilon": `\epsilon `, "vartheta": `\theta `,
+}
+
+// characters are characters with what replaces them, besides those of package notation.
+var characters = map[rune]string{
+	'\u2212': "-", '\u2013': "-", '\u2010': "-", '\u2044': "/", '\u2215': "/", '\u211d': `\mathbb R`, '\u00b0': `\circ `,
+	'\u00b2': "^{2}", '\u00b3': "^{3}", '\u2074': "^{4}", '\u2075': "^{5}", '\u00a0': " ", '\u2019': "'",
+	'\u00a3': `\pounds `, '\u20ac': `\euro `, '\u00a2': `\cents `,
+}
+
+// stop are short words that are no variables side by side.
+var stop = notation.Set(`the are is was it its of to so we for has not but be by if as at an on no all any yes you our my one two six ten sum set`)

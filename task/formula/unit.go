@@ -1,50 +1,16 @@
 package formula
 
 import (
-	"math/big"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/read/notation"
 )
 
-// measure is a unit: how many of its base unit it is.
-type measure struct {
-	base  string // "" is a pure number
-	scale *big.Rat
-	pi    bool // times π: degrees
-}
-
-var unitless = measure{}
-
-// units are the units with a known size, by singular and plural name and short
-// form. Other words are units of their own.
-var units = func() map[string]measure {
-	m := map[string]measure{}
-	for _, line := range []struct {
-		base, names string
-		num, den    int64
-	}{
-		{"metre", "m meter meters metre metres", 1, 1}, {"metre", "cm centimeter centimeters centimetre centimetres", 1, 100},
-		{"metre", "mm millimeter millimeters millimetre millimetres", 1, 1000}, {"metre", "km kilometer kilometers kilometre kilometres", 1000, 1},
-		{"metre", "in inch inches", 254, 10000}, {"metre", "ft foot feet", 3048, 10000}, {"metre", "yd yard yards", 9144, 10000},
-		{"metre", "mi mile miles", 1609344, 1000},
-		{"second", "s sec secs second seconds", 1, 1}, {"second", "min mins minute minutes", 60, 1}, {"second", "h hr hrs hour hours", 3600, 1},
-		{"second", "day days", 86400, 1}, {"second", "week weeks", 604800, 1},
-		{"gram", "g gram grams", 1, 1}, {"gram", "kg kilogram kilograms", 1000, 1}, {"gram", "mg milligram milligrams", 1, 1000},
-		{"gram", "lb lbs pound pounds", 45359237, 100000}, {"gram", "oz ounce ounces", 28349523125, 1000000000},
-		{"litre", "liter liters litre litres", 1, 1}, {"litre", "ml milliliter milliliters millilitre millilitres", 1, 1000},
-		{"dollar", "dollar dollars usd", 1, 1}, {"dollar", "cent cents", 1, 100},
-		{"", "percent", 1, 100}, {"", "unit units", 1, 1}, {"", "radian radians rad", 1, 1},
-	} {
-		for name := range strings.FieldsSeq(line.names) {
-			m[name] = measure{base: line.base, scale: big.NewRat(line.num, line.den)}
-		}
-	}
-	for _, name := range []string{"degree", "degrees", "deg"} {
-		m[name] = measure{scale: big.NewRat(1, 180), pi: true}
-	}
-	m["mph"] = measure{base: "mph", scale: big.NewRat(1, 1)} // readUnit takes it apart
-	return m
-}()
+var (
+	units    = notation.Units
+	unitless notation.Measure // of a word that is no unit of known size
+)
 
 // maxUnitWords is how many words name a unit: "square feet per second".
 const maxUnitWords = 4
@@ -123,14 +89,14 @@ func (n *node) converted() *node {
 		if !known { // its own base, without regard to plural
 			return named("unit " + strings.TrimSuffix(strings.TrimSuffix(n.name, "s"), "e"))
 		}
-		size := &node{op: opNum, num: m.scale}
+		size := &node{op: opNum, num: m.Scale}
 		switch {
-		case m.pi:
+		case m.Pi:
 			return mul(size, named("pi"))
-		case m.base == "":
+		case m.Base == "":
 			return size
 		}
-		return mul(size, named("unit "+m.base))
+		return mul(size, named("unit "+m.Base))
 	})
 }
 
@@ -148,7 +114,7 @@ func (n *node) hasUnit() bool { return n.any(func(n *node) bool { return n.op ==
 
 // pure reports whether all units are pure numbers, as degrees and per cent are.
 func (n *node) pure() bool {
-	return !n.any(func(n *node) bool { return n.op == opUnit && (units[n.name].base != "" || units[n.name] == unitless) })
+	return !n.any(func(n *node) bool { return n.op == opUnit && (units[n.name].Base != "" || units[n.name] == unitless) })
 }
 
 // lettersAsUnits reads the variables m, g, s, h as the units of that letter.

@@ -1,12 +1,48 @@
 package task
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"synod.dev/synod"
 )
+
+// An item that was recorded and read again grades as before, for every built-in
+// problem.
+func TestRecord(t *testing.T) {
+	set, err := Open("builtin", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := set.Items()
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := Truth(items)
+	for _, it := range items {
+		b, err := json.Marshal(it.Record())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r Record
+		if err := json.Unmarshal(b, &r); err != nil {
+			t.Fatal(err)
+		}
+		again, err := r.Item()
+		if err != nil {
+			t.Fatalf("%s: %v", it, err)
+		}
+		a := truth(&it.Question)
+		if was, is := it.Grade(a), again.Grade(a); is != was || is.Verdict != Right {
+			t.Errorf("%s: %s was graded %+v, and is %+v", it, a, was, is)
+		}
+	}
+	if _, err := (Record{Question: synod.Question{Text: "?", Form: synod.Number}, Key: "many"}).Item(); err == nil {
+		t.Error("a key that cannot be read was taken")
+	}
+}
 
 func TestOwnFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own.jsonl")

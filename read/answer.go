@@ -12,6 +12,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/read/notation"
+	"synod.dev/synod/task/refusal"
 )
 
 const (
@@ -51,7 +53,7 @@ func settle(q *synod.Question, candidate string) (synod.Answer, string, bool) {
 	if q.Form == synod.Stance { // one reply's words are not what the others that do the same have said
 		return a, string(a), true
 	}
-	return a, clean.Line(unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
+	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
 
 // commitment finds the words in which a reply commits to its answer.
@@ -176,6 +178,97 @@ func lastBox(s string) (string, bool) {
 	if i < 0 {
 		return "", false
 	}
-	inner, _, ok := cutBox(s[i:])
+	inner, _, ok := notation.CutBox(s[i:])
 	return inner, ok
 }
+
+// Answer reads a reply to a prompt that wanted an answer. A reply that did not
+// end OK has none (SAC-10). exact takes the paper's reader. A typed answer is
+// shown as the reply's text where that says the same.
+func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
+	switch {
+	case r.Status != synod.OK:
+		return synod.None, "", false
+	case r.Typed:
+		answer, ok = Canonical(q, string(r.Answer))
+		if r.Text != "" && len(r.Text) <= maxSurface && ok && q.Form != synod.Stance {
+			if same, _ := Canonical(q, r.Text); same == answer {
+				return answer, clean.Line(r.Text, maxSurface), true
+			}
+		}
+		return answer, string(answer), ok
+	case exact:
+		return PaperAnswer(q, r.Text)
+	}
+	return AnswerIn(q, r.Text)
+}
+
+// Score reads a reply to a prompt that wanted a score. A failed call has none,
+// not even the paper's 0.5 (SAC-10). exact takes the paper's reader.
+func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
+	switch {
+	case r.Status != synod.OK:
+		return synod.Untrusted, false
+	case r.Typed:
+		if !(r.Value >= 0 && r.Value <= 1) { // NaN too
+			return synod.Untrusted, false
+		}
+		return synod.Score(r.Value), true
+	case exact:
+		return PaperScore(r.Text), true
+	}
+	return ScoreIn(r.Text)
+}
+
+// Reasoning is the reasoning that stands in a reply before its answer, cleaned
+// and cut to max bytes: the "reasoning" of a JSON reply, or else what comes
+// before the last "Answer:". It is read as strictly as the answer: what stands
+// before </think> is not said, and an object that could be read in two ways has
+// none. It is untrusted.
+func Reasoning(text string, max int) string {
+	s := spoken(text)
+	if body, wants := jsonObject(s); wants {
+		v, whole := member(body, "reasoning")
+		if words, ok := scalar(v); ok && whole && v[0] == '"' {
+			return clean.Line(words, max)
+		}
+		return ""
+	}
+	if i := lastFold(s, "answer:"); i >= 0 {
+		s = strings.TrimRight(s[:i], " \t\r\n*_#>")
+	}
+	return clean.Line(s, max)
+}
+
+// canonicalStance reads the name of a stance, or else classifies the reply that raw is.
+func canonicalStance(raw string) (string, bool) {
+	s := strings.TrimSpace(clean.Fold(raw))
+	if stance, ok := refusal.Label(strings.TrimRight(notation.Unwrap(s), ".!")); ok {
+		return stance, true
+	}
+	if !strings.ContainsFunc(s, meaningful) {
+		return "", false
+	}
+	return refusal.Classify(s), true
+}
+
+// stanceReply is the part of a reply that its stance is read from: the "answer" of
+// a JSON reply, what follows a last line that begins with "Answer:", else all of it.
+func stanceReply(_ *synod.Question, s string) (string, bool) {
+	if body, wants := jsonObject(s); wants {
+		v, ok := member(body, "answer")
+		if !ok {
+			return "", false
+		}
+		words, ok := scalar(v)
+		return clean.Head(words, maxRaw), ok
+	}
+	if marks := answerHead.FindAllStringIndex(s, -1); marks != nil {
+		if rest := strings.TrimSpace(s[marks[len(marks)-1][1]:]); rest != "" {
+			s = rest
+		}
+	}
+	return clean.Head(s, maxRaw), s != ""
+}
+
+var answerHead = regexp.MustCompile(`(?mi)^[\s>*_#]*(?:final |my )?(?:answer|reply)[*_]*:[*_]*`)
