@@ -15,8 +15,8 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// BenchmarkRun puts simulated questions to seven seats, with journals, and reports
-// them: one operation is one question.
+// BenchmarkRun asks seven simulated members, writes journals and reports the run. One
+// operation is one question.
 func BenchmarkRun(b *testing.B) {
 	spec, err := council.Parse([]byte(seven))
 	if err != nil {
@@ -38,11 +38,11 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkAtOnce puts 30 questions at once to seven seats with exact: paper, T=6,
-// at a server of 100 ms latency. Unlimited, the measure is the wall time over the
-// critical path of one question, 13 calls deep (aim: 1.15); with 64 calls at once
-// it is the wall time over calls × latency / 64 (aim: 1.05). The processor
-// seconds here and at the server, its start included, are given beside it.
+// BenchmarkAtOnce asks 30 questions in parallel of seven seats with exact: paper and
+// T=6, at a server with 100 ms latency. Without a limit, "of-least" is the wall time
+// divided by the critical path of one question, which is 13 calls (aim: 1.15). With a
+// limit of 64 calls it is the wall time divided by calls × latency / 64 (aim: 1.05). CPU
+// seconds of this process and of the server, including its start, are reported too.
 func BenchmarkAtOnce(b *testing.B) {
 	const questions, latency, depth = 30, 100 * time.Millisecond, 1 + 2*6
 	for _, concurrency := range []int{0, 64} {
@@ -81,8 +81,8 @@ func BenchmarkAtOnce(b *testing.B) {
 	}
 }
 
-// BenchmarkAtOnceBare makes the unlimited calls of BenchmarkAtOnce with net/http
-// alone, as many and as deep: what is left when everything of ours costs nothing.
+// BenchmarkAtOnceBare makes the same number of calls with the same depth as the unlimited
+// case of BenchmarkAtOnce, but only with net/http, as a lower bound.
 func BenchmarkAtOnceBare(b *testing.B) {
 	const questions, latency, depth = 30, 100 * time.Millisecond, 1 + 2*6
 	body := `{"model":"m42","messages":[{"role":"user","content":"` + strings.Repeat("How much? ", 60) + `"}]}`

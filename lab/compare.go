@@ -8,11 +8,11 @@ import (
 	"synod.dev/synod/report"
 )
 
-// bootstrapSeed is fixed so that a comparison is the same whoever makes it.
+// bootstrapSeed is fixed, so that a comparison is reproducible.
 const bootstrapSeed = 1
 
-// Compare sets r against another run on the questions that both have finished:
-// those of one id, text, key and repeat.
+// Compare compares r with another run on the questions that both have finished: those
+// with the same id, text, key and repeat. It fails if there are none.
 func Compare(r, other *Run) (*report.Compared, error) {
 	if err := errors.Join(r.ready(), other.ready()); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		}
 	}
 	if out.Questions == 0 {
-		return nil, fmt.Errorf("lab: %s and %s have finished no question in common", r.dir, other.dir)
+		return nil, fmt.Errorf("lab: there is no question that both %s and %s have finished", r.dir, other.dir)
 	}
 	out.McNemar = out.Pairs.McNemar()
 	out.Decision = out.Pairs.Difference()
@@ -61,7 +61,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 	return out, nil
 }
 
-// identity is what makes two questions of two runs the same.
+// identity returns a key that is equal for the same job of two runs.
 func (r *Run) identity(j job) string {
 	it := r.Items[j.item]
 	return fmt.Sprintf("%d %q %q %q %v", j.repeat, it.Question.ID, it.Question.Text, it.Key, it.Question.Options)

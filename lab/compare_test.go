@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Two runs on the same questions are compared pair by pair.
+// Two runs on the same questions are compared question by question.
 func TestCompare(t *testing.T) {
 	good, bad := create(t, plan(t, seven, 20, 2)), create(t, plan(t, strings.Replace(seven, "0.8", "0.3", 1), 20, 2))
 	work(t, good, 2)
@@ -28,8 +28,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A run that decides by its protocol is compared by what that decided, whichever side
-// it stands on.
+// A run whose protocol decides itself is compared by these decisions, as first and as
+// second run.
 func TestCompareByProtocol(t *testing.T) {
 	honest := strings.Replace(seven, ", adversary: {name: replay}", "", 1)
 	text := strings.Replace(honest, "{name: sac, rounds: 3}", "{name: cp-wbft}\nrule: {name: protocol}", 1)
@@ -61,12 +61,12 @@ func TestCompareByProtocol(t *testing.T) {
 			right = c.Pairs[1][1] + c.Pairs[1][0]
 		}
 		if want := report.Metrics.Decision.Value * float64(report.Metrics.Decision.N); right == 0 || float64(right) != want {
-			t.Errorf("%d are decided rightly in the comparison, %v in the report", right, want)
+			t.Errorf("%d right decisions in the comparison, %v in the report", right, want)
 		}
 	}
 }
 
-// The estimate's three amounts are in order, and a simulated run lies between.
+// The amounts of an estimate are ordered, and a simulated run lies between low and worst.
 func TestEstimate(t *testing.T) {
 	run := create(t, plan(t, seven, 30, 2))
 	e, err := run.Estimate(context.Background())
@@ -82,7 +82,7 @@ func TestEstimate(t *testing.T) {
 	}
 	run = create(t, plan(t, "exact: paper\n"+seven, 30, 1)) // every call is made, and long agreement is longer than its opposite
 	if e, err = run.Estimate(context.Background()); err != nil || e.Low.Prompt > e.Expected.Prompt || e.Low.Completion > e.Expected.Completion {
-		t.Errorf("exactly as in the paper: %+v, %v", e, err)
+		t.Errorf("exact: paper: %+v, %v", e, err)
 	}
 	run = create(t, plan(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x, max_tokens: 7}}\nseats: [{id: p, model: m, count: 3}]\nf: 0\n", 3, 1))
 	if e, err = run.Estimate(context.Background()); err != nil || e.Worst.Completion != 7*e.Worst.Calls || e.Expected.Completion != 7*e.Expected.Calls {
@@ -90,7 +90,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// In a game members cannot be of one mind from the start, and the order is the same.
+// The amounts are ordered for a game too, where members cannot agree from the start.
 func TestEstimateOfAGame(t *testing.T) {
 	run := create(t, plan(t, "protocol: {name: game, rounds: 20}\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d, count: 6}]\nf: 0\n", 8, 1))
 	e, err := run.Estimate(context.Background())

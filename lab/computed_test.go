@@ -25,8 +25,8 @@ func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...
 	return g
 }
 
-// A cell without a run has its figures from when its folder was made: they are not
-// worked out again, and a figure that it lacks has no verdict.
+// The figures of a computed cell are computed only when the folder is created. A missing
+// figure has no verdict.
 func TestComputedCells(t *testing.T) {
 	asked := 0
 	g := computedGrid(t, func() (*report.Figures, error) {
@@ -54,15 +54,15 @@ func TestComputedCells(t *testing.T) {
 	}
 	c := r.Cells[0]
 	if asked != 1 || c.Metrics["capture"].N != 2000 || c.Verdict["capture"] != report.Reproduced || !slices.Equal(c.Lists["medians"], []float64{49, 83}) {
-		t.Errorf("asked %d times: %+v %v %v", asked, c.Metrics["capture"], c.Verdict, c.Lists)
+		t.Errorf("computed %d times: %+v %v %v", asked, c.Metrics["capture"], c.Verdict, c.Lists)
 	}
 	if _, judged := c.Verdict["hidden"]; judged || c.Paper["hidden"] != 45.1 || c.How != "by hand" {
 		t.Errorf("hidden: %v, %v, how %q", c.Verdict, c.Paper, c.How)
 	}
 }
 
-// What cannot be computed leaves nothing behind; a cell that is read of no cell is a
-// broken folder.
+// A failed computation leaves no folder. A cell that takes its figures from an unknown
+// cell is an error.
 func TestComputedCellsFail(t *testing.T) {
 	broken := errors.New("no such table")
 	dir := filepath.Join(t.TempDir(), "g")
@@ -70,10 +70,10 @@ func TestComputedCellsFail(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder was left: %v", err)
+		t.Errorf("there is a folder: %v", err)
 	}
 	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil }, lab.Reading{Cell: lab.Cell{Name: "two"}, Of: "three"})
-	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(), "two is read of three") {
+	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(), "two takes its figures from the unknown cell three") {
 		t.Errorf("%v", err)
 	}
 }

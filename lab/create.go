@@ -20,7 +20,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Plan is a run that is to be made.
+// Plan describes a run to create.
 type Plan struct {
 	Program string
 	Task    string
@@ -32,8 +32,7 @@ type Plan struct {
 	Env     llm.Env
 }
 
-// Draft puts a run together without writing anything. It opens the models, and
-// asks nothing.
+// Draft prepares a run without writing anything. It opens the models but asks none.
 func Draft(p Plan) (*Run, error) {
 	r := &Run{Prices: p.Env.Prices}
 	for _, it := range p.Items {
@@ -71,22 +70,22 @@ func Draft(p Plan) (*Run, error) {
 	return r, nil
 }
 
-// OccupiedError says that a folder holds something already.
+// OccupiedError is returned by Create if the folder is not empty.
 type OccupiedError struct {
 	Dir     string
-	Run     bool     // it is a run, or a grid of runs
-	Changes []string // in what it differs from the new one
+	Run     bool     // the folder contains a run or a grid of runs
+	Changes []string // differences to the new run
 }
 
 func (e *OccupiedError) Error() string {
 	if !e.Run {
-		return fmt.Sprintf("%s is not empty and holds no run", e.Dir)
+		return fmt.Sprintf("%s is not empty and contains no run", e.Dir)
 	}
-	return fmt.Sprintf("%s holds a run already%s", e.Dir, listed(e.Changes))
+	return fmt.Sprintf("%s already contains a run%s", e.Dir, listed(e.Changes))
 }
 
-// Create writes the run's folder. It must be new or empty. Of two processes that
-// make a run in one folder one is refused.
+// Create writes the folder of the run, which must be new or empty. If two processes
+// create a run in the same folder, one of them fails.
 func (r *Run) Create(dir string) error {
 	if err := r.vacant(dir); err != nil {
 		return err
@@ -99,7 +98,7 @@ func (r *Run) Create(dir string) error {
 		return err
 	}
 	defer held.Close()
-	if err := r.vacant(dir); err != nil { // somebody may have been faster
+	if err := r.vacant(dir); err != nil { // another process may have been faster
 		return err
 	}
 	items, err := encodeItems(r.Items)
@@ -112,13 +111,13 @@ func (r *Run) Create(dir string) error {
 		return fmt.Errorf("lab: %w", err)
 	}
 	r.dir = dir
-	if err := writeWhole(filepath.Join(dir, "items.jsonl"), items); err != nil {
+	if err := writeFile(filepath.Join(dir, "items.jsonl"), items); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(dir, "run.json"), append(manifest, '\n'))
+	return writeFile(filepath.Join(dir, "run.json"), append(manifest, '\n'))
 }
 
-// vacant refuses a folder that holds anything but what a Create that died has left.
+// vacant fails unless the folder is empty or has only files of an interrupted Create.
 func (r *Run) vacant(dir string) error {
 	if old, err := Open(dir); err == nil {
 		return &OccupiedError{Dir: dir, Run: true, Changes: old.Changes(r)}
@@ -139,8 +138,8 @@ func (r *Run) vacant(dir string) error {
 	return nil
 }
 
-// writeWhole writes a file that is there whole or not at all.
-func writeWhole(path string, b []byte) (err error) {
+// writeFile writes and syncs a file atomically: it is complete or not there.
+func writeFile(path string, b []byte) (err error) {
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
 		_, err = f.Write(b)
@@ -155,7 +154,7 @@ func writeWhole(path string, b []byte) (err error) {
 	return nil
 }
 
-// checkItems refuses what a run could not do.
+// checkItems rejects questions that a run cannot ask.
 func checkItems(items []task.Record) error {
 	if len(items) == 0 {
 		return errors.New("lab: there are no questions")
@@ -167,9 +166,9 @@ func checkItems(items []task.Record) error {
 		case q.ID == "":
 			return errors.New("lab: a question has no id")
 		case seen[q.ID] || files[fileName(q.ID)]:
-			return fmt.Errorf("lab: two questions are called %q", q.ID)
+			return fmt.Errorf("lab: two questions have the id %q", q.ID)
 		case q.Form == task.JSON:
-			return fmt.Errorf("lab: question %q has answers of the form %s, which no council votes on", q.ID, q.Form)
+			return fmt.Errorf("lab: question %q has answers of the form %s, on which a council cannot vote", q.ID, q.Form)
 		}
 		seen[q.ID], files[fileName(q.ID)] = true, true
 	}
@@ -188,14 +187,14 @@ func encodeItems(items []task.Record) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// loadItems reads items.jsonl, which must be the one that the run was made with.
+// loadItems reads items.jsonl and checks its SHA-256 digest.
 func loadItems(path, want string) ([]task.Record, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != want {
-		return nil, fmt.Errorf("lab: %s is not the file that the run was made with", path)
+		return nil, fmt.Errorf("lab: %s was changed after the run was created", path)
 	}
 	var items []task.Record
 	in := bufio.NewScanner(bytes.NewReader(b))
@@ -210,7 +209,7 @@ func loadItems(path, want string) ([]task.Record, error) {
 	return items, in.Err()
 }
 
-// truth tells simulated members the answers.
+// truth returns the keys of all questions, which simulated members need.
 func (r *Run) truth() llm.Truth {
 	var items []task.Item
 	for _, it := range r.Items {
@@ -221,8 +220,7 @@ func (r *Run) truth() llm.Truth {
 	return task.Truth(items)
 }
 
-// Changes lists in what another run differs from this one, in words: what it is
-// here, and what there.
+// Changes describes the differences of other, the new run, to r, the existing one.
 func (r *Run) Changes(other *Run) []string {
 	var out []string
 	differ := func(what string, here, there any) {
@@ -247,12 +245,12 @@ func (r *Run) Changes(other *Run) []string {
 		out = append(out, council.ChangedPrompts(r.Prompts, other.Prompts)...)
 	}
 	if len(out) == 0 && r.Manifest.Items != other.Manifest.Items {
-		out = append(out, "the questions themselves")
+		out = append(out, "the questions")
 	}
 	return unique(out)
 }
 
-// ChangedCouncil lists in what a council differs from the run's.
+// ChangedCouncil describes the differences of a council to the council of the run.
 func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
 	c, err := council.Convene(spec, env)
 	if err != nil {
@@ -270,12 +268,12 @@ func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
 
 func orNone(s string) string {
 	if s == "" {
-		return "(the task's own)"
+		return "(the form of the task)"
 	}
 	return s
 }
 
-// lines is the difference of two texts by their longest common lines.
+// lines returns the differing lines of two texts, by their longest common subsequence.
 func lines(a, b string) (out []string) {
 	x, y := strings.Split(strings.TrimSpace(a), "\n"), strings.Split(strings.TrimSpace(b), "\n")
 	if len(x)*len(y) > 1<<22 {
@@ -284,7 +282,7 @@ func lines(a, b string) (out []string) {
 		}
 		return out
 	}
-	same := make([][]int, len(x)+1) // longest common tail of x[i:], y[j:]
+	same := make([][]int, len(x)+1) // length of the longest common subsequence of x[i:] and y[j:]
 	for i := range same {
 		same[i] = make([]int, len(y)+1)
 	}
@@ -311,6 +309,7 @@ func lines(a, b string) (out []string) {
 	return out
 }
 
+// unique removes duplicates and keeps the order.
 func unique(in []string) (out []string) {
 	seen := map[string]bool{}
 	for _, s := range in {
@@ -322,17 +321,18 @@ func unique(in []string) (out []string) {
 	return out
 }
 
-// listed puts changes on lines of their own.
+// listed formats changes, one on each line.
 func listed(changes []string) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return ", and another one:\n  " + strings.Join(changes, "\n  ")
+	return " with other settings:\n  " + strings.Join(changes, "\n  ")
 }
 
-// ChangedError says that a run cannot go on with another configuration.
+// ChangedError is returned if a run cannot be resumed because its configuration has
+// changed.
 type ChangedError struct{ Changes []string }
 
 func (e *ChangedError) Error() string {
-	return "the run was made with another configuration:\n  " + strings.Join(e.Changes, "\n  ")
+	return "the run was created with another configuration:\n  " + strings.Join(e.Changes, "\n  ")
 }

@@ -16,22 +16,20 @@ import (
 	"synod.dev/synod/protocol"
 )
 
-// Amount is calls, tokens and money.
+// Amount is a number of calls and tokens, and their price.
 type Amount struct {
 	Calls      int       `json:"calls"`
 	Prompt     int       `json:"prompt_tokens"`
 	Completion int       `json:"completion_tokens"`
-	Cost       *llm.Cost `json:"cost"` // null: not all prices are known
+	Cost       *llm.Cost `json:"cost"` // null if a price is unknown
 	Money      llm.Money `json:"money"`
 }
 
-// Estimate says what a whole run costs. Low is a council whose members are of one
-// mind from the start, or where that cannot be, as in a game, follow the others at
-// once; Expected one of simulated members that are right in 70 of
-// 100 questions; both are played on some of the questions, with the prompts that
-// the real members would get. Worst makes every planned call, each with the
-// longest prompt that was seen and the longest reply that the model may give. Retries
-// are in none of them.
+// Estimate is the cost of a whole run. In Low, all members agree from the start or, in
+// a game, adopt the values of others at once. In Expected, members are right in 70 of
+// 100 questions. Both are simulated on some of the questions, with the prompts that the
+// real members would get. Worst is every planned call with the longest prompt of the
+// simulation and the longest reply that the model may give. Retries are not included.
 type Estimate struct {
 	Questions int    `json:"questions"`
 	Low       Amount `json:"low"`
@@ -39,24 +37,23 @@ type Estimate struct {
 	Worst     Amount `json:"worst"`
 }
 
-// What the estimate assumes: played questions, tokens of a reply, letters of a
-// token.
+// Assumptions of an estimate.
 const (
-	played        = 20
-	shortReply    = 10
+	played        = 20 // questions to simulate at most
+	shortReply    = 10 // tokens of a reply, as are the next three
 	usualReply    = 150
 	usualScore    = 30
 	longestReply  = 1000
-	lettersAToken = 4
+	charsPerToken = 4
 )
 
-// Estimate plays the run's council with simulated members. It asks no model.
+// Estimate simulates the council of the run. It asks no model.
 func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 	spec, err := council.Parse([]byte(r.Council))
 	if err != nil {
 		return nil, err
 	}
-	book, err := bookOf(spec)
+	templates, err := templatesOf(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -72,21 +69,21 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		{&low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0}, shortReply, shortReply},
 		{&expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
-		seen, most, err := r.play(ctx, spec, book, m.members)
+		seen, most, err := r.play(ctx, spec, templates, m.members)
 		if err != nil {
 			return nil, err
 		}
 		*m.into, longest = r.scale(spec, seen, m.answer, m.score), max(longest, most)
 		e.Worst = r.worst(spec, seen, longest)
 	}
-	for i, u := range expected { // one mind may cost more words than several, where nothing is reused
+	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
 		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt), min(low[i].Completion, u.Completion)
 	}
 	e.Low, e.Expected = r.amount(low), r.amount(expected)
 	return e, nil
 }
 
-// use is what the played questions took.
+// use counts the calls and prompt tokens of the simulated questions.
 type use struct {
 	questions int
 	seats     []seatUse
@@ -94,7 +91,7 @@ type use struct {
 
 type seatUse struct{ answers, scores, prompt int }
 
-// scale takes the use of some questions to the whole run.
+// scale extrapolates the use of some questions to the whole run.
 func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 	whole := func(n int) int { return (n*r.total() + u.questions - 1) / u.questions }
 	uses := r.uses()
@@ -106,7 +103,7 @@ func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 	return uses
 }
 
-// worst is every planned call, spread over the seats as those that were played.
+// worst distributes all planned calls over the seats like the simulated calls.
 func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
 	all := 0
 	for _, s := range u.seats {
@@ -122,7 +119,7 @@ func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
 	return r.amount(uses)
 }
 
-// longestOf is how many tokens a reply of a model may have.
+// longestOf returns the maximum number of tokens in a reply of a model.
 func longestOf(model council.Params) int {
 	n, err := strconv.Atoi(fmt.Sprint(model["max_tokens"]))
 	if err != nil || n <= 0 {
@@ -140,8 +137,9 @@ func (r *Run) amount(uses []llm.Use) Amount {
 	return a
 }
 
-// play puts some questions to the council with other members.
-func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Templates, members council.Params) (u use, longest int, err error) {
+// play simulates some questions with the given members. It returns their use and the
+// longest prompt in tokens.
+func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Templates, members council.Params) (u use, longest int, err error) {
 	spec.Models = maps.Clone(spec.Models)
 	for name := range spec.Models {
 		spec.Models[name] = members
@@ -168,7 +166,7 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Template
 			return u, 0, err
 		}
 		for _, asked := range run.Asked() {
-			n := tokens(book, asked.Prompt)
+			n := tokens(templates, asked.Prompt)
 			seat := &u.seats[asked.Node]
 			seat.prompt, longest = seat.prompt+n, max(longest, n)
 			switch asked.Prompt.Purpose {
@@ -182,17 +180,18 @@ func (r *Run) play(ctx context.Context, spec council.Spec, book *prompt.Template
 	return u, longest, ctx.Err()
 }
 
-// tokens estimates a prompt's length in tokens. Texts that are weighed are not
-// rendered; they are about as long as the question.
-func tokens(book *prompt.Templates, p *synod.Prompt) int {
-	chat, err := book.Render(p)
+// tokens estimates the length of a prompt in tokens. Prompts that are scored by
+// likelihood are not rendered; they are about as long as question and candidate.
+func tokens(templates *prompt.Templates, p *synod.Prompt) int {
+	chat, err := templates.Render(p)
 	if err != nil {
-		return (len(p.Question.Text) + len(p.Candidate)) / lettersAToken
+		return (len(p.Question.Text) + len(p.Candidate)) / charsPerToken
 	}
-	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / lettersAToken
+	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / charsPerToken
 }
 
-func bookOf(spec council.Spec) (*prompt.Templates, error) {
+// templatesOf returns the prompt templates of a council.
+func templatesOf(spec council.Spec) (*prompt.Templates, error) {
 	name, _ := spec.Protocol["name"].(string)
 	entry, err := protocol.Catalogue.Find(name)
 	if err != nil {

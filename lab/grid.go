@@ -17,45 +17,31 @@ import (
 
 // Grid is a folder of runs that are reported together:
 //
-//	grid.json      what is varied and what it is compared with
-//	cells/NAME/    a run folder a cell
+//	grid.json      the cells, their parameters and the figures of a paper
+//	cells/NAME/    the run folder of each cell
 //
-// The folder comes into being whole, and each cell keeps what Run promises: so a
-// grid may be killed at any instant, resumed and moved.
+// The folder is created atomically. Like a run, a grid may be killed at any time,
+// resumed and moved.
 type Grid struct {
 	GridManifest
 	Runs []*Run // by cell
 	dir  string
 }
 
-// Dir is the folder.
+// Dir returns the folder of the grid; "" before Create.
 func (g *Grid) Dir() string { return g.dir }
 
-// DraftGrid puts a grid together without writing anything: one plan a cell.
+// DraftGrid prepares a grid without writing anything. There is one plan for each cell.
 func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 	g := &Grid{GridManifest: m}
 	g.Version = GridVersion
 	if len(plans) != len(m.Cells) || len(plans)+len(m.Computed) == 0 {
 		return nil, fmt.Errorf("lab: a grid of %d cells and %d plans", len(m.Cells), len(plans))
 	}
-	seen := map[string]bool{}
-	for _, c := range m.Computed {
-		if !cellName.MatchString(c.Name) || seen[c.Name] {
-			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
-		}
-		seen[c.Name] = true
-	}
-	for _, c := range m.Readings {
-		if !cellName.MatchString(c.Name) || seen[c.Name] {
-			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
-		}
-		seen[c.Name] = true
+	if err := m.checkNames(); err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
 	}
 	for i, c := range m.Cells {
-		if !cellName.MatchString(c.Name) || seen[c.Name] {
-			return nil, fmt.Errorf("lab: %q is no name for a cell, or two have it", c.Name)
-		}
-		seen[c.Name] = true
 		run, err := Draft(plans[i])
 		if err != nil {
 			return nil, fmt.Errorf("cell %s: %w", c.Name, err)
@@ -65,11 +51,36 @@ func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 	return g, nil
 }
 
-// cellName is what a cell's name, and so its folder's, may look like.
+// cellName matches valid names of cells, which are also names of folders.
 var cellName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)
 
-// Create writes the grid's folder, which must be new or empty. It is made under a
-// name that nobody else has and gets its own when it is whole.
+// checkNames fails if a cell has an invalid name or the name of another cell.
+func (m *GridManifest) checkNames() error {
+	var names []string
+	for _, c := range m.Cells {
+		names = append(names, c.Name)
+	}
+	for _, c := range m.Computed {
+		names = append(names, c.Name)
+	}
+	for _, c := range m.Readings {
+		names = append(names, c.Name)
+	}
+	for _, c := range m.Blank {
+		names = append(names, c.Name)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		if !cellName.MatchString(name) || seen[name] {
+			return fmt.Errorf("%q is not a valid name of a cell, or two cells have it", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// Create writes the folder of the grid, which must be new or empty. It is written under
+// a temporary name and renamed when it is complete.
 func (g *Grid) Create(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return g.occupied(dir)
@@ -80,7 +91,7 @@ func (g *Grid) Create(dir string) error {
 	dir = filepath.Clean(dir)
 	base := filepath.Base(dir)
 	if base == "." || base == ".." {
-		return fmt.Errorf("lab: %s cannot become the folder of a grid; name one in it", dir)
+		return fmt.Errorf("lab: %s cannot be the folder of a grid; use a subfolder", dir)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("lab: %w", err)
@@ -89,12 +100,12 @@ func (g *Grid) Create(dir string) error {
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	defer os.RemoveAll(making) // gone already if all went well
+	defer os.RemoveAll(making) // does nothing after the rename
 	if err := g.write(making, dir); err != nil {
 		return err
 	}
-	if err := os.Rename(making, dir); err != nil { // over an empty folder, too
-		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // somebody was faster
+	if err := os.Rename(making, dir); err != nil { // replaces an empty folder
+		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // another process was faster
 			return g.occupied(dir)
 		}
 		return fmt.Errorf("lab: %w", err)
@@ -103,7 +114,7 @@ func (g *Grid) Create(dir string) error {
 	return nil
 }
 
-// write writes into a folder what will be in another one.
+// write writes the folder dir under its temporary name making.
 func (g *Grid) write(making, dir string) error {
 	for i, run := range g.Runs {
 		if err := run.Create(filepath.Join(making, "cells", g.Cells[i].Name)); err != nil {
@@ -115,21 +126,21 @@ func (g *Grid) write(making, dir string) error {
 	if err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	return writeWhole(filepath.Join(making, "grid.json"), append(manifest, '\n'))
+	return writeFile(filepath.Join(making, "grid.json"), append(manifest, '\n'))
 }
 
-// occupied says what a folder holds that is not empty.
+// occupied describes the content of a folder that is not empty.
 func (g *Grid) occupied(dir string) error {
 	e := &OccupiedError{Dir: dir}
 	if old, err := OpenGrid(dir); err == nil {
 		e.Run, e.Changes = true, old.Changes(g)
 	} else if _, err := Open(dir); err == nil {
-		e.Run, e.Changes = true, []string{"it is a single run, and this is the grid " + g.Preset}
+		e.Run, e.Changes = true, []string{"it is a single run, not the grid " + g.Preset}
 	}
 	return e
 }
 
-// Changes lists in what another grid differs from this one.
+// Changes describes the differences of other, the new grid, to g, the existing one.
 func (g *Grid) Changes(other *Grid) (out []string) {
 	for _, d := range [][3]string{{"preset", g.Preset, other.Preset}, {"members", g.Members, other.Members}} {
 		if d[1] != d[2] {
@@ -140,7 +151,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 		return append(out, fmt.Sprintf("cells: %d there, %d now", len(g.Runs), len(other.Runs)))
 	}
 	out = append(out, g.changedComputed(other)...)
-	cells := map[string]int{} // in how many a change is
+	cells := map[string]int{} // number of cells with a change
 	for i, run := range g.Runs {
 		for _, change := range run.Changes(other.Runs[i]) {
 			cells[change]++
@@ -156,7 +167,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 	return out
 }
 
-// OpenGrid reads a grid's folder.
+// OpenGrid reads the folder of a grid.
 func OpenGrid(dir string) (*Grid, error) {
 	path := filepath.Join(dir, "grid.json")
 	b, err := os.ReadFile(path)
@@ -173,15 +184,10 @@ func OpenGrid(dir string) (*Grid, error) {
 	if g.Version < 1 || g.Version > GridVersion {
 		return nil, fmt.Errorf("lab: %s: version %d; this program reads up to %d", path, g.Version, GridVersion)
 	}
-	for _, b := range g.Blank {
-		if !cellName.MatchString(b.Name) {
-			return nil, fmt.Errorf("lab: %s: %q is no name for a cell", path, b.Name)
-		}
+	if err := g.checkNames(); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
 	for _, c := range g.Cells {
-		if !cellName.MatchString(c.Name) {
-			return nil, fmt.Errorf("lab: %s: %q is no name for a cell", path, c.Name)
-		}
 		run, err := Open(filepath.Join(dir, "cells", c.Name))
 		if err != nil {
 			return nil, err
@@ -191,7 +197,7 @@ func OpenGrid(dir string) (*Grid, error) {
 	return g, nil
 }
 
-// Work works on one cell after another. What Run.Work says holds of every cell.
+// Work works on one cell after another, each like Run.Work.
 func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
 	total := 0
 	for _, run := range g.Runs {
@@ -216,7 +222,7 @@ func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
 	return before, nil
 }
 
-// and adds what one cell has come to.
+// and returns p plus the progress of one cell.
 func (p Progress) and(cell Progress) Progress {
 	p.Finished += cell.Finished
 	p.Failed += cell.Failed
@@ -225,40 +231,39 @@ func (p Progress) and(cell Progress) Progress {
 	return p
 }
 
-// GridVersion is the version of a grid's folder. OpenGrid refuses a later one.
+// GridVersion is the version of a grid folder. OpenGrid fails for a later one.
 const GridVersion = 1
 
-// Cell is one cell of a grid: a run, what is varied in it, and what a paper says
-// of it.
+// Cell is one cell of a grid: its parameters and the figures of a paper.
 type Cell struct {
-	Name    string                   `json:"cell"` // also its folder
+	Name    string                   `json:"cell"` // also the name of its folder
 	Params  map[string]any           `json:"params"`
-	Paper   map[string]report.Figure `json:"paper"`             // by metric; empty: the paper has no such cell
-	Assumed []string                 `json:"assumed,omitempty"` // metrics that the members were made to have
+	Paper   map[string]report.Figure `json:"paper"`             // by metric; empty if the paper has no such cell
+	Assumed []string                 `json:"assumed,omitempty"` // metrics that follow from the settings of simulated members
 }
 
-// Blank is a cell of the paper's that nothing here can fill: no run, no figure.
+// Blank is a cell of the paper that cannot be run with the chosen members.
 type Blank struct {
 	Cell
-	Why string `json:"why"` // with what would fill it
+	Why string `json:"why"` // why, and what would be needed
 }
 
-// GridManifest says what a grid is, in grid.json.
+// GridManifest describes a grid. It is stored in grid.json.
 type GridManifest struct {
 	Version int    `json:"version"`
 	Program string `json:"program"`
 	Preset  string `json:"preset"`
-	Source  string `json:"source"`  // the paper and the table
-	Members string `json:"members"` // as they were chosen: simulated, embedded, recorded, or a file's name
-	Note    string `json:"note"`    // what a reader must know of the members and the questions
+	Source  string `json:"source"`  // paper and table
+	Members string `json:"members"` // simulated, embedded, recorded, or the name of a council file
+	Note    string `json:"note"`    // what readers must know about the members and the questions
 	Cells   []Cell `json:"cells"`
 
 	Blank    []Blank    `json:"blank,omitempty"`    // cells without a run
-	Computed []Computed `json:"computed,omitempty"` // cells with figures and without a run
-	Readings []Reading  `json:"readings,omitempty"` // cells with figures of other cells' runs
+	Computed []Computed `json:"computed,omitempty"` // cells whose figures are computed without a run
+	Readings []Reading  `json:"readings,omitempty"` // cells whose figures are taken from runs of other cells
 }
 
-// Report derives everything from what is on file, cell by cell.
+// Report computes the reports of all cells from the files of the grid.
 func (g *Grid) Report() (*report.Grid, error) {
 	out := &report.Grid{
 		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
@@ -296,7 +301,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 	return out, nil
 }
 
-// Estimate adds up what the cells cost.
+// Estimate returns the sum of the estimates of all cells.
 func (g *Grid) Estimate(ctx context.Context) (*Estimate, error) {
 	sum := &Estimate{}
 	for i, run := range g.Runs {
@@ -320,20 +325,19 @@ func (e *Estimate) add(f *Estimate) {
 	}
 }
 
-// Computed is a cell without a run: its figures are a function of its parameters,
-// worked out once, when the grid's folder is made, and kept in grid.json. A grid
-// that is resumed or moved has them already.
+// Computed is a cell without a run. Its figures are a function of its parameters. They
+// are computed once, when the folder of the grid is created, and stored in grid.json.
 type Computed struct {
 	Cell
-	How     string          `json:"how"` // what was computed, and of what
+	How     string          `json:"how"` // description of the computation
 	Figures *report.Figures `json:"figures"`
 
-	// Of works the figures out. It is a pure function, its chance seeded. Whatever it
-	// depends on is said in Params and How, by which Changes tells two grids apart.
+	// Of computes the figures. It is a pure function with seeded randomness. Params and
+	// How must contain everything that it depends on, because Changes compares these.
 	Of func() (*report.Figures, error) `json:"-"`
 }
 
-// compute works out the figures of all computed cells.
+// compute computes the figures of all computed cells.
 func (g *Grid) compute() (err error) {
 	for i := range g.Computed {
 		c := &g.Computed[i]
@@ -344,20 +348,20 @@ func (g *Grid) compute() (err error) {
 	return nil
 }
 
-// changedComputed says whether another grid computes other cells.
+// changedComputed describes the differences of the computed cells of another grid.
 func (g *Grid) changedComputed(other *Grid) []string {
 	if len(g.Computed) != len(other.Computed) {
 		return []string{fmt.Sprintf("computed cells: %d there, %d now", len(g.Computed), len(other.Computed))}
 	}
 	for i, c := range g.Computed {
 		if d := other.Computed[i]; c.Name != d.Name || c.How != d.How || !same(c.Params, d.Params) {
-			return []string{fmt.Sprintf("computed cells: %s of %s there, %s of %s now", c.Name, c.How, d.Name, d.How)}
+			return []string{fmt.Sprintf("computed cells: %s (%s) there, %s (%s) now", c.Name, c.How, d.Name, d.How)}
 		}
 	}
 	return nil
 }
 
-// same compares parameters as they stand on file.
+// same reports whether two sets of parameters are equal when encoded as JSON.
 func same(a, b map[string]any) bool {
 	return reflect.DeepEqual(onFile(a), onFile(b))
 }
@@ -370,17 +374,17 @@ func onFile(params map[string]any) (out map[string]any) {
 	return out
 }
 
-// Reading is a cell without a run of its own: its figures are others of another
-// cell's, read anew whenever the grid is reported. So one run shows what would have
-// come of it under another rule.
+// Reading is a cell without a run of its own. Its figures are taken from the run of
+// another cell whenever the grid is reported, so that one run can show what another rule
+// would decide.
 type Reading struct {
 	Cell
-	How   string            `json:"how"` // what is read of what
-	Of    string            `json:"of"`  // the cell with the run
+	How   string            `json:"how"` // description of what is taken from where
+	Of    string            `json:"of"`  // name of the cell with the run
 	Rates map[string]string `json:"rates"`
 }
 
-// read makes the cells that are read of these.
+// read returns the cells whose figures are taken from the given ones.
 func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 	byName := map[string]report.Cell{}
 	for _, c := range cells {
@@ -389,7 +393,7 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 	for _, r := range g.Readings {
 		from, ok := byName[r.Of]
 		if !ok {
-			return nil, fmt.Errorf("lab: cell %s is read of %s, which is no cell", r.Name, r.Of)
+			return nil, fmt.Errorf("lab: cell %s takes its figures from the unknown cell %s", r.Name, r.Of)
 		}
 		f := &report.Figures{Rates: map[string]*metrics.Rate{}}
 		for name, of := range r.Rates {

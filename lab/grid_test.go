@@ -47,8 +47,8 @@ func gridJSON(t *testing.T, dir string) string {
 	return string(b)
 }
 
-// A grid that is cut off, moved and resumed reports what an unbroken one does, and
-// no call is made twice.
+// A grid that is interrupted, moved and resumed gives the report of an uninterrupted one,
+// and no call is made twice.
 func TestGridResumes(t *testing.T) {
 	whole, cut := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "cut")
 	g := grid(t, 2)
@@ -82,14 +82,14 @@ func TestGridResumes(t *testing.T) {
 	}
 	second, err := g.Work(context.Background(), lab.Options{Parallel: 2})
 	if err != nil || second.Finished != 16 || first.Calls+second.Calls != all.Calls {
-		t.Fatalf("%+v then %+v, %v; unbroken: %+v", first, second, err, all)
+		t.Fatalf("%+v then %+v, %v; uninterrupted: %+v", first, second, err, all)
 	}
 	if a, b := gridJSON(t, whole), gridJSON(t, moved); a != b {
 		t.Errorf("reports differ:\n%s\n%s", a, b)
 	}
 }
 
-// A folder that holds something is refused, with what is different there.
+// Create rejects a folder that is not empty, and describes the differences.
 func TestGridOccupied(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "g")
 	if err := grid(t, 1).Create(dir); err != nil {
@@ -107,17 +107,17 @@ func TestGridOccupied(t *testing.T) {
 		t.Errorf("onto a run: %v", err)
 	}
 	if _, err := lab.OpenGrid(run.Dir()); !errors.Is(err, lab.ErrNoRun) {
-		t.Errorf("a run is no grid: %v", err)
+		t.Errorf("a run opened as a grid: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "grid.json"), []byte(`{"version":1,"cells":[{"cell":"../../etc"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lab.OpenGrid(dir); err == nil || !strings.Contains(err.Error(), "no name for a cell") {
+	if _, err := lab.OpenGrid(dir); err == nil || !strings.Contains(err.Error(), "not a valid name of a cell") {
 		t.Errorf("a cell outside the folder: %v", err)
 	}
 }
 
-// A figure far off differs, whatever it rests on little is inconclusive, and one
+// A figure that is far off differs, one with few questions is inconclusive, and one
 // without data has no verdict.
 func TestGridVerdicts(t *testing.T) {
 	g := grid(t, 1)
@@ -147,8 +147,7 @@ func TestGridVerdicts(t *testing.T) {
 	}
 }
 
-// A grid takes its own folder and no other: what lies beside it under a name like
-// its own stays.
+// Creating a grid does not change other folders with similar names.
 func TestGridLeavesNeighbours(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "t1")
 	kept := filepath.Join(dir+".new", "results")

@@ -17,13 +17,12 @@ import (
 	"synod.dev/synod/report/inspect"
 )
 
-// decision names the one scorer of an exported log: it grades what the council
-// decided.
+// decision is the name of the only scorer of an exported log, which grades the decision
+// of the council.
 const decision = "decision"
 
-// Inspect writes the run as a log of Inspect, in a format of package inspect.
-// Questions that failed are samples with an error; those that are not finished are
-// in no sample.
+// Inspect writes the run as a log of Inspect in a format of package inspect. A failed
+// question is a sample with an error; an unfinished question has no sample.
 func (r *Run) Inspect(w io.Writer, format string) error {
 	x, err := r.export()
 	if err != nil {
@@ -36,8 +35,8 @@ func (r *Run) Inspect(w io.Writer, format string) error {
 	return inspect.Write(w, format, log, x.samples)
 }
 
-// InspectName is the name under which Inspect lists a log of the run: such names
-// begin with a time.
+// InspectName returns a file name for a log of the run. It begins with a time, because
+// Inspect lists only such names.
 func (r *Run) InspectName(format string) (string, error) {
 	created, err := r.created()
 	if err != nil {
@@ -56,13 +55,13 @@ func (r *Run) InspectName(format string) (string, error) {
 	return fmt.Sprintf("%s_%.60s_%s%s", created.Format("2006-01-02T15-04-05+00-00"), name, id, format), nil
 }
 
-// export is a run on its way into a log.
+// export collects what is needed to write a run as a log.
 type export struct {
 	*Run
 	report *report.Report
 	past   map[string]history
-	model  string   // of the council, with the kinds of its members
-	models []string // of each seat
+	model  string   // model name of the council, with the kinds of its members
+	models []string // model name of each seat
 }
 
 func (r *Run) export() (*export, error) {
@@ -78,7 +77,7 @@ func (r *Run) export() (*export, error) {
 	return x, err
 }
 
-// log is the header, but for what the samples tell.
+// log returns the log without its samples.
 func (x *export) log() (*inspect.Log, error) {
 	created, err := x.created()
 	if err != nil {
@@ -119,9 +118,8 @@ func (x *export) log() (*inspect.Log, error) {
 	return log, nil
 }
 
-// results are the report's figures. One that does not exist is left out, since
-// Inspect knows no null there; a sample without a score is one that is neither
-// right nor wrong.
+// results returns the figures of the report. A missing figure is left out, because the
+// format has no null there. A sample without a score is neither right nor wrong.
 func (x *export) results() *inspect.Results {
 	logged := x.report.Finished + x.report.Failed
 	f := inspect.Figures{
@@ -169,7 +167,7 @@ func (x *export) last(j job) attempt {
 	return x.past[attempt{Question: x.id(j), Repeat: j.repeat}.key()].last
 }
 
-// created is when the run was made; for a folder that does not say, when its
+// created returns when the run was created: for old folders without this time, when
 // run.json was written.
 func (r *Run) created() (time.Time, error) {
 	if !r.Created.IsZero() {
@@ -182,7 +180,7 @@ func (r *Run) created() (time.Time, error) {
 	return info.ModTime().UTC(), nil
 }
 
-// exportID names the run: it is the same wherever the folder lies.
+// exportID returns an id of the run that does not depend on the place of its folder.
 func (r *Run) exportID() (string, error) {
 	b, err := json.Marshal(r.Manifest)
 	if err != nil {
@@ -199,7 +197,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.000+00:00")
 }
 
-// legible is a name that may stand on a terminal: Inspect prints headers there.
+// legible removes control characters from a name, because Inspect prints it on a
+// terminal.
 func legible(s string) string {
 	return cmp.Or(strings.Map(func(c rune) rune {
 		if unicode.In(c, unicode.C, unicode.Zl, unicode.Zp) {

@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/report/inspect"
 )
 
-// exported is what a log holds, with its samples.
+// exported is a log with its samples.
 type exported struct {
 	inspect.Log
 	Samples []inspect.Sample
@@ -40,9 +40,9 @@ func export(t *testing.T, run *lab.Run) (x exported) {
 	return x
 }
 
-// TestInspect: an exported log has the report's figures, a sample a question and
-// repeat, a score wherever the decision is right or wrong, and says of every
-// message what kind of member spoke.
+// An exported log has the figures of the report, one sample for each question and
+// repeat, a score wherever the decision is right or wrong, and the kind of the member of
+// each message.
 func TestInspect(t *testing.T) {
 	run := create(t, plan(t, seven, 8, 2))
 	before := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
@@ -88,12 +88,12 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectUnfinished: what was not put is in no sample; what failed is an error
-// and no answer; and the status says why there is not more.
+// A question that was not asked has no sample, a failed question is a sample with an
+// error, and the status gives the reason.
 func TestInspectUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 4, 1))
 	if x := export(t, run); x.Status != inspect.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" || x.Results.Scores[0].Metrics["faa"].Name != "" {
-		t.Errorf("before it began: %+v", x)
+		t.Errorf("before the start: %+v", x)
 	}
 	gone := create(t, plan(t, "models: {m: {provider: openai, model: x, url: \"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
 	work(t, gone, 1)
@@ -110,7 +110,7 @@ func TestInspectUnfinished(t *testing.T) {
 	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
 	for lines, want := range map[string]string{
 		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`:                                                      inspect.Cancelled,
-		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspect.Started, // it went on
+		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspect.Started, // the run was resumed
 	} {
 		if err := os.WriteFile(attempts, []byte(lines+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -121,8 +121,8 @@ func TestInspectUnfinished(t *testing.T) {
 	}
 }
 
-// TestInspectName: the name begins with a time, as Inspect wants it, and no task's
-// name reaches another folder.
+// The name begins with a time, as Inspect requires, and the name of a task cannot make it
+// a path in another folder.
 func TestInspectName(t *testing.T) {
 	p := plan(t, seven, 1, 1)
 	p.Task = "../../a b\x1b_c.jsonl"
@@ -139,25 +139,25 @@ func TestInspectName(t *testing.T) {
 	}
 }
 
-// TestInspectWords: a message has its member's own words of that round, verbatim,
-// and tokens stand under the model that took them.
-func TestInspectWords(t *testing.T) {
-	const words = `{"reasoning": "<i>apples</i>", "answer": "0"}`
+// A message has the reply of its member in that round, verbatim, and tokens are counted
+// for the model that used them.
+func TestInspectReplies(t *testing.T) {
+	const reply = `{"reasoning": "<i>apples</i>", "answer": "0"}`
 	stub := llmtest.Start(t, func(c llmtest.Call) string {
 		if c.Scoring() {
 			return `{"reasoning": "", "score": 0.9}`
 		}
-		return words
+		return reply
 	})
 	run := create(t, plan(t, fmt.Sprintf("models:\n  m: {provider: openai, model: s, url: %q}\n  dice: {provider: simulated}\nseats: [{id: a, model: m, count: 2}, {id: d, model: dice}]\n", stub.URL), 1, 1))
 	work(t, run, 1)
 	x, r := export(t, run), reported(t, run.Dir())
-	var said []string
+	var messages []string
 	for _, m := range x.Samples[0].Messages[1:4] {
-		said = append(said, m.Model+": "+m.Content)
+		messages = append(messages, m.Model+": "+m.Content)
 	}
-	if want := []string{"endpoint/m: " + words, "endpoint/m: " + words}; !slices.Equal(said[:2], want) || !strings.HasPrefix(said[2], "simulated/dice: ") {
-		t.Errorf("%q", said)
+	if want := []string{"endpoint/m: " + reply, "endpoint/m: " + reply}; !slices.Equal(messages[:2], want) || !strings.HasPrefix(messages[2], "simulated/dice: ") {
+		t.Errorf("%q", messages)
 	}
 	if u := x.Stats.ModelUsage["endpoint/m"]; u.Input != r.Tokens.Prompt || u.Output != r.Tokens.Completion || u.Total == 0 || len(x.Stats.ModelUsage) != 1 {
 		t.Errorf("%+v, and the report has %+v", x.Stats.ModelUsage, r.Tokens)

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// samples yields the questions that are finished or have failed.
+// samples yields a sample for every question that is finished or has failed.
 func (x *export) samples(yield func(*inspect.Sample, error) bool) {
 	for k := range x.total() {
 		s, err := x.sample(x.job(k))
@@ -23,7 +23,7 @@ func (x *export) samples(yield func(*inspect.Sample, error) bool) {
 	}
 }
 
-// sample is one question; nil where it is not finished.
+// sample returns the sample of a job; nil if it is not finished.
 func (x *export) sample(j job) (*inspect.Sample, error) {
 	res, err := x.result(j)
 	if err != nil || res == nil && !x.last(j).Failed {
@@ -35,13 +35,13 @@ func (x *export) sample(j job) (*inspect.Sample, error) {
 		ID: q.ID, Epoch: j.repeat + 1, Input: q.Text, Target: it.Key,
 		Messages: []inspect.Message{{ID: "question", Role: inspect.User, Source: inspect.Input, Content: q.Text}},
 		Output:   inspect.Output{Model: x.model, Choices: []inspect.Choice{}},
-		Scores:   map[string]inspect.Score{}, Metadata: about(it), Store: map[string]any{},
+		Scores:   map[string]inspect.Score{}, Metadata: metadata(it), Store: map[string]any{},
 		Events: []struct{}{}, ModelUsage: map[string]inspect.Usage{},
 	}
 	for _, o := range q.Options {
 		s.Choices = append(s.Choices, o.Text)
 	}
-	past.tell(s)
+	past.times(s)
 	if res == nil {
 		s.Error = &inspect.Error{Message: past.last.Reason}
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
@@ -51,15 +51,15 @@ func (x *export) sample(j job) (*inspect.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &telling{x, s, run, res, spellings(run)}
+	t := &sampler{x, s, run, res, surfaces(run)}
 	t.rounds()
 	t.decided()
 	t.usage()
 	return s, nil
 }
 
-// tell says when the last attempt took place, and how long all of them took.
-func (h history) tell(s *inspect.Sample) {
+// times sets when the last attempt took place and how long all attempts took.
+func (h history) times(s *inspect.Sample) {
 	if last := h.last; !last.Ended.IsZero() {
 		s.CompletedAt = stamp(last.Ended)
 		s.StartedAt = stamp(last.Ended.Add(-time.Duration(last.Seconds * float64(time.Second))))
@@ -69,8 +69,8 @@ func (h history) tell(s *inspect.Sample) {
 	}
 }
 
-// about is what is known of a question besides its text and key.
-func about(it task.Record) map[string]any {
+// metadata returns what is known of a question besides its text and key.
+func metadata(it task.Record) map[string]any {
 	m := map[string]any{"form": it.Question.Form}
 	if it.Level > 0 {
 		m["level"] = it.Level
@@ -91,74 +91,74 @@ func about(it task.Record) map[string]any {
 	return m
 }
 
-// telling turns one finished question's journal into a sample.
-type telling struct {
-	x      *export
-	sample *inspect.Sample
-	run    *journal.Run
-	res    *result
-	spelt  map[synod.Answer]string
+// sampler fills a sample from the journal of a finished job.
+type sampler struct {
+	x        *export
+	sample   *inspect.Sample
+	run      *journal.Run
+	res      *result
+	surfaces map[synod.Answer]string
 }
 
-// spellings is how each answer is shown: as it was first spelled.
-func spellings(run *journal.Run) map[synod.Answer]string {
-	spelt := map[synod.Answer]string{}
+// surfaces returns how each answer was first written.
+func surfaces(run *journal.Run) map[synod.Answer]string {
+	written := map[synod.Answer]string{}
 	for _, n := range run.Opinions() {
-		if _, has := spelt[n.Answer]; !has && n.Surface != "" {
-			spelt[n.Answer] = n.Surface
+		if _, has := written[n.Answer]; !has && n.Surface != "" {
+			written[n.Answer] = n.Surface
 		}
 	}
-	return spelt
+	return written
 }
 
-func (t *telling) show(a synod.Answer) string {
-	if s, ok := t.spelt[a]; ok {
+// show returns an answer as it was first written.
+func (t *sampler) show(a synod.Answer) string {
+	if s, ok := t.surfaces[a]; ok {
 		return s
 	}
 	return string(a)
 }
 
-// rounds tells every note as a message of its member and as a line of the store.
-// The message has the member's own words, where it was asked in that round and
-// they are known, and else the answer that it held.
-func (t *telling) rounds() {
-	words := map[[2]int]string{}
+// rounds adds every opinion as a message of its member and as a row of the store. The
+// message is the reply of the member if it was asked in that round, else its answer.
+func (t *sampler) rounds() {
+	replies := map[[2]int]string{}
 	for _, a := range t.run.Asked() {
 		if r := t.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" && (a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
-			words[[2]int{int(a.Node), a.Round}] = r.Text
+			replies[[2]int{int(a.Node), a.Round}] = r.Text
 		}
 	}
 	var rounds []map[string]any
 	for _, n := range t.inOrder() {
 		seat := t.x.Seats[n.Node]
-		said := map[string]any{"seat": seat.ID, "round": n.Round, "answer": nullable(n.Answer), "source": n.Source}
+		row := map[string]any{"seat": seat.ID, "round": n.Round, "answer": nullable(n.Answer), "source": n.Source}
 		if v := t.res.Verdicts[n.Answer]; v != "" {
-			said["verdict"] = v
+			row["verdict"] = v
 		}
 		if seat.Adversary != "" {
-			said["adversary"] = seat.Adversary
+			row["adversary"] = seat.Adversary
 		}
 		if seat.Role != "" {
-			said["role"] = seat.Role
+			row["role"] = seat.Role
 		}
 		if n.Confidence != nil {
-			said["confidence"] = *n.Confidence
+			row["confidence"] = *n.Confidence
 		}
-		said["kind"] = seat.Kind
-		content, ok := words[[2]int{int(n.Node), n.Round}]
+		row["kind"] = seat.Kind
+		content, ok := replies[[2]int{int(n.Node), n.Round}]
 		if !ok {
 			content = t.show(n.Answer)
 		}
 		t.sample.Messages = append(t.sample.Messages, inspect.Message{
-			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspect.Assistant, Source: inspect.Generate, Content: content, Model: t.x.models[n.Node], Metadata: said,
+			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspect.Assistant, Source: inspect.Generate, Content: content, Model: t.x.models[n.Node], Metadata: row,
 		})
-		rounds = append(rounds, t.judged(n, maps.Clone(said)))
+		rounds = append(rounds, t.withScores(n, maps.Clone(row)))
 	}
 	t.sample.Store["rounds"] = rounds
 }
 
-// inOrder lists the notes by round, and in a round by seat.
-func (t *telling) inOrder() []journal.Noted {
+// inOrder returns the opinions ordered by round and seat.
+func (t *sampler) inOrder() []journal.Noted {
 	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return int(n.Node) < 0 || int(n.Node) >= len(t.x.Seats) })
 	slices.SortStableFunc(all, func(a, b journal.Noted) int {
 		if a.Round != b.Round {
@@ -169,25 +169,25 @@ func (t *telling) inOrder() []journal.Noted {
 	return all
 }
 
-// judged adds to a note what the member thought of the others.
-func (t *telling) judged(n journal.Noted, said map[string]any) map[string]any {
+// withScores adds to a row how the member scored and treated the answers of others.
+func (t *sampler) withScores(n journal.Noted, row map[string]any) map[string]any {
 	scores := map[string]synod.Score{}
 	for _, s := range n.Scores {
 		scores[t.seat(s.Of)] = s.Score
 	}
-	said["scores"] = scores
+	row["scores"] = scores
 	for what, nodes := range map[string][]synod.NodeID{"retained": n.Retained, "dropped": n.Dropped, "silent": n.Silent, "from": n.From} {
 		names := []string{}
 		for _, id := range nodes {
 			names = append(names, t.seat(id))
 		}
-		said[what] = names
+		row[what] = names
 	}
-	said["failed_calls"], said["unreadable_calls"], said["reused"] = n.Failed, n.Garbled, n.Reused
-	return said
+	row["failed_calls"], row["unreadable_calls"], row["reused"] = n.Failed, n.Garbled, n.Reused
+	return row
 }
 
-func (t *telling) seat(id synod.NodeID) string {
+func (t *sampler) seat(id synod.NodeID) string {
 	if int(id) < 0 || int(id) >= len(t.x.Seats) {
 		return fmt.Sprintf("#%d", id)
 	}
@@ -201,9 +201,9 @@ func nullable(a synod.Answer) any {
 	return a
 }
 
-// decided tells what the council decided, and how that was graded. What is not
-// decided, or cannot be read, is neither right nor wrong and has no score.
-func (t *telling) decided() {
+// decided adds the decision and its grade. Without a decision that can be graded there
+// is no score.
+func (t *sampler) decided() {
 	v := t.x.decide(&t.run.Head, t.res.Rounds, t.run.Opinions())
 	status, reason := v.Status, v.Reason
 	if t.run.End.Stopped == sim.Stalled {
@@ -236,10 +236,10 @@ func (t *telling) decided() {
 	t.sample.Scores[decision] = score
 }
 
-// usage adds up tokens by model, of those that say how many they took.
-func (t *telling) usage() {
+// usage adds the tokens by model, for models that report them.
+func (t *sampler) usage() {
 	whole := inspect.Usage{}
-	for key, r := range t.run.Replies { // sums: order cannot show
+	for key, r := range t.run.Replies { // sums do not depend on the order
 		if r.Usage == (synod.Usage{}) || int(key.Node) < 0 || int(key.Node) >= len(t.x.models) {
 			continue
 		}

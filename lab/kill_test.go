@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// TestMain is also the process that TestKill kills.
+// TestMain is also the main function of the process that TestKill kills.
 func TestMain(m *testing.M) {
 	llmtest.ServeFast()
 	dir := os.Getenv("SYNOD_LAB_WORK")
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// served is a council at a server whose replies are a function of the request.
+// served is a council at a server whose replies depend only on the request.
 const served = `protocol: {name: sac, rounds: 3}
 f: 1
 models:
@@ -49,8 +49,8 @@ func stubborn(c llmtest.Call) string {
 	return `{"reasoning":"","answer":"` + strings.TrimPrefix(c.Model, "s") + `"}`
 }
 
-// A run that is killed again and again ends as one that was left alone, and pays
-// for no call twice but those that were on their way (RU-2).
+// A run that is killed several times gives the same report as an uninterrupted one. Only
+// calls in flight at a kill are made twice (RU-2).
 func TestKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -61,7 +61,7 @@ func TestKill(t *testing.T) {
 	if p := work(t, whole, 2); p.Failed > 0 {
 		t.Fatalf("%+v", p)
 	}
-	unbroken := s.Count()
+	uninterrupted := s.Count()
 	kills := 0
 	for done := false; !done; {
 		cmd := exec.Command(os.Args[0])
@@ -89,10 +89,10 @@ func TestKill(t *testing.T) {
 			}
 		}
 	}
-	onTheWay := kills * 4 // of either model one call at the server, and one reply not yet on file
-	t.Logf("%d kills; %d calls, %d unbroken", kills, s.Count()-unbroken, unbroken)
-	if again := s.Count() - unbroken; again > unbroken+onTheWay {
-		t.Errorf("%d calls after %d kills, %d without", again, kills, unbroken)
+	inFlight := kills * 4 // for each model one call at the server and one reply not yet on disk
+	t.Logf("%d kills; %d calls, %d uninterrupted", kills, s.Count()-uninterrupted, uninterrupted)
+	if again := s.Count() - uninterrupted; again > uninterrupted+inFlight {
+		t.Errorf("%d calls after %d kills, %d without", again, kills, uninterrupted)
 	}
 	if kills < 3 {
 		t.Errorf("killed only %d times", kills)
@@ -102,6 +102,6 @@ func TestKill(t *testing.T) {
 		t.Errorf("killed:\n%s\nwant\n%s", text(t, got), text(t, want))
 	}
 	if left := leftOver(t, killed); len(left) > 0 {
-		t.Errorf("left over: %v", left)
+		t.Errorf("unfinished attempts: %v", left)
 	}
 }

@@ -1,16 +1,16 @@
-// Package lab runs councils over tasks: it keeps a run in a folder, goes on with
-// one that was cut off, and derives every number from what is on file.
+// Package lab runs councils over tasks. It keeps each run in a folder, resumes
+// interrupted runs, and computes every figure from the files of the folder.
 //
-//	run.json                    what is run: task, council, seats, seed; written last of all when a run is made
+//	run.json                    task, council, seats and seed; written last when a run is created
 //	items.jsonl                 the questions with their keys
 //	journals/ID-R.jsonl         the journal of a finished question (R: the repeat, from 0)
-//	journals/ID-R.jsonl.part-K  what attempt K left when it was cut off
+//	journals/ID-R.jsonl.part-K  the journal of the unfinished attempt K
 //	attempts.jsonl              when and why every attempt ended
 //
-// A journal gets its final name only when it is whole and synced, so the process
-// may die at any instant: replies that came are on file, and the next attempt does
-// not ask for them again. Paths in the folder are relative to it, so it can be
-// moved; a report needs nothing else, and no model.
+// A journal gets its final name after it is complete and synced, so the process may
+// die at any time: received replies are on disk, and the next attempt does not ask for
+// them again. Paths are relative to the folder, so it can be moved. A report needs
+// only the folder and no model.
 package lab
 
 import (
@@ -32,47 +32,46 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Version is the version of a run folder. Open refuses a later one.
+// Version is the version of a run folder. Open fails for a later one.
 const Version = 1
 
-// Manifest says what a run is, in run.json.
+// Manifest describes a run. It is stored in run.json.
 type Manifest struct {
 	Version  int            `json:"version"`
 	Program  string         `json:"program"`
-	Task     string         `json:"task"` // a name of the catalogue, or the name of the file of own questions
-	Form     string         `json:"form"` // "": the task's own
-	N        int            `json:"n"`    // questions
+	Task     string         `json:"task"` // name of a task of the catalogue, or of a question file
+	Form     string         `json:"form"` // "": the form of the task
+	N        int            `json:"n"`    // number of questions
 	Repeat   int            `json:"repeat"`
 	Seed     uint64         `json:"seed"`
-	Council  string         `json:"council"` // the council file, whole
-	Name     string         `json:"name"`    // the council's
+	Council  string         `json:"council"` // the complete council file
+	Name     string         `json:"name"`    // name of the council
 	Protocol string         `json:"protocol"`
 	Exact    string         `json:"exact"`
 	Rule     council.Rule   `json:"rule"`
 	Seats    []council.Seat `json:"seats"`
-	Planned  int            `json:"planned"` // calls of one question at most, retries aside
+	Planned  int            `json:"planned"` // maximum number of calls for one question, without retries
 	Items    string         `json:"items"`   // SHA-256 of items.jsonl
 	Created  time.Time      `json:"created,omitzero"`
 
-	// Prompts are digests of the pages that say prompts in words, by name; nil in
-	// runs of old.
+	// Prompts has the digests of the prompt templates by name; nil in old runs.
 	Prompts map[string]string `json:"prompts,omitempty"`
 }
 
-// Run is a run folder.
+// Run is a run and its folder.
 type Run struct {
 	Manifest
 	Items    []task.Record
-	Prices   llm.Prices // what a report and an estimate reckon with; nil: Published
+	Prices   llm.Prices // prices for reports and estimates; nil: llm.Published()
 	dir      string
 	conclude func(*synod.Question, uint64, []synod.Opinion) council.Conclusion // nil: the rule counts seats
 	ending   protocol.Ending                                                   // nil: runs of the protocol end in no named ways
 }
 
-// Dir is the folder.
+// Dir returns the folder of the run; "" before Create.
 func (r *Run) Dir() string { return r.dir }
 
-// Spec is the council.
+// Spec returns the council of the run.
 func (r *Run) Spec() (council.Spec, error) {
 	spec, err := council.Parse([]byte(r.Council))
 	if err != nil {
@@ -81,8 +80,8 @@ func (r *Run) Spec() (council.Spec, error) {
 	return spec, nil
 }
 
-// seated is how many seats the council has; 0 where it is one that this program
-// cannot read, which does not keep it from reporting.
+// seated returns the number of seats of the council. It is 0 if this program cannot
+// read the council, which is not needed for a report.
 func (r *Run) seated() (n int) {
 	spec, err := r.Spec()
 	if err != nil {
@@ -94,10 +93,10 @@ func (r *Run) seated() (n int) {
 	return n
 }
 
-// ErrNoRun says that a folder holds no run.
+// ErrNoRun is returned for a folder that contains no run.
 var ErrNoRun = errors.New("there is no run in this folder")
 
-// Open reads a run folder.
+// Open reads the folder of a run. It does not read the journals.
 func Open(dir string) (*Run, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -117,7 +116,7 @@ func Open(dir string) (*Run, error) {
 		return nil, err
 	}
 	if len(r.Items) != r.N || r.Repeat < 1 || len(r.Seats) == 0 {
-		return nil, fmt.Errorf("lab: %s: run.json does not fit its items", dir)
+		return nil, fmt.Errorf("lab: %s: run.json does not match items.jsonl", dir)
 	}
 	if n := r.seated(); n > 0 && n != len(r.Seats) {
 		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", dir, len(r.Seats), n)
@@ -125,7 +124,7 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// job is one question of the run, one of its repeats.
+// job is one repeat of one question, the unit of work of a run.
 type job struct {
 	item   int
 	repeat int
@@ -138,16 +137,17 @@ func (r *Run) journal(j job) string {
 	return filepath.Join(r.dir, "journals", fmt.Sprintf("%s-%d.jsonl", fileName(r.id(j)), j.repeat))
 }
 
-// seed is the seed of one question: of the run's seed, the question's id and the
-// repeat, and of nothing else, so that order and neighbours do not matter.
+// seed returns the seed of a job. It depends only on the seed of the run, the id of the
+// question and the repeat, so results do not depend on the order of jobs.
 func (r *Run) seed(j job) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(r.id(j)))
 	return script.Derive(script.Derive(r.Seed, h.Sum64()), uint64(j.repeat))
 }
 
-// fileName is an id as every file system takes it, and as no other file of the
-// folder is called. Ids that have to be changed for that are told apart by a hash.
+// fileName returns a file name for an id that every file system accepts and that no
+// other file of the folder has. If the id must be changed for that, a hash of it is
+// appended.
 func fileName(id string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
@@ -163,8 +163,8 @@ func fileName(id string) string {
 	return fmt.Sprintf("%.60s.%016x", strings.ReplaceAll(safe, ".", "_"), h.Sum64())
 }
 
-// Lock keeps a second process out of a folder until it is closed or this process
-// ends, where the system can do that.
+// Lock locks a folder against other processes until the result is closed or this
+// process ends. It does nothing on systems without file locks.
 func Lock(dir string) (io.Closer, error) {
 	f, err := lock(dir)
 	if f == nil || err != nil {

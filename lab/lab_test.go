@@ -72,8 +72,8 @@ func work(t *testing.T, run *lab.Run, parallel int) lab.Progress {
 	return p
 }
 
-// reported is a run's report, read from its folder, without what no two runs
-// share.
+// reported returns the report of a run, read from its folder, without figures that
+// differ between runs.
 func reported(t *testing.T, dir string) *report.Report {
 	t.Helper()
 	run, err := lab.Open(dir)
@@ -88,7 +88,7 @@ func reported(t *testing.T, dir string) *report.Report {
 	return r
 }
 
-// leftOver lists what unfinished attempts left in a run's folder.
+// leftOver lists the journals of unfinished attempts in the folder of a run.
 func leftOver(t *testing.T, run *lab.Run) (left []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(run.Dir(), "journals"))
@@ -112,8 +112,8 @@ func text(t *testing.T, r *report.Report) string {
 	return string(b)
 }
 
-// A report depends neither on how many questions were worked on at once nor on
-// where the folder lies; members know the keys, so strong ones are mostly right.
+// A report depends neither on the parallelism nor on the place of the folder. Simulated
+// members know the keys, so strong ones are mostly right.
 func TestRunAndMove(t *testing.T) {
 	one, three := create(t, plan(t, seven, 12, 3)), create(t, plan(t, seven, 12, 3))
 	work(t, one, 1)
@@ -141,11 +141,11 @@ func TestRunAndMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := work(t, again, 1); p.Calls != 0 || p.Now != 0 || p.Finished != 36 {
-		t.Errorf("a finished run was worked on: %+v", p)
+		t.Errorf("work on a finished run: %+v", p)
 	}
 }
 
-// Whoever gives up keeps what is finished, and what was answered of the rest.
+// An interrupted run keeps finished questions and the replies of the others.
 func TestInterrupt(t *testing.T) {
 	whole, cut := create(t, plan(t, seven, 10, 1)), create(t, plan(t, seven, 10, 1))
 	calls := work(t, whole, 1).Calls
@@ -169,14 +169,14 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("after interruptions:\n%s\nwant\n%s", got, want)
 	}
 	if left := leftOver(t, cut); len(left) > 0 {
-		t.Errorf("left over: %v", left)
+		t.Errorf("unfinished attempts: %v", left)
 	}
 	if sum != calls {
-		t.Errorf("%d calls in one go, %d in pieces", calls, sum)
+		t.Errorf("%d calls without interruptions, %d with", calls, sum)
 	}
 }
 
-// A journal that was cut short by a copy is no finished question, and goes on.
+// A truncated journal counts as an unfinished question, which is resumed.
 func TestTruncated(t *testing.T) {
 	run := create(t, plan(t, seven, 6, 1))
 	work(t, run, 1)
@@ -200,7 +200,7 @@ func TestTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if half.Finished != 0 || half.Unfinished != 6 || half.Metrics.FAA != nil {
-		t.Errorf("six torn journals: %s", text(t, half))
+		t.Errorf("six truncated journals: %s", text(t, half))
 	}
 	work(t, run, 2)
 	if got := text(t, reported(t, run.Dir())); got != want {
@@ -208,7 +208,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written stops the run, and keeps what is finished.
+// A folder that cannot be written stops the run; finished questions are kept.
 func TestNoSpace(t *testing.T) {
 	run := create(t, plan(t, seven, 8, 1))
 	journals := filepath.Join(run.Dir(), "journals")
@@ -223,7 +223,7 @@ func TestNoSpace(t *testing.T) {
 		}
 	}})
 	if err == nil || errors.Is(err, context.Canceled) {
-		t.Fatalf("no folder to write to: %v", err)
+		t.Fatalf("a folder that cannot be written: %v", err)
 	}
 	if err := errors.Join(os.Remove(journals), os.Rename(journals+".away", journals)); err != nil {
 		t.Fatal(err)
@@ -236,8 +236,8 @@ func TestNoSpace(t *testing.T) {
 	}
 }
 
-// A question whose members cannot be reached has failed, not disagreed; the next
-// attempt asks anew.
+// A question with unreachable members has failed; this is not disagreement. The next
+// attempt asks again.
 func TestFailed(t *testing.T) {
 	text := `models: {m: {provider: openai, model: x, url: "http://127.0.0.1:1/v1", attempts: 1}}
 seats: [{id: a, model: m, count: 3}]
@@ -252,6 +252,6 @@ seats: [{id: a, model: m, count: 3}]
 		t.Errorf("progress %+v, failed %d, finished %d, metrics %+v", p, r.Failed, r.Finished, r.Metrics)
 	}
 	if left := leftOver(t, run); len(left) > 0 {
-		t.Errorf("left over: %v", left)
+		t.Errorf("unfinished attempts: %v", left)
 	}
 }

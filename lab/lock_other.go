@@ -4,5 +4,5 @@ package lab
 
 import "os"
 
-// lock does nothing where the system has no advisory locks.
+// lock does nothing on systems without advisory locks.
 func lock(string) (*os.File, error) { return nil, nil }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock keeps a second process out of the folder. The system lets go of it when the
-// process ends, however it ends.
+// lock locks the folder against other processes. The system releases the lock when the
+// process ends for any reason.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -20,7 +20,7 @@ func lock(dir string) (*os.File, error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		f.Close()
-		return nil, fmt.Errorf("lab: %s: another process is at work on this run", dir)
+		return nil, fmt.Errorf("lab: %s: another process is working on this run", dir)
 	}
-	return f, nil // a file system without locks does without
+	return f, nil // other errors mean that the file system has no locks
 }

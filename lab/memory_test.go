@@ -12,10 +12,9 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// BenchmarkMemory is what a run and its report have from the system at their
-// fullest, in MiB, for few questions and for a hundred times as many. Questions and
-// how their attempts ended are kept in memory, some 500 bytes each; journals,
-// answers and grades are not.
+// BenchmarkMemory measures the peak memory of a run and of its report in MiB, for few
+// questions and for a hundred times as many. Questions and the history of their attempts
+// are kept in memory, about 500 bytes each; journals, answers and grades are not.
 func BenchmarkMemory(b *testing.B) {
 	for _, n := range []int{200, 20_000} {
 		b.Run(fmt.Sprint(n, " questions"), func(b *testing.B) {
@@ -59,7 +58,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// peak samples what the process has from the system while do runs, in MiB.
+// peak samples the memory of the process while do runs, and returns the maximum in MiB.
 func peak(do func()) float64 {
 	debug.FreeOSMemory()
 	done, top := make(chan struct{}), make(chan uint64)

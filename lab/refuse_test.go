@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// One folder holds one run; another one is refused, and told apart.
+// A folder contains one run; creating another one there fails with the differences.
 func TestOccupied(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	other, err := lab.Draft(plan(t, strings.Replace(seven, "f: 3", "f: 2", 1), 4, 1))
@@ -29,7 +29,7 @@ func TestOccupied(t *testing.T) {
 	}
 	for _, want := range []string{"questions: 3 there, 4 now", "council, there: f: 3", "council, now:   f: 2"} {
 		if !strings.Contains(occupied.Error(), want) {
-			t.Errorf("%v\nsays nothing of %q", occupied, want)
+			t.Errorf("%v\ndoes not contain %q", occupied, want)
 		}
 	}
 	dir := t.TempDir()
@@ -37,11 +37,11 @@ func TestOccupied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := other.Create(dir); !errors.As(err, &occupied) || occupied.Run {
-		t.Errorf("a folder with something in it: %v", err)
+		t.Errorf("a folder with another file: %v", err)
 	}
 }
 
-// Members that are not those of the run do not go on with it.
+// A run is not resumed with other members or other questions.
 func TestChangedMembers(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	path := filepath.Join(run.Dir(), "run.json")
@@ -64,7 +64,7 @@ func TestChangedMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := lab.Open(run.Dir()); err == nil {
-		t.Error("other questions were taken")
+		t.Error("other questions were accepted")
 	}
 }
 
@@ -79,19 +79,18 @@ func TestDraftRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	unvoted.Items = append(unvoted.Items, it)
-	for name, p := range map[string]lab.Plan{"no questions": none, "called": twice, "no council votes": unvoted} {
+	for name, p := range map[string]lab.Plan{"no questions": none, "have the id": twice, "a council cannot vote": unvoted} {
 		if _, err := lab.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// A full disk stops a run and costs nothing that is finished; what is said of it is
-// that the run can go on.
+// A full disk stops a run. Finished questions are kept, and the run can be resumed.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
-		t.Skipf("no small disk can be had here: %v: %s", err, out)
+		t.Skipf("cannot mount a small disk: %v: %s", err, out)
 	}
 	defer exec.Command("umount", disk).Run()
 	run, err := lab.Draft(plan(t, seven, 40, 1))
@@ -117,8 +116,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Of processes that make a run in one folder at the same time one does, and the
-// others are refused.
+// If several goroutines create a run in the same folder, one succeeds and the others
+// fail.
 func TestCreateAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	made := make(chan error)
@@ -143,15 +142,15 @@ func TestCreateAtOnce(t *testing.T) {
 		}
 	}
 	if created != 1 {
-		t.Errorf("%d runs were made", created)
+		t.Errorf("%d runs were created", created)
 	}
 	if _, err := lab.Open(dir); err != nil {
 		t.Error(err)
 	}
 }
 
-// A run.json whose seats are not its council's is refused: every figure would be of
-// other seats.
+// A run.json whose seats do not match its council is rejected, because every figure would
+// be attributed to other seats.
 func TestSeatsTakenOut(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	work(t, run, 1)

@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Report derives everything from what is on file.
+// Report computes the report from the files of the run.
 func (r *Run) Report() (*report.Report, error) {
 	past, err := histories(r.dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Run) Report() (*report.Report, error) {
 	return out, nil
 }
 
-// kinds tells questions apart by level and by topic.
+// kinds counts results by level and by topic of the questions.
 type kinds struct{ levels, topics *metrics.Parts }
 
 func newKinds(seats []metrics.Seat) kinds {
@@ -82,7 +82,7 @@ func (k kinds) add(of task.Record, c *metrics.Case) {
 	k.topics.Add(of.Topic, c)
 }
 
-// tallied takes over what was counted.
+// tallied copies the counts of a tally into the report.
 func (r *Run) tallied(out *report.Report, tally *metrics.Tally) {
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds = n.Metrics, n.Baselines, n.Groups, n.Rounds
@@ -92,7 +92,7 @@ func (r *Run) tallied(out *report.Report, tally *metrics.Tally) {
 	}
 }
 
-// followed is of how many runs a report has what was held round by round.
+// followed is the number of runs whose trajectories a report contains.
 const followed = 3
 
 func count(out *report.Report, res *result, seconds float64) {
@@ -114,8 +114,8 @@ func (r *Run) kinds() []string {
 	return slices.Compact(kinds)
 }
 
-// calibrators add up what members said of their first answers: all of them, and
-// those of each model.
+// calibrators collect the confidence of members in their first answers, for all members
+// and for each model.
 type calibrators struct {
 	run    *Run
 	all    metrics.Calibrator
@@ -141,7 +141,7 @@ func (c *calibrators) add(of metrics.Case, seats []metrics.Seat) {
 	}
 }
 
-// report is nil where no member said how sure it is.
+// report returns nil if no member stated a confidence.
 func (c *calibrators) report() *report.Calibration {
 	all := c.all.Calibration()
 	if all == nil {
@@ -156,7 +156,8 @@ func (c *calibrators) report() *report.Calibration {
 	return out
 }
 
-// drops counts by pair of seats whose answers were dropped and whose retained.
+// drops counts, for each pair of seats, how often one dropped or retained the answer of
+// the other.
 type drops struct{ dropped, retained [][]int }
 
 func newDrops(seats int) *drops {
@@ -186,7 +187,7 @@ func (d *drops) add(noted []journal.Noted) {
 
 func in(id synod.NodeID, seats int) bool { return id >= 0 && int(id) < seats }
 
-// list is every pair that met, in order.
+// list returns every pair with at least one count, in order.
 func (d *drops) list(seats []report.Seat) []report.Drop {
 	list := []report.Drop{}
 	for i, by := range seats {
@@ -200,9 +201,9 @@ func (d *drops) list(seats []report.Seat) []report.Drop {
 	return list
 }
 
-// ranked grades the answers that a panel has ranked, the best first, as the first
-// honest seat has them on record: all honest ones have the same. Equal scores rank
-// by the answers themselves. nil where nobody keeps such a record.
+// ranked grades the answers that a panel has ranked, best first. It uses the record of
+// the first honest seat; those of all honest seats are the same. Equal scores are
+// ordered by answer. It returns nil without such a record.
 func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
 	for _, n := range noted {
 		if n.Panel == nil || !in(n.Node, len(r.Seats)) || r.Seats[n.Node].Adversary != "" {
@@ -220,7 +221,7 @@ func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Ver
 	return nil
 }
 
-// ranks counts by rank how many answers are right, of those that can be graded.
+// ranks counts the right answers and the gradable answers by rank.
 type ranks []struct{ right, n int }
 
 func (k *ranks) add(verdicts []task.Verdict) {
@@ -245,14 +246,14 @@ func (k *ranks) rates() (rates []*metrics.Rate) {
 	return rates
 }
 
-// secondsPerTick makes virtual seconds of ticks. Where nothing is real a tick is a
-// second: a message takes one, a round of an exchange the ticks that its protocol
-// gives it, and members that are asked in one tick think at the same time. So
-// latency compares protocols and says nothing of models or machines.
+// secondsPerTick converts ticks to virtual seconds. In a simulation a tick is a second:
+// a message takes one, a round takes the ticks that its protocol gives it, and members
+// that are asked in the same tick think at the same time. So latency compares protocols;
+// it says nothing about models or machines.
 const secondsPerTick = 1
 
-// took is when the last honest seat that votes noted for the last time what it
-// holds: in a protocol that ends early when it decided, else its last round.
+// took returns the tick of the last opinion of an honest voting seat: when it decided,
+// if the protocol ends early, else the tick of its last round.
 func (r *Run) took(last map[synod.NodeID]synod.Tick) (most synod.Tick) {
 	for i, s := range r.Seats {
 		if s.Adversary == "" && !s.Mute {
@@ -262,6 +263,7 @@ func (r *Run) took(last map[synod.NodeID]synod.Tick) (most synod.Tick) {
 	return most
 }
 
+// prices returns the prices that the run is billed with.
 func (r *Run) prices() llm.Prices {
 	if r.Prices == nil {
 		return llm.Published()
@@ -269,7 +271,7 @@ func (r *Run) prices() llm.Prices {
 	return r.Prices
 }
 
-// uses are the seats' models, asked for nothing yet.
+// uses returns the models of the seats with no usage.
 func (r *Run) uses() []llm.Use {
 	uses := make([]llm.Use, len(r.Seats))
 	for i, s := range r.Seats {

@@ -22,22 +22,22 @@ type result struct {
 	noted   []journal.Noted
 	verdict council.Verdict
 	stalled bool
-	took    synod.Tick     // until the last honest seat that votes had decided
-	ranked  []task.Verdict // of the answers that a panel has ranked, the best first
+	took    synod.Tick     // when the last honest voting seat had decided
+	ranked  []task.Verdict // verdicts of the answers in the order of a panel, best first
 	calls   report.Calls
 	tokens  report.Tokens
 	uses    []llm.Use // by seat
 	digest  string
 }
 
-// errMoved says that a journal stands under the name of another.
-var errMoved = errors.New("the journal is not this question's")
+// errMoved is returned for a journal that has the file name of another one.
+var errMoved = errors.New("the journal belongs to another question")
 
-// Damaged reports that an error is of a journal that is not what the run wrote
-// there.
+// Damaged reports whether an error means that a journal was changed or replaced after
+// the run wrote it.
 func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || errors.Is(err, errMoved) }
 
-// roles are the seats as metrics sees them.
+// roles returns the seats for package metrics.
 func (r *Run) roles() []metrics.Seat {
 	seats := make([]metrics.Seat, len(r.Seats))
 	for i, s := range r.Seats {
@@ -46,7 +46,8 @@ func (r *Run) roles() []metrics.Seat {
 	return seats
 }
 
-// result reads and grades a question's journal; nil where it is not finished.
+// result reads and grades the journal of a job. It returns nil if the job is not
+// finished.
 func (r *Run) result(j job) (*result, error) {
 	run, err := journal.Skim(r.journal(j))
 	if err != nil || run.End == nil {
@@ -83,7 +84,7 @@ func (r *Run) result(j job) (*result, error) {
 	}
 	res.uses = make([]llm.Use, len(r.Seats))
 	for key, reply := range run.Replies {
-		if int(key.Node) >= 0 && int(key.Node) < len(res.uses) { // a file may say anything
+		if int(key.Node) >= 0 && int(key.Node) < len(res.uses) { // the file may be damaged
 			res.uses[key.Node].Add(reply)
 		}
 		res.calls.Made += reply.Calls
@@ -93,8 +94,8 @@ func (r *Run) result(j job) (*result, error) {
 	return res, nil
 }
 
-// results reads all journals, as many at once as there are processors, and hands
-// them over in order; nil for a question that is not finished.
+// results reads all journals, one on each processor, and calls take for every job in
+// order, with nil for a job that is not finished.
 func (r *Run) results(take func(job, *result)) error {
 	if err := r.ready(); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (r *Run) results(take func(job, *result)) error {
 	}
 	coming := make([]chan reading, runtime.GOMAXPROCS(0))
 	begin := func(k int) {
-		c := make(chan reading, 1) // nobody waits for it after an error
+		c := make(chan reading, 1) // buffered, because nobody receives after an error
 		coming[k%len(coming)] = c
 		go func() {
 			res, err := r.result(r.job(k))
@@ -128,8 +129,8 @@ func (r *Run) results(take func(job, *result)) error {
 	return nil
 }
 
-// ready makes ready to read results: of a protocol that decides itself, and of one
-// whose runs end in named ways.
+// ready prepares reading results: it builds what is needed for protocols that decide
+// themselves or have endings.
 func (r *Run) ready() error {
 	if err := r.concluding(); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (r *Run) ready() error {
 	return r.endings()
 }
 
-// concluding makes ready for a rule by which the protocol decides.
+// concluding prepares the rule by which the protocol itself decides.
 func (r *Run) concluding() error {
 	if r.Rule.Name != council.ByProtocol || r.conclude != nil {
 		return nil
@@ -149,10 +150,10 @@ func (r *Run) concluding() error {
 	return err
 }
 
-// decide applies the run's rule again.
+// decide applies the decision rule of the run.
 func (r *Run) decide(head *journal.Head, rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
 	if r.Rule.Name == council.ByProtocol && r.conclude == nil {
-		panic("lab: results are read of a run that is not ready")
+		panic("lab: results are read before ready was called")
 	}
 	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
 	for _, s := range r.Seats {
@@ -177,7 +178,7 @@ func (r *Run) decide(head *journal.Head, rounds [][]synod.Answer, noted []journa
 	return r.Rule.Decide(b.Without(mute))
 }
 
-// grade grades every answer that was held.
+// grade grades every answer that a seat held in any round.
 func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
 	verdicts := map[synod.Answer]task.Verdict{}
 	for _, held := range rounds {
@@ -190,7 +191,7 @@ func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdic
 	return verdicts
 }
 
-// endings makes ready for a protocol whose runs end in named ways.
+// endings prepares a protocol whose runs have named endings, such as the game.
 func (r *Run) endings() error {
 	e, err := protocol.Catalogue.Find(r.Protocol)
 	if err != nil {
@@ -211,7 +212,7 @@ func (r *Run) endings() error {
 	return nil
 }
 
-// ended is how a run ended; "" where its protocol names no ways.
+// ended returns the ending and the stop round; "" if the protocol has no endings.
 func (r *Run) ended(noted []journal.Noted) (string, int) {
 	if r.ending == nil {
 		return "", 0
@@ -228,8 +229,8 @@ func (r *Run) ended(noted []journal.Noted) (string, int) {
 	return r.ending.Ended(notes, honest)
 }
 
-// extracted grades every honest seat's first answer from its own words, as both
-// readers read it. Members that write no words have none.
+// extracted grades the first reply of every honest seat from its text, by both readers.
+// Simulated members write no text and have none.
 func (r *Run) extracted(j job, item *task.Item) ([]task.Grade, error) {
 	if !r.writes() || item.Record().Ungraded {
 		return nil, nil
@@ -255,7 +256,7 @@ func (r *Run) extracted(j job, item *task.Item) ([]task.Grade, error) {
 	return grades, nil
 }
 
-// writes reports whether any seat's member writes words.
+// writes reports whether any member writes text.
 func (r *Run) writes() bool {
 	for _, s := range r.Seats {
 		if s.Kind != llm.Simulated {

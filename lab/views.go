@@ -10,9 +10,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Views yields every question of the run with what its members held, round by
-// round, in order and one at a time: whoever reads them needs no more memory for
-// more of them. After an error there is nothing more.
+// Views yields every question of the run with the opinions of its members by round. It
+// reads one journal at a time. Iteration ends after an error.
 func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
 		past, err := histories(r.dir)
@@ -40,7 +39,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	}
 	it := r.Items[j.item]
 	q := &report.Question{Question: it.Question, Key: it.Key, Repeat: j.repeat}
-	if res != nil && it.Ungraded { // there is no key to be right by
+	if res != nil && it.Ungraded { // without a key nothing is right or wrong
 		res.Verdicts = nil
 	}
 	switch {
@@ -51,7 +50,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 		q.Status = "unfinished"
 		return q, nil
 	case res.stalled:
-		q.Status, q.Reason = sim.Stalled, "a member never came to an end"
+		q.Status, q.Reason = sim.Stalled, "a member did not finish"
 	default:
 		q.Status, q.Reason = res.verdict.Status, res.verdict.Reason
 	}
@@ -61,7 +60,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	for _, v := range res.verdict.Votes {
 		q.Votes = append(q.Votes, report.Vote{Answer: v.Answer, Verdict: res.Verdicts[v.Answer], Seats: v.Seats, Independent: v.Independent})
 	}
-	run, err := journal.Load(r.journal(j)) // what was skimmed for grading has no scores
+	run, err := journal.Load(r.journal(j)) // journal.Skim does not read scores
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,8 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	return q, nil
 }
 
-// held lists by round and seat what was held; a note says how it came to that.
+// held returns the opinions by round and seat; a seat without a recorded opinion has only
+// its answer.
 func held(res *result, noted []journal.Noted) [][]report.Held {
 	rounds := make([][]report.Held, len(res.Rounds))
 	for t, answers := range res.Rounds {

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-// What is shown of the questions adds up to what is reported of the run.
+// The views of the questions add up to the figures of the report.
 func TestViewsAddUp(t *testing.T) {
 	run := create(t, plan(t, seven, 6, 2))
 	if _, err := run.Work(context.Background(), lab.Options{}); err != nil {
@@ -74,8 +74,8 @@ func TestViewsAddUp(t *testing.T) {
 	}
 }
 
-// Questions that are not finished are shown as what they are, and a journal that
-// cannot be read is an error.
+// Unfinished and failed questions have their status, and a journal that cannot be read
+// is an error.
 func TestViewsOfTheUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}` + "\n"

@@ -11,16 +11,16 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// onTape is a council with every path in it relative.
-const onTape = `protocol: {name: sac, rounds: 1}
+// recordedCouncil is a council whose paths are all relative.
+const recordedCouncil = `protocol: {name: sac, rounds: 1}
 f: 0
 prompts: words
 models: {tape: {provider: recorded, path: tape.jsonl, model: m}}
 seats: [{id: a, model: tape, count: 3}]
 `
 
-// A run that was made where its paths are good goes on from anywhere, and what was
-// edited in the prompts since is named and refused.
+// A run can be resumed from any working folder. If a prompt template has changed, it is
+// not resumed and the error names the template.
 func TestPathsAndPrompts(t *testing.T) {
 	here, words := t.TempDir(), "{{define \"system\"}}Judge.{{end}}{{define \"user\"}}{{.Candidate}}{{end}}"
 	for name, text := range map[string]string{
@@ -36,7 +36,7 @@ func TestPathsAndPrompts(t *testing.T) {
 		}
 	}
 	t.Chdir(here)
-	run := create(t, plan(t, onTape, 1, 1))
+	run := create(t, plan(t, recordedCouncil, 1, 1))
 	t.Chdir(t.TempDir())
 	again, err := lab.Open(run.Dir())
 	if err != nil {

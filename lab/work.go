@@ -20,30 +20,30 @@ import (
 	"synod.dev/synod/report"
 )
 
-// Options say how a run is worked on; they change no result.
+// Options control how Work runs; they do not change results.
 type Options struct {
 	Env      llm.Env
-	Parallel int // questions at once; below 1: 1
+	Parallel int // questions in progress at the same time; below 1: 1
 	Program  string
-	Progress func(Progress) // may be nil; called by one goroutine at a time
+	Progress func(Progress) // may be nil; not called concurrently
 }
 
-// Progress is how far a run has come.
+// Progress counts the questions of a run.
 type Progress struct {
 	Total    int
 	Finished int
-	Failed   int    // by this Work; the next one tries again
-	Now      int    // finished by this Work
-	Calls    int    // made by this Work
-	Cell     string // of a grid: the one that is worked on
+	Failed   int    // in this call of Work; the next call tries again
+	Now      int    // finished in this call of Work
+	Calls    int    // made in this call of Work
+	Cell     string // grids only: the current cell
 }
 
-// Left is how many questions are neither finished nor failed.
+// Left returns the number of questions that are neither finished nor failed.
 func (p Progress) Left() int { return p.Total - p.Finished - p.Failed }
 
-// Work puts to the council every question that is not finished. It returns when
-// all are finished or failed, when ctx ends, or when the folder cannot be written;
-// whatever has been answered is kept.
+// Work asks the council every question that is not finished. It returns when all are
+// finished or failed, when ctx ends, or when the folder cannot be written. Replies are
+// kept in every case.
 func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	held, err := lock(r.dir)
 	if err != nil {
@@ -78,8 +78,8 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	return w.now, err
 }
 
-// sameModels refuses to go on with members that answer differently or are asked in
-// other words.
+// sameModels fails if a model or a prompt template has changed since the run was
+// created.
 func (r *Run) sameModels(c *council.Council) error {
 	var changes []string
 	if n := len(c.Seats()); n != len(r.Seats) {
@@ -107,8 +107,8 @@ type work struct {
 	now Progress
 }
 
-// all hands the questions to as many goroutines as may work at once. The first
-// that cannot write stops the others.
+// all distributes the questions over the workers. The first worker that cannot write
+// stops the others.
 func (w *work) all(outer context.Context) error {
 	ctx, stop := context.WithCancelCause(outer)
 	defer stop(nil)
@@ -209,16 +209,16 @@ func callsIn(known *journal.Run) (n int) {
 	return n
 }
 
-// failed says whether an outcome is one of the infrastructure and not of the
-// council (GR-2): a limit or the deadline cut it off, or too few members were live
-// because their calls did not get through. Where it is the way in which a run ends
-// that counts, as in a game, every call counts: a player whose model was out of reach
-// did not vote, and nothing that comes of that says anything about the players.
+// failed reports whether an outcome was caused by the infrastructure and not by the
+// council (GR-2), and why: a limit or the deadline stopped it, or too few members
+// answered because their calls failed. For protocols with endings, such as the game,
+// one failed call is enough: a player with an unreachable model did not vote, so the
+// ending says nothing about the players.
 func failed(o *council.Outcome, ends bool) (bool, string) {
 	switch {
 	case o.Stopped == council.Interrupted:
 		return false, ""
-	case cut(o), ends && o.Stopped == council.Tripped: // a game that was not played to its end
+	case cut(o), ends && o.Stopped == council.Tripped: // a game that was stopped early
 		return true, o.Reason
 	case !ends && o.Status != council.Degraded:
 		return false, ""
@@ -233,26 +233,26 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 	return false, ""
 }
 
-// cut reports whether a limit or the deadline cut a run off: then it can go on.
+// cut reports whether a limit or the deadline stopped a run, so that it can be resumed.
 func cut(o *council.Outcome) bool {
 	return o.Stopped == council.PastTime || o.Stopped == council.OverBudget
 }
 
-// attempt is a line of attempts.jsonl: how an attempt at a question ended. What
-// the journal says is not said again.
+// attempt is a line of attempts.jsonl: how one attempt at a question ended. It has only
+// what the journal does not contain.
 type attempt struct {
 	Question string  `json:"question"`
 	Repeat   int     `json:"repeat"`
 	Stopped  string  `json:"stopped"`
-	Failed   bool    `json:"failed,omitempty"` // it ended without an outcome that counts
+	Failed   bool    `json:"failed,omitempty"` // it ended without a valid outcome
 	Reason   string  `json:"reason,omitempty"`
 	Seconds  float64 `json:"seconds"`
 
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-// interruption is the line that a run's owner leaves by interrupting it: of no
-// question, since it may come between two.
+// interruption is the line that is written when a run is interrupted. It names no
+// question, because the interruption may come between two.
 var interruption = attempt{Stopped: council.Interrupted}
 
 // attempts appends to attempts.jsonl.
@@ -271,14 +271,14 @@ func openAttempts(dir string) (*attempts, error) {
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {
 		last := []byte{'\n'}
 		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
-			f.Write([]byte{'\n'}) // the last writer died within its line
+			f.Write([]byte{'\n'}) // the last writer died while writing a line
 		}
 	}
 	return &attempts{file: f}, nil
 }
 
 func (a *attempts) add(at attempt) error {
-	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond) // rounded up: it did not begin before its run, which is rounded down
+	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond) // rounded up, because the creation time of the run is rounded down
 	b, err := json.Marshal(at)
 	if err != nil {
 		return err
@@ -289,19 +289,19 @@ func (a *attempts) add(at attempt) error {
 	return err
 }
 
-// history is what attempts.jsonl says of a question.
+// history summarizes the attempts at a question.
 type history struct {
 	seconds float64
 	last    attempt
 }
 
-// failure is how the last attempt failed, for a report.
+// failure describes the last attempt, for a report.
 func (h history) failure() report.Failure {
 	return report.Failure{Question: h.last.Question, Repeat: h.last.Repeat, Stopped: h.last.Stopped, Reason: h.last.Reason}
 }
 
-// histories reads attempts.jsonl. A line that was being written when its writer
-// died says nothing.
+// histories reads attempts.jsonl. Incomplete lines, left by a process that died, are
+// skipped.
 func histories(dir string) (map[string]history, error) {
 	b, err := os.ReadFile(attemptsFile(dir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -322,9 +322,9 @@ func histories(dir string) (map[string]history, error) {
 
 func (a attempt) key() string { return fmt.Sprintf("%d %s", a.Repeat, a.Question) }
 
-// finished says whether a question's journal is whole: it has its final name and
-// its end line. One that has the name and not the end, which only a copy can, is
-// taken for what an attempt left.
+// finished reports whether the journal of a job is complete: it has its final name and
+// an end line. A journal with the final name but without an end line, for example an
+// incomplete copy, counts as an unfinished attempt.
 func (r *Run) finished(j job) (bool, error) {
 	path := r.journal(j)
 	f, err := os.Open(path)
@@ -335,7 +335,7 @@ func (r *Run) finished(j job) (bool, error) {
 		return false, fmt.Errorf("lab: %w", err)
 	}
 	defer f.Close()
-	const tail = 4 << 10 // an end line is far shorter
+	const tail = 4 << 10 // an end line is much shorter
 	info, err := f.Stat()
 	if err != nil {
 		return false, fmt.Errorf("lab: %w", err)
@@ -348,11 +348,10 @@ func (r *Run) finished(j job) (bool, error) {
 	return ok && bytes.HasPrefix(whole[bytes.LastIndexByte(whole, '\n')+1:], []byte(`{"k":"end"`)), nil
 }
 
-// part is where attempt k at a question, from 1, keeps its journal until it is
-// whole.
+// part returns the path of the journal of attempt k, from 1, while it is unfinished.
 func (r *Run) part(j job, k int) string { return fmt.Sprintf("%s.part-%d", r.journal(j), k) }
 
-// parts is how many attempts at a question have left something.
+// parts returns the number of unfinished attempts with a journal.
 func (r *Run) parts(j job) int {
 	for k := 1; ; k++ {
 		if _, err := os.Lstat(r.part(j, k)); err != nil {
@@ -361,8 +360,8 @@ func (r *Run) parts(j job) int {
 	}
 }
 
-// begin makes ready for an attempt: where its journal goes, and what is known of
-// it already.
+// begin prepares an attempt. It returns the path of its journal and the replies of
+// earlier attempts; known is nil if there are none.
 func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
 	left := r.parts(j)
 	if _, err := os.Stat(r.journal(j)); err == nil {
@@ -374,7 +373,7 @@ func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
 	for k := range left {
 		run, err := journal.Load(r.part(j, k+1))
 		if err != nil || run.Head.Seed != r.seed(j) {
-			continue // cut off before its first line was whole, or no journal of this question: it is asked again
+			continue // its first line is incomplete, or it belongs to another question: ask again
 		}
 		if known == nil {
 			known = run
@@ -385,7 +384,7 @@ func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
 	return r.part(j, left+1), known, nil
 }
 
-// finish gives a whole journal its name, and lets go of what led to it.
+// finish gives a complete journal its final name and removes earlier attempts.
 func (r *Run) finish(j job, path string) error {
 	if err := os.Rename(path, r.journal(j)); err != nil {
 		return fmt.Errorf("lab: %w", err)
@@ -393,7 +392,8 @@ func (r *Run) finish(j job, path string) error {
 	return r.forget(j)
 }
 
-// forget removes what attempts left, the last first: there is never a gap.
+// forget removes the journals of unfinished attempts, the last one first, so that their
+// numbers have no gap if it is interrupted.
 func (r *Run) forget(j job) error {
 	for k := r.parts(j); k > 0; k-- {
 		if err := os.Remove(r.part(j, k)); err != nil {
