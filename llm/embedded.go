@@ -108,7 +108,7 @@ func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (sy
 	}
 	client, err := m.engine.client(ctx)
 	if err != nil {
-		return synod.Reply{}, nil, &Failure{Status: synod.Unavailable, Err: err}
+		return synod.Reply{}, nil, AsFailure(err)
 	}
 	x := &exchange{completer: client, prompt: r.Prompt, want: want}
 	reply, err := m.reply(ctx, x, chat)
@@ -116,6 +116,7 @@ func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (sy
 	if err != nil {
 		return reply, nil, engineFailure(ctx, err)
 	}
+	m.engine.works(client)
 	return reply, x.states, nil
 }
 

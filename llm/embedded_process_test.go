@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
@@ -51,20 +53,20 @@ func box(t *testing.T) (cool, warm *embedded) {
 }
 
 // Members of one file share one process, which is started again after it was
-// killed, a few times and no more.
+// killed, as often as it answers in between.
 func TestSharedEngine(t *testing.T) {
 	cool, warm := box(t)
 	if cool.engine != warm.engine {
 		t.Fatal("two engines for one model file")
 	}
 	r := Request{Book: boxBook(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: capital, Seed: 1}}
-	for start := range maxStarts {
+	for start := range 3 {
 		for _, m := range []*embedded{cool, warm} {
-			if reply, err := m.Complete(t.Context(), r); err != nil || reply.Answer != "Paris" {
+			if reply, err := retry(retryConfig{})(m).Complete(t.Context(), r); err != nil || reply.Answer != "Paris" {
 				t.Fatalf("start %d: %+v, %v", start, reply, err)
 			}
 		}
-		c := cool.engine.now
+		c := cool.engine.now.(*engine.Client)
 		child, err := os.FindProcess(c.Pid())
 		if err != nil || child.Kill() != nil {
 			t.Fatal("the engine could not be killed")
@@ -76,9 +78,122 @@ func TestSharedEngine(t *testing.T) {
 		}
 		<-c.Done()
 	}
-	if _, err := cool.Complete(t.Context(), r); err == nil || !strings.Contains(err.Error(), "died 3 times") {
-		t.Errorf("after %d deaths: %v", maxStarts, err)
+}
+
+// mortal is a process that dies after so many calls, -1: never.
+type mortal struct {
+	lives int
+	done  chan struct{}
+}
+
+func (m *mortal) Info() engine.Info     { return engine.Info{} }
+func (m *mortal) Done() <-chan struct{} { return m.done }
+func (m *mortal) Close() error          { return nil }
+
+func (m *mortal) Generate(context.Context, engine.Request) (engine.Result, error) {
+	if m.lives == 0 {
+		close(m.done)
+		return engine.Result{}, engine.ErrEngineDied
 	}
+	m.lives--
+	return engine.Result{Text: "{}"}, nil
+}
+
+func (m *mortal) Weigh(context.Context, string, []string, *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error) {
+	return nil, nil, engine.Usage{}, engine.ErrEngineDied
+}
+
+// fakeEngine is an engine of which each process answers so many calls.
+func fakeEngine(t *testing.T, lives int, takes time.Duration) (m *embedded, starts *int) {
+	starts = new(int)
+	e := share(engine.Config{ModelPath: t.Name()})
+	e.start = func(ctx context.Context, _ engine.Config) (engineProcess, error) {
+		*starts++
+		if !sleep(ctx, takes) {
+			return nil, ctx.Err()
+		}
+		return &mortal{lives, make(chan struct{})}, nil
+	}
+	c := embeddedDefaults()
+	c.Answers = written
+	return &embedded{cfg: c, engine: e}, starts
+}
+
+func wordsOf(t *testing.T) Request {
+	return Request{Book: boxBook(t), Prompt: &synod.Prompt{Template: "box/plain", Purpose: synod.Answering, Question: capital, Exact: true}}
+}
+
+// A process that answers before it crashes is started again every time, ever
+// more slowly while it keeps crashing.
+func TestEngineRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, starts := fakeEngine(t, 1, time.Second)
+		stack := standard(m, testLayers{breaker: breakerConfig{failures: 1000}})
+		defer closeModel(t, stack)
+		begun := time.Now()
+		for i := range 40 {
+			if reply, err := stack.Complete(t.Context(), wordsOf(t)); err != nil {
+				t.Fatalf("call %d: %+v, %v", i, reply, err)
+			}
+		}
+		if *starts != 40 {
+			t.Errorf("%d starts", *starts)
+		}
+		if took := time.Since(begun); took < 16*time.Minute || took > 25*time.Minute {
+			t.Errorf("40 starts took %v; most wait for %v", took, maxBackOff)
+		}
+		m.engine.now.(*mortal).lives = -1
+		time.Sleep(stableAfter)
+		close(m.engine.now.(*mortal).done)
+		begun = time.Now()
+		if _, err := stack.Complete(t.Context(), wordsOf(t)); err != nil || time.Since(begun) > 2*time.Second {
+			t.Errorf("after a stable time the restart took %v: %v", time.Since(begun), err)
+		}
+	})
+}
+
+// A process that always crashes before it answers is given up.
+func TestEngineGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, starts := fakeEngine(t, 0, time.Second)
+		defer m.Close()
+		var last error
+		for range 3 {
+			_, last = standard(m, testLayers{}).Complete(t.Context(), wordsOf(t))
+		}
+		if last == nil || !strings.Contains(last.Error(), "crashed 5 times in a row before it answered") || *starts != maxCrashes {
+			t.Errorf("%d starts: %v", *starts, last)
+		}
+	})
+}
+
+// A start goes on for the others if the call that began it is cancelled, and
+// ends with the last member.
+func TestEngineStartIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, starts := fakeEngine(t, -1, time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			if _, err := m.Complete(ctx, wordsOf(t)); AsFailure(err).Status != synod.Timeout || !strings.Contains(err.Error(), "to start") {
+				t.Errorf("the first call: %v", err)
+			}
+		}()
+		begun := time.Now()
+		if _, err := m.Complete(t.Context(), wordsOf(t)); err != nil || *starts != 1 || time.Since(begun) != time.Minute {
+			t.Errorf("%d starts, %v after %v", *starts, err, time.Since(begun))
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+		m, starts = fakeEngine(t, -1, time.Minute)
+		go func() { _, _ = m.Complete(t.Context(), wordsOf(t)) }()
+		synctest.Wait()
+		begun = time.Now()
+		if err := m.Close(); err != nil || time.Since(begun) != 0 || *starts != 1 {
+			t.Errorf("closing during a start took %v: %v", time.Since(begun), err)
+		}
+	})
 }
 
 // The settings that an engine is started with tell engines apart, and the last
