@@ -15,42 +15,44 @@ import (
 // ranks is the order of packages: each imports only from a lower rank. A folder
 // stands for all below it that have no line of their own.
 var ranks = map[string]int{
-	"":             0,
-	"wire":         -1, // the root package encodes its Response with it
-	"robust":       1,
-	"fetch":        0,
-	"clean":        0,
-	"param":        1,
-	"graph":        2,
-	"stats":        0,
-	"table":        0,
-	"script":       1,
-	"sign":         1,
-	"prompt":       1,
-	"read":         1,
-	"journal":      1,
-	"probe":        1,
-	"protocol/*":   4,
-	"protocol":     5, // it imports its folders: the table is above what it lists
-	"adversary":    2,
-	"task":         2,
-	"task/refusal": 0,
-	"llm/engine":   1,
-	"llm/models":   1,
-	"llm":          2,
-	"sim":          3,
-	"sim/simtest":  4,
-	"metrics":      3,
-	"council":      6,
-	"report":       4,
-	"lab":          7,
-	"cli":          8,
-	"cmd/synod":    9,
+	"":                 0,
+	"wire":             -1, // the root package encodes its Response with it
+	"robust":           1,
+	"fetch":            0,
+	"clean":            0,
+	"param":            1,
+	"graph":            2,
+	"stats":            0,
+	"table":            0,
+	"script":           1,
+	"sign":             1,
+	"prompt":           1,
+	"read":             1,
+	"journal":          1,
+	"probe":            1,
+	"protocol":         2, // the interfaces and the catalogue; its folders are below
+	"adversary":        5, // it plays the game and answers grading prompts
+	"task":             2,
+	"task/refusal":     0,
+	"llm/engine":       1,
+	"llm/models":       1,
+	"llm":              2,
+	"sim":              3,
+	"internal/simtest": 6, // it scripts players of the game and evaluators
+	"metrics":          3,
+	"council":          6,
+	"report":           4,
+	"lab":              7,
+	"cli":              8,
+	"cmd/synod":        9,
 
-	"internal/llmtest":         2, // a test server for llm, council, lab and the command line
-	"protocol/internal":        2, // what several protocols share
-	"protocol/internal/leader": 3, // what the leader-based ones share
-	"protocol/broadcast":       2, // the same, and what outsiders need to check its evidence
+	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
+	"protocol/*":         4, // each protocol stands alone
+	"protocol/builtin":   5, // it lists the protocols of this module
+	"protocol/broadcast": 2, // used by several protocols, and by programs that check its evidence
+	"protocol/answer":    2, // what answer-sharing protocols share
+	"protocol/grade":     2, // how evaluators grade answers, in several protocols
+	"protocol/leader":    3, // what leader-based protocols share
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

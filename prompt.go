@@ -1,32 +1,33 @@
 package synod
 
-// Purpose is what a prompt wants back. Members that do not read prose act on it.
-type Purpose string
-
-// The purposes known today; a protocol that needs another adds it here, beside
-// the typed fields it reads.
-const (
-	Answering Purpose = "answer"    // an Answer to Question
-	Scoring   Purpose = "score"     // a number in [0,1] for Candidate
-	Weighing  Purpose = "weigh"     // the mean log-probability of Candidate after Question (SAC-12)
-	Proposing Purpose = "propose"   // a value for Table, with a public reason and private notes (GM-2)
-	Voting    Purpose = "vote"      // whether the game of Table is to end
-	Grading   Purpose = "grade"     // Grades for Candidate (DL-1)
-	GradeAll  Purpose = "grade-all" // Grades for the answer of each of Peers, at once (DL-6)
-	Refining  Purpose = "refine"    // an Answer to Question in the light of Own and Peers
+import (
+	"encoding/json"
+	"math/rand/v2"
 )
 
-// Rated is a peer's answer with the score one's own model gave it.
+// Purpose says what a prompt asks for. Members that do not read prose act on it.
+type Purpose string
+
+// The purposes that several protocols share. A protocol with another purpose
+// defines it itself and describes it with a Detail.
+const (
+	Answering Purpose = "answer" // an Answer to Question
+	Scoring   Purpose = "score"  // a number in [0,1] for Candidate
+	Weighing  Purpose = "weigh"  // the mean log-probability of Candidate after Question (SAC-12)
+	Refining  Purpose = "refine" // an Answer to Question in view of Own and Peers
+)
+
+// Rated is a neighbour's answer with the score that one's own model gave it.
 type Rated struct {
 	Answer    Answer `json:"answer"`
 	Score     Score  `json:"score"`
-	Rationale string `json:"rationale,omitempty"` // untrusted; only where a protocol exchanges rationales
+	Rationale string `json:"rationale,omitempty"` // untrusted; only in protocols that exchange rationales
 }
 
-// Caution says what a prompt tells a member about hostile peers (SAC-11).
+// Caution says what a prompt tells a member about hostile neighbours (SAC-11).
 type Caution string
 
-// The measured settings of Caution.
+// The values of Caution.
 const (
 	CautionNone     Caution = "none"
 	CautionMayExist Caution = "may-exist"
@@ -35,42 +36,86 @@ const (
 	CautionNoAdversary Caution = "no-adversary" // says that there are none
 )
 
-// Confide says whether a member is to say how sure it is of its answer (CP-1, CP-2).
+// Confide says whether and how a member gives a confidence in its answer (CP-1, CP-2).
 type Confide string
 
-// The ways to come by a confidence in [0,1].
+// The ways to get a confidence in [0,1].
 const (
 	ConfideNothing Confide = ""
 	ConfideStated  Confide = "stated" // the model writes it beside its answer
 	ConfideHidden  Confide = "hidden" // a probe reads it off the model's hidden states
 )
 
-// Prompt is a typed request to a member. Package prompt renders it for a model
-// that reads text; recorded and simulated members act on the fields.
+// Prompt is a typed request to a member. Package prompt renders it for a model that
+// reads text; recorded and simulated members act on the fields.
 type Prompt struct {
-	Template  string    `json:"template"` // "protocol/name" of the template that says it in words
+	Template  string    `json:"template"` // "protocol/name" of the template that renders it
 	Purpose   Purpose   `json:"purpose"`
-	Question  *Question `json:"-"` // the same for a whole run, so a journal keeps it once
+	Question  *Question `json:"-"` // the same for a whole run, so a journal stores it once
 	Own       Answer    `json:"own,omitempty"`
 	Candidate Answer    `json:"candidate,omitempty"`
 	Rationale string    `json:"rationale,omitempty"` // the candidate's, untrusted
 	Peers     []Rated   `json:"peers,omitempty"`     // in the order in which they are shown
 	Caution   Caution   `json:"caution,omitempty"`
 	F         int       `json:"f,omitempty"`
-	Exact     bool      `json:"exact,omitempty"`   // the paper's way: free text, no structured output
-	Table     *Table    `json:"table,omitempty"`   // only to Proposing and Voting
-	Hostile   bool      `json:"hostile,omitempty"` // the member plays against the others; only an adversary says so
-	Confide   Confide   `json:"confide,omitempty"` // only where an answer is asked for
+	Exact     bool      `json:"exact,omitempty"`   // as in the paper: free text, no structured output
+	Detail    Detail    `json:"detail,omitempty"`  // what only prompts of one protocol contain
+	Confide   Confide   `json:"confide,omitempty"` // only where an answer is requested
 	Seed      uint64    `json:"seed,omitempty"`    // 0: the member's own
-	// Nonce makes the borders of fences around untrusted text unpredictable. It is derived from the
-	// asking seat's secret seed and differs for every call, also where Seed is 0. It is not recorded.
+	// Nonce makes the borders of fences around untrusted text unpredictable. It is
+	// derived from the asking seat's secret seed, and differs for every call, also where
+	// Seed is 0. It is not recorded.
 	Nonce uint64 `json:"-"`
-	// Spelling is how answers above are to be shown, where that is not their
-	// canonical form: "Paris" for "paris". It changes nothing about what is asked.
+	// Spelling maps answers above to how they are shown, where that is not their
+	// canonical form: "paris" to "Paris". It does not change what is asked.
 	Spelling map[Answer]string `json:"spelling,omitempty"`
 }
 
-// Spelled is how an answer is to be shown. The words are untrusted.
+// Detail is the part of a prompt whose type belongs to one protocol. It must be
+// encodable as JSON. A template reads it as .Detail.
+type Detail interface {
+	// Same reports whether two details of one run ask the same.
+	Same(Detail) bool
+	// String returns one line for transcripts; it may be empty.
+	String() string
+}
+
+// Simulable is implemented by a Detail that answers its prompts for simulated
+// members.
+type Simulable interface {
+	// Simulate returns the reply of a simulated member. It must be a function of its
+	// arguments.
+	Simulate(p *Prompt, m Simulation) Reply
+}
+
+// Simulation is what a simulated member is like.
+type Simulation struct {
+	Ability      float64                // the share of questions that it answers right alone, in [0,1]
+	Noise        float64                // the standard deviation of its scores, in [0,1]
+	Stubbornness float64                // the chance that it keeps its answer, in [0,1]
+	Sharpness    int                    // the power of a score when it chooses by scores, ≥ 0
+	Score        func(a Answer) float64 // draws its score of an answer to the prompt's question, in [0,1]
+	Rand         *rand.Rand             // the only source of randomness
+}
+
+// UnmarshalJSON decodes a prompt. Its Detail becomes a RawRecord.
+func (p *Prompt) UnmarshalJSON(b []byte) error {
+	type plain Prompt // without this method
+	in := struct {
+		*plain
+		Detail RawRecord `json:"detail"`
+	}{plain: (*plain)(p)}
+	p.Detail = nil
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if in.Detail != nil {
+		p.Detail = in.Detail
+	}
+	return nil
+}
+
+// Spelled returns how an answer is to be shown. The result is untrusted.
 func (p *Prompt) Spelled(a Answer) string {
 	if s, ok := p.Spelling[a]; ok {
 		return s
@@ -78,11 +123,15 @@ func (p *Prompt) Spelled(a Answer) string {
 	return string(a)
 }
 
-// Same reports whether two prompts of one run ask the same thing, seeds and
-// spelling aside.
+// Same reports whether two prompts of one run ask the same, apart from seeds and
+// spelling.
 func (p *Prompt) Same(q *Prompt) bool {
 	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
-		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide || p.Table != q.Table || p.Hostile != q.Hostile || len(p.Peers) != len(q.Peers) {
+		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide ||
+		len(p.Peers) != len(q.Peers) || (p.Detail == nil) != (q.Detail == nil) {
+		return false
+	}
+	if p.Detail != nil && !p.Detail.Same(q.Detail) {
 		return false
 	}
 	for i := range p.Peers {

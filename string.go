@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The String methods below are made for transcripts: one line, for reading.
+// The String methods below return one line each, for transcripts.
 
 func (Begin) String() string { return "begin" }
 func (Halt) String() string  { return "halt" }
@@ -20,7 +20,7 @@ func (x Alarm) String() string   { return fmt.Sprintf("alarm %d at tick %d", x.I
 func (x Note) String() string    { return fmt.Sprintf("note %s", x.Opinion) }
 func (x Decide) String() string  { return fmt.Sprintf("decide %s", x.Answer) }
 
-// String quotes the answer; None is a dash.
+// String quotes the answer. None is a dash.
 func (a Answer) String() string {
 	if a == None {
 		return "–"
@@ -62,8 +62,8 @@ func (p *Prompt) String() string {
 	if p.Own != None {
 		fmt.Fprintf(&s, " own %s", p.Own)
 	}
-	if p.Table != nil {
-		fmt.Fprintf(&s, " %s", p.Table)
+	if p.Detail != nil {
+		writePart(&s, p.Detail.String())
 	}
 	for _, q := range p.Peers {
 		fmt.Fprintf(&s, " · %s at %s", q.Answer, q.Score)
@@ -89,24 +89,18 @@ func (o *Opinion) String() string {
 	for _, set := range []struct {
 		name  string
 		nodes []NodeID
-	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}, {"suspects", o.Suspects}, {"better", o.Better}} {
+	}{{"retained", o.Retained}, {"dropped", o.Dropped}, {"silent", o.Silent}, {"suspects", o.Suspects}} {
 		if len(set.nodes) > 0 {
 			fmt.Fprintf(&s, " %s %s", set.name, ids(set.nodes))
 		}
 	}
-	if o.Panel != nil {
-		fmt.Fprintf(&s, " %s", o.Panel)
-	}
-	if c := o.Certificate; c != nil {
-		fmt.Fprintf(&s, " certified by %s for n%d in round %d", ids(c.Signers), c.Leader, c.Round)
-	}
-	if o.Vote != "" {
-		fmt.Fprintf(&s, " votes %s", o.Vote)
+	if o.Record != nil {
+		writePart(&s, o.Record.String())
 	}
 	for _, n := range []struct {
 		name  string
 		count int
-	}{{"failed", o.Failed}, {"garbled", o.Garbled}, {"unsure", o.Unsure}, {"reused", o.Reused}} {
+	}{{"failed", o.Failed}, {"garbled", o.Unreadable}, {"unsure", o.Unsure}, {"reused", o.Reused}} {
 		if n.count > 0 {
 			fmt.Fprintf(&s, " %s %d", n.name, n.count)
 		}
@@ -122,28 +116,10 @@ func ids(nodes []NodeID) string {
 	return strings.Join(parts, ",")
 }
 
-// String says how each worker's answer scored, and what is wrong.
-func (p *Panel) String() string {
-	var s strings.Builder
-	s.WriteString("panel")
-	for _, a := range p.Answers {
-		switch {
-		case a.Total != nil:
-			fmt.Fprintf(&s, " n%d %s=%.2f", a.Of, a.Answer, *a.Total)
-		default:
-			fmt.Fprintf(&s, " n%d ⊥ %s", a.Of, a.Bottom)
-		}
+// writePart writes a space and the text, or nothing if the text is empty.
+func writePart(s *strings.Builder, text string) {
+	if text != "" {
+		s.WriteByte(' ')
+		s.WriteString(text)
 	}
-	for _, g := range p.Grades {
-		if g.Bottom != "" {
-			fmt.Fprintf(&s, " marks of n%d ⊥ %s", g.By, g.Bottom)
-		}
-	}
-	if p.Unsafe {
-		s.WriteString(" unsafe")
-	}
-	if p.Undecided != "" {
-		fmt.Fprintf(&s, " undecided: %s", p.Undecided)
-	}
-	return s.String()
 }

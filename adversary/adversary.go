@@ -17,6 +17,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 )
 
@@ -194,13 +195,13 @@ func boastful(x synod.Note, mine synod.Answer) synod.Note {
 func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 	r := &synod.Reply{Status: synod.OK, Typed: true}
 	switch p.Purpose {
-	case synod.Grading:
-		g := extreme(p.Candidate == mine)
-		r.Grades = &g
-	case synod.GradeAll:
-		for _, peer := range p.Peers {
-			r.Sheet = append(r.Sheet, extreme(peer.Answer == mine))
-		}
+	case grade.One, grade.All:
+		*r = grade.Reply(p, func(a synod.Answer) grade.Grades {
+			if a == mine {
+				return grade.Uniform(grade.Max)
+			}
+			return grade.Grades{}
+		})
 	case synod.Scoring:
 		if p.Candidate == mine {
 			r.Value = 1
@@ -217,14 +218,4 @@ func typed(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	}
 	return r
-}
-
-// extreme are the best marks there are, or the worst.
-func extreme(best bool) (g synod.Grades) {
-	for i := range g {
-		if best {
-			g[i] = synod.MaxGrade
-		}
-	}
-	return g
 }

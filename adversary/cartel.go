@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 )
 
 var cartelEntry = Entry{
@@ -91,9 +92,9 @@ func (m *partisan) Step(now synod.Tick, e synod.Event) []synod.Effect {
 func (m *partisan) judge(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 	judged := []synod.Rated{{Answer: p.Candidate}}
 	switch p.Purpose {
-	case synod.GradeAll:
+	case grade.All:
 		judged = p.Peers
-	case synod.Grading, synod.Scoring, synod.Weighing:
+	case grade.One, synod.Scoring, synod.Weighing:
 	default:
 		return r
 	}

@@ -1,9 +1,8 @@
 package adversary
 
 import (
-	"slices"
-
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 )
 
@@ -28,39 +27,38 @@ func (inverter) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 // invert turns a reply over that can be read, and leaves every other as it is.
 func invert(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 	turned := *r // its cost stays what it was
-	turned.Typed = true
 	switch p.Purpose {
-	case synod.Grading:
-		g, err := read.Grades(r)
+	case grade.One:
+		g, err := grade.Read(r)
 		if err != nil {
 			return r
 		}
-		turn(&g)
-		turned.Grades = &g
-	case synod.GradeAll:
-		sheet, err := read.AllGrades(r, len(p.Peers))
+		turned.Text = turn(g).Text()
+	case grade.All:
+		all, err := grade.ReadAll(r, len(p.Peers))
 		if err != nil {
 			return r
 		}
-		turned.Sheet = slices.Clone(sheet)
-		for i := range turned.Sheet {
-			turn(&turned.Sheet[i])
+		for i := range all {
+			all[i] = turn(all[i])
 		}
+		turned.Text = grade.TextOfAll(all)
 	case synod.Scoring:
-		s, ok := read.Score(r, p.Exact)
-		if !ok {
+		s, read := read.Score(r, p.Exact)
+		if !read {
 			return r
 		}
-		turned.Value = 1 - float64(s)
+		turned.Typed, turned.Value = true, 1-float64(s)
 	default:
 		return r
 	}
 	return &turned
 }
 
-// turn makes good marks bad ones.
-func turn(g *synod.Grades) {
+// turn makes good grades bad ones, and bad ones good.
+func turn(g grade.Grades) grade.Grades {
 	for i := range g {
-		g[i] = synod.MaxGrade - g[i]
+		g[i] = grade.Max - g[i]
 	}
+	return g
 }

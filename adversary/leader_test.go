@@ -6,6 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/fixedleader"
+	"synod.dev/synod/protocol/grade"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/protocol/rotatingleader"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
@@ -46,10 +48,10 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
 			said, mark := synod.Answer(fmt.Sprint(9-c.Node)), 10.0
-			if c.Prompt.Purpose == synod.Grading && (!alike || int(c.Node) < k) {
+			if c.Prompt.Purpose == grade.One && (!alike || int(c.Node) < k) {
 				mark = min(float64(c.Prompt.Candidate[0]-'0'), 20)
 			}
-			out[i] = synod.Reply{Status: synod.OK, Typed: true, Answer: said, Grades: &synod.Grades{mark, mark, mark, mark, mark}}
+			out[i] = synod.Reply{Status: synod.OK, Typed: true, Answer: said, Text: grade.Uniform(mark).Text()}
 		}
 		return out
 	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
@@ -62,13 +64,14 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 	}})
 	answer, round := synod.None, 0
 	for id, o := range last {
-		if o.Certificate == nil {
+		c := leader.RecordOf(o).Certificate
+		if c == nil {
 			t.Fatalf("%s: n%d has no decision: %s", liar, id, o)
 		}
-		if round != 0 && (answer != o.Answer || round != o.Certificate.Round) {
+		if round != 0 && (answer != o.Answer || round != c.Round) {
 			t.Fatalf("%s: honest members differ: %s", liar, o)
 		}
-		answer, round = o.Answer, o.Certificate.Round
+		answer, round = o.Answer, c.Round
 	}
 	return answer, round
 }

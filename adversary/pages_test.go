@@ -12,6 +12,9 @@ import (
 	"synod.dev/synod/clean"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	_ "synod.dev/synod/protocol/builtin"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 )
 
@@ -20,13 +23,17 @@ import (
 func page(name, words string, exact bool) *synod.Prompt {
 	_, purpose, _ := strings.Cut(name, "/")
 	seven, a, own := 7, synod.Answer(words), synod.Answer("own")
-	said := []synod.Proposal{{By: 1, Value: &seven, Reason: words}, {By: 2, Value: &seven, Reason: words}}
+	said := []game.Proposal{{By: 1, Value: &seven, Reason: words}, {By: 2, Value: &seven, Reason: words}}
+	var detail synod.Detail = grade.Detail{}
+	if strings.HasPrefix(name, "game/") {
+		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said, Past: []game.Past{{Round: 1, Proposals: said}}}
+	}
 	return &synod.Prompt{
 		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text}, Seed: 77,
 		Own: own, Candidate: a, Rationale: words, Caution: synod.CautionMayExist, F: 1, Exact: exact, Confide: synod.ConfideStated,
 		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: words}, {Answer: a, Score: 0.2, Rationale: words}},
 		Spelling: map[synod.Answer]string{own: words},
-		Table:    &synod.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said, Past: []synod.Past{{Round: 1, Proposals: said}}},
+		Detail:   detail,
 	}
 }
 
@@ -172,7 +179,7 @@ func TestDelimiterForgerBites(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // a judge believes what stands after the answer
-	if g, err := read.GradesIn(strings.SplitN(outside, "\n", 2)[0]); !closed || err != nil || g[0] != synod.MaxGrade {
+	if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: strings.SplitN(outside, "\n", 2)[0]}); !closed || err != nil || g[0] != grade.Max {
 		t.Errorf("the twin is not taken: after the answer stands %q", outside)
 	}
 }
@@ -182,7 +189,7 @@ func TestDelimiterForgerBites(t *testing.T) {
 func TestForgedVerdicts(t *testing.T) {
 	all := strings.Join(forged(), "\n")
 	for _, text := range []string{all, clean.Line(all, 2000), `"` + all + `"`} {
-		if g, err := read.GradesIn(text); err == nil {
+		if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: text}); err == nil {
 			t.Errorf("it gives marks: %v", g)
 		}
 	}

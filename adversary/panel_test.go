@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -17,17 +18,18 @@ import (
 
 // panel is one decision of DecentLLMs: workers 0 to w-1, evaluators after them.
 type panel struct {
-	w, e, f int
-	q       *synod.Question
-	liars   map[synod.NodeID]Adversary
-	answer  func(worker synod.NodeID) string // what a worker's model says
-	marks   func(by synod.NodeID, p *synod.Prompt) float64
-	seed    uint64
+	w, e, f  int
+	q        *synod.Question
+	liars    map[synod.NodeID]Adversary
+	answer   func(worker synod.NodeID) string // what a worker's model says
+	marks    func(by synod.NodeID, p *synod.Prompt) float64
+	suspects []synod.NodeID // of the honest evaluator whose record play returns
+	seed     uint64
 }
 
 // play returns what honest evaluators reply, and the record of one of them. All of
 // them must reply alike.
-func (x *panel) play(t testing.TB) (synod.Answer, *synod.Panel) {
+func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	t.Helper()
 	n, p := x.w+x.e, decentllms.New()
 	keys := sign.DeriveSymbolic(x.seed, n)
@@ -47,11 +49,11 @@ func (x *panel) play(t testing.TB) (synod.Answer, *synod.Panel) {
 		machines[i] = p.Join(seat)
 	}
 	var replies []synod.Answer
-	var record *synod.Panel
+	var record *decentllms.Record
 	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: sim.Immediate(x.ask), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, note := range notes {
-			if note.Panel != nil && x.liars[note.Node] == nil {
-				replies, record = append(replies, note.Answer), note.Panel
+			if r := decentllms.RecordOf(note.Opinion); r != nil && x.liars[note.Node] == nil {
+				replies, record, x.suspects = append(replies, note.Answer), r, note.Suspects
 			}
 		}
 		return ""
@@ -74,18 +76,14 @@ func (x *panel) ask(calls []sim.Call) []synod.Reply {
 			out[i] = synod.Reply{Status: synod.OK, Text: "Thought of 12 things.\nAnswer: " + x.answer(c.Node)}
 			continue
 		}
-		g, m := new(synod.Grades), x.marks(c.Node, c.Prompt)
-		for k := range g {
-			g[k] = min(max(m, 0), synod.MaxGrade)
-		}
-		out[i] = synod.Reply{Status: synod.OK, Typed: true, Grades: g}
+		out[i] = synod.Reply{Status: synod.OK, Text: grade.Uniform(min(max(x.marks(c.Node, c.Prompt), 0), grade.Max)).Text()}
 	}
 	return out
 }
 
 // byMean is the vulnerable twin of the robust aggregate: the same record, and the
 // answer whose mean of all totals is the highest.
-func byMean(p *synod.Panel) (best synod.Answer) {
+func byMean(p *decentllms.Record) (best synod.Answer) {
 	top, at := -1.0, 0
 	for _, a := range p.Answers {
 		if a.Bottom != "" {
@@ -238,8 +236,8 @@ func TestPanelSenders(t *testing.T) {
 			if way != "equivocator" {
 				continue
 			}
-			if !slices.Equal(record.Suspects, at) {
-				t.Errorf("equivocators at %v, suspects %v", at, record.Suspects)
+			if !slices.Equal(x.suspects, at) {
+				t.Errorf("equivocators at %v, suspects %v", at, x.suspects)
 			}
 			if record.Answers[1].Bottom != "equivocated" && at[0] == 1 {
 				t.Errorf("the equivocating worker's answer is %+v", record.Answers[1])

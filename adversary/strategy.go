@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/game"
 )
 
 // The strategies below play the consensus game (GM-6). They see what every player
@@ -33,8 +34,8 @@ players do not come to one number (GM-6). It may abstain.`,
 
 // strategy is what a scripted player does in a round.
 type strategy interface {
-	value(*synod.Table) int
-	vote(*synod.Table) synod.Vote
+	value(*game.Table) int
+	vote(*game.Table) game.Vote
 }
 
 func strategyEntry(s strategy, name, summary, about string) Entry {
@@ -47,11 +48,16 @@ type scripted struct{ strategy }
 func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 	return &mouth{honest: honest, says: func(p *synod.Prompt) *synod.Reply {
 		r := &synod.Reply{Status: synod.OK, Typed: true}
+		t := game.TableOf(p)
+		if t == nil {
+			r.Status = synod.Refused
+			return r
+		}
 		switch p.Purpose {
-		case synod.Proposing:
-			r.Answer = synod.Answer(strconv.Itoa(min(max(s.value(p.Table), p.Table.Low), p.Table.High)))
-		case synod.Voting:
-			r.Answer = synod.Answer(s.vote(p.Table))
+		case game.Proposing:
+			r.Answer = synod.Answer(strconv.Itoa(min(max(s.value(t), t.Low), t.High)))
+		case game.Voting:
+			r.Answer = synod.Answer(s.vote(t))
 		default:
 			r.Status = synod.Refused
 		}
@@ -60,7 +66,7 @@ func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 }
 
 // others are the numbers that other players named.
-func others(t *synod.Table, all []synod.Proposal) (values []int) {
+func others(t *game.Table, all []game.Proposal) (values []int) {
 	for _, s := range all {
 		if s.By != t.Self && s.Value != nil {
 			values = append(values, *s.Value)
@@ -70,7 +76,7 @@ func others(t *synod.Table, all []synod.Proposal) (values []int) {
 }
 
 // last is what others named in the last round that the player remembers.
-func last(t *synod.Table) []int {
+func last(t *game.Table) []int {
 	if len(t.Past) == 0 {
 		return nil
 	}
@@ -79,7 +85,7 @@ func last(t *synod.Table) []int {
 
 type midpoint struct{}
 
-func (midpoint) value(t *synod.Table) int {
+func (midpoint) value(t *game.Table) int {
 	low, high := t.High, t.Low
 	for _, v := range last(t) {
 		low, high = min(low, v), max(high, v)
@@ -90,19 +96,19 @@ func (midpoint) value(t *synod.Table) int {
 	return low + (high-low)/2
 }
 
-func (midpoint) vote(t *synod.Table) synod.Vote {
+func (midpoint) vote(t *game.Table) game.Vote {
 	values := others(t, t.Now)
 	for _, v := range values {
 		if v != values[0] {
-			return synod.Stop
+			return game.Stop
 		}
 	}
-	return synod.Continue
+	return game.Continue
 }
 
 type mimic struct{}
 
-func (mimic) value(t *synod.Table) int {
+func (mimic) value(t *game.Table) int {
 	values := last(t)
 	best, most := t.Low+(t.High-t.Low)/2, 0
 	for _, v := range values {
@@ -125,23 +131,23 @@ func (mimic) value(t *synod.Table) int {
 	return t.High
 }
 
-func (mimic) vote(*synod.Table) synod.Vote { return synod.Continue }
+func (mimic) vote(*game.Table) game.Vote { return game.Continue }
 
 type oscillator struct{}
 
-func (oscillator) value(t *synod.Table) int {
+func (oscillator) value(t *game.Table) int {
 	if t.Round%2 == 1 {
 		return t.Low
 	}
 	return t.High
 }
 
-func (oscillator) vote(*synod.Table) synod.Vote { return synod.Continue }
+func (oscillator) vote(*game.Table) game.Vote { return game.Continue }
 
 type extremist struct{}
 
-func (extremist) value(t *synod.Table) int     { return t.High }
-func (extremist) vote(*synod.Table) synod.Vote { return synod.Continue }
+func (extremist) value(t *game.Table) int    { return t.High }
+func (extremist) vote(*game.Table) game.Vote { return game.Continue }
 
 // saboteur has its model told that it is hostile.
 type saboteur struct{}
@@ -160,11 +166,10 @@ func (m *traitor) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	for _, x := range m.honest.Step(now, e) {
 		if c, asks := x.(synod.Consult); asks {
 			p := *c.Prompt
-			p.Hostile = true
-			if p.Table != nil { // it was given no number
-				t := *p.Table
-				t.Initial = nil
-				p.Table = &t
+			if t := game.TableOf(&p); t != nil {
+				hostile := *t
+				hostile.Hostile, hostile.Initial = true, nil // it was given no number
+				p.Detail = &hostile
 			}
 			x = synod.Consult{ID: c.ID, Prompt: &p}
 		}

@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 )
 
@@ -115,7 +116,7 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 	answers := m.replaces
 	m.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 		switch p.Purpose {
-		case synod.Grading, synod.GradeAll, synod.Scoring:
+		case grade.One, grade.All, synod.Scoring:
 			return invert(p, r)
 		}
 		return answers(p, r)

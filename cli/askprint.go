@@ -58,8 +58,8 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
 	}
 	switch {
-	case o.Panel != nil:
-		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine evaluators (claim %s)", o.Bound.F, o.Bound.Guarantee))
+	case o.Presented != nil:
+		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters, o.Bound.Guarantee))
 	case o.Bound.Guarantee == council.None:
 		parts = append(parts, fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R))
 	default:
@@ -68,8 +68,10 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned), fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
-	for _, line := range panel(o.Panel) {
-		fmt.Fprintln(w, line)
+	if o.Presented != nil {
+		for _, line := range o.Presented.Lines {
+			fmt.Fprintln(w, "  "+oneLine(line))
+		}
 	}
 	labels(cmd, o)
 	if o.Status != council.Degraded { // else the error contains it
@@ -165,49 +167,8 @@ func failedCalls(o council.Outcome) (lines []string) {
 
 // electorate describes how many members vote, and their role if only some do.
 func electorate(o council.Outcome) string {
-	if o.Panel != nil {
-		return fmt.Sprintf("%d evaluators", len(o.Panel.Evaluators))
+	if p := o.Presented; p != nil {
+		return fmt.Sprintf("%d %s", p.Count, p.Voters)
 	}
 	return fmt.Sprint(len(o.Members))
-}
-
-// panel lists the answers and grades that do not count, with the reasons, and the totals
-// of the other answers.
-func panel(p *council.Panel) (lines []string) {
-	if p == nil {
-		return nil
-	}
-	var totals []string
-	for _, a := range p.Answers {
-		switch {
-		case a.Bottom != "":
-			lines = append(lines, fmt.Sprintf("  %s has no answer: %s", a.Worker, a.Bottom))
-		case a.Total != nil && a.Answer != nil:
-			total := fmt.Sprintf("%s %.1f (%q)", a.Worker, *a.Total, oneLine(string(*a.Answer)))
-			if a.Converged != nil && !*a.Converged {
-				total += " (not converged)"
-			}
-			totals = append(totals, total)
-		}
-	}
-	if len(totals) > 0 {
-		lines = append(lines, "  scores of 100: "+strings.Join(totals, ", "))
-	}
-	for _, e := range p.Evaluators {
-		if e.Bottom == "" {
-			continue
-		}
-		line := fmt.Sprintf("  %s gave no valid grades: %s", e.ID, e.Bottom)
-		if e.Why != "" {
-			line += "; " + oneLine(e.Why)
-		}
-		lines = append(lines, line)
-	}
-	if len(p.Suspects) > 0 {
-		lines = append(lines, "  sent different messages to different members: "+strings.Join(p.Suspects, ", "))
-	}
-	if p.Unsafe {
-		lines = append(lines, "  messages came late: either delays exceeded a round, and evaluators may disagree, or an adversary pretends it")
-	}
-	return lines
 }

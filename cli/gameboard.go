@@ -111,7 +111,7 @@ func (b *board) print(t int) {
 	var stop []string
 	for i, s := range b.seats {
 		fmt.Fprintf(b.out, "%*s", b.width(), number(b.value(i, t)))
-		if o := b.at(i, t); o != nil && o.Vote == synod.Stop {
+		if o := b.at(i, t); o != nil && game.VoteOf(o) == game.Stop {
 			stop = append(stop, s.ID)
 		}
 	}
@@ -282,9 +282,9 @@ type gamePlayer struct {
 
 // gameRound has the numbers that players hold after a round, and their votes in it.
 type gameRound struct {
-	T      int                   `json:"t"`
-	Values map[string]*int       `json:"values"`
-	Votes  map[string]synod.Vote `json:"votes"`
+	T      int                  `json:"t"`
+	Values map[string]*int      `json:"values"`
+	Votes  map[string]game.Vote `json:"votes"`
 }
 
 func (b *board) record(o *council.Outcome) gameRecord {
@@ -304,12 +304,12 @@ func (b *board) record(o *council.Outcome) gameRecord {
 		}
 	}
 	for t := 1; t <= last; t++ {
-		round := gameRound{T: t, Values: map[string]*int{}, Votes: map[string]synod.Vote{}}
+		round := gameRound{T: t, Values: map[string]*int{}, Votes: map[string]game.Vote{}}
 		for i, s := range b.seats {
 			round.Values[s.ID] = b.value(i, t)
-			vote := synod.Abstain
-			if o := b.at(i, t); o != nil && o.Vote != "" {
-				vote = o.Vote
+			vote := game.Abstain
+			if o := b.at(i, t); o != nil && game.VoteOf(o) != "" {
+				vote = game.VoteOf(o)
 			}
 			round.Votes[s.ID] = vote
 		}

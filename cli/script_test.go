@@ -16,9 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"synod.dev/synod"
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/llm/models"
+	"synod.dev/synod/protocol/grade"
 )
 
 func TestMain(m *testing.M) {
@@ -78,7 +78,7 @@ func misbehaviours() (opts []llmtest.Option) {
 // 0.9 and others 0.2.
 func stubborn(c llmtest.Call) string {
 	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz-")
-	if strings.Contains(string(c.Body), synod.Criteria()[0]) {
+	if strings.Contains(string(c.Body), grade.Criteria()[0]) {
 		return marked(c, mine)
 	}
 	switch { // a player of the game
@@ -192,7 +192,7 @@ func marksOf(shown, mine, how string) string {
 		mark = "18"
 	}
 	var pairs []string
-	for _, name := range synod.Criteria() {
+	for _, name := range grade.Criteria() {
 		pairs = append(pairs, fmt.Sprintf("%q: %s", name, mark))
 	}
 	switch how {

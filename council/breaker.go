@@ -62,9 +62,6 @@ func (b *breaker) take(n sim.Noted) {
 		b.held[t][n.Node] = n.Answer
 	}
 	b.suspects = append(b.suspects, n.Suspects...)
-	if n.Panel != nil {
-		b.suspects = append(b.suspects, n.Panel.Suspects...)
-	}
 }
 
 // equivocation trips as soon as anybody is suspected: what the others hold by then

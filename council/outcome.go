@@ -1,8 +1,11 @@
 package council
 
 import (
+	"encoding/json"
+
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 )
 
 // OutcomeVersion is the version of the JSON shape of Outcome.
@@ -25,7 +28,6 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	Members  []Member      `json:"members"`
 	Rounds   []Round       `json:"rounds"`
-	Panel    *Panel        `json:"panel,omitempty"` // absent: no evaluators marked workers\' answers
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
@@ -37,6 +39,10 @@ type Outcome struct {
 	Journal  string        `json:"journal"` // path; "" if none was kept
 	Digest   string        `json:"digest"`
 	Seed     uint64        `json:"seed"`
+
+	// Presented is what the protocol adds; nil: nothing. Its Value stands in the JSON
+	// under its Key.
+	Presented *protocol.Presentation `json:"-"`
 
 	again string // the command that goes on, with %s for the journal; "": there is none
 }
@@ -83,14 +89,44 @@ type RoundSeat struct {
 	From   []string               `json:"from,omitempty"`
 	Scores map[string]synod.Score `json:"scores"`
 	// Confidence is the member's own in its answer; null where the protocol asks for none.
-	Confidence *float64   `json:"confidence"`
-	Retained   []string   `json:"retained"`
-	Dropped    []string   `json:"dropped"`
-	Silent     []string   `json:"silent"`
-	Vote       synod.Vote `json:"vote,omitempty"`     // in a game: about ending it
-	Suspects   []string   `json:"suspects,omitempty"` // who was seen to tell different things
-	Better     []string   `json:"better,omitempty"`   // whose answers it marked above the accepted one, where a leader's was accepted
-	Failed     int        `json:"failed"`
-	Garbled    int        `json:"garbled"` // replies that could not be read
-	Unsure     int        `json:"unsure"`  // answers without a readable confidence, where one was asked for
+	Confidence *float64 `json:"confidence"`
+	Retained   []string `json:"retained"`
+	Dropped    []string `json:"dropped"`
+	Silent     []string `json:"silent"`
+	Suspects   []string `json:"suspects,omitempty"` // who was seen to tell different things
+	Failed     int      `json:"failed"`
+	Garbled    int      `json:"garbled"` // replies that could not be read
+	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
+
+	// Presented is what the protocol adds, by name in the JSON; nil: nothing.
+	Presented map[string]any `json:"-"`
+}
+
+// MarshalJSON adds what the protocol presents.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	type plain Outcome
+	if o.Presented == nil {
+		return json.Marshal(plain(o))
+	}
+	return marshalWith(plain(o), map[string]any{o.Presented.Key: o.Presented.Value})
+}
+
+// MarshalJSON adds what the protocol presents.
+func (s RoundSeat) MarshalJSON() ([]byte, error) {
+	type plain RoundSeat
+	return marshalWith(plain(s), s.Presented)
+}
+
+// marshalWith encodes a struct, and extra members after its own.
+func marshalWith(v any, extra map[string]any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil || len(extra) == 0 {
+		return b, err
+	}
+	more, err := json.Marshal(extra)
+	if err != nil {
+		return nil, err
+	}
+	b[len(b)-1] = ','
+	return append(b, more[1:]...), nil
 }

@@ -12,6 +12,8 @@ import (
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/protocol/grade"
 )
 
 const jury = `
@@ -78,16 +80,16 @@ func spoil(last []synod.Opinion, which, way int) []synod.Opinion {
 			continue
 		}
 		o := &end[3+i]
-		p := *o.Panel
-		switch o.Panel = &p; way {
+		p := *decentllms.RecordOf(o)
+		switch o.Record = &p; way {
 		case 0: // another answer under the same signature
 			o.Answer = "41"
 		case 1: // no signature
 			p.Signature = nil
 		case 2: // no record
-			o.Panel = nil
+			o.Record = nil
 		default: // another's signature
-			p.Signature = last[3+(i+1)%(len(last)-3)].Panel.Signature
+			p.Signature = decentllms.RecordOf(&last[3+(i+1)%(len(last)-3)]).Signature
 		}
 	}
 	return end
@@ -115,7 +117,7 @@ func TestPanelSupport(t *testing.T) {
 // real signatures. What was changed afterwards is found.
 func TestLedger(t *testing.T) {
 	stub := llmtest.Start(t, func(c llmtest.Call) string {
-		if strings.Contains(string(c.Body), synod.Criteria()[0]) {
+		if strings.Contains(string(c.Body), grade.Criteria()[0]) {
 			return `{"factual_contradiction": 20, "factual_fabrication": 19, "instruction_inconsistency": 18, "context_inconsistency": 17, "logical_inconsistency": 16}`
 		}
 		return `{"reasoning": "as it is", "answer": "42"}`
@@ -130,32 +132,34 @@ func TestLedger(t *testing.T) {
 	if n, err := council.Verify(run, run.Opinions()); n != 3 || err != nil || o.Status != council.Agreed {
 		t.Fatalf("%d records hold: %v; %s", n, err, o.Reason)
 	}
-	if o.Panel.Evaluators[0].Scores["w1"] != (synod.Grades{20, 19, 18, 17, 16}) || *o.Panel.Answers[0].Total < 89.9 {
-		t.Errorf("panel %+v", o.Panel)
+	if p := o.Presented.Value.(*decentllms.Panel); p.Evaluators[0].Scores["w1"] != (grade.Grades{20, 19, 18, 17, 16}) || *p.Answers[0].Total < 89.9 {
+		t.Errorf("panel %+v", p)
 	}
-	for what, change := range map[string]func(o *synod.Opinion){
-		"the reply":              func(o *synod.Opinion) { o.Answer = "41" },
-		"an answer":              func(o *synod.Opinion) { o.Panel.Answers[1].Answer = "41" },
-		"a mark":                 func(o *synod.Opinion) { o.Panel.Grades[2].Grades[0][4]++ },
-		"a total":                func(o *synod.Opinion) { *o.Panel.Answers[0].Total++ },
-		"what a worker signed":   func(o *synod.Opinion) { o.Panel.Answers[1].Value[9] ^= 1 },
-		"what an evaluator did":  func(o *synod.Opinion) { o.Panel.Grades[0].Value[20] ^= 1 },
-		"a worker's signature":   func(o *synod.Opinion) { o.Panel.Answers[1].Signature[63] ^= 1 },
-		"whose signature it is":  func(o *synod.Opinion) { o.Panel.Answers[1].Signature = o.Panel.Answers[0].Signature },
-		"who is ⊥":               func(o *synod.Opinion) { o.Panel.Grades[1].Bottom = "silent" },
-		"the reply's signature":  func(o *synod.Opinion) { o.Panel.Signature = nil },
-		"that there is no reply": func(o *synod.Opinion) { o.Panel.Undecided = "tired" },
-		"the salt":               func(o *synod.Opinion) { o.Panel.Salt[0] ^= 1 },
-		"a commitment":           func(o *synod.Opinion) { o.Panel.Grades[1].Committed[0] ^= 1 },
-		"who committed":          func(o *synod.Opinion) { o.Panel.Grades[1].CommitSignature = nil },
+	for what, change := range map[string]func(o *synod.Opinion, r *decentllms.Record){
+		"the reply":              func(o *synod.Opinion, _ *decentllms.Record) { o.Answer = "41" },
+		"an answer":              func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Answer = "41" },
+		"a mark":                 func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[2].Grades[0][4]++ },
+		"a total":                func(_ *synod.Opinion, r *decentllms.Record) { *r.Answers[0].Total++ },
+		"what a worker signed":   func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Value[9] ^= 1 },
+		"what an evaluator did":  func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[0].Value[20] ^= 1 },
+		"a worker's signature":   func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Signature[63] ^= 1 },
+		"whose signature it is":  func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Signature = r.Answers[0].Signature },
+		"who is ⊥":               func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[1].Bottom = "silent" },
+		"the reply's signature":  func(_ *synod.Opinion, r *decentllms.Record) { r.Signature = nil },
+		"that there is no reply": func(_ *synod.Opinion, r *decentllms.Record) { r.Undecided = "tired" },
+		"the salt":               func(_ *synod.Opinion, r *decentllms.Record) { r.Salt[0] ^= 1 },
+		"a commitment":           func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[1].Committed[0] ^= 1 },
+		"who committed":          func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[1].CommitSignature = nil },
 	} {
 		again, err := journal.Load(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		noted := again.Opinions()
-		i := slices.IndexFunc(noted, func(n journal.Noted) bool { return n.Panel != nil })
-		change(&noted[i].Opinion)
+		i := slices.IndexFunc(noted, func(n journal.Noted) bool { return n.Record != nil })
+		r := decentllms.RecordOf(&noted[i].Opinion)
+		change(&noted[i].Opinion, r)
+		noted[i].Record = r
 		if n, err := council.Verify(again, noted); err == nil || n != 0 {
 			t.Errorf("%s was changed, and %d records hold", what, n)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/sim"
 )
 
@@ -25,7 +26,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 			ballot.First[n.Node] = n.Answer
 		}
 		ballot.Final[n.Node], last[n.Node] = n.Answer, *n.Opinion
-		garbled[n.Node] += n.Garbled
+		garbled[n.Node] += n.Unreadable
 		o.Calls.Reused += n.Reused
 	}
 	ballot.Concluded = c.conclude(&s.ask.Question, s.ask.Seed, last)
@@ -54,7 +55,7 @@ func (c *Council) outcome(s *session, result sim.Result) Outcome {
 		o.Members = append(o.Members, c.member(i, seat, s.accounts[i], garbled[i], shown.of(ballot.First[i]), shown.of(ballot.Final[i])))
 	}
 	o.Rounds = c.rounds(s.opinions, shown)
-	o.Panel = c.panel(&s.ask.Question, s.ask.Seed, v.Answer, last, shown)
+	o.Presented = c.present(&s.ask.Question, s.ask.Seed, v.Answer, last, shown)
 	o.Money = c.bill(s.accounts)
 	o.Cost = o.Money.Cost()
 	return o
@@ -143,8 +144,11 @@ func (c *Council) rounds(notes []sim.Noted, shown spellings) []Round {
 		r := &rounds[len(rounds)-1]
 		seat := RoundSeat{
 			ID: c.seats[n.Node].id, Answer: shown.of(n.Answer), Source: n.Source, Confidence: n.Confidence, Scores: make(map[string]synod.Score, len(n.Scores)),
-			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent), Vote: n.Vote, Suspects: names.of(n.Suspects), Better: names.of(n.Better),
-			Failed: n.Failed, Garbled: n.Garbled, Unsure: n.Unsure,
+			From: names.of(n.From), Retained: names.of(n.Retained), Dropped: names.of(n.Dropped), Silent: names.of(n.Silent), Suspects: names.of(n.Suspects),
+			Failed: n.Failed, Garbled: n.Unreadable, Unsure: n.Unsure,
+		}
+		if p, ok := c.protocol.(protocol.RoundPresenter); ok {
+			seat.Presented = p.PresentRound(n.Opinion, c.name)
 		}
 		for _, j := range n.Scores {
 			seat.Scores[c.seats[j.Of].id] = j.Score
@@ -164,7 +168,7 @@ type namer struct {
 func (c *Council) namer(notes []sim.Noted) *namer {
 	room := 0
 	for _, n := range notes {
-		room += len(n.From) + len(n.Retained) + len(n.Dropped) + len(n.Silent) + len(n.Suspects) + len(n.Better)
+		room += len(n.From) + len(n.Retained) + len(n.Dropped) + len(n.Silent) + len(n.Suspects)
 	}
 	return &namer{c.seats, make([]string, 0, room)}
 }

@@ -41,10 +41,15 @@ func drawAnswered(t *rapid.T) synod.Event {
 	return synod.Answered{ID: synod.ConsultID(rapid.Uint32().Draw(t, "id")), Reply: r}
 }
 
+// raw draws a record or a detail as it is read from a journal.
+var raw = rapid.Map(rapid.SampledFrom([]string{`{}`, `{"vote":"stop"}`, `[1,2]`}), func(s string) any { return synod.RawRecord(s) })
+
 // sparse draws a struct most of whose fields are zero: a field that is written by
 // nobody shows, whichever it is.
 func sparse[T any](t *rapid.T) *T {
-	v := rapid.Make[T]().Draw(t, "struct")
+	v := rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
+		reflect.TypeFor[synod.Record](): raw, reflect.TypeFor[synod.Detail](): raw,
+	}}).Draw(t, "struct")
 	for i := range reflect.TypeFor[T]().NumField() {
 		if rapid.IntRange(0, 5).Draw(t, "zero") > 0 {
 			reflect.ValueOf(&v).Elem().Field(i).SetZero()

@@ -20,7 +20,7 @@ import (
 type Summary struct {
 	Head    Head
 	Replies Replies // status, calls and tokens; not what they said
-	Noted   []Noted // round, answer, confidence, whom it retained and dropped, vote, a panel's answers and signature, and what was reused; not scores
+	Noted   []Noted // round, answer, confidence, whom it retained and dropped, the protocol's record, and what was reused; not scores
 	End     *End    // nil: the run was cut off
 
 	Last map[synod.NodeID]synod.Tick // when each member noted for the last time what it holds
@@ -167,16 +167,8 @@ func held(raw []byte) (o synod.Opinion, err error) {
 			read(v, &o.Retained)
 		case "dropped":
 			read(v, &o.Dropped)
-		case "vote":
-			o.Vote = synod.Vote(v.Str)
-		case "panel":
-			var p struct {
-				Answers   []synod.PanelAnswer `json:"answers"`
-				Signature []byte              `json:"signature"`
-				Undecided string              `json:"undecided"`
-			}
-			read(v, &p)
-			o.Panel = &synod.Panel{Answers: p.Answers, Signature: p.Signature, Undecided: p.Undecided}
+		case "record":
+			o.Record = synod.RawRecord(bytes.Clone([]byte(v.Raw)))
 		case "reused":
 			o.Reused = int(v.Int())
 		}

@@ -10,7 +10,7 @@ import (
 
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
-	if p.Rationale != "" || p.Table != nil || p.Hostile || p.Confide != "" || p.Spelling != nil {
+	if p.Rationale != "" || p.Detail != nil || p.Confide != "" || p.Spelling != nil {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
@@ -42,7 +42,7 @@ func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
 
 // appendOpinion writes an opinion as encoding/json would.
 func appendOpinion(b []byte, o *synod.Opinion) ([]byte, error) {
-	if o.Confidence != nil || o.Vote != "" || o.Suspects != nil || o.Panel != nil || o.Better != nil || o.Certificate != nil || o.Evidence != nil {
+	if o.Confidence != nil || o.Suspects != nil || o.Record != nil {
 		return appendAny(b, o)
 	}
 	for _, x := range o.Scores {
@@ -66,7 +66,7 @@ func appendOpinion(b []byte, o *synod.Opinion) ([]byte, error) {
 	b = appendNodes(b, `,"dropped":`, o.Dropped)
 	b = appendNodes(b, `,"silent":`, o.Silent)
 	b = appendCount(b, `,"failed":`, o.Failed)
-	b = appendCount(b, `,"garbled":`, o.Garbled)
+	b = appendCount(b, `,"garbled":`, o.Unreadable)
 	b = appendCount(b, `,"unsure":`, o.Unsure)
 	b = appendCount(b, `,"reused":`, o.Reused)
 	return append(b, '}'), nil
@@ -92,7 +92,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	if confidence == nil {
 		confidence = new(float64)
 	}
-	if r.Grades != nil || r.Sheet != nil || r.Logprob != nil || !short(r.Value) || !short(*confidence) {
+	if r.Logprob != nil || !short(r.Value) || !short(*confidence) {
 		all, err := json.Marshal(r)
 		if err != nil {
 			return nil, err

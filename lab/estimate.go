@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/game"
 )
 
 // Amount is a number of calls and tokens, and their price.
@@ -170,7 +171,7 @@ func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Tem
 			seat := &u.seats[asked.Node]
 			seat.prompt, longest = seat.prompt+n, max(longest, n)
 			switch asked.Prompt.Purpose {
-			case synod.Answering, synod.Refining, synod.Proposing:
+			case synod.Answering, synod.Refining, game.Proposing:
 				seat.answers++
 			default:
 				seat.scores++

@@ -183,7 +183,7 @@ func (t *sampler) withScores(n journal.Noted, row map[string]any) map[string]any
 		}
 		row[what] = names
 	}
-	row["failed_calls"], row["unreadable_calls"], row["reused"] = n.Failed, n.Garbled, n.Reused
+	row["failed_calls"], row["unreadable_calls"], row["reused"] = n.Failed, n.Unreadable, n.Reused
 	return row
 }
 

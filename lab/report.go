@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
@@ -201,20 +201,23 @@ func (d *drops) list(seats []report.Seat) []report.Drop {
 	return list
 }
 
-// ranked grades the answers that a panel has ranked, best first. It uses the record of
-// the first honest seat; those of all honest seats are the same. Equal scores are
-// ordered by answer. It returns nil without such a record.
+// ranked grades the answers that the record of the first honest seat ranks, the best
+// first. All honest seats have the same record. It returns nil if there is none.
 func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
+	e, err := protocol.Catalogue.Find(r.Protocol)
+	if err != nil {
+		return nil
+	}
+	p, ok := e.New().(protocol.Ranking)
+	if !ok {
+		return nil
+	}
 	for _, n := range noted {
-		if n.Panel == nil || !in(n.Node, len(r.Seats)) || r.Seats[n.Node].Adversary != "" {
+		if !in(n.Node, len(r.Seats)) || r.Seats[n.Node].Adversary != "" || n.Record == nil {
 			continue
 		}
-		scored := slices.DeleteFunc(slices.Clone(n.Panel.Answers), func(a synod.PanelAnswer) bool { return a.Total == nil })
-		slices.SortStableFunc(scored, func(a, b synod.PanelAnswer) int {
-			return cmp.Or(cmp.Compare(*b.Total, *a.Total), cmp.Compare(a.Answer, b.Answer))
-		})
-		for _, a := range scored {
-			verdicts = append(verdicts, item.Grade(a.Answer).Verdict)
+		for _, a := range p.Ranked(&n.Opinion) {
+			verdicts = append(verdicts, item.Grade(a).Verdict)
 		}
 		return verdicts
 	}

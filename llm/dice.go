@@ -9,6 +9,9 @@ func (d *dice) next() uint64 {
 	return mix(uint64(*d))
 }
 
+// Uint64 makes dice a source of math/rand/v2.
+func (d *dice) Uint64() uint64 { return d.next() }
+
 // uniform is in [0,1).
 func (d *dice) uniform() float64 { return float64(d.next()>>11) / (1 << 53) }
 

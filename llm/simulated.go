@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"synod.dev/synod"
 )
@@ -27,11 +28,8 @@ import (
 // of the answers it is shown, or its own, each with a weight of its score to the
 // power Sharpness; its own, and any that is shown unscored, it scores itself.
 //
-// Playing (GM-1). It proposes its own number with probability Stubbornness, else one
-// of the last round's, each with a weight of how many named it to the power
-// Sharpness. It votes to stop if all players but at most F named one number, else to
-// go on, and with probability Noise the other way. A hostile one proposes any
-// number and votes to go on.
+// Other prompts, such as those of a game or for grades, are answered by their Detail
+// (synod.Simulable).
 //
 // Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
 // says the score that it gives it, 0.99 at most: certainty would be an artefact of
@@ -166,22 +164,21 @@ func (d *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 		reply.Answer = d.answer(it, &roll, uint64(r.Sample))
 	case synod.Scoring:
 		reply.Value = d.score(it, p.Candidate, &roll)
-	case synod.Grading:
-		reply.Grades = d.grade(it, p.Candidate, &roll)
-	case synod.GradeAll:
-		for _, peer := range p.Peers {
-			reply.Sheet = append(reply.Sheet, *d.grade(it, peer.Answer, &roll))
-		}
 	case synod.Weighing:
 		reply.Value = math.Log(math.Max(d.score(it, p.Candidate, &roll), 0.001))
 	case synod.Refining:
 		reply.Answer = d.refine(it, p, &roll)
-	case synod.Proposing:
-		reply.Answer = d.propose(p, &roll)
-	case synod.Voting:
-		reply.Answer = d.vote(p, &roll)
 	default:
-		return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
+		detail, ok := p.Detail.(synod.Simulable)
+		if !ok {
+			return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
+		}
+		reply = detail.Simulate(p, synod.Simulation{
+			Ability: d.cfg.Ability, Noise: d.cfg.Noise, Stubbornness: d.cfg.Stubbornness, Sharpness: d.cfg.Sharpness,
+			Score: func(a synod.Answer) float64 { return d.score(it, a, &roll) },
+			Rand:  rand.New(&roll),
+		})
+		reply.Calls = 1
 	}
 	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
 		sure := min(d.score(it, reply.Answer, &roll), 0.99)
@@ -227,13 +224,4 @@ func (d *simulated) score(it *item, candidate synod.Answer, roll *dice) float64 
 		mean = d.right
 	}
 	return min(max(mean+d.cfg.Noise*roll.normal(), 0), 1)
-}
-
-// grade is five scores of their own, in whole marks.
-func (d *simulated) grade(it *item, candidate synod.Answer, roll *dice) *synod.Grades {
-	var g synod.Grades
-	for i := range g {
-		g[i] = math.Round(synod.MaxGrade * d.score(it, candidate, roll))
-	}
-	return &g
 }

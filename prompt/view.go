@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -58,11 +57,12 @@ const maxQuoted = 2000
 // Fence returns a block with the cleaned text on one line between two borders that nobody can predict, so
 // that the text cannot end the block and continue as the prompt.
 func (v *view) Fence(text string) string {
-	return v.fence(clean.Line(text, maxQuoted) + "\n")
+	return v.Block(clean.Line(text, maxQuoted) + "\n")
 }
 
-// fence encloses cleaned lines in borders.
-func (v *view) fence(lines string) string {
+// Block encloses lines in borders like those of Fence. The caller must have cleaned them; each ends with a
+// newline.
+func (v *view) Block(lines string) string {
 	border := v.border()
 	return "<<" + border + "\n" + lines + border + ">>"
 }
@@ -74,27 +74,6 @@ func (v *view) Quote(a synod.Answer) string {
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-
-// Proposals returns a fenced block with one line for each proposal of a round.
-func (v *view) Proposals(all []synod.Proposal) string {
-	var s strings.Builder
-	for _, p := range all {
-		fmt.Fprintf(&s, "player %d: ", p.By)
-		if p.Value == nil {
-			s.WriteString("said nothing\n")
-			continue
-		}
-		fmt.Fprintf(&s, "%d", *p.Value)
-		if p.Reason != "" {
-			s.WriteString(", because " + clean.Line(p.Reason, synod.MaxReason))
-		}
-		s.WriteByte('\n')
-	}
-	return v.fence(s.String())
-}
-
-// Key returns the JSON key of the answer at index i of Peers where all answers are graded at once.
-func (v *view) Key(i int) string { return gradesKey(i) }
 
 // Wanted describes the answer that is wanted.
 func (v *view) Wanted() string {

@@ -93,8 +93,8 @@ func (r *Report) how(h Held) string {
 	if h.Failed > 0 {
 		words = append(words, fmt.Sprintf("%d calls failed", h.Failed))
 	}
-	if h.Garbled > 0 {
-		words = append(words, fmt.Sprintf("%d replies unreadable", h.Garbled))
+	if h.Unreadable > 0 {
+		words = append(words, fmt.Sprintf("%d replies unreadable", h.Unreadable))
 	}
 	return strings.Join(words, " · ")
 }

@@ -1,5 +1,19 @@
 package cpwbft
 
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: say how sure you are, adopt what is said with more confidence; a baseline that one liar captures"},
+	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
 // About is what "synod explain" says.
 const About = `Every member answers and says how sure it is, from 0 to 1. In each round of
 stage 1 it tells its neighbours both, and takes over what the surest of them says

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol/cpwbft"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

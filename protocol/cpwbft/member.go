@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 )
 
 //go:embed prompts/*.tmpl

@@ -17,7 +17,7 @@ package debate
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
 

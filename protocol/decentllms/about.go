@@ -1,6 +1,19 @@
 package decentllms
 
-import "fmt"
+import (
+	"fmt"
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators mark; signed broadcast and a robust aggregate pick the best"},
+	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
 
 // About is the protocol in a few paragraphs, for "synod explain".
 const About = `Seats have a role. Workers answer the question and never hear one another.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/sign"
 )
 
@@ -27,9 +28,9 @@ func BenchmarkDecision(b *testing.B) {
 		for _, kind := range []string{"symbolic", "ed25519"} {
 			b.Run(fmt.Sprintf("w=%d,e=%d,f=%d/%s", size.w, size.e, size.f, kind), func(b *testing.B) {
 				x := &trial{w: size.w, e: size.e, f: size.f, p: New(), seed: 1}
-				x.grade = func(by synod.NodeID, a synod.Answer) synod.Grades {
+				x.grade = func(by synod.NodeID, a synod.Answer) grade.Grades {
 					m := float64(len(a)+int(a[0]-'0')) + float64(by%3)
-					return synod.Grades{m, m + 1, m + 2, m, m + 0.5}
+					return grade.Grades{m, m + 1, m + 2, m, m + 0.5}
 				}
 				if kind == "ed25519" {
 					x.keys = sign.Derive(1, x.w+x.e)

@@ -9,14 +9,14 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/robust"
 )
 
 // judge is phase 3: Eq. 1 for every answer, over the marks that all honest
 // evaluators hold alike.
-func (m *member) judge(answers []answered, all []marked) *synod.Panel {
-	record := &synod.Panel{Withheld: m.why}
+func (m *member) judge(answers []answered, all []marked) *Record {
+	record := &Record{Withheld: m.why}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
 	for _, d := range m.first.Deliveries {
 		if i := slices.IndexFunc(all, func(x marked) bool { return x.by == d.Sender }); i >= 0 && d.Word != nil {
@@ -24,7 +24,6 @@ func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 		}
 	}
 	record.Salt = salt(record, whole)
-	m.suspect(record)
 	return record
 }
 
@@ -32,12 +31,12 @@ func (m *member) judge(answers []answered, all []marked) *synod.Panel {
 // evaluator without marks spends the budget f, be it hostile or unable: of the rest
 // at most f less those are hostile. More of them than f are more faults than the
 // council was made for.
-func (p *DecentLLMs) score(record *synod.Panel, answers []answered, all []marked, f int) (whole []marked) {
+func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f int) (whole []marked) {
 	for _, a := range answers {
-		record.Answers = append(record.Answers, a.PanelAnswer)
+		record.Answers = append(record.Answers, a.WorkerAnswer)
 	}
 	for _, x := range all {
-		g := synod.PanelGrades{By: x.by, Bottom: x.bottom, Value: x.value, Signature: x.signature}
+		g := EvaluatorGrades{By: x.by, Bottom: x.bottom, Value: x.value, Signature: x.signature}
 		if x.bottom == "" {
 			whole = append(whole, x)
 			for _, i := range x.indexes(answers) {
@@ -55,7 +54,7 @@ func (p *DecentLLMs) score(record *synod.Panel, answers []answered, all []marked
 }
 
 // total aggregates the marks of every answer, at most f of them hostile.
-func (p *DecentLLMs) total(record *synod.Panel, answers []answered, whole []marked, f int) {
+func (p *DecentLLMs) total(record *Record, answers []answered, whole []marked, f int) {
 	aggregate, _ := robust.Catalogue.Find(p.Aggregate) // Validate has found it
 	var w robust.Workspace
 	for i := range answers {
@@ -76,10 +75,10 @@ func (p *DecentLLMs) total(record *synod.Panel, answers []answered, whole []mark
 }
 
 // salt is what the evaluators have revealed of what they committed to (DL-4).
-func salt(record *synod.Panel, whole []marked) []byte {
+func salt(record *Record, whole []marked) []byte {
 	h := sha256.New()
 	for _, x := range whole {
-		kept := slices.ContainsFunc(record.Grades, func(g synod.PanelGrades) bool {
+		kept := slices.ContainsFunc(record.Grades, func(g EvaluatorGrades) bool {
 			return g.By == x.by && bytes.Equal(g.Committed, commitment(x.by, x.nonce))
 		})
 		if kept {
@@ -95,24 +94,26 @@ func salt(record *synod.Panel, whole []marked) []byte {
 // workers can bring it about (broadcast.Outcome.Broken).
 const late = "delays were longer than a round"
 
-// suspect notes who equivocated and whether anything came late.
-func (m *member) suspect(record *synod.Panel) {
+// check returns the members that equivocated, ascending, and records whether any
+// message came late.
+func (m *member) check(record *Record) (suspects []synod.NodeID) {
 	m.first.Recheck()
 	for _, d := range slices.Concat(m.first.Deliveries, m.second.Deliveries) {
 		record.Unsafe = record.Unsafe || d.Unsafe
-		if d.Evidence != nil && !slices.Contains(record.Suspects, d.Sender) {
-			record.Suspects = append(record.Suspects, d.Sender)
+		if d.Evidence != nil && !slices.Contains(suspects, d.Sender) {
+			suspects = append(suspects, d.Sender)
 		}
 	}
-	slices.Sort(record.Suspects)
+	slices.Sort(suspects)
 	if m.first.Broken() || m.second.Broken() {
 		record.Undecided = late
 	}
+	return suspects
 }
 
 // best is the answer with the highest total; of equal ones the one whose hash with
 // the salt is the largest.
-func best(record *synod.Panel) (top synod.Answer, from []synod.NodeID) {
+func best(record *Record) (top synod.Answer, from []synod.NodeID) {
 	if record.Undecided != "" {
 		return synod.None, nil
 	}
@@ -143,12 +144,12 @@ func salted(a synod.Answer, salt []byte) []byte {
 }
 
 // reply is what the evaluator tells the user, signed, with the record (DL-7).
-func (m *member) reply(best synod.Answer, from []synod.NodeID, record *synod.Panel) synod.Answer {
+func (m *member) reply(best synod.Answer, from, suspects []synod.NodeID, record *Record) synod.Answer {
 	record.Signature = m.Me.Seat().Signer.Sign(ReplyBytes(best))
 	r := answer.Held{Answer: best, Source: synod.Absent}
 	if best != synod.None {
 		r.Source, r.From = synod.Adopted, from
 	}
-	m.Note(1, r, synod.Opinion{Panel: record})
+	m.Note(1, r, synod.Opinion{Suspects: suspects, Record: record})
 	return best
 }

@@ -12,24 +12,25 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/robust"
 )
 
 // [I-DL-6] Signed marks that miss one, have one more, or one out of its range are ⊥.
 func TestMarksDecode(t *testing.T) {
-	answers := []answered{{}, {PanelAnswer: synod.PanelAnswer{Bottom: "silent"}}, {}}
-	good := marks{grades: []*synod.Grades{{1, 2, 3, 4, 5}, nil, {20, 0, 0, 0, 20}}}
+	answers := []answered{{}, {WorkerAnswer: WorkerAnswer{Bottom: "silent"}}, {}}
+	good := marks{grades: []*grade.Grades{{1, 2, 3, 4, 5}, nil, {20, 0, 0, 0, 20}}}
 	b := good.encode()
 	var got marks
 	if err := got.decode(b, answers); err != nil || *got.grades[2] != *good.grades[2] || len(b) > marksSize(3) {
 		t.Fatal(got, err)
 	}
 	bad := map[string][]byte{
-		"extra": append(slices.Clone(b), 0), "a mark that is no mark": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&marks{grades: []*synod.Grades{{}, {}, {}}}).encode(),
-		"missing": (&marks{grades: []*synod.Grades{{}, nil, nil}}).encode(), "one too few": (&marks{grades: []*synod.Grades{{}, nil}}).encode(),
+		"extra": append(slices.Clone(b), 0), "a mark that is no mark": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&marks{grades: []*grade.Grades{{}, {}, {}}}).encode(),
+		"missing": (&marks{grades: []*grade.Grades{{}, nil, nil}}).encode(), "one too few": (&marks{grades: []*grade.Grades{{}, nil}}).encode(),
 	}
 	for _, x := range []float64{-0.1, 20.1, math.NaN(), math.Inf(1)} {
-		bad[fmt.Sprint(x)] = (&marks{grades: []*synod.Grades{{0, 0, x}, nil, {}}}).encode()
+		bad[fmt.Sprint(x)] = (&marks{grades: []*grade.Grades{{0, 0, x}, nil, {}}}).encode()
 	}
 	for i := range b {
 		bad[fmt.Sprint("cut at ", i)] = b[:i]
@@ -75,14 +76,14 @@ func ground(before, now uint64, k int) bool {
 			mine, hash = a, h
 		}
 	}
-	record := &synod.Panel{Salt: saltOf(now)}
+	record := &Record{Salt: saltOf(now)}
 	total := 75.0
 	for i := range k {
 		a := synod.Answer(fmt.Sprint(i))
 		if i == 0 {
 			a = mine
 		}
-		record.Answers = append(record.Answers, synod.PanelAnswer{Of: synod.NodeID(i), Answer: a, Total: &total})
+		record.Answers = append(record.Answers, WorkerAnswer{Of: synod.NodeID(i), Answer: a, Total: &total})
 	}
 	got, _ := best(record)
 	return got == mine
@@ -135,8 +136,8 @@ func TestCalls(t *testing.T) {
 		if o := x.play(); o.calls > 2*x.p.Calls(make([]int, x.w+x.e)) {
 			t.Errorf("seed %d: %d calls", seed, o.calls)
 		}
-		x.grade = func(by synod.NodeID, a synod.Answer) synod.Grades {
-			return synod.Grades{float64(by % 7), 2 * float64(a[0]-'0')}
+		x.grade = func(by synod.NodeID, a synod.Answer) grade.Grades {
+			return grade.Grades{float64(by % 7), 2 * float64(a[0]-'0')}
 		}
 		x.p.Judge = One
 		one := x.play()
@@ -157,9 +158,9 @@ func TestCartel(t *testing.T) {
 			x := &trial{w: 4, e: 3 + colluders, p: New(), hostile: map[synod.NodeID]string{}, seed: uint64(colluders)}
 			x.p.Aggregate, x.p.Judge = aggregate, []string{One, All}[k%2]
 			x.f = min(colluders, (x.e+1)/2-1)
-			x.grade = func(_ synod.NodeID, a synod.Answer) synod.Grades {
+			x.grade = func(_ synod.NodeID, a synod.Answer) grade.Grades {
 				m := float64(a[0]-'0') * 3
-				return synod.Grades{m, m, m, m, m}
+				return grade.Grades{m, m, m, m, m}
 			}
 			for i := range colluders {
 				x.hostile[synod.NodeID(x.w+3+i)] = "cartel"
@@ -176,7 +177,7 @@ func TestCartel(t *testing.T) {
 func TestSilentEvaluators(t *testing.T) {
 	for silent, want := range []synod.Answer{"2", "2", "2", synod.None} {
 		for _, aggregate := range robust.Catalogue.Names()[1:] {
-			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{}, grade: func(_ synod.NodeID, a synod.Answer) (g synod.Grades) {
+			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{}, grade: func(_ synod.NodeID, a synod.Answer) (g grade.Grades) {
 				g[0] = float64(a[0] - '0')
 				return g
 			}}
@@ -194,11 +195,11 @@ func TestSilentEvaluators(t *testing.T) {
 
 // [DL-4] Who reveals something else than it has committed to has no part in the salt.
 func TestSaltIsCommitted(t *testing.T) {
-	record := &synod.Panel{}
+	record := &Record{}
 	var whole []marked
 	for i := range synod.NodeID(3) {
 		x := marked{by: i, marks: marks{nonce: [nonceSize]byte{byte(i)}}}
-		record.Grades = append(record.Grades, synod.PanelGrades{By: i, Committed: commitment(i, x.nonce)})
+		record.Grades = append(record.Grades, EvaluatorGrades{By: i, Committed: commitment(i, x.nonce)})
 		whole = append(whole, x)
 	}
 	all, two := salt(record, whole), salt(record, whole[:2])
@@ -245,8 +246,8 @@ func TestFiftyRuns(t *testing.T) {
 func TestLateRounds(t *testing.T) {
 	knew, decided, split := 0, 0, 0
 	for seed := range uint64(200) {
-		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed, grade: func(_ synod.NodeID, a synod.Answer) synod.Grades {
-			return synod.Grades{float64(a[0] - '0')}
+		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed, grade: func(_ synod.NodeID, a synod.Answer) grade.Grades {
+			return grade.Grades{float64(a[0] - '0')}
 		}}
 		x.faults.Delay.Max = 3 * x.p.Within
 		replies := map[synod.Answer]bool{}

@@ -34,9 +34,9 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/protocol/internal/answer"
-	"synod.dev/synod/protocol/internal/grade"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/robust"
 	"synod.dev/synod/script"
 )
@@ -158,15 +158,16 @@ func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 	answers := m.hear()               // 1) answer generation
 	marks := m.evaluate(answers)      // 2) evaluation
 	record := m.judge(answers, marks) // 3) robust score consensus
+	suspects := m.check(record)       // equivocation and late messages
 	top, of := best(record)           // the best answer, by salted hash among equals
-	return m.reply(top, of, record)
+	return m.reply(top, of, suspects, record)
 }
 
 //go:embed prompts/*.tmpl
 var files embed.FS
 
 // Prompts are the protocol's templates, in our words.
-func Prompts() fs.FS { return answer.Prompts(files, grade.Page) }
+func Prompts() fs.FS { return answer.Prompts(files, grade.Templates) }
 
 // Roles lists the roles of seats.
 func (p *DecentLLMs) Roles() []synod.Role { return []synod.Role{Worker, Evaluator} }

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
+	"synod.dev/synod/protocol/grade"
 )
 
 // The ways to judge (DL-6).
@@ -15,7 +15,7 @@ const (
 
 // grade asks for marks of every answer, at most twice.
 func (m *member) grade(answers []answered) (own marks, ok bool) {
-	own = marks{m.nonce, make([]*synod.Grades, len(answers))}
+	own = marks{m.nonce, make([]*grade.Grades, len(answers))}
 	of := own.indexes(answers)
 	for range 2 {
 		left := slices.DeleteFunc(slices.Clone(of), func(i int) bool { return own.grades[i] != nil })
@@ -35,13 +35,13 @@ func (m *member) grade(answers []answered) (own marks, ok bool) {
 func (m *member) gradeEach(answers []answered, of []int, own *marks) {
 	prompts := make([]synod.Prompt, len(of))
 	for k, i := range of {
-		q := m.Prompt(synod.Grading)
-		q.Candidate, q.Rationale = answers[i].Answer, answers[i].rationale
+		q := m.Prompt(grade.One)
+		q.Candidate, q.Rationale, q.Detail = answers[i].Answer, answers[i].rationale, grade.Detail{}
 		q.Spelling = spelling(answers[i : i+1])
 		prompts[k] = q
 	}
 	for k, reply := range m.Me.Ask(prompts...) {
-		g, err := read.Grades(reply)
+		g, err := grade.Read(reply)
 		if err != nil {
 			m.missed(reply, err.Error())
 			continue
@@ -52,7 +52,8 @@ func (m *member) gradeEach(answers []answered, of []int, own *marks) {
 
 // gradeAll asks for the marks of all those answers in one call: all or none.
 func (m *member) gradeAll(answers []answered, of []int, own *marks) {
-	q := m.Prompt(synod.GradeAll)
+	q := m.Prompt(grade.All)
+	q.Detail = grade.Detail{}
 	var shown []answered
 	for _, i := range of {
 		q.Peers = append(q.Peers, synod.Rated{Answer: answers[i].Answer, Rationale: answers[i].rationale})
@@ -60,7 +61,7 @@ func (m *member) gradeAll(answers []answered, of []int, own *marks) {
 	}
 	q.Spelling = spelling(shown)
 	reply := m.Me.Ask(q)[0]
-	sheet, err := read.AllGrades(reply, len(of))
+	sheet, err := grade.ReadAll(reply, len(of))
 	if err != nil {
 		m.missed(reply, err.Error())
 		return
@@ -75,7 +76,7 @@ func (m *member) missed(r *synod.Reply, why string) {
 	if m.why = why; r.Status != synod.OK {
 		m.Failed++
 	} else {
-		m.Garbled++
+		m.Unreadable++
 		m.Me.Forget(r)
 	}
 }

@@ -93,15 +93,15 @@ func (l *ledger) judge(x *trial, o outcome) {
 		for _, g := range h.Grades {
 			missing += b2i(g.Bottom != "")
 		}
-		some := slices.ContainsFunc(h.Answers, func(a synod.PanelAnswer) bool { return a.Bottom == "" })
+		some := slices.ContainsFunc(h.Answers, func(a WorkerAnswer) bool { return a.Bottom == "" })
 		l.check("DL-3", (h.answer != synod.None) == (some && missing <= x.f), x, "%d without marks, and evaluator %d replies %s", missing, h.id, h.answer)
-		for _, s := range h.Suspects {
+		for _, s := range h.suspects {
 			l.check("DL-1", x.hostile[s] == "twin", x, "honest %d is suspected", s)
 		}
 		l.scores(x, h)
 		l.happened["decision"] += b2i(h.answer != synod.None)
-		l.happened["⊥ by equivocation"] += b2i(slices.ContainsFunc(h.Answers, func(a synod.PanelAnswer) bool { return a.Bottom == "equivocated" }))
-		l.happened["⊥ marks"] += b2i(slices.ContainsFunc(h.Grades, func(g synod.PanelGrades) bool { return g.Bottom == "unreadable" }))
+		l.happened["⊥ by equivocation"] += b2i(slices.ContainsFunc(h.Answers, func(a WorkerAnswer) bool { return a.Bottom == "equivocated" }))
+		l.happened["⊥ marks"] += b2i(slices.ContainsFunc(h.Grades, func(g EvaluatorGrades) bool { return g.Bottom == "unreadable" }))
 	}
 }
 
@@ -113,9 +113,9 @@ func b2i(b bool) int {
 }
 
 // shared is all of a record that honest evaluators must hold alike.
-func shared(h kept) synod.Panel {
-	p := *h.Panel
-	p.Signature, p.Suspects, p.Unsafe, p.Withheld = nil, nil, false, ""
+func shared(h kept) Record {
+	p := *h.Record
+	p.Signature, p.Unsafe, p.Withheld = nil, false, ""
 	return p
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/protocol/internal/answer"
 	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
@@ -26,7 +26,7 @@ type member struct {
 // answered is a worker's answer as every honest evaluator holds it, and as it was
 // written.
 type answered struct {
-	synod.PanelAnswer
+	WorkerAnswer
 	surface   string
 	rationale string
 }

@@ -7,6 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -22,15 +23,16 @@ type trial struct {
 	faults  sim.Faults
 	spread  float64
 	keys    book                                               // nil: symbolic
-	grade   func(by synod.NodeID, a synod.Answer) synod.Grades // nil: by chance; else worker i answers i+1 and no call fails
+	grade   func(by synod.NodeID, a synod.Answer) grade.Grades // nil: by chance; else worker i answers i+1 and no call fails
 }
 
 // kept is what an honest evaluator holds in the end.
 type kept struct {
-	id     synod.NodeID
-	at     synod.Tick // when it replied
-	answer synod.Answer
-	*synod.Panel
+	id       synod.NodeID
+	at       synod.Tick // when it replied
+	answer   synod.Answer
+	suspects []synod.NodeID
+	*Record
 }
 
 type outcome struct {
@@ -78,8 +80,8 @@ func (x *trial) play() (o outcome) {
 		}),
 		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, note := range notes {
-				if note.Panel != nil && x.hostile[note.Node] == "" {
-					o.held = append(o.held, kept{note.Node, now, note.Answer, note.Panel})
+				if r := RecordOf(note.Opinion); r != nil && x.hostile[note.Node] == "" {
+					o.held = append(o.held, kept{note.Node, now, note.Answer, note.Suspects, r})
 				}
 			}
 			return ""
@@ -101,42 +103,27 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 	if x.grade == nil && r.IntN(20) == 0 {
 		return synod.Reply{Status: synod.Timeout}
 	}
-	if c.Prompt.Purpose == synod.GradeAll {
+	if c.Prompt.Purpose == grade.All {
 		return x.sheet(c, r)
 	}
 	g := x.marks(c.Node, c.Prompt.Candidate, r)
-	if r.IntN(8) > 0 {
-		return synod.Reply{Status: synod.OK, Typed: true, Grades: &g}
-	}
-	return synod.Reply{Status: synod.OK, Text: object(g)}
+	return synod.Reply{Status: synod.OK, Text: g.Text()}
 }
 
-// sheet is marks of all answers, typed or written, and some that are not readable.
+// sheet returns the grades of all answers; some are not readable.
 func (x *trial) sheet(c sim.Call, r *rand.Rand) synod.Reply {
-	out, text := synod.Reply{Status: synod.OK, Typed: true}, "{"
+	text := "{"
 	for i, p := range c.Prompt.Peers {
 		g := x.marks(c.Node, p.Answer, r)
-		out.Sheet = append(out.Sheet, g)
-		text += fmt.Sprintf("\"answer_%d\": %s, ", i+1, object(g))
+		text += fmt.Sprintf("\"answer_%d\": %s, ", i+1, g.Text())
 	}
-	if r.IntN(4) > 0 {
-		return out
-	}
-	return synod.Reply{Status: synod.OK, Text: text[:len(text)-2-b2i(x.grade == nil && r.IntN(4) == 0)] + "}"}
+	return synod.Reply{Status: synod.OK, Text: text[:len(text)-2-b2i(x.grade == nil && r.IntN(16) == 0)] + "}"}
 }
 
-func object(g synod.Grades) string {
-	text := "{"
-	for i, name := range synod.Criteria() {
-		text += fmt.Sprintf("%q: %v, ", name, g[i])
-	}
-	return text[:len(text)-2] + "}"
-}
-
-func (x *trial) marks(by synod.NodeID, a synod.Answer, r *rand.Rand) (g synod.Grades) {
+func (x *trial) marks(by synod.NodeID, a synod.Answer, r *rand.Rand) (g grade.Grades) {
 	switch {
 	case x.hostile[by] == "cartel" && a == "1":
-		return synod.Grades{20, 20, 20, 20, 20}
+		return grade.Grades{20, 20, 20, 20, 20}
 	case x.hostile[by] == "cartel":
 		return g
 	case x.grade != nil:

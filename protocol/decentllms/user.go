@@ -23,7 +23,7 @@ func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, chec
 		signed++
 		i := slices.IndexFunc(best, func(r reply) bool { return r.answer == o.Answer })
 		if i < 0 {
-			i, best = len(best), append(best, reply{o.Answer, 0, o.Panel.Undecided})
+			i, best = len(best), append(best, reply{o.Answer, 0, RecordOf(o).Undecided})
 		}
 		best[i].n++
 	}
@@ -57,5 +57,6 @@ func (p *DecentLLMs) Answers(seat synod.NodeID, cast []synod.Role) bool {
 
 // Replied reports that an evaluator has signed the answer that it replies with.
 func (p *DecentLLMs) Replied(id synod.NodeID, o *synod.Opinion, check synod.Verifier) bool {
-	return o.Panel != nil && check.Verify(id, ReplyBytes(o.Answer), o.Panel.Signature)
+	r := RecordOf(o)
+	return r != nil && check.Verify(id, ReplyBytes(o.Answer), r.Signature)
 }

@@ -30,14 +30,15 @@ func TestDL3Accept(t *testing.T) {
 		for i := range last[2:] {
 			o, id := &last[2+i], synod.NodeID(2+i)
 			if replies[i] == '.' {
-				*o = synod.Opinion{Answer: "A", Panel: &synod.Panel{Signature: keys.Signer(id, run).Sign(ReplyBytes("B"))}}
+				*o = synod.Opinion{Answer: "A", Record: &Record{Signature: keys.Signer(id, run).Sign(ReplyBytes("B"))}}
 				continue
 			}
-			o.Panel = &synod.Panel{}
+			r := &Record{}
+			o.Record = r
 			if o.Answer = synod.Answer(replies[i]); o.Answer == "-" {
-				o.Answer, o.Panel.Undecided = synod.None, "no marks"
+				o.Answer, r.Undecided = synod.None, "no marks"
 			}
-			o.Panel.Signature = keys.Signer(id, run).Sign(ReplyBytes(o.Answer))
+			r.Signature = keys.Signer(id, run).Sign(ReplyBytes(o.Answer))
 		}
 		a, enough, why := New().Accept(last, cast, 2, keys.Verifier(run))
 		if a != want.answer || enough != want.enough || why != want.why {

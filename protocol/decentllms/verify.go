@@ -8,44 +8,59 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
 )
 
-// Verify checks an evaluator's record of a decision as a third party can that has
-// the committee's keys (DL-7): it has every worker and every evaluator once, in their
-// order; every answer, all marks and all that the salt is made of are signed by whose
-// they are, say what the record says of them, and come to its salt, totals and reply,
-// which the evaluator has signed. Who is ⊥ by silence is its word alone.
-func (p *DecentLLMs) Verify(self synod.NodeID, o *synod.Opinion, q *synod.Question, cast []synod.Role, f int, check synod.Verifier) error {
-	if !check.Verify(self, ReplyBytes(o.Answer), o.Panel.Signature) {
-		return fmt.Errorf("decentllms: evaluator %d has not signed its reply", self)
+// Verify checks an evaluator's record of a decision (DL-7). The record must have every
+// worker and every evaluator once and in order. Every answer, all grades and everything
+// that the salt is made of must be signed by their authors, must say what the record
+// says of them, and must lead to the record's salt, totals and reply, which the
+// evaluator must have signed. That a member was silent is the evaluator's claim alone.
+func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
+	record, err := synod.RecordOf[Record](in.Opinion)
+	if record == nil {
+		return nil, err
 	}
-	if !complete(o.Panel, cast) {
-		return fmt.Errorf("decentllms: the record of evaluator %d is not of all workers and evaluators, each once and in order", self)
+	if !in.Check.Verify(in.Self, ReplyBytes(in.Opinion.Answer), record.Signature) {
+		return nil, fmt.Errorf("decentllms: evaluator %d has not signed its reply", in.Self)
 	}
-	first, second := p.answers(cast, f), p.marks(cast, f)
-	answers, all, err := p.onRecord(o.Panel, q, &first, &second, check)
+	if !complete(record, in.Cast) {
+		return nil, fmt.Errorf("decentllms: the record of evaluator %d does not have all workers and evaluators, each once and in order", in.Self)
+	}
+	first, second := p.answers(in.Cast, in.F), p.marks(in.Cast, in.F)
+	answers, all, err := p.onRecord(record, in.Question, &first, &second, in.Check)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	again := &synod.Panel{}
-	whole := p.score(again, answers, all, f)
-	if err := commitments(again, o.Panel, &first, check); err != nil {
-		return err
+	again := &Record{}
+	whole := p.score(again, answers, all, in.F)
+	if err := commitments(again, record, &first, in.Check); err != nil {
+		return nil, err
 	}
 	again.Salt = salt(again, whole)
-	if o.Panel.Undecided == late { // its word alone, and it decides nothing
+	if record.Undecided == late { // the evaluator's claim alone, but it decides nothing
 		again.Undecided = late
 	}
-	if a, _ := best(again); a != o.Answer || !same(again, o.Panel) {
-		return fmt.Errorf("decentllms: evaluator %d replies %q, and what it has on record comes to %q or is not what was signed", self, o.Answer, a)
+	if a, _ := best(again); a != in.Opinion.Answer || !same(again, record) {
+		return nil, fmt.Errorf("decentllms: evaluator %d replies %q, but its record leads to %q or is not what was signed", in.Self, in.Opinion.Answer, a)
 	}
-	return nil
+	return &protocol.Verified{
+		Claims: []string{
+			fmt.Sprintf("evaluator %d replied %s and signed the reply", in.Self, in.Opinion.Answer),
+			"all answers and grades in its record are signed by their authors, and lead to this reply",
+		},
+		NotProved: []string{
+			"that the answer is right",
+			"that a member recorded as silent was silent",
+			fmt.Sprintf("that other evaluators replied alike: that needs at most F=%d Byzantine evaluators and no late messages", in.F),
+		},
+	}, nil
 }
 
 // onRecord reads what was signed of answers and marks as an evaluator does. Without
 // a word there is the record's reason for ⊥.
-func (p *DecentLLMs) onRecord(r *synod.Panel, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []marked, err error) {
+func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []marked, err error) {
 	for _, a := range r.Answers {
 		d, err := delivered(first, a.Of, a.Value, a.Signature, check)
 		if err != nil {
@@ -73,14 +88,14 @@ func (p *DecentLLMs) onRecord(r *synod.Panel, q *synod.Question, first, second *
 
 // complete reports that a record has every worker and every evaluator of the cast
 // once and ascending: marks count by the place of who gave and who got them.
-func complete(r *synod.Panel, cast []synod.Role) bool {
+func complete(r *Record, cast []synod.Role) bool {
 	workers, evaluators := members(cast)
-	return slices.EqualFunc(r.Answers, workers, func(a synod.PanelAnswer, id synod.NodeID) bool { return a.Of == id }) &&
-		slices.EqualFunc(r.Grades, evaluators, func(g synod.PanelGrades, id synod.NodeID) bool { return g.By == id })
+	return slices.EqualFunc(r.Answers, workers, func(a WorkerAnswer, id synod.NodeID) bool { return a.Of == id }) &&
+		slices.EqualFunc(r.Grades, evaluators, func(g EvaluatorGrades, id synod.NodeID) bool { return g.By == id })
 }
 
 // commitments takes over what evaluators have signed for the salt.
-func commitments(into, from *synod.Panel, g *broadcast.Group, check synod.Verifier) error {
+func commitments(into, from *Record, g *broadcast.Group, check synod.Verifier) error {
 	for i, x := range from.Grades {
 		d, err := delivered(g, x.By, x.Committed, x.CommitSignature, check)
 		if err != nil {
@@ -107,12 +122,12 @@ func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, che
 }
 
 // same reports whether two records have the same answers, marks, salt and totals.
-func same(a, b *synod.Panel) bool {
+func same(a, b *Record) bool {
 	return a.Undecided == b.Undecided && bytes.Equal(a.Salt, b.Salt) &&
-		slices.EqualFunc(a.Answers, b.Answers, func(x, y synod.PanelAnswer) bool {
+		slices.EqualFunc(a.Answers, b.Answers, func(x, y WorkerAnswer) bool {
 			return x.Of == y.Of && x.Answer == y.Answer && x.Bottom == y.Bottom && bits(x.Total) == bits(y.Total) && x.Converged == y.Converged
 		}) &&
-		slices.EqualFunc(a.Grades, b.Grades, func(x, y synod.PanelGrades) bool {
+		slices.EqualFunc(a.Grades, b.Grades, func(x, y EvaluatorGrades) bool {
 			return x.By == y.By && x.Bottom == y.Bottom && slices.Equal(x.Grades, y.Grades) && bytes.Equal(x.Committed, y.Committed)
 		})
 }

@@ -5,52 +5,56 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/grade"
 )
 
 // [DL-7] [BB-5] What a Byzantine evaluator can make of true signatures: it puts
 // answers, marks and salt on record as they suit it, computes totals and reply anew,
 // and signs. Whoever checks the record sees it.
 func TestVerifyForged(t *testing.T) {
-	good := synod.Grades{18, 18, 18, 18, 18}
-	x := &trial{w: 3, e: 5, f: 2, p: New(), seed: 5, grade: func(_ synod.NodeID, a synod.Answer) synod.Grades {
+	good := grade.Grades{18, 18, 18, 18, 18}
+	x := &trial{w: 3, e: 5, f: 2, p: New(), seed: 5, grade: func(_ synod.NodeID, a synod.Answer) grade.Grades {
 		if a == "3" {
-			return synod.Grades{1, 1, 1, 1, 1}
+			return grade.Grades{1, 1, 1, 1, 1}
 		}
 		return good
 	}}
 	q := &synod.Question{Text: "?", Form: synod.Number}
-	for what, forge := range map[string]func(*synod.Panel){
-		"nothing":                           func(*synod.Panel) {},
-		"answers under another's marks":     func(r *synod.Panel) { r.Answers[0], r.Answers[2] = r.Answers[2], r.Answers[0] },
-		"the marks of one evaluator thrice": func(r *synod.Panel) { r.Grades[1], r.Grades[2] = r.Grades[0], r.Grades[0] },
-		"fewer evaluators":                  func(r *synod.Panel) { r.Grades = r.Grades[:1] },
-		"evaluators in another order":       func(r *synod.Panel) { slices.Reverse(r.Grades) },
-		"no evaluators":                     func(r *synod.Panel) { r.Grades = nil },
-		"no answers":                        func(r *synod.Panel) { r.Answers = nil },
-		"an evaluator's word as an answer":  func(r *synod.Panel) { r.Answers[0].Of = 3 },
-		"a worker without a word nor ⊥":     func(r *synod.Panel) { r.Answers[0].Value, r.Answers[0].Signature = nil, nil },
-		"an evaluator without a word nor ⊥": func(r *synod.Panel) { r.Grades[0].Value, r.Grades[0].Signature = nil, nil },
-		"another salt":                      func(r *synod.Panel) { r.Salt = []byte("the one I like") },
-		"no salt":                           func(r *synod.Panel) { r.Salt = nil },
-		"a commitment that nobody signed":   func(r *synod.Panel) { r.Grades[1].Committed = []byte("x") },
-		"the commitment of another":         func(r *synod.Panel) { r.Grades[1].Committed = r.Grades[0].Committed },
-		"marks that were signed as an answer": func(r *synod.Panel) {
+	for what, forge := range map[string]func(*Record){
+		"nothing":                           func(*Record) {},
+		"answers under another's marks":     func(r *Record) { r.Answers[0], r.Answers[2] = r.Answers[2], r.Answers[0] },
+		"the marks of one evaluator thrice": func(r *Record) { r.Grades[1], r.Grades[2] = r.Grades[0], r.Grades[0] },
+		"fewer evaluators":                  func(r *Record) { r.Grades = r.Grades[:1] },
+		"evaluators in another order":       func(r *Record) { slices.Reverse(r.Grades) },
+		"no evaluators":                     func(r *Record) { r.Grades = nil },
+		"no answers":                        func(r *Record) { r.Answers = nil },
+		"an evaluator's word as an answer":  func(r *Record) { r.Answers[0].Of = 3 },
+		"a worker without a word nor ⊥":     func(r *Record) { r.Answers[0].Value, r.Answers[0].Signature = nil, nil },
+		"an evaluator without a word nor ⊥": func(r *Record) { r.Grades[0].Value, r.Grades[0].Signature = nil, nil },
+		"another salt":                      func(r *Record) { r.Salt = []byte("the one I like") },
+		"no salt":                           func(r *Record) { r.Salt = nil },
+		"a commitment that nobody signed":   func(r *Record) { r.Grades[1].Committed = []byte("x") },
+		"the commitment of another":         func(r *Record) { r.Grades[1].Committed = r.Grades[0].Committed },
+		"marks that were signed as an answer": func(r *Record) {
 			r.Grades[0].Value, r.Grades[0].Signature = r.Grades[0].Committed, r.Grades[0].CommitSignature
 		},
 	} {
 		o := x.play()
 		h := o.held[0]
-		forge(h.Panel)
-		answers, all := x.onRecord(h.Panel)
-		again := &synod.Panel{}
+		forge(h.Record)
+		answers, all := x.onRecord(h.Record)
+		again := &Record{}
 		x.p.score(again, answers, all, x.f)
 		for i := range h.Answers {
 			h.Answers[i].Total = again.Answers[i].Total
 		}
 		h.Undecided = again.Undecided
-		top, _ := best(h.Panel)
+		top, _ := best(h.Record)
 		h.Signature = o.keys.Signer(h.id, run).Sign(ReplyBytes(top))
-		err := x.p.Verify(h.id, &synod.Opinion{Answer: top, Panel: h.Panel}, q, x.cast(), x.f, o.keys.Signer(0, run))
+		_, err := x.p.Verify(protocol.VerifyInput{
+			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: q, N: x.w + x.e, Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run),
+		})
 		if (err == nil) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -58,13 +62,13 @@ func TestVerifyForged(t *testing.T) {
 }
 
 // onRecord is what a record says, signed or not.
-func (x *trial) onRecord(r *synod.Panel) (answers []answered, all []marked) {
+func (x *trial) onRecord(r *Record) (answers []answered, all []marked) {
 	for _, a := range r.Answers {
-		answers = append(answers, answered{PanelAnswer: a})
+		answers = append(answers, answered{WorkerAnswer: a})
 	}
 	for _, g := range r.Grades {
 		m := marked{by: g.By, bottom: g.Bottom, value: g.Value, signature: g.Signature}
-		m.grades = make([]*synod.Grades, len(answers))
+		m.grades = make([]*grade.Grades, len(answers))
 		k := 0
 		for i, a := range answers {
 			if a.Bottom == "" && k < len(g.Grades) {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/grade"
 )
 
 // maxAnswer is the room for an answer in a worker's value, in bytes, what a
@@ -17,7 +18,7 @@ const maxAnswer = 400
 const nonceSize = 16
 
 // marksSize is the length of an evaluator's marks of so many workers.
-func marksSize(workers int) int { return nonceSize + workers*(1+8*len(synod.Grades{})) }
+func marksSize(workers int) int { return nonceSize + workers*(1+8*len(grade.Grades{})) }
 
 var errMarks = errors.New("decentllms: malformed marks")
 
@@ -25,7 +26,7 @@ var errMarks = errors.New("decentllms: malformed marks")
 // and its marks of every worker's answer, nil where that is ⊥.
 type marks struct {
 	nonce  [nonceSize]byte
-	grades []*synod.Grades // by worker
+	grades []*grade.Grades // by worker
 }
 
 // encode writes the nonce and for each worker a 0, or a 1 and five numbers.
@@ -51,7 +52,7 @@ func (m *marks) decode(b []byte, answers []answered) error {
 		return errMarks
 	}
 	m.nonce, b = [nonceSize]byte(b[:nonceSize]), b[nonceSize:]
-	m.grades = make([]*synod.Grades, len(answers))
+	m.grades = make([]*grade.Grades, len(answers))
 	for i := range answers {
 		marked := len(b) > 0 && b[0] == 1
 		if len(b) == 0 || b[0] > 1 || marked != (answers[i].Bottom == "") {
@@ -60,7 +61,7 @@ func (m *marks) decode(b []byte, answers []answered) error {
 		if b = b[1:]; !marked {
 			continue
 		}
-		var g synod.Grades
+		var g grade.Grades
 		if len(b) < 8*len(g) {
 			return errMarks
 		}
@@ -86,6 +87,6 @@ func commitment(by synod.NodeID, nonce [nonceSize]byte) []byte {
 }
 
 // ReplyBytes is what an evaluator signs when it replies to the user, for a third
-// party that has the record (synod.Panel) and the committee's keys. The answer may
+// party that has the record (Record) and the committee's keys. The answer may
 // be None. The signature is bound to the run.
 func ReplyBytes(a synod.Answer) []byte { return append([]byte("decentllms/reply/1\x00"), a...) }

@@ -1,6 +1,19 @@
 package fixedleader
 
-import "fmt"
+import (
+	"fmt"
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; DecentLLMs' first rival"},
+	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
 
 // About is the protocol in a few paragraphs, for "synod explain".
 const About = `Every member answers by itself. Then the first seat leads: it proposes an answer, and

@@ -26,8 +26,9 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/script"
 )
 
@@ -96,11 +97,10 @@ func (p *FixedLeader) rules(n int) leader.Rules {
 	return r
 }
 
-// Verify reports that a certificate proves that a majority of n seats, playing with
-// the bound f, voted for an answer. The verifier is bound to the run.
-func (p *FixedLeader) Verify(c *synod.Certificate, a synod.Answer, n, f int, v synod.Verifier) bool {
-	r := p.rules(n)
-	return r.Verify(c, a, n, f, v)
+// Verify checks the decision and the evidence in an opinion's record.
+func (p *FixedLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
+	r := p.rules(in.N)
+	return r.Verify(in)
 }
 
 //go:embed prompts/*.tmpl

@@ -12,7 +12,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol/grade"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -89,12 +90,12 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 		if r.Answer = x.refines; x.refines == synod.None {
 			return synod.Reply{Status: synod.Timeout}
 		}
-	case synod.Grading:
+	case grade.One:
 		mark := float64(c.Prompt.Candidate[0] - '0')
 		if x.level {
 			mark = 10
 		}
-		r.Answer, r.Grades = "", &synod.Grades{mark, mark, mark, mark, mark}
+		r.Answer, r.Text = "", grade.Uniform(mark).Text()
 	}
 	return r
 }
@@ -102,7 +103,7 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 func (o *outcome) decided(t *testing.T, a synod.Answer, round int) {
 	t.Helper()
 	for id, last := range o.last {
-		if last.Answer != a || a != synod.None && last.Certificate.Round != round {
+		if last.Answer != a || a != synod.None && leader.RecordOf(last).Certificate.Round != round {
 			t.Errorf("n%d: %s; want %s in round %d", id, last, a, round)
 		}
 	}
@@ -134,10 +135,10 @@ func TestDebate(t *testing.T) {
 		o := x.play()
 		o.decided(t, c.answer, c.round)
 		for id, last := range o.last {
-			if !x.p.Verify(last.Certificate, last.Answer, 5, 2, o.keys.Verifier(run)) {
+			if !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, 5, 2, o.keys.Verifier(run)) {
 				t.Errorf("n%d has no proof", id)
 			}
-			if worse := last.Answer < synod.Answer(c.answers[id:id+1]); worse != slices.Contains(last.Better, id) { // [I-LB-4]
+			if worse := last.Answer < synod.Answer(c.answers[id:id+1]); worse != slices.Contains(leader.RecordOf(last).Better, id) { // [I-LB-4]
 				t.Errorf("%s: n%d: %s", c.answers, id, last)
 			}
 		}
@@ -212,14 +213,14 @@ func TestSilentAtWorst(t *testing.T) {
 		o, held := x.play(), synod.None
 		for id := range synod.NodeID(n) {
 			last := o.last[id]
-			if last == nil || last.Certificate == nil {
+			if last == nil || leader.RecordOf(last).Certificate == nil {
 				continue
 			}
 			decided++
 			if held == synod.None {
 				held = last.Answer
 			}
-			if last.Answer != held || !x.p.Verify(last.Certificate, last.Answer, n, x.f, o.keys.Verifier(run)) {
+			if last.Answer != held || !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, n, x.f, o.keys.Verifier(run)) {
 				t.Fatalf("seed %d, answers %s, crashes %v: n%d: %s, another %s", seed, x.answers, x.faults.Crashes, id, last, held)
 			}
 		}
@@ -235,7 +236,7 @@ func TestUndecided(t *testing.T) {
 	o.decided(t, synod.None, 0)
 	// Members whose models fail do not vote: a failure is no vote.
 	x := &trial{p: p, answers: "345", fails: func(id synod.NodeID, q *synod.Prompt) synod.Status {
-		if q.Purpose == synod.Grading || id == 0 {
+		if q.Purpose == grade.One || id == 0 {
 			return synod.Timeout
 		}
 		return ""
@@ -267,7 +268,7 @@ func (d *faces) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 				case synod.Alarm:
 					out = append(out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
 				case synod.Consult:
-					pending = append(pending, synod.Answered{ID: x.ID, Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: d.says[i], Grades: &synod.Grades{20, 20, 20, 20, 20}}})
+					pending = append(pending, synod.Answered{ID: x.ID, Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: d.says[i], Text: grade.Uniform(20).Text()}})
 				case synod.Decide:
 				default:
 					out = append(out, x)
@@ -292,10 +293,10 @@ func TestEquivocatingLeaderSplits(t *testing.T) {
 	for id, last := range o.last {
 		held[last.Answer]++
 		var e broadcast.Evidence
-		if len(last.Evidence) != 1 || e.UnmarshalBinary(last.Evidence[0]) != nil || !e.Verify(o.keys.Verifier(run)) || e.Sender != 0 {
+		if len(leader.RecordOf(last).Evidence) != 1 || e.UnmarshalBinary(leader.RecordOf(last).Evidence[0]) != nil || !e.Verify(o.keys.Verifier(run)) || e.Sender != 0 {
 			t.Errorf("n%d has no evidence: %s", id, last)
 		}
-		if !x.p.Verify(last.Certificate, last.Answer, 5, 1, o.keys.Verifier(run)) {
+		if !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, 5, 1, o.keys.Verifier(run)) {
 			t.Errorf("n%d has no proof", id)
 		}
 	}
@@ -343,4 +344,10 @@ func TestRank(t *testing.T) {
 	p := New()
 	p.Propose = leader.Quorum
 	(&trial{p: p, f: 2, answers: "97531"}).play().decided(t, "5", 1)
+}
+
+// proves reports whether a certificate proves a decision of n seats.
+func (p *FixedLeader) proves(c *leader.SignedDecision, a synod.Answer, n, f int, v synod.Verifier) bool {
+	r := p.rules(n)
+	return r.Proves(c, a, n, f, v)
 }

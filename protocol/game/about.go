@@ -1,5 +1,19 @@
 package game
 
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all, vote to stop"},
+	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
 // About says what the protocol is, for "synod explain".
 const About = `Every player is given a whole number. In each round all tell each other a number
 and a reason, and then vote on ending the game, which two thirds of all players

@@ -65,10 +65,10 @@ func says(words string) synod.Reply { return synod.Reply{Status: synod.OK, Text:
 // model replies as a model would: it keeps what it holds, and votes as told.
 func model(vote func(synod.NodeID, int) string) func(sim.Call) synod.Reply {
 	return func(c sim.Call) synod.Reply {
-		if c.Prompt.Purpose == synod.Voting {
-			return says(fmt.Sprintf(`{"decision": %q}`, vote(c.Node, c.Prompt.Table.Round)))
+		if c.Prompt.Purpose == game.Voting {
+			return says(fmt.Sprintf(`{"decision": %q}`, vote(c.Node, game.TableOf(c.Prompt).Round)))
 		}
-		return says(fmt.Sprintf(`{"internal_strategy": "keep", "value": %d, "public_reasoning": "mine"}`, *c.Prompt.Table.Value))
+		return says(fmt.Sprintf(`{"internal_strategy": "keep", "value": %d, "public_reasoning": "mine"}`, *game.TableOf(c.Prompt).Value))
 	}
 }
 
@@ -141,7 +141,7 @@ func TestIGM2And3Outcomes(t *testing.T) {
 		g := game.New()
 		g.Rounds, g.High = 3, 3
 		p := play(table(g, n, b, seed), func(c sim.Call) synod.Reply {
-			if c.Prompt.Purpose == synod.Voting {
+			if c.Prompt.Purpose == game.Voting {
 				return says(`{"decision": "` + []string{"stop", "continue", "abstain", "stop"}[chance.IntN(4)] + `"}`)
 			}
 			v := chance.IntN(2)
@@ -172,7 +172,7 @@ func judge(notes [][]*synod.Opinion, n, b, rounds int) game.Outcome {
 		stop := 0
 		for i := range n {
 			for _, o := range notes[i] {
-				if o.Round == t && o.Vote == "stop" {
+				if o.Round == t && game.VoteOf(o) == "stop" {
 					stop++
 				}
 			}
@@ -222,10 +222,10 @@ func TestIGM4HonestCanStop(t *testing.T) {
 func TestJudgeLooksAtTheHonest(t *testing.T) {
 	g := game.New()
 	g.Rounds = 5
-	player := func(votes ...synod.Vote) []*synod.Opinion {
+	player := func(votes ...game.Vote) []*synod.Opinion {
 		notes := []*synod.Opinion{{Answer: "7"}}
 		for i, v := range votes {
-			notes = append(notes, &synod.Opinion{Round: i + 1, Answer: "7", Vote: v})
+			notes = append(notes, &synod.Opinion{Round: i + 1, Answer: "7", Record: &game.Record{Vote: v}})
 		}
 		return notes
 	}
@@ -262,14 +262,14 @@ func TestIGM6NotesStayPrivate(t *testing.T) {
 		tapped[i] = tap{tapped[i], &wire}
 	}
 	p := play(tapped, func(c sim.Call) synod.Reply {
-		if c.Prompt.Purpose == synod.Voting {
+		if c.Prompt.Purpose == game.Voting {
 			return says(`{"decision": "continue"}`)
 		}
 		return says(fmt.Sprintf(`{"internal_strategy": %q, "value": 7, "public_reasoning": "seven is fine"}`, secret(c.Node)))
 	})
 	own := 0
 	for _, c := range p.prompts {
-		text := fmt.Sprintf("%+v %+v", *c.Prompt, *c.Prompt.Table)
+		text := fmt.Sprintf("%+v %+v", *c.Prompt, *game.TableOf(c.Prompt))
 		for id := range synod.NodeID(n) {
 			if found := strings.Contains(text, secret(id)); found && id != c.Node {
 				t.Errorf("player %d was shown the note of player %d", c.Node, id)

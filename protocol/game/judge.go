@@ -55,7 +55,7 @@ func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) int {
 			if honest[i] && o.Round <= g.Rounds {
 				last = max(last, o.Round)
 			}
-			if o.Round == g.Rounds && o.Vote == synod.Stop {
+			if o.Round == g.Rounds && VoteOf(o) == Stop {
 				votes++
 			}
 		}

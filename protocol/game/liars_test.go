@@ -93,11 +93,11 @@ func slandered(seed uint64) string {
 	}
 	taken := map[[2]int]int{} // by round and player
 	for _, c := range p.prompts {
-		if c.Prompt.Purpose != synod.Voting || int(c.Node) >= n-b {
+		if c.Prompt.Purpose != game.Voting || int(c.Node) >= n-b {
 			continue
 		}
-		for _, s := range c.Prompt.Table.Now {
-			at := [2]int{c.Prompt.Table.Round, int(s.By)}
+		for _, s := range game.TableOf(c.Prompt).Now {
+			at := [2]int{game.TableOf(c.Prompt).Round, int(s.By)}
 			if s.Value == nil {
 				if int(s.By) < n-b && at[0] <= together {
 					return fmt.Sprintf("in round %d player %d does not take honest player %d's number", at[0], c.Node, s.By)
@@ -165,10 +165,10 @@ func TestIGM5OneWordForAll(t *testing.T) {
 		heard, suspected := map[string]bool{}, 0
 		p := play(machines, model(func(synod.NodeID, int) string { return "continue" }))
 		for _, c := range p.prompts {
-			if c.Prompt.Purpose != synod.Voting || c.Node == n-1 {
+			if c.Prompt.Purpose != game.Voting || c.Node == n-1 {
 				continue
 			}
-			for _, s := range c.Prompt.Table.Now {
+			for _, s := range game.TableOf(c.Prompt).Now {
 				if s.By == n-1 && s.Value != nil {
 					heard[strconv.Itoa(*s.Value)] = true
 				} else if s.By != n-1 && s.Value == nil {

@@ -7,7 +7,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
-	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
@@ -17,9 +16,9 @@ type player struct {
 	me       *script.Agent
 	initial  int
 	value    int
-	was      int              // the value before this round
-	last     []synod.Proposal // of the last round, ascending
-	past     []synod.Past
+	was      int        // the value before this round
+	last     []Proposal // of the last round, ascending
+	past     []Past
 	notes    []string
 	suspects []synod.NodeID
 	failed   int
@@ -39,12 +38,12 @@ func (p *player) n() int { return len(p.me.Seat().Peers) + 1 }
 func (p *player) answer() synod.Answer { return synod.Answer(strconv.Itoa(p.value)) }
 
 // prompt is what the player may see of the game.
-func (p *player) prompt(t int, purpose synod.Purpose, now []synod.Proposal) synod.Prompt {
+func (p *player) prompt(t int, purpose synod.Purpose, now []Proposal) synod.Prompt {
 	seat := p.me.Seat()
 	initial, value := p.initial, p.value
 	q := synod.Prompt{
 		Template: "game/" + string(purpose), Purpose: purpose, Question: seat.Question, F: seat.F,
-		Table: &synod.Table{
+		Detail: &Table{
 			Self: seat.Self, Round: t, Rounds: p.Rounds, Low: p.Low, High: p.High, Threshold: p.threshold(),
 			Initial: &initial, Value: &value, Now: now, Past: slices.Clone(p.past), Notes: slices.Clone(p.notes),
 		},
@@ -60,54 +59,54 @@ func (p *player) prompt(t int, purpose synod.Purpose, now []synod.Proposal) syno
 
 // propose asks the model for a number; nil to abstain from the round, which is
 // also what comes of three replies that cannot be read (GM-2).
-func (p *player) propose(t int) read.Proposal {
-	q := p.prompt(t, synod.Proposing, nil)
+func (p *player) propose(t int) proposal {
+	q := p.prompt(t, Proposing, nil)
 	for range p.Attempts {
 		reply := p.me.Ask(q)[0]
 		if reply.Status != synod.OK {
 			p.failed++
 			continue
 		}
-		said, ok := read.ProposalReply(reply, p.Low, p.High)
+		said, ok := readProposal(reply, p.Low, p.High)
 		if !ok {
 			p.garbled++
 			continue
 		}
-		if said.Notes != "" {
-			p.notes = []string{said.Notes}
+		if said.notes != "" {
+			p.notes = []string{said.notes}
 		}
-		said.Reason = clean.Line(said.Reason, p.Reason)
+		said.reason = clean.Line(said.reason, p.Reason)
 		return said
 	}
-	return read.Proposal{}
+	return proposal{}
 }
 
 // vote asks the model whether the game is over (GM-2).
-func (p *player) vote(t int, all []synod.Proposal) synod.Vote {
-	q := p.prompt(t, synod.Voting, all)
-	vote := synod.Abstain
+func (p *player) vote(t int, all []Proposal) Vote {
+	q := p.prompt(t, Voting, all)
+	vote := Abstain
 	for range p.Attempts {
 		reply := p.me.Ask(q)[0]
 		if reply.Status != synod.OK {
 			p.failed++
 			if reply.Status == synod.Unreadable { // cut short, say: the model's doing and nobody else's
-				vote = synod.Continue
+				vote = Continue
 			}
 			continue
 		}
-		said, ok := read.VoteReply(reply)
+		said, ok := readVote(reply)
 		if ok {
 			return said
 		}
 		p.garbled++
-		vote = synod.Continue
+		vote = Continue
 	}
 	return vote
 }
 
 // count tells the vote and counts everybody's. Votes are words like others: one that
 // too few heard alike is not counted.
-func (p *player) count(t int, mine synod.Vote) bool {
+func (p *player) count(t int, mine Vote) bool {
 	_, _, voted, end := p.ticks(t)
 	self := p.me.Seat().Self
 	votes := map[synod.NodeID]ballot{self: ballot(mine)}
@@ -117,7 +116,7 @@ func (p *player) count(t int, mine synod.Vote) bool {
 	heardAlike(p, "count", t, votes, end)
 	stop := 0
 	for _, id := range p.players() {
-		if synod.Vote(votes[id]) == synod.Stop {
+		if Vote(votes[id]) == Stop {
 			stop++
 		}
 	}
@@ -125,8 +124,11 @@ func (p *player) count(t int, mine synod.Vote) bool {
 }
 
 // note records what the player holds after round t.
-func (p *player) note(t int, vote synod.Vote) {
-	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Vote: vote, Suspects: p.suspects, Failed: p.failed, Garbled: p.garbled}
+func (p *player) note(t int, vote Vote) {
+	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Suspects: p.suspects, Failed: p.failed, Unreadable: p.garbled}
+	if vote != "" {
+		o.Record = &Record{Vote: vote}
+	}
 	if t > 0 {
 		o.Source = synod.New
 		if p.value == p.was {

@@ -7,15 +7,14 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
-	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
 
 // tell tells everybody the proposal and returns what was proposed by all players
 // in this round, ascending; whoever said nothing that counts abstained.
-func (p *player) tell(t int, said read.Proposal) []synod.Proposal {
+func (p *player) tell(t int, said proposal) []Proposal {
 	told, echoed, _, _ := p.ticks(t)
-	mine := word{said.Value, said.Reason}
+	mine := word{said.value, said.reason}
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
 	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
 	for _, h := range others {
@@ -24,10 +23,10 @@ func (p *player) tell(t int, said read.Proposal) []synod.Proposal {
 		}
 	}
 	heardAlike(p, "echo", t, words, echoed)
-	all := make([]synod.Proposal, 0, p.n())
+	all := make([]Proposal, 0, p.n())
 	for _, id := range p.players() {
 		w := words[id] // absent: abstained
-		all = append(all, synod.Proposal{By: id, Value: w.value, Reason: clean.Line(w.reason, p.Reason)})
+		all = append(all, Proposal{By: id, Value: w.value, Reason: clean.Line(w.reason, p.Reason)})
 	}
 	return all
 }
@@ -89,14 +88,14 @@ func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused [
 
 // hold is what the player holds after the round: its own proposal, or what a rule
 // of code makes of everybody's (GM-9).
-func (p *player) hold(all []synod.Proposal) {
+func (p *player) hold(all []Proposal) {
 	p.was, p.last = p.value, all
-	p.past = append(p.past, synod.Past{Round: len(p.past) + 1, Proposals: all})
+	p.past = append(p.past, Past{Round: len(p.past) + 1, Proposals: all})
 	if n := len(p.past); n > 1 {
 		p.past[n-1].Round = p.past[n-2].Round + 1
 	}
 	p.past = p.past[max(0, len(p.past)-p.History):]
-	values := named(all)
+	values := proposed(all)
 	switch {
 	case len(values) == 0:
 	case p.Rule == Mode:
@@ -106,7 +105,7 @@ func (p *player) hold(all []synod.Proposal) {
 	case p.Rule == WMSR:
 		p.value = trimmed(values, p.value, p.me.Seat().F)
 	default:
-		at := slices.IndexFunc(all, func(s synod.Proposal) bool { return s.By == p.me.Seat().Self })
+		at := slices.IndexFunc(all, func(s Proposal) bool { return s.By == p.me.Seat().Self })
 		if own := all[at].Value; own != nil {
 			p.value = *own
 		}
@@ -116,20 +115,9 @@ func (p *player) hold(all []synod.Proposal) {
 // finalise is the last word of code where no vote ended the game: the mode of the
 // last round (GR-3). Under the restricted threat model it is one number for all.
 func (p *player) finalise() {
-	if values := named(p.last); len(values) > 0 {
+	if values := proposed(p.last); len(values) > 0 {
 		p.was, p.value = p.value, mode(values)
 	}
-}
-
-// named are the numbers that were named, ascending.
-func named(all []synod.Proposal) (values []int) {
-	for _, s := range all {
-		if s.Value != nil {
-			values = append(values, *s.Value)
-		}
-	}
-	slices.Sort(values)
-	return values
 }
 
 // mode is the number that stands most often in an ascending list, the smallest of

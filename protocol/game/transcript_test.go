@@ -3,8 +3,8 @@ package game_test
 import (
 	"testing"
 
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/game"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestTranscripts(t *testing.T) {

@@ -14,13 +14,13 @@ func TestThreeTries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		reply   synod.Reply
-		vote    synod.Vote
+		vote    game.Vote
 		failed  int
 		garbled int
 	}{
-		{"unreadable", says("I am not sure"), synod.Continue, 0, 6},
-		{"failed", synod.Reply{Status: synod.Timeout}, synod.Abstain, 6, 0},
-		{"cut short", synod.Reply{Status: synod.Unreadable}, synod.Continue, 6, 0},
+		{"unreadable", says("I am not sure"), game.Continue, 0, 6},
+		{"failed", synod.Reply{Status: synod.Timeout}, game.Abstain, 6, 0},
+		{"cut short", synod.Reply{Status: synod.Unreadable}, game.Continue, 6, 0},
 	} {
 		g := game.New()
 		g.Rounds = 1
@@ -33,7 +33,7 @@ func TestThreeTries(t *testing.T) {
 			return model(func(synod.NodeID, int) string { return "stop" })(call)
 		})
 		o := p.notes[bad][1]
-		if asked != 6 || o.Vote != c.vote || o.Failed != c.failed || o.Garbled != c.garbled {
+		if asked != 6 || game.VoteOf(o) != c.vote || o.Failed != c.failed || o.Unreadable != c.garbled {
 			t.Errorf("%s: asked %d times, noted %s", c.name, asked, o)
 		}
 		if got := p.notes[0][1].Silent; len(got) != 1 || got[0] != bad {

@@ -94,13 +94,13 @@ func (e echo) of(from synod.NodeID) ([sha256.Size]byte, bool) {
 }
 
 // ballot is a vote on its way.
-type ballot synod.Vote
+type ballot Vote
 
 func (v ballot) AppendBinary(b []byte) ([]byte, error) { return append(b, v...), nil }
 
 func (v *ballot) UnmarshalBinary(b []byte) error {
-	switch synod.Vote(b) {
-	case synod.Stop, synod.Continue, synod.Abstain:
+	switch Vote(b) {
+	case Stop, Continue, Abstain:
 		*v = ballot(b)
 		return nil
 	}

@@ -11,9 +11,23 @@ package majority
 
 import (
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "majority", Summary: "everyone answers once, nobody hears anyone, the council's rule counts"},
+	Source: "the plain vote, a baseline that every table needs",
+	About: `Every member answers once; the council's rule (plurality, majority,
+supermajority) counts. n calls, no messages: the graph plays no part.
+
+not promised  anything of its own: liars win when there are enough of them to win a
+              vote.`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: answer.Pages,
+}
 
 // Majority holds the protocol's parameters: there are none.
 type Majority struct {

@@ -3,8 +3,8 @@ package majority_test
 import (
 	"testing"
 
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/majority"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestProtocol(t *testing.T) {

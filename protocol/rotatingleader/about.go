@@ -1,6 +1,19 @@
 package rotatingleader
 
-import "fmt"
+import (
+	"fmt"
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "rotating-leader", Summary: "each view's leader proposes, a weighted quorum prepares and commits; DecentLLMs' second rival"},
+	Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
 
 // About is the protocol in a few paragraphs, for "synod explain".
 const About = `Every member answers by itself. Then views follow one another, each with the next

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
@@ -39,7 +39,7 @@ func TestILB2(t *testing.T) {
 		split.Add(1)
 		for _, h := range o.held {
 			at := slices.IndexFunc(o.notes, func(x sim.Noted) bool { return x.Node == h.id && x.Round == 1 })
-			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) || len(first.Evidence) != 1 {
+			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) || len(leader.RecordOf(first.Opinion).Evidence) != 1 {
 				t.Errorf("seed %d: n%d has no evidence: %s", seed, h.id, first.Opinion)
 			}
 		}
@@ -88,7 +88,7 @@ func TestILB3(t *testing.T) {
 		x.p.Propose = leader.Best
 		x.faults.Delay.Max = synod.Tick(r.IntN(2))
 		for _, h := range x.play().held {
-			if h.Certificate == nil || h.Certificate.Round > k+1 || h.Round > k+1 {
+			if leader.RecordOf(h.Opinion).Certificate == nil || leader.RecordOf(h.Opinion).Certificate.Round > k+1 || h.Round > k+1 {
 				t.Errorf("n = %d, liars %v, seed %d: n%d: %s", n, liars, seed, h.id, h.Opinion)
 			}
 		}
@@ -109,7 +109,7 @@ func TestOwnProposals(t *testing.T) {
 		x := agreeing(1, 7, nil)
 		x.answers = func(id synod.NodeID) synod.Answer { return synod.Answer(c.answers[id : id+1]) }
 		for _, h := range x.play().held {
-			if h.Answer != c.answer || h.Certificate.Round != c.view {
+			if h.Answer != c.answer || leader.RecordOf(h.Opinion).Certificate.Round != c.view {
 				t.Errorf("%s: n%d: %s", c.answers, h.id, h.Opinion)
 			}
 		}
@@ -130,7 +130,7 @@ func TestQuorumRank(t *testing.T) {
 		x.p.Propose = leader.Quorum
 		x.answers = func(id synod.NodeID) synod.Answer { return synod.Answer(fmt.Sprint(1 + id)) }
 		for _, h := range x.play().held {
-			if h.Answer != synod.Answer(fmt.Sprint(n+1-want)) || h.Certificate.Round != 1 {
+			if h.Answer != synod.Answer(fmt.Sprint(n+1-want)) || leader.RecordOf(h.Opinion).Certificate.Round != 1 {
 				t.Errorf("n = %d: n%d: %s", n, h.id, h.Opinion)
 			}
 		}
@@ -153,15 +153,15 @@ func TestILB4(t *testing.T) {
 			if h.Answer == synod.None {
 				continue
 			}
-			if worse := h.Answer < x.answers(h.id); worse != slices.Contains(h.Better, h.id) {
+			if worse := h.Answer < x.answers(h.id); worse != slices.Contains(leader.RecordOf(h.Opinion).Better, h.id) {
 				t.Errorf("seed %d: n%d has %s: %s", seed, h.id, x.answers(h.id), h.Opinion)
 			}
-			for _, id := range h.Better {
+			for _, id := range leader.RecordOf(h.Opinion).Better {
 				if x.hostile[id] == "" && x.answers(id) <= h.Answer {
 					t.Errorf("seed %d: n%d's %s is no better: %s", seed, id, x.answers(id), h.Opinion)
 				}
 			}
-			below.Add(int64(len(h.Better)))
+			below.Add(int64(len(leader.RecordOf(h.Opinion).Better)))
 		}
 	})
 	if below.Load() == 0 {
@@ -226,26 +226,26 @@ func TestRealKeys(t *testing.T) {
 	o := x.play()
 	third := keys.Committee().Verifier(run)
 	h := o.held[0]
-	if h.Certificate == nil || !x.p.Verify(h.Certificate, h.Answer, 4, 1, third) {
+	if leader.RecordOf(h.Opinion).Certificate == nil || !x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 1, third) {
 		t.Fatalf("no proof: %s", h.Opinion)
 	}
-	change := func(what string, f func(*synod.Certificate)) {
-		c := *h.Certificate
+	change := func(what string, f func(*leader.SignedDecision)) {
+		c := *leader.RecordOf(h.Opinion).Certificate
 		c.Signers, c.Signatures = slices.Clone(c.Signers), slices.Clone(c.Signatures)
-		if f(&c); x.p.Verify(&c, h.Answer, 4, 1, third) {
+		if f(&c); x.p.proves(&c, h.Answer, 4, 1, third) {
 			t.Errorf("it proves the decision with %s", what)
 		}
 	}
-	change("another round", func(c *synod.Certificate) { c.Round++ })
-	change("another leader", func(c *synod.Certificate) { c.Leader++ })
-	change("a signer less", func(c *synod.Certificate) { c.Signers, c.Signatures = c.Signers[:2], c.Signatures[:2] })
-	change("a signer twice", func(c *synod.Certificate) { c.Signers[1], c.Signatures[1] = c.Signers[0], c.Signatures[0] })
-	change("no such signer", func(c *synod.Certificate) { c.Signers[0] = -1 })
-	change("a bit changed", func(c *synod.Certificate) {
+	change("another round", func(c *leader.SignedDecision) { c.Round++ })
+	change("another leader", func(c *leader.SignedDecision) { c.Leader++ })
+	change("a signer less", func(c *leader.SignedDecision) { c.Signers, c.Signatures = c.Signers[:2], c.Signatures[:2] })
+	change("a signer twice", func(c *leader.SignedDecision) { c.Signers[1], c.Signatures[1] = c.Signers[0], c.Signatures[0] })
+	change("no such signer", func(c *leader.SignedDecision) { c.Signers[0] = -1 })
+	change("a bit changed", func(c *leader.SignedDecision) {
 		c.Signatures[0] = slices.Clone(c.Signatures[0])
 		c.Signatures[0][3] ^= 1
 	})
-	if x.p.Verify(h.Certificate, h.Answer+"1", 4, 1, third) || x.p.Verify(h.Certificate, h.Answer, 4, 0, third) || x.p.Verify(h.Certificate, h.Answer, 4, 1, keys.Committee().Verifier("another")) {
+	if x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer+"1", 4, 1, third) || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 0, third) || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 1, keys.Committee().Verifier("another")) {
 		t.Error("it proves another answer, another f or another run")
 	}
 }
@@ -272,4 +272,10 @@ func TestCalls(t *testing.T) {
 			t.Fatalf("seed %d: %d calls, %d are planned", seed, calls, most)
 		}
 	}
+}
+
+// proves reports whether a certificate proves a decision of n seats.
+func (p *RotatingLeader) proves(c *leader.SignedDecision, a synod.Answer, n, f int, v synod.Verifier) bool {
+	r := p.rules(n, f)
+	return r.Proves(c, a, n, f, v)
 }

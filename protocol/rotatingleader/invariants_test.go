@@ -13,7 +13,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/sim"
 )
 
@@ -139,9 +139,9 @@ func (l *ledger) execution(seed uint64, synchronous bool) {
 	for _, h := range o.held {
 		l.count("decided", h.Answer != synod.None)
 		l.count("undecided", h.Answer == synod.None)
-		l.count("later than the first view", h.Certificate != nil && h.Certificate.Round > 1)
-		l.check("certificate", (h.Answer == synod.None) == (h.Certificate == nil), x, "n%d decides %s, certificate %v", h.id, h.Answer, h.Certificate)
-		l.check("certificate", h.Certificate == nil || x.p.Verify(h.Certificate, h.Answer, x.n, x.f, network), x, "n%d's certificate proves nothing", h.id)
+		l.count("later than the first view", leader.RecordOf(h.Opinion).Certificate != nil && leader.RecordOf(h.Opinion).Certificate.Round > 1)
+		l.check("certificate", (h.Answer == synod.None) == (leader.RecordOf(h.Opinion).Certificate == nil), x, "n%d decides %s, certificate %v", h.id, h.Answer, leader.RecordOf(h.Opinion).Certificate)
+		l.check("certificate", leader.RecordOf(h.Opinion).Certificate == nil || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, x.n, x.f, network), x, "n%d's certificate proves nothing", h.id)
 	}
 	l.count("not synchronous", !synchronous)
 	caught := map[synod.NodeID]bool{}
@@ -149,8 +149,8 @@ func (l *ledger) execution(seed uint64, synchronous bool) {
 		if x.hostile[note.Node] != "" {
 			continue
 		}
-		l.check("I-LB-2", len(note.Suspects) == len(note.Evidence), x, "%d suspects, %d proofs", len(note.Suspects), len(note.Evidence))
-		for i, proof := range note.Evidence {
+		l.check("I-LB-2", len(note.Suspects) == len(leader.RecordOf(note.Opinion).Evidence), x, "%d suspects, %d proofs", len(note.Suspects), len(leader.RecordOf(note.Opinion).Evidence))
+		for i, proof := range leader.RecordOf(note.Opinion).Evidence {
 			var e broadcast.Evidence
 			l.check("I-LB-2", e.UnmarshalBinary(proof) == nil && e.Verify(network) && e.Sender == note.Suspects[i], x, "evidence does not stand")
 			l.check("I-LB-2", x.hostile[e.Sender] != "", x, "n%d is honest and framed", e.Sender)

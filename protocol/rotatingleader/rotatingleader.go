@@ -31,8 +31,9 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/script"
 )
 
@@ -156,11 +157,10 @@ func (p *RotatingLeader) rules(n, f int) leader.Rules {
 // version is signed with everything, and so is what makes a quorum.
 func (p *RotatingLeader) version() string { return fmt.Sprintf("rotating-leader/1 %v", p.Weights) }
 
-// Verify reports that a certificate proves the decision for an answer in a council of
-// n seats with the bound f. The verifier is bound to the run.
-func (p *RotatingLeader) Verify(c *synod.Certificate, a synod.Answer, n, f int, v synod.Verifier) bool {
-	r := p.rules(n, f)
-	return r.Verify(c, a, n, f, v)
+// Verify checks the decision and the evidence in an opinion's record.
+func (p *RotatingLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
+	r := p.rules(in.N, in.F)
+	return r.Verify(in)
 }
 
 // Prompts are the protocol's templates, in our words.

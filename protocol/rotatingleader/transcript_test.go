@@ -3,7 +3,7 @@ package rotatingleader
 import (
 	"testing"
 
-	"synod.dev/synod/sim/simtest"
+	"synod.dev/synod/internal/simtest"
 )
 
 func TestTranscripts(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/leader"
+	"synod.dev/synod/protocol/grade"
+	"synod.dev/synod/protocol/leader"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -101,7 +102,7 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 		return synod.Reply{Status: synod.Timeout}
 	}
 	out := synod.Reply{Status: synod.OK, Typed: true}
-	if c.Prompt.Purpose != synod.Grading {
+	if c.Prompt.Purpose != grade.One {
 		out.Answer = synod.Answer(strconv.Itoa(1 + r.IntN(4)))
 		if x.answers != nil && !hostile {
 			out.Answer = x.answers(c.Node)
@@ -118,11 +119,7 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 	default:
 		mark = r.IntN(21)
 	}
-	g := synod.Grades{}
-	for i := range g {
-		g[i] = float64(mark)
-	}
-	out.Grades = &g
+	out.Text = grade.Uniform(float64(mark)).Text()
 	return out
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/graph"
-	"synod.dev/synod/protocol/internal/answer"
-	"synod.dev/synod/sim/simtest"
+	"synod.dev/synod/internal/simtest"
+	"synod.dev/synod/protocol/answer"
 )
 
 // This file holds the claims of §4.2 of the paper against the filter itself:

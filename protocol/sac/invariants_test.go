@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 )
 
 // member is one seat playing.

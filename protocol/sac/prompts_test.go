@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sim"
-	"synod.dev/synod/sim/simtest"
 )
 
 func book(t *testing.T) *prompt.Templates {

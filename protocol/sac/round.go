@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/read"
 )
 
@@ -80,7 +80,7 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	} else if s, ok := read.Score(r, m.Exact); ok {
 		return s
 	}
-	m.Garbled++
+	m.Unreadable++
 	return synod.Untrusted
 }
 

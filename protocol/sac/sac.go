@@ -25,7 +25,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
 

@@ -3,8 +3,8 @@ package sac_test
 import (
 	"testing"
 
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/sac"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestTranscripts(t *testing.T) {

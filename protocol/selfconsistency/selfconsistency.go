@@ -19,9 +19,33 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "self-consistency", Summary: "every member asks its own model several times and takes the answer that came most often"},
+	Source: `Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models", arXiv 2203.11171`,
+	About: `Every member asks its own model k times, each time with another seed, and holds
+the answer that came most often (of several, the one that came first). Nobody hears
+anyone; the council's rule counts.
+
+With budget: sac it makes as many calls as SAC plans for the same council: a member
+with d neighbours takes 1 + T(d+2) samples, all members together n + T(2|E| + 2n).
+A model that answers greedily (temperature 0) says the same every time: then this is
+the majority vote at a multiple of its price. Recorded members have one reply to a
+question and repeat it.
+
+not promised  anything against a liar.
+
+budget       samples: a fixed number each; sac: as many as SAC would call
+samples      with budget samples: k, of each member (5)
+rounds       with budget sac: T (6)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: answer.Pages,
+}
 
 // Budget says how many samples a member takes.
 type Budget string

@@ -12,9 +12,24 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "single", Summary: "one member answers, and only it votes"},
+	Source: "the single model, a baseline that every table needs",
+	About: `One member answers, and its answer is the council's: the other seats do nothing and
+cost nothing, and have no vote. One call.
+
+not promised  anything: where that member is wrong or lies, so is the council.
+
+member       the seat that answers, counted from 0 (0)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: answer.Pages,
+}
 
 // Single holds the protocol's parameters.
 type Single struct {

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/single"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestProtocol(t *testing.T) {

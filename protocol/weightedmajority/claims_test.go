@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 )
 
 func held(a synod.Answer, sure float64) answer.Held {

@@ -17,9 +17,30 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "weighted-majority", Summary: "everyone answers with a confidence and takes the answer with the largest sum of them nearby"},
+	Source: "the vote weighted by stated confidence, a baseline that every table needs",
+	About: `Every member answers and says how sure it is, from 0 to 1; tells its neighbours
+both; and takes the answer with the largest sum of confidences among its neighbours
+and itself (of equal sums the one with more supporters, then the first by its
+bytes). The council's rule counts. n calls, one round.
+
+A confidence that did not come, or that cannot be read, weighs nothing.
+
+not promised  anything: weights are what members say of themselves, so one liar that
+              claims 1.0 outweighs three honest members who are 0.3 sure. No liar is
+              tolerated.
+
+within       ticks that the exchange may take (4)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: answer.Pages,
+}
 
 // WeightedMajority holds the protocol's parameters.
 type WeightedMajority struct {

@@ -3,8 +3,8 @@ package weightedmajority_test
 import (
 	"testing"
 
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/weightedmajority"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestProtocol(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"synod.dev/synod"
-	"synod.dev/synod/sim/simtest"
+	"synod.dev/synod/internal/simtest"
 )
 
 // execution is a run of the step rule on a drawn graph, round by round, with

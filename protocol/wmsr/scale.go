@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 )
 
 // guard is how many decimals are carried beyond those that are shown.

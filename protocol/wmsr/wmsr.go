@@ -25,9 +25,34 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "w-msr", Summary: "numbers only: drop the F largest above and the F smallest below one's own, average the rest"},
+	Source: `LeBlanc, Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks", IEEE JSAC 31(4), 2013`,
+	About: `Every member answers with a number. Then, in each round, it hears its neighbours'
+numbers, drops the F largest of those above its own and the F smallest of those
+below (all, if there are fewer), and moves to the mean of its own and the rest.
+Models are asked for the first number only: n calls. Questions of other forms are
+refused.
+
+guaranteed  with at most F Byzantine neighbours each, whatever they tell to whom:
+            validity: honest numbers stay between the smallest and the largest that
+            honest members began with, on any graph;
+            convergence: they approach one another where r >= 2F+1.
+not promised  that the number is right, nor that it is exactly one: what is shown is
+            rounded, and two sides of a rounding border are two answers.
+
+rounds       the number of rounds (20)
+decimals     of what is shown and decided (3); six more are carried
+within       ticks that an exchange may take (4)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: answer.Pages,
+}
 
 // WMSR holds the protocol's parameters.
 type WMSR struct {

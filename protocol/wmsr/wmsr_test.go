@@ -5,8 +5,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/wmsr"
-	"synod.dev/synod/sim/simtest"
 )
 
 func TestProtocol(t *testing.T) {

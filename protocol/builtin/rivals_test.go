@@ -1,4 +1,4 @@
-package protocol_test
+package builtin_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/decentllms"
 	"synod.dev/synod/protocol/fixedleader"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
@@ -31,7 +32,7 @@ func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent [
 	}
 	held := map[synod.NodeID]synod.Answer{}
 	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)}, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
-		return slices.Repeat([]synod.Reply{{Status: synod.OK, Typed: true, Answer: "1", Grades: new(synod.Grades)}}, len(calls))
+		return slices.Repeat([]synod.Reply{{Status: synod.OK, Typed: true, Answer: "1", Text: grade.Grades{}.Text()}}, len(calls))
 	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, note := range notes {
 			held[note.Node] = note.Answer

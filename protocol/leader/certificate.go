@@ -3,8 +3,10 @@ package leader
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
 )
 
@@ -101,14 +103,44 @@ func (r *reader) certificate() *Certificate {
 	return c
 }
 
-// Verify reports that a certificate, as it stands on record, proves that a quorum of
-// n members voted for a in the last phase.
-func (r *Rules) Verify(c *synod.Certificate, a synod.Answer, n, f int, v synod.Verifier) bool {
+// Verify checks the record of an opinion: the signatures of its Certificate, and the
+// Evidence against each of the opinion's Suspects.
+func (r *Rules) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
+	record, err := synod.RecordOf[Record](in.Opinion)
+	if record == nil {
+		return nil, err
+	}
+	if len(record.Evidence) != len(in.Opinion.Suspects) {
+		return nil, fmt.Errorf("leader: member %d suspects %d members and has evidence against %d", in.Self, len(in.Opinion.Suspects), len(record.Evidence))
+	}
+	var v protocol.Verified
+	for i, by := range in.Opinion.Suspects {
+		var e broadcast.Evidence
+		if e.UnmarshalBinary(record.Evidence[i]) != nil || e.Sender != by || !e.Verify(in.Check) {
+			return nil, fmt.Errorf("leader: member %d has no valid evidence against member %d", in.Self, by)
+		}
+		v.Claims = append(v.Claims, fmt.Sprintf("member %d signed two proposals of one round", by))
+	}
+	if c := record.Certificate; c != nil {
+		if !r.Proves(c, in.Opinion.Answer, in.N, in.F, in.Check) {
+			return nil, fmt.Errorf("leader: the certificate of member %d does not prove that a quorum voted for %s", in.Self, in.Opinion.Answer)
+		}
+		v.Claims = append(v.Claims, fmt.Sprintf("%d of %d members signed votes for %s, which the leader of round %d, member %d, proposed", len(c.Signers), in.N, in.Opinion.Answer, c.Round, c.Leader))
+		v.NotProved = append(v.NotProved,
+			"that the answer is right, or the best that a member had",
+			fmt.Sprintf("that no other answer was decided: that needs the bound F=%d on Byzantine members", in.F))
+	}
+	return &v, nil
+}
+
+// Proves reports whether a certificate proves that a quorum of n members voted for an
+// answer in the last phase.
+func (r *Rules) Proves(c *SignedDecision, a synod.Answer, n, f int, v synod.Verifier) bool {
 	members := make([]synod.NodeID, n)
 	for i := range members {
 		members[i] = synod.NodeID(i)
 	}
-	if len(c.Signers) != len(c.Signatures) {
+	if c == nil || len(c.Signers) != len(c.Signatures) {
 		return false
 	}
 	x := Certificate{Phase: Commit, Round: c.Round, Answer: a}

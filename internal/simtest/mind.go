@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/grade"
 )
 
 // mind is how a scripted member answers typed prompts.
@@ -51,11 +53,11 @@ func (m *mind) reply(p *synod.Prompt) synod.Reply {
 		return m.answer()
 	case synod.Scoring:
 		return m.score(p.Candidate)
-	case synod.Grading:
+	case grade.One:
 		return m.grade(p.Candidate)
-	case synod.Proposing:
+	case game.Proposing:
 		return m.name(next(&m.names))
-	case synod.Voting:
+	case game.Voting:
 		return synod.Reply{Status: synod.OK, Text: `{"decision": "` + next(&m.votes) + `"}`}
 	}
 	best := p.Own
@@ -107,11 +109,7 @@ func (m *mind) grade(candidate synod.Answer) synod.Reply {
 	if err != nil {
 		return r
 	}
-	var g synod.Grades
-	for i := range g {
-		g[i] = synod.MaxGrade * x
-	}
-	return synod.Reply{Status: synod.OK, Typed: true, Grades: &g}
+	return synod.Reply{Status: synod.OK, Text: grade.Uniform(grade.Max * x).Text()}
 }
 
 func (m *mind) score(candidate synod.Answer) synod.Reply {

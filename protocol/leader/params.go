@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 )
 
 // Params are the parameters that protocols of this kind share.

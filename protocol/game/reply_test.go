@@ -1,14 +1,13 @@
-package read_test
+package game
 
 import (
 	"strings"
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/read"
 )
 
-func TestProposalOf(t *testing.T) {
+func TestReadProposal(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want int // -1: abstains, -2: unreadable
@@ -34,28 +33,28 @@ func TestProposalOf(t *testing.T) {
 		{`The JSON is {"value": 25}`, -2},
 		{``, -2},
 	} {
-		got, ok := read.ProposalReply(&synod.Reply{Status: synod.OK, Text: c.text}, 0, 50)
+		got, ok := readProposal(&synod.Reply{Status: synod.OK, Text: c.text}, 0, 50)
 		v := -2
-		if ok && got.Value == nil {
+		if ok && got.value == nil {
 			v = -1
 		} else if ok {
-			v = *got.Value
+			v = *got.value
 		}
 		if v != c.want {
 			t.Errorf("%q: %d, want %d", c.text, v, c.want)
 		}
 	}
-	if _, ok := read.ProposalReply(&synod.Reply{Status: synod.Timeout, Text: `{"value": 25}`}, 0, 50); ok {
+	if _, ok := readProposal(&synod.Reply{Status: synod.Timeout, Text: `{"value": 25}`}, 0, 50); ok {
 		t.Error("a failed call has no proposal")
 	}
 }
 
-func TestVoteOf(t *testing.T) {
-	for text, want := range map[string]synod.Vote{
-		`{"decision": "stop"}`: synod.Stop, `{"decision": "CONTINUE"}`: synod.Continue, `{"decision": "abstain"}`: synod.Abstain,
+func TestReadVote(t *testing.T) {
+	for text, want := range map[string]Vote{
+		`{"decision": "stop"}`: Stop, `{"decision": "CONTINUE"}`: Continue, `{"decision": "abstain"}`: Abstain,
 		`{"decision": "halt"}`: "", `stop`: "", `{"decision": true}`: "", `{"decision": "stop"} or {"decision": "continue"}`: "",
 	} {
-		if got, ok := read.VoteReply(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
+		if got, ok := readVote(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
@@ -63,18 +62,18 @@ func TestVoteOf(t *testing.T) {
 
 // Whatever a model writes, a proposal is in range, and its words begin no line of
 // their own.
-func FuzzProposalOf(f *testing.F) {
+func FuzzReadProposal(f *testing.F) {
 	f.Add(`{"internal_strategy": "a\nb", "value": 25, "public_reasoning": "<|im_end|>"}`)
 	f.Add(`{"value": "abstain"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &synod.Reply{Status: synod.OK, Text: text}
-		p, ok := read.ProposalReply(r, 0, 50)
-		if ok && p.Value != nil && (*p.Value < 0 || *p.Value > 50) {
-			t.Errorf("%d is out of range", *p.Value)
+		p, ok := readProposal(r, 0, 50)
+		if ok && p.value != nil && (*p.value < 0 || *p.value > 50) {
+			t.Errorf("%d is out of range", *p.value)
 		}
-		if strings.ContainsAny(p.Reason+p.Notes, "\n\x1b") || len(p.Reason) > synod.MaxReason || len(p.Notes) > synod.MaxNotes {
-			t.Errorf("%q %q", p.Reason, p.Notes)
+		if strings.ContainsAny(p.reason+p.notes, "\n\x1b") || len(p.reason) > maxPublic || len(p.notes) > maxNotes {
+			t.Errorf("%q %q", p.reason, p.notes)
 		}
-		read.VoteReply(r)
+		readVote(r)
 	})
 }

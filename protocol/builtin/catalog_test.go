@@ -1,4 +1,4 @@
-package protocol_test
+package builtin_test
 
 import (
 	"os"
@@ -8,23 +8,22 @@ import (
 
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	_ "synod.dev/synod/protocol/builtin"
 )
 
-// blocks are folders that hold no protocol: what several of them share, and what a
-// protocol's text calls.
-var blocks = []string{"broadcast", "internal"}
+// others are folders that hold no protocol.
+var others = []string{"answer", "broadcast", "builtin", "grade", "leader"}
 
-// Every folder here but the building blocks is a protocol with a line in the
-// table, and the other way round; its defaults are valid and its prompts can be
-// read.
+// Every other folder is a protocol with a line in the catalogue, and the other way
+// round. Its defaults are valid and its templates can be parsed.
 func TestCatalogue(t *testing.T) {
 	var folders []string
-	here, err := os.ReadDir(".")
+	here, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range here {
-		if d.IsDir() && !slices.Contains(blocks, d.Name()) {
+		if d.IsDir() && !slices.Contains(others, d.Name()) {
 			folders = append(folders, d.Name())
 		}
 	}
@@ -33,7 +32,7 @@ func TestCatalogue(t *testing.T) {
 		names[i] = strings.ReplaceAll(name, "-", "")
 	}
 	if slices.Sort(names); !slices.Equal(names, folders) {
-		t.Errorf("the table has %v, the folders are %v", names, folders)
+		t.Errorf("the catalogue has %v, the folders are %v", names, folders)
 	}
 	for _, e := range protocol.Catalogue.All() {
 		if e.Summary == "" || e.Source == "" || e.About == "" {

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
-	"synod.dev/synod/read"
+	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/grade"
 )
 
 // accepts reports whether the member votes for the round's proposal.
@@ -54,8 +54,8 @@ func (m *Member) mark(answers []stance) {
 			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i], func(b stance) bool { return b.answer == a.answer }) {
 				continue
 			}
-			q := m.Prompt(synod.Grading)
-			q.Candidate, q.Rationale = a.answer, a.rationale
+			q := m.Prompt(grade.One)
+			q.Candidate, q.Rationale, q.Detail = a.answer, a.rationale, grade.Detail{}
 			m.Show(&q)
 			prompts = append(prompts, q)
 		}
@@ -63,24 +63,17 @@ func (m *Member) mark(answers []stance) {
 			return
 		}
 		for i, reply := range m.Me.Ask(prompts...) {
-			g, err := read.Grades(reply)
+			g, err := grade.Read(reply)
 			switch {
 			case err == nil:
-				m.marks[prompts[i].Candidate] = total(g)
+				m.marks[prompts[i].Candidate] = g.Sum()
 			case reply.Status != synod.OK:
 				m.Failed++
 			default:
-				m.Garbled++
+				m.Unreadable++
 			}
 		}
 	}
-}
-
-func total(g synod.Grades) (sum float64) {
-	for _, x := range g {
-		sum += x
-	}
-	return sum
 }
 
 // choose is what the leader proposes, nil if it has nothing to propose.

@@ -27,8 +27,8 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
-	"synod.dev/synod/protocol/internal/answer"
 	"synod.dev/synod/script"
 )
 

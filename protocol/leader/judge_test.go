@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
-	"synod.dev/synod/protocol/internal/answer"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 )

@@ -31,12 +31,12 @@ type Manner struct {
 
 // Member is one seat playing; it counts what went wrong since its last note.
 type Member struct {
-	Me      *script.Agent
-	How     Manner
-	Failed  int                     // calls that did not end OK
-	Garbled int                     // calls that ended OK but could not be read
-	Unsure  int                     // answers whose confidence did not come or could not be read
-	spelled map[synod.Answer]string // free-text answers as someone wrote them first
+	Me         *script.Agent
+	How        Manner
+	Failed     int                     // calls that did not end OK
+	Unreadable int                     // calls that ended OK but could not be read
+	Unsure     int                     // answers whose confidence did not come or could not be read
+	spelled    map[synod.Answer]string // free-text answers as someone wrote them first
 }
 
 // New seats a member.
@@ -108,7 +108,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	}
 	said, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.How.Confide, m.How.Exact)
 	if !ok {
-		m.Garbled++
+		m.Unreadable++
 		if r.Answer == synod.None { // it has nothing to fall back on, so it may try again
 			m.Me.Forget(reply)
 		}
@@ -154,7 +154,7 @@ func (r Held) Take(a synod.Answer, heard []Heard) Held {
 // Note records what is held after round t; o says how it came about.
 func (m *Member) Note(t int, r Held, o synod.Opinion) {
 	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From, r.Confidence
-	o.Failed, o.Garbled, o.Unsure = m.Failed, m.Garbled, m.Unsure
-	m.Failed, m.Garbled, m.Unsure = 0, 0, 0
+	o.Failed, o.Unreadable, o.Unsure = m.Failed, m.Unreadable, m.Unsure
+	m.Failed, m.Unreadable, m.Unsure = 0, 0, 0
 	m.Me.Note(o)
 }

@@ -1,0 +1,85 @@
+package game
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read"
+)
+
+// proposal is a player's reply to Proposing: a value, or nil to abstain, with a
+// reason for everybody and a note for itself. Both texts have been cleaned.
+type proposal struct {
+	value  *int
+	reason string
+	notes  string
+}
+
+// readProposal reads a reply to Proposing. The value must be a whole number from low
+// to high, written as a number or as a string, or the word abstain. Any other reply
+// is unreadable.
+func readProposal(r *synod.Reply, low, high int) (p proposal, ok bool) {
+	switch {
+	case r.Status != synod.OK:
+		return proposal{}, false
+	case r.Typed:
+		if r.Answer == synod.None {
+			return proposal{}, true
+		}
+		p.value, ok = readWhole(string(r.Answer), low, high)
+		return p, ok
+	}
+	body, ok := read.JSONObject(r.Text)
+	if !ok {
+		return proposal{}, false
+	}
+	value, ok := read.Member(body, "value")
+	if !ok {
+		return proposal{}, false
+	}
+	p.reason = clean.Line(read.TextMember(body, "public_reasoning"), maxPublic)
+	p.notes = clean.Line(read.TextMember(body, "internal_strategy"), maxNotes)
+	text := string(value)
+	if json.Unmarshal(value, &text) == nil && strings.EqualFold(strings.TrimSpace(text), string(Abstain)) {
+		return p, true
+	}
+	p.value, ok = readWhole(strings.TrimSpace(text), low, high)
+	return p, ok
+}
+
+// readVote reads a reply to Voting: {"decision": "stop" | "continue" | "abstain"}.
+func readVote(r *synod.Reply) (Vote, bool) {
+	text := string(r.Answer)
+	switch {
+	case r.Status != synod.OK:
+		return "", false
+	case !r.Typed:
+		body, ok := read.JSONObject(r.Text)
+		if !ok {
+			return "", false
+		}
+		text = read.TextMember(body, "decision")
+	}
+	for _, v := range []Vote{Stop, Continue, Abstain} {
+		if strings.EqualFold(strings.TrimSpace(text), string(v)) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// readWhole reads a whole number in a range. 25.0 is one, 25.5 is not.
+func readWhole(text string, low, high int) (*int, bool) {
+	if len(text) > 30 {
+		return nil, false
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || strings.ContainsAny(text, "/_xXbBoOeEpP") || !r.IsInt() || !r.Num().IsInt64() {
+		return nil, false
+	}
+	v := int(r.Num().Int64())
+	return &v, v >= low && v <= high
+}
