@@ -10,25 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// cutMark ends text that Clean has cut.
+// cutMark ends text that Line has cut.
 const cutMark = " [...]"
 
-// Line makes text that someone else wrote fit to be shown to a model or printed
-// on a terminal, in one line of at most max bytes:
-//
-//   - one spelling of every character and nothing that cannot be seen (see fold);
-//   - every run of white space, newlines included, becomes one space, so that the
-//     text can begin no line of its own;
-//   - every string that a known chat template uses as a control token is broken by
-//     a space, so that no tokeniser can take it for one: whatever stands in <…>,
-//     [WORD] and [|…|], with or without a bar or slash, and the pairs << >> that
-//     fences use;
+// Line returns s as one line of at most max bytes that is fit to be shown to a model or on a terminal:
+//   - every character has one spelling, and invisible characters are removed (see Fold);
+//   - every run of white space, newlines included, becomes one space, so that the text cannot begin a line
+//     of its own;
+//   - every string that a known chat template uses as a control token is broken by a space, so that no
+//     tokeniser reads it as one: <…>, [WORD] and [|…|], with or without a bar or slash, and the pairs << >>
+//     that fences use;
 //   - longer text is cut between two characters and marked with " [...]".
 //
 // It is deterministic and idempotent.
 func Line(s string, max int) string {
 	cut := false
-	if limit := 4*max + 4096; len(s) > limit { // what is hidden may be long, but not for ever
+	if limit := 4*max + 4096; len(s) > limit { // bounds the work: invisible text may be long
 		s, cut = Head(s, limit), true
 	}
 	if !IsPlain(s) {
@@ -44,7 +41,7 @@ func Line(s string, max int) string {
 	return strings.TrimLeft(strings.TrimRight(Head(s, max-len(cutMark)), " ")+cutMark, " ")
 }
 
-// Head is the longest prefix of s of at most max bytes that splits no character.
+// Head returns the longest prefix of s of at most max bytes that splits no character.
 func Head(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -58,7 +55,7 @@ func Head(s string, max int) string {
 	return s[:max]
 }
 
-// Tail is the longest suffix of at most max bytes that splits no character.
+// Tail returns the longest suffix of s of at most max bytes that splits no character.
 func Tail(s string, max int) string {
 	if len(s) <= max {
 		return s
@@ -70,7 +67,7 @@ func Tail(s string, max int) string {
 	return s[i:]
 }
 
-// Collapse makes every run of white space one space and trims the ends.
+// Collapse replaces every run of white space by one space and trims the ends.
 func Collapse(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "  ") && !strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) {
@@ -79,7 +76,7 @@ func Collapse(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// breakTokens sets a space into everything that may be a control token.
+// breakTokens inserts a space into everything that may be a control token.
 func breakTokens(s string) string {
 	if !strings.ContainsAny(s, "<>[]|") {
 		return s
@@ -113,8 +110,8 @@ func breaks(s string, i int) bool {
 	return false
 }
 
-// bracketed reports whether s begins with what, after an opening bracket, makes a
-// control word: [INST], [/INST], [TOOL_CALLS], [gMASK], [UNUSED_TOKEN_1], [e~[.
+// bracketed reports whether s begins with text that makes a control word after an opening bracket: [INST],
+// [/INST], [TOOL_CALLS], [gMASK], [UNUSED_TOKEN_1], [e~[.
 func bracketed(s string) bool {
 	letters := 0
 	for i := range min(len(s), 40) {

@@ -8,17 +8,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxMarks is how many combining marks one character may carry: enough for every
-// writing system, too few to draw over other lines.
+// maxMarks is how many combining marks one character may have: enough for every writing system, too few to
+// draw over other lines.
 const maxMarks = 4
 
-// Fold brings text to one spelling: NFKC, ASCII digits, an ASCII minus, plain
-// spaces, and nothing that cannot be seen (control, format, tag, zero-width and
-// bidi characters, variation selectors, private and unassigned code points).
+// Fold brings text to one spelling: NFKC, ASCII digits, an ASCII minus, plain spaces, and no invisible
+// characters (control, format, tag, zero-width and bidirectional characters, variation selectors, private and
+// unassigned code points). Newlines stay.
 //
-// NFKC alone would change what is said: 10² would become 102, 101₂ would become
-// 1012 and 3½ would become 31/2. So raised and lowered characters become ^… and
-// _… and a vulgar fraction is set apart before it is applied.
+// NFKC alone would change the meaning: 10² would become 102, 101₂ would become 1012 and 3½ would become 31/2.
+// So superscripts and subscripts first become ^… and _…, and a space is put before a vulgar fraction.
 func Fold(s string) string {
 	if IsPlain(s) {
 		return s
@@ -26,7 +25,7 @@ func Fold(s string) string {
 	return visible(norm.NFKC.String(visible(s)))
 }
 
-// IsPlain reports whether fold would return s as it is: printable ASCII.
+// IsPlain reports whether s is printable ASCII, which Fold returns unchanged.
 func IsPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -36,7 +35,7 @@ func IsPlain(s string) bool {
 	return true
 }
 
-// visible does all of fold but NFKC. White space keeps its newlines.
+// visible does all of Fold except NFKC.
 func visible(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -62,7 +61,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// foldRune returns the rune that stands for r, or -1 if nothing does.
+// foldRune returns the rune that replaces r, or -1 if r is removed.
 func foldRune(r rune) rune {
 	switch {
 	case r >= ' ' && r <= '~' || r == '\n':
@@ -91,15 +90,15 @@ func foldRune(r rune) rune {
 	return r
 }
 
-// hidden reports whether a reader would not see r, or could not know it.
+// hidden reports whether readers cannot see or identify r.
 func hidden(r rune) bool {
 	return !unicode.IsGraphic(r) ||
 		unicode.Is(unicode.Variation_Selector, r) ||
 		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// digit is the ASCII digit of a decimal digit of any script: each range of the
-// category holds whole runs of ten that begin with zero.
+// digit returns the ASCII digit for a decimal digit of any script. Each range of the Unicode category consists
+// of runs of ten that begin with zero.
 func digit(r rune) rune {
 	for _, t := range unicode.Nd.R16 {
 		if rune(t.Lo) <= r && r <= rune(t.Hi) {
@@ -114,8 +113,8 @@ func digit(r rune) rune {
 	return r
 }
 
-// script writes a run of raised or lowered characters, or a vulgar fraction, from
-// the start of s and returns how many bytes it took.
+// script writes a run of superscripts or subscripts, or a vulgar fraction, from the start of s and returns how
+// many bytes it read.
 func script(b *strings.Builder, s string) (took int) {
 	first, size := utf8.DecodeRuneInString(s)
 	if first < 0xaa {
@@ -153,8 +152,8 @@ func vulgar(r rune) bool {
 	return r >= 0xbc && r <= 0xbe || r >= 0x2150 && r <= 0x215f || r == 0x2189
 }
 
-// FractionsToTeX writes such fractions as \frac{…}{…}, so that what follows one does
-// not become a part of its denominator.
+// FractionsToTeX replaces fractions in one character by \frac{…}{…}, so that following text does not become a
+// part of the denominator.
 func FractionsToTeX(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -169,10 +168,10 @@ func FractionsToTeX(s string) string {
 	return b.String()
 }
 
-// shift is '^' for a raised character, '_' for a lowered one, else 0.
+// shift returns '^' for a superscript character, '_' for a subscript one, otherwise 0.
 func shift(r rune) byte {
 	switch {
-	case norm.NFKC.PropertiesString(string(r)).Decomposition() == nil: // some raised letters have no plain one
+	case norm.NFKC.PropertiesString(string(r)).Decomposition() == nil: // some superscript letters have no plain form
 		return 0
 	case r == 0xb2, r == 0xb3, r == 0xb9, r >= 0x2070 && r <= 0x207f, r >= 0x02b0 && r <= 0x02b8,
 		r >= 0x02e0 && r <= 0x02e4, r >= 0x1d2c && r <= 0x1d61, r >= 0x1d9b && r <= 0x1dbf:

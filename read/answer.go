@@ -18,22 +18,24 @@ import (
 
 const (
 	maxSurface = 120 // bytes of a model's own spelling that are shown
-	maxLine    = 200 // bytes of a reply that may be an answer and nothing else
-	maxWords   = 10  // words of such a reply where the answer is free text
+	maxLine    = 200 // bytes of a reply that may be an answer as a whole
+	maxWords   = 10  // words of such a reply if the answer is free text
 )
 
-// AnswerIn reads the answer that a reply commits to. It looks, in this order,
-// for a JSON object (the whole reply or the fenced block that ends it) with the
-// key "answer"; then, in the last <answer>…</answer> or where there is none in the
-// whole reply, for the last line that says "Answer: …", "The answer is …" or
-// "#### …"; for the last \boxed{…}; and for a reply that is one short line and
-// nothing but an answer. The first of these that is there decides: if it cannot
-// be read, the reply has no answer. Numbers and labels that merely occur in the
-// text are never taken for one. A Stance is read from all of the reply (package task/refusal).
+// AnswerIn reads the answer that the text of a reply commits to. It looks, in this order, for
+//   - a JSON object with the key "answer": the whole text, or the fenced block at its end;
+//   - the last line that announces an answer ("Answer: …", "The answer is …", "#### …"), inside the last
+//     <answer>…</answer> if there is one;
+//   - the last \boxed{…};
+//   - a text of one short line, which is an answer as a whole.
+//
+// The first of these that is present decides: if it cannot be read, there is no answer. Numbers and labels
+// that merely occur in the text are never read. For a question of the form synod.Stance the whole reply is
+// classified (package task/refusal).
 //
 // surface is the answer as the model spelled it, cleaned, for showing to people.
 func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
-	find := commitment
+	find := candidateOf
 	if q.Form == synod.Stance {
 		find = stanceReply
 	}
@@ -41,23 +43,23 @@ func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface stri
 	if !found {
 		return synod.None, "", false
 	}
-	return settle(q, candidate)
+	return canonicalWithSurface(q, candidate)
 }
 
-// settle makes a candidate canonical and shows it.
-func settle(q *synod.Question, candidate string) (synod.Answer, string, bool) {
+// canonicalWithSurface returns the canonical form of a candidate and the text to show for it.
+func canonicalWithSurface(q *synod.Question, candidate string) (synod.Answer, string, bool) {
 	a, ok := Canonical(q, candidate)
 	if !ok {
 		return synod.None, "", false
 	}
-	if q.Form == synod.Stance { // one reply's words are not what the others that do the same have said
+	if q.Form == synod.Stance { // replies with one stance have different texts
 		return a, string(a), true
 	}
 	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
 
-// commitment finds the words in which a reply commits to its answer.
-func commitment(q *synod.Question, s string) (string, bool) {
+// candidateOf finds the part of a reply in which it commits to its answer.
+func candidateOf(q *synod.Question, s string) (string, bool) {
 	if body, wants := jsonObject(s); wants {
 		v, ok := member(body, "answer")
 		if !ok {
@@ -84,8 +86,7 @@ func commitment(q *synod.Question, s string) (string, bool) {
 	return s, short
 }
 
-// tagged is what stands in the last <answer>…</answer>, as models that reason in
-// tags write it.
+// tagged returns the content of the last <answer>…</answer>, which models that reason in tags write.
 func tagged(s string) (string, bool) {
 	i := strings.LastIndex(s, "<answer>")
 	if i < 0 {
@@ -95,14 +96,13 @@ func tagged(s string) (string, bool) {
 	return strings.TrimSpace(inside), closed
 }
 
-// answerMark finds where a line announces its answer. An announcement stands at
-// the start of a line or of a sentence, or behind a formula.
+// answerMark matches the announcement of an answer at the start of a line or sentence, or after a formula.
 var answerMark = regexp.MustCompile(`(?i)(?:^|[.!?;:,]["')\]*]*\s+|(?:\\[\])]|\$)\s*|\b(?:so|thus|hence|therefore|and|then|but)\s+)[\s>*_#\-]*` +
 	`(?:(?:my|the|our)\s+)?(?:(?:final|correct|best)\s+)*answer` +
 	`(?:\s+is\b(?:\s+(?:therefore|thus|then))?\s*[:=]?|\s*[*_]*\s*[:=])`)
 
-// answerLine returns what stands after the last announcement of an answer: the
-// rest of its line, or what comes next if that is empty.
+// answerLine returns the text after the last announcement of an answer: the rest of its line or, if that is
+// empty, the next line.
 func answerLine(q *synod.Question, s string) (string, bool) {
 	last := true // no line below holds anything
 	for end := len(s); end > 0; {
@@ -120,8 +120,7 @@ func answerLine(q *synod.Question, s string) (string, bool) {
 	return "", false
 }
 
-// nextLine is the first line of s that is not empty, or all of the displayed
-// formula that begins with it.
+// nextLine returns the first line of s that is not empty, or the whole displayed formula that it begins.
 func nextLine(s string) string {
 	s = strings.TrimSpace(s)
 	for _, d := range [][2]string{{`\[`, `\]`}, {"$$", "$$"}} {
@@ -136,9 +135,9 @@ func nextLine(s string) string {
 	return line
 }
 
-// announced returns what a line announces as the answer.
+// announced returns the answer that a line announces. last says that only empty lines follow.
 func announced(q *synod.Question, line string, last bool) (string, bool) {
-	if rest, ok := strings.CutPrefix(line, "####"); ok && marks(q, rest, last) {
+	if rest, ok := strings.CutPrefix(line, "####"); ok && isAnswerAfterHashes(q, rest, last) {
 		return strings.TrimSpace(rest), true
 	}
 	if rest, ok := strings.CutPrefix(line, "A:"); ok && last && q.Form == synod.Number {
@@ -159,9 +158,9 @@ func announced(q *synod.Question, line string, last bool) (string, bool) {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), "**")), found
 }
 
-// marks reports that what follows #### is an answer and not a heading: a number
-// where one may be wanted, else an answer on the last line that holds anything.
-func marks(q *synod.Question, rest string, last bool) bool {
+// isAnswerAfterHashes reports that the text after #### is an answer and not a heading: a number where one may
+// be wanted, otherwise an answer on the last line that is not empty.
+func isAnswerAfterHashes(q *synod.Question, rest string, last bool) bool {
 	rest = strings.TrimSpace(rest)
 	if q.Form == synod.Number || q.Form == synod.Math {
 		if _, ok := Canonical(&synod.Question{Form: synod.Number}, rest); ok {
@@ -172,7 +171,7 @@ func marks(q *synod.Question, rest string, last bool) bool {
 	return ok && last
 }
 
-// lastBox is the content of the last \boxed{…} in s.
+// lastBox returns the content of the last \boxed{…} in s.
 func lastBox(s string) (string, bool) {
 	i := max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
 	if i < 0 {
@@ -182,9 +181,8 @@ func lastBox(s string) (string, bool) {
 	return inner, ok
 }
 
-// Answer reads a reply to a prompt that wanted an answer. A reply that did not
-// end OK has none (SAC-10). exact takes the paper's reader. A typed answer is
-// shown as the reply's text where that says the same.
+// Answer reads the answer of a reply. A reply whose status is not OK has none (SAC-10). exact selects the
+// papers' reader, PaperAnswer. The surface of a typed answer is the reply's text if that says the same.
 func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer, surface string, ok bool) {
 	switch {
 	case r.Status != synod.OK:
@@ -203,8 +201,8 @@ func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer,
 	return AnswerIn(q, r.Text)
 }
 
-// Score reads a reply to a prompt that wanted a score. A failed call has none,
-// not even the paper's 0.5 (SAC-10). exact takes the paper's reader.
+// Score reads the score of a reply. A reply whose status is not OK has none, not even the 0.5 of the paper's
+// reader (SAC-10). exact selects the paper's reader, PaperScore.
 func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
 	switch {
 	case r.Status != synod.OK:
@@ -220,11 +218,9 @@ func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
 	return ScoreIn(r.Text)
 }
 
-// Reasoning is the reasoning that stands in a reply before its answer, cleaned
-// and cut to max bytes: the "reasoning" of a JSON reply, or else what comes
-// before the last "Answer:". It is read as strictly as the answer: what stands
-// before </think> is not said, and an object that could be read in two ways has
-// none. It is untrusted.
+// Reasoning returns the reasoning that a reply gives before its answer, cleaned and cut to max bytes: the
+// "reasoning" of a JSON object, or the text before the last "Answer:". Text before </think> is ignored, and so
+// is an object that can be read in two ways. The result is untrusted.
 func Reasoning(text string, max int) string {
 	s := spoken(text)
 	if body, wants := jsonObject(s); wants {
@@ -252,8 +248,8 @@ func canonicalStance(raw string) (string, bool) {
 	return refusal.Classify(s), true
 }
 
-// stanceReply is the part of a reply that its stance is read from: the "answer" of
-// a JSON reply, what follows a last line that begins with "Answer:", else all of it.
+// stanceReply returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
+// text after the last line that begins with "Answer:", or the whole reply.
 func stanceReply(_ *synod.Question, s string) (string, bool) {
 	if body, wants := jsonObject(s); wants {
 		v, ok := member(body, "answer")

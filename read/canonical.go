@@ -14,36 +14,32 @@ import (
 )
 
 const (
-	maxRaw    = 4096 // bytes of an answer that are looked at; longer is no answer
-	maxCanon  = 512  // bytes of a canonical answer; longer is no answer
+	maxRaw    = 4096 // the longest answer that is read, in bytes
+	maxCanon  = 512  // the longest canonical answer, in bytes
 	maxDigits = 256  // characters of a number
 )
 
-// Canonical reads raw, and nothing but raw, as an answer to q and returns the one
-// spelling that stands for all its spellings. It is idempotent: what it returns
-// it reads as itself. False means that raw is no answer of that form.
-//
-//   - Number: an exact rational, written as an integer or a finite decimal where it
-//     is one, else as p/q in lowest terms. Thousands separators, currency signs,
-//     per cent signs and unit words are dropped: 45% is 45. What is only near a
-//     number (≈ 3, 0.333…, 2π, 3 or 4) is none.
-//   - Choice: the option's label as the question writes it; its text counts too.
-//   - Bool: "true" or "false"; yes and no count too.
-//   - Math: LaTeX without spacing and sizing, fractions of numbers as Number does
-//     (but 45% and 90° keep their sign). Only spellings that mean the same are made
-//     equal; that two expressions have the same value is for a grader to find out.
-//   - Text: without case, outer punctuation, leading article, extra white space.
-//   - Stance: "complies", "refuses" or "partial": raw is such a label, or a whole
-//     reply, whose words are judged.
+// Canonical reads raw as a whole as an answer to q and returns the one spelling that stands for all its
+// spellings. It is idempotent. It returns false if raw is no answer of that form.
+//   - Number: an exact rational, written as an integer or finite decimal if it is one, otherwise as p/q in
+//     lowest terms. Thousands separators, currency signs, per cent signs and unit words are dropped: 45% is
+//     45. What is only near a number (≈ 3, 0.333…, 2π, 3 or 4) is none.
+//   - Choice: the option's label as the question writes it; the option's text is accepted too.
+//   - Bool: "true" or "false"; yes and no are accepted too.
+//   - Math: LaTeX without spacing and sizing; fractions of numbers as for Number, except that 45% and 90°
+//     keep their signs. Only spellings with the same meaning become equal; whether two expressions have the
+//     same value is for a grader to decide.
+//   - Text: without letter case, outer punctuation, leading article and repeated white space.
+//   - Stance: "complies", "refuses" or "partial"; raw is such a label or a whole reply, which is classified.
 func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 	if raw == "" || len(raw) > maxRaw {
 		return synod.None, false
 	}
-	if settled(q, raw) {
+	if isCanonical(q, raw) {
 		return synod.Answer(raw), true
 	}
 	s, ok := reduce(q, raw)
-	for tries := 0; ok && !clean.IsPlain(s); tries++ { // taking something out may let its neighbours combine
+	for tries := 0; ok && !clean.IsPlain(s); tries++ { // characters may combine after others were removed
 		next, fine := reduce(q, s)
 		if next == s {
 			break
@@ -58,7 +54,7 @@ func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 	return synod.Answer(s), true
 }
 
-// reduce brings raw to the spelling of its form.
+// reduce applies the reader of the question's form once.
 func reduce(q *synod.Question, raw string) (string, bool) {
 	if q.Form == synod.Stance {
 		return canonicalStance(raw) // before its lines are joined
@@ -81,12 +77,11 @@ func reduce(q *synod.Question, raw string) (string, bool) {
 	return "", false
 }
 
-// settled reports, without allocating, that raw is surely canonical already.
-// False says nothing.
-func settled(q *synod.Question, raw string) bool {
+// isCanonical reports, without allocating, that raw is certainly canonical. False says nothing.
+func isCanonical(q *synod.Question, raw string) bool {
 	switch q.Form {
 	case synod.Number, synod.Math:
-		return settledDecimal(raw)
+		return isCanonicalNumber(raw)
 	case synod.Choice:
 		for i := range q.Options {
 			if q.Options[i].Label == raw {
@@ -96,16 +91,16 @@ func settled(q *synod.Question, raw string) bool {
 	case synod.Bool:
 		return raw == "true" || raw == "false"
 	case synod.Text:
-		return settledText(raw)
+		return isCanonicalText(raw)
 	case synod.Stance:
 		return slices.Contains(synod.Stances(), synod.Answer(raw))
 	}
 	return false
 }
 
-// settledText accepts lower-case ASCII words with single spaces between them, the
-// first of which is no article.
-func settledText(s string) bool {
+// isCanonicalText accepts lower-case ASCII words with single spaces between them, the first of which is no
+// article.
+func isCanonicalText(s string) bool {
 	if len(s) > maxCanon || strings.HasPrefix(s, "a ") || strings.HasPrefix(s, "an ") || strings.HasPrefix(s, "the ") {
 		return false
 	}
@@ -119,8 +114,8 @@ func settledText(s string) bool {
 	return !gap
 }
 
-// settledDecimal accepts 0, -7, 1234.5 and refuses 007, -0, 1.50, .5.
-func settledDecimal(s string) bool {
+// isCanonicalNumber accepts 0, -7, 1234.5 and refuses 007, -0, 1.50, .5.
+func isCanonicalNumber(s string) bool {
 	if len(s) > maxDigits {
 		return false
 	}
@@ -149,8 +144,8 @@ func settledDecimal(s string) bool {
 	return true
 }
 
-// canonBool reads true, false, yes, no, or one of them with a remark after a
-// comma that does not say the opposite.
+// canonBool reads true, false, yes or no, optionally followed by a remark after a comma that does not say the
+// opposite.
 func canonBool(s string) (string, bool) {
 	s = strings.ToLower(notation.Unwrap(s))
 	s = strings.TrimRight(s, ".!")
@@ -159,23 +154,22 @@ func canonBool(s string) (string, bool) {
 	if i := strings.IndexAny(s, ",.:;!"); i >= 0 {
 		word, rest = s[:i], s[i+1:]
 	}
-	value, ok := truth[notation.Unwrap(word)]
+	value, ok := boolWords[notation.Unwrap(word)]
 	if !ok {
 		return "", false
 	}
 	for w := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if other, is := truth[w]; is && other != value {
+		if other, is := boolWords[w]; is && other != value {
 			return "", false
 		}
 	}
 	return value, true
 }
 
-var truth = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
+var boolWords = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
 
-// canonText brings short text, already folded and in one line, to one spelling.
-// Only outer punctuation goes, and signs that may carry meaning (-5, C++, 5!, 3%)
-// stay.
+// canonText brings short text, already folded and on one line, to one spelling. Only outer punctuation is
+// removed; signs that may have a meaning (-5, C++, 5!, 3%) stay.
 func canonText(s string) (string, bool) {
 	s = lower(s)
 	for range 8 {
@@ -192,8 +186,7 @@ func meaningful(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.S, r)
 }
 
-// lower folds case so that all members of a case orbit meet, and composes again
-// what that takes apart.
+// lower folds letter case so that all case variants of a letter meet, and composes characters again.
 func lower(s string) string {
 	if clean.IsPlain(s) {
 		return strings.ToLower(s)

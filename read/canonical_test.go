@@ -128,7 +128,7 @@ func checkIdempotent(t interface{ Fatalf(string, ...any) }, q *synod.Question, r
 func TestSettledAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`-?[0-9]{0,4}(\.[0-9]{0,3})?`).Draw(t, "s")
-		if s == "" || !settledDecimal(s) {
+		if s == "" || !isCanonicalNumber(s) {
 			return
 		}
 		for _, long := range []func(string) (string, bool){canonNumber, canonMath} {
@@ -142,7 +142,7 @@ func TestSettledAgrees(t *testing.T) {
 func TestSettledTextAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`(a |an |the )?[a-z0-9 ]{0,6}`).Draw(t, "s")
-		if s == "" || !settledText(s) {
+		if s == "" || !isCanonicalText(s) {
 			return
 		}
 		if got, ok := canonText(s); !ok || got != s {

@@ -8,14 +8,14 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// canonChoice finds the option that s names, by label or by text. Where readings
-// differ, nothing is read.
+// canonChoice finds the option that s names by its label or text. It returns false if two options are
+// possible.
 func canonChoice(options []synod.Option, s string) (string, bool) {
 	s = notation.Unwrap(s)
 	if i := byLabel(options, s); i >= 0 {
 		return options[i].Label, true
 	}
-	if label, rest := cutLabel(s); strings.Trim(rest, " .") == "" { // (E): a label, even where some option reads "E"
+	if label, rest := cutLabel(s); strings.Trim(rest, " .") == "" { // (E) is a label even if the text of an option is "E"
 		if i := byLabel(options, label); i >= 0 {
 			return options[i].Label, true
 		}
@@ -37,15 +37,14 @@ func canonChoice(options []synod.Option, s string) (string, bool) {
 			return "", false
 		}
 	}
-	if names(options, rest, i) {
+	if namesAnother(options, rest, i) {
 		return "", false
 	}
 	return options[i].Label, true
 }
 
-// names reports whether the words after a label name another option, by text or
-// by label: "A, B" is no answer.
-func names(options []synod.Option, rest string, i int) bool {
+// namesAnother reports whether the text after the label of option i names another option, as in "A, B".
+func namesAnother(options []synod.Option, rest string, i int) bool {
 	text, _ := canonText(rest)
 	if text == "" {
 		return false
@@ -58,7 +57,8 @@ func names(options []synod.Option, rest string, i int) bool {
 	return j >= 0 && j != i && strings.Trim(more, " .") == ""
 }
 
-// byLabel is the option with that label; case counts only if it must.
+// byLabel returns the index of the option with that label, or -1. Letter case matters only if labels differ by
+// nothing else.
 func byLabel(options []synod.Option, label string) int {
 	found := -1
 	for i, o := range options {
@@ -78,7 +78,7 @@ func byLabel(options []synod.Option, label string) int {
 
 func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
 
-// byText is the only option with that canonical text.
+// byText returns the index of the only option with that canonical text, or -1.
 func byText(options []synod.Option, text string) int {
 	found := -1
 	for i, o := range options {
@@ -92,7 +92,7 @@ func byText(options []synod.Option, text string) int {
 	return found
 }
 
-// byNumber reads 2 as option2 where all labels are one word and a number.
+// byNumber reads "2" as "option2" if all labels are one word and a number. It returns -1 otherwise.
 func byNumber(options []synod.Option, n string) int {
 	if n == "" || strings.Trim(n, "0123456789") != "" {
 		return -1
@@ -110,8 +110,7 @@ func byNumber(options []synod.Option, n string) int {
 	return -1
 }
 
-// cutLabel cuts a label from the start of s: (B) rest, B) rest, B. rest, B: rest,
-// [B], B.
+// cutLabel cuts a label from the start of s: (B) rest, B) rest, B. rest, B: rest, [B], B.
 func cutLabel(s string) (label, rest string) {
 	s = strings.TrimLeft(s, " *_\"'`")
 	for _, pair := range []string{"()", "[]"} {

@@ -10,15 +10,12 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// Guess guesses how the answer to a question that a person typed is meant to be
-// read, and finds its choices. It is a guess: who needs another form says so.
-// ask is the text without its list of choices, which a template shows after it;
-// all of the text where there is none, or where the question does not stand
-// without it.
+// Guess guesses the form of the answer to a question that a person typed, and finds its choices. Callers let
+// people choose the form explicitly. ask is the text without the list of choices, or the whole text if there
+// is no list or if the question is incomplete without it.
 //
-// Listed choices make a Choice; LaTeX or a task of algebra makes Math; "how many"
-// and the like, or arithmetic, make a Number; a question that begins with its verb
-// makes a Bool; everything else is Text.
+// Listed choices give Choice; LaTeX or a task of algebra gives Math; "how many" and the like, or arithmetic,
+// give Number; a question that begins with its verb gives Bool; everything else is Text.
 func Guess(text string) (ask string, form synod.Form, options []synod.Option) {
 	if ask, options = findOptions(text); options != nil {
 		return ask, synod.Choice, options
@@ -59,8 +56,8 @@ var (
 	polite = regexp.MustCompile(`^(?:(?:please|hey|hi|hello|so|ok|okay|well|and|but)[, ]+)*(?:(?:can|could|would|will) you (?:please )?(?:tell me|explain|say|give me|give|compute|calculate|find|work out|name|list|write|describe|help me|solve|show me)\b(?: (?:if|whether) )?|please (?:tell me )?|tell me |i (?:want|would like) to know )`)
 )
 
-// asking is the part of a text that asks: its last sentence with a question mark,
-// else its last sentence, without what politeness puts before it.
+// asking returns the part of a text that asks: its last sentence with a question mark, or else its last
+// sentence, without polite phrases before it.
 func asking(s string) string {
 	s = strings.TrimSpace(s)
 	end := strings.LastIndexByte(s, '?')
@@ -93,8 +90,7 @@ func yesNo(ask string) bool {
 	return verbs.MatchString(ask) && !strings.Contains(strings.ReplaceAll(ask, " or not", ""), " or ")
 }
 
-// listed are the ways in which people list choices, most telling first. Each has
-// the label as its only group.
+// listed match the ways in which people list choices, the clearest first. The only group of each is the label.
 var listed = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^[ \t*\-]*\(([A-Za-z]|[0-9]{1,2})\)[ \t]*`),
 	regexp.MustCompile(`(?m)^[ \t*\-]*([A-Z]|[a-z]|[0-9]{1,2})[).:][ \t]+`),
@@ -103,8 +99,7 @@ var listed = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[\s,;])((?:(?i)option|answer|solution|ending|choice) ?[0-9]{1,2}):[ \t]*`),
 }
 
-// findOptions finds choices whose labels count up from A, a or 1, and what is
-// asked around them.
+// findOptions finds choices whose labels count up from A, a or 1, and the text around them.
 func findOptions(text string) (string, []synod.Option) {
 	read := clean.Head(text, maxRead)
 	for _, re := range listed {
@@ -121,8 +116,8 @@ func findOptions(text string) (string, []synod.Option) {
 	return "", nil
 }
 
-// around is text without the list between start and end. A list in the midst of
-// a sentence stays: what is left would ask nothing.
+// around returns text without the list between start and end. A list inside a sentence stays, because the rest
+// would be incomplete.
 func around(text string, start, end int) string {
 	before := strings.TrimRight(text[:start], " \t*-(")
 	ownLine := strings.HasSuffix(before, "\n")
@@ -136,8 +131,7 @@ func around(text string, start, end int) string {
 	return before
 }
 
-// run reads options from the first mark on, as long as labels count up. end is
-// where the last one does.
+// run reads options from the first mark on, as long as the labels count up. end is where the last one ends.
 func run(text string, marks [][]int) (options []synod.Option, end int) {
 	label := func(i int) string { return text[marks[i][2]:marks[i][3]] }
 	if !firstLabel(label(0)) {
@@ -180,7 +174,7 @@ func firstLabel(l string) bool {
 	return l == "A" || strings.TrimLeft(l, "OPTINASWERLUDGCH ") == "1"
 }
 
-// follows reports whether label b comes right after a: B after A, 10 after 9.
+// follows reports whether label b follows label a directly: B after A, 10 after 9.
 func follows(a, b string) bool {
 	word := strings.TrimRight(a, "0123456789")
 	if word == a {

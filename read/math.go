@@ -8,13 +8,13 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// canonMath brings LaTeX, already folded and in one line, to one spelling.
+// canonMath brings LaTeX, already folded and on one line, to one spelling.
 func canonMath(s string) (string, bool) {
 	s = notation.Unwrap(s)
 	if prose(s) {
 		return "", false
 	}
-	if inner, rest, ok := notation.CutGroup(s); ok && rest == "" { // a set whose backslashes were lost
+	if inner, rest, ok := notation.CutGroup(s); ok && rest == "" { // a set that lost its backslashes
 		s = `\{` + inner + `\}`
 	}
 	if v, ok := plainRational(s); ok {
@@ -34,11 +34,10 @@ func canonMath(s string) (string, bool) {
 	return out, strings.ContainsFunc(out, meaningful)
 }
 
-// maxMathWords is how many words of three letters or more a formula may have:
-// "no real solution".
+// maxMathWords is how many words of three or more letters a formula may contain, as in "no real solution".
 const maxMathWords = 4
 
-// prose reports that s, commands and \text aside, is a sentence and no formula.
+// prose reports that s is a sentence and not a formula. Commands and \text do not count.
 func prose(s string) bool {
 	words := 0
 	for w := range strings.FieldsSeq(s) {
@@ -50,8 +49,7 @@ func prose(s string) bool {
 	return words > maxMathWords
 }
 
-// plainRational reads a number that has no sign, unit or power about it but minus
-// and fraction: 0.50, 1,234, 11/18, -\frac{1}{2}.
+// plainRational reads a number with at most a minus sign and a fraction: 0.50, 1,234, 11/18, -\frac{1}{2}.
 func plainRational(s string) (string, bool) {
 	s, negative, _ := cutSign(strings.TrimSpace(s))
 	v, rest, ok := readNumeral(s)
@@ -79,10 +77,10 @@ const (
 type texWriter struct {
 	in    string
 	out   strings.Builder
-	word  bool // the last thing written was a control word: a letter needs a space
+	word  bool // the last thing written was a command: a letter needs a space
 	digit bool // the last thing written was a digit
-	gap   bool // white space was read since
-	tight bool // … and a \!, which takes it back
+	gap   bool // white space was read after it
+	tight bool // \!, which cancels white space, was read after it
 }
 
 // group copies until a closing brace or the end.
@@ -98,7 +96,7 @@ func (w *texWriter) group(depth int) bool {
 	return true
 }
 
-// item copies one thing.
+// item copies one character, group or command.
 func (w *texWriter) item(depth int) bool {
 	switch c := w.in[0]; c {
 	case ' ', '\n', '~':
@@ -124,8 +122,8 @@ func (w *texWriter) item(depth int) bool {
 	return true
 }
 
-// put writes plain characters. A space is kept between two digits, which without
-// it would be one number, and set between a control word and a letter.
+// put writes plain characters. It keeps a space between two digits, which would otherwise be one number, and
+// writes one between a command and a letter.
 func (w *texWriter) put(s string) {
 	c := s[0]
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
@@ -137,21 +135,20 @@ func (w *texWriter) put(s string) {
 	w.word, w.digit, w.gap, w.tight = false, notation.IsDigit(last), false, false
 }
 
-// list reports that c begins the next number of a list, "100, 200", which without
-// its space would be one number with a thousands separator. In 11,\! 111 the comma
-// is one.
+// list reports that c begins the next number of a list such as "100, 200", which would otherwise become one
+// number with a thousands separator. In 11,\! 111 the comma is such a separator.
 func (w *texWriter) list(c byte) bool {
 	return w.gap && !w.tight && notation.IsDigit(c) && strings.HasSuffix(w.out.String(), ",") && notation.Digits(w.in) == 2
 }
 
-// command writes a control word.
+// command writes a command.
 func (w *texWriter) command(name string) {
 	w.put(`\` + name)
 	w.word = true
 }
 
-// braces copies a plain group: its braces print nothing and go, unless they hold
-// a comma and so look like a set.
+// braces copies a plain group. Its braces print nothing and are dropped, unless they hold a comma and so look
+// like a set.
 func (w *texWriter) braces(depth int) bool {
 	inner, ok := w.sub(depth)
 	if !ok {
@@ -169,7 +166,7 @@ func (w *texWriter) braces(depth int) bool {
 	return true
 }
 
-// sub reads a braced group and returns what it comes to.
+// sub reads a braced group and returns its spelling.
 func (w *texWriter) sub(depth int) (string, bool) {
 	inner := texWriter{in: w.in[1:]}
 	if !inner.group(depth+1) || inner.in == "" {
@@ -179,8 +176,8 @@ func (w *texWriter) sub(depth int) (string, bool) {
 	return inner.out.String(), true
 }
 
-// argument reads what a command or a ^ applies to: a group, a number if whole is
-// set, a command, or one character.
+// argument reads the argument of a command or of ^: a group, a whole number if whole is set, a command, or one
+// character.
 func (w *texWriter) argument(whole bool, depth int) (string, bool) {
 	w.in = strings.TrimLeft(w.in, " ~$")
 	switch {
@@ -201,8 +198,8 @@ func (w *texWriter) argument(whole bool, depth int) (string, bool) {
 	return inner.out.String(), true
 }
 
-// raise copies a superscript or subscript; ^\circ is the degree sign. People who
-// write x^12 mean x^{12}, whatever TeX makes of it.
+// raise copies a superscript or subscript; ^\circ is the degree sign. x^12 is read as x^{12}, which is what
+// people mean by it.
 func (w *texWriter) raise(mark string, depth int) bool {
 	arg, ok := w.argument(true, depth)
 	if !ok {
@@ -216,7 +213,7 @@ func (w *texWriter) raise(mark string, depth int) bool {
 	return true
 }
 
-// endsInWord reports whether a letter set after s would run into a command.
+// endsInWord reports whether a letter after s would become part of a command's name.
 func endsInWord(s string) bool {
 	i := strings.LastIndexByte(s, '\\')
 	if i < 0 || i+1 == len(s) {
@@ -225,7 +222,7 @@ func endsInWord(s string) bool {
 	return strings.Trim(s[i+1:], notation.Letters) == ""
 }
 
-// control copies a control sequence.
+// control copies a command.
 func (w *texWriter) control(depth int) bool {
 	name, rest := notation.CutName(w.in[1:])
 	if name == "" {
@@ -264,8 +261,8 @@ func (w *texWriter) control(depth int) bool {
 	return true
 }
 
-// symbol copies a backslash with what is no letter: \{ \} \\ \% stay, spacing and
-// math delimiters go.
+// symbol copies a backslash before a character that is no letter: \{ \} \\ \% stay, spacing and math
+// delimiters are dropped.
 func (w *texWriter) symbol() bool {
 	r, size := utf8.DecodeRuneInString(w.in[1:])
 	w.in = w.in[1+size:]
@@ -298,8 +295,8 @@ func (w *texWriter) commandWith(name string, args, depth int) bool {
 	return true
 }
 
-// root copies a root with its degree. After the bare root sign a number or a
-// bracket is covered as a whole.
+// root copies a root with its degree. After a bare root sign, a number or a bracket is its argument as a
+// whole.
 func (w *texWriter) root(depth int, bare bool) bool {
 	w.in = strings.TrimLeft(w.in, " ")
 	degree := ""
@@ -349,8 +346,7 @@ func (w *texWriter) finish(depth int) (string, bool) {
 	return w.out.String(), ok
 }
 
-// text copies \text{…} and the name of an environment as they are, but for
-// outer and repeated spaces.
+// text copies \text{…} or the name of an environment without outer and repeated spaces.
 func (w *texWriter) text(name string) bool {
 	inner, rest, ok := notation.CutGroup(strings.TrimLeft(w.in, " "))
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// canonNumber reads a number with its trimmings.
+// canonNumber reads a number with sign, currency, power of ten, multiplier and unit.
 func canonNumber(s string) (string, bool) {
 	s = notation.Unwrap(s)
 	if left, right, ok := strings.Cut(s, "="); ok { // x = 5
@@ -36,11 +36,11 @@ func canonNumber(s string) (string, bool) {
 	return writeRat(v)
 }
 
-// spaced is a number and nothing else with its thousands set apart by spaces. Beside
-// words they are not taken for that: "2 500 ml bottles" may be two.
+// spaced matches a number with spaces between thousands and nothing else. With other text the spaces are not
+// accepted: "2 500 ml bottles" may be two bottles.
 var spaced = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}(?: [0-9]{3})+(?:\.[0-9]+)?$`)
 
-// plainTex turns the LaTeX that occurs around numbers into plain text.
+// plainTex turns the LaTeX that occurs in numbers into plain text.
 func plainTex(s string) string {
 	if !strings.Contains(s, `\`) && !strings.Contains(s, "{,}") {
 		return s
@@ -136,7 +136,7 @@ func readRatio(s string) (v *big.Rat, rest string, ok bool) {
 	return v, rest, true
 }
 
-// addPart makes a mixed number: the fraction must be a proper one.
+// addPart returns a mixed number. Its fraction must be between 0 and 1.
 func addPart(whole, part *big.Rat, rest string, ok bool) (*big.Rat, string, bool) {
 	if !ok || part.Sign() <= 0 || part.Cmp(one) >= 0 {
 		return nil, "", false
@@ -146,8 +146,8 @@ func addPart(whole, part *big.Rat, rest string, ok bool) (*big.Rat, string, bool
 
 var one = big.NewRat(1, 1)
 
-// divide reads the denominator of v. Without digits after the slash there is no
-// fraction, and the slash belongs to the unit (5 /day).
+// divide reads the denominator of v. Without digits after the slash there is no fraction, and the slash
+// belongs to the unit (5 /day); then the rest is instead.
 func divide(v *big.Rat, s, instead string) (*big.Rat, string, bool) {
 	s, negative, _ := cutSign(s)
 	below, rest, ok := readNumeral(s)
@@ -198,7 +198,8 @@ func readSigned(s string) (*big.Rat, string, bool) {
 	return v, rest, ok
 }
 
-// writeRat writes v exactly: an integer or finite decimal as such, else p/q.
+// writeRat writes v exactly: as an integer or finite decimal if it is one, otherwise as p/q. It returns false
+// if that is too long.
 func writeRat(v *big.Rat) (string, bool) {
 	if v.Num().BitLen() > 4*maxDigits || v.Denom().BitLen() > 4*maxDigits {
 		return "", false
@@ -212,7 +213,7 @@ func writeRat(v *big.Rat) (string, bool) {
 	return s, len(s) <= maxDigits
 }
 
-// readNumeral reads digits with an optional point and commas between thousands.
+// readNumeral reads digits with an optional decimal point and commas between thousands.
 func readNumeral(s string) (*big.Rat, string, bool) {
 	digits, rest := notation.Numeral(s, true, false)
 	if digits == "" || len(digits) > maxDigits {
@@ -225,8 +226,8 @@ func readNumeral(s string) (*big.Rat, string, bool) {
 	return v, rest, ok
 }
 
-// readPower reads e2, ×10^3, x 10^{-3}, *10**4 after a numeral. scaled says that
-// one begins here; p is nil if it cannot be read.
+// readPower reads e2, ×10^3, x 10^{-3} or *10**4 after a numeral. scaled reports that one begins here; p is
+// nil if it cannot be read.
 func readPower(s string) (p *big.Rat, rest string, scaled bool) {
 	if len(s) > 1 && (s[0] == 'e' || s[0] == 'E') && (notation.IsDigit(s[1]) || s[1] == '-' || s[1] == '+') {
 		p, rest = powerOfTen(s[1:])
@@ -251,8 +252,8 @@ func readPower(s string) (p *big.Rat, rest string, scaled bool) {
 	return p, after, true
 }
 
-// powerOfTen reads an exponent of ten. It is bounded, because exact numbers take
-// as much room as they have digits.
+// powerOfTen reads an exponent of ten. The exponent is bounded, because exact numbers need space for all their
+// digits.
 func powerOfTen(s string) (p *big.Rat, rest string) {
 	s, negative, _ := cutSign(s)
 	n := notation.Digits(s)
@@ -267,7 +268,7 @@ func powerOfTen(s string) (p *big.Rat, rest string) {
 	return p, s[n:]
 }
 
-// prefixed is how long the first of the prefixes is that s begins with; 0: none.
+// prefixed returns the length of the first of the prefixes that s begins with, or 0.
 func prefixed(s string, prefixes []string) int {
 	for _, p := range prefixes {
 		if strings.HasPrefix(s, p) {
@@ -277,7 +278,7 @@ func prefixed(s string, prefixes []string) int {
 	return 0
 }
 
-// multiplier cuts "million" and its like from the start of what follows a number.
+// multiplier cuts "million" and the like from the start of the text after a number.
 func multiplier(rest string) (int64, string) {
 	if !strings.HasPrefix(rest, " ") {
 		return 1, rest
@@ -299,9 +300,8 @@ var multipliers = map[string]int64{
 // maxUnitWords is how many words a unit may have: "dollars per day".
 const maxUnitWords = 3
 
-// isUnit reports whether rest, what follows a number, only says of what it is the
-// number. Everything that might change the number (π, "and a half", "or so",
-// another number) is refused.
+// isUnit reports whether rest, the text after a number, is a unit or empty. Text that might change the number
+// (π, "and a half", "or so", another number) is no unit.
 func isUnit(rest string) bool {
 	attached := rest != "" && rest[0] != ' '
 	rest = strings.TrimSpace(rest)
@@ -331,7 +331,7 @@ func isUnit(rest string) bool {
 	return true
 }
 
-// power takes ^2, ^{3} or a plain 2 or 3 off a unit's end: m^2, cm3.
+// power removes ^2, ^{3} or a plain 2 or 3 from the end of a unit: m^2, cm3.
 func power(w string) string {
 	w = strings.NewReplacer("^{2}", "", "^{3}", "", "^2", "", "^3", "").Replace(w)
 	if n := len(w); n > 1 && (w[n-1] == '2' || w[n-1] == '3') && notation.ShortUnits[strings.ToLower(w[:n-1])] {
@@ -340,7 +340,7 @@ func power(w string) string {
 	return w
 }
 
-// wordlike accepts letters with hyphens, apostrophes, slashes and dots inside.
+// wordlike accepts letters with hyphens, apostrophes, slashes and dots between them.
 func wordlike(w string) bool {
 	if w == "" {
 		return false
@@ -355,7 +355,7 @@ func wordlike(w string) bool {
 	return true
 }
 
-// notUnit are words that make the number another one, or no number at all.
+// notUnit are words that change the number before them or say that it is none.
 var notUnit = notation.Set(`pi tau phi sqrt root roots squared cubed and or to half third quarter is are was were be not isn't wrong
 	incorrect false plus minus point if but mod modulo factorial choose infinity approximately about roughly nearly almost
 	unknown otherwise than over by ln log sin cos tan exp divided multiplied`)

@@ -9,11 +9,10 @@ import (
 	"synod.dev/synod/clean"
 )
 
-// PaperAnswer reads an answer as leniently as the papers' code does (SAC B.2,
-// "a dataset-specific parser"); it is for reproductions (exact: paper) only. What
-// follows the last "Answer:" on its line is read, whole or else the last thing in
-// it that has the wanted form; without one, the last such thing in the whole
-// reply. So it may read a number that was never meant as an answer.
+// PaperAnswer reads an answer as leniently as the papers' code (SAC B.2, "a dataset-specific parser"); it is
+// for reproductions (exact: paper) only. It reads the text after the last "Answer:" on its line, as a whole or
+// else the last part of it that has the wanted form; without "Answer:", the last such part of the reply. So it
+// may read a number that was not meant as an answer.
 func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
 	if q.Form == synod.Stance {
 		return AnswerIn(q, text)
@@ -23,7 +22,7 @@ func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface s
 		line := strings.TrimLeft(s[i+len("answer:"):], " \t\r\n*_")
 		line, _, _ = strings.Cut(line, "\n")
 		line = clean.Head(line, maxRaw)
-		if a, shown, ok := settle(q, line); ok {
+		if a, shown, ok := canonicalWithSurface(q, line); ok {
 			return a, shown, true
 		}
 		if a, shown, ok := lastOf(q, line); ok {
@@ -33,7 +32,7 @@ func PaperAnswer(q *synod.Question, text string) (answer synod.Answer, surface s
 	return lastOf(q, s)
 }
 
-// lastFold is strings.LastIndex for a lower-case ASCII needle, case aside.
+// lastFold does what strings.LastIndex does for a lower-case ASCII needle, ignoring letter case.
 func lastFold(s, needle string) int {
 	for i := len(s) - len(needle); i >= 0; i-- {
 		if strings.EqualFold(s[i:i+len(needle)], needle) {
@@ -49,12 +48,12 @@ var (
 	anyLabel  = regexp.MustCompile(`[\pL\pN]+`)
 )
 
-// lastOf finds the last thing in s that has the form of an answer.
+// lastOf finds the last part of s that has the form of an answer.
 func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {
 	switch q.Form {
 	case synod.Number, synod.Math:
 		if box, ok := lastBox(s); ok {
-			if a, shown, ok := settle(q, box); ok {
+			if a, shown, ok := canonicalWithSurface(q, box); ok {
 				return a, shown, true
 			}
 		}
@@ -66,10 +65,10 @@ func lastOf(q *synod.Question, s string) (synod.Answer, string, bool) {
 	}
 	s = strings.TrimSpace(s)
 	line := s[strings.LastIndexByte(s, '\n')+1:]
-	return settle(q, line)
+	return canonicalWithSurface(q, line)
 }
 
-// labelsOf leaves the texts out, so that a word of an option is not its choice.
+// labelsOf returns the options without their texts, so that a word of a text is not read as a choice.
 func labelsOf(options []synod.Option) []synod.Option {
 	out := make([]synod.Option, len(options))
 	for i, o := range options {
@@ -78,15 +77,15 @@ func labelsOf(options []synod.Option) []synod.Option {
 	return out
 }
 
-// lastMatch is the last match that can be read. Only the last hundred are tried.
+// lastMatch returns the last match that can be read. It tries the last hundred.
 func lastMatch(q *synod.Question, re *regexp.Regexp, s string) (synod.Answer, string, bool) {
 	matches := re.FindAllStringIndex(s, -1)
 	for i, tries := len(matches)-1, 100; i >= 0 && tries > 0; i, tries = i-1, tries-1 {
 		word := s[matches[i][0]:matches[i][1]]
 		if q.Form == synod.Choice && len(word) == 1 && strings.ToUpper(word) != word {
-			continue // "a" is an article more often than a label
+			continue // "a" is more often an article than a label
 		}
-		if a, shown, ok := settle(q, word); ok {
+		if a, shown, ok := canonicalWithSurface(q, word); ok {
 			return a, shown, true
 		}
 	}
@@ -95,9 +94,9 @@ func lastMatch(q *synod.Question, re *regexp.Regexp, s string) (synod.Answer, st
 
 var firstNumber = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)`)
 
-// PaperScore reads a score as the paper does (SAC B.1): the first number in
-// the text, clipped to [0,1], and 0.5 where there is none. It reads the "1" of
-// "Step 1" as full confidence (finding F4), so it is for reproductions only.
+// PaperScore reads a score as the paper's code does (SAC B.1): the first number in the text, clipped to [0,1],
+// or 0.5 if there is none. It reads the "1" of "Step 1" as full confidence (finding F4), so it is for
+// reproductions only.
 func PaperScore(text string) synod.Score {
 	n := firstNumber.FindString(clean.Head(text, maxRead))
 	if n == "" {

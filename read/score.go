@@ -9,13 +9,12 @@ import (
 	"synod.dev/synod/clean"
 )
 
-// scoreLine is a line that is a score and nothing else.
+// scoreLine matches a line that consists of a score.
 var scoreLine = regexp.MustCompile(`^[*_\s]*(?i:(?:final\s+)?score[*_\s]*[:=])?[*_\s]*([0-9]{1,3}(?:\.[0-9]{1,30})?|\.[0-9]{1,30})[*_\s]*\.?[*_\s]*$`)
 
-// ScoreIn reads a score in [0,1] and guesses nothing (SAC-8): the reply is a
-// JSON object with a number under "score", or its last line that is not empty is a
-// number alone, perhaps after "Score:". What is out of range, signed, a fraction,
-// a percentage or prose is no score.
+// ScoreIn reads a score in [0,1] (SAC-8): the number under "score" in a JSON object, or a last line that
+// consists of a number, optionally after "Score:". A value that is out of range, signed, a fraction, a
+// percentage or in prose is not read.
 func ScoreIn(text string) (synod.Score, bool) {
 	s := spoken(text)
 	number := ""
