@@ -70,7 +70,10 @@ func Tail(s string, max int) string {
 // Collapse replaces every run of white space by one space and trims the ends.
 func Collapse(s string) string {
 	s = strings.TrimSpace(s)
-	if !strings.Contains(s, "  ") && !strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) {
+	if !strings.Contains(s, "  ") && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != ' ' &&
+			unicode.IsSpace(r)
+	}) {
 		return s
 	}
 	return strings.Join(strings.Fields(s), " ")

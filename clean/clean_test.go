@@ -100,7 +100,8 @@ func checkClean(t interface{ Fatalf(string, ...any) }, s string, max int) {
 
 func TestCleanProperties(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(controlTokens), rapid.String(), rapid.SampledFrom([]string{
-		"<", "|", "[", "]", ">", "\u200b", "\u0301", "\u0338", "²", "½", "1", " ", "\n", "＜", "｜", "\u1160", "ﷺ", "\u034f", "\ufe0f"}))
+		"<", "|", "[", "]", ">", "\u200b", "\u0301", "\u0338", "²", "½", "1", " ", "\n", "＜", "｜", "\u1160", "ﷺ",
+		"\u034f", "\ufe0f"}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "s"), "")
 		checkClean(t, s, rapid.IntRange(0, 60).Draw(t, "max"))

@@ -112,7 +112,8 @@ func TestReadAnswerSurface(t *testing.T) {
 	if shown != "The Eiffel < |im_end| > Tower" {
 		t.Errorf("shown as %q", shown)
 	}
-	if _, shown, _ = AnswerIn(questionOf(synod.Text), `{"answer":"`+strings.Repeat("é", 200)+`"}`); len(shown) > maxSurface {
+	if _, shown, _ = AnswerIn(questionOf(synod.Text), `{"answer":"`+strings.Repeat("é",
+		200)+`"}`); len(shown) > maxSurface {
 		t.Errorf("%d bytes are shown", len(shown))
 	}
 }
@@ -173,7 +174,8 @@ func TestReplies(t *testing.T) {
 
 // Whatever stands in a reply, what is read is canonical, and a score is in range.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{`{"answer":"42","score":0.5}`, "Answer: 42", `\boxed{\frac{1}{2}}`, "```json\n{}\n```", "Score: 0.5", "<think></think>B", "The answer is (B).", "{\"answer\":\"\\ud800\"}"} {
+	for _, s := range []string{`{"answer":"42","score":0.5}`, "Answer: 42", `\boxed{\frac{1}{2}}`, "```json\n{}\n```",
+		"Score: 0.5", "<think></think>B", "The answer is (B).", "{\"answer\":\"\\ud800\"}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	abc  = []synod.Option{{Label: "A", Text: "Paris"}, {Label: "B", Text: "The Eiffel Tower"}, {Label: "C", Text: "42"}, {Label: "D", Text: "New York, NY"}}
+	abc = []synod.Option{{Label: "A", Text: "Paris"}, {Label: "B", Text: "The Eiffel Tower"}, {Label: "C",
+		Text: "42"}, {Label: "D", Text: "New York, NY"}}
 	opts = []synod.Option{{Label: "option1", Text: "Ann"}, {Label: "option2", Text: "Bea"}}
 )
 
@@ -40,64 +41,100 @@ func checkCanon(t *testing.T, q *synod.Question, cases []canonCase) {
 
 func TestCanonicalNumber(t *testing.T) {
 	checkCanon(t, questionOf(synod.Number), []canonCase{
-		{"42", "42"}, {"042", "42"}, {"-7", "-7"}, {"+7", "7"}, {"-0", "0"}, {"0.50", "0.5"}, {".5", "0.5"}, {"5.", "5"}, {"-.25", "-0.25"},
-		{"1,234.50", "1234.5"}, {"1,234,567", "1234567"}, {"12,34", ""}, {"1,2345", ""}, {"(3,5)", ""}, {"3,5", ""}, {"0,123", ""},
-		{"$18", "18"}, {"$1,234.50", "1234.5"}, {"-$5", "-5"}, {"$-5", "-5"}, {`\$5`, "5"}, {"€7.20", "7.2"}, {"18 dollars", "18"}, {"18 dollars per day.", "18"},
-		{"45%", "45"}, {`45\%`, "45"}, {"45 percent", "45"}, {"90°", "90"}, {`90^\circ`, "90"}, {"5 km", "5"}, {"5km", "5"}, {"5 m^2", "5"}, {"5 m²", "5"}, {"5 cm2", "5"},
-		{`5\text{ cm}`, "5"}, {`5 \text{ cm}^2`, "5"}, {"20 miles per hour", "20"}, {"12 square feet", "12"}, {"3 times", "3"},
-		{"11/18", "11/18"}, {"22/36", "11/18"}, {"5/10", "0.5"}, {"-1/3", "-1/3"}, {"1/-3", "-1/3"}, {"1/0", ""}, {"1.5/2", "0.75"}, {"3/8", "0.375"},
-		{`\frac{11}{18}`, "11/18"}, {`-\dfrac{1}{2}`, "-0.5"}, {`\frac12`, "0.5"}, {`\frac{1}{0}`, ""}, {`$\frac{1}{3}$`, "1/3"},
-		{"3 1/2", "3.5"}, {`3\frac{1}{2}`, "3.5"}, {"3½", "3.5"}, {"½", "0.5"}, {"-3 1/2", "-3.5"}, {"3 5", ""}, {"3 5/2", ""},
-		{`\boxed{42}`, "42"}, {`$\boxed{42}$.`, "42"}, {"42.", "42"}, {"**42**", "42"}, {"`42`", "42"}, {`"42"`, "42"}, {`\(42\)`, "42"}, {"x = 5", "5"}, {"= 5", "5"},
-		{"4e2", "400"}, {"1.5e-3", "0.0015"}, {"1.5×10^3", "1500"}, {`1.5 \times 10^{-3}`, "0.0015"}, {"1.5 x 10³", "1500"}, {"1e999999999", ""}, {"1e-999999999", ""}, {"1e257", ""},
-		{"４２", "42"}, {"٤٢", "42"}, {"१२", "12"}, {"−5", "-5"}, {"–5", "-5"}, {"\u200b42\u2060", "42"}, {"1٬234٫5", "1234.5"}, {"4\u20ddtwo", ""},
-		{"2π", ""}, {"2pi", ""}, {"2 pi", ""}, {"2x", ""}, {"2i", ""}, {"10²", ""}, {"101₂", ""}, {"5!", ""}, {"≈ 3.14", ""}, {"0.333...", ""}, {"0.333…", ""}, {"about 5", ""},
-		{"3 or 4", ""}, {"5 or so", ""}, {"3 and a half", ""}, {"5 is wrong", ""}, {"not 5", ""}, {"3:4", ""}, {"", ""}, {" ", ""}, {"-", ""}, {"$", ""}, {"NaN", ""}, {"Infinity", ""}, {"0x1F", ""}, {"1_000", ""},
-		{"10 000", "10000"}, {"1\u202f234\u202f567.5", "1234567.5"}, {`10\,000`, "10000"}, {"-10 000", "-10000"}, {"10 00", ""}, {"0 123", ""}, {"2 500 ml bottles", ""}, {"5 million", "5000000"}, {"1.5 thousand dollars", "1500"}, {"2 dozen eggs", "24"}, {`12{,}345`, "12345"}, {`12,\!345`, "12345"},
-		{strings.Repeat("9", 256), strings.Repeat("9", 256)}, {strings.Repeat("9", 257), ""}, {"7 pm", "7"}, {"7:30", ""}, {"-27", "-27"}, {"5 /day", ""},
+		{"42", "42"}, {"042", "42"}, {"-7", "-7"}, {"+7", "7"}, {"-0", "0"}, {"0.50", "0.5"}, {".5", "0.5"}, {"5.",
+			"5"}, {"-.25", "-0.25"},
+		{"1,234.50", "1234.5"}, {"1,234,567", "1234567"}, {"12,34", ""}, {"1,2345", ""}, {"(3,5)", ""}, {"3,5", ""},
+		{"0,123", ""},
+		{"$18", "18"}, {"$1,234.50", "1234.5"}, {"-$5", "-5"}, {"$-5", "-5"}, {`\$5`, "5"}, {"€7.20", "7.2"},
+		{"18 dollars", "18"}, {"18 dollars per day.", "18"},
+		{"45%", "45"}, {`45\%`, "45"}, {"45 percent", "45"}, {"90°", "90"}, {`90^\circ`, "90"}, {"5 km", "5"}, {"5km",
+			"5"}, {"5 m^2", "5"}, {"5 m²", "5"}, {"5 cm2", "5"},
+		{`5\text{ cm}`, "5"}, {`5 \text{ cm}^2`, "5"}, {"20 miles per hour", "20"}, {"12 square feet", "12"},
+		{"3 times", "3"},
+		{"11/18", "11/18"}, {"22/36", "11/18"}, {"5/10", "0.5"}, {"-1/3", "-1/3"}, {"1/-3", "-1/3"}, {"1/0", ""},
+		{"1.5/2", "0.75"}, {"3/8", "0.375"},
+		{`\frac{11}{18}`, "11/18"}, {`-\dfrac{1}{2}`, "-0.5"}, {`\frac12`, "0.5"}, {`\frac{1}{0}`, ""},
+		{`$\frac{1}{3}$`, "1/3"},
+		{"3 1/2", "3.5"}, {`3\frac{1}{2}`, "3.5"}, {"3½", "3.5"}, {"½", "0.5"}, {"-3 1/2", "-3.5"}, {"3 5", ""},
+		{"3 5/2", ""},
+		{`\boxed{42}`, "42"}, {`$\boxed{42}$.`, "42"}, {"42.", "42"}, {"**42**", "42"}, {"`42`", "42"}, {`"42"`,
+			"42"}, {`\(42\)`, "42"}, {"x = 5", "5"}, {"= 5", "5"},
+		{"4e2", "400"}, {"1.5e-3", "0.0015"}, {"1.5×10^3", "1500"}, {`1.5 \times 10^{-3}`, "0.0015"}, {"1.5 x 10³",
+			"1500"}, {"1e999999999", ""}, {"1e-999999999", ""}, {"1e257", ""},
+		{"４２", "42"}, {"٤٢", "42"}, {"१२", "12"}, {"−5", "-5"}, {"–5", "-5"}, {"\u200b42\u2060", "42"}, {"1٬234٫5",
+			"1234.5"}, {"4\u20ddtwo", ""},
+		{"2π", ""}, {"2pi", ""}, {"2 pi", ""}, {"2x", ""}, {"2i", ""}, {"10²", ""}, {"101₂", ""}, {"5!", ""},
+		{"≈ 3.14", ""}, {"0.333...", ""}, {"0.333…", ""}, {"about 5", ""},
+		{"3 or 4", ""}, {"5 or so", ""}, {"3 and a half", ""}, {"5 is wrong", ""}, {"not 5", ""}, {"3:4", ""}, {"",
+			""}, {" ", ""}, {"-", ""}, {"$", ""}, {"NaN", ""}, {"Infinity", ""}, {"0x1F", ""}, {"1_000", ""},
+		{"10 000", "10000"}, {"1\u202f234\u202f567.5", "1234567.5"}, {`10\,000`, "10000"}, {"-10 000", "-10000"},
+		{"10 00", ""}, {"0 123", ""}, {"2 500 ml bottles", ""}, {"5 million", "5000000"}, {"1.5 thousand dollars",
+			"1500"}, {"2 dozen eggs", "24"}, {`12{,}345`, "12345"}, {`12,\!345`, "12345"},
+		{strings.Repeat("9", 256), strings.Repeat("9", 256)}, {strings.Repeat("9", 257), ""}, {"7 pm", "7"}, {"7:30",
+			""}, {"-27", "-27"}, {"5 /day", ""},
 	})
 }
 
 func TestCanonicalChoice(t *testing.T) {
 	checkCanon(t, questionOf(synod.Choice), []canonCase{
-		{"B", "B"}, {"b", "B"}, {"(B)", "B"}, {"B.", "B"}, {"B)", "B"}, {"[B]", "B"}, {"**B**", "B"}, {"(b).", "B"}, {`\boxed{B}`, "B"}, {`\text{B}`, "B"}, {`\textbf{(B)}`, "B"},
-		{"Option B", "B"}, {"choice (C)", "C"}, {"answer: D", "D"}, {"paris", "A"}, {"Paris.", "A"}, {"the eiffel tower", "B"}, {"Eiffel Tower", "B"}, {"42", "C"}, {"New York, NY", "D"},
-		{"B) The Eiffel Tower", "B"}, {"(A) Paris", "A"}, {"A: Paris, in France", "A"}, {"A) The Eiffel Tower", ""}, {"E", ""}, {"A B", ""}, {"A dog", ""}, {"", ""}, {"A or B", ""},
+		{"B", "B"}, {"b", "B"}, {"(B)", "B"}, {"B.", "B"}, {"B)", "B"}, {"[B]", "B"}, {"**B**", "B"}, {"(b).", "B"},
+		{`\boxed{B}`, "B"}, {`\text{B}`, "B"}, {`\textbf{(B)}`, "B"},
+		{"Option B", "B"}, {"choice (C)", "C"}, {"answer: D", "D"}, {"paris", "A"}, {"Paris.", "A"},
+		{"the eiffel tower", "B"}, {"Eiffel Tower", "B"}, {"42", "C"}, {"New York, NY", "D"},
+		{"B) The Eiffel Tower", "B"}, {"(A) Paris", "A"}, {"A: Paris, in France", "A"}, {"A) The Eiffel Tower", ""},
+		{"E", ""}, {"A B", ""}, {"A dog", ""}, {"", ""}, {"A or B", ""},
 		{"Ｂ", "B"}, {"\u0412", ""}, // fullwidth B; the Cyrillic letter that only looks like it
 	})
 	checkCanon(t, &synod.Question{Form: synod.Choice, Options: opts}, []canonCase{
-		{"option2", "option2"}, {"Option2", "option2"}, {"option 2", "option2"}, {"2", "option2"}, {"Bea", "option2"}, {"option3", ""}, {"3", ""}, {"(2)", "option2"},
+		{"option2", "option2"}, {"Option2", "option2"}, {"option 2", "option2"}, {"2", "option2"}, {"Bea", "option2"},
+		{"option3", ""}, {"3", ""}, {"(2)", "option2"},
 	})
-	checkCanon(t, &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "1", Text: "2"}, {Label: "2", Text: "1"}}}, []canonCase{{"1", "1"}, {"2", "2"}, {"2) 1", "2"}, {"2) 2", ""}})
-	checkCanon(t, &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "a", Text: "x"}, {Label: "A", Text: "x"}}}, []canonCase{{"a", "a"}, {"A", "A"}, {"x", ""}})
+	checkCanon(t, &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "1", Text: "2"}, {Label: "2",
+		Text: "1"}}}, []canonCase{{"1", "1"}, {"2", "2"}, {"2) 1", "2"}, {"2) 2", ""}})
+	checkCanon(t, &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "a", Text: "x"}, {Label: "A",
+		Text: "x"}}}, []canonCase{{"a", "a"}, {"A", "A"}, {"x", ""}})
 }
 
 func TestCanonicalBool(t *testing.T) {
 	checkCanon(t, questionOf(synod.Bool), []canonCase{
-		{"true", "true"}, {"True.", "true"}, {"YES", "true"}, {"no", "false"}, {"**No**", "false"}, {"False", "false"}, {"Yes, it is.", "true"}, {`\boxed{true}`, "true"},
-		{"Yes, but no", ""}, {"yes and no", ""}, {"maybe", ""}, {"not true", ""}, {"1", ""}, {"", ""}, {"true false", ""}, {"No.", "false"}, {"`yes`!", "true"},
+		{"true", "true"}, {"True.", "true"}, {"YES", "true"}, {"no", "false"}, {"**No**", "false"}, {"False",
+			"false"}, {"Yes, it is.", "true"}, {`\boxed{true}`, "true"},
+		{"Yes, but no", ""}, {"yes and no", ""}, {"maybe", ""}, {"not true", ""}, {"1", ""}, {"", ""}, {"true false",
+			""}, {"No.", "false"}, {"`yes`!", "true"},
 	})
 }
 
 func TestCanonicalMath(t *testing.T) {
 	checkCanon(t, questionOf(synod.Math), []canonCase{
-		{"42", "42"}, {"$42$", "42"}, {`\boxed{42}.`, "42"}, {"0.50", "0.5"}, {"11/18", "11/18"}, {`\frac{11}{18}`, "11/18"}, {`\dfrac{22}{36}`, "11/18"}, {`-\frac12`, "-0.5"}, {`\frac{-1}{2}`, "-0.5"},
+		{"42", "42"}, {"$42$", "42"}, {`\boxed{42}.`, "42"}, {"0.50", "0.5"}, {"11/18", "11/18"}, {`\frac{11}{18}`,
+			"11/18"}, {`\dfrac{22}{36}`, "11/18"}, {`-\frac12`, "-0.5"}, {`\frac{-1}{2}`, "-0.5"},
 		{"1,234", "1234"}, {"1{,}234", "1234"}, {`\frac{7}{2}`, "3.5"},
-		{`2\pi`, `2\pi`}, {"2π", `2\pi`}, {`2 \pi`, `2\pi`}, {"2", "2"}, {`\pi r^2`, `\pi r^{2}`}, {`\pi r^{2}`, `\pi r^{2}`}, {"πr²", `\pi r^{2}`},
-		{"(3,5)", "(3,5)"}, {`\left( 3, 5 \right)`, "(3,5)"}, {"35", "35"}, {"3 5", "3 5"}, {`3\,5`, "3 5"}, {"{3,5}", `\{3,5\}`}, {`\{3, 5\}`, `\{3,5\}`}, {"3,5", "3,5"},
-		{`3\sqrt{3}`, `3\sqrt{3}`}, {`3\sqrt3`, `3\sqrt{3}`}, {"3√3", `3\sqrt{3}`}, {"√33", `\sqrt{33}`}, {"√(x+1)", `\sqrt{x+1}`}, {`\sqrt33`, `\sqrt{3}3`}, {`\sqrt[3]{2}`, `\sqrt[3]{2}`},
-		{`\frac{\pi}{2}`, `\frac{\pi}{2}`}, {`\tfrac\pi2`, `\frac{\pi}{2}`}, {"45%", "45%"}, {`45\%`, "45%"}, {`90^\circ`, "90°"}, {`90^{\circ}`, "90°"}, {"90º", "90°"}, {"10²", "10^{2}"}, {"102", "102"},
-		{`x \leq 3`, `x\le3`}, {"x ≤ 3", `x\le3`}, {`[0,\infty)`, `[0,\infty)`}, {"[0, ∞)", `[0,\infty)`}, {"½π", `\frac{1}{2}\pi`}, {"½", "0.5"}, {"x=5", "x=5"}, {"5", "5"},
-		{`\text{no  solution}`, `nosolution`}, {`x\text{ or  }y`, `x\text{or}y`}, {`413_5`, `413_{5}`}, {"413₅", `413_{5}`}, {"0.333...", "0.333..."}, {`5\text{ cm}`, `5\text{cm}`},
-		{`\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`, `\begin{pmatrix}1&2\\3&4\end{pmatrix}`}, {"}", ""}, {"{", ""}, {`\frac{1}`, ""}, {strings.Repeat("{", 1000), ""}, {strings.Repeat(`\sqrt`, 500) + "2", ""}, {"x^", ""},
+		{`2\pi`, `2\pi`}, {"2π", `2\pi`}, {`2 \pi`, `2\pi`}, {"2", "2"}, {`\pi r^2`, `\pi r^{2}`}, {`\pi r^{2}`,
+			`\pi r^{2}`}, {"πr²", `\pi r^{2}`},
+		{"(3,5)", "(3,5)"}, {`\left( 3, 5 \right)`, "(3,5)"}, {"35", "35"}, {"3 5", "3 5"}, {`3\,5`, "3 5"}, {"{3,5}",
+			`\{3,5\}`}, {`\{3, 5\}`, `\{3,5\}`}, {"3,5", "3,5"},
+		{`3\sqrt{3}`, `3\sqrt{3}`}, {`3\sqrt3`, `3\sqrt{3}`}, {"3√3", `3\sqrt{3}`}, {"√33", `\sqrt{33}`}, {"√(x+1)",
+			`\sqrt{x+1}`}, {`\sqrt33`, `\sqrt{3}3`}, {`\sqrt[3]{2}`, `\sqrt[3]{2}`},
+		{`\frac{\pi}{2}`, `\frac{\pi}{2}`}, {`\tfrac\pi2`, `\frac{\pi}{2}`}, {"45%", "45%"}, {`45\%`, "45%"},
+		{`90^\circ`, "90°"}, {`90^{\circ}`, "90°"}, {"90º", "90°"}, {"10²", "10^{2}"}, {"102", "102"},
+		{`x \leq 3`, `x\le3`}, {"x ≤ 3", `x\le3`}, {`[0,\infty)`, `[0,\infty)`}, {"[0, ∞)", `[0,\infty)`}, {"½π",
+			`\frac{1}{2}\pi`}, {"½", "0.5"}, {"x=5", "x=5"}, {"5", "5"},
+		{`\text{no  solution}`, `nosolution`}, {`x\text{ or  }y`, `x\text{or}y`}, {`413_5`, `413_{5}`}, {"413₅",
+			`413_{5}`}, {"0.333...", "0.333..."}, {`5\text{ cm}`, `5\text{cm}`},
+		{`\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`, `\begin{pmatrix}1&2\\3&4\end{pmatrix}`}, {"}", ""}, {"{",
+			""}, {`\frac{1}`, ""}, {strings.Repeat("{", 1000), ""}, {strings.Repeat(`\sqrt`, 500) + "2", ""}, {"x^",
+			""},
 	})
 }
 
 func TestCanonicalText(t *testing.T) {
 	checkCanon(t, questionOf(synod.Text), []canonCase{
-		{"Paris", "paris"}, {"  The  Eiffel\tTower. ", "eiffel tower"}, {`"Paris"`, "paris"}, {"PARIS!", "paris"}, {"a cat", "cat"}, {"an apple", "apple"}, {"the", "the"}, {"(Paris)", "paris"},
-		{"-5", "-5"}, {"5", "5"}, {"C++", "c++"}, {"C", "c"}, {"C#", "c#"}, {"5!", "5!"}, {"3%", "3%"}, {"3.5", "3.5"}, {"35", "35"}, {"New-York", "new-york"}, {"ΟΔΟΣ", "οδοσ"}, {"οδος", "οδοσ"},
-		{"ﬁne", "fine"}, {"Pa\u200bris", "paris"}, {"m²", "m^2"}, {"½ cup", "1/2 cup"}, {"", ""}, {"…", ""}, {"?!", ""}, {strings.Repeat("x", 513), ""},
+		{"Paris", "paris"}, {"  The  Eiffel\tTower. ", "eiffel tower"}, {`"Paris"`, "paris"}, {"PARIS!", "paris"},
+		{"a cat", "cat"}, {"an apple", "apple"}, {"the", "the"}, {"(Paris)", "paris"},
+		{"-5", "-5"}, {"5", "5"}, {"C++", "c++"}, {"C", "c"}, {"C#", "c#"}, {"5!", "5!"}, {"3%", "3%"}, {"3.5",
+			"3.5"}, {"35", "35"}, {"New-York", "new-york"}, {"ΟΔΟΣ", "οδοσ"}, {"οδος", "οδοσ"},
+		{"ﬁne", "fine"}, {"Pa\u200bris", "paris"}, {"m²", "m^2"}, {"½ cup", "1/2 cup"}, {"", ""}, {"…", ""}, {"?!",
+			""}, {strings.Repeat("x", 513), ""},
 	})
 }
 
@@ -155,12 +192,14 @@ func TestSettledTextAgrees(t *testing.T) {
 func TestCanonicalNumberSpellings(t *testing.T) {
 	q := questionOf(synod.Number)
 	rapid.Check(t, func(t *rapid.T) {
-		a, b, k := rapid.IntRange(-9999, 9999).Draw(t, "a"), rapid.IntRange(1, 99).Draw(t, "b"), rapid.IntRange(1, 9).Draw(t, "k")
+		a, b, k := rapid.IntRange(-9999, 9999).Draw(t, "a"), rapid.IntRange(1, 99).Draw(t, "b"), rapid.IntRange(1,
+			9).Draw(t, "k")
 		want, ok := Canonical(q, fmt.Sprintf("%d/%d", a, b))
 		if !ok {
 			t.Fatalf("%d/%d is no number", a, b)
 		}
-		for _, s := range []string{fmt.Sprintf(`\frac{%d}{%d}`, a*k, b*k), fmt.Sprintf(`$\dfrac{%d}{%d}$`, a, b), fmt.Sprintf("**%d / %d**", a*k, b*k), fmt.Sprintf(`\boxed{\frac{%d}{%d}}.`, a, b)} {
+		for _, s := range []string{fmt.Sprintf(`\frac{%d}{%d}`, a*k, b*k), fmt.Sprintf(`$\dfrac{%d}{%d}$`, a, b),
+			fmt.Sprintf("**%d / %d**", a*k, b*k), fmt.Sprintf(`\boxed{\frac{%d}{%d}}.`, a, b)} {
 			if got, ok := Canonical(q, s); !ok || got != want {
 				t.Fatalf("%q reads as %q; %d/%d as %q", s, got, a, b, want)
 			}
@@ -169,7 +208,8 @@ func TestCanonicalNumberSpellings(t *testing.T) {
 }
 
 func FuzzCanonical(f *testing.F) {
-	for _, s := range []string{"42", "1,234.50", `\frac{11}{18}`, "3½", "(B)", "Yes, it is", `\left(\sqrt{3},5\right)`, "Ａ", "x²", "\\text{a}"} {
+	for _, s := range []string{"42", "1,234.50", `\frac{11}{18}`, "3½", "(B)", "Yes, it is",
+		`\left(\sqrt{3},5\right)`, "Ａ", "x²", "\\text{a}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -200,7 +240,8 @@ func benchCanonical(b *testing.B, f synod.Form, raw string) {
 // run together once.
 func TestDifferentStayDifferent(t *testing.T) {
 	math := &synod.Question{Form: synod.Math}
-	for _, pair := range [][2]string{{"100, 200", "100200"}, {"(3,5)", "35"}, {"3, 5", "35"}, {`2\pi`, "2"}, {"x^12", "x^{1}2x"}, {"x^{12}", "x^{1}2"}} {
+	for _, pair := range [][2]string{{"100, 200", "100200"}, {"(3,5)", "35"}, {"3, 5", "35"}, {`2\pi`, "2"}, {"x^12",
+		"x^{1}2x"}, {"x^{12}", "x^{1}2"}} {
 		a, okA := Canonical(math, pair[0])
 		b, okB := Canonical(math, pair[1])
 		if !okA || okB && a == b {
@@ -213,7 +254,8 @@ func TestDifferentStayDifferent(t *testing.T) {
 	keys := &synod.Question{Form: synod.Choice, Options: []synod.Option{
 		{Label: "A", Text: "E"}, {Label: "B", Text: "G"}, {Label: "C", Text: "A"}, {Label: "E", Text: "D"},
 	}}
-	for got, want := range map[string]synod.Answer{"(E)": "E", "E.": "E", "G": "B", "A, B.": "", "B, B": "B", "A) E": "A"} {
+	for got, want := range map[string]synod.Answer{"(E)": "E", "E.": "E", "G": "B", "A, B.": "", "B, B": "B",
+		"A) E": "A"} {
 		if a, ok := Canonical(keys, got); a != want || ok != (want != "") {
 			t.Errorf("%q is read as %q, want %q", got, a, want)
 		}

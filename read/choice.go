@@ -15,7 +15,8 @@ func canonChoice(options []synod.Option, s string) (string, bool) {
 	if i := byLabel(options, s); i >= 0 {
 		return options[i].Label, true
 	}
-	if label, rest := cutLabel(s); strings.Trim(rest, " .") == "" { // (E) is a label even if the text of an option is "E"
+	if label, rest := cutLabel(s); strings.Trim(rest,
+		" .") == "" { // (E) is a label even if the text of an option is "E"
 		if i := byLabel(options, label); i >= 0 {
 			return options[i].Label, true
 		}

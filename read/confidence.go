@@ -14,9 +14,10 @@ var (
 	// confidenceMark announces a confidence at the start of a line or after the answer on its line. A remark
 	// in brackets without a digit, or the answer, may follow the value.
 	confidenceMark  = regexp.MustCompile(`(?i)(?:^|[\s,;.|({\[*_>#-])(?:my\s+|the\s+)?confidence(?:\s+(?:score|level|value))?["'*_]*\s*(?:[:=]|\bis\b)`)
-	confidenceValue = regexp.MustCompile("^[\\s*_\"'`$(\\[{]*" + `([0-9]{1,9}(?:[.,][0-9]{1,30})?|\.[0-9]{1,30})(\s?\\?%|\s?(?i:percent)\b)?` + "[*_\"'`$)\\]}]*")
-	confidenceTail  = regexp.MustCompile(`(?i)^\s*(?:[.;,]?\s*$|[,;|]?\s*[*_]*(?:final\s+)?answer\b|\([^0-9()]{0,200}\)[\s.*_]*$)`)
-	decimalComma    = regexp.MustCompile(`^(?:0,[0-9]{1,9}|1,00?)$`) // a comma that can only be a decimal point
+	confidenceValue = regexp.MustCompile("^[\\s*_\"'`$(\\[{]*" +
+		`([0-9]{1,9}(?:[.,][0-9]{1,30})?|\.[0-9]{1,30})(\s?\\?%|\s?(?i:percent)\b)?` + "[*_\"'`$)\\]}]*")
+	confidenceTail = regexp.MustCompile(`(?i)^\s*(?:[.;,]?\s*$|[,;|]?\s*[*_]*(?:final\s+)?answer\b|\([^0-9()]{0,200}\)[\s.*_]*$)`)
+	decimalComma   = regexp.MustCompile(`^(?:0,[0-9]{1,9}|1,00?)$`) // a comma that can only be a decimal point
 )
 
 // ConfidenceIn reads the confidence in [0,1] that a reply states (CP-1): the number under "confidence" in a
@@ -69,7 +70,8 @@ func cutConfidence(s string) (rest string, c float64, ok bool) {
 		if !ok {
 			tail = ""
 		}
-		return s[:begin] + strings.TrimRight(before, " \t,;|*_-(") + "\n" + strings.TrimLeft(tail, " \t.,;|") + "\n" + below, c, ok
+		return s[:begin] + strings.TrimRight(before, " \t,;|*_-(") + "\n" + strings.TrimLeft(tail, " \t.,;|") + "\n" +
+			below, c, ok
 	}
 	return s, 0, false
 }

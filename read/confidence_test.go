@@ -141,12 +141,14 @@ func TestConfidedOfTyped(t *testing.T) {
 		sure float64
 		want bool
 	}{{.5, true}, {0, true}, {1, true}, {1.1, false}, {-.1, false}, {nan, false}} {
-		got, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: "Answer: 42", Confidence: &c.sure}, synod.ConfideHidden, false)
+		got, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: "Answer: 42", Confidence: &c.sure},
+			synod.ConfideHidden, false)
 		if !ok || got.Answer != "42" || (got.Confidence != nil) != c.want {
 			t.Errorf("%v: %+v", c.sure, got)
 		}
 	}
-	if _, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.Timeout, Text: "Answer: 42"}, synod.ConfideHidden, false); ok {
+	if _, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.Timeout, Text: "Answer: 42"}, synod.ConfideHidden,
+		false); ok {
 		t.Error("a failed call has an answer")
 	}
 }
@@ -154,7 +156,8 @@ func TestConfidedOfTyped(t *testing.T) {
 // No text makes the readers panic; what they read is in [0,1]; what is written
 // plainly is read back, whatever stands before it.
 func FuzzReadConfidence(f *testing.F) {
-	for _, s := range []string{"Answer: 1,234, Confidence: 0.9", "Confidence:\n**90%**", `{"confidence":"0,5"}`, "confidence confidence: .", "Confidence: 0.8 or 0.9"} {
+	for _, s := range []string{"Answer: 1,234, Confidence: 0.9", "Confidence:\n**90%**", `{"confidence":"0,5"}`,
+		"confidence confidence: .", "Confidence: 0.8 or 0.9"} {
 		f.Add(s, uint16(500))
 	}
 	f.Fuzz(func(t *testing.T, s string, n uint16) {

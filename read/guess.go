@@ -122,7 +122,8 @@ func around(text string, start, end int) string {
 	before := strings.TrimRight(text[:start], " \t*-(")
 	ownLine := strings.HasSuffix(before, "\n")
 	before = strings.TrimRight(before, " \t\r\n,;")
-	if before == "" || !ownLine && !strings.HasSuffix(before, "?") && !strings.HasSuffix(before, ":") && !strings.HasSuffix(before, ".") {
+	if before == "" || !ownLine && !strings.HasSuffix(before, "?") && !strings.HasSuffix(before, ":") &&
+		!strings.HasSuffix(before, ".") {
 		return text
 	}
 	if after := strings.TrimSpace(text[end:]); after != "" {

@@ -74,21 +74,25 @@ func TestGuess(t *testing.T) {
 
 func TestGuessChoices(t *testing.T) {
 	for _, c := range []struct{ text, want, ask string }{
-		{"What is the capital of France?\nA) London\nB) Paris\nC) Rome", "[{A London} {B Paris} {C Rome}]", "What is the capital of France?"},
+		{"What is the capital of France?\nA) London\nB) Paris\nC) Rome", "[{A London} {B Paris} {C Rome}]",
+			"What is the capital of France?"},
 		{"Which one?\n(A) one\n(B) two\n\nThink well.", "[{A one} {B two}]", "Which one?\n\nThink well."},
 		{"Which one?\nA. one\nB. two", "[{A one} {B two}]", "Which one?"},
 		{"Which one?\na) one, b) two, c) three", "[{A one} {B two} {C three}]", "Which one?"},
 		{"Pick: (a) red (b) blue", "[{A red} {B blue}]", "Pick:"},
 		{"Pick.\n1. red\n2. blue\n3. green", "[{1 red} {2 blue} {3 green}]", "Pick."},
 		{"Pick.\n- A: red\n- B: blue", "[{A red} {B blue}]", "Pick."},
-		{"The man drank it.\n\nOption1: Ann Option2: Bea Answer format: option1/option2", "[{option1 Ann} {option2 Bea Answer format: option1/option2}]", "The man drank it."},
+		{"The man drank it.\n\nOption1: Ann Option2: Bea Answer format: option1/option2",
+			"[{option1 Ann} {option2 Bea Answer format: option1/option2}]", "The man drank it."},
 		{"Is it\nA) so\nB) not so", "[{A so} {B not so}]", "Is it"},
 		{"Pick.\n8) x\n9) y\n10) z", "[]", "Pick.\n8) x\n9) y\n10) z"},
 		{"Pick.\nB) x\nC) y", "[]", "Pick.\nB) x\nC) y"},
 		{"Only\nA) one", "[]", "Only\nA) one"},
-		{"Which is largest?\nA) Mars\nB) Venus\n   and its clouds\nC) Earth\n", "[{A Mars} {B Venus and its clouds} {C Earth}]", "Which is largest?"},
+		{"Which is largest?\nA) Mars\nB) Venus\n   and its clouds\nC) Earth\n",
+			"[{A Mars} {B Venus and its clouds} {C Earth}]", "Which is largest?"},
 		{"Which is largest? A) Mars B) Venus C) Earth", "[{A Mars} {B Venus} {C Earth}]", "Which is largest?"},
-		{"Is the capital (A) London or (B) Paris?", "[{A London} {B Paris?}]", "Is the capital (A) London or (B) Paris?"},
+		{"Is the capital (A) London or (B) Paris?", "[{A London} {B Paris?}]",
+			"Is the capital (A) London or (B) Paris?"},
 		{"A) London\nB) Paris", "[{A London} {B Paris}]", "A) London\nB) Paris"},
 	} {
 		ask, form, options := Guess(c.text)
@@ -100,12 +104,14 @@ func TestGuessChoices(t *testing.T) {
 
 // Every option that is found can be chosen by its label and by its text.
 func FuzzGuess(f *testing.F) {
-	for _, s := range []string{"A) x\nB) y", "(1) x (2) y", "What is 1+1?", "Can you tell me if it is?", "Option1: a Option2: b"} {
+	for _, s := range []string{"A) x\nB) y", "(1) x (2) y", "What is 1+1?", "Can you tell me if it is?",
+		"Option1: a Option2: b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		ask, form, options := Guess(text)
-		if strings.TrimSpace(ask) == "" && strings.TrimSpace(text) != "" || len(ask) > len(text)+2 || options == nil && ask != text {
+		if strings.TrimSpace(ask) == "" && strings.TrimSpace(text) != "" || len(ask) > len(text)+2 ||
+			options == nil && ask != text {
 			t.Fatalf("%q asks %q with %v", text, ask, options)
 		}
 		if (form == synod.Choice) != (len(options) > 1) {

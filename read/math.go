@@ -138,7 +138,8 @@ func (w *texWriter) put(s string) {
 // list reports that c begins the next number of a list such as "100, 200", which would otherwise become one
 // number with a thousands separator. In 11,\! 111 the comma is such a separator.
 func (w *texWriter) list(c byte) bool {
-	return w.gap && !w.tight && notation.IsDigit(c) && strings.HasSuffix(w.out.String(), ",") && notation.Digits(w.in) == 2
+	return w.gap && !w.tight && notation.IsDigit(c) && strings.HasSuffix(w.out.String(), ",") &&
+		notation.Digits(w.in) == 2
 }
 
 // command writes a command.

@@ -17,7 +17,7 @@ func (p *parser) until(closing, name string) (*node, error) {
 	return function(name, n), nil
 }
 
-// bracketed reads what an opening bracket begins.
+// bracketed reads the expression that an opening bracket begins.
 func (p *parser) bracketed(open string) (*node, error) {
 	bars := p.bars
 	p.bars = 0
@@ -71,8 +71,7 @@ func (p *parser) set() (*node, error) {
 	return &node{op: opSet, args: all}, err
 }
 
-// builder skips "x |", "x :" and "x ∈ ℝ |", which begin a set that is given by a
-// condition.
+// builder skips "x |", "x :" or "x ∈ ℝ |", which begin a set that is given by a condition.
 func (p *parser) builder() bool {
 	at := p.at
 	if p.peek().kind == kindLetter {
@@ -93,7 +92,7 @@ func (p *parser) builder() bool {
 	return false
 }
 
-// condition reads inequalities for one variable. A comma is an and.
+// condition reads inequalities for one variable. A comma means and.
 func (p *parser) condition() (*node, error) {
 	var all *node
 	kind := opInter
@@ -125,7 +124,7 @@ func (p *parser) condition() (*node, error) {
 	}
 }
 
-// tuple reads the rest of a tuple, an interval, or of brackets around one thing.
+// tuple reads the rest of a tuple, of an interval, or of brackets around one thing.
 func (p *parser) tuple(open string) (*node, error) {
 	all, err := p.items()
 	if err != nil {
@@ -153,7 +152,7 @@ func (p *parser) group() (*node, error) {
 	if _, err := p.expect("}"); err != nil {
 		return nil, err
 	}
-	if len(all) > 1 { // a set whose backslashes were lost
+	if len(all) > 1 { // a set that lost its backslashes
 		return &node{op: opSet, args: all}, nil
 	}
 	return all[0], nil

@@ -10,17 +10,16 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// A time of day is no ratio, though it is written like one: 4:30 is not 2:15. What
-// looks like a time is one beside another, and a ratio beside a fraction. A.m. and
-// p.m. that one side leaves out are excused, as units are.
+// A time of day is not a ratio, although both are written the same: 4:30 is not 2:15. Text that looks like a
+// time is a time if it is compared with another time, and a ratio if it is compared with a fraction. A.m. or
+// p.m. may be missing on one side, as units may.
 var (
 	clock    = regexp.MustCompile(`^([0-9]{1,2}):([0-5][0-9])`)
 	meridiem = regexp.MustCompile(`^(?:\s|~|\\[ ,;])*(?:\\(?:text|textrm|mathrm|mbox)\s*\{\s*)?([aApP])(?:\.\s?[mM]\.?|[mM]\b)\s*\}?`)
 	hourOnly = regexp.MustCompile(`^([0-9]{1,2})(?:\s|~|\\[ ,;])*(?:\\(?:text|textrm|mathrm|mbox)\s*\{\s*[aApP]\.?[mM]\.?\s*\}|[aApP]\.\s?[mM]\.?)$`)
 )
 
-// clock reads a time of day, if one stands here: 4:30, 4:30 p.m. and, where there is
-// nothing else, 4 p.m.
+// clock reads a time of day if one begins here: 4:30, 4:30 p.m. and, if nothing else is there, 4 p.m.
 func (l *lexer) clock() bool {
 	if len(l.out) == 0 && hourOnly.MatchString(l.in) {
 		hour := l.digits()
@@ -29,7 +28,8 @@ func (l *lexer) clock() bool {
 	at := clock.FindString(l.in)
 	rest := l.in[len(at):]
 	hour, _, _ := strings.Cut(at, ":")
-	if h, _ := strconv.Atoi(hour); at == "" || h > 24 || rest != "" && (notation.IsDigit(rest[0]) || rest[0] == ':' || rest[0] == '.' && len(rest) > 1 && notation.IsDigit(rest[1])) {
+	if h, _ := strconv.Atoi(hour); at == "" || h > 24 || rest != "" && (notation.IsDigit(rest[0]) ||
+		rest[0] == ':' || rest[0] == '.' && len(rest) > 1 && notation.IsDigit(rest[1])) {
 		return false
 	}
 	text := at
@@ -41,8 +41,7 @@ func (l *lexer) clock() bool {
 	return true
 }
 
-// timeOf makes a node of a time: the two numbers as they are written, and am, pm or
-// nothing.
+// timeOf returns the node of a time: the two numbers as written, and am, pm or "".
 func timeOf(text string) *node {
 	at, half, _ := strings.Cut(text, " ")
 	h, m, _ := strings.Cut(at, ":")
@@ -51,12 +50,13 @@ func timeOf(text string) *node {
 	return &node{op: opTime, name: half, args: []*node{number(hour), number(minute)}}
 }
 
+// timeString returns the time as h:mm with am or pm.
 func (n *node) timeString() string {
 	text := fmt.Sprintf("%s:%02s", n.args[0].num.RatString(), n.args[1].num.RatString())
 	return strings.TrimSpace(text + " " + n.name)
 }
 
-// minutes since midnight, or since noon where the half of the day is to be left out.
+// minutes returns the minutes since midnight or, if day is false, since the last 12 o'clock as written.
 func (n *node) minutes(day bool) int64 {
 	hour, minute := n.args[0].num.Num().Int64(), n.args[1].num.Num().Int64()
 	if day && n.name != "" && hour <= 12 {
@@ -67,10 +67,10 @@ func (n *node) minutes(day bool) int64 {
 	return 60*hour + minute
 }
 
-// ofTheDay reports that a time is one of twenty-four hours: 16:30, 0:05.
+// ofTheDay reports that a time is one of a 24-hour clock: 16:30, 0:05.
 func (n *node) ofTheDay() bool { return n.minutes(false) >= 13*60 || n.minutes(false) < 60 }
 
-// times compares where at least one side looks like a time of day.
+// times compares two nodes of which at least one is a time of day.
 func (j *judge) times(a, b *node) bool {
 	if a.op != opTime || a.name == "" && b.op == opTime {
 		a, b = b, a

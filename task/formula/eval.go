@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// eval is the value of a scalar without units, with variables at the given point.
+// eval returns the value of a scalar without units for the given values of its variables.
 func (n *node) eval(at map[string]value) (value, error) {
 	args := make([]value, len(n.args))
 	for i, a := range n.args {
@@ -57,7 +57,7 @@ func (n *node) eval(at map[string]value) (value, error) {
 	return value{}, errValue
 }
 
-// rational is the value of a node that is a rational number.
+// rational returns the value of a node that is a rational number.
 func (n *node) rational() (*big.Rat, bool) {
 	if n.op == opNum {
 		return n.num, true
@@ -72,7 +72,7 @@ func (n *node) rational() (*big.Rat, bool) {
 	return r.rational()
 }
 
-// rooted is a rational power; of a negative number with an odd root the real one.
+// rooted returns a rational power; for a negative number and an odd root, the real one.
 func rooted(a value, r *big.Rat) (value, error) {
 	b := realValue(newFloat().SetRat(r))
 	if r.IsInt() || !a.real() || a.re.Sign() >= 0 || r.Denom().Bit(0) == 0 {
@@ -85,7 +85,7 @@ func rooted(a value, r *big.Rat) (value, error) {
 	return v, err
 }
 
-// call is the value of a function.
+// call returns the value of a function.
 func (n *node) call(x []value) (value, error) {
 	switch n.name {
 	case "root":
@@ -113,7 +113,7 @@ func (n *node) call(x []value) (value, error) {
 	return circular(n.name, x[0])
 }
 
-// stepwise are the functions that need a number near a whole one.
+// stepwise returns the value of a function that rounds or needs a whole number.
 func stepwise(name string, x []value) (value, error) {
 	rats := make([]*big.Rat, len(x))
 	for i, v := range x {
@@ -173,7 +173,7 @@ func inverse(name string, x value) (value, error) {
 	return realValue(angle(rest, x.re)), nil
 }
 
-// circular are sin, cos and what is made of them.
+// circular returns the value of sin, cos and the functions made of them.
 func circular(name string, x value) (value, error) {
 	if !x.real() {
 		return value{}, errValue
@@ -183,7 +183,7 @@ func circular(name string, x value) (value, error) {
 		return x, err
 	}
 	sin, cos, unit := realValue(s), realValue(c), realValue(float(1))
-	for _, v := range []value{sin, cos} { // rounding is no value to divide by
+	for _, v := range []value{sin, cos} { // do not divide by a rounding error
 		if v.re.Sign() != 0 && v.re.MantExp(nil) < -precision/2-agree/2 {
 			v.re.SetInt64(0)
 		}
@@ -206,13 +206,12 @@ func circular(name string, x value) (value, error) {
 }
 
 const (
-	points = 6  // at which two formulas must agree
-	tries  = 40 // until so many are found at which both have a value
+	points = 6  // how many points two formulas must agree at
+	tries  = 40 // how many points are tried to find those at which both have a value
 )
 
-// everywhere compares f(a) and f(b) at seeded random points. Points at which a
-// formula of real numbers has no real value are passed over; ok is false if too few
-// are left to say anything.
+// everywhere compares f(a) and f(b) at seeded random points. It skips points at which a formula of real
+// numbers has no real value; ok is false if too few points remain to decide.
 func everywhere(a, b *node, agree func(x, y value) bool) (same, ok bool) {
 	seen := map[string]bool{}
 	a.variables(seen)

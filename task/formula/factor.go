@@ -7,7 +7,7 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// factor reads an atom with what is raised, lowered or set behind it.
+// factor reads an atom with the exponents, factorials, degree and per cent signs after it.
 func (p *parser) factor() (*node, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (p *parser) raised(n *node) (*node, error) {
 	return power(n, e), nil
 }
 
-// exponent reads what stands after ^: a group, a whole number, one factor.
+// exponent reads the operand of ^: a group, a whole number, or one factor.
 func (p *parser) exponent() (*node, error) {
 	if err := p.enter(); err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (p *parser) exponent() (*node, error) {
 	return n, nil
 }
 
-// single reads the argument of a command or a ^: a group, or the one thing that
-// comes next, which of a number is the first digit unless whole is set.
+// single reads the argument of a command or of ^: a group, or the one thing that comes next. Of a number, that
+// is the first digit unless whole is set.
 func (p *parser) single(whole bool) (*node, error) {
 	t := p.peek()
 	switch {
@@ -108,7 +108,7 @@ func (p *parser) single(whole bool) (*node, error) {
 	return n, err
 }
 
-// atom reads the smallest things.
+// atom reads the smallest parts: numbers, times, letters, commands, words and brackets.
 func (p *parser) atom() (*node, error) {
 	t := p.peek()
 	switch t.kind {
@@ -125,7 +125,8 @@ func (p *parser) atom() (*node, error) {
 		p.at++
 		return p.command(t.text)
 	case kindWord:
-		if p.at == 0 || p.in[p.at-1].kind == kindAnd || p.in[p.at-1].text == "," || p.in[p.at-1].text == `\{` || p.in[p.at-1].text == "(" {
+		if p.at == 0 || p.in[p.at-1].kind == kindAnd || p.in[p.at-1].text == "," || p.in[p.at-1].text == `\{` ||
+			p.in[p.at-1].text == "(" {
 			p.at++
 			return &node{op: opText, name: strings.ToLower(t.text)}, nil
 		}
@@ -219,8 +220,7 @@ var (
 	greek         = notation.Set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell")
 )
 
-// box reads a \boxed{…}. Two of them side by side are no product, but an answer and
-// another one.
+// box reads a \boxed{…}. Two of them side by side are two answers and not a product.
 func (p *parser) box() (*node, error) {
 	n, err := p.single(true)
 	if err == nil && p.named("boxed") {
@@ -277,8 +277,8 @@ func (p *parser) logarithm() (*node, error) {
 	return div(n, function("ln", base)), nil
 }
 
-// apply reads the argument of a function: brackets, or factors side by side up to
-// the next sign or function. \sin^2 x is (\sin x)^2 and \sin^{-1} x the inverse.
+// apply reads the argument of a function: brackets, or factors side by side up to the next sign or function.
+// \sin^2 x is (\sin x)^2 and \sin^{-1} x is the inverse.
 func (p *parser) apply(name string) (*node, error) {
 	var exponent *node
 	if p.take("^") {
@@ -312,7 +312,8 @@ func (p *parser) argument() (*node, error) {
 	n, err := p.signed()
 	for err == nil {
 		t := p.peek()
-		if !p.starts(t) || t.kind == kindName && (functions[t.text] != "" || t.text == "frac") && !constants[t.text] && !greek[t.text] || t.text == "(" {
+		if !p.starts(t) || t.kind == kindName && (functions[t.text] != "" || t.text == "frac") &&
+			!constants[t.text] && !greek[t.text] || t.text == "(" {
 			break
 		}
 		n, err = p.times(n, p.factor)
@@ -334,8 +335,7 @@ func digitsOf(s string) (*node, error) {
 // maxDigits is how many digits a number may have.
 const maxDigits = 400
 
-// numeral reads a number with its base, its repeating part or the fraction that
-// makes it a mixed number.
+// numeral reads a number with its base, its repeating part, or the fraction of a mixed number.
 func (p *parser) numeral(t token) (*node, error) {
 	if p.named("overline") {
 		return p.repeating(t.text)
@@ -356,7 +356,7 @@ func (p *parser) numeral(t token) (*node, error) {
 	return n, nil
 }
 
-// mixed reads the fraction of 1\frac{4}{5} or 1 4/5, if one stands here.
+// mixed reads the fraction of 1\frac{4}{5} or 1 4/5 if one begins here.
 func (p *parser) mixed() (*big.Rat, bool) {
 	var parts []string
 	at := p.at
@@ -406,7 +406,7 @@ func (p *parser) mixed() (*big.Rat, bool) {
 	return r, true
 }
 
-// repeating reads the digits under \overline that go on for ever.
+// repeating reads the repeating digits under \overline.
 func (p *parser) repeating(head string) (*node, error) {
 	p.at++
 	if !p.take("{") || p.peek().kind != kindNumber || strings.Contains(p.peek().text, ".") {
@@ -444,7 +444,9 @@ func (p *parser) based(digits string) (*node, error) {
 	if !ok {
 		return nil, errUnreadable
 	}
-	return &node{op: opBased, name: strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:], base: base, num: new(big.Rat).SetInt(value)}, nil
+	return &node{op: opBased, name: strings.TrimLeft(digits[:len(digits)-1], "0") + digits[len(digits)-1:],
+		base: base, num: new(big.Rat).SetInt(value)}, nil
 }
 
-var baseNames = map[string]int{"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}
+var baseNames = map[string]int{"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+	"nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}

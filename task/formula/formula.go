@@ -1,22 +1,19 @@
-// Package formula reads mathematical answers, in LaTeX as MATH has it or in plain
-// text, and decides whether two are the same.
+// Package formula reads mathematical answers, in LaTeX or in plain text, and decides whether two are the same.
 //
 //	a, _ := formula.Parse(`\frac{11}{18}`)
 //	b, _ := formula.Parse(`0.6111`)
 //	same, how := formula.Same(a, b) // false, exact
 //
-// It reads what answers contain: numbers (decimals, fractions, mixed, repeating,
-// grouped by thousands, in other bases), powers, roots, polynomials and the usual
-// functions, complex numbers, tuples, intervals and their unions, sets, lists,
-// matrices, equations and inequalities, degrees, per cent, money, units and words.
+// It reads what answers contain: numbers (decimals, fractions, mixed, repeating, grouped by thousands, in
+// other bases), powers, roots, polynomials and the usual functions, complex numbers, tuples, intervals and
+// their unions, sets, lists, matrices, equations and inequalities, degrees, per cent, money, units and words.
+// Package read/notation, which package read uses too, knows the spelling of numbers, units and commands.
 //
-// Scalars become quotients of polynomials with rational coefficients in variables,
-// π, e, i and roots of primes. The products of such roots are linearly independent
-// over the rationals (Besicovitch), so there equality is decided exactly. What lies
-// outside, such as a sine or a root of a sum, is compared at seeded random points
-// with 320 bits. Spelling never decides. Sets and lists have no order, tuples have;
-// (3,5) is a tuple or an open interval and never 35. A missing unit is excused, a
-// different one is not.
+// Scalars become quotients of polynomials with rational coefficients in variables, π, e, i and roots of
+// primes. The products of such roots are linearly independent over the rationals (Besicovitch), so for them
+// equality is decided exactly. Other scalars, such as a sine or a root of a sum, are compared at seeded random
+// points with 320 bits. The comparison never depends on spelling. Sets and lists have no order, tuples have;
+// (3,5) is a tuple or an open interval and never 35. A missing unit is accepted, a different one is not.
 package formula
 
 import (
@@ -27,14 +24,14 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// Formula is an expression that was read.
+// Formula is an expression that was read by Parse.
 type Formula struct {
 	root *node
-	// loose is how else the same characters could have been meant: 1,234 as a list.
+	// loose is another possible meaning of the same text: 1,234 as a list; nil if there is none.
 	loose *node
 }
 
-// String shows how the formula was read, in plain text.
+// String returns how the formula was read, in plain text.
 func (f Formula) String() string {
 	if f.root == nil {
 		return ""
@@ -42,7 +39,7 @@ func (f Formula) String() string {
 	return f.root.String()
 }
 
-// Basis is how two formulas were compared.
+// Basis says how two formulas were compared.
 type Basis string
 
 // The ways of comparing.
@@ -51,12 +48,13 @@ const (
 	Numeric Basis = "numeric" // values at random points decided
 )
 
-// maxInput is how long a formula may be, in bytes.
+// maxInput is the longest formula that is read, in bytes.
 const maxInput = 2048
 
-var errUnreadable = errors.New("formula: not a formula that is understood")
+var errUnreadable = errors.New("formula: not a formula, or not in a notation that is understood")
 
-// Parse reads s, and nothing but s, as a formula.
+// Parse reads s as a whole as a formula. It fails if s is empty, too long, prose or in a notation that is not
+// understood.
 func Parse(s string) (f Formula, err error) {
 	if len(s) > maxInput {
 		return f, fmt.Errorf("formula: longer than %d bytes", maxInput)
@@ -92,7 +90,7 @@ func parse(s string, thousands bool) (*node, error) {
 	return spread(n)
 }
 
-// trim takes away what dresses a formula: math delimiters, a full stop.
+// trim removes what only presents a formula: math delimiters and a full stop.
 func trim(s string) string {
 	for {
 		t := strings.TrimSpace(s)
@@ -113,12 +111,13 @@ func trim(s string) string {
 	}
 }
 
-// wholeText recognises an answer that is words: Evelyn, \text{even}, no solution.
+// wholeText returns the node of an answer in words (Evelyn, \text{even}, no solution), or nil.
 func wholeText(s string) *node {
 	for {
 		inner, ok := strings.CutPrefix(s, `\`)
 		name, group := notation.CutName(inner)
-		if !ok || !notation.Textual[name] && name != "rm" || !strings.HasPrefix(group, "{") || !strings.HasSuffix(s, "}") {
+		if !ok || !notation.Textual[name] && name != "rm" || !strings.HasPrefix(group, "{") ||
+			!strings.HasSuffix(s, "}") {
 			break
 		}
 		inner = group[1 : len(group)-1]
@@ -132,7 +131,8 @@ func wholeText(s string) *node {
 		return nil
 	}
 	for _, w := range words {
-		if strings.Trim(w, notation.Letters+"-'") != "" || len(w) < 2 && w != "a" || hyphenated(w) || functions[strings.ToLower(w)] != "" || w == "or" || w == "and" {
+		if strings.Trim(w, notation.Letters+"-'") != "" || len(w) < 2 && w != "a" || hyphenated(w) ||
+			functions[strings.ToLower(w)] != "" || w == "or" || w == "and" {
 			return nil
 		}
 	}
@@ -149,8 +149,7 @@ func wholeText(s string) *node {
 	return &node{op: opText, name: text}
 }
 
-// hyphenated reports that a word has a hyphen beside a single letter: p-q is a
-// difference.
+// hyphenated reports that a word has a hyphen next to a single letter: p-q is a difference.
 func hyphenated(w string) bool {
 	for part := range strings.SplitSeq(w, "-") {
 		if len(part) < 2 && part != w {
@@ -166,8 +165,8 @@ const maxWords = 5
 // maxItems is how many members a list or set may have.
 const maxItems = 64
 
-// spread makes two members of what has a ±: 1 ± √5 is the list 1+√5, 1−√5. All the
-// signs of one expression go together.
+// spread turns an expression with ± into two members: 1 ± √5 is the list 1+√5, 1−√5. All signs of one
+// expression change together.
 func spread(n *node) (*node, error) {
 	hasPM := func(n *node) bool { return n.any(func(n *node) bool { return n.op == opPM }) }
 	if !hasPM(n) {

@@ -8,12 +8,12 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// kind is what a token is.
+// kind is the kind of a token.
 type kind int
 
 const (
 	kindEnd    kind = iota
-	kindNumber      // digits with a point at most; whole is set without one
+	kindNumber      // digits with at most one decimal point
 	kindLetter      // one letter: a variable
 	kindName        // a command or a function's name: frac, sin
 	kindWord        // words: a unit, or text
@@ -31,7 +31,7 @@ type token struct {
 // maxTokens bounds the work on one formula.
 const maxTokens = 1000
 
-// lexer cuts a formula into tokens.
+// lexer splits a formula into tokens.
 type lexer struct {
 	in        string
 	out       []token
@@ -74,6 +74,7 @@ func (l *lexer) next() error {
 	case notation.IsDigit(c) || c == '.' && len(l.in) > 1 && notation.IsDigit(l.in[1]):
 		l.number()
 	case strings.IndexByte(notation.Letters, c) >= 0:
+		// word classifies a run of letters: a function, a unit, variables side by side, or text.
 		var word string
 		word, l.in = notation.CutName(l.in)
 		l.word(word)
@@ -102,7 +103,7 @@ func (l *lexer) next() error {
 	return nil
 }
 
-// symbol notes in which brackets a comma separates.
+// symbol puts a symbol and counts the brackets in which a comma separates members.
 func (l *lexer) symbol(s string) {
 	switch s {
 	case "(", "[", `\{`:
@@ -123,7 +124,8 @@ func (l *lexer) number() {
 	if l.in = rest; strings.HasPrefix(l.in, `.\overline`) {
 		digits, l.in = digits+".", l.in[1:]
 	}
-	if n := notation.Digits(strings.TrimPrefix(l.in, "e")); strings.HasPrefix(l.in, "e") && n > 0 && n <= 3 && (len(l.in) == n+1 || l.in[n+1] != '.') {
+	if n := notation.Digits(strings.TrimPrefix(l.in, "e")); strings.HasPrefix(l.in, "e") && n > 0 && n <= 3 &&
+		(len(l.in) == n+1 || l.in[n+1] != '.') {
 		power := l.in[1 : n+1]
 		l.in = "*10^{" + power + "}" + l.in[n+1:]
 	}
@@ -147,7 +149,8 @@ func (l *lexer) word(w string) {
 		l.put(kindName, functions[low])
 	case low == "and" || low == "or":
 		l.put(kindAnd, low)
-	case low == "in" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "[") || low == "in" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "("):
+	case low == "in" && strings.HasPrefix(strings.TrimLeft(l.in, " "), "[") || low == "in" &&
+		strings.HasPrefix(strings.TrimLeft(l.in, " "), "("):
 		l.put(kindName, "in")
 	case len(w) > 2 && functions[low[:len(w)-1]] != "" && strings.ContainsAny(w[len(w)-1:], "xyz"): // sinx
 		l.put(kindName, functions[low[:len(w)-1]])
@@ -161,7 +164,7 @@ func (l *lexer) word(w string) {
 	}
 }
 
-// command reads a backslash and what belongs to it.
+// command reads a backslash and the command after it.
 func (l *lexer) command() error {
 	rest := l.in[1:]
 	name, after := notation.CutName(rest)
@@ -220,7 +223,7 @@ func (l *lexer) argument(name string) error {
 	t := strings.TrimLeft(l.in, " ")
 	end := strings.IndexByte(t, '}')
 	if !strings.HasPrefix(t, "{") || end < 0 || strings.Contains(t[1:end], "{") {
-		return fmt.Errorf(`formula: what \%s is about is not understood`, name)
+		return fmt.Errorf(`formula: the argument of \%s is not understood`, name)
 	}
 	inner := strings.TrimSpace(t[1:end])
 	l.in = t[end+1:]
@@ -230,7 +233,7 @@ func (l *lexer) argument(name string) error {
 		l.put(kindName, "reals")
 	case name == "begin" || name == "end":
 		l.put(kindName, name+":"+inner)
-		if name == "begin" && inner == "array" { // its column letters say nothing
+		if name == "begin" && inner == "array" { // skip its column letters
 			if u := strings.TrimLeft(l.in, " "); strings.HasPrefix(u, "{") {
 				if _, after, ok := strings.Cut(u, "}"); ok {
 					l.in = after
@@ -260,10 +263,10 @@ func (l *lexer) argument(name string) error {
 	return nil
 }
 
-// functions are the names of functions and constants as people write them, with
-// the name that stands for them here.
+// functions maps the names of functions and constants as people write them to the names used here.
 var functions = func() map[string]string {
-	m := map[string]string{"infinity": "infty", "arcsine": "arcsin", "asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+	m := map[string]string{"infinity": "infty", "arcsine": "arcsin", "asin": "arcsin", "acos": "arccos",
+		"atan": "arctan"}
 	for _, n := range strings.Fields("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta lambda phi omega") {
 		m[n] = n
 	}
@@ -274,16 +277,18 @@ var functions = func() map[string]string {
 // meanings are commands with what replaces them.
 var meanings = map[string]string{
 	"cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "ge": ">=", "lt": "<", "gt": ">", "colon": ":",
-	"langle": "(", "rangle": ")", "lvert": "|", "rvert": "|", "vert": "|", "lbrace": `\{`, "rbrace": `\}`, "lbrack": "[", "rbrack": "]",
+	"langle": "(", "rangle": ")", "lvert": "|", "rvert": "|", "vert": "|", "lbrace": `\{`, "rbrace": `\}`,
+	"lbrack": "[", "rbrack": "]",
 	"degree": `\circ `, "lg": `\log_{10}`, "varphi": `\phi `, "varepsilon": `\epsilon `, "vartheta": `\theta `,
 }
 
 // characters are characters with what replaces them, besides those of package notation.
 var characters = map[rune]string{
-	'\u2212': "-", '\u2013': "-", '\u2010': "-", '\u2044': "/", '\u2215': "/", '\u211d': `\mathbb R`, '\u00b0': `\circ `,
+	'\u2212': "-", '\u2013': "-", '\u2010': "-", '\u2044': "/", '\u2215': "/", '\u211d': `\mathbb R`,
+	'\u00b0': `\circ `,
 	'\u00b2': "^{2}", '\u00b3': "^{3}", '\u2074': "^{4}", '\u2075': "^{5}", '\u00a0': " ", '\u2019': "'",
 	'\u00a3': `\pounds `, '\u20ac': `\euro `, '\u00a2': `\cents `,
 }
 
-// stop are short words that are no variables side by side.
+// stop are short words that are not read as variables side by side.
 var stop = notation.Set(`the are is was it its of to so we for has not but be by if as at an on no all any yes you our my one two six ten sum set`)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// op says what a node is.
+// op is the kind of a node.
 type op int
 
 const (
@@ -31,7 +31,7 @@ const (
 	opTime             // args[0]:args[1], name am, pm or nothing
 )
 
-// node is a part of an expression. Nodes are not changed once made.
+// node is a part of an expression. Nodes are not changed after they are made.
 type node struct {
 	op         op
 	num        *big.Rat
@@ -66,7 +66,7 @@ func negate(n *node) *node {
 	return mul(number(-1), n)
 }
 
-// scalar reports whether arithmetic may be done with a node.
+// scalar reports whether arithmetic can be done with a node.
 func (n *node) scalar() bool { return n.op <= opPM }
 
 // any reports whether f holds for n or a part of it.
@@ -82,8 +82,7 @@ func (n *node) any(f func(*node) bool) bool {
 	return false
 }
 
-// rewrite returns n with every node for which f returns another replaced by that,
-// from the leaves up.
+// rewrite returns n with every node replaced by the result of f, from the leaves up.
 func (n *node) rewrite(f func(*node) *node) *node {
 	m := n
 	for i, a := range n.args {
@@ -99,7 +98,7 @@ func (n *node) rewrite(f func(*node) *node) *node {
 	return f(m)
 }
 
-// variables lists the names of variables in n, without constants.
+// variables adds the names of the variables in n, without constants, to into.
 func (n *node) variables(into map[string]bool) {
 	if n.op == opName && !constants[n.name] {
 		into[n.name] = true
@@ -111,21 +110,21 @@ func (n *node) variables(into map[string]bool) {
 
 var constants = map[string]bool{"pi": true, "e": true, "i": true, "infty": true}
 
-// String writes the node in plain text.
+// String returns the node in plain text.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b, 0)
 	return b.String()
 }
 
-// How tightly an operation binds; a part that binds less gets brackets.
+// How tightly an operation binds. A part that binds less tightly is written in brackets.
 const (
 	looseSum = 1 + iota
 	looseProduct
 	loosePower
 )
 
-// binds is how tightly the parts of n hold together.
+// binds returns how tightly the parts of n are bound.
 func (n *node) binds() int {
 	switch n.op {
 	case opAdd, opPM:
@@ -204,7 +203,7 @@ func (n *node) writeSum(b *strings.Builder) {
 	}
 }
 
-// writeWhole writes what is no arithmetic.
+// writeWhole writes nodes that are no arithmetic.
 func (n *node) writeWhole(b *strings.Builder) {
 	switch n.op {
 	case opFunc:

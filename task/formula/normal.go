@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ratio is a quotient of two polynomials. In an exact one no atom hides anything,
-// so that two are equal as functions only if they are equal as quotients.
+// ratio is a quotient of two polynomials. It is exact if none of its atoms hides an expression; two exact
+// ratios are equal as functions only if they are equal as quotients.
 type ratio struct {
 	n, d  poly
 	exact bool
@@ -65,7 +65,7 @@ func (a ratio) rational() (*big.Rat, bool) {
 	return new(big.Rat).Quo(n, d), true
 }
 
-// normal brings a scalar without units to its normal form.
+// normal returns the normal form of a scalar without units.
 func (n *node) normal(w *work) (ratio, error) {
 	switch n.op {
 	case opNum:
@@ -117,7 +117,7 @@ func (n *node) fold(w *work) (ratio, error) {
 	return out, nil
 }
 
-// hidden is an atom for what algebra does not look into.
+// hidden returns an atom for an expression that algebra does not look into.
 func hidden(name string, args ...ratio) ratio {
 	name = "?" + name
 	for _, a := range args {
@@ -147,7 +147,7 @@ func (n *node) normalPower(w *work) (ratio, error) {
 	return base.raised(r, w)
 }
 
-// raised is a to a rational power. Odd roots of negative numbers are the real ones.
+// raised returns a to a rational power. Odd roots of negative numbers are the real ones.
 func (a ratio) raised(r *big.Rat, w *work) (ratio, error) {
 	if r.IsInt() {
 		return a.repeated(r.Num(), w)
@@ -172,7 +172,7 @@ func (a ratio) raised(r *big.Rat, w *work) (ratio, error) {
 	return hidden("root "+r.RatString(), a), nil
 }
 
-// repeated is a to a whole power, multiplied out.
+// repeated returns a to a whole power, multiplied out.
 func (a ratio) repeated(n *big.Int, w *work) (ratio, error) {
 	if n.Sign() < 0 {
 		inv, err := a.inverse()
@@ -215,7 +215,7 @@ func compare(a, b string) int { return strings.Compare(a, b) }
 // maxFactorial is the largest number whose factorial is multiplied out.
 const maxFactorial = 500
 
-// normalFunction applies what has an exact value and hides the rest.
+// normalFunction evaluates a function that has an exact value and hides any other.
 func (n *node) normalFunction(w *work) (ratio, error) {
 	args := make([]ratio, len(n.args))
 	values := make([]*big.Rat, len(n.args))
@@ -242,7 +242,7 @@ func (n *node) normalFunction(w *work) (ratio, error) {
 	return hidden(n.name, args...), nil
 }
 
-// exactValue is the value of a function that is rational at rational arguments.
+// exactValue returns the value of a function that is rational for rational arguments.
 func exactValue(name string, x []*big.Rat) (*big.Rat, bool) {
 	switch name {
 	case "abs":
@@ -256,7 +256,8 @@ func exactValue(name string, x []*big.Rat) (*big.Rat, bool) {
 			return new(big.Rat).SetInt(new(big.Int).MulRange(1, x[0].Num().Int64())), true
 		}
 	case "binom":
-		if x[0].IsInt() && x[1].IsInt() && x[0].Sign() >= 0 && x[1].Sign() >= 0 && x[0].Cmp(big.NewRat(maxFactorial, 1)) <= 0 && x[1].Cmp(x[0]) <= 0 {
+		if x[0].IsInt() && x[1].IsInt() && x[0].Sign() >= 0 && x[1].Sign() >= 0 &&
+			x[0].Cmp(big.NewRat(maxFactorial, 1)) <= 0 && x[1].Cmp(x[0]) <= 0 {
 			return new(big.Rat).SetInt(new(big.Int).Binomial(x[0].Num().Int64(), x[1].Num().Int64())), true
 		}
 	}

@@ -22,7 +22,7 @@ func (p *parser) whole() (*node, error) {
 	return &node{op: opList, args: items}, nil
 }
 
-// items reads what commas, semicolons, and/or part.
+// items reads what is separated by commas, semicolons, and or or.
 func (p *parser) items() ([]*node, error) {
 	var all []*node
 	for {
@@ -44,7 +44,7 @@ func (p *parser) items() ([]*node, error) {
 	}
 }
 
-// alike refuses lists of which some members are words and some are not: prose.
+// alike refuses lists in which only some members are words: prose.
 func (p *parser) alike(all []*node) error {
 	for _, n := range all {
 		if (n.op == opText) != (all[0].op == opText) {
@@ -54,7 +54,8 @@ func (p *parser) alike(all []*node) error {
 	return nil
 }
 
-var relations = map[string]string{"=": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "in": "in", "ne": "!=", "neq": "!="}
+var relations = map[string]string{"=": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "in": "in", "ne": "!=",
+	"neq": "!="}
 
 // relation reads a = b, a ≤ x < b, x ∈ S.
 func (p *parser) relation() (*node, error) {
@@ -103,7 +104,7 @@ func (p *parser) union() (*node, error) {
 	return n, err
 }
 
-// maxNesting bounds how deep brackets and powers go.
+// maxNesting bounds how deep brackets and powers are nested.
 const maxNesting = 40
 
 // parser reads tokens from the left.
@@ -143,7 +144,7 @@ func (p *parser) take(symbol string) bool {
 func (p *parser) fail() error {
 	t := p.peek()
 	if t.kind == kindEnd {
-		return fmt.Errorf("formula: it ends too early")
+		return fmt.Errorf("formula: the text ends too early")
 	}
 	return fmt.Errorf("formula: %q is not understood here", t.text)
 }
@@ -208,7 +209,7 @@ func (p *parser) sum() (*node, error) {
 	}
 }
 
-// sign reads the sign before a term, if there is one.
+// sign reads the sign before a term; "" if there is none.
 func (p *parser) sign() string {
 	switch {
 	case p.is("+"), p.is("-"), p.named("pm"), p.named("mp"):
@@ -218,8 +219,7 @@ func (p *parser) sign() string {
 	return ""
 }
 
-// term reads factors. Division and multiplication, written or not, go from left
-// to right: 1/2x is (1/2)x.
+// term reads factors. Division and multiplication, written or not, go from left to right: 1/2x is (1/2)x.
 func (p *parser) term() (*node, error) {
 	n, err := p.factor()
 	for err == nil {
@@ -248,7 +248,7 @@ func (p *parser) term() (*node, error) {
 	return nil, err
 }
 
-// ratio reads 3:2, a quotient, and 1:2:3, which is none: it has one more part.
+// ratio reads 3:2, a quotient, and 1:2:3, which is a tuple of its parts.
 func (p *parser) ratio(n *node) (*node, error) {
 	parts := []*node{n}
 	for p.take(":") {
@@ -297,8 +297,7 @@ func scale(by, m *node) *node {
 	return &c
 }
 
-// starts reports whether a token begins a factor that stands beside another
-// without a sign.
+// starts reports whether a token begins a factor that stands beside another one without a sign.
 func (p *parser) starts(t token) bool {
 	switch t.kind {
 	case kindLetter:
@@ -349,7 +348,7 @@ func (p *parser) quantity(n *node) (*node, error) {
 	}
 	u, ok := readUnit(words)
 	if !ok {
-		return nil, fmt.Errorf("formula: %q is no unit", strings.TrimSpace(words))
+		return nil, fmt.Errorf("formula: %q is not a unit", strings.TrimSpace(words))
 	}
 	if p.take("^") {
 		e, err := p.exponent()

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// part is an atom raised to a rational power. Atoms are variables ("x"), the
-// constants, primes ("#7") of fractional power, and what algebra does not look
-// into ("?…").
+// part is an atom raised to a rational power. Atoms are variables ("x"), the constants, primes with a
+// fractional power ("#7"), and hidden expressions ("?…").
 type part struct {
 	atom string
 	exp  *big.Rat
@@ -21,7 +20,7 @@ type mono struct {
 	parts []part
 }
 
-// key names the product without its coefficient.
+// key returns the name of the product without its coefficient.
 func (m mono) key() string {
 	var b strings.Builder
 	for _, p := range m.parts {
@@ -30,7 +29,7 @@ func (m mono) key() string {
 	return b.String()
 }
 
-// poly is a sum of monomials by key. None has coefficient 0.
+// poly is a sum of monomials by key. No coefficient is 0.
 type poly map[string]mono
 
 const (
@@ -38,13 +37,13 @@ const (
 	maxBits  = 8192 // of a coefficient
 )
 
-// work is how many products of monomials may still be made for one formula.
+// work counts how many products of monomials may still be made for one formula.
 type work struct{ left int }
 
 const maxWork = 20_000
 
-// errAlgebra says that something is too large or too strange for algebra; values
-// must decide. errUndefined says that it has no value.
+// errAlgebra reports that an expression is too large or of a kind that algebra does not support, so that values
+// must decide. errUndefined reports that it has no value.
 var (
 	errAlgebra   = errors.New("formula: beyond algebra")
 	errUndefined = errors.New("formula: division by zero")
@@ -56,7 +55,7 @@ func constant(r *big.Rat) poly {
 	return p
 }
 
-// atom is the polynomial that is one atom.
+// atom returns the polynomial that consists of one atom.
 func atom(name string) poly {
 	p := poly{}
 	p.put(mono{coef: one, parts: []part{{name, one}}})
@@ -149,7 +148,7 @@ func product(a, b mono) (mono, error) {
 	return m.reduce()
 }
 
-// reduce applies i² = −1 and takes whole powers of primes into the coefficient.
+// reduce applies i² = −1 and moves whole powers of primes into the coefficient.
 func (m mono) reduce() (mono, error) {
 	out := mono{coef: m.coef}
 	for _, p := range m.parts {
@@ -192,7 +191,7 @@ func floor(r *big.Rat) *big.Int { // Euclidean: the denominator is positive
 	return new(big.Int).Div(r.Num(), r.Denom())
 }
 
-// intPower raises r to a whole power.
+// intPower returns r raised to a whole power.
 func intPower(r *big.Rat, n *big.Int) (*big.Rat, error) {
 	if !n.IsInt64() || r.Sign() == 0 && n.Sign() < 0 {
 		return nil, errAlgebra
@@ -223,7 +222,7 @@ func (p poly) rational() (*big.Rat, bool) {
 	return nil, false
 }
 
-// name spells a polynomial so that equal ones have equal names.
+// name returns a text that is the same for equal polynomials only.
 func (p poly) name() string {
 	var b strings.Builder
 	for _, m := range p.sorted() {
@@ -249,8 +248,8 @@ func (m mono) power(n *big.Int) (poly, error) {
 	return q, nil
 }
 
-// root is m to a rational power r that is not whole, if m is a number and positive,
-// or real with an odd root: only then may powers be taken apart.
+// root returns m raised to a rational power r that is not whole. m must be a number that is positive, or real
+// with an odd root: only then may the power of a product be split.
 func (m mono) root(r *big.Rat) (mono, error) {
 	c, sign := m.coef, mono{coef: one}
 	if c.Sign() < 0 {
@@ -297,7 +296,7 @@ func (m mono) root(r *big.Rat) (mono, error) {
 	return product(merged, sign)
 }
 
-// merge adds the powers of equal atoms that stand side by side.
+// merge adds the powers of equal atoms that are neighbours.
 func merge(m mono) (mono, error) {
 	out := mono{coef: m.coef}
 	for _, p := range m.parts {
@@ -313,7 +312,7 @@ func merge(m mono) (mono, error) {
 // maxPrime bounds trial division.
 const maxPrime = 10_000
 
-// factor takes n apart. It gives up on what has two large prime factors.
+// factor returns the prime factors of n. It returns false if two of them are large.
 func factor(n *big.Int) (map[string]int, bool) {
 	out := map[string]int{}
 	rest := new(big.Int).Set(n)

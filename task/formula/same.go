@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Same reports whether got is the same answer as want, and how that was decided.
-// Where got could be meant in two ways, as 1,234 can, either will do; the key is
-// read in one way.
+// Same reports whether got is the same answer as want, and how that was decided. If got has two possible
+// meanings, as 1,234 has, either may match; the key has one meaning.
 func Same(want, got Formula) (bool, Basis) {
 	if want.root == nil || got.root == nil {
 		return false, Exact
@@ -26,7 +25,7 @@ func Same(want, got Formula) (bool, Basis) {
 	return false, j.basis
 }
 
-// maxCompared is how many pairs of scalars are compared for one question.
+// maxCompared bounds how many pairs of scalars are compared for one question.
 const maxCompared = 400
 
 // judge compares two formulas.
@@ -72,12 +71,12 @@ func (j *judge) same(a, b *node) bool {
 	return false
 }
 
-// joined reports that a node is made of sets.
+// joined reports that a node is a union, intersection or difference of sets.
 func joined(n *node) bool { return n.op == opUnion || n.op == opInter || n.op == opLess }
 
 func collection(n *node) bool { return n.op == opSet || n.op == opList }
 
-// members are the members of a set or list, or the one thing that stands alone.
+// members returns the members of a set or list, or the one thing itself.
 func members(n *node) []*node {
 	if collection(n) {
 		return n.args
@@ -85,7 +84,7 @@ func members(n *node) []*node {
 	return []*node{n}
 }
 
-// flat lists what is joined by one operation.
+// flat lists the operands of nested operations of one kind.
 func flat(n *node, by op) []*node {
 	if n.op != by {
 		return []*node{n}
@@ -124,8 +123,8 @@ func (j *judge) proportional(a, b []*node) bool {
 	return true
 }
 
-// unordered pairs members off. Equality is transitive but for units left out, so
-// that taking the first that fits is enough.
+// unordered pairs members. Apart from missing units, equality is transitive, so taking the first match is
+// enough.
 func (j *judge) unordered(a, b []*node) bool {
 	if len(a) != len(b) || len(a) > maxItems {
 		return false
@@ -141,8 +140,8 @@ func (j *judge) unordered(a, b []*node) bool {
 	return true
 }
 
-// sameText compares words without case, bracket and full stop. Single letters side
-// by side may be a word, too.
+// sameText compares words without letter case and repeated spaces. Single letters side by side may be a word
+// too.
 func sameText(a, b *node) bool {
 	x, ok := spelled(a)
 	y, fine := spelled(b)
@@ -166,8 +165,8 @@ func spelled(n *node) (string, bool) {
 	return "", false
 }
 
-// sameBased compares numbers in a base. Who leaves the base out must write the
-// digits of that base; the same value in another base is another answer.
+// sameBased compares numbers in a base. A number without a base must have the digits of that base; the same
+// value in another base is another answer.
 func sameBased(a, b *node) bool {
 	if a.op != opBased {
 		a, b = b, a
@@ -185,14 +184,16 @@ func (j *judge) quantities(a, b *node) bool {
 	case !x && !y:
 		return j.scalars(a, b)
 	case x && y:
-		return j.scalars(a.converted(), b.converted()) || j.scalars(a.lettersAsUnits().converted(), b.lettersAsUnits().converted())
+		return j.scalars(a.converted(), b.converted()) ||
+			j.scalars(a.lettersAsUnits().converted(), b.lettersAsUnits().converted())
 	case y:
 		a, b = b, a
 	}
 	if c := b.lettersAsUnits(); c != b && j.scalars(a.converted(), c.converted()) { // 5 m
 		return true
 	}
-	return j.scalars(a.stripped(), b) || a.pure() && (j.scalars(a.converted(), b) || a.op == opFunc && j.scalars(a.bare(), b)) // cos 58 for cos 58°
+	return j.scalars(a.stripped(), b) || a.pure() && (j.scalars(a.converted(), b) || a.op == opFunc &&
+		j.scalars(a.bare(), b)) // cos 58 for cos 58°
 }
 
 // scalars compares scalars without units.
@@ -224,7 +225,7 @@ func (j *judge) scalars(a, b *node) bool {
 	return same && ok
 }
 
-// relations compares where at least one side is an equation, an inequality or x ∈ S.
+// relations compares two nodes of which at least one is an equation, an inequality or x ∈ S.
 func (j *judge) relations(a, b *node) bool {
 	x, label := j.solved(a)
 	y, other := j.solved(b)
@@ -237,11 +238,11 @@ func (j *judge) relations(a, b *node) bool {
 	return a.op == opRel && b.op == opRel && j.equations(a, b)
 }
 
-// anyName is the label of f(x) = …, which goes with every other.
+// anyName is the label of f(x) = …, which matches every other.
 const anyName = "()"
 
-// solved is what an equation or inequality says of its one unknown: of x = 5 it is
-// 5, of 2 < x an interval, of 3 + 4 = 7 the 7. The label is the unknown's name.
+// solved returns what an equation or inequality says about its one unknown, and the unknown's name as the
+// label: for x = 5 the node 5, for 2 < x an interval, for 3 + 4 = 7 the node 7.
 func (j *judge) solved(n *node) (*node, string) {
 	if n.op != opRel {
 		return n, ""
@@ -270,7 +271,7 @@ func (j *judge) solved(n *node) (*node, string) {
 	return n, ""
 }
 
-// called reports that a node is f(x), which reads like a product.
+// called reports that a node is f(x), which is read like a product.
 func called(n *node) bool {
 	return n.op == opMul && len(n.args) == 2 && variable(n.args[0]) && variable(n.args[1])
 }
@@ -285,8 +286,8 @@ func (j *judge) chained(all []*node) bool {
 	return true
 }
 
-// equations compares a = b and c = d as conditions: the differences of their sides
-// are multiples of one another by a constant, which for inequalities is positive.
+// equations compares a = b and c = d as conditions: the difference of the sides of one is a constant multiple
+// of the other's; for inequalities the constant must be positive.
 func (j *judge) equations(a, b *node) bool {
 	if len(a.rels) != 1 || len(b.rels) != 1 {
 		return false
@@ -314,8 +315,8 @@ func (j *judge) equations(a, b *node) bool {
 	return same && ok && factor != nil
 }
 
-// difference is the left side less the right one of =, or the greater less the
-// lesser of an inequality.
+// difference returns the left side minus the right side of an equation, or the greater minus the lesser side
+// of an inequality.
 func difference(n *node) (*node, string) {
 	a, b, rel := n.args[0], n.args[1], n.rels[0]
 	if !a.scalar() || !b.scalar() || a.hasUnit() || b.hasUnit() {

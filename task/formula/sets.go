@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// A set of real numbers is a list of pieces of the line, from left to right, no two
+// piece is an interval of the real line. A set of real numbers is a list of pieces from left to right, no two
 // of which touch: (-∞,1)∪[1,2) is the one piece (-∞,2).
 type piece struct{ low, high end }
 
-// end is where a piece ends.
+// end is an end of a piece.
 type end struct {
 	at     *node
 	value  *big.Float // infinite where the piece is
 	closed bool
 }
 
-// onLine is the set that a node describes, where all numbers in it are real.
+// onLine returns the set that a node describes if all its members are real numbers.
 func (j *judge) onLine(n *node) ([]piece, bool) {
 	switch n.op {
 	case opTuple:
@@ -59,7 +59,7 @@ func (j *judge) onLine(n *node) ([]piece, bool) {
 	return nil, false
 }
 
-// interval is the piece that a pair in brackets is, if the lesser end comes first.
+// interval returns the piece that a pair in brackets describes. It fails if the greater end comes first.
 func (j *judge) interval(n *node) ([]piece, bool) {
 	if len(n.args) != 2 {
 		return nil, false
@@ -78,7 +78,7 @@ func (j *judge) interval(n *node) ([]piece, bool) {
 	return []piece{{low, high}}, true
 }
 
-// endOf is a real number, or an infinity.
+// endOf returns a real number or an infinity as an end.
 func endOf(n *node, closed bool) (end, bool) {
 	if n.op == opName && n.name == "infty" {
 		return end{n, new(big.Float).SetInf(false), closed}, true
@@ -96,7 +96,7 @@ func endOf(n *node, closed bool) (end, bool) {
 	return end{n, v.re, closed}, true
 }
 
-// order compares where two ends are: by value, unless they are the same number.
+// order compares the positions of two ends: by value, unless they are the same number.
 func (j *judge) order(a, b end) int {
 	c := a.value.Cmp(b.value)
 	if c == 0 || a.value.IsInf() || b.value.IsInf() {
@@ -134,7 +134,7 @@ func (j *judge) merge(all []piece) []piece {
 	return out
 }
 
-// later is the end of two that lets more in on the left of it.
+// later returns the end that is further to the right.
 func (j *judge) later(a, b end) end {
 	if c := j.order(a, b); c > 0 || c == 0 && a.closed {
 		return a
@@ -142,12 +142,12 @@ func (j *judge) later(a, b end) end {
 	return b
 }
 
-// intersect is what both sets hold: the complement of what either lacks.
+// intersect returns what both sets contain: the complement of what either lacks.
 func (j *judge) intersect(a, b []piece) []piece {
 	return j.complement(j.merge(append(j.complement(a), j.complement(b)...)))
 }
 
-// complement is the rest of the line.
+// complement returns the rest of the line.
 func (j *judge) complement(all []piece) []piece {
 	low := end{value: new(big.Float).SetInf(true)}
 	var out []piece
@@ -171,7 +171,7 @@ func (j *judge) samePieces(a, b []piece) bool {
 	})
 }
 
-// plain makes one region of inequalities side by side: x < 2 or x > 3.
+// plain turns a list of inequalities, x < 2 or x > 3, into one region.
 func plain(n *node) *node {
 	if n.op == opList && len(n.args) > 1 {
 		all := make([]*node, len(n.args))
@@ -187,8 +187,7 @@ func plain(n *node) *node {
 	return n
 }
 
-// region is the interval that an inequality for one variable describes; of x ≠ a
-// it is what is left of the line.
+// region returns the interval that an inequality for one variable describes; for x ≠ a, the rest of the line.
 func region(n *node) (*node, bool) {
 	if n.op != opRel {
 		return nil, false
@@ -224,7 +223,7 @@ func region(n *node) (*node, bool) {
 	return i, true
 }
 
-// rising is an inequality written with < and ≤ only; nil for anything else.
+// rising returns an inequality written with < and ≤ only, or nil.
 func rising(n *node) ([]*node, []string) {
 	args, rels := n.args, n.rels
 	if rels[0] == ">" || rels[0] == ">=" { // turn it round

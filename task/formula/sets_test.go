@@ -22,7 +22,8 @@ func drawPart(t *rapid.T) drawnSet {
 		p.has[2*a+2] = true
 		return p
 	}
-	open, shut := rapid.SampledFrom([]string{"(", "["}).Draw(t, "open"), rapid.SampledFrom([]string{")", "]"}).Draw(t, "shut")
+	open, shut := rapid.SampledFrom([]string{"(", "["}).Draw(t, "open"), rapid.SampledFrom([]string{")", "]"}).Draw(t,
+		"shut")
 	p := drawnSet{tex: fmt.Sprintf("%s%d,%d%s", open, a, b, shut)}
 	for i := 2*a + 3; i < 2*b+2; i++ {
 		p.has[i] = true

@@ -17,7 +17,8 @@ const maxUnitWords = 4
 
 // readUnit makes a unit of words; ok is false if they are prose.
 func readUnit(words string) (n *node, ok bool) {
-	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(words), "/", " per "), func(r rune) bool { return r == ' ' || r == '.' })
+	fields := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(words), "/", " per "),
+		func(r rune) bool { return r == ' ' || r == '.' })
 	if i := slices.Index(fields, "mph"); i >= 0 {
 		fields = slices.Replace(fields, i, i+1, "mi", "per", "h")
 	}
@@ -114,10 +115,13 @@ func (n *node) hasUnit() bool { return n.any(func(n *node) bool { return n.op ==
 
 // pure reports whether all units are pure numbers, as degrees and per cent are.
 func (n *node) pure() bool {
-	return !n.any(func(n *node) bool { return n.op == opUnit && (units[n.name].Base != "" || units[n.name] == unitless) })
+	return !n.any(func(n *node) bool {
+		return n.op == opUnit && (units[n.name].Base != "" ||
+			units[n.name] == unitless)
+	})
 }
 
-// lettersAsUnits reads the variables m, g, s, h as the units of that letter.
+// lettersAsUnits reads the variables m, g, s and h as the units of that letter.
 func (n *node) lettersAsUnits() *node {
 	return n.rewrite(func(n *node) *node {
 		if n.op == opName && len(n.name) == 1 && units[n.name] != unitless {

@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// precision is how many bits a value has; agree is to how many two must agree.
+// precision is how many bits a value has; two values are equal if they agree in the first agree bits.
 const (
 	precision = 320
 	agree     = 160
 )
 
-// errValue says that a formula has no value at a point, or none that we compute.
+// errValue reports that a formula has no value at a point, or none that is computed here.
 var errValue = errors.New("formula: no value")
 
 func float(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
 func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
 
-// usual reports that x is finite and of a size with which one can go on.
+// usual reports that x is finite and of a size that can be computed with.
 func usual(x *big.Float) bool {
 	return !x.IsInf() && (x.Sign() == 0 || abs(x.MantExp(nil)) < 1<<20)
 }
@@ -44,7 +44,7 @@ var (
 	})
 )
 
-// small reports that a term does not count any more.
+// small reports that a term no longer changes a sum.
 func small(x *big.Float) bool { return x.Sign() == 0 || x.MantExp(nil) < -precision-8 }
 
 func arctanSeries(x *big.Float) *big.Float {
@@ -73,7 +73,7 @@ func arctan(x *big.Float) *big.Float {
 	return t.SetMantExp(t, halvings)
 }
 
-// angle is the argument of x + iy, in (−π, π].
+// angle returns the argument of x + iy, in (−π, π].
 func angle(y, x *big.Float) *big.Float {
 	half := newFloat().Quo(circle(), float(2))
 	if x.Sign() == 0 {
@@ -95,7 +95,7 @@ func angle(y, x *big.Float) *big.Float {
 	return t.Sub(t, circle())
 }
 
-// exponential is e^x.
+// exponential returns e^x.
 func exponential(x *big.Float) (*big.Float, error) {
 	f, _ := x.Float64()
 	if math.Abs(f) > 1e5 {
@@ -119,7 +119,7 @@ func exponential(x *big.Float) (*big.Float, error) {
 	return total.SetMantExp(total, k), nil
 }
 
-// logarithm is ln x for x > 0: two steps that each triple the right digits.
+// logarithm returns ln x for x > 0, with two steps that each triple the number of correct digits.
 func logarithm(x *big.Float) (*big.Float, error) {
 	if x.Sign() <= 0 {
 		return nil, errValue
@@ -140,7 +140,7 @@ func logarithm(x *big.Float) (*big.Float, error) {
 	return y.Add(y, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(e)))), nil
 }
 
-// sineCosine is sin x and cos x.
+// sineCosine returns sin x and cos x.
 func sineCosine(x *big.Float) (s, c *big.Float, err error) {
 	f, _ := x.Float64()
 	if math.Abs(f) > 1e9 {
@@ -182,7 +182,7 @@ func (a value) real() bool { return a.im.Sign() == 0 }
 
 func (a value) zero() bool { return a.re.Sign() == 0 && a.im.Sign() == 0 }
 
-// checked returns a unless a part of it is infinite or absurd.
+// checked returns a, or an error if a part of it is infinite or too large.
 func (a value) checked() (value, error) {
 	if !usual(a.re) || !usual(a.im) {
 		return a, errValue
@@ -250,7 +250,7 @@ func (a value) exp() (value, error) {
 	return value{c.Mul(c, e), s.Mul(s, e)}.checked()
 }
 
-// ln is the principal logarithm.
+// ln returns the principal logarithm.
 func (a value) ln() (value, error) {
 	if a.zero() {
 		return a, errValue
@@ -262,7 +262,7 @@ func (a value) ln() (value, error) {
 	return value{l, angle(a.im, a.re)}, nil
 }
 
-// power is a^b: by squaring for small whole b, else the principal value.
+// power returns a^b: by squaring for small whole b, otherwise the principal value.
 func (a value) power(b value) (value, error) {
 	if n, exact := b.re.Int64(); b.real() && exact == big.Exact && b.re.IsInt() && n > -1<<16 && n < 1<<16 {
 		return a.whole(n)
@@ -314,7 +314,7 @@ func (a value) whole(n int64) (value, error) {
 	return out, nil
 }
 
-// close reports that two values agree to as many bits as are asked for.
+// close reports that two values agree to the required number of bits.
 func (a value) close(b value) bool {
 	d := a.minus(b).size()
 	if d.Sign() == 0 {
@@ -324,13 +324,13 @@ func (a value) close(b value) bool {
 	if s := b.size(); s.Cmp(scale) > 0 {
 		scale = s
 	}
-	if scale.MantExp(nil) < -agree { // both are nothing but rounding
+	if scale.MantExp(nil) < -agree { // both are only rounding errors
 		return true
 	}
 	return d.MantExp(nil) < scale.MantExp(nil)-agree
 }
 
-// almostReal drops an imaginary part that is nothing but rounding.
+// almostReal drops an imaginary part that is only a rounding error and reports whether the value is real.
 func (a value) almostReal() bool {
 	return a.real() || a.im.MantExp(nil) < max(a.re.MantExp(nil), 0)-agree
 }
