@@ -49,4 +49,7 @@ type Reply struct {
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request
+	// Late is true if the caller cancelled the call because it had waited long enough
+	// for the slowest calls of its batch; Status is then Timeout.
+	Late bool `json:"late,omitempty"`
 }

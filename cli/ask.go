@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/read"
 )
 
 // askFlags are the flags of "synod ask".
@@ -106,7 +104,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
 		}
 	}()
-	if err := c.Accepts(&ask.Question); err != nil {
+	if err := c.Plan().Accepts(&ask.Question); err != nil {
 		return notBegun(err)
 	}
 	a.announce(cmd, c, ask.Question, f.dryRun)
@@ -148,8 +146,8 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if err != nil {
 		return ask, council.Spec{}, err
 	}
-	if ask.Question, err = a.read(text, f.form); err != nil {
-		return ask, council.Spec{}, err
+	if ask.Question, err = council.ReadQuestion(text, synod.Form(f.form)); err != nil {
+		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--%w", err))
 	}
 	spec, err := f.source.load(a)
 	if err != nil {
@@ -215,28 +213,6 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 	return text, nil
 }
 
-// read builds the question; without --form, the form is guessed.
-func (a *app) read(text, form string) (synod.Question, error) {
-	ask, guessed, options := read.Guess(text)
-	q := synod.Question{Text: text, Form: guessed, Options: options}
-	if form != "" {
-		q.Form = synod.Form(form)
-	}
-	known := false
-	for _, f := range synod.Forms() {
-		known = known || f == q.Form
-	}
-	if !known {
-		return q, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", form, synod.Forms()))
-	}
-	if q.Form == synod.Choice {
-		q.Text = ask
-	} else {
-		q.Options = nil
-	}
-	return q, nil
-}
-
 func (a *app) journalPath(f *askFlags) string {
 	switch {
 	case f.noJournal:
@@ -248,79 +224,13 @@ func (a *app) journalPath(f *askFlags) string {
 	return filepath.Join(a.dirs.state, "journals", name)
 }
 
-// verdict returns the exit code of an outcome as an error with advice; nil if agreed.
+// verdict is the error with the exit code of an outcome; nil if the council agreed.
 func verdict(o council.Outcome) error {
-	reason := errors.New(o.Reason)
-	switch {
-	case o.Stopped == council.Interrupted:
-		return fail(exitInterrupted, nil, "all replies are kept. Resume with:\n  "+resumeLine(o))
-	case o.Stopped == council.PastTime:
-		return fail(exitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  "+resumeLine(o))
-	case o.Stopped == council.OverBudget:
-		return fail(exitBudget, reason, "resume with twice the limit (calls made before count):\n  "+resumeLine(o))
-	case o.Stopped == council.Tripped:
-		return tripped(o)
-	case o.Status == council.Degraded:
-		return fail(exitDegraded, errors.New("too few members answered: "+o.Reason), troubles(o))
-	case o.Status == council.Undecided:
-		return fail(exitUndecided, errors.New("no consensus: "+o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort")
+	a := o.Advice()
+	if a.Code == council.ExitAgreed {
+		return nil
 	}
-	return nil
-}
-
-func resumeLine(o council.Outcome) string {
-	return cmp.Or(o.Continue(), "(there is no journal, so the run cannot be resumed)")
-}
-
-// tripped describes which breaker stopped a run, the candidate answers, and how to
-// continue.
-func tripped(o council.Outcome) error {
-	code := exitUndecided
-	if o.Status == council.Degraded {
-		code = exitDegraded
-	}
-	var left []string
-	for _, v := range o.Votes {
-		left = append(left, fmt.Sprintf("%s (%s)", oneLine(string(v.Answer)), strings.Join(v.Seats, ", ")))
-	}
-	hint := "candidates: " + strings.Join(left, "; ")
-	if len(left) == 0 {
-		hint = "no member has an answer"
-	}
-	if more := o.Continue(); more != "" {
-		hint += "\ncontinue past the breaker with:\n  " + more
-	}
-	return fail(code, fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker, o.Trip.Round, o.Trip.Detail), hint)
-}
-
-// troubles gives the reason for every member without an answer. Members of the same
-// model with the same reason share a line.
-func troubles(o council.Outcome) string {
-	var lines []string
-	who := map[string][]string{}
-	for _, m := range o.Members {
-		if m.Final != nil {
-			continue
-		}
-		why := m.Trouble
-		switch {
-		case why == "" && m.First != nil:
-			why = "it gave an answer first, but has none at the end"
-		case why == "" && m.Calls[synod.OK] > 0:
-			why = "none of its answers could be read"
-		case why == "":
-			why = "it was not asked"
-		}
-		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(why))
-		if who[line] == nil {
-			lines = append(lines, line)
-		}
-		who[line] = append(who[line], m.ID)
-	}
-	for i, line := range lines {
-		lines[i] = "  " + strings.Join(who[line], ", ") + line
-	}
-	return strings.Join(lines, "\n")
+	return fail(a.Code, a.Err, a.Next)
 }
 
 // configError gives errors in a council the exit code for usage and configuration.

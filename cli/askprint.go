@@ -17,9 +17,9 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	if a.quiet {
 		return
 	}
-	b := c.Bound()
+	b := c.Plan().Bound()
 	w := cmd.ErrOrStderr()
-	fmt.Fprintf(w, "form: %s · at most %d calls\n", q.Form, c.Planned())
+	fmt.Fprintf(w, "form: %s · at most %d calls\n", q.Form, c.Plan().Calls())
 	if b.Guarantee == council.None {
 		fmt.Fprintf(w, "no guarantee: %s\n", strings.TrimPrefix(b.Note, "no guarantee: "))
 	} else if a.verbose || whole {
@@ -149,7 +149,7 @@ func failedCalls(o council.Outcome) (lines []string) {
 	for _, m := range o.Members {
 		var failed []string
 		for _, s := range synod.Statuses() {
-			if n := m.Calls[s]; n > 0 && s != synod.OK {
+			if n := m.Calls.Of(s); n > 0 && s != synod.OK {
 				failed = append(failed, fmt.Sprintf("%d %s", n, s))
 			}
 		}

@@ -102,7 +102,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	spec := preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
 	}}.Spec()
-	if _, err := council.ProtocolOf(spec); err != nil {
+	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
 	}
 	return (&specFlags{sets: f.sets}).setLimits(spec, "a game takes its other settings from flags")
@@ -113,11 +113,11 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := council.ProtocolOf(spec)
+	plan, err := council.ReadPlan(spec)
 	if err != nil {
 		return configError(err)
 	}
-	g, ok := p.(*game.Game)
+	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
 		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume), "resume it with: synod ask --resume "+f.resume)
 	}
@@ -173,11 +173,11 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 	if !cmd.Flags().Changed("seed") {
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
-	p, err := council.ProtocolOf(spec)
+	plan, err := council.ReadPlan(spec)
 	if err != nil {
 		return ask, spec, configError(err)
 	}
-	g := p.(*game.Game)
+	g := plan.Protocol().(*game.Game)
 	ask.Question, ask.Journal = preset.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
 	return ask, spec, nil
 }
@@ -192,7 +192,7 @@ func cutOff(o *council.Outcome) bool {
 // A game with such a player has no outcome: it shows nothing about the players (GR-2).
 func unreached(o *council.Outcome) *council.Member {
 	for i, m := range o.Members {
-		if m.Trouble != "" && m.Calls[synod.OK] == 0 {
+		if m.Trouble != "" && m.Calls.Of(synod.OK) == 0 {
 			return &o.Members[i]
 		}
 	}

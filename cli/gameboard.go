@@ -248,7 +248,7 @@ func lost(o *council.Outcome) string {
 		n := 0
 		for _, s := range synod.Statuses() {
 			if s != synod.OK && s != synod.Dropped {
-				n += m.Calls[s]
+				n += m.Calls.Of(s)
 			}
 		}
 		if n > 0 {

@@ -2,6 +2,15 @@ package council
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod/graph"
@@ -11,31 +20,171 @@ import (
 // None is the guarantee of a council that has none.
 const None = "none"
 
-// Bound says what the protocol guarantees on the graph, before anything is run.
+// Bound is what the protocol guarantees on the graph.
 type Bound struct {
 	F         int    `json:"f"`
 	R         int    `json:"r"`     // the graph's robustness; a proven lower bound if Exact is false
 	Exact     bool   `json:"exact"` // whether R is the exact robustness
 	Edges     int    `json:"edges"`
 	Guarantee string `json:"guarantee"` // the protocol's name of what holds; None
-	Note      string `json:"note"`
+	Note      string `json:"note"`      // the same in a sentence, or why nothing holds
 }
 
-// boundTime is how long the exact robustness may take to find; every council of
-// a dozen members takes a millisecond.
-const boundTime = 2 * time.Second
+// robustnessTime is how long the search for the exact robustness may take. A graph of
+// a dozen nodes takes a millisecond.
+const robustnessTime = 2 * time.Second
 
-func boundOf(name string, p protocol.Protocol, g graph.Built, f int) Bound {
-	start := time.Now()
-	res := graph.Robustness(g.Graph, func() bool { return time.Since(start) > boundTime })
-	b := Bound{F: f, R: max(res.Lower, g.AtLeast), Exact: res.Exact, Edges: g.EdgeCount(), Guarantee: None}
+// Bound returns what the protocol guarantees before anything is run. The first call
+// for a graph searches for its robustness, which takes up to two seconds; the result
+// is kept for the life of the process.
+func (p *Plan) Bound() Bound {
+	res := p.robustness()
+	b := Bound{F: p.spec.F, R: max(res.Lower, p.graph.AtLeast), Exact: res.Exact, Edges: p.graph.EdgeCount(), Guarantee: None}
 	if res.Exact {
 		b.R = res.R
 	}
-	b.Note = "no guarantee: " + name + " promises nothing on any graph"
-	if promises, ok := p.(protocol.Guaranteed); ok {
-		b.Guarantee, b.Note = promises.Guarantee(f, b.R, b.Exact)
+	b.Note = "no guarantee: " + p.entry.Name + " promises nothing on any graph"
+	if g, ok := p.protocol.(protocol.Guaranteed); ok {
+		b.Guarantee, b.Note = g.Guarantee(b.F, b.R, b.Exact)
 		b.Guarantee = cmp.Or(b.Guarantee, None)
 	}
+	if b.Guarantee == None {
+		return b
+	}
+	switch within := p.spec.Pace.Within; {
+	case p.faults.Delay.Max >= p.pace.Within: // a message takes a millisecond more than its delay
+		b.withdraw(fmt.Sprintf("faults: a message may be delayed by %v, and the protocol's rounds allow %v for it (pace: within)", p.spec.Faults.Delay.Max, within))
+	case p.faults.Loss > 0:
+		b.withdraw("faults: messages may be lost")
+	case len(p.faults.Partitions) > 0:
+		b.withdraw("faults: the network may be partitioned")
+	}
 	return b
+}
+
+// withdraw takes the guarantee back.
+func (b *Bound) withdraw(why string) { b.Guarantee, b.Note = None, "no guarantee: "+why }
+
+// late corrects the claim for seats that patience has cut off. Each of them is one of
+// the F faulty seats that the protocol tolerates, so fewer of the others may be.
+func (b *Bound) late(ids []string) {
+	switch {
+	case len(ids) == 0 || b.Guarantee == None:
+	case len(ids) > b.F:
+		b.withdraw(fmt.Sprintf("%d seats were late (%s), and f is %d", len(ids), strings.Join(ids, ", "), b.F))
+	default:
+		b.Note += fmt.Sprintf("; %s used up %d of F=%d, so it holds with at most %d Byzantine among the others", lateSeats(ids), len(ids), b.F, b.F-len(ids))
+	}
+}
+
+func lateSeats(ids []string) string {
+	if len(ids) == 1 {
+		return "the late seat " + ids[0]
+	}
+	return "the late seats " + strings.Join(ids, ", ")
+}
+
+// searches counts the searches of this process.
+var searches atomic.Int64
+
+// robustness searches once per process for each graph.
+func (p *Plan) robustness() graph.Result {
+	sum := sha256.New()
+	fmt.Fprint(sum, p.graph.N(), p.graph.Edges())
+	key := string(sum.Sum(nil))
+	find, known := robust.get(key)
+	if !known {
+		g := p.graph.Graph
+		find = sync.OnceValue(func() graph.Result {
+			searches.Add(1)
+			start := time.Now()
+			return graph.Robustness(g, func() bool { return time.Since(start) > robustnessTime })
+		})
+		robust.put(key, find)
+	}
+	return find()
+}
+
+// maxGraphFile is the largest graph file in bytes.
+const maxGraphFile = 16 << 20
+
+// loadGraph replaces {file: PATH} in the spec by the edges in the file. So the
+// journal of a run holds the graph itself, and a replay needs no file.
+func (p *Plan) loadGraph() error {
+	path, ok := p.spec.Graph["file"].(string)
+	if !ok {
+		if p.spec.Graph["file"] != nil {
+			return fmt.Errorf("file is %v; it must be a path", p.spec.Graph["file"])
+		}
+		return nil
+	}
+	for _, key := range sortedKeys(p.spec.Graph) {
+		if key != "file" {
+			return fmt.Errorf("%s stands beside file; a graph from a file has no other settings", key)
+		}
+	}
+	file, err := readGraph(path)
+	if err != nil {
+		return err
+	}
+	if n := file.Graph.N(); n != len(p.seats) {
+		return fmt.Errorf("%s has %d nodes, and the council %d seats", path, n, len(p.seats))
+	}
+	seats, err := p.seatsOf(file.Names)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	edges := file.Graph.Edges()
+	for k, e := range edges {
+		edges[k] = [2]int{seats[e[0]], seats[e[1]]}
+	}
+	p.spec.Graph = Params{"edges": edges, "directed": file.Graph.Directed()}
+	return nil
+}
+
+// readGraph reads a graph file in the format of its file name extension.
+func readGraph(path string) (graph.File, error) {
+	format, err := graph.FormatOf(path)
+	if err != nil {
+		return graph.File{}, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return graph.File{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxGraphFile+1))
+	if err != nil {
+		return graph.File{}, err
+	}
+	if len(data) > maxGraphFile {
+		return graph.File{}, fmt.Errorf("%s has more than %d MiB", path, maxGraphFile>>20)
+	}
+	file, err := format.Parse(data)
+	if err != nil {
+		return graph.File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+// seatsOf returns the seat of each node of a graph file: the seat of the same name
+// if the nodes are named like seats, otherwise the seat at the same place.
+func (p *Plan) seatsOf(names []string) ([]int, error) {
+	ids, seats, found, unknown := p.ids(), make([]int, len(p.seats)), 0, ""
+	for i, name := range names {
+		if seats[i] = slices.Index(ids, name); seats[i] >= 0 {
+			found++
+		} else {
+			unknown = name
+		}
+	}
+	if found > 0 && found < len(names) {
+		return nil, errors.New("some nodes are named like seats, but no seat is called " + fmt.Sprintf("%q", unknown))
+	}
+	for i := range seats {
+		if found == 0 {
+			seats[i] = i
+		}
+	}
+	return seats, nil
 }

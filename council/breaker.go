@@ -1,36 +1,95 @@
 package council
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/sim"
 )
 
-// breaker watches one run round by round.
+// Breakers stop a run that makes no progress and say why (GR-1), whatever the
+// protocol. All are off by default. Limits (calls, tokens, money, deadline) stop a run
+// too. An infrastructure failure is not a disagreement (GR-2): it counts only where it
+// makes the rule impossible to meet.
+type Breakers struct {
+	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" jsonschema:"minimum=0,description=Stop when no answer has changed in this many rounds in a row and the rule does not decide; 0: never."`
+	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" jsonschema:"minimum=0,description=Stop when in this many rounds in a row the members' answers were those of two to four rounds before and the rule does not decide; 0: never."`
+	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" jsonschema:"description=Stop when so many members are unreachable that the rule cannot be met any more."`
+	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" jsonschema:"description=Stop when a member was seen to equivocate."`
+	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" jsonschema:"description=Where to report a run that was stopped by a breaker or a limit."`
+}
+
+// The breakers by name, as an outcome names them.
+const (
+	NoProgress   = "no-progress"
+	Oscillation  = "oscillation"
+	NoQuorum     = "no-quorum"
+	Equivocation = "equivocation"
+)
+
+// Trip is a breaker that stopped a run.
+type Trip struct {
+	Breaker string `json:"breaker"`
+	Round   int    `json:"round"`
+	Detail  string `json:"detail"` // for people
+	// Continue is the setting with which the run goes on past this breaker, such as
+	// "breakers.no_progress=0".
+	Continue string `json:"continue"`
+}
+
+func (b *Breakers) any() bool {
+	return b.NoProgress > 0 || b.Oscillation > 0 || b.Quorum || b.Equivocation
+}
+
+// Validate reports the first breaker that is out of range.
+func (b *Breakers) Validate() error {
+	if b.NoProgress < 0 || b.Oscillation < 0 {
+		return errors.New("no_progress and oscillation count rounds; they must be 0 or more")
+	}
+	if b.Escalate.Within < 0 {
+		return errors.New("escalate: within must be a time such as 5s")
+	}
+	if w := b.Escalate.Webhook; w != "" {
+		u, err := url.Parse(w)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return errors.New("escalate: webhook must be a URL that begins with http:// or https://")
+		}
+	}
+	if c := b.Escalate.Command; len(c) > 0 && c[0] == "" {
+		return errors.New("escalate: command must begin with a program")
+	}
+	return nil
+}
+
+// breaker watches one run round by round. It sees opinions only, so the same breaker
+// trips when Judge looks at the records of the run.
 type breaker struct {
 	Breakers
-	council  *Council
-	held     [][]synod.Answer // by round, by seat; what a member held before it noted nothing
-	noted    []int            // by round: how many members that vote noted it
-	latest   int              // the last round that was noted
+	plan     *Plan
+	answers  [][]synod.Answer // by round, by seat; a seat that has not noted the round has its answer of the round before
+	noted    []int            // by round: how many members that vote have noted it
+	latest   int              // the last round that a member has noted
 	judged   int              // rounds that were looked at
-	still    int              // rounds in a row that changed nothing
-	swings   int              // rounds in a row that came back
+	still    int              // rounds in a row in which no answer changed
+	swings   int              // rounds in a row whose answers had been held before
 	suspects []synod.NodeID
 }
 
-func newBreaker(c *Council) *breaker { return &breaker{Breakers: c.spec.Breakers, council: c} }
+func newBreaker(p *Plan) *breaker { return &breaker{Breakers: p.spec.Breakers, plan: p} }
 
-// after takes the notes of a tick and says which breaker trips; nil: none. dead
-// reports whether a seat's calls have all failed so far.
+// after takes the notes of a tick and returns the breaker that trips; nil if none
+// does. dead reports whether all calls of a seat have failed so far.
 func (b *breaker) after(notes []sim.Noted, dead func(seat int) bool) *Trip {
 	if !b.any() {
 		return nil
 	}
 	for _, n := range notes {
-		b.take(n)
+		b.add(n)
 	}
 	if trip := b.equivocation(); trip != nil {
 		return trip
@@ -46,36 +105,45 @@ func (b *breaker) after(notes []sim.Noted, dead func(seat int) bool) *Trip {
 	return nil
 }
 
-func (b *breaker) take(n sim.Noted) {
-	for len(b.noted) <= n.Round {
-		next := make([]synod.Answer, len(b.council.seats))
-		if k := len(b.held); k > 0 {
-			copy(next, b.held[k-1])
-		}
-		b.held, b.noted = append(b.held, next), append(b.noted, 0)
+// maxRounds bounds the round of a note, which a journal may claim to be any number.
+const maxRounds = 100_000
+
+func (b *breaker) add(n sim.Noted) {
+	if n.Round < 0 || n.Round > maxRounds {
+		return
 	}
-	if c := b.council; c.mute == nil || !c.mute[n.Node] {
+	for len(b.noted) <= n.Round {
+		next := make([]synod.Answer, len(b.plan.seats))
+		if k := len(b.answers); k > 0 {
+			copy(next, b.answers[k-1])
+		}
+		b.answers, b.noted = append(b.answers, next), append(b.noted, 0)
+	}
+	if !b.plan.seats[n.Node].NonVoting {
 		b.noted[n.Round]++
 	}
 	b.latest = max(b.latest, n.Round)
-	for t := n.Round; t < len(b.held); t++ {
-		b.held[t][n.Node] = n.Answer
+	for t := n.Round; t < len(b.answers); t++ {
+		b.answers[t][n.Node] = n.Answer
 	}
 	b.suspects = append(b.suspects, n.Suspects...)
 }
 
-// equivocation trips as soon as anybody is suspected: what the others hold by then
-// may be of a liar's choosing.
+// equivocation trips as soon as any seat is suspected: the answers that the others
+// hold by then may be an adversary's choice.
 func (b *breaker) equivocation() *Trip {
 	if !b.Equivocation || len(b.suspects) == 0 {
 		return nil
 	}
 	slices.Sort(b.suspects)
-	who := b.council.names(asInts(slices.Compact(b.suspects)))
-	return &Trip{Breaker: Equivocation, Round: b.latest, Detail: fmt.Sprintf("%v told different members different things", who), Continue: "breakers.equivocation=false"}
+	names := namer{seats: b.plan.seats}
+	return &Trip{
+		Breaker: Equivocation, Round: b.latest, Continue: "breakers.equivocation=false",
+		Detail: fmt.Sprintf("%v told different members different things", names.of(slices.Compact(b.suspects))),
+	}
 }
 
-// judge looks at a round that all voting members have noted who noted the first.
+// judge looks at a round that all voting members have noted that noted the first.
 func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if trip := b.quorum(t, dead); trip != nil {
 		return trip
@@ -83,72 +151,123 @@ func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if t == 0 {
 		return nil
 	}
-	same := slices.Equal(b.held[t], b.held[t-1])
+	same := slices.Equal(b.answers[t], b.answers[t-1])
 	b.still++
 	if !same {
 		b.still = 0
 	}
 	b.swings++
-	if same || !b.back(t) {
+	if same || !b.returned(t) {
 		b.swings = 0
 	}
 	stuck, swinging := b.NoProgress > 0 && b.still >= b.NoProgress, b.Oscillation > 0 && b.swings >= b.Oscillation
 	switch {
-	case !stuck && !swinging || b.decided(t): // it goes well
+	case !stuck && !swinging || b.decided(t):
 		return nil
 	case stuck:
 		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer changed in %d rounds, and the rule does not decide", b.still), Continue: "breakers.no_progress=0"}
 	}
-	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have come back to answers that they had left", b.swings), Continue: "breakers.oscillation=0"}
+	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have returned to answers that they had given up", b.swings), Continue: "breakers.oscillation=0"}
 }
 
-// back reports whether the answers of round t are those of two to four rounds
+// returned reports whether the answers of round t are those of two to four rounds
 // before.
-func (b *breaker) back(t int) bool {
+func (b *breaker) returned(t int) bool {
 	for period := 2; period <= 4 && period <= t; period++ {
-		if slices.Equal(b.held[t], b.held[t-period]) {
+		if slices.Equal(b.answers[t], b.answers[t-period]) {
 			return true
 		}
 	}
 	return false
 }
 
-// decided reports whether the rule would decide on round t.
+// decided reports whether the rule would decide on the answers of round t.
 func (b *breaker) decided(t int) bool {
-	c := b.council
-	ballot := Ballot{Seats: make([]string, len(c.seats)), First: b.held[0], Final: b.held[t]}
-	for i, s := range c.seats {
-		ballot.Seats[i] = s.id
-	}
-	return c.spec.Rule.Decide(ballot.Without(c.mute)).Status == Agreed
+	votes := b.plan.ballot(b.answers[0], func(i int) synod.Answer { return b.answers[t][i] })
+	return b.plan.spec.Rule.decide(votes).status == Agreed
 }
 
-// quorum trips when too many voting members have no answer and have never had a
-// call that went through: the rule takes more live members than there can be. A
-// member gets a second chance in round 1.
+// quorum trips when the rule needs more live members than are left: the others have
+// no answer, and none of their calls has succeeded by the end of round 1.
 func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 	if !b.Quorum || t == 0 {
 		return nil
 	}
-	c, gone := b.council, []int{}
-	for i := range c.seats {
-		if (c.mute == nil || !c.mute[i]) && b.held[t][i] == synod.None && dead(i) {
+	p := b.plan
+	var gone []int
+	for i, s := range p.seats {
+		if !s.NonVoting && b.answers[t][i] == synod.None && dead(i) {
 			gone = append(gone, i)
 		}
 	}
-	_, live := c.spec.Rule.need(c.voters())
-	if c.voters()-len(gone) >= live {
+	_, live := p.spec.Rule.need(p.voters)
+	if p.voters-len(gone) >= live {
 		return nil
 	}
 	return &Trip{
 		Breaker: NoQuorum, Continue: "breakers.quorum=false",
-		Detail: fmt.Sprintf("%v are out of reach, and %s takes %d live members of %d", c.names(gone), c.spec.Rule.Name, live, c.voters()),
+		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.names(gone), p.spec.Rule.Name, live, p.voters),
 	}
 }
 
-func asInts(ids []synod.NodeID) (out []int) {
-	for _, id := range ids {
-		out = append(out, int(id))
+// fixedPoint notices that no remaining round can change the decision. A round in which
+// every call succeeded and no answer or confidence changed is a fixed point of a
+// protocol that Settles, because every later round asks what has been asked. Random
+// faults in the network, or an adversary whose messages change by themselves, rule it
+// out.
+type fixedPoint struct {
+	possible bool
+	last     []*synod.Opinion // by seat
+	rounds   []roundNotes
+	complete int // the last round that all have noted who noted round 0; -1: none
+}
+
+// roundNotes is what the notes of one round have in common.
+type roundNotes struct {
+	members int
+	changed bool // an answer or confidence changed, or a call failed
+}
+
+func newFixedPoint(p *Plan) *fixedPoint {
+	s := &fixedPoint{possible: p.protocol.Settles() && p.faults.None(), last: make([]*synod.Opinion, len(p.seats)), complete: -1}
+	for _, a := range p.adversaries {
+		if steady, ok := a.(adversary.Steady); a != nil && (!ok || !steady.Steady()) {
+			s.possible = false
+		}
 	}
-	return out
+	return s
+}
+
+// after takes the notes of a tick and reports whether a round is a fixed point.
+func (s *fixedPoint) after(notes []sim.Noted) bool {
+	found := false
+	for _, n := range notes {
+		before := s.last[n.Node]
+		s.last[n.Node] = n.Opinion
+		for len(s.rounds) <= n.Round {
+			s.rounds = append(s.rounds, roundNotes{})
+		}
+		r := &s.rounds[n.Round]
+		r.members++
+		if n.Failed > 0 || n.Answer == synod.None || // it is asked again
+			before == nil || before.Answer != n.Answer || !equalConfidence(before.Confidence, n.Confidence) {
+			r.changed = true
+		}
+		if r.members < s.rounds[0].members {
+			continue
+		}
+		s.complete = max(s.complete, n.Round)
+		found = found || n.Round > 0 && !r.changed
+	}
+	return s.possible && found
+}
+
+func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+
+// Escalate says where to report a run that was stopped. Both get the outcome as JSON;
+// neither is waited for longer than Within.
+type Escalate struct {
+	Webhook string        `yaml:"webhook,omitempty" json:"webhook,omitempty" jsonschema:"description=A URL that the outcome is posted to."`
+	Command []string      `yaml:"command,omitempty" json:"command,omitempty" jsonschema:"description=A program and its arguments that gets the outcome on standard input; no shell is used."`
+	Within  time.Duration `yaml:"within,omitempty" json:"within,omitzero" jsonschema:"type=string,description=how long to wait for them at most (5s)"`
 }

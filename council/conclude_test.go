@@ -28,7 +28,7 @@ seats:
 func TestRuleProtocol(t *testing.T) {
 	text := fmt.Sprintf(confident, 1, "paper", "chain", "protocol", 0.3, 0.6, 6, "")
 	c := convene(t, text)
-	if b := c.Bound(); b.Guarantee != council.None || !strings.Contains(b.Note, "0 confidence liars") {
+	if b := c.Plan().Bound(); b.Guarantee != council.None || !strings.Contains(b.Note, "0 confidence liars") {
 		t.Errorf("[CP-7] bound %+v", b)
 	}
 	for seed := range uint64(20) {
@@ -45,7 +45,7 @@ func TestRuleProtocol(t *testing.T) {
 		}
 	}
 	_, err := council.Parse([]byte("protocol: {name: sac}\nrule: {name: protocol}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\n"))
-	if err == nil || !strings.Contains(err.Error(), "no last step of its own") {
+	if err == nil || !strings.Contains(err.Error(), "no decision step of its own") {
 		t.Errorf("sac under rule protocol: %v", err)
 	}
 }

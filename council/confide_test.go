@@ -27,9 +27,9 @@ func (m member) CanConfide() bool { return m.can }
 // A protocol that reads hidden states is refused before it runs if one member has
 // no probe. [CP-2]
 func TestHiddenConfidenceNeedsProbes(t *testing.T) {
-	c := &Council{seats: []seat{{id: "a", model: "good"}, {id: "b", model: "bare"}}, models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
+	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}}, models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
 	for how, refused := range map[synod.Confide]bool{synod.ConfideNothing: false, synod.ConfideStated: false, synod.ConfideHidden: true} {
-		c.protocol = confidingProtocol{how: how}
+		c.plan.protocol = confidingProtocol{how: how}
 		err := c.checkPowers()
 		var bad *ConfigError
 		if (err != nil) != refused || refused && (!errors.As(err, &bad) || !strings.Contains(err.Error(), `model "bare" has none`)) {

@@ -1,198 +1,156 @@
+// Package council is the library's front door: it builds a council from a Spec and
+// puts questions to it.
+//
+//	spec, err := council.Load("council.yaml")
+//	plan, err := council.NewPlan(spec)              // pure: seats, graph, claim, cost
+//	c, err := council.Open(plan, council.Options{}) // opens the models
+//	defer c.Close()
+//	outcome, err := c.Decide(ctx, council.Ask{Question: question})
+//
+// A Plan is everything that follows from the spec. A Council is a plan with open
+// models. It plays a question's machines over a Runner, which hands back one Record
+// per seat, and Judge makes the Outcome of those: the decision is code over the
+// members' own final answers (GR-3). Nothing in this package knows who is honest.
 package council
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"os"
+	"maps"
+	"strings"
+	"sync"
+	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/prompt"
+	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
+	_ "synod.dev/synod/protocol/builtin" // puts the protocols into the catalogue
+	"synod.dev/synod/sim"
 )
 
-// Council is a seated council. It may decide many questions, one after another
+// Council is a plan with open models. It may decide many questions, one after another
 // or at once.
 type Council struct {
-	spec     Spec
-	record   json.RawMessage // spec, as journals keep it
-	seats    []seat
-	graph    graph.Built
-	peers    [][]synod.NodeID
-	bound    Bound
-	entry    protocol.Entry
-	protocol protocol.Protocol
-	cast     []synod.Role // by seat; nil: the protocol knows no roles
-	mute     []bool       // by seat: it has no vote; nil: all vote
-	book     *prompt.Templates
-	models   map[string]llm.Model
-	prices   llm.Prices
-	prompts  map[string]string     // digests of the book's pages
-	liars    []adversary.Adversary // by seat; nil: honest
+	plan   *Plan
+	models map[string]llm.Model // by name in the council file
+	prices llm.Prices
+	runner Runner
 }
 
-// Convene seats the members of a spec. Models are opened, not called.
+// Options say how a council is opened. The zero value is usable.
+type Options struct {
+	Env    llm.Env   // what models may know of this machine
+	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
+	Runner Runner    // nil: a SimRunner
+}
+
+// Convene makes the plan of a spec and opens it.
 func Convene(spec Spec, env llm.Env) (*Council, error) {
-	spec, err := spec.rooted()
+	p, err := NewPlan(spec)
 	if err != nil {
 		return nil, err
 	}
-	c, err := seatAll(spec)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.findPrompts(); err != nil {
-		return nil, err
-	}
-	c.prompts = c.book.Digests()
-	if c.record, err = recordOf(c.spec); err != nil {
-		return nil, err
-	}
-	c.bound = boundOf(c.entry.Name, c.protocol, c.graph, c.spec.F)
-	c.models, c.prices = map[string]llm.Model{}, env.Prices
+	return Open(p, Options{Env: env})
+}
+
+// Open opens the models of a plan. It calls none of them. A model that cannot be opened
+// or cannot do what the protocol needs is a *ConfigError. The caller closes the council.
+func Open(p *Plan, o Options) (*Council, error) {
+	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, runner: o.Runner}
 	if c.prices == nil {
 		c.prices = llm.Published()
 	}
-	for _, s := range c.seats {
-		if c.models[s.model] != nil {
+	if c.runner == nil {
+		c.runner = SimRunner{}
+	}
+	if o.Pool == nil {
+		o.Pool = llm.DefaultPool()
+	}
+	hedge, err := p.spec.hedge()
+	if err != nil {
+		return nil, &ConfigError{Section: "hedge", Err: err}
+	}
+	for _, s := range p.seats {
+		if c.models[s.Model] != nil {
 			continue
 		}
-		if c.models[s.model], err = openModel(spec, s.model, env); err != nil {
+		m, err := openModel(p.spec.Models[s.Model], o.Pool, llm.Options{Env: o.Env, Exact: p.spec.Exact == "paper", Hedge: hedge})
+		if err != nil {
+			err = &ConfigError{Section: "models." + s.Model, Err: err}
 			return nil, errors.Join(err, c.Close())
 		}
+		c.models[s.Model] = m
 	}
-	if err := errors.Join(c.checkPowers(), c.checkMoney()); err != nil {
+	if err := errors.Join(c.checkPowers(), c.checkPrices()); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// seatAll does all of Convene that needs neither model nor search: enough for a
-// replay, and to find mistakes.
-func seatAll(spec Spec) (*Council, error) {
-	c := &Council{spec: spec}
-	for _, step := range []struct {
-		what string
-		do   func() error
-	}{
-		{"seats", c.seatMembers}, {"graph", c.drawGraph}, {"protocol", c.setProtocol}, {"rule", c.setRule}, {"seats", c.castRoles}, {"graph", c.checkReach}, {"f", c.checkCast}, {"rule", c.checkRule}, {"faults", c.checkFaults}, {"breakers", c.checkBreakers}, {"models", c.checkModels},
-	} {
-		if err := step.do(); err != nil {
-			var named *ConfigError
-			if errors.As(err, &named) {
-				return nil, named
-			}
-			return nil, &ConfigError{Section: step.what, Err: err}
-		}
-	}
-	return c, nil
+// settingsOf separates the provider of a model from its settings.
+func settingsOf(model Params) (provider string, decode func(into any) error) {
+	rest := maps.Clone(model)
+	provider, _ = rest["provider"].(string)
+	delete(rest, "provider")
+	return provider, func(into any) error { return param.Decode(rest, into) }
 }
 
-func (c *Council) seatMembers() (err error) {
-	if c.seats, err = c.spec.roll(); err != nil {
-		return err
-	}
-	c.liars = make([]adversary.Adversary, len(c.seats))
-	for i, s := range c.seats {
-		if _, known := c.spec.Models[s.model]; !known {
-			return fmt.Errorf("seat %s: no model is called %q%s", s.id, s.model, synod.Hint(s.model, keys(c.spec.Models)))
-		}
-		if c.liars[i], err = c.liar(s); err != nil {
-			return fmt.Errorf("seat %s: %w", s.id, err)
-		}
-	}
-	return nil
-}
-
-func (c *Council) drawGraph() (err error) {
-	n := len(c.seats)
-	if err := c.loadGraph(); err != nil {
-		return err
-	}
-	if c.graph, err = graph.FromSpec(c.spec.Graph, n, 0); err != nil {
-		return err
-	}
-	if parts := c.graph.Components(); len(parts) > 1 {
-		return fmt.Errorf("the graph is not connected: %s can never hear the others; add an edge between the parts", c.names(parts[len(parts)-1]))
-	}
-	if c.graph.Directed() {
-		return errors.New("the graph is directed; a council talks over undirected edges")
-	}
-	c.peers = make([][]synod.NodeID, n)
-	for i := range n {
-		for _, j := range c.graph.In(i) {
-			c.peers[i] = append(c.peers[i], synod.NodeID(j))
-		}
-	}
-	if c.spec.F < 0 || c.spec.F > n {
-		return fmt.Errorf("f is %d; it must be between 0 and the number of seats, %d", c.spec.F, n)
-	}
-	return nil
-}
-
-func (c *Council) setProtocol() error {
-	name, rest, err := c.spec.Protocol.split()
+func openModel(settings Params, pool *llm.Pool, o llm.Options) (llm.Model, error) {
+	provider, decode := settingsOf(settings)
+	m, err := pool.Open(provider, decode, o)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %w", provider, err)
 	}
-	if c.entry, err = protocol.Catalogue.Find(name); err != nil {
-		return err
-	}
-	c.protocol = c.entry.New()
-	switch c.spec.Exact {
-	case "":
-	case "paper":
-		c.protocol.Paper()
-	default:
-		return fmt.Errorf("exact is %q; it must be empty or paper", c.spec.Exact)
-	}
-	if err := rest.decode(c.protocol); err != nil {
-		return err
-	}
-	if err := c.protocol.Validate(); err != nil {
-		return err
-	}
-	if c.spec.Prompts == "" {
-		c.book, err = prompt.NewTemplates(name, c.entry.Prompts())
-	} else {
-		c.book, err = prompt.NewTemplates(name, c.entry.Prompts(), os.DirFS(c.spec.Prompts))
-	}
-	return err
+	return m, nil
 }
 
-func (c *Council) checkRule() error {
-	if c.spec.Rule.Name == ByProtocol && !c.concludes() {
-		return fmt.Errorf("rule: protocol %s has no last step of its own that decides; use plurality, majority or supermajority", c.entry.Name)
+// OpenModel opens one model of the process's pool without a council, from settings as they stand under
+// models in a council file.
+func OpenModel(settings Params, env llm.Env) (llm.Model, error) {
+	provider, decode := settingsOf(settings)
+	if provider == "" {
+		return nil, errors.New("it names no provider")
 	}
-	return c.spec.Rule.Validate(c.independent())
+	if err := llm.Check(provider, decode); err != nil {
+		return nil, err
+	}
+	return openModel(settings, llm.DefaultPool(), llm.Options{Env: env})
 }
 
-func (c *Council) checkFaults() error { return c.spec.Faults.Validate(len(c.seats)) }
-
-// checkPowers refuses a protocol that asks members for more than they can do.
+// checkPowers refuses a protocol that needs more of a model than it can do.
 func (c *Council) checkPowers() error {
-	if err := c.checkConfiders(); err != nil {
-		return err
-	}
-	needs, ok := c.protocol.(interface{ Weighs() bool })
-	if !ok || !needs.Weighs() {
-		return nil
-	}
-	for _, s := range c.seats {
-		if w, can := c.models[s.model].(llm.Weigher); !can || !w.CanWeigh() {
-			return &ConfigError{Section: "protocol", Err: fmt.Errorf("score: likelihood needs members that can weigh text, and model %q cannot; use score: stated", s.model)}
+	weighs, _ := c.plan.protocol.(interface{ Weighs() bool })
+	confides, _ := c.plan.protocol.(interface{ Confides() synod.Confide })
+	for _, s := range c.plan.seats {
+		m := c.models[s.Model]
+		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && (!can || !w.CanWeigh()) {
+			return &ConfigError{Section: "protocol", Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q does not; use score: stated", s.Model)}
+		}
+		if p, can := m.(llm.Confider); confides != nil && confides.Confides() == synod.ConfideHidden && (!can || !p.CanConfide()) { // CP-2
+			return &ConfigError{Section: "protocol", Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
 		}
 	}
 	return nil
 }
 
-// Close lets go of the models: child processes end, recordings are finished.
+// checkPrices refuses a limit in money if the price of a model is not known.
+func (c *Council) checkPrices() error {
+	for _, name := range sortedKeys(c.models) {
+		if _, known := c.prices.Of(c.models[name].Info()); c.plan.spec.Limits.USD > 0 && !known {
+			return &ConfigError{Section: "limits", Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; give it in a price file", name, c.models[name].Info().Name)}
+		}
+	}
+	return nil
+}
+
+// Close closes the models: it ends child processes and completes recordings.
 func (c *Council) Close() error {
 	var errs []error
-	for _, name := range keys(c.models) {
+	for _, name := range sortedKeys(c.models) {
 		if m, ok := c.models[name].(llm.Closer); ok {
 			errs = append(errs, m.Close())
 		}
@@ -200,39 +158,330 @@ func (c *Council) Close() error {
 	return errors.Join(errs...)
 }
 
-// Bound is what the protocol guarantees on the council's graph.
-func (c *Council) Bound() Bound { return c.bound }
+// Plan returns the council's plan.
+func (c *Council) Plan() *Plan { return c.plan }
 
-// Planned is how many model calls a question takes at most, retries aside.
-func (c *Council) Planned() int {
-	degrees := make([]int, len(c.peers))
-	for i := range c.peers {
-		degrees[i] = len(c.peers[i])
+// Seats returns the seats in order, with the identities of their models.
+func (c *Council) Seats() []Seat {
+	seats := c.plan.Seats()
+	for i := range seats {
+		info := c.models[seats[i].Model].Info()
+		seats[i].Kind, seats[i].Identity, seats[i].Server, seats[i].Served = info.Kind, info.Identity, info.Server, info.Model
 	}
-	return c.protocol.Calls(degrees)
+	return seats
 }
 
-// names lists seats by id.
-func (c *Council) names(nodes []int) []string {
-	ids := make([]string, len(nodes))
-	for i, n := range nodes {
-		ids[i] = c.seats[n].id
+// Ask is one question to a council.
+type Ask struct {
+	Question synod.Question
+	Seed     uint64
+	Sample   int          // which repeat of the question this is, from 0
+	Journal  string       // path of the journal to write; "": none is kept
+	Resume   *journal.Run // a run that was cut off: its replies are not asked for again
+	Progress func(Progress)
+	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
+	Program  string                             // the calling program, for the head of the journal
+	Final    bool                               // a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
+	Again    string                             // the command that resumes a journal; "": synod ask --resume
+}
+
+// Progress is how far a question has come.
+type Progress struct {
+	Round   int // the last round that every live member has finished; -1: none
+	Rounds  int // rounds at most; 0 if the protocol does not say
+	Calls   int // requests made
+	Planned int // requests at most, retries aside
+}
+
+// JournalError says that the run is complete but its journal is not.
+type JournalError struct{ Err error }
+
+// Error says why, and what it means for the run.
+func (e *JournalError) Error() string {
+	return fmt.Sprintf("the journal could not be written, so this run cannot be replayed or resumed: %v", e.Err)
+}
+
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// Decide puts a question to the council. The outcome is complete whatever its status.
+// The error is for a run that could not begin; a *JournalError or *EscalationError
+// comes beside a complete outcome.
+func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
+	if err := c.plan.Accepts(&ask.Question); err != nil {
+		return Outcome{}, err
 	}
-	return ids
-}
-
-// ConfigError is a mistake in a council file.
-type ConfigError struct {
-	Section string // the key it is under
-	Line    int    // 0: unknown
-	Err     error
-}
-
-func (e *ConfigError) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	if err := c.sameTemplates(ask.Resume); err != nil {
+		return Outcome{}, err
 	}
-	return fmt.Sprintf("%s: %v", e.Section, e.Err)
+	start := time.Now()
+	s, err := c.begin(ctx, ask)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer s.cancel()
+	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Watch: s.watch}, s)
+	if err != nil {
+		return Outcome{}, errors.Join(err, s.abandon())
+	}
+	s.account(records)
+	o := Judge(c.plan, s.instance, records)
+	c.complete(&o, records)
+	o.resume, o.Seconds = s.resume(&o), time.Since(start).Seconds()
+	err = s.close(&o)
+	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))
 }
 
-func (e *ConfigError) Unwrap() error { return e.Err }
+// sameTemplates refuses to resume a run whose prompts had another text.
+func (c *Council) sameTemplates(run *journal.Run) error {
+	if run == nil {
+		return nil
+	}
+	if changes := TemplateChanges(run.Head.Prompts, c.plan.digests); len(changes) > 0 {
+		return fmt.Errorf("the run was begun with other prompts:\n  %s", strings.Join(changes, "\n  "))
+	}
+	return nil
+}
+
+// complete adds what only the open models know.
+func (c *Council) complete(o *Outcome, records []Record) {
+	uses := make([]llm.Use, len(records))
+	for i := range records {
+		s := c.plan.seats[i]
+		m := c.models[s.Model]
+		uses[i] = records[i].Use
+		uses[i].Model, uses[i].Info = s.Model, m.Info()
+		o.Members[i].Kind = uses[i].Info.Kind
+		if a, can := m.(llm.Adapter); can {
+			o.Members[i].Adapted = a.Adapted()
+		}
+	}
+	o.Money = c.prices.Bill(uses)
+	o.Cost = o.Money.Cost()
+}
+
+// Replay plays a journal again without any model and returns the digest. The error is
+// a *journal.Divergence where something differs, and a *ConfigError if the council in
+// the journal cannot be built.
+func Replay(run *journal.Run) (digest string, err error) {
+	p, err := PlanOf(run)
+	if err != nil {
+		return "", err
+	}
+	in := Instance{run.Head.Question, run.Head.Seed}
+	keys, instance := p.identities(in.Seed), in.id()
+	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
+		if id < 0 || int(id) >= len(p.seats) {
+			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))
+		}
+		return p.machine(keys.Identity(id, instance), &in.Question), nil
+	})
+}
+
+// Verify checks the signed records in the opinions of a run against the keys of the
+// run, as a third party does. It returns how many hold, and what is wrong with the
+// first that does not. Where all members were simulated, tokens stand for signatures.
+func Verify(run *journal.Run, noted []journal.Noted) (records int, err error) {
+	p, err := PlanOf(run)
+	if err != nil {
+		return 0, err
+	}
+	certified, ok := p.protocol.(protocol.Certified)
+	if !ok {
+		return 0, nil
+	}
+	check := p.verifier(&Instance{run.Head.Question, run.Head.Seed})
+	for _, n := range noted {
+		v, err := certified.Verify(protocol.VerifyInput{
+			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles, F: p.spec.F, Check: check,
+		})
+		if err != nil {
+			return records, fmt.Errorf("council: the record of seat %d: %w", n.Node, err)
+		}
+		if v != nil {
+			records++
+		}
+	}
+	return records, nil
+}
+
+// session is one question on its way. It answers the members' model calls (Models),
+// keeps their account and the journal, and decides when to stop.
+type session struct {
+	council  *Council
+	ask      Ask
+	instance Instance
+	ctx      context.Context // ends at the deadline
+	cancel   context.CancelFunc
+	outer    context.Context // ends when the caller gives up
+	budget   *llm.Budget
+	limited  *llm.Budget     // budget; nil if nothing is limited, which is faster
+	journal  *journal.Writer // nil: none is kept
+	fixed    *fixedPoint
+	breaker  *breaker
+	round    []int  // by seat: the round that its next note is for
+	ending   string // why the run is being cut off; "": it is not
+
+	mu     sync.Mutex
+	seats  []Record          // by seat: the account of its calls
+	failed []synod.ConsultID // by seat: the call that Failure is about
+	made   int
+	rounds int // the last round that every live member has finished; -1: none
+}
+
+func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
+	p := c.plan
+	s := &session{
+		council: c, ask: ask, instance: Instance{ask.Question, ask.Seed}, ctx: ctx, outer: ctx, cancel: func() {},
+		fixed: newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
+		seats: make([]Record, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
+	}
+	if ask.Journal != "" {
+		w, err := journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests})
+		if err != nil {
+			return nil, err
+		}
+		s.journal = w
+	}
+	limits := p.spec.Limits
+	if limits.Deadline > 0 {
+		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
+	}
+	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
+	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
+		s.limited = s.budget
+	}
+	s.charge()
+	return s, nil
+}
+
+// charge counts what the earlier part of the run has spent: a limit is one on the
+// question, however often it was cut off.
+func (s *session) charge() {
+	if s.ask.Resume == nil {
+		return
+	}
+	uses := make([]llm.Use, len(s.seats))
+	for at, r := range s.ask.Resume.Replies {
+		if i := int(at.Node); i >= 0 && i < len(uses) {
+			uses[i].Add(r)
+		}
+	}
+	for i, u := range uses {
+		u.Info = s.council.models[s.council.plan.seats[i].Model].Info()
+		s.budget.Charge(u)
+	}
+}
+
+// watch stops the run when the caller gave up, a limit was reached, a breaker tripped,
+// or no remaining round can change the decision. A run that is cut off is played one
+// tick further, without a journal, so that the replies that have come show in its
+// outcome.
+func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
+	for _, n := range notes {
+		s.round[n.Node] = n.Round + 1
+		if s.ask.Noted != nil {
+			s.ask.Noted(n.Node, n.Opinion)
+		}
+	}
+	if s.ending != "" {
+		return s.ending
+	}
+	settled, trip := s.fixed.after(notes), s.breaker.after(notes, s.dead)
+	s.mu.Lock()
+	s.rounds = s.fixed.complete
+	s.mu.Unlock()
+	switch {
+	case s.outer.Err() != nil:
+		s.ending = Interrupted
+	case s.ctx.Err() != nil:
+		s.ending = PastTime
+	case s.budget.Exhausted():
+		s.ending = OverBudget
+	case trip != nil && s.ask.Final:
+		return Tripped
+	case trip != nil:
+		s.ending = Tripped
+	case settled:
+		return Early
+	}
+	if s.ending != "" && s.journal != nil {
+		s.journal.Seal()
+	}
+	return ""
+}
+
+// dead reports whether a seat has called its model and no call of it has succeeded.
+func (s *session) dead(seat int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seats[seat].dead()
+}
+
+// log is the journal as a sim.Log: nil, and not a nil pointer in an interface, if
+// none is kept.
+func (s *session) log() sim.Log {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal
+}
+
+// account adds what was counted of the seats' calls to their records.
+func (s *session) account(records []Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range records {
+		r := &s.seats[i]
+		records[i].Statuses, records[i].Use, records[i].Failure, records[i].Late = r.Statuses, r.Use, r.Failure, r.Late
+	}
+}
+
+func (s *session) abandon() error {
+	if s.journal == nil {
+		return nil
+	}
+	_, err := s.journal.Abandon()
+	return err
+}
+
+// close completes the journal. The journal of a run that was cut off gets no end, so
+// that the run can be resumed.
+func (s *session) close(o *Outcome) error {
+	if s.journal == nil {
+		return nil
+	}
+	o.Journal = s.journal.Path()
+	var err error
+	switch {
+	case o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget, o.Stopped == Tripped && !s.ask.Final:
+		o.Digest, err = s.journal.Abandon()
+	default:
+		o.Digest, err = s.journal.Close(o.Stopped)
+	}
+	if err != nil {
+		return &JournalError{err}
+	}
+	return nil
+}
+
+// resume is the command that resumes the run past what has cut it off, with %s for
+// the journal; "" if it was not cut off.
+func (s *session) resume(o *Outcome) string {
+	if _, cut := cutOff[o.Stopped]; !cut {
+		return ""
+	}
+	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
+	if o.Trip != nil {
+		line += " --set " + o.Trip.Continue
+	}
+	if short.Calls > 0 {
+		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
+	}
+	if short.Tokens > 0 {
+		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
+	}
+	if short.USD > 0 {
+		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
+	}
+	return line
+}

@@ -285,7 +285,7 @@ func TestBadMembers(t *testing.T) {
 				t.Fatalf("%s: %s", o.Status, o.Reason)
 			}
 			for _, m := range o.Members[5:] {
-				if m.Calls[c.status] == 0 || m.Final != nil || m.Trouble == "" {
+				if m.Calls.Of(c.status) == 0 || m.Final != nil || m.Trouble == "" {
 					t.Errorf("%s ended %v, final %v, because %q; want %s", m.ID, m.Calls, m.Final, m.Trouble, c.status)
 				}
 			}
@@ -301,7 +301,7 @@ func TestAllMembersBad(t *testing.T) {
 		t.Errorf("%s %v", o.Status, o.Answer)
 	}
 	for _, m := range o.Members {
-		if m.Trouble == "" || m.Calls[synod.Auth] == 0 {
+		if m.Trouble == "" || m.Calls.Of(synod.Auth) == 0 {
 			t.Errorf("%s: %+v", m.ID, m)
 		}
 	}
@@ -312,7 +312,7 @@ func TestAllMembersBad(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	o := decide(t, convene(t, seven("http://127.0.0.1:1", fiveToTwo...)), council.Ask{})
-	if o.Status != council.Degraded || o.Members[0].Calls[synod.Unavailable] == 0 {
+	if o.Status != council.Degraded || o.Members[0].Calls.Of(synod.Unavailable) == 0 {
 		t.Errorf("%s: %+v", o.Status, o.Members[0])
 	}
 }

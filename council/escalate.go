@@ -8,39 +8,39 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 )
 
-// escalateWithin is how long an escalation may take where nothing else is said.
+// escalateWithin is how long an escalation may take by default.
 const escalateWithin = 5 * time.Second
 
-// Escalation is what a webhook or command gets.
+// Escalation is what a webhook or command receives, as JSON.
 type Escalation struct {
 	Version  int     `json:"version"`
 	Why      string  `json:"why"`      // breaker, budget, deadline
-	Continue string  `json:"continue"` // the command that goes on; "" where no journal was kept
+	Continue string  `json:"continue"` // the command that resumes the run; "" if no journal was kept
 	Outcome  Outcome `json:"outcome"`
 }
 
-// EscalationError says that a run was stopped and somebody who was to be told was
-// not.
+// EscalationError says that a run was stopped, and that the webhook or the command of
+// its breakers could not be reached or failed.
 type EscalationError struct{ Err error }
 
+// Error says why.
 func (e *EscalationError) Error() string { return "the escalation failed: " + e.Err.Error() }
+
 func (e *EscalationError) Unwrap() error { return e.Err }
 
-// escalates reports whether an ending is one that somebody is told of: the caller
-// knows when it gave up itself.
+// escalates reports whether a run that ended so is reported. An interruption is not:
+// the caller knows of it.
 func escalates(stopped string) bool {
 	return stopped == Tripped || stopped == OverBudget || stopped == PastTime
 }
 
-// tell tells webhook and command, both at once, and waits for neither longer than
-// the council allows. The run is over by then, so nobody is held up.
-func (e Escalate) tell(o *Outcome) error {
+// send reports the outcome to webhook and command, both at once, and waits for neither
+// longer than the council allows. The run is over by then.
+func (e Escalate) send(o *Outcome) error {
 	if e.Webhook == "" && len(e.Command) == 0 || !escalates(o.Stopped) {
 		return nil
 	}
@@ -69,8 +69,8 @@ func (e Escalate) tell(o *Outcome) error {
 	return nil
 }
 
-// post hands the outcome to a webhook. A redirect is not followed: what was asked
-// goes to the address that the operator wrote, and to no other.
+// post sends the outcome to a webhook. It follows no redirect: the question goes to
+// the address that the operator wrote, and to no other.
 func post(ctx context.Context, url string, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -93,12 +93,12 @@ func post(ctx context.Context, url string, body []byte) error {
 	return nil
 }
 
-// run hands the outcome to a program on its standard input. The program and its
-// arguments are the operator's; nothing that a model wrote is among them.
+// run gives the outcome to a program on its standard input. The program and its
+// arguments are the operator's; no text of a model is among them.
 func run(ctx context.Context, command []string, body []byte) error {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Stdin = bytes.NewReader(body)
-	c.WaitDelay = time.Second // for what it may have started
+	c.WaitDelay = time.Second // its children may keep the pipe open
 	if err := c.Run(); ctx.Err() != nil {
 		return fmt.Errorf("command %s: it did not end in time", command[0])
 	} else if err != nil {
@@ -106,22 +106,3 @@ func run(ctx context.Context, command []string, body []byte) error {
 	}
 	return nil
 }
-
-// Continue is the command that goes on with a run that was stopped, past the breaker
-// that stopped it or with twice the limits; "" where no journal was kept.
-func (o *Outcome) Continue() string {
-	if o.Journal == "" || o.again == "" {
-		return ""
-	}
-	return fmt.Sprintf(o.again, word(o.Journal))
-}
-
-// word is text as one word of a shell's command line.
-func word(text string) string {
-	if unquoted.MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-var unquoted = regexp.MustCompile(`^[\w@%+=:,./][\w@%+=:,./-]*$`)

@@ -3,9 +3,11 @@ package council
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 )
@@ -91,9 +93,9 @@ func finish(t *testing.T, spec Spec, q synod.Question, seed uint64, hijacked boo
 	}
 	defer c.Close()
 	if hijacked {
-		for i := range c.liars {
-			c.liars[i] = hijack{}
-		}
+		plan := *c.plan // the cached plan must not change
+		plan.adversaries = slices.Repeat([]adversary.Adversary{hijack{}}, len(plan.seats))
+		c.plan = &plan
 	}
 	o, err := c.Decide(context.Background(), Ask{Question: q, Seed: seed + 1})
 	if err != nil {
@@ -104,7 +106,7 @@ func finish(t *testing.T, spec Spec, q synod.Question, seed uint64, hijacked boo
 	}
 	votes, seats := map[synod.Answer]int{}, 0
 	for i, m := range o.Members {
-		if c.mute == nil || !c.mute[i] {
+		if !c.plan.seats[i].NonVoting {
 			seats++
 			if m.Final != nil {
 				votes[*m.Final]++

@@ -63,12 +63,12 @@ func TestGraphFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			council := conveneFile(t, inFolder(t, name, c.graph))
-			if b := council.Bound(); b.Edges != 3 || b.R != 1 {
+			if b := council.plan.Bound(); b.Edges != 3 || b.R != 1 {
 				t.Error(b)
 			}
-			for i, s := range council.seats {
-				if want := map[bool]int{true: 3, false: 1}[s.id == c.hub]; len(council.peers[i]) != want {
-					t.Errorf("%s hears %d, want %d", s.id, len(council.peers[i]), want)
+			for i, s := range council.plan.seats {
+				if want := map[bool]int{true: 3, false: 1}[s.ID == c.hub]; len(council.plan.peers[i]) != want {
+					t.Errorf("%s hears %d, want %d", s.ID, len(council.plan.peers[i]), want)
 				}
 			}
 		})

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -15,9 +14,12 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"synod.dev/synod"
+	"synod.dev/synod/param"
 )
 
-// Load reads a council file over Default. Paths in it are relative to it.
+// Load reads a council file over Default. Paths in it are relative to its folder. A
+// mistake is an error that names the file, the line and, for an unknown key, the
+// nearest known key.
 func Load(path string) (Spec, error) {
 	l, err := File(path)
 	if err != nil {
@@ -39,18 +41,19 @@ func File(path string) (Layer, error) {
 	return Layer{Name: path, Text: b, Dir: filepath.Dir(path)}, nil
 }
 
-// Parse reads a council file's text over Default. An unknown key is an error
-// that names the key, the line and the nearest known key.
+// Parse reads the text of a council file over Default, and checks it as NewPlan does.
+// A text without seats is read but not checked, and so is one with more than 500
+// seats: NewPlan checks those.
 func Parse(b []byte) (Spec, error) { return parse(b, "") }
 
-// parse takes paths as relative to a folder.
+// parse reads paths as relative to a folder.
 func parse(b []byte, dir string) (Spec, error) {
 	spec := Default()
 	if len(bytes.TrimSpace(b)) == 0 {
 		return spec, nil
 	}
-	if err := unmarshal(b, &spec, yaml.Strict()); err != nil {
-		return Spec{}, located(err)
+	if err := param.UnmarshalAny(b, &spec, yaml.Strict()); err != nil {
+		return Spec{}, decodeError(err)
 	}
 	spec.resolve(dir)
 	if err := check(b, &spec); err != nil {
@@ -59,23 +62,12 @@ func parse(b []byte, dir string) (Spec, error) {
 	return spec, nil
 }
 
-// unmarshal is yaml's, with its panics on odd input made errors: a council file
-// may come from anywhere.
-func unmarshal(b []byte, into any, opts ...yaml.DecodeOption) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("this cannot be read as YAML: %v", r)
-		}
-	}()
-	return yaml.UnmarshalWithOptions(b, into, opts...)
-}
-
-// located adds line and nearest key to a decoder's error.
-func located(err error) error {
+// decodeError adds the line and the nearest known key to a decoder's error.
+func decodeError(err error) error {
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {
 		at := unknown.Token
-		return &ConfigError{Line: at.Position.Line, Err: fmt.Errorf("unknown key %q%s", at.Value, synod.Hint(at.Value, yamlKeys(&Spec{})))}
+		return &ConfigError{Line: at.Position.Line, Err: fmt.Errorf("unknown key %q%s", at.Value, synod.Hint(at.Value, param.Keys(&Spec{})))}
 	}
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {
@@ -84,16 +76,19 @@ func located(err error) error {
 	return errors.New(yaml.FormatError(err, false, true))
 }
 
-// check seats the council without its models, so that a mistake inside a named
-// section is found at once, and looks up the line of the section.
+// maxChecked is the largest number of seats that is checked when a file is read.
+const maxChecked = 500
+
+// check makes the plan of a whole file, so that a mistake in any section is found at
+// once, and looks up the line of the section.
 func check(b []byte, spec *Spec) error {
 	if len(spec.Seats) == 0 {
-		return nil // a partial file; whoever completes it checks the whole
+		return nil
 	}
-	if seats, err := spec.roll(); err == nil && len(seats) > maxChecked {
-		return nil // drawing its graph is work; Convene does it, and checks
+	if seats, _, err := spec.expand(); err == nil && len(seats) > maxChecked {
+		return nil
 	}
-	_, err := seatAll(*spec)
+	_, err := newPlan(*spec, false)
 	var bad *ConfigError
 	if errors.As(err, &bad) && bad.Line == 0 {
 		bad.Line = lineOf(b, bad.Section, bad.Err.Error())
@@ -101,12 +96,7 @@ func check(b []byte, spec *Spec) error {
 	return err
 }
 
-// maxChecked is how many seats a council may have to be seated when its file is
-// read.
-const maxChecked = 500
-
-// lineOf finds the line of a section, or of the key in it that the message
-// quotes as unknown.
+// lineOf finds the line of a section, or of the key in it that the message quotes.
 func lineOf(b []byte, section, message string) int {
 	file, err := parser.ParseBytes(b, 0)
 	if err != nil {
@@ -129,7 +119,8 @@ func lineOf(b []byte, section, message string) int {
 	return 0
 }
 
-// resolve makes the paths in a whole file independent of its folder.
+// resolve makes the paths in a whole file absolute, or relative to the working folder,
+// by putting the file's folder in front.
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
 	pathIn(s.Graph, "file", dir)
@@ -139,28 +130,12 @@ func (s *Spec) resolve(dir string) {
 	}
 }
 
-// rooted is the spec with every path in it absolute: what is written down of a run
-// must not mean another file where the run is gone on with.
-func (s Spec) rooted() (Spec, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return s, fmt.Errorf("council: %w", err)
-	}
-	s.Graph, s.Models = maps.Clone(s.Graph), maps.Clone(s.Models)
-	for name, m := range s.Models {
-		s.Models[name] = maps.Clone(m)
-	}
-	s.resolve(dir)
-	return s, nil
-}
-
 func pathIn(p map[string]any, key, dir string) {
 	if path, ok := p[key].(string); ok {
 		p[key] = under(dir, path)
 	}
 }
 
-// under resolves a path in a file against the file's folder.
 func under(dir, p string) string {
 	if p == "" || dir == "" || filepath.IsAbs(p) {
 		return p
@@ -168,31 +143,133 @@ func under(dir, p string) string {
 	return filepath.Join(dir, p)
 }
 
-// yamlKeys lists every key that a struct, and the structs in it, take.
-func yamlKeys(v any) []string {
-	var names []string
-	var walk func(reflect.Type)
-	seen := map[reflect.Type]bool{}
-	walk = func(t reflect.Type) {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-			t = t.Elem()
+// Layer is one source of settings: a file, or what was given on the command line.
+type Layer struct {
+	Name string // where it comes from, for people
+	Text []byte // YAML; may hold any part of a council file
+	Dir  string // the folder that paths in it are relative to; "": the working folder
+}
+
+// Origin names, for a key such as "protocol.rounds", the layer that set it.
+type Origin map[string]string
+
+// Merge combines layers, of which a later one takes precedence, and reads the result as
+// a council file. Sections merge key by key; lists, and a section whose name or family
+// changes, are replaced whole.
+func Merge(layers ...Layer) (Spec, Origin, error) {
+	merged, origin := map[string]any{}, Origin{}
+	for _, l := range layers {
+		var part Spec
+		if err := param.UnmarshalAny(l.Text, &part, yaml.Strict()); err != nil {
+			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, decodeError(err))
 		}
-		if t.Kind() != reflect.Struct || seen[t] {
-			return
+		tree := map[string]any{}
+		if err := param.UnmarshalAny(l.Text, &tree); err != nil {
+			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
-		seen[t] = true
-		for i := range t.NumField() {
-			f := t.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			if f.IsExported() && name != "-" {
-				if name != "" {
-					names = append(names, name)
-				}
-				walk(f.Type)
+		absolute(tree, l.Dir)
+		merge(merged, tree, "", l.Name, origin)
+	}
+	text, err := yaml.Marshal(merged)
+	if err != nil {
+		return Spec{}, nil, err
+	}
+	spec, err := Parse(text)
+	var bad *ConfigError
+	if errors.As(err, &bad) {
+		bad.Line = 0 // it is a line of the merged text, which no one has seen
+		if from := origin.near(bad.Section, layers); from != "" {
+			err = fmt.Errorf("%s: %w", from, bad)
+		}
+	}
+	return spec, origin, err
+}
+
+// near returns the last layer that set something in a section: the most likely cause
+// of a mistake there.
+func (o Origin) near(section string, layers []Layer) string {
+	for _, l := range slices.Backward(layers) {
+		for key, from := range o {
+			if from == l.Name && (key == section || strings.HasPrefix(key, section+".")) {
+				return from
 			}
 		}
 	}
-	walk(reflect.TypeOf(v))
-	slices.Sort(names)
-	return slices.Compact(names)
+	return ""
+}
+
+func merge(into, from map[string]any, path, name string, origin Origin) {
+	for key, value := range from {
+		at := strings.TrimPrefix(path+"."+key, ".")
+		section, isMap := value.(map[string]any)
+		old, was := into[key].(map[string]any)
+		if isMap && was && !renamed(old, section) {
+			merge(old, section, at, name, origin)
+			continue
+		}
+		maps.DeleteFunc(origin, func(k, _ string) bool { return strings.HasPrefix(k, at+".") })
+		if isMap {
+			fresh := map[string]any{}
+			into[key] = fresh
+			merge(fresh, section, at, name, origin)
+			continue
+		}
+		into[key], origin[at] = value, name
+	}
+}
+
+// renamed reports whether a section names another thing than before, so that the
+// parameters of the old one no longer apply.
+func renamed(old, section map[string]any) bool {
+	for _, key := range []string{"name", "family", "provider", "file", "edges"} {
+		if v, ok := section[key]; ok && fmt.Sprint(v) != fmt.Sprint(old[key]) {
+			return true
+		}
+	}
+	return false
+}
+
+// absolute resolves the paths in a layer, as Spec.resolve does in a whole file.
+func absolute(tree map[string]any, dir string) {
+	if p, ok := tree["prompts"].(string); ok {
+		tree["prompts"] = under(dir, p)
+	}
+	if g, ok := tree["graph"].(map[string]any); ok {
+		pathIn(g, "file", dir)
+	}
+	models, _ := tree["models"].(map[string]any)
+	for _, m := range models {
+		if m, ok := m.(map[string]any); ok {
+			pathIn(m, "path", dir)
+			pathIn(m, "probe", dir)
+		}
+	}
+}
+
+// Set is the layer of assignments such as "protocol.rounds=3". Values are YAML.
+func Set(name string, assignments []string) (Layer, error) {
+	tree := map[string]any{}
+	for _, a := range assignments {
+		path, text, ok := strings.Cut(a, "=")
+		if !ok || path == "" {
+			return Layer{}, fmt.Errorf("%s: %q is not key=value", name, a)
+		}
+		var value any
+		if err := param.UnmarshalAny([]byte(text), &value); err != nil {
+			return Layer{}, fmt.Errorf("%s: the value of %s cannot be read", name, path)
+		}
+		at := tree
+		steps := strings.Split(path, ".")
+		for _, step := range steps[:len(steps)-1] {
+			next, ok := at[step].(map[string]any)
+			if !ok {
+				next = map[string]any{}
+				at[step] = next
+			}
+			at = next
+		}
+		at[steps[len(steps)-1]] = value
+	}
+	text, err := yaml.Marshal(tree)
+	return Layer{Name: name, Text: text}, err
 }

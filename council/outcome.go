@@ -19,13 +19,14 @@ type Outcome struct {
 	Form     synod.Form    `json:"form"`
 	Status   string        `json:"status"` // agreed | degraded | undecided
 	Reason   string        `json:"reason"`
-	Answer   *synod.Answer `json:"answer"` // null unless agreed
+	Answer   *synod.Answer `json:"answer"` // as most members spelled it; null unless agreed
 	Council  string        `json:"council"`
 	Protocol string        `json:"protocol"`
 	Exact    string        `json:"exact"`
 	Rule     Rule          `json:"rule"`
 	Votes    []Vote        `json:"votes"`
 	Bound    Bound         `json:"bound"`
+	Late     []string      `json:"late"` // ids of seats that patience cut off
 	Members  []Member      `json:"members"`
 	Rounds   []Round       `json:"rounds"`
 	Calls    Calls         `json:"calls"`
@@ -33,18 +34,21 @@ type Outcome struct {
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
 	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
-	Ticks    synod.Tick    `json:"ticks"`   // virtual time: a call takes one tick, a message one and its delay
+	Ticks    synod.Tick    `json:"ticks"`   // virtual time in milliseconds
 	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker
-	Trip     *Trip         `json:"trip"`    // the breaker that stopped it; null: none did
+	Trip     *Trip         `json:"trip"`    // the breaker that stopped the run; null if none did
 	Journal  string        `json:"journal"` // path; "" if none was kept
 	Digest   string        `json:"digest"`
 	Seed     uint64        `json:"seed"`
 
-	// Presented is what the protocol adds; nil: nothing. Its Value stands in the JSON
-	// under its Key.
+	// Presented is what the protocol adds; nil: nothing. Its Value is in the JSON under
+	// its Key.
 	Presented *protocol.Presentation `json:"-"`
 
-	again string // the command that goes on, with %s for the journal; "": there is none
+	// Decision is the canonical form of Answer; None unless agreed.
+	Decision synod.Answer `json:"-"`
+
+	resume string // the command that resumes the run, with %s for the journal; "": there is none
 }
 
 // Tokens are the tokens of all calls of a question, retries included.
@@ -53,7 +57,7 @@ type Tokens struct {
 	Completion int `json:"completion"`
 }
 
-// Calls counts model calls: requests that left, asks answered from memory, and
+// Calls counts model calls: requests that left, prompts answered from memory, and
 // what the protocol would have made without either reuse or early stop.
 type Calls struct {
 	Made    int `json:"made"`
@@ -63,16 +67,16 @@ type Calls struct {
 
 // Member is one seat and how its calls ended.
 type Member struct {
-	ID        string               `json:"id"`
-	Model     string               `json:"model"`
-	Kind      llm.Kind             `json:"kind"`
-	Role      string               `json:"role"`
-	Adversary *string              `json:"adversary"` // null: none was put there by the experimenter
-	First     *synod.Answer        `json:"first"`     // null: no answer
-	Final     *synod.Answer        `json:"final"`
-	Calls     map[synod.Status]int `json:"calls"`
-	Trouble   string               `json:"trouble,omitempty"` // why its first failed call failed
-	Adapted   []string             `json:"adapted,omitempty"` // what its server refused, and what it is asked instead
+	ID        string        `json:"id"`
+	Model     string        `json:"model"`
+	Kind      llm.Kind      `json:"kind"`
+	Role      string        `json:"role"`
+	Adversary *string       `json:"adversary"` // null: the experimenter put none there
+	First     *synod.Answer `json:"first"`     // null: no answer
+	Final     *synod.Answer `json:"final"`
+	Calls     StatusCount   `json:"calls"`
+	Trouble   string        `json:"trouble,omitempty"` // why its first failed call failed
+	Adapted   []string      `json:"adapted,omitempty"` // settings that its server refused, and what was sent instead
 }
 
 // Round is what every member held after round t; t 0 is the independent answers.
@@ -83,17 +87,17 @@ type Round struct {
 
 // RoundSeat is one member's opinion in a round.
 type RoundSeat struct {
-	ID     string                 `json:"id"`
-	Answer *synod.Answer          `json:"answer"`
-	Source synod.Source           `json:"source"`
-	From   []string               `json:"from,omitempty"`
-	Scores map[string]synod.Score `json:"scores"`
+	ID     string        `json:"id"`
+	Answer *synod.Answer `json:"answer"`
+	Source synod.Source  `json:"source"`
+	From   []string      `json:"from,omitempty"`
+	Scores Scores        `json:"scores"`
 	// Confidence is the member's own in its answer; null where the protocol asks for none.
 	Confidence *float64 `json:"confidence"`
 	Retained   []string `json:"retained"`
 	Dropped    []string `json:"dropped"`
 	Silent     []string `json:"silent"`
-	Suspects   []string `json:"suspects,omitempty"` // who was seen to tell different things
+	Suspects   []string `json:"suspects,omitempty"` // seats that were seen to equivocate
 	Failed     int      `json:"failed"`
 	Garbled    int      `json:"garbled"` // replies that could not be read
 	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for

@@ -46,9 +46,16 @@ func TestIDL3UserAccepts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accept, err := council.Concluder(spec)
+		plan, err := council.NewPlan(spec)
 		if err != nil {
 			t.Fatal(err)
+		}
+		accept := func(q *synod.Question, seed uint64, last []synod.Opinion) council.Outcome {
+			records := make([]council.Record, len(last))
+			for i := range last {
+				records[i] = council.Record{Seat: synod.NodeID(i), Opinions: []council.Noted{{Opinion: &last[i]}}, Stopped: "rounds"}
+			}
+			return council.Judge(plan, council.Instance{Question: *q, Seed: seed}, records)
 		}
 		last := make([]synod.Opinion, 3+n)
 		for _, noted := range run.Opinions() {
@@ -61,13 +68,13 @@ func TestIDL3UserAccepts(t *testing.T) {
 					good -= spoilt >> i & 1
 				}
 				c := accept(&run.Head.Question, 7, end)
-				if (c.Answer == "42") != (good > f) || c.Answer != "42" && c.Answer != synod.None || c.Lacking != (good <= f) {
-					t.Errorf("f = %d of %d, %b spoilt in way %d: %+v", f, n, spoilt, way, c)
+				if (c.Decision == "42") != (good > f) || c.Decision != "42" && c.Decision != synod.None || (c.Status == council.Degraded) != (good <= f) {
+					t.Errorf("f = %d of %d, %b spoilt in way %d: %s %s", f, n, spoilt, way, c.Status, c.Reason)
 				}
 			}
 		}
-		if c := accept(&run.Head.Question, 8, last); c.Answer != synod.None || !c.Lacking {
-			t.Errorf("replies of one run are accepted in another: %+v", c)
+		if c := accept(&run.Head.Question, 8, last); c.Decision != synod.None || c.Status != council.Degraded {
+			t.Errorf("replies of one run are accepted in another: %s %s", c.Status, c.Reason)
 		}
 	}
 }
@@ -108,7 +115,7 @@ func TestPanelSupport(t *testing.T) {
 		t.Errorf("support of more workers than there are: %v", err)
 	}
 	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)), council.Ask{Question: sum, Seed: 7})
-	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority || !strings.Contains(o.Reason, "supermajority takes 3") {
+	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority || !strings.Contains(o.Reason, "supermajority needs 3") {
 		t.Errorf("an explicit rule: %s", o.Reason)
 	}
 }
@@ -182,7 +189,7 @@ seats:
   - {id: h, model: d, role: evaluator, count: 2}
 `
 	for models, want := range map[[4]string]string{
-		{"gone", "gone", "d", "d"}: "nobody who answers could be reached: w1, w2, v",
+		{"gone", "gone", "d", "d"}: "no member that answers could be reached: w1, w2, v",
 		{"d", "d", "gone", "d"}:    "e1, e2 could not be reached, and f is 1",
 		{"gone", "d", "d", "gone"}: "",
 		{"d", "d", "d", "d"}:       "",

@@ -14,13 +14,13 @@ const (
 	Plurality     = "plurality"     // more seats than any other answer
 	Majority      = "majority"      // more than half of all seats
 	Supermajority = "supermajority" // at least two thirds of all seats
-	ByProtocol    = "protocol"      // the protocol's own last step, where it has one (protocol.Concluding, protocol.Accepting)
+	ByProtocol    = "protocol"      // the protocol's own decision step (protocol.Concluding, protocol.Accepting)
 )
 
 var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}
 
-// Rule says when final answers are a decision. It counts every seat alike, unless
-// the protocol decides, and needs no knowledge of who is honest.
+// Rule says when final answers are a decision. It counts every voting seat alike,
+// unless the protocol decides, and does not know who is honest.
 type Rule struct {
 	Name    string `yaml:"name" json:"name" jsonschema:"enum=plurality,enum=majority,enum=supermajority,enum=protocol"`
 	Support int    `yaml:"support" json:"support" jsonschema:"minimum=0,description=An answer also needs this many members who gave it independently in round 0."`
@@ -29,25 +29,12 @@ type Rule struct {
 // Statuses of a decision.
 const (
 	Agreed    = "agreed"
-	Degraded  = "degraded"  // fewer live members than the rule can do with
-	Undecided = "undecided" // enough members, but no answer passes the rule
+	Degraded  = "degraded"  // fewer live members than the rule needs
+	Undecided = "undecided" // enough members, but no answer meets the rule
 )
 
-// Vote is one answer with those who end on it.
-type Vote struct {
-	Answer      synod.Answer `json:"answer"`
-	Seats       []string     `json:"seats"`
-	Independent int          `json:"independent"` // members that gave it in round 0
-}
-
-// Ballot is what the rule counts: final answers, by seat, and first ones, of whomever.
-type Ballot struct {
-	Seats        []string
-	First, Final []synod.Answer
-	Concluded    Conclusion // only ByProtocol looks at it
-}
-
-// Validate reports a rule that does not exist or cannot be met.
+// Validate reports a rule that does not exist or cannot be met by so many seats that
+// answer independently.
 func (r Rule) Validate(seats int) error {
 	if !slices.Contains(ruleNames, r.Name) {
 		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames), strings.Join(ruleNames, ", "))
@@ -58,7 +45,8 @@ func (r Rule) Validate(seats int) error {
 	return nil
 }
 
-// need is how many votes decide, and how many live members it takes at least.
+// need returns how many votes of so many seats decide, and how many live members the
+// rule needs at least.
 func (r Rule) need(seats int) (votes, live int) {
 	half := seats/2 + 1
 	switch r.Name {
@@ -71,67 +59,107 @@ func (r Rule) need(seats int) (votes, live int) {
 	}
 }
 
-// Verdict is what the rule makes of a ballot.
-type Verdict struct {
-	Status string
-	Answer synod.Answer // None unless agreed
-	Reason string
-	Votes  []Vote // most seats first, then more independent, then by answer
+// Vote is one answer and the seats that end on it.
+type Vote struct {
+	Answer      synod.Answer `json:"answer"`
+	Seats       []string     `json:"seats"`
+	Independent int          `json:"independent"` // seats that gave it in round 0
+
+	// Canonical is the canonical form of Answer, which an Outcome shows as most members
+	// spelled it.
+	Canonical synod.Answer `json:"-"`
 }
 
-// Decide counts.
-func (r Rule) Decide(b Ballot) Verdict {
-	v := Verdict{Votes: count(b)}
+// ballot is what the rule counts.
+type ballot struct {
+	seats []string       // that vote
+	final []synod.Answer // by seat that votes
+	first []synod.Answer // of all seats, voting or not: what counts as independent
+	own   ownStep        // with ByProtocol
+}
+
+// ownStep is the result of the protocol's own decision step.
+type ownStep struct {
+	answer  synod.Answer // None: it has no result
+	signed  bool         // a user accepts it on signed replies, however many seats have an answer
+	lacking bool         // too few signed replies came
+	why     string       // "" if the protocol does not count seats
+}
+
+// verdict is the result of the rule.
+type verdict struct {
+	status string
+	answer synod.Answer // None unless agreed
+	reason string
+	votes  []Vote // most seats first, then most independent, then by answer
+}
+
+// decide counts a ballot. It is the only place that does.
+func (r Rule) decide(b ballot) verdict {
+	v := verdict{votes: b.count()}
 	live := 0
-	for _, vote := range v.Votes {
+	for _, vote := range v.votes {
 		live += len(vote.Seats)
 	}
-	n := len(b.Seats)
+	n := len(b.seats)
 	votes, quorum := r.need(n)
 	switch {
-	case r.Name == ByProtocol && b.Concluded.Lacking:
-		v.Status, v.Reason = Degraded, b.Concluded.Why
-	case r.Name == ByProtocol && b.Concluded.Signed:
-		r.concluded(&v, b)
+	case r.Name == ByProtocol && b.own.lacking:
+		v.status, v.reason = Degraded, b.own.why
+	case r.Name == ByProtocol && b.own.signed:
+		r.byProtocol(&v, b)
 	case live < quorum:
-		v.Status = Degraded
-		v.Reason = fmt.Sprintf("only %d of %d seats have an answer; %s takes %d", live, n, r.Name, quorum)
+		v.status = Degraded
+		v.reason = fmt.Sprintf("only %d of %d seats have an answer; %s needs %d", live, n, r.Name, quorum)
 	case r.Name == ByProtocol:
-		r.concluded(&v, b)
-	case len(v.Votes[0].Seats) < votes:
-		v.Status = Undecided
-		v.Reason = fmt.Sprintf("no answer has %d of %d seats, which %s takes; the leading one has %d", votes, n, r.Name, len(v.Votes[0].Seats))
-	case r.Name == Plurality && len(v.Votes) > 1 && len(v.Votes[1].Seats) == len(v.Votes[0].Seats):
-		v.Status = Undecided
-		v.Reason = fmt.Sprintf("a tie: the leading answers have %d seats each", len(v.Votes[0].Seats))
-	case v.Votes[0].Independent < r.Support:
-		v.Status = Undecided
-		v.Reason = fmt.Sprintf("the leading answer was given independently by %d, and support takes %d", v.Votes[0].Independent, r.Support)
+		r.byProtocol(&v, b)
+	case len(v.votes[0].Seats) < votes:
+		v.status = Undecided
+		v.reason = fmt.Sprintf("no answer has the %d of %d seats that %s needs; the leading one has %d", votes, n, r.Name, len(v.votes[0].Seats))
+	case r.Name == Plurality && len(v.votes) > 1 && len(v.votes[1].Seats) == len(v.votes[0].Seats):
+		v.status = Undecided
+		v.reason = fmt.Sprintf("a tie: the leading answers have %d seats each", len(v.votes[0].Seats))
+	case v.votes[0].Independent < r.Support:
+		v.status = Undecided
+		v.reason = fmt.Sprintf("the leading answer was given independently by %d, and support needs %d", v.votes[0].Independent, r.Support)
 	default:
-		v.Status = Agreed
-		v.Answer = v.Votes[0].Answer
-		v.Reason = fmt.Sprintf("%d of %d seats end on it; %s takes %d", len(v.Votes[0].Seats), n, r.Name, votes)
+		v.status, v.answer = Agreed, v.votes[0].Answer
+		v.reason = fmt.Sprintf("%d of %d seats end on it; %s needs %d", len(v.votes[0].Seats), n, r.Name, votes)
 	}
 	return v
 }
 
-func count(b Ballot) []Vote {
-	at := map[synod.Answer]int{}
+// byProtocol is the verdict where the protocol's own step decides.
+func (r Rule) byProtocol(v *verdict, b ballot) {
+	i := slices.IndexFunc(v.votes, func(vote Vote) bool { return vote.Answer == b.own.answer })
+	switch {
+	case i < 0:
+		v.status, v.reason = Undecided, cmp.Or(b.own.why, "the protocol's decision step has no result")
+	case v.votes[i].Independent < r.Support:
+		v.status = Undecided
+		v.reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support needs %d", v.votes[i].Independent, r.Support)
+	default:
+		v.status, v.answer = Agreed, b.own.answer
+		v.reason = cmp.Or(b.own.why, fmt.Sprintf("the protocol's decision step chose it; %d of %d seats end on it", len(v.votes[i].Seats), len(b.seats)))
+	}
+}
+
+func (b *ballot) count() []Vote {
 	var votes []Vote
-	for i, a := range b.Final {
+	at := func(a synod.Answer) int { return slices.IndexFunc(votes, func(v Vote) bool { return v.Answer == a }) }
+	for i, a := range b.final {
 		if a == synod.None {
 			continue
 		}
-		k, known := at[a]
-		if !known {
+		k := at(a)
+		if k < 0 {
 			k = len(votes)
-			at[a] = k
-			votes = append(votes, Vote{Answer: a})
+			votes = append(votes, Vote{Answer: a, Canonical: a})
 		}
-		votes[k].Seats = append(votes[k].Seats, b.Seats[i])
+		votes[k].Seats = append(votes[k].Seats, b.seats[i])
 	}
-	for _, a := range b.First {
-		if k, ok := at[a]; ok {
+	for _, a := range b.first {
+		if k := at(a); k >= 0 {
 			votes[k].Independent++
 		}
 	}
@@ -139,20 +167,4 @@ func count(b Ballot) []Vote {
 		return cmp.Or(cmp.Compare(len(b.Seats), len(a.Seats)), cmp.Compare(b.Independent, a.Independent), cmp.Compare(a.Answer, b.Answer))
 	})
 	return votes
-}
-
-// concluded is the verdict where the protocol's own last step decides.
-func (r Rule) concluded(v *Verdict, b Ballot) {
-	why := b.Concluded.Why
-	i := slices.IndexFunc(v.Votes, func(vote Vote) bool { return vote.Answer == b.Concluded.Answer })
-	switch {
-	case i < 0:
-		v.Status, v.Reason = Undecided, cmp.Or(why, "the protocol's own last step comes to no answer")
-	case v.Votes[i].Independent < r.Support:
-		v.Status = Undecided
-		v.Reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support takes %d", v.Votes[i].Independent, r.Support)
-	default:
-		v.Status, v.Answer = Agreed, b.Concluded.Answer
-		v.Reason = cmp.Or(why, fmt.Sprintf("the protocol's own last step comes to it; %d of %d seats end on it", len(v.Votes[i].Seats), len(b.Seats)))
-	}
 }

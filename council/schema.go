@@ -8,10 +8,10 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Schema is the JSON schema of a council file, made from Spec, so that editors
-// can check and complete one. What stands beside a name (a protocol's, a
-// provider's, an adversary's own parameters) is open in it: "synod explain NAME"
-// lists those, and reading a file checks them.
+// Schema returns the JSON schema of a council file, made from Spec, so that editors can
+// check and complete one. The parameters of named things (protocols, providers,
+// adversaries) are not in it: "synod explain NAME" lists those, and reading a file
+// checks them.
 func Schema() ([]byte, error) {
 	r := jsonschema.Reflector{
 		FieldNameTag:               "yaml",
@@ -20,7 +20,7 @@ func Schema() ([]byte, error) {
 		ExpandedStruct:             true,
 		Mapper: func(t reflect.Type) *jsonschema.Schema {
 			switch t {
-			case reflect.TypeFor[time.Duration]():
+			case reflect.TypeFor[time.Duration](), reflect.TypeFor[Factor]():
 				return &jsonschema.Schema{Type: "string"}
 			case reflect.TypeFor[Params]():
 				return &jsonschema.Schema{Type: "object"}

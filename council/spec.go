@@ -1,22 +1,17 @@
-// Package council is the library's front door: it seats members from a Spec and
-// puts questions to them.
-//
-//	spec, err := council.Load("council.yaml")
-//	c, err := council.Convene(spec, council.Env{})
-//	defer c.Close()
-//	outcome, err := c.Decide(ctx, council.Ask{Text: "What is 17 + 25?"})
-//
-// It plays the protocol's machines under sim, asks real models concurrently,
-// journals everything, and makes the decision by a rule that is code over the
-// members' own final answers. Nothing in it knows who is honest.
 package council
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"strconv"
+	"strings"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/graph"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/sim"
 )
 
@@ -24,7 +19,18 @@ import (
 // name in the council file.
 type Params map[string]any
 
-// Spec is a council file. Keys that are absent have the values of Default.
+// split separates the name of a thing from its parameters.
+func (p Params) split() (name string, rest Params, err error) {
+	name, ok := p["name"].(string)
+	if !ok || name == "" {
+		return "", nil, errors.New("it has no name")
+	}
+	rest = maps.Clone(p)
+	delete(rest, "name")
+	return name, rest, nil
+}
+
+// Spec is a council file. Absent keys have the values of Default.
 type Spec struct {
 	Council  string            `yaml:"council" json:"council" jsonschema:"description=The council's name."`
 	Protocol Params            `yaml:"protocol" json:"protocol" jsonschema:"description=name and the protocol's own parameters."`
@@ -34,10 +40,13 @@ type Spec struct {
 	Rule     Rule              `yaml:"rule" json:"rule" jsonschema:"description=How final answers become a decision. Without a name: majority, or the protocol's own where its members reply to a user."`
 	Prompts  string            `yaml:"prompts,omitempty" json:"prompts,omitempty" jsonschema:"description=A folder of NAME.tmpl files that replace the protocol's prompts."`
 	Models   map[string]Params `yaml:"models" json:"models" jsonschema:"description=Models by name: provider and its settings."`
-	Seats    []SeatSpec        `yaml:"seats" json:"seats" jsonschema:"description=Who sits where; in order."`
+	Seats    []SeatSpec        `yaml:"seats" json:"seats" jsonschema:"description=The seats; in order."`
+	Pace     Pace              `yaml:"pace,omitempty" json:"pace,omitzero" jsonschema:"description=How long one model call and one message may take."`
+	Patience Patience          `yaml:"patience,omitempty" json:"patience,omitzero" jsonschema:"description=When to stop waiting for the slowest model calls; off by default."`
+	Hedge    string            `yaml:"hedge,omitempty" json:"hedge,omitempty" jsonschema:"description=A percentile such as p95: a call slower than that percentile of its model's calls is sent a second time and the first reply counts; both are paid for."`
 	Limits   Limits            `yaml:"limits" json:"limits" jsonschema:"description=What one question may cost."`
-	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" jsonschema:"description=What stops a run that is going nowhere."`
-	Faults   sim.Faults        `yaml:"faults,omitempty" json:"faults,omitzero" jsonschema:"description=What goes wrong between members; for experiments."`
+	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" jsonschema:"description=When to stop a run that makes no progress."`
+	Faults   Faults            `yaml:"faults,omitempty" json:"faults,omitzero" jsonschema:"description=Network faults to simulate; for experiments."`
 }
 
 // SeatSpec is one seat, or Count seats of one kind named id1, id2, ….
@@ -45,13 +54,13 @@ type SeatSpec struct {
 	ID        string `yaml:"id" json:"id"`
 	Model     string `yaml:"model" json:"model"`
 	Count     int    `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"minimum=0"`
-	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" jsonschema:"description=name and parameters of a liar put around the seat; for experiments."`
-	Role      string `yaml:"role,omitempty" json:"role,omitempty" jsonschema:"description=What the seat is for, in a protocol that tells roles apart."`
-	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=What the experimenter takes the seat for; the bench reports both groups. Members are not told."`
+	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" jsonschema:"description=name and parameters of an adversary that controls the seat; for experiments."`
+	Role      string `yaml:"role,omitempty" json:"role,omitempty" jsonschema:"description=The seat's role in a protocol with roles."`
+	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=The experimenter's label; the bench reports both groups. Members do not see it."`
 }
 
-// Limits bound one attempt at a question: what a run that goes on finds on file
-// is paid for and not counted again. Zero is no limit.
+// Limits bound one attempt at a question. Replies that a resumed run finds in its
+// journal count too. Zero is no limit.
 type Limits struct {
 	Calls    int           `yaml:"calls" json:"calls" jsonschema:"minimum=0"`
 	Tokens   int           `yaml:"tokens" json:"tokens" jsonschema:"minimum=0"`
@@ -59,7 +68,75 @@ type Limits struct {
 	Deadline time.Duration `yaml:"deadline" json:"deadline" jsonschema:"type=string,description=such as 90s or 10m"`
 }
 
-// Default is what a council file starts from.
+// Pace separates thinking time from network time. Protocols compute the ends of
+// their rounds from both. One tick of virtual time is a millisecond.
+type Pace struct {
+	Think  time.Duration `yaml:"think,omitempty" json:"think,omitzero" jsonschema:"type=string,description=time that a model may take for one call (1ms to 24h; default 60s)"`
+	Within time.Duration `yaml:"within,omitempty" json:"within,omitzero" jsonschema:"type=string,description=time that a message may take (1ms to 1h; default 2s)"`
+}
+
+// Patience says when the slowest calls of a batch are given up: when all but Spare
+// of its calls have returned, and After times the median time of those has passed.
+// The seats that made the calls are late; they use up as many of F.
+type Patience struct {
+	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" jsonschema:"minimum=0,description=how many calls of a batch may be given up, at most f; 0: wait for all"`
+	After Factor `yaml:"after,omitempty" json:"after,omitzero" jsonschema:"type=string,description=how long to wait for them, as a multiple of the median time of the calls that returned, such as 2x (1x to 100x; default 2x)"`
+}
+
+// Factor is a multiple. In a council file it is written 2x.
+type Factor float64
+
+// UnmarshalYAML reads 2x, 1.5x or 2.
+func (f *Factor) UnmarshalYAML(text []byte) error {
+	s := strings.Trim(strings.TrimSpace(string(text)), `"'`)
+	v, err := strconv.ParseFloat(strings.TrimSuffix(s, "x"), 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a multiple such as 2x", s)
+	}
+	*f = Factor(v)
+	return nil
+}
+
+// MarshalYAML writes 2x.
+func (f Factor) MarshalYAML() ([]byte, error) { return []byte(f.String()), nil }
+
+// MarshalText writes 2x.
+func (f Factor) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// String is the multiple as it is written in a council file, such as 2x.
+func (f Factor) String() string { return strconv.FormatFloat(float64(f), 'g', -1, 64) + "x" }
+
+// Faults are network faults that a simulation plays. All times are whole
+// milliseconds; those of partitions and crashes count from the start of a run.
+type Faults struct {
+	Delay      Delay       `yaml:"delay,omitempty" json:"delay,omitzero"`
+	Loss       float64     `yaml:"loss,omitempty" json:"loss,omitempty" jsonschema:"minimum=0,maximum=1,description=probability that a message to one receiver is lost"`
+	Partitions []Partition `yaml:"partitions,omitempty" json:"partitions,omitempty"`
+	Crashes    []Crash     `yaml:"crashes,omitempty" json:"crashes,omitempty"`
+}
+
+// Delay is drawn uniformly for every message and receiver.
+type Delay struct {
+	Min time.Duration `yaml:"min,omitempty" json:"min,omitzero" jsonschema:"type=string"`
+	Max time.Duration `yaml:"max,omitempty" json:"max,omitzero" jsonschema:"type=string"`
+}
+
+// Partition cuts every link between seats of different groups from From until To.
+// A seat in no group is alone. Seats are numbered from 0.
+type Partition struct {
+	From   time.Duration    `yaml:"from,omitempty" json:"from,omitzero" jsonschema:"type=string"`
+	To     time.Duration    `yaml:"to" json:"to" jsonschema:"type=string"`
+	Groups [][]synod.NodeID `yaml:"groups" json:"groups"`
+}
+
+// Crash makes a seat lose every event from At until To; To 0 is for ever.
+type Crash struct {
+	Node synod.NodeID  `yaml:"node" json:"node"`
+	At   time.Duration `yaml:"at,omitempty" json:"at,omitzero" jsonschema:"type=string"`
+	To   time.Duration `yaml:"to,omitempty" json:"to,omitzero" jsonschema:"type=string"`
+}
+
+// Default is the Spec that a council file is read into.
 func Default() Spec {
 	return Spec{
 		Council:  "council",
@@ -70,47 +147,112 @@ func Default() Spec {
 	}
 }
 
-// seat is one seat after counts are written out.
-type seat struct {
-	id        string
-	model     string
-	adversary Params
-	group     string
-	role      synod.Role
+// The pace of a council that names none.
+const (
+	defaultThink  = time.Minute
+	defaultWithin = 2 * time.Second
+)
+
+func (p Pace) validate() error {
+	switch {
+	case p.Think < time.Millisecond || p.Think > 24*time.Hour:
+		return fmt.Errorf("think is %v; it must be between 1ms and 24h", p.Think)
+	case p.Within < time.Millisecond || p.Within > time.Hour:
+		return fmt.Errorf("within is %v; it must be between 1ms and 1h", p.Within)
+	case p.Think%time.Millisecond != 0 || p.Within%time.Millisecond != 0:
+		return errors.New("think and within must be whole milliseconds")
+	}
+	return nil
 }
 
-// roll writes out counts: {id: a, count: 4} sits a1 … a4; a single seat keeps
-// its id.
-func (s *Spec) roll() ([]seat, error) {
-	var seats []seat
+// or fills in absent times.
+func (p Pace) or(think, within time.Duration) Pace {
+	return Pace{Think: cmp.Or(p.Think, think), Within: cmp.Or(p.Within, within)}
+}
+
+func (p Patience) validate(f int, exact string) error {
+	switch {
+	case p.Spare < 0 || p.Spare > f:
+		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.Spare, f)
+	case p.Spare > 0 && exact != "":
+		return fmt.Errorf("spare is %d; exact: %s waits for every call, so it must be 0", p.Spare, exact)
+	case p.After != 0 && !(p.After >= 1 && p.After <= 100):
+		return fmt.Errorf("after is %v; it must be between 1x and 100x", p.After)
+	}
+	return nil
+}
+
+// ticks converts the faults for a simulation of n seats, and reports one that is
+// out of range.
+func (f Faults) ticks(n int) (sim.Faults, error) {
+	var bad error
+	ticks := func(what string, d time.Duration) synod.Tick {
+		if d < 0 || d%time.Millisecond != 0 {
+			bad = fmt.Errorf("%s is %v; it must be 0 or more whole milliseconds, such as 50ms", what, d)
+		}
+		return synod.Tick(d / time.Millisecond)
+	}
+	out := sim.Faults{Delay: sim.Delay{Min: ticks("delay: min", f.Delay.Min), Max: ticks("delay: max", f.Delay.Max)}, Loss: f.Loss}
+	for _, p := range f.Partitions {
+		out.Partitions = append(out.Partitions, sim.Partition{From: ticks("partition: from", p.From), To: ticks("partition: to", p.To), Groups: p.Groups})
+	}
+	for _, c := range f.Crashes {
+		out.Crashes = append(out.Crashes, sim.Crash{Node: c.Node, At: ticks("crash: at", c.At), To: ticks("crash: to", c.To)})
+	}
+	if bad != nil {
+		return sim.Faults{}, bad
+	}
+	return out, out.Validate(n)
+}
+
+// Seat is one seat of a council after counts are expanded. Identity, Server and
+// Served are known only once the models are open (Council.Seats).
+type Seat struct {
+	ID        string     `json:"id"`
+	Model     string     `json:"model"` // its name in the council file
+	Kind      llm.Kind   `json:"kind"`
+	Group     string     `json:"group,omitempty"`     // weak | strong: the experimenter's label
+	Adversary string     `json:"adversary,omitempty"` // the name of the adversary that controls it
+	Role      synod.Role `json:"role,omitempty"`
+	NonVoting bool       `json:"mute,omitempty"`
+	Identity  string     `json:"identity"`         // of the model: everything about it that changes an answer
+	Server    string     `json:"server,omitempty"` // of an endpoint: its host
+	Served    string     `json:"served,omitempty"` // of an endpoint: the model's name there
+}
+
+// expand returns the seats with counts written out, and the adversary parameters of
+// each: {id: a, count: 4} makes a1 … a4; a single seat keeps its id.
+func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 	taken := map[string]bool{}
 	for i, spec := range s.Seats {
-		if spec.ID == "" {
-			return nil, fmt.Errorf("seat %d of the list has no id", i+1)
+		switch {
+		case spec.ID == "":
+			return nil, nil, fmt.Errorf("seat %d of the list has no id", i+1)
+		case spec.Count < 0 || spec.Count > graph.MaxNodes:
+			return nil, nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count, graph.MaxNodes)
+		case spec.Group != "" && spec.Group != "weak" && spec.Group != "strong":
+			return nil, nil, fmt.Errorf("seat %s: group is %q; it must be weak or strong", spec.ID, spec.Group)
 		}
-		if err := spec.checkGroup(); err != nil {
-			return nil, err
-		}
-		ids := []string{spec.ID}
-		if spec.Count < 0 || spec.Count > graph.MaxNodes {
-			return nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count, graph.MaxNodes)
-		}
-		if spec.Count > 0 {
-			ids = ids[:0]
-			for k := range spec.Count {
-				ids = append(ids, fmt.Sprintf("%s%d", spec.ID, k+1))
+		for k := range max(spec.Count, 1) {
+			id := spec.ID
+			if spec.Count > 0 {
+				id += strconv.Itoa(k + 1)
 			}
-		}
-		for _, id := range ids {
 			if taken[id] {
-				return nil, fmt.Errorf("two seats are called %q", id)
+				return nil, nil, fmt.Errorf("two seats are called %q", id)
 			}
 			taken[id] = true
-			seats = append(seats, seat{id, spec.Model, spec.Adversary, spec.Group, synod.Role(spec.Role)})
+			seat := Seat{ID: id, Model: spec.Model, Group: spec.Group, Role: synod.Role(spec.Role)}
+			if len(spec.Adversary) > 0 {
+				if seat.Adversary, _, err = spec.Adversary.split(); err != nil {
+					return nil, nil, fmt.Errorf("seat %s: adversary: %w", id, err)
+				}
+			}
+			seats, adversaries = append(seats, seat), append(adversaries, spec.Adversary)
 		}
 	}
 	if len(seats) == 0 {
-		return nil, fmt.Errorf("the council has no seats")
+		return nil, nil, errors.New("the council has no seats")
 	}
-	return seats, nil
+	return seats, adversaries, nil
 }

@@ -155,7 +155,7 @@ func (run *Run) Opinions() []Noted {
 	var out []Noted
 	for _, k := range run.lines {
 		if k.Opinion != nil {
-			out = append(out, Noted{k.Node, *k.Opinion})
+			out = append(out, Noted{k.Tick, k.Node, *k.Opinion})
 		}
 	}
 	return out
@@ -163,6 +163,7 @@ func (run *Run) Opinions() []Noted {
 
 // Noted is an opinion on file.
 type Noted struct {
+	Tick synod.Tick
 	Node synod.NodeID
 	synod.Opinion
 }

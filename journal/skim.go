@@ -62,7 +62,7 @@ func skim(r io.Reader) (*Summary, error) {
 		err := run.take(raw, n, sum)
 		for _, k := range run.lines { // oddly spelled, so it was read in full
 			if k.Opinion != nil {
-				out.Noted = append(out.Noted, Noted{k.Node, *k.Opinion})
+				out.Noted = append(out.Noted, Noted{k.Tick, k.Node, *k.Opinion})
 				out.Last[k.Node] = k.Tick
 			}
 		}
@@ -147,6 +147,7 @@ func (s *Summary) note(raw []byte) error {
 	}
 	var err error
 	note.Opinion, err = held(opinion)
+	note.Tick = tick
 	s.Noted = append(s.Noted, note)
 	s.Last[note.Node] = tick
 	return err

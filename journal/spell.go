@@ -92,7 +92,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	if confidence == nil {
 		confidence = new(float64)
 	}
-	if r.Logprob != nil || !short(r.Value) || !short(*confidence) {
+	if r.Logprob != nil || r.Late || !short(r.Value) || !short(*confidence) {
 		all, err := json.Marshal(r)
 		if err != nil {
 			return nil, err

@@ -3,8 +3,9 @@ package lab_test
 import (
 	"context"
 	"strings"
-	"synod.dev/synod/lab"
 	"testing"
+
+	"synod.dev/synod/lab"
 )
 
 // Two runs on the same questions are compared question by question.

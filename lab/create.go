@@ -47,11 +47,11 @@ func Draft(p Plan) (*Run, error) {
 	}
 	defer c.Close()
 	for _, it := range r.Items {
-		if err := c.Accepts(&it.Question); err != nil {
+		if err := c.Plan().Accepts(&it.Question); err != nil {
 			return nil, fmt.Errorf("lab: question %q: %w", it.Question.ID, err)
 		}
 	}
-	spec := c.Spec()
+	spec := c.Plan().Spec()
 	text, err := yaml.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("lab: encode the council: %w", err)
@@ -65,7 +65,7 @@ func Draft(p Plan) (*Run, error) {
 	r.Manifest = Manifest{
 		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat, Seed: p.Seed,
 		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
-		Seats: c.Seats(), Planned: c.Planned(), Prompts: c.Prompts(), Items: hex.EncodeToString(sum[:]),
+		Seats: c.Seats(), Planned: c.Plan().Calls(), Prompts: c.Plan().TemplateDigests(), Items: hex.EncodeToString(sum[:]),
 	}
 	return r, nil
 }
@@ -242,7 +242,7 @@ func (r *Run) Changes(other *Run) []string {
 		}
 	}
 	if r.Protocol == other.Protocol {
-		out = append(out, council.ChangedPrompts(r.Prompts, other.Prompts)...)
+		out = append(out, council.TemplateChanges(r.Prompts, other.Prompts)...)
 	}
 	if len(out) == 0 && r.Manifest.Items != other.Manifest.Items {
 		out = append(out, "the questions")
@@ -257,12 +257,12 @@ func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
 		return nil, err
 	}
 	defer c.Close()
-	text, err := yaml.Marshal(c.Spec())
+	text, err := yaml.Marshal(c.Plan().Spec())
 	if err != nil {
 		return nil, fmt.Errorf("lab: encode the council: %w", err)
 	}
 	other := *r
-	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Prompts()
+	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Plan().TemplateDigests()
 	return r.Changes(&other), nil
 }
 

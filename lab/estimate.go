@@ -13,7 +13,6 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/prompt"
-	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/game"
 )
 
@@ -54,10 +53,11 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	templates, err := templatesOf(spec)
+	plan, err := council.NewPlan(spec)
 	if err != nil {
 		return nil, err
 	}
+	templates := plan.Templates()
 	e := &Estimate{Questions: r.total()}
 	longest := 0
 	var low, expected []llm.Use
@@ -189,17 +189,4 @@ func tokens(templates *prompt.Templates, p *synod.Prompt) int {
 		return (len(p.Question.Text) + len(p.Candidate)) / charsPerToken
 	}
 	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / charsPerToken
-}
-
-// templatesOf returns the prompt templates of a council.
-func templatesOf(spec council.Spec) (*prompt.Templates, error) {
-	name, _ := spec.Protocol["name"].(string)
-	entry, err := protocol.Catalogue.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	if spec.Prompts == "" {
-		return prompt.NewTemplates(name, entry.Prompts())
-	}
-	return prompt.NewTemplates(name, entry.Prompts(), os.DirFS(spec.Prompts))
 }

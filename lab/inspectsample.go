@@ -9,7 +9,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/report/inspect"
-	"synod.dev/synod/sim"
 	"synod.dev/synod/task"
 )
 
@@ -204,11 +203,7 @@ func nullable(a synod.Answer) any {
 // decided adds the decision and its grade. Without a decision that can be graded there
 // is no score.
 func (t *sampler) decided() {
-	v := t.x.decide(&t.run.Head, t.res.Rounds, t.run.Opinions())
-	status, reason := v.Status, v.Reason
-	if t.run.End.Stopped == sim.Stalled {
-		status, reason = "undecided", "the run stalled before every member had finished"
-	}
+	status, reason := t.res.outcome.Status, t.res.outcome.Reason
 	m := t.sample.Metadata
 	m["status"], m["reason"], m["stopped"], m["digest"], m["calls"] = status, reason, t.run.End.Stopped, t.res.digest, t.res.calls
 	if !t.res.Agreed {
@@ -224,7 +219,7 @@ func (t *sampler) decided() {
 	score := inspect.Score{
 		Value: inspect.Incorrect, Answer: string(t.res.Decision),
 		Explanation: fmt.Sprintf("%s: %s is %s, the key is %s", reason, shown, verdict, t.sample.Target),
-		Metadata:    map[string]any{"votes": v.Votes},
+		Metadata:    map[string]any{"votes": t.res.outcome.Votes},
 	}
 	switch verdict {
 	case task.Right:

@@ -24,7 +24,6 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
@@ -61,11 +60,11 @@ type Manifest struct {
 // Run is a run and its folder.
 type Run struct {
 	Manifest
-	Items    []task.Record
-	Prices   llm.Prices // prices for reports and estimates; nil: llm.Published()
-	dir      string
-	conclude func(*synod.Question, uint64, []synod.Opinion) council.Conclusion // nil: the rule counts seats
-	ending   protocol.Ending                                                   // nil: runs of the protocol end in no named ways
+	Items  []task.Record
+	Prices llm.Prices // prices for reports and estimates; nil: llm.Published()
+	dir    string
+	plan   *council.Plan   // nil: not ready to read results
+	ending protocol.Ending // nil: runs of the protocol end in no named ways
 }
 
 // Dir returns the folder of the run; "" before Create.

@@ -259,7 +259,7 @@ const secondsPerTick = 1
 // if the protocol ends early, else the tick of its last round.
 func (r *Run) took(last map[synod.NodeID]synod.Tick) (most synod.Tick) {
 	for i, s := range r.Seats {
-		if s.Adversary == "" && !s.Mute {
+		if s.Adversary == "" && !s.NonVoting {
 			most = max(most, last[synod.NodeID(i)])
 		}
 	}

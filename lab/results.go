@@ -20,8 +20,7 @@ import (
 type result struct {
 	metrics.Case
 	noted   []journal.Noted
-	verdict council.Verdict
-	stalled bool
+	outcome council.Outcome
 	took    synod.Tick     // when the last honest voting seat had decided
 	ranked  []task.Verdict // verdicts of the answers in the order of a panel, best first
 	calls   report.Calls
@@ -41,7 +40,7 @@ func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || erro
 func (r *Run) roles() []metrics.Seat {
 	seats := make([]metrics.Seat, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.Mute}
+		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.NonVoting}
 	}
 	return seats
 }
@@ -63,7 +62,7 @@ func (r *Run) result(j job) (*result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: question %s: %w", r.id(j), err)
 	}
-	res := &result{noted: run.Noted, stalled: run.End.Stopped == sim.Stalled, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
+	res := &result{noted: run.Noted, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
 	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)), metrics.FirstConfidences(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
@@ -73,23 +72,15 @@ func (r *Run) result(j job) (*result, error) {
 	res.took = r.took(run.Last)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	if res.verdict = r.decide(&run.Head, res.Rounds, run.Noted); run.End.Stopped == council.Tripped {
-		res.verdict.Status, res.verdict.Answer = council.Undecided, synod.None
-		res.verdict.Reason = "a breaker tripped; until then " + res.verdict.Reason
-	}
-	res.Agreed, res.Decision = res.verdict.Status == council.Agreed && !res.stalled, res.verdict.Answer
-	res.Live = res.verdict.Status != council.Degraded && !res.stalled
-	for _, n := range run.Noted {
-		res.calls.Reused += n.Reused
-	}
-	res.uses = make([]llm.Use, len(r.Seats))
-	for key, reply := range run.Replies {
-		if int(key.Node) >= 0 && int(key.Node) < len(res.uses) { // the file may be damaged
-			res.uses[key.Node].Add(reply)
-		}
-		res.calls.Made += reply.Calls
-		res.tokens.Prompt += reply.Usage.Prompt
-		res.tokens.Completion += reply.Usage.Completion
+	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.End)
+	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
+	res.Agreed, res.Decision = res.outcome.Status == council.Agreed, res.outcome.Decision
+	res.Live = res.outcome.Status != council.Degraded && res.outcome.Stopped != sim.Stalled
+	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused
+	res.tokens.Prompt, res.tokens.Completion = res.outcome.Tokens.Prompt, res.outcome.Tokens.Completion
+	res.uses = make([]llm.Use, len(records))
+	for i := range records {
+		res.uses[i] = records[i].Use
 	}
 	return res, nil
 }
@@ -129,53 +120,20 @@ func (r *Run) results(take func(job, *result)) error {
 	return nil
 }
 
-// ready prepares reading results: it builds what is needed for protocols that decide
-// themselves or have endings.
+// ready prepares reading results.
 func (r *Run) ready() error {
-	if err := r.concluding(); err != nil {
-		return err
-	}
-	return r.endings()
-}
-
-// concluding prepares the rule by which the protocol itself decides.
-func (r *Run) concluding() error {
-	if r.Rule.Name != council.ByProtocol || r.conclude != nil {
+	if r.plan != nil {
 		return nil
 	}
 	spec, err := r.Spec()
-	if err == nil {
-		r.conclude, err = council.Concluder(spec)
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// decide applies the decision rule of the run.
-func (r *Run) decide(head *journal.Head, rounds [][]synod.Answer, noted []journal.Noted) council.Verdict {
-	if r.Rule.Name == council.ByProtocol && r.conclude == nil {
-		panic("lab: results are read before ready was called")
+	if r.plan, err = council.ReadPlan(spec); err != nil {
+		return err
 	}
-	b := council.Ballot{First: make([]synod.Answer, len(r.Seats)), Final: make([]synod.Answer, len(r.Seats))}
-	for _, s := range r.Seats {
-		b.Seats = append(b.Seats, s.ID)
-	}
-	if len(rounds) > 0 {
-		b.First, b.Final = rounds[0], rounds[len(rounds)-1]
-	}
-	if r.conclude != nil {
-		last := make([]synod.Opinion, len(r.Seats))
-		for _, n := range noted {
-			if int(n.Node) >= 0 && int(n.Node) < len(last) {
-				last[n.Node] = n.Opinion
-			}
-		}
-		b.Concluded = r.conclude(&head.Question, head.Seed, last)
-	}
-	mute := make([]bool, len(r.Seats))
-	for i, s := range r.Seats {
-		mute[i] = s.Mute
-	}
-	return r.Rule.Decide(b.Without(mute))
+	r.ending, _ = r.plan.Protocol().(protocol.Ending)
+	return nil
 }
 
 // grade grades every answer that a seat held in any round.
@@ -189,27 +147,6 @@ func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdic
 		}
 	}
 	return verdicts
-}
-
-// endings prepares a protocol whose runs have named endings, such as the game.
-func (r *Run) endings() error {
-	e, err := protocol.Catalogue.Find(r.Protocol)
-	if err != nil {
-		return err
-	}
-	if _, ok := e.New().(protocol.Ending); !ok || r.ending != nil {
-		return nil
-	}
-	spec, err := r.Spec()
-	if err != nil {
-		return err
-	}
-	p, err := council.ProtocolOf(spec)
-	if err != nil {
-		return err
-	}
-	r.ending = p.(protocol.Ending)
-	return nil
 }
 
 // ended returns the ending and the stop round; "" if the protocol has no endings.

@@ -49,16 +49,16 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	case res == nil:
 		q.Status = "unfinished"
 		return q, nil
-	case res.stalled:
+	case res.outcome.Stopped == sim.Stalled:
 		q.Status, q.Reason = sim.Stalled, "a member did not finish"
 	default:
-		q.Status, q.Reason = res.verdict.Status, res.verdict.Reason
+		q.Status, q.Reason = res.outcome.Status, res.outcome.Reason
 	}
 	if q.Status == council.Agreed {
 		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
 	}
-	for _, v := range res.verdict.Votes {
-		q.Votes = append(q.Votes, report.Vote{Answer: v.Answer, Verdict: res.Verdicts[v.Answer], Seats: v.Seats, Independent: v.Independent})
+	for _, v := range res.outcome.Votes {
+		q.Votes = append(q.Votes, report.Vote{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical], Seats: v.Seats, Independent: v.Independent})
 	}
 	run, err := journal.Load(r.journal(j)) // journal.Skim does not read scores
 	if err != nil {

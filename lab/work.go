@@ -65,7 +65,7 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	if err := r.sameModels(c); err != nil {
 		return p, err
 	}
-	if err := r.endings(); err != nil {
+	if err := r.ready(); err != nil {
 		return p, err
 	}
 	log, err := openAttempts(r.dir)
@@ -90,7 +90,7 @@ func (r *Run) sameModels(c *council.Council) error {
 			changes = append(changes, fmt.Sprintf("model %s: %s there, %s now", s.Model, was.Identity, s.Identity))
 		}
 	}
-	changes = append(changes, council.ChangedPrompts(r.Prompts, c.Prompts())...)
+	changes = append(changes, council.TemplateChanges(r.Prompts, c.Plan().TemplateDigests())...)
 	if len(changes) > 0 {
 		return &ChangedError{Changes: unique(changes)}
 	}
@@ -225,7 +225,7 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 	}
 	for _, m := range o.Members {
 		for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable} {
-			if m.Calls[s] > 0 && (ends || m.Final == nil) {
+			if m.Calls.Of(s) > 0 && (ends || m.Final == nil) {
 				return true, fmt.Sprintf("%s; %s: %s", o.Reason, m.ID, m.Trouble)
 			}
 		}

@@ -1,0 +1,141 @@
+package council
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/read"
+)
+
+// ReadQuestion makes a question of a text that a person typed. form says how the answer
+// is read; "" guesses it from the text. Listed options, as in lines that begin with A)
+// and B), become the options of a Choice question. An unknown form is an error.
+func ReadQuestion(text string, form synod.Form) (synod.Question, error) {
+	ask, guessed, options := read.Guess(text)
+	q := synod.Question{Text: text, Form: cmp.Or(form, guessed)}
+	for _, f := range synod.Forms() {
+		switch {
+		case f != q.Form:
+			continue
+		case f == synod.Choice:
+			q.Text, q.Options = ask, options
+		}
+		return q, nil
+	}
+	return q, fmt.Errorf("form is %q; it must be one of %v", form, synod.Forms())
+}
+
+// The exit codes of a program that puts a question to a council.
+const (
+	ExitAgreed      = 0
+	ExitUndecided   = 3
+	ExitDegraded    = 4
+	ExitBudget      = 5
+	ExitDeadline    = 6
+	ExitInterrupted = 130
+)
+
+// Advice is what to tell the person who asked, beside the answer.
+type Advice struct {
+	Code int    // the exit code
+	Err  error  // what went wrong; nil if the council agreed, and if the person interrupted it
+	Next string // what to do next; "" if nothing helps. It may have several lines
+}
+
+// Advice explains an outcome that is not a decision, and says what to do next.
+func (o *Outcome) Advice() Advice {
+	reason := errors.New(o.Reason)
+	resume := cmp.Or(o.Continue(), "(there is no journal, so the run cannot be resumed)")
+	switch {
+	case o.Stopped == Interrupted:
+		return Advice{ExitInterrupted, nil, "all replies are kept. Resume with:\n  " + resume}
+	case o.Stopped == PastTime:
+		return Advice{ExitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  " + resume}
+	case o.Stopped == OverBudget:
+		return Advice{ExitBudget, reason, "resume with twice the limit (calls made before count):\n  " + resume}
+	case o.Stopped == Tripped && o.Trip != nil:
+		return o.tripAdvice()
+	case o.Status == Degraded:
+		return Advice{ExitDegraded, errors.New("too few members answered: " + o.Reason), o.troubles()}
+	case o.Status == Undecided:
+		return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort"}
+	}
+	return Advice{Code: ExitAgreed}
+}
+
+// tripAdvice names the breaker that stopped the run, the answers that are left, and how
+// to go on past it.
+func (o *Outcome) tripAdvice() Advice {
+	a := Advice{Code: ExitUndecided, Err: fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker, o.Trip.Round, o.Trip.Detail)}
+	if o.Status == Degraded {
+		a.Code = ExitDegraded
+	}
+	var left []string
+	for _, v := range o.Votes {
+		left = append(left, fmt.Sprintf("%s (%s)", oneLine(string(v.Answer)), strings.Join(v.Seats, ", ")))
+	}
+	a.Next = "candidates: " + strings.Join(left, "; ")
+	if len(left) == 0 {
+		a.Next = "no member has an answer"
+	}
+	if resume := o.Continue(); resume != "" {
+		a.Next += "\ncontinue past the breaker with:\n  " + resume
+	}
+	return a
+}
+
+// troubles says for every member without an answer why it has none; members of one
+// model with the same trouble share a line.
+func (o *Outcome) troubles() string {
+	var lines []string
+	ids := map[string][]string{}
+	for _, m := range o.Members {
+		if m.Final != nil {
+			continue
+		}
+		why := m.Trouble
+		switch {
+		case why == "" && m.First != nil:
+			why = "it gave an answer first, but has none at the end"
+		case why == "" && m.Calls.Of(synod.OK) > 0:
+			why = "none of its answers could be read"
+		case why == "":
+			why = "it was not asked"
+		}
+		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(why))
+		if ids[line] == nil {
+			lines = append(lines, line)
+		}
+		ids[line] = append(ids[line], m.ID)
+	}
+	for i, line := range lines {
+		lines[i] = "  " + strings.Join(ids[line], ", ") + line
+	}
+	return strings.Join(lines, "\n")
+}
+
+// oneLine is a text without line breaks or runs of space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Continue returns the command that resumes a run that was stopped, past the breaker
+// that stopped it or with twice the limits; "" if no journal was kept.
+func (o *Outcome) Continue() string {
+	if o.Journal == "" || o.resume == "" {
+		return ""
+	}
+	return fmt.Sprintf(o.resume, shellWord(o.Journal))
+}
+
+// shellWord quotes a text as one word of a shell command.
+func shellWord(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./][\w@%+=:,./-]*$`)

@@ -1,0 +1,445 @@
+package council
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/sim"
+)
+
+// The reasons why a run ended, beside those of package sim.
+const (
+	Early       = "early"       // no remaining round could change the decision
+	OverBudget  = "budget"      // a call was refused because a limit was reached
+	PastTime    = "deadline"    // the question's deadline passed
+	Interrupted = "interrupted" // the caller gave up, or the process ended
+	Tripped     = "breaker"     // a breaker tripped
+)
+
+// cutOff says what happened in runs that did not come to their end. Such a run has no
+// decision: that money or time ran out does not justify a weaker answer (DE-2).
+var cutOff = map[string]string{
+	Tripped:     "a breaker tripped",
+	OverBudget:  "a limit on calls, tokens or money was reached",
+	PastTime:    "the deadline passed",
+	Interrupted: "the run was interrupted",
+	sim.Stalled: "the run stalled before every member had finished",
+}
+
+// Judge returns the outcome of the records of a run. It is a pure function, and the
+// only one that counts votes and decides whether a run agreed, was undecided or
+// degraded, stalled, or was stopped by a breaker. The record of a seat that is
+// missing counts as silence. What depends on open models or on the clock is left
+// empty: Cost, Money, Seconds, Journal, Digest and Members' Adapted.
+//
+// What a machine says it decided counts for nothing: the decision is that of the
+// rule, or of the protocol's own step, over the seats' last opinions (GR-3).
+func Judge(p *Plan, in Instance, records []Record) Outcome {
+	j := newJudgment(p, in, records)
+	o := Outcome{
+		Version: OutcomeVersion, Question: in.Question.Text, Form: in.Question.Form,
+		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
+		Late: j.lateSeats(), Ticks: j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
+		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls},
+	}
+	o.Bound.late(o.Late)
+	o.Stopped, o.Trip = j.stopped()
+	v := p.spec.Rule.decide(j.ballot())
+	o.Status, o.Reason, o.Votes = v.status, v.reason, v.votes
+	if why := j.unreachable(); v.status == Undecided && why != "" {
+		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.reason)
+	}
+	if why, cut := cutOff[o.Stopped]; cut {
+		o.Status, v.answer = Undecided, synod.None
+		if o.Trip != nil {
+			why = o.Trip.Detail
+			if o.Trip.Breaker == NoQuorum {
+				o.Status = Degraded
+			}
+		}
+		o.Reason = fmt.Sprintf("%s; until then %s", why, v.reason)
+	}
+	o.Decision = v.answer
+	if o.Status != Agreed {
+		o.Decision = synod.None
+	}
+	o.Answer = j.shown.of(o.Decision)
+	for i := range o.Votes {
+		o.Votes[i].Answer = *j.shown.of(o.Votes[i].Answer)
+	}
+	o.Members, o.Rounds, o.Presented = j.members(), j.rounds(), j.present(v.answer)
+	return o
+}
+
+// judgment is what Judge has found out.
+type judgment struct {
+	plan   *Plan
+	in     *Instance
+	seats  []*Record        // by seat
+	first  []synod.Answer   // by seat
+	last   []*synod.Opinion // by seat; nil: the seat noted nothing
+	shown  spellings
+	notes  int // of all seats
+	use    callCost
+	reused int
+	ticks  synod.Tick
+}
+
+// callCost is calls and tokens.
+type callCost struct{ Calls, Prompt, Completion int }
+
+func newJudgment(p *Plan, in Instance, records []Record) *judgment {
+	n := len(p.seats)
+	j := &judgment{plan: p, in: &in, seats: make([]*Record, n), first: make([]synod.Answer, n), last: make([]*synod.Opinion, n)}
+	for i := range records {
+		if r := &records[i]; r.Seat >= 0 && int(r.Seat) < n {
+			j.seats[r.Seat] = r
+		}
+	}
+	for i, r := range j.seats {
+		if r == nil {
+			j.seats[i] = &Record{Seat: synod.NodeID(i)}
+			continue
+		}
+		j.ticks = max(j.ticks, r.Ticks)
+		j.use.Calls += r.Use.Calls
+		j.use.Prompt += r.Use.Prompt
+		j.use.Completion += r.Use.Completion
+		j.notes += len(r.Opinions)
+		for _, o := range r.Opinions {
+			if o.Round == 0 {
+				j.first[i] = o.Answer
+			}
+			j.last[i] = o.Opinion
+			j.reused += o.Reused
+		}
+	}
+	j.shown = j.spellings()
+	return j
+}
+
+// stopped returns why the run ended, and the breaker that stopped it, if one did. A
+// breaker that trips because of equivocation counts even in a run that ends in the
+// same tick: what the members hold may be an adversary's choice. The others do not.
+func (j *judgment) stopped() (why string, trip *Trip) {
+	for _, r := range j.seats {
+		if slices.Index(severity, r.Stopped) > slices.Index(severity, why) {
+			why = r.Stopped
+		}
+	}
+	b := &j.plan.spec.Breakers
+	switch {
+	case why == Tripped, why == "" && b.any(), why == sim.Finished && b.Equivocation:
+		trip = j.trip()
+	}
+	switch {
+	case trip != nil && (why != sim.Finished || trip.Breaker == Equivocation):
+		return Tripped, trip
+	case why == "":
+		return Interrupted, nil
+	}
+	return why, nil
+}
+
+// severity orders the reasons why seats may have stopped, when they differ.
+var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Tripped, Interrupted}
+
+// trip returns the first breaker that trips on the opinions, tick by tick.
+func (j *judgment) trip() *Trip {
+	all := make([]tickNote, 0, j.notes)
+	for i, r := range j.seats {
+		for _, o := range r.Opinions {
+			all = append(all, tickNote{o.Tick, sim.Noted{Node: synod.NodeID(i), Opinion: o.Opinion}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tickNote) int { return cmp.Compare(a.tick, b.tick) })
+	b, notes := newBreaker(j.plan), []sim.Noted{}
+	for i, n := range all {
+		notes = append(notes, n.Noted)
+		if i+1 < len(all) && all[i+1].tick == n.tick {
+			continue
+		}
+		if trip := b.after(notes, func(seat int) bool { return j.seats[seat].dead() }); trip != nil {
+			return trip
+		}
+		notes = notes[:0]
+	}
+	return nil
+}
+
+type tickNote struct {
+	tick synod.Tick
+	sim.Noted
+}
+
+// ballot is the ballot of the seats that vote.
+func (j *judgment) ballot() ballot {
+	b := j.plan.ballot(j.first, func(i int) synod.Answer { return answerOf(j.last[i]) })
+	b.own = j.ownStep()
+	return b
+}
+
+// ballot is a ballot of the seats that vote.
+func (p *Plan) ballot(first []synod.Answer, final func(seat int) synod.Answer) ballot {
+	b := ballot{first: first, seats: make([]string, 0, p.voters), final: make([]synod.Answer, 0, p.voters)}
+	for i := range p.seats {
+		if !p.seats[i].NonVoting {
+			b.seats, b.final = append(b.seats, p.seats[i].ID), append(b.final, final(i))
+		}
+	}
+	return b
+}
+
+func answerOf(o *synod.Opinion) synod.Answer {
+	if o == nil {
+		return synod.None
+	}
+	return o.Answer
+}
+
+// ownStep is the protocol's own decision step over the seats that vote, or over the
+// signed replies to the user.
+func (j *judgment) ownStep() ownStep {
+	p := j.plan
+	if p.spec.Rule.Name != ByProtocol {
+		return ownStep{}
+	}
+	last := j.lastOpinions()
+	if a, ok := p.protocol.(protocol.Accepting); ok {
+		answer, enough, why := a.Accept(last, p.roles, p.spec.F, p.verifier(j.in))
+		return ownStep{answer: answer, signed: true, lacking: !enough, why: why}
+	}
+	voting := last[:0]
+	for i, o := range last {
+		if !p.seats[i].NonVoting {
+			voting = append(voting, o)
+		}
+	}
+	return ownStep{answer: p.protocol.(protocol.Concluding).Conclude(voting)}
+}
+
+// unreachable explains a failure that is caused by members that were never reached:
+// all of those who answer, or more of those who vote than F (GR-2). It is "" if there
+// is no such failure, and where the rule counts seats, which knows how many it needs.
+func (j *judgment) unreachable() string {
+	p := j.plan
+	a, ok := p.protocol.(protocol.Answering)
+	if !ok || p.spec.Rule.Name != ByProtocol {
+		return ""
+	}
+	var answering, silent, gone []string // gone: of those who vote
+	for i, s := range p.seats {
+		dead := j.seats[i].dead()
+		if a.Answers(synod.NodeID(i), p.roles) {
+			answering = append(answering, s.ID)
+			if dead {
+				silent = append(silent, s.ID)
+			}
+		}
+		if dead && !s.NonVoting {
+			gone = append(gone, s.ID)
+		}
+	}
+	switch {
+	case len(answering) > 0 && len(silent) == len(answering):
+		return "no member that answers could be reached: " + strings.Join(silent, ", ")
+	case len(gone) > p.spec.F:
+		return fmt.Sprintf("%s could not be reached, and f is %d", strings.Join(gone, ", "), p.spec.F)
+	}
+	return ""
+}
+
+// lateSeats lists the seats that patience cut off.
+func (j *judgment) lateSeats() []string {
+	late := []string{}
+	for i, r := range j.seats {
+		if len(r.Late) > 0 {
+			late = append(late, j.plan.seats[i].ID)
+		}
+	}
+	return late
+}
+
+func (j *judgment) members() []Member {
+	members := make([]Member, len(j.seats))
+	for i, r := range j.seats {
+		s := &j.plan.seats[i]
+		m := &members[i]
+		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses, Trouble: r.Failure,
+			First: j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
+		if s.Adversary != "" {
+			m.Adversary = &s.Adversary
+		}
+		garbled := 0
+		for _, o := range r.Opinions {
+			garbled += o.Unreadable
+		}
+		// Only the protocol can tell a reply that came but could not be read.
+		ok, unreadable := statusIndex(synod.OK), statusIndex(synod.Unreadable)
+		garbled = min(garbled, m.Calls[ok])
+		m.Calls[ok] -= garbled
+		m.Calls[unreadable] += garbled
+	}
+	return members
+}
+
+func (j *judgment) rounds() []Round {
+	var numbers []int
+	names := j.namer()
+	presenter, _ := j.plan.protocol.(protocol.RoundPresenter)
+	for _, r := range j.seats {
+		for _, o := range r.Opinions {
+			if at, known := slices.BinarySearch(numbers, o.Round); !known {
+				numbers = slices.Insert(numbers, at, o.Round)
+			}
+		}
+	}
+	rounds := make([]Round, len(numbers))
+	for t, number := range numbers {
+		rounds[t] = Round{T: number, Members: make([]RoundSeat, 0, len(j.seats))}
+	}
+	for i, r := range j.seats {
+		for _, o := range r.Opinions {
+			t, _ := slices.BinarySearch(numbers, o.Round)
+			rounds[t].Members = append(rounds[t].Members, RoundSeat{
+				ID: j.plan.seats[i].ID, Answer: j.shown.of(o.Answer), Source: o.Source, Confidence: o.Confidence, Scores: names.scores(o.Scores),
+				From: names.of(o.From), Retained: names.of(o.Retained), Dropped: names.of(o.Dropped), Silent: names.of(o.Silent),
+				Suspects: names.of(o.Suspects), Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure,
+			})
+			if presenter != nil {
+				last := &rounds[t].Members[len(rounds[t].Members)-1]
+				last.Presented = presenter.PresentRound(o.Opinion, j.plan.name)
+			}
+		}
+	}
+	return rounds
+}
+
+// namer turns seat numbers into ids. All its lists share two arrays, because an
+// outcome has hundreds of them.
+type namer struct {
+	seats []Seat
+	names []string
+	rated []SeatScore
+}
+
+func (j *judgment) namer() *namer {
+	names, scores := 0, 0
+	for _, r := range j.seats {
+		for _, o := range r.Opinions {
+			names += len(o.From) + len(o.Retained) + len(o.Dropped) + len(o.Silent) + len(o.Suspects)
+			scores += len(o.Scores)
+		}
+	}
+	return &namer{j.plan.seats, make([]string, 0, names), make([]SeatScore, 0, scores)}
+}
+
+// of skips seats that do not exist: a journal may hold any number.
+func (n *namer) of(seats []synod.NodeID) []string {
+	from := len(n.names)
+	for _, id := range seats {
+		if id >= 0 && int(id) < len(n.seats) {
+			n.names = append(n.names, n.seats[id].ID)
+		}
+	}
+	return n.names[from:len(n.names):len(n.names)]
+}
+
+func (n *namer) scores(judged []synod.Judged) Scores {
+	from := len(n.rated)
+	for _, x := range judged {
+		if x.Of >= 0 && int(x.Of) < len(n.seats) {
+			n.rated = append(n.rated, SeatScore{n.seats[x.Of].ID, x.Score})
+		}
+	}
+	return n.rated[from:len(n.rated):len(n.rated)]
+}
+
+// spellings are how each canonical answer is shown to people: as most members
+// spelled it.
+type spellings []spelling
+
+type spelling struct {
+	answer synod.Answer
+	shown  *synod.Answer
+}
+
+func (s *spellings) of(a synod.Answer) *synod.Answer {
+	if a == synod.None {
+		return nil
+	}
+	for _, x := range *s {
+		if x.answer == a {
+			return x.shown
+		}
+	}
+	*s = append(*s, spelling{a, &a})
+	return &a
+}
+
+func (j *judgment) spellings() (best spellings) {
+	type counted struct {
+		answer  synod.Answer
+		surface string
+		times   int
+	}
+	var all []counted
+	for _, r := range j.seats {
+	opinions:
+		for _, o := range r.Opinions {
+			if o.Surface == "" {
+				continue
+			}
+			for k := range all {
+				if all[k].answer == o.Answer && all[k].surface == o.Surface {
+					all[k].times++
+					continue opinions
+				}
+			}
+			all = append(all, counted{o.Answer, o.Surface, 1})
+		}
+	}
+	slices.SortFunc(all, func(a, b counted) int {
+		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(a.surface, b.surface))
+	})
+	for _, x := range all {
+		if shown := synod.Answer(x.surface); !slices.ContainsFunc(best, func(s spelling) bool { return s.answer == x.answer }) {
+			best = append(best, spelling{x.answer, &shown})
+		}
+	}
+	return best
+}
+
+// present returns what the protocol shows of a run beyond the common fields; nil if that
+// is nothing.
+func (j *judgment) present(accepted synod.Answer) *protocol.Presentation {
+	p := j.plan
+	presenter, ok := p.protocol.(protocol.Presenter)
+	if !ok {
+		return nil
+	}
+	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, Check: p.verifier(j.in), Name: p.name, Show: j.shown.of})
+}
+
+// name returns the id of a seat, "" if there is no such seat.
+func (p *Plan) name(id synod.NodeID) string {
+	if id < 0 || int(id) >= len(p.seats) {
+		return ""
+	}
+	return p.seats[id].ID
+}
+
+// lastOpinions returns what every seat noted last.
+func (j *judgment) lastOpinions() []synod.Opinion {
+	last := make([]synod.Opinion, len(j.last))
+	for i, o := range j.last {
+		if o != nil {
+			last[i] = *o
+		}
+	}
+	return last
+}

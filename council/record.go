@@ -1,0 +1,187 @@
+package council
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+)
+
+// Instance is one question as it is put to a council, with what identifies this run
+// of it.
+type Instance struct {
+	Question synod.Question
+	Seed     uint64 // of a simulation, which derives the secrets of all seats from it
+}
+
+// Record is what one seat's run leaves behind: all that Judge looks at. A client that
+// holds the records of enough seats can judge a run that it did not see.
+type Record struct {
+	Seat     synod.NodeID
+	Opinions []Noted       // in the order in which the seat noted them
+	Decided  *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
+	Statuses StatusCount   // how the seat's model calls ended
+	Use      llm.Use       // calls and tokens of them
+	Failure  string        // why the first call that failed did, "" if none failed
+	Late     []int         // ascending: rounds in which patience cut off a call of the seat
+	Stopped  string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
+	Ticks    synod.Tick    // when it ended, in virtual time
+}
+
+// Noted is an opinion and when the seat noted it.
+type Noted struct {
+	Tick synod.Tick
+	*synod.Opinion
+}
+
+// dead reports whether the seat's model was called and no call succeeded.
+func (r *Record) dead() bool {
+	return r.Statuses.Of(synod.OK) == 0 && r.Statuses != StatusCount{}
+}
+
+// count adds a reply to the seat's account.
+func (r *Record) count(reply *synod.Reply) {
+	if i := statusIndex(reply.Status); i >= 0 { // a journal may hold any text
+		r.Statuses[i]++
+	}
+	r.Use.Add(*reply)
+}
+
+// RecordsOf returns the records of the run in a journal. Judge makes the outcome of
+// them that was printed when the run ended. For a run without an end in its journal,
+// which was cut off, the reason is not known.
+func RecordsOf(p *Plan, run *journal.Run) []Record {
+	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.End)
+	for _, asked := range run.Asked() {
+		if run.Replies[asked.Key].Late && int(asked.Node) < len(records) {
+			r := &records[asked.Node]
+			r.late(asked.Round)
+		}
+	}
+	return records
+}
+
+// late notes that a call of a round was cut off.
+func (r *Record) late(round int) {
+	if at, known := slices.BinarySearch(r.Late, round); !known {
+		r.Late = slices.Insert(r.Late, at, round)
+	}
+}
+
+// RecordsOfParts is RecordsOf for the parts of a journal that a reader of many
+// journals keeps. The records have no late rounds.
+func RecordsOfParts(p *Plan, noted []journal.Noted, replies journal.Replies, end *journal.End) []Record {
+	records := make([]Record, len(p.seats))
+	first := make([]synod.ConsultID, len(p.seats))
+	for i := range records {
+		records[i].Seat = synod.NodeID(i)
+		if end != nil {
+			records[i].Stopped, records[i].Ticks = end.Stopped, end.Ticks
+		}
+	}
+	for i := range noted {
+		if n := &noted[i]; n.Node >= 0 && int(n.Node) < len(records) {
+			r := &records[n.Node]
+			r.Opinions = append(r.Opinions, Noted{n.Tick, &n.Opinion})
+		}
+	}
+	for key, reply := range replies {
+		if key.Node < 0 || int(key.Node) >= len(records) {
+			continue
+		}
+		r := &records[key.Node]
+		r.count(&reply)
+		if reply.Status != synod.OK && (r.Failure == "" || key.ID < first[key.Node]) {
+			r.Failure, first[key.Node] = reply.Detail, key.ID
+		}
+	}
+	return records
+}
+
+// StatusCount counts model calls by how they ended, in the order of synod.Statuses. In
+// JSON it is an object with every status.
+type StatusCount [8]int
+
+var statuses = synod.Statuses()
+
+func statusIndex(s synod.Status) int { return slices.Index(statuses, s) }
+
+// Of returns the number of calls with a status, 0 for an unknown status.
+func (c StatusCount) Of(s synod.Status) int {
+	if i := statusIndex(s); i >= 0 {
+		return c[i]
+	}
+	return 0
+}
+
+// MarshalJSON writes an object with one member for each status.
+func (c StatusCount) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, n := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, "%q:%d", statuses[i], n)
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *StatusCount) UnmarshalJSON(b []byte) error {
+	var byName map[synod.Status]int
+	if err := json.Unmarshal(b, &byName); err != nil {
+		return err
+	}
+	for i, s := range statuses {
+		c[i] = byName[s]
+	}
+	return nil
+}
+
+// Scores are a member's scores of other members' answers, in the order of seats. In
+// JSON they are an object by seat id.
+type Scores []SeatScore
+
+// SeatScore is the score of one seat's answer.
+type SeatScore struct {
+	ID    string
+	Score synod.Score
+}
+
+// MarshalJSON writes an object by seat id.
+func (s Scores) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, x := range s {
+		id, err := json.Marshal(x.ID)
+		if err != nil {
+			return nil, err
+		}
+		score, err := x.Score.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, id...), ':'), score...)
+	}
+	return append(b, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, in the order of ids.
+func (s *Scores) UnmarshalJSON(b []byte) error {
+	var byID map[string]synod.Score
+	if err := json.Unmarshal(b, &byID); err != nil {
+		return err
+	}
+	*s = (*s)[:0]
+	for id, score := range byID {
+		*s = append(*s, SeatScore{id, score})
+	}
+	slices.SortFunc(*s, func(a, b SeatScore) int { return cmp.Compare(a.ID, b.ID) })
+	return nil
+}

@@ -1,0 +1,291 @@
+package council
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// Runner plays the machines of a plan and hands back one record per seat, in the order
+// of seats. Only the runner knows where the seats are and how messages travel. A
+// record's account of model calls (Statuses, Use, Failure, Late) is kept by the Models
+// that answered the calls, and may be left empty. An error means that the run could not
+// begin.
+type Runner interface {
+	Play(ctx context.Context, p *Plan, run Run, models Models) ([]Record, error)
+}
+
+// Run is one run of a question, as a Runner sees it.
+type Run struct {
+	Instance Instance
+	Log      sim.Log   // receives the events and effects of every seat; may be nil
+	Watch    sim.Watch // a runner that sees all seats asks it after every tick whether to stop; may be nil
+}
+
+// Models answers the model calls of seats.
+type Models interface {
+	// Ask starts the calls, all at once, and returns a function that waits for their
+	// replies, one for every call and in their order. Calls of different seats may be
+	// in one batch. It is called by one goroutine at a time.
+	Ask(calls []sim.Call) (wait func() []synod.Reply)
+}
+
+// SimRunner plays all seats in this process under package sim, in virtual time.
+type SimRunner struct{}
+
+// Play runs the simulation. The secrets of all seats are derived from the seed of the
+// instance.
+func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
+	in := run.Instance
+	records, machines := make([]Record, len(p.seats)), make([]synod.Machine, len(p.seats))
+	keys, id := p.identities(in.Seed), in.id()
+	for i := range machines {
+		records[i].Seat = synod.NodeID(i)
+		machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question)
+	}
+	result := sim.Run(sim.Config{
+		Machines: machines, Ask: models.Ask, CallTicks: 1, Faults: p.faults, Seed: in.Seed, Log: run.Log,
+		Watch: func(now synod.Tick, notes []sim.Noted) string {
+			for _, n := range notes {
+				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
+			}
+			if run.Watch == nil {
+				return ""
+			}
+			return run.Watch(now, notes)
+		},
+	})
+	for i := range records {
+		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
+		if a, decided := result.Decided[synod.NodeID(i)]; decided {
+			records[i].Decided = &a
+		}
+	}
+	return records, nil
+}
+
+// free reports whether calls of a kind of model cost neither time nor money.
+func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Recorded }
+
+// identities derives the identities of all seats of a simulation from its seed, so that
+// a replay has the same. Signatures are real, unless all members are simulated or the
+// protocol signs nothing.
+func (p *Plan) identities(seed uint64) *sign.Derived {
+	if p.signs() && slices.ContainsFunc(p.seats, func(s Seat) bool { return s.Kind != llm.Simulated }) {
+		return sign.Derive(seed, len(p.seats))
+	}
+	return sign.DeriveSymbolic(seed, len(p.seats))
+}
+
+// verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
+func (p *Plan) verifier(in *Instance) synod.Verifier {
+	if !p.signs() {
+		return nil
+	}
+	return p.identities(in.Seed).Verifier(in.id())
+}
+
+// id identifies the run, so that messages of one run are invalid in another.
+func (in *Instance) id() sign.Instance {
+	return sign.NewInstance(nil, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
+}
+
+// errLate is why patience cancels a call.
+var errLate = errors.New("cut off by patience")
+
+// Ask starts the calls of a batch. A member that answers in this process is asked in
+// place: a goroutine would cost more than its answer.
+func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
+	b := &batch{session: s, calls: calls, replies: make([]synod.Reply, len(calls)), start: time.Now()}
+	for i, call := range calls {
+		seat := &s.council.plan.seats[call.Node]
+		m, round := s.council.models[seat.Model], s.round[call.Node]
+		if r, known := s.known(call, round); known {
+			b.replies[i] = r
+			continue
+		}
+		if s.ending != "" {
+			b.replies[i] = dropped
+			continue
+		}
+		if free(seat.Kind) {
+			b.replies[i] = s.complete(s.ctx, m, call, round)
+			continue
+		}
+		if b.finished == nil {
+			b.finished, b.cancel = make(chan int, len(calls)), make([]context.CancelCauseFunc, len(calls))
+		}
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		b.cancel[i] = cancel
+		b.waiting = append(b.waiting, i)
+		go func() {
+			growStack(i)
+			b.replies[i] = s.complete(ctx, m, call, round)
+			cancel(nil)
+			b.finished <- i
+		}()
+	}
+	return b.wait
+}
+
+// growStack makes the stack of a goroutine large while little stands on it. A call
+// through the layers, HTTP and JSON needs some nine kilobytes, and a stack that grows
+// on the way is copied each time with all that it holds.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [10 << 10]byte
+	return room[i%len(room)]
+}
+
+// batch is the calls that were started together.
+type batch struct {
+	session  *session
+	calls    []sim.Call
+	replies  []synod.Reply
+	start    time.Time
+	waiting  []int // calls that have not returned
+	took     []time.Duration
+	finished chan int
+	cancel   []context.CancelCauseFunc
+}
+
+// wait returns the replies when all calls have returned, or patience has cut off those
+// that have not.
+func (b *batch) wait() []synod.Reply {
+	for cut := false; len(b.waiting) > 0; {
+		var enough <-chan time.Time
+		if at, ok := b.patience(); ok && !cut {
+			timer := time.NewTimer(time.Until(at))
+			enough = timer.C
+			defer timer.Stop()
+		}
+		select {
+		case i := <-b.finished:
+			b.took = append(b.took, time.Since(b.start))
+			b.waiting = slices.DeleteFunc(b.waiting, func(w int) bool { return w == i })
+		case <-enough:
+			cut = true
+			for _, i := range b.waiting {
+				b.cancel[i](errLate)
+			}
+		}
+	}
+	return b.replies
+}
+
+// patience returns when the calls that have not returned are cut off, if they may be:
+// they are no more than the spare calls, and with their seats no more than that many
+// seats are late.
+func (b *batch) patience() (at time.Time, ok bool) {
+	p := b.session.council.plan.spec.Patience
+	if p.Spare == 0 || len(b.waiting) > p.Spare || len(b.took) == 0 || !b.session.mayBeLate(b) {
+		return at, false
+	}
+	took := slices.Sorted(slices.Values(b.took))
+	median := took[(len(took)-1)/2]
+	return b.start.Add(time.Duration(float64(p.After) * float64(median))), true
+}
+
+// mayBeLate reports whether the seats that a batch waits for can be late without more
+// than the spare seats being late: in one round, where the protocol's claim is about
+// each round, else in the whole run.
+func (s *session) mayBeLate(b *batch) bool {
+	p := s.council.plan
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range b.waiting {
+		round, late := s.round[b.calls[w].Node], 0
+		for i := range s.seats {
+			isLate := len(s.seats[i].Late) > 0
+			if p.eachRound() {
+				isLate = slices.Contains(s.seats[i].Late, round)
+			}
+			if isLate || slices.ContainsFunc(b.waiting, func(w int) bool { return int(b.calls[w].Node) == i }) {
+				late++
+			}
+		}
+		if late > p.spec.Patience.Spare {
+			return false
+		}
+	}
+	return true
+}
+
+// eachRound reports whether the protocol's claim is about each round by itself.
+func (p *Plan) eachRound() bool {
+	c, ok := p.protocol.(interface{ ClaimsEachRound() bool })
+	return ok && c.ClaimsEachRound()
+}
+
+// known is the reply in the journal of an earlier, cut-off run. It is written to the
+// journal of this run too.
+func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
+	if s.ask.Resume == nil {
+		return synod.Reply{}, false
+	}
+	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
+	if ok {
+		if s.journal != nil {
+			s.journal.Free(call.Node, call.ID, r) // the earlier journal has it
+		}
+		s.count(call, round, &r)
+	}
+	return r, ok
+}
+
+// dropped is the reply to a call that is not made any more.
+var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
+
+// complete calls one model. A reply that cost something is in the journal before
+// anybody sees it, unless the call failed only because the run is ending: then a
+// resumed run asks again.
+func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, round int) synod.Reply {
+	if s.ctx.Err() != nil {
+		return dropped
+	}
+	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Book: s.council.plan.templates, Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
+	if r.Status = synod.OK; err != nil {
+		f := llm.AsFailure(err)
+		r.Status, r.Detail = f.Status, f.Reason()
+		if context.Cause(ctx) == errLate {
+			r.Status, r.Detail, r.Late = synod.Timeout, errLate.Error(), true
+		}
+	}
+	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
+	switch {
+	case s.journal == nil || ending:
+	case free(m.Info().Kind):
+		s.journal.Free(call.Node, call.ID, r)
+	default:
+		s.journal.Reply(call.Node, call.ID, r)
+	}
+	s.count(call, round, &r)
+	return r
+}
+
+// count adds a reply to the account of its seat.
+func (s *session) count(call sim.Call, round int, r *synod.Reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seat := &s.seats[call.Node]
+	seat.count(r)
+	if r.Late {
+		seat.late(round)
+	}
+	if r.Status != synod.OK && (seat.Failure == "" || call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
+		seat.Failure, s.failed[call.Node] = r.Detail, call.ID
+	}
+	s.made += r.Calls
+	if s.ask.Progress != nil {
+		s.ask.Progress(Progress{Round: s.rounds, Rounds: s.council.plan.protocol.MaxRounds(), Calls: s.made, Planned: s.council.plan.calls})
+	}
+}
