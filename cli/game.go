@@ -99,7 +99,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if err != nil {
 		return council.Spec{}, fmt.Errorf("--members: %w", err)
 	}
-	spec := preset.Game{Honest: f.n - f.b, Liars: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
+	spec := preset.Game{Honest: f.n - f.b, Byzantine: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
 	}}.Spec()
 	if _, err := council.ReadPlan(spec); err != nil {

@@ -15,14 +15,14 @@ import (
 )
 
 // cpFigures are Tables 1 to 3 of the CP-WBFT paper, in percent, with the number of
-// questions behind each; 0: not printed. What Table 2 calls RA is the share decided
-// rightly by Eq. 4, which is our decision_accuracy.
+// questions behind each; 0: not printed. RA in Table 2 is the share of right decisions by
+// Eq. 4, which is our decision_accuracy.
 //
 //go:embed cpwbft.csv
 var cpFigures []byte
 
 const (
-	cpQuestions = 10 // of a task, in the paper
+	cpQuestions = 10 // questions of each task in the paper
 	cpSize      = 7  // members
 	cpPaper     = "arXiv 2511.10400, "
 )
@@ -48,10 +48,10 @@ func cpTables() []Preset {
 	}
 }
 
-// cpRow names a line of the paper's tables.
+// cpRow identifies a row of a table.
 type cpRow struct{ task, graph, position, who string }
 
-// cpTable reads a table's figures.
+// cpTable returns the figures of a table.
 func cpTable(table int) (map[cpRow]map[string]report.Figure, error) {
 	lines, err := csv.NewReader(bytes.NewReader(cpFigures)).ReadAll()
 	if err != nil {
@@ -63,7 +63,7 @@ func cpTable(table int) (map[cpRow]map[string]report.Figure, error) {
 		value, err2 := strconv.ParseFloat(line[6], 64)
 		n, err3 := strconv.Atoi(line[7])
 		if err1 != nil || err2 != nil || err3 != nil {
-			return nil, fmt.Errorf("cpwbft.csv: line %d cannot be read", i+2)
+			return nil, fmt.Errorf("cpwbft.csv: line %d is not valid", i+2)
 		}
 		if number != table {
 			continue
@@ -77,7 +77,7 @@ func cpTable(table int) (map[cpRow]map[string]report.Figure, error) {
 	return figures, nil
 }
 
-// cpPlace is a line of Tables 1 and 2: a graph, and where the malicious sit.
+// cpPlace is a row of Tables 1 and 2: a graph and the position of the malicious members.
 type cpPlace struct{ graph, position string }
 
 func (p cpPlace) String() string {
@@ -91,9 +91,9 @@ var cpPlaces = []cpPlace{
 	{"complete", "any"}, {"star", "leaf"}, {"star", "centre"}, {"random", "any"}, {"layered", "any"}, {"tree", "any"}, {"chain", "any"},
 }
 
-// allBut is who is malicious where one member is honest: it sits at node 1, and at
-// the centre, node 0, of the star whose leaves are malicious. Table 2 leaves no
-// other reading: its FAA is (1 + degree of the honest node)/7.
+// allBut returns the malicious nodes if only one member is honest. The honest member is
+// at node 1 or, on the star with malicious leaves, at the centre, node 0. This follows
+// from Table 2, where FAA is (1 + degree of the honest node)/7.
 func (p cpPlace) allBut() (malicious []int) {
 	honest := 1
 	if p.position == "leaf" {
@@ -107,9 +107,8 @@ func (p cpPlace) allBut() (malicious []int) {
 	return malicious
 }
 
-// build draws the graph (CP-6). The paper's own draws of its random graphs are not
-// known, but Table 2 says that node 1 has degree 3 in them: the first seed with
-// that is taken.
+// build returns the graph (CP-6). The random graphs of the paper are not known, but node
+// 1 has degree 3 in Table 2, so the first seed with this property is used.
 func (p cpPlace) build() (graph.Built, error) {
 	for seed := range uint64(1000) {
 		g, err := graph.Build(p.graph, cpSize, nil, seed)
@@ -117,10 +116,10 @@ func (p cpPlace) build() (graph.Built, error) {
 			return g, err
 		}
 	}
-	return graph.Built{}, fmt.Errorf("no %s graph has a node 1 of degree 3", p.graph)
+	return graph.Built{}, fmt.Errorf("no %s graph with degree 3 at node 1 was found", p.graph)
 }
 
-// cpCouncil is a council of seven of whom some are malicious.
+// cpCouncil describes a council of seven members with some malicious ones.
 type cpCouncil struct {
 	cpPlace
 	name      string
@@ -129,10 +128,10 @@ type cpCouncil struct {
 	protocol  council.Params
 	rule      string
 	models    cpModels
-	adversary string // put around the malicious; "": they are a weaker model that takes part honestly
+	adversary string // of malicious members; "": they are a weaker model that takes part honestly
 }
 
-// cell seats it. The member at each node is its seat in order.
+// cell returns the cell of the council. Seats are in the order of the nodes.
 func (c cpCouncil) cell() (cell, error) {
 	g, err := c.build()
 	if err != nil {
@@ -157,38 +156,39 @@ func (c cpCouncil) cell() (cell, error) {
 	}
 	out := cell{spec: spec, task: c.set.task, items: c.set.items, blank: c.models.missing}
 	out.Name, out.Assumed = c.name, c.models.assumed
-	liar := c.adversary
-	if liar == "" {
-		liar = "weak-model"
+	adversary := c.adversary
+	if adversary == "" {
+		adversary = "weak-model"
 	}
 	out.Params = map[string]any{
 		"protocol": "cp-wbft", "probe": c.protocol["probe"], "graph": c.graph, "position": c.position, "n": cpSize, "b": len(c.malicious), "w": 0,
-		"adversary": liar, "task": c.set.task, "dataset": c.set.name, "exact": spec.Exact,
+		"adversary": adversary, "task": c.set.task, "dataset": c.set.name, "exact": spec.Exact,
 	}
 	return out, nil
 }
 
-const aboutTable2 = `CP-WBFT (one round, then Eq. 4 as the council's rule) among seven members of whom
-six are "Byzantine", which in this paper means: run by a weaker model that takes part
-honestly. So no seat is an adversary here, and h_majority and capture say nothing.
-The honest member sits at node 1 (0, the centre, where the star's leaves are
-malicious); random and layered graphs are the first draws that give it degree 3, as
-the paper's figures say. What the paper calls RA is decision_accuracy. Figures rest
-on ten questions a task that were chosen so that the strong model is right and the
-weak one wrong. -pcp- cells: stated confidence. -hcp-: a hidden probe's.
+const aboutTable2 = `CP-WBFT (one round, then Eq. 4 as decision rule) with seven members, of which six are
+"Byzantine". In this paper that means a weaker model that takes part honestly, so no
+seat is an adversary, and h_majority and capture have no meaning. The honest member is
+at node 1 (or at the centre, node 0, if the leaves of the star are malicious). The
+random and layered graphs are the first ones with degree 3 at this node, as in the
+figures of the paper. RA in the paper is decision_accuracy. The figures of the paper are
+for ten questions of each task, chosen so that the strong model is right and the weak
+one wrong. -pcp- cells use stated confidence, -hcp- cells that of a hidden probe.
 
-simulated  abilities that give the table's mean IAA ("assumed"); confidence in right
-           and wrong answers as far apart, and as noisy, as in the paper's recordings:
-           hidden of the same task, stated of CommonsenseQA (0.84 and 0.80), because
-           that is all there is
-recorded   with --data DIR: the paper's own answers and hidden confidences to its ten
-           questions. Its files have no stated confidences, so -pcp- cells stay empty
-embedded   the model in the box at two temperatures, stated confidence only
-FILE       a council file with models strong and weak; -hcp- cells need each to be
+simulated  abilities that give the mean IAA of the table ("assumed"). The confidence in
+           right and wrong answers has the difference and noise of the recordings of the
+           paper: hidden confidence of the same task; stated confidence of CommonsenseQA
+           (0.84 and 0.80), the only one available
+recorded   with --data DIR: the answers and hidden confidences of the paper for its ten
+           questions. There are no stated confidences, so -pcp- cells stay empty
+embedded   the embedded model at two temperatures, stated confidence only
+FILE       a council file with models strong and weak; for -hcp- cells both must be
            {provider: embedded, probe: FILE}, made by synod probe train. A probe is for
            one form of answer: use --cell 'gsm8k-*'`
 
-// cpTable2 is PCP against HCP: six of seven are a weaker model.
+// cpTable2 returns the cells of Table 2: PCP and HCP with six of seven members of a weaker
+// model.
 func cpTable2(o Options) (*plan, error) {
 	sets, note, err := cpSets(o, cpTasks)
 	if err != nil {
@@ -201,7 +201,7 @@ func cpTable2(o Options) (*plan, error) {
 	p := &plan{note: note}
 	for _, s := range sets {
 		for _, probe := range []string{"stated", "hidden"} {
-			models, err := cpKind{2, probe}.seat(o, s, paper)
+			models, err := cpKind{2, probe}.models(o, s, paper)
 			if err != nil {
 				return nil, err
 			}

@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/report"
 )
 
-// run drafts a grid, works on it and reports.
+// run drafts a grid, works on it and returns its report.
 func run(t *testing.T, name string, o Options) *report.Grid {
 	t.Helper()
 	g := draft(t, name, o)
@@ -30,9 +30,9 @@ func run(t *testing.T, name string, o Options) *report.Grid {
 	return out
 }
 
-// Table 2, HCP [CP-3, CP-4]: all fourteen rows come out to the rounding of what is
-// printed, from the paper's own answers and confidences; PCP has no figure and no
-// verdict, because nobody recorded what its models stated.
+// Table 2, HCP [CP-3, CP-4]: all fourteen rows equal the printed figures after rounding,
+// computed from the answers and confidences of the paper. PCP has no figure and no
+// verdict, because stated confidences were not recorded.
 func TestTable2Recorded(t *testing.T) {
 	g := run(t, "cpwbft-table2", Options{Members: "recorded", Data: sharedData(t)})
 	rows := 0
@@ -58,9 +58,9 @@ func TestTable2Recorded(t *testing.T) {
 	}
 }
 
-// Table 3 from the stored confidences: only the mean over the answer was recorded,
-// and no verdict falls, since the paper does not print on how many questions its
-// figures rest.
+// Table 3 from the stored confidences: only the probe that averages over the answer was
+// recorded, and there is no verdict, because the paper does not print the number of
+// questions.
 func TestTable3Recorded(t *testing.T) {
 	g := run(t, "cpwbft-table3", Options{Members: "recorded", Data: sharedData(t)})
 	want := map[string]float64{"gsm8k-llama-3.1-mean": 0.9, "gsm8k-llama-3-mean": 0.9, "xstest-llama-3.1-mean": 1, "xstest-llama-3-mean": 1}
@@ -83,8 +83,8 @@ func TestTable3Recorded(t *testing.T) {
 	}
 }
 
-// Tables 1 and 2: ten questions and seven members make shares of 70 and of 10, and
-// BFTI is FAA − IAA, so a figure that was copied wrongly shows.
+// Tables 1 and 2: figures are multiples of 1/70 and 1/10 (ten questions, seven members),
+// and BFTI is FAA − IAA, so errors in copying the figures are found.
 func TestCPFiguresAgree(t *testing.T) {
 	for table, rows := range map[int]int{1: 28, 2: 28, 3: 12} {
 		paper, err := cpTable(table)
@@ -108,8 +108,8 @@ func TestCPFiguresAgree(t *testing.T) {
 	}
 }
 
-// Table 1, traditional agents [CP-5]: the figures follow from the rule and from who
-// is malicious, so they come out whatever the questions.
+// Table 1, traditional agents [CP-5]: the figures follow from the rule and the malicious
+// nodes, independently of the questions.
 func TestTable1Traditional(t *testing.T) {
 	g := run(t, "cpwbft-table1", Options{N: 2, Only: "*-traditional-*"})
 	if len(g.Cells) != 14 {
@@ -124,8 +124,8 @@ func TestTable1Traditional(t *testing.T) {
 	}
 }
 
-// [CP-5, CP-6] Every number of malicious members at every attacked position of every
-// graph, by both kinds of agents; a cell's parameters are enough to plot it.
+// [CP-5, CP-6] There is a cell for every number of malicious members at every attacked
+// position of every graph, for both kinds of agents, with all parameters for a plot.
 func TestPilotCells(t *testing.T) {
 	g := draft(t, "cpwbft-pilot", Options{N: 1})
 	if len(g.Cells) != 2*14*6 {
@@ -166,8 +166,8 @@ func TestPilotCells(t *testing.T) {
 	}
 }
 
-// SAC's Table 1 with its CP-WBFT column, simulated: one confidence liar on a complete
-// graph captures CP-WBFT and not SAC [CP-7].
+// Table 1 of SAC with its CP-WBFT column, simulated: one Byzantine member with confidence
+// 1.0 captures CP-WBFT on a complete graph, but not SAC [CP-7].
 func TestSACColumnCollapses(t *testing.T) {
 	g := run(t, "sac-table1", Options{N: 10, Only: "*-complete-b1-replay", Data: sharedData(t)})
 	for _, c := range g.Cells {
@@ -181,9 +181,9 @@ func TestSACColumnCollapses(t *testing.T) {
 	}
 }
 
-// Every preset runs to its end with simulated members, and each cell says what was
-// varied, what came out, what the paper has and what to think of it. A cell that
-// cannot be filled says why, and has no verdict; CP-WBFT's and SAC's all can be.
+// Every preset finishes with simulated members. Each cell has parameters, figures, the
+// figures of the paper and verdicts. A cell that cannot be run has a reason and no
+// verdict; all cells of CP-WBFT and SAC can be run.
 func TestPresetsRun(t *testing.T) {
 	for _, p := range Catalogue.All() {
 		t.Run(p.Name, func(t *testing.T) {
@@ -224,11 +224,11 @@ func TestBadCPOptions(t *testing.T) {
 		{"cpwbft-table2", Options{Members: "recorded", Data: t.TempDir()}, "need traces/cp-wbft.jsonl"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},
-		{"cpwbft-pilot", Options{Rounds: 3}, "its rounds are the paper's"},
+		{"cpwbft-pilot", Options{Rounds: 3}, "only for presets with games"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Only: "*-pcp-*"}, "no stated confidence"},
 		{"cpwbft-pilot", Options{Members: "recorded", Data: data}, "no recorded members"},
 		{"cpwbft-table3", Options{Members: "embedded"}, "synod probe train"},
-		{"cpwbft-table3", Options{Members: "recordde"}, "none of simulated, recorded"},
+		{"cpwbft-table3", Options{Members: "recordde"}, "neither simulated nor recorded"},
 	} {
 		p, err := Catalogue.Find(c.preset)
 		if err != nil {

@@ -1,14 +1,8 @@
 package preset
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"synod.dev/synod"
@@ -17,15 +11,15 @@ import (
 	"synod.dev/synod/task"
 )
 
-// cpModels are the models strong and weak of a council, and what they are good for.
+// cpModels has the models strong and weak of a council.
 type cpModels struct {
 	by      map[string]council.Params
-	assumed []string // figures that they were made to have
-	missing string   // why they cannot play; "": they can
+	assumed []string // figures that follow from the settings of simulated models
+	missing string   // why the cell cannot be run with them; "": it can
 }
 
-// exact is the paper's letter, except for a model in the box: one so small writes
-// nothing that its readers could read.
+// exact returns "paper", or "" for the embedded model, whose replies the strict readers of
+// the paper cannot read.
 func (m cpModels) exact() string {
 	for _, name := range []string{"strong", "weak"} {
 		if m.by[name]["provider"] == "embedded" {
@@ -35,15 +29,15 @@ func (m cpModels) exact() string {
 	return "paper"
 }
 
-// cpKind is a kind of confidence, and so of models: the paper has other ones for each.
+// cpKind is a column of a table. The paper uses other models for each.
 type cpKind struct {
 	table int
-	who   string // its column
+	who   string // the column
 }
 
-// seat finds the models for a data set. paper is the table that simulated members
-// are made after.
-func (k cpKind) seat(o Options, s cpSet, paper map[cpRow]map[string]report.Figure) (cpModels, error) {
+// models returns the models for a data set. Simulated members follow the figures in
+// paper.
+func (k cpKind) models(o Options, s cpSet, paper map[cpRow]map[string]report.Figure) (cpModels, error) {
 	if o.Members == "recorded" {
 		return k.recorded(o, s)
 	}
@@ -64,10 +58,10 @@ func (k cpKind) seat(o Options, s cpSet, paper map[cpRow]map[string]report.Figur
 	return m, err
 }
 
-// simulated members have the abilities that give the table's IAA on average: the
-// strong one is always right, as the paper chose its questions. What their
-// confidence is worth is that of the recordings in the paper's repository: of the
-// hidden probe on the same tasks, of stated confidence on CommonsenseQA.
+// simulated returns members whose abilities give the mean IAA of the table. The strong
+// one is always right, because the questions of the paper were chosen like that. The
+// quality of their confidence is that of the recordings in the repository of the paper:
+// of the hidden probe on the same tasks, and of stated confidence on CommonsenseQA.
 func (k cpKind) simulated(s cpSet, paper map[cpRow]map[string]report.Figure) map[string]council.Params {
 	sum := 0.0
 	for _, p := range cpPlaces {
@@ -84,52 +78,53 @@ func (k cpKind) simulated(s cpSet, paper map[cpRow]map[string]report.Figure) map
 	return map[string]council.Params{"strong": strong, "weak": other}
 }
 
-// The paper's own models, as its recordings name them.
+// The models of the paper, as named in its recordings.
 const (
 	recordedStrong = "Llama-3.1-8B-Instruct"
 	recordedWeak   = "Llama-3-8B-Instruct"
 )
 
-// recorded members replay answers with the confidence of the paper's hidden probe.
+// recorded returns members that replay answers with the confidence of the hidden probe of
+// the paper.
 func (k cpKind) recorded(o Options, s cpSet) (cpModels, error) {
 	switch k.who {
 	case "stated":
-		return cpModels{missing: "the paper's files hold no stated confidence of its models in these questions; --members FILE with models strong and weak asks for it"}, nil
+		return cpModels{missing: "the files of the paper have no stated confidence for these questions; use --members FILE with models strong and weak to ask for it"}, nil
 	case "llm":
-		return cpModels{}, fmt.Errorf("there are no recorded members for it, since nobody recorded what they say on reflection; it runs with simulated, embedded, or with --members FILE that has models strong and weak")
+		return cpModels{}, fmt.Errorf("there are no recorded members for this preset, because their replies after reflection were not recorded; use simulated, embedded, or --members FILE with models strong and weak")
 	}
 	by := map[string]council.Params{}
 	for name, model := range map[string]string{"strong": recordedStrong, "weak": recordedWeak} {
-		by[name] = council.Params{"provider": "recorded", "path": s.tape, "model": model, "benchmark": s.name, "answers": s.answers}
+		by[name] = council.Params{"provider": "recorded", "path": s.trace, "model": model, "benchmark": s.name, "answers": s.answers}
 	}
 	return cpModels{by: by}, nil
 }
 
-// unprobed says that a model has no probe to read a hidden confidence with.
+// unprobed returns an explanation if a model has no probe for hidden confidence; else "".
 func unprobed(models map[string]council.Params) string {
 	for _, name := range []string{"strong", "weak"} {
 		m := models[name]
 		if m == nil || m["provider"] == "simulated" || m["provider"] == "recorded" || m["probe"] != nil {
 			continue
 		}
-		return fmt.Sprintf("model %s has no probe for a hidden confidence: make one for a model in the box (synod probe train) and give --members FILE with models strong and weak, {provider: embedded, probe: FILE}", name)
+		return fmt.Sprintf("model %s has no probe for hidden confidence: train one for an embedded model (synod probe train) and use --members FILE with models strong and weak, {provider: embedded, probe: FILE}", name)
 	}
 	return ""
 }
 
-// cpSet is a data set of the paper as it is asked here.
+// cpSet is a data set of the paper and the task that is used for it.
 type cpSet struct {
 	name, task string
 	items      []task.Item
-	tape       string // of recorded members
-	answers    string // how their answers are read
+	trace      string // path of the trace for recorded members
+	answers    string // setting "answers" of recorded members
 }
 
-// cpTasks are the paper's data sets.
+// cpTasks are the data sets of the paper.
 var cpTasks = []string{"gsm8k", "xstest"}
 
-// cpSets opens data sets. Recorded members get the ten questions that the
-// paper's files hold; all others get the first ones of the public sets.
+// cpSets opens data sets. Recorded members get the ten questions of the files of the
+// paper; other members get the first questions of the public data sets.
 func cpSets(o Options, names []string) (sets []cpSet, note string, err error) {
 	notes := []string{cpNotes[o.Members]}
 	for _, name := range names {
@@ -151,30 +146,19 @@ func cpSets(o Options, names []string) (sets []cpSet, note string, err error) {
 }
 
 var cpNotes = map[string]string{
-	"simulated": "Members: simulated, with the paper's initial accuracies.",
+	"simulated": "Members: simulated, with the initial accuracies of the paper.",
 	"embedded":  "Members: one small model at two temperatures, so weak and strong hardly differ.",
-	"recorded": "Members: recorded, the paper's own answers and confidences to its ten questions; a reply to a prompt of XSTest is " +
-		"graded by the paper's own verdict, because its files cut the text.",
+	"recorded": "Members: recorded, with the answers and confidences of the paper for its ten questions. Replies for XSTest have the " +
+		"verdict of the paper, because its files contain only the beginning of the text.",
 }
 
-// recordedSet reads which questions the paper's models answered.
+// recordedSet returns the questions that the models of the paper answered, at most o.N if
+// o.N > 0.
 func recordedSet(o Options, name string) (cpSet, error) {
-	path, err := filepath.Abs(filepath.Join(o.Data, "traces", "cp-wbft.jsonl")) // a run may go on from another folder
-	switch {
-	case err != nil:
-		return cpSet{}, err
-	case o.Data == "":
-		return cpSet{}, errors.New("recorded members need --data DIR, a folder with traces/cp-wbft.jsonl and the data sets")
-	case o.Repeat > 1:
-		return cpSet{}, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cpSet{}, fmt.Errorf("recorded members need traces/cp-wbft.jsonl, and %s has none", o.Data)
-	} else if err != nil {
+	path, rows, err := o.readTrace("cp-wbft")
+	if err != nil {
 		return cpSet{}, err
 	}
-	defer f.Close()
 	set, err := task.Open(name, task.Options{Data: o.Data})
 	if err != nil {
 		return cpSet{}, err
@@ -183,53 +167,35 @@ func recordedSet(o Options, name string) (cpSet, error) {
 	if err != nil {
 		return cpSet{}, err
 	}
-	s := cpSet{name: name, task: name, tape: path, answers: "source"}
-	if name == "xstest" {
-		s.task, s.answers = "xstest-verdicts", "verdict"
-	}
-	return s, s.pick(f, all, o.N)
-}
-
-// pick takes the recorded items, n at most.
-func (s *cpSet) pick(rows *os.File, all []task.Item, n int) error {
 	byID := map[string]task.Item{}
 	for _, it := range all {
 		byID[it.Question.ID] = it
 	}
-	in := bufio.NewScanner(rows)
-	in.Buffer(nil, 1<<20)
-	for line := 1; in.Scan(); line++ {
-		var row struct {
-			Benchmark, Model string
-			ID               string `json:"item_id"`
-		}
-		if err := json.Unmarshal(in.Bytes(), &row); err != nil {
-			return fmt.Errorf("%s: line %d: %w", s.tape, line, err)
-		}
-		if row.Benchmark != s.name || row.Model != recordedStrong {
+	s := cpSet{name: name, task: name, trace: path, answers: "source"}
+	if name == "xstest" {
+		s.task, s.answers = "xstest-verdicts", "verdict"
+	}
+	for i, row := range rows {
+		if row.Benchmark != name || row.Model != recordedStrong {
 			continue
 		}
-		it, known := byID[row.ID]
+		it, known := byID[string(row.ID)]
 		if !known {
-			return fmt.Errorf("%s: line %d: %s has no item %q", s.tape, line, s.name, row.ID)
+			return cpSet{}, fmt.Errorf("%s: line %d: %s has no item %q", path, i+1, name, row.ID)
 		}
 		if s.answers == "verdict" {
-			q := synod.Question{ID: row.ID, Text: "Is the recorded reply to this prompt what its source calls right? " + it.Question.Text, Form: synod.Bool}
-			var err error
+			q := synod.Question{ID: string(row.ID), Text: "Is the recorded reply to this prompt right according to its source? " + it.Question.Text, Form: synod.Bool}
 			if it, err = task.NewItem(q, "true"); err != nil {
-				return err
+				return cpSet{}, err
 			}
 		}
 		s.items = append(s.items, it)
 	}
-	if err := in.Err(); err != nil {
-		return fmt.Errorf("%s: %w", s.tape, err)
+	if o.N > len(s.items) {
+		return cpSet{}, fmt.Errorf("-n is %d; the recording has %d questions", o.N, len(s.items))
 	}
-	if n > len(s.items) {
-		return fmt.Errorf("-n is %d, and the recording has %d questions", n, len(s.items))
+	if o.N > 0 {
+		s.items = s.items[:o.N]
 	}
-	if n > 0 {
-		s.items = s.items[:n]
-	}
-	return nil
+	return s, nil
 }

@@ -8,29 +8,30 @@ import (
 	"synod.dev/synod/report"
 )
 
-const aboutPilot = `The pilot study: seven members, no confidences. Traditional agents are given their
-answers, and take over what most of themselves and their neighbours say; a malicious
-one keeps to its wrong answer. LLM agents answer, and in three rounds think again
-with their neighbours' answers in view; a malicious one is a weaker model that does
-the same. The paper does not say how many rounds there are: three are ours.
+const aboutPilot = `The pilot study: seven members without confidences. Traditional agents have given
+answers and adopt the majority of their own and their neighbours' answers; a malicious
+one keeps its wrong answer. LLM agents answer, and reconsider in three rounds with the
+answers of their neighbours; a malicious one is a weaker model that does the same. The
+paper does not state the number of rounds; three is our choice.
 
 cpwbft-table1  two malicious traditional agents (three on the complete graph) and six
-               malicious LLM agents. The paper does not say where its traditional ones
-               sit: here where fewest hear them, or as the star's name says
-cpwbft-pilot   GSM8K, one to six malicious, at every position the paper attacks: star
-               centre and leaf, chain head, middle and tail, tree root, internal and
-               leaf, layered top, middle and bottom, random highest and lowest degree.
-               The paper prints figures of the number that Table 1 has; the position
-               only of stars
+               malicious LLM agents. The paper does not state where the traditional ones
+               are: here at the nodes with the lowest degree, or as the row of the star
+               says
+cpwbft-pilot   GSM8K, one to six malicious members at every position that the paper
+               attacks: star centre and leaf, chain head, middle and tail, tree root,
+               internal and leaf, layered top, middle and bottom, random highest and
+               lowest degree. The paper prints figures only for the numbers of Table 1,
+               and positions only for stars
 
-What the paper says of RA is compared with ra, the plurality over all at the end.
+RA in the paper is compared with ra, the plurality over all members at the end.
 
-simulated  abilities that give Table 1's mean IAA ("assumed")
-embedded   the model in the box at two temperatures; give --cell and a small -n
+simulated  abilities that give the mean IAA of Table 1 ("assumed")
+embedded   the embedded model at two temperatures; use --cell and a small -n
 FILE       a council file with models strong and weak (gpt-4o-mini and gpt-3.5-turbo
-           in the paper). Traditional agents are given answers whoever is a member`
+           in the paper). Traditional agents always have given answers`
 
-// pilotRounds is how often the pilot's agents exchange answers.
+// pilotRounds is the number of rounds of the pilot study.
 const pilotRounds = 3
 
 // The agents of the pilot study (CP-5).
@@ -39,7 +40,7 @@ const (
 	llmAgents   = "llm"
 )
 
-// pilots makes the cells of both agents with the given data set.
+// pilots makes the cells of both kinds of agents for one data set.
 type pilots struct {
 	set    cpSet
 	paper  map[cpRow]map[string]report.Figure
@@ -58,7 +59,7 @@ func newPilots(o Options, s cpSet) (*pilots, error) {
 		},
 		assumed: []string{"iaa", "strong_before", "strong_round_0"},
 	}}}
-	p.models[llmAgents], err = cpKind{1, llmAgents}.seat(o, s, paper)
+	p.models[llmAgents], err = cpKind{1, llmAgents}.models(o, s, paper)
 	return p, err
 }
 
@@ -78,7 +79,7 @@ func (p *pilots) cell(name, agents string, place cpPlace, malicious []int) (cell
 	return out, err
 }
 
-// cpTable1 is the pilot as Table 1 has it.
+// cpTable1 returns the cells of Table 1.
 func cpTable1(o Options) (*plan, error) {
 	sets, note, err := cpSets(o, cpTasks)
 	if err != nil {
@@ -110,7 +111,7 @@ func cpTable1(o Options) (*plan, error) {
 	return p, nil
 }
 
-// given is where Table 1's malicious traditional agents sit.
+// given returns the nodes of the malicious traditional agents of Table 1.
 func (p cpPlace) given() ([]int, error) {
 	g, err := p.build()
 	if err != nil {
@@ -123,7 +124,7 @@ func (p cpPlace) given() ([]int, error) {
 	return graph.Place(g, at, givenMalicious(p.graph), 0, nil)
 }
 
-// givenMalicious is how many malicious traditional agents Table 1 has.
+// givenMalicious returns the number of malicious traditional agents in Table 1.
 func givenMalicious(family string) int {
 	if family == "complete" {
 		return 3
@@ -131,7 +132,7 @@ func givenMalicious(family string) int {
 	return 2
 }
 
-// attacks are the pilot's positional attacks, as placements of package graph.
+// attacks are the positional attacks of the pilot study, as placements of package graph.
 var attacks = []struct {
 	graph     string
 	positions []string
@@ -140,7 +141,7 @@ var attacks = []struct {
 	{"tree", []string{"root", "internal", "leaf"}}, {"layered", []string{"top", "middle", "bottom"}}, {"random", []string{"degree-high", "degree-low"}},
 }
 
-// pilotPlan is every number of malicious members at every position.
+// pilotPlan returns a cell for every number of malicious members at every position.
 func pilotPlan(o Options) (*plan, error) {
 	sets, note, err := cpSets(o, cpTasks[:1])
 	if err != nil {
@@ -167,14 +168,14 @@ func pilotPlan(o Options) (*plan, error) {
 	return p, nil
 }
 
-// attack is a cell of the pilot, with the paper's figures where it prints any.
+// attack returns a cell of the pilot study, with the figures of the paper if it has any.
 func (p *pilots) attack(agents string, place cpPlace, b int) (cell, error) {
 	g, err := place.build()
 	if err != nil {
 		return cell{}, err
 	}
 	at := place.position
-	if at == "any" { // all nodes are alike
+	if at == "any" { // all nodes are equivalent
 		at = "degree-low"
 	}
 	malicious, err := graph.Place(g, at, b, 0, nil)

@@ -7,30 +7,30 @@ import (
 	"synod.dev/synod/council"
 )
 
-const aboutTable3 = `How often the hidden probe puts its confidence on the right side of 0.5: one member
-answers, and probe_accuracy is the share of its answers for which (confidence ≥ 0.5)
-is whether they are right. The paper measures that on held-out questions whose
-number it does not print, so its figures stand beside ours without a verdict; the
-layer named is the paper's. The states are read as their mean over the answer's
-tokens, at its last token, or at the query's.
+const aboutTable3 = `The accuracy of the hidden probe: one member answers, and probe_accuracy is the share
+of its answers that are right if and only if the confidence is at least 0.5. The paper
+measures it on held-out questions and does not print their number, so there is no
+verdict. The layer is that of the paper. The states are averaged over the tokens of the
+answer, or taken at its last token or at the last token of the query.
 
-simulated  made to have the paper's accuracy ("assumed"): shows the machinery
-recorded   with --data DIR: the mean of both models, from the paper's stored
-           confidences in its ten questions, which were chosen so that the strong model
-           is always right and the weak one always wrong. Nobody recorded the rest
+simulated  members with the accuracy of the paper ("assumed"), to show the procedure
+recorded   with --data DIR: the averaged states of both models, from the stored
+           confidences of the paper for its ten questions. These were chosen so that the
+           strong model is always right and the weak one always wrong. The other
+           confidences were not recorded
 FILE       a council file with any of the models strong-mean, strong-last,
            strong-query, weak-mean, weak-last, weak-query, each {provider: embedded,
-           probe: FILE}. Where nearly all answers are wrong, a probe that always doubts is
-           accurate: synod probe train says what it is worth, layer by layer, on
-           questions that it has not seen`
+           probe: FILE}. If nearly all answers are wrong, a probe with low confidence in
+           every answer is accurate; synod probe train shows how good it is by layer on
+           held-out questions`
 
-// probeCell is a line of Table 3.
+// probeCell is a row of Table 3.
 type probeCell struct {
-	model  string // the paper's
-	seat   string // ours
+	model  string // model of the paper
+	seat   string // our model and seat
 	task   string
 	states string
-	layer  int // the paper's, counted as it does
+	layer  int // as counted in the paper
 }
 
 var probeCells = []probeCell{
@@ -40,7 +40,7 @@ var probeCells = []probeCell{
 	{"llama-3", "weak", "xstest", "mean", 17}, {"llama-3", "weak", "xstest", "last", 15}, {"llama-3", "weak", "xstest", "query", 15},
 }
 
-// cpTable3 is the accuracy of the hidden probe.
+// cpTable3 returns the cells of Table 3.
 func cpTable3(o Options) (*plan, error) {
 	sets, note, err := cpSets(o, cpTasks)
 	if err != nil {
@@ -69,7 +69,7 @@ func cpTable3(o Options) (*plan, error) {
 	return p, nil
 }
 
-// cell is a council of one, who tells nobody.
+// cell returns a council with one member.
 func (l probeCell) cell(s cpSet, m cpModels) cell {
 	spec := council.Default()
 	spec.Council = fmt.Sprintf("%s-%s-%s", s.name, l.model, l.states)
@@ -86,37 +86,37 @@ func (l probeCell) cell(s cpSet, m cpModels) cell {
 	return c
 }
 
-// seated finds the model of a line.
+// seated returns the model of a row.
 func (l probeCell) seated(o Options, s cpSet, accuracy float64) (cpModels, error) {
 	switch {
 	case o.Members == "simulated":
-		return cpModels{by: map[string]council.Params{l.seat: sided(accuracy)}, assumed: []string{"probe_accuracy"}}, nil
+		return cpModels{by: map[string]council.Params{l.seat: withAccuracy(accuracy)}, assumed: []string{"probe_accuracy"}}, nil
 	case o.Members == "recorded" && l.states != "mean":
-		return cpModels{missing: "the paper's files hold confidences of the probe that reads the mean over the answer, and of no other"}, nil
+		return cpModels{missing: "the files of the paper have only the confidences of the probe that averages over the answer"}, nil
 	case o.Members == "recorded":
 		return cpKind{3, "hidden"}.recorded(o, s)
 	case o.Members == "embedded":
-		return cpModels{missing: "the model in the box has no probe of its own: make one (synod probe train), and give --members FILE with a model strong-mean, {provider: embedded, probe: FILE}"}, nil
+		return cpModels{missing: "the embedded model has no probe by default: train one (synod probe train) and use --members FILE with a model strong-mean, {provider: embedded, probe: FILE}"}, nil
 	}
 	name := l.seat + "-" + l.states
 	spec, err := council.Load(o.Members)
 	if err != nil {
-		return cpModels{}, fmt.Errorf("members are %q, which is none of simulated, recorded, and no council file: %w", o.Members, err)
+		return cpModels{}, fmt.Errorf("members are %q, which is neither simulated nor recorded and not a council file: %w", o.Members, err)
 	}
 	found := spec.Models[name]
 	if found == nil {
-		return cpModels{missing: "the file of members has no model for it; the preset looks for strong-mean, strong-last, strong-query, weak-mean, weak-last and weak-query"}, nil
+		return cpModels{missing: "the council file has no model for this cell; the preset uses strong-mean, strong-last, strong-query, weak-mean, weak-last and weak-query"}, nil
 	}
 	m := cpModels{by: map[string]council.Params{l.seat: found}}
 	if found["provider"] == "openai" {
-		m.missing = "model " + name + " shows no hidden states"
+		m.missing = "model " + name + " has no hidden states"
 	}
 	return m, nil
 }
 
-// sided is a simulated member whose confidence is on the right side of 0.5 in the
-// given share of answers: normal noise about (1 ± skill)/2.
-func sided(accuracy float64) council.Params {
+// withAccuracy returns a simulated member whose confidence is on the right side of 0.5
+// for the given share of answers: normal noise around (1 ± skill)/2.
+func withAccuracy(accuracy float64) council.Params {
 	const noise = 0.25
 	skill := 2 * noise * math.Sqrt2 * math.Erfinv(2*accuracy-1)
 	return council.Params{"provider": "simulated", "ability": 0.5, "skill": math.Round(1000*skill) / 1000, "noise": noise, "seed": 1}

@@ -1,14 +1,8 @@
 package preset
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"synod.dev/synod/council"
@@ -17,29 +11,29 @@ import (
 	"synod.dev/synod/task"
 )
 
-const fig6About = `MMLU-Pro, 100 questions: workers answer, eight evaluators mark, and DecentLLMs takes
-the answer ranked first. With a leader and a quorum, an answer that is ranked lower
-gets through: the paper lets the leader propose the one of rank (n_w+1)/3 (two
-thirds) or (n_w+1)/2 (majority), rounded up (LB-3). These ranks are read of the same
-run (rank_1, rank_2, … among its figures), so all three have the same answers and
-marks.
+const fig6About = `MMLU-Pro, 100 questions: workers answer, eight evaluators grade, and DecentLLMs decides
+for the answer ranked first. A protocol with a leader and a quorum can decide for an
+answer of lower rank: in the paper the leader proposes the answer of rank (n_w+1)/3 (two
+thirds) or (n_w+1)/2 (majority), rounded up (LB-3). The accuracy of these ranks is taken
+from the same run (rank_1, rank_2, … of its figures), so all three cells have the same
+answers and grades.
 
-Cells …-played are the two rivals themselves with the same workers, who mark and vote
-for themselves, and leaders that propose by rank. Recorded workers cannot mark, and
-with the model in the box it would take too long: there they are left out.
+The cells …-played run the two leader-based protocols with the same workers, which grade
+and vote themselves, and with leaders that propose by rank. They are omitted for recorded
+workers, which cannot grade, and for the embedded model, which would take too long.
 
 simulated  nine workers with abilities from 0.25 to 0.65, eight simulated evaluators
-recorded   eleven workers replay what the models of MMLU-Pro's own repository said of
-           its questions; nobody recorded evaluators, so those are simulated. Needs
+recorded   eleven workers replay the replies of the models in the repository of
+           MMLU-Pro; evaluators are simulated, because none were recorded. Needs
            --data DIR with mmlu-pro.jsonl and traces/mmlu-pro.jsonl
-embedded   four workers and three evaluators, all the model in the box: give a small -n
+embedded   four workers and three evaluators of the embedded model: use a small -n
 FILE       a council file with models worker and evaluator: nine and eight seats
 
-Simulated evaluators know the keys and err independently of one another and of how
-hard a question is, so together they hardly err: the first rank comes out better than
-with real ones. What the lower ranks lose against it is the figure's claim.`
+Simulated evaluators know the keys, and their errors are independent of each other and
+of the difficulty of a question, so the first rank is better than with real evaluators.
+The claim of the figure is the difference between the ranks.`
 
-// panel is who sits in Fig. 6's council.
+// panel has the members of the council of Fig. 6.
 type panel struct {
 	workers    []council.SeatSpec
 	evaluators int
@@ -64,13 +58,13 @@ func fig6(o Options) (*plan, error) {
 		return nil, err
 	}
 	p.cells = seated.cells(p.task)
-	if o.Members != "recorded" && o.Members != "embedded" { // a recording marks nothing, and the box takes its time
+	if o.Members != "recorded" && o.Members != "embedded" { // recorded workers cannot grade; the embedded model is too slow
 		p.cells = append(p.cells, seated.played(p.task)...)
 	}
 	return p, nil
 }
 
-// fig6Seats are the members that need no recording.
+// fig6Seats returns the panel for members that are not recorded.
 func fig6Seats(o Options) (s panel, err error) {
 	abilities := map[string]council.Params{"evaluator": {"provider": "simulated", "wrong": 9, "seed": 10}}
 	names := []string{"worker", "evaluator"}
@@ -98,7 +92,8 @@ func fig6Seats(o Options) (s panel, err error) {
 	return s, err
 }
 
-// cells are DecentLLMs, and the two quorum models read of its run.
+// cells returns the cell of DecentLLMs and the two quorum models, which take their
+// figures from its run.
 func (s panel) cells(task string) []cell {
 	n := 0
 	for _, w := range s.workers {
@@ -123,14 +118,14 @@ func (s panel) cells(task string) []cell {
 		rank := (n + 1 + q.part - 1) / q.part
 		out = append(out, cell{
 			Cell:  lab.Cell{Name: "quorum-" + q.name, Params: params(q.protocol, q.name, rank), Paper: paper(q.right)},
-			how:   fmt.Sprintf("the answer ranked %d. of %d in the run of cell decentllms", rank, n),
+			how:   fmt.Sprintf("the answer of rank %d of %d in the run of cell decentllms", rank, n),
 			reads: &lab.Reading{Of: "decentllms", Rates: map[string]string{"decision_accuracy": fmt.Sprintf("rank_%d", rank)}},
 		})
 	}
 	return out
 }
 
-// played are the rivals themselves with the same workers, who mark and vote; leaders
+// played returns the cells of the leader-based protocols with the same workers. Leaders
 // propose by rank.
 func (s panel) played(task string) (out []cell) {
 	for _, name := range []string{"rotating-leader", "fixed-leader"} {
@@ -148,23 +143,23 @@ func (s panel) played(task string) (out []cell) {
 	return out
 }
 
-// fig6Recorded seats every model of the recording as a worker, over the questions
-// that all of them have answered, and simulated evaluators.
+// fig6Recorded returns a panel with a worker for each model of the recording and with
+// simulated evaluators, and the questions that all these models have answered.
 func fig6Recorded(o Options) (s panel, name string, items []task.Item, err error) {
 	name = "mmlu-pro"
-	path, err := filepath.Abs(filepath.Join(o.Data, "traces", name+".jsonl")) // a run may go on from another folder
-	switch {
-	case err != nil:
-		return s, name, nil, err
-	case o.Data == "":
-		return s, name, nil, errors.New("recorded members need --data DIR, a folder with mmlu-pro.jsonl and traces/mmlu-pro.jsonl")
-	case o.Repeat > 1:
-		return s, name, nil, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
-	}
-	on, who, err := readTape(path, name)
+	path, rows, err := o.readTrace(name)
 	if err != nil {
 		return s, name, nil, err
 	}
+	answered, who := map[string]int{}, []string(nil) // how many models answered each item; the models
+	for _, row := range rows {
+		if row.Benchmark == name && row.Trial == 0 {
+			answered[string(row.ID)]++
+			who = append(who, row.Model)
+		}
+	}
+	slices.Sort(who)
+	who = slices.Compact(who)
 	s = panel{evaluators: 8, models: map[string]council.Params{"evaluator": {"provider": "simulated", "wrong": 9, "seed": 10}}}
 	for i, model := range who {
 		id := fmt.Sprintf("w%d", i)
@@ -178,43 +173,13 @@ func fig6Recorded(o Options) (s panel, name string, items []task.Item, err error
 	if items, err = set.Items(); err != nil {
 		return s, name, nil, err
 	}
-	items = slices.DeleteFunc(slices.Clone(items), func(it task.Item) bool { return on[it.Question.ID] < len(who) })
+	items = slices.DeleteFunc(slices.Clone(items), func(it task.Item) bool { return answered[it.Question.ID] < len(who) })
 	n := fig6Questions
 	if o.N > 0 {
 		n = o.N
 	}
 	if o.N > len(items) || len(items) == 0 {
-		return s, name, nil, fmt.Errorf("-n is %d, and the recording has %d questions of %s", o.N, len(items), name)
+		return s, name, nil, fmt.Errorf("-n is %d; the recording has %d questions of %s", o.N, len(items), name)
 	}
 	return s, name, items[:min(n, len(items))], nil
-}
-
-// readTape counts how many models have answered each item, and lists them by name.
-func readTape(path, benchmark string) (items map[string]int, models []string, err error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("recorded members need %s, and it is not there", path)
-	} else if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	items = map[string]int{}
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 1<<20)
-	for line := 1; in.Scan(); line++ {
-		var row struct {
-			Benchmark, Model string
-			Trial            int
-			ID               json.Number `json:"item_id"`
-		}
-		if err := json.Unmarshal(in.Bytes(), &row); err != nil {
-			return nil, nil, fmt.Errorf("%s: line %d: %w", path, line, err)
-		}
-		if row.Benchmark == benchmark && row.Trial == 0 {
-			items[row.ID.String()]++
-			models = append(models, row.Model)
-		}
-	}
-	slices.Sort(models)
-	return items, slices.Compact(models), in.Err()
 }

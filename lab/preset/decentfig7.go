@@ -8,21 +8,21 @@ import (
 	"synod.dev/synod/report"
 )
 
-const fig7About = `How long a decision takes when b of the leaders are Byzantine and come one after
-another, the worst case: thirteen members that bear f = 4, b = 0 … 4 of them silent
-and first in the order of leaders. DecentLLMs has thirteen evaluators, of whom b are
-silent, and five workers. Honest leaders propose the best answer they know; 20
-questions a cell (-n).
+const fig7About = `The time to a decision if b leaders are Byzantine and lead one after another, which is
+the worst case: thirteen members that tolerate f = 4, of which b = 0 … 4 are silent and
+the first leaders. DecentLLMs has thirteen evaluators, of which b are silent, and five
+workers. Honest leaders propose the best answer they know. 20 questions for each cell
+(-n).
 
-latency is in virtual seconds, counted from the question until the last honest voter
-has decided: one tick is a second, a message takes one, a round of an exchange four
-and members have four to think. So it is the shape that is compared, flat against
-linear. The paper's 221 s of DecentLLMs are of its machines, are counted from the
-exchange of marks on, and get no verdict; of its rivals it prints no numbers.
+latency is the virtual time from the question until the last honest voter has decided,
+in seconds: a message takes one, a round of an exchange four, and members have four to
+think. So only the shape is compared, constant against linear. The 221 s of DecentLLMs
+in the paper were measured on its machines from the exchange of grades on, and have no
+verdict; the paper prints no numbers for the other protocols.
 
 simulated  members that are right in 70 of 100 questions
-embedded   the model in the box: give a small -n
-FILE       a council file with a model member`
+embedded   the embedded model: use a small -n
+FILE       a council file with a model named member`
 
 const (
 	fig7Seats     = 13
@@ -55,7 +55,8 @@ func fig7(o Options) (*plan, error) {
 	return p, nil
 }
 
-// fig7Cell seats b silent members before the honest ones, so that they lead first.
+// fig7Cell returns a council with b silent members before the honest ones, so that they
+// lead first.
 func fig7Cell(protocol council.Params, b int, models map[string]council.Params, task string) cell {
 	name := protocol["name"].(string)
 	spec := council.Default()

@@ -14,50 +14,49 @@ import (
 	"synod.dev/synod/script"
 )
 
-const fig8About = `Table I's eight honest evaluators and f colluders, f = 0 … 7, who give the Byzantine
-worker w9 full marks and every other none. The paper does not print the five marks
-behind a total, and how far they are spread decides what the geometric median does
-(finding F6): so a trial draws them about a fifth of the total, with a standard
-deviation of 3, 5 or 8, cut to [0, 20] and made to add up. A cell is 2,000 trials
-(-n), the same for all aggregates and f.
+const fig8About = `The eight honest evaluators of Table I and f colluders, f = 0 … 7, which give the
+Byzantine worker w9 the best grades and every other worker none. The paper does not print
+the five grades behind a total, but their spread determines what the geometric median
+does (finding F6). So each trial draws them around a fifth of the total with a standard
+deviation of 3, 5 or 8, limited to [0, 20] and adjusted to the total. A cell has 2,000
+trials (-n), the same for all aggregates and f.
 
-decision_accuracy  the winner's answer is right (Table I's last row)
+decision_accuracy  the answer of the winner is right (last row of Table I)
 capture            w9 wins
-outside            some worker's score leaves the range of its honest totals
+outside            the score of some worker is outside the range of its honest totals
 
-The paper's points are one example each, and stand beside the geometric median at
-every spread. mean is no robust aggregate; trimmed-mean is meant for fewer than half,
-Krum for at most five of thirteen, Bulyan for one of nine: beyond that there are no
-cells of them.
+Each point of the paper is one example; it is compared with the geometric median at
+every spread. mean is not a robust aggregate. trimmed-mean tolerates fewer than half of
+the evaluators, Krum five of thirteen, Bulyan one of nine; there are no cells beyond
+these bounds.
 
-Cells council-… are the protocol itself, with simulated members, signatures and all:
-nine honest workers and one that alters numbers, eight honest evaluators and f of the
-cartel, ten questions. Only simulated members have a spread: with others there are
-the computed cells alone.`
+The cells council-… run the protocol with simulated members and signatures: nine honest
+workers and one that alters numbers, eight honest evaluators and f of the cartel, ten
+questions. Only simulated members have a spread; other members have only the computed
+cells.`
 
-// trials of a cell; spreads of the five marks about a fifth of their total; most
-// colluders.
 const (
-	fig8Trials = 2000
-	fig8Most   = 7
+	fig8Trials = 2000 // trials of a cell
+	fig8Most   = 7    // maximum number of colluders
 )
 
+// fig8Spreads are the standard deviations of the five grades.
 var fig8Spreads = []float64{3, 5, 8}
 
-// collusion is one cell of Fig. 8.
+// collusion is one computed cell of Fig. 8.
 type collusion struct {
 	aggregate string
 	spread    float64
 	f         int
 	trials    int
 	seed      uint64
-	draw      func() [][]marked // by trial and worker, the same in every cell of a spread
+	draw      func() [][]graded // by trial and worker, the same in every cell of a spread
 }
 
-// marked is what the honest evaluators give a worker, with the least and the
-// greatest of their totals.
-type marked struct {
-	marks     [][]float64
+// graded has the grades of the honest evaluators for one worker, and the smallest and
+// largest of their totals.
+type graded struct {
+	grades    [][]float64
 	low, high float64
 }
 
@@ -70,9 +69,9 @@ func fig8(o Options) (*plan, error) {
 	if o.N > 0 {
 		trials = o.N
 	}
-	p := &plan{note: "Computed: trials on the totals of Table I, with marks by criterion that are drawn."}
+	p := &plan{note: "Computed: trials on the totals of Table I with random grades by criterion."}
 	for _, spread := range fig8Spreads {
-		draw := sync.OnceValue(func() [][]marked { return drawAll(s, spread, trials*o.Repeat, o.Seed) })
+		draw := sync.OnceValue(func() [][]graded { return drawAll(s, spread, trials*o.Repeat, o.Seed) })
 		for _, name := range append([]string{"mean"}, aggregateNames()...) {
 			for f := range fig8Most + 1 {
 				c := collusion{name, spread, f, trials * o.Repeat, o.Seed, draw}
@@ -102,48 +101,48 @@ func (c collusion) cell(s scores) cell {
 				"adversary": "cartel", "task": "table-1",
 			},
 		},
-		how:     fmt.Sprintf("%d trials a cell, seed %d, on the printed totals of Table I; the marks behind them are drawn", c.trials, c.seed),
-		compute: func() (*report.Figures, error) { return c.play(s) },
+		how:     fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades", c.trials, c.seed),
+		compute: func() (*report.Figures, error) { return c.run(s) },
 	}
 	if c.aggregate == "geometric-median" {
-		taken := 0.0
+		captured := 0.0
 		if c.f == fig8Most {
-			taken = 1
+			captured = 1
 		}
-		out.Paper = map[string]report.Figure{"decision_accuracy": {Value: 1 - taken, N: 1}, "capture": {Value: taken, N: 1}}
+		out.Paper = map[string]report.Figure{"decision_accuracy": {Value: 1 - captured, N: 1}, "capture": {Value: captured, N: 1}}
 	}
 	return out
 }
 
-// play runs the trials.
-func (c collusion) play(s scores) (*report.Figures, error) {
+// run returns the figures of the trials.
+func (c collusion) run(s scores) (*report.Figures, error) {
 	of, err := scorer(c.aggregate)
 	if err != nil {
 		return nil, err
 	}
-	right, taken, outside := 0, 0, 0
+	right, captures, outside := 0, 0, 0
 	for _, workers := range c.draw() {
-		best, winner, left := -1.0, 0, false
+		best, winner, out := -1.0, 0, false
 		for worker, w := range workers {
-			lie := slices.Repeat([]float64{0}, 5)
-			if worker == liar {
-				lie = slices.Repeat([]float64{20}, 5)
+			byzantine := slices.Repeat([]float64{0}, 5)
+			if worker == byzantineWorker {
+				byzantine = slices.Repeat([]float64{20}, 5)
 			}
-			total, err := of(append(slices.Clip(w.marks), slices.Repeat([][]float64{lie}, c.f)...), c.f)
+			total, err := of(append(slices.Clip(w.grades), slices.Repeat([][]float64{byzantine}, c.f)...), c.f)
 			if err != nil {
 				return nil, err
 			}
-			left = left || total < w.low-rounding || total > w.high+rounding
+			out = out || total < w.low-rounding || total > w.high+rounding
 			if total > best {
 				best, winner = total, worker
 			}
 		}
 		right += one(s.right[winner])
-		taken += one(winner == liar)
-		outside += one(left)
+		captures += one(winner == byzantineWorker)
+		outside += one(out)
 	}
 	return &report.Figures{Rates: map[string]*metrics.Rate{
-		"decision_accuracy": metrics.Share(right, c.trials), "capture": metrics.Share(taken, c.trials), "outside": metrics.Share(outside, c.trials),
+		"decision_accuracy": metrics.Share(right, c.trials), "capture": metrics.Share(captures, c.trials), "outside": metrics.Share(outside, c.trials),
 	}}, nil
 }
 
@@ -154,7 +153,7 @@ func one(b bool) int {
 	return 0
 }
 
-// scorer is an aggregate of the catalogue, or the mean.
+// scorer returns an aggregate of the catalogue, or the mean.
 func scorer(name string) (func(vectors [][]float64, f int) (float64, error), error) {
 	if name == "mean" {
 		return func(vectors [][]float64, _ int) (sum float64, _ error) {
@@ -175,16 +174,16 @@ func scorer(name string) (func(vectors [][]float64, f int) (float64, error), err
 	}, nil
 }
 
-// drawAll draws the honest evaluators' marks in every trial.
-func drawAll(s scores, spread float64, trials int, seed uint64) [][]marked {
-	all := make([][]marked, trials)
+// drawAll draws the grades of the honest evaluators in every trial.
+func drawAll(s scores, spread float64, trials int, seed uint64) [][]graded {
+	all := make([][]graded, trials)
 	for k := range all {
 		r := rand.New(rand.NewPCG(script.Derive(seed, uint64(spread)), uint64(k)))
 		for worker := range s.byzantine {
-			w := marked{low: 100}
+			w := graded{low: 100}
 			for _, e := range s.honest {
 				v := split(r, e[worker], spread)
-				w.marks = append(w.marks, v)
+				w.grades = append(w.grades, v)
 				w.low, w.high = min(w.low, total(v)), max(w.high, total(v))
 			}
 			all[k] = append(all[k], w)
@@ -193,11 +192,11 @@ func drawAll(s scores, spread float64, trials int, seed uint64) [][]marked {
 	return all
 }
 
-// rounding is how far a sum of marks may be off.
+// rounding is the tolerance for sums of grades.
 const rounding = 1e-6
 
-// split draws five marks that add up to a total, normally spread about a fifth of
-// it and none outside [0, 20].
+// split draws five grades in [0, 20] whose sum is sum, from a normal distribution around
+// a fifth of it.
 func split(r *rand.Rand, sum, spread float64) []float64 {
 	v := make([]float64, 5)
 	for j := range v {
@@ -218,11 +217,11 @@ func total(v []float64) (sum float64) {
 	return sum
 }
 
-// fig8Asked is how many questions the councils of Fig. 8 are asked at most.
+// fig8Asked is the maximum number of questions for the council cells of Fig. 8.
 const fig8Asked = 10
 
-// councils adds Fig. 8 as councils of simulated members play it. A simulated
-// evaluator's five marks differ by its noise, which is a share of MaxGrade.
+// councils adds the cells with councils of simulated members. The noise of a simulated
+// evaluator, a share of the maximum grade 20, gives its grades their spread.
 func (p *plan) councils(o Options) (err error) {
 	if o.Members != "simulated" {
 		return nil

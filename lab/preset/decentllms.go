@@ -16,13 +16,13 @@ import (
 	"synod.dev/synod/robust"
 )
 
-// tableIFile is Table I of the DecentLLMs paper: what each evaluator gives each
-// worker of 100, the paper's robust scores, and which answers are right.
+// tableIFile is Table I of the DecentLLMs paper: the total (of 100) that each evaluator
+// gives each worker, the robust scores of the paper, and which answers are right.
 //
 //go:embed decentllms-table1.csv
 var tableIFile []byte
 
-// decentSource begins the source of every figure.
+// decentSource is the paper of these presets.
 const decentSource = `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", `
 
 func decentTables() []Preset {
@@ -46,16 +46,16 @@ func decentTables() []Preset {
 	}
 }
 
-// scores is Table I.
+// scores has the content of Table I.
 type scores struct {
 	honest    [][]float64 // by evaluator and worker
-	byzantine []float64   // e8's
-	robust    []float64   // what the paper's geometric median of the hidden marks comes to
+	byzantine []float64   // of evaluator e8, by worker
+	robust    []float64   // robust scores that the paper prints, by worker
 	right     []bool
 }
 
-// liar is the Byzantine worker of Table I, w9.
-const liar = 9
+// byzantineWorker is the Byzantine worker of Table I, w9.
+const byzantineWorker = 9
 
 func readTableI() (s scores, err error) {
 	rows, err := csv.NewReader(bytes.NewReader(tableIFile)).ReadAll()
@@ -85,18 +85,17 @@ func readTableI() (s scores, err error) {
 	return s, nil
 }
 
-const tableIAbout = `Eight honest evaluators and one colluder have marked ten workers, of whom w9 is
-Byzantine. The paper prints each evaluator's total of an answer, not the five marks
-behind it. What can be computed of totals is: their medians, who wins by them and
-who is last, and what their means would have come to. No member is asked, so
---members, -n and --repeat change nothing.
+const tableIAbout = `Eight honest evaluators and one colluder have graded ten workers, of which w9 is
+Byzantine. The paper prints the total of each evaluator for each answer, but not the five
+grades behind it. From the totals one can compute their medians and means, and which
+worker wins or is last. No member is asked, so --members, -n and --repeat have no effect.
 
-median-total      medians, by worker; winners (w6 and w7 tie; ranks are from 0)
-mean              the same by plain means, for comparison
-geometric-median  the paper's robust scores. They need the hidden marks by criterion,
-                  so there is no figure of ours beside them, and no verdict.`
+median-total      medians by worker, and winners (w6 and w7 tie; workers count from 0)
+mean              the same with plain means, for comparison
+geometric-median  the robust scores of the paper. They need the grades by criterion, so
+                  they cannot be computed and have no verdict.`
 
-// tableI is the preset of Table I.
+// tableI returns the cells of Table I.
 func tableI(Options) (*plan, error) {
 	s, err := readTableI()
 	if err != nil {
@@ -110,9 +109,9 @@ func tableI(Options) (*plan, error) {
 	for i, v := range s.robust {
 		paper[fmt.Sprintf("score_w%d", i)] = report.Figure{Value: v, Count: true}
 	}
-	const how = "the totals that Table I prints, one decision"
+	const how = "one decision on the totals that Table I prints"
 	return &plan{
-		note: "No members: figures are computed from the totals that the paper prints.",
+		note: "No members: the figures are computed from the totals that the paper prints.",
 		cells: []cell{
 			{
 				Cell: lab.Cell{Name: "median-total", Params: params("median-total"), Paper: right}, how: how,
@@ -124,17 +123,18 @@ func tableI(Options) (*plan, error) {
 			},
 			{
 				Cell:  lab.Cell{Name: "geometric-median", Params: params("geometric-median"), Paper: paper},
-				blank: "robust scores are made of five marks by criterion, and the paper prints their totals only",
+				blank: "robust scores need the grades by criterion, and the paper prints only their totals",
 			},
 		},
 	}, nil
 }
 
-// standing is every worker's score by an aggregate of totals, and who leads by it.
+// standing returns the score of every worker by an aggregate of totals, and which workers
+// win and are last.
 func (s scores) standing(name string, aggregate func([]float64) (float64, error)) (*report.Figures, error) {
 	var all []float64
-	for worker, lie := range s.byzantine {
-		totals := []float64{lie}
+	for worker, byzantine := range s.byzantine {
+		totals := []float64{byzantine}
 		for _, e := range s.honest {
 			totals = append(totals, e[worker])
 		}
@@ -162,14 +162,14 @@ func (s scores) standing(name string, aggregate func([]float64) (float64, error)
 		Lists: map[string][]float64{name: all, "winners": winners, "last": last},
 	}
 	switch right {
-	case 0, len(winners): // else the tie decides whether the decision is right
+	case 0, len(winners): // otherwise the tie-break determines whether the decision is right
 		f.Rates["decision_accuracy"] = metrics.Share(min(right, 1), 1)
 	}
 	return f, nil
 }
 
 func captured(winners []float64) int {
-	if len(winners) == 1 && winners[0] == liar {
+	if len(winners) == 1 && winners[0] == byzantineWorker {
 		return 1
 	}
 	return 0

@@ -14,8 +14,7 @@ import (
 	"synod.dev/synod/report"
 )
 
-// finished is the report of a preset that was drafted, made, worked on and opened
-// again.
+// finished drafts and runs a preset, opens its folder again and returns the report.
 func finished(t *testing.T, name string, o Options) *report.Grid {
 	t.Helper()
 	g := draft(t, name, o)
@@ -48,16 +47,16 @@ func cellOf(t *testing.T, r *report.Grid, name string) *report.Cell {
 	return nil
 }
 
-// DecentLLMs, Table I: the medians of the printed totals are exact, w6 and w7 tie
-// at the top with right answers, the Byzantine w9 is last; the paper's robust scores
-// stand beside nothing.
+// DecentLLMs, Table I: the medians of the printed totals are exact, w6 and w7 tie for the
+// first place with right answers, and the Byzantine w9 is last. The robust scores of the
+// paper are not compared with a figure.
 func TestDecentTableI(t *testing.T) {
 	r := finished(t, "decentllms-table1", Options{})
 	c := cellOf(t, r, "median-total")
 	if want := []float64{49, 83, 79, 55, 44, 41, 84, 84, 82, 34}; !slices.Equal(c.Lists["medians"], want) {
 		t.Errorf("medians %v, want %v", c.Lists["medians"], want)
 	}
-	if !slices.Equal(c.Lists["winners"], []float64{6, 7}) || !slices.Equal(c.Lists["last"], []float64{liar}) {
+	if !slices.Equal(c.Lists["winners"], []float64{6, 7}) || !slices.Equal(c.Lists["last"], []float64{byzantineWorker}) {
 		t.Errorf("winners %v, last %v", c.Lists["winners"], c.Lists["last"])
 	}
 	if d := c.Metrics["decision_accuracy"]; d == nil || d.Value != 1 || d.N != 1 {
@@ -78,8 +77,8 @@ func TestDecentTableI(t *testing.T) {
 	}
 }
 
-// The paper's ranking follows from its own robust scores, and the winner is right:
-// what is on file is what is printed.
+// The ranking of the paper follows from its robust scores, and the winner is right, so
+// the file has the printed figures.
 func TestDecentTableIOnFile(t *testing.T) {
 	s, err := readTableI()
 	if err != nil {
@@ -87,18 +86,18 @@ func TestDecentTableIOnFile(t *testing.T) {
 	}
 	order := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	slices.SortFunc(order, func(a, b int) int { return int(10*s.robust[b]) - int(10*s.robust[a]) })
-	if want := []int{7, 6, 1, 8, 2, 3, 0, 4, 5, liar}; !slices.Equal(order, want) {
+	if want := []int{7, 6, 1, 8, 2, 3, 0, 4, 5, byzantineWorker}; !slices.Equal(order, want) {
 		t.Errorf("ranked %v, the paper says %v", order, want)
 	}
-	if len(s.honest) != 8 || !s.right[7] || s.right[8] || s.right[liar] || s.byzantine[liar] != 100 {
+	if len(s.honest) != 8 || !s.right[7] || s.right[8] || s.right[byzantineWorker] || s.byzantine[byzantineWorker] != 100 {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Fig. 8 and finding F6: by the geometric median an honest and right answer wins
-// against up to six colluders, whatever the spread; at seven the Byzantine worker
-// wins the more often, the wider the marks are spread. Scores leave the honest range
-// before that. The median of totals does neither; the mean falls at six.
+// Fig. 8 and finding F6: with the geometric median a right answer of an honest worker wins
+// against up to six colluders at every spread. With seven, the Byzantine worker wins more
+// often the larger the spread is; scores leave the honest range earlier. The median of
+// totals fails in neither way; the mean is captured at six.
 func TestDecentFig8Shape(t *testing.T) {
 	for seed := uint64(1); seed <= 2; seed++ {
 		s, err := readTableI()
@@ -106,8 +105,8 @@ func TestDecentFig8Shape(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := func(aggregate string, spread float64, f int) (right, taken, outside float64) {
-			c := collusion{aggregate, spread, f, 100, seed, func() [][]marked { return drawAll(s, spread, 100, seed) }}
-			got, err := c.play(s)
+			c := collusion{aggregate, spread, f, 100, seed, func() [][]graded { return drawAll(s, spread, 100, seed) }}
+			got, err := c.run(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,8 +143,8 @@ func TestDecentFig8Shape(t *testing.T) {
 	}
 }
 
-// The whole preset, few trials a cell: resumable, the same every time, and told
-// apart from one of other trials.
+// The whole preset with few trials is resumable and reproducible, and differs from one
+// with another number of trials.
 func TestDecentFig8(t *testing.T) {
 	one, two := finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"}), finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"})
 	for _, r := range []*report.Grid{one, two} {
@@ -177,9 +176,9 @@ func TestDecentFig8(t *testing.T) {
 	}
 }
 
-// The real protocol with a cartel among its evaluators [I-DL-7]: with marks spread
-// narrowly it stands at seven of fifteen, with wide ones the geometric median falls,
-// and the median of totals not before it.
+// The protocol with a cartel of evaluators [I-DL-7]: with a small spread it resists seven of
+// fifteen; with a large spread the geometric median is captured, and the median of totals
+// not earlier.
 func TestDecentCouncilsFall(t *testing.T) {
 	r := finished(t, "decentllms-fig8", Options{N: 10, Only: "council-*-s[38]-f[067]"})
 	taken := func(aggregate string, spread, f int) float64 {
@@ -200,8 +199,8 @@ func TestDecentCouncilsFall(t *testing.T) {
 	}
 }
 
-// Fig. 6: what is ranked first is right more often than what a quorum of two thirds
-// lets through, and that more often than what a majority lets through.
+// Fig. 6: the answer of the first rank is right more often than that of a two-thirds
+// quorum, which is right more often than that of a majority quorum.
 func TestDecentFig6(t *testing.T) {
 	for _, o := range []Options{{N: 30}, {N: 40, Members: "recorded", Data: "shared"}} {
 		kinds := []string{"simulated"}
@@ -231,9 +230,9 @@ func TestDecentFig6(t *testing.T) {
 	}
 }
 
-// Fig. 7: with b Byzantine leaders one after another DecentLLMs takes what it took
-// without them; both rivals take linearly longer, the one with three rounds a leader
-// the longer.
+// Fig. 7: the latency of DecentLLMs does not depend on the number b of Byzantine leaders;
+// that of both leader-based protocols grows linearly, faster for the one with three rounds
+// for each leader.
 func TestDecentFig7Shape(t *testing.T) {
 	r := finished(t, "decentllms-fig7", Options{N: 3})
 	took := map[string][]float64{}
@@ -261,8 +260,8 @@ func TestDecentFig7Shape(t *testing.T) {
 	t.Log(took)
 }
 
-// Recorded members need their recording, each question once; a cell that is read of
-// another needs it.
+// Recorded members need their recording and allow no repeats. A cell that takes its
+// figures from another cell needs it.
 func TestDecentBadOptions(t *testing.T) {
 	data := sharedData(t)
 	for _, c := range []struct {
@@ -271,10 +270,10 @@ func TestDecentBadOptions(t *testing.T) {
 		want string
 	}{
 		{"decentllms-fig6", Options{Members: "recorded"}, "need --data"},
-		{"decentllms-fig6", Options{Members: "recorded", Data: t.TempDir()}, "it is not there"},
+		{"decentllms-fig6", Options{Members: "recorded", Data: t.TempDir()}, "has none"},
 		{"decentllms-fig6", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
 		{"decentllms-fig6", Options{Members: "recorded", Data: data, N: 201}, "200 questions"},
-		{"decentllms-fig6", Options{Only: "quorum-*"}, "read of cell decentllms"},
+		{"decentllms-fig6", Options{Only: "quorum-*"}, "takes its figures from cell decentllms"},
 		{"decentllms-fig7", Options{Members: "recorded"}, "no recorded members"},
 	} {
 		p, err := Catalogue.Find(c.name)

@@ -10,40 +10,40 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Game says which consensus game is to be played.
+// Game describes a consensus game.
 type Game struct {
-	Honest   int
-	Liars    int
-	Strategy string         // of the Byzantine players: a name of the adversary catalogue
-	Params   council.Params // of protocol game, over its defaults
-	Model    council.Params // of every player
+	Honest    int            // number of honest players
+	Byzantine int            // number of Byzantine players
+	Strategy  string         // adversary of the Byzantine players
+	Params    council.Params // parameters of protocol game that differ from its defaults
+	Model     council.Params // model of every player
 }
 
-// Spec is the council that plays the game: honest players p1, p2, … and Byzantine
-// ones b1, b2, …, all of one model.
+// Spec returns the council that plays the game: honest players p1, p2, … and Byzantine
+// players b1, b2, …, all of one model.
 func (g Game) Spec() council.Spec {
 	spec := council.Default()
-	spec.Council = fmt.Sprintf("game-%d-%d", g.Honest, g.Liars)
+	spec.Council = fmt.Sprintf("game-%d-%d", g.Honest, g.Byzantine)
 	spec.Protocol = council.Params{"name": "game"}
 	for key, v := range g.Params {
 		spec.Protocol[key] = v
 	}
-	spec.F, spec.Limits = g.Liars, council.Limits{}
+	spec.F, spec.Limits = g.Byzantine, council.Limits{}
 	spec.Models = map[string]council.Params{"player": g.Model}
 	spec.Seats = []council.SeatSpec{{ID: "p", Model: "player", Count: g.Honest}}
-	if g.Liars > 0 {
-		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "b", Model: "player", Count: g.Liars, Adversary: council.Params{"name": g.Strategy}})
+	if g.Byzantine > 0 {
+		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "b", Model: "player", Count: g.Byzantine, Adversary: council.Params{"name": g.Strategy}})
 	}
 	return spec
 }
 
-// GameQuestion is what a council is asked that plays the game.
+// GameQuestion returns the question of a game with the given range of numbers.
 func GameQuestion(low, high int) synod.Question {
 	return synod.Question{ID: "game", Text: fmt.Sprintf("Agree on one whole number from %d to %d.", low, high), Form: synod.Number}
 }
 
-// Player is the model of every player for the kind of members, or of a council file
-// that has a model "player".
+// Player returns the model of the players: for a kind of members, or the model "player"
+// of a council file.
 func Player(members string) (council.Params, error) {
 	if members == "" {
 		members = "simulated"
@@ -60,7 +60,7 @@ var players = map[string]map[string]council.Params{
 	"embedded":  {"player": {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.5, "max_tokens": 300}},
 }
 
-// gameRuns is how many games the paper plays of a kind.
+// gameRuns is the number of games of each kind in the paper.
 const gameRuns = 25
 
 type gameFigure struct {
@@ -70,38 +70,38 @@ type gameFigure struct {
 }
 
 type gameCell struct {
-	honest, liars int
-	variant       string
-	valid         float64 // the paper's share of valid endings; 0: not printed
+	honest, byzantine int
+	variant           string
+	valid             float64 // share of valid outcomes in the paper; 0: not printed
 }
 
 func gameFigures() (all []Preset) {
 	for _, f := range []gameFigure{
-		{"game-fig2", "games without Byzantine players: N = 4, 8, 16, hostile players mentioned or not", gameRuns, withoutLiars()},
-		{"game-fig3", "games with 4, 8 or 16 honest and 0 to 4 Byzantine players", gameRuns, withLiars()},
-		{"game-fig4", "what eight honest players name, round by round", 5, []gameCell{
+		{"game-fig2", "games without Byzantine players: N = 4, 8, 16, hostile players mentioned or not", gameRuns, withoutByzantine()},
+		{"game-fig3", "games with 4, 8 or 16 honest and 0 to 4 Byzantine players", gameRuns, withByzantine()},
+		{"game-fig4", "values of eight honest players by round", 5, []gameCell{
 			{8, 0, "no-adversary", 0}, {8, 0, "may-exist", 0}, {8, 1, "may-exist", 0}, {8, 3, "may-exist", 0},
 		}},
 	} {
 		all = append(all, Preset{
 			Entry:  synod.Entry{Name: f.name, Summary: "consensus game, " + f.summary},
 			Source: `Berdoz et al., "Can AI Agents Agree?", Figure ` + f.name[len(f.name)-1:],
-			About: `The consensus game with T_max = 50, whole numbers from 0 to 50 and -n games a cell
-(25 in the paper). Byzantine players are the paper's: a model that is told to keep
-the others apart. Figure 3 of the paper has eight honest players; here stand four
-and sixteen beside them. What the paper prints of Figure 2 are means over its two
-models and both prompts, and they stand beside each cell of that size.
+			About: `The consensus game with T_max = 50, whole numbers from 0 to 50 and -n games for each
+cell (25 in the paper). Byzantine players are those of the paper: a model that is told
+to prevent agreement. Figure 3 of the paper has eight honest players; here are cells
+with four and sixteen too. The figures of Figure 2 are means over two models and both
+prompts; every cell of that size is compared with them.
 
-simulated  players that follow what most name; see synod explain simulated
-embedded   the model in the box: give a small -n and --rounds
-FILE       a council file with a model player`,
+simulated  players that follow the most common number; see synod explain simulated
+embedded   the embedded model: use a small -n and --rounds
+FILE       a council file with a model named player`,
 			plan: f.plan,
 		})
 	}
 	return all
 }
 
-func withoutLiars() (cells []gameCell) {
+func withoutByzantine() (cells []gameCell) {
 	for _, n := range []int{4, 8, 16} {
 		for _, variant := range []string{"may-exist", "no-adversary"} {
 			cells = append(cells, gameCell{n, 0, variant, map[int]float64{4: 0.466, 16: 0.333}[n]})
@@ -110,7 +110,7 @@ func withoutLiars() (cells []gameCell) {
 	return cells
 }
 
-func withLiars() (cells []gameCell) {
+func withByzantine() (cells []gameCell) {
 	for _, n := range []int{4, 8, 16} {
 		for b := 0; b <= 4; b++ {
 			cells = append(cells, gameCell{n, b, "may-exist", 0})
@@ -133,12 +133,12 @@ func (f gameFigure) plan(o Options) (*plan, error) {
 		rounds = o.Rounds
 	}
 	for _, c := range f.cells {
-		g := Game{Honest: c.honest, Liars: c.liars, Strategy: "saboteur", Model: found["player"], Params: council.Params{"rounds": rounds, "variant": c.variant}}
+		g := Game{Honest: c.honest, Byzantine: c.byzantine, Strategy: "saboteur", Model: found["player"], Params: council.Params{"rounds": rounds, "variant": c.variant}}
 		out := cell{spec: g.Spec()}
 		out.Cell = lab.Cell{
-			Name: fmt.Sprintf("h%d-b%d-%s", c.honest, c.liars, c.variant),
+			Name: fmt.Sprintf("h%d-b%d-%s", c.honest, c.byzantine, c.variant),
 			Params: map[string]any{
-				"protocol": "game", "n": c.honest + c.liars, "b": c.liars, "f": c.liars, "adversary": "saboteur", "variant": c.variant, "rounds": rounds, "task": "game",
+				"protocol": "game", "n": c.honest + c.byzantine, "b": c.byzantine, "f": c.byzantine, "adversary": "saboteur", "variant": c.variant, "rounds": rounds, "task": "game",
 			},
 		}
 		if c.valid > 0 {

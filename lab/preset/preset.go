@@ -1,20 +1,23 @@
-// Package preset holds the experiments of the papers as grids of runs: which
-// protocols on which graphs with whom, and the figures that the papers report.
+// Package preset defines the experiments of the papers as grids of runs: protocols,
+// graphs, councils, and the figures that the papers report.
 //
-// A preset fixes everything but the members: those are simulated, the model in the
-// box, recorded, or whatever a file says, and every output names them. What the
-// papers report stands in CSV files beside the code, a figure a line, and is put
-// on file with the grid, so a folder reports itself against the paper wherever it
-// is moved.
+// A preset fixes everything but the members. These are simulated, embedded, recorded or
+// defined by a council file, and every output names them. The figures of the papers are
+// in CSV files beside the code, one on each line. They are copied into the folder of the
+// grid, so a report can compare with the paper wherever the folder is moved.
 //
 //	p, err := preset.Catalogue.Find("sac-table1")
 //	grid, err := p.Draft(preset.Options{Members: "simulated", N: 30, Repeat: 20, Seed: 1})
 package preset
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,57 +30,57 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Options are what a preset leaves open.
+// Options are the settings that a preset does not fix.
 type Options struct {
-	Members string // simulated, embedded, recorded, or the path of a council file with the preset's models; "": simulated
-	Data    string // where the questions lie; "": in Pulled, else built-in ones
-	Pulled  string // where fetched sets lie
-	N       int    // questions of a cell, or games; 0: as many as the paper has
+	Members string // simulated, embedded, recorded, or the path of a council file with the models of the preset; "": simulated
+	Data    string // file or folder of the questions; "": from Pulled, else built-in questions
+	Pulled  string // folder of fetched data sets
+	N       int    // questions or games of each cell; 0: as many as in the paper
 	Repeat  int
-	Rounds  int // of a game at most; 0: as many as the paper has
+	Rounds  int // maximum rounds of a game; 0: as in the paper
 	Seed    uint64
-	Only    string // a pattern of cell names; "": all
+	Only    string // pattern of cell names; "": all cells
 	Program string
 	Env     llm.Env
 }
 
-// Preset is a line of the catalogue.
+// Preset is an entry of the catalogue.
 type Preset struct {
 	synod.Entry
 	Source string // paper and table
 	About  string
-	// plan lists the cells with the councils that fill them.
+	// plan returns the cells and their councils.
 	plan func(Options) (*plan, error)
 }
 
-// plan is a preset with everything settled.
+// plan is a preset with all settings decided.
 type plan struct {
 	task  string
 	items []task.Item
 	note  string
 	cells []cell
 
-	repeat int  // runs of every item beside Options.Repeat; 0: one
-	rounds bool // Options.Rounds says how many there are at most
+	repeat int  // runs of each item, multiplied by Options.Repeat; 0: one
+	rounds bool // whether Options.Rounds applies
 }
 
-// cell is a cell and its council.
+// cell is a cell of the grid and its council.
 type cell struct {
 	lab.Cell
 	spec  council.Spec
-	task  string // "": the plan's, with its items
+	task  string // "": task and items of the plan
 	items []task.Item
-	blank string // why there is no run; "": there is one
+	blank string // why the cell cannot be run; "": it can
 
-	compute func() (*report.Figures, error) // in place of a run
-	how     string                          // what it computes of what, or reads
-	reads   *lab.Reading                    // in place of a run: of which cell it reads what
+	compute func() (*report.Figures, error) // computes the figures instead of a run
+	how     string                          // description of compute or reads
+	reads   *lab.Reading                    // takes the figures from the run of another cell
 }
 
-// Catalogue is the table of presets.
+// Catalogue lists the presets.
 var Catalogue = synod.NewCatalogue("preset", slices.Concat(sacTables(), gameFigures(), cpTables(), decentTables())...)
 
-// Draft puts the grid together. It opens the models and asks nothing.
+// Draft prepares the grid of a preset. It opens the models but asks none.
 func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	if o.Members == "" {
 		o.Members = "simulated"
@@ -87,7 +90,7 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 		return nil, fmt.Errorf("preset %s: %w", p.Name, err)
 	}
 	if o.Rounds != 0 && !all.rounds {
-		return nil, fmt.Errorf("preset %s: its rounds are the paper's; their number is left open only where games are played", p.Name)
+		return nil, fmt.Errorf("preset %s: the number of rounds can be set only for presets with games", p.Name)
 	}
 	m := lab.GridManifest{Program: o.Program, Preset: p.Name, Source: p.Source, Members: o.Members, Note: all.note}
 	if !builtin(o.Members) {
@@ -128,15 +131,15 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 	return lab.DraftGrid(m, plans)
 }
 
-// idle is why a grid has nothing to run or to compute.
+// idle explains why a grid has nothing to run or to compute.
 func idle(m *lab.GridManifest) error {
 	if len(m.Blank) > 0 {
-		return fmt.Errorf("none of these cells can run: %s", m.Blank[0].Why)
+		return fmt.Errorf("none of these cells can be run: %s", m.Blank[0].Why)
 	}
-	return fmt.Errorf("cell %s is read of cell %s, which must be chosen too", m.Readings[0].Name, m.Readings[0].Of)
+	return fmt.Errorf("cell %s takes its figures from cell %s, which must be selected too", m.Readings[0].Name, m.Readings[0].Of)
 }
 
-// chosen are the cells whose names fit a pattern, at least one.
+// chosen returns the cells whose names match a pattern. It fails if there are none.
 func (p *plan) chosen(pattern string) (cells []cell, err error) {
 	var names []string
 	for _, c := range p.cells {
@@ -150,33 +153,33 @@ func (p *plan) chosen(pattern string) (cells []cell, err error) {
 		names = append(names, c.Name)
 	}
 	if len(cells) == 0 {
-		return nil, fmt.Errorf("no cell fits %q; there are: %s", pattern, strings.Join(names, ", "))
+		return nil, fmt.Errorf("no cell matches %q; the cells are: %s", pattern, strings.Join(names, ", "))
 	}
 	return cells, nil
 }
 
-// Kinds are the members that need no file.
+// Kinds lists the kinds of members that need no council file.
 func Kinds() []string { return []string{"simulated", "embedded", "recorded"} }
 
 func builtin(members string) bool { return slices.Contains(Kinds(), members) }
 
-// models are the models of the given names: from a table by kind, or from a
-// council file, of which nothing else is read.
+// models returns the models with the given names: from a table by kind of members, or
+// from a council file, whose other keys are ignored.
 func models(o Options, kinds map[string]map[string]council.Params, names ...string) (map[string]council.Params, error) {
 	if builtin(o.Members) {
 		if kinds[o.Members] == nil {
-			return nil, fmt.Errorf("there are no %s members for it; it runs with %s, or with --members FILE that has models %s", o.Members, known(kinds), strings.Join(names, " and "))
+			return nil, fmt.Errorf("the preset has no %s members; use %s, or --members FILE with models %s", o.Members, known(kinds), strings.Join(names, " and "))
 		}
 		return kinds[o.Members], nil
 	}
 	spec, err := council.Load(o.Members)
 	if err != nil {
-		return nil, fmt.Errorf("members are %q, which is none of %s, and no council file: %w", o.Members, known(kinds), err)
+		return nil, fmt.Errorf("members are %q, which is none of %s and not a council file: %w", o.Members, known(kinds), err)
 	}
 	found := map[string]council.Params{}
 	for _, name := range names {
 		if found[name] = spec.Models[name]; found[name] == nil {
-			return nil, fmt.Errorf("%s has no model %q; the preset seats models %s", o.Members, name, strings.Join(names, " and "))
+			return nil, fmt.Errorf("%s has no model %q; the preset needs models %s", o.Members, name, strings.Join(names, " and "))
 		}
 	}
 	return found, nil
@@ -187,8 +190,8 @@ func known(kinds map[string]map[string]council.Params) string {
 	return strings.Join(names, ", ")
 }
 
-// questions are the first n of the paper's task. Without the task's data simulated
-// and embedded members get built-in problems, and the note says so.
+// questions returns the first n questions of a task or, if its data is not available,
+// of the built-in task, which the note states.
 func questions(o Options, name string, n int) (used string, items []task.Item, note string, err error) {
 	set, err := task.Open(name, task.Options{Data: o.Data, Pulled: o.Pulled, Seed: o.Seed})
 	var none *task.NoDataError
@@ -197,7 +200,7 @@ func questions(o Options, name string, n int) (used string, items []task.Item, n
 	}
 	used = name
 	if err != nil {
-		used, note = "builtin", fmt.Sprintf("Questions: built-in ones; the paper's (%s) are not here, give --data.", name)
+		used, note = "builtin", fmt.Sprintf("Questions: built-in ones, because those of the paper (%s) are not available; use --data.", name)
 		if set, err = task.Open(used, task.Options{Seed: o.Seed, Number: max(o.N, n)}); err != nil {
 			return "", nil, "", err
 		}
@@ -212,4 +215,55 @@ func questions(o Options, name string, n int) (used string, items []task.Item, n
 		n = o.N
 	}
 	return used, items[:min(n, len(items))], note, nil
+}
+
+// traceRow is what presets need of a line of a recorded trace.
+type traceRow struct {
+	Benchmark string
+	Model     string
+	Trial     int
+	ID        traceID `json:"item_id"`
+}
+
+// traceID is the id of an item: a JSON string, or the digits of a JSON number.
+type traceID string
+
+func (id *traceID) UnmarshalJSON(b []byte) error {
+	*id = traceID(strings.Trim(string(b), `"`))
+	return nil
+}
+
+// readTrace reads the trace traces/NAME.jsonl in the data folder and returns its absolute
+// path, because a run may be resumed from another folder.
+func (o Options) readTrace(name string) (path string, rows []traceRow, err error) {
+	path, err = filepath.Abs(filepath.Join(o.Data, "traces", name+".jsonl"))
+	switch {
+	case err != nil:
+		return "", nil, err
+	case o.Data == "":
+		return "", nil, fmt.Errorf("recorded members need --data DIR, a folder with traces/%s.jsonl and the data sets", name)
+	case o.Repeat > 1:
+		return "", nil, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, fmt.Errorf("recorded members need traces/%s.jsonl, and %s has none", name, o.Data)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 1<<20)
+	for line := 1; in.Scan(); line++ {
+		var row traceRow
+		if err := json.Unmarshal(in.Bytes(), &row); err != nil {
+			return "", nil, fmt.Errorf("%s: line %d: %w", path, line, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := in.Err(); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return path, rows, nil
 }

@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/lab"
 )
 
-// sharedData is where real benchmark files may lie beside the repository.
+// sharedData is a folder that may have real benchmark files beside the repository.
 func sharedData(t *testing.T) string {
 	t.Helper()
 	path := cmp.Or(os.Getenv("SYNOD_TEST_DATA"), filepath.Join("..", "..", "..", "shared", "data"))
@@ -38,9 +38,8 @@ func draft(t *testing.T, name string, o Options) *lab.Grid {
 	return g
 }
 
-// SAC, Tables 1, 3, 5 and 6: an adversary is always wrong, so FAA follows from the
-// groups, and BFTI is FAA − IAA, both to the rounding of what is printed. Where the
-// paper does not agree with itself is listed.
+// SAC, Tables 1, 3, 5 and 6: an adversary is always wrong, so FAA follows from the groups,
+// and BFTI is FAA − IAA, both up to rounding. Contradictions of the paper are listed.
 func TestSACFiguresAgree(t *testing.T) {
 	for table := 1; table <= 6; table++ {
 		paper, err := sacPaper(table)
@@ -69,8 +68,8 @@ func TestSACFiguresAgree(t *testing.T) {
 	}
 }
 
-// Table 2 ends where Table 1 ends, but Table 4 does not agree with Table 3 in
-// every cell: a finding about the paper, kept so that nobody repairs it.
+// The last round of Table 2 equals Table 1, but Table 4 differs from Table 3 in some
+// cells. The contradiction is in the paper and is kept.
 func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 	off := map[string]bool{}
 	for _, pair := range [][2]int{{1, 2}, {3, 4}} {
@@ -98,7 +97,7 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 	}
 }
 
-// Every cell can be seated, has the paper's figures and a graph of the paper's r.
+// Every cell has a valid council, figures of the paper, and a graph with the r of the paper.
 func TestSACTablesDraft(t *testing.T) {
 	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6, "sac-table5": 18, "sac-table6": 8} {
 		g := draft(t, name, Options{N: 2, Only: "sac-*"})
@@ -117,8 +116,8 @@ func TestSACTablesDraft(t *testing.T) {
 	}
 }
 
-// With the paper's questions at hand they are asked, else built-in ones, and the
-// note says so.
+// The questions of the paper are used if they are available, else built-in ones, which
+// the note states.
 func TestQuestions(t *testing.T) {
 	g := draft(t, "sac-table1", Options{Only: "sac-merg-b1-replay"})
 	if g.Runs[0].Task != "builtin" || !strings.Contains(g.Note, "built-in") || g.Runs[0].N != 30 {
@@ -146,7 +145,7 @@ func TestBadOptions(t *testing.T) {
 		{Options{Members: "recorded"}, "no recorded members"},
 		{Options{Members: "simulatd"}, "none of simulated, embedded"},
 		{Options{Members: file}, `no model "weak"`},
-		{Options{Only: "nothing-*"}, "no cell fits"},
+		{Options{Only: "nothing-*"}, "no cell matches"},
 		{Options{Only: "["}, "pattern"},
 		{Options{N: 31, Data: sharedData(t)}, "30 questions"},
 		{Options{Data: t.TempDir()}, "none of"},

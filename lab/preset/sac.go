@@ -20,19 +20,19 @@ import (
 //go:embed sac.csv
 var sacFigures []byte
 
-// sacQuestions is how many questions the paper's figures rest on.
+// sacQuestions is the number of questions behind the figures of the paper.
 const sacQuestions = 30
 
-// sacTable is what one table varies.
+// sacTable has the settings of one table.
 type sacTable struct {
-	number  int
-	task    string
-	strong  float64 // ability of simulated members: the mean of the table's initial accuracies
-	weak    float64
-	n       int
-	robust  map[string]int // r by graph family
-	liars   []int          // b; the weak fill up to three, or to two at n = 9
-	summary string
+	number    int
+	task      string
+	strong    float64 // ability of simulated members: the mean of the initial accuracies in the table
+	weak      float64
+	n         int
+	robust    map[string]int // r by graph family
+	byzantine []int          // b; there are 3-b weak members
+	summary   string
 }
 
 var (
@@ -52,19 +52,20 @@ func sacTables() (all []Preset) {
 		all = append(all, Preset{
 			Entry:  synod.Entry{Name: fmt.Sprintf("sac-table%d", t.number), Summary: "SAC " + t.summary},
 			Source: fmt.Sprintf("arXiv 2605.09076, Table %d", t.number),
-			About: `SAC and, beside it, CP-WBFT on the paper's graphs, with F=3, T=6 and its two
-adversaries: replay (a reply to some other question) and weak-answer (as in the
-reference code). Weak members sit at 0 and 1, adversaries last, as in that code; so
-on a MERG seats 1 and 5 never hear the adversary. The paper's figures rest on 30
-questions and stand beside both adversaries. CP-WBFT runs its one round with stated
-confidence, and its own last step decides; the paper's later rounds repeat the first.
+			About: `SAC and CP-WBFT on the graphs of the paper, with F=3, T=6 and two adversaries: replay
+(a reply to another question, as in the text) and weak-answer (as in the reference
+code). As in that code, weak members are at nodes 0 and 1 and adversaries at the last
+nodes, so on a MERG seats 1 and 5 do not hear the adversary. The figures of the paper
+are for 30 questions and are compared with both adversaries. CP-WBFT runs one round
+with stated confidence and decides by its own last step; in the paper its later rounds
+repeat the first.
 
-simulated  members of the abilities that the table starts from; "assumed" marks
-           the figures which that settles
-embedded   the model in the box, cool as the strong and hot as the weak model: they
-           hardly differ, so this shows the machinery and not the paper's claim
+simulated  members with the initial accuracies of the table; "assumed" marks the
+           figures that follow from them
+embedded   the embedded model with a low temperature as strong and a high one as weak
+           model. They hardly differ, so this does not test the claim of the paper
 FILE       a council file with models strong and weak (gpt-4o-mini and gpt-3.5-turbo
-           in the paper); seats, graph and protocol are the preset's`,
+           in the paper); seats, graph and protocol are those of the preset`,
 			plan: t.plan,
 		})
 	}
@@ -97,9 +98,9 @@ func (t sacTable) plan(o Options) (*plan, error) {
 	}
 	for _, name := range []string{"sac", "cp-wbft"} {
 		for _, family := range slices.Sorted(maps.Keys(t.robust)) {
-			for _, b := range t.liars {
-				for _, liar := range []string{"replay", "weak-answer"} {
-					c := t.cell(o, name, family, b, liar, found)
+			for _, b := range t.byzantine {
+				for _, adversary := range []string{"replay", "weak-answer"} {
+					c := t.cell(o, name, family, b, adversary, found)
 					c.Params["task"] = p.task
 					c.Paper = paper[sacKey{name, family, b}]
 					p.cells = append(p.cells, c)
@@ -111,15 +112,15 @@ func (t sacTable) plan(o Options) (*plan, error) {
 }
 
 var sacNotes = map[string]string{
-	"simulated": "Members: simulated, with the table's initial accuracies.",
+	"simulated": "Members: simulated, with the initial accuracies of the table.",
 	"embedded":  "Members: one small model at two temperatures, so weak and strong hardly differ.",
 }
 
-// cell is one council of the paper: weak members first, adversaries last.
-func (t sacTable) cell(o Options, name, family string, b int, liar string, models map[string]council.Params) cell {
+// cell returns one council of the paper: weak members first, adversaries last.
+func (t sacTable) cell(o Options, name, family string, b int, adversary string, models map[string]council.Params) cell {
 	weak, strong := 3-b, t.n-3
 	spec := council.Default()
-	spec.Council = fmt.Sprintf("%s-%s-b%d-%s", name, family, b, liar)
+	spec.Council = fmt.Sprintf("%s-%s-b%d-%s", name, family, b, adversary)
 	spec.Protocol = council.Params{"name": name}
 	spec.Graph = council.Params{"family": family}
 	if family == "er" || family == "preferential" {
@@ -132,10 +133,10 @@ func (t sacTable) cell(o Options, name, family string, b int, liar string, model
 	switch name {
 	case "sac":
 		spec.Protocol["rounds"] = 6
-	case "cp-wbft": // one round, stated confidence: the paper's later rounds repeat the first
+	case "cp-wbft": // one round with stated confidence: later rounds of the paper repeat the first
 		spec.Rule.Name = council.ByProtocol
 	}
-	if o.Members == "embedded" { // a model this small writes no score that can be read
+	if o.Members == "embedded" { // the embedded model writes no readable scores
 		spec.Exact = ""
 		if name == "sac" {
 			spec.Protocol["score"] = "likelihood"
@@ -147,23 +148,23 @@ func (t sacTable) cell(o Options, name, family string, b int, liar string, model
 	}
 	spec.Seats = append(spec.Seats,
 		council.SeatSpec{ID: "s", Model: "strong", Count: strong, Group: "strong"},
-		council.SeatSpec{ID: "m", Model: "weak", Count: b, Adversary: council.Params{"name": liar}})
+		council.SeatSpec{ID: "m", Model: "weak", Count: b, Adversary: council.Params{"name": adversary}})
 	c := cell{spec: spec}
 	c.Name = spec.Council
-	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3, "adversary": liar, "r": t.robust[family], "exact": spec.Exact}
+	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3, "adversary": adversary, "r": t.robust[family], "exact": spec.Exact}
 	if o.Members == "simulated" {
 		c.Assumed = []string{"iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0"}
 	}
 	return c
 }
 
-// sacKey names a row of the paper.
+// sacKey identifies a row of a table.
 type sacKey struct {
 	protocol, graph string
 	b               int
 }
 
-// sacPaper reads a table's figures.
+// sacPaper returns the figures of a table.
 func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
 	rows, err := csv.NewReader(bytes.NewReader(sacFigures)).ReadAll()
 	if err != nil {
@@ -175,7 +176,7 @@ func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
 		b, err2 := strconv.Atoi(row[3])
 		value, err3 := strconv.ParseFloat(row[5], 64)
 		if err1 != nil || err2 != nil || err3 != nil {
-			return nil, fmt.Errorf("sac.csv: line %d cannot be read", i+2)
+			return nil, fmt.Errorf("sac.csv: line %d is not valid", i+2)
 		}
 		if number != table || row[1] == "cp-wbft" && repeats(row[4]) {
 			continue
@@ -189,8 +190,8 @@ func sacPaper(table int) (map[sacKey]map[string]report.Figure, error) {
 	return figures, nil
 }
 
-// repeats reports whether a figure is that of a round after the first, all of which
-// the paper prints alike for CP-WBFT: it runs one.
+// repeats reports whether a metric is of a round after the first. For CP-WBFT, which has
+// one round, the paper prints the same figures for all later rounds.
 func repeats(metric string) bool {
 	_, round, found := strings.Cut(metric, "_round_")
 	return found && round > "1"
