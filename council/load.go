@@ -7,8 +7,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -71,7 +73,11 @@ func decodeError(err error) error {
 	}
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {
-		return &ConfigError{Line: wrong.Token.Position.Line, Err: fmt.Errorf("%q is not what this key takes", wrong.Token.Value)}
+		err := fmt.Errorf("%q is not what this key takes", wrong.Token.Value)
+		if wrong.DstType == reflect.TypeFor[time.Duration]() {
+			err = fmt.Errorf("%q is not a time; it needs a unit, such as 50ms, 2s or 10m", wrong.Token.Value)
+		}
+		return &ConfigError{Line: wrong.Token.Position.Line, Err: err}
 	}
 	return errors.New(yaml.FormatError(err, false, true))
 }

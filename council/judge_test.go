@@ -1,0 +1,155 @@
+package council
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/sim"
+)
+
+// pure is the JSON of an outcome without what only the open models, the clock and the
+// journal's owner know.
+func pure(t *testing.T, o Outcome) string {
+	t.Helper()
+	o.Seconds, o.Journal, o.Digest, o.Money, o.Cost = 0, "", "", llm.Money{}, nil
+	b, err := json.MarshalIndent(o, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The outcome of the records in a journal is the outcome that was printed, for every
+// protocol, with an adversary and without, whether the run came to its end, settled
+// early or was stopped by a breaker.
+func TestJudgeOfJournal(t *testing.T) {
+	endings := map[string]int{}
+	for _, e := range protocol.Catalogue.All() {
+		for _, variant := range []string{"", "adversary", "breakers", "crash"} {
+			spec := smallest(t, e)
+			seat := &spec.Seats[0]
+			switch variant {
+			case "adversary":
+				seat.Adversary = Params{"name": "equivocator"}
+			case "breakers":
+				seat.Adversary = Params{"name": "equivocator"}
+				spec.Breakers = Breakers{NoProgress: 1, Oscillation: 1, Quorum: true, Equivocation: true}
+			case "crash":
+				spec.Faults.Crashes = []Crash{{Node: 0}}
+			}
+			for seed := range uint64(3) {
+				name := fmt.Sprintf("%s %s seed %d", e.Name, variant, seed)
+				c, err := Convene(spec, llm.Env{})
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				q := synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
+				printed, err := c.Decide(context.Background(), Ask{Question: q, Seed: seed, Journal: filepath.Join(t.TempDir(), "j"), Final: true})
+				c.Close()
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				run, err := journal.Load(printed.Journal)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				plan, err := PlanOf(run)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				judged := Judge(plan, Instance{run.Head.Question, run.Head.Seed}, RecordsOf(plan, run))
+				if a, b := pure(t, printed), pure(t, judged); a != b {
+					t.Errorf("%s: %s", name, firstDifference(a, b))
+				}
+				endings[printed.Stopped]++
+			}
+		}
+	}
+	for _, stopped := range []string{sim.Finished, Early, Tripped} {
+		if endings[stopped] == 0 {
+			t.Errorf("no run ended by %s: %v", stopped, endings)
+		}
+	}
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			return fmt.Sprintf("printed\n%s\njudged\n%s", strings.Join(x[max(0, i-3):min(i+3, len(x))], "\n"), strings.Join(y[max(0, i-3):min(i+3, len(y))], "\n"))
+		}
+	}
+	return "the judged outcome is longer"
+}
+
+// notes makes the record of a seat that held some answers, one a round.
+func notes(seat synod.NodeID, answers ...synod.Answer) Record {
+	r := Record{Seat: seat, Stopped: sim.Finished}
+	for i, a := range answers {
+		r.Opinions = append(r.Opinions, Noted{synod.Tick(i), &synod.Opinion{Round: i, Answer: a}})
+	}
+	return r
+}
+
+// Judge decides from records alone: the order of records does not matter, a missing
+// record is silence, and records that claim impossible things do no harm.
+func TestJudge(t *testing.T) {
+	p, err := NewPlan(parsed(t, "f: 2\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 5}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Instance{Question: synod.Question{Text: "?", Form: synod.Number}}
+	all := []Record{notes(0, "1", "2"), notes(1, "2", "2"), notes(2, "2", "2"), notes(3, "1", "1"), notes(4, "3", "1")}
+	whole := Judge(p, in, all)
+	if whole.Status != Agreed || whole.Decision != "2" || whole.Votes[0].Independent != 2 || len(whole.Rounds) != 2 {
+		t.Errorf("%s %s %+v", whole.Status, whole.Decision, whole.Votes)
+	}
+	if o := Judge(p, in, []Record{all[3], all[1], all[4], all[0], all[2]}); pure(t, o) != pure(t, whole) {
+		t.Error("the order of records matters")
+	}
+	if o := Judge(p, in, all[:3]); o.Status != Agreed || o.Members[4].Final != nil {
+		t.Errorf("three of five: %s, %s", o.Status, o.Reason)
+	}
+	if o := Judge(p, in, all[1:3]); o.Status != Degraded {
+		t.Errorf("two of five: %s, %s", o.Status, o.Reason)
+	}
+	if o := Judge(p, in, nil); o.Status != Undecided || o.Stopped != Interrupted {
+		t.Errorf("no records: %s, %s", o.Status, o.Stopped)
+	}
+	odd := notes(7, "9")
+	odd.Opinions[0].Retained, odd.Opinions[0].Scores = []synod.NodeID{-1, 99}, []synod.Judged{{Of: 99}}
+	wild := notes(0, "2")
+	wild.Opinions[0].Round, wild.Opinions[0].Silent = 1<<40, []synod.NodeID{99}
+	if o := Judge(p, in, []Record{odd, wild}); o.Status != Degraded {
+		t.Errorf("records of seats that do not exist: %s", o.Status)
+	}
+	for _, stopped := range []string{sim.Stalled, OverBudget, PastTime, Interrupted} {
+		cut := append([]Record(nil), all...)
+		cut[2].Stopped = stopped
+		if o := Judge(p, in, cut); o.Status != Undecided || o.Answer != nil || o.Stopped != stopped || len(o.Votes) != 2 {
+			t.Errorf("%s: %s %v", stopped, o.Status, o.Answer)
+		}
+	}
+}
+
+// Late seats use up F, and the printed claim says so.
+func TestLateSeatsUseUpTheBound(t *testing.T) {
+	p, err := NewPlan(parsed(t, "f: 2\npatience: {spare: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 7}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := []Record{notes(0, "1"), notes(1, "1"), notes(2, "1"), notes(3, "1"), notes(4, "1"), notes(5, "1"), notes(6, "1")}
+	records[1].Late, records[4].Late = []int{0}, []int{0, 1}
+	o := Judge(p, Instance{Question: synod.Question{Text: "?", Form: synod.Number}}, records)
+	if fmt.Sprint(o.Late) != "[a2 a5]" || o.Bound.Guarantee == None || !strings.Contains(o.Bound.Note, "used up 2 of F=2, so it holds with at most 0 Byzantine among the others") {
+		t.Errorf("late %v, bound %+v", o.Late, o.Bound)
+	}
+}
