@@ -65,7 +65,8 @@ type tally struct{ rows, strict, flexible, unreadable, falseRight, falseWrong in
 
 func (c tally) String() string {
 	return fmt.Sprintf("%d rows; agree: strict %d (%.2f %%), flexible %d (%.2f %%); strict unreadable %d; ours right, theirs wrong %d; ours wrong, theirs right %d",
-		c.rows, c.strict, 100*float64(c.strict)/float64(c.rows), c.flexible, 100*float64(c.flexible)/float64(c.rows), c.unreadable, c.falseRight, c.falseWrong)
+		c.rows, c.strict, 100*float64(c.strict)/float64(c.rows), c.flexible, 100*float64(c.flexible)/float64(c.rows),
+		c.unreadable, c.falseRight, c.falseWrong)
 }
 
 // TestAgreement grades the recorded responses afresh and compares with the verdicts
@@ -109,12 +110,14 @@ func TestAgreement(t *testing.T) {
 						answer = strconv.Quote(*r.Answer)
 					}
 					t.Logf("%s %s: theirs %v (%s); strict %s %q, flexible %s %q; want %q; ends %q",
-						r.id(), r.Model, r.Correct, answer, g.Strict, g.Got, g.Flexible, g.Loose, r.Gold, tail(*r.Response))
+						r.id(), r.Model, r.Correct, answer, g.Strict, g.Got, g.Flexible, g.Loose, r.Gold,
+						tail(*r.Response))
 				}
 			}
 			t.Log(n)
 			if n.rows != c.rows || n.strict < c.strict || n.flexible < c.loose {
-				t.Errorf("%d rows, %d and %d agree; want %d, at least %d and %d", n.rows, n.strict, n.flexible, c.rows, c.strict, c.loose)
+				t.Errorf("%d rows, %d and %d agree; want %d, at least %d and %d", n.rows, n.strict, n.flexible,
+					c.rows, c.strict, c.loose)
 			}
 		})
 	}

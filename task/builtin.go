@@ -10,30 +10,29 @@ import (
 	"synod.dev/synod"
 )
 
-// builtinItems is how many problems there are unless another number is asked for:
-// six of each kind at each level.
+// builtinItems is the default number of problems: six of each kind at each level.
 const builtinItems = 180
 
 var builtin = Entry{
-	Entry: synod.Entry{Name: "builtin", Summary: "generated problems of five levels, inside the binary: no download"},
+	Entry: synod.Entry{Name: "builtin", Summary: "generated problems of five levels, in the binary (no download)"},
 	Form:  "mixed", Items: builtinItems,
-	About: "Arithmetic, word problems, logic, dates, units and choices, made from a seed. Every answer is computed " +
-		"when the problem is made and checked by another route in the tests. Level 1 is one that the model in the box gets partly right (docs/box.md).",
-	open: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o) },
+	About: "Arithmetic, word problems, logic, dates, units and choices, generated from a seed. Every answer is computed " +
+		"when the problem is generated, and tests check it in another way. The smallest model of docs/box.md gets level 1 partly right.",
+	Load: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o) },
 }
 
-// problem is one made problem.
+// problem is one generated problem.
 type problem struct {
 	text    string
 	form    synod.Form
 	options []synod.Option
 	key     string
-	// holds says of a candidate whether it is the answer, from the problem's own
-	// statement and not by the way in which key was computed. Tests call it.
+	// holds reports whether a candidate is the answer. It decides from the statement of the problem, not in the
+	// way in which key was computed. Tests call it.
 	holds func(candidate string) bool
 }
 
-// kinds are the kinds of problem, in the order in which they take turns.
+// kinds are the kinds of problem, in the order in which they alternate.
 var kinds = []struct {
 	name string
 	make func(r *rand.Rand, level int) problem
@@ -42,10 +41,10 @@ var kinds = []struct {
 	{"dates", makeDates}, {"units", makeUnits}, {"choices", makeChoices},
 }
 
-// maxBuiltin bounds how many problems one can ask for.
+// maxBuiltin bounds how many problems can be generated.
 const maxBuiltin = 100_000
 
-// makeBuiltin makes as many problems of the wanted levels as are asked for.
+// makeBuiltin generates the requested number of problems of the wanted levels.
 func makeBuiltin(o Options) ([]Item, error) {
 	n, of := o.Number, maxBuiltin
 	if n == 0 {
@@ -68,27 +67,28 @@ func makeBuiltin(o Options) ([]Item, error) {
 	return items, nil
 }
 
-// builtinLevel is the level of problem i: every kind takes its turn in each.
+// builtinLevel returns the level of problem i. Each level has one problem of every kind in turn.
 func builtinLevel(i int) int { return 1 + i/len(kinds)%5 }
 
-// builtinItem makes problem i. It depends on seed and i alone, so a longer list
-// begins with the shorter one.
+// builtinItem generates problem i. It depends on seed and i alone, so a longer list begins with the shorter
+// one.
 func builtinItem(seed uint64, i int) (Item, problem) {
 	kind, level := kinds[i%len(kinds)], builtinLevel(i)
 	p := kind.make(rand.New(rand.NewPCG(seed, uint64(i))), level)
 	return Item{
-		Question: synod.Question{ID: fmt.Sprintf("%s-%d-%d.%d", kind.name, level, seed, i), Text: p.text, Form: p.form, Options: p.options},
-		Level:    level, Topic: kind.name, key: p.key,
+		Question: synod.Question{ID: fmt.Sprintf("%s-%d-%d.%d", kind.name, level, seed, i), Text: p.text,
+			Form: p.form, Options: p.options},
+		Level: level, Topic: kind.name, key: p.key,
 	}, p
 }
 
 // between draws a whole number from low to high, both included.
 func between(r *rand.Rand, low, high int) int { return low + r.IntN(high-low+1) }
 
-// one draws one of several.
+// one draws one of several values.
 func one[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
-// numeric is a problem whose answer is a whole number. holds is given it.
+// numeric returns a problem whose answer is a whole number. holds receives a candidate.
 func numeric(key int, holds func(int) bool, format string, args ...any) problem {
 	return problem{
 		text: fmt.Sprintf(format, args...), form: synod.Number, key: itoa(key),
@@ -100,7 +100,7 @@ func numeric(key int, holds func(int) bool, format string, args ...any) problem 
 	}
 }
 
-// truth is a problem whose answer is true or false.
+// truth returns a problem whose answer is true or false.
 func truth(key bool, holds func(bool) bool, format string, args ...any) problem {
 	return problem{
 		text: fmt.Sprintf(format, args...), form: synod.Bool, key: fmt.Sprint(key),
@@ -108,8 +108,8 @@ func truth(key bool, holds func(bool) bool, format string, args ...any) problem 
 	}
 }
 
-// pick is a problem with choices; the right one is shuffled among the others.
-// holds is given the text of a choice.
+// pick returns a problem with choices; the right one is shuffled among the others. holds receives the text of
+// a choice.
 func pick(r *rand.Rand, text, right string, others []string, holds func(string) bool) problem {
 	all := append([]string{right}, others...)
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -149,7 +149,10 @@ func makeArithmetic(r *rand.Rand, level int) problem {
 		return numeric(a*b, func(x int) bool { return x%b == 0 && x/b == a }, "What is %d times %d?", a, b)
 	case 3:
 		a, b, c := between(r, 12, 99), between(r, 3, 19), between(r, 12, 99)
-		return numeric(a+b*c, func(x int) bool { return (x-a)%c == 0 && (x-a)/c == b }, "Compute %d + %d × %d.", a, b, c)
+		return numeric(a+b*c, func(x int) bool {
+			return (x-a)%c == 0 &&
+				(x-a)/c == b
+		}, "Compute %d + %d × %d.", a, b, c)
 	case 4:
 		return sumOfFractions(r)
 	}
@@ -173,7 +176,7 @@ func sumOfFractions(r *rand.Rand) problem {
 	}
 }
 
-// remainder asks for a power modulo a number, found here by squaring.
+// remainder asks for a power modulo a number, computed here by squaring.
 func remainder(r *rand.Rand) problem {
 	base, exp, m := between(r, 2, 9), between(r, 8, 30), between(r, 7, 97)
 	x := new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(exp)), big.NewInt(int64(m)))
@@ -208,14 +211,15 @@ func makeWords(r *rand.Rand, level int) problem {
 		}
 		boxes, each, gone := between(r, 3, 9), between(r, 4, 12), between(r, 2, 11)
 		return numeric(boxes*each-gone, func(x int) bool { return (x+gone)/boxes == each && (x+gone)%boxes == 0 },
-			"%s packs %d boxes with %d %s each and then gives %d %s away. How many %s are left?", who, boxes, each, what, gone, what, what)
+			"%s packs %d boxes with %d %s each and then gives %d %s away. How many %s are left?", who, boxes, each,
+			what, gone, what, what)
 	case 4:
 		return workRate(r, who)
 	}
 	return ages(r, who)
 }
 
-// change asks what is given back on a note.
+// change asks how much change is given for a note.
 func change(r *rand.Rand, who, what string) problem {
 	price, n, note := between(r, 2, 8), between(r, 3, 9), 100
 	return numeric(note-price*n-price/2*2, func(x int) bool { return x+n*price+2*(price/2) == note },
@@ -223,17 +227,18 @@ func change(r *rand.Rand, who, what string) problem {
 		who, n, what, price, price/2, note, who)
 }
 
-// workRate draws a sale after a rise and a discount that come out in whole numbers.
+// workRate draws a sale after a rise and a discount with whole numbers.
 func workRate(r *rand.Rand, who string) problem {
 	base, up, down := 100*between(r, 2, 12), 10*between(r, 1, 5), 10*between(r, 1, 5)
 	return numeric(base*(100+up)*(100-down)/10000, func(x int) bool {
 		raised := base + base*up/100
 		return x == raised-raised*down/100
-	}, "%s sells a bicycle that cost %d dollars. First the price is raised by %d%%, then the new price is lowered by %d%%. How many dollars does the bicycle cost in the end?",
+	},
+		"%s sells a bicycle that cost %d dollars. First the price is raised by %d%%, then the new price is lowered by %d%%. How many dollars does the bicycle cost in the end?",
 		who, base, up, down)
 }
 
-// ages is a system of two equations: the sum, and a ratio some years ago.
+// ages is a system of two equations: the sum of two ages, and their ratio some years ago.
 func ages(r *rand.Rand, who string) problem {
 	other := one(r, people...)
 	for other == who {
@@ -251,8 +256,10 @@ var measures = []struct {
 	big, small string
 	factor     int
 }{
-	{"kilometres", "metres", 1000}, {"metres", "centimetres", 100}, {"hours", "minutes", 60}, {"kilograms", "grams", 1000},
-	{"days", "hours", 24}, {"minutes", "seconds", 60}, {"litres", "millilitres", 1000}, {"weeks", "days", 7}, {"feet", "inches", 12},
+	{"kilometres", "metres", 1000}, {"metres", "centimetres", 100}, {"hours", "minutes", 60}, {"kilograms", "grams",
+		1000},
+	{"days", "hours", 24}, {"minutes", "seconds", 60}, {"litres", "millilitres", 1000}, {"weeks", "days", 7}, {"feet",
+		"inches", 12},
 }
 
 // makeUnits asks for a quantity in another unit.
@@ -263,13 +270,17 @@ func makeUnits(r *rand.Rand, level int) problem {
 	case 1:
 		return unitFact(r)
 	case 2:
-		return numeric(n*m.factor, func(x int) bool { return x/m.factor == n && x%m.factor == 0 }, "How many %s are %d %s?", m.small, n, m.big)
+		return numeric(n*m.factor, func(x int) bool {
+			return x/m.factor == n &&
+				x%m.factor == 0
+		}, "How many %s are %d %s?", m.small, n, m.big)
 	case 3:
 		if r.IntN(2) == 0 {
 			return mixed(r, m.big, m.small, m.factor)
 		}
 		n = between(r, 12, 40)
-		return numeric(n, func(x int) bool { return x*m.factor == n*m.factor }, "How many %s are %d %s?", m.big, n*m.factor, m.small)
+		return numeric(n, func(x int) bool { return x*m.factor == n*m.factor }, "How many %s are %d %s?", m.big,
+			n*m.factor, m.small)
 	case 4: // 18 km/h are 5 m/s
 		v := 5 * between(r, 2, 12)
 		return numeric(v, func(x int) bool { return x*3600 == v*18/5*1000 },
@@ -287,18 +298,20 @@ func mixed(r *rand.Rand, big, small string, factor int) problem {
 		"How many %s are %d %s and %d %s?", small, n, big, extra, small)
 }
 
-// facts are what everybody has by heart.
+// facts are relations between units that most people know.
 var facts = []struct {
 	small, big string
 	factor     int
 }{
-	{"minutes", "hour", 60}, {"seconds", "minute", 60}, {"hours", "day", 24}, {"days", "week", 7}, {"months", "year", 12},
+	{"minutes", "hour", 60}, {"seconds", "minute", 60}, {"hours", "day", 24}, {"days", "week", 7}, {"months", "year",
+		12},
 	{"years", "century", 100}, {"years", "decade", 10}, {"centimetres", "metre", 100}, {"metres", "kilometre", 1000},
-	{"millimetres", "centimetre", 10}, {"inches", "foot", 12}, {"grams", "kilogram", 1000}, {"millilitres", "litre", 1000},
+	{"millimetres", "centimetre", 10}, {"inches", "foot", 12}, {"grams", "kilogram", 1000}, {"millilitres", "litre",
+		1000},
 }
 
-// sizes are units in the smallest of their kind, to check facts by: seconds,
-// months, tenths of a millimetre, grams, millilitres.
+// sizes are the sizes of units in the smallest of their kind, to check facts with: seconds, months, tenths of
+// a millimetre, grams, millilitres.
 var sizes = map[string]int{
 	"second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "week": 604_800,
 	"month": 1, "year": 12, "decade": 120, "century": 1_200,

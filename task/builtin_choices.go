@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// categories are things that everybody would sort alike.
+// categories are things that people classify in the same way.
 var categories = []struct {
 	name  string
 	words []string
@@ -47,10 +47,11 @@ func whichIs(r *rand.Rand) problem {
 	for _, i := range at[1:4] {
 		others = append(others, one(r, categories[i].words...))
 	}
-	return pick(r, "Which of these is "+c.name+"?", one(r, c.words...), others, func(s string) bool { return slices.Contains(c.words, s) })
+	return pick(r, "Which of these is "+c.name+"?", one(r, c.words...), others,
+		func(s string) bool { return slices.Contains(c.words, s) })
 }
 
-// largest draws four values, no two equal.
+// largest draws four different values and asks for the largest.
 func largest(r *rand.Rand, next func() (string, float64), name string) problem {
 	values := map[string]float64{}
 	var all []string
@@ -122,7 +123,7 @@ func whichPrime(r *rand.Rand) problem {
 	})
 }
 
-// divisor is the smallest divisor of n above 1.
+// divisor returns the smallest divisor of n above 1.
 func divisor(n int) int {
 	for d := 2; d*d <= n; d++ {
 		if n%d == 0 {
@@ -132,7 +133,7 @@ func divisor(n int) int {
 	return n
 }
 
-// whichEquals offers products near the one that is wanted.
+// whichEquals offers products that are close to the wanted one.
 func whichEquals(r *rand.Rand) problem {
 	a, b := between(r, 12, 29), between(r, 12, 29)
 	n := a * b
@@ -157,7 +158,8 @@ func whichEquals(r *rand.Rand) problem {
 
 var weekdays = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
 
-var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September",
+	"October", "November", "December"}
 
 // makeDates asks about days of the Gregorian calendar.
 func makeDates(r *rand.Rand, level int) problem {
@@ -194,14 +196,15 @@ func next(r *rand.Rand) problem {
 	for _, i := range r.Perm(len(names) - 2)[:3] {
 		others = append(others, names[(at+2+i)%len(names)])
 	}
-	return pick(r, fmt.Sprintf("Which %s comes after %s?", what, names[at]), names[(at+1)%len(names)], others, func(s string) bool {
-		for i := range names { // the one whose predecessor was named
-			if names[i] == s {
-				return names[(i+len(names)-1)%len(names)] == names[at]
+	return pick(r, fmt.Sprintf("Which %s comes after %s?", what, names[at]), names[(at+1)%len(names)], others,
+		func(s string) bool {
+			for i := range names { // the one whose predecessor was named
+				if names[i] == s {
+					return names[(i+len(names)-1)%len(names)] == names[at]
+				}
 			}
-		}
-		return false
-	})
+			return false
+		})
 }
 
 // pickDay offers the right weekday and three others.
@@ -215,7 +218,8 @@ func pickDay(r *rand.Rand, text string, right int, holds func(string) bool) prob
 
 func weekdayAfter(r *rand.Rand, n int) problem {
 	today := r.IntN(7)
-	return pickDay(r, fmt.Sprintf("Today is %s. Which day of the week is it in %d days?", weekdays[today], n), (today+n)%7,
+	return pickDay(r, fmt.Sprintf("Today is %s. Which day of the week is it in %d days?", weekdays[today], n),
+		(today+n)%7,
 		func(s string) bool {
 			at := today
 			for range n { // one step a day
@@ -239,7 +243,7 @@ func daysBetween(r *rand.Rand) problem {
 	}, "How many days after %s is %s?", from.Format("2 January 2006"), to.Format("2 January 2006"))
 }
 
-// weekdayOf checks with Zeller's congruence, which knows nothing of package time.
+// weekdayOf checks with Zeller's congruence, which does not depend on package time.
 func weekdayOf(r *rand.Rand) problem {
 	d := day(between(r, 1901, 2099), time.Month(between(r, 1, 12)), between(r, 1, 28))
 	return pickDay(r, "Which day of the week was or will be "+d.Format("2 January 2006")+"?", int(d.Weekday()),

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// makeLogic asks what follows.
+// makeLogic asks for a logical conclusion.
 func makeLogic(r *rand.Rand, level int) problem {
 	switch level {
 	case 1:
@@ -27,14 +27,14 @@ func makeLogic(r *rand.Rand, level int) problem {
 	return knights(r)
 }
 
-// draw takes n different people.
+// draw returns n different people.
 func draw(r *rand.Rand, n int) []string {
 	all := slices.Clone(people)
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:n]
 }
 
-// ordered gives neighbours in a line-up and asks about two others.
+// ordered gives neighbours in an order and asks about two others.
 func ordered(r *rand.Rand, n int) problem {
 	who, word := draw(r, n), one(r, "older", "taller", "faster")
 	var facts []string
@@ -62,10 +62,10 @@ func ordered(r *rand.Rand, n int) problem {
 	}, "%s Is %s %s than %s? Answer true or false.", strings.Join(facts, " "), who[i], word, who[j])
 }
 
-// coined are words that mean nothing, so that nothing but the form decides.
+// coined are invented words, so that only the logical form decides.
 var coined = []string{"blickets", "dorps", "fennels", "grums", "quills", "zibbles", "tovers", "mirks"}
 
-// member asks what somebody is who belongs to a class inside another.
+// member asks for the kind of something that belongs to a class inside another.
 func member(r *rand.Rand) problem {
 	classes := map[string]string{
 		"an animal": "animals", "a tool": "tools", "an instrument": "instruments",
@@ -75,10 +75,13 @@ func member(r *rand.Rand) problem {
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	inner, who := one(r, coined...), one(r, "Ziggy", "Momo", "Pip", "Bibi", "Taro", "Fifi")
 	text := fmt.Sprintf("All %s are %s. %s is one of the %s. What is %s?", inner, classes[all[0]], who, inner, who)
-	return pick(r, text, all[0], all[1:4], func(s string) bool { return strings.Contains(text, " are "+classes[s]+".") })
+	return pick(r, text, all[0], all[1:4], func(s string) bool {
+		return strings.Contains(text,
+			" are "+classes[s]+".")
+	})
 }
 
-// syllogism is a figure of two premises about three classes.
+// syllogism returns a figure of two premises about three classes.
 func syllogism(r *rand.Rand) problem {
 	words := slices.Clone(coined)
 	r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
@@ -98,8 +101,8 @@ func syllogism(r *rand.Rand) problem {
 		f.text+" Answer true or false.", a, b, c)
 }
 
-// follows decides a syllogism by trying all worlds: which of the eight kinds of
-// thing (in a, b, c or not) exist.
+// follows decides a syllogism by trying all worlds, that is, which of the eight kinds of thing (in a, b, c or
+// not) exist.
 func follows(text string) bool {
 	sentences := strings.Split(strings.TrimSuffix(text, "?"), ". ")
 	can := strings.HasPrefix(sentences[2], "Can")
@@ -120,7 +123,7 @@ func follows(text string) bool {
 	return !can
 }
 
-// holdsIn evaluates "All|Some|No %[i]s are %[j]s". All is not said of nothing.
+// holdsIn evaluates "All|Some|No %[i]s are %[j]s". All is false for an empty class.
 func holdsIn(sentence string, world int) bool {
 	var x, y int
 	quantity, rest, _ := strings.Cut(sentence, " ")
@@ -141,15 +144,16 @@ func holdsIn(sentence string, world int) bool {
 	return !both
 }
 
-// sentence asks for the truth of a nested sentence about P, Q and R. It is written
-// in words and evaluated twice: while it is built, and from its text in holds.
+// sentence asks for the truth of a nested sentence about P, Q and R. The sentence is evaluated twice: while it
+// is built, and from its text in holds.
 func sentence(r *rand.Rand, depth int) problem {
 	values := [3]bool{r.IntN(2) == 0, r.IntN(2) == 0, r.IntN(2) == 0}
 	text, value := clause(r, values, depth)
 	return truth(value, func(claim bool) bool {
 		got, _ := evaluate(text, values)
 		return claim == got
-	}, "P is %v, Q is %v and R is %v. Is the sentence %q true? Answer true or false.", values[0], values[1], values[2], text)
+	}, "P is %v, Q is %v and R is %v. Is the sentence %q true? Answer true or false.", values[0], values[1],
+		values[2], text)
 }
 
 func clause(r *rand.Rand, values [3]bool, depth int) (string, bool) {
@@ -168,7 +172,7 @@ func clause(r *rand.Rand, values [3]bool, depth int) (string, bool) {
 	return "(" + a + " or " + b + ")", x || y
 }
 
-// evaluate reads a sentence from the left and returns its truth and what is left.
+// evaluate reads a sentence from the left and returns its truth and the rest.
 func evaluate(s string, values [3]bool) (bool, string) {
 	s = strings.TrimLeft(s, " ")
 	if rest, found := strings.CutPrefix(s, "not "); found {
@@ -187,59 +191,59 @@ func evaluate(s string, values [3]bool) (bool, string) {
 	return a || b, rest[1:]
 }
 
-// statement is what an islander says: that one of them is a knight or a knave or,
-// where about is -1, how many of the three are knights.
+// statement is an islander's statement: that one of them is a knight or a knave or, if about is -1, how many
+// of the three are knights.
 type statement struct {
 	about  int
 	knight bool
 	count  int
 }
 
-// told reports whether a statement is true in a world, given as bits.
-func (s statement) told(world int) bool {
+// isTrue reports whether a statement is true in a world, given as bits.
+func (s statement) isTrue(world int) bool {
 	if s.about < 0 {
 		return bits.OnesCount(uint(world)) == s.count
 	}
 	return (world>>s.about&1 == 1) == s.knight
 }
 
-func (s statement) words(who []string) string {
+func (s statement) text(who []string) string {
 	if s.about < 0 {
 		return fmt.Sprintf("Exactly %d of us three are knights.", s.count)
 	}
 	return who[s.about] + " is a " + map[bool]string{true: "knight", false: "knave"}[s.knight] + "."
 }
 
-// knights asks for the number of knights among three islanders, knights always
-// telling the truth and knaves always lying. Statements are drawn until all
-// worlds that fit agree on it. One must count: of statements about one another
-// alone, the opposite world fits too.
+// knights asks for the number of knights among three islanders; knights always tell the truth and knaves
+// always lie. Statements are drawn until all possible worlds agree on the number. One of them must count,
+// because for statements about one another alone the opposite world is possible too.
 func knights(r *rand.Rand) problem {
 	who := draw(r, 3)
 	for {
-		said := [3]statement{{about: -1, count: r.IntN(4)}}
+		statements := [3]statement{{about: -1, count: r.IntN(4)}}
 		for i := 1; i < 3; i++ {
-			said[i] = statement{about: (i + 1 + r.IntN(2)) % 3, knight: r.IntN(2) == 0}
+			statements[i] = statement{about: (i + 1 + r.IntN(2)) % 3, knight: r.IntN(2) == 0}
 		}
-		n := agreed(said)
+		n := agreed(statements)
 		if n < 0 {
 			continue
 		}
 		text := "On an island knights always tell the truth and knaves always lie."
-		for i, s := range said {
-			text += fmt.Sprintf(" %s says: %q", who[i], s.words(who))
+		for i, s := range statements {
+			text += fmt.Sprintf(" %s says: %q", who[i], s.text(who))
 		}
-		return numeric(n, func(x int) bool { return onlyCount(said, x) }, "%s How many of the three are knights?", text)
+		return numeric(n, func(x int) bool { return onlyCount(statements, x) },
+			"%s How many of the three are knights?", text)
 	}
 }
 
-// agreed is how many knights there are in every world that fits, or -1.
-func agreed(said [3]statement) int {
+// agreed returns how many knights there are in every possible world, or -1.
+func agreed(statements [3]statement) int {
 	n := -1
 	for world := range 8 {
 		fits := true
-		for i, s := range said {
-			fits = fits && s.told(world) == (world>>i&1 == 1)
+		for i, s := range statements {
+			fits = fits && s.isTrue(world) == (world>>i&1 == 1)
 		}
 		if !fits {
 			continue
@@ -253,9 +257,9 @@ func agreed(said [3]statement) int {
 	return n
 }
 
-// onlyCount decides by the three islanders one by one: x is the answer if some
-// choice of kinds with x knights makes each speaker's words fit, and no other does.
-func onlyCount(said [3]statement, x int) bool {
+// onlyCount decides by trying the three islanders one by one: x is the answer if some choice of kinds with x
+// knights makes all statements consistent, and no choice with another number does.
+func onlyCount(statements [3]statement, x int) bool {
 	kinds := []bool{true, false}
 	found := map[int]bool{}
 	for _, a := range kinds {
@@ -268,7 +272,7 @@ func onlyCount(said [3]statement, x int) bool {
 					}
 				}
 				ok := true
-				for i, s := range said {
+				for i, s := range statements {
 					says := n == s.count
 					if s.about >= 0 {
 						says = is[s.about] == s.knight

@@ -10,41 +10,46 @@ import (
 	"synod.dev/synod"
 )
 
-// Entry is a line of the catalogue of tasks.
+// Entry describes a set of the catalogue and loads it.
 type Entry struct {
 	synod.Entry
-	Form   string `json:"form"`             // of its answers, or "mixed"
-	Items  int    `json:"items"`            // how many the published set has
-	About  string `json:"about,omitempty"`  // source, licence, what to beware of
-	Layout string `json:"layout,omitempty"` // of its file; "" for a set inside the binary
-	Source Source `json:"source,omitzero"`  // the published file, where there is one
+	Form   string `json:"form"`             // the form of its answers, or "mixed"
+	Items  int    `json:"items"`            // how many items the published set has
+	About  string `json:"about,omitempty"`  // source, licence and known problems
+	Layout string `json:"layout,omitempty"` // the layout of its file; "" for a set that needs no file
+	// Source is a published file. Only a file with a known digest is pulled. Its URL names a commit if its
+	// host has commits.
+	Source Source `json:"source,omitzero"` // the published file, if there is one
 
-	files []string // names by which a folder of data may hold it
-	open  func(path string, o Options) ([]Item, error)
+	// Files are the names under which a folder of data may hold the set, the first preferred; empty for a set that
+	// needs no file.
+	Files []string `json:"-"`
+	// Load reads all items from the file at path, "" for a set that needs no file. ReadRows helps.
+	Load func(path string, o Options) ([]Item, error) `json:"-"`
 }
 
 // Source is a published file. Only one whose digest is known is pulled; its URL
 // names a commit where its host has commits.
 type Source struct {
 	URL    string `json:"url"`
-	SHA256 string `json:"sha256,omitempty"` // "" where no digest is known
-	Size   int64  `json:"size,omitempty"`   // bytes; 0 where only the digest is known
+	SHA256 string `json:"sha256,omitempty"` // "" if no digest is known
+	Size   int64  `json:"size,omitempty"`   // in bytes; 0 if only the digest is known
 }
 
-// Options say which items of a set are wanted.
+// Options select the items of a set.
 type Options struct {
 	Data   string // the file, or a folder that holds it under its usual name
-	Pulled string // the folder of a Store, where Data is ""
+	Pulled string // the folder of a Store, used if Data is ""
 	Levels []int  // only items of these levels; empty: all
-	Seed   uint64 // of the built-in problems
-	Number int    // how many built-in problems of these levels; 0: those among the 180 that the catalogue speaks of
+	Seed   uint64 // seed of the built-in problems
+	Number int    // how many built-in problems of these levels; 0: those among the first 180
 }
 
-// Catalogue is the table of tasks.
+// Catalogue lists the tasks by name.
 var Catalogue = synod.NewCatalogue("task", slices.Concat(
 	[]Entry{builtin, gsm8k, math500, sacMath, sacCommonsense, csqa, commonsense, mmluPro, xstest}, adapters())...)
 
-// Open returns the named set, or the own problems in a .jsonl file.
+// Open returns the set with the given name in the catalogue.
 func Open(name string, o Options) (Set, error) {
 	e, err := Catalogue.Find(name)
 	if err != nil {
@@ -56,7 +61,7 @@ func Open(name string, o Options) (Set, error) {
 // Open reads the set.
 func (e Entry) Open(o Options) (Set, error) {
 	path := ""
-	if len(e.files) > 0 {
+	if len(e.Files) > 0 {
 		var err error
 		if path, err = e.find(o); err != nil {
 			return nil, err
@@ -75,18 +80,17 @@ func (e Entry) Open(o Options) (Set, error) {
 	return list(items), nil
 }
 
-// read opens the set's file; one that must be the pinned one is checked first.
+// read loads the set's file. A file that must be the pinned one is verified first.
 func (e Entry) read(path string, o Options) ([]Item, error) {
 	if released(path) {
 		if err := e.verify(path); err != nil {
 			return nil, fmt.Errorf("task: %s: %w", e.Name, err)
 		}
 	}
-	return e.open(path, o)
+	return e.Load(path, o)
 }
 
-// find is where the set lies: what was given, a file or a folder, or what was
-// pulled.
+// find returns the path of the set's file: the given file, a file in the given folder, or the pulled file.
 func (e Entry) find(o Options) (string, error) {
 	data := o.Data
 	if data == "" {
@@ -103,20 +107,21 @@ func (e Entry) find(o Options) (string, error) {
 	if !info.IsDir() {
 		return data, nil
 	}
-	for _, f := range e.files {
+	for _, f := range e.Files {
 		path := filepath.Join(data, f)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("task: %s: %s holds none of %s", e.Name, data, strings.Join(e.files, ", "))
+	return "", fmt.Errorf("task: %s: %s holds none of %s", e.Name, data, strings.Join(e.Files, ", "))
 }
 
-// NoDataError says that a set was neither given nor pulled.
+// NoDataError reports that the data of a set was neither given nor pulled.
 type NoDataError struct{ Entry Entry }
 
 func (e *NoDataError) Error() string {
-	s := fmt.Sprintf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Entry.Name, e.Entry.files[0])
+	s := fmt.Sprintf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Entry.Name,
+		e.Entry.Files[0])
 	if !slices.ContainsFunc(e.Entry.Parts(), func(p Entry) bool { return !p.Source.Pinned() }) {
 		s += ", or fetch it with: synod data pull " + e.Entry.Name
 	}

@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod"
 )
 
-// adapters are the eight sets of Commonsense170k in LLM-Adapters' layout: one
-// instruction that holds question, choices and answer format.
+// adapters returns the eight sets of Commonsense170k in LLM-Adapters' layout: one instruction that contains
+// the question, the choices and the answer format.
 func adapters() []Entry {
 	var all []Entry
 	for _, a := range []struct {
@@ -40,8 +40,9 @@ func adapters() []Entry {
 				"or as its authors publish it, which is what is pulled: the same questions, with other labels and ids.",
 			Source: releases[a.name].source,
 			Layout: "one JSON object a line, or one JSON array of them: instruction, input (empty), output, answer; or " + path.Base(releases[a.name].source.URL) + " as the authors publish it",
-			files:  []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json", a.name + "/" + path.Base(releases[a.name].source.URL)},
-			open:   openCommon(releases[a.name].open),
+			Files: []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json",
+				a.name + "/" + path.Base(releases[a.name].source.URL)},
+			Load: loadCommonsenseSet(releases[a.name].open),
 		})
 	}
 	return all
@@ -54,20 +55,20 @@ type adapterRow struct {
 	Answer      string `json:"answer"`
 }
 
-// openCommon reads a set from its own release or in LLM-Adapters' layout.
-func openCommon(release func(path string) ([]Item, error)) func(string, Options) ([]Item, error) {
+// loadCommonsenseSet reads a set from its own release or in LLM-Adapters' layout.
+func loadCommonsenseSet(release func(path string) ([]Item, error)) func(string, Options) ([]Item, error) {
 	return func(path string, _ Options) ([]Item, error) {
 		if released(path) {
 			return release(path)
 		}
-		return openAdapter(path)
+		return loadAdapter(path)
 	}
 }
 
-// openAdapter names items as the SAC paper does, by their text.
-func openAdapter(path string) ([]Item, error) {
+// loadAdapter names items by their text, as the SAC paper does.
+func loadAdapter(path string) ([]Item, error) {
 	name := namer{}
-	return readRows(path, func(_ int, row adapterRow) (Item, error) {
+	return ReadRows(path, func(_ int, row adapterRow) (Item, error) {
 		if row.Input != "" {
 			return Item{}, errors.New("the input is not empty; in these sets the instruction is the whole question")
 		}
@@ -82,8 +83,8 @@ var (
 	formatEnd = regexp.MustCompile(`\s*Answer format: ([a-z0-9/]+)\s*$`)
 )
 
-// readInstruction takes question and choices out of an instruction. Its last
-// words, "Answer format: answer1/answer2", say which choices there are.
+// readInstruction splits an instruction into question and choices. It ends with "Answer format:
+// answer1/answer2", which names the choices.
 func readInstruction(s string) (synod.Question, error) {
 	end := formatEnd.FindStringSubmatchIndex(s)
 	if end == nil {
@@ -95,7 +96,7 @@ func readInstruction(s string) (synod.Question, error) {
 		return synod.Question{Text: strings.TrimSpace(s), Form: synod.Bool}, nil
 	}
 	q := synod.Question{Form: synod.Choice, Options: make([]synod.Option, len(labels))}
-	for i := len(labels) - 1; i >= 0; i-- { // from the end, where the labels surely are labels
+	for i := len(labels) - 1; i >= 0; i-- { // from the end, where the labels cannot be words of the question
 		mark := strings.ToUpper(labels[i][:1]) + labels[i][1:] + ":"
 		at := strings.LastIndex(s, mark)
 		if at < 0 {
@@ -108,17 +109,17 @@ func readInstruction(s string) (synod.Question, error) {
 	return q, nil
 }
 
-// commonsense is an even mix of the eight, as Commonsense170k puts them together.
+// commonsense is an even mix of the eight sets, like Commonsense170k.
 var commonsense = Entry{
 	Entry: synod.Entry{Name: "commonsense170k", Summary: "the eight sets of Commonsense170k, taking turns"},
 	Form:  "mixed",
 	About: "One question of each of arc-challenge, arc-easy, boolq, hellaswag, openbookqa, piqa, social-iqa and winogrande in turn, until the " +
 		"shortest is used up, so that the first n questions are an even mix for every n. These are the sets' test items; the paper's are training items.",
 	Layout: "a folder with the files of those eight",
-	open:   openCommonsense,
+	Load:   loadMix,
 }
 
-// Parts are the sets that e is put together from: itself, for all but the mix.
+// Parts returns the sets that e consists of: e itself, except for the mix.
 func (e Entry) Parts() []Entry {
 	if e.Name == commonsense.Name {
 		return adapters()
@@ -126,7 +127,7 @@ func (e Entry) Parts() []Entry {
 	return []Entry{e}
 }
 
-func openCommonsense(_ string, o Options) ([]Item, error) {
+func loadMix(_ string, o Options) ([]Item, error) {
 	var sets [][]Item
 	shortest := 0
 	for _, e := range adapters() {
@@ -155,19 +156,24 @@ func openCommonsense(_ string, o Options) ([]Item, error) {
 	return mixed, nil
 }
 
-// releases are the eight sets of Commonsense170k as their authors publish them,
-// by name: what LLM-Adapters made its files of, and what can be pulled. Choices
-// without labels are lettered. Ids are the authors', where there are any.
+// releases are the eight sets of Commonsense170k as their authors publish them, by name. LLM-Adapters made its
+// files from them, and they can be pulled. Choices without labels get letters. Ids are the authors' if there
+// are any.
 var releases = map[string]release{
-	"arc-challenge": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453", "ARC-Challenge/test-00000-of-00001.parquet",
+	"arc-challenge": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453",
+		"ARC-Challenge/test-00000-of-00001.parquet",
 		"62f03257e737aed263f55c6abf87c7bb0028a44a6bdd2a26eb1279eb42c1d1e9", 203808), table(arcItem)},
-	"arc-easy": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453", "ARC-Easy/test-00000-of-00001.parquet",
+	"arc-easy": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453",
+		"ARC-Easy/test-00000-of-00001.parquet",
 		"4160597d618ae851c7eb04e281574f3f654776216ac6b6641588d64527b47177", 0), table(arcItem)},
-	"boolq": {hubFile("google/boolq", "35b264d03638db9f4ce671b711558bf7ff0f80d5", "data/validation-00000-of-00001.parquet",
+	"boolq": {hubFile("google/boolq", "35b264d03638db9f4ce671b711558bf7ff0f80d5",
+		"data/validation-00000-of-00001.parquet",
 		"52355d11524b4b874a9b9dcc278feb10f672d52c4f4eff9872e695ede59820f8", 0), table(boolqItem)},
-	"hellaswag": {hubFile("Rowan/hellaswag", "218ec52e09a7e7462a5400043bb9a69a41d06b76", "data/validation-00000-of-00001.parquet",
+	"hellaswag": {hubFile("Rowan/hellaswag", "218ec52e09a7e7462a5400043bb9a69a41d06b76",
+		"data/validation-00000-of-00001.parquet",
 		"899813071e1e95efafec90f856e1987d2150fa4d020fc005df6962c259f660cd", 6315951), table(hellaswagItem)},
-	"openbookqa": {hubFile("allenai/openbookqa", "388097ea7776314e93a529163e0fea805b8a6454", "main/test-00000-of-00001.parquet",
+	"openbookqa": {hubFile("allenai/openbookqa", "388097ea7776314e93a529163e0fea805b8a6454",
+		"main/test-00000-of-00001.parquet",
 		"cd5483e366daa230c1c87bbdc512d8b7229f14f6dd04d19fc8b1a3855aaaa8a3", 0), table(openbookItem)},
 	"piqa": {mosaicFile("physicaliqa/physicaliqa-train-dev.zip",
 		"54d32a04f59a7e354396f321723c8d7ec35cc6b08506563d8d1ffcc15ce98ddd", 1824009),
@@ -185,28 +191,30 @@ type release struct {
 	open   func(path string) ([]Item, error)
 }
 
-// hubFile is a file of a data set on the public hub, as of a commit.
+// hubFile returns a file of a data set on the public hub at a commit.
 func hubFile(set, commit, file, sum string, size int64) Source {
-	return Source{URL: "https://huggingface.co/datasets/" + set + "/resolve/" + commit + "/" + file, SHA256: sum, Size: size}
+	return Source{URL: "https://huggingface.co/datasets/" + set + "/resolve/" + commit + "/" + file, SHA256: sum,
+		Size: size}
 }
 
-// mosaicFile is an archive of AllenAI's Mosaic group. Its address names no commit:
-// only the digest says that it is the one that is meant.
+// mosaicFile returns an archive of AllenAI's Mosaic group. Its address names no commit, so only the digest
+// identifies it.
 func mosaicFile(file, sum string, size int64) Source {
 	return Source{URL: "https://storage.googleapis.com/ai2-mosaic/public/" + file, SHA256: sum, Size: size}
 }
 
-// table opens a release that is one Parquet table.
+// table returns a loader for a release that is one Parquet table.
 func table[T any](use func(T) (Item, error)) func(string) ([]Item, error) {
 	return func(path string) ([]Item, error) {
 		name := namer{}
-		return readRows(path, func(_ int, row T) (Item, error) { return name.of(use(row)) })
+		return ReadRows(path, func(_ int, row T) (Item, error) { return name.of(use(row)) })
 	}
 }
 
-// archived opens a release that is a zip archive with questions, an object a line,
-// and their labels, one a line.
-func archived[T any](questions, labels string, use func(row T, label string) (Item, error)) func(string) ([]Item, error) {
+// archived returns a loader for a release that is a zip archive with questions, one object on each line, and
+// labels, one on each line.
+func archived[T any](questions, labels string, use func(row T, label string) (Item, error)) func(string) ([]Item,
+	error) {
 	return func(path string) ([]Item, error) {
 		rows, err := readMember(path, questions)
 		if err != nil {
@@ -220,13 +228,15 @@ func archived[T any](questions, labels string, use func(row T, label string) (It
 		if n := bytes.Count(bytes.TrimSpace(rows), []byte("\n")) + 1; n != len(right) {
 			return nil, fmt.Errorf("task: %s: %d questions and %d labels", path, n, len(right))
 		}
-		return parseRows(path+" "+questions, rows, func(n int, row T) (Item, error) { return name.of(use(row, right[n])) })
+		return parseRows(path+" "+questions, rows, func(n int, row T) (Item, error) {
+			return name.of(use(row,
+				right[n]))
+		})
 	}
 }
 
-// namer gives an id to items that have none, from their words. Some questions
-// stand twice in the public files, with different choices marked right; the second
-// gets a number.
+// namer gives ids to items that have none, made from their text. Some questions appear twice in the public
+// files, with different choices marked right; the second gets a number.
 type namer map[string]int
 
 func (seen namer) of(it Item, err error) (Item, error) {
@@ -244,7 +254,7 @@ func (seen namer) of(it Item, err error) (Item, error) {
 	return it, err
 }
 
-// choices is a question with unlabelled choices, the right one counted from zero.
+// choices returns a question with unlabelled choices, of which the one at index right is right.
 func choices(id, text string, right int, options ...string) (Item, error) {
 	all, err := lettered(options)
 	if err != nil {
@@ -253,10 +263,11 @@ func choices(id, text string, right int, options ...string) (Item, error) {
 	if right < 0 || right >= len(all) {
 		return Item{}, fmt.Errorf("the right choice is number %d of %d", right+1, len(all))
 	}
-	return Item{Question: synod.Question{ID: id, Text: text, Form: synod.Choice, Options: all}, key: all[right].Label}, nil
+	return Item{Question: synod.Question{ID: id, Text: text, Form: synod.Choice, Options: all},
+		key: all[right].Label}, nil
 }
 
-// numbered is choices with a label that counts from first.
+// numbered does what choices does for a label that counts from first.
 func numbered(id, text, label string, first int, options ...string) (Item, error) {
 	n, err := strconv.Atoi(label)
 	if err != nil {
@@ -274,7 +285,8 @@ type arcRow struct {
 
 func arcItem(r arcRow) (Item, error) {
 	options, err := r.Choices.options()
-	return Item{Question: synod.Question{ID: r.ID, Text: r.Question, Form: synod.Choice, Options: options}, key: r.AnswerKey}, err
+	return Item{Question: synod.Question{ID: r.ID, Text: r.Question, Form: synod.Choice, Options: options},
+		key: r.AnswerKey}, err
 }
 
 type openbookRow struct {

@@ -10,28 +10,27 @@ import (
 	"synod.dev/synod/task/refusal"
 )
 
-// JSON is a form of answers that no council votes on, and that only a grader
-// knows: a JSON value, compared by value.
+// JSON is a form of answers that only graders know: a JSON value, compared by value. No council votes on it.
 const JSON synod.Form = "json"
 
 // Forms lists every form that can be graded.
 func Forms() []synod.Form { return append(synod.Forms(), JSON) }
 
-// Verdict is what a grader says of an answer.
+// Verdict is the judgement of a grader.
 type Verdict string
 
-// The verdicts. What cannot be read is not wrong: it is counted apart.
+// The verdicts. An answer that cannot be read is counted separately from wrong ones.
 const (
 	Right      Verdict = "right"
 	Wrong      Verdict = "wrong"
 	Unreadable Verdict = "unreadable"
 )
 
-// Grade is a verdict and what it rests on.
+// Grade is a verdict and the readings that it is based on.
 type Grade struct {
 	Verdict  Verdict `json:"verdict"`           // Strict
 	Strict   Verdict `json:"strict"`            // of the answer that the reply commits to
-	Flexible Verdict `json:"flexible"`          // of that or, failing it, the last thing that could be one
+	Flexible Verdict `json:"flexible"`          // of that answer or, if there is none, of the last thing that could be one
 	Want     string  `json:"want_read"`         // the key as it was read; "" if it could not be
 	Got      string  `json:"got_read"`          // the answer as the strict reader read it
 	Loose    string  `json:"loose_read"`        // the answer as the flexible reader read it
@@ -39,13 +38,13 @@ type Grade struct {
 	Problem  string  `json:"problem,omitempty"` // why the key cannot be read
 }
 
-// GradeAnswer grades an answer that is in canonical form already, as councils give
-// it. The form of q, and its options, say how it and the key are read.
+// GradeAnswer grades an answer that is canonical already, as councils give it. The form and options of q
+// decide how the answer and the key want are read.
 func GradeAnswer(q *synod.Question, want string, got synod.Answer) Grade {
 	return gradeWith(q, want, func(g *grader) (reading, bool) { return g.read(string(got)) }, nil)
 }
 
-// GradeReply grades what a model wrote: a whole reply or a bare answer.
+// GradeReply grades the text of a model: a whole reply or only an answer.
 func GradeReply(q *synod.Question, want, reply string) Grade {
 	return gradeWith(q, want,
 		func(g *grader) (reading, bool) { return g.strict(reply) },
@@ -83,11 +82,11 @@ func readable(q *synod.Question, key string) bool {
 	return ok
 }
 
-// reading is an answer as it was understood.
+// reading is an answer as it was read.
 type reading struct {
 	shown  string // for people
 	answer synod.Answer
-	value  any // what forms that canonical spelling does not decide compare
+	value  any // the value that is compared where canonical spelling does not decide
 }
 
 // grader reads and compares the answers to one question.
@@ -96,12 +95,12 @@ type grader struct {
 	key reading
 }
 
-// read reads s, and nothing but s, as an answer.
+// read reads s as a whole as an answer.
 func (g *grader) read(s string) (reading, bool) {
 	switch g.q.Form {
 	case JSON:
 		return readJSON(s)
-	case synod.Stance: // a key, or what a council decided: never a reply
+	case synod.Stance: // a key or the decision of a council, never a reply
 		stance, ok := refusal.Label(s)
 		return reading{shown: stance, answer: synod.Answer(stance)}, ok
 	case synod.Math:
@@ -120,7 +119,7 @@ func (g *grader) strict(reply string) (reading, bool) {
 		return strictMath(g.q, g.key, reply)
 	}
 	a, surface, ok := read.AnswerIn(g.q, reply)
-	if !ok && g.q.Form == synod.Text { // who writes the key word for word has answered
+	if !ok && g.q.Form == synod.Text { // a reply that is the key word for word is an answer
 		if same, whole := read.Canonical(g.q, reply); whole && same == g.key.answer {
 			return g.key, true
 		}
@@ -128,7 +127,7 @@ func (g *grader) strict(reply string) (reading, bool) {
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok
 }
 
-// loose reads the last thing in a reply that could be its answer.
+// loose reads the last part of a reply that could be its answer.
 func (g *grader) loose(reply string) (reading, bool) {
 	switch g.q.Form {
 	case JSON:
@@ -140,7 +139,7 @@ func (g *grader) loose(reply string) (reading, bool) {
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, surface)}, ok
 }
 
-// compare says whether a reading answers the question, and how that was decided.
+// compare decides whether a reading answers the question, and returns how that was decided.
 func (g *grader) compare(got reading) (Verdict, string) {
 	same, basis := false, ""
 	switch g.q.Form {
@@ -159,7 +158,7 @@ func (g *grader) compare(got reading) (Verdict, string) {
 	return Wrong, basis
 }
 
-// percentOf is set where a number was written with a per cent sign.
+// percentOf returns whether a number was written as a percentage; nil for other forms.
 func percentOf(q *synod.Question, s string) any {
 	if q.Form != synod.Number {
 		return nil
@@ -167,8 +166,8 @@ func percentOf(q *synod.Question, s string) any {
 	return strings.HasSuffix(strings.TrimRight(s, " .$*}"), "%") || strings.HasSuffix(strings.TrimSpace(s), "percent")
 }
 
-// withOptions gives a choice question that came without its choices the labels
-// that the key suggests: the letters, or the key's word with the numbers to 26.
+// withOptions gives a choice question without options the labels that the key suggests: the letters, or the
+// key's word with the numbers up to 26.
 func withOptions(q *synod.Question, want string) *synod.Question {
 	if q.Form != synod.Choice || len(q.Options) > 0 {
 		return q
@@ -189,8 +188,8 @@ func withOptions(q *synod.Question, want string) *synod.Question {
 	return &c
 }
 
-// samePercent reports that two numbers are equal although only one was written as
-// a percentage: 45% is 0.45, and is 45 where a percentage was asked for.
+// samePercent reports that two numbers are equal although only one was written as a percentage: 45% equals
+// 0.45, and equals 45 if a percentage was asked for.
 func samePercent(want, got reading) bool {
 	a, b := want.value == true, got.value == true
 	if a == b {

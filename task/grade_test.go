@@ -85,7 +85,8 @@ func TestGradeReply(t *testing.T) {
 }
 
 func TestUnreadableKey(t *testing.T) {
-	if g := GradeReply(questionOf(synod.Stance), "I will help", "complies"); g.Verdict != Unreadable || g.Problem == "" {
+	if g := GradeReply(questionOf(synod.Stance), "I will help", "complies"); g.Verdict != Unreadable ||
+		g.Problem == "" {
 		t.Errorf("a reply was taken for the key: %+v", g)
 	}
 	if g := GradeReply(questionOf(synod.Number), "many", "7"); g.Verdict != Unreadable || g.Problem == "" {
@@ -96,7 +97,8 @@ func TestUnreadableKey(t *testing.T) {
 // TestChoiceWithoutOptions: at the command line the options are often not known.
 func TestChoiceWithoutOptions(t *testing.T) {
 	q := &synod.Question{Form: synod.Choice}
-	for _, c := range [][2]string{{"B", "(B)"}, {"(b)", "The answer is B"}, {"option2", "Option 2"}, {"ending3", "Answer: ending3"}, {"bank", "bank"}} {
+	for _, c := range [][2]string{{"B", "(B)"}, {"(b)", "The answer is B"}, {"option2", "Option 2"}, {"ending3",
+		"Answer: ending3"}, {"bank", "bank"}} {
 		if g := GradeReply(q, c[0], c[1]); g.Verdict != Right {
 			t.Errorf("%q, %q: %+v", c[0], c[1], g)
 		}
@@ -114,8 +116,10 @@ func TestCanonicalAnswers(t *testing.T) {
 		got  synod.Answer
 		is   Verdict
 	}{
-		{synod.Number, "1,000", "1000", Right}, {synod.Choice, "B", "B", Right}, {synod.Bool, "yes", "true", Right}, {synod.Text, "The End", "end", Right},
-		{synod.Math, `\frac{11}{18}`, "11/18", Right}, {synod.Math, `90^\circ`, "90°", Right}, {synod.Number, "1", synod.None, Unreadable},
+		{synod.Number, "1,000", "1000", Right}, {synod.Choice, "B", "B", Right}, {synod.Bool, "yes", "true", Right},
+		{synod.Text, "The End", "end", Right},
+		{synod.Math, `\frac{11}{18}`, "11/18", Right}, {synod.Math, `90^\circ`, "90°", Right}, {synod.Number, "1",
+			synod.None, Unreadable},
 	} {
 		if g := GradeAnswer(questionOf(it.form), it.want, it.got); g.Verdict != it.is {
 			t.Errorf("%s %q, %q: %+v", it.form, it.want, it.got, g)

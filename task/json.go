@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxJSON  = 64 << 10 // bytes of an answer in JSON
-	maxDepth = 64       // of its nesting
+	maxJSON  = 64 << 10 // the longest answer in JSON, in bytes
+	maxDepth = 64       // its deepest nesting
 )
 
-// readJSON reads one JSON value. Objects in which a key stands twice are not read:
-// two readers could take them for two values.
+// readJSON reads one JSON value. Objects with a repeated key are not read, because two readers could read
+// different values.
 func readJSON(s string) (reading, bool) {
 	if len(s) > maxJSON || !utf8.ValidString(s) {
 		return reading{}, false
@@ -85,7 +85,7 @@ func jsonObject(d *json.Decoder, depth int) (any, error) {
 	return out, err
 }
 
-// jsonNumber keeps huge exponents from becoming huge numbers.
+// jsonNumber refuses huge exponents, which would become huge exact numbers.
 func jsonNumber(s string) (any, error) {
 	if i := strings.IndexAny(s, "eE"); len(s) > 400 || i >= 0 && len(s)-i > 4 {
 		return nil, errJSON
@@ -97,7 +97,7 @@ func jsonNumber(s string) (any, error) {
 	return r, nil
 }
 
-// sameJSON compares two values: numbers by value, lists in order, objects without.
+// sameJSON compares two values: numbers by value, lists in order, objects in any order.
 func sameJSON(a, b any) bool {
 	switch a := a.(type) {
 	case *big.Rat:
@@ -130,8 +130,7 @@ func sameJSON(a, b any) bool {
 	return a == b
 }
 
-// outerJSON is what of a reply is JSON alone: all of it, or the fenced block that
-// ends it.
+// outerJSON returns the part of a reply that must be JSON: the fenced block at its end, or the whole reply.
 func outerJSON(reply string) string {
 	s := strings.TrimSpace(reply)
 	if body, fenced := strings.CutSuffix(s, "```"); fenced {
@@ -142,8 +141,7 @@ func outerJSON(reply string) string {
 	return s
 }
 
-// lastJSON reads the last object or list in a reply. Only the last few brackets
-// are tried.
+// lastJSON reads the last object or list in a reply. It tries only the last 200 opening brackets.
 func lastJSON(reply string) (reading, bool) {
 	s := reply[max(0, len(reply)-maxJSON):]
 	end := strings.LastIndexAny(s, "}]")
@@ -153,7 +151,7 @@ func lastJSON(reply string) (reading, bool) {
 	s = s[:end+1]
 	best, found := reading{}, false
 	at := len(s)
-	for range 200 { // the longest that ends there and is JSON
+	for range 200 { // find the longest JSON value that ends there
 		if at = strings.LastIndexAny(s[:at], "{["); at < 0 {
 			break
 		}

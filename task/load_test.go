@@ -14,8 +14,10 @@ import (
 // is right by its own grader.
 func TestPublicSets(t *testing.T) {
 	for name, want := range map[string]int{
-		"gsm8k": 1319, "math500": 500, "sac-math": 30, "sac-commonsense": 30, "csqa": 1221, "mmlu-pro": 1000, "xstest": 450,
-		"arc-easy": 500, "arc-challenge": 500, "boolq": 500, "hellaswag": 500, "openbookqa": 500, "piqa": 500, "social-iqa": 500, "winogrande": 500,
+		"gsm8k": 1319, "math500": 500, "sac-math": 30, "sac-commonsense": 30, "csqa": 1221, "mmlu-pro": 1000,
+		"xstest":   450,
+		"arc-easy": 500, "arc-challenge": 500, "boolq": 500, "hellaswag": 500, "openbookqa": 500, "piqa": 500,
+		"social-iqa": 500, "winogrande": 500,
 	} {
 		items := open(t, name)
 		if len(items) != want {
@@ -187,7 +189,8 @@ func TestKeyIsHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-		if s := fmt.Sprintf(verb, it) + fmt.Sprintf(verb, []Item{it}) + fmt.Sprintf(verb, &it); strings.Contains(s, "sesame") {
+		if s := fmt.Sprintf(verb, it) + fmt.Sprintf(verb, []Item{it}) + fmt.Sprintf(verb, &it); strings.Contains(s,
+			"sesame") {
 			t.Errorf("%s shows %s", verb, s)
 		}
 	}
@@ -221,7 +224,8 @@ func TestXSTestCSV(t *testing.T) {
 	if items, err := set.Items(); err != nil || len(items) != 1 {
 		t.Errorf("%v, %v", items, err)
 	}
-	for text, want := range map[string]string{"": "holds no question", head: "holds no question", "id,prompt\n": "x.csv", head + "v1,p,t,harmless,f,n\n": `x.csv:2: the label is "harmless"`} {
+	for text, want := range map[string]string{"": "contains no question", head: "contains no question",
+		"id,prompt\n": "x.csv", head + "v1,p,t,harmless,f,n\n": `x.csv:2: the label is "harmless"`} {
 		if _, err := open(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -8,9 +8,8 @@ import (
 	"synod.dev/synod/task/formula"
 )
 
-// readMath reads a formula as it stands or, failing that, as package prompt spells
-// it, which takes a box, emphasis and the like away and knows more characters. What
-// no parser understands is read by its spelling alone.
+// readMath reads a formula directly or, if that fails, after read.Canonical has removed a box, emphasis and
+// the like. Text that the parser does not understand is read by its spelling alone.
 func readMath(s string) (reading, bool) {
 	if f, err := formula.Parse(s); err == nil {
 		return reading{shown: f.String(), value: f}, true
@@ -26,7 +25,7 @@ func readMath(s string) (reading, bool) {
 	return r, true
 }
 
-// strictMath reads a reply that is a formula, or the one that a reply commits to.
+// strictMath reads a reply that is a formula, or the formula that a reply commits to.
 func strictMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	if f, err := formula.Parse(reply); err == nil && key.value != nil {
 		return reading{shown: f.String(), value: f}, true
@@ -38,9 +37,9 @@ func strictMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	return understood(key, string(a))
 }
 
-// understood reads a formula out of a reply. What no parser understands counts only
-// if it is spelled as the key is: it is more likely prose than a wrong formula. And
-// with a key that no parser understands nothing else can be compared.
+// understood reads a formula from a reply. Text that the parser does not understand is accepted only if it is
+// spelled like the key, because it is more probably prose than a wrong formula. With a key that the parser
+// does not understand, nothing else can be compared.
 func understood(key reading, s string) (reading, bool) {
 	r, ok := readMath(s)
 	if key.value == nil {
@@ -65,7 +64,7 @@ func looseMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	return understood(key, string(a))
 }
 
-// lastFormula is what stands between the last pair of math delimiters.
+// lastFormula returns the text between the last pair of math delimiters.
 func lastFormula(s string) (string, bool) {
 	best, at := "", -1
 	for _, d := range [][2]string{{"$", "$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
@@ -84,8 +83,8 @@ func lastFormula(s string) (string, bool) {
 	return best, at >= 0
 }
 
-// sameMath compares two formulas by what they mean. Only where neither is
-// understood do they have to be spelled alike, and then they are the same.
+// sameMath compares two formulas by their meaning. If the parser understands neither, they must be spelled
+// alike.
 func sameMath(want, got reading) (bool, string) {
 	x, ok := want.value.(formula.Formula)
 	y, fine := got.value.(formula.Formula)

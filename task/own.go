@@ -12,20 +12,20 @@ import (
 	"synod.dev/synod/read"
 )
 
-// OpenFile reads own questions from a file of one JSON object a line:
+// OpenFile reads a user's own questions from a file with one JSON object on each line:
 //
 //	{"id": "q1", "question": "How many legs have three cats?", "answer": 12}
 //	{"id": "q2", "question": "Which is a fish?", "answer": "B", "choices": ["whale", "cod"]}
 //
-// An answer is a string, a number, true or false, or with the form JSON any value.
-// Choices are texts, which get the letters from A on, or {"label", "text"} objects;
-// the answer is a label or the whole text of one. Form "" guesses it line by line:
-// choices make a choice, true and false a bool, a number a number, all else text.
+// An answer is a string, a number, true or false or, with the form JSON, any value. Choices are texts, which
+// get the letters from A on, or {"label", "text"} objects; the answer is a label or the whole text of a
+// choice. With form "" the form is guessed for each line: choices give Choice, true and false give Bool, a
+// number gives Number, and everything else is Text.
 func OpenFile(path string, form synod.Form) (Set, error) {
 	if form != "" && !slices.Contains(Forms(), form) {
 		return nil, unknownForm(form)
 	}
-	items, err := readRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, form) })
+	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, form) })
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func ownItem(row ownRow, form synod.Form) (Item, error) {
 	return it, nil
 }
 
-// ownKey is the answer as text.
+// ownKey returns the answer as text.
 func ownKey(raw json.RawMessage, form synod.Form) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	switch {
@@ -93,7 +93,7 @@ func guessForm(q *synod.Question, raw json.RawMessage, key string) synod.Form {
 	return synod.Text
 }
 
-// ownChoices reads choices in any of the three ways in which people write them.
+// ownChoices reads choices in any of the three supported layouts.
 func ownChoices(raw json.RawMessage) ([]synod.Option, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -126,12 +126,11 @@ func ownChoices(raw json.RawMessage) ([]synod.Option, error) {
 	return out, nil
 }
 
-// distinct refuses choices of which two say the same: no reader could tell them
-// apart by their texts.
+// distinct refuses choices of which two have the same text, because a reader could not distinguish them.
 func distinct(options []synod.Option) error {
 	for i, o := range options {
 		if k := slices.IndexFunc(options[:i], func(p synod.Option) bool { return p.Text == o.Text }); k >= 0 {
-			return fmt.Errorf("choices %s and %s say the same: %q", options[k].Label, o.Label, o.Text)
+			return fmt.Errorf("choices %s and %s have the same text: %q", options[k].Label, o.Label, o.Text)
 		}
 	}
 	return nil
@@ -142,5 +141,6 @@ func unknownForm(form synod.Form) error {
 	for _, f := range Forms() {
 		names = append(names, string(f))
 	}
-	return fmt.Errorf("task: no form is called %q%s; there are: %s", form, synod.Hint(string(form), names), strings.Join(names, ", "))
+	return fmt.Errorf("task: there is no form %q%s; known forms: %s", form, synod.Hint(string(form), names),
+		strings.Join(names, ", "))
 }

@@ -11,13 +11,13 @@ import (
 	"synod.dev/synod/fetch"
 )
 
-// Store is a folder of pulled sets: NAME/FILE, the file as it was published.
+// Store is a folder of pulled sets. It holds each published file as NAME/FILE.
 type Store struct {
 	Dir   string
 	fetch fetch.Client // https only, except in tests
 }
 
-// PullOptions let a caller watch a pull. Both may be nil.
+// PullOptions let a caller watch a pull. Both fields may be nil.
 type PullOptions struct {
 	Progress func(done, total int64)
 	Notice   func(line string)
@@ -25,22 +25,21 @@ type PullOptions struct {
 
 // The states of a set in a store.
 const (
-	Inside   = "inside"   // in the binary: it needs no data
-	Here     = "here"     // pulled, and as long as what is pinned
-	Damaged  = "damaged"  // there is a file of another length
+	Inside   = "inside"   // in the binary, needs no data
+	Here     = "here"     // pulled, with the pinned length
+	Damaged  = "damaged"  // a file with another length is there
 	Absent   = "absent"   // can be pulled
-	Unpinned = "unpinned" // cannot: no digest of a published file is known
+	Unpinned = "unpinned" // cannot be pulled: no digest is known
 )
 
-// NoSourceError says that a set cannot be pulled, because no digest is known that
-// would tell its file from another.
+// NoSourceError reports that a set cannot be pulled, because no digest of its file is known.
 type NoSourceError struct{ Entry Entry }
 
 func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("task: %s has no pinned source", e.Entry.Name)
 }
 
-// PullError says that a set's file could not be fetched.
+// PullError reports that the file of a set could not be fetched.
 type PullError struct {
 	Entry Entry
 	Err   error
@@ -52,7 +51,7 @@ func (e *PullError) Error() string {
 
 func (e *PullError) Unwrap() error { return e.Err }
 
-// Pinned says whether the bytes of the file are known beforehand.
+// Pinned reports whether the digest of the file is known.
 func (s Source) Pinned() bool { return s.SHA256 != "" }
 
 func (s Source) length() string {
@@ -62,10 +61,10 @@ func (s Source) length() string {
 	return fmt.Sprintf("%d bytes", s.Size)
 }
 
-// NeedsData says whether the set is read from a file that is not in the binary.
+// NeedsData reports whether the set is read from a file and not from the binary.
 func (e Entry) NeedsData() bool { return e.Layout != "" }
 
-// file is where a store keeps a set, "" for one that cannot be pulled.
+// file returns where a store keeps a set; "" for a set that cannot be pulled.
 func (s Store) file(e Entry) string {
 	if s.Dir == "" || !e.Source.Pinned() {
 		return ""
@@ -73,7 +72,7 @@ func (s Store) file(e Entry) string {
 	return filepath.Join(s.Dir, e.Name, path.Base(e.Source.URL))
 }
 
-// State says how a set stands, by the length of its file.
+// State returns the state of a set, judged by the length of its file.
 func (s Store) State(e Entry) string {
 	switch parts := e.Parts(); {
 	case !e.NeedsData():
@@ -98,11 +97,10 @@ func (s Store) State(e Entry) string {
 	return Here
 }
 
-// Pull fetches a set's published file, or those of its parts, checks it against the pinned SHA-256 and
-// puts it into the store, whole or not at all. What has come is kept when the
-// connection breaks, and the next Pull goes on there. The error is a
-// *NoSourceError, or a *PullError, which is a fetch.ErrDigest where the bytes are
-// not the pinned ones.
+// Pull fetches the published file of a set, or the files of its parts, verifies the pinned SHA-256 and moves
+// it into the store. Received bytes are kept if the connection breaks, and the next Pull continues there. The
+// error is a *NoSourceError or a *PullError; the latter wraps fetch.ErrDigest if the bytes are not the pinned
+// ones.
 func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	notice := func(format string, args ...any) {
 		if o.Notice != nil {
@@ -111,7 +109,7 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	}
 	switch s.State(e) {
 	case Inside:
-		notice("%s is in the program: there is nothing to pull", e.Name)
+		notice("%s is in the program, there is nothing to pull", e.Name)
 		return nil
 	case Unpinned:
 		return &NoSourceError{e}
@@ -148,17 +146,18 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	return nil
 }
 
-// verify says whether a file is the pinned one.
+// verify returns an error unless a file is the pinned one.
 func (e Entry) verify(path string) error {
 	size, sum, err := fetch.Digest(path)
 	if err == nil && sum != e.Source.SHA256 {
-		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned is %s with %s", path, fetch.ErrDigest, size, sum, e.Source.length(), e.Source.SHA256)
+		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned is %s with %s", path, fetch.ErrDigest, size, sum,
+			e.Source.length(), e.Source.SHA256)
 	}
 	return err
 }
 
-// pulled is the path of a pulled set; "" where it has not been pulled. A file that
-// is not the pinned one is an error, so that nobody measures on it unawares.
+// pulled returns the path of a pulled set; "" if it has not been pulled. A file that is not the pinned one is
+// an error, so that nobody measures with it by mistake.
 func (e Entry) pulled(dir string) (string, error) {
 	s := Store{Dir: dir}
 	if s.file(e) == "" {

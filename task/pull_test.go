@@ -56,7 +56,8 @@ func TestPull(t *testing.T) {
 	s, serve := toyStore(t), content(published)
 	e := toy(hub(t, func(w http.ResponseWriter, r *http.Request) { asked++; serve(w, r) }))
 	var missing *NoDataError
-	if _, err := e.Open(Options{Pulled: s.Dir}); !errors.As(err, &missing) || !strings.Contains(err.Error(), "synod data pull gsm8k") {
+	if _, err := e.Open(Options{Pulled: s.Dir}); !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "synod data pull gsm8k") {
 		t.Fatal(err)
 	}
 	var told []string
@@ -108,7 +109,8 @@ func TestPullRefuses(t *testing.T) {
 		"failing": {func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "secret trace", http.StatusServiceUnavailable)
 		}, false, "503"},
-		"redirect": {http.RedirectHandler(strings.Replace(other, "127.0.0.1", "localhost", 1), http.StatusFound).ServeHTTP, false, "only https"},
+		"redirect": {http.RedirectHandler(strings.Replace(other, "127.0.0.1", "localhost", 1),
+			http.StatusFound).ServeHTTP, false, "only https"},
 		"redirect loop": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/", http.StatusFound)
 		}, false, "redirects"},
@@ -117,7 +119,8 @@ func TestPullRefuses(t *testing.T) {
 			s, e := toyStore(t), toy(hub(t, c.serve))
 			err := s.Pull(context.Background(), e, PullOptions{})
 			var pe *PullError
-			if !errors.As(err, &pe) || errors.Is(err, fetch.ErrDigest) != c.wrong || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), e.Source.URL) {
+			if !errors.As(err, &pe) || errors.Is(err, fetch.ErrDigest) != c.wrong ||
+				!strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), e.Source.URL) {
 				t.Errorf("%v", err)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
@@ -132,7 +135,8 @@ func TestPullRefuses(t *testing.T) {
 		t.Error("a redirect to http was followed")
 	}
 	s := Store{Dir: t.TempDir()}
-	if err := s.Pull(context.Background(), toy(other), PullOptions{}); err == nil || !strings.Contains(err.Error(), "only https") || elsewhere != 0 {
+	if err := s.Pull(context.Background(), toy(other), PullOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "only https") || elsewhere != 0 {
 		t.Errorf("without TLS: %v", err)
 	}
 }
@@ -161,7 +165,8 @@ func TestPullGoesOn(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}))
-	if err := s.Pull(context.Background(), e, PullOptions{}); err == nil || !strings.Contains(err.Error(), "what has come is kept") {
+	if err := s.Pull(context.Background(), e, PullOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "what has come is kept") {
 		t.Fatal(err)
 	}
 	var last int64
@@ -185,7 +190,8 @@ func TestUnpinned(t *testing.T) {
 		if len(e.Parts()) > 1 {
 			continue
 		}
-		err := s.Pull(context.Background(), Entry{Entry: e.Entry, Layout: e.Layout, Source: Source{URL: e.Source.URL}}, PullOptions{})
+		err := s.Pull(context.Background(), Entry{Entry: e.Entry, Layout: e.Layout,
+			Source: Source{URL: e.Source.URL}}, PullOptions{})
 		var none *NoSourceError
 		if e.NeedsData() != errors.As(err, &none) {
 			t.Errorf("%s: %v", e.Name, err)
@@ -202,7 +208,7 @@ func TestUnpinned(t *testing.T) {
 func TestPins(t *testing.T) {
 	pinned := 0
 	for _, e := range Catalogue.All() {
-		if e.NeedsData() != (len(e.files) > 0 || len(e.Parts()) > 1) {
+		if e.NeedsData() != (len(e.Files) > 0 || len(e.Parts()) > 1) {
 			t.Errorf("%s: its layout does not say whether it needs data", e.Name)
 		}
 		if !e.Source.Pinned() {
@@ -220,14 +226,15 @@ func TestPins(t *testing.T) {
 		if sum, err := hex.DecodeString(e.Source.SHA256); err != nil || len(sum) != sha256.Size {
 			t.Errorf("%s: %q is no SHA-256", e.Name, e.Source.SHA256)
 		}
-		if !slices.ContainsFunc(e.files, func(f string) bool { return path.Base(f) == path.Base(u.Path) }) {
+		if !slices.ContainsFunc(e.Files, func(f string) bool { return path.Base(f) == path.Base(u.Path) }) {
 			t.Errorf("%s: %s is not a name that it looks for", e.Name, path.Base(u.Path))
 		}
 	}
 	if pinned != 13 {
 		t.Errorf("%d sets are pinned", pinned)
 	}
-	for name, file := range map[string]string{"gsm8k": "gsm8k-test.jsonl", "math500": "math500.jsonl", "xstest": "xstest_prompts.csv"} {
+	for name, file := range map[string]string{"gsm8k": "gsm8k-test.jsonl", "math500": "math500.jsonl",
+		"xstest": "xstest_prompts.csv"} {
 		e, err := Catalogue.Find(name)
 		if err != nil {
 			t.Fatal(err)
@@ -249,7 +256,8 @@ func TestPullOfParts(t *testing.T) {
 	if got := s.State(mix); got != Absent || len(mix.Parts()) != 8 {
 		t.Errorf("%s, of %d parts", got, len(mix.Parts()))
 	}
-	if _, err := mix.Open(Options{Pulled: s.Dir}); err == nil || !strings.Contains(err.Error(), "synod data pull arc-challenge") {
+	if _, err := mix.Open(Options{Pulled: s.Dir}); err == nil ||
+		!strings.Contains(err.Error(), "synod data pull arc-challenge") {
 		t.Errorf("opened without its parts: %v", err)
 	}
 	var pull *PullError

@@ -48,10 +48,12 @@ func TestReleases(t *testing.T) {
 		path string
 		want []string // question, then choices, then the key
 	}{
-		"arc-easy":   {table("arc-easy"), []string{"Mine_1|Which of these is a metal?|A wood|B iron|C glass|B", "Mine_2|What do plants take in by day?|1 carbon dioxide|2 gold|1"}},
+		"arc-easy": {table("arc-easy"), []string{"Mine_1|Which of these is a metal?|A wood|B iron|C glass|B",
+			"Mine_2|What do plants take in by day?|1 carbon dioxide|2 gold|1"}},
 		"openbookqa": {table("openbookqa"), []string{"7-1|Ice that is warmed|A melts|B sings|C grows|D rusts|A"}},
-		"boolq":      {table("boolq"), []string{"1f021517|is seven a prime number?|true", "3366f78e|is nine a prime number?|false"}},
-		"mmlu-pro":   {table("mmlu-pro"), []string{"70|How many legs has an insect?|A four|B six|C eight|B"}},
+		"boolq": {table("boolq"), []string{"1f021517|is seven a prime number?|true",
+			"3366f78e|is nine a prime number?|false"}},
+		"mmlu-pro": {table("mmlu-pro"), []string{"70|How many legs has an insect?|A four|B six|C eight|B"}},
 		"hellaswag": {table("hellaswag"), []string{
 			"05cbd8db|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the planet.|D is a loaf.|A",
 			"05cbd8db-2|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the planet.|D is a loaf.|A",
@@ -94,7 +96,7 @@ func opened(t *testing.T, name, path string) ([]Item, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.open(path, Options{})
+	return e.Load(path, Options{})
 }
 
 func TestBadReleases(t *testing.T) {
@@ -116,10 +118,14 @@ func TestBadReleases(t *testing.T) {
 		{"arc-easy", filepath.Join("testdata", "releases", "boolq.parquet"), ":1: unknown key"},
 		{"winogrande", file("text.zip", "{}"), "not a valid zip file"},
 		{"winogrande", archive(t, map[string]string{wino: row}), "dev-labels.lst: file does not exist"},
-		{"winogrande", archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "1\n2\n"}), "1 questions and 2 labels"},
-		{"winogrande", archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "2\n"}), `:1: the answer is "1" and the label "2"`},
-		{"winogrande", archive(t, map[string]string{wino: strings.Replace(row, `"1"`, `"3"`, 1), "winogrande_1.1/dev-labels.lst": "3\n"}), ":1: the right choice is number 3 of 2"},
-		{"winogrande", archive(t, map[string]string{wino: strings.Replace(row, `, "answer": "1"`, "", 1), "winogrande_1.1/dev-labels.lst": "one\n"}), "not a number"},
+		{"winogrande", archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "1\n2\n"}),
+			"1 questions and 2 labels"},
+		{"winogrande", archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "2\n"}),
+			`:1: the answer is "1" and the label "2"`},
+		{"winogrande", archive(t, map[string]string{wino: strings.Replace(row, `"1"`, `"3"`, 1),
+			"winogrande_1.1/dev-labels.lst": "3\n"}), ":1: the right choice is number 3 of 2"},
+		{"winogrande", archive(t, map[string]string{wino: strings.Replace(row, `, "answer": "1"`, "", 1),
+			"winogrande_1.1/dev-labels.lst": "one\n"}), "not a number"},
 	} {
 		if _, err := opened(t, c.name, c.path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.name, filepath.Base(c.path), err, c.want)
@@ -144,7 +150,8 @@ func TestPinOfCSQA(t *testing.T) {
 		for i, o := range q.Options {
 			choices[i] = fmt.Sprintf(`{"label": %s, "text": %s}`, quoted(o.Label), quoted(o.Text))
 		}
-		n, _ := fmt.Fprintf(h, `{"answerKey": %s, "id": %s, "question": {"question_concept": %s, "choices": [%s], "stem": %s}}`+"\n",
+		n, _ := fmt.Fprintf(h,
+			`{"answerKey": %s, "id": %s, "question": {"question_concept": %s, "choices": [%s], "stem": %s}}`+"\n",
 			quoted(it.key), quoted(q.ID), quoted(it.Topic), strings.Join(choices, ", "), quoted(q.Text))
 		size += int64(n)
 	}

@@ -19,10 +19,11 @@ import (
 	"synod.dev/synod"
 )
 
-// readRows reads a file of one JSON object a line, one JSON array of objects, or a
-// Parquet table, and makes an item of each row with use. What is wrong is said with
-// file and line; the line of a table's row is its number.
-func readRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item, error) {
+// ReadRows reads a file with one JSON object on each line, with one JSON array of objects, or with a Parquet
+// table, and makes an item of each row with use, whose n counts rows from 0. Unknown keys of an object,
+// repeated ids and invalid items are errors with file and line; for a table, the line is the number of the
+// row.
+func ReadRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func readRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item,
 	return parseRows(path, data, use)
 }
 
-// parseRows is readRows for what was read from path.
+// parseRows does what ReadRows does with data that was read from path.
 func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, error)) ([]Item, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	r := rowReader[T]{path: path, use: use, seen: map[string]int{}}
@@ -41,12 +42,12 @@ func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, er
 		err = r.lines(data)
 	}
 	if err == nil && len(r.items) == 0 {
-		err = fmt.Errorf("task: %s holds no question", path)
+		err = fmt.Errorf("task: %s contains no question", path)
 	}
 	return r.items, err
 }
 
-// rowReader gathers items and minds what one line cannot show: equal ids.
+// rowReader collects items and refuses repeated ids.
 type rowReader[T any] struct {
 	path  string
 	use   func(int, T) (Item, error)
@@ -112,7 +113,7 @@ func (r *rowReader[T]) add(n int, row T) error {
 		return err
 	}
 	if first, again := r.seen[it.Question.ID]; again {
-		return fmt.Errorf("the id %q stands on line %d already", it.Question.ID, first)
+		return fmt.Errorf("line %d already has the id %q", first, it.Question.ID)
 	}
 	r.seen[it.Question.ID] = n
 	r.items = append(r.items, it)
@@ -123,8 +124,7 @@ func (r *rowReader[T]) at(line int, err error) error {
 	return fmt.Errorf("task: %s:%d: %w", r.path, line, err)
 }
 
-// decodeRow decodes one object into a struct. Keys that the struct does not have,
-// and keys that stand twice, are errors.
+// decodeRow decodes one object into a struct. Unknown and repeated keys are errors.
 func decodeRow(raw []byte, into any) error {
 	if !utf8.Valid(raw) {
 		return errors.New("the text is not UTF-8")
@@ -139,7 +139,7 @@ func decodeRow(raw []byte, into any) error {
 			return fmt.Errorf("unknown key %q%s; known are: %s", k, synod.Hint(k, known), strings.Join(known, ", "))
 		}
 		if slices.Contains(keys[:i], k) {
-			return fmt.Errorf("the key %q stands twice", k)
+			return fmt.Errorf("the key %q is repeated", k)
 		}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -154,7 +154,7 @@ func decodeRow(raw []byte, into any) error {
 	return nil
 }
 
-// keysOf lists the keys of an object, which must be all there is in raw.
+// keysOf lists the keys of the object that raw consists of.
 func keysOf(raw []byte) ([]string, error) {
 	if !json.Valid(raw) {
 		var any json.RawMessage
@@ -203,18 +203,16 @@ func kind(t reflect.Type) string {
 	return t.String()
 }
 
-// maxFile is how much of a data file is read: ten times the largest known.
+// maxFile is the largest data file that is read, in bytes: ten times the largest known one.
 const maxFile = 1 << 30
 
-// released says whether a file is one of those that are taken only as they were
-// published, byte for byte.
+// released reports whether a file is of a kind that is read only if its digest is the pinned one.
 func released(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".parquet" || ext == ".zip"
 }
 
-// readFile is the content of a file; a Parquet table becomes one JSON object a
-// line.
+// readFile returns the content of a file; a Parquet table becomes one JSON object on each line.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -238,8 +236,8 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// readTable writes the rows of a Parquet table as JSON lines. On a broken table the
-// library may panic or never end, so only tables with a pinned digest come here.
+// readTable returns the rows of a Parquet table as JSON lines. With a broken table the library may panic or
+// not terminate, so only tables with a pinned digest are passed to it.
 func readTable(path string, f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -269,7 +267,7 @@ func readTable(path string, f *os.File) ([]byte, error) {
 	}
 }
 
-// readMember is the content of a file in a zip archive.
+// readMember returns the content of a file in a zip archive.
 func readMember(path, name string) ([]byte, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {

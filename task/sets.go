@@ -22,8 +22,8 @@ var gsm8k = Entry{
 		SHA256: "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14", Size: 749738,
 	},
 	Layout: `one JSON object a line: question, answer (worked, with the last line "#### N")`,
-	files:  []string{"gsm8k-test.jsonl", "test.jsonl"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, gsm8kItem) },
+	Files:  []string{"gsm8k-test.jsonl", "test.jsonl"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, gsm8kItem) },
 }
 
 type gsm8kRow struct {
@@ -50,8 +50,8 @@ var math500 = Entry{
 		SHA256: "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132", Size: 446564,
 	},
 	Layout: "one JSON object a line: problem, solution, answer, subject, level (1 to 5), unique_id",
-	files:  []string{"math500.jsonl", "test.jsonl"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, math500Item) },
+	Files:  []string{"math500.jsonl", "test.jsonl"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, math500Item) },
 }
 
 type math500Row struct {
@@ -80,8 +80,8 @@ var sacMath = Entry{
 	About: "arXiv 2605.09076, Appendix C; texts and keys of MATH. The key is the data set's: for de4ec0fd the paper " +
 		"prints 8√33/3, which is wrong (√(14²−13²) = 3√3). Only one of the 30 is in MATH500.",
 	Layout: "one JSON object a line: qid, problem, answer, paper_answer, level, subject, unique_id, in_math500",
-	files:  []string{"sac-math500-l4.jsonl"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, sacMathItem) },
+	Files:  []string{"sac-math500-l4.jsonl"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacMathItem) },
 }
 
 type sacMathRow struct {
@@ -97,7 +97,8 @@ type sacMathRow struct {
 
 func sacMathItem(_ int, row sacMathRow) (Item, error) {
 	if got := qid(row.Problem); got != row.QID {
-		return Item{}, fmt.Errorf("the qid of this text is %s, and %q is given: the text was changed", got, row.QID)
+		return Item{}, fmt.Errorf("the qid of this text is %s, and %q is given: the text has been changed", got,
+			row.QID)
 	}
 	q := synod.Question{ID: row.QID, Text: row.Problem, Form: synod.Math}
 	it := Item{Question: q, Level: row.Level, Topic: row.Subject, key: row.Answer}
@@ -107,8 +108,7 @@ func sacMathItem(_ int, row sacMathRow) (Item, error) {
 	return it, nil
 }
 
-// qid is how the SAC paper names an item: the first eight hexadecimal digits of
-// the text's MD5.
+// qid returns the SAC paper's name for an item: the first eight hexadecimal digits of the text's MD5.
 func qid(text string) string {
 	sum := md5.Sum([]byte(text))
 	return hex.EncodeToString(sum[:4])
@@ -120,8 +120,8 @@ var sacCommonsense = Entry{
 	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. Of ten the exact " +
 		"text was not recovered; they are asked in the paper's shortened wording, and their note says so.",
 	Layout: "one JSON object a line: qid, format, source, instruction (or null), answer, choices [{label, text}], paper_question, text_verified, recovered_from",
-	files:  []string{"sac-commonsense.jsonl"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, sacCommonsenseItem) },
+	Files:  []string{"sac-commonsense.jsonl"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacCommonsenseItem) },
 }
 
 type sacCommonsenseRow struct {
@@ -151,7 +151,8 @@ func sacCommonsenseItem(_ int, row sacCommonsenseRow) (Item, error) {
 		return it, nil
 	}
 	if got := qid(*row.Instruction); row.Verified && got != row.QID {
-		return Item{}, fmt.Errorf("the qid of this text is %s, and %q is given: the text was changed", got, row.QID)
+		return Item{}, fmt.Errorf("the qid of this text is %s, and %q is given: the text has been changed", got,
+			row.QID)
 	}
 	q, err := readInstruction(*row.Instruction)
 	q.ID = row.QID
@@ -168,8 +169,8 @@ var csqa = Entry{
 		SHA256: "3210497fdaae614ac085d9eb873dd7f4d49b6f965a93adadc803e1229fd8a02a", Size: 471653,
 	},
 	Layout: "one JSON object a line: id, question, question_concept, choices {label: […], text: […]}, answerKey; or the release's: id, question {stem, question_concept, choices: [{label, text}]}, answerKey",
-	files:  []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, csqaItem) },
+	Files:  []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, csqaItem) },
 }
 
 type csqaRow struct {
@@ -180,7 +181,7 @@ type csqaRow struct {
 	AnswerKey string          `json:"answerKey"`
 }
 
-// columns are choices as the flat layout has them.
+// columns are choices in the flat layout.
 type columns struct {
 	Label []string `json:"label"`
 	Text  []string `json:"text"`
@@ -197,7 +198,7 @@ func (c *columns) options() ([]synod.Option, error) {
 	return out, nil
 }
 
-// nested is the question of the original release.
+// nested is the question in the layout of the original release.
 type nested struct {
 	Concept string         `json:"question_concept"`
 	Choices []synod.Option `json:"choices"`
@@ -234,11 +235,12 @@ var mmluPro = Entry{
 	Form:  string(synod.Choice), Items: 12032,
 	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. " +
 		"An answer that cannot be read stays unread; the authors' script draws a random letter there.",
-	Source: hubFile("TIGER-Lab/MMLU-Pro", "b189ec765aa7ed75c8acfea42df31fdae71f97be", "data/test-00000-of-00001.parquet",
+	Source: hubFile("TIGER-Lab/MMLU-Pro", "b189ec765aa7ed75c8acfea42df31fdae71f97be",
+		"data/test-00000-of-00001.parquet",
 		"0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8", 4144185),
 	Layout: "a Parquet table, or one JSON object a line: question_id, question, options (a list), answer (a letter), answer_index, cot_content, category, src",
-	files:  []string{"mmlu-pro.jsonl", "mmlu-pro/test-00000-of-00001.parquet"},
-	open:   func(path string, _ Options) ([]Item, error) { return readRows(path, mmluProItem) },
+	Files:  []string{"mmlu-pro.jsonl", "mmlu-pro/test-00000-of-00001.parquet"},
+	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, mmluProItem) },
 }
 
 type mmluProRow struct {

@@ -1,22 +1,22 @@
-// Package task holds the questions that councils are measured on, and the graders
-// that say whether an answer is right.
+// Package task holds the questions that councils are measured with, and the graders that decide whether an
+// answer is right.
 //
-// A Set is a list of Items: a question, which members see, and a key, which only
-// the grader sees. The key is unexported, so no prompt and no print of an Item can
-// leak it. Catalogue is the table of sets, one file each: the built-in problems,
-// which need no download, and loaders of public benchmarks in their published
-// layouts. The loaders are strict: a line that is empty, broken, misspelt or whose
-// key its own grader cannot read is an error that names file and line.
+// A Set is a list of Items. An item is a question, which members see, and a key, which only the grader sees.
+// The key is not exported, so that no prompt and no print of an Item can reveal it. Catalogue lists the sets:
+// the built-in problems, which need no download, and public benchmarks in their published layouts. Loading is
+// strict: a line that is empty or broken, has a misspelt key, or has an answer that its own grader cannot read
+// is an error with file and line.
 //
-// There is one grader, GradeAnswer for canonical answers and GradeReply for a
-// model's own words. It reads an answer twice, strictly (an answer that the reply
-// commits to) and flexibly (failing that, the last thing that could be one), and
-// reports both; what it cannot read it calls unreadable, not wrong. Mathematical
-// expressions are compared by package task/formula.
+// GradeAnswer grades canonical answers and GradeReply the text of a model. GradeReply reads an answer twice,
+// strictly (an answer that the reply commits to) and flexibly (otherwise, the last thing that could be one),
+// and reports both; an answer that cannot be read is unreadable, not wrong. Mathematical expressions are
+// compared by package task/formula, and replies that refuse are recognised by package task/refusal.
 //
 //	set, err := task.Open("builtin", task.Options{})
 //	items, err := set.Items()
 //	grade := set.Grade(items[0], answer)
+//
+// Another module adds a set with Catalogue.Add before main opens one (see the example of Entry).
 package task
 
 import (
@@ -40,23 +40,23 @@ type Item struct {
 	Question synod.Question
 	Level    int    // difficulty from 1 to 5; 0 where the set has none
 	Topic    string // the subject or kind, "" where the set has none
-	Note     string // what a reader of results must know, such as that the wording is not the data set's
+	Note     string // a remark for readers of results, for example that the wording is not the data set's
 
 	key      string
 	ungraded bool // it has no right answer
 }
 
-// Ungraded makes an item that has no right answer, such as a game: every answer to
-// it stays unscored.
+// Ungraded returns an item that has no right answer, such as a game. No answer to it is scored.
 func Ungraded(q synod.Question) Item { return Item{Question: q, ungraded: true} }
 
-// NewItem makes an item. The key must be one that the question's grader can read.
+// NewItem returns an item with its key, the right answer as text. It fails if the question is empty or if its
+// grader cannot read the key.
 func NewItem(q synod.Question, key string) (Item, error) {
 	it := Item{Question: q, key: key}
 	return it, it.check()
 }
 
-// check says what is wrong with an item.
+// check reports what is wrong with an item.
 func (it *Item) check() error {
 	q := &it.Question
 	switch {
@@ -87,7 +87,7 @@ func (it *Item) check() error {
 	return nil
 }
 
-// phrase names the form of q's answers with its article, for people.
+// phrase describes an answer to q with its article, for error messages.
 func phrase(q *synod.Question) string {
 	switch q.Form {
 	case synod.Choice:
@@ -104,13 +104,13 @@ func phrase(q *synod.Question) string {
 	return "a " + string(q.Form)
 }
 
-// String names the item and does not show its key.
+// String returns the id of the question and never the key.
 func (it Item) String() string { return it.Question.ID }
 
-// GoString is String: %#v must not show the key either.
+// GoString returns what %#v prints. It does not contain the key either.
 func (it Item) GoString() string { return fmt.Sprintf("task.Item(%q)", it.Question.ID) }
 
-// list is a Set whose items are loaded at once.
+// list is a Set whose items are all in memory.
 type list []Item
 
 // Items returns the questions.
@@ -122,12 +122,11 @@ func (l list) Grade(it Item, a synod.Answer) Grade { return it.Grade(a) }
 // Grade grades a canonical answer to the item's question.
 func (it Item) Grade(a synod.Answer) Grade { return GradeAnswer(&it.Question, it.key, a) }
 
-// GradeReply grades a reply to the item's question in the model's own words.
+// GradeReply grades the text of a reply to the item's question.
 func (it Item) GradeReply(text string) Grade { return GradeReply(&it.Question, it.key, text) }
 
-// Truth gives the canonical right answer to one of the items' questions, or None.
-// It is for those who simulate members or check reports; no member and no prompt
-// may see it.
+// Truth returns a function that gives the canonical right answer to a question of one of the items, or None.
+// It is for simulated members and for checks of reports; no other member and no prompt may see it.
 func Truth(items []Item) func(*synod.Question) synod.Answer {
 	keys := make(map[string]synod.Answer, len(items))
 	for _, it := range items {
@@ -138,9 +137,8 @@ func Truth(items []Item) func(*synod.Question) synod.Answer {
 	return func(q *synod.Question) synod.Answer { return keys[q.ID] }
 }
 
-// Record is an item together with its key: what a run folder keeps, so that it can
-// be graded where the data set is not. It is the one way to a key; nothing that
-// members see is made from it.
+// Record is an item together with its key, as a run folder keeps it, so that a run can be graded without the
+// data set. It is the only way to read a key; nothing that members see is made from it.
 type Record struct {
 	Question synod.Question `json:"question"`
 	Key      string         `json:"key"`
@@ -150,12 +148,13 @@ type Record struct {
 	Ungraded bool           `json:"ungraded,omitempty"`
 }
 
-// Record is the item with its key.
+// Record returns the item with its key.
 func (it Item) Record() Record {
-	return Record{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note, Ungraded: it.ungraded}
+	return Record{Question: it.Question, Key: it.key, Level: it.Level, Topic: it.Topic, Note: it.Note,
+		Ungraded: it.ungraded}
 }
 
-// Item is the recorded item, checked as a loaded one is.
+// Item returns the recorded item. It fails if the record is not a valid item.
 func (r Record) Item() (Item, error) {
 	it := Item{Question: r.Question, Level: r.Level, Topic: r.Topic, Note: r.Note, key: r.Key, ungraded: r.Ungraded}
 	return it, it.check()

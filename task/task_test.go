@@ -72,26 +72,29 @@ func TestOwnFile(t *testing.T) {
 func TestBadFiles(t *testing.T) {
 	good := `{"id":"a","question":"q","answer":"1"}` + "\n"
 	for _, c := range []struct{ text, want string }{
-		{"", "holds no question"},
+		{"", "contains no question"},
 		{good + "\n" + good, ":2: the line is empty"},
 		{good + "  \n", ":2: the line is empty"},
-		{good + good, `:2: the id "a" stands on line 1 already`},
+		{good + good, `:2: line 1 already has the id "a"`},
 		{good + `{"id":"b","question":"q","answer":`, ":2: broken JSON"},
 		{good + `[1]`, ":2: it is not a JSON object"},
 		{`{"id":"a","question":"q","anwser":"1"}`, `:1: unknown key "anwser" (did you mean "answer"?)`},
 		{`{"id":"a","Question":"q","answer":"1"}`, `:1: unknown key "Question"`},
-		{`{"id":"a","id":"b","question":"q","answer":"1"}`, `:1: the key "id" stands twice`},
+		{`{"id":"a","id":"b","question":"q","answer":"1"}`, `:1: the key "id" is repeated`},
 		{`{"question":"q","answer":"1"}`, ":1: there is no id"},
 		{`{"id":"a","answer":"1"}`, ":1: the question is empty"},
 		{`{"id":"a","question":"q"}`, ":1: there is no answer"},
 		{`{"id":"a","question":"q","answer":null}`, ":1: there is no answer"},
 		{`{"id":"a","question":"q","answer":[1]}`, ":1: the answer must be"},
 		{`{"id":7,"question":"q","answer":"1"}`, `:1: the value of "id" is a number; it must be a string`},
-		{`{"id":"a","question":"q","answer":"D","choices":["x","y"]}`, `:1: the answer "D" cannot be read as one of the choices`},
+		{`{"id":"a","question":"q","answer":"D","choices":["x","y"]}`,
+			`:1: the answer "D" cannot be read as one of the choices`},
 		{`{"id":"a","question":"q","answer":"A","choices":["x"]}`, ":1: a choice question needs two choices"},
 		{`{"id":"a","question":"q","answer":"A","choices":"xy"}`, ":1: choices must be a list"},
-		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","txt":"x"}]}`, `:1: in choice 1: unknown key "txt" (did you mean "text"?)`},
-		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","text":"x"},{"label":"A","text":"y"}]}`, ":1: two choices have the label"},
+		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","txt":"x"}]}`,
+			`:1: in choice 1: unknown key "txt" (did you mean "text"?)`},
+		{`{"id":"a","question":"q","answer":"A","choices":[{"label":"A","text":"x"},{"label":"A","text":"y"}]}`,
+			":1: two choices have the label"},
 		{"{\"id\":\"a\",\"question\":\"\xff\",\"answer\":\"1\"}", ":1: the text is not UTF-8"},
 	} {
 		path := filepath.Join(t.TempDir(), "own.jsonl")
@@ -103,7 +106,8 @@ func TestBadFiles(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "own.jsonl")
 	write(t, path, `{"id":"a","question":"q","answer":"many"}`)
-	if _, err := OpenFile(path, synod.Number); err == nil || !strings.Contains(err.Error(), `:1: the answer "many" cannot be read as a number`) {
+	if _, err := OpenFile(path, synod.Number); err == nil ||
+		!strings.Contains(err.Error(), `:1: the answer "many" cannot be read as a number`) {
 		t.Errorf("a key that is no number gives %v", err)
 	}
 	write(t, path, `{"id":"a","question":"q","answer":"A"}`)

@@ -19,14 +19,14 @@ var xstest = Entry{
 	Form:  string(synod.Stance), Items: 450,
 	About: "Röttger et al. 2024, CC-BY-4.0. Members reply to the prompt, and what a council decides is what the reply does: " +
 		"a safe prompt is to be complied with, an unsafe one refused. A partial refusal is wrong for both, as in the source's own verdicts. " +
-		"The stance is read from the reply's words; docs/grading.md says how far that agrees with people.",
+		"The stance is read from the text of the reply; docs/grading.md reports how well that agrees with human labels.",
 	Source: Source{
 		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd738c1fcbc36edd83d5e7d1b71a3e2d84d/xstest_prompts.csv",
 		SHA256: "11783fb294ed017473ee53c207d71f2161c7672c8d0b037501e78387f801cb5a", Size: 38719,
 	},
 	Layout: "CSV with the columns id,prompt,type,label,focus,note; or one JSON object a line with these keys, all strings",
-	files:  []string{"xstest.jsonl", "xstest_prompts.csv"},
-	open:   openXSTest,
+	Files:  []string{"xstest.jsonl", "xstest_prompts.csv"},
+	Load:   loadXSTest,
 }
 
 type xstestRow struct {
@@ -55,10 +55,10 @@ func xstestItem(_ int, row xstestRow) (Item, error) {
 	return Item{Question: q, Topic: row.Type, key: string(key)}, nil
 }
 
-// openXSTest reads the published CSV, or one JSON object a line.
-func openXSTest(path string, _ Options) ([]Item, error) {
+// loadXSTest reads the published CSV, or one JSON object on each line.
+func loadXSTest(path string, _ Options) ([]Item, error) {
 	if !strings.HasSuffix(path, ".csv") {
-		return readRows(path, xstestItem)
+		return ReadRows(path, xstestItem)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +94,7 @@ func openXSTest(path string, _ Options) ([]Item, error) {
 		}
 	}
 	if len(r.items) == 0 {
-		return nil, fmt.Errorf("task: %s holds no question", path)
+		return nil, fmt.Errorf("task: %s contains no question", path)
 	}
 	return r.items, nil
 }
