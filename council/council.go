@@ -336,7 +336,10 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		seats: make([]Record, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
 	}
 	if ask.Journal != "" {
-		w, err := journal.Create(ask.Journal, journal.Head{Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests})
+		w, err := journal.Create(ask.Journal, journal.Head{
+			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
+			Instance: string(s.instance.id()), Identities: journal.DerivedIdentities,
+		})
 		if err != nil {
 			return nil, err
 		}

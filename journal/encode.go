@@ -3,14 +3,16 @@ package journal
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"strconv"
 
 	"synod.dev/synod"
 )
 
-// append writes the line as encoding/json would, byte for byte: digests and
-// replays rest on these bytes, and there are hundreds of lines to a question.
-// What of prompts and opinions only some protocols have is left to encoding/json.
+// append writes the line as encoding/json would, byte for byte, because digests and
+// replays depend on these bytes. It exists for speed: a question has hundreds of
+// lines. Fields of prompts and opinions that only some protocols use are left to
+// encoding/json.
 func (l *line) append(b []byte) ([]byte, error) {
 	b = appendText(append(b, `{"k":`...), l.Kind)
 	b = strconv.AppendInt(append(b, `,"t":`...), int64(l.Tick), 10)
@@ -44,7 +46,7 @@ func (l *line) append(b []byte) ([]byte, error) {
 	return append(appendSome(b, `,"answer":`, string(l.Answer)), '}'), err
 }
 
-// appendNodes, appendSome and appendCount write a member of an object, unless it is
+// appendNodes, appendSome and appendCount write a field of an object, unless it is
 // empty.
 func appendNodes(b []byte, name string, nodes []synod.NodeID) []byte {
 	for i, id := range nodes {
@@ -77,7 +79,7 @@ func first(i int, a, b string) string {
 	return b
 }
 
-// plain is a score that JSON can hold.
+// plain reports whether encoding/json writes a score as appendScore does.
 func plain(s synod.Score) bool { return s >= -1 && s <= 1 }
 
 func appendScore(b []byte, s synod.Score) []byte {
@@ -87,11 +89,11 @@ func appendScore(b []byte, s synod.Score) []byte {
 	return strconv.AppendFloat(b, float64(s), 'g', -1, 64)
 }
 
-// appendText quotes a string. What needs an escape is left to encoding/json.
+// appendText quotes a string. Strings that need an escape are left to encoding/json.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			quoted, _ := json.Marshal(s) // a string can always be written
+			quoted, _ := json.Marshal(s) // it cannot fail for a string
 			return append(b, quoted...)
 		}
 	}
@@ -102,3 +104,119 @@ func appendAny(b []byte, v any) ([]byte, error) {
 	more, err := json.Marshal(v)
 	return append(b, more...), err
 }
+
+// appendPrompt writes a prompt as encoding/json would.
+func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
+	if p.Rationale != "" || p.Detail != nil || p.Confide != "" || p.Spelling != nil {
+		return appendAny(b, p)
+	}
+	for _, x := range p.Peers {
+		if x.Rationale != "" || !plain(x.Score) {
+			return appendAny(b, p)
+		}
+	}
+	b = appendText(append(b, `{"template":`...), p.Template)
+	b = appendText(append(b, `,"purpose":`...), string(p.Purpose))
+	b = appendSome(b, `,"own":`, string(p.Own))
+	b = appendSome(b, `,"candidate":`, string(p.Candidate))
+	for i, x := range p.Peers {
+		b = appendText(append(b, first(i, `,"peers":[{"answer":`, `,{"answer":`)...), string(x.Answer))
+		b = append(appendScore(append(b, `,"score":`...), x.Score), '}')
+	}
+	if len(p.Peers) > 0 {
+		b = append(b, ']')
+	}
+	b = appendSome(b, `,"caution":`, string(p.Caution))
+	b = appendCount(b, `,"f":`, p.F)
+	if p.Exact {
+		b = append(b, `,"exact":true`...)
+	}
+	if p.Seed != 0 {
+		b = strconv.AppendUint(append(b, `,"seed":`...), p.Seed, 10)
+	}
+	return append(b, '}'), nil
+}
+
+// appendOpinion writes an opinion as encoding/json would.
+func appendOpinion(b []byte, o *synod.Opinion) ([]byte, error) {
+	if o.Confidence != nil || o.Suspects != nil || o.Record != nil {
+		return appendAny(b, o)
+	}
+	for _, x := range o.Scores {
+		if !plain(x.Score) {
+			return appendAny(b, o)
+		}
+	}
+	b = strconv.AppendInt(append(b, `{"round":`...), int64(o.Round), 10)
+	b = appendText(append(b, `,"answer":`...), string(o.Answer))
+	b = appendSome(b, `,"surface":`, o.Surface)
+	b = appendText(append(b, `,"source":`...), string(o.Source))
+	b = appendNodes(b, `,"from":`, o.From)
+	for i, x := range o.Scores {
+		b = strconv.AppendInt(append(b, first(i, `,"scores":[{"of":`, `,{"of":`)...), int64(x.Of), 10)
+		b = append(appendScore(append(b, `,"score":`...), x.Score), '}')
+	}
+	if len(o.Scores) > 0 {
+		b = append(b, ']')
+	}
+	b = appendNodes(b, `,"retained":`, o.Retained)
+	b = appendNodes(b, `,"dropped":`, o.Dropped)
+	b = appendNodes(b, `,"silent":`, o.Silent)
+	b = appendCount(b, `,"failed":`, o.Failed)
+	b = appendCount(b, `,"garbled":`, o.Unreadable)
+	b = appendCount(b, `,"unsure":`, o.Unsure)
+	b = appendCount(b, `,"reused":`, o.Reused)
+	return append(b, '}'), nil
+}
+
+// appendReplyLine writes a reply line, which is read as a replyLine.
+func appendReplyLine(b []byte, node synod.NodeID, id synod.ConsultID, r *synod.Reply) ([]byte, error) {
+	b = strconv.AppendInt(append(b, `{"k":"reply","n":`...), int64(node), 10)
+	b = strconv.AppendUint(append(b, `,"id":`...), uint64(id), 10)
+	return appendReply(append(b, ','), r)
+}
+
+// appendReply writes a reply as encoding/json would, but without its first brace, so
+// that it can continue an object.
+func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
+	confidence := r.Confidence
+	if confidence == nil {
+		confidence = new(float64)
+	}
+	if r.Logprob != nil || r.Late || !short(r.Value) || !short(*confidence) {
+		all, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		return append(b, all[1:]...), nil
+	}
+	b = appendText(append(b, `"status":`...), string(r.Status))
+	b = appendSome(b, `,"text":`, r.Text)
+	if r.Typed {
+		b = append(b, `,"typed":true`...)
+	}
+	b = appendSome(b, `,"answer":`, string(r.Answer))
+	if r.Value != 0 {
+		b = strconv.AppendFloat(append(b, `,"value":`...), r.Value, 'f', -1, 64)
+	}
+	if r.Confidence != nil {
+		b = strconv.AppendFloat(append(b, `,"confidence":`...), *r.Confidence, 'f', -1, 64)
+	}
+	b = appendSome(b, `,"detail":`, r.Detail)
+	if u := r.Usage; u != (synod.Usage{}) {
+		b = append(b, `,"usage":{`...)
+		b = appendCount(b, `"prompt":`, u.Prompt)
+		if u.Prompt != 0 && u.Completion != 0 {
+			b = append(b, ',')
+		}
+		b = append(appendCount(b, `"completion":`, u.Completion), '}')
+	}
+	b = appendCount(b, `,"calls":`, r.Calls)
+	if r.Reused {
+		b = append(b, `,"reused":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+// short reports whether encoding/json writes a number, and without an exponent.
+func short(x float64) bool { return x == 0 || math.Abs(x) >= 1e-6 && math.Abs(x) < 1e21 }

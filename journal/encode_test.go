@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/journal"
 )
 
-// words are strings with what JSON escapes in them, broken UTF-8 too.
-var words = rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9 ]*`),
+// texts are strings with characters that JSON escapes, and with invalid UTF-8.
+var texts = rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9 ]*`),
 	rapid.SampledFrom([]string{"", `"`, `\`, "<&>", "\u2028\u2029", "\x00\x1f\x7f", "\xff\xfe", "é", "\n\t"}))
 
 func nodes(t *rapid.T, name string) []synod.NodeID {
@@ -23,7 +23,7 @@ func nodes(t *rapid.T, name string) []synod.NodeID {
 func drawMessage(t *rapid.T) *synod.Message {
 	return &synod.Message{
 		From: synod.NodeID(rapid.Int32().Draw(t, "from")), Body: rapid.SliceOf(rapid.Byte()).Draw(t, "body"),
-		Slot: synod.Slot{Name: words.Draw(t, "slot"), Round: rapid.Int().Draw(t, "round")},
+		Slot: synod.Slot{Name: texts.Draw(t, "slot"), Round: rapid.Int().Draw(t, "round")},
 	}
 }
 
@@ -37,15 +37,15 @@ func drawEvent(t *rapid.T) synod.Event {
 
 func drawAnswered(t *rapid.T) synod.Event {
 	r := sparse[synod.Reply](t)
-	r.Text, r.Value = words.Draw(t, "text"), float64(score(t))
+	r.Text, r.Value = texts.Draw(t, "text"), float64(score(t))
 	return synod.Answered{ID: synod.ConsultID(rapid.Uint32().Draw(t, "id")), Reply: r}
 }
 
 // raw draws a record or a detail as it is read from a journal.
 var raw = rapid.Map(rapid.SampledFrom([]string{`{}`, `{"vote":"stop"}`, `[1,2]`}), func(s string) any { return synod.RawRecord(s) })
 
-// sparse draws a struct most of whose fields are zero: a field that is written by
-// nobody shows, whichever it is.
+// sparse draws a struct most of whose fields are zero, so that a field which the
+// encoder forgets is found.
 func sparse[T any](t *rapid.T) *T {
 	v := rapid.MakeCustom[T](rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
 		reflect.TypeFor[synod.Record](): raw, reflect.TypeFor[synod.Detail](): raw,
@@ -58,11 +58,11 @@ func sparse[T any](t *rapid.T) *T {
 	return &v
 }
 
-func answer(t *rapid.T) synod.Answer { return synod.Answer(words.Draw(t, "answer")) }
+func answer(t *rapid.T) synod.Answer { return synod.Answer(texts.Draw(t, "answer")) }
 
 func drawConsult(t *rapid.T) synod.Effect {
 	p := sparse[synod.Prompt](t)
-	p.Template, p.Own = words.Draw(t, "template"), answer(t)
+	p.Template, p.Own = texts.Draw(t, "template"), answer(t)
 	p.Peers = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Rated { return synod.Rated{Answer: answer(t), Score: score(t)} }), 0, 3).Draw(t, "peers")
 	return synod.Consult{Prompt: p}
 }
@@ -88,15 +88,15 @@ func drawEffect(t *rapid.T) synod.Effect {
 	).Draw(t, "effect")
 }
 
-// Lines are written as encoding/json writes them: older journals replay byte for
-// byte, and what JSON cannot hold is an error in both.
+// Lines are written as encoding/json writes them, and what JSON cannot hold is an error
+// in both.
 func TestLinesAreJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now, node := synod.Tick(rapid.Int64().Draw(t, "now")), synod.NodeID(rapid.Int32().Draw(t, "node"))
 		for _, x := range []synod.Effect{drawEffect(t), drawConsult(t), drawNote(t)} {
-			ours, theirs, err := journal.Spellings(now, node, rapid.OneOf(rapid.Custom(drawEvent), rapid.Custom(drawAnswered)).Draw(t, "event"), x)
-			if err != nil || !slices.Equal(ours, theirs) {
-				t.Fatalf("%v\nours   %q\ntheirs %q", err, ours, theirs)
+			got, want, err := journal.Encodings(now, node, rapid.OneOf(rapid.Custom(drawEvent), rapid.Custom(drawAnswered)).Draw(t, "event"), x)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v\ngot  %q\nwant %q", err, got, want)
 			}
 		}
 	})

@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,13 +8,11 @@ import (
 	"synod.dev/synod"
 )
 
-// Over writes to an open file, for tests of files that fail.
-func Over(f *os.File) *Writer {
-	return &Writer{path: f.Name(), file: f, buf: bufio.NewWriter(f), sum: sha256.New()}
-}
+// Over returns a Writer to an open file, for tests of files that fail.
+func Over(f *os.File) (*Writer, error) { return newWriter(f.Name(), (*file)(f), Head{}, false) }
 
-// Spellings are a line as a Writer writes it and as encoding/json does.
-func Spellings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect) (ours, theirs []string, err error) {
+// Encodings returns lines as a Writer encodes them and as encoding/json does.
+func Encodings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect) (ours, theirs []string, err error) {
 	compare := func(a []byte, errA error, b []byte, errB error) {
 		if (errA == nil) != (errB == nil) {
 			err = fmt.Errorf("ours: %v; encoding/json: %v", errA, errB)

@@ -1,27 +1,48 @@
-// Package journal is the versioned record of a run: every event and effect of
-// every machine, in order, and every model reply at the moment it came.
+// Package journal is the versioned record of a run: every event and effect of every
+// machine, in order, and every model reply at the moment it came.
 //
-// It is written ahead: a reply that cost something is on file before the machine
-// that asked sees it, so nothing that was paid for is lost with the process, and a
-// run that was cut off goes on from its journal (Run.Replies). It is enough to play the run again
-// without any model (Replay), and grading, metrics and plots are functions of it.
+// A journal is written ahead: a reply that was paid for is in the file before the
+// machine that asked sees it, so it is not lost with the process, and a run that
+// was cut off goes on from its journal (Run.Replies). A journal is enough to play
+// the run again without any model (Replay), and grading, metrics and plots are
+// computed from it.
 //
-// A journal is JSON lines. The digest covers the event and effect lines as they
-// stand in the file, and nothing that differs between two runs of one seed and
-// one set of replies: no clock, no token count, no order of arrival.
+// # Format 2
 //
-//	{"k":"head",…}            what was run: version, spec, question, seed
-//	{"k":"reply","n":1,"id":0,…}   a reply, whole, when it came
+// A journal is JSON lines:
+//
+//	{"k":"head",…}                 what was run: version, spec, question, seed
+//	{"k":"reply","n":1,"id":0,…}   a reply with its cost, when it came
 //	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
-//	{"k":"effect","t":3,"n":1,…}   what it wanted done
-//	{"k":"end",…}             why it stopped, and the digest
+//	{"k":"effect","t":3,"n":1,…}   what node 1 wanted done
+//	{"k":"end",…}                  why the run stopped, and the digests
+//
+// Each seat has a digest: the SHA-256 of its event and effect lines, as they stand in
+// the file. An answered event holds a hash of what the reply says, so the seat's
+// digest covers that too. The digest of the run is the SHA-256 of the seats' digests
+// in order (RunDigest). Nothing that differs between two runs of one seed and one set
+// of replies is under these digests: no clock, no token count, no order of arrival.
+// The end line also has the SHA-256 of the head and reply lines with the run's
+// digest, so that no byte of a finished journal can be changed without being noticed.
+//
+// The event and effect lines of a seat are the same wherever they are written: a
+// journal that holds one seat only (Head.Seat) has the lines, and the digest, that
+// this seat has in the journal of the whole run.
+//
+// # Segments
+//
+// The journals of many runs may share one file (Segment), in which FILE#ID addresses
+// one of them.
+//
+// The package has rank 1: it records the vocabulary of the root package and knows no
+// council, protocol or model.
 package journal
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -31,49 +52,148 @@ import (
 	"synod.dev/synod"
 )
 
-// Version is the format that is written. Read refuses a later one.
-const Version = 1
+// Version is the format that is written, and the only one that is read.
+const Version = 2
 
 // Head says what was run, completely enough to run it again.
 type Head struct {
 	Kind     string          `json:"k"`
 	Version  int             `json:"version"`
-	Program  string          `json:"program"` // who wrote it
+	Program  string          `json:"program"` // that wrote the journal
 	Spec     json.RawMessage `json:"spec"`    // the council, as its owner encodes it
 	Question synod.Question  `json:"question"`
-	Seed     uint64          `json:"seed"`
 
-	// Prompts are digests of the pages that say prompts in words, by name: a run
-	// does not go on with others. Nil in journals of old.
+	// Seat is the only seat whose lines the journal holds; nil: it holds all seats.
+	Seat *synod.NodeID `json:"seat,omitempty"`
+	// Instance is the instance id to which the run's signatures are bound.
+	Instance string `json:"instance,omitempty"`
+	// Identities says where the seats' keys and seeds come from: DerivedIdentities,
+	// or "" in the journal of a seat that has an identity of its own.
+	Identities string `json:"identities,omitempty"`
+	// Seed is the seed of the run, from which all identities are derived. In the
+	// journal of a seat that has an identity of its own it is the seed of this seat
+	// in this run, which reveals nothing about other seats or other runs.
+	Seed uint64 `json:"seed"`
+
+	// Prompts are digests of the prompt templates by name: a run is not resumed with
+	// other templates.
 	Prompts map[string]string `json:"prompts,omitempty"`
 }
 
+// DerivedIdentities is the value of Head.Identities in a simulation: whoever knows
+// the seed in the head knows the keys and seeds of all seats.
+const DerivedIdentities = "derived from the seed"
+
 // End says how the run ended.
 type End struct {
-	Kind    string `json:"k"`
-	Stopped string `json:"stopped"`
-	Digest  string `json:"digest"`
-	// Ticks is how much virtual time the run took; 0 in journals of old.
-	Ticks synod.Tick `json:"ticks,omitempty"`
+	Kind    string     `json:"k"`
+	Stopped string     `json:"stopped"`
+	Digest  string     `json:"digest"`           // of the run, or of the only seat
+	Seats   []string   `json:"seats,omitempty"`  // digests by NodeID; nil in the journal of one seat
+	Record  string     `json:"record,omitempty"` // SHA-256 of the head and reply lines and of Digest
+	Ticks   synod.Tick `json:"ticks,omitempty"`  // virtual time that the run took
+}
+
+// RunDigest returns the digest of a run, made of the digests of its seats by NodeID.
+func RunDigest(seats []string) string {
+	h := sha256.New()
+	for _, s := range seats {
+		fmt.Fprintln(h, s)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digests computes the digests of one journal while its lines are written or read.
+type digests struct {
+	seat   *synod.NodeID // as in Head
+	seats  []hash.Hash   // by NodeID
+	record hash.Hash
+}
+
+// add takes an event or effect line of a node. It fails if there is no such node.
+func (d *digests) add(node synod.NodeID, line []byte) error {
+	if node < 0 || node >= maxSeats {
+		return fmt.Errorf("there is no seat %d", node)
+	}
+	for int(node) >= len(d.seats) {
+		d.seats = append(d.seats, nil)
+	}
+	if d.seats[node] == nil {
+		d.seats[node] = sha256.New()
+	}
+	d.seats[node].Write(line)
+	return nil
+}
+
+// maxSeats bounds the seats of a journal, so that a line of a damaged file cannot
+// take all memory.
+const maxSeats = 1 << 17
+
+// note takes a head or reply line.
+func (d *digests) note(line []byte) {
+	if d.record == nil {
+		d.record = sha256.New()
+	}
+	d.record.Write(line)
+}
+
+// end returns the digest of the run and of its seats. It leaves the digests as they
+// are, so that more lines can follow.
+func (d *digests) end() (digest string, seats []string) {
+	seats = make([]string, len(d.seats))
+	for i, h := range d.seats {
+		seats[i] = hexOf(h)
+	}
+	if d.seat == nil {
+		return RunDigest(seats), seats
+	}
+	if own := int(*d.seat); own >= 0 && own < len(seats) {
+		return seats[own], nil
+	}
+	return hexOf(nil), nil
+}
+
+// recordOf returns End.Record for a run's digest. No head or reply line can follow.
+func (d *digests) recordOf(digest string) string {
+	d.note([]byte(digest))
+	return hexOf(d.record)
+}
+
+// hexOf returns a digest in hexadecimal. A nil hash is that of no lines.
+func hexOf(h hash.Hash) string {
+	if h == nil {
+		h = sha256.New()
+	}
+	var buf [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(buf[:0]))
+}
+
+// output is where the lines of one journal go.
+type output interface {
+	// write takes whole lines. If sync is set, they must be with the operating system
+	// when it returns, so that they outlive the process.
+	write(lines []byte, sync bool) error
+	// close ends the output after the last lines, and owns them from then on. ended
+	// says that they are the end of a finished run.
+	close(lines []byte, ended bool) error
 }
 
 // Writer writes one journal. Its methods may be called concurrently. The first
-// write that fails is kept (Err) and ends the writing, not the run: the run's
-// owner decides what a lost journal means.
+// write that fails is kept (Err) and ends the writing, not the run: the run's owner
+// decides what a lost journal means.
 type Writer struct {
-	mu   sync.Mutex
-	path string
-	file *os.File
-	buf  *bufio.Writer
-	sum  hash.Hash
-	room []byte // for a line
-	seal bool
-	now  synod.Tick // of the last event
-	err  error
+	mu      sync.Mutex
+	path    string
+	out     output // nil once it is closed
+	buf     []byte // lines that have not been written
+	digests digests
+	sealed  bool
+	now     synod.Tick // of the last event
+	err     error
 }
 
-// Create makes a new journal file, readable by its owner only, and writes the
-// head. It does not replace a file.
+// Create makes a new journal file, readable by its owner only, and writes the head.
+// It does not replace a file.
 func Create(path string, head Head) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -82,22 +202,48 @@ func Create(path string, head Head) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	w := &Writer{path: path, file: f, buf: bufio.NewWriter(f), sum: sha256.New()}
-	head.Kind, head.Version = "head", Version
-	w.line(head)
-	w.flush()
-	if w.err != nil {
+	w, err := newWriter(path, (*file)(f), head, true)
+	if err != nil {
 		f.Close()
 		os.Remove(path)
-		return nil, w.err
+		return nil, err
 	}
 	return w, nil
 }
 
-// Path is the file's path, "" if there is none.
+func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
+	w := &Writer{path: path, out: out, digests: digests{seat: head.Seat}, buf: *lineBuffers.Get().(*[]byte)}
+	head.Kind, head.Version = "head", Version
+	line, err := json.Marshal(head)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	w.buf = append(append(w.buf, line...), '\n')
+	w.digests.note(w.buf)
+	if now {
+		w.flush()
+	}
+	return w, w.err
+}
+
+// file is the output of a journal that has a file of its own.
+type file os.File
+
+func (f *file) write(lines []byte, _ bool) error {
+	_, err := (*os.File)(f).Write(lines)
+	return err
+}
+
+func (f *file) close(lines []byte, _ bool) error {
+	defer recycle(lines)
+	return errors.Join(f.write(lines, true), (*os.File)(f).Sync(), (*os.File)(f).Close())
+}
+
+// Path returns where the journal can be loaded from: its file, or FILE#ID in a
+// segment.
 func (w *Writer) Path() string { return w.path }
 
-// Reply puts a reply on file at once, so that it outlives the process.
+// Reply writes a reply at once, so that it outlives the process.
 func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,8 +251,8 @@ func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.flush()
 }
 
-// Free puts a reply on file that costs nothing to ask for again: it may go with
-// the next one that does.
+// Free writes a reply that costs nothing to ask for again: it may reach the file
+// together with later lines.
 func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -117,7 +263,7 @@ func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.seal {
+	if !w.sealed {
 		w.now = now
 		w.step(eventOf(now, node, e))
 	}
@@ -127,108 +273,130 @@ func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 func (w *Writer) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.seal {
+	if !w.sealed {
 		w.step(effectOf(now, node, e))
 	}
 }
 
-// Seal ends the record of events and effects: what is still done while a run is
-// being cut off is no part of it, and a run that goes on does it again. Replies
-// are still taken.
+// Seal ends the record of events and effects: what still happens while a run is
+// being cut off is not recorded, and happens again when the run is resumed. Replies
+// are still written.
 func (w *Writer) Seal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seal = true
+	w.sealed = true
 }
 
-// Sync puts everything so far on disk.
-func (w *Writer) Sync() error {
+// Digests returns the digest of the run so far, and those of its seats by NodeID.
+func (w *Writer) Digests() (run string, seats []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.flush()
-	if w.file != nil && w.err == nil {
-		if err := w.file.Sync(); err != nil {
-			w.err = fmt.Errorf("journal: %w", err)
-		}
-	}
-	return w.err
+	return w.digests.end()
 }
 
-// Close writes the end, syncs and closes. The digest is that of the run even if
-// the file could not be written.
+// Close writes the end, syncs and closes. The digest is that of the run even if the
+// file could not be written.
 func (w *Writer) Close(stopped string) (digest string, err error) {
 	w.mu.Lock()
-	digest = hex.EncodeToString(w.sum.Sum(nil))
-	w.line(End{"end", stopped, digest, w.now})
-	w.mu.Unlock()
-	return digest, w.release()
+	defer w.mu.Unlock()
+	digest, seats := w.digests.end()
+	end := End{Kind: "end", Stopped: stopped, Digest: digest, Seats: seats, Ticks: w.now, Record: w.digests.recordOf(digest)}
+	line, err := json.Marshal(end)
+	if err != nil {
+		w.fail(err)
+	}
+	w.buf = append(append(w.buf, line...), '\n')
+	return digest, w.release(true)
 }
 
 // Abandon closes without an end, so that the run counts as cut off and can be
 // resumed.
 func (w *Writer) Abandon() (digest string, err error) {
 	w.mu.Lock()
-	digest = hex.EncodeToString(w.sum.Sum(nil))
-	w.mu.Unlock()
-	return digest, w.release()
+	defer w.mu.Unlock()
+	digest, _ = w.digests.end()
+	return digest, w.release(false)
 }
 
-func (w *Writer) release() error {
-	w.Sync()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file != nil {
-		if err := w.file.Close(); err != nil && w.err == nil {
-			w.err = fmt.Errorf("journal: %w", err)
+func (w *Writer) release(ended bool) error {
+	if w.out != nil {
+		lines := w.buf
+		if w.err != nil {
+			lines, ended = nil, false // a file with a gap must not look whole
 		}
-		w.file = nil
+		if err := w.out.close(lines, ended); err != nil {
+			w.fail(err)
+		}
+		w.out, w.buf = nil, nil
 	}
 	return w.err
 }
 
-// Err is the first failure to write.
+// Err returns the first failure to write.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
-// step writes an event or effect, which the digest covers.
+// maxBuffer is how many bytes of lines wait to be written at most, roughly.
+const maxBuffer = 256 << 10
+
+// lineBuffers are buffers of Writers to use again.
+var lineBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 16<<10)) }}
+
+func recycle(buf []byte) {
+	buf = buf[:0]
+	lineBuffers.Put(&buf)
+}
+
+// step writes an event or effect.
 func (w *Writer) step(l line) {
-	b, err := l.append(w.room[:0])
+	start := len(w.buf)
+	b, err := l.append(w.buf)
 	if err != nil {
 		w.fail(err)
 		return
 	}
-	w.room = append(b, '\n')
-	w.sum.Write(w.room)
-	w.put(w.room)
+	w.buf = append(b, '\n')
+	if err := w.digests.add(l.Node, w.buf[start:]); err != nil {
+		w.fail(err)
+		return
+	}
+	w.written()
 }
 
-func (w *Writer) line(v any) {
-	b, err := json.Marshal(v)
+func (w *Writer) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
+	start := len(w.buf)
+	b, err := appendReplyLine(w.buf, node, id, r)
 	if err != nil {
 		w.fail(err)
 		return
 	}
-	w.put(append(b, '\n'))
+	w.buf = append(b, '\n')
+	w.digests.note(w.buf[start:])
+	w.written()
 }
 
-func (w *Writer) put(b []byte) {
-	if w.file == nil || w.err != nil {
-		return
-	}
-	if _, err := w.buf.Write(b); err != nil {
-		w.fail(err)
+// written keeps the buffer small.
+func (w *Writer) written() {
+	switch {
+	case w.out == nil || w.err != nil:
+		w.buf = w.buf[:0]
+	case len(w.buf) > maxBuffer:
+		w.put(false)
 	}
 }
 
-func (w *Writer) flush() {
-	if w.file != nil && w.err == nil {
-		if err := w.buf.Flush(); err != nil {
+func (w *Writer) flush() { w.put(true) }
+
+func (w *Writer) put(sync bool) {
+	if w.out != nil && w.err == nil && len(w.buf) > 0 {
+		if err := w.out.write(w.buf, sync); err != nil {
 			w.fail(err)
 		}
 	}
+	w.buf = w.buf[:0]
 }
 
 func (w *Writer) fail(err error) {

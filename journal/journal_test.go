@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// play asks twice, hears a peer, notes and decides: every kind of line.
+// play asks twice, hears a peer, notes and decides, so that its journal has every kind
+// of line.
 func play(suffix string) script.Play {
 	return func(me *script.Agent) synod.Answer {
 		r := me.Ask(synod.Prompt{Purpose: synod.Answering}, synod.Prompt{Purpose: synod.Scoring, Candidate: "7"})
@@ -84,7 +86,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("replay: %s, %v; the run's digest is %s", got, err, digest)
 	}
 	if r := run.Replies[journal.Key{Node: 0, ID: 1}]; r.Status != synod.Timeout || r.Calls != 4 || r.Detail == "" {
-		t.Errorf("the whole reply must be on file: %+v", r)
+		t.Errorf("the journal must have the whole reply: %+v", r)
 	}
 	if o := run.Opinions(); len(o) != 1 || o[0].Answer != "seven" || o[0].Scores[0].Score != synod.Untrusted {
 		t.Errorf("opinions: %+v", o)
@@ -112,27 +114,19 @@ func TestReplayFindsTheDifference(t *testing.T) {
 	}
 }
 
-// Any change of a byte of what was done, or of what a reply said, is an error or
-// a difference.
+// Any changed byte before the end line is an error or a difference: of the head, of what
+// was done, and of what a reply said and cost.
 func TestEveryChangeIsFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	record(t, path, 0, 1)
 	whole, _ := os.ReadFile(path)
-	lines := strings.SplitAfter(string(whole), "\n")
-	at, tried := len(lines[0]), 0
-	for _, l := range lines[1:] {
-		from, to := 0, len(l)
-		switch {
-		case strings.Contains(l, `"k":"end"`):
-			to = 0 // it speaks of the others
-		case strings.Contains(l, `"k":"reply"`):
-			from = strings.Index(l, `"status":"`) + len(`"status":"`)
-			to = strings.Index(l, `,"detail`)
-			if to < 0 {
-				to = strings.Index(l, `,"usage`)
-			}
+	at, tried := 0, 0
+	for l := range strings.Lines(string(whole)) {
+		to := len(l)
+		if strings.Contains(l, `"k":"end"`) {
+			to = 0 // it describes the other lines
 		}
-		for i := from; i < to; i++ {
+		for i := range to {
 			tried++
 			b := []byte(string(whole))
 			b[at+i] ^= 1
@@ -141,12 +135,12 @@ func TestEveryChangeIsFound(t *testing.T) {
 				_, err = journal.Replay(run, join(""))
 			}
 			if err == nil {
-				t.Errorf("bit 0 of byte %d (%q in %q) can change unseen", at+i, l[i], l)
+				t.Errorf("a change of bit 0 of byte %d (%q in %q) is not found", at+i, l[i], l)
 			}
 		}
 		at += len(l)
 	}
-	if tried < 500 {
+	if tried < 800 {
 		t.Errorf("only %d bytes were tried", tried)
 	}
 }
@@ -177,17 +171,152 @@ func TestBadFiles(t *testing.T) {
 		"no head":         `{"k":"event","t":0,"n":0,"w":"begin"}` + "\n",
 		"not JSON":        "hello\n",
 		"later version":   `{"k":"head","version":99}` + "\n",
-		"two heads":       `{"k":"head","version":1}` + "\n" + `{"k":"head","version":1}` + "\n",
-		"after the end":   `{"k":"head","version":1}` + "\n" + `{"k":"end"}` + "\n" + `{"k":"end"}` + "\n",
-		"unknown kind":    `{"k":"head","version":1}` + "\n" + `{"k":"tail"}` + "\n",
-		"effect at first": `{"k":"head","version":1}` + "\n" + `{"k":"effect","t":0,"n":0,"w":"decide"}` + "\n",
+		"no version":      `{"k":"head"}` + "\n",
+		"negative seat":   `{"k":"head","version":2}` + "\n" + `{"k":"event","t":0,"n":-1,"w":"begin"}` + "\n",
+		"far too many":    `{"k":"head","version":2}` + "\n" + `{"k":"event","t":0,"n":2000000,"w":"begin"}` + "\n",
+		"a segment":       `{"k":"chunk","run":"x","bytes":0,"crc":"00000000"}` + "\n",
+		"two heads":       `{"k":"head","version":2}` + "\n" + `{"k":"head","version":2}` + "\n",
+		"after the end":   `{"k":"head","version":2}` + "\n" + `{"k":"end"}` + "\n" + `{"k":"end"}` + "\n",
+		"unknown kind":    `{"k":"head","version":2}` + "\n" + `{"k":"tail"}` + "\n",
+		"effect at first": `{"k":"head","version":2}` + "\n" + `{"k":"effect","t":0,"n":0,"w":"decide"}` + "\n",
 	} {
 		run, err := journal.Read(strings.NewReader(text))
 		if err == nil {
 			_, err = journal.Replay(run, join(""))
 		}
 		if err == nil {
-			t.Errorf("%s: is let through", name)
+			t.Errorf("%s: is accepted", name)
+		}
+	}
+}
+
+// Journals of format 1 are refused, with what to do.
+func TestFormat1IsRefused(t *testing.T) {
+	_, err := journal.Read(strings.NewReader(`{"k":"head","version":1}` + "\n"))
+	if err == nil || !strings.Contains(err.Error(), "format 1 of an earlier version") || !strings.Contains(err.Error(), "ask the question again") {
+		t.Errorf("%v", err)
+	}
+}
+
+// talk is a toy protocol in which members ask, tell one another, and decide.
+func talk(me *script.Agent) synod.Answer {
+	r := me.Ask(synod.Prompt{Purpose: synod.Answering})[0]
+	script.Tell(me, synod.Respond, 0, synod.Response{Answer: synod.Answer(r.Text)})
+	heard := script.Collect[synod.Response](me, synod.Respond, 0, script.Until{At: 5})
+	me.Note(synod.Opinion{Answer: synod.Answer(r.Text)})
+	return synod.Answer(fmt.Sprint(len(heard)))
+}
+
+// oneSeat is a sim.Log without that package: it keeps the lines of one seat.
+type oneSeat struct {
+	*journal.Writer
+	seat synod.NodeID
+}
+
+func (o oneSeat) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
+	if node == o.seat {
+		o.Writer.Event(now, node, e)
+	}
+}
+
+func (o oneSeat) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
+	if node == o.seat {
+		o.Writer.Effect(now, node, e)
+	}
+}
+
+// A seat's own journal has the lines and the digest that the seat has in the journal of
+// the whole run, replays alone, and has no seed of the run.
+func TestSeatJournal(t *testing.T) {
+	const n = 3
+	dir := t.TempDir()
+	seat := func(id synod.NodeID) synod.Machine {
+		peers := slices.DeleteFunc([]synod.NodeID{0, 1, 2}, func(p synod.NodeID) bool { return p == id })
+		return script.New(synod.Seat{Self: id, Peers: peers, Seed: 100 + uint64(id)}, script.Options{}, talk)
+	}
+	all, err := journal.Create(filepath.Join(dir, "all"), journal.Head{Seed: 7, Identities: journal.DerivedIdentities})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type logger interface {
+		Event(synod.Tick, synod.NodeID, synod.Event)
+		Effect(synod.Tick, synod.NodeID, synod.Effect)
+	}
+	logs := []logger{all}
+	var own [n]*journal.Writer
+	for i := range own {
+		id := synod.NodeID(i)
+		if own[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)), journal.Head{Seat: &id, Seed: 100 + uint64(i)}); err != nil {
+			t.Fatal(err)
+		}
+		logs = append(logs, oneSeat{own[i], id})
+	}
+	var machines [n]synod.Machine
+	var heard []synod.Send
+	step := func(now synod.Tick, id synod.NodeID, e synod.Event) {
+		for _, l := range logs {
+			l.Event(now, id, e)
+		}
+		for _, x := range machines[id].Step(now, e) {
+			for _, l := range logs {
+				l.Effect(now, id, x)
+			}
+			if s, ok := x.(synod.Send); ok {
+				heard = append(heard, s)
+			}
+		}
+	}
+	for i := range machines {
+		machines[i] = seat(synod.NodeID(i))
+		step(0, synod.NodeID(i), synod.Begin{})
+	}
+	for i := range synod.NodeID(n) {
+		r := synod.Reply{Status: synod.OK, Text: fmt.Sprint("t", i)}
+		all.Reply(i, 0, r)
+		own[i].Reply(i, 0, r)
+		step(1, i, synod.Answered{ID: 0, Reply: &r})
+	}
+	for _, s := range heard {
+		for _, to := range s.To {
+			step(2, to, synod.Heard{Message: s.Message})
+		}
+	}
+	for i := range synod.NodeID(n) {
+		step(5, i, synod.Expired{ID: 1})
+		step(5, i, synod.Halt{})
+	}
+	digest, seats := all.Digests()
+	if closed, err := all.Close("rounds"); err != nil || closed != digest || len(seats) != n || journal.RunDigest(seats) != digest {
+		t.Fatal(closed, digest, seats, err)
+	}
+	run, err := journal.Load(filepath.Join(dir, "all"))
+	if err != nil || run.Digest() != digest || !slices.Equal(run.SeatDigests(), seats) || !slices.Equal(run.End.Seats, seats) {
+		t.Fatal(err, run)
+	}
+	whole, _ := os.ReadFile(filepath.Join(dir, "all"))
+	for i := range own {
+		if d, err := own[i].Close("rounds"); err != nil || d != seats[i] {
+			t.Errorf("seat %d has digest %s alone and %s in the run: %v", i, d, seats[i], err)
+		}
+		path := filepath.Join(dir, fmt.Sprint(i))
+		mine, err := journal.Load(path)
+		if err != nil || mine.Digest() != seats[i] || *mine.Head.Seat != synod.NodeID(i) {
+			t.Fatal(mine, err)
+		}
+		if d, err := journal.Replay(mine, func(id synod.NodeID) (synod.Machine, error) { return seat(id), nil }); err != nil || d != seats[i] {
+			t.Errorf("replay of seat %d alone: %s, %v", i, d, err)
+		}
+		text, _ := os.ReadFile(path)
+		steps := func(text []byte) (lines []string) {
+			for l := range strings.Lines(string(text)) {
+				if strings.Contains(l, fmt.Sprintf(`"n":%d,"w"`, i)) {
+					lines = append(lines, l)
+				}
+			}
+			return lines
+		}
+		if !slices.Equal(steps(text), steps(whole)) || len(steps(text)) < 10 {
+			t.Errorf("seat %d: other lines alone than in the run:\n%s", i, text)
 		}
 	}
 }
@@ -210,7 +339,10 @@ func TestDiskFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no /dev/full")
 	}
-	w := journal.Over(openFull(t))
+	w, err := journal.Over(openFull(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.Event(0, 0, synod.Begin{})
 	w.Reply(0, 0, synod.Reply{Status: synod.OK})
 	digest, err := w.Close("rounds")
@@ -232,7 +364,8 @@ func FuzzRead(f *testing.F) {
 	record(f, path, 0, 1)
 	whole, _ := os.ReadFile(path)
 	f.Add(string(whole))
-	f.Add(`{"k":"head","version":1}` + "\n" + `{"k":"event","t":0,"n":0,"w":"heard"}` + "\n")
+	f.Add(strings.Replace(string(whole), `"version":2`, `"version":2,"seat":0`, 1))
+	f.Add(`{"k":"head","version":2}` + "\n" + `{"k":"event","t":0,"n":0,"w":"heard"}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		run, err := journal.Read(strings.NewReader(text))
 		if err == nil {

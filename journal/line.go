@@ -8,7 +8,7 @@ import (
 	"synod.dev/synod"
 )
 
-// line is an event or an effect on file. What says which.
+// line is an event or an effect line. Kind and What say which type it has.
 type line struct {
 	Kind string       `json:"k"`
 	Tick synod.Tick   `json:"t"`
@@ -16,7 +16,7 @@ type line struct {
 	What string       `json:"w"`
 
 	ID      uint32         `json:"id,omitempty"`      // answered, expired, consult, alarm
-	Sum     string         `json:"sum,omitempty"`     // answered: what the reply said, hashed; the reply has its own line
+	Sum     string         `json:"sum,omitempty"`     // answered: hash of what the reply says; the reply has its own line
 	At      synod.Tick     `json:"at,omitempty"`      // alarm
 	From    *synod.NodeID  `json:"from,omitempty"`    // heard
 	To      []synod.NodeID `json:"to,omitempty"`      // send
@@ -61,31 +61,35 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 	return l
 }
 
-// meaning hashes what a reply says, without what it cost: replies of one meaning
-// lead a machine to the same effects.
+// meaning returns a hash of what a reply says. What it cost is not part of it: the
+// digest of a run must not depend on token counts, retries or the text of a failure,
+// and no machine may let them change its effects.
 func meaning(r *synod.Reply) string {
-	b, _ := appendReply([]byte{'{'}, &synod.Reply{Status: r.Status, Text: r.Text, Typed: r.Typed, Answer: r.Answer, Value: r.Value, Confidence: r.Confidence})
+	said := *r
+	said.Usage, said.Calls, said.Reused, said.Late, said.Detail = synod.Usage{}, 0, false, false, ""
+	var buf [512]byte
+	b, _ := appendReply(append(buf[:0], '{'), &said)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }
 
-// event turns a line back into the event; replies come from the reply lines.
+// event turns a line back into the event. Replies come from the reply lines.
 func (l line) event(replies Replies) (synod.Event, error) {
 	switch l.What {
 	case "begin":
 		return synod.Begin{}, nil
 	case "heard":
 		if l.From == nil || l.Slot == nil {
-			return nil, fmt.Errorf("a heard line names no sender or slot")
+			return nil, fmt.Errorf("a heard line has no sender or no slot")
 		}
 		return synod.Heard{Message: &synod.Message{From: *l.From, Slot: *l.Slot, Body: l.Body}}, nil
 	case "answered":
 		r, ok := replies[Key{l.Node, synod.ConsultID(l.ID)}]
 		if !ok {
-			return nil, fmt.Errorf("the reply to node %d's consult %d is not on file", l.Node, l.ID)
+			return nil, fmt.Errorf("the journal has no reply to consult %[2]d of node %[1]d", l.Node, l.ID)
 		}
 		if meaning(&r) != l.Sum {
-			return nil, fmt.Errorf("the reply to node %d's consult %d is not the one that was given", l.Node, l.ID)
+			return nil, fmt.Errorf("the reply to consult %[2]d of node %[1]d is not the one that the node was given", l.Node, l.ID)
 		}
 		return synod.Answered{ID: synod.ConsultID(l.ID), Reply: &r}, nil
 	case "expired":

@@ -3,19 +3,18 @@ package journal
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"synod.dev/synod"
 )
 
-// Key names a model call of a run.
+// Key identifies a model call of a run.
 type Key struct {
 	Node synod.NodeID
 	ID   synod.ConsultID
@@ -29,54 +28,88 @@ type Run struct {
 	Head    Head
 	Replies Replies
 	End     *End // nil: the run was cut off
-	lines   []kept
-	sum     string
+	lines   []stored
+	digest  string   // of the lines
+	seats   []string // digests by NodeID
+	changed error    // ErrChanged, or nil
 }
 
-type kept struct {
+// stored is an event or effect line of a file.
+type stored struct {
 	line
 	raw []byte // as it stands in the file, newline included
 	at  int    // line number, from 1
 }
 
-// maxLine bounds a line in bytes: the longest reply that is let in, and room.
+// ErrChanged says that a journal is not what was written.
+var ErrChanged = errors.New("the lines do not have the digest that the end names: the file was changed")
+
+// Digest returns the digest of the run's event and effect lines.
+func (run *Run) Digest() string { return run.digest }
+
+// SeatDigests returns the digests of the seats by NodeID; nil in the journal of one
+// seat.
+func (run *Run) SeatDigests() []string { return run.seats }
+
+// maxLine is the longest line that is read, in bytes: the longest reply that is let
+// in, and some more.
 const maxLine = 64 << 20
 
-// Load reads a journal file.
-func Load(path string) (*Run, error) {
+// Load reads a journal file, or one journal of a segment: FILE#ID.
+func Load(path string) (run *Run, err error) {
+	err = open(path, func(r io.Reader) (err error) {
+		run, err = Read(r)
+		return err
+	}, func(s *Segment, id string) (err error) {
+		run, err = s.Load(id)
+		return err
+	})
+	return run, err
+}
+
+// open hands a journal file, or a segment and the id of a run, to one of two
+// functions. Errors name the path.
+func open(path string, file func(io.Reader) error, segment func(*Segment, string) error) error {
 	f, err := os.Open(path)
+	if at := strings.LastIndexByte(path, '#'); errors.Is(err, os.ErrNotExist) && at >= 0 {
+		s, err := ReadSegment(path[:at])
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		return segment(s, path[at+1:])
+	}
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return fmt.Errorf("journal: %w", err)
 	}
 	defer f.Close()
-	run, err := Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", path, err)
+	if err := file(f); err != nil {
+		return fmt.Errorf("journal: %s: %w", path, err)
 	}
-	return run, nil
+	return nil
 }
 
-// Read reads a journal. A last line that was cut off is left out; anything else
+// Read reads a journal. It leaves out a last line that was cut off; anything else
 // that cannot be read is an error that names the line.
 func Read(r io.Reader) (*Run, error) {
-	run := &Run{Replies: Replies{}}
-	sum := sha256.New()
-	if err := eachLine(r, func(n int, raw []byte) error { return run.take(raw, n, sum) }); err != nil {
+	in := reading{run: &Run{Replies: Replies{}}}
+	if err := eachLine(r, in.take); err != nil {
 		return nil, err
 	}
-	run.sum = hex.EncodeToString(sum.Sum(nil))
-	return run, nil
+	in.run.digest, in.run.seats = in.digests.end()
+	in.run.changed = in.changed()
+	return in.run, nil
 }
 
-// rooms are buffers for lines.
-var rooms = sync.Pool{New: func() any { return new(make([]byte, 64<<10)) }}
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 64<<10)) }}
 
-// eachLine hands over the lines of a journal by number, from 1.
+// eachLine calls take with every whole line, newline included, and its number. A
+// line is valid until take returns.
 func eachLine(r io.Reader, take func(n int, raw []byte) error) error {
-	room := rooms.Get().(*[]byte) // a report reads thousands of journals
-	defer rooms.Put(room)
+	buf := buffers.Get().(*[]byte) // a report reads thousands of journals
+	defer buffers.Put(buf)
 	in := bufio.NewScanner(r)
-	in.Buffer(*room, maxLine)
+	in.Buffer(*buf, maxLine)
 	in.Split(wholeLines)
 	n := 0
 	for in.Scan() {
@@ -89,51 +122,95 @@ func eachLine(r io.Reader, take func(n int, raw []byte) error) error {
 		return fmt.Errorf("line %d: %w", n+1, err)
 	}
 	if n == 0 {
-		return errors.New("no head: this is not a journal, or it was cut off at once")
+		return errors.New("there is no head: this is not a journal, or it was cut off at once")
 	}
 	return nil
 }
 
-func (run *Run) take(raw []byte, n int, sum io.Writer) error {
+// reading is a journal while it is read.
+type reading struct {
+	run     *Run
+	digests digests
+}
+
+func (in *reading) take(n int, raw []byte) error {
 	var kind struct {
 		Kind string `json:"k"`
 	}
 	if err := json.Unmarshal(raw, &kind); err != nil {
 		return fmt.Errorf("not a journal line: %w", err)
 	}
-	if (kind.Kind == "head") != (n == 1) {
-		return errors.New("the head must be the first line, and only that")
+	return in.takeKind(kind.Kind, n, raw)
+}
+
+func (in *reading) takeKind(kind string, n int, raw []byte) error {
+	run := in.run
+	switch {
+	case kind == "chunk":
+		return errors.New("this file holds the journals of several runs; name one of them: FILE#ID")
+	case (kind == "head") != (n == 1):
+		return errors.New("the head must be the first line, and no other line")
+	case run.End != nil:
+		return errors.New("a line follows the end")
 	}
-	if run.End != nil {
-		return errors.New("there is something after the end")
-	}
-	switch kind.Kind {
+	switch kind {
 	case "head":
-		if err := json.Unmarshal(raw, &run.Head); err != nil {
+		in.digests.note(raw)
+		return in.head(raw)
+	case "reply":
+		in.digests.note(raw)
+		var l replyLine
+		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
 		}
-		if run.Head.Version < 1 || run.Head.Version > Version {
-			return fmt.Errorf("version %d; this program reads up to %d", run.Head.Version, Version)
-		}
-	case "reply":
-		return run.reply(raw)
+		run.Replies[Key{l.Node, l.ID}] = l.Reply
 	case "event", "effect":
-		k := kept{raw: bytes.Clone(raw), at: n}
+		k := stored{raw: bytes.Clone(raw), at: n}
 		if err := json.Unmarshal(raw, &k.line); err != nil {
 			return err
 		}
 		run.lines = append(run.lines, k)
-		sum.Write(raw)
+		return in.digests.add(k.Node, raw)
 	case "end":
 		run.End = &End{}
 		return json.Unmarshal(raw, run.End)
 	default:
-		return fmt.Errorf("unknown kind %q", kind.Kind)
+		return fmt.Errorf("unknown kind of line: %q", kind)
 	}
 	return nil
 }
 
-// replyLine is a reply as it came.
+func (in *reading) head(raw []byte) error {
+	head := &in.run.Head
+	if err := json.Unmarshal(raw, head); err != nil {
+		return err
+	}
+	in.digests.seat = head.Seat
+	switch {
+	case head.Version < 1:
+		return errors.New("the head has no version: this is not a journal")
+	case head.Version < Version:
+		return fmt.Errorf("this journal has format %d of an earlier version of Synod, and this version reads format %d only; replay it with the version that wrote it, or ask the question again", head.Version, Version)
+	case head.Version > Version:
+		return fmt.Errorf("this journal has format %d of a later version of Synod; this version reads format %d only", head.Version, Version)
+	}
+	return nil
+}
+
+// changed returns ErrChanged if the journal has an end, and its digests are not those
+// of the lines.
+func (in *reading) changed() error {
+	end := in.run.End
+	if end == nil {
+		return nil
+	}
+	if digest, _ := in.digests.end(); digest != end.Digest || in.digests.recordOf(digest) != end.Record {
+		return ErrChanged
+	}
+	return nil
+}
+
+// replyLine is a reply line.
 type replyLine struct {
 	Kind string          `json:"k"`
 	Node synod.NodeID    `json:"n"`
@@ -141,16 +218,14 @@ type replyLine struct {
 	synod.Reply
 }
 
-func (run *Run) reply(raw []byte) error {
-	var l replyLine
-	if err := json.Unmarshal(raw, &l); err != nil {
-		return err
-	}
-	run.Replies[Key{l.Node, l.ID}] = l.Reply
-	return nil
+// Noted is an opinion of a journal, with the node that noted it and when.
+type Noted struct {
+	Tick synod.Tick
+	Node synod.NodeID
+	synod.Opinion
 }
 
-// Opinions lists what every node noted, in order.
+// Opinions returns what every node noted, in order.
 func (run *Run) Opinions() []Noted {
 	var out []Noted
 	for _, k := range run.lines {
@@ -161,15 +236,38 @@ func (run *Run) Opinions() []Noted {
 	return out
 }
 
-// Noted is an opinion on file.
-type Noted struct {
-	Tick synod.Tick
-	Node synod.NodeID
-	synod.Opinion
+// Asked is a model call of a journal with its prompt.
+type Asked struct {
+	Key
+	Prompt *synod.Prompt
+	Round  int // of the next note of the node that asked; -1: it noted nothing more
 }
 
-// wholeLines is bufio.ScanLines that keeps the newline and drops a last line
-// without one: it was being written when the writer died.
+// Asked returns every model call, in order.
+func (run *Run) Asked() []Asked {
+	var out []Asked
+	open := map[synod.NodeID]int{} // where in out the calls of a node begin that wait for its next note
+	for _, k := range run.lines {
+		if k.Opinion != nil {
+			for i := open[k.Node]; i < len(out); i++ {
+				if out[i].Node == k.Node {
+					out[i].Round = k.Opinion.Round
+				}
+			}
+			open[k.Node] = len(out)
+		}
+		if k.What != "consult" || k.Prompt == nil {
+			continue
+		}
+		p := *k.Prompt
+		p.Question = &run.Head.Question
+		out = append(out, Asked{Key{k.Node, synod.ConsultID(k.ID)}, &p, -1})
+	}
+	return out
+}
+
+// wholeLines is bufio.ScanLines, but it keeps the newline, and drops a last line
+// without one: that line was being written when the process died.
 func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil

@@ -7,7 +7,7 @@ import (
 	"synod.dev/synod"
 )
 
-// Divergence says where a replay did something else than the journal has.
+// Divergence is the first difference between a replay and its journal.
 type Divergence struct {
 	Line int // of the journal
 	Node synod.NodeID
@@ -17,7 +17,7 @@ type Divergence struct {
 }
 
 func (d *Divergence) Error() string {
-	return fmt.Sprintf("journal: line %d, node %d, tick %d: the journal has %s, the replay %s",
+	return fmt.Sprintf("journal: line %d, node %d, tick %d: the journal has %s, the replay has %s",
 		d.Line, d.Node, d.Tick, orNothing(d.Want), orNothing(d.Got))
 }
 
@@ -28,10 +28,10 @@ func orNothing(s string) string {
 	return s
 }
 
-// Replay plays the run again without any model: it gives fresh machines, made by
-// join, the events on file, and checks that they want the same things done. It
-// returns the digest, which is the run's own if nothing differs. The error is a
-// *Divergence at the first difference.
+// Replay plays the run again without any model: it gives the events of the journal to
+// fresh machines, which join makes, and checks that they have the same effects. It
+// returns the digest of the lines. The error is a *Divergence at the first difference,
+// or ErrChanged if the end has another digest than the lines.
 func Replay(run *Run, join func(synod.NodeID) (synod.Machine, error)) (digest string, err error) {
 	p := player{run: run, join: join, machines: map[synod.NodeID]synod.Machine{}}
 	defer p.halt()
@@ -40,10 +40,10 @@ func Replay(run *Run, join func(synod.NodeID) (synod.Machine, error)) (digest st
 			return "", err
 		}
 	}
-	if run.End != nil && run.End.Digest != run.sum {
-		return run.sum, fmt.Errorf("journal: the lines have digest %s, the end says %s: the file was changed", run.sum, run.End.Digest)
+	if run.changed != nil {
+		return run.digest, fmt.Errorf("journal: %w", run.changed)
 	}
-	return run.sum, nil
+	return run.digest, nil
 }
 
 type player struct {
@@ -52,8 +52,8 @@ type player struct {
 	machines map[synod.NodeID]synod.Machine
 }
 
-// step plays the event at line i with the effects that follow it, and returns
-// the index of the next event.
+// step plays the event at index i with the effects that follow it, and returns the
+// index of the next event.
 func (p *player) step(i int) (int, error) {
 	k := p.run.lines[i]
 	if k.Kind != "event" {
@@ -66,7 +66,7 @@ func (p *player) step(i int) (int, error) {
 	m := p.machines[k.Node]
 	if m == nil {
 		if m, err = p.join(k.Node); err != nil {
-			return 0, fmt.Errorf("journal: seat node %d: %w", k.Node, err)
+			return 0, fmt.Errorf("journal: make the machine of node %d: %w", k.Node, err)
 		}
 		p.machines[k.Node] = m
 	}
@@ -89,7 +89,7 @@ func (p *player) step(i int) (int, error) {
 	return i, nil
 }
 
-func (p *player) divergence(i int, cause kept, got string) error {
+func (p *player) divergence(i int, cause stored, got string) error {
 	d := &Divergence{cause.at, cause.Node, cause.Tick, "", got}
 	if i < len(p.run.lines) && p.run.lines[i].Kind == "effect" {
 		d.Line, d.Want = p.run.lines[i].at, string(bytes.TrimSpace(p.run.lines[i].raw))

@@ -48,7 +48,7 @@ func (r *Run) roles() []metrics.Seat {
 // result reads and grades the journal of a job. It returns nil if the job is not
 // finished.
 func (r *Run) result(j job) (*result, error) {
-	run, err := journal.Skim(r.journal(j))
+	run, err := journal.Summarize(r.journal(j))
 	if err != nil || run.End == nil {
 		if done, broken := r.finished(j); !done {
 			return nil, broken

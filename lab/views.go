@@ -60,7 +60,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	for _, v := range res.outcome.Votes {
 		q.Votes = append(q.Votes, report.Vote{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical], Seats: v.Seats, Independent: v.Independent})
 	}
-	run, err := journal.Load(r.journal(j)) // journal.Skim does not read scores
+	run, err := journal.Load(r.journal(j)) // journal.Summarize does not read scores
 	if err != nil {
 		return nil, err
 	}
