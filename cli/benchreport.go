@@ -15,7 +15,7 @@ import (
 
 	"synod.dev/synod/lab"
 	"synod.dev/synod/report"
-	"synod.dev/synod/report/inspect"
+	"synod.dev/synod/report/inspectai"
 )
 
 type reportFlags struct {
@@ -234,7 +234,7 @@ func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
 	if err := writeFile(path, func(w io.Writer) error { return run.Inspect(w, format) }); err != nil {
 		return fail(exitError1, err)
 	}
-	if format == inspect.JSON && !listed.MatchString(filepath.Base(path)) {
+	if format == inspectai.JSON && !listed.MatchString(filepath.Base(path)) {
 		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such a name")
 	}
 	if !a.quiet {
@@ -248,7 +248,7 @@ func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
 	if len(grid.Runs) == 0 {
 		return fail(exitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export", grid.Preset))
 	}
-	if ext := filepath.Ext(out); ext == inspect.JSON || ext == inspect.Archive {
+	if ext := filepath.Ext(out); ext == inspectai.JSON || ext == inspectai.Archive {
 		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
 	}
 	for i, run := range grid.Runs {
@@ -269,20 +269,20 @@ var listed = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}[:-]\d{2}[:-]\d{2}`)
 // logPath returns the path and the format of the log.
 func logPath(run *lab.Run, out string) (path, format string, err error) {
 	switch ext := filepath.Ext(out); {
-	case ext == inspect.JSON || ext == inspect.Archive:
+	case ext == inspectai.JSON || ext == inspectai.Archive:
 		return out, ext, nil
 	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
 		if info, err := os.Stat(out); err != nil || !info.IsDir() {
-			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out, inspect.JSON, inspect.Archive))
+			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out, inspectai.JSON, inspectai.Archive))
 		}
 	case out != "":
 		if err := os.MkdirAll(out, 0o755); err != nil {
 			return "", "", fail(exitUsage, err)
 		}
 	}
-	name, err := run.InspectName(inspect.JSON)
+	name, err := run.InspectName(inspectai.JSON)
 	if err != nil {
 		return "", "", fail(exitError1, err)
 	}
-	return filepath.Join(out, name), inspect.JSON, nil
+	return filepath.Join(out, name), inspectai.JSON, nil
 }

@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"synod.dev/synod/report"
-	"synod.dev/synod/report/inspect"
+	"synod.dev/synod/report/inspectai"
 )
 
 // decision is the name of the only scorer of an exported log, which grades the decision
@@ -32,7 +32,7 @@ func (r *Run) Inspect(w io.Writer, format string) error {
 	if err != nil {
 		return err
 	}
-	return inspect.Write(w, format, log, x.samples)
+	return inspectai.Write(w, format, log, x.samples)
 }
 
 // InspectName returns a file name for a log of the run. It begins with a time, because
@@ -78,7 +78,7 @@ func (r *Run) export() (*export, error) {
 }
 
 // log returns the log without its samples.
-func (x *export) log() (*inspect.Log, error) {
+func (x *export) log() (*inspectai.Log, error) {
 	created, err := x.created()
 	if err != nil {
 		return nil, err
@@ -88,19 +88,19 @@ func (x *export) log() (*inspect.Log, error) {
 		return nil, err
 	}
 	step := map[string]any{"council": x.Name, "exact": x.Exact, "rule": x.Rule.Name, "support": x.Rule.Support, "planned_calls": x.Planned}
-	log := &inspect.Log{
-		Version: inspect.Version, Status: x.status(),
-		Eval: inspect.Eval{
+	log := &inspectai.Log{
+		Version: inspectai.Version, Status: x.status(),
+		Eval: inspectai.Eval{
 			EvalID: id, RunID: id, TaskID: id, Created: stamp(created), Task: legible(x.Task),
 			TaskArgs: map[string]any{"n": x.N, "repeat": x.Repeat, "seed": x.Seed, "form": x.Form},
 			Solver:   x.Protocol, SolverArgs: step, Tags: x.kinds(),
-			Dataset: inspect.Dataset{Name: legible(x.Task), Samples: x.N},
-			Model:   x.model, ModelRoles: map[string]inspect.Model{},
-			Config:   inspect.Config{Epochs: x.Repeat, LogSamples: true},
-			Packages: map[string]string{}, Scorers: []inspect.Scorer{{Name: decision}},
+			Dataset: inspectai.Dataset{Name: legible(x.Task), Samples: x.N},
+			Model:   x.model, ModelRoles: map[string]inspectai.Model{},
+			Config:   inspectai.Config{Epochs: x.Repeat, LogSamples: true},
+			Packages: map[string]string{}, Scorers: []inspectai.Scorer{{Name: decision}},
 			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.Manifest.Council, "seats": x.Seats, "digest": x.report.Digest},
 		},
-		Plan:    inspect.Plan{Name: "plan", Steps: []inspect.Step{{Solver: x.Protocol, Params: step}}},
+		Plan:    inspectai.Plan{Name: "plan", Steps: []inspectai.Step{{Solver: x.Protocol, Params: step}}},
 		Results: x.results(),
 	}
 	if name, version, ok := strings.Cut(x.Program, " "); ok {
@@ -110,32 +110,32 @@ func (x *export) log() (*inspect.Log, error) {
 		log.Eval.Dataset.SampleIDs = append(log.Eval.Dataset.SampleIDs, it.Question.ID)
 	}
 	for i, s := range x.Seats {
-		log.Eval.ModelRoles[s.Model] = inspect.Model{Model: x.models[i], Args: map[string]any{"identity": s.Identity, "kind": s.Kind}}
+		log.Eval.ModelRoles[s.Model] = inspectai.Model{Model: x.models[i], Args: map[string]any{"identity": s.Identity, "kind": s.Kind}}
 	}
-	if log.Status == inspect.Failed {
-		log.Error = &inspect.Error{Message: fmt.Sprintf("%d of %d questions failed", x.report.Failed, x.report.Questions)}
+	if log.Status == inspectai.Failed {
+		log.Error = &inspectai.Error{Message: fmt.Sprintf("%d of %d questions failed", x.report.Failed, x.report.Questions)}
 	}
 	return log, nil
 }
 
 // results returns the figures of the report. A missing figure is left out, because the
 // format has no null there. A sample without a score is neither right nor wrong.
-func (x *export) results() *inspect.Results {
+func (x *export) results() *inspectai.Results {
 	logged := x.report.Finished + x.report.Failed
-	f := inspect.Figures{
-		Name: decision, Scorer: decision, Unscored: logged, Metrics: map[string]inspect.Metric{},
+	f := inspectai.Figures{
+		Name: decision, Scorer: decision, Unscored: logged, Metrics: map[string]inspectai.Metric{},
 		Metadata: map[string]any{"members_kind": x.kinds(), "ties": x.report.Ties, "unscored_answers": x.report.Unscored, "calls": x.report.Calls, "unfinished": x.report.Unfinished},
 	}
 	for _, g := range x.report.Rates() {
 		if g.Rate == nil {
 			continue
 		}
-		f.Metrics[g.Name] = inspect.Metric{Name: g.Name, Value: g.Rate.Value, Metadata: map[string]any{"n": g.Rate.N, "low": g.Rate.Low, "high": g.Rate.High, "says": g.Says}}
+		f.Metrics[g.Name] = inspectai.Metric{Name: g.Name, Value: g.Rate.Value, Metadata: map[string]any{"n": g.Rate.N, "low": g.Rate.Low, "high": g.Rate.High, "says": g.Label}}
 		if g.Rate == x.report.Metrics.Decision {
 			f.Scored, f.Unscored = g.Rate.N, logged-g.Rate.N
 		}
 	}
-	return &inspect.Results{Total: x.report.Questions, Completed: x.report.Finished, Logged: logged, Scores: []inspect.Figures{f}}
+	return &inspectai.Results{Total: x.report.Questions, Completed: x.report.Finished, Logged: logged, Scores: []inspectai.Figures{f}}
 }
 
 // status is error where all has been tried and something failed. A run that is not
@@ -144,14 +144,14 @@ func (x *export) results() *inspect.Results {
 func (x *export) status() string {
 	if x.report.Unfinished > 0 {
 		if x.interrupted() {
-			return inspect.Cancelled
+			return inspectai.Cancelled
 		}
-		return inspect.Started
+		return inspectai.Started
 	}
 	if x.report.Failed > 0 {
-		return inspect.Failed
+		return inspectai.Failed
 	}
-	return inspect.Success
+	return inspectai.Success
 }
 
 func (x *export) interrupted() bool {

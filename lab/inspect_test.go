@@ -13,13 +13,13 @@ import (
 
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/report/inspect"
+	"synod.dev/synod/report/inspectai"
 )
 
 // exported is a log with its samples.
 type exported struct {
-	inspect.Log
-	Samples []inspect.Sample
+	inspectai.Log
+	Samples []inspectai.Sample
 }
 
 func export(t *testing.T, run *lab.Run) (x exported) {
@@ -29,7 +29,7 @@ func export(t *testing.T, run *lab.Run) (x exported) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := run.Inspect(&b, inspect.JSON); err != nil {
+	if err := run.Inspect(&b, inspectai.JSON); err != nil {
 		t.Fatal(err)
 	}
 	d := json.NewDecoder(&b)
@@ -48,7 +48,7 @@ func TestInspect(t *testing.T) {
 	before := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	work(t, run, 2)
 	x, r := export(t, run), reported(t, run.Dir())
-	if x.Status != inspect.Success || len(x.Samples) != 16 || x.Eval.Config.Epochs != 2 || x.Eval.Model != "council/seven (simulated)" {
+	if x.Status != inspectai.Success || len(x.Samples) != 16 || x.Eval.Config.Epochs != 2 || x.Eval.Model != "council/seven (simulated)" {
 		t.Fatalf("%s, %d samples of %s", x.Status, len(x.Samples), x.Eval.Model)
 	}
 	if x.Stats.StartedAt < before || x.Stats.CompletedAt < x.Stats.StartedAt || x.Eval.Created < before || x.Eval.Created > x.Stats.StartedAt {
@@ -69,7 +69,7 @@ func TestInspect(t *testing.T) {
 			continue
 		}
 		scored++
-		if score.Value == inspect.Correct {
+		if score.Value == inspectai.Correct {
 			right++
 			if s.Output.Completion != s.Target {
 				t.Errorf("%s is right, and the key is %s", s.Output.Completion, s.Target)
@@ -92,13 +92,13 @@ func TestInspect(t *testing.T) {
 // error, and the status gives the reason.
 func TestInspectUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 4, 1))
-	if x := export(t, run); x.Status != inspect.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" || x.Results.Scores[0].Metrics["faa"].Name != "" {
+	if x := export(t, run); x.Status != inspectai.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" || x.Results.Scores[0].Metrics["faa"].Name != "" {
 		t.Errorf("before the start: %+v", x)
 	}
 	gone := create(t, plan(t, "models: {m: {provider: openai, model: x, url: \"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
 	work(t, gone, 1)
 	x := export(t, gone)
-	if x.Status != inspect.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 {
+	if x.Status != inspectai.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 {
 		t.Fatalf("%+v", x)
 	}
 	for _, s := range x.Samples {
@@ -109,8 +109,8 @@ func TestInspectUnfinished(t *testing.T) {
 
 	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
 	for lines, want := range map[string]string{
-		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`:                                                      inspect.Cancelled,
-		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspect.Started, // the run was resumed
+		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`:                                                      inspectai.Cancelled,
+		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspectai.Started, // the run was resumed
 	} {
 		if err := os.WriteFile(attempts, []byte(lines+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func TestInspectName(t *testing.T) {
 	p := plan(t, seven, 1, 1)
 	p.Task = "../../a b\x1b_c.jsonl"
 	run := create(t, p)
-	name, err := run.InspectName(inspect.JSON)
+	name, err := run.InspectName(inspectai.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,12 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
-	"synod.dev/synod/report/inspect"
+	"synod.dev/synod/report/inspectai"
 	"synod.dev/synod/task"
 )
 
 // samples yields a sample for every question that is finished or has failed.
-func (x *export) samples(yield func(*inspect.Sample, error) bool) {
+func (x *export) samples(yield func(*inspectai.Sample, error) bool) {
 	for k := range x.total() {
 		s, err := x.sample(x.job(k))
 		if (s != nil || err != nil) && !yield(s, err) || err != nil {
@@ -23,26 +23,26 @@ func (x *export) samples(yield func(*inspect.Sample, error) bool) {
 }
 
 // sample returns the sample of a job; nil if it is not finished.
-func (x *export) sample(j job) (*inspect.Sample, error) {
+func (x *export) sample(j job) (*inspectai.Sample, error) {
 	res, err := x.result(j)
 	if err != nil || res == nil && !x.last(j).Failed {
 		return nil, err
 	}
 	it, past := x.Run.Items[j.item], x.past[attempt{Question: x.id(j), Repeat: j.repeat}.key()]
 	q := it.Question
-	s := &inspect.Sample{
+	s := &inspectai.Sample{
 		ID: q.ID, Epoch: j.repeat + 1, Input: q.Text, Target: it.Key,
-		Messages: []inspect.Message{{ID: "question", Role: inspect.User, Source: inspect.Input, Content: q.Text}},
-		Output:   inspect.Output{Model: x.model, Choices: []inspect.Choice{}},
-		Scores:   map[string]inspect.Score{}, Metadata: metadata(it), Store: map[string]any{},
-		Events: []struct{}{}, ModelUsage: map[string]inspect.Usage{},
+		Messages: []inspectai.Message{{ID: "question", Role: inspectai.User, Source: inspectai.Input, Content: q.Text}},
+		Output:   inspectai.Output{Model: x.model, Choices: []inspectai.Choice{}},
+		Scores:   map[string]inspectai.Score{}, Metadata: metadata(it), Store: map[string]any{},
+		Events: []struct{}{}, ModelUsage: map[string]inspectai.Usage{},
 	}
 	for _, o := range q.Options {
 		s.Choices = append(s.Choices, o.Text)
 	}
 	past.times(s)
 	if res == nil {
-		s.Error = &inspect.Error{Message: past.last.Reason}
+		s.Error = &inspectai.Error{Message: past.last.Reason}
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
 		return s, nil
 	}
@@ -58,7 +58,7 @@ func (x *export) sample(j job) (*inspect.Sample, error) {
 }
 
 // times sets when the last attempt took place and how long all attempts took.
-func (h history) times(s *inspect.Sample) {
+func (h history) times(s *inspectai.Sample) {
 	if last := h.last; !last.Ended.IsZero() {
 		s.CompletedAt = stamp(last.Ended)
 		s.StartedAt = stamp(last.Ended.Add(-time.Duration(last.Seconds * float64(time.Second))))
@@ -93,7 +93,7 @@ func metadata(it task.Record) map[string]any {
 // sampler fills a sample from the journal of a finished job.
 type sampler struct {
 	x        *export
-	sample   *inspect.Sample
+	sample   *inspectai.Sample
 	run      *journal.Run
 	res      *result
 	surfaces map[synod.Answer]string
@@ -148,8 +148,8 @@ func (t *sampler) rounds() {
 		if !ok {
 			content = t.show(n.Answer)
 		}
-		t.sample.Messages = append(t.sample.Messages, inspect.Message{
-			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspect.Assistant, Source: inspect.Generate, Content: content, Model: t.x.models[n.Node], Metadata: row,
+		t.sample.Messages = append(t.sample.Messages, inspectai.Message{
+			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspectai.Assistant, Source: inspectai.Generate, Content: content, Model: t.x.models[n.Node], Metadata: row,
 		})
 		rounds = append(rounds, t.withScores(n, maps.Clone(row)))
 	}
@@ -212,18 +212,18 @@ func (t *sampler) decided() {
 	shown, verdict := t.show(t.res.Decision), t.res.Verdicts[t.res.Decision]
 	m["verdict"] = verdict
 	t.sample.Output.Completion = shown
-	t.sample.Output.Choices = []inspect.Choice{{
-		Message:    inspect.Message{ID: "decision", Role: inspect.Assistant, Source: inspect.Generate, Content: shown, Model: t.x.model},
+	t.sample.Output.Choices = []inspectai.Choice{{
+		Message:    inspectai.Message{ID: "decision", Role: inspectai.Assistant, Source: inspectai.Generate, Content: shown, Model: t.x.model},
 		StopReason: "stop",
 	}}
-	score := inspect.Score{
-		Value: inspect.Incorrect, Answer: string(t.res.Decision),
+	score := inspectai.Score{
+		Value: inspectai.Incorrect, Answer: string(t.res.Decision),
 		Explanation: fmt.Sprintf("%s: %s is %s, the key is %s", reason, shown, verdict, t.sample.Target),
 		Metadata:    map[string]any{"votes": t.res.outcome.Votes},
 	}
 	switch verdict {
 	case task.Right:
-		score.Value = inspect.Correct
+		score.Value = inspectai.Correct
 	case task.Wrong:
 	default:
 		return
@@ -233,13 +233,13 @@ func (t *sampler) decided() {
 
 // usage adds the tokens by model, for models that report them.
 func (t *sampler) usage() {
-	whole := inspect.Usage{}
+	whole := inspectai.Usage{}
 	for key, r := range t.run.Replies { // sums do not depend on the order
 		if r.Usage == (synod.Usage{}) || int(key.Node) < 0 || int(key.Node) >= len(t.x.models) {
 			continue
 		}
 		u := t.sample.ModelUsage[t.x.models[key.Node]]
-		for _, sum := range []*inspect.Usage{&u, &whole} {
+		for _, sum := range []*inspectai.Usage{&u, &whole} {
 			sum.Input += r.Usage.Prompt
 			sum.Output += r.Usage.Completion
 			sum.Total += r.Usage.Prompt + r.Usage.Completion

@@ -45,7 +45,7 @@ func (r *Run) Report() (*report.Report, error) {
 		drops.add(res.noted)
 		ranks.add(res.ranked)
 		if r.ending != nil && len(out.Trajectories) < followed {
-			out.Trajectories = append(out.Trajectories, report.Follow(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
+			out.Trajectories = append(out.Trajectories, report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
 		}
 		latency.Add(float64(res.took) * secondsPerTick)
 		count(out, res, h.seconds)
@@ -188,7 +188,7 @@ func (d *drops) add(noted []journal.Noted) {
 func in(id synod.NodeID, seats int) bool { return id >= 0 && int(id) < seats }
 
 // list returns every pair with at least one count, in order.
-func (d *drops) list(seats []report.Seat) []report.Drop {
+func (d *drops) list(seats []report.Member) []report.Drop {
 	list := []report.Drop{}
 	for i, by := range seats {
 		for j, of := range seats {

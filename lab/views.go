@@ -58,7 +58,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
 	}
 	for _, v := range res.outcome.Votes {
-		q.Votes = append(q.Votes, report.Vote{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical], Seats: v.Seats, Independent: v.Independent})
+		q.Votes = append(q.Votes, report.Support{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical], Seats: v.Seats, Independent: v.Independent})
 	}
 	run, err := journal.Load(r.journal(j)) // journal.Summarize does not read scores
 	if err != nil {
@@ -87,10 +87,10 @@ func held(res *result, noted []journal.Noted) [][]report.Held {
 	return rounds
 }
 
-func (r *Run) seats() []report.Seat {
-	seats := make([]report.Seat, len(r.Seats))
+func (r *Run) seats() []report.Member {
+	seats := make([]report.Member, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = report.Seat{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary}
+		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary}
 	}
 	return seats
 }

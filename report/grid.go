@@ -1,36 +1,42 @@
 package report
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"synod.dev/synod/metrics"
 )
 
-// Figure is what a paper reports.
+// Figure is a figure that a paper reports.
 type Figure struct {
 	Value float64 `json:"value"`
-	N     int     `json:"n"`               // independent questions behind it; 0: there is no verdict on it
-	Count bool    `json:"count,omitempty"` // it is no share: it is printed as it is, and not in percent
+	N     int     `json:"n"`               // independent questions it was measured on; 0: unknown, so it is not compared
+	Count bool    `json:"count,omitempty"` // not a share: print it as it is, not in percent
 }
 
 // The verdicts on a paper's figure.
 const (
-	Reproduced   = "reproduced"   // within Margin, and the difference may be none, on no fewer questions than the paper's
-	Differs      = "differs"      // the interval of the difference excludes none
-	Inconclusive = "inconclusive" // neither: too few questions, there or here
+	Reproduced   = "reproduced"   // within Margin, the difference may be 0, and on at least as many questions as the paper's
+	Differs      = "differs"      // the interval of the difference excludes 0
+	Inconclusive = "inconclusive" // neither: too few questions in the paper or here
 )
 
-// Margin is how far a reproduced figure may be from the paper's.
+// Margin is the largest difference from the paper's figure that counts as reproduced.
 const Margin = 0.05
 
-// Verdict compares our figure of a metric, which rests on a number of questions (0:
-// on none, it was computed), with a paper's; "" where we have none. Neither interval
-// takes members that answer one question for independent: the paper's, which is not
-// known, is that of a share over its questions, and so is ours where more answers
-// than questions are behind it. On fewer questions than the paper's nothing is
-// reproduced, however near it is.
-func Verdict(metric string, ours *metrics.Rate, questions int, paper Figure) string {
+// ComparePaper returns the verdict on a paper's figure of a metric, or "" if ours
+// or the paper's cannot be compared. questions is the number of questions that ours
+// was measured on; 0 means that it was computed without any.
+//
+// Neither interval assumes that members who answer the same question are
+// independent: the paper's, which is unknown, is taken to be that of a share over
+// its questions, and ours is widened if it rests on more answers than questions. On
+// fewer questions than the paper's, no figure counts as reproduced.
+func ComparePaper(metric string, ours *metrics.Rate, questions int, paper Figure) string {
 	difference := metric == "bfti"
 	if ours != nil && questions > 0 && ours.N > questions && !ours.Count {
 		ours = byQuestion(*ours, questions, difference)
@@ -47,8 +53,8 @@ func Verdict(metric string, ours *metrics.Rate, questions int, paper Figure) str
 	return Inconclusive
 }
 
-// byQuestion is a rate with the interval that it has if all answers to a question
-// are right or wrong together; a difference keeps the form of its own.
+// byQuestion returns a rate with the interval that it has if all answers to a
+// question are right or wrong together. The interval of a difference keeps its shape.
 func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
 	if !difference {
 		return metrics.Published(r.Value, questions, false)
@@ -57,45 +63,42 @@ func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
 	return &metrics.Rate{Value: r.Value, N: questions, Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value)}
 }
 
-// Cell is a run of a grid, with what is varied in it and what the paper says. All
-// that Report has stands beside.
+// Cell is a run of a grid, with the parameters that the grid varies and the paper's
+// figures. Its JSON also has the fields of Report.
 type Cell struct {
 	Cell    string                   `json:"cell"`
 	Params  map[string]any           `json:"params"`
-	Metrics map[string]*metrics.Rate `json:"metrics"` // every rate by name, null where there is none
+	Metrics map[string]*metrics.Rate `json:"metrics"` // all rates by name; null if a rate does not exist
 	Paper   map[string]float64       `json:"paper"`
 	Verdict map[string]string        `json:"verdict"`
-	Assumed []string                 `json:"assumed"`       // metrics that the members were made to have: their verdict says little
-	Why     string                   `json:"why,omitempty"` // there is no run, and so no figure
-	How     string                   `json:"how,omitempty"` // there is no run: what the figures were computed of
-	Lists   map[string][]float64     `json:"-"`             // among the metrics of the JSON: what is no rate
+	Assumed []string                 `json:"assumed"`       // metrics that the members were built to have: their verdicts show nothing
+	Why     string                   `json:"why,omitempty"` // why there is no run, and so no figure
+	How     string                   `json:"how,omitempty"` // how the figures were computed without a run
+	Lists   map[string][]float64     `json:"-"`             // figures that are not rates; JSON has them among the metrics
 	*Report
 
 	figures map[string]Figure
 }
 
-// NewCell sets a run's report beside the paper's figures.
+// NewCell returns a cell with a run's report and the paper's figures by metric.
 func NewCell(name string, params map[string]any, r *Report, paper map[string]Figure, assumed []string) Cell {
 	c := Cell{
 		Cell: name, Params: params, Report: r, Metrics: map[string]*metrics.Rate{}, Paper: map[string]float64{}, Verdict: map[string]string{},
 		Assumed: append([]string{}, assumed...), figures: paper,
 	}
-	for _, row := range append(r.rows(), r.groupRounds()...) {
-		c.Metrics[row.name] = row.rate
+	for _, rate := range append(r.Rates(), r.groupRounds()...) {
+		c.Metrics[rate.Name] = rate.Rate
 	}
 	for metric, figure := range paper {
 		c.Paper[metric] = figure.Value
-		if v := Verdict(metric, c.Metrics[metric], r.Finished, figure); v != "" {
-			c.Verdict[metric] = v
-		}
 	}
+	c.compare(r.Finished)
 	return c
 }
 
-// NewBlank is a cell that nothing here can fill: every figure of the paper stands
-// beside none of ours.
+// NewBlank returns a cell without a run, and says why there is none.
 func NewBlank(name string, params map[string]any, paper map[string]Figure, why string) Cell {
-	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Seat{}, Rounds: []metrics.Round{}, Drops: []Drop{}, Failures: []Failure{}}
+	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Member{}, Rounds: []metrics.Round{}, Drops: []Drop{}, Failures: []Failure{}}
 	c := NewCell(name, params, empty, paper, nil)
 	for metric := range paper {
 		c.Metrics[metric] = nil
@@ -104,8 +107,171 @@ func NewBlank(name string, params map[string]any, paper map[string]Figure, why s
 	return c
 }
 
-// Grid is the report of a preset: its totals, and a report a cell. The totals
-// have no rates, since cells measure different things.
+// Figures are the results of a cell without a run, by metric. Lists are figures that
+// are not rates, such as a score per worker.
+type Figures struct {
+	Rates map[string]*metrics.Rate `json:"rates,omitempty"`
+	Lists map[string][]float64     `json:"lists,omitempty"`
+}
+
+// NewComputed returns a cell whose figures were computed without a run. how says
+// from what, and questions is the number of questions that they rest on (0: none). A
+// metric that the paper reports and f lacks is null.
+func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure, how string) Cell {
+	c := NewBlank(name, params, paper, "")
+	c.How = how
+	if f != nil {
+		maps.Copy(c.Metrics, f.Rates)
+		c.Lists = f.Lists
+	}
+	c.compare(questions)
+	return c
+}
+
+// compare sets the verdicts on the paper's figures.
+func (c *Cell) compare(questions int) {
+	for metric, figure := range c.figures {
+		if v := ComparePaper(metric, c.Metrics[metric], questions, figure); v != "" {
+			c.Verdict[metric] = v
+		}
+	}
+}
+
+// MarshalJSON puts lists among the metrics.
+func (c Cell) MarshalJSON() ([]byte, error) {
+	all := map[string]any{}
+	for name, rate := range c.Metrics {
+		all[name] = rate
+	}
+	for name, list := range c.Lists {
+		all[name] = list
+	}
+	type plain Cell
+	return json.Marshal(struct {
+		plain
+		Metrics map[string]any `json:"metrics"`
+	}{plain(c), all})
+}
+
+// has reports whether a cell has a figure of any of the metrics.
+func (c *Cell) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return c.Metrics[name] != nil })
+}
+
+// published returns the paper's figure with its assumed interval. For a count, and
+// for a figure on an unknown number of questions, N is 0 and there is no interval.
+// It returns nil if the paper reports none.
+func (c *Cell) published(metric string) *metrics.Rate {
+	f, known := c.figures[metric]
+	if !known {
+		return nil
+	}
+	if f.N > 0 && !f.Count {
+		return metrics.Published(f.Value, f.N, metric == "bfti")
+	}
+	return &metrics.Rate{Value: f.Value, Low: f.Value, High: f.Value, Count: f.Count}
+}
+
+// verdictText returns the verdict on a metric for readers; "" if the paper has no
+// figure.
+func (c *Cell) verdictText(metric string) string {
+	if _, known := c.Paper[metric]; !known {
+		return ""
+	}
+	verdict := c.Verdict[metric]
+	switch {
+	case verdict != "":
+	case c.Metrics[metric] != nil && c.figures[metric].Count:
+		verdict = "none: the paper's figure is not a share"
+	case c.Metrics[metric] != nil:
+		verdict = "none: the paper gives no number of questions"
+	case c.Why != "":
+		verdict = "none: no run"
+	default:
+		verdict = "no figure yet"
+	}
+	if c.assumed(metric) {
+		verdict += " (assumed)"
+	}
+	return verdict
+}
+
+func (c *Cell) assumed(metric string) bool { return slices.Contains(c.Assumed, metric) }
+
+// allRates lists the cell's rates in the order of Report.Rates, and then those that
+// no run has.
+func (c *Cell) allRates() (rates []NamedRate) {
+	known := map[string]bool{}
+	for _, r := range append(c.Rates(), c.groupRounds()...) {
+		known[r.Name] = true
+		rates = append(rates, NamedRate{r.Name, r.Label, c.Metrics[r.Name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Metrics)) {
+		if !known[name] {
+			rates = append(rates, NamedRate{name, name, c.Metrics[name]})
+		}
+	}
+	return rates
+}
+
+// paperMetrics lists the metrics that the paper reports, in the order of Report.Rates.
+func (c *Cell) paperMetrics() []string {
+	order := map[string]int{}
+	for i, r := range append(c.Rates(), c.groupRounds()...) {
+		order[r.Name] = i + 1
+	}
+	return slices.SortedFunc(maps.Keys(c.Paper), func(a, b string) int {
+		if order[a] != order[b] {
+			return order[a] - order[b]
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// progress says how much of a cell is done.
+func (c *Cell) progress() string {
+	switch {
+	case c.Why != "":
+		return "none"
+	case c.How != "":
+		return "computed"
+	}
+	return fmt.Sprintf("%d/%d", c.Finished, c.Questions)
+}
+
+// honest is a derived parameter: the number of honest players, n − b. Presets vary it
+// directly, while n follows from it.
+const honest = "honest"
+
+// number returns a numeric parameter.
+func (c *Cell) number(name string) (float64, bool) {
+	switch v := c.Params[name].(type) {
+	case float64:
+		return v, true
+	case int:
+		return float64(v), true
+	}
+	if name != honest {
+		return 0, false
+	}
+	n, okN := c.number("n")
+	b, okB := c.number("b")
+	return n - b, okN && okB
+}
+
+// param returns a parameter as text; "" if the cell does not have it.
+func (c *Cell) param(name string) string {
+	if v, ok := c.number(name); ok {
+		return number(v)
+	}
+	if v, ok := c.Params[name]; ok {
+		return plain(fmt.Sprint(v))
+	}
+	return ""
+}
+
+// Grid is the report of a preset: totals, and a report per cell. The totals have no
+// rates, because cells measure different things.
 type Grid struct {
 	Report
 	Preset  string `json:"preset"`
@@ -115,7 +281,7 @@ type Grid struct {
 	Cells   []Cell `json:"cells"`
 }
 
-// Add adds a cell and its totals.
+// Add adds a cell and adds its counts to the totals.
 func (g *Grid) Add(c Cell) {
 	g.Cells = append(g.Cells, c)
 	g.Questions += c.Questions
@@ -133,4 +299,14 @@ func (g *Grid) Add(c Cell) {
 	g.MembersKind = append(g.MembersKind, c.MembersKind...)
 	slices.Sort(g.MembersKind)
 	g.MembersKind = slices.Compact(g.MembersKind)
+}
+
+// selectCells returns the cells for which keep returns true.
+func (g *Grid) selectCells(keep func(Cell) bool) (cells []Cell) {
+	for _, c := range g.Cells {
+		if keep(c) {
+			cells = append(cells, c)
+		}
+	}
+	return cells
 }

@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/report"
 )
 
-// gridOf puts reports together; the paper's figures are of the first cell.
+// gridOf returns a grid of the cells' reports; the paper's figures are of the first cell.
 func gridOf(paper map[string]report.Figure, cells ...report.Cell) *report.Grid {
 	g := &report.Grid{Report: report.Report{Repeat: 1, MembersKind: []string{}}, Preset: "p", Source: "a paper", Members: "simulated"}
 	for i, c := range cells {
@@ -29,22 +29,22 @@ func gridOf(paper map[string]report.Figure, cells ...report.Cell) *report.Grid {
 	return g
 }
 
-// game is a report of a run of games.
+// game returns the report of a run of games.
 func game() *report.Report {
 	r := sample()
 	r.Calibration = nil
 	r.Metrics = metrics.Metrics{}
-	r.Seats = []report.Seat{{ID: "p1"}, {ID: "p2"}, {ID: "b1", Adversary: "saboteur"}}
+	r.Seats = []report.Member{{ID: "p1"}, {ID: "p2"}, {ID: "b1", Adversary: "saboteur"}}
 	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Share(3, 4)}, {Name: "invalid", Rate: metrics.Share(1, 4)}, {Name: "premature", Rate: metrics.Share(0, 4)}, {Name: "none", Rate: metrics.Share(0, 4)}}
 	r.Stops = []int{2, 2, 5, 7}
 	r.Trajectories = []report.Trajectory{
-		report.Follow("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None}, {"3", "3", "NaN"}}),
-		report.Follow("g", 1, "none", 0, [][]synod.Answer{{"3", "40", "9"}}),
+		report.NewTrajectory("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None}, {"3", "3", "NaN"}}),
+		report.NewTrajectory("g", 1, "none", 0, [][]synod.Answer{{"3", "40", "9"}}),
 	}
 	return r
 }
 
-// graded is full with a round more.
+// graded is full with one more round.
 func graded() *report.Report {
 	r := full()
 	r.Rounds = append(r.Rounds, metrics.Round{T: 2, Strong: metrics.Share(8, 10)})
@@ -67,27 +67,27 @@ func byB(b int) map[string]any {
 	return map[string]any{"graph": "merg", "n": 4. + float64(b), "b": float64(b), "f": float64(b)}
 }
 
-// What a cell varies and measures decides which plots there are.
-func TestGridPlotsAreChosen(t *testing.T) {
+// What the cells vary and measure decides which plots there are.
+func TestWhichGridPlots(t *testing.T) {
 	r := graded()
 	cell := func(name string, r *report.Report, params map[string]any) report.Cell {
 		return report.Cell{Cell: name, Report: r, Params: params}
 	}
 	for _, c := range []struct {
-		says  string
+		name  string
 		cells []report.Cell
 		want  []string
 	}{
-		{"nothing is known", []report.Cell{cell("a", &report.Report{}, nil)}, nil},
+		{"no data", []report.Cell{cell("a", &report.Report{}, nil)}, nil},
 		{"one council", []report.Cell{cell("a", r, nil)}, []string{"before-after", "rounds"}},
-		{"two values are no course", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))}, []string{"before-after", "rounds"}},
-		{"three are", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))}, []string{"before-after", "rounds", "faa-by-b"}},
-		{"three protocols, each with a number of its own", []report.Cell{cell("a", r, named("x", byB(0))), cell("b", r, named("y", byB(1))), cell("c", r, named("z", byB(2)))}, []string{"before-after", "rounds"}},
-		{"two of three have no figure", []report.Cell{cell("a", r, byB(0)), cell("b", &report.Report{}, byB(1)), cell("c", &report.Report{}, byB(2))}, []string{"before-after", "rounds"}},
+		{"two values are too few", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))}, []string{"before-after", "rounds"}},
+		{"three values are enough", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))}, []string{"before-after", "rounds", "faa-by-b"}},
+		{"three protocols, each with its own number", []report.Cell{cell("a", r, named("x", byB(0))), cell("b", r, named("y", byB(1))), cell("c", r, named("z", byB(2)))}, []string{"before-after", "rounds"}},
+		{"two of three cells have no figure", []report.Cell{cell("a", r, byB(0)), cell("b", &report.Report{}, byB(1)), cell("c", &report.Report{}, byB(2))}, []string{"before-after", "rounds"}},
 		{"games", []report.Cell{cell("a", game(), byB(0)), cell("b", game(), byB(1)), cell("c", game(), byB(2))}, []string{"outcomes", "trajectories", "stops", "valid-by-b"}},
 	} {
 		if got := names(gridOf(nil, c.cells...).Plots()); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.says, got, c.want)
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 	var many []report.Cell
@@ -98,13 +98,13 @@ func TestGridPlotsAreChosen(t *testing.T) {
 		t.Errorf("41 cells: %v", got)
 	}
 	if got := names(game().Plots()); !slices.Equal(got, []string{"outcomes", "trajectories", "stops"}) {
-		t.Errorf("a single run of games: %v", got)
+		t.Errorf("a single run of games has %v", got)
 	}
 }
 
-// The number that is varied by hand makes the axis, not what follows from it, and
-// what else is varied makes the lines.
-func TestGridPlotsByNumber(t *testing.T) {
+// The axis is the number that was varied directly, not one that follows from it. The
+// other varied parameters distinguish the lines.
+func TestSweepPlot(t *testing.T) {
 	var cells []report.Cell
 	for _, honest := range []int{4, 8} {
 		for b := range 3 {
@@ -122,19 +122,19 @@ func TestGridPlotsByNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := words(t, svg)
+	drawn := texts(t, svg)
 	for _, want := range []string{"honest 4", "honest 8", "the paper", "malicious members (b)", "0", "1", "2", "100 %"} {
-		if !slices.Contains(texts, want) {
-			t.Errorf("no %q in %q", want, texts)
+		if !slices.Contains(drawn, want) {
+			t.Errorf("no %q in %q", want, drawn)
 		}
 	}
-	if head := plots[i].Rows[0]; !slices.Equal(head[:5], []string{"members_kind", "cell", "honest", "b", "metric"}) {
+	if head := plots[i].Data.Head; !slices.Equal(head[:5], []string{"members_kind", "cell", "honest", "b", "metric"}) {
 		t.Errorf("columns %q", head)
 	}
 }
 
-// Every plot of a grid names the members' kinds in its title, picture and data, and
-// a paper's figure stands beside ours with both intervals and the verdict.
+// Every plot of a grid names the members' kinds in its title, picture and data. A
+// paper's figure is beside ours, with both intervals and the verdict.
 func TestGridPlots(t *testing.T) {
 	paper := map[string]report.Figure{"faa": {Value: .6, N: 30}, "weak_round_1": {Value: .5, N: 30}, "valid": {Value: .4, N: 100}}
 	sac := report.Cell{Cell: "sac-merg", Report: graded(), Params: byB(0), Assumed: []string{"faa"}}
@@ -152,8 +152,8 @@ func TestGridPlots(t *testing.T) {
 	}
 	for _, f := range plots {
 		svg, _ := os.ReadFile(filepath.Join(dir, f.Name+".svg"))
-		if texts := words(t, svg); !slices.Contains(texts, f.Title) || !strings.Contains(f.Title, "(recorded and simulated members)") {
-			t.Errorf("%s: title %q, drawn %q", f.Name, f.Title, texts)
+		if drawn := texts(t, svg); !slices.Contains(drawn, f.Title) || !strings.Contains(f.Title, "(recorded and simulated members)") {
+			t.Errorf("%s: title %q, drawn %q", f.Name, f.Title, drawn)
 		}
 		b, _ := os.ReadFile(filepath.Join(dir, f.Name+".png"))
 		if img, err := png.Decode(bytes.NewReader(b)); err != nil || img.Bounds().Dx() < 1000 {
@@ -178,16 +178,16 @@ func TestGridPlots(t *testing.T) {
 	if len(all) > 0 {
 		t.Errorf("not drawn: %v", all)
 	}
-	for _, line := range plots[0].Table {
+	for _, line := range plots[0].Table.Rows {
 		if line[1] == "faa" && (line[3] != "60.0 % (42.3 to 75.4, n 30)" || !strings.HasSuffix(line[4], " (assumed)")) {
-			t.Errorf("beside ours: %q", line)
+			t.Errorf("the paper's figure: %q", line)
 		}
 	}
 }
 
-// An answer that is no number leaves a gap, and is no zero.
-func TestFollow(t *testing.T) {
-	f := report.Follow("q", 0, "valid", 1, [][]synod.Answer{{"3", "x"}, {synod.None, "-4.5"}, {"+Inf", "NaN"}})
+// An answer that is not a number leaves a gap; it is not zero.
+func TestNewTrajectory(t *testing.T) {
+	f := report.NewTrajectory("q", 0, "valid", 1, [][]synod.Answer{{"3", "x"}, {synod.None, "-4.5"}, {"+Inf", "NaN"}})
 	want := [][]string{{"3", "", ""}, {"", "-4.5", ""}}
 	for i, values := range f.Values {
 		for round, v := range values {
@@ -202,12 +202,12 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A figure that is no share has an axis of its own, and is not told in percent.
+// A figure that is not a share has its own axis, and is not printed in percent.
 func TestGridPlotsOfCounts(t *testing.T) {
 	g := gridOf(nil)
 	for i, seconds := range []float64{100, 220, 341} {
 		c := report.NewComputed(fmt.Sprint("c", i), byB(i), &report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9, High: seconds + 9, Count: true}}},
-			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "by a clock")
+			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "from a model of the clock")
 		g.Add(c)
 	}
 	plots := g.Plots()
@@ -218,11 +218,11 @@ func TestGridPlotsOfCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := words(t, svg)
-	if slices.Contains(texts, "100 %") || !slices.Contains(texts, "200") || !slices.Contains(texts, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
-		t.Errorf("drawn: %q", texts)
+	drawn := texts(t, svg)
+	if slices.Contains(drawn, "100 %") || !slices.Contains(drawn, "200") || !slices.Contains(drawn, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
+		t.Errorf("picture: %q", drawn)
 	}
-	if line := plots[0].Table[3]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: not of the same kind"}) {
-		t.Errorf("told: %q", line)
+	if line := plots[0].Table.Rows[2]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: the paper's figure is not a share"}) {
+		t.Errorf("table: %q", line)
 	}
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,39 +8,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
 )
 
-// GridFormats are the names that a grid's Write takes.
-func GridFormats() []string { return []string{"text", "json", "csv", "md", "html"} }
-
-// Write prints the grid in the named format; with versus beside the paper. A page
-// with questions to read is HTML's to write.
+// Write prints the grid in the named format, one of Formats. With versus, text and
+// Markdown compare it with the paper instead of listing the cells, and an HTML page
+// opens that comparison. Use HTML for a page that includes questions.
 func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 	switch format {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(g)
+		return writeJSON(w, g)
 	case "csv":
 		return g.csv(w)
 	case "text", "md":
-		if versus {
-			return g.print(w, format, g.versus())
-		}
-		return g.print(w, format, g.table())
+		return g.document(format, versus).write(w)
 	case "html":
 		return g.HTML(w, versus, nil)
 	}
-	return fmt.Errorf("report: a grid has no format %q", format)
+	return unknownFormat(format)
 }
 
-type column struct{ name, says string }
+func (g *Grid) document(format string, versus bool) document {
+	d := document{format: format, head: []string{fmt.Sprintf("%s · %s", g.Preset, g.Source), "members: " + g.membersLine()}, notes: g.notes()}
+	if g.Note != "" {
+		d.head = append(d.head, plain(g.Note))
+	}
+	if format == "md" {
+		d.title, d.head = d.head[0], d.head[1:]
+	}
+	if versus {
+		d.tables, d.notes = []*table.Table{g.versusTable()}, append(d.notes, g.legend()...)
+	} else {
+		d.tables = []*table.Table{g.cellTable(value)}
+	}
+	return d
+}
 
-// columns are the rates that a grid's table shows where any cell has them.
-var columns = []column{
+// membersLine says who the members are, and how many questions are finished.
+func (g *Grid) membersLine() string {
+	if len(g.MembersKind) == 0 && g.Questions == 0 {
+		return "none; every cell is computed"
+	}
+	return fmt.Sprintf("%s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.progress())
+}
+
+// gridColumns are the rates that a grid's table shows if any cell has them, with
+// short column names.
+var gridColumns = []struct{ metric, label string }{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
 	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
@@ -49,192 +64,120 @@ var columns = []column{
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
-// columns are those that any cell has a rate for.
-func (g *Grid) columns() []column {
-	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool {
-		return !slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.name] != nil })
-	})
-}
-
-// table has a line a cell; the last columns are the baselines.
-func (g *Grid) table() [][]string {
-	lines := [][]string{{"cell", "done"}}
-	shown := g.columns()
-	for _, c := range shown {
-		lines[0] = append(lines[0], c.says)
+// cellTable has a row per cell; format prints a rate.
+func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
+	t := &table.Table{Head: []string{"cell", "done"}, Align: "lr"}
+	var shown []string
+	for _, c := range gridColumns {
+		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.metric] != nil }) {
+			shown, t.Head = append(shown, c.metric), append(t.Head, c.label)
+		}
 	}
 	for _, cell := range g.Cells {
-		line := []string{cell.Cell, cell.done()}
-		for _, c := range shown {
-			line = append(line, tenths(cell.Metrics[c.name]))
+		row := []string{cell.Cell, cell.progress()}
+		for _, metric := range shown {
+			row = append(row, format(cell.Metrics[metric]))
 		}
-		lines = append(lines, line)
+		t.Rows = append(t.Rows, row)
 	}
-	return lines
+	return t
 }
 
-// done is how much of a cell is.
-func (c *Cell) done() string {
-	switch {
-	case c.Why != "":
-		return "none"
-	case c.How != "":
-		return "computed"
-	}
-	return fmt.Sprintf("%d/%d", c.Finished, c.Questions)
-}
-
-// versus has a line for every figure of the paper.
-func (g *Grid) versus() [][]string {
-	lines := [][]string{{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"}}
-	for _, cell := range g.Cells {
-		for _, metric := range cell.metrics() {
-			ours := cell.Metrics[metric]
-			interval, n := "–", "0"
-			if ours != nil {
-				interval, n = spread(ours), strconv.Itoa(ours.N)
-			}
-			lines = append(lines, []string{cell.Cell, metric, cell.printed(metric), tenths(ours), interval, n, cell.said(metric)})
-		}
-	}
-	return lines
-}
-
-// metrics lists what the paper reports of a cell, in the order of our tables.
-func (c *Cell) metrics() []string {
-	order := map[string]int{}
-	for i, row := range append(c.rows(), c.groupRounds()...) {
-		order[row.name] = i + 1
-	}
-	return slices.SortedFunc(maps.Keys(c.Paper), func(a, b string) int {
-		if order[a] != order[b] {
-			return order[a] - order[b]
-		}
-		return strings.Compare(a, b)
-	})
-}
-
-// tenths prints a rate in percent, for a narrow column.
-func tenths(r *metrics.Rate) string {
-	if r == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f", unit(r)*r.Value)
-}
-
-// spread prints the interval of a rate in percent.
-func spread(r *metrics.Rate) string {
-	return fmt.Sprintf("%.1f to %.1f", unit(r)*r.Low, unit(r)*r.High)
-}
-
-// unit is what a rate is counted by: a count is no percentage.
-func unit(r *metrics.Rate) float64 {
-	if r.Count {
-		return 1
-	}
-	return 100
-}
-
-func (g *Grid) print(w io.Writer, format string, lines [][]string) error {
-	var b strings.Builder
-	head := []string{
-		fmt.Sprintf("%s · %s", g.Preset, g.Source),
-		g.who(),
-	}
-	if g.Note != "" {
-		head = append(head, plain(g.Note))
-	}
-	below := g.below()
-	if lines[0][len(lines[0])-1] == "verdict" {
-		below = append(below, g.legend())
-	}
-	if format == "md" {
-		fmt.Fprintf(&b, "**%s**\n\n", strings.Join(head, "\n\n"))
-		for i, line := range lines {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
-			if i == 0 {
-				fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(line)))
-			}
-		}
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(below, "\n\n"))
-	} else {
-		fmt.Fprintf(&b, "%s\n\n", strings.Join(head, "\n"))
-		t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		for _, line := range lines {
-			fmt.Fprintln(t, strings.Join(line, "\t"))
-		}
-		t.Flush()
-		fmt.Fprintf(&b, "\n%s\n", strings.Join(below, "\n"))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// blanks says why cells have no run, a line a reason.
-func (g *Grid) blanks() (lines []string) {
-	cells := map[string][]string{}
+// versusTable has a row for every figure of the paper.
+func (g *Grid) versusTable() *table.Table {
+	t := &table.Table{Head: []string{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"}, Align: "llrrrrl"}
+	var classes []string // of the verdicts, by row
 	for _, c := range g.Cells {
-		if c.Why != "" {
-			cells[c.Why] = append(cells[c.Why], c.Cell)
+		for _, metric := range c.paperMetrics() {
+			ours := c.Metrics[metric]
+			paper := value(&metrics.Rate{Value: c.Paper[metric], Count: c.figures[metric].Count})
+			t.Add(c.Cell, metric, paper, value(ours), interval(ours), count(ours), c.verdictText(metric))
+			class := map[string]string{Reproduced: "right", Differs: "wrong", Inconclusive: "none"}[c.Verdict[metric]]
+			if c.assumed(metric) {
+				class = "" // an assumed figure shows nothing
+			}
+			classes = append(classes, class)
 		}
 	}
-	for _, why := range slices.Sorted(maps.Keys(cells)) {
-		lines = append(lines, fmt.Sprintf("No run for %s: %s", strings.Join(cells[why], ", "), plain(why)))
+	t.Class = func(row, column int) string {
+		if column == len(t.Head)-1 {
+			return classes[row]
+		}
+		return ""
+	}
+	return t
+}
+
+// notes are the lines below a grid's table.
+func (g *Grid) notes() []string {
+	lines := []string{
+		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()), g.excluded()),
+		"Members that answer the same question do not err independently, so the intervals of rates over members are too narrow.",
+	}
+	computed, blank := map[string]int{}, map[string][]string{} // by reason
+	for _, c := range g.Cells {
+		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
+			lines = append(lines, fmt.Sprintf("%s, %s: %.4g", c.Cell, name, c.Lists[name]))
+		}
+		if c.How != "" {
+			computed[c.How]++
+		}
+		if c.Why != "" {
+			blank[c.Why] = append(blank[c.Why], c.Cell)
+		}
+	}
+	for _, how := range slices.Sorted(maps.Keys(computed)) {
+		lines = append(lines, fmt.Sprintf("Computed in %d of %d cells: %s", computed[how], len(g.Cells), plain(how)))
+	}
+	for _, why := range slices.Sorted(maps.Keys(blank)) {
+		lines = append(lines, fmt.Sprintf("No run for %s: %s", strings.Join(blank[why], ", "), plain(why)))
 	}
 	return lines
 }
 
-// below is said of a grid's table.
-func (g *Grid) below() []string {
-	lines := []string{
-		fmt.Sprintf("Percent. %d calls of %d planned, %d reused · %.1f s · cost: %s%s", g.Calls.Made, g.Calls.Planned, g.Calls.Reused, g.Seconds, plain(g.Money.String()), unspoken(g.Failed+g.Unfinished)),
-		"Members that answer one question do not err independently: the intervals of rates over members are narrower than the truth.",
-	}
-	return append(append(lines, g.computed()...), g.blanks()...)
-}
-
-// legend says what the verdicts mean, and counts them. Those on figures that the
-// members were made to have are no findings and stand apart.
-func (g *Grid) legend() string {
+// legend explains and counts the verdicts. Verdicts on assumed figures are counted
+// separately.
+func (g *Grid) legend() []string {
 	n, assumed := map[string]int{}, 0
 	for _, c := range g.Cells {
 		for metric, v := range c.Verdict {
-			if slices.Contains(c.Assumed, metric) {
+			if c.assumed(metric) {
 				assumed++
 			} else {
 				n[v]++
 			}
 		}
 	}
-	s := fmt.Sprintf("%d reproduced (within %.0f points on as many questions, and the difference may be none) · %d differ (its interval excludes none) · %d inconclusive.",
-		n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])
+	lines := []string{fmt.Sprintf("%d reproduced (within %.0f points on at least as many questions, and the difference may be 0) · "+
+		"%d differ (the interval of the difference excludes 0) · %d inconclusive.", n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])}
 	if assumed > 0 {
-		s += fmt.Sprintf("\n%d more are assumed: the members were made to have them, so the verdict says nothing.", assumed)
+		lines = append(lines, fmt.Sprintf("%d more are assumed: the members were built to have these figures, so the verdicts show nothing.", assumed))
 	}
-	return s
+	return lines
 }
 
-// csv prints one figure a line.
+// csv prints one figure per line.
 func (g *Grid) csv(w io.Writer) error {
-	lines := [][]string{{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low", "high", "paper", "verdict", "assumed"}}
+	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low", "high", "paper", "verdict", "assumed"}}
 	for _, c := range g.Cells {
 		params, err := json.Marshal(c.Params)
 		if err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
-		for _, row := range c.all() {
-			line := []string{g.Preset, c.Cell, plain(c.Task), strings.Join(c.MembersKind, "+"), string(params), row.name, "", "0", "", "", "", c.Verdict[row.name], strconv.FormatBool(slices.Contains(c.Assumed, row.name))}
-			if r := row.rate; r != nil {
-				line[6], line[7], line[8], line[9] = number(r.Value), row.n(), number(r.Low), number(r.High)
+		for _, rate := range c.allRates() {
+			paper := ""
+			if v, known := c.Paper[rate.Name]; known {
+				paper = number(v)
 			}
-			if paper, known := c.Paper[row.name]; known {
-				line[10] = number(paper)
-			}
-			lines = append(lines, line)
+			t.Rows = append(t.Rows, slices.Concat(
+				[]string{g.Preset, c.Cell, plain(c.Task), c.kindsCell(), string(params), rate.Name}, rateCells(rate.Rate),
+				[]string{paper, c.Verdict[rate.Name], strconv.FormatBool(c.assumed(rate.Name))}))
 		}
-		for _, l := range c.listed() {
-			lines = append(lines, []string{g.Preset, c.Cell, plain(c.Task), "", string(params), l[0], l[1], "1", "", "", "", "", "false"})
+		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
+			for i, x := range c.Lists[name] {
+				t.Rows = append(t.Rows, []string{g.Preset, c.Cell, plain(c.Task), "", string(params), fmt.Sprintf("%s_%d", name, i), number(x), "1", "", "", "", "", "false"})
+			}
 		}
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	return t.Write(w, "csv")
 }

@@ -6,44 +6,92 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
+
+	"synod.dev/synod"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
+	"synod.dev/synod/task"
 )
 
 //go:embed page.html grid.html page.css
 var pageFiles embed.FS
 
-// templates are read when a page is first written, and not whenever the program
-// starts.
+// templates are parsed when the first page is written, not when the program starts.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": showAnswer, "mark": mark, "says": saysVerdict, "class": verdictClass,
-		"halves": halves,
+		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": answerText, "mark": verdictMark, "says": verdictText,
+		"class": verdictClass, "table": htmlTable,
 	}).ParseFS(pageFiles, "page.html", "grid.html"))
 })
 
-// halves are a rate and, in brackets, how sure it is: on a page they stand below one
-// another.
-func halves(rate string) [2]string {
-	value, sure, _ := strings.Cut(rate, " (")
-	return [2]string{value, strings.TrimSuffix(sure, ")")}
+// htmlTable renders a table that scrolls horizontally. Package table escapes the cells.
+func htmlTable(t *table.Table) (template.HTML, error) {
+	var b strings.Builder
+	b.WriteString(`<div class="scroll">`)
+	err := t.Write(&b, "html")
+	b.WriteString("</div>")
+	return template.HTML(b.String()), err
 }
 
-// page writes one HTML file that needs no other: no script, no font, no image from
-// elsewhere. All words of models and data sets go through html/template, less what
-// controls a terminal or turns the direction of writing.
+// page writes one HTML file that needs no other file: no script, font or image from
+// elsewhere. All text of models and data sets is escaped by html/template or by
+// package table, without control characters and direction marks.
 type page struct {
 	to  *bufio.Writer
-	err error // the first
+	err error // the first one
 }
 
-// HTML writes the report as a page to be opened in a browser, with the questions
-// of the detail. It is written while they are read: memory does not grow with them.
+// HTML writes the report as a page for a browser, with the questions of the detail.
+// Questions are written while they are read, so memory does not grow with them.
 func (r *Report) HTML(w io.Writer, d Detail) error {
 	p := newPage(w, r.title())
-	p.run(r)
+	p.report(r)
 	p.plots(r.Plots(), r.label())
 	p.questions(r, d)
+	return p.end()
+}
+
+// HTML writes the grid as one page: its cells as a table, the paper's figures with
+// verdicts, plots, and every cell folded with all that its own page shows. With
+// versus the comparison is open, otherwise folded. detail returns the questions of a
+// cell by its index; it may be nil.
+func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) error {
+	p := newPage(w, plain(g.Preset)+" · "+plain(g.Source))
+	p.show("grid", struct {
+		*Grid
+		Label       string
+		MembersLine string
+		Fold        bool // with many cells, the plots would be far below the table
+		CellTable   *table.Table
+		Notes       []string
+	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, g.cellTable(valueWithInterval), g.notes()})
+	if t := g.versusTable(); len(t.Rows) > 0 {
+		p.show("versus", struct {
+			Label  string
+			Legend []string
+			Open   bool
+			Table  *table.Table
+		}{g.label(), g.legend(), versus, t})
+	}
+	p.plots(g.Plots(), g.label())
+	p.show("cells", g.label())
+	for i := range g.Cells {
+		c := &g.Cells[i]
+		p.show("cell", struct {
+			*Cell
+			Label, Summary string
+		}{c, c.label(), c.summary()})
+		p.cell(g, c)
+		if detail != nil {
+			p.questions(c.Report, detail(i))
+		}
+		p.show("endcell", nil)
+	}
 	return p.end()
 }
 
@@ -75,30 +123,50 @@ func (p *page) show(name string, data any) {
 	}
 }
 
-// run shows all of a report but its plots and questions.
-func (p *page) run(r *Report) {
-	type rate struct{ Says, Value, Interval, N string }
-	var rates []rate
-	for _, row := range r.rows() {
-		value, interval := percent(row.rate)
-		rates = append(rates, rate{row.says, value, interval, row.n()})
+// report shows all of a report except plots and questions.
+func (p *page) report(r *Report) {
+	members := &table.Table{Head: []string{"seat", "model", "kind", "group", "adversary"}}
+	for _, m := range r.Seats {
+		members.Add(m.ID, m.Model, m.Kind, m.Group, m.Adversary)
+	}
+	failures := &table.Table{Head: []string{"question", "repeat", "stopped", "reason"}, Align: "lrl"}
+	for _, f := range r.Failures {
+		failures.Add(f.Question, f.Repeat, f.Stopped, cut(f.Reason))
 	}
 	p.show("run", struct {
 		*Report
-		Label     string
-		Rates     []rate
-		Breakdown [][][]string
-		Remarks   []string
-	}{r, r.label(), rates, r.breakdown(), append(r.remarks(), r.Calibration.notes()...)})
-	if r.Compared != nil {
+		Label                             string
+		MemberTable, RateTable, FailTable *table.Table
+		PartTables                        []*table.Table
+		Notes                             []string
+	}{r, r.label(), members, r.rateTable(), failures, r.partTables(), append(r.totals(), r.Calibration.notes()...)})
+	if c := r.Compared; c != nil {
+		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}
+		t.Add("right there", c.Pairs[1][1], c.Pairs[1][0])
+		t.Add("wrong or undecided there", c.Pairs[0][1], c.Pairs[0][0])
 		p.show("compared", struct {
 			*Compared
 			Label string
-		}{r.Compared, r.label()})
+			Table *table.Table
+		}{c, r.label(), t})
 	}
 }
 
-// plots shows plots, each with the data behind it; the label stands at both.
+// cell shows all of a cell except its questions.
+func (p *page) cell(g *Grid, c *Cell) {
+	if c.Why != "" || c.How != "" {
+		p.show("norun", c)
+		return
+	}
+	p.report(c.Report)
+	if len(g.Cells) <= maxPlotCells {
+		p.plots(c.Report.Plots(), c.label())
+	} else {
+		p.show("note", "To draw its plots: synod bench report FOLDER/cells/"+plain(c.Cell)+" --plots PLOTS")
+	}
+}
+
+// plots shows plots, each with its data and the members' label.
 func (p *page) plots(plots []Plot, label string) {
 	if len(plots) > 0 {
 		p.show("plots", label)
@@ -113,13 +181,13 @@ func (p *page) plots(plots []Plot, label string) {
 			Label   string
 			Wide    bool
 			Picture template.HTML
-		}{f, label, f.wide, inline(svg, f.Title)})
+		}{f, label, f.wide, inlineSVG(svg, f.Title)})
 	}
 }
 
-// inline makes a picture file a part of a page. What is drawn escapes its words
-// itself.
-func inline(svg []byte, title string) template.HTML {
+// inlineSVG turns an SVG file into an element of a page. The drawing code escapes its
+// texts.
+func inlineSVG(svg []byte, title string) template.HTML {
 	s := string(svg)
 	head, body, ok := strings.Cut(s[max(strings.Index(s, "<svg"), 0):], ">")
 	if !ok {
@@ -129,7 +197,230 @@ func inline(svg []byte, title string) template.HTML {
 	if _, after, ok := strings.Cut(head, `viewBox="`); ok {
 		box, _, _ = strings.Cut(after, `"`)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="%s" font-family="sans-serif" role="img" aria-label="%s">`, template.HTMLEscapeString(box), template.HTMLEscapeString(title))
-	return template.HTML(b.String() + body)
+	return template.HTML(fmt.Sprintf(`<svg viewBox="%s" font-family="sans-serif" role="img" aria-label="%s">`,
+		template.HTMLEscapeString(box), template.HTMLEscapeString(title)) + body)
+}
+
+// valueWithInterval prints a rate in one cell of a grid's table on a page.
+func valueWithInterval(r *metrics.Rate) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s, n %d)", value(r), interval(r), r.N)
+}
+
+// summary describes a folded cell in one line.
+func (c *Cell) summary() string {
+	s := c.progress()
+	for _, column := range gridColumns {
+		if r := c.Metrics[column.metric]; r != nil && slices.Contains(summaryMetrics, column.metric) {
+			s += fmt.Sprintf(" · %s %s", column.label, value(r))
+		}
+	}
+	return s
+}
+
+var summaryMetrics = []string{"iaa", "faa", "ra", "valid", "invalid", "premature", "none"}
+
+// questions shows the questions of the detail, each folded.
+func (p *page) questions(r *Report, d Detail) {
+	if d.Questions == nil || d.Limit == 0 {
+		return
+	}
+	p.show("questions", struct{ Label string }{r.label()})
+	shown := 0
+	for q, err := range d.Questions {
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		if p.err != nil {
+			return
+		}
+		if shown == d.Limit {
+			p.show("note", fmt.Sprintf("The first %d of %d questions; %s", shown, r.Questions, d.Rest))
+			return
+		}
+		shown++
+		p.show("question", struct {
+			Q     *Question
+			Rows  []memberRow
+			Label string
+		}{q, r.memberRows(q), r.label()})
+	}
+}
+
+// memberRow shows what a member did in each round of a question.
+type memberRow struct {
+	Member
+	Cells []memberCell
+}
+
+type memberCell struct {
+	Held
+	How   string // where the answer came from, and what went wrong
+	Peers []peers
+}
+
+// peers are consecutive peers, with their scores, whose answers the member all
+// retained or all dropped.
+type peers struct {
+	Text    string
+	Dropped bool
+}
+
+func (r *Report) memberRows(q *Question) []memberRow {
+	var rows []memberRow
+	for i, m := range r.Seats {
+		row := memberRow{Member: m}
+		for _, held := range q.Rounds {
+			if i < len(held) {
+				row.Cells = append(row.Cells, memberCell{held[i], r.how(held[i]), r.peersOf(held[i])})
+			}
+		}
+		if len(row.Cells) > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (r *Report) how(h Held) string {
+	if !h.Noted {
+		return "unchanged"
+	}
+	parts := []string{plain(string(h.Source))}
+	if len(h.From) > 0 {
+		parts[0] += " from " + r.names(h.From)
+	}
+	if h.Confidence != nil {
+		parts = append(parts, fmt.Sprintf("confidence %.2f", *h.Confidence))
+	}
+	if s := cut(plain(h.Surface)); s != "" && s != plain(string(h.Answer)) {
+		parts = append(parts, "wrote "+s)
+	}
+	if len(h.Silent) > 0 {
+		parts = append(parts, "silent: "+r.names(h.Silent))
+	}
+	if h.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d calls failed", h.Failed))
+	}
+	if h.Unreadable > 0 {
+		parts = append(parts, fmt.Sprintf("%d replies unreadable", h.Unreadable))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// peersOf lists all peers that the note mentions, including the member's own score.
+func (r *Report) peersOf(h Held) (out []peers) {
+	scores := map[synod.NodeID]string{}
+	for _, of := range slices.Concat(h.Retained, h.Dropped) {
+		scores[of] = ""
+	}
+	for _, s := range h.Scores {
+		scores[s.Of] = "\u00a0" + s.Score.String() // a non-breaking space keeps name and score on one line
+	}
+	for _, of := range slices.Sorted(maps.Keys(scores)) {
+		text, dropped := plain(r.name(of))+scores[of], slices.Contains(h.Dropped, of)
+		if last := len(out) - 1; last >= 0 && out[last].Dropped == dropped {
+			out[last].Text += " " + text
+			continue
+		}
+		out = append(out, peers{text, dropped})
+	}
+	return out
+}
+
+func (r *Report) name(id synod.NodeID) string {
+	if id < 0 || int(id) >= len(r.Seats) {
+		return fmt.Sprintf("n%d", id)
+	}
+	return r.Seats[id].ID
+}
+
+func (r *Report) names(ids []synod.NodeID) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = plain(r.name(id))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Role returns the group of a member, or "adversary: NAME".
+func (m Member) Role() string {
+	if m.Adversary != "" {
+		return "adversary: " + m.Adversary
+	}
+	return m.Group
+}
+
+// prose is plain text that keeps its line breaks.
+func prose(s string) string {
+	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' })
+	for i, l := range lines {
+		lines[i] = plain(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The largest numbers of characters of an answer and of a line in a list.
+const maxAnswer, maxBrief = 400, 90
+
+func cut(s string) string { return shorten(s, maxAnswer) }
+
+// brief returns text as one short line.
+func brief(s string) string {
+	return shorten(strings.Join(strings.Fields(plain(spaced(s))), " "), maxBrief)
+}
+
+// spaced replaces all white space by spaces.
+func spaced(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func shorten(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		return fmt.Sprintf("%s… (%d more)", string(runes[:limit]), len(runes)-limit)
+	}
+	return s
+}
+
+func answerText(a synod.Answer) string {
+	if a == synod.None {
+		return "–"
+	}
+	return plain(spaced(string(a)))
+}
+
+func verdictMark(v task.Verdict) string {
+	switch v {
+	case task.Right:
+		return "✓"
+	case task.Wrong:
+		return "✗"
+	case task.Unreadable:
+		return "?"
+	}
+	return ""
+}
+
+func verdictText(v task.Verdict) string {
+	if v == "" {
+		return "unscored"
+	}
+	return string(v)
+}
+
+func verdictClass(v task.Verdict) string {
+	switch v {
+	case task.Right:
+		return "right"
+	case task.Wrong:
+		return "wrong"
+	}
+	return "none"
 }

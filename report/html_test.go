@@ -16,14 +16,14 @@ import (
 	"synod.dev/synod/task"
 )
 
-// hostile is what a model, a data set or a council file may hold.
+// hostile is text that a model, a data set or a council file may contain.
 const hostile = "</td></text><script>alert(1)</script><img src=x onerror=alert(2)>\" onclick=\"x\x1b[2J\x07\u202e\u2066\u200f{{.}}\x00\u2028javascript:"
 
-// full is a report in which there is something of everything.
+// full returns a report with all kinds of content.
 func full() *report.Report {
 	rate := func(k, n int) *metrics.Rate { return metrics.Share(k, n) }
 	r := sample()
-	r.Seats = []report.Seat{{ID: "a", Model: "x", Kind: "simulated", Group: "strong"}, {ID: "b", Model: "x", Kind: "recorded", Group: "weak"}, {ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
+	r.Seats = []report.Member{{ID: "a", Model: "x", Kind: "simulated", Group: "strong"}, {ID: "b", Model: "x", Kind: "recorded", Group: "weak"}, {ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
 	r.Metrics.IAA, r.Metrics.FAA = rate(30, 40), rate(36, 40)
 	r.Groups = metrics.Groups{Weak: &metrics.Change{Before: rate(0, 10), After: rate(5, 10)}, Strong: &metrics.Change{Before: rate(9, 10)}}
 	r.Rounds = []metrics.Round{{T: 0, Accuracy: rate(30, 40), Weak: rate(0, 10), Strong: rate(9, 10)}, {T: 1, Accuracy: rate(36, 40), Weak: rate(5, 10)}}
@@ -38,7 +38,7 @@ func question(id string) *report.Question {
 	next := synod.Opinion{Round: 1, Answer: "42", Source: synod.Adopted, From: []synod.NodeID{0}, Scores: []synod.Judged{{Of: 0, Score: .25}, {Of: 2, Score: synod.Untrusted}}, Retained: []synod.NodeID{0}, Dropped: []synod.NodeID{2}}
 	return &report.Question{
 		Question: synod.Question{ID: id, Text: "How many?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "all"}}},
-		Key:      "42", Status: "agreed", Answer: "42", Verdict: task.Right, Votes: []report.Vote{{Answer: "42", Verdict: task.Right, Seats: []string{"a", "b"}, Independent: 1}},
+		Key:      "42", Status: "agreed", Answer: "42", Verdict: task.Right, Votes: []report.Support{{Answer: "42", Verdict: task.Right, Seats: []string{"a", "b"}, Independent: 1}},
 		Rounds: [][]report.Held{
 			{{Opinion: own, Noted: true, Verdict: task.Right}, {Opinion: own, Verdict: task.Wrong}, {Opinion: synod.Opinion{}}},
 			{{Opinion: next, Noted: true, Verdict: task.Right}, {Opinion: next, Noted: true, Verdict: task.Unreadable}, {Opinion: next, Noted: true}},
@@ -68,23 +68,22 @@ func html(t *testing.T, r *report.Report, d report.Detail) string {
 var (
 	tag       = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>`)
 	attribute = regexp.MustCompile(`([a-zA-Z0-9:-]+)="[^"]*"`)
-	known     = strings.Fields(`html head meta title style body main h1 h2 span dl dt dd small div b p s table caption tr th td
+	known     = strings.Fields(`html head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
 		figure figcaption details summary svg g path text rect line polygon circle`)
 	harmless = strings.Fields(`lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
 		fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
 )
 
-// Whatever names, keys and answers are made of, a page has only our own tags and
-// attributes, nothing that controls a terminal or turns writing round, and asks
-// for nothing from elsewhere.
-func TestHostile(t *testing.T) {
+// Hostile names, keys and answers add no tags or attributes to a page, and no control
+// or direction characters.
+func TestHostilePage(t *testing.T) {
 	r := full()
 	r.Task, r.Council, r.Protocol, r.Rule, r.Exact = hostile, hostile, hostile, hostile, hostile
 	r.Failures = []report.Failure{{Question: hostile, Stopped: hostile, Reason: hostile}}
 	r.Compared.Against = hostile
 	r.Topics = []metrics.Part{{Name: hostile}, {Name: hostile + "2"}}
 	for i := range r.Seats {
-		r.Seats[i] = report.Seat{ID: hostile + fmt.Sprint(i), Model: hostile, Kind: hostile, Group: hostile}
+		r.Seats[i] = report.Member{ID: hostile + fmt.Sprint(i), Model: hostile, Kind: hostile, Group: hostile}
 	}
 	r.Seats[2].Adversary = hostile
 	for i := range r.Drops {
@@ -100,54 +99,55 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	page := html(t, r, report.Detail{Questions: listed(q), Limit: -1})
-	ours(t, page, 20)
+	checkPage(t, page, 20)
 }
 
-// ours fails where a page has other than our own tags and attributes, or something
-// that controls a terminal or turns writing round; hostile words must show as words.
-func ours(t *testing.T, page string, shown int) {
+// checkPage fails if a page has unknown tags or attributes, or control or direction
+// characters. The hostile text must be shown, escaped, at least the given number of
+// times.
+func checkPage(t *testing.T, page string, shown int) {
 	t.Helper()
 	for _, c := range page {
 		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || strings.ContainsRune("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029", c) {
-			t.Fatalf("%U came through", c)
+			t.Fatalf("the page contains %U", c)
 		}
 	}
 	_, body, _ := strings.Cut(page, "</style>")
 	for _, m := range tag.FindAllStringSubmatch(body, -1) {
 		if !slices.Contains(known, m[2]) {
-			t.Errorf("a tag that is not ours: %s", m[0])
+			t.Errorf("unknown tag: %s", m[0])
 		}
 		for _, a := range attribute.FindAllStringSubmatch(m[3], -1) {
 			if !slices.Contains(harmless, a[1]) {
-				t.Errorf("an attribute that is not ours: %s", m[0])
+				t.Errorf("unknown attribute: %s", m[0])
 			}
 		}
 		if rest := strings.Trim(attribute.ReplaceAllString(m[3], ""), " \n\t/"); rest != "" {
-			t.Errorf("%q is left of %s", rest, m[0])
+			t.Errorf("%q in %s is not an attribute", rest, m[0])
 		}
 	}
 	if n := strings.Count(page, "&lt;script&gt;"); n < shown {
-		t.Errorf("the words themselves must show; they are there %d times", n)
+		t.Errorf("the escaped text is shown only %d times", n)
 	}
 }
 
-// A page says what it is by itself: strict policy, no address of anything, the
-// members' label at every table and picture, and the same page every time.
+// A page has a strict content policy, loads nothing, labels every table and picture
+// with the members' kinds, and is the same every time.
 func TestPage(t *testing.T) {
-	detail := report.Detail{Questions: listed(question("q1"), question("q2"), question("q3")), Limit: 2, Rest: "the rest: ask"}
+	detail := report.Detail{Questions: listed(question("q1"), question("q2"), question("q3")), Limit: 2, Rest: "the rest: --all"}
 	page := html(t, full(), detail)
 	for _, want := range []string{
 		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; img-src data:", "prefers-color-scheme:dark", "width=device-width",
-		"The first 2 of 5 questions; the rest: ask", "McNemar", "the deadlinepassed", "<b>1</b>failed", "<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
-		"adopted from a", "wrote forty-two", "nothing new", "confidence 0.95", `class="none"`, "90.0 %", "n 40",
+		"The first 2 of 5 questions; the rest: --all", "McNemar", "the deadline passed", "<b>1</b>failed", "<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
+		"adopted from a", "wrote forty-two", "unchanged", "confidence 0.95", `class="none"`, "90.0 %", "n 40",
 	} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
-			t.Errorf("no %q", want)
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 	for _, bad := range []string{"http://", "https://", "<script", "src=", "href=", "url(", "@import", "NaN", "q3"} {
 		if strings.Contains(page, bad) {
-			t.Errorf("there is %q", bad)
+			t.Errorf("the page contains %q", bad)
 		}
 	}
 	for rest := page; ; {
@@ -156,17 +156,17 @@ func TestPage(t *testing.T) {
 			break
 		}
 		if around := before + table[:min(150, len(table))]; !strings.Contains(around, `<span class="kind">recorded and simulated members</span>`) {
-			t.Errorf("a table without label: …%s", around)
+			t.Errorf("a table without a label: …%s", around)
 		}
 		_, rest, _ = strings.Cut(table, "</table>")
 	}
 	for _, picture := range strings.Split(page, "<svg")[1:] {
 		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn, "(recorded and simulated members)</text>") {
-			t.Error("a picture without label")
+			t.Error("a picture without a label")
 		}
 	}
 	if html(t, full(), detail) != page {
-		t.Error("another page the second time")
+		t.Error("the page is different the second time")
 	}
 	live := full()
 	live.MembersKind = []string{"endpoint"}
@@ -175,12 +175,12 @@ func TestPage(t *testing.T) {
 	}
 	live.MembersKind = []string{"endpoint", "simulated"}
 	if page := html(t, live, detail); !strings.Contains(page, `<span class="kind">some simulated members</span>`) {
-		t.Error("some are simulated, and nothing says so")
+		t.Error("some members are simulated, and the page does not say so")
 	}
 }
 
-// No more questions are read than are shown, and one that cannot be read is an
-// error, not a shorter page.
+// At most one question more is read than is shown. A question that cannot be read is
+// an error, not a shorter page.
 func TestQuestionsAreRead(t *testing.T) {
 	read := 0
 	many := func(yield func(*report.Question, error) bool) {

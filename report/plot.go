@@ -2,55 +2,50 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"synod.dev/synod/graph"
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
 )
 
-// Plot is a plot with the data behind it. It is drawn when it is asked for.
+// Plot is a plot with its data. It is drawn when SVG or PNG is called.
 type Plot struct {
-	Name    string     // a file's name without its ending
-	Title   string     // one line
-	Caption string     // what is drawn, and what to beware of
-	Rows    [][]string // the data, a header first
-	Table   [][]string // the data for readers; first row and column are headers
+	Name    string // file name without extension
+	Title   string // one line
+	Caption string // what the plot shows, and how not to misread it
+	Data    *table.Table
+	Table   *table.Table // the data for readers
 	SVG     func() ([]byte, error)
 	PNG     func() ([]byte, error)
 
-	wide bool // it fills a page's width
+	wide bool // takes the full width of a page
 }
 
-// Plots are the plots of a report that there is data for. A new plot is a
-// function and a line here.
-func (r *Report) Plots() []Plot {
-	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, groupsPlot, dropsPlot, calibrationPlot} {
-		if f := plot(r); f != nil {
-			out = append(out, *f)
-		}
-	}
-	return append(out, gamePlots(r)...)
-}
-
-// Save writes every plot into a folder, which it makes: NAME.svg, NAME.png and
-// NAME.csv.
+// Save writes every plot into a directory, which is created if necessary: NAME.svg,
+// NAME.png and NAME.csv.
 func Save(dir string, plots []Plot) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	for _, f := range plots {
 		for _, file := range []struct {
-			ending string
-			make   func() ([]byte, error)
+			extension string
+			make      func() ([]byte, error)
 		}{{".svg", f.SVG}, {".png", f.PNG}, {".csv", f.CSV}} {
 			b, err := file.make()
 			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, f.Name+file.ending), b, 0o666)
+				err = os.WriteFile(filepath.Join(dir, f.Name+file.extension), b, 0o666)
 			}
 			if err != nil {
 				return fmt.Errorf("report: plot %s: %w", f.Name, err)
@@ -60,55 +55,322 @@ func Save(dir string, plots []Plot) error {
 	return nil
 }
 
-// CSV is the data behind a plot.
+// CSV returns the data of a plot.
 func (f *Plot) CSV() ([]byte, error) {
 	var b bytes.Buffer
-	err := csv.NewWriter(&b).WriteAll(f.Rows)
+	err := f.Data.Write(&b, "csv")
 	return b.Bytes(), err
 }
 
-// label says beside every plot and table that the members are no live models;
-// "" where all are.
-func (r *Report) label() string {
-	var played []string
-	for _, kind := range []string{"recorded", "simulated"} {
-		if slices.Contains(r.MembersKind, kind) {
-			played = append(played, kind)
+// dataTable returns an empty table of a plot's data: the members' kinds, the given
+// columns, and the columns of a rate.
+func dataTable(columns ...string) *table.Table {
+	return &table.Table{Head: slices.Concat([]string{"members_kind"}, columns, rateColumns)}
+}
+
+// addRow adds a row to a table that dataTable made.
+func addRow(t *table.Table, kinds string, r *metrics.Rate, cells ...string) {
+	t.Rows = append(t.Rows, slices.Concat([]string{kinds}, cells, rateCells(r)))
+}
+
+// Plots returns the plots for which the report has data. To add a plot, add a
+// function here.
+func (r *Report) Plots() []Plot {
+	var out []Plot
+	for _, plot := range []func(*Report) *Plot{accuracyPlot, groupsPlot, dropsPlot, calibrationPlot} {
+		if f := plot(r); f != nil {
+			out = append(out, *f)
 		}
 	}
-	if len(played) == 0 {
+	g := &Grid{Report: *r, Cells: []Cell{NewCell(plain(r.Council), nil, r, nil, nil)}}
+	for _, plots := range gamePlots {
+		out = append(out, plots(g)...)
+	}
+	return out
+}
+
+// label names the members that are not live models, for plots and tables; "" if all
+// are live.
+func (r *Report) label() string {
+	var kinds []string
+	for _, kind := range []string{"recorded", "simulated"} {
+		if slices.Contains(r.MembersKind, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) == 0 {
 		return ""
 	}
-	label := strings.Join(played, " and ") + " members"
-	if len(played) < len(r.MembersKind) {
+	label := strings.Join(kinds, " and ") + " members"
+	if len(kinds) < len(r.MembersKind) {
 		label = "some " + label
 	}
 	return label
 }
 
-// titled adds the label to a plot's title: a picture travels without its page.
-func (r *Report) titled(title string) string {
-	if label := r.label(); label != "" {
-		title += " (" + label + ")"
+// titled adds the label to a plot's title, because pictures are used without their page.
+func (r *Report) titled(title string) string { return withLabel(title, r.label()) }
+
+func withLabel(title, label string) string {
+	if label == "" {
+		return title
 	}
-	return title
+	return title + " (" + label + ")"
 }
 
-// told is a rate in one cell of a table for readers.
-func told(r *metrics.Rate) string {
-	if r == nil {
-		return "– (n 0)"
-	}
-	value, interval := percent(r)
-	return fmt.Sprintf("%s (%s, n %d)", value, interval, r.N)
+// group is what one line or pair of bars shows.
+type group struct {
+	name   string
+	colour color.RGBA
+	shape  draw.GlyphDrawer
+	round  func(metrics.Round) *metrics.Rate
+	change *metrics.Change
 }
 
-// rateColumns heads what rateCells fills.
-var rateColumns = []string{"value", "n", "low", "high"}
-
-func rateCells(r *metrics.Rate) []string {
-	if r == nil {
-		return []string{"", "0", "", ""}
+func (r *Report) groups() []group {
+	groups := []group{{"all", allColour, draw.CircleGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
+		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
+	if r.Groups.Strong != nil {
+		groups = append(groups, group{"strong", strongColour, draw.BoxGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
 	}
-	return []string{number(r.Value), row{rate: r}.n(), number(r.Low), number(r.High)}
+	if r.Groups.Weak != nil {
+		groups = append(groups, group{"weak", weakColour, draw.PyramidGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
+	}
+	return groups
+}
+
+const dependenceNote = "Members that answer the same question do not err independently, so the intervals are too narrow."
+
+const membersNote = dependenceNote + " In “all”, adversaries count as wrong; the groups are of honest members only."
+
+const roundsNote = "after every round (0: before hearing anyone), with Wilson’s 95 % interval; a question that ended earlier counts with its final answers. "
+
+// accuracyPlot shows the share of members that are right after every round.
+func accuracyPlot(r *Report) *Plot {
+	f := &Plot{
+		Name: "accuracy", Title: r.titled("Members right after every round"),
+		Caption: "Share of members that are right " + roundsNote + membersNote,
+		Data:    dataTable("group", "round"),
+		Table:   &table.Table{Head: []string{"round"}, Align: "lr"},
+	}
+	any := false
+	for _, g := range r.groups() {
+		f.Table.Head = append(f.Table.Head, g.name)
+	}
+	for _, m := range r.Rounds {
+		row := []string{fmt.Sprint(m.T)}
+		for _, g := range r.groups() {
+			any = any || g.round(m) != nil
+			row = append(row, full(g.round(m)))
+			addRow(f.Data, r.kindsCell(), g.round(m), g.name, fmt.Sprint(m.T))
+		}
+		f.Table.Rows = append(f.Table.Rows, row)
+	}
+	if !any {
+		return nil
+	}
+	f.SVG, f.PNG = drawn(r.accuracyChart)
+	return f
+}
+
+func (r *Report) accuracyChart() (chart, error) {
+	c := newChart(r.titled("Members right after every round"))
+	c.X.Label.Text = "round"
+	groups, last := r.groups(), 0
+	for k, g := range groups {
+		aside := .012 * float64(len(r.Rounds)) * (float64(k) - float64(len(groups)-1)/2) // intervals are drawn side by side
+		var line plotter.XYs
+		for _, m := range r.Rounds {
+			last = max(last, m.T)
+			if rate := g.round(m); rate != nil {
+				at := float64(m.T) + aside
+				line = append(line, plotter.XY{X: at, Y: rate.Value})
+				if err := c.interval(at, rate, g.colour); err != nil {
+					return c, err
+				}
+			}
+		}
+		if err := c.legendLine(g.name, line, g.colour, g.shape); err != nil {
+			return c, err
+		}
+	}
+	c.fix(-.3, float64(last)+.3, roundTicks(last))
+	return c, nil
+}
+
+// legendLine draws a line with marks, and adds it to the legend. Without points it
+// does nothing.
+func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, shape draw.GlyphDrawer) error {
+	if len(points) == 0 {
+		return nil
+	}
+	style, mark := draw.LineStyle{Color: ink, Width: vg.Points(1.5)}, draw.GlyphStyle{Color: ink, Radius: vg.Points(3), Shape: shape}
+	c.addLegend(name, stroke{ink, nil}, sign{mark})
+	return c.path(points, style, mark)
+}
+
+// groupsPlot shows the share of right answers before and after the rounds, by group.
+func groupsPlot(r *Report) *Plot {
+	f := &Plot{
+		Name: "groups", Title: r.titled("Members right before and after the rounds"),
+		Caption: "Share of right answers before the rounds (pale) and after (full), with Wilson’s 95 % interval. " + membersNote,
+		Data:    dataTable("group", "when"),
+		Table:   &table.Table{Head: []string{"members", "before", "after"}, Align: "lr"},
+	}
+	any := false
+	for _, g := range r.groups() {
+		any = any || g.change.Before != nil || g.change.After != nil
+		f.Table.Add(g.name, full(g.change.Before), full(g.change.After))
+		addRow(f.Data, r.kindsCell(), g.change.Before, g.name, "before")
+		addRow(f.Data, r.kindsCell(), g.change.After, g.name, "after")
+	}
+	if !any {
+		return nil
+	}
+	f.SVG, f.PNG = drawn(r.groupsChart)
+	return f
+}
+
+func (r *Report) groupsChart() (chart, error) {
+	c := newChart(r.titled("Members right before and after the rounds"))
+	var names []plot.Tick
+	for k, g := range r.groups() {
+		names = append(names, plot.Tick{Value: float64(k), Label: g.name})
+		for _, bar := range []struct {
+			aside float64
+			fill  color.Color
+			rate  *metrics.Rate
+		}{{-.18, pale(g.colour), g.change.Before}, {.18, g.colour, g.change.After}} {
+			if bar.rate == nil {
+				continue
+			}
+			at := float64(k) + bar.aside
+			if err := c.box(at-.16, 0, at+.16, bar.rate.Value, bar.fill, g.colour); err != nil {
+				return c, err
+			}
+			if err := c.interval(at, bar.rate, allColour); err != nil {
+				return c, err
+			}
+		}
+	}
+	c.addLegend("before", swatch{pale(allColour)})
+	c.addLegend("after", swatch{allColour})
+	c.fix(-.6, float64(len(names))-.4, names)
+	return c, nil
+}
+
+// calibrationPlot is the reliability diagram: the share of right answers by confidence.
+func calibrationPlot(r *Report) *Plot {
+	if r.Calibration == nil || len(r.Calibration.Models) == 0 {
+		return nil
+	}
+	f := &Plot{
+		Name: "calibration", Title: r.titled("Right answers by confidence"),
+		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with Wilson’s 95 % interval. " +
+			"On the dotted line the confidence equals the share. Only honest members’ own first answers count.",
+		Data:  dataTable("model", "from", "to", "confidence"),
+		Table: &table.Table{Head: []string{"model", "mean confidence", "right"}, Align: "lr"},
+	}
+	for _, m := range r.Calibration.Models {
+		for _, bin := range m.Bins {
+			if bin.N == 0 {
+				continue
+			}
+			addRow(f.Data, r.kindsCell(), bin.Right, m.Model, number(bin.From), number(bin.To), number(*bin.Confidence))
+			f.Table.Add(m.Model, fmt.Sprintf("%.2f", *bin.Confidence), full(bin.Right))
+		}
+	}
+	f.SVG, f.PNG = drawn(r.calibrationChart)
+	return f
+}
+
+func (r *Report) calibrationChart() (chart, error) {
+	c := newChart(r.titled("Right answers by confidence"))
+	c.X.Label.Text = "confidence"
+	diagonal := draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(3)}}
+	if err := c.line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal); err != nil {
+		return c, err
+	}
+	for k, m := range r.Calibration.Models {
+		ink := modelColours[k%len(modelColours)]
+		var line plotter.XYs
+		for _, bin := range m.Bins {
+			if bin.N == 0 {
+				continue
+			}
+			line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
+			if err := c.interval(*bin.Confidence, bin.Right, ink); err != nil {
+				return c, err
+			}
+		}
+		if err := c.legendLine(m.Model, line, ink, draw.CircleGlyph{}); err != nil {
+			return c, err
+		}
+	}
+	var ticks []plot.Tick
+	for k := range 6 {
+		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})
+	}
+	c.fix(0, 1, ticks)
+	return c, nil
+}
+
+// dropsPlot shows which members dropped whose answers: seats as nodes, and an arrow
+// from i to j that is the wider, the more often i dropped j's answer.
+func dropsPlot(r *Report) *Plot {
+	at := map[string]int{}
+	d := graph.Drawing{Title: r.titled("Members that dropped answers of others"), Layout: "circle"}
+	for i, m := range r.Seats {
+		at[m.ID] = i
+		d.Names, d.Roles = append(d.Names, plain(m.ID)), append(d.Roles, m.drawingRole())
+	}
+	share := map[[2]int]float64{}
+	var arrows [][2]int
+	f := &Plot{
+		Name: "dropped", Title: d.Title,
+		Caption: "The wider and darker an arrow from one member to another, the larger the share of rounds in which the first dropped the other’s answer, of those in which it dropped or retained it. Without an arrow it never did. Arrows of an adversary show what it noted, which need not be what it did.",
+		Data:    dataTable("by", "by_role", "of", "of_role", "dropped"),
+		Table:   r.pairTable(),
+	}
+	for _, p := range r.Drops {
+		i, knownBy := at[p.By]
+		j, knownOf := at[p.Of]
+		if !knownBy || !knownOf || i == j {
+			continue
+		}
+		if p.Dropped > 0 {
+			share[[2]int{i, j}] = p.Share.Value
+			arrows = append(arrows, [2]int{i, j})
+		}
+		f.Table.Rows[i][j+1] = fmt.Sprintf("%d of %d", p.Dropped, p.Share.N)
+		addRow(f.Data, r.kindsCell(), p.Share, p.By, d.Roles[i], p.Of, d.Roles[j], fmt.Sprint(p.Dropped))
+	}
+	g, err := graph.New(len(r.Seats), true, arrows)
+	if len(arrows) == 0 || err != nil { // an error would mean two seats with one name, which no council has
+		return nil
+	}
+	d.Graph = g
+	d.Weight = func(u, v int) float64 { return share[[2]int{u, v}] }
+	f.SVG, f.PNG = d.SVG, d.PNG
+	return f
+}
+
+// pairTable has a row per member that dropped and a column per member whose answers
+// it dropped.
+func (r *Report) pairTable() *table.Table {
+	t := &table.Table{Head: []string{"dropped ↓ whose →"}, Align: "lr"}
+	for i, m := range r.Seats {
+		t.Head = append(t.Head, m.ID)
+		t.Rows = append(t.Rows, append([]string{m.ID}, make([]string, len(r.Seats))...))
+		t.Rows[i][i+1] = "·"
+	}
+	return t
+}
+
+// drawingRole decides the colour of a member in a drawing of package graph.
+func (m Member) drawingRole() string {
+	if m.Adversary != "" {
+		return "adversary"
+	}
+	return plain(m.Group)
 }

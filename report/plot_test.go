@@ -16,8 +16,8 @@ import (
 	"synod.dev/synod/report"
 )
 
-// words are the texts of a picture, which must be well-formed.
-func words(t *testing.T, svg []byte) (all []string) {
+// texts returns the texts of a picture, which must be well-formed XML.
+func texts(t *testing.T, svg []byte) (all []string) {
 	t.Helper()
 	inText := false
 	for d := xml.NewDecoder(bytes.NewReader(svg)); ; {
@@ -41,15 +41,15 @@ func words(t *testing.T, svg []byte) (all []string) {
 	}
 }
 
-// Every plot names the members' kinds in the picture and in every line of its
-// data, and rates are drawn over the whole range.
+// Every plot names the members' kinds in the picture and in its data, and rates are
+// drawn over the whole range.
 func TestPlots(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "plots")
 	plots := full().Plots()
 	if err := report.Save(dir, plots); err != nil {
 		t.Fatal(err)
 	}
-	texts := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
+	drawn := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
 		"calibration": {"gpt[2J", "0.2", "confidence"}}
 	data := map[string][]string{
 		"accuracy":    {"recorded+simulated", "strong", "1", "", "0", "", ""},
@@ -65,14 +65,14 @@ func TestPlots(t *testing.T) {
 			}
 			return b
 		}
-		svg := words(t, read(".svg"))
-		for _, want := range append(texts[f.Name], f.Title) {
+		svg := texts(t, read(".svg"))
+		for _, want := range append(drawn[f.Name], f.Title) {
 			if !slices.Contains(svg, want) {
 				t.Errorf("%s: no %q in %q", f.Name, want, svg)
 			}
 		}
 		if !strings.Contains(f.Title, "recorded and simulated members") {
-			t.Errorf("%s is titled %q", f.Name, f.Title)
+			t.Errorf("%s has the title %q", f.Name, f.Title)
 		}
 		if img, err := png.Decode(bytes.NewReader(read(".png"))); err != nil || img.Bounds().Dx() < 700 {
 			t.Errorf("%s: %v", f.Name, err)
@@ -84,12 +84,12 @@ func TestPlots(t *testing.T) {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(data[f.Name]))], data[f.Name]) }) {
 			t.Errorf("%s: no %q in %q", f.Name, data[f.Name], rows)
 		}
-		delete(texts, f.Name)
+		delete(drawn, f.Name)
 	}
-	if len(texts) > 0 {
-		t.Errorf("not drawn: %v", texts)
+	if len(drawn) > 0 {
+		t.Errorf("not drawn: %v", drawn)
 	}
 	if none := (&report.Report{}).Plots(); len(none) > 0 {
-		t.Errorf("nothing is known, and %d plots are drawn", len(none))
+		t.Errorf("%d plots without data", len(none))
 	}
 }

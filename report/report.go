@@ -1,20 +1,30 @@
-// Package report turns numbers into what people and scripts read: text, JSON, CSV,
-// Markdown and a page for a browser, with plots. It measures nothing and asks nobody; every format names the kinds
-// of the members, so that no simulated council passes for a live one.
+// Package report turns the figures of runs into text, JSON, CSV, Markdown, HTML
+// pages and plots. It measures nothing and calls no model: package lab fills in
+// Report and Grid. Every format names the kinds of the members, so that results of
+// simulated members cannot be mistaken for those of live models.
 //
 // A figure that does not exist is null in JSON, empty in CSV and a dash elsewhere.
+//
+//	r, err := run.Report() // *report.Report
+//	if err != nil {
+//		return err
+//	}
+//	err = r.Write(os.Stdout, "md")
 package report
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 
+	"synod.dev/synod"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/task"
 )
 
-// Version is the version of the JSON shape of Report.
+// Version is the version of the JSON format of Report.
 const Version = 1
 
 // Calls counts model calls of finished questions.
@@ -24,7 +34,7 @@ type Calls struct {
 	Planned int `json:"planned"` // without reuse and early stops
 }
 
-// Tokens are the tokens of those calls, as far as members say.
+// Tokens counts the tokens of those calls, as far as members report them.
 type Tokens struct {
 	Prompt     int `json:"prompt"`
 	Completion int `json:"completion"`
@@ -38,18 +48,49 @@ type Failure struct {
 	Reason   string `json:"reason"`
 }
 
-// Compared sets a run against another on the questions that both have finished.
-// A positive difference is in favour of the run reported on.
+// Member is a member of the council as the experimenter knows it.
+type Member struct {
+	ID        string `json:"id"`
+	Model     string `json:"model"`
+	Kind      string `json:"kind"`      // endpoint, embedded, recorded or simulated
+	Group     string `json:"group"`     // weak, strong or ""
+	Adversary string `json:"adversary"` // name of the adversary; "": honest
+}
+
+// Drop counts, over all rounds of all finished questions, how often a member
+// dropped the answer of a peer.
+type Drop struct {
+	By      string        `json:"by"`
+	Of      string        `json:"of"`
+	Dropped int           `json:"dropped"`
+	Share   *metrics.Rate `json:"share"` // of the answers that were dropped or retained
+}
+
+// Calibration says how well confidences predicted grades, over all honest members
+// and per model.
+type Calibration struct {
+	metrics.Calibration
+	Models []ModelCalibration `json:"models"`
+}
+
+// ModelCalibration is the calibration of the members of one model.
+type ModelCalibration struct {
+	Model string `json:"model"`
+	metrics.Calibration
+}
+
+// Compared compares a run with another one on the questions that both have
+// finished. A positive difference means that the reported run is better.
 type Compared struct {
 	Against   string        `json:"against"` // the other run's council
 	Questions int           `json:"questions"`
-	Pairs     metrics.Pairs `json:"pairs"`     // decided rightly: [there][here]
+	Pairs     metrics.Pairs `json:"pairs"`     // right decisions: [other run][this run]
 	McNemar   float64       `json:"mcnemar_p"` // exact, two-sided
-	Decision  *metrics.Rate `json:"decision"`  // difference of the share decided rightly
-	FAA       *metrics.Rate `json:"faa"`       // bootstrap over questions
+	Decision  *metrics.Rate `json:"decision"`  // difference of the shares of questions decided rightly
+	FAA       *metrics.Rate `json:"faa"`       // difference of FAA; bootstrap over questions
 }
 
-// P is McNemar's p in words; no p is 0.
+// P formats McNemar's p-value; no p-value is printed as 0.
 func (c *Compared) P() string {
 	if c.McNemar < 0.0001 {
 		return "p < 0.0001"
@@ -57,7 +98,7 @@ func (c *Compared) P() string {
 	return fmt.Sprintf("p = %.4f", c.McNemar)
 }
 
-// Report is everything that is known of a run.
+// Report holds all results of a run.
 type Report struct {
 	Version     int                 `json:"version"`
 	Task        string              `json:"task"`
@@ -67,53 +108,87 @@ type Report struct {
 	Rule        string              `json:"rule"`
 	Seed        uint64              `json:"seed"`
 	Repeat      int                 `json:"repeat"`
-	Questions   int                 `json:"questions"` // repeats counted
+	Questions   int                 `json:"questions"` // including repeats
 	Finished    int                 `json:"finished"`
 	Failed      int                 `json:"failed"`
-	Unfinished  int                 `json:"unfinished"` // not begun, or cut off by whoever ran it
+	Unfinished  int                 `json:"unfinished"` // not begun, or interrupted by the user
 	MembersKind []string            `json:"members_kind"`
-	Seats       []Seat              `json:"seats"`
+	Seats       []Member            `json:"seats"`
 	Metrics     metrics.Metrics     `json:"metrics"`
 	Baselines   metrics.Baselines   `json:"baselines"`
 	Ties        metrics.Ties        `json:"ties"`
-	Honest      int                 `json:"honest"` // members that are honest and answer
+	Honest      int                 `json:"honest"` // honest members that answer
 	Unscored    int                 `json:"unscored"`
-	Extraction  *metrics.Extraction `json:"extraction"` // null: no member wrote words
+	Extraction  *metrics.Extraction `json:"extraction"` // null: no member wrote text
 	Groups      metrics.Groups      `json:"groups"`
 	Rounds      []metrics.Round     `json:"rounds"`
-	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null without two
-	Topics      []metrics.Part      `json:"topics"`                // by their topic
-	Calibration *Calibration        `json:"calibration"`           // null: no member said how sure it is
-	Drops       []Drop              `json:"drops"`                 // pairs of seats in order; without those that never met
-	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until all honest voters have decided; no share
+	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null with fewer than two
+	Topics      []metrics.Part      `json:"topics"`                // by the questions' topic
+	Calibration *Calibration        `json:"calibration"`           // null: no member gave a confidence
+	Drops       []Drop              `json:"drops"`                 // pairs of seats in order, without pairs that never met
+	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until all honest voters have decided
 	Ranked      []*metrics.Rate     `json:"ranked,omitempty"`      // of a protocol that ranks answers: the best is right, the second, …
-	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol whose runs end in named ways
-	Stops       []int               `json:"stop_rounds,omitempty"` // after which round they ended, ascending, of those that did
+	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol with named endings
+	Stops       []int               `json:"stop_rounds,omitempty"` // the rounds after which runs with a named ending ended, ascending
 	Calls       Calls               `json:"calls"`
 	Tokens      Tokens              `json:"tokens"`
-	Cost        *llm.Cost           `json:"cost"` // null: not all prices are known
+	Cost        *llm.Cost           `json:"cost"` // null: some prices are unknown
 	Money       llm.Money           `json:"money"`
-	Seconds     float64             `json:"seconds"` // sum of the questions' own wall times
+	Seconds     float64             `json:"seconds"` // sum of the questions' wall times
 	Failures    []Failure           `json:"failures"`
 	Compared    *Compared           `json:"compared"`
 	Digest      string              `json:"digest"` // of all finished runs, in order
 
-	Trajectories []Trajectory `json:"trajectories,omitempty"` // of the first finished runs of a protocol whose runs end in named ways
+	Trajectories []Trajectory `json:"trajectories,omitempty"` // of the first finished runs of a protocol with named endings
 }
 
-// Formats are the names that Write takes.
+// Question is one question of a run with all that happened, for readers. Its texts
+// come from data sets and models and are untrusted.
+type Question struct {
+	synod.Question
+	Key     string
+	Repeat  int
+	Status  string // agreed, degraded, undecided or stalled; failed or unfinished
+	Reason  string
+	Verdict task.Verdict // of the decision; "" without one
+	Answer  synod.Answer // the decision
+	Votes   []Support    // of the final answers
+	Rounds  [][]Held     // by round and seat
+}
+
+// Support is an answer with the members that ended with it.
+type Support struct {
+	Answer      synod.Answer
+	Verdict     task.Verdict
+	Seats       []string
+	Independent int // members that gave it in round 0
+}
+
+// Held is what a member held after a round.
+type Held struct {
+	synod.Opinion              // as noted; without a note, the previous opinion
+	Noted         bool         // the member noted something in this round
+	Verdict       task.Verdict // "" for no answer
+}
+
+// Detail is what an HTML page shows beyond the figures of a report.
+type Detail struct {
+	Questions iter.Seq2[*Question, error] // nil: none
+	Limit     int                         // questions to show; below 0: all
+	Rest      string                      // says how to get the questions beyond Limit
+}
+
+// Formats returns the names of the formats that Report.Write and Grid.Write support.
 func Formats() []string { return []string{"text", "json", "csv", "md", "html"} }
 
-// Write prints the report in the named format. A page with questions to read is
-// HTML's to write.
+// Write prints the report in the named format, one of Formats. Use HTML for a page
+// that includes questions.
 func (r *Report) Write(w io.Writer, format string) error {
 	switch format {
 	case "text":
 		return r.text(w)
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return writeJSON(w, r)
 	case "csv":
 		return r.csv(w)
 	case "md":
@@ -121,5 +196,15 @@ func (r *Report) Write(w io.Writer, format string) error {
 	case "html":
 		return r.HTML(w, Detail{})
 	}
-	return fmt.Errorf("report: no format is called %q; there are: %v", format, Formats())
+	return unknownFormat(format)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func unknownFormat(format string) error {
+	return fmt.Errorf("report: unknown format %q; supported: %v", format, Formats())
 }

@@ -27,8 +27,8 @@ func sample() *report.Report {
 	return r
 }
 
-// Every format names the members' kinds, has no figure where there is none, and
-// lets no name steer the reader's terminal.
+// Every format names the members' kinds, prints no NaN for missing figures, and
+// removes control characters from names.
 func TestFormats(t *testing.T) {
 	for _, format := range report.Formats() {
 		var b bytes.Buffer
@@ -38,24 +38,24 @@ func TestFormats(t *testing.T) {
 		out := b.String()
 		for _, want := range []string{"recorded", "simulated"} {
 			if !strings.Contains(out, want) {
-				t.Errorf("%s: nothing of %s members:\n%s", format, want, out)
+				t.Errorf("%s does not name %s members:\n%s", format, want, out)
 			}
 		}
-		if says := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`, "csv": "faa[level=1],0.666", "json": `"levels": [`, "html": "Figures by topic"}[format]; !strings.Contains(out, says) {
-			t.Errorf("%s: no %q:\n%s", format, says, out)
+		if want := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`, "csv": "faa[level=1],0.666", "json": `"levels": [`, "html": "Figures by topic"}[format]; !strings.Contains(out, want) {
+			t.Errorf("%s: no %q:\n%s", format, want, out)
 		}
-		if words := format != "csv" && format != "json"; words != strings.Contains(out, "of finished questions only") {
-			t.Errorf("%s: one question failed, and what its calls cost is counted or kept silent:\n%s", format, out)
+		if prose := format != "csv" && format != "json"; prose != strings.Contains(out, "of finished questions only") {
+			t.Errorf("%s does not say that the calls of the failed question are left out:\n%s", format, out)
 		}
 		if strings.Contains(out, "\x1b") {
-			t.Errorf("%s: an escape came through:\n%q", format, out)
+			t.Errorf("%s contains an escape character:\n%q", format, out)
 		}
 		if strings.Contains(out, "NaN") {
 			t.Errorf("%s: %s", format, out)
 		}
 	}
 	if err := sample().Write(&bytes.Buffer{}, "yaml"); err == nil {
-		t.Error("yaml was written")
+		t.Error("an unknown format must be refused")
 	}
 }
 
@@ -96,9 +96,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// [CP-1] The calibration is in every format: as numbers for scripts, in words for
-// people; a bin without answers has no figure.
-func TestCalibrationIsShown(t *testing.T) {
+// [CP-1] The calibration is in every format; a bin without answers has no figure.
+func TestCalibration(t *testing.T) {
 	for format, wants := range map[string][]string{
 		"text": {"confidence of gpt[2J in its first answers: Brier 0.294", "ECE 0.35", "n 3, 1 without one", "0.90: 50 % (9 to 91) of 2"},
 		"md":   {"Brier 0.294", "0.25: 0 %"},

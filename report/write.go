@@ -1,25 +1,183 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
 )
 
-// plain makes names from files and models safe for a terminal and a table: what
-// controls one is dropped.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.C, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r) {
-			return -1
-		}
-		return r
-	}, s)
+// NamedRate is a rate with its name in JSON and CSV, and a label for readers. The
+// rate is nil if it does not exist.
+type NamedRate struct {
+	Name  string
+	Label string
+	Rate  *metrics.Rate
 }
+
+// Rates lists all rates of a report in the order in which they are printed.
+func (r *Report) Rates() []NamedRate {
+	m := r.Metrics
+	rates := []NamedRate{
+		{"iaa", "members right at first (IAA)", m.IAA},
+		{"faa", "members right at the end (FAA)", m.FAA},
+		{"bfti", "gain from the rounds (BFTI)", m.BFTI},
+		{"ra", "plurality of all seats right (RA)", m.RA},
+		{"h_majority", "plurality of honest seats right (H-Majority)", m.HMajority},
+		{"decision_accuracy", "decisions right, of those made", m.Decision},
+		{"agreed", "questions decided", m.Agreed},
+		{"capture", "questions captured by an adversary", m.Capture},
+		{"liveness", "questions ended with enough live members", m.Liveness},
+		{"effective_votes", fmt.Sprintf("effective votes of %d honest members", r.Honest), m.EffectiveVotes},
+	}
+	add := func(name, label string, rate *metrics.Rate) { rates = append(rates, NamedRate{name, label, rate}) }
+	if r.Calibration != nil {
+		add("probe_accuracy", "confidence on the right side of 0.5", r.Calibration.Sided)
+	}
+	if e := r.Extraction; e != nil {
+		add("strict", "first replies right, read strictly", e.Strict)
+		add("flexible", "first replies right, read flexibly", e.Flexible)
+	}
+	add("latency", "virtual seconds until the decision", r.Latency)
+	for i, rate := range r.Ranked {
+		add(fmt.Sprintf("rank_%d", i+1), fmt.Sprintf("answer of rank %d right", i+1), rate)
+	}
+	for _, e := range r.Endings {
+		add(e.Name, "ended "+e.Name, e.Rate)
+	}
+	if r.Baselines.Strong != nil {
+		add("single_strong", "baseline: one strong member", r.Baselines.Strong)
+	}
+	if r.Baselines.Weak != nil {
+		add("single_weak", "baseline: one weak member", r.Baselines.Weak)
+	}
+	add("majority", "baseline: plurality of first answers", r.Baselines.Majority)
+	for _, g := range []struct {
+		name   string
+		change *metrics.Change
+	}{{metrics.Weak, r.Groups.Weak}, {metrics.Strong, r.Groups.Strong}} {
+		if g.change != nil {
+			add(g.name+"_before", g.name+" members right at first", g.change.Before)
+			add(g.name+"_after", g.name+" members right at the end", g.change.After)
+		}
+	}
+	for _, round := range r.Rounds {
+		add(fmt.Sprintf("round_%d", round.T), fmt.Sprintf("members right after round %d", round.T), round.Accuracy)
+	}
+	if c := r.Compared; c != nil {
+		add("compared_decision", "decisions right, minus the other run's", c.Decision)
+		add("compared_faa", "FAA, minus the other run's", c.FAA)
+	}
+	return rates
+}
+
+// groupRounds lists the rates of groups by round, which only grids print.
+func (r *Report) groupRounds() (rates []NamedRate) {
+	for _, round := range r.Rounds {
+		for _, g := range []struct {
+			name string
+			rate *metrics.Rate
+		}{{metrics.Weak, round.Weak}, {metrics.Strong, round.Strong}} {
+			if g.rate != nil {
+				rates = append(rates, NamedRate{roundMetric(g.name, round.T), fmt.Sprintf("%s members right after round %d", g.name, round.T), g.rate})
+			}
+		}
+	}
+	return rates
+}
+
+// roundMetric is the name of the rate of a group after a round.
+func roundMetric(group string, round int) string { return fmt.Sprintf("%s_round_%d", group, round) }
+
+// partRates lists the rates by level and topic, with names such as faa[level=3].
+func (r *Report) partRates() (rates []NamedRate) {
+	for _, by := range []struct {
+		name  string
+		parts []metrics.Part
+	}{{"level", r.Levels}, {"topic", r.Topics}} {
+		for _, p := range by.parts {
+			for _, rate := range ratesOfPart(p) {
+				rate.Name = fmt.Sprintf("%s[%s=%s]", rate.Name, by.name, plain(p.Name))
+				rates = append(rates, rate)
+			}
+		}
+	}
+	return rates
+}
+
+func ratesOfPart(p metrics.Part) []NamedRate {
+	return []NamedRate{{Name: "iaa", Rate: p.IAA}, {Name: "faa", Rate: p.FAA}, {Name: "ra", Rate: p.RA}, {Name: "decision_accuracy", Rate: p.Decision}}
+}
+
+// The formats of numbers.
+
+// number prints all digits, for CSV.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// rateColumns are the CSV columns that rateCells fills.
+var rateColumns = []string{"value", "n", "low", "high"}
+
+func rateCells(r *metrics.Rate) []string {
+	if r == nil {
+		return []string{"", "0", "", ""}
+	}
+	return []string{number(r.Value), strconv.Itoa(r.N), number(r.Low), number(r.High)}
+}
+
+// scale is 100 for a rate that is printed in percent, and 1 for a count.
+func scale(r *metrics.Rate) float64 {
+	if r.Count {
+		return 1
+	}
+	return 100
+}
+
+// value prints a rate for a column whose unit is known.
+func value(r *metrics.Rate) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", scale(r)*r.Value)
+}
+
+// interval prints the interval of a rate for a column whose unit is known.
+func interval(r *metrics.Rate) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f to %.1f", scale(r)*r.Low, scale(r)*r.High)
+}
+
+// percent prints the value of a rate, with a percent sign unless it is a count.
+func percent(r *metrics.Rate) string {
+	if r == nil || r.Count {
+		return value(r)
+	}
+	return value(r) + " %"
+}
+
+// full prints a rate in one cell: "75.0 % (59.8 to 85.8, n 40)".
+func full(r *metrics.Rate) string {
+	if r == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%s (%s, n %d)", percent(r), interval(r), r.N)
+}
+
+func count(r *metrics.Rate) string {
+	if r == nil {
+		return "0"
+	}
+	return strconv.Itoa(r.N)
+}
+
+// plain makes text from files and models safe to print on one line.
+func plain(s string) string { return table.Plain(s) }
+
+// The parts of a printed report.
 
 func (r *Report) title() string {
 	exact := ""
@@ -29,7 +187,9 @@ func (r *Report) title() string {
 	return fmt.Sprintf("%s · council %s (%s%s, %s) · seed %d", plain(r.Task), plain(r.Council), plain(r.Protocol), exact, plain(r.Rule), r.Seed)
 }
 
-func (r *Report) standing() string {
+func (r *Report) kindsLine() string { return "members: " + strings.Join(r.MembersKind, ", ") }
+
+func (r *Report) progress() string {
 	s := fmt.Sprintf("%d of %d questions finished", r.Finished, r.Questions)
 	if r.Repeat > 1 {
 		s += fmt.Sprintf(" (%d repeats counted)", r.Repeat)
@@ -37,33 +197,70 @@ func (r *Report) standing() string {
 	return s + fmt.Sprintf(" · %d failed · %d unfinished", r.Failed, r.Unfinished)
 }
 
-func (r *Report) kinds() string { return "members: " + strings.Join(r.MembersKind, ", ") }
+func (r *Report) rateTable() *table.Table {
+	t := &table.Table{Head: []string{"rate", "value", "95 % interval", "n"}, Align: "lr"}
+	for _, rate := range r.Rates() {
+		t.Add(rate.Label, percent(rate.Rate), interval(rate.Rate), count(rate.Rate))
+	}
+	return t
+}
 
-// remarks say what is in no rate.
-func (r *Report) remarks() []string {
+// partTables returns a table of figures by level and one by topic, if there are any.
+func (r *Report) partTables() (tables []*table.Table) {
+	for _, by := range []struct {
+		name  string
+		parts []metrics.Part
+	}{{"level", r.Levels}, {"topic", r.Topics}} {
+		if len(by.parts) == 0 {
+			continue
+		}
+		t := &table.Table{Head: []string{by.name, "questions", "members right at first", "at the end", "plurality right", "decisions right"}, Align: "lr"}
+		for _, p := range by.parts {
+			row := []any{p.Name, p.Questions}
+			for _, rate := range ratesOfPart(p) {
+				row = append(row, full(rate.Rate))
+			}
+			t.Add(row...)
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// totals are the lines about ties, calls and cost.
+func (r *Report) totals() []string {
 	return []string{
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)", r.Ties.RA, r.Ties.Honest, r.Unscored),
-		fmt.Sprintf("%d calls of %d planned, %d reused · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.Calls.Made, r.Calls.Planned, r.Calls.Reused, r.Tokens.Prompt, r.Tokens.Completion, r.Seconds, plain(r.Money.String()), unspoken(r.Failed+r.Unfinished)),
+		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.callsLine(), r.Tokens.Prompt, r.Tokens.Completion, r.Seconds,
+			plain(r.Money.String()), r.excluded()),
 	}
 }
 
-// unspoken says that calls, tokens and money do not tell of these questions.
-func unspoken(questions int) string {
-	if questions == 0 {
+func (r *Report) callsLine() string {
+	return fmt.Sprintf("%d calls of %d planned, %d reused", r.Calls.Made, r.Calls.Planned, r.Calls.Reused)
+}
+
+// excluded says that calls, tokens and cost leave out unfinished questions.
+func (r *Report) excluded() string {
+	if r.Failed+r.Unfinished == 0 {
 		return ""
 	}
 	return " · of finished questions only"
 }
 
-// notes are the lines below a table.
+// maxFailures is the number of failed questions that text and Markdown list.
+const maxFailures = 10
+
+// notes are the lines below the tables.
 func (r *Report) notes() []string {
-	notes := r.remarks()
+	notes := r.totals()
 	if c := r.Compared; c != nil {
-		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact %s", plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
+		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact %s",
+			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
 	}
 	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {
-		if i == 10 {
+		if i == maxFailures {
 			notes = append(notes, fmt.Sprintf("… and %d more", len(r.Failures)-i))
 			break
 		}
@@ -72,77 +269,88 @@ func (r *Report) notes() []string {
 	return notes
 }
 
-func (r *Report) text(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n%s\n\n", r.title(), r.kinds(), r.standing())
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "rate\t\t95 % interval\tn")
-	for _, row := range r.rows() {
-		value, interval := percent(row.rate)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", row.says, value, interval, row.n())
+// notes prints two lines per model: its scores, and its reliability bins.
+func (c *Calibration) notes() (notes []string) {
+	if c == nil {
+		return nil
 	}
-	t.Flush()
-	for _, table := range r.breakdown() {
-		fmt.Fprintln(&b)
-		for _, line := range table {
-			fmt.Fprintln(t, strings.Join(line, "\t"))
+	for _, m := range c.Models {
+		b := m.Brier
+		notes = append(notes, fmt.Sprintf("confidence of %s in its first answers: Brier %.3f (%.3f to %.3f) · ECE %.3f · n %d, %d without one",
+			plain(m.Model), b.Value, b.Low, b.High, *m.ECE, m.N, m.Missing))
+		var bins []string
+		for _, bin := range m.Bins {
+			if bin.N > 0 {
+				bins = append(bins, fmt.Sprintf("%.2f: %.0f %% (%.0f to %.0f) of %d", *bin.Confidence, 100*bin.Right.Value, 100*bin.Right.Low, 100*bin.Right.High, bin.N))
+			}
 		}
-		t.Flush()
+		notes = append(notes, "  right, by mean confidence: "+strings.Join(bins, " · "))
 	}
-	fmt.Fprintf(&b, "\n%s\n", strings.Join(r.notes(), "\n"))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return notes
+}
+
+func (r *Report) text(w io.Writer) error {
+	return document{format: "text", head: []string{r.title(), r.kindsLine(), r.progress()},
+		tables: append([]*table.Table{r.rateTable()}, r.partTables()...), notes: r.notes()}.write(w)
 }
 
 func (r *Report) markdown(w io.Writer) error {
-	cell := strings.NewReplacer("|", `\|`, "<", "&lt;")
+	return document{format: "md", title: r.title(), head: []string{r.kindsLine() + " · " + r.progress()},
+		tables: append([]*table.Table{r.rateTable()}, r.partTables()...), notes: r.notes()}.write(w)
+}
+
+// document is text or Markdown with lines above and below tables.
+type document struct {
+	format string // text or md
+	title  string // Markdown only: a paragraph in bold
+	head   []string
+	tables []*table.Table
+	notes  []string
+}
+
+func (d document) write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n\n%s · %s\n\n| rate | value | 95 %% interval | n |\n|---|---:|---:|---:|\n", cell.Replace(r.title()), cell.Replace(r.kinds()), r.standing())
-	for _, row := range r.rows() {
-		value, interval := percent(row.rate)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.says, value, interval, row.n())
+	if d.format == "md" {
+		if d.title != "" {
+			fmt.Fprintf(&b, "**%s**\n\n", table.MarkdownText(d.title))
+		}
+		for _, line := range d.head {
+			fmt.Fprintf(&b, "%s\n\n", table.MarkdownText(line))
+		}
+	} else {
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(d.head, "\n"))
 	}
-	for _, table := range r.breakdown() {
-		for i, line := range table {
-			if i == 0 {
-				fmt.Fprintln(&b)
-			}
-			for k := range line {
-				line[k] = cell.Replace(line[k])
-			}
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
-			if i == 0 {
-				fmt.Fprintf(&b, "|---|%s\n", strings.Repeat("---:|", len(line)-1))
-			}
+	for i, t := range d.tables {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if err := t.Write(&b, d.format); err != nil {
+			return err
 		}
 	}
-	for _, note := range r.notes() {
-		fmt.Fprintf(&b, "\n%s\n", cell.Replace(note))
+	b.WriteString("\n")
+	for i, line := range d.notes {
+		if d.format == "md" {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			line = table.MarkdownText(line)
+		}
+		b.WriteString(line + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (row row) n() string {
-	if row.rate == nil {
-		return "0"
-	}
-	return strconv.Itoa(row.rate.N)
-}
-
-// csv prints one figure a line; every line carries the members' kinds.
+// csv prints one figure per line; every line names the members' kinds.
 func (r *Report) csv(w io.Writer) error {
-	kinds := strings.Join(r.MembersKind, "+")
-	lines := [][]string{{"task", "council", "members_kind", "figure", "value", "n", "low", "high"}}
-	add := func(figure string, rest ...string) {
-		lines = append(lines, append([]string{plain(r.Task), plain(r.Council), kinds, figure}, rest...))
+	t := &table.Table{Head: append([]string{"task", "council", "members_kind", "figure"}, rateColumns...)}
+	add := func(figure string, cells ...string) {
+		row := append([]string{plain(r.Task), plain(r.Council), r.kindsCell(), figure}, cells...)
+		t.Rows = append(t.Rows, append(row, make([]string, len(t.Head)-len(row))...))
 	}
-	for _, row := range append(r.rows(), r.partRows()...) {
-		if row.rate == nil {
-			add(row.name, "", "0", "", "")
-			continue
-		}
-		add(row.name, number(row.rate.Value), row.n(), number(row.rate.Low), number(row.rate.High))
+	for _, rate := range append(r.Rates(), r.partRates()...) {
+		add(rate.Name, rateCells(rate.Rate)...)
 	}
 	for _, c := range []struct {
 		name string
@@ -152,20 +360,30 @@ func (r *Report) csv(w io.Writer) error {
 		{"ties_ra", r.Ties.RA}, {"ties_h_majority", r.Ties.Honest}, {"calls_made", r.Calls.Made}, {"calls_reused", r.Calls.Reused},
 		{"calls_planned", r.Calls.Planned}, {"tokens_prompt", r.Tokens.Prompt}, {"tokens_completion", r.Tokens.Completion},
 	} {
-		add(c.name, strconv.Itoa(c.n), "", "", "")
+		add(c.name, strconv.Itoa(c.n))
 	}
-	add("seconds", number(r.Seconds), "", "", "")
-	add("cost_usd_at_least", number(r.Money.AtLeast), "", "", "")
+	add("seconds", number(r.Seconds))
+	add("cost_usd_at_least", number(r.Money.AtLeast))
 	cost := ""
 	if r.Cost != nil {
 		cost = number(r.Cost.USD)
 	}
-	add("cost_usd", cost, "", "", "")
-	r.Calibration.csv(add)
-	if r.Compared != nil {
-		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions), "", "")
+	add("cost_usd", cost)
+	if c := r.Calibration; c != nil {
+		add("brier", rateCells(c.Brier)...)
+		add("ece", number(*c.ECE), strconv.Itoa(c.N))
+		add("confidence_missing", strconv.Itoa(c.Missing))
+		for _, bin := range c.Bins {
+			if bin.N > 0 {
+				add(fmt.Sprintf("right_at_confidence_%.1f", bin.From), rateCells(bin.Right)...)
+			}
+		}
 	}
-	return csv.NewWriter(w).WriteAll(lines)
+	if r.Compared != nil {
+		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions))
+	}
+	return t.Write(w, "csv")
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// kindsCell is the members' kinds in a CSV cell.
+func (r *Report) kindsCell() string { return strings.Join(r.MembersKind, "+") }

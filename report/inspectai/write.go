@@ -1,4 +1,4 @@
-package inspect
+package inspectai
 
 import (
 	"archive/zip"

@@ -14,7 +14,7 @@
 // not known is left out or null, never made up.
 //
 //	err := inspect.Write(w, inspect.JSON, &log, samples)
-package inspect
+package inspectai
 
 // Version is the version of the log schema.
 const Version = 2

@@ -1,4 +1,4 @@
-package inspect
+package inspectai
 
 // Sample is a question in one epoch, from 1.
 type Sample struct {

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Every text of a picture says how wide it was measured, also one that looks like a tag.
-func TestTextsAreFitted(t *testing.T) {
+// Every text of a picture has its measured width, even if it looks like a tag.
+func TestTextsHaveWidths(t *testing.T) {
 	face := font.DefaultCache.Lookup(plot.DefaultFont, font.Points(10))
-	c := &fitted{Canvas: vgsvg.New(vg.Points(100), vg.Points(100))}
+	c := &fittedSVG{Canvas: vgsvg.New(vg.Points(100), vg.Points(100))}
 	for _, text := range []string{"h16-b4-may-exist", `<text x="1">`, "0 %"} {
 		c.FillString(face, vg.Point{}, text)
 	}
