@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -48,6 +49,9 @@ func Decode(given map[string]any, into any) error {
 	if len(given) == 0 {
 		return nil
 	}
+	if err := wholeNumbers(given, into); err != nil {
+		return err
+	}
 	text, err := yaml.Marshal(given)
 	if err != nil {
 		return fmt.Errorf("param: encode: %w", err)
@@ -58,6 +62,23 @@ func Decode(given map[string]any, into any) error {
 		bad.Line = 0 // of a text that nobody wrote
 	}
 	return err
+}
+
+// wholeNumbers returns an error if a number with a fraction is given for an integer
+// field, which the YAML decoder would cut off.
+func wholeNumbers(given map[string]any, into any) error {
+	t := reflect.TypeOf(into).Elem()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for f := range t.Fields() {
+		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		v, isFloat := given[key].(float64)
+		if isFloat && v != math.Trunc(v) && f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Uint64 {
+			return &Error{0, "", fmt.Sprintf("%s is %v; it must be a whole number", key, v)}
+		}
+	}
+	return nil
 }
 
 // Unmarshal reads YAML text into the value that into points to. It returns an
