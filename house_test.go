@@ -21,7 +21,7 @@ var ranks = map[string]int{
 	"fetch":            0,
 	"clean":            0,
 	"param":            1,
-	"graph":            2,
+	"graph":            0,
 	"stats":            0,
 	"table":            0,
 	"script":           1,
@@ -53,6 +53,14 @@ var ranks = map[string]int{
 	"protocol/answer":    2, // what answer-sharing protocols share
 	"protocol/grade":     2, // how evaluators grade answers, in several protocols
 	"protocol/leader":    3, // what leader-based protocols share
+
+	"graph/robustness": 1,
+	"graph/format":     1,
+	"graph/draw":       1,
+	"graph/topology":   2, // one of its topologies is redrawn until robustness says that it is robust enough
+	"graph/design":     3,
+	"graph/internal":   3, // what the tests of several graph packages share
+	"internal/canvas":  0, // writes drawings of report, probe and graph/draw
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

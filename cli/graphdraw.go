@@ -8,12 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/draw"
+	"synod.dev/synod/graph/robustness"
 )
 
 // drawFlags are the flags of "synod graph draw".
 type drawFlags struct {
-	patience
+	limit   timeLimit
 	source  graphSource
 	place   placeFlag
 	roles   []string
@@ -29,9 +30,10 @@ func graphDrawCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "draw FILE | --family FAMILY -n N",
 		Short: "Draw a graph as SVG or PNG",
-		Long: `Draws a graph. With --witness the two sets that prove that r is not larger stand
-apart, and the edges stand out that cross into them: they are what is too few. Roles
-are coloured; strong, weak and adversary have colours of their own.
+		Long: `Draws a graph. With --witness it draws the two sets that prove that r is not larger
+apart from each other, and highlights the edges that lead into them: there are too few
+of these. Nodes with a role are coloured; strong, weak and adversary have fixed
+colours.
 
 ` + placementLines(),
 		Example: `  synod graph draw --family merg -n 7 -o merg.svg
@@ -41,12 +43,12 @@ are coloured; strong, weak and adversary have colours of their own.
 		RunE: func(cmd *cobra.Command, args []string) error { return a.draw(cmd, args, f) },
 	}
 	f.source.add(cmd)
-	f.place.add(cmd, "colour the nodes that a rule picks as adversary")
-	f.patience.add(cmd, "for the witness")
+	f.place.add(cmd, "colour the nodes that a rule picks as adversaries")
+	f.limit.add(cmd, "for the witness")
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.roles, "role", nil, "colour nodes: `ROLE=NODE,NODE…` (repeatable)")
-	fl.BoolVar(&f.witness, "witness", false, "set the two sets apart that prove that r is not larger")
-	fl.StringVar(&f.layout, "layout", "", strings.Join(graph.Layouts, ", ")+" (default: what suits the family)")
+	fl.BoolVar(&f.witness, "witness", false, "draw the two sets that prove that r is not larger apart from each other")
+	fl.StringVar(&f.layout, "layout", "", strings.Join(draw.Layouts, ", ")+" (default: the one that suits the family)")
 	fl.StringVar(&f.title, "title", "", "title (default: name, size and robustness)")
 	fl.StringVarP(&f.path, "output", "o", "-", "draw to this `file`, .svg or .png; - is stdout")
 	fl.StringVar(&f.format, "format", "", "svg or png (default: by the file's ending, svg on stdout)")
@@ -54,7 +56,7 @@ are coloured; strong, weak and adversary have colours of their own.
 }
 
 func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
-	paint, err := f.painter()
+	render, err := f.renderer()
 	if err != nil {
 		return err
 	}
@@ -62,12 +64,15 @@ func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
 	if err != nil {
 		return err
 	}
-	d := graph.Drawing{Built: s.built, Names: s.file.Names, Title: f.title, Layout: f.layout}
-	if d.Roles, err = f.colour(cmd, s); err != nil {
+	d := draw.Drawing{Graph: s.file.Graph, Names: s.file.Names, Title: f.title, Layout: f.layout, Layers: s.built.Layers}
+	if d.Layout == "" && !f.witness {
+		d.Layout = s.built.Layout
+	}
+	if d.Roles, err = f.nodeRoles(cmd, s); err != nil {
 		return err
 	}
 	f.prove(cmd, s, &d)
-	image, err := paint(d)
+	image, err := render(d)
 	if err != nil {
 		return fail(exitUsage, err)
 	}
@@ -82,27 +87,28 @@ func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
 	return nil
 }
 
-// prove adds the witness, and robustness to the title: if that is all it is for, only
-// where it is found at once.
-func (f *drawFlags) prove(cmd *cobra.Command, s subject, d *graph.Drawing) {
+// prove adds the witness, if it was asked for, and a title with the robustness, if none was given. Without --witness it
+// searches for a short time only.
+func (f *drawFlags) prove(cmd *cobra.Command, s namedGraph, d *draw.Drawing) {
 	if !f.witness && d.Title != "" {
 		return
 	}
+	limit := f.limit
 	if !f.witness {
-		f.limit = cheap
+		limit.limit = quickLimit
 	}
-	res := graph.Robustness(s.file.Graph, f.start(cmd))
+	res := robustness.Find(s.file.Graph, limit.start(cmd))
 	if f.witness {
 		d.Witness = res.Witness
 	}
 	if d.Title == "" {
-		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", oneLine(filepath.Base(s.name)), count(d.N(), "node"), count(d.EdgeCount(), "edge"),
-			bounds(max(res.Lower, s.built.AtLeast), res.Upper))
+		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", oneLine(filepath.Base(s.name)), count(d.Graph.N(), "node"), count(d.Graph.EdgeCount(), "edge"),
+			between(max(res.Lower, s.built.AtLeast), res.Upper))
 	}
 }
 
-// painter is the writer for the format.
-func (f *drawFlags) painter() (func(graph.Drawing) ([]byte, error), error) {
+// renderer returns the function for the format.
+func (f *drawFlags) renderer() (func(draw.Drawing) ([]byte, error), error) {
 	format := f.format
 	switch {
 	case format != "":
@@ -113,15 +119,15 @@ func (f *drawFlags) painter() (func(graph.Drawing) ([]byte, error), error) {
 	}
 	switch format {
 	case "svg":
-		return graph.Drawing.SVG, nil
+		return draw.Drawing.SVG, nil
 	case "png":
-		return graph.Drawing.PNG, nil
+		return draw.Drawing.PNG, nil
 	}
 	return nil, fail(exitUsage, fmt.Errorf("cannot draw as %q; give -o FILE.svg, -o FILE.png or --format", format))
 }
 
-// colour gives nodes their roles, as named and as placed.
-func (f *drawFlags) colour(cmd *cobra.Command, s subject) ([]string, error) {
+// nodeRoles returns the role of each node from --role and --place, or nil without these flags.
+func (f *drawFlags) nodeRoles(cmd *cobra.Command, s namedGraph) ([]string, error) {
 	if len(f.roles) == 0 && f.place.text == "" {
 		return nil, nil
 	}
@@ -139,7 +145,7 @@ func (f *drawFlags) colour(cmd *cobra.Command, s subject) ([]string, error) {
 			roles[i] = oneLine(role)
 		}
 	}
-	placed, err := f.place.nodes(s, f.source.seed, f.start(cmd))
+	placed, err := f.place.nodes(s, f.source.seed, f.limit.start(cmd))
 	for _, i := range placed {
 		roles[i] = "adversary"
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,54 +16,55 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/format"
+	"synod.dev/synod/graph/topology"
 )
 
-// subject is a graph to look at, and what it is called.
-type subject struct {
-	name  string
-	file  graph.File
-	built graph.Built // how it came about; the zero value but for the graph if it was read
+// namedGraph is a graph from the command line.
+type namedGraph struct {
+	name  string // family, file, or stream and line
+	file  format.File
+	built topology.Built // only the graph if it was read from a file
 }
 
-// graphSource are the flags that say which graphs are meant.
+// graphSource has the flags that select graphs.
 type graphSource struct {
 	families []string
 	sizes    []int
 	params   []string
 	seed     uint64
-	count    int // how many graphs of a random family, with one seed after another
+	count    int // number of graphs of each random family, with consecutive seeds
 	from     string
 }
 
 func (s *graphSource) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&s.families, "family", nil, "graphs of these `families` (synod graph list)")
-	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(graph.FamilyNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(topology.Catalogue.Names(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().IntSliceVarP(&s.sizes, "nodes", "n", nil, "with --family: numbers of nodes")
-	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: how many graphs of a random family, of one seed after another")
+	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: number of graphs of a random family, with consecutive seeds")
 	s.addParams(cmd)
 	s.addFrom(cmd)
 }
 
 func (s *graphSource) addParams(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&s.params, "param", nil, "a family's parameter as `KEY=VALUE` (repeatable)")
-	cmd.Flags().Uint64Var(&s.seed, "seed", 0, "seed of graphs that are drawn at random")
+	cmd.Flags().StringArrayVar(&s.params, "param", nil, "parameter of a family as `KEY=VALUE` (repeatable)")
+	cmd.Flags().Uint64Var(&s.seed, "seed", 0, "seed of random graphs")
 }
 
 func (s *graphSource) addFrom(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.from, "from", "", "`format` of what is read: "+formatNames()+" (default: by the file's ending)")
+	cmd.Flags().StringVar(&s.from, "from", "", "`format` of the input: "+formatNames()+" (default: by the file's ending)")
 }
 
-// largest is how many bytes a graph in a file may have.
-const largest = 64 << 20
+// maxGraphFile is the largest size of a graph file in bytes.
+const maxGraphFile = 64 << 20
 
-// subjects yields the graphs in the order in which they are named: files and
-// streams, or families and sizes. It ends at the first error.
-func (s *graphSource) subjects(cmd *cobra.Command, args []string) iter.Seq2[subject, error] {
-	return func(yield func(subject, error) bool) {
+// graphs yields the graphs in the order of the arguments: files and streams, or families and sizes. It ends at the first
+// error.
+func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedGraph, error] {
+	return func(yield func(namedGraph, error) bool) {
 		switch {
 		case len(args) > 0 && len(s.families) > 0:
-			yield(subject{}, fail(exitUsage, errors.New("give files or --family, not both")))
+			yield(namedGraph{}, fail(exitUsage, errors.New("give files or --family, not both")))
 		case len(s.families) > 0:
 			s.fromFamilies(yield)
 		case len(args) > 0:
@@ -71,19 +74,19 @@ func (s *graphSource) subjects(cmd *cobra.Command, args []string) iter.Seq2[subj
 				}
 			}
 		default:
-			yield(subject{}, fail(exitUsage, errors.New("there is no graph"), "give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
+			yield(namedGraph{}, fail(exitUsage, errors.New("no graph is given"), "give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
 		}
 	}
 }
 
-func (s *graphSource) fromFamilies(yield func(subject, error) bool) {
+func (s *graphSource) fromFamilies(yield func(namedGraph, error) bool) {
 	if len(s.sizes) == 0 {
-		yield(subject{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes")))
+		yield(namedGraph{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes")))
 		return
 	}
-	params, err := s.sortParams()
+	params, err := s.paramsByFamily()
 	if err != nil {
-		yield(subject{}, err)
+		yield(namedGraph{}, err)
 		return
 	}
 	for _, name := range s.families {
@@ -95,73 +98,71 @@ func (s *graphSource) fromFamilies(yield func(subject, error) bool) {
 	}
 }
 
-// fromFamily yields one graph, or as many as were asked for of a random family. It
-// reports whether more is wanted.
-func (s *graphSource) fromFamily(name string, n int, params map[string]any, yield func(subject, error) bool) bool {
+// fromFamily yields one graph, or several of a random family. It returns false if the loop is to end.
+func (s *graphSource) fromFamily(name string, n int, params map[string]any, yield func(namedGraph, error) bool) bool {
 	for k := range max(s.count, 1) {
-		b, err := graph.Build(name, n, params, s.seed+uint64(k))
+		b, err := topology.Build(name, n, params, s.seed+uint64(k))
 		if err != nil {
-			yield(subject{}, fail(exitUsage, err))
+			yield(namedGraph{}, fail(exitUsage, err))
 			return false
 		}
 		label := name
-		if s.count > 1 && drawn(name) {
+		if s.count > 1 && isRandom(name) {
 			label = fmt.Sprintf("%s seed %d", name, b.Seed)
 		}
-		if !yield(subject{label, graph.File{Graph: b.Graph}, b}, nil) {
+		if !yield(namedGraph{label, format.File{Graph: b.Graph}, b}, nil) {
 			return false
 		}
-		if !drawn(name) {
+		if !isRandom(name) {
 			break
 		}
 	}
 	return true
 }
 
-// drawn says whether a family is random.
-func drawn(name string) bool {
-	f, err := graph.FindFamily(name)
+// isRandom reports whether a family is random.
+func isRandom(name string) bool {
+	f, err := topology.Catalogue.Find(name)
 	return err == nil && f.Seeded
 }
 
-// sortParams gives each parameter to the families that understand it. Values are
-// YAML.
-func (s *graphSource) sortParams() (map[string]map[string]any, error) {
+// paramsByFamily assigns the parameters to the families that have them. Values are YAML.
+func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 	byFamily := map[string]map[string]any{}
 	for _, p := range s.params {
 		key, text, ok := strings.Cut(p, "=")
 		var value any
 		if !ok || key == "" || yaml.Unmarshal([]byte(text), &value) != nil {
-			return nil, fail(exitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, such as k=3", p))
+			return nil, fail(exitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, for example k=3", p))
 		}
-		understood, known := key == "seed", []string{"seed"}
+		accepted, known := key == "seed", []string{"seed"}
 		for _, name := range s.families {
-			f, err := graph.FindFamily(name)
+			f, err := topology.Catalogue.Find(name)
 			if err != nil {
 				return nil, fail(exitUsage, err)
 			}
-			for _, param := range f.Params {
+			for _, param := range f.Params() {
 				known = append(known, param.Key)
 			}
-			if key != "seed" && !slices.ContainsFunc(f.Params, func(param graph.Param) bool { return param.Key == key }) {
+			if key != "seed" && !slices.ContainsFunc(f.Params(), func(param topology.Param) bool { return param.Key == key }) {
 				continue
 			}
-			understood = true
+			accepted = true
 			if byFamily[name] == nil {
 				byFamily[name] = map[string]any{}
 			}
 			byFamily[name][key] = value
 		}
-		if !understood {
-			return nil, fail(exitUsage, fmt.Errorf("no parameter of %s is called %q%s", strings.Join(s.families, ", "), key, synod.Hint(key, known)), "see them with: synod graph list")
+		if !accepted {
+			return nil, fail(exitUsage, fmt.Errorf("unknown parameter %q of %s%s", key, strings.Join(s.families, ", "), synod.Hint(key, known)), "list them with: synod graph list")
 		}
 	}
 	return byFamily, nil
 }
 
-// fromFile yields the graph of a file, or every graph of a stream: stdin, or a
-// file of JSON lines. It reports whether more is wanted.
-func (s *graphSource) fromFile(cmd *cobra.Command, path string, yield func(subject, error) bool) bool {
+// fromFile yields the graph of a file, or every graph of a stream (stdin or a file of JSON lines). It returns false if
+// the loop is to end.
+func (s *graphSource) fromFile(cmd *cobra.Command, path string, yield func(namedGraph, error) bool) bool {
 	isStream := path == "-" && (s.from == "" || s.from == "json") || filepath.Ext(path) == ".jsonl" && s.from == ""
 	if !isStream {
 		one, err := s.read(cmd, path)
@@ -169,36 +170,36 @@ func (s *graphSource) fromFile(cmd *cobra.Command, path string, yield func(subje
 	}
 	in, name, err := open(cmd, path)
 	if err != nil {
-		yield(subject{}, err)
+		yield(namedGraph{}, err)
 		return false
 	}
 	defer in.Close()
 	return stream(cmd, in, name, yield)
 }
 
-// read reads a file that holds one graph.
-func (s *graphSource) read(cmd *cobra.Command, path string) (subject, error) {
-	format, err := formatFor(path, s.from)
+// read reads a file with one graph.
+func (s *graphSource) read(cmd *cobra.Command, path string) (namedGraph, error) {
+	how, err := formatFor(path, s.from)
 	if err != nil {
-		return subject{}, err
+		return namedGraph{}, err
 	}
 	in, name, err := open(cmd, path)
 	if err != nil {
-		return subject{}, err
+		return namedGraph{}, err
 	}
 	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, largest+1))
+	data, err := io.ReadAll(io.LimitReader(in, maxGraphFile+1))
 	if err != nil {
-		return subject{}, fail(exitError1, fmt.Errorf("%s: %w", name, err))
+		return namedGraph{}, fail(exitError1, fmt.Errorf("%s: %w", name, err))
 	}
-	if len(data) > largest {
-		return subject{}, fail(exitUsage, fmt.Errorf("%s: more than %d MiB", name, largest>>20))
+	if len(data) > maxGraphFile {
+		return namedGraph{}, fail(exitUsage, fmt.Errorf("%s: the file has more than %d MiB", name, maxGraphFile>>20))
 	}
-	file, err := format.Parse(data)
+	file, err := how.Parse(data)
 	if err != nil {
-		return subject{}, fail(exitUsage, fmt.Errorf("%s: %w", name, err))
+		return namedGraph{}, fail(exitUsage, fmt.Errorf("%s: %w", name, err))
 	}
-	return subject{name, file, graph.Built{Graph: file.Graph}}, nil
+	return namedGraph{name, file, topology.Built{Graph: file.Graph}}, nil
 }
 
 // open opens a file, or stdin for "-".
@@ -213,20 +214,102 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	return f, path, nil
 }
 
-// one is the only graph that is meant.
-func (s *graphSource) one(cmd *cobra.Command, args []string) (only subject, err error) {
+// one returns the only graph of the command line.
+func (s *graphSource) one(cmd *cobra.Command, args []string) (only namedGraph, err error) {
 	some := false
-	for next, err := range s.subjects(cmd, args) {
+	for next, err := range s.graphs(cmd, args) {
 		if err != nil {
-			return subject{}, err
+			return namedGraph{}, err
 		}
 		if some {
-			return subject{}, fail(exitUsage, errors.New("want one graph, not several"))
+			return namedGraph{}, fail(exitUsage, errors.New("want one graph, not several"))
 		}
 		only, some = next, true
 	}
 	if !some {
-		return subject{}, fail(exitUsage, errors.New("there is no graph in it"))
+		return namedGraph{}, fail(exitUsage, errors.New("the input has no graph"))
 	}
 	return only, nil
+}
+
+// stream yields the graphs of a stream with one graph a line, each as soon as its line has been read; blank lines are
+// skipped. It returns false if the loop is to end.
+func stream(cmd *cobra.Command, in io.Reader, name string, yield func(namedGraph, error) bool) bool {
+	lines, done := readLines(in, cmd.Context().Done()), cmd.Context().Done()
+	for k := 1; ; k++ {
+		var line textLine
+		more := false
+		select {
+		case line, more = <-lines:
+		case <-done:
+			return false
+		}
+		switch {
+		case !more:
+			return true
+		case line.err != nil:
+			yield(namedGraph{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, line.err)))
+			return false
+		case len(bytes.TrimSpace(line.text)) == 0:
+			continue
+		}
+		file, err := parseLine(line.text)
+		if err != nil {
+			hint := ""
+			if strings.Contains(err.Error(), "unexpected end") {
+				hint = "a stream has one graph a line; write a graph over several lines to a .json file"
+			}
+			yield(namedGraph{}, fail(exitUsage, fmt.Errorf("%s, line %d: %w", name, k, err), hint))
+			return false
+		}
+		if !yield(namedGraph{fmt.Sprintf("%s:%d", name, k), file, topology.Built{Graph: file.Graph}}, nil) {
+			return false
+		}
+	}
+}
+
+// textLine is a line, or a read error.
+type textLine struct {
+	text []byte
+	err  error
+}
+
+// readLines reads lines in the background, because a read cannot be interrupted but waiting for it can.
+func readLines(in io.Reader, done <-chan struct{}) <-chan textLine {
+	lines := make(chan textLine)
+	go func() {
+		defer close(lines)
+		scan := bufio.NewScanner(in)
+		scan.Buffer(nil, maxGraphFile)
+		next := func() (textLine, bool) {
+			if scan.Scan() {
+				return textLine{text: bytes.Clone(scan.Bytes())}, true
+			}
+			return textLine{err: scan.Err()}, scan.Err() != nil
+		}
+		for line, more := next(); more; line, more = next() {
+			select {
+			case lines <- line:
+			case <-done:
+				return
+			}
+			if line.err != nil {
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// parseLine reads a graph. Its errors leave out the line, which the caller adds for the whole stream.
+func parseLine(line []byte) (format.File, error) {
+	how, err := format.Find("json")
+	if err != nil {
+		return format.File{}, err
+	}
+	file, err := how.Parse(line)
+	if err != nil {
+		return format.File{}, fmt.Errorf("%s", strings.Replace(err.Error(), "line 1: ", "", 1))
+	}
+	return file, nil
 }

@@ -7,31 +7,32 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"synod.dev/synod/table"
 )
 
-// findings prints findings as they come, or as one table at the end.
-type findings struct {
-	w      io.Writer
-	format string
-	asked  examiner
-	all    []*finding // for a table
-	shown  bool       // a witness was printed in words
-	loose  bool       // of some graph only bounds are known
-	notes  []string
+// graphTable prints results as they come (json, jsonl) or as one table at the end (text, csv, md).
+type graphTable struct {
+	w        io.Writer
+	format   string
+	flags    checker
+	all      []*graphResult // for a table
+	explain  bool           // whether the table has a witness
+	inexact  bool           // whether only bounds are known for some graph
+	messages []string
 }
 
-func newFindings(w io.Writer, format string, asked examiner) (*findings, error) {
+func newGraphTable(w io.Writer, format string, flags checker) (*graphTable, error) {
 	known := []string{"text", "json", "jsonl", "csv", "md"}
 	if !slices.Contains(known, format) {
 		return nil, fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(known, ", ")))
 	}
-	return &findings{w: w, format: format, asked: asked}, nil
+	return &graphTable{w: w, format: format, flags: flags}, nil
 }
 
-func (t *findings) add(o *finding) error {
+func (t *graphTable) add(o *graphResult) error {
 	if o.Note != "" {
-		t.notes = append(t.notes, o.Name+": "+o.Note)
+		t.messages = append(t.messages, o.Name+": "+o.Note)
 	}
 	if t.format != "json" && t.format != "jsonl" {
 		t.all = append(t.all, o)
@@ -44,62 +45,56 @@ func (t *findings) add(o *finding) error {
 }
 
 // end prints the table.
-func (t *findings) end() error {
+func (t *graphTable) end() error {
 	if len(t.all) == 0 {
 		return nil
 	}
+	head, row := t.head(), t.row
 	if t.format == "csv" {
-		return t.csv()
+		head, row = t.csvHead(), t.csvRow
 	}
-	rows := [][]string{t.heads()}
+	out := table.Table{Head: head}
 	for _, o := range t.all {
-		rows = append(rows, t.row(o))
+		out.Rows = append(out.Rows, row(o))
 	}
-	if t.format == "md" {
-		return writeMarkdown(t.w, rows)
-	}
-	w := tabwriter.NewWriter(t.w, 0, 4, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	return w.Flush()
+	return out.Write(t.w, t.format)
 }
 
-func (t *findings) heads() []string {
-	heads := []string{"graph", "nodes", "edges", "r"}
-	if t.asked.rs {
-		heads = append(heads, "s")
+func (t *graphTable) head() []string {
+	head := []string{"graph", "nodes", "edges", "r"}
+	if t.flags.rs {
+		head = append(head, "s")
 	}
-	heads = append(heads, "F(SAC: r≥F+1)", "F(reliable-only: r≥2F+1)")
-	if t.asked.f >= 0 {
-		heads = append(heads, fmt.Sprintf("F=%d", t.asked.f))
-		if t.asked.rs {
-			heads = append(heads, fmt.Sprintf("(%d,%[1]d)-robust", t.asked.f+1))
+	head = append(head, "F(SAC: r≥F+1)", "F(reliable-only: r≥2F+1)")
+	if t.flags.f >= 0 {
+		head = append(head, fmt.Sprintf("F=%d", t.flags.f))
+		if t.flags.rs {
+			head = append(head, fmt.Sprintf("(%d,%[1]d)-robust", t.flags.f+1))
 		}
 	}
-	if t.asked.measures {
-		heads = append(heads, "degrees", "κ", "λ₂")
+	if t.flags.measures {
+		head = append(head, "degrees", "κ", "λ₂")
 	}
-	return append(heads, fmt.Sprintf("calls/question (T=%d)", t.asked.rounds), "why r is not more")
+	return append(head, fmt.Sprintf("calls/question (T=%d)", t.flags.rounds), "why r is not more")
 }
 
-func (t *findings) row(o *finding) []string {
-	least := ""
+func (t *graphTable) row(o *graphResult) []string {
+	atLeast := ""
 	if !o.Exact {
-		least, t.loose = "≥", true
+		atLeast, t.inexact = "≥", true
 	}
-	row := []string{oneLine(o.Name), strconv.Itoa(o.Nodes), strconv.Itoa(o.Edges), bounds(o.Lower, o.Upper)}
+	row := []string{oneLine(o.Name), strconv.Itoa(o.Nodes), strconv.Itoa(o.Edges), between(o.Lower, o.Upper)}
 	if o.pairwise != nil {
-		row = append(row, bounds(o.SLower, o.SUpper))
+		row = append(row, between(o.SLower, o.SUpper))
 	}
 	if o.Upper == 0 {
 		row = append(row, "none", "none")
 	} else {
-		row = append(row, least+strconv.Itoa(o.FSAC), least+strconv.Itoa(o.FStrong))
+		row = append(row, atLeast+strconv.Itoa(o.FSAC), atLeast+strconv.Itoa(o.FStrong))
 	}
 	if o.gate != nil {
 		row = append(row, yesNo(o.Enough))
-		if t.asked.rs {
+		if t.flags.rs {
 			row = append(row, yesNo(o.Total))
 		}
 	}
@@ -108,11 +103,70 @@ func (t *findings) row(o *finding) []string {
 		if m.Algebraic != nil {
 			algebraic = fmt.Sprintf("%.3g", *m.Algebraic)
 		}
-		row = append(row, bounds(m.MinDegree, m.MaxDegree), strconv.Itoa(m.Connectivity), algebraic)
+		row = append(row, between(m.MinDegree, m.MaxDegree), strconv.Itoa(m.Connectivity), algebraic)
 	}
-	why := o.words()
-	t.shown = t.shown || why != ""
-	return append(row, strconv.Itoa(o.Calls), why)
+	witness := o.witnessText()
+	t.explain = t.explain || witness != ""
+	return append(row, strconv.Itoa(o.Calls), witness)
+}
+
+// csvHead names the columns like the JSON keys.
+func (t *graphTable) csvHead() []string {
+	head := []string{"name", "nodes", "edges", "directed", "connected", "r", "lower", "upper", "exact", "f_sac", "f_strong", "calls", "seconds", "witness_1", "witness_2"}
+	if t.flags.rs {
+		head = append(head, "s", "s_exact")
+	}
+	if t.flags.f >= 0 {
+		head = append(head, "enough")
+	}
+	if t.flags.measures {
+		head = append(head, "min_degree", "max_degree", "vertex_connectivity", "algebraic_connectivity")
+	}
+	return head
+}
+
+func (t *graphTable) csvRow(o *graphResult) []string {
+	row := []string{oneLine(o.Name)}
+	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC, o.FStrong, o.Calls, o.Seconds} {
+		row = append(row, fmt.Sprint(v))
+	}
+	sets := [2]string{}
+	if o.Witness != nil {
+		for k, set := range o.Witness {
+			sets[k] = strings.Trim(fmt.Sprint(set), "[]")
+		}
+	}
+	row = append(row, sets[:]...)
+	if o.pairwise != nil {
+		row = append(row, strconv.Itoa(o.S), strconv.FormatBool(o.SExact))
+	}
+	if o.gate != nil {
+		row = append(row, yesNo(o.Enough))
+	}
+	if m := o.measures; m != nil {
+		algebraic := ""
+		if m.Algebraic != nil {
+			algebraic = fmt.Sprint(*m.Algebraic)
+		}
+		row = append(row, strconv.Itoa(m.MinDegree), strconv.Itoa(m.MaxDegree), strconv.Itoa(m.Connectivity), algebraic)
+	}
+	return row
+}
+
+// tabulate prints results as a text table, without the columns of optional flags.
+func tabulate(w io.Writer, flags checker, all ...*graphResult) error {
+	flags.f, flags.rs, flags.measures = -1, false, false
+	t, err := newGraphTable(w, "text", flags)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		o.gate, o.pairwise, o.measures = nil, nil, nil
+		if err := t.add(o); err != nil {
+			return err
+		}
+	}
+	return t.end()
 }
 
 func yesNo(b *bool) string {
@@ -125,34 +179,34 @@ func yesNo(b *bool) string {
 	return "no"
 }
 
-// bounds is a number, or the two that it lies between.
-func bounds(lower, upper int) string {
+// between prints a number that is between two bounds.
+func between(lower, upper int) string {
 	if lower == upper {
 		return strconv.Itoa(lower)
 	}
 	return fmt.Sprintf("%d…%d", lower, upper)
 }
 
-// words is the witness, and what it means where that is simple.
-func (o *finding) words() string {
+// witnessText prints the witness, and the node that alone holds the graph together if there is one.
+func (o *graphResult) witnessText() string {
 	if o.Witness == nil {
 		return ""
 	}
 	var sets [2]string
 	for k := range sets {
-		if sets[k] = numbers(o.Witness[k]); o.Names != nil {
+		if sets[k] = numberList(o.Witness[k]); o.Names != nil {
 			sets[k] = nameList(o.Names[k])
 		}
 	}
 	s := fmt.Sprintf("{%s} | {%s}", sets[0], sets[1])
-	if o.decider != "" {
-		s = fmt.Sprintf("one liar decides, at %s: %s", oneLine(o.decider), s)
+	if o.cutNode != "" {
+		s = fmt.Sprintf("one faulty node is enough, at %s: %s", oneLine(o.cutNode), s)
 	}
 	return s
 }
 
-// numbers lists ascending numbers, runs of three and more as 0…3.
-func numbers(all []int) string {
+// numberList prints ascending numbers, with runs of three and more as 0…3.
+func numberList(all []int) string {
 	var parts []string
 	for i := 0; i < len(all); {
 		j := i
@@ -170,7 +224,7 @@ func numbers(all []int) string {
 	return strings.Join(parts, ",")
 }
 
-// nameList lists names; those that are all numbers as numbers.
+// nameList prints names, or a list of numbers if all names are numbers.
 func nameList(names []string) string {
 	var all []int
 	for _, name := range names {
@@ -180,23 +234,23 @@ func nameList(names []string) string {
 	}
 	if len(all) == len(names) {
 		slices.Sort(all)
-		return numbers(all)
+		return numberList(all)
 	}
 	return oneLine(strings.Join(names, ", "))
 }
 
-// explain says how to read the table, and what was remarked.
-func (t *findings) explain(w io.Writer) {
-	if t.shown && t.format == "text" {
+// printNotes explains the last column of the table and prints the notes on graphs, at most six.
+func (t *graphTable) printNotes(w io.Writer) {
+	if t.explain && t.format == "text" {
 		most := "r"
-		if t.loose {
-			most = "r (the upper bound, where there are two)"
+		if t.inexact {
+			most = "r (the upper bound, if there are two)"
 		}
-		fmt.Fprintf(w, "{…} | {…}: two sets in which nobody hears more than %s nodes outside its own set\n", most)
+		fmt.Fprintf(w, "{…} | {…}: two sets in which no node has more than %s neighbours outside its own set\n", most)
 	}
-	for k, note := range t.notes {
-		if k == 5 && len(t.notes) > 6 {
-			fmt.Fprintf(w, "… and %d more remarks\n", len(t.notes)-k)
+	for k, note := range t.messages {
+		if k == 5 && len(t.messages) > 6 {
+			fmt.Fprintf(w, "… and %d more notes\n", len(t.messages)-k)
 			break
 		}
 		fmt.Fprintln(w, oneLine(note))

@@ -9,7 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/lab/preset"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
@@ -36,7 +36,7 @@ func catalogues() []catalogue {
 			return e.About
 		}},
 		{"graphs", graphEntries, func(name string) string {
-			f, _ := graph.FindFamily(name)
+			f, _ := topology.Catalogue.Find(name)
 			return explainFamily(f)
 		}},
 		{"providers", func() []synod.Entry { return lines(llm.Providers.All()) }, func(name string) string {
@@ -66,7 +66,7 @@ func lines[T synod.Listed](all []T) []synod.Entry {
 
 func graphEntries() []synod.Entry {
 	var out []synod.Entry
-	for _, f := range graph.Families() {
+	for _, f := range topology.Catalogue.All() {
 		out = append(out, synod.Entry{Name: f.Name, Summary: f.Summary})
 	}
 	return out
@@ -80,9 +80,9 @@ func modelEntries() []synod.Entry {
 	return out
 }
 
-func explainFamily(f graph.Family) string {
+func explainFamily(f topology.Entry) string {
 	s := "known robustness: " + f.Known
-	for _, p := range f.Params {
+	for _, p := range f.Params() {
 		s += fmt.Sprintf("\n%s (default %v): %s", p.Key, p.Default, p.Doc)
 	}
 	return s

@@ -13,7 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/format"
+	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/protocol"
 )
 
@@ -88,17 +89,17 @@ func lateSeats(ids []string) string {
 var searches atomic.Int64
 
 // robustness searches once per process for each graph.
-func (p *Plan) robustness() graph.Result {
+func (p *Plan) robustness() robustness.Result {
 	sum := sha256.New()
 	fmt.Fprint(sum, p.graph.N(), p.graph.Edges())
 	key := string(sum.Sum(nil))
 	find, known := robust.get(key)
 	if !known {
 		g := p.graph.Graph
-		find = sync.OnceValue(func() graph.Result {
+		find = sync.OnceValue(func() robustness.Result {
 			searches.Add(1)
 			start := time.Now()
-			return graph.Robustness(g, func() bool { return time.Since(start) > robustnessTime })
+			return robustness.Find(g, func() bool { return time.Since(start) > robustnessTime })
 		})
 		robust.put(key, find)
 	}
@@ -143,26 +144,26 @@ func (p *Plan) loadGraph() error {
 }
 
 // readGraph reads a graph file in the format of its file name extension.
-func readGraph(path string) (graph.File, error) {
-	format, err := graph.FormatOf(path)
+func readGraph(path string) (format.File, error) {
+	how, err := format.Of(path)
 	if err != nil {
-		return graph.File{}, err
+		return format.File{}, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return graph.File{}, err
+		return format.File{}, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxGraphFile+1))
 	if err != nil {
-		return graph.File{}, err
+		return format.File{}, err
 	}
 	if len(data) > maxGraphFile {
-		return graph.File{}, fmt.Errorf("%s has more than %d MiB", path, maxGraphFile>>20)
+		return format.File{}, fmt.Errorf("%s has more than %d MiB", path, maxGraphFile>>20)
 	}
-	file, err := format.Parse(data)
+	file, err := how.Parse(data)
 	if err != nil {
-		return graph.File{}, fmt.Errorf("%s: %w", path, err)
+		return format.File{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return file, nil
 }

@@ -103,7 +103,7 @@ func TestGraphFileMistakes(t *testing.T) {
 		{"g.edges", "0 1\n2 3\n", "not connected"},
 		{"g.edges", "a1 a2\nb d\na2 b\n", `no seat is called "d"`},
 		{"g.json", `{"n": 4, "directed": true, "edges": [[0,1],[1,2],[2,3],[3,0]]}`, "directed"},
-		{"g.txtt", "0 1\n", "cannot tell the format"},
+		{"g.txtt", "0 1\n", "not that of a known format"},
 	} {
 		path := inFolder(t, c.name, c.graph)
 		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "line 2:") && !strings.Contains(c.says, "line") {

@@ -20,7 +20,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
@@ -39,7 +40,7 @@ type Plan struct {
 	digest      string
 	seats       []Seat
 	adversaries []adversary.Adversary // by seat; nil: honest
-	graph       graph.Built
+	graph       topology.Built
 	peers       [][]synod.NodeID
 	entry       protocol.Entry
 	protocol    protocol.Protocol
@@ -192,7 +193,7 @@ func (c *cache[V]) put(key string, v V) {
 // dozen graphs.
 var (
 	plans  = cache[*Plan]{room: 256}
-	robust = cache[func() graph.Result]{room: 256}
+	robust = cache[func() robustness.Result]{room: 256}
 )
 
 // key identifies the content of the spec and of the files that it names.
@@ -347,7 +348,7 @@ func (p *Plan) find(name string) (synod.NodeID, error) {
 
 func (p *Plan) buildGraph() (err error) {
 	n := len(p.seats)
-	if p.graph, err = graph.FromSpec(p.spec.Graph, n, 0); err != nil {
+	if p.graph, err = topology.FromSpec(p.spec.Graph, n, 0); err != nil {
 		return err
 	}
 	if parts := p.graph.Components(); len(parts) > 1 {

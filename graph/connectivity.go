@@ -1,18 +1,97 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// connectivityLimit bounds VertexConnectivity, which runs a flow for many pairs of nodes.
-const connectivityLimit = 512
+// Components returns the connected components, ignoring the direction of edges, each ascending, in the order of their
+// smallest nodes.
+func (g Graph) Components() [][]int {
+	either := matrix{g.in.stride, slices.Clone(g.in.words)}
+	for k, w := range g.out.words {
+		either.words[k] |= w
+	}
+	seen := make([]bool, g.n)
+	var all [][]int
+	for s := range g.n {
+		if !seen[s] {
+			all = append(all, g.visit(s, either, seen))
+		}
+	}
+	return all
+}
 
-// VertexConnectivity is the least number of nodes whose removal leaves a graph that is not (strongly) connected, or n-1
-// for a complete graph, where no removal does. An r-robust undirected graph is r-connected (LeBlanc 2013).
+// Connected reports whether an undirected graph is connected, or a directed one strongly connected: messages of every
+// node can reach every other node. It is false for the zero Graph.
+func (g Graph) Connected() bool {
+	reach := func(along matrix) bool { return len(g.visit(0, along, make([]bool, g.n))) == g.n }
+	return g.n > 0 && reach(g.out) && (!g.directed || reach(g.in))
+}
+
+// Rooted reports whether messages of at least one node can reach every other node: the graph has a rooted out-branching,
+// which is the same as being 1-robust (LeBlanc 2013). For undirected graphs it means connected.
+func (g Graph) Rooted() bool {
+	_, found := g.ClosedSets()
+	return g.n > 0 && !found
+}
+
+// ClosedSets looks for two disjoint nonempty sets that have no in-neighbours outside themselves. Such sets exist exactly
+// if the graph is not rooted.
+func (g Graph) ClosedSets() (pair [2][]int, found bool) {
+	if g.n == 0 {
+		return pair, false
+	}
+	// Visit every node, starting again at each node not visited yet. If any node reaches all others, the last start does.
+	seen, last := make([]bool, g.n), 0
+	for s := range g.n {
+		if !seen[s] {
+			g.visit(s, g.out, seen)
+			last = s
+		}
+	}
+	reached := make([]bool, g.n)
+	if len(g.visit(last, g.out, reached)) == g.n {
+		return pair, false
+	}
+	// last reaches no node that the missed node can be reached from, so their sets of direct and indirect in-neighbours
+	// are disjoint.
+	missed := slices.Index(reached, false)
+	pair[0] = g.visit(last, g.in, make([]bool, g.n))
+	pair[1] = g.visit(missed, g.in, make([]bool, g.n))
+	return pair, true
+}
+
+// visit marks the nodes reached from s along the rows of the matrix as seen, and returns those that were not seen
+// before, ascending.
+func (g Graph) visit(s int, along matrix, seen []bool) []int {
+	seen[s] = true
+	queue := []int{s}
+	for k := 0; k < len(queue); k++ {
+		for _, j := range AppendBits(nil, along.row(queue[k])) {
+			if !seen[j] {
+				seen[j] = true
+				queue = append(queue, j)
+			}
+		}
+	}
+	slices.Sort(queue)
+	return queue
+}
+
+// maxConnectivity limits VertexConnectivity, which solves a flow problem for many pairs of nodes.
+const maxConnectivity = 512
+
+// VertexConnectivity returns the smallest number of nodes whose removal leaves a graph that is not (strongly) connected,
+// or n-1 for a complete graph. An r-robust undirected graph is r-connected (LeBlanc 2013). It returns an error for more
+// than 512 nodes.
 func VertexConnectivity(g Graph) (int, error) {
-	if g.n > connectivityLimit {
-		return 0, fmt.Errorf("graph: vertex connectivity of %d nodes: want at most %d", g.n, connectivityLimit)
+	if g.n > maxConnectivity {
+		return 0, fmt.Errorf("graph: vertex connectivity of %d nodes: want at most %d", g.n, maxConnectivity)
 	}
 	best := max(0, g.n-1)
-	// Of the first best+1 nodes one is outside a smallest separator: a pair with that node tells (Even 1975).
+	// A smallest separator has at most best nodes, so one of the first best+1 nodes is outside it. That node and some
+	// other node are separated by it (Even 1975).
 	for u := 0; u < g.n && u <= best; u++ {
 		for v := range g.n {
 			if u == v {
@@ -29,8 +108,7 @@ func VertexConnectivity(g Graph) (int, error) {
 	return best, nil
 }
 
-// disjointPaths counts paths from s to t that share no inner node, up to most. Every node but s and t is split into an
-// entrance (2i) and an exit (2i+1) joined by one unit of flow; each round adds a path along what is left.
+// disjointPaths counts paths from s to t that share no inner node, up to most.
 func (g Graph) disjointPaths(s, t, most int) int {
 	f := flow{next: make([]int, g.n), prev: make([]int, g.n), g: g, s: s, t: t}
 	for i := range g.n {
@@ -43,17 +121,19 @@ func (g Graph) disjointPaths(s, t, most int) int {
 	return paths
 }
 
-// flow is a set of paths from s to t that share no inner node: next and prev are an inner node's neighbours on its path,
-// -1 when it is on none.
+// flow is a set of paths from s to t that share no inner node. next and prev are the neighbours of an inner node on its
+// path, or -1 if it is on none. Every node i but s and t is split into an entrance, state 2i, and an exit, state 2i+1,
+// which are joined by an edge of capacity 1.
 type flow struct {
 	g          Graph
 	s, t       int
 	next, prev []int
 }
 
-// augment searches, breadth first, the states (node, exit?) for a way to one path more, and re-routes along it.
+// augment searches the states breadth first for an augmenting path, and changes the paths along it. It reports whether
+// there is now one path more.
 func (f *flow) augment() bool {
-	from := make([]int, 2*f.g.n) // state each state was reached from, plus 1
+	from := make([]int, 2*f.g.n) // the state from which each state was reached, plus 1; 0: not reached
 	queue := []int{2*f.s + 1}
 	from[2*f.s+1] = 2*f.s + 1 + 1
 	reach := func(state, by int) {
@@ -89,45 +169,47 @@ func (f *flow) augment() bool {
 	return false
 }
 
-// reroute changes the paths along the way found, from its last exit back to s.
+// reroute changes the paths along the augmenting path that ends at the state last.
 func (f *flow) reroute(from []int, last int) {
-	var way []int // states from s to last
-	for state := last; ; state = from[state] - 1 {
-		way = append([]int{state}, way...)
-		if state == 2*f.s+1 {
-			break
-		}
+	states := []int{last}
+	for state := last; state != 2*f.s+1; {
+		state = from[state] - 1
+		states = append(states, state)
 	}
-	type step struct{ i, j int }
-	var cut, add []step
-	for k := 1; k < len(way); k++ {
-		i, j := way[k-1]/2, way[k]/2
-		switch exit := way[k-1]%2 == 1; {
+	slices.Reverse(states)
+	var cut, add [][2]int
+	for k := 1; k < len(states); k++ {
+		i, j := states[k-1]/2, states[k]/2
+		switch exit := states[k-1]%2 == 1; {
 		case i == j:
 		case exit:
-			add = append(add, step{i, j})
+			add = append(add, [2]int{i, j})
 		default:
-			cut = append(cut, step{j, i})
+			cut = append(cut, [2]int{j, i})
 		}
 	}
-	add = append(add, step{last / 2, f.t})
-	for _, c := range cut {
-		f.link(c.i, c.j, true)
+	for _, e := range cut {
+		f.cut(e[0], e[1])
 	}
-	for _, a := range add {
-		f.link(a.i, a.j, false)
+	for _, e := range append(add, [2]int{last / 2, f.t}) {
+		f.join(e[0], e[1])
 	}
 }
 
-func (f *flow) link(i, j int, cut bool) {
-	to, back := j, i
-	if cut {
-		to, back = -1, -1
+func (f *flow) join(i, j int) {
+	if i != f.s {
+		f.next[i] = j
 	}
-	if i != f.s && !(cut && f.next[i] != j) {
-		f.next[i] = to
+	if j != f.t {
+		f.prev[j] = i
 	}
-	if j != f.t && !(cut && f.prev[j] != i) {
-		f.prev[j] = back
+}
+
+func (f *flow) cut(i, j int) {
+	if i != f.s && f.next[i] == j {
+		f.next[i] = -1
+	}
+	if j != f.t && f.prev[j] == i {
+		f.prev[j] = -1
 	}
 }

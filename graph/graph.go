@@ -1,22 +1,24 @@
 package graph
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
-// MaxNodes bounds the size of a Graph. Adjacency is a bit matrix, 32 MiB at this size; a hostile file cannot ask for
-// more.
+// MaxNodes is the largest number of nodes of a Graph. The adjacency matrix of such a graph takes 32 MiB, which limits
+// what a hostile file can make a program allocate.
 const MaxNodes = 1 << 14
 
-// Graph is an immutable simple graph on the nodes 0..n-1. The zero value is the graph without nodes.
+// Graph is an immutable simple graph on the nodes 0 to n-1. The zero value is the graph without nodes.
 type Graph struct {
 	n, m     int
 	directed bool
-	in, out  matrix // the same matrix when undirected
+	in, out  matrix // the same matrix if the graph is undirected
 }
 
-// matrix is a square bit matrix, one row of stride words a node.
+// matrix is a square bit matrix with one row of stride words for each node.
 type matrix struct {
 	stride int
 	words  []uint64
@@ -27,12 +29,11 @@ func newMatrix(n int) matrix {
 	return matrix{stride, make([]uint64, n*stride)}
 }
 
-func (m matrix) row(i int) []uint64    { return m.words[i*m.stride : (i+1)*m.stride] }
+func (m matrix) row(i int) []uint64    { return m.words[i*m.stride : (i+1)*m.stride : (i+1)*m.stride] }
 func (m matrix) has(i, j int) bool     { return m.words[i*m.stride+j>>6]>>(j&63)&1 != 0 }
 func (m matrix) set(i, j int)          { m.words[i*m.stride+j>>6] |= 1 << (j & 63) }
-func (m matrix) clear(i, j int)        { m.words[i*m.stride+j>>6] &^= 1 << (j & 63) }
 func (m matrix) degree(i int) (d int)  { return popcount(m.row(i)) }
-func (m matrix) list(i, deg int) []int { return appendBits(make([]int, 0, deg), m.row(i)) }
+func (m matrix) list(i, deg int) []int { return AppendBits(make([]int, 0, deg), m.row(i)) }
 
 func popcount(row []uint64) (c int) {
 	for _, w := range row {
@@ -41,8 +42,9 @@ func popcount(row []uint64) (c int) {
 	return c
 }
 
-// appendBits appends the positions of the set bits in ascending order.
-func appendBits(to []int, row []uint64) []int {
+// AppendBits appends to a list the positions of the bits that are set in a row of words, in ascending order. Bit b of
+// word k has the position 64k+b.
+func AppendBits(to []int, row []uint64) []int {
 	for k, w := range row {
 		for ; w != 0; w &= w - 1 {
 			to = append(to, k<<6+bits.TrailingZeros64(w))
@@ -51,8 +53,9 @@ func appendBits(to []int, row []uint64) []int {
 	return to
 }
 
-// New builds a graph on the nodes 0..n-1. For a directed graph the edge [u,v] means that v hears u; for an undirected
-// one [u,v] and [v,u] are the same edge. Self-loops, duplicates and unknown nodes are errors that name the edge.
+// New builds a graph on n nodes, 1 to MaxNodes. If it is directed, the edge [u,v] means that v receives what u sends;
+// otherwise [u,v] and [v,u] are the same edge. It returns an error that names the edge for a self-loop, a duplicate edge
+// or an unknown node.
 func New(n int, directed bool, edges [][2]int) (Graph, error) {
 	if n < 1 || n > MaxNodes {
 		return Graph{}, fmt.Errorf("graph: %d nodes: want 1 to %d", n, MaxNodes)
@@ -65,10 +68,12 @@ func New(n int, directed bool, edges [][2]int) (Graph, error) {
 	for k, e := range edges {
 		u, v := e[0], e[1]
 		switch {
-		case u < 0 || u >= n || v < 0 || v >= n:
-			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: unknown node %d: nodes are 0 to %d", k, u, v, outside(u, v, n), n-1)
+		case u < 0 || u >= n:
+			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: unknown node %d: nodes are 0 to %d", k, u, v, u, n-1)
+		case v < 0 || v >= n:
+			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: unknown node %d: nodes are 0 to %d", k, u, v, v, n-1)
 		case u == v:
-			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: self-loop: a node always hears itself", k, u, v)
+			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: self-loop: a node needs no edge to itself", k, u, v)
 		case g.in.has(v, u):
 			return Graph{}, fmt.Errorf("graph: edge %d [%d,%d]: duplicate edge", k, u, v)
 		}
@@ -82,15 +87,8 @@ func New(n int, directed bool, edges [][2]int) (Graph, error) {
 	return g, nil
 }
 
-func outside(u, v, n int) int {
-	if u < 0 || u >= n {
-		return u
-	}
-	return v
-}
-
-// mustNew is New for edges that this package made itself, where an error is a broken invariant.
-func mustNew(n int, directed bool, edges [][2]int) Graph {
+// MustNew is New for edges that are known to be valid. It panics on an error.
+func MustNew(n int, directed bool, edges [][2]int) Graph {
 	g, err := New(n, directed, edges)
 	if err != nil {
 		panic(err)
@@ -98,31 +96,37 @@ func mustNew(n int, directed bool, edges [][2]int) Graph {
 	return g
 }
 
-// N is the number of nodes.
+// N returns the number of nodes.
 func (g Graph) N() int { return g.n }
 
 // Directed reports whether [u,v] and [v,u] are different edges.
 func (g Graph) Directed() bool { return g.directed }
 
-// EdgeCount is the number of edges; an undirected edge counts once.
+// EdgeCount returns the number of edges; an undirected edge counts once.
 func (g Graph) EdgeCount() int { return g.m }
 
-// HasEdge reports whether v hears u.
+// HasEdge reports whether u is an in-neighbour of v.
 func (g Graph) HasEdge(u, v int) bool { return g.in.has(v, u) }
 
-// In lists the nodes that i hears, ascending.
+// In returns the in-neighbours of i, ascending.
 func (g Graph) In(i int) []int { return g.in.list(i, g.InDegree(i)) }
 
-// Out lists the nodes that hear i, ascending.
+// Out returns the nodes that have i as an in-neighbour, ascending.
 func (g Graph) Out(i int) []int { return g.out.list(i, g.OutDegree(i)) }
 
-// InDegree is the number of nodes that i hears.
+// InDegree returns the number of in-neighbours of i.
 func (g Graph) InDegree(i int) int { return g.in.degree(i) }
 
-// OutDegree is the number of nodes that hear i.
+// OutDegree returns the number of nodes that have i as an in-neighbour.
 func (g Graph) OutDegree(i int) int { return g.out.degree(i) }
 
-// MinDegree is the smallest in-degree, an upper bound on robustness (but for the value 1: see Robustness).
+// InBits returns the in-neighbours of i as a row of bits, to be read with AppendBits. The caller must not change it.
+func (g Graph) InBits(i int) []uint64 { return g.in.row(i) }
+
+// OutBits returns the nodes that have i as an in-neighbour as a row of bits. The caller must not change it.
+func (g Graph) OutBits(i int) []uint64 { return g.out.row(i) }
+
+// MinDegree returns the smallest in-degree; the number of nodes, 0, for the zero Graph.
 func (g Graph) MinDegree() int {
 	least := g.n
 	for i := range g.n {
@@ -131,7 +135,7 @@ func (g Graph) MinDegree() int {
 	return least
 }
 
-// MaxDegree is the largest in-degree.
+// MaxDegree returns the largest in-degree.
 func (g Graph) MaxDegree() int {
 	most := 0
 	for i := range g.n {
@@ -140,7 +144,7 @@ func (g Graph) MaxDegree() int {
 	return most
 }
 
-// Edges lists the edges in ascending order; undirected ones as [u,v] with u < v.
+// Edges returns the edges in ascending order; undirected ones as [u,v] with u < v.
 func (g Graph) Edges() [][2]int {
 	edges := make([][2]int, 0, g.m)
 	for u := range g.n {
@@ -153,8 +157,8 @@ func (g Graph) Edges() [][2]int {
 	return edges
 }
 
-// Links is the number of messages when every node tells its listeners something once: twice the edges of an undirected
-// graph.
+// Links returns the number of messages that are sent when every node sends one to each of its neighbours: twice the
+// number of edges of an undirected graph.
 func (g Graph) Links() int {
 	if g.directed {
 		return g.m
@@ -164,22 +168,40 @@ func (g Graph) Links() int {
 
 // Equal reports whether both graphs have the same nodes, direction and edges.
 func (g Graph) Equal(h Graph) bool {
-	if g.n != h.n || g.m != h.m || g.directed != h.directed {
-		return false
-	}
-	for k, w := range g.in.words {
-		if h.in.words[k] != w {
-			return false
-		}
-	}
-	return true
+	return g.n == h.n && g.directed == h.directed && slices.Equal(g.in.words, h.in.words)
 }
 
-// String is a short description for logs: "7 nodes, 18 edges".
+// String describes the graph for logs, such as "7 nodes, 18 edges".
 func (g Graph) String() string {
 	kind := "edges"
 	if g.directed {
 		kind = "directed edges"
 	}
 	return fmt.Sprintf("%d nodes, %d %s", g.n, g.m, kind)
+}
+
+// Without removes nodes from a graph. The remaining nodes are renumbered in order; kept[i] is the number that node i of
+// the rest had before. It returns an error for an unknown or repeated node, or if no node remains.
+func Without(g Graph, nodes []int) (rest Graph, kept []int, err error) {
+	gone, err := g.members(nodes)
+	if err != nil {
+		return Graph{}, nil, err
+	}
+	index := make([]int, g.n)
+	for i := range g.n {
+		if index[i] = -1; !gone[i] {
+			index[i] = len(kept)
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) == 0 {
+		return Graph{}, nil, errors.New("graph: no node is left")
+	}
+	var edges [][2]int
+	for _, e := range g.Edges() {
+		if u, v := index[e[0]], index[e[1]]; u >= 0 && v >= 0 {
+			edges = append(edges, [2]int{u, v})
+		}
+	}
+	return MustNew(len(kept), g.directed, edges), kept, nil
 }

@@ -1,73 +1,13 @@
-package graph
+package graph_test
 
 import (
 	"math"
 	"testing"
 
-	"pgregory.net/rapid"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/internal/graphtest"
+	"synod.dev/synod/graph/robustness"
 )
-
-// bruteS is the definition of (r,s)-robustness over all pairs of disjoint sets.
-func bruteS(g Graph, r int) int {
-	n, best := g.N(), g.N()
-	reaching := make([]int, 1<<n)
-	size := make([]int, 1<<n)
-	for s := range reaching {
-		for i := range n {
-			if s>>i&1 == 0 {
-				continue
-			}
-			size[s]++
-			c := 0
-			for j := range n {
-				if s>>j&1 == 0 && g.HasEdge(j, i) {
-					c++
-				}
-			}
-			if c >= r {
-				reaching[s]++
-			}
-		}
-	}
-	for a := 1; a < 1<<n; a++ {
-		rest := (1<<n - 1) &^ a
-		for b := rest; b > 0; b = (b - 1) & rest {
-			if reaching[a] < size[a] && reaching[b] < size[b] {
-				best = min(best, reaching[a]+reaching[b])
-			}
-		}
-	}
-	return best
-}
-
-func TestLargestS(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(1, 8).Draw(t, "graph")
-		r := rapid.IntRange(1, 5).Draw(t, "r")
-		res, err := LargestS(g, r, nil)
-		want := bruteS(g, r)
-		if err != nil || !res.Exact || res.S != want || res.Upper != want {
-			t.Fatalf("r = %d: %+v, %v, want s = %d for %s", r, res, err, want, describe(g))
-		}
-		if (want >= 1) != (bruteR(g) >= r) && g.N() > 1 {
-			t.Fatalf("(%d,1)-robust is not %d-robust: %s", r, r, describe(g))
-		}
-		if res.Witness[0] != nil {
-			if s, bounds, err := CountReaching(g, r, res.Witness); err != nil || !bounds || s != want {
-				t.Fatalf("witness %v: %d, %v, %v", res.Witness, s, bounds, err)
-			}
-		} else if want < g.N() {
-			t.Fatal("no witness")
-		}
-		stopped, _ := LargestS(g, r, func() bool { return true })
-		bounds := boundS(g, r, never)
-		for _, b := range []RSResult{stopped, bounds} {
-			if b.Lower > want || b.Upper < want {
-				t.Fatalf("bounds %+v, s = %d", b, want)
-			}
-		}
-	})
-}
 
 // The whole set of known values: complete graphs and rings.
 func TestAlgebraicConnectivity(t *testing.T) {
@@ -78,40 +18,19 @@ func TestAlgebraicConnectivity(t *testing.T) {
 			"ring":     2 - 2*math.Cos(2*math.Pi/float64(n)),
 			"chain":    2 - 2*math.Cos(math.Pi/float64(n)),
 		} {
-			got, err := AlgebraicConnectivity(mustFamily(name, n))
+			got, err := graph.AlgebraicConnectivity(graphtest.Named(name, n))
 			if err != nil || math.Abs(got-want) > 1e-9*float64(n) {
 				t.Errorf("%s %d: %v, %v, want %v", name, n, got, err, want)
 			}
 		}
 	}
-	if _, err := AlgebraicConnectivity(mustNew(2, true, nil)); err == nil {
+	if _, err := graph.AlgebraicConnectivity(graph.MustNew(2, true, nil)); err == nil {
 		t.Error("directed graph accepted")
 	}
 }
 
-func TestSpectralBoundHolds(t *testing.T) {
-	tight := 0
-	rapid.Check(t, func(t *rapid.T) {
-		g := anyGraph(2, 8).Draw(t, "graph")
-		if g.Directed() {
-			return
-		}
-		if bound, r := spectralBound(g), bruteR(g); bound > r {
-			t.Fatalf("λ₂ promises %d, r = %d: %s", bound, r, describe(g))
-		} else if bound == r {
-			tight++
-		}
-		if l2, err := AlgebraicConnectivity(g); err != nil || (l2 > 1e-9) != g.Connected() {
-			t.Fatalf("λ₂ = %v but connected is %v", l2, g.Connected())
-		}
-	})
-	if tight == 0 {
-		t.Error("never tight: the bound is computed wrong")
-	}
-}
-
 // bruteConnectivity removes every set of nodes.
-func bruteConnectivity(g Graph) int {
+func bruteConnectivity(g graph.Graph) int {
 	n, best := g.N(), g.N()-1
 	for gone := range 1 << n {
 		var keep []int
@@ -133,7 +52,7 @@ func bruteConnectivity(g Graph) int {
 					edges = append(edges, [2]int{u, v})
 				}
 			}
-			if !mustNew(len(keep), g.Directed(), edges).Connected() {
+			if !graph.MustNew(len(keep), g.Directed(), edges).Connected() {
 				best = size
 			}
 		}
@@ -143,21 +62,69 @@ func bruteConnectivity(g Graph) int {
 
 func TestVertexConnectivity(t *testing.T) {
 	for n := 1; n <= 4; n++ {
-		everyGraph(n, false, func(g Graph) { checkConnectivity(t, g) })
+		graphtest.Every(n, false, func(g graph.Graph) { checkConnectivity(t, g) })
 	}
-	rng := seeded(t, 6)
+	rng := graphtest.Seeded(t, 6)
 	for k := range 300 {
-		checkConnectivity(t, randomWith(rng, 5+rng.IntN(4), k%2 == 0, .3+.6*rng.Float64()))
+		checkConnectivity(t, graphtest.Random(rng, 5+rng.IntN(4), k%2 == 0, .3+.6*rng.Float64()))
 	}
 }
 
-func checkConnectivity(t *testing.T, g Graph) {
+func checkConnectivity(t *testing.T, g graph.Graph) {
 	t.Helper()
-	got, err := VertexConnectivity(g)
+	got, err := graph.VertexConnectivity(g)
 	if want := bruteConnectivity(g); err != nil || got != want {
-		t.Fatalf("%d, %v, want %d: %s", got, err, want, describe(g))
+		t.Fatalf("%d, %v, want %d: %s", got, err, want, graphtest.Describe(g))
 	}
-	if r := Robustness(g, nil).R; !g.Directed() && g.N() > 1 && got < r && r <= g.N()-1 {
-		t.Fatalf("%d-robust but %d-connected: %s", r, got, describe(g))
+	if r := robustness.Find(g, nil).R; !g.Directed() && g.N() > 1 && got < r && r <= g.N()-1 {
+		t.Fatalf("%d-robust but %d-connected: %s", r, got, graphtest.Describe(g))
 	}
+}
+
+// bruteBetweenness counts paths pair by pair.
+func TestBetweenness(t *testing.T) {
+	rng := graphtest.Seeded(t, 8)
+	for k := range 60 {
+		g := graphtest.Random(rng, 7, k%2 == 0, .4)
+		for i, got := range graph.Betweenness(g) {
+			want := 0.0
+			for s := range 7 {
+				for v := range 7 {
+					if s == v || i == s || i == v {
+						continue
+					}
+					if all, through := shortest(g, s, v, i); all > 0 {
+						want += through / all
+					}
+				}
+			}
+			if math.Abs(got-want) > 1e-9 {
+				t.Fatalf("node %d: %v, want %v: %s", i, got, want, graphtest.Describe(g))
+			}
+		}
+	}
+}
+
+// shortest lists all shortest paths by widening the length, and counts those through a node.
+func shortest(g graph.Graph, s, v, by int) (all, through float64) {
+	var walk func(at, left int, seen bool)
+	for length := 1; length < g.N() && all == 0; length++ {
+		walk = func(at, left int, seen bool) {
+			seen = seen || at == by
+			if left == 0 {
+				if at == v {
+					all++
+					if seen {
+						through++
+					}
+				}
+				return
+			}
+			for _, j := range g.Out(at) {
+				walk(j, left-1, seen)
+			}
+		}
+		walk(s, length, false)
+	}
+	return all, through
 }

@@ -42,12 +42,12 @@ func AsProber(m Model) (Prober, bool) {
 	}
 }
 
-// ConfidenceModel is a Model that can read a confidence off its hidden states, and so answer
+// Confider is a Model that can read a confidence off its hidden states, and so answer
 // prompts that want one (synod.ConfideHidden, CP-2).
-type ConfidenceModel interface{ GivesHiddenConfidence() bool }
+type Confider interface{ CanConfide() bool }
 
-// GivesHiddenConfidence reports whether the member has a trained probe.
-func (m *embedded) GivesHiddenConfidence() bool { return m.probe != nil }
+// CanConfide reports whether the member has a trained probe.
+func (m *embedded) CanConfide() bool { return m.probe != nil }
 
 // asksHidden reports whether a prompt wants a hidden confidence in an answer.
 func asksHidden(p *synod.Prompt) bool {

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"synod.dev/synod/graph"
+	graphdraw "synod.dev/synod/graph/draw"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/table"
 )
@@ -319,7 +320,7 @@ func (r *Report) calibrationChart() (chart, error) {
 // from i to j that is the wider, the more often i dropped j's answer.
 func dropsPlot(r *Report) *Plot {
 	at := map[string]int{}
-	d := graph.Drawing{Title: r.titled("Members that dropped answers of others"), Layout: "circle"}
+	d := graphdraw.Drawing{Title: r.titled("Members that dropped answers of others"), Layout: "circle"}
 	for i, m := range r.Seats {
 		at[m.ID] = i
 		d.Names, d.Roles = append(d.Names, plain(m.ID)), append(d.Roles, m.drawingRole())

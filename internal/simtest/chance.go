@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
 )
 
 // Chance draws random executions; the seed is printed on failure.
@@ -68,7 +69,7 @@ func (c Chance) Draw(strong bool) (s Setting, b int, ok bool) {
 		}
 	}
 	s.G, _ = graph.New(n, false, edges)
-	s.R = graph.Robustness(s.G, nil).R
+	s.R = robustness.Find(s.G, nil).R
 	if strong {
 		s.F = (s.R - 1) / 2
 	} else {

@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/report"
 )
 
@@ -109,14 +109,14 @@ func (p cpPlace) allBut() (malicious []int) {
 
 // build returns the graph (CP-6). The random graphs of the paper are not known, but node
 // 1 has degree 3 in Table 2, so the first seed with this property is used.
-func (p cpPlace) build() (graph.Built, error) {
+func (p cpPlace) build() (topology.Built, error) {
 	for seed := range uint64(1000) {
-		g, err := graph.Build(p.graph, cpSize, nil, seed)
+		g, err := topology.Build(p.graph, cpSize, nil, seed)
 		if err != nil || p.graph != "random" && p.graph != "layered" || g.InDegree(1) == 3 {
 			return g, err
 		}
 	}
-	return graph.Built{}, fmt.Errorf("no %s graph with degree 3 at node 1 was found", p.graph)
+	return topology.Built{}, fmt.Errorf("no %s graph with degree 3 at node 1 was found", p.graph)
 }
 
 // cpCouncil describes a council of seven members with some malicious ones.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"synod.dev/synod/council"
-	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/report"
 )
 
@@ -121,7 +121,7 @@ func (p cpPlace) given() ([]int, error) {
 	if at == "any" {
 		at = "degree-low"
 	}
-	return graph.Place(g, at, givenMalicious(p.graph), 0, nil)
+	return topology.Place(g, at, givenMalicious(p.graph), 0, nil)
 }
 
 // givenMalicious returns the number of malicious traditional agents in Table 1.
@@ -178,7 +178,7 @@ func (p *pilots) attack(agents string, place cpPlace, b int) (cell, error) {
 	if at == "any" { // all nodes are equivalent
 		at = "degree-low"
 	}
-	malicious, err := graph.Place(g, at, b, 0, nil)
+	malicious, err := topology.Place(g, at, b, 0, nil)
 	if err != nil {
 		return cell{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/protocol/cpwbft"
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/script"
@@ -99,9 +100,9 @@ func (m mind) reply(p *synod.Prompt) synod.Reply {
 	return r
 }
 
-func build(t *testing.T, family string, seed uint64) graph.Built {
+func build(t *testing.T, family string, seed uint64) topology.Built {
 	t.Helper()
-	g, err := graph.Build(family, 7, nil, seed)
+	g, err := topology.Build(family, 7, nil, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +186,7 @@ func TestTable1Traditional(t *testing.T) {
 		{"layered", "bottom", 2}, {"star", "leaf", 2}, {"star", "centre", 1}, {"random", "degree-low", 2},
 	} {
 		g := build(t, row.family, 0)
-		nodes, err := graph.Place(g, row.place, row.malicious, 0, nil)
+		nodes, err := topology.Place(g, row.place, row.malicious, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

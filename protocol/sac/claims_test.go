@@ -6,6 +6,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/internal/simtest"
 	"synod.dev/synod/protocol/answer"
 )
@@ -34,7 +35,7 @@ func everyGraph(t *testing.T, n int) (out []simtest.Setting) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := graph.Robustness(g, nil).R
+		r := robustness.Find(g, nil).R
 		for f := 0; f < r; f++ {
 			out = append(out, simtest.Setting{G: g, R: r, F: f})
 		}

@@ -1,0 +1,239 @@
+package topology
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
+)
+
+// Placement is a rule that picks nodes for adversaries or weak members: it orders the nodes, and the first ones are
+// picked.
+type Placement struct {
+	Name, Summary string
+	Families      []string // the topologies for which the rule is defined; nil: all
+	order         func(p placing) []int
+}
+
+// placing is what a rule works on.
+type placing struct {
+	Built
+	count int
+	rng   *rand.Rand
+	stop  func() bool
+}
+
+// placements lists the rules by name. Those with families are the positional attacks of CP-WBFT's pilot study (CP-5).
+var placements = []Placement{
+	{"bottom", "the lowest layers first", []string{"layered"}, func(p placing) []int { return p.by(func(i int) int { return -p.layerOf(i) }) }},
+	{"central", "the nodes on most shortest paths first (betweenness)", nil, byBetweenness},
+	{"centre", "the hub first, then the leaves", []string{"star"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"degree-high", "nodes with most outgoing edges first", nil, func(p placing) []int { return p.by(func(i int) int { return -p.OutDegree(i) }) }},
+	{"degree-low", "nodes with fewest outgoing edges first", nil, func(p placing) []int { return p.by(func(i int) int { return p.OutDegree(i) }) }},
+	{"head", "from the start of the chain on", []string{"chain"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"internal", "nodes between root and leaves first, then the root, then the leaves", []string{"tree"}, internalFirst},
+	{"leaf", "leaves first, from the last; then upwards", []string{"star", "tree"}, leavesFirst},
+	{"middle", "from the middle outwards", []string{"chain", "layered"}, middleFirst},
+	{"random", "a random choice from the seed", nil, func(p placing) []int { return p.rng.Perm(p.N()) }},
+	{"root", "the root first, then level by level", []string{"tree"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"tail", "from the end of the chain back", []string{"chain"}, func(p placing) []int { return p.by(func(i int) int { return -i }) }},
+	{"top", "the highest layers first", []string{"layered"}, func(p placing) []int { return p.by(p.layerOf) }},
+	{"worst", "the set found to do most harm: the least robustness is left without it", nil,
+		func(p placing) []int { return Worst(p.Graph, p.count, p.rng.Uint64(), p.stop).Nodes }},
+}
+
+// Placements lists the rules by name.
+func Placements() []Placement { return slices.Clone(placements) }
+
+// Place picks count nodes by the named rule, and returns them in ascending order. stop (nil: never) ends the search of
+// the rule worst early. It returns an error for an unknown rule, a rule that is not defined for the topology, and a count
+// below 0 or above the number of nodes.
+func Place(b Built, name string, count int, seed uint64, stop func() bool) ([]int, error) {
+	if count < 0 || count > b.N() {
+		return nil, fmt.Errorf("graph: place %d of %d nodes: want 0 to %d", count, b.N(), b.N())
+	}
+	var names []string
+	for _, rule := range placements {
+		names = append(names, rule.Name)
+		if rule.Name != name {
+			continue
+		}
+		if rule.Families != nil && !slices.Contains(rule.Families, b.Topology) {
+			return nil, fmt.Errorf("graph: placement %s is defined for the family %s only", name, strings.Join(rule.Families, " or "))
+		}
+		if stop == nil {
+			stop = func() bool { return false }
+		}
+		order := rule.order(placing{b, count, rand.New(rand.NewPCG(seed, 0x706c616365)), stop})
+		return slices.Sorted(slices.Values(order[:count])), nil
+	}
+	return nil, fmt.Errorf("graph: unknown placement %q%s", name, synod.Hint(name, names))
+}
+
+// by orders the nodes by a key, ties by number.
+func (p placing) by(key func(int) int) []int {
+	order := make([]int, p.N())
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(key(i), key(j)) })
+	return order
+}
+
+func byBetweenness(p placing) []int {
+	score, order := graph.Betweenness(p.Graph), p.by(func(int) int { return 0 })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(score[j], score[i]) })
+	return order
+}
+
+// layerOf returns the layer of a node, counted from 0 at the top.
+func (p placing) layerOf(i int) int {
+	for k, size := range p.Layers {
+		if i < size {
+			return k
+		}
+		i -= size
+	}
+	return len(p.Layers)
+}
+
+func internalFirst(p placing) []int {
+	return p.by(func(i int) int {
+		switch {
+		case i == 0:
+			return 1
+		case p.OutDegree(i) > 1:
+			return 0
+		}
+		return 2
+	})
+}
+
+func leavesFirst(p placing) []int {
+	return p.by(func(i int) int {
+		if i > 0 && p.OutDegree(i) == 1 {
+			return -i - p.N()
+		}
+		return -i
+	})
+}
+
+func middleFirst(p placing) []int {
+	position, last := func(i int) int { return i }, p.N()-1
+	if p.Topology == "layered" {
+		position, last = p.layerOf, p.layerOf(p.N()-1)
+	}
+	return p.by(func(i int) int { return max(2*position(i)-last, last-2*position(i)) })
+}
+
+// Harm is the effect of a set of adversaries on a graph. Its fields are compared in their order.
+type Harm struct {
+	Nodes []int // the adversaries, ascending
+	Left  int   // robustness of the graph without them
+	Local int   // the smallest F for which they are F-local
+	Edges int   // edges from an adversary to another node
+}
+
+func harm(g graph.Graph, nodes []int, stop func() bool) Harm {
+	h := Harm{Nodes: slices.Sorted(slices.Values(nodes))}
+	h.Local, _ = graph.Locality(g, nodes)
+	for _, i := range nodes {
+		for _, j := range g.Out(i) {
+			if !slices.Contains(nodes, j) {
+				h.Edges++
+			}
+		}
+	}
+	if rest, _, err := graph.Without(g, nodes); err == nil {
+		h.Left = robustness.Find(rest, stop).R
+	}
+	return h
+}
+
+// worse reports whether h is more harm: less robustness left, then a larger F, then more edges.
+func (h Harm) worse(than Harm) bool {
+	return cmp.Or(cmp.Compare(than.Left, h.Left), cmp.Compare(h.Local, than.Local), cmp.Compare(h.Edges, than.Edges)) > 0
+}
+
+// listLimit is the largest number of sets that Worst lists; if there are more, it searches by exchange.
+const listLimit = 5000
+
+// Worst finds count nodes, 0 to g.N(), that do most harm. It tries all sets if there are at most 5,000, and otherwise
+// exchanges single nodes from several random starts. If stop (nil: never) returns true, the worst set seen so far is
+// returned.
+func Worst(g graph.Graph, count int, seed uint64, stop func() bool) Harm {
+	if stop == nil {
+		stop = func() bool { return false }
+	}
+	first := make([]int, count)
+	for i := range first {
+		first[i] = i
+	}
+	worst := harm(g, first, stop)
+	if combinations(g.N(), count) <= listLimit {
+		for set := slices.Clone(first); nextCombination(set, g.N()) && !stop(); {
+			if h := harm(g, set, stop); h.worse(worst) {
+				worst = h
+			}
+		}
+		return worst
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x776f727374))
+	for range 4 {
+		if h := exchange(g, rng.Perm(g.N())[:count], stop); h.worse(worst) {
+			worst = h
+		}
+	}
+	return worst
+}
+
+// exchange replaces a member of the set by another node as long as that does more harm.
+func exchange(g graph.Graph, set []int, stop func() bool) Harm {
+	worst := harm(g, set, stop)
+	for again := true; again && !stop(); {
+		again = false
+		for k := range set {
+			for j := range g.N() {
+				if slices.Contains(set, j) || stop() {
+					continue
+				}
+				swapped := slices.Clone(set)
+				swapped[k] = j
+				if h := harm(g, swapped, stop); h.worse(worst) {
+					worst, set, again = h, swapped, true
+				}
+			}
+		}
+	}
+	return worst
+}
+
+// combinations returns n over k, or 1<<40 if it is more.
+func combinations(n, k int) int {
+	c := 1
+	for i := range k {
+		if c = c * (n - i) / (i + 1); c > 1<<40 {
+			return 1 << 40
+		}
+	}
+	return c
+}
+
+// nextCombination changes an ascending set of numbers below n to the next one. It returns false after the last.
+func nextCombination(set []int, n int) bool {
+	for k := len(set) - 1; k >= 0; k-- {
+		if set[k] < n-len(set)+k {
+			set[k]++
+			for j := k + 1; j < len(set); j++ {
+				set[j] = set[j-1] + 1
+			}
+			return true
+		}
+	}
+	return false
+}

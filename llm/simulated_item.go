@@ -1,0 +1,186 @@
+package llm
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"synod.dev/synod"
+	"synod.dev/synod/read"
+)
+
+// item is what a simulated member knows of one question.
+type item struct {
+	id, text string
+	form     synod.Form
+	options  int
+	hash     uint64 // of the study and the question
+	truth    synod.Answer
+	wrong    []synod.Answer // distinct, none is the truth
+	chance   float64        // of being right
+}
+
+// slot remembers the last question that fell into it: making an item takes a
+// thousand times as long as asking one.
+type slot struct{ last atomic.Pointer[item] }
+
+func (d *simulated) item(q *synod.Question) *item {
+	s := &d.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(d.items))]
+	if it := s.last.Load(); it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
+		return it
+	}
+	it := d.newItem(q)
+	s.last.Store(it)
+	return it
+}
+
+func lastByte(s string) uint {
+	if s == "" {
+		return 0
+	}
+	return uint(s[len(s)-1])
+}
+
+func (d *simulated) newItem(q *synod.Question) *item {
+	it := &item{id: strings.Clone(q.ID), text: strings.Clone(q.Text), form: q.Form, options: len(q.Options)}
+	it.hash = hashString(mix(d.cfg.Study), cmp.Or(q.ID, q.Text))
+	chance := rand.New(rand.NewPCG(it.hash, 0xd1ce))
+	u := (float64(chance.Uint64()>>12) + 0.5) / (1 << 52) // never 0 or 1
+	it.chance = right(d.lean, d.cfg.Spread, u)
+	if d.truth != nil {
+		it.truth = d.truth(q)
+	}
+	if it.truth == synod.None {
+		it.truth = pretend(q, chance)
+	}
+	it.wrong = mistakes(q, it.truth, d.cfg.Wrong, chance)
+	return it
+}
+
+// right is the chance to get a question right whose difficulty stands at
+// quantile u.
+func right(lean, spread, u float64) float64 {
+	return sigmoid(lean - spread*math.Log(u/(1-u)))
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// lean finds b, for which the mean chance over all difficulties is ability.
+func lean(ability, spread float64) float64 {
+	switch ability {
+	case 0, 1:
+		return math.Inf(int(2*ability - 1))
+	}
+	const points = 512
+	low, high := -200.0, 200.0
+	for range 60 {
+		b, sum := (low+high)/2, 0.0
+		for i := range points {
+			sum += right(b, spread, (float64(i)+0.5)/points)
+		}
+		if sum < ability*points {
+			low = b
+		} else {
+			high = b
+		}
+	}
+	return low
+}
+
+var sum = regexp.MustCompile(`^[^0-9]*?(-?[0-9]{1,9})\s*([-+*\x{00d7}\x{2212}])\s*([0-9]{1,9})[^0-9]*$`)
+
+// arithmetic computes a question such as "What is 17 + 25?".
+func arithmetic(text string) (int64, bool) {
+	m := sum.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	a, _ := strconv.ParseInt(m[1], 10, 64)
+	b, _ := strconv.ParseInt(m[3], 10, 64)
+	switch m[2] {
+	case "+":
+		return a + b, true
+	case "-", "\u2212":
+		return a - b, true
+	}
+	return a * b, true
+}
+
+// pretend makes a truth for a question that nobody has told the answer to.
+func pretend(q *synod.Question, chance *rand.Rand) synod.Answer {
+	switch q.Form {
+	case synod.Number, synod.Math:
+		if v, ok := arithmetic(q.Text); ok {
+			return synod.Answer(strconv.FormatInt(v, 10))
+		}
+		return synod.Answer(strconv.Itoa(1 + chance.IntN(999)))
+	case synod.Bool:
+		return []synod.Answer{"true", "false"}[chance.IntN(2)]
+	case synod.Stance:
+		return []synod.Answer{synod.Complies, synod.Refuses}[chance.IntN(2)]
+	case synod.Choice:
+		if len(q.Options) > 0 {
+			return synod.Answer(q.Options[chance.IntN(len(q.Options))].Label)
+		}
+	}
+	return "simulated answer 1"
+}
+
+// mistakes makes up to n wrong answers of the question's form, at least one.
+func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) []synod.Answer {
+	var wrong []synod.Answer
+	add := func(raw string) {
+		a, ok := read.Canonical(q, raw)
+		if ok && a != truth && !slices.Contains(wrong, a) && len(wrong) < n {
+			wrong = append(wrong, a)
+		}
+	}
+	switch q.Form {
+	case synod.Bool:
+		add("true")
+		add("false")
+	case synod.Stance:
+		for _, a := range synod.Stances() {
+			add(string(a))
+		}
+	case synod.Choice:
+		for _, i := range chance.Perm(len(q.Options)) {
+			add(q.Options[i].Label)
+		}
+	case synod.Number, synod.Math:
+		near := neighbour(truth, chance)
+		for step := int64(1); len(wrong) < n && step < int64(n)+100; step++ { // huge numbers have few neighbours
+			off := step
+			if chance.IntN(2) == 0 {
+				off = -step
+			}
+			add(near(off))
+		}
+	}
+	for k := 2; len(wrong) == 0 || q.Form == synod.Text && len(wrong) < n; k++ {
+		if a := synod.Answer("simulated answer " + strconv.Itoa(k)); a != truth {
+			wrong = append(wrong, a)
+		}
+	}
+	return wrong
+}
+
+// neighbour writes numbers near the truth, or near any number if that is none.
+// Whole numbers, which most truths are, need no rational arithmetic.
+func neighbour(truth synod.Answer, chance *rand.Rand) func(off int64) string {
+	const far = 1 << 53
+	if whole, err := strconv.ParseInt(string(truth), 10, 64); err == nil && -far < whole && whole < far {
+		return func(off int64) string { return strconv.FormatInt(whole+off, 10) }
+	}
+	near, ok := new(big.Rat).SetString(string(truth))
+	if !ok {
+		near = big.NewRat(int64(chance.IntN(100)), 1)
+	}
+	return func(off int64) string { return new(big.Rat).Add(near, big.NewRat(off, 1)).RatString() }
+}
