@@ -38,7 +38,9 @@ const robustnessTime = 2 * time.Second
 // Bound returns what the protocol guarantees before anything is run. The first call
 // for a graph searches for its robustness, which takes up to two seconds; the result
 // is kept for the life of the process.
-func (p *Plan) Bound() Bound {
+func (p *Plan) Bound() Bound { return p.bound() }
+
+func (p *Plan) findBound() Bound {
 	res := p.robustness()
 	b := Bound{F: p.spec.F, R: max(res.Lower, p.graph.AtLeast), Exact: res.Exact, Edges: p.graph.EdgeCount(), Guarantee: None}
 	if res.Exact {

@@ -51,6 +51,7 @@ type Plan struct {
 	digests     map[string]string // of the templates, by name
 	voters      int
 	calls       int
+	bound       func() Bound
 }
 
 // NewPlan makes the plan of a spec. It reads the files that the spec names (a graph
@@ -117,6 +118,7 @@ func newPlan(spec Spec, prompts bool) (*Plan, error) {
 		degrees[i] = len(p.peers[i])
 	}
 	p.calls = p.protocol.Calls(degrees)
+	p.bound = sync.OnceValue(p.findBound)
 	plans.put(key, p)
 	return p, nil
 }
