@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/table"
 )
 
 func configCommand(a *app) *cobra.Command {
@@ -74,15 +74,15 @@ func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
 		names = append(names, k)
 	}
 	slices.Sort(names)
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	var t table.Table
 	for _, k := range names {
 		origin := from[k]
 		if origin == "" {
 			origin = "default"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", k, oneLine(values[k]), origin)
+		t.Add(k, oneLine(values[k]), origin)
 	}
-	return w.Flush()
+	return t.Write(cmd.OutOrStdout(), "text")
 }
 
 // flatten stores the leaves of v as JSON by dotted path.

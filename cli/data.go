@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/fetch"
+	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
 
@@ -181,12 +181,11 @@ func dataList(a *app) *cobra.Command {
 					Sets    []dataRow `json:"sets"`
 				}{1, a.dataRows()})
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tDATA\tITEMS\tBYTES\tSUMMARY")
+			t := table.Table{Head: []string{"NAME", "DATA", "ITEMS", "BYTES", "SUMMARY"}}
 			for _, r := range a.dataRows() {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Name, r.State, orDash(int64(r.Items)), orDash(r.Bytes), r.Summary)
+				t.Add(r.Name, r.State, orDash(int64(r.Items)), orDash(r.Bytes), r.Summary)
 			}
-			return w.Flush()
+			return t.Write(cmd.OutOrStdout(), "text")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

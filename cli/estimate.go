@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
 
@@ -43,15 +43,14 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		}{1, e})
 	}
 	fmt.Fprintf(out, "%s; a dry run asks no model\n\n", count(e.Questions, "question"))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tcalls\tprompt tokens\tcompletion tokens\tcost\t")
+	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}
 	for _, row := range []struct {
 		name string
 		lab.Amount
 	}{{"low", e.Low}, {"expected", e.Expected}, {"worst", e.Worst}} {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t\n", row.name, row.Calls, row.Prompt, row.Completion, oneLine(row.Money.String()))
+		t.Add(row.name, row.Calls, row.Prompt, row.Completion, row.Money)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Write(out, "text"); err != nil {
 		return fail(exitError1, err)
 	}
 	fmt.Fprint(out, `

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
 
@@ -123,20 +123,24 @@ func listCommand(a *app) *cobra.Command {
 }
 
 func printCatalogues(cmd *cobra.Command, all []catalogue, titles bool) error {
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	out := cmd.OutOrStdout()
 	for _, s := range all {
 		entries := s.entries()
 		if len(entries) == 0 {
 			continue
 		}
 		if titles {
-			fmt.Fprintf(w, "%s\n", s.name)
+			fmt.Fprintln(out, s.name)
 		}
+		t := table.Table{Indent: "  "}
 		for _, e := range entries {
-			fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Summary)
+			t.Add(e.Name, e.Summary)
+		}
+		if err := t.Write(out, "text"); err != nil {
+			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
 func catalogueNames() []string {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
+	"synod.dev/synod/table"
 )
 
 // env returns the folders and prices that models use on this machine.
@@ -129,12 +129,11 @@ func modelsList(a *app) *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), rows)
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tHERE\tTRIED\tSIZE\tLICENCE\tSUMMARY")
+			t := table.Table{Head: []string{"NAME", "HERE", "TRIED", "SIZE", "LICENCE", "SUMMARY"}}
 			for _, r := range rows {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%d MB\t%s\t%s\n", r.Name, yes(r.Here), yes(r.Tried), (r.Bytes+500_000)/1_000_000, r.Licence, r.Summary)
+				t.Add(r.Name, yes(r.Here), yes(r.Tried), fmt.Sprintf("%d MB", (r.Bytes+500_000)/1_000_000), r.Licence, r.Summary)
 			}
-			return w.Flush()
+			return t.Write(cmd.OutOrStdout(), "text")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")

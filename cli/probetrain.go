@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/lab/probing"
 	"synod.dev/synod/probe"
 	"synod.dev/synod/probe/draw"
+	"synod.dev/synod/table"
 )
 
 type trainFlags struct {
@@ -195,16 +196,15 @@ func printTraining(w io.Writer, r probe.Report, left probing.Left) error {
 		fmt.Fprintf(w, "%s %d (%d right)", p.name, p.c.Answers, p.c.Right)
 	}
 	fmt.Fprint(w, "\n\nsweep, on the validation answers:\n")
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "layer\tposition\tcomponents\ttraining AUC\tAUC\taccuracy\tBrier\t\t")
+	t := table.Table{Head: []string{"layer", "position", "components", "training AUC", "AUC", "accuracy", "Brier"}, Align: "r"}
 	for _, c := range r.Sweep {
 		mark := ""
 		if c.Layer == r.Chosen.Layer && c.Position == r.Chosen.Position && c.Components == r.Chosen.Components {
 			mark = "chosen"
 		}
-		fmt.Fprintf(t, "%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t\n", c.Layer, c.Position, c.Components, plain(c.Train), plain(c.AUC), plain(c.Accuracy), plain(c.Brier), mark)
+		t.Add(c.Layer, c.Position, c.Components, plain(c.Train), plain(c.AUC), plain(c.Accuracy), plain(c.Brier), mark)
 	}
-	if err := t.Flush(); err != nil {
+	if err := t.Write(w, "text"); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -234,38 +234,36 @@ func printHeldOut(w io.Writer, r probe.Report) error {
 
 // printFigures prints columns of figures with their 95 % intervals.
 func printFigures(w io.Writer, list []column) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprint(t, "\t")
+	t := table.Table{Head: []string{""}}
 	for _, n := range list {
-		fmt.Fprintf(t, "%s\t", n.name)
+		t.Head = append(t.Head, n.name)
 	}
-	fmt.Fprintln(t)
-	row := func(name string, of func(probe.Figures) *probe.Figure) {
-		fmt.Fprintf(t, "%s\t", name)
+	row := func(name string, of func(column) string) {
+		cells := []any{name}
 		for _, n := range list {
-			fmt.Fprintf(t, "%s\t", interval(of(n.figures)))
+			cells = append(cells, of(n))
 		}
-		fmt.Fprintln(t)
+		t.Add(cells...)
 	}
-	row("AUC", func(f probe.Figures) *probe.Figure { return f.AUC })
-	row("accuracy at 0.5", func(f probe.Figures) *probe.Figure { return f.Accuracy })
-	row("precision", func(f probe.Figures) *probe.Figure { return f.Precision })
-	row("recall", func(f probe.Figures) *probe.Figure { return f.Recall })
-	row("F1", func(f probe.Figures) *probe.Figure { return f.F1 })
-	row("Brier", func(f probe.Figures) *probe.Figure { return f.Brier })
-	row("calibration error", func(f probe.Figures) *probe.Figure { return f.ECE })
+	for _, f := range []struct {
+		name string
+		of   func(*probe.Figures) *probe.Figure
+	}{
+		{"AUC", func(f *probe.Figures) *probe.Figure { return f.AUC }},
+		{"accuracy at 0.5", func(f *probe.Figures) *probe.Figure { return f.Accuracy }},
+		{"precision", func(f *probe.Figures) *probe.Figure { return f.Precision }},
+		{"recall", func(f *probe.Figures) *probe.Figure { return f.Recall }},
+		{"F1", func(f *probe.Figures) *probe.Figure { return f.F1 }},
+		{"Brier", func(f *probe.Figures) *probe.Figure { return f.Brier }},
+		{"calibration error", func(f *probe.Figures) *probe.Figure { return f.ECE }},
+	} {
+		row(f.name, func(c column) string { return interval(f.of(&c.figures)) })
+	}
 	if len(list) > 1 {
-		fmt.Fprint(t, "AUC behind the probe\t")
-		for _, n := range list {
-			fmt.Fprintf(t, "%s\t", interval(n.behind))
-		}
-		fmt.Fprint(t, "\nanswers without it (count as 0)\t")
-		for _, n := range list {
-			fmt.Fprintf(t, "%d\t", n.missing)
-		}
-		fmt.Fprintln(t)
+		row("AUC behind the probe", func(c column) string { return interval(c.behind) })
+		row("answers without it (count as 0)", func(c column) string { return strconv.Itoa(c.missing) })
 	}
-	return t.Flush()
+	return t.Write(w, "text")
 }
 
 // interval formats a figure with its interval; a dash if there is none.
