@@ -41,7 +41,7 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 	}
 }
 
-// ReasoningField is the first field of most schemas.
+// ReasoningField is the first field of most schemas: models think before they commit.
 var ReasoningField = Field{"reasoning", map[string]any{"type": "string", "maxLength": maxReasoning}}
 
 // confidenceField has no bounds, because some servers reject them; the reader checks the range.
@@ -49,10 +49,9 @@ var confidenceField = Field{"confidence", map[string]any{"type": "number"}}
 
 // Schemas that are the same for every question are made once. They must not be changed.
 var (
-	scoreSchema = Object(ReasoningField, Field{"score", map[string]any{"type": "number"}})
-	boolSchema  = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
-	textSchema  = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
-
+	scoreSchema  = Object(ReasoningField, Field{"score", map[string]any{"type": "number"}})
+	boolSchema   = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Bool})})
+	textSchema   = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Text})})
 	stanceSchema = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Stance})})
 )
 
@@ -73,22 +72,20 @@ func answerSchema(q *synod.Question) map[string]any {
 	}
 }
 
-// WithSchema is implemented by a Detail of prompts that ask for a JSON object.
+// WithSchema is implemented by the Detail of a prompt whose protocol asks for its own kind of JSON object.
 type WithSchema interface {
 	// Schema returns the JSON schema of the reply.
 	Schema(p *synod.Prompt) json.RawMessage
 }
 
-// Field is one property of an object: its name, and its schema, which must be
-// encodable as JSON.
+// Field is a property of an object.
 type Field struct {
 	Name   string
-	Schema any
+	Schema any // its JSON schema; must be encodable as JSON
 }
 
-// Object returns the schema of an object with exactly these properties, all of them
-// required. It writes the properties in order: encoding/json would sort them, and
-// models fill a schema from first to last.
+// Object returns the JSON schema of an object with exactly these properties, all of them required. It keeps
+// their order, which encoding/json would not: models fill in a schema from first to last.
 func Object(fields ...Field) json.RawMessage {
 	b := []byte(`{"type":"object","properties":{`)
 	required := make([]string, len(fields))

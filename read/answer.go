@@ -39,7 +39,7 @@ func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface stri
 	if q.Form == synod.Stance {
 		find = stanceReply
 	}
-	candidate, found := find(q, spoken(text))
+	candidate, found := find(q, finalText(text))
 	if !found {
 		return synod.None, "", false
 	}
@@ -60,8 +60,8 @@ func canonicalWithSurface(q *synod.Question, candidate string) (synod.Answer, st
 
 // candidateOf finds the part of a reply in which it commits to its answer.
 func candidateOf(q *synod.Question, s string) (string, bool) {
-	if body, wants := jsonObject(s); wants {
-		v, ok := member(body, "answer")
+	if body, wants := JSONObject(s); wants {
+		v, ok := Member(body, "answer")
 		if !ok {
 			return "", false
 		}
@@ -222,9 +222,9 @@ func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
 // "reasoning" of a JSON object, or the text before the last "Answer:". Text before </think> is ignored, and so
 // is an object that can be read in two ways. The result is untrusted.
 func Reasoning(text string, max int) string {
-	s := spoken(text)
-	if body, wants := jsonObject(s); wants {
-		v, whole := member(body, "reasoning")
+	s := finalText(text)
+	if body, wants := JSONObject(s); wants {
+		v, whole := Member(body, "reasoning")
 		if words, ok := scalar(v); ok && whole && v[0] == '"' {
 			return clean.Line(words, max)
 		}
@@ -251,8 +251,8 @@ func canonicalStance(raw string) (string, bool) {
 // stanceReply returns the part of a reply that its stance is read from: the "answer" of a JSON object, the
 // text after the last line that begins with "Answer:", or the whole reply.
 func stanceReply(_ *synod.Question, s string) (string, bool) {
-	if body, wants := jsonObject(s); wants {
-		v, ok := member(body, "answer")
+	if body, wants := JSONObject(s); wants {
+		v, ok := Member(body, "answer")
 		if !ok {
 			return "", false
 		}

@@ -24,8 +24,8 @@ var (
 // JSON object, or the value on the last line that says "Confidence:", such as 0.9, .9, 0,9 or 90%. A value
 // that is signed, out of range, a range, a fraction or a word is not read.
 func ConfidenceIn(text string) (float64, bool) {
-	s := spoken(text)
-	if body, wants := jsonObject(s); wants {
+	s := finalText(text)
+	if body, wants := JSONObject(s); wants {
 		return objectConfidence(body)
 	}
 	_, c, ok := cutConfidence(s)
@@ -34,7 +34,7 @@ func ConfidenceIn(text string) (float64, bool) {
 
 // objectConfidence reads a JSON number, or a string that consists of a value.
 func objectConfidence(body string) (float64, bool) {
-	v, ok := member(body, "confidence")
+	v, ok := Member(body, "confidence")
 	words, isScalar := scalar(v)
 	if !ok || !isScalar {
 		return 0, false
@@ -155,7 +155,7 @@ func splitStatement(text string, exact bool) (rest string, c *float64) {
 	v, ok := 0.0, false
 	if exact {
 		rest, v, ok = cutConfidencePaper(clean.Tail(text, maxRead))
-	} else if rest = spoken(text); !isObject(rest) {
+	} else if rest = finalText(text); !isObject(rest) {
 		rest, v, ok = cutConfidence(rest)
 	} else {
 		v, ok = ConfidenceIn(rest)
@@ -167,6 +167,6 @@ func splitStatement(text string, exact bool) (rest string, c *float64) {
 }
 
 func isObject(s string) bool {
-	_, wants := jsonObject(s)
+	_, wants := JSONObject(s)
 	return wants
 }

@@ -16,10 +16,10 @@ var scoreLine = regexp.MustCompile(`^[*_\s]*(?i:(?:final\s+)?score[*_\s]*[:=])?[
 // consists of a number, optionally after "Score:". A value that is out of range, signed, a fraction, a
 // percentage or in prose is not read.
 func ScoreIn(text string) (synod.Score, bool) {
-	s := spoken(text)
+	s := finalText(text)
 	number := ""
-	if body, wants := jsonObject(s); wants {
-		v, ok := member(body, "score")
+	if body, wants := JSONObject(s); wants {
+		v, ok := Member(body, "score")
 		if !ok || len(v) == 0 || v[0] == '"' {
 			return synod.Untrusted, false
 		}
