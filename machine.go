@@ -38,6 +38,9 @@ type Pace struct {
 	Within Tick // the longest time for one message from one member to another, ≥ 1
 }
 
+// DefaultPace is the pace of a seat that has none: a minute and two seconds.
+var DefaultPace = Pace{Think: 60_000, Within: 2_000}
+
 // Machine is one member's side of a protocol. Calls of Step are never concurrent,
 // and none follows Halt. The machine owns the returned effects, and they are valid
 // until its next Step; a wrapper that keeps them must copy them.

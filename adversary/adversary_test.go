@@ -14,7 +14,7 @@ import (
 var number = &synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
 
 func seatFor(q *synod.Question) synod.Seat {
-	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Question: q, Seed: 1}
+	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: 1}
 }
 
 // corrupt seats a liar of that name around the honest machine.
@@ -151,7 +151,7 @@ func TestEquivocatorAddresses(t *testing.T) {
 	} {
 		body, _ := synod.Response{Answer: "42"}.AppendBinary(nil)
 		honest := speaks{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond}, Body: body}}}
-		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Question: number}, honest)
+		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Pace: synod.Pace{Think: 2, Within: 4}, Question: number}, honest)
 		got := ""
 		for _, x := range m.Step(0, synod.Begin{}) {
 			send := x.(synod.Send)

@@ -36,7 +36,7 @@ func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	cast := append(slices.Repeat([]synod.Role{decentllms.Worker}, x.w), slices.Repeat([]synod.Role{decentllms.Evaluator}, x.e)...)
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), Role: cast[i], Cast: cast, F: x.f, Question: x.q, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), Role: cast[i], Cast: cast, F: x.f, Pace: synod.Pace{Think: 2, Within: 4}, Question: x.q, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))

@@ -42,7 +42,7 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	held = map[synod.NodeID][]broadcast.Delivery{}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), F: x.told, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), F: x.told, Pace: synod.Pace{Think: 2, Within: 4}, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))

@@ -25,6 +25,7 @@
 package script
 
 import (
+	"cmp"
 	"iter"
 
 	"synod.dev/synod"
@@ -43,8 +44,10 @@ type Options struct {
 // Play is a protocol's text for one member. What it returns is decided.
 type Play func(me *Agent) synod.Answer
 
-// New seats play. Nothing runs before the first event.
+// New seats play. Nothing runs before the first event. A seat without a pace gets
+// synod.DefaultPace.
 func New(seat synod.Seat, opt Options, play Play) synod.Machine {
+	seat.Pace = cmp.Or(seat.Pace, synod.DefaultPace)
 	return &machine{agent: Agent{seat: seat, opt: opt}, play: play}
 }
 

@@ -7,6 +7,7 @@
 //
 //	seats N edges 0-1,1-2,…        who talks to whom; "complete" for all
 //	f N | form number|text|… | exact
+//	pace THINK WITHIN              in ticks (2 4)
 //	KEY [VALUE]                    a parameter of the protocol; true without a value
 //	member I says A[|B…]           its answers, one after another, the last for ever; "fails" for a failed call
 //	member I sure X[|Y…]           the confidences that it states with them
@@ -89,11 +90,16 @@ type play struct {
 	liars    []adversary.Adversary
 	faults   sim.Faults
 	cast     []synod.Role
+	pace     synod.Pace
 }
+
+// Pace is the pace of transcripts and trials in ticks. A call takes one tick and a
+// message one tick and its delay.
+var Pace = synod.Pace{Think: 2, Within: 4}
 
 func newPlay(t *testing.T, protocol Protocol, text string) *play {
 	t.Helper()
-	p := &play{protocol: protocol, form: synod.Number}
+	p := &play{protocol: protocol, form: synod.Number, pace: Pace}
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 0 {
 			if err := p.command(words); err != nil {
@@ -123,6 +129,8 @@ func (p *play) command(w []string) (err error) {
 		}
 	case "f":
 		p.f = num(w[1])
+	case "pace":
+		p.pace = synod.Pace{Think: synod.Tick(num(w[1])), Within: synod.Tick(num(w[2]))}
 	case "form":
 		p.form = synod.Form(w[1])
 	case "exact":
@@ -188,7 +196,7 @@ func (p *play) machines() []synod.Machine {
 	out := make([]synod.Machine, len(p.minds))
 	keys := sign.DeriveSymbolic(1, len(out))
 	for i := range out {
-		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Question: q, Seed: script.Derive(1, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Pace: p.pace, Question: q, Seed: script.Derive(1, uint64(i))}
 		if p.cast != nil {
 			seat.Cast, seat.Role = p.cast, p.cast[i]
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -105,7 +106,7 @@ func (c *Trial) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, len(c.Peers))
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), Peers: c.Peers[i], F: c.F, Question: q, Seed: script.Derive(c.Seed, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: c.Peers[i], F: c.F, Pace: Pace, Question: q, Seed: script.Derive(c.Seed, uint64(i))}
 		machines[i] = &onTheWay{Machine: c.Protocol.Join(seat), shake: c.Shake}
 		if c.Hostile[i] {
 			machines[i].Step(0, synod.Halt{})
@@ -113,6 +114,17 @@ func (c *Trial) machines() []synod.Machine {
 		}
 	}
 	return machines
+}
+
+// Opinions returns what each member noted, by member, without the ticks.
+func (p *Played) Opinions() string {
+	notes := slices.Clone(p.Notes)
+	slices.SortStableFunc(notes, func(a, b sim.Noted) int { return int(a.Node) - int(b.Node) })
+	var s strings.Builder
+	for _, n := range notes {
+		fmt.Fprintf(&s, "n%d %s\n", n.Node, n.Opinion)
+	}
+	return s.String()
 }
 
 // rounds are those that a node noted.

@@ -10,21 +10,27 @@ import (
 // Heard is what a neighbour said of its answer.
 type Heard = script.Heard[synod.Response]
 
-// End is the tick at which the exchange of round t ends, for rounds of an
-// exchange of so many ticks and so many calls that wait for one another.
-//
-// Rounds end at fixed ticks, so that a member that waits for a silent neighbour
-// and one that does not stay in the same round, and all members ask their models
-// at the same ticks. The calls of a round include an answer asked for again.
-func End(t int, within synod.Tick, calls int) synod.Tick {
-	const think = 2 // ticks that a model call may take
-	return 2*think + synod.Tick(t)*(within+synod.Tick(calls)*think) + within
+// End returns the tick at which the exchange of round t ends at the latest. calls is
+// the number of model calls of one round that wait for one another, an answer that is
+// asked for again included. Before round 0 there is time for two calls.
+func End(pace synod.Pace, t, calls int) synod.Tick {
+	return 2*pace.Think + synod.Tick(t)*(pace.Within+synod.Tick(calls)*pace.Think) + pace.Within
 }
 
-// Exchange is round t's: r goes to all neighbours, theirs come in, ascending;
-// silent are those without a readable word. A member without an answer first tries
-// again to get one, except in round 0, and says nothing if it cannot.
-func (m *Member) Exchange(t int, r *Held, end synod.Tick) (heard []Heard, silent []synod.NodeID) {
+// Exchange sends r to all neighbours and returns their responses of round t, ascending
+// by neighbour, and the neighbours without a readable one. A member without an answer
+// first tries again to get one, except in round 0, and sends nothing if it cannot.
+// calls is as for End.
+//
+// The exchange ends at End, or as soon as every neighbour has spoken. The early end is
+// safe in every protocol whose next step is a function of the responses that this
+// member received: only the first message of a neighbour in a slot counts, so after one
+// message from each, nothing that could still arrive would change what is returned. A
+// neighbour that is silent or late to one member and not to another makes them wait for
+// different times, but each returns what it would return with a fixed end. No such
+// protocol needs the members to agree on who was silent; a broadcast does, and has
+// fixed ends.
+func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []synod.NodeID) {
 	if r.Answer == synod.None && t > 0 {
 		*r = m.Answer()
 	}
@@ -35,7 +41,7 @@ func (m *Member) Exchange(t int, r *Held, end synod.Tick) (heard []Heard, silent
 		}
 		script.Tell(m.Me, synod.Respond, t, word)
 	}
-	heard = m.readable(script.Collect[synod.Response](m.Me, synod.Respond, t, script.Until{At: end}))
+	heard = m.readable(script.Collect[synod.Response](m.Me, synod.Respond, t, script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}))
 	return heard, absent(m.Me.Seat().Peers, heard)
 }
 

@@ -28,7 +28,7 @@ func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent [
 		all = append(all, synod.NodeID(i))
 	}
 	for i, id := range all {
-		machines[i] = p.Join(synod.Seat{Self: id, Role: cast[i], Cast: cast, Peers: slices.Delete(slices.Clone(all), i, i+1), F: f, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(id, "run")})
+		machines[i] = p.Join(synod.Seat{Self: id, Role: cast[i], Cast: cast, Peers: slices.Delete(slices.Clone(all), i, i+1), F: f, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(id, "run")})
 	}
 	held := map[synod.NodeID]synod.Answer{}
 	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)}, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {

@@ -36,7 +36,6 @@ adopt    paper: the surest neighbour's answer; pooled: the reference code's rule
          none: only reflection changes an answer, the pilot study's LLM agents
 weigh    of stage 2. paper: everyone; reference: none below 0.5 where any is at least 0.5
 reflect  true: every round first think again with the neighbours' answers in view
-within   ticks that an exchange may take (4)
 
 A confidence that is missing counts as 0 and is reported; a message with one outside
 [0,1] is not heard. The pilot study of the paper is {probe: none, adopt: majority}

@@ -34,7 +34,7 @@ func (c council) run(t *testing.T) (first, last []synod.Opinion) {
 	n := c.graph.N()
 	machines := make([]synod.Machine, n)
 	for i := range n {
-		seat := synod.Seat{Self: synod.NodeID(i), F: 3, Question: &synod.Question{Text: "?", Form: synod.Text}, Seed: script.Derive(1, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), F: 3, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Text}, Seed: script.Derive(1, uint64(i))}
 		for _, j := range c.graph.In(i) {
 			seat.Peers = append(seat.Peers, synod.NodeID(j))
 		}

@@ -66,18 +66,17 @@ const (
 
 // CPWBFT holds the protocol's parameters.
 type CPWBFT struct {
-	Rounds  int        `yaml:"rounds" json:"rounds"`   // of stage 1, ≥ 0
-	Probe   Probe      `yaml:"probe" json:"probe"`     // stated | hidden | none
-	Adopt   Adopt      `yaml:"adopt" json:"adopt"`     // paper | pooled | majority | none
-	Weigh   Weigh      `yaml:"weigh" json:"weigh"`     // paper | reference
-	Reflect bool       `yaml:"reflect" json:"reflect"` // each round, first think again with the neighbours' answers in view
-	Within  synod.Tick `yaml:"within" json:"within"`   // ticks an exchange may take, ≥ 1
-	Exact   bool       `yaml:"-" json:"exact"`         // the paper's letter: council key "exact: paper"
+	Rounds  int   `yaml:"rounds" json:"rounds"`   // of stage 1, ≥ 0
+	Probe   Probe `yaml:"probe" json:"probe"`     // stated | hidden | none
+	Adopt   Adopt `yaml:"adopt" json:"adopt"`     // paper | pooled | majority | none
+	Weigh   Weigh `yaml:"weigh" json:"weigh"`     // paper | reference
+	Reflect bool  `yaml:"reflect" json:"reflect"` // each round, first think again with the neighbours' answers in view
+	Exact   bool  `yaml:"-" json:"exact"`         // the paper's letter: council key "exact: paper"
 }
 
 // New returns the paper's protocol: one round, stated confidence.
 func New() *CPWBFT {
-	return &CPWBFT{Rounds: 1, Probe: ByWord, Adopt: Surest, Weigh: Everyone, Within: 4}
+	return &CPWBFT{Rounds: 1, Probe: ByWord, Adopt: Surest, Weigh: Everyone}
 }
 
 // Paper returns the protocol as the paper has it, prompts' wording aside: free
@@ -97,8 +96,6 @@ func (p *CPWBFT) Validate() error {
 		return fmt.Errorf("cp-wbft: adopt is %q, which goes by confidence, and probe: none asks for none; use majority or none", p.Adopt)
 	case !slices.Contains([]Weigh{Everyone, Half}, p.Weigh):
 		return fmt.Errorf("cp-wbft: weigh is %q; it must be paper or reference", p.Weigh)
-	case p.Within < 1:
-		return fmt.Errorf("cp-wbft: within is %d ticks; it must be at least 1", p.Within)
 	}
 	return nil
 }
@@ -116,7 +113,7 @@ func (p *CPWBFT) play(me *script.Agent) synod.Answer {
 	m.Note(0, r, synod.Opinion{})
 	for t := range p.Rounds {
 		before := r.Answer
-		heard, silent := m.Exchange(t, &r, answer.End(t, p.Within, 2))
+		heard, silent := m.Exchange(t, &r, 2) // an answer that is asked for again, and the reflection
 		told := r.Answer
 		own := m.reflect(r, heard)
 		r = sourced(m.adopt(own, heard), before, told, heard)

@@ -56,7 +56,8 @@ func TestBadConfidenceIsUnsaid(t *testing.T) {
 				worse.Body, _ = r.AppendBinary(nil)
 				return []*synod.Message{&worse}
 			}
-			return c.Run().Record
+			out := c.Run()
+			return out.Opinions() // without ticks: an unreadable message ends the exchange, a missing one does not
 		}
 		if heard, unheard := deaf(true), deaf(false); heard != unheard {
 			t.Fatalf("a confidence of %v is heard:\n%s\nand without it\n%s", bad, heard, unheard)
@@ -71,7 +72,6 @@ func TestValidate(t *testing.T) {
 		"adopt is":     func(p *cpwbft.CPWBFT) { p.Adopt = "best" },
 		"goes by":      func(p *cpwbft.CPWBFT) { p.Probe = cpwbft.NoProbe },
 		"weigh is":     func(p *cpwbft.CPWBFT) { p.Weigh = "" },
-		"within is 0":  func(p *cpwbft.CPWBFT) { p.Within = 0 },
 	} {
 		p := cpwbft.New()
 		change(p)

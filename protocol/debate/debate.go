@@ -23,22 +23,20 @@ import (
 
 // Debate holds the protocol's parameters.
 type Debate struct {
-	Rounds    int        `yaml:"rounds" json:"rounds"`       // 0 to 1000
-	Rationale int        `yaml:"rationale" json:"rationale"` // bytes of reasoning shown beside an answer, 0 to 4000
-	Within    synod.Tick `yaml:"within" json:"within"`       // ticks that an exchange may take, 1 to 1000
-	Exact     bool       `yaml:"-" json:"exact"`             // no reuse, the papers' readers: council key "exact: paper"
+	Rounds    int  `yaml:"rounds" json:"rounds"`       // 0 to 1000
+	Rationale int  `yaml:"rationale" json:"rationale"` // bytes of reasoning shown beside an answer, 0 to 4000
+	Exact     bool `yaml:"-" json:"exact"`             // no reuse, the papers' readers: council key "exact: paper"
 }
 
 // New returns the paper's two rounds.
-func New() *Debate { return &Debate{Rounds: 2, Rationale: 600, Within: 4} }
+func New() *Debate { return &Debate{Rounds: 2, Rationale: 600} }
 
 // Paper asks everything afresh.
 func (p *Debate) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *Debate) Validate() error {
-	return answer.Check("debate", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000},
-		answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
+	return answer.Check("debate", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000})
 }
 
 // Join seats one member.
@@ -51,7 +49,7 @@ func (p *Debate) play(me *script.Agent) synod.Answer {
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
 	for t := range p.Rounds {
-		heard, silent := m.Exchange(t, &r, answer.End(t, p.Within, 2)) // an answer asked for again; the next
+		heard, silent := m.Exchange(t, &r, 2) // an answer that is asked for again, and the next one
 		r = reconsider(m, r, heard)
 		m.Note(t+1, r, synod.Opinion{Silent: silent})
 	}

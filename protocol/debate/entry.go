@@ -21,8 +21,7 @@ agents who all hear one another debate for two rounds.
 not promised  anything: a liar is read like anyone else.
 
 rounds       T, the number of rounds (2)
-rationale    bytes of reasoning shown beside an answer (600; 0: answers alone)
-within       ticks that an exchange may take (4)`,
+rationale    bytes of reasoning shown beside an answer (600; 0: answers alone)`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }

@@ -40,8 +40,7 @@ aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, kr
              bulyan (geometric-median)
 judge        one: an evaluator sees one answer a call; all: all in one, as in the paper
 rationale    bytes of a worker's reasoning that evaluators see (1000)
-caution      what prompts say of hostile answers: none or may-exist
-within       ticks of a broadcast's round (4)`
+caution      what prompts say of hostile answers: none or may-exist`
 
 // Guarantee is what evaluators promise one another: the graph is complete, so its
 // robustness plays no part.

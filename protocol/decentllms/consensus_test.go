@@ -249,7 +249,7 @@ func TestLateRounds(t *testing.T) {
 		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed, grade: func(_ synod.NodeID, a synod.Answer) grade.Grades {
 			return grade.Grades{float64(a[0] - '0')}
 		}}
-		x.faults.Delay.Max = 3 * x.p.Within
+		x.faults.Delay.Max = 3 * pace.Within
 		replies := map[synod.Answer]bool{}
 		for _, h := range x.play().held {
 			if h.Undecided == late {

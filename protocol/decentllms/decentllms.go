@@ -53,13 +53,12 @@ type DecentLLMs struct {
 	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers a call of an evaluator
 	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that evaluators see beside an answer
 	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile answers: none | may-exist
-	Within    synod.Tick    `yaml:"within" json:"within"`       // ticks of a broadcast's round, ≥ 2
 	Exact     bool          `yaml:"-" json:"exact"`             // the paper's letter: council key "exact: paper"
 }
 
 // New returns the paper's aggregate.
 func New() *DecentLLMs {
-	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone, Within: 4}
+	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone}
 }
 
 // Paper sets what "exact: paper" means: nothing is remembered from call to call.
@@ -80,8 +79,6 @@ func (p *DecentLLMs) Validate() error {
 		return fmt.Errorf("decentllms: rationale is %d bytes; it must be between 0 and %d", p.Rationale, maxRationale)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
 		return fmt.Errorf("decentllms: caution is %q; it must be none or may-exist", p.Caution)
-	case p.Within < 2:
-		return fmt.Errorf("decentllms: within is %d ticks; it must be at least 2", p.Within)
 	}
 	return nil
 }
@@ -100,7 +97,7 @@ func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
 	case f < 0 || f > most:
 		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s bears at most f = %d", f, len(evaluators), p.Aggregate, most)
 	}
-	g, marks := p.answers(cast, f), p.marks(cast, f)
+	g, marks := p.answers(cast, f, synod.DefaultPace), p.marks(cast, f, synod.DefaultPace)
 	if err := g.Validate(); err != nil {
 		return err
 	}
@@ -122,26 +119,24 @@ func members(cast []synod.Role) (workers, evaluators []synod.NodeID) {
 // version is signed with everything: words of another version say nothing.
 const version = "decentllms/1"
 
-// think is the ticks that a call may take, one asked for again included.
-const think = 4
-
-// answers is the broadcast of the first phase: workers their answers, evaluators
+// answers returns the broadcast of the first phase. It begins after the time for one
+// call and a second one if that fails: workers their answers, evaluators
 // what they commit to for the salt.
-func (p *DecentLLMs) answers(cast []synod.Role, f int) broadcast.Group {
+func (p *DecentLLMs) answers(cast []synod.Role, f int, pace synod.Pace) broadcast.Group {
 	_, evaluators := members(cast)
 	all := make([]synod.NodeID, len(cast))
 	for i := range all {
 		all[i] = synod.NodeID(i)
 	}
-	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f, Start: think, Within: p.Within, MaxValue: maxAnswer + p.Rationale}
+	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f, Start: 2 * pace.Think, Within: pace.Within, MaxValue: maxAnswer + p.Rationale}
 }
 
 // marks is the broadcast of the second phase: evaluators their marks.
-func (p *DecentLLMs) marks(cast []synod.Role, f int) broadcast.Group {
-	g := p.answers(cast, f)
-	start := g.End() + think
+func (p *DecentLLMs) marks(cast []synod.Role, f int, pace synod.Pace) broadcast.Group {
+	g := p.answers(cast, f, pace)
+	start := g.End() + 2*pace.Think
 	workers, evaluators := members(cast)
-	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f, Start: start, Within: p.Within, MaxValue: marksSize(len(workers))}
+	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f, Start: start, Within: pace.Within, MaxValue: marksSize(len(workers))}
 }
 
 // Join seats one member.

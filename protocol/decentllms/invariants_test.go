@@ -77,7 +77,7 @@ func (l *ledger) judge(x *trial, o outcome) {
 		}
 	}
 	l.check("DL-3", len(o.held) == honest && honest >= x.e-x.f, x, "%d of %d honest evaluators reply", len(o.held), honest)
-	marks := x.p.marks(x.cast(), x.f)
+	marks := x.p.marks(x.cast(), x.f, pace)
 	for _, h := range o.held {
 		l.check("DL-8", h.at == marks.End(), x, "evaluator %d replies at tick %d, not %d", h.id, h.at, marks.End())
 		first := o.held[0]

@@ -56,7 +56,7 @@ func (m *member) work() synod.Answer {
 		r = m.Answer()
 	}
 	m.Note(0, r, synod.Opinion{})
-	broadcast.Run(m.Me, m.p.answers(m.Me.Seat().Cast, m.Me.Seat().F), m.word(r))
+	broadcast.Run(m.Me, m.p.answers(m.Me.Seat().Cast, m.Me.Seat().F, m.Me.Seat().Pace), m.word(r))
 	return r.Answer
 }
 
@@ -81,7 +81,7 @@ func (m *member) word(r answer.Held) []byte {
 func (m *member) hear() []answered {
 	m.Note(0, answer.Held{Source: synod.Absent}, synod.Opinion{})
 	seat := m.Me.Seat()
-	m.first = broadcast.Run(m.Me, m.p.answers(seat.Cast, seat.F), commitment(seat.Self, m.nonce))
+	m.first = broadcast.Run(m.Me, m.p.answers(seat.Cast, seat.F, seat.Pace), commitment(seat.Self, m.nonce))
 	answers := make([]answered, 0, len(m.workers))
 	for _, d := range m.first.Deliveries {
 		if seat.Cast[d.Sender] == Worker {
@@ -132,7 +132,7 @@ func (m *member) evaluate(answers []answered) []marked {
 	if own, ok := m.grade(answers); ok {
 		word, m.why = own.encode(), ""
 	}
-	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F), word)
+	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F, seat.Pace), word)
 	var all []marked
 	for _, d := range m.second.Deliveries {
 		all = append(all, mark(d, answers))

@@ -15,6 +15,8 @@ import (
 
 // trial is one decision: workers 0 to w-1, evaluators after them, some of either
 // Byzantine.
+var pace = synod.Pace{Think: 2, Within: 4}
+
 type trial struct {
 	w, e, f int
 	p       *DecentLLMs
@@ -67,7 +69,7 @@ func (x *trial) play() (o outcome) {
 			}
 		}
 		id := synod.NodeID(i)
-		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
+		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Pace: pace, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
 	}
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
@@ -160,7 +162,7 @@ func (x *trial) raw(s synod.Seat) synod.Machine {
 		for i := range junk {
 			junk[i] = byte(r.Uint32())
 		}
-		g, m := x.p.answers(s.Cast, s.F), x.p.marks(s.Cast, s.F)
+		g, m := x.p.answers(s.Cast, s.F, pace), x.p.marks(s.Cast, s.F, pace)
 		broadcast.Run(me, g, junk)
 		if s.Role == Evaluator {
 			broadcast.Run(me, m, junk[:min(len(junk), m.MaxValue)])

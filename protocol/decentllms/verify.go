@@ -28,7 +28,7 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 	if !complete(record, in.Cast) {
 		return nil, fmt.Errorf("decentllms: the record of evaluator %d does not have all workers and evaluators, each once and in order", in.Self)
 	}
-	first, second := p.answers(in.Cast, in.F), p.marks(in.Cast, in.F)
+	first, second := p.answers(in.Cast, in.F, synod.DefaultPace), p.marks(in.Cast, in.F, synod.DefaultPace) // signatures do not depend on the pace
 	answers, all, err := p.onRecord(record, in.Question, &first, &second, in.Check)
 	if err != nil {
 		return nil, err

@@ -38,8 +38,7 @@ propose      what a leader proposes first: own, its answer; best, of all members
 leaders      at most, one after another (4)
 rounds       that a leader has (3)
 rationale    bytes of reasoning that travel beside an answer (600)
-caution      what prompts say of hostile proposals: none or may-exist
-within       ticks of an exchange (4)`
+caution      what prompts say of hostile proposals: none or may-exist`
 
 // Guarantee is what members promise one another: the graph is complete, so its
 // robustness plays no part.

@@ -52,7 +52,7 @@ func (x *trial) play() *outcome {
 	}
 	machines := make([]synod.Machine, n)
 	for i, id := range all {
-		s := synod.Seat{Self: id, Peers: slices.Delete(slices.Clone(all), i, i+1), F: x.f, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: o.keys.Signer(id, run)}
+		s := synod.Seat{Self: id, Peers: slices.Delete(slices.Clone(all), i, i+1), F: x.f, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: o.keys.Signer(id, run)}
 		if other := x.seat[id]; other != nil {
 			machines[i] = other(s)
 		} else {

@@ -34,5 +34,4 @@ attempts  tries at a reply that can be read (3)
 rule      who says what a player holds: none (its model), or code: mode, median,
           w-msr, and final-vote, which ends a game that nobody ended
 threat    restricted: one message a sender and round, checked by all who hear;
-          open: whatever comes is taken
-within    ticks that an exchange may take (2)`
+          open: whatever comes is taken`

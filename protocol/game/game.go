@@ -58,17 +58,16 @@ const (
 
 // Game holds the parameters.
 type Game struct {
-	Rounds   int        `yaml:"rounds" json:"rounds"`     // T_max ≥ 1
-	Low      int        `yaml:"low" json:"low"`           // of the numbers
-	High     int        `yaml:"high" json:"high"`         //
-	Variant  string     `yaml:"variant" json:"variant"`   // may-exist | no-adversary | unmentioned
-	Stop     string     `yaml:"stop" json:"stop"`         // two-thirds | 66-percent
-	History  int        `yaml:"history" json:"history"`   // rounds that a prompt shows, ≥ 0
-	Reason   int        `yaml:"reason" json:"reason"`     // bytes of a public reason that are shown, ≥ 0
-	Attempts int        `yaml:"attempts" json:"attempts"` // tries at a reply that can be read, ≥ 1
-	Rule     Rule       `yaml:"rule" json:"rule"`
-	Threat   string     `yaml:"threat" json:"threat"` // restricted | open
-	Within   synod.Tick `yaml:"within" json:"within"` // ticks an exchange may take, ≥ 1
+	Rounds   int    `yaml:"rounds" json:"rounds"`     // T_max ≥ 1
+	Low      int    `yaml:"low" json:"low"`           // of the numbers
+	High     int    `yaml:"high" json:"high"`         //
+	Variant  string `yaml:"variant" json:"variant"`   // may-exist | no-adversary | unmentioned
+	Stop     string `yaml:"stop" json:"stop"`         // two-thirds | 66-percent
+	History  int    `yaml:"history" json:"history"`   // rounds that a prompt shows, ≥ 0
+	Reason   int    `yaml:"reason" json:"reason"`     // bytes of a public reason that are shown, ≥ 0
+	Attempts int    `yaml:"attempts" json:"attempts"` // tries at a reply that can be read, ≥ 1
+	Rule     Rule   `yaml:"rule" json:"rule"`
+	Threat   string `yaml:"threat" json:"threat"` // restricted | open
 }
 
 // The threat models (GM-7).
@@ -80,7 +79,7 @@ const (
 // New returns the paper's game.
 func New() *Game {
 	return &Game{
-		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model, Threat: Restricted, Within: 2,
+		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model, Threat: Restricted,
 	}
 }
 
@@ -97,7 +96,7 @@ func (g *Game) Validate() error {
 	}
 	for _, err := range []error{
 		within("rounds", g.Rounds, 1, 1000), within("low", g.Low, -1_000_000, 1_000_000), within("high", g.High, g.Low, 1_000_000),
-		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000), within("attempts", g.Attempts, 1, 10), within("within", int(g.Within), 1, 1000),
+		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000), within("attempts", g.Attempts, 1, 10),
 		oneOf("variant", g.Variant, MayExist, NoAdversary, Unmentioned), oneOf("stop", g.Stop, TwoThirds, Percent66),
 		oneOf("rule", g.Rule, Rules()...), oneOf("threat", g.Threat, Restricted, Open),
 	} {
@@ -162,16 +161,19 @@ func (g *Game) threshold() string {
 	return "at least two thirds"
 }
 
-// ticks are where the parts of round t end, counted from the start: a try at a
-// reply takes two.
-func (g *Game) ticks(t int) (told, echoed, voted, counted synod.Tick) {
-	think := synod.Tick(2 * g.Attempts)
-	round := 2*think + 4*g.Within
-	start := synod.Tick(t-1) * round
-	told = start + think + g.Within
-	echoed = told + g.Within
-	voted = echoed + think + g.Within
-	return told, echoed, voted, voted + g.Within
+// ends are the ticks at which the parts of a round end, counted from the start of the
+// game. They are fixed, because the restricted threat model compares what players heard
+// from one another, and so needs them to agree on who was silent.
+type ends struct{ proposed, echoed, voted, counted synod.Tick }
+
+func (g *Game) ends(pace synod.Pace, t int) (e ends) {
+	think := synod.Tick(g.Attempts) * pace.Think
+	round := 2*think + 4*pace.Within
+	e.proposed = synod.Tick(t-1)*round + think + pace.Within
+	e.echoed = e.proposed + pace.Within
+	e.voted = e.echoed + think + pace.Within
+	e.counted = e.voted + pace.Within
+	return e
 }
 
 // Calls is how many model calls a game makes at most: two a player and round,

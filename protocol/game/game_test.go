@@ -22,7 +22,7 @@ func table(g *game.Game, n, f int, seed uint64) []synod.Machine {
 }
 
 func seat(i, n, f int, seed uint64) synod.Seat {
-	s := synod.Seat{Self: synod.NodeID(i), F: f, Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
+	s := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 2}, Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
 	for j := range n {
 		if j != i {
 			s.Peers = append(s.Peers, synod.NodeID(j))

@@ -107,13 +107,13 @@ func (p *player) vote(t int, all []Proposal) Vote {
 // count tells the vote and counts everybody's. Votes are words like others: one that
 // too few heard alike is not counted.
 func (p *player) count(t int, mine Vote) bool {
-	_, _, voted, end := p.ticks(t)
+	end := p.ends(p.me.Seat().Pace, t)
 	self := p.me.Seat().Self
 	votes := map[synod.NodeID]ballot{self: ballot(mine)}
-	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: voted}) {
+	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end.voted}) {
 		votes[h.From] = h.Word
 	}
-	heardAlike(p, "count", t, votes, end)
+	heardAlike(p, "count", t, votes, end.counted)
 	stop := 0
 	for _, id := range p.players() {
 		if Vote(votes[id]) == Stop {

@@ -13,16 +13,16 @@ import (
 // tell tells everybody the proposal and returns what was proposed by all players
 // in this round, ascending; whoever said nothing that counts abstained.
 func (p *player) tell(t int, said proposal) []Proposal {
-	told, echoed, _, _ := p.ticks(t)
+	end := p.ends(p.me.Seat().Pace, t)
 	mine := word{said.value, said.reason}
-	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: told})
+	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: end.proposed})
 	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
 	for _, h := range others {
 		if v := h.Word.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
 			words[h.From] = h.Word
 		}
 	}
-	heardAlike(p, "echo", t, words, echoed)
+	heardAlike(p, "echo", t, words, end.echoed)
 	all := make([]Proposal, 0, p.n())
 	for _, id := range p.players() {
 		w := words[id] // absent: abstained

@@ -50,7 +50,6 @@ type Rules struct {
 	Enough   func([]synod.NodeID) bool   // whether these make a quorum
 	Choice   string                      // Own, Best or Quorum
 	Rank     func(answers int) (kth int) // with Quorum
-	Within   synod.Tick                  // ticks of an exchange, ≥ 2
 }
 
 // Member is one seat playing.
@@ -118,28 +117,23 @@ func (m *Member) Leader(round int) synod.NodeID {
 // first reports that a leader's turn begins with this round.
 func (m *Member) first(round int) bool { return (round-1)%m.rules.Turns == 0 }
 
-// Think is the ticks that members have for their models, a call asked for again
-// included.
-const Think = 4
+// ends are the ticks at which the parts of a round end, counted from the start. They
+// are fixed: a leader that is silent to some members only must not make them be in
+// different rounds.
+type ends struct{ met, proposed, voted, committed synod.Tick }
 
-// clock is where the parts of a round end, counted from the start.
-type clock struct{ met, proposed, voted, committed synod.Tick }
-
-// Length is the ticks of a round.
-func (r *Rules) Length() synod.Tick {
-	if r.Lock {
-		return 4*r.Within + 2*Think
+func (m *Member) ends(round int) (e ends) {
+	pace := m.Me.Seat().Pace
+	think := 2 * pace.Think // a call, and once more if it fails
+	length := 3*pace.Within + 2*think
+	if m.rules.Lock {
+		length += pace.Within
 	}
-	return 3*r.Within + 2*Think
-}
-
-func (m *Member) clock(round int) (c clock) {
-	w := m.rules.Within
-	c.met = Think + synod.Tick(round-1)*m.rules.Length() + w
-	c.proposed = c.met + Think + w
-	c.voted = c.proposed + Think + w
-	c.committed = c.voted + w
-	return c
+	e.met = think + synod.Tick(round-1)*length + pace.Within
+	e.proposed = e.met + think + pace.Within
+	e.voted = e.proposed + think + pace.Within
+	e.committed = e.voted + pace.Within
+	return e
 }
 
 func proposals(protocol string, members []synod.NodeID, f, round int) broadcast.Group {

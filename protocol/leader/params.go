@@ -12,13 +12,12 @@ type Params struct {
 	Propose   string        `yaml:"propose" json:"propose"`     // own | best | quorum (LB-3)
 	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that travel beside an answer
 	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile proposals: none | may-exist
-	Within    synod.Tick    `yaml:"within" json:"within"`       // ticks of an exchange, ≥ 2
 	Exact     bool          `yaml:"-" json:"exact"`             // the paper's letter: council key "exact: paper"
 }
 
 // Defaults have a leader propose its own answer, as in both papers.
 func Defaults() Params {
-	return Params{Propose: Own, Rationale: 600, Caution: synod.CautionNone, Within: 4}
+	return Params{Propose: Own, Rationale: 600, Caution: synod.CautionNone}
 }
 
 // Check reports the first parameter that is out of its range.
@@ -30,14 +29,14 @@ func (p *Params) Check(protocol string) error {
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
 		return fmt.Errorf("%s: caution is %q; it must be none or may-exist", protocol, p.Caution)
 	}
-	return answer.Check(protocol, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000}, answer.Limit{Key: "within", Is: int(p.Within), Least: 2, Top: 1000})
+	return answer.Check(protocol, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000})
 }
 
 // Rules begins the rules of a protocol with these parameters.
 func (p *Params) Rules(pages string) Rules {
 	return Rules{
 		Manner: answer.Manner{Pages: pages, Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale},
-		Choice: p.Propose, Within: p.Within,
+		Choice: p.Propose,
 	}
 }
 

@@ -27,7 +27,7 @@ func (m *Member) Meet(round int) (over bool) {
 	over = m.done != nil
 	leads := m.Leader(round) == m.self()
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
-	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.clock(round).met}) {
+	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.ends(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
 			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Word.own.Answer))
 			m.answers[at].rationale = clean.Line(h.Word.own.Rationale, m.rules.Manner.Rationale)
@@ -77,7 +77,7 @@ func (m *Member) Propose(round int) {
 			script.Tell(m.Me, "propose", round, offerOf(m.word))
 		}
 	}
-	for _, h := range script.Collect[offer](m.Me, "propose", round, script.Until{At: m.clock(round).proposed}) {
+	for _, h := range script.Collect[offer](m.Me, "propose", round, script.Until{At: m.ends(round).proposed}) {
 		if h.From == leader {
 			m.see(round, h.Word)
 		}
@@ -138,7 +138,7 @@ func (m *Member) Vote(round int) {
 		t.add(m.proposed.answer, Vote{m.self(), string(mine.vote)})
 	}
 	m.refused = nil
-	for _, h := range script.Exchange(m.Me, "vote", round, mine, script.Until{At: m.clock(round).voted}) {
+	for _, h := range script.Exchange(m.Me, "vote", round, mine, script.Until{At: m.ends(round).voted}) {
 		m.see(round, h.Word.offer)
 		p := m.about(h.Word.value)
 		switch {
@@ -171,7 +171,7 @@ func (m *Member) Commit(round int) {
 		t.add(mine.answer, Vote{m.self(), string(mine.vote)})
 		script.Tell(m.Me, "commit", round, mine)
 	}
-	for _, h := range script.Collect[pledge](m.Me, "commit", round, script.Until{At: m.clock(round).committed}) {
+	for _, h := range script.Collect[pledge](m.Me, "commit", round, script.Until{At: m.ends(round).committed}) {
 		if h.Word.answer != synod.None && seat.Signer.Verify(h.From, bytesOf(h.Word.answer), h.Word.vote) {
 			t.add(h.Word.answer, Vote{h.From, string(h.Word.vote)})
 		}

@@ -41,8 +41,7 @@ propose      what a leader proposes: own, its answer; best, of all members' answ
 views        leaders at most, one after another (8)
 weights      reputation by seat, 1 to 1000, from outside; none: all the same
 rationale    bytes of reasoning that travel beside an answer (600)
-caution      what prompts say of hostile proposals: none or may-exist
-within       ticks of an exchange (4)`
+caution      what prompts say of hostile proposals: none or may-exist`
 
 // Guarantee is what members promise one another: the graph is complete, so its
 // robustness plays no part.

@@ -48,7 +48,7 @@ func drawn(seed uint64, synchronous bool) *trial {
 	if synchronous {
 		return x
 	}
-	x.faults.Delay.Max = synod.Tick(r.IntN(2 * int(x.p.Within)))
+	x.faults.Delay.Max = synod.Tick(r.IntN(2 * int(pace.Within)))
 	if r.IntN(2) == 0 {
 		x.faults.Loss = r.Float64() / 2
 	}

@@ -14,6 +14,8 @@ import (
 )
 
 // trial is one decision.
+var pace = synod.Pace{Think: 2, Within: 4}
+
 type trial struct {
 	n, f    int
 	p       *RotatingLeader
@@ -68,7 +70,7 @@ func (x *trial) play() *outcome {
 	}
 	for i := range machines {
 		peers := slices.Delete(slices.Clone(all), i, i+1)
-		machines[i] = x.seat(synod.Seat{Self: all[i], Peers: peers, F: x.f, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(all[i], run)}, o)
+		machines[i] = x.seat(synod.Seat{Self: all[i], Peers: peers, F: x.f, Pace: pace, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(all[i], run)}, o)
 	}
 	o.held = make([]kept, 0, x.n)
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,

@@ -32,8 +32,7 @@ score        stated: the model writes a number; likelihood: the mean log-probabi
 strict-trim  true: drop the F lowest whatever the self-score, which extends 4.2 to
              faulty members
 caution      what prompts say of hostile peers: none, may-exist, or bound (names F)
-rationale    bytes of reasoning that travel beside an answer (0: answers alone)
-within       ticks that an exchange may take (4)`,
+rationale    bytes of reasoning that travel beside an answer (0: answers alone)`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }

@@ -93,7 +93,7 @@ func TestRationale(t *testing.T) {
 		q := &synod.Question{Text: "?", Form: synod.Number}
 		machines := make([]synod.Machine, 2)
 		for i := range machines {
-			machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: []synod.NodeID{synod.NodeID(1 - i)}, Question: q, Seed: script.Derive(1, uint64(i))})
+			machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: []synod.NodeID{synod.NodeID(1 - i)}, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: script.Derive(1, uint64(i))})
 		}
 		var seen []string
 		sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
@@ -125,7 +125,7 @@ func TestLikelihoodScores(t *testing.T) {
 	value := map[synod.Answer]float64{"1": -0.1, "2": -2, "3": 5}
 	machines := make([]synod.Machine, 3)
 	for i := range machines {
-		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
+		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
 	}
 	scores := map[synod.NodeID]synod.Score{}
 	sim.Run(sim.Config{

@@ -45,13 +45,12 @@ type SAC struct {
 	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim"` // drop the F lowest whatever the self-score (SAC-7)
 	Caution    synod.Caution `yaml:"caution" json:"caution"`         // none | may-exist | bound (SAC-11)
 	Rationale  int           `yaml:"rationale" json:"rationale"`     // bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
-	Within     synod.Tick    `yaml:"within" json:"within"`           // ticks an exchange may take, ≥ 1
 	Exact      bool          `yaml:"-" json:"exact"`                 // the paper's letter: council key "exact: paper"
 }
 
 // New returns the paper's T with our safer defaults.
 func New() *SAC {
-	return &SAC{Rounds: 6, Score: Stated, Caution: synod.CautionNone, Within: 4}
+	return &SAC{Rounds: 6, Score: Stated, Caution: synod.CautionNone}
 }
 
 // Paper returns the protocol as the paper has it, prompts' wording aside.
@@ -68,8 +67,6 @@ func (p *SAC) Validate() error {
 		return fmt.Errorf("sac: caution is %q; it must be none, may-exist or bound", p.Caution)
 	case p.Rationale < 0 || p.Rationale > 4000:
 		return fmt.Errorf("sac: rationale is %d bytes; it must be between 0 and 4000", p.Rationale)
-	case p.Within < 1:
-		return fmt.Errorf("sac: within is %d ticks; it must be at least 1", p.Within)
 	}
 	return nil
 }
@@ -85,19 +82,18 @@ func (p *SAC) play(me *script.Agent) synod.Answer {
 	r := m.Answer() // 1
 	m.note(0, r, verdict{})
 	for t := range p.Rounds { // 2
-		heard, silent := m.Exchange(t, &r, p.end(t)) // 3
-		scores := m.score(heard, r)                  // 4
-		v := m.filter(me.Seat().F, silent, scores)   // 5, 6
-		r = m.refine(r, v)                           // 7
+		heard, silent := m.Exchange(t, &r, calls)  // 3
+		scores := m.score(heard, r)                // 4
+		v := m.filter(me.Seat().F, silent, scores) // 5, 6
+		r = m.refine(r, v)                         // 7
 		m.note(t+1, r, v)
 	} // 8
 	return r.Answer // 9
 }
 
-// A round has room for an answer asked for again, the exchange, the scores and
-// the refinement. Ending an exchange as soon as all have spoken would be safe (SAC
-// needs no agreement on who was silent) and would save nothing in virtual time.
-func (p *SAC) end(t int) synod.Tick { return answer.End(t, p.Within, 3) }
+// calls is the number of calls of a round that wait for one another: an answer that is
+// asked for again, the scores and the refinement.
+const calls = 3
 
 // Calls is how many model calls a run makes at most, n + T(2|E| + 2n), for
 // members of the given degrees.

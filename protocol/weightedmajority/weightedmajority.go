@@ -36,28 +36,18 @@ A confidence that did not come, or that cannot be read, weighs nothing.
 not promised  anything: weights are what members say of themselves, so one liar that
               claims 1.0 outweighs three honest members who are 0.3 sure. No liar is
               tolerated.
-
-within       ticks that the exchange may take (4)`,
+`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Pages,
 }
 
 // WeightedMajority holds the protocol's parameters.
 type WeightedMajority struct {
-	Within synod.Tick `yaml:"within" json:"within"` // ticks that the exchange may take, 1 to 1000
-	Exact  bool       `yaml:"-" json:"exact"`       // the papers' readers: council key "exact: paper"
+	answer.Plain `yaml:",inline"`
 }
 
 // New returns the defaults.
-func New() *WeightedMajority { return &WeightedMajority{Within: 4} }
-
-// Paper has answers asked for and read as the papers do.
-func (p *WeightedMajority) Paper() { p.Exact = true }
-
-// Validate reports the first parameter that is out of its range.
-func (p *WeightedMajority) Validate() error {
-	return answer.Check("weighted-majority", answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
-}
+func New() *WeightedMajority { return &WeightedMajority{} }
 
 // Join seats one member.
 func (p *WeightedMajority) Join(seat synod.Seat) synod.Machine {
@@ -68,7 +58,7 @@ func (p *WeightedMajority) play(me *script.Agent) synod.Answer {
 	m := answer.New(me, answer.Manner{Pages: "weighted-majority", Exact: p.Exact, Confide: synod.ConfideStated})
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
-	heard, silent := m.Exchange(0, &r, answer.End(0, p.Within, 0))
+	heard, silent := m.Exchange(0, &r, 0)
 	r = adopt(r, heard)
 	m.Note(1, r, synod.Opinion{Silent: silent})
 	return r.Answer
@@ -117,9 +107,6 @@ func (p *WeightedMajority) Calls(degrees []int) int { return len(degrees) }
 
 // MaxRounds is one.
 func (p *WeightedMajority) MaxRounds() int { return 1 }
-
-// Settles: the only round is the last.
-func (p *WeightedMajority) Settles() bool { return false }
 
 // Guarantee: no liar is tolerated on any graph.
 func (p *WeightedMajority) Guarantee(_, _ int, _ bool) (name, note string) {

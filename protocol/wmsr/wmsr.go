@@ -48,30 +48,27 @@ not promised  that the number is right, nor that it is exactly one: what is show
             rounded, and two sides of a rounding border are two answers.
 
 rounds       the number of rounds (20)
-decimals     of what is shown and decided (3); six more are carried
-within       ticks that an exchange may take (4)`,
+decimals     of what is shown and decided (3); six more are carried`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Pages,
 }
 
 // WMSR holds the protocol's parameters.
 type WMSR struct {
-	Rounds   int        `yaml:"rounds" json:"rounds"`     // 0 to 1000
-	Decimals int        `yaml:"decimals" json:"decimals"` // of what is decided, 0 to 12
-	Within   synod.Tick `yaml:"within" json:"within"`     // ticks that an exchange may take, 1 to 1000
-	Exact    bool       `yaml:"-" json:"exact"`           // the papers' readers: council key "exact: paper"
+	Rounds   int  `yaml:"rounds" json:"rounds"`     // 0 to 1000
+	Decimals int  `yaml:"decimals" json:"decimals"` // of what is decided, 0 to 12
+	Exact    bool `yaml:"-" json:"exact"`           // the papers' readers: council key "exact: paper"
 }
 
 // New returns the defaults.
-func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3, Within: 4} }
+func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3} }
 
 // Paper has answers asked for and read as the papers do.
 func (p *WMSR) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
-	return answer.Check("w-msr", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "decimals", Is: p.Decimals, Top: 12},
-		answer.Limit{Key: "within", Is: int(p.Within), Least: 1, Top: 1000})
+	return answer.Check("w-msr", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "decimals", Is: p.Decimals, Top: 12})
 }
 
 // Forms are those of the questions that it can decide.
@@ -93,7 +90,7 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	for t := range p.Rounds {
 		said := r
 		said.Answer = scale.write(x)
-		heard, silent := m.Exchange(t, &said, answer.End(t, p.Within, 1)) // an answer asked for again
+		heard, silent := m.Exchange(t, &said, 1) // an answer that is asked for again
 		if x == nil {
 			r, x = said, scale.read(said.Answer)
 		}
