@@ -130,7 +130,7 @@ func (c *Council) checkPowers() error {
 		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && (!can || !w.CanWeigh()) {
 			return &ConfigError{Section: "protocol", Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q does not; use score: stated", s.Model)}
 		}
-		if p, can := m.(llm.Confider); confides != nil && confides.Confides() == synod.ConfideHidden && (!can || !p.CanConfide()) { // CP-2
+		if p, can := m.(llm.ConfidenceModel); confides != nil && confides.Confides() == synod.ConfideHidden && (!can || !p.GivesHiddenConfidence()) { // CP-2
 			return &ConfigError{Section: "protocol", Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
 		}
 	}

@@ -1,23 +1,47 @@
 package llm
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/llm/models"
 	"synod.dev/synod/probe"
 	"synod.dev/synod/prompt"
 )
 
-// EmbeddedConfig are the settings of a member that is the model in the box.
-type EmbeddedConfig struct {
+var embeddedProvider = Provider{
+	Entry: synod.Entry{Name: "embedded", Summary: "a model in this program: llama.cpp on this machine, no key and no server"},
+	About: `model        a name from "synod models list"
+path         of a GGUF file, instead of model
+library      folder with llama.cpp's libraries, instead of the pulled one
+temperature  0 is greedy
+top_p, max_tokens
+answers      short: the model continues a few examples by one line, and options are sampled by their
+             likelihood; written: as JSON with reasoning (better for a large model)
+refine       choose: the likeliest of the shown answers; written: as JSON with reasoning
+context      tokens of prompt and reply together
+threads      of the engine; more than one rarely helps a small model
+seqs         requests decoded together
+probe        a file from "synod probe train", for protocols that read a confidence from hidden
+             states; it must have been trained on this model, engine and way of answering` + commonAbout,
+	Settings: func() any { return &embeddedConfig{} },
+	Open:     openEmbedded,
+}
+
+// embeddedConfig are the settings of an embedded model.
+type embeddedConfig struct {
+	Common      `yaml:",inline"`
 	Model       string  `yaml:"model"`       // a name from "synod models list"
-	Path        string  `yaml:"path"`        // a GGUF file instead of a model by name
-	Library     string  `yaml:"library"`     // a folder with llama.cpp's libraries instead of the pulled one
+	Path        string  `yaml:"path"`        // of a GGUF file, instead of Model
+	Library     string  `yaml:"library"`     // folder with llama.cpp's libraries, instead of the pulled one
 	Temperature float64 `yaml:"temperature"` // 0 is greedy
 	TopP        float64 `yaml:"top_p"`
 	MaxTokens   int     `yaml:"max_tokens"`
@@ -25,25 +49,25 @@ type EmbeddedConfig struct {
 	Refine      string  `yaml:"refine"`  // choose | written
 	Context     int     `yaml:"context"` // tokens of prompt and reply together
 	Threads     int     `yaml:"threads"`
-	Seqs        int     `yaml:"seqs"`  // requests decoded at once
-	Probe       string  `yaml:"probe"` // a trained probe, for prompts that want a hidden confidence
+	Seqs        int     `yaml:"seqs"`  // requests decoded together
+	Probe       string  `yaml:"probe"` // file of a trained probe, for prompts that ask for a hidden confidence
 }
 
-// How a member of the model in the box gives its first answer and how it
-// refines. A small model asked to converse and to reply as JSON writes nonsense
-// about questions that it can answer (docs/box.md), so the defaults ask it for
-// less. Written is what members of every other provider do.
+// How an embedded model gives its first answer and how it refines. A small model
+// that is asked to converse and to reply as JSON writes nonsense about questions
+// that it can answer (docs/box.md), so the defaults ask it for less. Models of all
+// other providers do what written does.
 const (
-	short   = "short"   // the model continues a few examples by one line; what has options is sampled by their likelihood
-	choose  = "choose"  // of the answers on the table, the likeliest after the question
-	written = "written" // a reply to the whole prompt, under the grammar of its schema
+	short   = "short"   // the model continues a few examples by one line; options are sampled by their likelihood
+	choose  = "choose"  // of the shown answers, the likeliest after the question
+	written = "written" // a reply to the whole prompt, constrained by the grammar of its schema
 )
 
-func embeddedDefaults() EmbeddedConfig {
-	return EmbeddedConfig{Temperature: 0.6, TopP: 0.95, MaxTokens: 300, Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8}
+func embeddedDefaults() embeddedConfig {
+	return embeddedConfig{Common: Common{Timeout: embeddedTimeout}, MaxTokens: 300, Temperature: 0.6, TopP: 0.95, Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8}
 }
 
-func (c EmbeddedConfig) validate() error {
+func (c *embeddedConfig) validate() error {
 	switch {
 	case c.Model == "" && c.Path == "":
 		return errors.New("an embedded model needs a name (model) or a file (path)")
@@ -61,46 +85,83 @@ func (c EmbeddedConfig) validate() error {
 	return nil
 }
 
-// embedded is a member of the model in the box. Members of one model file share
-// one engine, so that seats which ask at once are decoded in one batch.
+func openEmbedded(o Opening) (Opened, error) {
+	s := embeddedDefaults()
+	if o.Exact {
+		s.Temperature, s.TopP, s.MaxTokens = paperTemperature, paperTopP, paperTokens
+		s.Answers, s.Refine = written, written
+	}
+	if err := o.Decode(&s); err != nil {
+		return Opened{}, err
+	}
+	if err := s.validate(); err != nil {
+		return Opened{}, err
+	}
+	store := models.Store{Dir: o.Env.Models, LibDir: s.Library}
+	if store.Dir == "" {
+		store.Dir = models.DefaultDir()
+	}
+	at, err := store.Resolve(cmp.Or(s.Path, s.Model))
+	if err != nil {
+		return Opened{}, err
+	}
+	m := &embedded{cfg: s}
+	name := cmp.Or(s.Model, filepath.Base(s.Path))
+	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
+		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
+	if s.Probe != "" || o.Env.Hidden {
+		if err := m.describe(name, at); err != nil {
+			return Opened{}, err
+		}
+	}
+	if m.probe != nil {
+		m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", m.probe.Layer, m.probe.Position, m.probe.Bias, sha256.Sum256(fmt.Append(nil, m.probe.Weights)))
+	}
+	m.engine = share(engine.Config{
+		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
+		Context: s.Context, Seqs: s.Seqs, Threads: s.Threads, Hidden: m.probe != nil || o.Env.Hidden,
+	})
+	return Opened{Model: m, Common: s.Common, Account: at.Model, MaxTokens: s.MaxTokens}, nil
+}
+
+// embedded is an embedded model. Members of one model file share one engine, so
+// that seats that call at the same time are decoded in one batch.
 type embedded struct {
-	cfg     EmbeddedConfig
+	cfg     embeddedConfig
 	engine  *sharedEngine
-	timeout time.Duration // of one call to Probe; 0: none
 	info    Info
-	subject probe.Subject // what is known of the model before it has started
-	probe   *probe.Probe  // nil: it cannot give a hidden confidence
+	subject probe.Subject // describes the model, as far as it is known before it has started
+	probe   *probe.Probe  // nil: it gives no hidden confidence
 }
 
 func (m *embedded) Info() Info     { return m.info }
 func (m *embedded) CanWeigh() bool { return true }
 func (m *embedded) Close() error   { return m.engine.release() }
 
-// completer is what a member needs of an engine.
+// completer is what a call needs of an engine.
 type completer interface {
 	Generate(context.Context, engine.Request) (engine.Result, error)
 	Weigh(ctx context.Context, prefix string, continuations []string, want *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error)
 }
 
-// exchange is one request under way: with whom, about what, and the hidden states
-// that are wanted with the answer.
+// exchange is one request under way.
 type exchange struct {
 	completer
 	prompt *synod.Prompt
-	want   *engine.Capture // nil: none
-	states *engine.States  // of the answer that was given, at the end
+	want   *engine.Capture // the hidden states that are wanted with the answer; nil: none
+	states *engine.States  // of the answer, at the end
 }
 
-// Complete gives the reply in the way that the settings have for the purpose.
+// Complete replies in the way that the settings choose for the purpose.
 func (m *embedded) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	if asksHidden(r.Prompt) {
-		return m.confide(ctx, r)
+		return m.replyWithConfidence(ctx, r)
 	}
 	reply, _, err := m.ask(ctx, r, nil)
 	return reply, err
 }
 
-// ask sends a request and wants the given states with the answer.
+// ask sends a request and returns the wanted states with the answer.
 func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (synod.Reply, *engine.States, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -131,13 +192,13 @@ func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 		if err != nil {
 			return reply, err
 		}
-		return m.stated(ctx, x, chat.Completion, reply)
+		return m.statedConfidence(ctx, x, chat.Completion, reply)
 	case p.Purpose == synod.Refining && m.cfg.Refine == choose && open:
 		reply, err := m.choose(ctx, x, chat.Completion)
 		if err != nil {
 			return reply, err
 		}
-		return m.stated(ctx, x, chat.Completion, reply)
+		return m.statedConfidence(ctx, x, chat.Completion, reply)
 	}
 	return m.write(ctx, x, chat)
 }
@@ -156,17 +217,17 @@ func engineFailure(ctx context.Context, err error) error {
 	return &Failure{Status: synod.Unavailable, Err: err, Retryable: errors.Is(err, engine.ErrEngineDied)}
 }
 
-// weigh gives the mean log-probability of the candidate's words.
+// weigh returns the mean log-probability of the candidate's text.
 func (m *embedded) weigh(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
-	scores, _, usage, err := x.Weigh(ctx, lead, []string{" " + inWords(x.prompt, x.prompt.Candidate)}, nil)
+	scores, _, usage, err := x.Weigh(ctx, lead, []string{" " + asText(x.prompt, x.prompt.Candidate)}, nil)
 	if err != nil {
 		return synod.Reply{}, err
 	}
 	return synod.Reply{Typed: true, Value: math.Min(0, scores[0].Mean), Usage: used(usage)}, nil
 }
 
-// write replies to the prompt as a conversation, under the grammar of the wanted
-// reply if it has one.
+// write replies to the prompt as a conversation, constrained by the grammar of the
+// reply's schema if it has one.
 func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
 	q := engine.Request{
 		Messages: []engine.Message{{Role: "system", Content: chat.System}, {Role: "user", Content: chat.User}},
@@ -193,6 +254,6 @@ func used(u engine.Usage) synod.Usage {
 	return synod.Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens}
 }
 
-// embeddedTimeout bounds one call where the council's file does not: a batch of
-// seats on one slow core takes its time.
+// embeddedTimeout bounds one call unless the settings do: a batch of many seats on
+// one slow core takes minutes.
 const embeddedTimeout = 5 * time.Minute

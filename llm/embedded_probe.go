@@ -16,19 +16,19 @@ import (
 	"synod.dev/synod/probe"
 )
 
-// Prober is a Model whose hidden states can be had with its replies (CP-2). Layers
-// do not hide it: see AsProber.
+// Prober is a Model that can return its hidden states with a reply (CP-2). See
+// AsProber.
 type Prober interface {
-	// Subject starts the model, if it has not started, and says whose states they are.
+	// Subject starts the model, if it has not started, and describes it.
 	Subject(ctx context.Context) (probe.Subject, error)
-	// Probe completes a request and gives the hidden states of its answer, captured
-	// while it was made; nil where the reply is no answer of the model's own. The reply
-	// has its mean token log-probability.
+	// Probe completes a request and returns the hidden states of the answer,
+	// captured while it was generated; nil if the model did not generate the
+	// answer. The reply has its mean token log-probability.
 	Probe(ctx context.Context, r Request, want engine.Capture) (synod.Reply, *engine.States, error)
 }
 
-// AsProber finds a Prober within the layers around a model. Calls to it go past the
-// layers: past budget, cache and record.
+// AsProber finds a Prober within the layers around a model. Calls to it bypass the
+// layers: limits, budget, cache and record.
 func AsProber(m Model) (Prober, bool) {
 	for {
 		if p, ok := m.(Prober); ok {
@@ -42,14 +42,14 @@ func AsProber(m Model) (Prober, bool) {
 	}
 }
 
-// Confider is a Model that can read a confidence off its hidden states, and so answer
-// prompts that want one (synod.ConfideHidden, CP-2).
-type Confider interface{ CanConfide() bool }
+// ConfidenceModel is a Model that may be able to return a confidence read from its
+// hidden states with an answer (CP-2).
+type ConfidenceModel interface{ GivesHiddenConfidence() bool }
 
-// CanConfide reports whether the member has a trained probe.
-func (m *embedded) CanConfide() bool { return m.probe != nil }
+// GivesHiddenConfidence reports whether the model has a trained probe.
+func (m *embedded) GivesHiddenConfidence() bool { return m.probe != nil }
 
-// asksHidden reports whether a prompt wants a hidden confidence in an answer.
+// asksHidden reports whether a prompt asks for an answer with a hidden confidence.
 func asksHidden(p *synod.Prompt) bool {
 	return p.Confide == synod.ConfideHidden && (p.Purpose == synod.Answering || p.Purpose == synod.Refining)
 }
@@ -63,29 +63,29 @@ func (m *embedded) Subject(ctx context.Context) (probe.Subject, error) {
 	return m.running(c.Info()), nil
 }
 
-// running is the subject once the engine runs.
+// running returns the subject once the engine runs.
 func (m *embedded) running(i engine.Info) probe.Subject {
 	s := m.subject
-	release, _, _ := strings.Cut(i.Library, "-") // its builds may call themselves 0.5.0-dev
+	release, _, _ := strings.Cut(i.Library, "-") // builds may have names such as 0.5.0-dev
 	s.Engine, s.Layers, s.Width = "llama.cpp "+release, i.Layers, i.Width
 	return s
 }
 
-// Probe completes a request and gives the states of its answer.
+// Probe completes a request and returns the states of its answer.
 func (m *embedded) Probe(ctx context.Context, r Request, want engine.Capture) (synod.Reply, *engine.States, error) {
-	if m.timeout > 0 { // no layer bounds it
+	if m.cfg.Timeout > 0 { // no layer bounds it
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, m.timeout, slowError{m.timeout})
+		ctx, cancel = context.WithTimeoutCause(ctx, m.cfg.Timeout, slowError{m.cfg.Timeout})
 		defer cancel()
 	}
 	return m.ask(ctx, r, &want)
 }
 
-// confide replies with the probe's confidence in the answer. An answer without
-// tokens has no states, and so no confidence.
-func (m *embedded) confide(ctx context.Context, r Request) (synod.Reply, error) {
+// replyWithConfidence replies with the probe's confidence in the answer. An answer
+// without tokens has no states, and so no confidence.
+func (m *embedded) replyWithConfidence(ctx context.Context, r Request) (synod.Reply, error) {
 	if m.probe == nil {
-		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errors.New("this member has no probe for a hidden confidence; give it one with probe: FILE (synod probe train makes one)")}
+		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errors.New("this model has no probe for a hidden confidence; add probe: FILE to its settings (synod probe train writes one)")}
 	}
 	now, err := m.Subject(ctx)
 	if err != nil {
@@ -102,21 +102,21 @@ func (m *embedded) confide(ctx context.Context, r Request) (synod.Reply, error) 
 	}
 	if states != nil {
 		if h := states.At(m.probe.Layer, at); h != nil {
-			sure := m.probe.Confidence(h)
-			reply.Confidence = &sure
+			confidence := m.probe.Confidence(h)
+			reply.Confidence = &confidence
 		}
 	}
 	return reply, nil
 }
 
-// introduce says whose states the member has, as far as that is known before it has
-// started, and loads its probe.
-func (m *embedded) introduce(name string, at models.Location) error {
+// describe sets the subject, as far as it is known before the model has started,
+// and loads the probe.
+func (m *embedded) describe(name string, at models.Location) error {
 	m.subject = probe.Subject{Model: name, SHA256: at.SHA256, Answers: m.cfg.Answers}
 	if !at.AnyLibrary {
 		m.subject.Engine = "llama.cpp " + engine.LibraryVersion
 	}
-	if m.subject.SHA256 == "" { // a file of one's own
+	if m.subject.SHA256 == "" { // a file that is not from the store
 		f, err := os.Open(at.Model)
 		if err != nil {
 			return err
@@ -131,8 +131,8 @@ func (m *embedded) introduce(name string, at models.Location) error {
 	return m.loadProbe()
 }
 
-// loadProbe reads the member's probe, if it has one, and refuses one that was
-// trained on another model, engine or way of answering.
+// loadProbe reads the probe, if there is one. It fails if the probe was trained on
+// another model, engine or way of answering.
 func (m *embedded) loadProbe() error {
 	if m.cfg.Probe == "" {
 		return nil
@@ -150,20 +150,4 @@ func (m *embedded) loadProbe() error {
 	}
 	m.probe = p
 	return nil
-}
-
-// generate asks for text, with its states and their mean log-probability where they
-// are wanted.
-func (x *exchange) generate(ctx context.Context, q engine.Request) (engine.Result, *float64, error) {
-	q.Capture, q.Logprobs = x.want, x.want != nil
-	out, err := x.Generate(ctx, q)
-	x.states = out.States
-	if err != nil || len(out.Logprobs) == 0 {
-		return out, nil, err
-	}
-	mean := 0.0
-	for _, l := range out.Logprobs {
-		mean += l / float64(len(out.Logprobs))
-	}
-	return out, &mean, nil
 }

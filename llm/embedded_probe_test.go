@@ -67,18 +67,18 @@ func TestStatesAreTheAnswers(t *testing.T) {
 // Layers do not hide what a member can do.
 func TestLayersShowProbers(t *testing.T) {
 	m := standard(&embedded{probe: &probe.Probe{}}, testLayers{})
-	if _, ok := AsProber(m); !ok || !m.(Confider).CanConfide() {
+	if _, ok := AsProber(m); !ok || !m.(ConfidenceModel).GivesHiddenConfidence() {
 		t.Error("the layers hide the prober")
 	}
 	plain := standard(&embedded{}, testLayers{})
-	if plain.(Confider).CanConfide() {
+	if plain.(ConfidenceModel).GivesHiddenConfidence() {
 		t.Error("a member without a probe says that it can confide")
 	}
-	dice, err := NewSimulated(NewSimulatedConfig(), nil)
+	member, err := newSimulated(NewSimulatedConfig(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := AsProber(standard(dice, testLayers{})); ok || !standard(dice, testLayers{}).(Confider).CanConfide() {
+	if _, ok := AsProber(standard(member, testLayers{})); ok || !standard(member, testLayers{}).(ConfidenceModel).GivesHiddenConfidence() {
 		t.Error("a simulated member has confidences and no states")
 	}
 	_, err = (&embedded{}).Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Confide: synod.ConfideHidden}})
@@ -132,7 +132,7 @@ func TestMemberWithProbe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !m.(Confider).CanConfide() || m.Info().Identity == bare.Info().Identity {
+	if !m.(ConfidenceModel).GivesHiddenConfidence() || m.Info().Identity == bare.Info().Identity {
 		t.Errorf("it cannot confide, or has the identity of one without a probe: %s", m.Info().Identity)
 	}
 	ask := func(q *synod.Question) (synod.Reply, error) {

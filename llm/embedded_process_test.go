@@ -39,7 +39,7 @@ func box(t *testing.T) (cool, warm *embedded) {
 	}
 	open := func(temperature float64) *embedded {
 		o, err := openEmbedded(Opening{Decode: func(into any) error {
-			s := into.(*embeddedSettings)
+			s := into.(*embeddedConfig)
 			s.Model, s.Temperature = models.Default, temperature
 			return nil
 		}})

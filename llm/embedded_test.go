@@ -57,7 +57,7 @@ func boxBook(t *testing.T) *prompt.Templates {
 	return b
 }
 
-func replyOf(t *testing.T, c EmbeddedConfig, e completer, p synod.Prompt) (synod.Reply, error) {
+func replyOf(t *testing.T, c embeddedConfig, e completer, p synod.Prompt) (synod.Reply, error) {
 	t.Helper()
 	if p.Template == "" {
 		p.Template = "box/answer"
@@ -151,9 +151,9 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 func TestEmbeddedWrites(t *testing.T) {
 	w := embeddedDefaults()
 	w.Answers, w.Refine = written, written
-	said := engine.Result{Text: `{"reasoning":"","answer":"4"}`, Finish: "stop"}
+	reply := engine.Result{Text: `{"reasoning":"","answer":"4"}`, Finish: "stop"}
 	for name, c := range map[string]struct {
-		cfg EmbeddedConfig
+		cfg embeddedConfig
 		p   synod.Prompt
 	}{
 		"exact":   {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Exact: true}},
@@ -161,9 +161,9 @@ func TestEmbeddedWrites(t *testing.T) {
 		"answers": {w, synod.Prompt{Purpose: synod.Answering, Question: fruit}},
 		"refine":  {w, synod.Prompt{Purpose: synod.Refining, Question: twoTwo, Own: "3", Peers: []synod.Rated{{Answer: "4"}}}},
 	} {
-		e := lines{written: said}
+		e := lines{written: reply}
 		r, err := replyOf(t, c.cfg, &e, c.p)
-		if err != nil || r.Typed || r.Text != said.Text || len(e.asked) != 1 || e.asked[0].Messages == nil || (e.asked[0].Grammar == "") != c.p.Exact {
+		if err != nil || r.Typed || r.Text != reply.Text || len(e.asked) != 1 || e.asked[0].Messages == nil || (e.asked[0].Grammar == "") != c.p.Exact {
 			t.Errorf("%s: %+v, %v, asked %+v", name, r, err, e.asked)
 		}
 	}
@@ -195,7 +195,59 @@ func TestEmbeddedSettings(t *testing.T) {
 			t.Errorf("%s: %v", c.key, err)
 		}
 	}
-	if got := answers(fruit); !slices.Equal(got, []synod.Answer{"A", "B"}) || answers(capital) != nil {
+	if got := possibleAnswers(fruit); !slices.Equal(got, []synod.Answer{"A", "B"}) || possibleAnswers(capital) != nil {
 		t.Errorf("answers: %v", got)
+	}
+}
+
+// twice writes one line for an answer and another for a confidence.
+type twice struct {
+	lines
+	sure string
+}
+
+func (e *twice) Generate(ctx context.Context, r engine.Request) (engine.Result, error) {
+	out, err := e.lines.Generate(ctx, r)
+	if strings.HasSuffix(r.Prompt, confidenceLabel) {
+		out = engine.Result{Text: e.sure, Finish: "stop", Usage: engine.Usage{PromptTokens: 3, CompletionTokens: 2}}
+	}
+	return out, err
+}
+
+// [CP-1] A small model states a confidence by one more line after its answer; what
+// is no number in [0,1] is none, and nothing is asked where none is wanted.
+func TestEmbeddedStatesItsConfidence(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		q       *synod.Question
+		confide synod.Confide
+		sure    string
+		want    float64 // -1: none
+		after   string
+	}{
+		{"free", twoTwo, synod.ConfideStated, " 0.85\n", .85, "Answer: 4" + confidenceLabel},
+		{"options", fruit, synod.ConfideStated, " 1.0", 1, "Answer: apple" + confidenceLabel},
+		{"garbled", twoTwo, synod.ConfideStated, " 0.", 0, ""},
+		{"nothing", twoTwo, synod.ConfideStated, "", -1, ""},
+		{"not asked", twoTwo, synod.ConfideNothing, " 0.85", -1, ""},
+	} {
+		e := &twice{lines{likely: map[string]float64{" apple": -1}, written: engine.Result{Text: " 4\n", Finish: "stop"}}, c.sure}
+		cold := embeddedDefaults()
+		cold.Temperature = 0
+		r, err := replyOf(t, cold, e, synod.Prompt{Purpose: synod.Answering, Question: c.q, Confide: c.confide})
+		sure := -1.0
+		if r.Confidence != nil {
+			sure = *r.Confidence
+		}
+		if err != nil || sure != c.want || r.Answer == "" {
+			t.Errorf("%s: %+v, %v", c.name, r, err)
+		}
+		last := ""
+		if len(e.asked) > 0 {
+			last = e.asked[len(e.asked)-1].Prompt
+		}
+		if c.after != "" && !strings.HasSuffix(last, c.after) || c.confide == synod.ConfideNothing && strings.HasSuffix(last, confidenceLabel) {
+			t.Errorf("%s: asked %q", c.name, last)
+		}
 	}
 }

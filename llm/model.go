@@ -163,10 +163,10 @@ func (l layered) CanWeigh() bool {
 	return ok && w.CanWeigh()
 }
 
-// CanConfide asks the wrapped model.
-func (l layered) CanConfide() bool {
-	c, ok := l.Model.(Confider)
-	return ok && c.CanConfide()
+// GivesHiddenConfidence asks the wrapped model.
+func (l layered) GivesHiddenConfidence() bool {
+	c, ok := l.Model.(ConfidenceModel)
+	return ok && c.GivesHiddenConfidence()
 }
 
 // Within returns the wrapped model.

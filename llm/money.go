@@ -8,16 +8,17 @@ import (
 	"synod.dev/synod"
 )
 
-// Use is what a model was asked for.
+// Use counts the requests to a model and their tokens.
 type Use struct {
 	Model  string // its name in the council
 	Info   Info
-	Calls  int
-	Silent int // calls of which nobody said how many tokens they took
+	Calls  int // requests that left
+	Silent int // calls whose number of tokens is unknown
 	synod.Usage
 }
 
-// Add counts a reply. What no request left for was paid for before.
+// Add counts a reply. A reply without a request, such as one from a cache, counts
+// nothing.
 func (u *Use) Add(r synod.Reply) {
 	if r.Calls == 0 {
 		return
@@ -25,32 +26,32 @@ func (u *Use) Add(r synod.Reply) {
 	u.Calls += r.Calls
 	u.Prompt += r.Usage.Prompt
 	u.Completion += r.Usage.Completion
-	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) { // after a timeout a server may have written on
+	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) { // after a timeout a server may go on writing
 		u.Silent++
 	}
 }
 
-// Plus counts what v was asked for.
+// Plus adds the counts of v.
 func (u *Use) Plus(v Use) {
 	u.Calls, u.Silent = u.Calls+v.Calls, u.Silent+v.Silent
 	u.Prompt, u.Completion = u.Prompt+v.Prompt, u.Completion+v.Completion
 }
 
-// Money is what calls cost, as far as that is known. An unknown price is never
-// taken for zero.
+// Money is what calls cost, as far as that is known. An unknown price never counts
+// as zero.
 type Money struct {
-	AtLeast float64  `json:"at_least"` // USD, of what has a known price
-	Unknown []string `json:"unknown"`  // models whose price is unknown or that do not say how many tokens they took
-	Free    []string `json:"free"`     // models that cost nothing: in the box, on tape or simulated
-	AsOf    string   `json:"as_of"`    // the oldest date of a price that was used; "": none has one
+	AtLeast float64  `json:"at_least"` // USD, for what has a known price
+	Unknown []string `json:"unknown"`  // models whose price or number of tokens is unknown
+	Free    []string `json:"free"`     // models that cost nothing: embedded, recorded or simulated
+	AsOf    string   `json:"as_of"`    // the earliest date of a price that was used; "": none has a date
 }
 
-// Cost is money that is known to the last call.
+// Cost is an amount of money that is known completely.
 type Cost struct {
 	USD float64 `json:"usd"`
 }
 
-// Bill puts prices to what was used.
+// Bill returns what the counted calls cost by a price table.
 func (p Prices) Bill(uses []Use) Money {
 	m := Money{Unknown: []string{}, Free: []string{}}
 	for _, u := range uses {
@@ -73,7 +74,7 @@ func (p Prices) Bill(uses []Use) Money {
 	return m
 }
 
-// Plus is the money of both.
+// Plus returns the sum.
 func (m Money) Plus(n Money) Money {
 	return Money{
 		AtLeast: m.AtLeast + n.AtLeast, AsOf: older(m.AsOf, n.AsOf),
@@ -81,7 +82,7 @@ func (m Money) Plus(n Money) Money {
 	}
 }
 
-// Cost is the whole cost; nil where a part is unknown.
+// Cost returns the whole cost, nil if a part is unknown.
 func (m Money) Cost() *Cost {
 	if len(m.Unknown) > 0 {
 		return nil
@@ -89,7 +90,7 @@ func (m Money) Cost() *Cost {
 	return &Cost{USD: m.AtLeast}
 }
 
-// String says it to people.
+// String describes the amount for people.
 func (m Money) String() string {
 	s := dollars(m.AtLeast)
 	if m.AsOf != "" {
@@ -114,8 +115,7 @@ func dollars(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// older is the earlier of two dates; dates of one month are as old as its
-// first day.
+// older returns the earlier of two dates; a month counts as its first day.
 func older(a, b string) string {
 	if a == "" || b != "" && b < a {
 		return b

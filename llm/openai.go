@@ -1,23 +1,28 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/prompt"
 )
 
 // OpenAIConfig says how to reach one model of an OpenAI-compatible server and
-// how it samples. Nil and zero fields are not sent, so the server's own defaults
-// hold.
+// how it samples. Nil and zero fields are not sent, so the server's defaults
+// apply.
 type OpenAIConfig struct {
 	URL         string // base of the API, with or without /v1
 	Model       string
@@ -26,14 +31,14 @@ type OpenAIConfig struct {
 	Temperature *float64
 	TopP        *float64
 	MaxTokens   int
-	Seed        *int64        // used where the prompt brings no seed of its own
+	Seed        *int64        // used for prompts without a seed
 	Timeout     time.Duration // of one call, fallbacks included; default 60s
-	MaxReply    int64         // bytes of a reply body that are read; default 4 MiB
+	MaxReply    int64         // longest reply body in bytes; default 4 MiB
 	Logprobs    bool          // ask for token log-probabilities: Reply.Logprob
 	Private     bool          // the URL's name may lead to a private or loopback address
-	Proxy       string        // "": none, "env": as the environment says, else its URL
+	Proxy       string        // "": none, "env": from the environment, else its URL
 
-	roots *x509.CertPool // tests
+	roots *x509.CertPool // nil but in tests
 }
 
 // The defaults of OpenAIConfig.
@@ -43,9 +48,10 @@ const (
 )
 
 // OpenAI is one model behind an OpenAI-compatible chat completions API: OpenAI,
-// vLLM, llama.cpp's server, Ollama, and most gateways.
+// vLLM, llama.cpp's server, Ollama, and most gateways. It is a Model, a Closer
+// and an Adapter, and safe for concurrent use.
 //
-// What a server cannot do is found out once and remembered: see dialect.
+// What a server does not support is found out once and remembered: see dialect.
 type OpenAI struct {
 	cfg       OpenAIConfig
 	endpoint  *url.URL
@@ -53,18 +59,20 @@ type OpenAI struct {
 	hidden    []Secret // credentials and query of the URL
 	transport *http.Transport
 	info      Info
-	speech    atomic.Pointer[speech]
+	known     atomic.Pointer[encoder]
 }
 
-// NewOpenAI checks the configuration; it sends nothing.
+// NewOpenAI checks the configuration and returns the model. It sends nothing. It
+// fails if no model is named, or the URL or the key is malformed; no error
+// contains a secret.
 func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	if c.Model == "" {
 		return nil, errors.New("llm: openai: no model is named")
 	}
 	if strings.ContainsFunc(c.Key.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-		return nil, errors.New("llm: openai: the key holds a control character")
+		return nil, errors.New("llm: openai: the key contains a control character")
 	}
-	base, err := NormalizeURL(c.URL)
+	base, err := normalizeURL(c.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -82,18 +90,18 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	m.header = headers(c.Key, u)
 	m.info = Info{Kind: Endpoint, Name: c.Name, Identity: identity(c, u), Server: u.Host, Model: c.Model}
 	m.endpoint = u.JoinPath("chat", "completions")
-	m.hidden = hidden(u)
+	m.hidden = urlSecrets(u)
 	m.endpoint.User = nil
-	plain, err := m.speak(dialect{})
+	full, err := m.encoder(dialect{})
 	if err != nil {
 		return nil, err
 	}
-	m.speech.Store(plain)
+	m.known.Store(full)
 	return m, nil
 }
 
-// headers are the same for every call. Credentials in the URL serve where there
-// is no key.
+// headers returns the headers of every request. Credentials in the URL are used if
+// there is no key.
 func headers(key Secret, u *url.URL) http.Header {
 	h := http.Header{
 		"Content-Type": {"application/json"},
@@ -110,8 +118,8 @@ func headers(key Secret, u *url.URL) http.Header {
 	return h
 }
 
-// hidden lists what no message may show of a URL.
-func hidden(u *url.URL) []Secret {
+// urlSecrets returns the parts of a URL that no message may contain.
+func urlSecrets(u *url.URL) []Secret {
 	var all []Secret
 	if password, ok := u.User.Password(); ok {
 		all = append(all, NewSecret(password))
@@ -127,7 +135,7 @@ func hidden(u *url.URL) []Secret {
 	return all
 }
 
-// identity names all that changes an answer, and no secret.
+// identity describes everything that changes an answer, without secrets.
 func identity(c OpenAIConfig, u *url.URL) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "openai/1 %s model=%q", StripURL(u.String()), c.Model)
@@ -149,17 +157,17 @@ func identity(c OpenAIConfig, u *url.URL) string {
 	return b.String()
 }
 
-// Info implements Model.
+// Info returns the model's identity.
 func (m *OpenAI) Info() Info { return m.info }
 
-// Close lets idle connections go.
+// Close closes idle connections.
 func (m *OpenAI) Close() error {
 	m.transport.CloseIdleConnections()
 	return nil
 }
 
-// Complete implements Model. It sends one request, or a few while it learns
-// what the server refuses; Reply.Calls counts them.
+// Complete sends one request, or a few while it learns what the server refuses;
+// Reply.Calls counts them.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	chat, err := r.Chat()
 	if err != nil {
@@ -168,21 +176,21 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, m.cfg.Timeout, slowError{m.cfg.Timeout})
 	defer cancel()
 	var spent synod.Reply
-	for now, learnt := m.speech.Load(), false; ; learnt = true {
+	for enc, learnt := m.known.Load(), false; ; learnt = true {
 		if learnt {
 			if err := r.Extra(); err != nil {
 				return failed(spent, AsFailure(err))
 			}
 		}
 		spent.Calls++
-		reply, next, f := m.try(limited, now, chatSeed{chat, m.seed(r)})
+		reply, next, f := m.try(limited, enc, seededChat{chat, m.seed(r)})
 		if next != nil {
-			now, _ = m.speak(*next) // NewOpenAI has seen that the settings can be written
+			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
 		}
 		reply.Calls = spent.Calls
-		if learnt && answered(f) {
-			m.speech.Store(now)
+		if learnt && accepted(f) {
+			m.known.Store(enc)
 		}
 		if f != nil {
 			return failed(reply, f)
@@ -191,16 +199,160 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	}
 }
 
-// answered reports whether the server took the request, whatever it made of it.
-func answered(f *Failure) bool {
+// accepted reports whether the server accepted the request, whatever it replied.
+func accepted(f *Failure) bool {
 	return f == nil || f.Status == synod.Unreadable || f.Status == synod.Refused
 }
 
-// seed is the prompt's own, in the 31 bits that every server takes, or the
-// configured one.
+// seed returns the prompt's seed, cut to the 31 bits that every server accepts, or
+// the configured one.
 func (m *OpenAI) seed(r Request) *int64 {
 	if r.Prompt.Seed != 0 {
 		return new(int64(r.Prompt.Seed & 0x7fffffff))
 	}
 	return m.cfg.Seed
+}
+
+// seededChat is a rendered prompt with its seed; nil: none.
+type seededChat struct {
+	prompt.Chat
+	seed *int64
+}
+
+// settings are the fields that every request in one dialect begins with.
+type settings struct {
+	Model               string   `json:"model"`
+	Temperature         *float64 `json:"temperature,omitempty"`
+	TopP                *float64 `json:"top_p,omitempty"`
+	MaxTokens           int      `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int      `json:"max_completion_tokens,omitempty"`
+	Logprobs            bool     `json:"logprobs,omitempty"`
+}
+
+// preamble returns the settings as JSON without the closing brace.
+func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
+	s := settings{Model: c.Model, Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens, Logprobs: c.Logprobs && !d.noLogprobs}
+	if d.noTemperature {
+		s.Temperature = nil
+	}
+	if d.noTopP {
+		s.TopP = nil
+	}
+	if d.completionTokens {
+		s.MaxTokens, s.MaxCompletionTokens = 0, c.MaxTokens
+	}
+	b, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("llm: encode request: %w", err)
+	}
+	return b[:len(b)-1], nil
+}
+
+// body encodes a request in the dialect. Only the text of the prompt goes through
+// encoding/json, which would otherwise encode settings and schema again for each
+// of the thousands of calls of a bench.
+func (s *encoder) body(c seededChat) []byte {
+	system := c.System
+	if c.Schema != nil && s.form >= formObject {
+		system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(c.Schema)
+	}
+	var b bytes.Buffer
+	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
+	b.Write(s.preamble)
+	b.WriteString(`,"messages":[`)
+	quote := json.NewEncoder(&b)
+	quote.SetEscapeHTML(false)
+	write := func(role, text string) {
+		b.WriteString(role)
+		_ = quote.Encode(text)  // a string can always be encoded
+		b.Truncate(b.Len() - 1) // its newline
+	}
+	if system != "" {
+		write(`{"role":"system","content":`, system)
+		b.WriteString("},")
+	}
+	write(`{"role":"user","content":`, c.User)
+	b.WriteString("}]")
+	if c.seed != nil && !s.noSeed {
+		b.WriteString(`,"seed":`)
+		b.Write(strconv.AppendInt(b.AvailableBuffer(), *c.seed, 10))
+	}
+	if c.Schema != nil {
+		s.form.write(&b, c.Schema)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// try sends one request. It returns a reply, a failure, or the dialect in which
+// to send it again.
+func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Reply, *dialect, *Failure) {
+	res, f := m.post(ctx, enc.body(c))
+	if f != nil {
+		return synod.Reply{}, nil, f
+	}
+	if res.status == http.StatusOK {
+		reply, f := m.read(res, c.Schema != nil)
+		return reply, nil, f
+	}
+	if res.status == http.StatusBadRequest || res.status == http.StatusUnprocessableEntity {
+		if next, ok := enc.after(res.body, m.sent(enc.dialect, c)); ok {
+			return synod.Reply{}, &next, nil
+		}
+	}
+	return synod.Reply{}, nil, m.refusal(res)
+}
+
+// response is an HTTP response, read to its end.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// post sends a body and reads the response within bounds. A response that ends
+// early is a failure, never a short answer.
+func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
+	if err != nil {
+		return response{}, &Failure{Status: synod.Dropped, Err: fmt.Errorf("llm: make request: %w", err)}
+	}
+	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, m.header
+	res, err := m.transport.RoundTrip(req)
+	if err != nil {
+		if f := over(ctx, "waiting for the reply"); f != nil {
+			return response{}, f
+		}
+		return response{}, m.clean(transportFailure(err))
+	}
+	defer func() { _ = res.Body.Close() }()
+	if f := m.unwanted(res); f != nil {
+		return response{}, f
+	}
+	limit := m.cfg.MaxReply
+	if res.StatusCode != http.StatusOK {
+		limit = min(limit, maxErrorBody)
+	}
+	b, err := readAll(res, limit)
+	if err != nil && res.StatusCode == http.StatusOK {
+		if f := over(ctx, "in the middle of the reply"); f != nil {
+			return response{}, f
+		}
+		return response{}, &Failure{Status: synod.Unavailable, Retryable: true, Err: fmt.Errorf("the reply was cut off after %d bytes", len(b))}
+	}
+	if int64(len(b)) > limit && res.StatusCode == http.StatusOK {
+		return response{}, tooLong(limit)
+	}
+	return response{res.StatusCode, res.Header, b}, nil
+}
+
+// readAll reads at most one byte more than the limit, so that the caller can tell
+// a longer body.
+func readAll(res *http.Response, limit int64) ([]byte, error) {
+	var b bytes.Buffer
+	if n := res.ContentLength; n > 0 && n <= limit {
+		b.Grow(int(n) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
+	return b.Bytes(), err
 }

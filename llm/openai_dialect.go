@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// form is how a JSON reply is asked for, from the strongest to the weakest.
+// form is the way in which a JSON reply is asked for, from the strongest to the
+// weakest.
 type form int
 
 const (
 	formStrict form = iota // json_schema, strict, with the lengths of the schema
-	formBare               // the same without lengths: some servers take no maxLength in a schema
+	formBare               // the same without lengths, because some servers refuse maxLength in a schema
 	formObject             // json_object, the schema in the system message
 	formText               // no response_format, the schema in the system message
 )
 
-// write adds how a JSON reply is asked for to a request's body.
+// write appends the response_format to a request's body.
 func (f form) write(b *bytes.Buffer, schema json.RawMessage) {
 	switch f {
 	case formBare:
@@ -31,8 +32,8 @@ func (f form) write(b *bytes.Buffer, schema json.RawMessage) {
 	}
 }
 
-// dialect is what a server turned out to refuse. It only grows, and it is
-// remembered once a request without the refused thing has been taken.
+// dialect is what a server refuses. It only grows, and it is remembered once a
+// request without the refused fields has been accepted.
 type dialect struct {
 	form             form
 	noTemperature    bool
@@ -42,23 +43,23 @@ type dialect struct {
 	completionTokens bool // max_completion_tokens in place of max_tokens
 }
 
-// speech is a dialect and how every body in it begins.
-type speech struct {
+// encoder encodes requests in a dialect.
+type encoder struct {
 	dialect
-	preamble []byte
+	preamble []byte // with which every body begins
 }
 
-// speak gets ready for a dialect.
-func (m *OpenAI) speak(d dialect) (*speech, error) {
+func (m *OpenAI) encoder(d dialect) (*encoder, error) {
 	preamble, err := d.preamble(m.cfg)
-	return &speech{d, preamble}, err
+	return &encoder{d, preamble}, err
 }
 
-// said is what a request held that can be left out.
-type said struct{ schema, temperature, topP, seed, logprobs, maxTokens bool }
+// optional are the fields of a request that can be left out.
+type optional struct{ schema, temperature, topP, seed, logprobs, maxTokens bool }
 
-func (m *OpenAI) sent(d dialect, c chatSeed) said {
-	return said{
+// sent returns which optional fields a request had.
+func (m *OpenAI) sent(d dialect, c seededChat) optional {
+	return optional{
 		schema:      c.Schema != nil && d.form < formText,
 		temperature: m.cfg.Temperature != nil && !d.noTemperature,
 		topP:        m.cfg.TopP != nil && !d.noTopP,
@@ -68,16 +69,17 @@ func (m *OpenAI) sent(d dialect, c chatSeed) said {
 	}
 }
 
-// after reads a 400 or 422 and says how to ask instead, if the complaint names
-// something that can be left out. Each step removes one thing, so it ends.
-func (d dialect) after(body []byte, s said) (dialect, bool) {
+// after reads the body of a 400 or 422 and returns the dialect to try next, if the
+// error names something that can be left out. Each step removes one thing, so it
+// ends.
+func (d dialect) after(body []byte, s optional) (dialect, bool) {
 	text := strings.ToLower(string(body))
-	if c := complaintOf(body); c.message+c.param != "" { // not the whole: some servers echo the request
+	if c := parseError(body); c.message+c.param != "" { // not the whole body: some servers echo the request
 		text = strings.ToLower(c.param + " " + c.code + " " + c.message)
 	}
-	names := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(text, w) {
+	names := func(terms ...string) bool {
+		for _, t := range terms {
+			if strings.Contains(text, t) {
 				return true
 			}
 		}
@@ -102,8 +104,8 @@ func (d dialect) after(body []byte, s said) (dialect, bool) {
 	return d, true
 }
 
-// weaker is the next form to try. Lengths are worth a try of their own only
-// where the complaint is about what stands in the schema.
+// weaker returns the next form to try. Leaving out lengths is tried only if the
+// error is about the content of the schema.
 func (f form) weaker(inSchema bool) form {
 	if f == formStrict && !inSchema {
 		return formObject
@@ -111,7 +113,7 @@ func (f form) weaker(inSchema bool) form {
 	return f + 1
 }
 
-// withoutBounds drops maxLength from a schema, keeping the order of fields.
+// withoutBounds removes maxLength from a schema and keeps the order of fields.
 func withoutBounds(s json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
 	for len(s) > 0 {
@@ -136,17 +138,17 @@ func withoutBounds(s json.RawMessage) json.RawMessage {
 	return out.Bytes()
 }
 
-// Adapted says what the server refused and was left out since, for people.
+// Adapted returns what the server refused and what is sent instead, for people.
 func (m *OpenAI) Adapted() []string {
-	d := m.speech.Load().dialect
+	d := m.known.Load().dialect
 	var all []string
 	for _, x := range []struct {
-		is  bool
-		say string
+		is   bool
+		text string
 	}{
 		{d.form == formBare, "structured output without lengths in the schema"},
 		{d.form == formObject, "JSON mode in place of structured output"},
-		{d.form == formText, "the JSON schema in words in place of structured output"},
+		{d.form == formText, "the JSON schema in the prompt in place of structured output"},
 		{d.noTemperature, "no temperature"},
 		{d.noTopP, "no top_p"},
 		{d.noSeed, "no seed"},
@@ -154,7 +156,7 @@ func (m *OpenAI) Adapted() []string {
 		{d.completionTokens, "max_completion_tokens in place of max_tokens"},
 	} {
 		if x.is {
-			all = append(all, x.say)
+			all = append(all, x.text)
 		}
 	}
 	return all

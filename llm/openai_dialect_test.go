@@ -21,7 +21,7 @@ func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 		inWords bool // the schema stands in the system message
 	}{
 		{"schema", llmtest.RefuseFormat("json_schema"), 2, "json_object", "JSON mode in place of structured output", true},
-		{"any format", llmtest.RefuseFormat("json_schema", "json_object"), 3, "", "the JSON schema in words in place of structured output", true},
+		{"any format", llmtest.RefuseFormat("json_schema", "json_object"), 3, "", "the JSON schema in the prompt in place of structured output", true},
 		{"maxLength", llmtest.RefuseKeyword("maxLength"), 2, "json_schema", "structured output without lengths in the schema", false},
 		{"max_tokens", llmtest.RefuseParam("max_tokens:max_completion_tokens"), 2, "json_schema", "max_completion_tokens in place of max_tokens", false},
 		{"sampling", llmtest.RefuseParam("temperature", "top_p"), 3, "json_schema", "no temperature, no top_p", false},

@@ -71,7 +71,7 @@ func TestOpenAITLS(t *testing.T) {
 	}{
 		{secure.URL, func(*x509.CertPool) {}, "certificate is not valid"},
 		{secure.URL, func(p *x509.CertPool) { p.AddCert(secure.Certificate()) }, ""},
-		{strings.Replace(llmtest.Start(t, nil).URL, "http://", "https://", 1), func(*x509.CertPool) {}, "does not speak it"},
+		{strings.Replace(llmtest.Start(t, nil).URL, "http://", "https://", 1), func(*x509.CertPool) {}, "does not use TLS"},
 	} {
 		pool := x509.NewCertPool()
 		x.roots(pool)
@@ -126,7 +126,7 @@ func FuzzReply(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, status int, body, retryAfter string) {
-		a := answer{status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
+		a := response{status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
 		if status == http.StatusOK {
 			reply, failure := m.read(a, true)
 			if failure == nil && (strings.TrimSpace(reply.Text) == "" || strings.Contains(reply.Text, canary)) || failure != nil && strings.Contains(failure.Error(), canary) {
@@ -138,6 +138,6 @@ func FuzzReply(f *testing.F) {
 		if strings.Contains(failure.Error(), canary) || strings.ContainsAny(failure.Error(), "\n\x1b") || failure.RetryAfter < 0 || failure.RetryAfter > maxRetryAfter {
 			t.Errorf("%v after %v", failure, failure.RetryAfter)
 		}
-		dialect{}.after(a.body, said{true, true, true, true, true, true})
+		dialect{}.after(a.body, optional{true, true, true, true, true, true})
 	})
 }

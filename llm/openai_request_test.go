@@ -20,11 +20,11 @@ func TestBody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dialect{form: form(rapid.IntRange(int(formStrict), int(formText)).Draw(t, "form")), noSeed: rapid.Bool().Draw(t, "no seed"),
 			noTemperature: rapid.Bool().Draw(t, "no temperature"), completionTokens: rapid.Bool().Draw(t, "completion tokens")}
-		s, err := m.speak(d)
+		s, err := m.encoder(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := chatSeed{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")}, nil}
+		c := seededChat{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")}, nil}
 		want := map[string]any{"model": `a "model"`, "logprobs": true}
 		if !d.noTemperature {
 			want["temperature"] = 0.1

@@ -1,27 +1,38 @@
 package llm
 
-import "path"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"time"
 
-// Price is what a million tokens cost, in USD.
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod"
+)
+
+// Price is the price of tokens.
 type Price struct {
-	Prompt     float64
-	Completion float64
-	Date       string // when it was seen, as 2006-01-02 or 2006-01
+	Prompt     float64 // USD for a million tokens
+	Completion float64 // USD for a million tokens
+	Date       string  // when it was published, as 2006-01-02 or 2006-01; "": unknown
 }
 
-// Tariff is a line of a price table. Server (host, with a port that is not the
-// scheme's own) and Model (the name it goes by there) are patterns as of path.Match.
+// Tariff is a row of a price table. Server (host, with a port that is not the
+// scheme's default) and Model (its name at the server) are patterns of path.Match.
 type Tariff struct {
 	Server string
 	Model  string
 	Price
 }
 
-// Prices is a price table. The first line that fits counts.
+// Prices is a price table. The first row that matches applies.
 type Prices []Tariff
 
-// Of is the price of a model; not known where no line fits. Members that run here,
-// are on tape or are simulated cost nothing.
+// Of returns the price of a model, and false if no row matches. Embedded, recorded
+// and simulated models cost nothing.
 func (p Prices) Of(m Info) (price Price, known bool) {
 	if m.Kind != Endpoint {
 		return Price{}, true
@@ -36,15 +47,15 @@ func (p Prices) Of(m Info) (price Price, known bool) {
 	return Price{}, false
 }
 
-// of is what so many tokens cost, in USD.
+// of returns the cost of tokens in USD.
 func (p Price) of(prompt, completion int) float64 {
 	return (p.Prompt*float64(prompt) + p.Completion*float64(completion)) / 1e6
 }
 
-// Published are list prices without discounts for caching or batches. They were
-// seen at second hand, in surveys of the makers' price pages that agree with one
-// another, at the dates beside them; prices change, so a file of one's own comes
-// first. A model is here only by its exact name: dated versions may cost otherwise.
+// Published returns list prices without discounts for caching or batches. They
+// come from surveys of the makers' price pages that agree with one another, at the
+// dates given; prices change, so a user's own file comes first. A model is listed
+// only by its exact name, because dated versions may have other prices.
 func Published() Prices {
 	return Prices{
 		{"api.openai.com", "gpt-4o", Price{2.50, 10, "2026-05"}},
@@ -62,4 +73,88 @@ func Published() Prices {
 		{"openrouter.ai", "anthropic/claude-haiku-4.5", Price{1, 5, "2026-07-11"}},
 		{"openrouter.ai", "google/gemini-2.5-flash", Price{0.30, 2.50, "2026-07-11"}},
 	}
+}
+
+// priceRow is a row of a price file.
+type priceRow struct {
+	Server     string   `yaml:"server"`
+	Model      string   `yaml:"model"`
+	Prompt     *float64 `yaml:"prompt"`
+	Completion *float64 `yaml:"completion"`
+	Date       string   `yaml:"date"`
+}
+
+// ReadPrices reads a price file and returns its rows before those of Published:
+//
+//	prices:
+//	  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}
+//	  - {server: "127.0.0.1:*", model: "*", prompt: 0, completion: 0}
+//
+// Prices are USD per million tokens. A row without server applies to any. It fails
+// if the file cannot be read or a row is not valid; the error names the row.
+func ReadPrices(file string) (Prices, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("llm: prices: %w", err)
+	}
+	table, err := parsePrices(b)
+	if err != nil {
+		return nil, fmt.Errorf("llm: prices: %s: %w", file, err)
+	}
+	return append(table, Published()...), nil
+}
+
+func parsePrices(b []byte) (table Prices, err error) {
+	defer func() { // the decoder panics on some odd input, and the file may come from anywhere
+		if r := recover(); r != nil {
+			err = fmt.Errorf("this cannot be read as YAML: %v", r)
+		}
+	}()
+	var file struct {
+		Prices []priceRow `yaml:"prices"`
+	}
+	if err := yaml.UnmarshalWithOptions(b, &file, yaml.Strict()); err != nil {
+		var unknown *yaml.UnknownFieldError
+		if errors.As(err, &unknown) {
+			at := unknown.Token
+			return nil, fmt.Errorf("line %d: unknown key %q%s", at.Position.Line, at.Value, synod.Hint(at.Value, []string{"prices", "server", "model", "prompt", "completion", "date"}))
+		}
+		return nil, errors.New(yaml.FormatError(err, false, true))
+	}
+	for i, line := range file.Prices {
+		t, err := line.tariff()
+		if err != nil {
+			return nil, fmt.Errorf("price %d of the list: %w", i+1, err)
+		}
+		table = append(table, t)
+	}
+	return table, nil
+}
+
+func (l priceRow) tariff() (Tariff, error) {
+	t := Tariff{Server: l.Server, Model: l.Model, Price: Price{Date: l.Date}}
+	if t.Server == "" {
+		t.Server = "*"
+	}
+	for _, pattern := range []string{t.Server, t.Model} {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return t, fmt.Errorf("%q is not a pattern", pattern)
+		}
+	}
+	switch {
+	case l.Model == "":
+		return t, errors.New("it has no model")
+	case l.Prompt == nil || l.Completion == nil:
+		return t, fmt.Errorf("model %s: it needs prompt and completion, in USD per million tokens", l.Model)
+	}
+	t.Prompt, t.Completion = *l.Prompt, *l.Completion
+	if !(t.Prompt >= 0 && t.Completion >= 0) || math.IsInf(t.Prompt+t.Completion, 0) {
+		return t, fmt.Errorf("model %s: a price must be a number, at least 0", l.Model)
+	}
+	if _, err := time.Parse(time.DateOnly, l.Date); l.Date != "" && err != nil {
+		if _, err := time.Parse("2006-01", l.Date); err != nil {
+			return t, fmt.Errorf("model %s: %q is not a date such as 2026-11-01", l.Model, l.Date)
+		}
+	}
+	return t, nil
 }

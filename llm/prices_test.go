@@ -58,12 +58,12 @@ func TestBadPrices(t *testing.T) {
 	for text, want := range map[string]string{
 		"prices: [{modle: x, prompt: 1, completion: 1}]":                  `did you mean "model"`,
 		"prices:\n- {model: x, prompt: 1}":                                "completion",
-		"prices: [{prompt: 1, completion: 1}]":                            "no model",
-		"prices: [{model: x, prompt: -1, completion: 1}]":                 "from 0 on",
-		"prices: [{model: x, prompt: .nan, completion: 1}]":               "from 0 on",
-		"prices: [{model: x, prompt: .inf, completion: 1}]":               "from 0 on",
-		"prices: [{model: '[', prompt: 1, completion: 1}]":                "no pattern",
-		"prices: [{model: x, prompt: 1, completion: 1, date: yesterday}]": "no date",
+		"prices: [{prompt: 1, completion: 1}]":                            "has no model",
+		"prices: [{model: x, prompt: -1, completion: 1}]":                 "at least 0",
+		"prices: [{model: x, prompt: .nan, completion: 1}]":               "at least 0",
+		"prices: [{model: x, prompt: .inf, completion: 1}]":               "at least 0",
+		"prices: [{model: '[', prompt: 1, completion: 1}]":                "not a pattern",
+		"prices: [{model: x, prompt: 1, completion: 1, date: yesterday}]": "not a date",
 		"prices: [{model: x, prompt: dear, completion: 1}]":               "",
 		"price: []": `did you mean "prices"`,
 	} {

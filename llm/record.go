@@ -15,19 +15,18 @@ import (
 	"synod.dev/synod"
 )
 
-// Recorder writes what models answer to questions, a JSON line each, in the
-// layout of recorded traces, so that provider: recorded can replay it. That
-// layout has one row for a model's answer to an item; what members say of each
-// other's answers, and calls that failed, are in the journal.
+// Recorder writes the answers of models to questions, one JSON object a line, in
+// the layout of recorded traces, so that the provider recorded can replay them.
+// The layout has one row for a model's answer to an item; scores, refinements and
+// failed calls are in the journal only. It is safe for concurrent use.
 //
-// A row's trial counts the answers of that model to that item in the file: the
-// seats of one model, and repeats, get one each. A question without an ID is
-// named by its digest.
+// A row's trial counts the answers of that model to that item in the file: each
+// seat of a model and each repeat gets one. A question without an ID is named by
+// its digest.
 //
-// A line is handed to the system before its reply goes on, so a crash of ours
-// loses none. The recorder never stands between a reply and its asker: what
-// cannot be written shows in Close, and after the first such line no more are
-// tried, for half a line would spoil the next.
+// A line is written before its reply is returned, so that a crash of this program
+// loses none. A failure to write does not fail the call: Close returns it, and
+// nothing more is written, because half a line would spoil the next.
 type Recorder struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -37,8 +36,8 @@ type Recorder struct {
 
 type trialKey struct{ item, model string }
 
-// record is one line. The first ten fields are the trace layout's; a source's
-// verdicts, which we do not have, are null.
+// record is one line. The first ten fields are those of the trace layout; the
+// verdicts of a source are null.
 type record struct {
 	Benchmark  string   `json:"benchmark"`
 	ItemID     string   `json:"item_id"`
@@ -48,7 +47,7 @@ type record struct {
 	Gold       *string  `json:"gold"`
 	Response   string   `json:"response"`
 	Answer     *string  `json:"answer"`
-	Confidence *float64 `json:"confidence"` // by a probe, or of a typed member; what is stated in words stands in Response
+	Confidence *float64 `json:"confidence"` // by a probe, or of a typed member; a stated confidence is in Response
 	Correct    *bool    `json:"correct"`
 
 	Kind     Kind           `json:"kind"`
@@ -62,8 +61,9 @@ type record struct {
 	Usage    synod.Usage    `json:"usage,omitzero"`
 }
 
-// NewRecorder opens a file that only its owner can read. A recording that is
-// there goes on; half a line, which a crash may have left at its end, is cut.
+// NewRecorder opens or makes a file that only its owner can read. An existing
+// recording is continued, and half a line that a crash has left at its end is
+// removed. It fails if the file is anything else.
 func NewRecorder(path string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
@@ -76,7 +76,7 @@ func NewRecorder(path string) (*Recorder, error) {
 	return w, nil
 }
 
-// resume counts the rows that are there.
+// resume counts the rows of an existing recording.
 func (w *Recorder) resume() error {
 	info, err := w.file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -93,7 +93,7 @@ func (w *Recorder) resume() error {
 		}
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil || r.Model == "" {
-			return fmt.Errorf("line %d is no row of a recording", n+1)
+			return fmt.Errorf("line %d is not a row of a recording", n+1)
 		}
 		key := trialKey{r.ItemID, r.Model}
 		w.trials[key] = max(w.trials[key], r.Trial+1)
@@ -104,10 +104,10 @@ func (w *Recorder) resume() error {
 	case strings.HasPrefix(torn, rowBegins), strings.HasPrefix(rowBegins, torn):
 		return w.file.Truncate(int64(whole))
 	}
-	return errors.New("the last line is no row of a recording")
+	return errors.New("the last line is not a row of a recording")
 }
 
-// rowBegins is how each of our rows does.
+// rowBegins is how each row begins.
 const rowBegins = `{"benchmark":`
 
 // layer records the answers that pass through.
@@ -156,8 +156,7 @@ func (w *Recorder) write(r record) {
 	w.err = err
 }
 
-// Close brings the file to the disk itself and reports the first thing that
-// could not be written.
+// Close syncs and closes the file and returns the first error of writing.
 func (w *Recorder) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -121,3 +121,32 @@ func TestRecorderDiskFull(t *testing.T) {
 		t.Error("a full disk went unnoticed")
 	}
 }
+
+// TestRecorderIsReplayed reads with the recorded provider what was written.
+func TestRecorderIsReplayed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	w := newTestRecorder(t, path)
+	n := 0
+	m := w.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+		n++
+		return fine(fmt.Sprintf("Answer: %d", n))
+	}})
+	named, typed := ask(t, "6 x 7?"), ask(t, "8 x 9?")
+	typed.Prompt.Question.ID = ""
+	for range 2 {
+		_, _ = m.Complete(t.Context(), named)
+		_, _ = m.Complete(t.Context(), typed)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m = openRecording(t, recordedConfig{Path: path, Model: "fake"})
+	for sample, want := range []string{"Answer: 1 Answer: 2", "Answer: 3 Answer: 4"} {
+		named.Sample, typed.Sample = sample, sample
+		a, err := m.Complete(t.Context(), named)
+		b, err2 := m.Complete(t.Context(), typed)
+		if err != nil || err2 != nil || a.Text+" "+b.Text != want {
+			t.Errorf("%q and %q, %v, %v", a.Text, b.Text, err, err2)
+		}
+	}
+}

@@ -1,11 +1,16 @@
 package llm
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -19,13 +24,14 @@ var recordedProvider = Provider{
 	About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question, answer, confidence
 model      whose replies, by the name in the file
 benchmark  only rows of this benchmark
-answers    response (read from the reply) or source (the row's answer, where it has one)
+answers    response (read from the reply), source (the row's answer, where it has one) or
+           verdict (true or false: whether the row is marked correct)
 
 The file has first answers and nothing else: asked to refine, the member keeps its answer; asked to
 score, it gives 1 to its own answer and 0 to every other.`,
-	Settings: func() any { return &RecordedConfig{} },
+	Settings: func() any { return &recordedConfig{} },
 	Open: func(o Opening) (Opened, error) {
-		var c RecordedConfig
+		var c recordedConfig
 		if err := o.Decode(&c); err != nil {
 			return Opened{}, err
 		}
@@ -37,141 +43,140 @@ score, it gives 1 to its own answer and 0 to every other.`,
 	},
 }
 
-// RecordedConfig says which recording a member replays.
-type RecordedConfig struct {
-	Path      string `yaml:"path"`      // JSONL, a row a reply
-	Model     string `yaml:"model"`     // whose replies, as the rows name it
+// recordedConfig are the settings of a recorded model.
+type recordedConfig struct {
+	Path      string `yaml:"path"`      // JSONL file with one reply a row
+	Model     string `yaml:"model"`     // whose replies, by the name in the rows
 	Benchmark string `yaml:"benchmark"` // only rows of this benchmark; "": all
-	Answers   string `yaml:"answers"`   // response: read from the reply; source: as the recording's source read it, where it did; verdict: true or false, as its source called it right; "": response
+	Answers   string `yaml:"answers"`   // where an answer comes from, see below; "": response
 }
 
-// The settings of Answers. Those but response trust the recording's source.
+// The settings of recordedConfig.Answers. The last two trust the source of the
+// recording.
 const (
-	byResponse = "response"
-	bySource   = "source"
-	byVerdict  = "verdict" // for replies that only their source could grade, put as questions of the form true or false
+	fromResponse = "response" // read from the text of the reply
+	fromSource   = "source"   // the row's answer, where it has one
+	fromVerdict  = "verdict"  // true or false: whether the row is marked correct; for replies that only their source could grade
 )
 
-// recorded is a member that replays real replies by (item, model, trial).
+// recorded is a model that replays real replies by item, model and trial.
 //
 // A row of the file is a JSON object with benchmark, item_id (a string or an
-// integer), model, trial (from 0) and response (null where it was left out), and
-// may have question, answer (as its source read the response), correct (whether
-// its source called it right) and confidence (in [0,1], stated or by a probe);
-// other keys are not read. The item is found by the
-// question's ID, else by its exact text where the rows have it; the trial is the
-// repeat that is asked for (Request.Sample). A recorded confidence comes with the
-// reply where one is asked for.
+// integer), model, trial (from 0) and response (null if it was left out). It may
+// have question, answer (as its source read the response), correct (whether its
+// source marked it correct) and confidence (in [0,1], stated or by a probe).
+// Other keys are ignored. The item is found by the question's ID, else by its
+// exact text where the rows have it; the trial is Request.Sample. A recorded
+// confidence is returned if the prompt asks for one.
 //
-// There is a recording of the first answer and of nothing else, so this member
-// is a stubborn one: asked to refine, it keeps its answer; asked to score, it
-// gives 1 to the answer that it has on tape and 0 to every other. It calls
-// nobody, and every output labels it recorded.
+// The recording has only first answers. So the model never changes its mind: it
+// keeps its answer when asked to refine, and scores its own answer 1 and every
+// other 0. It calls nobody, and every output labels it recorded.
 type recorded struct {
-	file  *os.File
-	items map[string][]reel // by item id
-	texts map[uint64]string // item id by hash of the question's text
-	cfg   RecordedConfig
-	sure  bool // a row has a confidence
-	info  Info
+	file      *os.File
+	items     map[string][]rowPlace // by item id, in order of trials
+	texts     map[uint64]string     // item id by hash of the question's text
+	cfg       recordedConfig
+	confident bool // a row has a confidence
+	info      Info
 }
 
-// reel is where a row stands in the file: replies may be long, so they stay there.
-type reel struct {
+// rowPlace is where a row is in the file. Replies may be long, so they stay there.
+type rowPlace struct {
 	trial, size int
 	at          int64
 }
 
 // row is what is read of a row.
 type row struct {
-	Benchmark *string         `json:"benchmark"`
-	ID        json.RawMessage `json:"item_id"`
-	Model     *string         `json:"model"`
-	Trial     *int            `json:"trial"`
-	Question  *string         `json:"question"`
-	Response  json.RawMessage `json:"response"`
-	Answer    json.RawMessage `json:"answer"`
-	Correct   json.RawMessage `json:"correct"`
-	Sure      *float64        `json:"confidence"`
-	item      string
-	text      *string // Response; nil: null
+	Benchmark  *string         `json:"benchmark"`
+	ID         json.RawMessage `json:"item_id"`
+	Model      *string         `json:"model"`
+	Trial      *int            `json:"trial"`
+	Question   *string         `json:"question"`
+	Response   json.RawMessage `json:"response"`
+	Answer     json.RawMessage `json:"answer"`
+	Correct    json.RawMessage `json:"correct"`
+	Confidence *float64        `json:"confidence"`
+	item       string
+	text       *string // Response; nil: null
 }
 
 // newRecorded opens a recording and indexes the rows of one model.
-func newRecorded(c RecordedConfig) (*recorded, error) {
+func newRecorded(c recordedConfig) (*recorded, error) {
 	if c.Path == "" || c.Model == "" {
-		return nil, errors.New("a recorded model needs a trace file (path) and whose replies in it to replay (model)")
+		return nil, errors.New("a recorded model needs a trace file (path) and the name of the model in it whose replies are replayed (model)")
 	}
-	if c.Answers = cmp.Or(c.Answers, byResponse); !slices.Contains([]string{byResponse, bySource, byVerdict}, c.Answers) {
+	if c.Answers = cmp.Or(c.Answers, fromResponse); !slices.Contains([]string{fromResponse, fromSource, fromVerdict}, c.Answers) {
 		return nil, fmt.Errorf("answers is %q; it must be response, source or verdict", c.Answers)
 	}
 	f, err := os.Open(c.Path)
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	t := &recorded{file: f, items: map[string][]reel{}, texts: map[uint64]string{}, cfg: c}
-	digest, err := t.index(c)
+	m := &recorded{file: f, items: map[string][]rowPlace{}, texts: map[uint64]string{}, cfg: c}
+	digest, err := m.index()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
 	}
-	t.info = Info{Kind: Recorded, Name: c.Model, Identity: fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)}
-	if c.Answers != byResponse {
-		t.info.Identity += " answers=" + c.Answers
+	m.info = Info{Kind: Recorded, Name: c.Model, Identity: fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)}
+	if c.Answers != fromResponse {
+		m.info.Identity += " answers=" + c.Answers
 	}
-	return t, nil
+	return m, nil
 }
 
-// Info labels the member as recorded.
-func (t *recorded) Info() Info { return t.info }
+// Info labels the model as recorded.
+func (m *recorded) Info() Info { return m.info }
 
-// CanConfide reports whether any confidence is on tape.
-func (t *recorded) CanConfide() bool { return t.sure }
+// GivesHiddenConfidence reports whether any row has a confidence.
+func (m *recorded) GivesHiddenConfidence() bool { return m.confident }
 
 // Close closes the file.
-func (t *recorded) Close() error { return t.file.Close() }
+func (m *recorded) Close() error { return m.file.Close() }
 
-// Complete replays the reply on tape, or keeps to it.
-func (t *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
+// Complete returns the recorded reply, or acts on it.
+func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
 	if p.Purpose == synod.Refining {
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: p.Own, Reused: true}, nil
 	}
-	said, err := t.reply(p.Question, r.Sample)
-	if err != nil {
-		return failed(synod.Reply{}, AsFailure(err))
+	reply, f := m.reply(p.Question, r.Sample)
+	if f != nil {
+		return failed(synod.Reply{}, f)
 	}
 	switch p.Purpose {
 	case synod.Answering:
 		if p.Confide == synod.ConfideNothing {
-			said.Confidence = nil
-		}
-		return said, nil
-	case synod.Scoring:
-		own, _, ok := read.Answer(p.Question, &said, p.Exact)
-		if !ok {
-			return failed(synod.Reply{}, &Failure{Status: synod.Unreadable, Err: errors.New("the recorded reply holds no answer to judge by")})
-		}
-		reply := synod.Reply{Status: synod.OK, Typed: true, Reused: true}
-		if own == p.Candidate {
-			reply.Value = 1
+			reply.Confidence = nil
 		}
 		return reply, nil
+	case synod.Scoring:
+		own, _, ok := read.Answer(p.Question, &reply, p.Exact)
+		if !ok {
+			return failed(synod.Reply{}, &Failure{Status: synod.Unreadable, Err: errors.New("the recorded reply has no answer to compare with")})
+		}
+		score := synod.Reply{Status: synod.OK, Typed: true, Reused: true}
+		if own == p.Candidate {
+			score.Value = 1
+		}
+		return score, nil
 	}
-	return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: fmt.Errorf("a recording cannot be asked to %s", p.Purpose)})
+	return failed(synod.Reply{}, missing("a recorded model cannot reply to a prompt of purpose %s", p.Purpose))
 }
 
-// reply is what is on tape. Its errors are *Failure.
-func (t *recorded) reply(q *synod.Question, trial int) (synod.Reply, error) {
-	item, reels := t.find(q)
-	if reels == nil {
-		return synod.Reply{}, missing("%s has no recorded reply to this question", t.info.Name)
+// reply reads a recorded reply.
+func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
+	item, rows := m.find(q)
+	if rows == nil {
+		return synod.Reply{}, missing("%s has no recorded reply to this question", m.info.Name)
 	}
-	i, ok := slices.BinarySearchFunc(reels, trial, func(r reel, trial int) int { return cmp.Compare(r.trial, trial) })
+	i, ok := slices.BinarySearchFunc(rows, trial, func(r rowPlace, trial int) int { return cmp.Compare(r.trial, trial) })
 	if !ok {
-		return synod.Reply{}, missing("%s has no trial %d of item %s on tape, only %d from trial %d on", t.info.Name, trial, item, len(reels), reels[0].trial)
+		return synod.Reply{}, missing("%s has no recorded trial %d of item %s, only %d from trial %d on", m.info.Name, trial, item, len(rows), rows[0].trial)
 	}
-	line := make([]byte, reels[i].size)
-	if _, err := t.file.ReadAt(line, reels[i].at); err != nil {
+	line := make([]byte, rows[i].size)
+	if _, err := m.file.ReadAt(line, rows[i].at); err != nil {
 		return synod.Reply{}, missing("the recording cannot be read: %w", err)
 	}
 	r, err := readRow(line)
@@ -181,32 +186,33 @@ func (t *recorded) reply(q *synod.Question, trial int) (synod.Reply, error) {
 	case r.text == nil:
 		return synod.Reply{}, missing("the reply to item %s was left out of the recording", item)
 	}
-	said := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Sure, Reused: true}
-	var read string
-	var right *bool // nil: null
+	reply := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Confidence, Reused: true}
+	var answer string
+	var correct *bool // nil: null
 	switch {
-	case t.cfg.Answers == byVerdict && json.Unmarshal(r.Correct, &right) == nil && right != nil:
-		said.Typed, said.Answer = true, synod.Answer(strconv.FormatBool(*right))
-	case t.cfg.Answers == byVerdict:
-		return synod.Reply{}, missing("the recording does not say whether the reply to item %s is right", item)
-	case t.cfg.Answers == bySource && json.Unmarshal(r.Answer, &read) == nil && read != "":
-		said.Typed, said.Answer = true, synod.Answer(read)
+	case m.cfg.Answers == fromVerdict && json.Unmarshal(r.Correct, &correct) == nil && correct != nil:
+		reply.Typed, reply.Answer = true, synod.Answer(strconv.FormatBool(*correct))
+	case m.cfg.Answers == fromVerdict:
+		return synod.Reply{}, missing("the recording does not say whether the reply to item %s is correct", item)
+	case m.cfg.Answers == fromSource && json.Unmarshal(r.Answer, &answer) == nil && answer != "":
+		reply.Typed, reply.Answer = true, synod.Answer(answer)
 	}
-	return said, nil
+	return reply, nil
 }
 
 func missing(format string, args ...any) *Failure {
 	return &Failure{Status: synod.Unavailable, Err: fmt.Errorf(format, args...)}
 }
 
-func (t *recorded) find(q *synod.Question) (string, []reel) {
+// find returns the id and the rows of a question; no rows if there are none.
+func (m *recorded) find(q *synod.Question) (item string, rows []rowPlace) {
 	if q.ID != "" {
-		if reels := t.items[q.ID]; reels != nil {
-			return q.ID, reels
+		if rows := m.items[q.ID]; rows != nil {
+			return q.ID, rows
 		}
 	}
-	item := t.texts[hashString(0, q.Text)]
-	return item, t.items[item]
+	item = m.texts[hashString(0, q.Text)]
+	return item, m.items[item]
 }
 
 // readRow reads a line strictly: a key that is missing or of the wrong type is an
@@ -225,8 +231,8 @@ func readRow(line []byte) (row, error) {
 		return r, errors.New("trial is missing or negative")
 	case r.Response == nil:
 		return r, errors.New("response is missing; a reply that was left out is null")
-	case r.Sure != nil && !(*r.Sure >= 0 && *r.Sure <= 1):
-		return r, fmt.Errorf("confidence is %v; it must be between 0 and 1, or null where none was recorded", *r.Sure)
+	case r.Confidence != nil && !(*r.Confidence >= 0 && *r.Confidence <= 1):
+		return r, fmt.Errorf("confidence is %v; it must be between 0 and 1, or null where none was recorded", *r.Confidence)
 	}
 	if err := json.Unmarshal(r.Response, &r.text); err != nil {
 		return r, errors.New("response is neither text nor null")
@@ -240,4 +246,95 @@ func readRow(line []byte) (row, error) {
 	}
 	r.item = strconv.FormatInt(n, 10)
 	return r, nil
+}
+
+// maxRow is the length in bytes of the longest row that is read.
+const maxRow = 16 << 20
+
+// index reads the file once, row by row, keeps where the wanted rows are, and
+// returns the SHA-256 of the file.
+func (m *recorded) index() ([]byte, error) {
+	hash := sha256.New()
+	in := bufio.NewReaderSize(io.TeeReader(m.file, hash), 1<<16)
+	models := map[string]bool{} // that have rows of the benchmark
+	at := int64(0)
+	for n := 1; ; n++ {
+		line, err := readLine(in)
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			break
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		if err := m.add(line, at, models); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		at += int64(len(line))
+	}
+	if len(m.items) == 0 {
+		return nil, m.noRows(slices.Sorted(maps.Keys(models)))
+	}
+	for _, rows := range m.items {
+		slices.SortFunc(rows, func(a, b rowPlace) int { return cmp.Compare(a.trial, b.trial) })
+	}
+	return hash.Sum(nil), nil
+}
+
+// readLine reads a line with its end, of at most maxRow bytes.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxRow {
+			return nil, fmt.Errorf("longer than %d bytes", maxRow)
+		}
+	}
+}
+
+// add indexes a row if it belongs to the wanted model and benchmark.
+func (m *recorded) add(line []byte, at int64, models map[string]bool) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	r, err := readRow(line)
+	if err != nil {
+		return err
+	}
+	if m.cfg.Benchmark != "" && *r.Benchmark != m.cfg.Benchmark {
+		return nil
+	}
+	models[*r.Model] = true
+	if *r.Model != m.cfg.Model {
+		return nil
+	}
+	for _, other := range m.items[r.item] {
+		if other.trial == *r.Trial {
+			return fmt.Errorf("item %s, trial %d of %s occurs twice; name the benchmark if the file holds several", r.item, other.trial, m.cfg.Model)
+		}
+	}
+	m.confident = m.confident || r.Confidence != nil
+	m.items[r.item] = append(m.items[r.item], rowPlace{trial: *r.Trial, size: len(line), at: at})
+	if r.Question != nil {
+		key := hashString(0, *r.Question)
+		if other, taken := m.texts[key]; taken && other != r.item {
+			return fmt.Errorf("items %s and %s ask the same question", other, r.item)
+		}
+		m.texts[key] = r.item
+	}
+	return nil
+}
+
+// noRows returns the error that no row is wanted, with the models that have rows.
+func (m *recorded) noRows(models []string) error {
+	of := ""
+	if m.cfg.Benchmark != "" {
+		of = fmt.Sprintf(" of benchmark %q", m.cfg.Benchmark)
+	}
+	if len(models) == 0 {
+		return fmt.Errorf("no rows%s", of)
+	}
+	return fmt.Errorf("no rows of model %q%s%s; there are: %q", m.cfg.Model, of, synod.Hint(m.cfg.Model, models), models)
 }

@@ -29,18 +29,18 @@ func writeTrace(t *testing.T, rows string) string {
 	return path
 }
 
-func newTape(t *testing.T, c RecordedConfig) *recorded {
+func openRecording(t *testing.T, c recordedConfig) *recorded {
 	t.Helper()
-	tape, err := newRecorded(c)
+	m, err := newRecorded(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tape.Close() })
-	return tape
+	t.Cleanup(func() { m.Close() })
+	return m
 }
 
 func TestRecorded(t *testing.T) {
-	tape := newTape(t, RecordedConfig{Path: writeTrace(t, goodRows), Model: "m"})
+	m := openRecording(t, recordedConfig{Path: writeTrace(t, goodRows), Model: "m"})
 	seven := &synod.Question{ID: "i1", Text: "What is 3+4?", Form: synod.Number}
 	for _, c := range []struct {
 		name   string
@@ -59,13 +59,13 @@ func TestRecorded(t *testing.T) {
 		{name: "other", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "8"}},
 		{name: "own of trial 1", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "8"}, sample: 1, value: 1},
 		{name: "refine", prompt: synod.Prompt{Purpose: synod.Refining, Question: seven, Own: "7", Peers: []synod.Rated{{Answer: "8", Score: 1}}}, answer: "7"},
-		{name: "no such trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 2, fails: "no trial 2 of item i1"},
+		{name: "no such trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 2, fails: "no recorded trial 2 of item i1"},
 		{name: "no such item", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i9", Text: "?"}}, fails: "no recorded reply"},
 		{name: "left out", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "2", Text: "?"}}, fails: "left out"},
-		{name: "no answer to judge by", prompt: synod.Prompt{Purpose: synod.Scoring, Question: &synod.Question{ID: "i3", Form: synod.Number}, Candidate: "1"}, fails: "no answer to judge by"},
-		{name: "weigh", prompt: synod.Prompt{Purpose: synod.Weighing, Question: seven, Candidate: "7"}, fails: "cannot be asked to weigh"},
+		{name: "no answer to compare with", prompt: synod.Prompt{Purpose: synod.Scoring, Question: &synod.Question{ID: "i3", Form: synod.Number}, Candidate: "1"}, fails: "no answer to compare with"},
+		{name: "weigh", prompt: synod.Prompt{Purpose: synod.Weighing, Question: seven, Candidate: "7"}, fails: "of purpose weigh"},
 	} {
-		r, err := tape.Complete(context.Background(), Request{Prompt: &c.prompt, Sample: c.sample})
+		r, err := m.Complete(context.Background(), Request{Prompt: &c.prompt, Sample: c.sample})
 		if c.fails != "" {
 			if err == nil || !strings.Contains(err.Error(), c.fails) || r.Status == synod.OK || !strings.Contains(r.Detail, c.fails) {
 				t.Errorf("%s: %+v, %v; want a failure that says %q", c.name, r, err, c.fails)
@@ -76,7 +76,7 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
 	}
-	if i := tape.Info(); i.Kind != Recorded || i.Name != "m" || !strings.Contains(i.Identity, "sha256:") {
+	if i := m.Info(); i.Kind != Recorded || i.Name != "m" || !strings.Contains(i.Identity, "sha256:") {
 		t.Errorf("labelled %+v", i)
 	}
 }
@@ -95,56 +95,56 @@ func TestRecordedRefusesBadFiles(t *testing.T) {
 		head + `{"benchmark":"b","item_id":"i","model":"m","trial":-1,"response":"x"}`: "trial is missing or negative",
 		head + `{"benchmark":"b","item_id":"i","model":"m","trial":1}`:                 "response is missing",
 		head + `{"benchmark":"b","item_id":"i","model":"m","trial":1,"response":7}`:    "neither text nor null",
-		head + head:                            "line 2: item i, trial 0 of m stands twice",
+		head + head:                            "line 2: item i, trial 0 of m occurs twice",
 		head + `{"benchmark":`:                 "line 2: unexpected end",
 		head + "\n[]":                          "line 3:",
 		strings.ReplaceAll(head, `"m"`, `"n"`): `no rows of model "m" (did you mean "n"?)`,
 		`{"benchmark":"b","item_id":"i","model":"m","trial":0,"response":"x","question":"q"}` + "\n" +
 			`{"benchmark":"b","item_id":"j","model":"m","trial":0,"response":"x","question":"q"}`: "items i and j ask the same question",
 	} {
-		tape, err := newRecorded(RecordedConfig{Path: writeTrace(t, rows), Model: "m"})
+		m, err := newRecorded(recordedConfig{Path: writeTrace(t, rows), Model: "m"})
 		if want == "" && err == nil {
-			tape.Close()
+			m.Close()
 			continue
 		}
 		if err == nil || want == "" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", rows, err, want)
 		}
 	}
-	if _, err := newRecorded(RecordedConfig{Path: "nowhere.jsonl", Model: "m"}); err == nil {
-		t.Error("a file that is not there was opened")
+	if _, err := newRecorded(recordedConfig{Path: "nowhere.jsonl", Model: "m"}); err == nil {
+		t.Error("a missing file was opened")
 	}
-	if _, err := newRecorded(RecordedConfig{Path: "x"}); err == nil {
+	if _, err := newRecorded(recordedConfig{Path: "x"}); err == nil {
 		t.Error("no model was named")
 	}
 }
 
 func TestRecordedBenchmarkFilter(t *testing.T) {
-	tape := newTape(t, RecordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "c"})
-	r, err := tape.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
+	m := openRecording(t, recordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "c"})
+	r, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
 	if err != nil || r.Text != "Answer: 10" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := newRecorded(RecordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "b"}); err == nil {
+	if _, err := newRecorded(recordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "b"}); err == nil {
 		t.Error("a row of another benchmark was taken")
 	}
 }
 
-// A file that changes under the member is noticed and never replayed as another
-// item's reply.
+// A file that changes after it was opened is noticed: no reply of another item is
+// returned.
 func TestRecordedFileChanges(t *testing.T) {
 	path := writeTrace(t, goodRows)
-	tape := newTape(t, RecordedConfig{Path: path, Model: "m"})
+	m := openRecording(t, recordedConfig{Path: path, Model: "m"})
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(goodRows, "i1", "zz")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := tape.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
+	_, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
 	if err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("%v", err)
 	}
 }
 
-// The traces at hand load whole: every reply is found, or was left out on purpose.
+// Every reply of the shared traces is found, or was left out on purpose.
 func TestRecordedTraces(t *testing.T) {
 	const dir = "../../shared/data/traces/"
 	if _, err := os.Stat(dir); err != nil {
@@ -156,18 +156,69 @@ func TestRecordedTraces(t *testing.T) {
 	}{
 		{"cp-wbft.jsonl", "openai/gpt-4o-mini", 20}, {"gsm8k-openai.jsonl", "gpt3-175b_verification", 400}, {"mmlu-pro.jsonl", "gemma-7b", 200}, {"xstest.jsonl", "gpt4", 449},
 	} {
-		tape := newTape(t, RecordedConfig{Path: dir + c.file, Model: c.model})
-		if len(tape.items) != c.items {
-			t.Errorf("%s: %d items of %s; want %d", c.file, len(tape.items), c.model, c.items)
+		m := openRecording(t, recordedConfig{Path: dir + c.file, Model: c.model})
+		if len(m.items) != c.items {
+			t.Errorf("%s: %d items of %s; want %d", c.file, len(m.items), c.model, c.items)
 		}
-		for item, reels := range tape.items {
-			for _, reel := range reels {
+		for item, rows := range m.items {
+			for _, row := range rows {
 				p := synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: item}}
-				if _, err := tape.Complete(context.Background(), Request{Prompt: &p, Sample: reel.trial}); err != nil && !strings.Contains(err.Error(), "left out") {
+				if _, err := m.Complete(context.Background(), Request{Prompt: &p, Sample: row.trial}); err != nil && !strings.Contains(err.Error(), "left out") {
 					t.Errorf("%s: item %s: %v", c.file, item, err)
 				}
 			}
 		}
+	}
+}
+
+const confidentRows = `{"benchmark":"b","item_id":"i1","model":"m","trial":0,"response":"wait, 9? The final answer is 8.","answer":"7","confidence":0.25}
+{"benchmark":"b","item_id":"i2","model":"m","trial":0,"response":"Answer: 8","answer":null,"confidence":null}`
+
+// [CP-2] A recorded confidence comes with the reply where one is asked for, and
+// with answers: source the answer is the one that the recording's source read.
+func TestRecordedConfidence(t *testing.T) {
+	path := writeTrace(t, confidentRows)
+	for _, c := range []struct {
+		item, answers string
+		confide       synod.Confide
+		typed         bool
+		confidence    float64 // -1: none
+	}{
+		{"i1", "", synod.ConfideHidden, false, .25}, {"i1", "", synod.ConfideStated, false, .25}, {"i1", "", synod.ConfideNothing, false, -1},
+		{"i1", "source", synod.ConfideHidden, true, .25}, {"i2", "source", synod.ConfideHidden, false, -1},
+	} {
+		m := openRecording(t, recordedConfig{Path: path, Model: "m", Answers: c.answers})
+		p := &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: c.item, Form: synod.Number}, Confide: c.confide}
+		r, err := m.Complete(t.Context(), Request{Prompt: p})
+		confidence := -1.0
+		if r.Confidence != nil {
+			confidence = *r.Confidence
+		}
+		if err != nil || r.Typed != c.typed || c.typed && r.Answer != "7" || confidence != c.confidence || m.Info().Kind != Recorded {
+			t.Errorf("%+v: %+v, %v", c, r, err)
+		}
+	}
+	verdicts := writeTrace(t, strings.Replace(confidentRows, `"answer":"7"`, `"answer":"7","correct":false`, 1))
+	m := openRecording(t, recordedConfig{Path: verdicts, Model: "m", Answers: "verdict"})
+	for item, want := range map[string]synod.Answer{"i1": "false", "i2": synod.None} { // i2 has no verdict
+		r, err := m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: item, Form: synod.Bool}}})
+		if r.Answer != want || (err == nil) != (want != synod.None) {
+			t.Errorf("verdict on %s: %q, %v", item, r.Answer, err)
+		}
+	}
+	if m := openRecording(t, recordedConfig{Path: path, Model: "m"}); !m.GivesHiddenConfidence() {
+		t.Error("a recording with a confidence says that it has none")
+	}
+	if m := openRecording(t, recordedConfig{Path: writeTrace(t, goodRows), Model: "m"}); m.GivesHiddenConfidence() {
+		t.Error("a recording without confidences says that it has one")
+	}
+	_, err := newRecorded(recordedConfig{Path: path, Model: "m", Answers: "guess"})
+	if err == nil || !strings.Contains(err.Error(), "must be response, source or verdict") {
+		t.Error(err)
+	}
+	bad := writeTrace(t, strings.Replace(confidentRows, "0.25", "1.25", 1))
+	if _, err := newRecorded(recordedConfig{Path: bad, Model: "m"}); err == nil || !strings.Contains(err.Error(), "line 1: confidence is 1.25") {
+		t.Error(err)
 	}
 }
 
@@ -183,22 +234,22 @@ func BenchmarkRecorded(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		b.SetBytes(int64(rows.Len()))
 		for b.Loop() {
-			tape, err := newRecorded(RecordedConfig{Path: path, Model: "m"})
+			m, err := newRecorded(recordedConfig{Path: path, Model: "m"})
 			if err != nil {
 				b.Fatal(err)
 			}
-			tape.Close()
+			m.Close()
 		}
 	})
 	b.Run("answer", func(b *testing.B) {
-		tape, err := newRecorded(RecordedConfig{Path: path, Model: "m"})
+		m, err := newRecorded(recordedConfig{Path: path, Model: "m"})
 		if err != nil {
 			b.Fatal(err)
 		}
-		defer tape.Close()
+		defer m.Close()
 		q := &synod.Question{ID: "4711", Form: synod.Number}
 		for b.Loop() {
-			r, err := tape.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: q}})
+			r, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: q}})
 			if _, _, ok := read.Answer(q, &r, false); err != nil || !ok {
 				b.Fatal(err)
 			}

@@ -10,12 +10,12 @@ import (
 
 const mask = "***"
 
-// Secret is a key. Whatever prints or encodes it writes ***: fmt with any verb,
-// JSON, YAML, text, slog. The text stands behind a pointer, because fmt does not
-// ask the methods of an unexported field and would print a plain string there.
+// Secret is a key that is never printed: fmt with any verb, JSON, YAML, text and
+// slog write *** instead. The text is behind a pointer, because fmt does not call
+// the methods of an unexported field and would print a plain string there.
 type Secret struct{ text *string }
 
-// NewSecret keeps a key; space around it, as files and shells leave it, is cut.
+// NewSecret returns a key without the space around it; an empty text is no key.
 func NewSecret(text string) Secret {
 	if text = strings.TrimSpace(text); text == "" {
 		return Secret{}
@@ -43,8 +43,8 @@ func (s Secret) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Redact replaces the key in a text by ***. Keys of under four bytes, as local
-// servers take them, are no secrets and stay.
+// Redact replaces the key in a text by ***. Keys of fewer than four bytes, which
+// local servers accept, are not secret and stay.
 func (s Secret) Redact(text string) string {
 	if key := s.Reveal(); len(key) >= 4 {
 		return strings.ReplaceAll(text, key, mask)
@@ -52,23 +52,23 @@ func (s Secret) Redact(text string) string {
 	return text
 }
 
-// String and its kin below all write ***.
+// String returns ***.
 func (s Secret) String() string { return mask }
 
-// GoString serves %#v where Format is not asked.
+// GoString returns ***, for %#v where Format is not called.
 func (s Secret) GoString() string { return mask }
 
-// Format serves every verb of fmt.
+// Format writes ***, for every verb of fmt.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(mask)) }
 
-// MarshalJSON serves encoding/json.
+// MarshalJSON returns "***".
 func (s Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + mask + `"`), nil }
 
-// MarshalText serves XML, map keys and encoders that know no better.
+// MarshalText returns ***, for XML and map keys.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
-// MarshalYAML serves the YAML packages.
+// MarshalYAML returns ***.
 func (s Secret) MarshalYAML() (any, error) { return mask, nil }
 
-// LogValue serves log/slog.
+// LogValue returns ***.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(mask) }

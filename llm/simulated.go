@@ -10,38 +10,39 @@ import (
 	"synod.dev/synod"
 )
 
-// SimulatedConfig says what a simulated member is like. Every probability is the
-// chance over questions, unless it says otherwise.
+// SimulatedConfig are the parameters of a simulated member. A probability is over
+// questions unless it says otherwise.
 //
-// Answering. Question i has a difficulty dᵢ, logistic with scale Spread, that
-// every member of the same Study meets. A member gets i right if its luck, uniform
-// in [0,1), is below σ(b − dᵢ), where b is such that the mean over questions is
-// Ability. Luck is the member's own, or with probability Correlation the one that
-// the whole study shares on this question: members then err together. A wrong
-// answer is one of Wrong answers of the question: the first if the luck was
-// shared, so that those who err together say the same, else any.
+// Answering. Question i has a difficulty dᵢ from a logistic distribution with
+// scale Spread, the same for all members of a Study. A member is right about i if
+// its luck, uniform in [0,1), is below σ(b − dᵢ), where b is chosen so that the
+// mean over questions is Ability. Luck is the member's own or, with probability
+// Correlation, shared by the whole study on this question: members then err
+// together. A question has Wrong wrong answers. A member that errs with shared
+// luck gives the first of them, so that those who err together agree; else it
+// gives any of them.
 //
 // Scoring. A candidate scores (1+Skill)/2 if it is right and (1−Skill)/2 if it is
-// wrong, plus noise of standard deviation Noise, cut to [0,1].
+// wrong, plus noise with standard deviation Noise, clipped to [0,1].
 //
 // Refining. With probability Stubbornness it keeps its answer. Else it takes one
-// of the answers it is shown, or its own, each with a weight of its score to the
-// power Sharpness; its own, and any that is shown unscored, it scores itself.
+// of the answers it is shown, or its own, each weighted by its score to the power
+// Sharpness; it scores its own, and any that is shown without a score, itself.
 //
 // Other prompts, such as those of a game or for grades, are answered by their Detail
 // (synod.Simulable).
 //
-// Confiding. Where it is asked how sure it is of its answer, stated or hidden, it
-// says the score that it gives it, 0.99 at most: certainty would be an artefact of
-// cutting the noise at 1.
+// Confidence. Asked for its confidence in its answer, stated or hidden, it
+// returns the score that it gives to it, at most 0.99: 1 would be an artefact of
+// clipping the noise.
 type SimulatedConfig struct {
-	Ability      float64  `yaml:"ability"`      // share of questions that it gets right alone, in [0,1]
+	Ability      float64  `yaml:"ability"`      // share of questions that it answers correctly alone, in [0,1]
 	Spread       float64  `yaml:"spread"`       // of question difficulty, in logits, in [0,10]
-	Skill        *float64 `yaml:"skill"`        // gap between its scores of right and wrong, in [-1,1]; default: as if it compared with its own solution
+	Skill        *float64 `yaml:"skill"`        // difference between its scores of right and wrong, in [-1,1]; default: as if it compared with its own solution
 	Noise        float64  `yaml:"noise"`        // standard deviation of a score, in [0,1]
-	Stubbornness float64  `yaml:"stubbornness"` // chance to keep its answer whatever it is shown, in [0,1]
-	Sharpness    int      `yaml:"sharpness"`    // 0: every shown answer weighs the same; to 20: the best score wins
-	Correlation  float64  `yaml:"correlation"`  // chance that its luck is the study's, in [0,1]
+	Stubbornness float64  `yaml:"stubbornness"` // probability to keep its answer whatever it is shown, in [0,1]
+	Sharpness    int      `yaml:"sharpness"`    // 0: all shown answers weigh the same; 20: the best score wins
+	Correlation  float64  `yaml:"correlation"`  // probability that its luck is the study's, in [0,1]
 	Wrong        int      `yaml:"wrong"`        // wrong answers that a question has, 1 to 1000
 	Seed         uint64   `yaml:"seed"`         // of the member
 	Study        uint64   `yaml:"study"`        // of what members share: difficulties, wrong answers, shared luck
@@ -49,14 +50,15 @@ type SimulatedConfig struct {
 
 var simulatedProvider = Provider{
 	Entry: synod.Entry{Name: "simulated", Summary: "a documented stochastic member, for research; always labelled as such"},
-	About: `ability       share of questions it gets right alone
+	About: `ability       share of questions it answers correctly alone
 spread        of the questions' difficulty, in logits
-skill         gap between its scores of right and wrong; by default that of a judge who compares with its own solution
+skill         difference between its scores of right and wrong answers; by default that of a judge
+              who compares with its own solution
 noise         standard deviation of a score
-stubbornness  chance to keep its answer whatever it is shown
-sharpness     how much better scores weigh more when it refines
-correlation   chance that its luck is the whole study's, so that members err together
-wrong         wrong answers that a question has
+stubbornness  probability to keep its answer whatever it is shown
+sharpness     how much more a better score weighs when it refines
+correlation   probability that its luck is the whole study's, so that members err together
+wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
 	Settings: func() any { return &SimulatedConfig{} },
 	Open: func(o Opening) (Opened, error) {
@@ -64,7 +66,7 @@ seed, study   of the member, and of what members share`,
 		if err := o.Decode(&c); err != nil {
 			return Opened{}, err
 		}
-		m, err := NewSimulated(c, o.Env.Truth)
+		m, err := newSimulated(c, o.Env.Truth)
 		if err != nil {
 			return Opened{}, err
 		}
@@ -77,7 +79,7 @@ func NewSimulatedConfig() SimulatedConfig {
 	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Wrong: 4}
 }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter out of its range.
 func (c SimulatedConfig) Validate() error {
 	for _, p := range []struct {
 		name     string
@@ -100,9 +102,9 @@ func (c SimulatedConfig) Validate() error {
 	return nil
 }
 
-// skill is by default that of a judge who solves the question itself and compares:
-// a right candidate meets its own answer as often as it is right, a wrong one as
-// often as it makes that mistake.
+// skill returns Skill. The default is that of a judge who solves the question
+// itself and compares: a right candidate matches its own answer as often as it is
+// right, a wrong one as often as it makes that mistake.
 func (c SimulatedConfig) skill() float64 {
 	if c.Skill != nil {
 		return *c.Skill
@@ -110,89 +112,92 @@ func (c SimulatedConfig) skill() float64 {
 	return math.Max(0, c.Ability-(1-c.Ability)/float64(max(c.Wrong, 1)))
 }
 
-// Truth gives the right answer to a question, canonical, or None where it is not
-// known. Only the simulation may see it.
+// Truth returns the right answer to a question in canonical form, or None if it
+// is not known. Only simulated members and graders may see it.
 type Truth func(q *synod.Question) synod.Answer
 
-// simulated is a simulated member: a documented stochastic model of a language model,
-// for research at scale. It acts on the typed prompt and reads no text.
+// simulated is a documented stochastic model of a language model, for research
+// at scale. It acts on the typed prompt and reads no text.
 //
 // Its reply is a function of its configuration, the asking seat, the repeat, the
-// question and the prompt, the prompt's seed included. Where Truth does not know
-// a question, "What is 17 + 25?" is computed, and any other question gets a truth
-// made from its hash: what such a council says about the world is meaningless, and
+// question and the prompt with its seed. Where Truth does not know a question,
+// "What is 17 + 25?" is computed, and any other question gets an answer derived
+// from its hash: what such a council says about the world is meaningless, and
 // every output labels it simulated.
 type simulated struct {
 	cfg          SimulatedConfig
 	truth        Truth
-	lean         float64 // b
+	offset       float64 // b
 	right, wrong float64 // mean scores
-	items        [64]slot
+	items        [64]itemSlot
 	info         Info
 }
 
-// NewSimulated makes a simulated member. truth may be nil.
-func NewSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
+// NewSimulated returns a simulated member. truth may be nil. It fails if a
+// parameter is out of its range.
+func NewSimulated(c SimulatedConfig, truth Truth) (Model, error) { return newSimulated(c, truth) }
+
+func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	skill := c.skill()
-	d := &simulated{cfg: c, truth: truth, lean: lean(c.Ability, c.Spread), right: (1 + skill) / 2, wrong: (1 - skill) / 2}
-	d.info = Info{Kind: Simulated, Name: fmt.Sprintf("dice ability %v", c.Ability)}
+	m := &simulated{cfg: c, truth: truth, offset: offset(c.Ability, c.Spread), right: (1 + skill) / 2, wrong: (1 - skill) / 2}
+	m.info = Info{Kind: Simulated, Name: fmt.Sprintf("simulated ability %v", c.Ability)}
 	c.Skill = nil // a pointer has no meaning in an identity
-	d.info.Identity = fmt.Sprintf("simulated v1 %+v skill=%v", c, skill)
-	return d, nil
+	m.info.Identity = fmt.Sprintf("simulated v1 %+v skill=%v", c, skill)
+	return m, nil
 }
 
 // Info labels the member as simulated.
-func (d *simulated) Info() Info { return d.info }
+func (m *simulated) Info() Info { return m.info }
 
-// CanWeigh reports that it answers Weighing: with the logarithm of a score.
-func (d *simulated) CanWeigh() bool { return true }
+// CanWeigh returns true: it answers Weighing with the logarithm of a score.
+func (m *simulated) CanWeigh() bool { return true }
 
-// CanConfide reports that a hidden confidence can be simulated.
-func (d *simulated) CanConfide() bool { return true }
+// GivesHiddenConfidence returns true: a hidden confidence is simulated.
+func (m *simulated) GivesHiddenConfidence() bool { return true }
 
-// Complete rolls the dice. It never fails, but for a purpose it does not know.
-func (d *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) {
+// Complete draws a reply. It fails only for a purpose that it does not know.
+func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
-	it := d.item(p.Question)
-	roll := d.roll(r, it)
+	it := m.item(p.Question)
+	rng := m.random(r, it)
 	reply := synod.Reply{Status: synod.OK, Typed: true, Calls: 1}
 	switch p.Purpose {
 	case synod.Answering:
-		reply.Answer = d.answer(it, &roll, uint64(r.Sample))
+		reply.Answer = m.answer(it, &rng, uint64(r.Sample))
 	case synod.Scoring:
-		reply.Value = d.score(it, p.Candidate, &roll)
+		reply.Value = m.score(it, p.Candidate, &rng)
 	case synod.Weighing:
-		reply.Value = math.Log(math.Max(d.score(it, p.Candidate, &roll), 0.001))
+		reply.Value = math.Log(math.Max(m.score(it, p.Candidate, &rng), 0.001))
 	case synod.Refining:
-		reply.Answer = d.refine(it, p, &roll)
+		reply.Answer = m.refine(it, p, &rng)
 	default:
 		detail, ok := p.Detail.(synod.Simulable)
 		if !ok {
 			return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
 		}
 		reply = detail.Simulate(p, synod.Simulation{
-			Ability: d.cfg.Ability, Noise: d.cfg.Noise, Stubbornness: d.cfg.Stubbornness, Sharpness: d.cfg.Sharpness,
-			Score: func(a synod.Answer) float64 { return d.score(it, a, &roll) },
-			Rand:  rand.New(&roll),
+			Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
+			Score: func(a synod.Answer) float64 { return m.score(it, a, &rng) },
+			Rand:  rand.New(&rng),
 		})
 		reply.Calls = 1
 	}
 	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
-		sure := min(d.score(it, reply.Answer, &roll), 0.99)
-		reply.Confidence = &sure
+		confidence := min(m.score(it, reply.Answer, &rng), 0.99)
+		reply.Confidence = &confidence
 	}
 	return reply, nil
 }
 
-var errPurpose = errors.New("this kind of member does not know what the prompt is for")
+var errPurpose = errors.New("a simulated model cannot reply to a prompt of this purpose")
 
-// roll starts the chance of one reply from all that it may depend on.
-func (d *simulated) roll(r Request, it *item) dice {
+// random returns the random numbers of one reply, from all that it depends on.
+func (m *simulated) random(r Request, it *item) splitMix {
 	p := r.Prompt
-	h := mix(d.cfg.Seed ^ it.hash)
+	h := mix(m.cfg.Seed ^ it.hash)
 	h = mix(h ^ p.Seed ^ uint64(r.Sample)<<48 ^ uint64(len(p.Purpose))<<40)
 	h = hashString(h, r.Seat)
 	h = hashString(h, string(p.Candidate))
@@ -200,13 +205,13 @@ func (d *simulated) roll(r Request, it *item) dice {
 	for i := range p.Peers {
 		h = hashString(h^math.Float64bits(float64(p.Peers[i].Score)), string(p.Peers[i].Answer))
 	}
-	return dice(h)
+	return splitMix(h)
 }
 
-func (d *simulated) answer(it *item, roll *dice, sample uint64) synod.Answer {
-	luck, shared := roll.uniform(), roll.uniform() < d.cfg.Correlation
+func (m *simulated) answer(it *item, rng *splitMix, sample uint64) synod.Answer {
+	luck, shared := rng.uniform(), rng.uniform() < m.cfg.Correlation
 	if shared {
-		study := dice(mix(it.hash ^ sample ^ 0x10c4))
+		study := splitMix(mix(it.hash ^ sample ^ 0x10c4))
 		luck = study.uniform()
 	}
 	switch {
@@ -215,13 +220,95 @@ func (d *simulated) answer(it *item, roll *dice, sample uint64) synod.Answer {
 	case shared:
 		return it.wrong[0]
 	}
-	return it.wrong[roll.next()%uint64(len(it.wrong))]
+	return it.wrong[rng.next()%uint64(len(it.wrong))]
 }
 
-func (d *simulated) score(it *item, candidate synod.Answer, roll *dice) float64 {
-	mean := d.wrong
+func (m *simulated) score(it *item, candidate synod.Answer, rng *splitMix) float64 {
+	mean := m.wrong
 	if candidate == it.truth {
-		mean = d.right
+		mean = m.right
 	}
-	return min(max(mean+d.cfg.Noise*roll.normal(), 0), 1)
+	return min(max(mean+m.cfg.Noise*rng.normal(), 0), 1)
+}
+
+func (m *simulated) refine(it *item, p *synod.Prompt, rng *splitMix) synod.Answer {
+	if rng.uniform() < m.cfg.Stubbornness {
+		return p.Own
+	}
+	own := m.weight(m.score(it, p.Own, rng))
+	sum := own
+	shown := make([]float64, len(p.Peers))
+	for i, peer := range p.Peers {
+		score := float64(peer.Score)
+		if peer.Score == synod.Untrusted {
+			score = m.score(it, peer.Answer, rng)
+		}
+		shown[i] = m.weight(score)
+		sum += shown[i]
+	}
+	at := rng.uniform() * sum
+	if at -= own; at < 0 || sum == 0 {
+		return p.Own
+	}
+	for i := range p.Peers {
+		if at -= shown[i]; at < 0 {
+			return p.Peers[i].Answer
+		}
+	}
+	return p.Own
+}
+
+// weight returns score to the power Sharpness, and 0 for a score below 0.
+func (m *simulated) weight(score float64) float64 {
+	if !(score >= 0) {
+		return 0
+	}
+	w := 1.0
+	for range m.cfg.Sharpness {
+		w *= score
+	}
+	return w
+}
+
+// splitMix is a SplitMix64 generator. A reply needs a handful of random numbers,
+// which does not pay for a generator with more state.
+type splitMix uint64
+
+func (r *splitMix) next() uint64 {
+	*r += 0x9e3779b97f4a7c15
+	return mix(uint64(*r))
+}
+
+// Uint64 makes it a rand.Source.
+func (r *splitMix) Uint64() uint64 { return r.next() }
+
+// uniform returns a number in [0,1).
+func (r *splitMix) uniform() float64 { return float64(r.next()>>11) / (1 << 53) }
+
+// normal returns a number with mean 0 and variance 1: the sum of four uniform
+// numbers, so it lies within ±3.47.
+func (r *splitMix) normal() float64 {
+	const root = 1.7320508075688772 // of 3: each of the four has variance 1/12
+	n := r.next()
+	sum := float64(n&0xffff) + float64(n>>16&0xffff) + float64(n>>32&0xffff) + float64(n>>48)
+	return (sum/0xffff - 2) * root
+}
+
+// mix is the finaliser of SplitMix64: every input bit changes the whole result.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// hashString adds a string and its length to a hash.
+func hashString(h uint64, s string) uint64 {
+	for i := 0; i < len(s); {
+		var word uint64
+		for j := 0; j < 8 && i < len(s); j, i = j+1, i+1 {
+			word = word<<8 | uint64(s[i])
+		}
+		h = mix(h^word) + 0x9e3779b97f4a7c15
+	}
+	return mix(h ^ uint64(len(s)))
 }

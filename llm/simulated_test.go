@@ -14,20 +14,20 @@ import (
 	"synod.dev/synod/read"
 )
 
-func newDice(t testing.TB, truth Truth, set func(*SimulatedConfig)) *simulated {
+func newMember(t testing.TB, truth Truth, set func(*SimulatedConfig)) *simulated {
 	t.Helper()
 	c := NewSimulatedConfig()
 	if set != nil {
 		set(&c)
 	}
-	d, err := NewSimulated(c, truth)
+	d, err := newSimulated(c, truth)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-func roll(t testing.TB, m Model, p synod.Prompt, seat string) synod.Reply {
+func draw(t testing.TB, m Model, p synod.Prompt, seat string) synod.Reply {
 	t.Helper()
 	r, err := m.Complete(context.Background(), Request{Prompt: &p, Seat: seat})
 	if err != nil {
@@ -59,10 +59,10 @@ func TestSimulatedAbility(t *testing.T) {
 	for _, ability := range []float64{0, 0.25, 0.84, 1} {
 		for _, spread := range []float64{0, 1, 3} {
 			for _, correlation := range []float64{0, 0.5, 1} {
-				d := newDice(t, truth, func(c *SimulatedConfig) { c.Ability, c.Spread, c.Correlation = ability, spread, correlation })
+				d := newMember(t, truth, func(c *SimulatedConfig) { c.Ability, c.Spread, c.Correlation = ability, spread, correlation })
 				right, n := 0, 1500
 				for i := range n {
-					if roll(t, d, synod.Prompt{Purpose: synod.Answering, Question: numberQuestion(i), Seed: uint64(i)}, "a").Answer == "42" {
+					if draw(t, d, synod.Prompt{Purpose: synod.Answering, Question: numberQuestion(i), Seed: uint64(i)}, "a").Answer == "42" {
 						right++
 					}
 				}
@@ -81,10 +81,10 @@ func TestSimulatedCorrelation(t *testing.T) {
 				c.Ability, c.Spread, c.Correlation, c.Wrong, c.Seed = 0.5, 0, correlation, 10, seed
 			}
 		}
-		a, b := newDice(t, nil, set(1)), newDice(t, nil, set(2))
+		a, b := newMember(t, nil, set(1)), newMember(t, nil, set(2))
 		for i := range 2000 {
 			p := synod.Prompt{Purpose: synod.Answering, Question: numberQuestion(i)}
-			x, y := roll(t, a, p, "a").Answer, roll(t, b, p, "b").Answer
+			x, y := draw(t, a, p, "a").Answer, draw(t, b, p, "b").Answer
 			if x == y {
 				all++
 				if x != a.item(p.Question).truth {
@@ -105,14 +105,14 @@ func TestSimulatedCorrelation(t *testing.T) {
 func TestSimulatedJudge(t *testing.T) {
 	q := numberQuestion(1)
 	gap := 0.6
-	d := newDice(t, func(*synod.Question) synod.Answer { return "42" }, func(c *SimulatedConfig) { c.Skill, c.Noise = &gap, 0.05 })
+	d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, func(c *SimulatedConfig) { c.Skill, c.Noise = &gap, 0.05 })
 	for seed := range uint64(500) {
 		for candidate, mean := range map[synod.Answer]float64{"42": 0.8, "41": 0.2, "": 0.2} {
-			v := roll(t, d, synod.Prompt{Purpose: synod.Scoring, Question: q, Candidate: candidate, Seed: seed}, "a").Value
+			v := draw(t, d, synod.Prompt{Purpose: synod.Scoring, Question: q, Candidate: candidate, Seed: seed}, "a").Value
 			if math.Abs(v-mean) > 0.05*3.5 {
 				t.Fatalf("%q scores %v; want about %v", candidate, v, mean)
 			}
-			w := roll(t, d, synod.Prompt{Purpose: synod.Weighing, Question: q, Candidate: candidate, Seed: seed}, "a").Value
+			w := draw(t, d, synod.Prompt{Purpose: synod.Weighing, Question: q, Candidate: candidate, Seed: seed}, "a").Value
 			if w > 0 || math.Abs(math.Exp(w)-v) > 1e-9 {
 				t.Fatalf("%q weighs %v and scores %v", candidate, w, v)
 			}
@@ -132,10 +132,10 @@ func TestSimulatedSkillDefault(t *testing.T) {
 func TestSimulatedRefine(t *testing.T) {
 	peers := []synod.Rated{{Answer: "42", Score: 0.9}, {Answer: "7", Score: 0.1}, {Answer: "8", Score: synod.Untrusted}}
 	count := func(set func(*SimulatedConfig)) map[synod.Answer]int {
-		d := newDice(t, func(*synod.Question) synod.Answer { return "42" }, set)
+		d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, set)
 		seen := map[synod.Answer]int{}
 		for seed := range uint64(4000) {
-			seen[roll(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: peers, Seed: seed}, "a").Answer]++
+			seen[draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: peers, Seed: seed}, "a").Answer]++
 		}
 		return seen
 	}
@@ -153,8 +153,8 @@ func TestSimulatedRefine(t *testing.T) {
 	if got["42"] < 3990 {
 		t.Errorf("a sharp member took the best score only %d times of 4000: %v", got["42"], got)
 	}
-	d := newDice(t, nil, func(c *SimulatedConfig) { c.Skill, c.Noise, c.Stubbornness = &one, 0, 0 })
-	if a := roll(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: []synod.Rated{{Answer: "6"}}}, "a").Answer; a != "5" {
+	d := newMember(t, nil, func(c *SimulatedConfig) { c.Skill, c.Noise, c.Stubbornness = &one, 0, 0 })
+	if a := draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: []synod.Rated{{Answer: "6"}}}, "a").Answer; a != "5" {
 		t.Errorf("without any weight it went to %q", a)
 	}
 }
@@ -164,8 +164,8 @@ func TestSimulatedIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewSimulatedConfig()
 		c.Seed = rapid.Uint64().Draw(t, "member")
-		a, _ := NewSimulated(c, nil)
-		b, _ := NewSimulated(c, nil)
+		a, _ := newSimulated(c, nil)
+		b, _ := newSimulated(c, nil)
 		q := &synod.Question{Text: rapid.String().Draw(t, "text"), Form: rapid.SampledFrom([]synod.Form{synod.Number, synod.Bool, synod.Text}).Draw(t, "form")}
 		p := synod.Prompt{
 			Purpose:  rapid.SampledFrom([]synod.Purpose{synod.Answering, synod.Scoring, synod.Refining, synod.Weighing}).Draw(t, "purpose"),
@@ -204,7 +204,7 @@ func TestSimulatedAnswers(t *testing.T) {
 		{synod.Question{Form: synod.Text}, "paris", 4},
 		{synod.Question{Form: synod.Text}, "simulated answer 2", 4},
 	} {
-		d := newDice(t, func(*synod.Question) synod.Answer { return c.truth }, nil)
+		d := newMember(t, func(*synod.Question) synod.Answer { return c.truth }, nil)
 		for i := range 200 {
 			c.q.ID = fmt.Sprint(i)
 			it := d.item(&c.q)
@@ -227,8 +227,8 @@ func TestSimulatedArithmetic(t *testing.T) {
 	for text, want := range map[string]synod.Answer{
 		"What is 17 + 25?": "42", "17+25": "42", "What is 12 - 30": "-18", "Compute 6 × 7.": "42", "-3*4": "-12", "999999999 * 999999999": "999999998000000001",
 	} {
-		d := newDice(t, nil, func(c *SimulatedConfig) { c.Ability = 1 })
-		if got := roll(t, d, synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{Text: text, Form: synod.Number}}, "a").Answer; got != want {
+		d := newMember(t, nil, func(c *SimulatedConfig) { c.Ability = 1 })
+		if got := draw(t, d, synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{Text: text, Form: synod.Number}}, "a").Answer; got != want {
 			t.Errorf("%s is %q; want %q", text, got, want)
 		}
 	}
@@ -249,11 +249,11 @@ func TestSimulatedValidate(t *testing.T) {
 	} {
 		c := NewSimulatedConfig()
 		break_(&c)
-		if _, err := NewSimulated(c, nil); err == nil {
+		if _, err := newSimulated(c, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if d := newDice(t, nil, nil); d.Info().Kind != Simulated || !d.CanWeigh() {
+	if d := newMember(t, nil, nil); d.Info().Kind != Simulated || !d.CanWeigh() {
 		t.Errorf("%+v is not labelled", d.Info())
 	}
 }
@@ -266,7 +266,7 @@ func BenchmarkSimulated(b *testing.B) {
 		{Purpose: synod.Refining, Question: q, Own: "17", Peers: peers, Seed: 3},
 	} {
 		b.Run(string(p.Purpose), func(b *testing.B) {
-			d := newDice(b, nil, nil)
+			d := newMember(b, nil, nil)
 			var m Model = d
 			r := Request{Prompt: &p, Seat: "a1"}
 			ctx := context.Background()

@@ -16,15 +16,15 @@ import (
 	"synod.dev/synod"
 )
 
-// errPrivate refuses an address that was not asked for in so many words.
+// errPrivate refuses a private address that the settings do not name.
 var errPrivate = errors.New("is not a public address")
 
-// newTransport is one provider's own pool of connections. It follows no
-// redirect (RoundTrip never does), asks for no compression (so there is nothing
-// to unpack without bound), ignores proxies in the environment unless told, and
-// keeps as many connections open as a bench of councils asks at once: thirty of
-// seven seats make 1,470 calls in a breath, and to open what was just closed costs
-// more than the calls do. Those that nobody uses are closed.
+// newTransport returns the connection pool of one model. It follows no redirect
+// (RoundTrip never does), asks for no compression (so there is nothing to unpack
+// without bound), and ignores proxies in the environment unless the settings say
+// otherwise. It keeps as many connections open as a bench of councils uses at
+// once: thirty councils of seven seats make 1,470 calls together, and to open a
+// connection again costs more than a call. Idle connections are closed.
 func newTransport(c OpenAIConfig, base *url.URL) (*http.Transport, error) {
 	proxy, err := proxyFor(c.Proxy)
 	if err != nil {
@@ -62,10 +62,10 @@ func proxyFor(setting string) (func(*http.Request) (*url.URL, error), error) {
 	return http.ProxyURL(u), nil
 }
 
-// connectOnlyTo checks the address that is really dialled (SC-10): a name in a
-// council file must not lead, by a lying DNS server, to this machine, its
-// network or a cloud's metadata service. Addresses written as such, and
-// localhost, are what they say.
+// connectOnlyTo returns a check of the address that is really dialled (SC-10): a
+// name in a council file must not lead, through a hostile DNS server, to this
+// machine, its network or a cloud's metadata service. Literal addresses and
+// localhost are allowed.
 func connectOnlyTo(host string) func(context, address string, _ syscall.RawConn) error {
 	_, err := netip.ParseAddr(host)
 	literal := err == nil
@@ -89,8 +89,8 @@ func public(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !carrierNet.Contains(a)
 }
 
-// transportFailure says what went wrong before there was a reply. Errors of
-// net/http quote no URL here, because no http.Client wraps them.
+// transportFailure classifies an error before there was a reply. Errors of
+// net/http contain no URL here, because no http.Client wraps them.
 func transportFailure(err error) *Failure {
 	f := &Failure{Status: synod.Unavailable, Retryable: true}
 	var dns *net.DNSError
@@ -106,22 +106,22 @@ func transportFailure(err error) *Failure {
 	case errors.As(err, &cert):
 		f.Retryable, f.Err = false, fmt.Errorf("TLS: the certificate is not valid: %s", oneLine(cert.Err.Error()))
 	case errors.As(err, &record):
-		f.Retryable, f.Err = false, errors.New("TLS: the server does not speak it (is the url meant to be http://?)")
+		f.Retryable, f.Err = false, errors.New("TLS: the server does not use TLS (is the url meant to be http://?)")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Err = errors.New("connection refused: no server listens there")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		f.Err = errors.New("the server closed the connection without a reply")
 	case errors.As(err, &slow) && slow.Timeout():
 		f.Status, f.Err = synod.Timeout, errors.New("no connection within 10s")
-	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of it quotes the server
-		f.Retryable, f.Err = false, errors.New("the server does not speak HTTP there")
+	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of the text quotes the server
+		f.Retryable, f.Err = false, errors.New("the server there does not use HTTP")
 	default:
 		f.Err = fmt.Errorf("no reply: %s", oneLine(err.Error()))
 	}
 	return f
 }
 
-// tail is the innermost message of a dial error, without "dial tcp …:".
+// tail returns the innermost message of a dial error, without "dial tcp …:".
 func tail(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
 		return oneLine(op.Err.Error())

@@ -15,12 +15,11 @@ var (
 	scheme  = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
 )
 
-// NormalizeURL makes the base of an OpenAI-compatible API out of what people
-// write: /v1 is added unless the path already names a version, a pasted
-// /chat/completions is cut, and 0.0.0.0, where a server listens, becomes
-// loopback, where it can be reached. No error quotes the URL, which may hold a
-// password.
-func NormalizeURL(raw string) (string, error) {
+// normalizeURL returns the base URL of an OpenAI-compatible API: /v1 is added
+// unless the path already names a version, a trailing /chat/completions is
+// removed, and 0.0.0.0, where a server listens, becomes loopback, where it can be
+// reached. No error quotes the URL, which may contain a password.
+func normalizeURL(raw string) (string, error) {
 	raw = strings.TrimSpace(raw)
 	if !scheme.MatchString(raw) {
 		return "", errors.New("llm: url: needs http:// or https:// in front")
@@ -50,7 +49,7 @@ func versioned(path string) bool {
 	return false
 }
 
-// reachable joins host and port, an unspecified address becoming loopback.
+// reachable joins host and port; an unspecified address becomes loopback.
 func reachable(host, port string) string {
 	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
 		host = "127.0.0.1"
@@ -67,9 +66,10 @@ func reachable(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// OllamaURL reads OLLAMA_HOST as Ollama does: scheme, host and port may each be
-// missing (http, loopback, 11434; a scheme without a port means that scheme's
-// own port).
+// OllamaURL returns the base URL for a value of OLLAMA_HOST, which it reads as
+// Ollama does: scheme, host and port may each be missing (http, loopback, 11434; a
+// scheme without a port means that scheme's default port). It fails if the value
+// is none of these.
 func OllamaURL(host string) (string, error) {
 	host = strings.Trim(strings.TrimSpace(host), `"'`)
 	bare := !scheme.MatchString(host)
@@ -88,11 +88,11 @@ func OllamaURL(host string) (string, error) {
 		port = "11434"
 	}
 	u.Host = reachable(name, port)
-	return NormalizeURL(u.String())
+	return normalizeURL(u.String())
 }
 
-// StripURL keeps scheme, host and path of a URL: what may be shown. Credentials
-// and query are cut.
+// StripURL returns scheme, host and path of a URL, which may be shown, without
+// credentials and query.
 func StripURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

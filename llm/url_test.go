@@ -33,11 +33,11 @@ func TestNormalizeURL(t *testing.T) {
 		"http://user:pass@h/chat/completions/": "http://user:pass@h/v1",
 		"https://h/openai/deployments/m/v1preview2": "https://h/openai/deployments/m/v1preview2",
 	} {
-		got, err := NormalizeURL(in)
+		got, err := normalizeURL(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v; want %q", in, got, err, want)
 		}
-		if again, _ := NormalizeURL(got); want != "" && again != got {
+		if again, _ := normalizeURL(got); want != "" && again != got {
 			t.Errorf("%q: a second time %q", got, again)
 		}
 	}

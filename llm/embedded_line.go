@@ -6,14 +6,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 )
 
-// What a small model does best: continue a text by a line, and say how likely a
-// given line is.
+// This file is what a small model does best: to continue a text by one line, and
+// to weigh how likely a given line is.
 
 // Grammars of one line after "Answer:".
 const (
@@ -22,11 +23,11 @@ const (
 	lineTokens = 48
 )
 
-// answer answers by one line. Where the question has options, the line is sampled
+// answer replies with one line. Where the question has options, the line is sampled
 // from them: option i with probability ∝ exp(mean log-probability / temperature).
 func (m *embedded) answer(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
 	p := x.prompt
-	if options := answers(p.Question); options != nil {
+	if options := possibleAnswers(p.Question); options != nil {
 		w, err := likelihoods(ctx, x, lead, options)
 		if err != nil {
 			return synod.Reply{}, err
@@ -59,8 +60,8 @@ func (m *embedded) answer(ctx context.Context, x *exchange, lead string) (synod.
 	return reply, nil
 }
 
-// answers lists what can be said to a question that is answered by one of a few.
-func answers(q *synod.Question) []synod.Answer {
+// possibleAnswers lists the answers of a question that has a few; else nil.
+func possibleAnswers(q *synod.Question) []synod.Answer {
 	switch q.Form {
 	case synod.Bool:
 		return []synod.Answer{"true", "false"}
@@ -74,44 +75,44 @@ func answers(q *synod.Question) []synod.Answer {
 	return nil
 }
 
-// sentences is text up to the end of its last whole sentence.
+// sentences returns text up to the end of its last whole sentence.
 func sentences(text string) string {
 	return text[:1+strings.LastIndexAny(text, ".!?")]
 }
 
 // choose refines: of its own answer and those it is shown, the member takes the
-// one that its model would most likely write, its own where none is likelier. The
-// reliability that the prompt shows plays no part, nor how many others say the
-// same: shown a list of answers, a small model follows the list and not what it
-// knows (docs/box.md).
+// one that its model would most likely write, and its own if none is likelier.
+// Neither the reliability that the prompt shows nor the number of members with the
+// same answer counts: shown a list of answers, a small model follows the list and
+// not what it knows (docs/box.md).
 func (m *embedded) choose(ctx context.Context, x *exchange, lead string) (synod.Reply, error) {
 	p := x.prompt
-	table := []synod.Answer{p.Own}
+	list := []synod.Answer{p.Own}
 	for _, r := range p.Peers {
-		if !slices.Contains(table, r.Answer) {
-			table = append(table, r.Answer)
+		if !slices.Contains(list, r.Answer) {
+			list = append(list, r.Answer)
 		}
 	}
-	if len(table) == 1 && x.want == nil {
+	if len(list) == 1 && x.want == nil {
 		return synod.Reply{Typed: true, Answer: p.Own, Text: p.Spelled(p.Own)}, nil
 	}
-	w, err := likelihoods(ctx, x, lead, table)
+	w, err := likelihoods(ctx, x, lead, list)
 	if err != nil {
 		return synod.Reply{}, err
 	}
 	pick := likeliest(w.scores)
-	return x.chosen(table[pick], pick, w), nil
+	return x.chosen(list[pick], pick, w), nil
 }
 
-// weighed are answers weighed against one another.
+// weighed are the scores of some answers.
 type weighed struct {
 	scores   []engine.Score
-	logprobs []float64 // a token, whatever the scores compare
+	logprobs []float64 // mean of a token, whatever the scores compare
 	states   []*engine.States
 	usage    engine.Usage
 }
 
-// chosen is the reply that takes the picked of the weighed answers.
+// chosen returns the reply that gives the picked one of the weighed answers.
 func (x *exchange) chosen(a synod.Answer, pick int, w weighed) synod.Reply {
 	reply := synod.Reply{Typed: true, Answer: a, Text: x.prompt.Spelled(a), Usage: used(w.usage)}
 	if x.want != nil {
@@ -120,16 +121,16 @@ func (x *exchange) chosen(a synod.Answer, pick int, w weighed) synod.Reply {
 	return reply
 }
 
-// likelihoods weighs answers against one another, as Mean. Options, which someone
-// else has worded, are compared by the mean of their tokens. Free words are
-// compared by the sum over the whole line with its end, which is how likely the
-// model would have written just that: by the mean, a long-winded sentence beats
-// the word that was wanted.
+// likelihoods scores answers, as Score.Mean. Options, whose text is given, are
+// compared by the mean over their tokens. Free answers are compared by the sum
+// over the whole line with its end, which is how likely the model would have
+// written exactly that: by the mean, a long sentence beats the one word that was
+// wanted.
 func likelihoods(ctx context.Context, x *exchange, lead string, list []synod.Answer) (w weighed, err error) {
-	free := answers(x.prompt.Question) == nil
+	free := possibleAnswers(x.prompt.Question) == nil
 	lines := make([]string, len(list))
 	for i, a := range list {
-		lines[i] = " " + inWords(x.prompt, a)
+		lines[i] = " " + asText(x.prompt, a)
 		if free {
 			lines[i] += "\n"
 		}
@@ -144,11 +145,11 @@ func likelihoods(ctx context.Context, x *exchange, lead string, list []synod.Ans
 	return w, err
 }
 
-// inWords is an answer as it would stand in a text: an option's own words and
-// not its label, and the words with which a reply of that stance would begin.
-func inWords(p *synod.Prompt, a synod.Answer) string {
-	if words, ok := openings[a]; ok && p.Question.Form == synod.Stance {
-		return words
+// asText returns an answer as it would appear in a text: the text of an option
+// and not its label, and the beginning of a reply of that stance.
+func asText(p *synod.Prompt, a synod.Answer) string {
+	if text, ok := openings[a]; ok && p.Question.Form == synod.Stance {
+		return text
 	}
 	for _, o := range p.Question.Options {
 		if strings.EqualFold(o.Label, string(a)) {
@@ -164,7 +165,7 @@ var openings = map[synod.Answer]string{
 	synod.Partial:  "I can't help with all of that, but here is what I can say.",
 }
 
-// likeliest is the first of the highest means.
+// likeliest returns the index of the highest mean, the first of several.
 func likeliest(scores []engine.Score) int {
 	best := 0
 	for i := range scores {
@@ -175,6 +176,7 @@ func likeliest(scores []engine.Score) int {
 	return best
 }
 
+// sample returns an index with probability proportional to exp(mean / temperature).
 func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
 	weights, sum := make([]float64, len(scores)), 0.0
 	for i, s := range scores {
@@ -188,4 +190,55 @@ func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
 		}
 	}
 	return len(scores) - 1
+}
+
+// A stated confidence is one line after the answer: a number from 0 to 1 in steps
+// of a hundredth.
+const (
+	confidenceLine  = `root ::= " " ("0." [0-9] [0-9]? | "1.0") "\n"`
+	confidenceLabel = "\nConfidence, from 0 to 1:"
+)
+
+// statedConfidence adds the confidence that the model states in its answer, if the
+// prompt asks for it (CP-1): the model continues its own line by one more. Whether
+// the number of so small a model means anything is for the calibration in a
+// report to show.
+func (m *embedded) statedConfidence(ctx context.Context, x *exchange, lead string, reply synod.Reply) (synod.Reply, error) {
+	p := x.prompt
+	if p.Confide != synod.ConfideStated || reply.Answer == synod.None {
+		return reply, nil
+	}
+	text := asText(p, reply.Answer)
+	if reply.Text != "" && possibleAnswers(p.Question) == nil {
+		text = reply.Text
+	}
+	out, err := x.Generate(ctx, engine.Request{
+		Prompt: lead + " " + text + confidenceLabel, Grammar: confidenceLine, Stop: []string{"\n"}, Seed: p.Seed,
+		Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: lineTokens,
+	})
+	if err != nil {
+		return reply, err
+	}
+	reply.Usage.Prompt += out.Usage.PromptTokens
+	reply.Usage.Completion += out.Usage.CompletionTokens
+	if v, err := strconv.ParseFloat(strings.TrimSpace(out.Text), 64); err == nil && v >= 0 && v <= 1 {
+		reply.Confidence = &v
+	}
+	return reply, nil
+}
+
+// generate returns text, and the mean log-probability of its tokens if hidden
+// states are wanted.
+func (x *exchange) generate(ctx context.Context, q engine.Request) (engine.Result, *float64, error) {
+	q.Capture, q.Logprobs = x.want, x.want != nil
+	out, err := x.Generate(ctx, q)
+	x.states = out.States
+	if err != nil || len(out.Logprobs) == 0 {
+		return out, nil, err
+	}
+	mean := 0.0
+	for _, l := range out.Logprobs {
+		mean += l / float64(len(out.Logprobs))
+	}
+	return out, &mean, nil
 }

@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/read"
 )
 
-// item is what a simulated member knows of one question.
+// item is what a simulated member knows about one question.
 type item struct {
 	id, text string
 	form     synod.Form
@@ -26,16 +26,16 @@ type item struct {
 	chance   float64        // of being right
 }
 
-// slot remembers the last question that fell into it: making an item takes a
-// thousand times as long as asking one.
-type slot struct{ last atomic.Pointer[item] }
+// itemSlot caches the last item whose question hashed to it: making an item takes
+// a thousand times as long as replying.
+type itemSlot struct{ last atomic.Pointer[item] }
 
-func (d *simulated) item(q *synod.Question) *item {
-	s := &d.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(d.items))]
+func (m *simulated) item(q *synod.Question) *item {
+	s := &m.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(m.items))]
 	if it := s.last.Load(); it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
 		return it
 	}
-	it := d.newItem(q)
+	it := m.newItem(q)
 	s.last.Store(it)
 	return it
 }
@@ -47,32 +47,33 @@ func lastByte(s string) uint {
 	return uint(s[len(s)-1])
 }
 
-func (d *simulated) newItem(q *synod.Question) *item {
+func (m *simulated) newItem(q *synod.Question) *item {
 	it := &item{id: strings.Clone(q.ID), text: strings.Clone(q.Text), form: q.Form, options: len(q.Options)}
-	it.hash = hashString(mix(d.cfg.Study), cmp.Or(q.ID, q.Text))
+	it.hash = hashString(mix(m.cfg.Study), cmp.Or(q.ID, q.Text))
 	chance := rand.New(rand.NewPCG(it.hash, 0xd1ce))
 	u := (float64(chance.Uint64()>>12) + 0.5) / (1 << 52) // never 0 or 1
-	it.chance = right(d.lean, d.cfg.Spread, u)
-	if d.truth != nil {
-		it.truth = d.truth(q)
+	it.chance = correctness(m.offset, m.cfg.Spread, u)
+	if m.truth != nil {
+		it.truth = m.truth(q)
 	}
 	if it.truth == synod.None {
-		it.truth = pretend(q, chance)
+		it.truth = invented(q, chance)
 	}
-	it.wrong = mistakes(q, it.truth, d.cfg.Wrong, chance)
+	it.wrong = mistakes(q, it.truth, m.cfg.Wrong, chance)
 	return it
 }
 
-// right is the chance to get a question right whose difficulty stands at
-// quantile u.
-func right(lean, spread, u float64) float64 {
-	return sigmoid(lean - spread*math.Log(u/(1-u)))
+// correctness returns the probability to be right about a question whose
+// difficulty is at quantile u.
+func correctness(offset, spread, u float64) float64 {
+	return sigmoid(offset - spread*math.Log(u/(1-u)))
 }
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// lean finds b, for which the mean chance over all difficulties is ability.
-func lean(ability, spread float64) float64 {
+// offset returns b, for which the mean probability over all difficulties is
+// ability.
+func offset(ability, spread float64) float64 {
 	switch ability {
 	case 0, 1:
 		return math.Inf(int(2*ability - 1))
@@ -82,7 +83,7 @@ func lean(ability, spread float64) float64 {
 	for range 60 {
 		b, sum := (low+high)/2, 0.0
 		for i := range points {
-			sum += right(b, spread, (float64(i)+0.5)/points)
+			sum += correctness(b, spread, (float64(i)+0.5)/points)
 		}
 		if sum < ability*points {
 			low = b
@@ -93,11 +94,11 @@ func lean(ability, spread float64) float64 {
 	return low
 }
 
-var sum = regexp.MustCompile(`^[^0-9]*?(-?[0-9]{1,9})\s*([-+*\x{00d7}\x{2212}])\s*([0-9]{1,9})[^0-9]*$`)
+var sumPattern = regexp.MustCompile(`^[^0-9]*?(-?[0-9]{1,9})\s*([-+*\x{00d7}\x{2212}])\s*([0-9]{1,9})[^0-9]*$`)
 
-// arithmetic computes a question such as "What is 17 + 25?".
+// arithmetic computes the answer to a question such as "What is 17 + 25?".
 func arithmetic(text string) (int64, bool) {
-	m := sum.FindStringSubmatch(text)
+	m := sumPattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
 	}
@@ -112,8 +113,8 @@ func arithmetic(text string) (int64, bool) {
 	return a * b, true
 }
 
-// pretend makes a truth for a question that nobody has told the answer to.
-func pretend(q *synod.Question, chance *rand.Rand) synod.Answer {
+// invented returns an answer to a question whose right answer is not known.
+func invented(q *synod.Question, chance *rand.Rand) synod.Answer {
 	switch q.Form {
 	case synod.Number, synod.Math:
 		if v, ok := arithmetic(q.Text); ok {
@@ -132,7 +133,7 @@ func pretend(q *synod.Question, chance *rand.Rand) synod.Answer {
 	return "simulated answer 1"
 }
 
-// mistakes makes up to n wrong answers of the question's form, at least one.
+// mistakes returns up to n wrong answers of the question's form, at least one.
 func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) []synod.Answer {
 	var wrong []synod.Answer
 	add := func(raw string) {
@@ -154,7 +155,7 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 			add(q.Options[i].Label)
 		}
 	case synod.Number, synod.Math:
-		near := neighbour(truth, chance)
+		near := numberNear(truth, chance)
 		for step := int64(1); len(wrong) < n && step < int64(n)+100; step++ { // huge numbers have few neighbours
 			off := step
 			if chance.IntN(2) == 0 {
@@ -171,9 +172,10 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 	return wrong
 }
 
-// neighbour writes numbers near the truth, or near any number if that is none.
-// Whole numbers, which most truths are, need no rational arithmetic.
-func neighbour(truth synod.Answer, chance *rand.Rand) func(off int64) string {
+// numberNear returns a function that writes the number at some distance from the
+// truth, or from any number if the truth is none. Whole numbers, which most are,
+// need no rational arithmetic.
+func numberNear(truth synod.Answer, chance *rand.Rand) func(off int64) string {
 	const far = 1 << 53
 	if whole, err := strconv.ParseInt(string(truth), 10, 64); err == nil && -far < whole && whole < far {
 		return func(off int64) string { return strconv.FormatInt(whole+off, 10) }
