@@ -93,7 +93,7 @@ func openBox(t *testing.T, settings string) (Model, error) {
 	if _, err := (models.Store{Dir: models.DefaultDir()}).Resolve(models.Default); err != nil {
 		t.Skip("NEEDS THE MODEL: synod models pull")
 	}
-	m, err := Open("embedded", func(into any) error { return yaml.UnmarshalWithOptions([]byte(settings), into, yaml.Strict()) }, false, Env{Models: models.DefaultDir(), Hidden: true})
+	m, err := new(Pool).Open("embedded", func(into any) error { return yaml.UnmarshalWithOptions([]byte(settings), into, yaml.Strict()) }, Options{Env: Env{Models: models.DefaultDir(), Hidden: true}})
 	if err == nil {
 		t.Cleanup(func() { _ = m.(Closer).Close() })
 	}

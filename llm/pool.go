@@ -107,12 +107,6 @@ func Check(provider string, decode func(into any) error) error {
 	return decode(p.Settings())
 }
 
-// Open opens a model of a provider in the default pool; exact uses the papers'
-// sampling where the settings do not say otherwise.
-func Open(provider string, decode func(into any) error, exact bool, env Env) (Model, error) {
-	return DefaultPool().Open(provider, decode, Options{Env: env, Exact: exact})
-}
-
 // Open opens a model of a provider with its layers. decode writes the model's
 // settings over the defaults in the struct that into points to, and fails for
 // settings that the struct does not have. Nothing is sent. The caller closes the
