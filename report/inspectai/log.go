@@ -1,19 +1,19 @@
-// Package inspect writes evaluation logs of Inspect, so that its viewer and its
-// analyses read a run of Synod. It knows the shape of the log (schema version 2, as
-// the package inspect_ai writes it; make inspect checks it against that package)
-// and nothing of runs: package lab fills it in.
+// Package inspectai writes evaluation logs of Inspect AI, so that its viewer and its
+// analyses can read a run of Synod. It knows only the format of the log (schema
+// version 2, as written by the Python package inspect_ai; make inspect checks it with
+// that package). Package lab fills in the contents.
 //
-// A log is a header and samples, one for each question and epoch. The samples are
-// asked for twice, once to add up what they used and once to write them, so that a
-// log of any length takes the memory of one sample. Two files hold the same: .json
-// is one document, .eval an archive with a file for each sample, which is read
-// faster where there are many.
+// A log is a header and samples, one per question and epoch. The samples are iterated
+// twice, once to add up their usage and once to write them, so that a log of any
+// length needs the memory of one sample. There are two file formats with the same
+// content: .json is one document, and .eval is an archive with a file per sample,
+// which is faster to read if there are many.
 //
-// There are no events in it. Inspect's model events carry a time, and a journal
-// has none; the rounds are told as messages, and in each sample's store. What is
-// not known is left out or null, never made up.
+// A log has no events. Inspect's model events carry a time, which a journal does not
+// have. Rounds are messages, and are in each sample's store. Unknown values are left
+// out or null, never invented.
 //
-//	err := inspect.Write(w, inspect.JSON, &log, samples)
+//	err := inspectai.Write(w, inspectai.JSON, &log, samples)
 package inspectai
 
 // Version is the version of the log schema.
@@ -21,13 +21,13 @@ const Version = 2
 
 // The statuses of a log.
 const (
-	Started   = "started" // not finished: it is going on, or was killed
+	Started   = "started" // still running, or killed
 	Success   = "success"
-	Cancelled = "cancelled" // interrupted by whoever ran it
+	Cancelled = "cancelled" // interrupted by the user
 	Failed    = "error"
 )
 
-// The values of a score. What is neither right nor wrong has no score.
+// The values of a score. An answer that is neither right nor wrong has no score.
 const (
 	Correct   = "C"
 	Incorrect = "I"
@@ -41,10 +41,10 @@ type Log struct {
 	Plan    Plan     `json:"plan"`
 	Results *Results `json:"results,omitempty"`
 	Stats   Stats    `json:"stats"`
-	Error   *Error   `json:"error,omitempty"` // a null would not be read without the samples
+	Error   *Error   `json:"error,omitempty"` // Inspect cannot read a null in a header without samples
 }
 
-// Eval says what was run. Times are RFC 3339 with an offset.
+// Eval describes what was run. Times are in RFC 3339 with an offset.
 type Eval struct {
 	EvalID      string            `json:"eval_id"`
 	RunID       string            `json:"run_id"`
@@ -61,7 +61,7 @@ type Eval struct {
 	Model       string            `json:"model"`
 	ModelConfig struct{}          `json:"model_generate_config"`
 	ModelArgs   struct{}          `json:"model_args"`
-	ModelRoles  map[string]Model  `json:"model_roles"` // by the models' names in the council
+	ModelRoles  map[string]Model  `json:"model_roles"` // by the names of the models in the council
 	Config      Config            `json:"config"`
 	Packages    map[string]string `json:"packages"`
 	Metadata    map[string]any    `json:"metadata"`
@@ -82,19 +82,19 @@ type Model struct {
 	Args   map[string]any `json:"args"`
 }
 
-// Config says how often every question was put.
+// Config says how often every question was asked.
 type Config struct {
 	Epochs      int  `json:"epochs"`
 	FailOnError bool `json:"fail_on_error"`
 	LogSamples  bool `json:"log_samples"`
 }
 
-// Scorer names what graded.
+// Scorer is the name of a scorer.
 type Scorer struct {
 	Name string `json:"name"`
 }
 
-// Plan is how a question was answered.
+// Plan describes how a question was answered.
 type Plan struct {
 	Name   string   `json:"name"`
 	Steps  []Step   `json:"steps"`
@@ -132,10 +132,10 @@ type Metric struct {
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// Stats say when a run took place and what it used, as far as that is known.
+// Stats are the times of a run and its token usage, as far as they are known.
 type Stats struct {
-	StartedAt   string           `json:"started_at"`   // "": not known
-	CompletedAt string           `json:"completed_at"` // "": not known, or not completed
+	StartedAt   string           `json:"started_at"`   // "": unknown
+	CompletedAt string           `json:"completed_at"` // "": unknown or not completed
 	ModelUsage  map[string]Usage `json:"model_usage"`
 }
 
@@ -146,9 +146,101 @@ type Usage struct {
 	Total  int `json:"total_tokens"`
 }
 
-// Error says why something could not be done.
+// Error says why a sample or a run failed.
 type Error struct {
 	Message       string `json:"message"`
 	Traceback     string `json:"traceback"`
 	TracebackANSI string `json:"traceback_ansi"`
+}
+
+// Sample is a question in one epoch, from 1.
+type Sample struct {
+	ID          string           `json:"id"`
+	Epoch       int              `json:"epoch"`
+	Input       string           `json:"input"`
+	Choices     []string         `json:"choices,omitempty"`
+	Target      string           `json:"target"`
+	Messages    []Message        `json:"messages"`
+	Output      Output           `json:"output"`
+	Scores      map[string]Score `json:"scores"`
+	Metadata    map[string]any   `json:"metadata"`
+	Store       map[string]any   `json:"store"`
+	Events      []struct{}       `json:"events"`
+	ModelUsage  map[string]Usage `json:"model_usage"`
+	StartedAt   string           `json:"started_at,omitempty"`
+	CompletedAt string           `json:"completed_at,omitempty"`
+	TotalTime   *float64         `json:"total_time,omitempty"` // seconds, all attempts
+	Error       *Error           `json:"error,omitempty"`
+	Attachments struct{}         `json:"attachments"`
+}
+
+// Message is what the council was asked, or what a member answered.
+type Message struct {
+	ID       string         `json:"id"`
+	Role     string         `json:"role"` // user | assistant
+	Source   string         `json:"source"`
+	Content  string         `json:"content"` // verbatim and untrusted
+	Model    string         `json:"model,omitempty"`
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// The roles and sources of a message.
+const (
+	User      = "user"
+	Assistant = "assistant"
+	Input     = "input"
+	Generate  = "generate"
+)
+
+// Output is the decision of the council: one choice, or none.
+type Output struct {
+	Model      string         `json:"model"`
+	Choices    []Choice       `json:"choices"`
+	Completion string         `json:"completion"`
+	Usage      *Usage         `json:"usage,omitempty"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}
+
+// Choice is a decision.
+type Choice struct {
+	Message    Message `json:"message"`
+	StopReason string  `json:"stop_reason"`
+}
+
+// Score is a grade.
+type Score struct {
+	Value       string         `json:"value"` // Correct or Incorrect
+	Answer      string         `json:"answer"`
+	Explanation string         `json:"explanation"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+}
+
+// summary is what the viewer shows of a sample in a list.
+type summary struct {
+	ID          string           `json:"id"`
+	Epoch       int              `json:"epoch"`
+	Input       string           `json:"input"`
+	Choices     []string         `json:"choices,omitempty"`
+	Target      string           `json:"target"`
+	Metadata    map[string]any   `json:"metadata"`
+	Scores      map[string]Score `json:"scores"`
+	ModelUsage  map[string]Usage `json:"model_usage"`
+	StartedAt   string           `json:"started_at,omitempty"`
+	CompletedAt string           `json:"completed_at,omitempty"`
+	TotalTime   *float64         `json:"total_time,omitempty"`
+	Error       *string          `json:"error,omitempty"`
+	Completed   bool             `json:"completed"`
+	Messages    int              `json:"message_count"`
+}
+
+func (s *Sample) summary() summary {
+	out := summary{
+		ID: s.ID, Epoch: s.Epoch, Input: s.Input, Choices: s.Choices, Target: s.Target, Metadata: s.Metadata, Scores: s.Scores,
+		ModelUsage: s.ModelUsage, StartedAt: s.StartedAt, CompletedAt: s.CompletedAt, TotalTime: s.TotalTime,
+		Completed: true, Messages: len(s.Messages),
+	}
+	if s.Error != nil {
+		out.Error = &s.Error.Message
+	}
+	return out
 }

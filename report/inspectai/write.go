@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// The formats of a log, by the ends of their file names.
+// The formats of a log, by the extensions of their file names.
 const (
 	JSON    = ".json"
 	Archive = ".eval"
@@ -20,8 +20,8 @@ const (
 // Samples yields a log's samples in order, or the error that ends them.
 type Samples = iter.Seq2[*Sample, error]
 
-// Write writes a log in a format. It fills in what the samples tell of times and
-// usage, and asks for them twice.
+// Write writes a log in a format, JSON or Archive. It sets the log's times and usage
+// from the samples, which it iterates twice.
 func Write(w io.Writer, format string, log *Log, samples Samples) error {
 	if err := log.sum(samples); err != nil {
 		return err
@@ -32,22 +32,22 @@ func Write(w io.Writer, format string, log *Log, samples Samples) error {
 	case Archive:
 		return writeArchive(w, log, samples)
 	}
-	return fmt.Errorf("inspect: no format is called %q; there are: %s %s", format, JSON, Archive)
+	return fmt.Errorf("inspectai: unknown format %q; supported: %s %s", format, JSON, Archive)
 }
 
-// sum adds up the usage of all samples and takes the first start and, unless it is
-// not known whether there is more to come, the last end.
+// sum adds up the usage of all samples. It sets the first start and, unless the run
+// may continue, the last end.
 func (l *Log) sum(samples Samples) error {
 	l.Stats = Stats{ModelUsage: map[string]Usage{}}
 	for s, err := range samples {
 		if err != nil {
 			return err
 		}
-		for model, u := range s.ModelUsage { // sums: order cannot show
+		for model, u := range s.ModelUsage { // the order of a sum does not matter
 			was := l.Stats.ModelUsage[model]
 			l.Stats.ModelUsage[model] = Usage{was.Input + u.Input, was.Output + u.Output, was.Total + u.Total}
 		}
-		if s.StartedAt != "" && (l.Stats.StartedAt == "" || s.StartedAt < l.Stats.StartedAt) { // all are UTC and of one length
+		if s.StartedAt != "" && (l.Stats.StartedAt == "" || s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
 			l.Stats.StartedAt = s.StartedAt
 		}
 		if l.Status != Started {
@@ -57,15 +57,15 @@ func (l *Log) sum(samples Samples) error {
 	return nil
 }
 
-// writeJSON writes the header before the samples, so that whoever lists logs need
-// not read them.
+// writeJSON writes the header before the samples, so that a program that lists logs
+// does not have to read the samples.
 func writeJSON(w io.Writer, log *Log, samples Samples) error {
 	header, err := json.MarshalIndent(log, "", "  ")
 	if err != nil {
-		return fmt.Errorf("inspect: %w", err)
+		return fmt.Errorf("inspectai: %w", err)
 	}
 	out := bufio.NewWriter(w)
-	out.Write(bytes.TrimSuffix(header, []byte("\n}"))) // what fails shows in Flush
+	out.Write(bytes.TrimSuffix(header, []byte("\n}"))) // Flush returns the first error
 	out.WriteString(",\n  \"samples\": [")
 	first := true
 	for s, err := range samples {
@@ -74,7 +74,7 @@ func writeJSON(w io.Writer, log *Log, samples Samples) error {
 		}
 		b, err := json.MarshalIndent(s, "    ", "  ")
 		if err != nil {
-			return fmt.Errorf("inspect: %w", err)
+			return fmt.Errorf("inspectai: %w", err)
 		}
 		if !first {
 			out.WriteByte(',')
@@ -85,7 +85,7 @@ func writeJSON(w io.Writer, log *Log, samples Samples) error {
 	}
 	out.WriteString("\n  ]\n}\n")
 	if err := out.Flush(); err != nil {
-		return fmt.Errorf("inspect: %w", err)
+		return fmt.Errorf("inspectai: %w", err)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func writeArchive(w io.Writer, log *Log, samples Samples) error {
 			err = json.NewEncoder(f).Encode(v)
 		}
 		if err != nil {
-			return fmt.Errorf("inspect: %s: %w", name, err)
+			return fmt.Errorf("inspectai: %s: %w", name, err)
 		}
 		return nil
 	}
@@ -107,9 +107,9 @@ func writeArchive(w io.Writer, log *Log, samples Samples) error {
 		if err != nil {
 			return err
 		}
-		name := fmt.Sprintf("samples/%s_epoch_%d.json", s.ID, s.Epoch) // Inspect looks for exactly this
+		name := fmt.Sprintf("samples/%s_epoch_%d.json", s.ID, s.Epoch) // the name that Inspect expects
 		if !filepath.IsLocal(name) || filepath.Clean(name) != name {
-			return fmt.Errorf("inspect: the id %q cannot be the name of a file in an archive; write a %s file", s.ID, JSON)
+			return fmt.Errorf("inspectai: the id %q cannot be a file name in an archive; write a %s file", s.ID, JSON)
 		}
 		if err := put(name, s); err != nil {
 			return err
@@ -123,7 +123,7 @@ func writeArchive(w io.Writer, log *Log, samples Samples) error {
 		return err
 	}
 	if err := z.Close(); err != nil {
-		return fmt.Errorf("inspect: %w", err)
+		return fmt.Errorf("inspectai: %w", err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/report/inspectai"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the golden file anew; read the diff, and run make inspect")
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden file; then read the diff and run make inspect")
 
 func log() *inspectai.Log {
 	return &inspectai.Log{
@@ -37,17 +37,17 @@ func log() *inspectai.Log {
 	}
 }
 
-// samples has every field once, and a failed question with none that it can do
-// without.
+// samples yields a sample with every field, and one of a failed question with the
+// required fields only.
 func samples(yield func(*inspectai.Sample, error) bool) {
 	seconds := 1.5
-	said := inspectai.Message{ID: "0.a", Role: inspectai.Assistant, Source: inspectai.Generate, Content: "<i>fish</i> \x1b\u202e", Model: "simulated/dice", Metadata: map[string]any{"round": 0}}
+	reply := inspectai.Message{ID: "0.a", Role: inspectai.Assistant, Source: inspectai.Generate, Content: "<i>fish</i> \x1b\u202e", Model: "simulated/dice", Metadata: map[string]any{"round": 0}}
 	for _, s := range []*inspectai.Sample{{
 		ID: "q/1", Epoch: 1, Input: "Which is a fish?", Choices: []string{"whale", "cod"}, Target: "B",
-		Messages: []inspectai.Message{{ID: "question", Role: inspectai.User, Source: inspectai.Input, Content: "Which is a fish?"}, said},
+		Messages: []inspectai.Message{{ID: "question", Role: inspectai.User, Source: inspectai.Input, Content: "Which is a fish?"}, reply},
 		Output: inspectai.Output{
 			Model: "council/four (simulated)", Completion: "B", Usage: &inspectai.Usage{Input: 3, Output: 4, Total: 7},
-			Choices: []inspectai.Choice{{Message: said, StopReason: "stop"}},
+			Choices: []inspectai.Choice{{Message: reply, StopReason: "stop"}},
 		},
 		Scores:   map[string]inspectai.Score{"decision": {Value: inspectai.Correct, Answer: "B", Explanation: "all", Metadata: map[string]any{"votes": 3}}},
 		Metadata: map[string]any{"status": "agreed"}, Store: map[string]any{"rounds": []int{}}, Events: []struct{}{},
@@ -75,8 +75,8 @@ func write(t *testing.T, format string, l *inspectai.Log) []byte {
 	return b.Bytes()
 }
 
-// TestShape pins the shape that make inspect has checked against inspect_ai.
-func TestShape(t *testing.T) {
+// The format is the one that make inspect has checked with inspect_ai.
+func TestGolden(t *testing.T) {
 	const golden = "testdata/log.json"
 	got := write(t, inspectai.JSON, log())
 	if *rewrite {
@@ -89,17 +89,17 @@ func TestShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("the shape has changed; -rewrite shows how, and make inspect says whether it may:\n%s", got)
+		t.Errorf("the format has changed; rewrite the file with -rewrite, and check it with make inspect:\n%s", got)
 	}
 	if bytes.Contains(got, []byte("\x1b")) {
-		t.Error("an escape is in the file as it is")
+		t.Error("the file contains an escape character")
 	}
 	if i, j := bytes.Index(got, []byte(`"stats"`)), bytes.Index(got, []byte(`"samples": [`)); i < 0 || j < i {
 		t.Error("the header does not come before the samples")
 	}
 }
 
-// TestArchive: both formats hold the same.
+// Both formats have the same content.
 func TestArchive(t *testing.T) {
 	var whole map[string]any
 	if err := json.Unmarshal(write(t, inspectai.JSON, log()), &whole); err != nil {
@@ -143,8 +143,7 @@ func member(t *testing.T, z *zip.Reader, name string) (v any) {
 	return v
 }
 
-// TestSums: usage is added up, and a run that may be going on is not said to have
-// ended.
+// Usage is added up. A run that may still be running has no end time.
 func TestSums(t *testing.T) {
 	for status, ended := range map[string]string{inspectai.Success: "2026-05-09T10:00:02.500+00:00", inspectai.Started: ""} {
 		l := log()
@@ -162,16 +161,16 @@ func TestBad(t *testing.T) {
 		format string
 		sample *inspectai.Sample
 		err    error
-		says   string
+		want   string
 	}{
-		"format":        {".csv", &inspectai.Sample{}, nil, "no format"},
+		"format":        {".csv", &inspectai.Sample{}, nil, "unknown format"},
 		"sample":        {inspectai.JSON, nil, broken, "broken"},
 		"in an archive": {inspectai.Archive, nil, broken, "broken"},
-		"climbing id":   {inspectai.Archive, &inspectai.Sample{ID: "../../x"}, nil, "cannot be the name of a file"},
-		"rooted id":     {inspectai.Archive, &inspectai.Sample{ID: "/x"}, nil, "cannot be the name of a file"},
+		"climbing id":   {inspectai.Archive, &inspectai.Sample{ID: "../../x"}, nil, "cannot be a file name"},
+		"rooted id":     {inspectai.Archive, &inspectai.Sample{ID: "/x"}, nil, "cannot be a file name"},
 	} {
 		err := inspectai.Write(io.Discard, c.format, log(), func(yield func(*inspectai.Sample, error) bool) { yield(c.sample, c.err) })
-		if err == nil || !strings.Contains(err.Error(), c.says) {
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
