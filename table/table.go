@@ -188,8 +188,12 @@ func (t *Table) html(b *bytes.Buffer) {
 	b.WriteString("<table>\n")
 	if t.Head != nil {
 		b.WriteString("<tr>")
-		for _, cell := range t.Head {
-			fmt.Fprintf(b, "<th>%s</th>", escape(cell))
+		for i, cell := range t.Head {
+			class := ""
+			if i > 0 && t.right(i) {
+				class = "n"
+			}
+			fmt.Fprintf(b, "<th%s>%s</th>", attribute(class), escape(cell))
 		}
 		b.WriteString("</tr>\n")
 	}

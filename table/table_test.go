@@ -36,7 +36,7 @@ func TestFormats(t *testing.T) {
 			`| a\|b | 7.5 % (5.0 to 9.0, n 12) | &lt;b>x&lt;/b> |` + "\n" +
 			"| ünï | 12 |  |\n",
 		"csv": "name,rate,note\na|b,\"7.5 % (5.0 to 9.0, n 12)\",<b>x</b>\nünï,12\n",
-		"html": "<table>\n<tr><th>name</th><th>rate</th><th>note</th></tr>\n" +
+		"html": "<table>\n<tr><th>name</th><th class=\"n\">rate</th><th>note</th></tr>\n" +
 			`<tr><th>a|b</th><td class="n">7.5 %<small>5.0 to 9.0, n 12</small></td><td>&lt;b&gt;x&lt;/b&gt;</td></tr>` + "\n" +
 			`<tr><th>ünï</th><td class="n">12</td></tr>` + "\n</table>\n",
 	}
