@@ -71,7 +71,7 @@ func (r *Run) Report() (*report.Report, error) {
 // kinds counts results by level and by topic of the questions.
 type kinds struct{ levels, topics *metrics.Parts }
 
-func newKinds(seats []metrics.Seat) kinds {
+func newKinds(seats []metrics.Member) kinds {
 	return kinds{metrics.NewParts(seats), metrics.NewParts(seats)}
 }
 
@@ -134,7 +134,7 @@ func (r *Run) calibrators() *calibrators {
 	return c
 }
 
-func (c *calibrators) add(of metrics.Case, seats []metrics.Seat) {
+func (c *calibrators) add(of metrics.Case, seats []metrics.Member) {
 	c.all.Add(of.Forecasts(seats, func(int) bool { return true }))
 	for i, model := range c.models {
 		c.by[i].Add(of.Forecasts(seats, func(seat int) bool { return c.run.Seats[seat].Model == model }))

@@ -37,10 +37,10 @@ var errMoved = errors.New("the journal belongs to another question")
 func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || errors.Is(err, errMoved) }
 
 // roles returns the seats for package metrics.
-func (r *Run) roles() []metrics.Seat {
-	seats := make([]metrics.Seat, len(r.Seats))
+func (r *Run) roles() []metrics.Member {
+	seats := make([]metrics.Member, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = metrics.Seat{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.NonVoting}
+		seats[i] = metrics.Member{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.NonVoting}
 	}
 	return seats
 }

@@ -90,7 +90,7 @@ func TestForecasts(t *testing.T) {
 		{Node: 9, Opinion: synod.Opinion{Confidence: &y}},
 	}, 5)
 	c := metrics.Case{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}}, Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
-	got := c.Forecasts([]metrics.Seat{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
+	got := c.Forecasts([]metrics.Member{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
 	if len(got) != 3 || *got[0].Confidence != .25 || !got[0].Right || got[1].Confidence != nil || got[1].Right || got[2].Confidence != nil {
 		t.Errorf("%+v", got)
 	}

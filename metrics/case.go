@@ -12,8 +12,8 @@ const (
 	Weak   = "weak"
 )
 
-// Seat is what the experimenter knows about a seat. No member is told it.
-type Seat struct {
+// Member is what the experimenter knows about a seat. No member is told it.
+type Member struct {
 	Group     string // Strong, Weak or ""
 	Adversary bool   // an adversary is in no group, whatever Group says
 	NonVoting bool   // the protocol asks it for no answer: a missing answer is not counted as unscored
@@ -107,7 +107,7 @@ func (c *Case) grade(a synod.Answer) (right, known bool) {
 // gradeSeat reports whether a seat's answer is right, and whether that is known. An
 // adversary is always wrong, whatever it holds, as in SAC's tables. A non-voting
 // seat without an answer is in no figure, even if it is an adversary.
-func (c *Case) gradeSeat(s Seat, a synod.Answer) (right, known bool) {
+func (c *Case) gradeSeat(s Member, a synod.Answer) (right, known bool) {
 	if s.NonVoting && a == synod.None {
 		return false, false
 	}
@@ -150,7 +150,7 @@ func (c *Case) Decided() (right, known bool) {
 
 // FinalAccuracy returns the share of scored seats that are right at the end. It is
 // not known if no seat is scored.
-func (c *Case) FinalAccuracy(seats []Seat) (share float64, known bool) {
+func (c *Case) FinalAccuracy(seats []Member) (share float64, known bool) {
 	var n count
 	for i, a := range c.last() {
 		n.add(c.gradeSeat(seats[i], a))
@@ -164,7 +164,7 @@ func (c *Case) FinalAccuracy(seats []Seat) (share float64, known bool) {
 // Forecasts returns the confidences and grades of the first answers of the seats
 // that include selects. Adversaries, absent answers and answers that cannot be
 // graded are left out.
-func (c *Case) Forecasts(seats []Seat, include func(seat int) bool) (all []Forecast) {
+func (c *Case) Forecasts(seats []Member, include func(seat int) bool) (all []Forecast) {
 	for i, a := range c.first() {
 		if right, known := c.grade(a); known && !seats[i].Adversary && include(i) && i < len(c.Confidences) {
 			all = append(all, Forecast{c.Confidences[i], right})

@@ -99,7 +99,7 @@ var verdicts = map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "
 
 // Two strong, one weak, one adversary; four questions counted by hand.
 func TestTally(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Seat{{Group: "strong"}, {Group: "strong"}, {Group: "weak"}, {Adversary: true}})
+	tally := metrics.NewTally([]metrics.Member{{Group: "strong"}, {Group: "strong"}, {Group: "weak"}, {Adversary: true}})
 	tally.Add(metrics.Case{ // ends right after round 1
 		Rounds: [][]synod.Answer{{"R", "W", "W", "V"}, {"R", "R", "R", "V"}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
 	tally.Add(metrics.Case{ // captured after round 2; the weak one never answers
@@ -146,7 +146,7 @@ func TestTally(t *testing.T) {
 
 // Seats that do not vote and hold no answer are in no figure, adversaries included.
 func TestNonVotingSeats(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Seat{{}, {NonVoting: true}, {NonVoting: true, Adversary: true}})
+	tally := metrics.NewTally([]metrics.Member{{}, {NonVoting: true}, {NonVoting: true, Adversary: true}})
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
 	got := tally.Numbers().Metrics
 	near(t, "iaa", got.IAA, 1, metrics.Share(1, 1).Low, 1, 1)
@@ -155,7 +155,7 @@ func TestNonVotingSeats(t *testing.T) {
 
 // No data is not zero.
 func TestNothing(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Seat{{}})
+	tally := metrics.NewTally([]metrics.Member{{}})
 	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) || len(got.Rounds) != 0 {
 		t.Errorf("figures without data: %+v", got)
 	}
@@ -216,7 +216,7 @@ func TestMean(t *testing.T) {
 
 // Both readings count the same replies; without replies there is no figure.
 func TestExtraction(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Seat{{}})
+	tally := metrics.NewTally([]metrics.Member{{}})
 	held := [][]synod.Answer{{"R"}}
 	tally.Add(metrics.Case{Rounds: held, Verdicts: verdicts})
 	if e := tally.Numbers().Extraction; e != nil {

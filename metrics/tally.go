@@ -91,7 +91,7 @@ type Numbers struct {
 
 // Tally adds up cases. Its size does not depend on their number.
 type Tally struct {
-	seats           []Seat
+	seats           []Member
 	adversaries     bool
 	iaa, faa        count
 	change          Pairs // of answers before and after
@@ -167,7 +167,7 @@ func (b *byRound) rates() []*Rate {
 }
 
 // NewTally returns an empty tally for cases of a council with these seats.
-func NewTally(seats []Seat) *Tally {
+func NewTally(seats []Member) *Tally {
 	t := &Tally{
 		seats: seats, before: map[string]*count{}, after: map[string]*count{}, groups: map[string]*byRound{},
 		voters: newVoters(seats), endings: map[string]int{}, stops: map[int]int{},

@@ -45,7 +45,7 @@ type pairCounts struct {
 // pair counts questions for which two seats are scored, and their errors.
 type pair struct{ n, one, other, both int }
 
-func newVoters(seats []Seat) *voters {
+func newVoters(seats []Member) *voters {
 	v := &voters{}
 	for i, s := range seats {
 		if !s.Adversary && !s.NonVoting {

@@ -29,7 +29,7 @@ func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases [
 	return cases
 }
 
-func effective(seats []metrics.Seat, cases []metrics.Case) *metrics.Rate {
+func effective(seats []metrics.Member, cases []metrics.Case) *metrics.Rate {
 	t := metrics.NewTally(seats)
 	for _, c := range cases {
 		t.Add(c)
@@ -45,7 +45,7 @@ func TestEffectiveVotesCoverage(t *testing.T) {
 		chance := rand.New(rand.NewPCG(5, uint64(1000*together)))
 		truth, held := seats/(1+(seats-1)*together), 0
 		for range runs {
-			e := effective(make([]metrics.Seat, seats), draw(chance, 300, seats, 0.4, together))
+			e := effective(make([]metrics.Member, seats), draw(chance, 300, seats, 0.4, together))
 			if e.Low <= truth+1e-9 && truth <= e.High+1e-9 {
 				held++
 			}
@@ -63,7 +63,7 @@ func TestEffectiveVotesCoverage(t *testing.T) {
 // Members that always err together are worth exactly one vote.
 func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
-	e := effective(make([]metrics.Seat, 5), draw(chance, 200, 5, 0.3, 1))
+	e := effective(make([]metrics.Member, 5), draw(chance, 200, 5, 0.3, 1))
 	if e == nil || math.Abs(e.Value-1) > 1e-9 || math.Abs(e.Low-1) > 1e-9 || math.Abs(e.High-1) > 1e-9 {
 		t.Errorf("%+v", e)
 	}
@@ -76,7 +76,7 @@ func TestEffectiveVotesByHand(t *testing.T) {
 		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Verdicts: verdicts, Rounds: [][]synod.Answer{{synod.Answer(errs[:1]), synod.Answer(errs[1:])}}})
 	}
 	rho := (4.0/20 - 0.09) / 0.21
-	if e := effective(make([]metrics.Seat, 2), cases); e == nil || math.Abs(e.Value-2/(1+rho)) > 1e-12 {
+	if e := effective(make([]metrics.Member, 2), cases); e == nil || math.Abs(e.Value-2/(1+rho)) > 1e-12 {
 		t.Errorf("%+v, want %v", e, 2/(1+rho))
 	}
 }
@@ -95,10 +95,10 @@ func TestEffectiveVotesOrder(t *testing.T) {
 				}
 			}
 		}
-		want := effective(make([]metrics.Seat, n), cases)
+		want := effective(make([]metrics.Member, n), cases)
 		order, others := chance.Perm(n), []synod.Answer{"W", "R"}
 		chance.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		seats := append(make([]metrics.Seat, n), metrics.Seat{Adversary: true}, metrics.Seat{NonVoting: true})
+		seats := append(make([]metrics.Member, n), metrics.Member{Adversary: true}, metrics.Member{NonVoting: true})
 		for k, c := range cases {
 			row := make([]synod.Answer, 0, n+2)
 			for _, i := range order {
@@ -121,11 +121,11 @@ func TestEffectiveVotesOrder(t *testing.T) {
 func TestEffectiveVotesWithTooLittleData(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 6))
 	for name, e := range map[string]*metrics.Rate{
-		"one honest seat":   effective([]metrics.Seat{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
-		"few questions":     effective(make([]metrics.Seat, 3), draw(chance, 8, 3, 0.5, 0)),
-		"nobody errs":       effective(make([]metrics.Seat, 3), draw(chance, 100, 3, 0, 0)),
-		"nothing":           effective(make([]metrics.Seat, 3), nil),
-		"too many to count": effective(make([]metrics.Seat, 200), draw(chance, 20, 200, 0.5, 0)),
+		"one honest seat":   effective([]metrics.Member{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
+		"few questions":     effective(make([]metrics.Member, 3), draw(chance, 8, 3, 0.5, 0)),
+		"nobody errs":       effective(make([]metrics.Member, 3), draw(chance, 100, 3, 0, 0)),
+		"nothing":           effective(make([]metrics.Member, 3), nil),
+		"too many to count": effective(make([]metrics.Member, 200), draw(chance, 20, 200, 0.5, 0)),
 	} {
 		if e != nil {
 			t.Errorf("%s: %+v", name, *e)
