@@ -79,7 +79,7 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	}
 	r, err := f.one(run)
 	if err != nil {
-		return unreportable(err, dir)
+		return unreportable(err)
 	}
 	return f.write(cmd, func(w io.Writer) error {
 		if f.format == "html" {
@@ -97,7 +97,7 @@ const cellQuestions = 3
 func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error {
 	g, err := grid.Report()
 	if err != nil {
-		return unreportable(err, grid.Dir())
+		return unreportable(err)
 	}
 	if f.plots != "" {
 		if err := report.Save(f.plots, g.Plots()); err != nil {
@@ -122,9 +122,9 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error 
 }
 
 // unreportable adds a hint to the error about a journal that was changed after the run.
-func unreportable(err error, dir string) error {
+func unreportable(err error) error {
 	if lab.Damaged(err) {
-		return fail(exitError1, err, "restore the file, or remove it and ask the question again with:\n  synod bench resume "+dir)
+		return fail(exitError1, err, "restore journals.jsonl from a copy, or start a new run")
 	}
 	return fail(exitError1, err)
 }

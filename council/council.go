@@ -175,9 +175,10 @@ func (c *Council) Seats() []Seat {
 type Ask struct {
 	Question synod.Question
 	Seed     uint64
-	Sample   int          // which repeat of the question this is, from 0
-	Journal  string       // path of the journal to write; "": none is kept
-	Resume   *journal.Run // a run that was cut off: its replies are not asked for again
+	Sample   int              // which repeat of the question this is, from 0
+	Journal  string           // path of the journal to write or, with Segment, the id of its run; "": none is kept
+	Segment  *journal.Segment // the file that the journal is part of; nil: a file of its own
+	Resume   *journal.Run     // a run that was cut off: its replies are not asked for again
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
 	Program  string                             // the calling program, for the head of the journal
@@ -336,7 +337,11 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		seats: make([]Record, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
 	}
 	if ask.Journal != "" {
-		w, err := journal.Create(ask.Journal, journal.Head{
+		create := journal.Create
+		if ask.Segment != nil {
+			create = ask.Segment.Create
+		}
+		w, err := create(ask.Journal, journal.Head{
 			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
 			Instance: string(s.instance.id()), Identities: journal.DerivedIdentities,
 		})

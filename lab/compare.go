@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
 
 	"synod.dev/synod/metrics"
@@ -14,9 +13,16 @@ const bootstrapSeed = 1
 // Compare compares r with another run on the questions that both have finished: those
 // with the same id, text, key and repeat. It fails if there are none.
 func Compare(r, other *Run) (*report.Compared, error) {
-	if err := errors.Join(r.ready(), other.ready()); err != nil {
+	now, err := r.read()
+	if err != nil {
 		return nil, err
 	}
+	defer now.close()
+	before, err := other.read()
+	if err != nil {
+		return nil, err
+	}
+	defer before.close()
 	there := map[string]job{}
 	for k := range other.total() {
 		j := other.job(k)
@@ -29,11 +35,11 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		if !ok {
 			continue
 		}
-		was, err := other.result(j)
+		was, err := before.result(j)
 		if err != nil {
 			return nil, err
 		}
-		is, err := r.result(r.job(k))
+		is, err := now.result(r.job(k))
 		if err != nil {
 			return nil, err
 		}
@@ -41,9 +47,9 @@ func Compare(r, other *Run) (*report.Compared, error) {
 			continue
 		}
 		out.Questions++
-		if before, known := was.Decided(); known {
-			if after, known := is.Decided(); known {
-				out.Pairs.Add(before, after)
+		if wasRight, known := was.Decided(); known {
+			if isRight, known := is.Decided(); known {
+				out.Pairs.Add(wasRight, isRight)
 			}
 		}
 		a, okA := was.FinalAccuracy(other.roles())

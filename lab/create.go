@@ -159,18 +159,21 @@ func checkItems(items []task.Record) error {
 	if len(items) == 0 {
 		return errors.New("lab: there are no questions")
 	}
-	seen, files := map[string]bool{}, map[string]bool{}
+	const longest = 500 // bytes of an id
+	seen := map[string]bool{}
 	for _, it := range items {
 		q := it.Question
 		switch {
 		case q.ID == "":
 			return errors.New("lab: a question has no id")
-		case seen[q.ID] || files[fileName(q.ID)]:
+		case seen[q.ID]:
 			return fmt.Errorf("lab: two questions have the id %q", q.ID)
+		case len(q.ID) > longest:
+			return fmt.Errorf("lab: the id %.60q… of a question has %d bytes; at most %d are accepted", q.ID, len(q.ID), longest)
 		case q.Form == task.JSON:
 			return fmt.Errorf("lab: question %q has answers of the form %s, on which a council cannot vote", q.ID, q.Form)
 		}
-		seen[q.ID], files[fileName(q.ID)] = true, true
+		seen[q.ID] = true
 	}
 	return nil
 }

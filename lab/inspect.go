@@ -24,7 +24,12 @@ const decision = "decision"
 // Inspect writes the run as a log of Inspect in a format of package inspect. A failed
 // question is a sample with an error; an unfinished question has no sample.
 func (r *Run) Inspect(w io.Writer, format string) error {
-	x, err := r.export()
+	journals, err := r.read()
+	if err != nil {
+		return err
+	}
+	defer journals.close()
+	x, err := journals.export()
 	if err != nil {
 		return err
 	}
@@ -57,20 +62,20 @@ func (r *Run) InspectName(format string) (string, error) {
 
 // export collects what is needed to write a run as a log.
 type export struct {
-	*Run
+	*reader
 	report *report.Report
 	past   map[string]history
 	model  string   // model name of the council, with the kinds of its members
 	models []string // model name of each seat
 }
 
-func (r *Run) export() (*export, error) {
-	x := &export{Run: r, model: fmt.Sprintf("council/%s (%s)", legible(r.Name), strings.Join(r.kinds(), ", "))}
+func (r *reader) export() (*export, error) {
+	x := &export{reader: r, model: fmt.Sprintf("council/%s (%s)", legible(r.Name), strings.Join(r.kinds(), ", "))}
 	for _, s := range r.Seats {
 		x.models = append(x.models, string(s.Kind)+"/"+legible(s.Model))
 	}
 	var err error
-	if x.report, err = r.Report(); err != nil {
+	if x.report, err = r.summarize(); err != nil {
 		return nil, err
 	}
 	x.past, err = histories(r.dir)
@@ -164,7 +169,7 @@ func (x *export) interrupted() bool {
 
 // last is the last attempt at a question, as far as there is one.
 func (x *export) last(j job) attempt {
-	return x.past[attempt{Question: x.id(j), Repeat: j.repeat}.key()].last
+	return x.past[x.key(j)].last
 }
 
 // created returns when the run was created: for old folders without this time, when

@@ -28,7 +28,7 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 	if err != nil || res == nil && !x.last(j).Failed {
 		return nil, err
 	}
-	it, past := x.Run.Items[j.item], x.past[attempt{Question: x.id(j), Repeat: j.repeat}.key()]
+	it, past := x.Run.Items[j.item], x.past[x.key(j)]
 	q := it.Question
 	s := &inspectai.Sample{
 		ID: q.ID, Epoch: j.repeat + 1, Input: q.Text, Target: it.Key,
@@ -46,7 +46,7 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
 		return s, nil
 	}
-	run, err := journal.Load(x.journal(j))
+	run, err := x.segment.Load(x.key(j))
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func TestKill(t *testing.T) {
 	if text(t, got) != text(t, want) {
 		t.Errorf("killed:\n%s\nwant\n%s", text(t, got), text(t, want))
 	}
-	if left := leftOver(t, killed); len(left) > 0 {
+	if left := unfinished(t, killed); len(left) > 0 {
 		t.Errorf("unfinished attempts: %v", left)
 	}
 }

@@ -1,16 +1,15 @@
 // Package lab runs councils over tasks. It keeps each run in a folder, resumes
 // interrupted runs, and computes every figure from the files of the folder.
 //
-//	run.json                    task, council, seats and seed; written last when a run is created
-//	items.jsonl                 the questions with their keys
-//	journals/ID-R.jsonl         the journal of a finished question (R: the repeat, from 0)
-//	journals/ID-R.jsonl.part-K  the journal of the unfinished attempt K
-//	attempts.jsonl              when and why every attempt ended
+//	run.json        task, council, seats and seed; written last when a run is created
+//	items.jsonl     the questions with their keys
+//	journals.jsonl  the journals of all questions: a segment of package journal, with the ids ID-R (R: the repeat, from 0)
+//	attempts.jsonl  when and why every attempt ended
 //
-// A journal gets its final name after it is complete and synced, so the process may
-// die at any time: received replies are on disk, and the next attempt does not ask for
-// them again. Paths are relative to the folder, so it can be moved. A report needs
-// only the folder and no model.
+// A paid reply is in the file before it is used, and a question counts as finished when
+// its journal is complete and kept, so the process may die at any time; the next attempt
+// does not ask for received replies again. Paths are relative to the folder, so it can be
+// moved. A report needs only the folder and no model.
 package lab
 
 import (
@@ -21,18 +20,16 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/protocol"
 	"synod.dev/synod/script"
 	"synod.dev/synod/task"
 )
 
-// Version is the version of a run folder. Open fails for a later one.
-const Version = 1
+// Version is the version of a run folder. Open fails for any other one.
+const Version = 2
 
 // Manifest describes a run. It is stored in run.json.
 type Manifest struct {
@@ -63,8 +60,6 @@ type Run struct {
 	Items  []task.Record
 	Prices llm.Prices // prices for reports and estimates; nil: llm.Published()
 	dir    string
-	plan   *council.Plan   // nil: not ready to read results
-	ending protocol.Ending // nil: runs of the protocol end in no named ways
 }
 
 // Dir returns the folder of the run; "" before Create.
@@ -77,19 +72,6 @@ func (r *Run) Spec() (council.Spec, error) {
 		return spec, fmt.Errorf("lab: the run's council: %w", err)
 	}
 	return spec, nil
-}
-
-// seated returns the number of seats of the council. It is 0 if this program cannot
-// read the council, which is not needed for a report.
-func (r *Run) seated() (n int) {
-	spec, err := r.Spec()
-	if err != nil {
-		return 0
-	}
-	for _, s := range spec.Seats {
-		n += max(s.Count, 1)
-	}
-	return n
 }
 
 // ErrNoRun is returned for a folder that contains no run.
@@ -108,17 +90,14 @@ func Open(dir string) (*Run, error) {
 	if err := json.Unmarshal(b, &r.Manifest); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", filepath.Join(dir, "run.json"), err)
 	}
-	if r.Version < 1 || r.Version > Version {
-		return nil, fmt.Errorf("lab: %s: version %d; this program reads up to %d", dir, r.Version, Version)
+	if r.Version != Version {
+		return nil, fmt.Errorf("lab: %s: the folder has version %d; this program reads version %d", dir, r.Version, Version)
 	}
 	if r.Items, err = loadItems(filepath.Join(dir, "items.jsonl"), r.Manifest.Items); err != nil {
 		return nil, err
 	}
 	if len(r.Items) != r.N || r.Repeat < 1 || len(r.Seats) == 0 {
 		return nil, fmt.Errorf("lab: %s: run.json does not match items.jsonl", dir)
-	}
-	if n := r.seated(); n > 0 && n != len(r.Seats) {
-		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", dir, len(r.Seats), n)
 	}
 	return r, nil
 }
@@ -132,9 +111,14 @@ type job struct {
 func (r *Run) total() int      { return r.N * r.Repeat }
 func (r *Run) job(k int) job   { return job{k % r.N, k / r.N} }
 func (r *Run) id(j job) string { return r.Items[j.item].Question.ID }
-func (r *Run) journal(j job) string {
-	return filepath.Join(r.dir, "journals", fmt.Sprintf("%s-%d.jsonl", fileName(r.id(j)), j.repeat))
-}
+
+// journals is the path of the segment with all journals.
+func (r *Run) journals() string { return filepath.Join(r.dir, "journals.jsonl") }
+
+// key is the id of a job in the segment and in attempts.jsonl.
+func (r *Run) key(j job) string { return key(r.id(j), j.repeat) }
+
+func key(question string, repeat int) string { return fmt.Sprintf("%s-%d", question, repeat) }
 
 // seed returns the seed of a job. It depends only on the seed of the run, the id of the
 // question and the repeat, so results do not depend on the order of jobs.
@@ -142,24 +126,6 @@ func (r *Run) seed(j job) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(r.id(j)))
 	return script.Derive(script.Derive(r.Seed, h.Sum64()), uint64(j.repeat))
-}
-
-// fileName returns a file name for an id that every file system accepts and that no
-// other file of the folder has. If the id must be changed for that, a hash of it is
-// appended.
-func fileName(id string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
-			return r
-		}
-		return '_'
-	}, id)
-	if safe == id && len(id) <= 80 && id[0] != '.' && !strings.Contains(id, ".jsonl") {
-		return id
-	}
-	h := fnv.New64a()
-	h.Write([]byte(id))
-	return fmt.Sprintf("%.60s.%016x", strings.ReplaceAll(safe, ".", "_"), h.Sum64())
 }
 
 // Lock locks a folder against other processes until the result is closed or this

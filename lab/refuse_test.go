@@ -170,7 +170,11 @@ func TestSeatsTakenOut(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lab.Open(run.Dir()); err == nil || !strings.Contains(err.Error(), "lists 3 seats and its council has 7") {
+	changed, err := lab.Open(run.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := changed.Report(); err == nil || !strings.Contains(err.Error(), "lists 3 seats and its council has 7") {
 		t.Error(err)
 	}
 }

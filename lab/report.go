@@ -18,6 +18,16 @@ import (
 
 // Report computes the report from the files of the run.
 func (r *Run) Report() (*report.Report, error) {
+	x, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	return x.summarize()
+}
+
+// summarize computes the report.
+func (r *reader) summarize() (*report.Report, error) {
 	past, err := histories(r.dir)
 	if err != nil {
 		return nil, err
@@ -31,7 +41,7 @@ func (r *Run) Report() (*report.Report, error) {
 	kinds := newKinds(r.roles())
 	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(), r.uses()
 	err = r.results(func(j job, res *result) {
-		h := past[attempt{Question: r.id(j), Repeat: j.repeat}.key()]
+		h := past[r.key(j)]
 		if res == nil {
 			if h.last.Failed {
 				tally.Fail()
@@ -83,7 +93,7 @@ func (k kinds) add(of task.Record, c *metrics.Case) {
 }
 
 // tallied copies the counts of a tally into the report.
-func (r *Run) tallied(out *report.Report, tally *metrics.Tally) {
+func (r *reader) tallied(out *report.Report, tally *metrics.Tally) {
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds = n.Metrics, n.Baselines, n.Groups, n.Rounds
 	out.Ties, out.Honest, out.Unscored, out.Extraction = n.Ties, n.Honest, n.Unscored, n.Extraction

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 
 	"synod.dev/synod"
@@ -29,7 +30,7 @@ type result struct {
 	digest  string
 }
 
-// errMoved is returned for a journal that has the file name of another one.
+// errMoved is returned for a journal that was recorded under the id of another one.
 var errMoved = errors.New("the journal belongs to another question")
 
 // Damaged reports whether an error means that a journal was changed or replaced after
@@ -45,18 +46,54 @@ func (r *Run) roles() []metrics.Member {
 	return seats
 }
 
+// reader reads and grades the journals of a run.
+type reader struct {
+	*Run
+	plan    *council.Plan
+	ending  protocol.Ending  // nil: the protocol has no named endings
+	segment *journal.Segment // nil: there are no journals yet
+}
+
+// read opens the journals of the run. The caller closes the reader.
+func (r *Run) read() (*reader, error) {
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
+	x := &reader{Run: r}
+	if x.plan, err = council.ReadPlan(spec); err != nil {
+		return nil, fmt.Errorf("lab: the run's council: %w", err)
+	}
+	if n := len(x.plan.Seats()); n != len(r.Seats) {
+		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", r.dir, len(r.Seats), n)
+	}
+	x.ending, _ = x.plan.Protocol().(protocol.Ending)
+	x.segment, err = journal.ReadSegment(r.journals())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return x, nil
+}
+
+func (r *reader) close() error {
+	if r.segment == nil {
+		return nil
+	}
+	return r.segment.Close()
+}
+
 // result reads and grades the journal of a job. It returns nil if the job is not
 // finished.
-func (r *Run) result(j job) (*result, error) {
-	run, err := journal.Summarize(r.journal(j))
-	if err != nil || run.End == nil {
-		if done, broken := r.finished(j); !done {
-			return nil, broken
-		}
+func (r *reader) result(j job) (*result, error) {
+	if r.segment == nil || !r.segment.Finished(r.key(j)) {
+		return nil, nil
+	}
+	run, err := r.segment.Summarize(r.key(j))
+	if err != nil {
 		return nil, err
 	}
 	if run.Head.Question.ID != r.id(j) || run.Head.Seed != r.seed(j) {
-		return nil, fmt.Errorf("lab: %s: question %s, repeat %d: %w: it is one of question %s", r.journal(j), r.id(j), j.repeat, errMoved, run.Head.Question.ID)
+		return nil, fmt.Errorf("lab: %s: %w: it is one of question %s", r.segment.Path(r.key(j)), errMoved, run.Head.Question.ID)
 	}
 	item, err := r.Items[j.item].Item()
 	if err != nil {
@@ -87,10 +124,7 @@ func (r *Run) result(j job) (*result, error) {
 
 // results reads all journals, one on each processor, and calls take for every job in
 // order, with nil for a job that is not finished.
-func (r *Run) results(take func(job, *result)) error {
-	if err := r.ready(); err != nil {
-		return err
-	}
+func (r *reader) results(take func(job, *result)) error {
 	type reading struct {
 		res *result
 		err error
@@ -120,22 +154,6 @@ func (r *Run) results(take func(job, *result)) error {
 	return nil
 }
 
-// ready prepares reading results.
-func (r *Run) ready() error {
-	if r.plan != nil {
-		return nil
-	}
-	spec, err := r.Spec()
-	if err != nil {
-		return err
-	}
-	if r.plan, err = council.ReadPlan(spec); err != nil {
-		return err
-	}
-	r.ending, _ = r.plan.Protocol().(protocol.Ending)
-	return nil
-}
-
 // grade grades every answer that a seat held in any round.
 func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
 	verdicts := map[synod.Answer]task.Verdict{}
@@ -150,7 +168,7 @@ func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdic
 }
 
 // ended returns the ending and the stop round; "" if the protocol has no endings.
-func (r *Run) ended(noted []journal.Noted) (string, int) {
+func (r *reader) ended(noted []journal.Noted) (string, int) {
 	if r.ending == nil {
 		return "", 0
 	}
@@ -168,11 +186,11 @@ func (r *Run) ended(noted []journal.Noted) (string, int) {
 
 // extracted grades the first reply of every honest seat from its text, by both readers.
 // Simulated members write no text and have none.
-func (r *Run) extracted(j job, item *task.Item) ([]task.Grade, error) {
+func (r *reader) extracted(j job, item *task.Item) ([]task.Grade, error) {
 	if !r.writes() || item.Record().Ungraded {
 		return nil, nil
 	}
-	run, err := journal.Load(r.journal(j))
+	run, err := r.segment.Load(r.key(j))
 	if err != nil {
 		return nil, err
 	}

@@ -15,16 +15,19 @@ import (
 func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
 		past, err := histories(r.dir)
-		if err == nil {
-			err = r.ready()
-		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
+		x, err := r.read()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer x.close()
 		for k := range r.total() {
 			j := r.job(k)
-			q, err := r.view(j, past[attempt{Question: r.id(j), Repeat: j.repeat}.key()])
+			q, err := x.view(j, past[r.key(j)])
 			if !yield(q, err) || err != nil {
 				return
 			}
@@ -32,7 +35,7 @@ func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	}
 }
 
-func (r *Run) view(j job, past history) (*report.Question, error) {
+func (r *reader) view(j job, past history) (*report.Question, error) {
 	res, err := r.result(j)
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func (r *Run) view(j job, past history) (*report.Question, error) {
 	for _, v := range res.outcome.Votes {
 		q.Votes = append(q.Votes, report.Support{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical], Seats: v.Seats, Independent: v.Independent})
 	}
-	run, err := journal.Load(r.journal(j)) // journal.Summarize does not read scores
+	run, err := r.segment.Load(r.key(j)) // journal.Summarize does not read scores
 	if err != nil {
 		return nil, err
 	}

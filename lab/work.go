@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +15,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/report"
 )
 
@@ -65,15 +64,18 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	if err := r.sameModels(c); err != nil {
 		return p, err
 	}
-	if err := r.ready(); err != nil {
+	segment, err := journal.OpenSegment(r.journals())
+	if err != nil {
 		return p, err
 	}
+	defer func() { err = errors.Join(err, segment.Close()) }()
 	log, err := openAttempts(r.dir)
 	if err != nil {
 		return p, err
 	}
 	defer log.file.Close()
-	w := &work{run: r, council: c, options: o, log: log, now: Progress{Total: r.total()}}
+	_, endings := c.Plan().Protocol().(protocol.Ending)
+	w := &work{run: r, council: c, segment: segment, endings: endings, options: o, log: log, now: Progress{Total: r.total()}}
 	err = w.all(ctx)
 	return w.now, err
 }
@@ -100,6 +102,8 @@ func (r *Run) sameModels(c *council.Council) error {
 type work struct {
 	run     *Run
 	council *council.Council
+	segment *journal.Segment
+	endings bool // the protocol has named endings
 	options Options
 	log     *attempts
 
@@ -125,11 +129,7 @@ func (w *work) all(outer context.Context) error {
 	}
 	for k := range w.run.total() {
 		j := w.run.job(k)
-		done, err := w.run.finished(j)
-		if err != nil {
-			stop(err)
-		}
-		if done {
+		if w.segment.Finished(w.run.key(j)) {
 			w.count(func(p *Progress) { p.Finished++ })
 			continue
 		}
@@ -157,32 +157,30 @@ func (w *work) count(change func(*Progress)) {
 	}
 }
 
-// one puts one question. An error means that the run cannot go on.
+// one asks one question. An error means that the run cannot continue.
 func (w *work) one(ctx context.Context, j job) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	path, known, err := w.run.begin(j)
-	if err != nil {
-		return err
-	}
+	id := w.run.key(j)
+	known := w.known(j)
 	calls := callsIn(known) // they were made before
 	o, err := w.council.Decide(ctx, council.Ask{
 		Question: w.run.Items[j.item].Question, Seed: w.run.seed(j), Sample: j.repeat,
-		Journal: path, Resume: known, Program: w.options.Program, Final: true,
+		Segment: w.segment, Journal: id, Resume: known, Program: w.options.Program, Final: true,
 		Progress: func(p council.Progress) {
 			w.count(func(all *Progress) { all.Calls += max(p.Calls-calls, 0) })
 			calls = max(calls, p.Calls)
 		},
 	})
-	if unkept := new(council.JournalError); errors.As(err, &unkept) { // what is on file is kept, and the next attempt goes on with it
-		return fmt.Errorf("lab: question %s: its journal could not be written: %w", w.run.id(j), unkept.Err)
+	if lost := new(council.JournalError); errors.As(err, &lost) { // what is in the file is kept, and the next attempt resumes from it
+		return fmt.Errorf("lab: question %s: its journal could not be written: %w", w.run.id(j), lost.Err)
 	}
 	if err != nil {
 		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
 	}
 	at := attempt{Question: w.run.id(j), Repeat: j.repeat, Stopped: o.Stopped, Seconds: o.Seconds}
-	at.Failed, at.Reason = failed(&o, w.run.ending != nil)
+	at.Failed, at.Reason = failed(&o, w.endings)
 	if err := w.log.add(at); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
@@ -191,13 +189,25 @@ func (w *work) one(ctx context.Context, j job) error {
 		return nil
 	case at.Failed:
 		w.count(func(p *Progress) { p.Failed++ })
-		if !cut(&o) { // what its members said without the others is no start for another attempt
-			return w.run.forget(j)
+		if cut(&o) {
+			return nil
 		}
-		return nil
+		return w.segment.Drop(id) // replies of only some members are not resumed
+	}
+	if err := w.segment.Keep(id); err != nil {
+		return err
 	}
 	w.count(func(p *Progress) { p.Finished, p.Now = p.Finished+1, p.Now+1 })
-	return w.run.finish(j, path)
+	return nil
+}
+
+// known returns the replies of earlier attempts at a job; nil if there are none.
+func (w *work) known(j job) *journal.Run {
+	run, err := w.segment.Load(w.run.key(j))
+	if err != nil || run.Head.Seed != w.run.seed(j) {
+		return nil // there is no earlier attempt, or it cannot be used: ask again
+	}
+	return run
 }
 
 func callsIn(known *journal.Run) (n int) {
@@ -320,85 +330,4 @@ func histories(dir string) (map[string]history, error) {
 	return all, nil
 }
 
-func (a attempt) key() string { return fmt.Sprintf("%d %s", a.Repeat, a.Question) }
-
-// finished reports whether the journal of a job is complete: it has its final name and
-// an end line. A journal with the final name but without an end line, for example an
-// incomplete copy, counts as an unfinished attempt.
-func (r *Run) finished(j job) (bool, error) {
-	path := r.journal(j)
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("lab: %w", err)
-	}
-	defer f.Close()
-	const tail = 4 << 10 // an end line is much shorter
-	info, err := f.Stat()
-	if err != nil {
-		return false, fmt.Errorf("lab: %w", err)
-	}
-	b := make([]byte, min(tail, info.Size()))
-	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("lab: %w", err)
-	}
-	whole, ok := bytes.CutSuffix(b, []byte("\n"))
-	return ok && bytes.HasPrefix(whole[bytes.LastIndexByte(whole, '\n')+1:], []byte(`{"k":"end"`)), nil
-}
-
-// part returns the path of the journal of attempt k, from 1, while it is unfinished.
-func (r *Run) part(j job, k int) string { return fmt.Sprintf("%s.part-%d", r.journal(j), k) }
-
-// parts returns the number of unfinished attempts with a journal.
-func (r *Run) parts(j job) int {
-	for k := 1; ; k++ {
-		if _, err := os.Lstat(r.part(j, k)); err != nil {
-			return k - 1
-		}
-	}
-}
-
-// begin prepares an attempt. It returns the path of its journal and the replies of
-// earlier attempts; known is nil if there are none.
-func (r *Run) begin(j job) (path string, known *journal.Run, err error) {
-	left := r.parts(j)
-	if _, err := os.Stat(r.journal(j)); err == nil {
-		if err := os.Rename(r.journal(j), r.part(j, left+1)); err != nil {
-			return "", nil, fmt.Errorf("lab: %w", err)
-		}
-		left++
-	}
-	for k := range left {
-		run, err := journal.Load(r.part(j, k+1))
-		if err != nil || run.Head.Seed != r.seed(j) {
-			continue // its first line is incomplete, or it belongs to another question: ask again
-		}
-		if known == nil {
-			known = run
-		} else {
-			maps.Copy(known.Replies, run.Replies)
-		}
-	}
-	return r.part(j, left+1), known, nil
-}
-
-// finish gives a complete journal its final name and removes earlier attempts.
-func (r *Run) finish(j job, path string) error {
-	if err := os.Rename(path, r.journal(j)); err != nil {
-		return fmt.Errorf("lab: %w", err)
-	}
-	return r.forget(j)
-}
-
-// forget removes the journals of unfinished attempts, the last one first, so that their
-// numbers have no gap if it is interrupted.
-func (r *Run) forget(j job) error {
-	for k := r.parts(j); k > 0; k-- {
-		if err := os.Remove(r.part(j, k)); err != nil {
-			return fmt.Errorf("lab: %w", err)
-		}
-	}
-	return nil
-}
+func (a attempt) key() string { return key(a.Question, a.Repeat) }

@@ -91,7 +91,8 @@ def cut(name, sig):
     run = FOLDER / name
     p = subprocess.Popen([SYNOD, "--home", str(FOLDER / "home"), "-q", "bench", "run", "builtin", "-c", str(FOLDER / "sim.yaml"),
                           "-n", "20000", "-o", str(run)], stderr=subprocess.DEVNULL)
-    while len(list(run.glob("journals/*.jsonl"))) < 20:
+    journals = run / "journals.jsonl"
+    while not journals.exists() or journals.stat().st_size < 200_000:
         assert p.poll() is None, f"{name} ended before it was cut off"
         time.sleep(0.01)
     p.send_signal(sig)
