@@ -141,7 +141,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
 	})
 	root.AddCommand(
-		askCommand(a), replayCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
+		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
 		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
 	)
 	return root

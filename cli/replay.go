@@ -16,7 +16,7 @@ func replayCommand(a *app) *cobra.Command {
 		Short: "Replay a journal without any model",
 		Long: `Replays a journal without any model: new members get the recorded events and replies
 and must produce the same effects. Prints the digest of the run, or what differs
-(exit code 7). Signed records of evaluators are verified too.`,
+(exit code 7). Signed records are verified too.`,
 		Example: "  synod replay ~/.local/state/synod/journals/20260509-101500-1a2b3c.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,12 +33,12 @@ and must produce the same effects. Prints the digest of the run, or what differs
 				return fail(exitVerify, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), digest)
-			records, err := council.Verify(run, run.Opinions())
+			v, err := council.Verify(run, run.Opinions())
 			if err != nil {
 				return fail(exitVerify, err)
 			}
-			if records > 0 && !a.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d records of evaluators: all signatures are valid, and totals and replies follow from the signed data\n", records)
+			if v.Records > 0 && !a.quiet {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify says what they prove\n", v.Records)
 			}
 			if run.End == nil && !a.quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with: synod ask --resume", args[0])

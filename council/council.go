@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -278,31 +279,51 @@ func Replay(run *journal.Run) (digest string, err error) {
 	})
 }
 
+// Verification is what the signed records of a run prove.
+type Verification struct {
+	Records   int      // how many opinions have a record that was checked
+	Claims    []string // what the records prove, each once
+	NotProved []string // what a reader could expect and they do not prove
+}
+
 // Verify checks the signed records in the opinions of a run against the keys of the
-// run, as a third party does. It returns how many hold, and what is wrong with the
-// first that does not. Where all members were simulated, tokens stand for signatures.
-func Verify(run *journal.Run, noted []journal.Noted) (records int, err error) {
+// run, as a third party does. The error is about the first record that does not hold;
+// the Verification then counts those before it. Where all members were simulated,
+// tokens stand for signatures.
+func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error) {
 	p, err := PlanOf(run)
 	if err != nil {
-		return 0, err
+		return v, err
 	}
 	certified, ok := p.protocol.(protocol.Certified)
 	if !ok {
-		return 0, nil
+		return v, nil
 	}
 	check := p.verifier(&Instance{run.Head.Question, run.Head.Seed})
 	for _, n := range noted {
-		v, err := certified.Verify(protocol.VerifyInput{
-			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles, F: p.spec.F, Check: check,
+		one, err := certified.Verify(protocol.VerifyInput{
+			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles, F: p.spec.F,
+			Check: check, Name: p.name,
 		})
 		if err != nil {
-			return records, fmt.Errorf("council: the record of seat %d: %w", n.Node, err)
+			return v, fmt.Errorf("council: the record of seat %s: %w", p.name(n.Node), err)
 		}
-		if v != nil {
-			records++
+		if one != nil {
+			v.Records++
+			v.Claims, v.NotProved = addNew(v.Claims, one.Claims), addNew(v.NotProved, one.NotProved)
 		}
 	}
-	return records, nil
+	return v, nil
+}
+
+// addNew appends the texts that the list does not have yet.
+func addNew(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // session is one question on its way. It answers the members' model calls (Models),

@@ -136,8 +136,8 @@ func TestLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := council.Verify(run, run.Opinions()); n != 3 || err != nil || o.Status != council.Agreed {
-		t.Fatalf("%d records hold: %v; %s", n, err, o.Reason)
+	if v, err := council.Verify(run, run.Opinions()); v.Records != 3 || err != nil || o.Status != council.Agreed {
+		t.Fatalf("%d records hold: %v; %s", v.Records, err, o.Reason)
 	}
 	if p := o.Presented.Value.(*decentllms.Panel); p.Evaluators[0].Scores["w1"] != (grade.Grades{20, 19, 18, 17, 16}) || *p.Answers[0].Total < 89.9 {
 		t.Errorf("panel %+v", p)
@@ -167,8 +167,8 @@ func TestLedger(t *testing.T) {
 		r := decentllms.RecordOf(&noted[i].Opinion)
 		change(&noted[i].Opinion, r)
 		noted[i].Record = r
-		if n, err := council.Verify(again, noted); err == nil || n != 0 {
-			t.Errorf("%s was changed, and %d records hold", what, n)
+		if v, err := council.Verify(again, noted); err == nil || v.Records != 0 {
+			t.Errorf("%s was changed, and %d records hold", what, v.Records)
 		}
 	}
 }

@@ -84,7 +84,8 @@ type VerifyInput struct {
 	N        int          // the number of seats
 	Cast     []synod.Role // the role of every seat; nil in a protocol without roles
 	F        int
-	Check    synod.Verifier // the keys of the committee
+	Check    synod.Verifier            // the keys of the committee
+	Name     func(synod.NodeID) string // the name of a seat
 }
 
 // Verified says what a record proves.

@@ -112,17 +112,17 @@ func (p *Panel) lines() (lines []string) {
 		if e.Bottom == "" {
 			continue
 		}
-		line := fmt.Sprintf("%s gave no marks: %s", e.ID, e.Bottom)
+		line := fmt.Sprintf("%s gave no valid grades: %s", e.ID, e.Bottom)
 		if e.Why != "" {
 			line += "; " + clean.Line(e.Why, maxAnswer)
 		}
 		lines = append(lines, line)
 	}
 	if len(p.Suspects) > 0 {
-		lines = append(lines, "told different things to different members: "+strings.Join(p.Suspects, ", "))
+		lines = append(lines, "sent different messages to different members: "+strings.Join(p.Suspects, ", "))
 	}
 	if p.Unsafe {
-		lines = append(lines, "messages came late: either delays were longer than a round, and evaluators may not agree, or an adversary made it look so")
+		lines = append(lines, "messages came late: either delays exceeded a round, and evaluators may disagree, or an adversary pretends it")
 	}
 	return lines
 }

@@ -26,7 +26,7 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		return nil, fmt.Errorf("decentllms: evaluator %d has not signed its reply", in.Self)
 	}
 	if !complete(record, in.Cast) {
-		return nil, fmt.Errorf("decentllms: the record of evaluator %d does not have all workers and evaluators, each once and in order", in.Self)
+		return nil, fmt.Errorf("decentllms: the record of evaluator %s does not have all workers and evaluators, each once and in order", in.Name(in.Self))
 	}
 	first, second := p.answers(in.Cast, in.F, synod.DefaultPace), p.marks(in.Cast, in.F, synod.DefaultPace) // signatures do not depend on the pace
 	answers, all, err := p.onRecord(record, in.Question, &first, &second, in.Check)
@@ -43,12 +43,12 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		again.Undecided = late
 	}
 	if a, _ := best(again); a != in.Opinion.Answer || !same(again, record) {
-		return nil, fmt.Errorf("decentllms: evaluator %d replies %q, but its record leads to %q or is not what was signed", in.Self, in.Opinion.Answer, a)
+		return nil, fmt.Errorf("decentllms: evaluator %s replies %q, but its record leads to %q or is not what was signed", in.Name(in.Self), in.Opinion.Answer, a)
 	}
 	return &protocol.Verified{
 		Claims: []string{
-			fmt.Sprintf("evaluator %d replied %s and signed the reply", in.Self, in.Opinion.Answer),
-			"all answers and grades in its record are signed by their authors, and lead to this reply",
+			fmt.Sprintf("evaluator %s replied %s and signed the reply", in.Name(in.Self), in.Opinion.Answer),
+			fmt.Sprintf("all answers and grades in the record of %s are signed by their authors, and lead to its reply", in.Name(in.Self)),
 		},
 		NotProved: []string{
 			"that the answer is right",
@@ -116,7 +116,7 @@ func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, che
 	}
 	word := broadcast.Signed{Group: g.Digest(), Sender: by, Value: value, Signature: signature}
 	if d.Word = &word; !word.Verify(check) {
-		return d, fmt.Errorf("decentllms: %d has not signed what the record has of its %s", by, g.Name)
+		return d, fmt.Errorf("decentllms: member %d has not signed what the record has of its %s", by, g.Name)
 	}
 	return d, nil
 }

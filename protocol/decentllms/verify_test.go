@@ -1,6 +1,7 @@
 package decentllms
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -53,7 +54,7 @@ func TestVerifyForged(t *testing.T) {
 		top, _ := best(h.Record)
 		h.Signature = o.keys.Signer(h.id, run).Sign(ReplyBytes(top))
 		_, err := x.p.Verify(protocol.VerifyInput{
-			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: q, N: x.w + x.e, Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run),
+			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: q, N: x.w + x.e, Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run), Name: func(id synod.NodeID) string { return fmt.Sprint(id) },
 		})
 		if (err == nil) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)

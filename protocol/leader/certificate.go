@@ -111,21 +111,21 @@ func (r *Rules) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
 		return nil, err
 	}
 	if len(record.Evidence) != len(in.Opinion.Suspects) {
-		return nil, fmt.Errorf("leader: member %d suspects %d members and has evidence against %d", in.Self, len(in.Opinion.Suspects), len(record.Evidence))
+		return nil, fmt.Errorf("leader: %s suspects %d members and has evidence against %d", in.Name(in.Self), len(in.Opinion.Suspects), len(record.Evidence))
 	}
 	var v protocol.Verified
 	for i, by := range in.Opinion.Suspects {
 		var e broadcast.Evidence
 		if e.UnmarshalBinary(record.Evidence[i]) != nil || e.Sender != by || !e.Verify(in.Check) {
-			return nil, fmt.Errorf("leader: member %d has no valid evidence against member %d", in.Self, by)
+			return nil, fmt.Errorf("leader: %s has no valid evidence against %s", in.Name(in.Self), in.Name(by))
 		}
-		v.Claims = append(v.Claims, fmt.Sprintf("member %d signed two proposals of one round", by))
+		v.Claims = append(v.Claims, fmt.Sprintf("%s signed two proposals of one round", in.Name(by)))
 	}
 	if c := record.Certificate; c != nil {
 		if !r.Proves(c, in.Opinion.Answer, in.N, in.F, in.Check) {
-			return nil, fmt.Errorf("leader: the certificate of member %d does not prove that a quorum voted for %s", in.Self, in.Opinion.Answer)
+			return nil, fmt.Errorf("leader: the certificate of %s does not prove that a quorum voted for %s", in.Name(in.Self), in.Opinion.Answer)
 		}
-		v.Claims = append(v.Claims, fmt.Sprintf("%d of %d members signed votes for %s, which the leader of round %d, member %d, proposed", len(c.Signers), in.N, in.Opinion.Answer, c.Round, c.Leader))
+		v.Claims = append(v.Claims, fmt.Sprintf("%d of %d members signed votes for %s, which the leader of round %d, %s, proposed", len(c.Signers), in.N, in.Opinion.Answer, c.Round, in.Name(c.Leader)))
 		v.NotProved = append(v.NotProved,
 			"that the answer is right, or the best that a member had",
 			fmt.Sprintf("that no other answer was decided: that needs the bound F=%d on Byzantine members", in.F))
