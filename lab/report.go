@@ -259,11 +259,11 @@ func (k *ranks) rates() (rates []*metrics.Rate) {
 	return rates
 }
 
-// secondsPerTick converts ticks to virtual seconds. In a simulation a tick is a second:
-// a message takes one, a round takes the ticks that its protocol gives it, and members
-// that are asked in the same tick think at the same time. So latency compares protocols;
-// it says nothing about models or machines.
-const secondsPerTick = 1
+// secondsPerTick converts ticks, which are milliseconds, to virtual seconds. In a
+// simulation a message and a model call take one tick each, and rounds with fixed ends
+// take the time that the council's pace gives them. So latency compares protocols; it
+// says nothing about models or machines.
+const secondsPerTick = 0.001
 
 // took returns the tick of the last opinion of an honest voting seat: when it decided,
 // if the protocol ends early, else the tick of its last round.

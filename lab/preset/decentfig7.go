@@ -2,6 +2,7 @@ package preset
 
 import (
 	"fmt"
+	"time"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
@@ -15,8 +16,7 @@ workers. Honest leaders propose the best answer they know. 20 questions for each
 (-n).
 
 latency is the virtual time from the question until the last honest voter has decided,
-in seconds: a message takes one, a round of an exchange four, and members have four to
-think. So only the shape is compared, constant against linear. The 221 s of DecentLLMs
+in seconds: a round of an exchange takes four, and members have four to think. So only the shape is compared, constant against linear. The 221 s of DecentLLMs
 in the paper were measured on its machines from the exchange of grades on, and have no
 verdict; the paper prints no numbers for the other protocols.
 
@@ -61,6 +61,7 @@ func fig7Cell(protocol council.Params, b int, models map[string]council.Params, 
 	name := protocol["name"].(string)
 	spec := council.Default()
 	spec.Council, spec.Protocol, spec.F, spec.Limits, spec.Models = fmt.Sprintf("%s-b%d", name, b), protocol, fig7Bound, council.Limits{}, models
+	spec.Pace = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second}
 	params := map[string]any{"protocol": name, "n": fig7Seats, "b": b, "f": fig7Bound, "adversary": "silent", "task": task}
 	role := ""
 	var paper map[string]report.Figure
