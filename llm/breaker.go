@@ -3,7 +3,6 @@ package llm
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -131,9 +130,10 @@ func (b *breaker) refusal() *Failure {
 func (b *breaker) reason() *Failure {
 	wait := max(0, time.Until(b.until)).Round(time.Second)
 	if b.last.Status == synod.Auth {
-		return &Failure{Status: b.last.Status, Err: fmt.Errorf("not called for another %v: %w", wait, b.last.Err)}
+		return failure(b.last.Status, "not called for another %v: %w", wait, b.last.Err)
 	}
-	return &Failure{Status: b.last.Status, Err: fmt.Errorf("not called for another %v after %d failures in a row, the last: %w", wait, b.failed, b.last.Err)}
+	return failure(b.last.Status, "not called for another %v after %d failures in a row, the last: %w",
+		wait, b.failed, b.last.Err)
 }
 
 // leave records how a call ended. tried is false if the call was not sent or

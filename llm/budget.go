@@ -213,7 +213,8 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	if b.usd > 0 {
 		price, known := b.prices.Of(l.Info())
 		if !known {
-			return failed(synod.Reply{}, &Failure{Status: synod.Dropped, Err: errors.New("the budget is in money, and the price of this model is not known")})
+			return failed(synod.Reply{}, failure(synod.Dropped,
+				"the budget is in money, and the price of this model is not known"))
 		}
 		hold.USD = price.of(prompt, l.maxTokens)
 	}

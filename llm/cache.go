@@ -143,7 +143,10 @@ func cacheKey(identity string, r Request) string {
 		Schema                  json.RawMessage
 		Prompt                  *synod.Prompt
 		Question                *synod.Question
-	}{Version: cacheVersion, Identity: identity, Seat: r.Seat, Sample: r.Sample, Prompt: r.Prompt, Question: r.Prompt.Question}
+	}{
+		Version: cacheVersion, Identity: identity, Seat: r.Seat, Sample: r.Sample,
+		Prompt: r.Prompt, Question: r.Prompt.Question,
+	}
 	if chat, err := r.Chat(); err == nil {
 		parts.System, parts.User, parts.Completion, parts.Schema = chat.System, chat.User, chat.Completion, chat.Schema
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 var embeddedProvider = Provider{
-	Entry: synod.Entry{Name: "embedded", Summary: "a model in this program: llama.cpp on this machine, no key and no server"},
+	Entry: synod.Entry{Name: "embedded",
+		Summary: "a model in this program: llama.cpp on this machine, no key and no server"},
 	About: `model        a name from "synod models list"
 path         of a GGUF file, instead of model
 library      folder with llama.cpp's libraries, instead of the pulled one
@@ -64,7 +65,10 @@ const (
 )
 
 func embeddedDefaults() embeddedConfig {
-	return embeddedConfig{Common: Common{Timeout: embeddedTimeout}, MaxTokens: 300, Temperature: 0.6, TopP: 0.95, Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8}
+	return embeddedConfig{
+		Common: Common{Timeout: embeddedTimeout}, Temperature: 0.6, TopP: 0.95, MaxTokens: 300,
+		Answers: short, Refine: choose, Context: 2048, Threads: 1, Seqs: 8,
+	}
 }
 
 func (c *embeddedConfig) validate() error {
@@ -107,15 +111,18 @@ func openEmbedded(o Opening) (Opened, error) {
 	}
 	m := &embedded{cfg: s}
 	name := cmp.Or(s.Model, filepath.Base(s.Path))
-	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
-		name, at.SHA256, engine.LibraryVersion, s.Temperature, s.TopP, s.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
+	m.info = Info{Kind: Embedded, Name: name, Identity: fmt.Sprintf("embedded %s sha256:%s llama.cpp %s "+
+		"temperature=%v top_p=%v max_tokens=%d answers=%s refine=%s seqs=%d threads=%d context=%d",
+		name, at.SHA256, engine.LibraryVersion,
+		s.Temperature, s.TopP, s.MaxTokens, s.Answers, s.Refine, s.Seqs, s.Threads, s.Context)}
 	if s.Probe != "" || o.Env.Hidden {
 		if err := m.describe(name, at); err != nil {
 			return Opened{}, err
 		}
 	}
 	if m.probe != nil {
-		m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", m.probe.Layer, m.probe.Position, m.probe.Bias, sha256.Sum256(fmt.Append(nil, m.probe.Weights)))
+		weights := sha256.Sum256(fmt.Append(nil, m.probe.Weights))
+		m.info.Identity += fmt.Sprintf(" probe=%d/%s/%v/%x", m.probe.Layer, m.probe.Position, m.probe.Bias, weights)
 	}
 	m.engine = share(engine.Config{
 		LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
@@ -141,7 +148,8 @@ func (m *embedded) Close() error   { return m.engine.release() }
 // completer is what a call needs of an engine.
 type completer interface {
 	Generate(context.Context, engine.Request) (engine.Result, error)
-	Weigh(ctx context.Context, prefix string, continuations []string, want *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error)
+	Weigh(ctx context.Context, prefix string, continuations []string, want *engine.Capture,
+	) ([]engine.Score, []*engine.States, engine.Usage, error)
 }
 
 // exchange is one request under way.
@@ -245,7 +253,7 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	}
 	reply := synod.Reply{Text: out.Text, Usage: used(out.Usage), Logprob: logprob}
 	if out.Finish == "length" && chat.Schema != nil {
-		return reply, &Failure{Status: synod.Unreadable, Err: fmt.Errorf("the reply was cut at max_tokens=%d", m.cfg.MaxTokens)}
+		return reply, failure(synod.Unreadable, "the reply was cut at max_tokens=%d", m.cfg.MaxTokens)
 	}
 	return reply, nil
 }

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +17,8 @@ import (
 
 // Grammars of one line after "Answer:".
 const (
-	numberLine = `root ::= " " "-"? [0-9] [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? ("." [0-9] [0-9]? [0-9]? [0-9]?)? "\n"`
+	numberLine = `root ::= " " "-"? [0-9] [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? [0-9]? ` +
+		`("." [0-9] [0-9]? [0-9]? [0-9]?)? "\n"`
 	textLine   = `root ::= " " [^\x00-\x20\x7F] [^\x00-\x1F\x7F]* "\n"`
 	lineTokens = 48
 )
@@ -55,7 +55,7 @@ func (m *embedded) answer(ctx context.Context, x *exchange, lead string) (synod.
 	}
 	reply := synod.Reply{Typed: true, Answer: synod.Answer(text), Text: text, Usage: used(out.Usage), Logprob: logprob}
 	if text == "" {
-		return reply, &Failure{Status: synod.Unreadable, Err: errors.New("the answer is longer than a line")}
+		return reply, failure(synod.Unreadable, "the answer is longer than a line")
 	}
 	return reply, nil
 }
@@ -203,7 +203,9 @@ const (
 // prompt asks for it (CP-1): the model continues its own line by one more. Whether
 // the number of so small a model means anything is for the calibration in a
 // report to show.
-func (m *embedded) statedConfidence(ctx context.Context, x *exchange, lead string, reply synod.Reply) (synod.Reply, error) {
+func (m *embedded) statedConfidence(
+	ctx context.Context, x *exchange, lead string, reply synod.Reply,
+) (synod.Reply, error) {
 	p := x.prompt
 	if p.Confide != synod.ConfideStated || reply.Answer == synod.None {
 		return reply, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,7 +84,8 @@ func (m *embedded) Probe(ctx context.Context, r Request, want engine.Capture) (s
 // without tokens has no states, and so no confidence.
 func (m *embedded) replyWithConfidence(ctx context.Context, r Request) (synod.Reply, error) {
 	if m.probe == nil {
-		return synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errors.New("this model has no probe for a hidden confidence; add probe: FILE to its settings (synod probe train writes one)")}
+		return synod.Reply{}, failure(synod.Unavailable, "this model has no probe for a hidden confidence; "+
+			"add probe: FILE to its settings (synod probe train writes one)")
 	}
 	now, err := m.Subject(ctx)
 	if err != nil {

@@ -203,7 +203,8 @@ func (e *sharedEngine) crashed(err error) {
 	e.wait = min(max(2*e.wait, firstBackOff), maxBackOff)
 	e.next = time.Now().Add(e.wait)
 	if e.crashes++; e.crashes == maxCrashes {
-		e.failure = fmt.Errorf("the model process crashed %d times in a row before it answered a call, and is not started again", maxCrashes)
+		e.failure = fmt.Errorf("the model process crashed %d times in a row before it answered a call, "+
+			"and is not started again", maxCrashes)
 		if err != nil {
 			e.failure = fmt.Errorf("%w; the last time: %w", e.failure, err)
 		}

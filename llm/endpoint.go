@@ -70,7 +70,8 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 		}
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
-		return Opened{}, errors.New("the url holds a password; put the key into an environment variable and name that as key_env")
+		return Opened{}, errors.New("the url contains a password; " +
+			"put the key into an environment variable and name that as key_env")
 	}
 	c := OpenAIConfig{
 		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
@@ -98,7 +99,7 @@ type keyless struct {
 }
 
 func (k keyless) Complete(context.Context, Request) (synod.Reply, error) {
-	return failed(synod.Reply{}, &Failure{Status: synod.Auth, Err: fmt.Errorf("no key: %s is not set", k.env)})
+	return failed(synod.Reply{}, failure(synod.Auth, "no key: %s is not set", k.env))
 }
 
 // defaultURL returns the base of the API where the settings have no url.

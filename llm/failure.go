@@ -90,7 +90,17 @@ func ended(ctx context.Context, doing string) *Failure {
 	if errors.As(f.Err, new(slowError)) {
 		return f
 	}
-	return &Failure{Status: f.Status, Err: fmt.Errorf("%w, %s", f.Err, doing)}
+	return failure(f.Status, "%w, %s", f.Err, doing)
+}
+
+// failure returns a failure that another attempt would meet too.
+func failure(status synod.Status, format string, args ...any) *Failure {
+	return &Failure{Status: status, Err: fmt.Errorf(format, args...)}
+}
+
+// temporary returns a failure that another attempt may not meet.
+func temporary(status synod.Status, format string, args ...any) *Failure {
+	return &Failure{Status: status, Retryable: true, Err: fmt.Errorf(format, args...)}
 }
 
 // failed returns the reply that belongs to a failure; it keeps calls and usage.

@@ -26,7 +26,8 @@ func (u *Use) Add(r synod.Reply) {
 	u.Calls += r.Calls
 	u.Prompt += r.Usage.Prompt
 	u.Completion += r.Usage.Completion
-	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) { // after a timeout a server may go on writing
+	// After a timeout the server may go on writing.
+	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) {
 		u.Silent++
 	}
 }
@@ -78,7 +79,8 @@ func (p Prices) Bill(uses []Use) Money {
 func (m Money) Plus(n Money) Money {
 	return Money{
 		AtLeast: m.AtLeast + n.AtLeast, AsOf: older(m.AsOf, n.AsOf),
-		Unknown: names(slices.Concat([]string{}, m.Unknown, n.Unknown)), Free: names(slices.Concat([]string{}, m.Free, n.Free)),
+		Unknown: names(slices.Concat([]string{}, m.Unknown, n.Unknown)),
+		Free:    names(slices.Concat([]string{}, m.Free, n.Free)),
 	}
 }
 

@@ -231,7 +231,10 @@ type settings struct {
 
 // preamble returns the settings as JSON without the closing brace.
 func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
-	s := settings{Model: c.Model, Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens, Logprobs: c.Logprobs && !d.noLogprobs}
+	s := settings{
+		Model: c.Model, Temperature: c.Temperature, TopP: c.TopP, MaxTokens: c.MaxTokens,
+		Logprobs: c.Logprobs && !d.noLogprobs,
+	}
 	if d.noTemperature {
 		s.Temperature = nil
 	}
@@ -315,7 +318,7 @@ type response struct {
 func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
 	if err != nil {
-		return response{}, &Failure{Status: synod.Dropped, Err: fmt.Errorf("llm: make request: %w", err)}
+		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
 	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, m.header
 	res, err := m.transport.RoundTrip(req)
@@ -338,7 +341,7 @@ func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
 		if f := over(ctx, "in the middle of the reply"); f != nil {
 			return response{}, f
 		}
-		return response{}, &Failure{Status: synod.Unavailable, Retryable: true, Err: fmt.Errorf("the reply was cut off after %d bytes", len(b))}
+		return response{}, temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(b))
 	}
 	if int64(len(b)) > limit && res.StatusCode == http.StatusOK {
 		return response{}, tooLong(limit)

@@ -94,7 +94,8 @@ func (d dialect) after(body []byte, s optional) (dialect, bool) {
 		d.noTemperature = true
 	case s.topP && names("top_p"):
 		d.noTopP = true
-	case s.schema && names("response_format", "json_schema", "json schema", "schema", "json_object", "json mode", "structured output", "grammar", "guided"):
+	case s.schema && names("response_format", "schema", "json_object", "json mode",
+		"structured output", "grammar", "guided"):
 		d.form = d.form.weaker(names("maxlength", "not permitted", "invalid schema", "keyword"))
 	case s.seed && names("seed"):
 		d.noSeed = true

@@ -90,7 +90,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	case c.Choices == nil:
 		return reply, unreadable("JSON, but not a chat completion: it has no choices")
 	case len(c.Choices) == 0:
-		return reply, &Failure{Status: synod.Unavailable, Retryable: true, Err: errors.New("the server answered with an empty list of choices")}
+		return reply, temporary(synod.Unavailable, "the server answered with an empty list of choices")
 	case c.Choices[0].Message == nil:
 		return reply, unreadable("a chat completion without a message")
 	}
@@ -131,15 +131,15 @@ func (c choice) failure(maxTokens int, wantJSON bool) *Failure {
 	}
 	switch {
 	case c.FinishReason == "content_filter":
-		return &Failure{Status: synod.Refused, Err: errors.New("stopped by the provider's content filter")}
+		return failure(synod.Refused, "stopped by the provider's content filter")
 	case text == "" && c.Message.Refusal != "":
-		return &Failure{Status: synod.Refused, Err: errors.New("the model declined: its reply is marked as a refusal")}
+		return failure(synod.Refused, "the model declined: its reply is marked as a refusal")
 	case text == "" && c.FinishReason == "length" && c.Message.Thinking+c.Message.Reasoning != "":
-		return unreadable("the reply reached " + limit + " while the model was still thinking, so there is no text")
+		return unreadable("the reply reached %s while the model was still thinking, so there is no text", limit)
 	case text == "" && c.FinishReason == "length":
-		return unreadable("the reply reached " + limit + " before any text")
+		return unreadable("the reply reached %s before any text", limit)
 	case text != "" && c.FinishReason == "length" && wantJSON && !json.Valid([]byte(text)):
-		return unreadable("the reply reached " + limit + " in the middle of its JSON")
+		return unreadable("the reply reached %s in the middle of its JSON", limit)
 	case text == "" && len(c.Message.ToolCalls) > 0:
 		return unreadable("a tool call instead of text")
 	case text == "":
@@ -155,29 +155,31 @@ func notJSON(body []byte, err error) *Failure {
 	var syntax *json.SyntaxError
 	switch {
 	case len(text) == 0:
-		return &Failure{Status: synod.Unavailable, Retryable: true, Err: errors.New("the server sent an empty reply")}
+		return temporary(synod.Unavailable, "the server sent an empty reply")
 	case text[0] == '<':
 		return unreadable("an HTML page instead of JSON: is the url that of an OpenAI-compatible API?")
 	case bytes.HasPrefix(text, []byte("data:")), bytes.HasPrefix(text, []byte("event:")), text[0] == ':':
 		return unreadableStream()
-	case errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) && text[0] == '{' || errors.Is(err, io.ErrUnexpectedEOF):
-		return &Failure{Status: synod.Unavailable, Retryable: true, Err: fmt.Errorf("the reply was cut off after %d bytes", len(body))}
+	case errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) && text[0] == '{',
+		errors.Is(err, io.ErrUnexpectedEOF):
+		return temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(body))
 	case errors.As(err, &syntax):
-		return unreadable(fmt.Sprintf("malformed JSON at byte %d", syntax.Offset))
+		return unreadable("malformed JSON at byte %d", syntax.Offset)
 	}
 	return unreadable("JSON, but not in the shape of a chat completion")
 }
 
-func unreadable(why string) *Failure {
-	return &Failure{Status: synod.Unreadable, Err: errors.New(why)}
+func unreadable(format string, args ...any) *Failure {
+	return failure(synod.Unreadable, format, args...)
 }
 
 func unreadableStream() *Failure {
-	return &Failure{Status: synod.Unavailable, Err: errors.New("the server streams although it was not asked to, and a stream that may be incomplete is not read as an answer")}
+	return failure(synod.Unavailable, "the server streams although it was not asked to, "+
+		"and a stream that may be incomplete is not read as an answer")
 }
 
 func tooLong(limit int64) *Failure {
-	return unreadable(fmt.Sprintf("a reply of more than %d bytes", limit))
+	return unreadable("a reply of more than %d bytes", limit)
 }
 
 const (
@@ -254,11 +256,12 @@ func meaningOf(status int, c serverError) meaning {
 func (m *OpenAI) refusal(res response) *Failure {
 	switch {
 	case res.status == http.StatusUnauthorized:
-		return &Failure{Status: synod.Auth, Err: errors.New("the server does not accept the key (HTTP 401)")}
+		return failure(synod.Auth, "the server does not accept the key (HTTP 401)")
 	case res.status < 300:
-		return unreadable(fmt.Sprintf("an HTTP status %d where a chat completion has 200", res.status))
+		return unreadable("an HTTP status %d where a chat completion has 200", res.status)
 	case res.status < 400:
-		return &Failure{Status: synod.Unavailable, Err: fmt.Errorf("the server redirects (HTTP %d), which is not followed: set the url to where the API is", res.status)}
+		return failure(synod.Unavailable, "the server redirects (HTTP %d), which is not followed: "+
+			"set the url to where the API is", res.status)
 	}
 	c := parseError(res.body)
 	is := meaningOf(res.status, c)
@@ -273,7 +276,7 @@ func (m *OpenAI) errorInside(body []byte) *Failure {
 	if status, err := strconv.Atoi(c.code); err == nil && status >= 400 && status < 600 {
 		return m.refusal(response{status: status, body: body})
 	}
-	return &Failure{Status: synod.Unavailable, Retryable: true, Err: fmt.Errorf("the server reports an error%s", m.quote(c.message))}
+	return temporary(synod.Unavailable, "the server reports an error%s", m.quote(c.message))
 }
 
 // serverError is what an error body says.

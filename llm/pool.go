@@ -156,7 +156,10 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 		layers = append(layers, c.layer())
 	}
 	key := modelKey{provider, opened.Account, cmp.Or(info.Model, info.Name)}
-	h := &handle{pool: p, key: key, client: clientKey{identity: info.Identity, timeout: opened.Timeout}, limits: limits{opened.Concurrency, opened.PerMinute}}
+	h := &handle{
+		pool: p, key: key, client: clientKey{identity: info.Identity, timeout: opened.Timeout},
+		limits: limits{opened.Concurrency, opened.PerMinute},
+	}
 	s, b := p.join(h, opened.Model)
 	layers = append(layers, b.layer(), retry(retryConfig{attempts: opened.Attempts}))
 	if o.Hedge > 0 && info.Kind == Endpoint {
@@ -290,7 +293,8 @@ func (l *bounded) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	begun := time.Now()
 	reply, err := l.Model.Complete(ctx, r)
 	cause := context.Cause(ctx)
-	if !r.hedge && (err == nil || errors.Is(cause, ErrLate) || errors.Is(cause, errOutrun) || errors.As(cause, new(slowError))) {
+	cut := errors.Is(cause, ErrLate) || errors.Is(cause, errOutrun) || errors.As(cause, new(slowError))
+	if !r.hedge && (err == nil || cut) {
 		l.latency.observe(time.Since(begun))
 	}
 	if err == nil {

@@ -117,7 +117,8 @@ func parsePrices(b []byte) (table Prices, err error) {
 		var unknown *yaml.UnknownFieldError
 		if errors.As(err, &unknown) {
 			at := unknown.Token
-			return nil, fmt.Errorf("line %d: unknown key %q%s", at.Position.Line, at.Value, synod.Hint(at.Value, []string{"prices", "server", "model", "prompt", "completion", "date"}))
+			keys := []string{"prices", "server", "model", "prompt", "completion", "date"}
+			return nil, fmt.Errorf("line %d: unknown key %q%s", at.Position.Line, at.Value, synod.Hint(at.Value, keys))
 		}
 		return nil, errors.New(yaml.FormatError(err, false, true))
 	}

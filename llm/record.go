@@ -126,7 +126,8 @@ func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error
 		l.w.write(record{
 			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
 			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,
-			Form: p.Question.Form, Options: p.Question.Options, Logprob: reply.Logprob, Confidence: reply.Confidence, Usage: reply.Usage,
+			Form: p.Question.Form, Options: p.Question.Options,
+			Logprob: reply.Logprob, Confidence: reply.Confidence, Usage: reply.Usage,
 		})
 	}
 	return reply, err

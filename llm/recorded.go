@@ -20,7 +20,8 @@ import (
 )
 
 var recordedProvider = Provider{
-	Entry: synod.Entry{Name: "recorded", Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
+	Entry: synod.Entry{Name: "recorded",
+		Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
 	About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question, answer, confidence
 model      whose replies, by the name in the file
 benchmark  only rows of this benchmark
@@ -56,7 +57,7 @@ type recordedConfig struct {
 const (
 	fromResponse = "response" // read from the text of the reply
 	fromSource   = "source"   // the row's answer, where it has one
-	fromVerdict  = "verdict"  // true or false: whether the row is marked correct; for replies that only their source could grade
+	fromVerdict  = "verdict"  // true or false: whether the row is marked correct, where only its source could tell
 )
 
 // recorded is a model that replays real replies by item, model and trial.
@@ -105,9 +106,12 @@ type row struct {
 // newRecorded opens a recording and indexes the rows of one model.
 func newRecorded(c recordedConfig) (*recorded, error) {
 	if c.Path == "" || c.Model == "" {
-		return nil, errors.New("a recorded model needs a trace file (path) and the name of the model in it whose replies are replayed (model)")
+		return nil, errors.New("a recorded model needs a trace file (path) " +
+			"and the name of the model in it whose replies are replayed (model)")
 	}
-	if c.Answers = cmp.Or(c.Answers, fromResponse); !slices.Contains([]string{fromResponse, fromSource, fromVerdict}, c.Answers) {
+	switch c.Answers = cmp.Or(c.Answers, fromResponse); c.Answers {
+	case fromResponse, fromSource, fromVerdict:
+	default:
 		return nil, fmt.Errorf("answers is %q; it must be response, source or verdict", c.Answers)
 	}
 	f, err := os.Open(c.Path)
@@ -119,7 +123,8 @@ func newRecorded(c recordedConfig) (*recorded, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
 	}
-	m.info = Info{Kind: Recorded, Name: c.Model, Identity: fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)}
+	m.info = Info{Kind: Recorded, Name: c.Model}
+	m.info.Identity = fmt.Sprintf("recorded %s benchmark=%s sha256:%x", c.Model, c.Benchmark, digest)
 	if c.Answers != fromResponse {
 		m.info.Identity += " answers=" + c.Answers
 	}
@@ -154,7 +159,7 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	case synod.Scoring:
 		own, _, ok := read.Answer(p.Question, &reply, p.Exact)
 		if !ok {
-			return failed(synod.Reply{}, &Failure{Status: synod.Unreadable, Err: errors.New("the recorded reply has no answer to compare with")})
+			return failed(synod.Reply{}, failure(synod.Unreadable, "the recorded reply has no answer to compare with"))
 		}
 		score := synod.Reply{Status: synod.OK, Typed: true, Reused: true}
 		if own == p.Candidate {
@@ -173,7 +178,8 @@ func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 	}
 	i, ok := slices.BinarySearchFunc(rows, trial, func(r rowPlace, trial int) int { return cmp.Compare(r.trial, trial) })
 	if !ok {
-		return synod.Reply{}, missing("%s has no recorded trial %d of item %s, only %d from trial %d on", m.info.Name, trial, item, len(rows), rows[0].trial)
+		return synod.Reply{}, missing("%s has no recorded trial %d of item %s, only %d from trial %d on",
+			m.info.Name, trial, item, len(rows), rows[0].trial)
 	}
 	line := make([]byte, rows[i].size)
 	if _, err := m.file.ReadAt(line, rows[i].at); err != nil {
@@ -201,7 +207,7 @@ func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 }
 
 func missing(format string, args ...any) *Failure {
-	return &Failure{Status: synod.Unavailable, Err: fmt.Errorf(format, args...)}
+	return failure(synod.Unavailable, format, args...)
 }
 
 // find returns the id and the rows of a question; no rows if there are none.
@@ -312,7 +318,8 @@ func (m *recorded) add(line []byte, at int64, models map[string]bool) error {
 	}
 	for _, other := range m.items[r.item] {
 		if other.trial == *r.Trial {
-			return fmt.Errorf("item %s, trial %d of %s occurs twice; name the benchmark if the file holds several", r.item, other.trial, m.cfg.Model)
+			return fmt.Errorf("item %s, trial %d of %s occurs twice; name the benchmark if the file has several",
+				r.item, other.trial, m.cfg.Model)
 		}
 	}
 	m.confident = m.confident || r.Confidence != nil

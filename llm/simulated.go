@@ -36,9 +36,11 @@ import (
 // returns the score that it gives to it, at most 0.99: 1 would be an artefact of
 // clipping the noise.
 type SimulatedConfig struct {
-	Ability      float64  `yaml:"ability"`      // share of questions that it answers correctly alone, in [0,1]
-	Spread       float64  `yaml:"spread"`       // of question difficulty, in logits, in [0,10]
-	Skill        *float64 `yaml:"skill"`        // difference between its scores of right and wrong, in [-1,1]; default: as if it compared with its own solution
+	Ability float64 `yaml:"ability"` // share of questions that it answers correctly alone, in [0,1]
+	Spread  float64 `yaml:"spread"`  // of question difficulty, in logits, in [0,10]
+	// Difference between its scores of right and wrong, in [-1,1]; default: that of a
+	// judge who compares with its own solution.
+	Skill        *float64 `yaml:"skill"`
 	Noise        float64  `yaml:"noise"`        // standard deviation of a score, in [0,1]
 	Stubbornness float64  `yaml:"stubbornness"` // probability to keep its answer whatever it is shown, in [0,1]
 	Sharpness    int      `yaml:"sharpness"`    // 0: all shown answers weigh the same; 20: the best score wins
@@ -49,7 +51,8 @@ type SimulatedConfig struct {
 }
 
 var simulatedProvider = Provider{
-	Entry: synod.Entry{Name: "simulated", Summary: "a documented stochastic member, for research; always labelled as such"},
+	Entry: synod.Entry{Name: "simulated",
+		Summary: "a documented stochastic member, for research; always labelled as such"},
 	About: `ability       share of questions it answers correctly alone
 spread        of the questions' difficulty, in logits
 skill         difference between its scores of right and wrong answers; by default that of a judge
@@ -142,7 +145,8 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 		return nil, err
 	}
 	skill := c.skill()
-	m := &simulated{cfg: c, truth: truth, offset: offset(c.Ability, c.Spread), right: (1 + skill) / 2, wrong: (1 - skill) / 2}
+	m := &simulated{cfg: c, truth: truth, offset: offset(c.Ability, c.Spread)}
+	m.right, m.wrong = (1+skill)/2, (1-skill)/2
 	m.info = Info{Kind: Simulated, Name: fmt.Sprintf("simulated ability %v", c.Ability)}
 	c.Skill = nil // a pointer has no meaning in an identity
 	m.info.Identity = fmt.Sprintf("simulated v1 %+v skill=%v", c, skill)

@@ -32,10 +32,11 @@ type itemSlot struct{ last atomic.Pointer[item] }
 
 func (m *simulated) item(q *synod.Question) *item {
 	s := &m.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(m.items))]
-	if it := s.last.Load(); it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
+	it := s.last.Load()
+	if it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
 		return it
 	}
-	it := m.newItem(q)
+	it = m.newItem(q)
 	s.last.Store(it)
 	return it
 }

@@ -79,7 +79,8 @@ func connectOnlyTo(host string) func(context, address string, _ syscall.RawConn)
 		if literal || (local && a.IsLoopback()) || public(a) {
 			return nil
 		}
-		return fmt.Errorf("%s %w: write the address itself in the url, or allow private addresses for this model", a, errPrivate)
+		return fmt.Errorf("%s %w: write the address itself in the url, or set private: true for this model",
+			a, errPrivate)
 	}
 }
 
@@ -109,7 +110,8 @@ func transportFailure(err error) *Failure {
 		f.Retryable, f.Err = false, errors.New("TLS: the server does not use TLS (is the url meant to be http://?)")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		f.Err = errors.New("connection refused: no server listens there")
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		f.Err = errors.New("the server closed the connection without a reply")
 	case errors.As(err, &slow) && slow.Timeout():
 		f.Status, f.Err = synod.Timeout, errors.New("no connection within 10s")
