@@ -49,7 +49,7 @@ func TestAccessors(t *testing.T) {
 		t.Error("out", got)
 	}
 	if !g.HasEdge(0, 69) || g.HasEdge(69, 0) {
-		t.Error("[u,v] means that v hears u")
+		t.Error("[u,v] means that u is an in-neighbour of v")
 	}
 	if got := g.Edges(); !slices.Equal(got, [][2]int{{0, 69}, {1, 69}, {3, 1}, {69, 1}}) {
 		t.Error("edges", got)
@@ -59,7 +59,7 @@ func TestAccessors(t *testing.T) {
 	}
 }
 
-// Edges rebuild the graph, and in- and out-neighbours are the same edges seen from either end.
+// A graph built from Edges is the same graph, and In and Out agree with HasEdge.
 func TestEdgesRebuildTheGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(1, 12).Draw(t, "graph")

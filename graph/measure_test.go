@@ -9,7 +9,7 @@ import (
 	"synod.dev/synod/graph/robustness"
 )
 
-// The whole set of known values: complete graphs and rings.
+// Complete graphs, stars, rings and chains have known values.
 func TestAlgebraicConnectivity(t *testing.T) {
 	for n := 3; n <= 40; n += 7 {
 		for name, want := range map[string]float64{
@@ -29,7 +29,7 @@ func TestAlgebraicConnectivity(t *testing.T) {
 	}
 }
 
-// bruteConnectivity removes every set of nodes.
+// bruteConnectivity finds the vertex connectivity by removing every set of nodes.
 func bruteConnectivity(g graph.Graph) int {
 	n, best := g.N(), g.N()-1
 	for gone := range 1 << n {
@@ -81,7 +81,7 @@ func checkConnectivity(t *testing.T, g graph.Graph) {
 	}
 }
 
-// bruteBetweenness counts paths pair by pair.
+// Betweenness agrees with counting the shortest paths of each pair.
 func TestBetweenness(t *testing.T) {
 	rng := graphtest.Seeded(t, 8)
 	for k := range 60 {
@@ -105,7 +105,7 @@ func TestBetweenness(t *testing.T) {
 	}
 }
 
-// shortest lists all shortest paths by widening the length, and counts those through a node.
+// shortest counts the shortest paths from s to v, and those through a node, by trying lengths in ascending order.
 func shortest(g graph.Graph, s, v, by int) (all, through float64) {
 	var walk func(at, left int, seen bool)
 	for length := 1; length < g.N() && all == 0; length++ {

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/graph/topology"
 )
 
-// The whole table of proven optima to n = 10 is reached, and each graph is what it says.
+// Design reaches every proven optimum up to n = 10, and each graph is as robust as it should be.
 func TestDesignReachesTheOptimum(t *testing.T) {
 	for n := 1; n <= 10; n++ {
 		for r := 1; r <= (n+1)/2; r++ {
@@ -35,7 +35,7 @@ func TestDesignReachesTheOptimum(t *testing.T) {
 	}
 }
 
-// The table is right where all graphs can be listed here.
+// The table agrees with a list of all graphs up to 5 nodes.
 func TestLeastEdgesByListing(t *testing.T) {
 	for n := 2; n <= 5; n++ {
 		least := map[int]int{}
@@ -54,7 +54,7 @@ func TestLeastEdgesByListing(t *testing.T) {
 	}
 }
 
-// Beyond the table a design is never worse than the constructions, and K_{r,n-r} is r-robust exactly when n ≥ 3r-1.
+// For more nodes a design never has more edges than the constructions, and K_{r,n-r} is r-robust exactly if n ≥ 3r-1.
 func TestDesignBeyondTheTable(t *testing.T) {
 	for n := 12; n <= 20; n += 4 {
 		for r := 2; r <= 5; r++ {
@@ -94,7 +94,7 @@ func TestDesignRefuses(t *testing.T) {
 	}
 }
 
-// bruteAdditions is the least number of edges to add, by trying all sets of them.
+// bruteAdditions returns the least number of edges to add, by trying all sets of them.
 func bruteAdditions(g graph.Graph, r int) int {
 	var absent [][2]int
 	for u := range g.N() {
@@ -159,8 +159,7 @@ func TestImprove(t *testing.T) {
 	}
 }
 
-// Told to give up at once, Improve says that it was stopped, and never that a
-// graph which nobody has looked at is the best there is.
+// If stop returns true at once, Improve must not call its result optimal.
 func TestImproveStopped(t *testing.T) {
 	ring, err := topology.Build("ring", 9, nil, 0)
 	if err != nil {

@@ -37,7 +37,7 @@ func wellFormed(t testing.TB, doc []byte) map[string]int {
 	}
 }
 
-// of is a drawing of a graph of a topology, with its layout.
+// of returns the drawing of a graph with the layout of its topology.
 func of(b topology.Built) Drawing {
 	return Drawing{Graph: b.Graph, Layout: b.Layout, Layers: b.Layers}
 }

@@ -126,7 +126,8 @@ func TestFileNode(t *testing.T) {
 	}
 }
 
-// FuzzParse: nothing panics, and what is read can be written and read again in every format.
+// FuzzParse checks that no input makes a parser panic, and that every graph that is read can be written and read again in
+// every format.
 func FuzzParse(f *testing.F) {
 	for _, data := range []string{
 		"0 1\n1 2\n", "# directed\na b\n", `{"n": 3, "edges": [[0,1]]}`, "digraph { a -> b -> c [x=1] }", "graph { \"a b\" -- c; d }",

@@ -16,13 +16,13 @@ import (
 
 var graphs = flag.Int("graphs", 20, "graphs in each cell of a benchmark")
 
-// The commands and figures of docs/robustness.md §6 as benchmarks. Times are processor time, since machines are shared.
+// These benchmarks produce the figures of docs/performance.md. Times are processor times, because machines are shared.
 // One iteration is a whole table:
 //
 //	go test ./graph/robustness -run '^$' -bench Grid -benchtime 1x
 
-// gridSizes and gridCells are the published benchmark of Usevitch & Panagou 2020: ER and random digraphs, and digraphs
-// in which every node hears, or is heard by, k others; 100 graphs a cell, 16,800 in all.
+// gridSizes and gridCells are the published benchmark of Usevitch & Panagou 2020: ER and random digraphs, and digraphs of
+// in-degree or out-degree k; 100 graphs a cell, 16,800 in all.
 var gridSizes = []int{7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25}
 
 var gridCells = func() (cells []func(*rand.Rand, int) graph.Graph) {
@@ -33,13 +33,13 @@ var gridCells = func() (cells []func(*rand.Rand, int) graph.Graph) {
 	}
 	for _, k := range []int{3, 4, 5} {
 		cells = append(cells,
-			func(rng *rand.Rand, n int) graph.Graph { return heardBy(rng, n, k) },
-			func(rng *rand.Rand, n int) graph.Graph { return turned(heardBy(rng, n, k)) })
+			func(rng *rand.Rand, n int) graph.Graph { return inDegree(rng, n, k) },
+			func(rng *rand.Rand, n int) graph.Graph { return turned(inDegree(rng, n, k)) })
 	}
 	return cells
 }()
 
-// turned reverses every edge of a digraph.
+// turned returns a digraph with every edge reversed.
 func turned(g graph.Graph) graph.Graph {
 	edges := g.Edges()
 	for k, e := range edges {
@@ -73,7 +73,7 @@ func BenchmarkGrid(b *testing.B) {
 	}
 }
 
-// report adds the number of graphs, and total, median and worst time.
+// report reports the number of graphs, and the total, median and worst time.
 func report(b *testing.B, took []time.Duration) {
 	total := time.Duration(0)
 	for _, d := range took {
@@ -88,7 +88,7 @@ func report(b *testing.B, took []time.Duration) {
 
 func median(of []float64) float64 { return slices.Sorted(slices.Values(of))[len(of)/2] }
 
-// hard are the families of robustness.md 4.1.
+// hard are the kinds of graphs of robustness.md 4.1.
 var hard = []struct {
 	name string
 	draw func(rng *rand.Rand, n int) graph.Graph
@@ -104,7 +104,7 @@ var hard = []struct {
 	{"er.5", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, false, .5) }},
 	{"er.8", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, false, .8) }},
 	{"digraph.5", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, true, .5) }},
-	{"in5", func(rng *rand.Rand, n int) graph.Graph { return heardBy(rng, n, 5) }},
+	{"in5", func(rng *rand.Rand, n int) graph.Graph { return inDegree(rng, n, 5) }},
 	{"regular4", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "regular", n, "degree", 4) }},
 	{"regular6", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "regular", n, "degree", 6) }},
 	{"regular8", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "regular", n, "degree", 8) }},
@@ -140,7 +140,7 @@ func BenchmarkFamilies(b *testing.B) {
 	}
 }
 
-// BenchmarkDecision asks whether 20 Erdős–Rényi graphs of minimum degree r are r-robust, r = F+1.
+// BenchmarkDecision decides whether 20 Erdős–Rényi graphs of minimum degree r are r-robust, for r = F+1.
 func BenchmarkDecision(b *testing.B) {
 	for _, n := range []int{32, 64, 100, 128} {
 		for _, f := range []int{1, 2, 3} {

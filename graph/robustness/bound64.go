@@ -230,7 +230,7 @@ func (p *probe64) choices(v int) (c choices64) {
 		}
 		cost += p.y1 * max(0, need+1+p.inOne.andNot(inputs).count()-sc.least1)
 		row := p.row(inputs, 0, inputs.and(p.d.one).count()-need)
-		c.cost1, gain1 = cost+max(0, row), cost+promise(row)
+		c.cost1, gain1 = cost+max(0, row), cost+potential(row)
 		c.costNone += sc.a[v]
 	}
 	if p.d.two.has(v) {
@@ -240,7 +240,7 @@ func (p *probe64) choices(v int) (c choices64) {
 		}
 		cost += p.y2 * max(0, need+1+p.inTwo.andNot(inputs).count()-sc.least2)
 		row := p.row(inputs, 1, inputs.and(p.d.two).count()-need)
-		c.cost2, gain2 = cost+max(0, row), cost+promise(row)
+		c.cost2, gain2 = cost+max(0, row), cost+potential(row)
 		c.costNone += sc.b[v]
 	}
 	c.costNone -= low

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu is the processor time this process has used: what a busy machine does not stretch.
+// cpu returns the processor time of this process, which does not depend on how busy the machine is.
 func cpu() time.Duration {
 	var use syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &use) != nil {

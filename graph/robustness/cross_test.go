@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/graph/topology"
 )
 
-// twin is an independent, simpler search: no duals, no probing, no third possibility. It branches on whether a node is
-// in S1 or barred from it, peels both sides, and counts.
+// twin is an independent and simpler search, without bounds and probing. It branches on whether a node is in S1 or not,
+// reduces both sets to their cores, and compares sizes.
 type twin struct {
 	in   []uint64
 	need []int
@@ -32,7 +32,7 @@ func (t twin) core(set uint64) uint64 {
 	return set
 }
 
-// size is the least size of a set holding must, or of any set within may.
+// size returns the least size of a set that contains must, or of any set within may.
 func (t twin) size(must, may uint64) int {
 	least := 99
 	for w := may; w != 0; w &= w - 1 {
@@ -55,7 +55,7 @@ func (t twin) pairs(must, one, two uint64) bool {
 	if both == 0 {
 		return true
 	}
-	// A node that the members so far lean on most is the one to decide.
+	// Branch on the node that is an in-neighbour of most members so far.
 	v, most := 0, -1
 	for w := both; w != 0; w &= w - 1 {
 		i := bits.TrailingZeros64(w)
@@ -84,14 +84,14 @@ func twinR(g graph.Graph) int {
 	}
 }
 
-// kinds of graphs, sized so that the twin finishes.
+// kinds are kinds of random graphs.
 var kinds = []struct {
 	name string
 	draw func(rng *rand.Rand, n int) graph.Graph
 }{
 	{"er", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, false, .2+.6*rng.Float64()) }},
 	{"digraph", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, true, .2+.6*rng.Float64()) }},
-	{"k-in", func(rng *rand.Rand, n int) graph.Graph { return heardBy(rng, n, 3+rng.IntN(5)) }},
+	{"k-in", func(rng *rand.Rand, n int) graph.Graph { return inDegree(rng, n, 3+rng.IntN(5)) }},
 	{"regular", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "regular", n&^1, "degree", 3+rng.IntN(6)) }},
 	{"preferential", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "preferential", n, "r", 2+rng.IntN(5)) }},
 	{"small-world", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "small-world", n, "k", 2+rng.IntN(4)) }},
@@ -106,8 +106,8 @@ func family(rng *rand.Rand, name string, n int, key string, value int) graph.Gra
 	return b.Graph
 }
 
-// heardBy draws a digraph in which every node hears k random others.
-func heardBy(rng *rand.Rand, n, k int) graph.Graph {
+// inDegree draws a digraph in which every node has k random in-neighbours.
+func inDegree(rng *rand.Rand, n, k int) graph.Graph {
 	var edges [][2]int
 	for v := range n {
 		for _, u := range rng.Perm(n - 1)[:k] {
@@ -136,8 +136,8 @@ func geometric(rng *rand.Rand, n int, radius float64) graph.Graph {
 	return graph.MustNew(n, false, edges)
 }
 
-// An unsound shortcut once agreed with every check below 16 nodes: settings are run against each other, against the
-// twin and, to 20 nodes, against the subset table.
+// All settings give the same result as each other, as the twin and, up to 20 nodes, as the subset table. The graphs are
+// large because an unsound shortcut once passed every check below 16 nodes.
 func TestSettingsAgree(t *testing.T) {
 	rng := graphtest.Seeded(t, 3)
 	rounds, largest := 3, 28
@@ -160,7 +160,7 @@ func TestSettingsAgree(t *testing.T) {
 	}
 }
 
-// Above the twin's reach the settings still check each other.
+// Settings are compared with each other on graphs that are too large for the twin.
 func TestSettingsAgreeOnLargerGraphs(t *testing.T) {
 	rng := graphtest.Seeded(t, 5)
 	rounds := 4
@@ -190,7 +190,7 @@ func checkSettings(t *testing.T, g graph.Graph, want int) {
 	}
 }
 
-// Symmetric graphs exercise the orbits.
+// The search uses orbits on symmetric graphs.
 func TestSymmetricGraphs(t *testing.T) {
 	rng := graphtest.Seeded(t, 4)
 	for range 60 {
@@ -201,7 +201,7 @@ func TestSymmetricGraphs(t *testing.T) {
 	}
 }
 
-// cayley joins nodes of a ring whose distance is in a random set; one in two is directed.
+// cayley joins nodes of a ring whose distance is in a random set. Half of the graphs are directed.
 func cayley(rng *rand.Rand, n int) graph.Graph {
 	directed := rng.IntN(2) == 1
 	steps := map[int]bool{1: true}

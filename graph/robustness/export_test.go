@@ -6,7 +6,7 @@ import (
 	"synod.dev/synod/graph"
 )
 
-// What the tests in package robustness_test use of this package.
+// Exported for the tests in package robustness_test.
 var (
 	QuickBounds   = quickBounds
 	SpectralBound = spectralBound

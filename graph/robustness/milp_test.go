@@ -20,7 +20,7 @@ import (
 //
 //	min t   with  L b1 ≤ t,  L b2 ≤ t,  b1 + b2 ≤ 1,  1 ≤ 1'b1, 1'b2 ≤ n-1,  b1, b2 binary
 //
-// where L is the Laplacian of in-degrees, so that row i of L b counts whom member i hears outside its set.
+// where L is the Laplacian of in-degrees, so that row i of L b is the number of in-neighbours of member i outside its set.
 func milp(g graph.Graph) string {
 	var b strings.Builder
 	b.WriteString("Minimize\n obj: t\nSubject To\n")
@@ -57,7 +57,7 @@ func milp(g graph.Graph) string {
 
 const milpSeconds = 100
 
-// cbc solves the program and returns the optimum; solved is false when the time ran out.
+// cbc solves the program and returns the optimum; solved is false if it did not finish in time.
 func cbc(t testing.TB, g graph.Graph) (r int, solved bool, took time.Duration) {
 	t.Helper()
 	file, out := filepath.Join(t.TempDir(), "g.lp"), filepath.Join(t.TempDir(), "g.sol")
@@ -87,7 +87,7 @@ func needCBC(t testing.TB) {
 	}
 }
 
-// The paper's program and the search agree: neither knows of the other.
+// The search agrees with the program of the paper, which shares no code with it.
 func TestAgainstMILP(t *testing.T) {
 	needCBC(t)
 	rng := graphtest.Seeded(t, 9)

@@ -39,7 +39,7 @@ func TestSubsetTableAgainstTheDefinition(t *testing.T) {
 	}
 }
 
-// The conditions that need no search hold on both sides, and their pair is a proof.
+// The bounds that need no search are correct, and their pair is a valid proof.
 func TestQuickBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 8).Draw(t, "graph")
@@ -69,10 +69,10 @@ func TestIsRobust(t *testing.T) {
 }
 
 func TestStopGivesBoundsThatHold(t *testing.T) {
-	g := graphtest.Build(t, "random", 40, map[string]any{"p": 0.5, "seed": 3}).Graph // a fifth of a second to the end
+	g := graphtest.Build(t, "random", 40, map[string]any{"p": 0.5, "seed": 3}).Graph // takes a fifth of a second
 	res := robustness.Find(g, func() bool { return true })
 	if res.Exact || res.R != res.Lower {
-		t.Fatalf("told to stop at once, got %+v", res)
+		t.Fatalf("stopped at once, got %+v", res)
 	}
 	if err := graph.VerifyWitness(g, res.Upper+1, res.Witness); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestStopGivesBoundsThatHold(t *testing.T) {
 	}
 }
 
-// A witness is refused for each thing that can be wrong with it.
+// VerifyWitness returns an error for each kind of invalid witness.
 func TestVerifyWitnessRefuses(t *testing.T) {
 	g := graphtest.Build(t, "ring", 6, nil).Graph
 	for _, bad := range [][2][]int{
@@ -90,7 +90,7 @@ func TestVerifyWitnessRefuses(t *testing.T) {
 		{{}, {1, 2}},           // empty
 		{{0, 1}, {3, 7}},       // unknown node
 		{{0, 1}, {3, 3}},       // a node twice
-		{{0, 1, 2}, {4}},       // node 4 hears two outside
+		{{0, 1, 2}, {4}},       // node 4 has two neighbours outside
 	} {
 		if graph.VerifyWitness(g, 2, bad) == nil {
 			t.Errorf("%v accepted as a proof that a ring is not 2-robust", bad)

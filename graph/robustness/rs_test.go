@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/graph/robustness"
 )
 
-// bruteS is the definition of (r,s)-robustness over all pairs of disjoint sets.
+// bruteS finds s by the definition of (r,s)-robustness, over all pairs of disjoint sets.
 func bruteS(g graph.Graph, r int) int {
 	n, best := g.N(), g.N()
 	reaching := make([]int, 1<<n)
@@ -80,7 +80,7 @@ func TestSpectralBoundHolds(t *testing.T) {
 			return
 		}
 		if bound, r := robustness.SpectralBound(g), graphtest.Robustness(g); bound > r {
-			t.Fatalf("λ₂ promises %d, r = %d: %s", bound, r, graphtest.Describe(g))
+			t.Fatalf("λ₂ gives %d, r = %d: %s", bound, r, graphtest.Describe(g))
 		} else if bound == r {
 			tight++
 		}

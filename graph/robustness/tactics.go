@@ -40,9 +40,9 @@ const (
 	gaveUp                 // undecided
 )
 
-// promise is what the value of a row adds to the branching score. A row of negative value adds nothing to the bound now,
+// potential is what the value of a row adds to the branching score. A row of negative value adds nothing to the bound now,
 // but may do so deeper in the tree.
-func promise(row int) int {
+func potential(row int) int {
 	if row < 0 {
 		return row / 4
 	}

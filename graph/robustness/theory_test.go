@@ -12,7 +12,7 @@ import (
 )
 
 // rootedMasks reports whether some node reaches all, given each node's in-neighbours: it grows the set of nodes that
-// hear the root until nothing changes.
+// the root reaches until nothing changes.
 func rootedMasks(in []uint) bool {
 	all := uint(1)<<len(in) - 1
 	for root := range in {
@@ -33,7 +33,7 @@ func rootedMasks(in []uint) bool {
 	return false
 }
 
-// survives tries every way to delete F in-edges at each node (all of them where it has fewer; deleting less is never
+// survives tries every way to delete F in-edges at each node (all of them if it has fewer; deleting fewer is never
 // worse) and reports whether a rooted out-branching always remains: Property 4.3.
 func survives(in []uint, i, f int) bool {
 	if i == len(in) {
@@ -88,7 +88,7 @@ func TestProperty43IsRobustness(t *testing.T) {
 	}
 }
 
-// The witness is the attack: deleting the in-edges it names, at most r a node, leaves two sets that hear nobody else.
+// The witness is the attack: deleting the in-edges it names, at most r a node, leaves two sets without in-neighbours outside.
 func TestWitnessIsAnAttack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 8).Draw(t, "graph")
@@ -112,7 +112,7 @@ func TestWitnessIsAnAttack(t *testing.T) {
 	})
 }
 
-// Lemma 3.5 of SAC: removing up to k incoming edges of each node costs at most k.
+// Lemma 3.5 of SAC: removing up to k incoming edges of each node lowers the robustness by at most k.
 func TestLemma35(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 10).Draw(t, "graph")
@@ -139,7 +139,7 @@ func TestLemma35(t *testing.T) {
 	})
 }
 
-// More edges never make a graph less robust.
+// Adding an edge never makes a graph less robust.
 func TestMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 10).Draw(t, "graph")
@@ -154,7 +154,7 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// An r-robust graph has minimum degree r where it has room for it (SAC §3.3; r = 1 is only a rooted out-branching).
+// An r-robust graph with r > 1 has minimum degree r (SAC §3.3; r = 1 is only a rooted out-branching).
 func TestRobustNeedsDegree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 10).Draw(t, "graph")

@@ -1,6 +1,6 @@
 package topology
 
-// What the tests in package topology_test use of this package.
+// Exported for the tests in package topology_test.
 var (
 	Exchange        = exchange
 	HarmOf          = harm

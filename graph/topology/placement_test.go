@@ -40,7 +40,8 @@ func TestPlacementsOfThePilotStudy(t *testing.T) {
 	}
 }
 
-// Every rule gives count different nodes wherever it applies, the same for the same seed, and errors elsewhere.
+// Every rule picks count different nodes on the topologies that it is defined for, the same for the same seed, and returns
+// an error for others.
 func TestPlacementsEverywhere(t *testing.T) {
 	for _, rule := range topology.Placements() {
 		for _, f := range []string{"star", "tree", "chain", "layered", "merg"} {
@@ -78,7 +79,7 @@ func placed(t *testing.T, seed uint64) []int {
 	return got
 }
 
-// The exchange search finds what listing all sets finds.
+// The search by exchange finds the same as trying all sets.
 func TestWorst(t *testing.T) {
 	rng := graphtest.Seeded(t, 7)
 	for range 20 {
@@ -99,7 +100,7 @@ func TestWorst(t *testing.T) {
 			}
 		}
 	}
-	// Two chains of cliques joined by one node: silencing it cuts the graph.
+	// Two cliques that share one node: without it the graph is not connected.
 	bridge := graph.MustNew(7, false, append(graphtest.Named("complete", 4).Edges(), [][2]int{{3, 4}, {3, 5}, {3, 6}, {4, 5}, {4, 6}, {5, 6}}...))
 	if h := topology.Worst(bridge, 1, 1, nil); fmt.Sprint(h.Nodes) != "[3]" || h.Left != 0 {
 		t.Errorf("%+v", h)

@@ -77,7 +77,7 @@ func TestKnownRobustness(t *testing.T) {
 	}
 }
 
-// What a construction promises without a search is true, and every size either builds or says why not.
+// Every graph is as robust as its construction guarantees, and every size can be built or gives a clear error.
 func TestPromisesHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.SampledFrom(topology.Catalogue.All()).Draw(t, "family")
@@ -100,7 +100,7 @@ func TestPromisesHold(t *testing.T) {
 			return
 		}
 		if r := graphtest.Robustness(b.Graph); r < b.AtLeast {
-			t.Fatalf("%s %v: promised %d-robust, is %d: %s", f.Name, b.Params, b.AtLeast, r, graphtest.Describe(b.Graph))
+			t.Fatalf("%s %v: guaranteed %d-robust, is %d: %s", f.Name, b.Params, b.AtLeast, r, graphtest.Describe(b.Graph))
 		}
 		again, _ := topology.Build(f.Name, n, params, seed)
 		if !again.Graph.Equal(b.Graph) {
