@@ -3,12 +3,14 @@ package llmtest
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 )
 
-// Call is a request as the server read it.
+// Call is a request as the server has read it.
 type Call struct {
-	N           int // from 0, in the order in which calls came to this server
+	N           int // from 0, in the order in which calls arrived at this server
 	Model       string
 	System      string
 	User        string
@@ -23,7 +25,7 @@ type Call struct {
 	Body        json.RawMessage // the whole body
 }
 
-// parse reads a body; what a model server would refuse is an error.
+// parse reads a body. It fails if a model server would refuse it.
 func parse(body []byte) (Call, error) {
 	var w struct {
 		Model    string `json:"model"`
@@ -70,8 +72,8 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
-// Scoring reports whether the call asks for a score: its schema says so, in its
-// own place or in words, or a prompt without one ends in "Score:".
+// Scoring reports whether the call asks for a score: by its schema, wherever that
+// is, or by a prompt without one that ends in "Score:".
 func (c Call) Scoring() bool {
 	switch {
 	case c.Schema != nil:
@@ -85,9 +87,9 @@ func (c Call) Scoring() bool {
 // typed reports whether the call asks for a JSON object.
 func (c Call) typed() bool { return c.Format != "" || strings.Contains(c.System, `"properties":{`) }
 
-// Fixed always gives one answer, and one score to whatever it is asked to
-// judge: as a JSON object where one is asked for, else as "Answer: …" or a bare
-// number.
+// Fixed returns a handler that always gives the same answer, and the same score to
+// every candidate: as a JSON object if the call asks for one, else as "Answer: …"
+// or a number.
 func Fixed(answer string, score float64) Handler {
 	return func(c Call) string {
 		switch {
@@ -102,4 +104,60 @@ func Fixed(answer string, score float64) Handler {
 			return "Answer: " + answer
 		}
 	}
+}
+
+// Exchange is one call and its reply.
+type Exchange struct {
+	Call
+	W http.ResponseWriter
+	R *http.Request
+
+	server *Server
+}
+
+// OK answers with the reply of the server's handler.
+func (x *Exchange) OK() { x.Text(x.server.handler(x.Call), "stop") }
+
+// Text answers with a completion.
+func (x *Exchange) Text(text, finish string) {
+	x.Send(http.StatusOK, "application/json", x.completion(text, finish))
+}
+
+// completion returns the body of a completion. Its usage counts four bytes a token.
+func (x *Exchange) completion(text, finish string) []byte {
+	quoted, _ := json.Marshal(text)
+	in, out := (len(x.System)+len(x.User))/4+1, len(text)/4+1
+	b := make([]byte, 0, len(quoted)+400)
+	b = append(b, `{"id":"chatcmpl-`...)
+	b = strconv.AppendInt(b, int64(x.N), 10)
+	b = append(b, `","object":"chat.completion","created":1700000000,"model":"stub","choices":[`...)
+	b = append(b, `{"index":0,"message":{"role":"assistant","content":`...)
+	b = append(b, quoted...)
+	b = append(b, `,"refusal":null}`...)
+	if x.Logprobs {
+		b = append(b, `,"logprobs":{"content":[{"token":"a","logprob":-0.25},{"token":"b","logprob":-0.75}]}`...)
+	}
+	b = append(append(append(b, `,"finish_reason":"`...), finish...), `"}],"usage":{"prompt_tokens":`...)
+	b = strconv.AppendInt(b, int64(in), 10)
+	b = append(b, `,"completion_tokens":`...)
+	b = strconv.AppendInt(b, int64(out), 10)
+	b = append(b, `,"total_tokens":`...)
+	b = strconv.AppendInt(b, int64(in+out), 10)
+	return append(b, `}}`...)
+}
+
+// Error answers with an error in OpenAI's shape.
+func (x *Exchange) Error(status int, code, message string) {
+	b, _ := json.Marshal(map[string]any{
+		"error": map[string]any{"message": message, "type": code, "code": code, "param": nil}})
+	x.Send(status, "application/json", b)
+}
+
+// Send answers with any body.
+func (x *Exchange) Send(status int, contentType string, body []byte) {
+	h := x.W.Header()
+	h["Content-Type"] = []string{contentType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.W.WriteHeader(status)
+	_, _ = x.W.Write(body)
 }

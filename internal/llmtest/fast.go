@@ -2,20 +2,28 @@ package llmtest
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// Fast is a server for measuring a council and not the server: it reads no more
-// of a request than it must, and every reply leaves its latency after the request
-// came, to some ten microseconds. It speaks just enough HTTP/1.1 for a client that
-// keeps connections open, and misbehaves in no way. It is a process of its own, as
-// servers are: one that shares the council's scheduler also shares its queues, and
-// what it costs cannot be told apart.
+// Fast is a server for benchmarks of the client: it reads no more of a request
+// than it must, and every reply leaves one latency after its request came, within
+// some ten microseconds. It implements just enough HTTP/1.1 for a client that keeps
+// connections open. It is a separate process, because the cost of a server in the
+// same process cannot be told from that of the client.
 type Fast struct {
 	URL string
 
@@ -24,12 +32,11 @@ type Fast struct {
 	says    *bufio.Reader
 }
 
-// fastEnv tells a test binary that it is the server, and how it answers.
+// fastEnv is set in a process that is the server, to how it answers.
 const fastEnv = "SYNOD_FAST_SERVER"
 
-// StartFast serves until the test ends: one answer, and one score to whatever the
-// server is asked to judge, as Fixed gives them. The process is the test binary,
-// whose TestMain must call ServeFast first.
+// StartFast starts a server that replies as Fixed does until the test ends. The
+// process is the test binary, whose TestMain must call ServeFast first.
 func StartFast(t testing.TB, latency time.Duration, answer string, score float64) *Fast {
 	t.Helper()
 	self, err := os.Executable()
@@ -57,7 +64,7 @@ func StartFast(t testing.TB, latency time.Duration, answer string, score float64
 	return s
 }
 
-// Count is the number of requests so far.
+// Count returns the number of requests so far.
 func (s *Fast) Count() (n int) {
 	if _, err := fmt.Fprintln(s.ask); err != nil {
 		panic("llmtest: " + err.Error())
@@ -78,8 +85,8 @@ func (s *Fast) Close() time.Duration {
 	return s.process.ProcessState.UserTime() + s.process.ProcessState.SystemTime()
 }
 
-// ServeFast is the whole process of a fast server, until its standard input ends.
-// In any other it does nothing.
+// ServeFast runs the server until standard input ends and exits, in a process that
+// StartFast has started. In any other process it does nothing.
 func ServeFast() {
 	var latency time.Duration
 	var score float64
@@ -99,4 +106,126 @@ func ServeFast() {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// fastServer is the server that Fast starts.
+type fastServer struct {
+	latency time.Duration
+	reply   func(body []byte) []byte
+	queue   chan due
+	count   atomic.Int64
+}
+
+// due is a reply and when it leaves. All replies wait equally long, so they leave
+// in the order of their requests.
+type due struct {
+	at   time.Time
+	conn net.Conn
+	wire []byte
+}
+
+// serveFast writes its URL and then, for every line of in, the number of requests
+// so far. It returns when in ends.
+func serveFast(latency time.Duration, answer string, score float64, in io.Reader, out io.Writer) error {
+	runtime.GOMAXPROCS(1) // it only copies bytes
+	l, err := (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s := &fastServer{latency: latency, reply: fixedWires(answer, score), queue: make(chan due, 1<<14)}
+	go s.send()
+	go s.accept(l)
+	fmt.Fprintf(out, "http://%s/v1\n", l.Addr())
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		fmt.Fprintln(out, s.count.Load())
+	}
+	return nil
+}
+
+// fixedWires is Fixed with its few possible replies encoded in advance.
+func fixedWires(answer string, score float64) func(body []byte) []byte {
+	h := Fixed(answer, score)
+	scored := wire(h(Call{Format: "json_schema", Schema: json.RawMessage(`"score"`)}))
+	answered := wire(h(Call{Format: "json_schema"}))
+	proseScore, proseAnswer := wire(h(Call{User: "Score:"})), wire(h(Call{}))
+	return func(body []byte) []byte {
+		switch typed := bytes.Contains(body, []byte(`"response_format":{`)); {
+		case typed && bytes.Contains(body, []byte(`"score":{`)):
+			return scored
+		case typed:
+			return answered
+		case bytes.Contains(body, []byte(`Score:"}`)):
+			return proseScore
+		}
+		return proseAnswer
+	}
+}
+
+func wire(text string) []byte {
+	x := Exchange{Call: Call{User: "0123456789"}}
+	body := x.completion(text, "stop")
+	head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body))
+	return append([]byte(head), body...)
+}
+
+func (s *fastServer) accept(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go s.read(c)
+	}
+}
+
+// read reads the requests of one connection.
+func (s *fastServer) read(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	in := bufio.NewReader(c)
+	var body []byte
+	for {
+		n, err := head(in)
+		if err != nil {
+			return
+		}
+		if cap(body) < n {
+			body = make([]byte, n)
+		}
+		body = body[:n]
+		if _, err := io.ReadFull(in, body); err != nil {
+			return
+		}
+		at := time.Now().Add(s.latency)
+		s.count.Add(1)
+		s.queue <- due{at, c, s.reply(body)}
+	}
+}
+
+// head reads to the end of a request's head and returns the body's length.
+func head(in *bufio.Reader) (length int, err error) {
+	for {
+		line, err := in.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		if len(line) <= 2 {
+			return length, nil
+		}
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if ok && len(name) == len("Content-Length") && strings.EqualFold(string(name), "Content-Length") {
+			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil || length < 0 || length > 8<<20 {
+				return 0, errors.New("llmtest: bad length of the body")
+			}
+		}
+	}
+}
+
+// send writes each reply when it is due.
+func (s *fastServer) send() {
+	wait, stop := newWaiter()
+	defer stop()
+	for d := range s.queue {
+		wait(time.Until(d.at))
+		_, _ = d.conn.Write(d.wire)
+	}
 }

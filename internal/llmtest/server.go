@@ -1,14 +1,13 @@
-// Package llmtest is a stand-in for an OpenAI-compatible server on loopback: it
-// answers by a function, keeps a log of what it was asked, and misbehaves by
-// name in all the ways that a provider can (docs/reliability.md, provider
+// Package llmtest is a test server with an OpenAI-compatible API on loopback. It
+// replies with the result of a function, keeps a log of its calls, and misbehaves
+// on request in every way that a provider can (docs/reliability.md, provider
 // rows).
 //
 //	s := llmtest.Start(t, llmtest.Fixed("42", 0.9), llmtest.Latency(20*time.Millisecond))
 //	m, err := llm.NewOpenAI(llm.OpenAIConfig{URL: s.URL, Model: "stub"})
 //
-// Members of one council can differ: llmtest.For("m4", llmtest.Hang(time.Minute))
-// spoils only the model called m4. Named finds a behaviour by its name, so that
-// command-line scripts can ask for one.
+// A behaviour can be limited to one model: For("m4", Hang(time.Minute)). Named
+// finds a behaviour by its name, so that command-line scripts can choose one.
 package llmtest
 
 import (
@@ -24,12 +23,11 @@ import (
 	"time"
 )
 
-// Handler is the model: it gives the text of the reply. It is called
-// concurrently.
+// Handler returns the text of a reply. It is called concurrently.
 type Handler func(Call) string
 
-// Server answers POST …/chat/completions and GET …/models. The zero value is of
-// no use; see New and Start.
+// Server answers POST …/chat/completions and GET …/models. Use New or Start to
+// make one.
 type Server struct {
 	URL string // http://127.0.0.1:port/v1, once started
 
@@ -49,23 +47,23 @@ type Server struct {
 	model map[string]int
 }
 
-// Option sets up a server.
+// Option configures a server.
 type Option func(*Server)
 
-// Latency is how long every reply takes, from when the request has been read.
+// Latency delays every reply by d after its request has been read.
 func Latency(d time.Duration) Option { return func(s *Server) { s.latency = d } }
 
-// With makes every call behave so.
+// With applies a behaviour to every call.
 func With(b Behaviour) Option { return func(s *Server) { s.behave = b } }
 
-// For makes the calls of one model behave so.
+// For applies a behaviour to the calls of one model.
 func For(model string, b Behaviour) Option { return func(s *Server) { s.byModel[model] = b } }
 
-// Quiet keeps counts but no calls, for benchmarks.
+// Quiet keeps counts but no log of calls, for benchmarks.
 func Quiet() Option { return func(s *Server) { s.quiet = true } }
 
-// New makes a server that does not listen: it is an http.Handler. Close ends
-// calls that hang.
+// New returns a server that does not listen and is used as an http.Handler. Close
+// ends calls that hang. A nil handler is Fixed("42", 0.9).
 func New(h Handler, options ...Option) *Server {
 	s := &Server{handler: h, byModel: map[string]Behaviour{}, done: make(chan struct{}), model: map[string]int{}}
 	for _, o := range options {
@@ -77,7 +75,7 @@ func New(h Handler, options ...Option) *Server {
 	return s
 }
 
-// Start makes a server that listens on loopback until the test ends.
+// Start returns a server that listens on loopback until the test ends.
 func Start(t testing.TB, h Handler, options ...Option) *Server {
 	t.Helper()
 	s := New(h, options...)
@@ -88,7 +86,7 @@ func Start(t testing.TB, h Handler, options ...Option) *Server {
 	return s
 }
 
-// Listen serves on a free port of 127.0.0.1 until Close.
+// Listen serves on a free port of 127.0.0.1 until Close and sets URL.
 func (s *Server) Listen() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -169,20 +167,20 @@ func (s *Server) note(c *Call) {
 	}
 }
 
-// Count is the number of calls so far.
+// Count returns the number of calls so far.
 func (s *Server) Count() int { return int(s.count.Load()) }
 
-// CountOf is the number of calls for one model.
+// CountOf returns the number of calls for one model.
 func (s *Server) CountOf(model string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.model[model]
 }
 
-// MaxConcurrent is the largest number of calls that were open at once.
+// MaxConcurrent returns the largest number of calls that were open together.
 func (s *Server) MaxConcurrent() int { return int(s.most.Load()) }
 
-// Calls returns the calls so far, in the order in which they came.
+// Calls returns the calls so far, in the order of their arrival.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func post(t *testing.T, ctx context.Context, c *http.Client, url, model string) (int, string) {
 	t.Helper()
-	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],"seed":3,"response_format":{"type":"json_schema","json_schema":{"schema":{"score":1}}}}`, model)
+	body := fmt.Sprintf(`{"model":%q,"messages":[{"role":"system","content":"S"},{"role":"user","content":"U"}],`+
+		`"seed":3,"response_format":{"type":"json_schema","json_schema":{"schema":{"score":1}}}}`, model)
 	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, url+"/chat/completions", strings.NewReader(body))
 	res, err := c.Do(req)
 	if err != nil {
@@ -33,7 +34,8 @@ func post(t *testing.T, ctx context.Context, c *http.Client, url, model string) 
 func client(t *testing.T) *http.Client {
 	tr := &http.Transport{}
 	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: tr, CheckRedirect: stay}
 }
 
 func TestServer(t *testing.T) {
@@ -54,7 +56,8 @@ func TestServer(t *testing.T) {
 			if i%4 == 0 {
 				model, want = "bad", http.StatusServiceUnavailable
 			}
-			if status, body := post(t, t.Context(), c, s.URL, model); status != want || want == http.StatusOK && !strings.Contains(body, `\"score\":0.25`) {
+			status, body := post(t, t.Context(), c, s.URL, model)
+			if status != want || want == http.StatusOK && !strings.Contains(body, `\"score\":0.25`) {
 				t.Errorf("%d %s", status, body)
 			}
 		})
@@ -63,13 +66,14 @@ func TestServer(t *testing.T) {
 	if s.Count() != 8 || s.CountOf("bad") != 2 || s.MaxConcurrent() < 2 || len(s.Calls()) != 8 {
 		t.Errorf("%d calls, %d bad, %d at once, %d logged", s.Count(), s.CountOf("bad"), s.MaxConcurrent(), len(s.Calls()))
 	}
-	if call := s.Calls()[3]; call.N != 3 || call.System != "S" || call.User != "U" || *call.Seed != 3 || call.Format != "json_schema" || !bytes.Contains(call.Body, []byte("messages")) {
+	if call := s.Calls()[3]; call.N != 3 || call.System != "S" || call.User != "U" || *call.Seed != 3 ||
+		call.Format != "json_schema" || !bytes.Contains(call.Body, []byte("messages")) {
 		t.Errorf("%+v", call)
 	}
 }
 
-// TestNamed makes one call with every behaviour; none outlives its client, which
-// waits for a while after its call has come.
+// TestNamed makes one call with every behaviour and disconnects a while after it
+// has arrived; no behaviour outlives its client.
 func TestNamed(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Named(name)

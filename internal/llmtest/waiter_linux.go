@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newWaiter returns a function that waits more exactly than time.Sleep, whose
-// steps are a millisecond where the program is idle: the kernel's own timer, as
-// a file that the runtime polls.
+// newWaiter returns a function that waits more precisely than time.Sleep, whose
+// resolution is a millisecond in an idle program. It uses a timer of the kernel,
+// as a file that the runtime polls.
 func newWaiter() (wait func(time.Duration), stop func()) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
@@ -30,8 +30,8 @@ func newWaiter() (wait func(time.Duration), stop func()) {
 	}, func() { _ = f.Close() }
 }
 
-// Spent is the processor time of this process so far, for benchmarks: on a busy
-// machine it says more than the time on the wall.
+// Spent returns the processor time of this process so far, for benchmarks: on a
+// busy machine it is a better measure than elapsed time.
 func Spent() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
