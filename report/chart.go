@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
 	"math"
@@ -13,9 +12,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
+	"synod.dev/synod/internal/canvas"
 	"synod.dev/synod/metrics"
 )
 
@@ -385,64 +383,21 @@ func drawn[P picture](build func() (P, error)) (svg, png func() ([]byte, error))
 		if err != nil {
 			return nil, err
 		}
-		canvas := &fittedSVG{Canvas: vgsvg.New(p.size())}
-		drawOnWhite(p, canvas)
-		return canvas.bytes()
+		width, height := p.size()
+		return canvas.SVG(width, height, func(c draw.Canvas) { p.drawOn(inMargin(c)) })
 	}
 	png = func() ([]byte, error) {
 		p, err := build()
 		if err != nil {
 			return nil, err
 		}
-		canvas := vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(144))
-		drawOnWhite(p, canvas)
-		var b bytes.Buffer
-		_, err = vgimg.PngCanvas{Canvas: canvas}.WriteTo(&b)
-		return b.Bytes(), err
+		width, height := p.size()
+		return canvas.PNG(width, height, func(c draw.Canvas) { p.drawOn(inMargin(c)) })
 	}
 	return svg, png
 }
 
-// drawOnWhite draws on a white background with a margin.
-func drawOnWhite(p picture, sized vg.CanvasSizer) {
-	canvas := draw.New(sized)
-	canvas.SetColor(color.White)
-	canvas.Fill(canvas.Rectangle.Path())
-	p.drawOn(draw.Crop(canvas, vg.Points(8), -vg.Points(8), vg.Points(8), -vg.Points(8)))
-}
-
-// fittedSVG is an SVG canvas that fixes the width of every text to the measured one.
-// With another font in the viewer, texts would overlap their surroundings.
-type fittedSVG struct {
-	*vgsvg.Canvas
-	widths []vg.Length // of the texts, in the order of drawing
-}
-
-// FillString writes a text and stores its width.
-func (c *fittedSVG) FillString(f font.Face, at vg.Point, text string) {
-	c.widths = append(c.widths, f.Width(text))
-	c.Canvas.FillString(f, at, text)
-}
-
-// bytes returns the file. It lists fonts of the same widths as the measured one first,
-// because text that is stretched looks bad.
-func (c *fittedSVG) bytes() ([]byte, error) {
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	const start = "<text "
-	parts := bytes.Split(b.Bytes(), []byte(start))
-	if len(parts) != len(c.widths)+1 {
-		return nil, fmt.Errorf("report: %d texts were drawn, but the SVG file has %d", len(c.widths), len(parts)-1)
-	}
-	whole := parts[0]
-	for i, w := range c.widths {
-		whole = append(whole, start...)
-		if w > 0 {
-			whole = fmt.Appendf(whole, `textLength="%.5g" lengthAdjust="spacingAndGlyphs" `, w.Points())
-		}
-		whole = append(whole, parts[i+1]...)
-	}
-	return bytes.ReplaceAll(whole, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+// inMargin returns the canvas without a margin of 8 points.
+func inMargin(c draw.Canvas) draw.Canvas {
+	return draw.Crop(c, vg.Points(8), -vg.Points(8), vg.Points(8), -vg.Points(8))
 }
