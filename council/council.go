@@ -269,8 +269,8 @@ func Replay(run *journal.Run) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	in := Instance{run.Head.Question, run.Head.Seed}
-	keys, instance := p.identities(in.Seed), in.id()
+	in := Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+	keys, instance := p.identities(in.Seed), p.instance(&in)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if id < 0 || int(id) >= len(p.seats) {
 			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))
@@ -299,7 +299,7 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 	if !ok {
 		return v, nil
 	}
-	check := p.verifier(&Instance{run.Head.Question, run.Head.Seed})
+	check := p.verifier(&Instance{Question: run.Head.Question, Seed: run.Head.Seed})
 	for _, n := range noted {
 		one, err := certified.Verify(protocol.VerifyInput{
 			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles, F: p.spec.F,
@@ -353,7 +353,7 @@ type session struct {
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
 	s := &session{
-		council: c, ask: ask, instance: Instance{ask.Question, ask.Seed}, ctx: ctx, outer: ctx, cancel: func() {},
+		council: c, ask: ask, instance: Instance{Question: ask.Question, Seed: ask.Seed}, ctx: ctx, outer: ctx, cancel: func() {},
 		fixed: newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
 		seats: make([]Record, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
 	}
@@ -364,7 +364,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		w, err := create(ask.Journal, journal.Head{
 			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
-			Instance: string(s.instance.id()), Identities: journal.DerivedIdentities,
+			Instance: string(p.instance(&s.instance)), Identities: journal.DerivedIdentities,
 		})
 		if err != nil {
 			return nil, err

@@ -65,7 +65,7 @@ func TestJudgeOfJournal(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				judged := Judge(plan, Instance{run.Head.Question, run.Head.Seed}, RecordsOf(plan, run))
+				judged := Judge(plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, RecordsOf(plan, run))
 				if a, b := pure(t, printed), pure(t, judged); a != b {
 					t.Errorf("%s: %s", name, firstDifference(a, b))
 				}

@@ -38,6 +38,7 @@ type Plan struct {
 	spec        Spec // with a graph file replaced by its edges, and the rule and pace filled in
 	record      json.RawMessage
 	digest      string
+	runKey      []byte // what every resumed run of the plan has in common, hashed
 	seats       []Seat
 	adversaries []adversary.Adversary // by seat; nil: honest
 	graph       topology.Built
@@ -540,6 +541,14 @@ func (p *Plan) encode() error {
 		fmt.Fprintf(sum, "\n%s %s", name, p.digests[name])
 	}
 	p.digest = hex.EncodeToString(sum.Sum(nil))
+	fixed := p.Spec()
+	fixed.Limits, fixed.Breakers = Limits{}, Breakers{} // a resumed run may have others
+	content, err := json.Marshal(fixed)
+	if err != nil {
+		return fmt.Errorf("council: encode the spec: %w", err)
+	}
+	own := sha256.Sum256(content)
+	p.runKey = own[:]
 	return nil
 }
 

@@ -16,6 +16,9 @@ import (
 type Instance struct {
 	Question synod.Question
 	Seed     uint64 // of a simulation, which derives the secrets of all seats from it
+
+	// Check checks the signatures of the run; nil: those of a simulation with this seed.
+	Check synod.Verifier
 }
 
 // Record is what one seat's run leaves behind: all that Judge looks at. A client that

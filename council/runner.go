@@ -46,7 +46,7 @@ type SimRunner struct{}
 func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
 	in := run.Instance
 	records, machines := make([]Record, len(p.seats)), make([]synod.Machine, len(p.seats))
-	keys, id := p.identities(in.Seed), in.id()
+	keys, id := p.identities(in.Seed), p.instance(&in)
 	for i := range machines {
 		records[i].Seat = synod.NodeID(i)
 		machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question)
@@ -87,15 +87,15 @@ func (p *Plan) identities(seed uint64) *sign.Derived {
 
 // verifier checks the signatures of a simulation; nil for a protocol that signs nothing.
 func (p *Plan) verifier(in *Instance) synod.Verifier {
-	if !p.signs() {
-		return nil
+	if !p.signs() || in.Check != nil {
+		return in.Check
 	}
-	return p.identities(in.Seed).Verifier(in.id())
+	return p.identities(in.Seed).Verifier(p.instance(in))
 }
 
-// id identifies the run, so that messages of one run are invalid in another.
-func (in *Instance) id() sign.Instance {
-	return sign.NewInstance(nil, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
+// instance identifies the run, so that messages of one run are invalid in another.
+func (p *Plan) instance(in *Instance) sign.Instance {
+	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 
 // errLate is why patience cancels a call.

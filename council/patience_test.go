@@ -1,0 +1,132 @@
+package council_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/journal"
+)
+
+// With patience the slowest members are cut off, count as late and use up F; the
+// others decide as they do without them. The journal replays, and Judge makes the same
+// outcome of it.
+func TestPatience(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.For("slow42", llmtest.Hang(time.Minute)))
+	text := seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42")
+	for spare, want := range map[int]string{2: "[a5 a6]", 3: "[a5 a6]"} {
+		path := filepath.Join(t.TempDir(), "j")
+		start := time.Now()
+		o := decide(t, convene(t, text, "protocol.rounds=1", fmt.Sprintf("patience={spare: %d, after: 2x}", spare)), council.Ask{Seed: 7, Journal: path})
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("spare %d: it took %v", spare, took)
+		}
+		if o.Status != council.Agreed || *o.Answer != "42" || fmt.Sprint(o.Late) != want || o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
+			t.Errorf("spare %d: %s %s, late %v, %+v", spare, o.Status, o.Reason, o.Late, o.Members[5])
+		}
+		if !strings.Contains(o.Bound.Note, "the late seats a5, a6 used up 2 of F=3, so it holds with at most 1 Byzantine") || o.Bound.Guarantee != "4.3" {
+			t.Errorf("spare %d: %+v", spare, o.Bound)
+		}
+		run, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if digest, err := council.Replay(run); err != nil || digest != o.Digest {
+			t.Errorf("replay gives %s, %v; the run's digest is %s", digest, err, o.Digest)
+		}
+		plan, err := council.PlanOf(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if judged := council.Judge(plan, council.Instance{Question: run.Head.Question, Seed: 7}, council.RecordsOf(plan, run)); fmt.Sprint(judged.Late, judged.Bound, judged.Votes) != fmt.Sprint(o.Late, o.Bound, o.Votes) {
+			t.Errorf("the journal is judged as late %v, %+v", judged.Late, judged.Bound)
+		}
+	}
+}
+
+// No more members are cut off than are spared: with one spare and two slow members
+// the council waits.
+func TestPatienceIsBounded(t *testing.T) {
+	s := llmtest.Start(t, stubborn, llmtest.For("slow42", llmtest.Slow(700*time.Millisecond)))
+	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42"), "protocol.rounds=1", "patience={spare: 1, after: 1x}"), council.Ask{})
+	if len(o.Late) > 1 || o.Status != council.Agreed {
+		t.Errorf("late %v: %s", o.Late, o.Reason)
+	}
+	if n := o.Members[5].Calls.Of(synod.Timeout) + o.Members[6].Calls.Of(synod.Timeout); n > 0 && len(o.Late) == 0 {
+		t.Errorf("%d calls were cut off and no seat is late", n)
+	}
+}
+
+// tail is a lognormal latency with the given median and 99th percentile.
+func tail(r *rand.Rand, median, p99 time.Duration) time.Duration {
+	sigma := math.Log(float64(p99)/float64(median)) / 2.326
+	return time.Duration(float64(median) * math.Exp(sigma*r.NormFloat64()))
+}
+
+// BenchmarkLatencyTail is the wall time of a SAC question against a server with a
+// heavy latency tail (lognormal, median 100 ms, 99th percentile 2 s), divided by that
+// against one with a flat latency of 100 ms; medians of 30 questions.
+func BenchmarkLatencyTail(b *testing.B) {
+	const questions, median = 30, 100 * time.Millisecond
+	flat := wallTime(b, func(*rand.Rand) time.Duration { return median }, questions, "exact=")
+	for _, mode := range []struct{ name, set string }{
+		{"neither", "exact="}, {"hedge", "hedge=p95"}, {"patience", "patience={spare: 3, after: 2x}"}, {"both", "patience={spare: 3, after: 2x}\nhedge=p95"},
+	} {
+		b.Run(mode.name, func(b *testing.B) {
+			for b.Loop() {
+				took := wallTime(b, func(r *rand.Rand) time.Duration { return tail(r, median, 2*time.Second) }, questions, strings.Split(mode.set, "\n")...)
+				b.ReportMetric(took.Seconds()/flat.Seconds(), "of-flat")
+			}
+		})
+	}
+}
+
+// wallTime is the median wall time of some questions. Every answer must be the same.
+func wallTime(b *testing.B, latency func(*rand.Rand) time.Duration, questions int, sets ...string) time.Duration {
+	b.Helper()
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(1, 2))
+	s := llmtest.Start(b, stubborn, llmtest.Quiet(), llmtest.With(func(x *llmtest.Exchange) {
+		mu.Lock()
+		d := latency(random)
+		mu.Unlock()
+		llmtest.Slow(d)(x)
+	}))
+	c := convene(b, tailCouncil(s.URL), sets...)
+	var took []time.Duration
+	for i := range questions + 5 {
+		start := time.Now()
+		o, err := c.Decide(context.Background(), council.Ask{Question: synod.Question{ID: fmt.Sprint(i), Text: "What is 17 + 25?", Form: synod.Number}, Seed: uint64(i)})
+		if err != nil || o.Status != council.Agreed || *o.Answer != "42" {
+			b.Fatalf("%v: %s", err, o.Reason)
+		}
+		if i >= 5 { // hedging needs to have seen some latencies
+			took = append(took, time.Since(start))
+		}
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// tailCouncil is seven seats of one model, and one round, so that a question has the
+// same number of stages whether calls are cut off or not.
+func tailCouncil(url string) string {
+	return fmt.Sprintf(`
+protocol: {name: sac, rounds: 1}
+f: 3
+models: {m: {provider: openai, url: %q, model: s42, timeout: 30s, attempts: 1}}
+seats: [{id: a, model: m, count: 7}]
+limits: {calls: 0, tokens: 0, deadline: 5m}
+`, url)
+}
+
