@@ -68,23 +68,22 @@ func (p *Plan) findBound() Bound {
 // withdraw takes the guarantee back.
 func (b *Bound) withdraw(why string) { b.Guarantee, b.Note = None, "no guarantee: "+why }
 
-// late corrects the claim for seats that patience has cut off. Each of them is one of
-// the F faulty seats that the protocol tolerates, so fewer of the others may be.
-func (b *Bound) late(ids []string) {
+// late corrects the claim for seats that patience cut off: in one round at most those,
+// or in the whole run. Each is one of the F faulty seats that the protocol tolerates, so
+// fewer of the others may be.
+func (b *Bound) late(ids []string, eachRound bool) {
+	when := ""
+	if eachRound {
+		when = " in one round"
+	}
+	list := strings.Join(ids, ", ")
 	switch {
 	case len(ids) == 0 || b.Guarantee == None:
 	case len(ids) > b.F:
-		b.withdraw(fmt.Sprintf("%d seats were late (%s), and f is %d", len(ids), strings.Join(ids, ", "), b.F))
+		b.withdraw(fmt.Sprintf("%d seats were late%s (%s), and f is %d", len(ids), when, list, b.F))
 	default:
-		b.Note += fmt.Sprintf("; %s used up %d of F=%d, so it holds with at most %d Byzantine among the others", lateSeats(ids), len(ids), b.F, b.F-len(ids))
+		b.Note += fmt.Sprintf("; seats that were late%s (%s) used up %d of F=%d, so it holds with at most %d Byzantine among the others", when, list, len(ids), b.F, b.F-len(ids))
 	}
-}
-
-func lateSeats(ids []string) string {
-	if len(ids) == 1 {
-		return "the late seat " + ids[0]
-	}
-	return "the late seats " + strings.Join(ids, ", ")
 }
 
 // searches counts the searches of this process.

@@ -22,7 +22,7 @@ type member struct {
 	can bool
 }
 
-func (m member) CanConfide() bool { return m.can }
+func (m member) GivesHiddenConfidence() bool { return m.can }
 
 // A protocol that reads hidden states is refused before it runs if one member has
 // no probe. [CP-2]

@@ -3,6 +3,7 @@ package council
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -43,10 +44,12 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	o := Outcome{
 		Version: OutcomeVersion, Question: in.Question.Text, Form: in.Question.Form,
 		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
-		Late: j.lateSeats(), Ticks: j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
+		Ticks: j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
 		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls},
 	}
-	o.Bound.late(o.Late)
+	var faulty []string
+	o.Late, faulty = j.late()
+	o.Bound.late(faulty, p.eachRound())
 	o.Stopped, o.Trip = j.stopped()
 	v := p.spec.Rule.decide(j.ballot())
 	o.Status, o.Reason, o.Votes = v.status, v.reason, v.votes
@@ -253,15 +256,35 @@ func (j *judgment) unreachable() string {
 	return ""
 }
 
-// lateSeats lists the seats that patience cut off.
-func (j *judgment) lateSeats() []string {
-	late := []string{}
+// late lists the seats that patience cut off, and of them those that use up F: the most
+// in one round, where the protocol's claim is about each round, else all of the run.
+func (j *judgment) late() (late, faulty []string) {
+	late = []string{}
+	byRound := map[int][]string{}
 	for i, r := range j.seats {
-		if len(r.Late) > 0 {
-			late = append(late, j.plan.seats[i].ID)
+		id := j.plan.seats[i].ID
+		if len(r.Late) == 0 {
+			continue
+		}
+		late = append(late, id)
+		if !j.plan.eachRound() {
+			if r.faulty(-1) {
+				faulty = append(faulty, id)
+			}
+			continue
+		}
+		for _, c := range r.Late {
+			if !c.Refined {
+				byRound[c.Round] = append(byRound[c.Round], id)
+			}
 		}
 	}
-	return late
+	for _, round := range slices.Sorted(maps.Keys(byRound)) {
+		if len(byRound[round]) > len(faulty) {
+			faulty = byRound[round]
+		}
+	}
+	return late, faulty
 }
 
 func (j *judgment) members() []Member {

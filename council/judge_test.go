@@ -147,9 +147,9 @@ func TestLateSeatsUseUpTheBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	records := []Record{notes(0, "1"), notes(1, "1"), notes(2, "1"), notes(3, "1"), notes(4, "1"), notes(5, "1"), notes(6, "1")}
-	records[1].Late, records[4].Late = []int{0}, []int{0, 1}
+	records[1].Late, records[4].Late, records[5].Late = []LateCall{{Round: 0}}, []LateCall{{Round: 0}, {Round: 1, Refined: true}}, []LateCall{{Round: 1, Refined: true}}
 	o := Judge(p, Instance{Question: synod.Question{Text: "?", Form: synod.Number}}, records)
-	if fmt.Sprint(o.Late) != "[a2 a5]" || o.Bound.Guarantee == None || !strings.Contains(o.Bound.Note, "used up 2 of F=2, so it holds with at most 0 Byzantine among the others") {
+	if fmt.Sprint(o.Late) != "[a2 a5 a6]" || o.Bound.Guarantee == None || !strings.Contains(o.Bound.Note, "(a2, a5) used up 2 of F=2, so it holds with at most 0 Byzantine among the others") {
 		t.Errorf("late %v, bound %+v", o.Late, o.Bound)
 	}
 }

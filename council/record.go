@@ -30,7 +30,7 @@ type Record struct {
 	Statuses StatusCount   // how the seat's model calls ended
 	Use      llm.Use       // calls and tokens of them
 	Failure  string        // why the first call that failed did, "" if none failed
-	Late     []int         // ascending: rounds in which patience cut off a call of the seat
+	Late     []LateCall    // calls of the seat that patience cut off, ascending by round
 	Stopped  string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
 	Ticks    synod.Tick    // when it ended, in virtual time
 }
@@ -39,6 +39,12 @@ type Record struct {
 type Noted struct {
 	Tick synod.Tick
 	*synod.Opinion
+}
+
+// LateCall is a model call that patience cut off.
+type LateCall struct {
+	Round   int  // that the seat's next note is about
+	Refined bool // whether the seat was to refine an answer that it has, and keeps
 }
 
 // dead reports whether the seat's model was called and no call succeeded.
@@ -61,18 +67,25 @@ func RecordsOf(p *Plan, run *journal.Run) []Record {
 	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.End)
 	for _, asked := range run.Asked() {
 		if run.Replies[asked.Key].Late && int(asked.Node) < len(records) {
-			r := &records[asked.Node]
-			r.late(asked.Round)
+			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})
 		}
 	}
 	return records
 }
 
-// late notes that a call of a round was cut off.
-func (r *Record) late(round int) {
-	if at, known := slices.BinarySearch(r.Late, round); !known {
-		r.Late = slices.Insert(r.Late, at, round)
+// late adds a call that was cut off. A round has no more than one entry of a kind.
+func (r *Record) late(c LateCall) {
+	if !slices.Contains(r.Late, c) {
+		r.Late = append(r.Late, c)
+		slices.SortFunc(r.Late, func(a, b LateCall) int { return cmp.Compare(a.Round, b.Round) })
 	}
+}
+
+// faulty reports whether a call of the seat that was cut off makes it one of the F
+// faulty seats: in one round, or with round -1 in any. A seat that does not get to
+// refine its answer keeps it, which is what an honest model may reply too.
+func (r *Record) faulty(round int) bool {
+	return slices.ContainsFunc(r.Late, func(c LateCall) bool { return !c.Refined && (round < 0 || c.Round == round) })
 }
 
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
@@ -52,7 +53,7 @@ func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Rec
 		machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question)
 	}
 	result := sim.Run(sim.Config{
-		Machines: machines, Ask: models.Ask, CallTicks: 1, Faults: p.faults, Seed: in.Seed, Log: run.Log,
+		Machines: machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed, Log: run.Log,
 		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
@@ -70,6 +71,16 @@ func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Rec
 		}
 	}
 	return records, nil
+}
+
+// callTicks is how much virtual time a model call takes. Calls of real models take
+// longer than a message may, so that members who wait for a silent neighbour until the
+// end of a round still call their models at the same time as the others.
+func (p *Plan) callTicks() synod.Tick {
+	if slices.ContainsFunc(p.seats, func(s Seat) bool { return !free(s.Kind) }) {
+		return p.pace.Within + 1
+	}
+	return 1
 }
 
 // free reports whether calls of a kind of model cost neither time nor money.
@@ -195,25 +206,27 @@ func (b *batch) patience() (at time.Time, ok bool) {
 	return b.start.Add(time.Duration(float64(p.After) * float64(median))), true
 }
 
-// mayBeLate reports whether the seats that a batch waits for can be late without more
-// than the spare seats being late: in one round, where the protocol's claim is about
-// each round, else in the whole run.
+// mayBeLate reports whether the calls that a batch waits for can be cut off without
+// more than the spare seats being faulty: in one round, where the protocol's claim is
+// about each round, else in the whole run.
 func (s *session) mayBeLate(b *batch) bool {
 	p := s.council.plan
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range b.waiting {
-		round, late := s.round[b.calls[w].Node], 0
+		round, faulty := -1, 0
+		if p.eachRound() {
+			round = s.round[b.calls[w].Node]
+		}
 		for i := range s.seats {
-			isLate := len(s.seats[i].Late) > 0
-			if p.eachRound() {
-				isLate = slices.Contains(s.seats[i].Late, round)
-			}
-			if isLate || slices.ContainsFunc(b.waiting, func(w int) bool { return int(b.calls[w].Node) == i }) {
-				late++
+			waits := slices.ContainsFunc(b.waiting, func(w int) bool {
+				return int(b.calls[w].Node) == i && b.calls[w].Prompt.Purpose != synod.Refining
+			})
+			if waits || s.seats[i].faulty(round) {
+				faulty++
 			}
 		}
-		if late > p.spec.Patience.Spare {
+		if faulty > p.spec.Patience.Spare {
 			return false
 		}
 	}
@@ -222,7 +235,7 @@ func (s *session) mayBeLate(b *batch) bool {
 
 // eachRound reports whether the protocol's claim is about each round by itself.
 func (p *Plan) eachRound() bool {
-	c, ok := p.protocol.(interface{ ClaimsEachRound() bool })
+	c, ok := p.protocol.(protocol.RoundClaims)
 	return ok && c.ClaimsEachRound()
 }
 
@@ -279,7 +292,7 @@ func (s *session) count(call sim.Call, round int, r *synod.Reply) {
 	seat := &s.seats[call.Node]
 	seat.count(r)
 	if r.Late {
-		seat.late(round)
+		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
 	}
 	if r.Status != synod.OK && (seat.Failure == "" || call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
 		seat.Failure, s.failed[call.Node] = r.Detail, call.ID

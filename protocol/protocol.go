@@ -49,6 +49,10 @@ type Guaranteed interface {
 	Guarantee(f, r int, exact bool) (name, note string)
 }
 
+// RoundClaims is implemented by a protocol whose guarantee is about each round by
+// itself: other seats may be faulty in another round.
+type RoundClaims interface{ ClaimsEachRound() bool }
+
 // Concluding is implemented by a protocol whose own last step makes the decision
 // of what the members hold at the end; the council's rule "protocol" calls it.
 type Concluding interface {

@@ -22,3 +22,6 @@ func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
 	}
 	return "", fmt.Sprintf("no guarantee: F=%d needs r of at least %d, and this graph has r %s%d, which is good for F=%d at most", f, f+1, atLeast, r, max(0, r-1))
 }
+
+// ClaimsEachRound reports that the properties are about each round by itself.
+func (p *SAC) ClaimsEachRound() bool { return true }
