@@ -31,7 +31,7 @@ type Run struct {
 	lines   []stored
 	digest  string   // of the lines
 	seats   []string // digests by NodeID
-	changed error    // ErrChanged, or nil
+	changed error    // wraps ErrChanged, or nil
 }
 
 // stored is an event or effect line of a file.
@@ -42,7 +42,7 @@ type stored struct {
 }
 
 // ErrChanged says that a journal is not what was written.
-var ErrChanged = errors.New("the lines do not have the digest that the end names: the file was changed")
+var ErrChanged = errors.New("the file was changed")
 
 // Digest returns the digest of the run's event and effect lines.
 func (run *Run) Digest() string { return run.digest }
@@ -197,15 +197,18 @@ func (in *reading) head(raw []byte) error {
 	return nil
 }
 
-// changed returns ErrChanged if the journal has an end, and its digests are not those
+// changed returns an ErrChanged if the journal has an end, and its digests are not those
 // of the lines.
 func (in *reading) changed() error {
 	end := in.run.End
 	if end == nil {
 		return nil
 	}
-	if digest, _ := in.digests.end(); digest != end.Digest || in.digests.recordOf(digest) != end.Record {
-		return ErrChanged
+	switch digest, _ := in.digests.end(); {
+	case digest != end.Digest:
+		return fmt.Errorf("the lines have digest %s and the end names %s: %w", digest, end.Digest, ErrChanged)
+	case in.digests.recordOf(digest) != end.Record:
+		return fmt.Errorf("the head and the replies do not have the digest that the end names: %w", ErrChanged)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func orNothing(s string) string {
 // Replay plays the run again without any model: it gives the events of the journal to
 // fresh machines, which join makes, and checks that they have the same effects. It
 // returns the digest of the lines. The error is a *Divergence at the first difference,
-// or ErrChanged if the end has another digest than the lines.
+// or an ErrChanged if the end has other digests than the lines.
 func Replay(run *Run, join func(synod.NodeID) (synod.Machine, error)) (digest string, err error) {
 	p := player{run: run, join: join, machines: map[synod.NodeID]synod.Machine{}}
 	defer p.halt()

@@ -35,7 +35,8 @@ import (
 // was cut off at the end of the file is left out.
 //
 // One process may write a segment at a time, with any number of Writers; others may
-// read it meanwhile. All methods may be called concurrently.
+// read it meanwhile. All methods may be called concurrently. The zero Segment holds
+// nothing.
 type Segment struct {
 	mu     sync.Mutex
 	path   string
@@ -108,58 +109,73 @@ func openSegment(path string, flags int, write bool) (*Segment, error) {
 	return s, nil
 }
 
-// maxChunkLine bounds the line before a chunk, in bytes.
-const maxChunkLine = 4 << 10
+// maxID bounds the id of a run, and maxChunkLine the line before a chunk, in bytes.
+const (
+	maxID        = 4 << 10
+	maxChunkLine = 64 << 10
+)
 
-// scan finds the chunks of the file, and cuts off an incomplete one at its end.
+// chunkPrefix begins the line before a chunk.
+const chunkPrefix = `{"k":"chunk",`
+
+// scan finds the chunks of the file. What is not a chunk is left out, whether it was
+// damaged or was being written when the process died: a run that has lost a chunk is
+// unfinished, or does not have its digest any more. If the segment is open for writing,
+// scan removes what follows the last chunk. The last chunk must have its checksum, since
+// the machine may have stopped when the file had grown but its contents were not on disk.
 func (s *Segment) scan() error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
-	end := info.Size()
 	in := bufio.NewReaderSize(s.file, maxChunkLine)
-	for s.size < end {
+	var last chunk
+	var lines extent // of last
+	for at, end := int64(0), info.Size(); at < end; {
 		line, err := in.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			break // cut off
-		}
+		at += int64(len(line))
 		var c chunk
-		if err != nil || json.Unmarshal(line, &c) != nil || c.Kind != "chunk" || c.Bytes < 0 {
-			if zeros(line) {
-				break // the file had grown when the machine stopped, but its contents were not on disk
-			}
-			return fmt.Errorf("at byte %d: not the beginning of a chunk: the file is not a segment of journals, or it was changed", s.size)
+		crc, ok := c.decode(line)
+		switch {
+		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
+			return err
+		case at == int64(len(line)) && err == nil && line[0] != 0 && !bytes.HasPrefix(line, []byte(chunkPrefix)):
+			return errors.New("the file does not begin with a chunk: it is not a segment of journals")
+		case !ok || int64(c.Bytes) > end-at:
+			continue
 		}
-		at := s.size + int64(len(line))
-		if at+int64(c.Bytes) > end {
-			break // cut off
+		if last.CRC != "" {
+			s.enter(last, lines)
+			s.size = lines.at + int64(lines.bytes)
 		}
-		if c.Bytes > 0 {
-			if in.Buffered() >= c.Bytes {
-				in.Discard(c.Bytes)
-			} else if _, err := s.file.Seek(at+int64(c.Bytes), io.SeekStart); err != nil {
-				return err
-			} else {
-				in.Reset(s.file)
-			}
+		last, lines = c, extent{at, c.Bytes, crc}
+		at += int64(c.Bytes)
+		if in.Buffered() >= c.Bytes {
+			in.Discard(c.Bytes)
+		} else if _, err := s.file.Seek(at, io.SeekStart); err != nil {
+			return err
+		} else {
+			in.Reset(s.file)
 		}
-		crc, err := strconv.ParseUint(c.CRC, 16, 32)
-		if err != nil {
-			return fmt.Errorf("at byte %d: the chunk has no checksum", s.size)
-		}
-		s.enter(c, extent{at, c.Bytes, uint32(crc)})
-		s.size = at + int64(c.Bytes)
 	}
-	if s.size < end && s.write {
+	if _, err := lines.read(s.file, nil); err == nil && last.CRC != "" {
+		s.enter(last, lines)
+		s.size = lines.at + int64(lines.bytes)
+	}
+	if s.size < info.Size() && s.write {
 		return s.file.Truncate(s.size)
 	}
 	return nil
 }
 
-// zeros reports whether a line that is no chunk begins with bytes that were never
-// written.
-func zeros(line []byte) bool { return len(line) > 0 && line[0] == 0 }
+// decode reads the line before a chunk.
+func (c *chunk) decode(line []byte) (crc uint32, ok bool) {
+	if !bytes.HasPrefix(line, []byte(chunkPrefix)) || json.Unmarshal(line, c) != nil || c.Bytes < 0 {
+		return 0, false
+	}
+	sum, err := strconv.ParseUint(c.CRC, 16, 32)
+	return uint32(sum), err == nil
+}
 
 // enter puts a chunk in the index.
 func (s *Segment) enter(c chunk, x extent) {
@@ -194,9 +210,6 @@ func (s *Segment) append(c chunk, lines []byte, sync bool) error {
 	line, err := json.Marshal(c)
 	if err != nil {
 		return err
-	}
-	if len(line) >= maxChunkLine {
-		return fmt.Errorf("the id of a run has %d bytes", len(c.Run))
 	}
 	s.buf = append(append(append(s.buf, line...), '\n'), lines...)
 	s.enter(c, extent{s.size + int64(len(s.buf)-len(lines)), len(lines), crc})
@@ -278,12 +291,12 @@ func (s *Segment) Finished(id string) bool {
 	return r != nil && r.kept
 }
 
-// Create begins an attempt at a run. An id is any text of at most 1,000 bytes. The
+// Create begins an attempt at a run. An id is any text of 1 to 4,096 bytes. The
 // attempt replaces a finished one; what earlier attempts have paid for stays until the
 // run is kept.
 func (s *Segment) Create(id string, head Head) (*Writer, error) {
-	if id == "" || len(id) > 1000 {
-		return nil, fmt.Errorf("journal: the id of a run has %d bytes; it must have 1 to 1000", len(id))
+	if id == "" || len(id) > maxID {
+		return nil, fmt.Errorf("journal: the id of a run has %d bytes; it must have 1 to %d", len(id), maxID)
 	}
 	return newWriter(s.Path(id), &attempt{segment: s, id: id, begin: true}, head, false)
 }
@@ -442,7 +455,6 @@ func (r *chunkReader) Read(b []byte) (int, error) {
 func (r *chunkReader) next() error {
 	x := r.rest[0]
 	r.rest = r.rest[1:]
-	r.buf = slices.Grow(r.buf[:0], x.bytes)[:x.bytes]
 	s := r.segment
 	s.mu.Lock()
 	err := s.flush()
@@ -454,12 +466,19 @@ func (r *chunkReader) next() error {
 	if file == nil {
 		return os.ErrClosed
 	}
-	if _, err := file.ReadAt(r.buf, x.at); err != nil {
-		return err
-	}
-	if crc32.Checksum(r.buf, castagnoli) != x.crc {
-		return fmt.Errorf("the chunk at byte %d does not have its checksum: %w", x.at, ErrChanged)
-	}
+	r.buf, err = x.read(file, r.buf)
 	r.now.Reset(r.buf)
-	return nil
+	return err
+}
+
+// read reads the lines of a chunk into buf, or a larger buffer, and checks them.
+func (x extent) read(f *os.File, buf []byte) ([]byte, error) {
+	buf = slices.Grow(buf[:0], x.bytes)[:x.bytes]
+	if _, err := f.ReadAt(buf, x.at); err != nil {
+		return buf[:0], err
+	}
+	if crc32.Checksum(buf, castagnoli) != x.crc {
+		return buf[:0], fmt.Errorf("the part at byte %d does not have its checksum: %w", x.at, ErrChanged)
+	}
+	return buf, nil
 }

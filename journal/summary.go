@@ -22,7 +22,7 @@ type Summary struct {
 }
 
 // Summarize reads a journal as Load does, but decodes only what a report needs: it
-// skips events and all effects that are not notes. It returns ErrChanged if the
+// skips events and all effects that are not notes. It returns an ErrChanged if the
 // journal has an end whose digests are not those of the lines, so that the lines that
 // it skipped are known to be unchanged too.
 func Summarize(path string) (sum *Summary, err error) {

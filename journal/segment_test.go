@@ -1,0 +1,354 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+)
+
+func openSegment(t testing.TB, path string) *journal.Segment {
+	t.Helper()
+	s, err := journal.OpenSegment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// begin begins an attempt at a run with a seed.
+func begin(t testing.TB, s *journal.Segment, id string, seed uint64) *journal.Writer {
+	t.Helper()
+	w, err := s.Create(id, journal.Head{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func reply(text string) synod.Reply { return synod.Reply{Status: synod.OK, Text: text, Calls: 1} }
+
+// fill writes a small run: an event, a paid reply and a free one.
+func fill(w *journal.Writer, node synod.NodeID) {
+	w.Event(0, node, synod.Begin{})
+	w.Reply(node, 0, reply("paid"))
+	w.Free(node, 1, reply("free"))
+	w.Effect(1, node, synod.Decide{Answer: "7"})
+}
+
+// Runs that are written at the same time share a file, and each is read alone.
+func TestSegment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs", "all.jsonl")
+	s := openSegment(t, path)
+	const n = 20
+	digests := make([]string, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			w := begin(t, s, fmt.Sprint("q", i), uint64(i))
+			fill(w, synod.NodeID(i))
+			digest, err := w.Close("rounds")
+			if err == nil && i%4 != 3 {
+				err = s.Keep(fmt.Sprint("q", i))
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			digests[i] = digest
+		})
+	}
+	all.Wait()
+	check := func(s *journal.Segment) {
+		t.Helper()
+		if ids := s.IDs(); len(ids) != n || !slices.IsSorted(ids) {
+			t.Errorf("ids: %v", ids)
+		}
+		for i := range n {
+			id := fmt.Sprint("q", i)
+			if s.Finished(id) != (i%4 != 3) {
+				t.Errorf("%s: finished is %v", id, s.Finished(id))
+			}
+			run, err := s.Load(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Head.Seed != uint64(i) || run.Replies[journal.Key{Node: synod.NodeID(i)}].Text != "paid" {
+				t.Errorf("%s: %+v", id, run)
+			}
+			sum, err := s.Summarize(id)
+			if i%4 == 3 {
+				if run.End != nil || !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("%s was not kept: end %v, %v", id, run.End, err)
+				}
+				continue
+			}
+			if err != nil || sum.End.Digest != digests[i] || run.Digest() != digests[i] || len(run.Replies) != 2 {
+				t.Errorf("%s: %+v, %+v, %v", id, sum, run, err)
+			}
+			one, err := journal.Load(s.Path(id))
+			if err != nil || one.Digest() != digests[i] {
+				t.Errorf("loaded as %s: %v", s.Path(id), err)
+			}
+			if sum, err := journal.Summarize(s.Path(id)); err != nil || sum.End.Digest != digests[i] {
+				t.Errorf("summarized as %s: %v", s.Path(id), err)
+			}
+		}
+	}
+	check(s)
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read, err := journal.ReadSegment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	check(read)
+	if w, err := read.Create("x", journal.Head{}); err != nil {
+		t.Error(err)
+	} else if w.Reply(0, 0, reply("")); w.Err() == nil {
+		t.Error("a segment that is open for reading was written")
+	}
+	if _, err := journal.Load(path); err == nil || !strings.Contains(err.Error(), "name one of them: FILE#ID") {
+		t.Errorf("loading a whole segment: %v", err)
+	}
+	if _, err := journal.Load(path + "#nobody"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an id that is not there: %v", err)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode is %v", info.Mode())
+	}
+}
+
+// The replies of attempts that were cut off are merged, later ones first; a finished
+// attempt stands alone; nothing is left of a run that was dropped.
+func TestSegmentAttempts(t *testing.T) {
+	s := openSegment(t, filepath.Join(t.TempDir(), "s"))
+	defer s.Close()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts := func() string {
+		t.Helper()
+		run, err := s.Load("q")
+		must(err)
+		var out []string
+		for k, r := range run.Replies {
+			out = append(out, fmt.Sprint(k.ID, "=", r.Text))
+		}
+		slices.Sort(out)
+		return fmt.Sprintf("seed %d, %v, ended %v", run.Head.Seed, out, run.End != nil)
+	}
+	expect := func(want string) {
+		t.Helper()
+		if got := texts(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	w := begin(t, s, "q", 1)
+	w.Reply(0, 0, reply("a"))
+	w.Reply(0, 1, reply("b"))
+	_, err := w.Abandon()
+	must(err)
+	expect("seed 1, [0=a 1=b], ended false")
+	w = begin(t, s, "q", 2)
+	w.Reply(0, 1, reply("c"))
+	expect("seed 2, [0=a 1=c], ended false")
+	_, err = w.Close("rounds")
+	must(err)
+	expect("seed 2, [0=a 1=c], ended false")
+	must(s.Keep("q"))
+	expect("seed 2, [1=c], ended true")
+	if s.Keep("q") == nil || s.Keep("another") == nil {
+		t.Error("a run was kept twice, or without an end")
+	}
+	w = begin(t, s, "q", 3)
+	w.Reply(0, 2, reply("d"))
+	if s.Finished("q") {
+		t.Error("a run with a new attempt counts as finished")
+	}
+	must(s.Drop("q"))
+	if _, err := s.Load("q"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that was dropped: %v", err)
+	}
+	w = begin(t, s, "q", 4)
+	_, err = w.Close("rounds")
+	must(err)
+	must(errors.Join(s.Drop("q"), s.Drop("q"), s.Drop("another")))
+	if len(s.IDs()) != 0 {
+		t.Errorf("left: %v", s.IDs())
+	}
+	for _, id := range []string{"", strings.Repeat("x", 5000)} {
+		if _, err := s.Create(id, journal.Head{}); err == nil {
+			t.Errorf("an id of %d bytes is accepted", len(id))
+		}
+	}
+	odd := "a#b \"<\n" + strings.Repeat("\x01", 4000)
+	w = begin(t, s, odd, 5)
+	w.Reply(0, 0, reply("odd"))
+	if run, err := journal.Load(s.Path(odd)); err == nil && run.Head.Seed != 5 { // the path has another # in it
+		t.Error(run)
+	}
+	again, err := journal.ReadSegment(filepath.Join(strings.TrimSuffix(s.Path(""), "#")))
+	must(err)
+	defer again.Close()
+	if run, err := again.Load(odd); err != nil || run.Replies[journal.Key{}].Text != "odd" {
+		t.Errorf("an odd id: %v", err)
+	}
+}
+
+// segmentBytes returns a segment of three runs, the last of which was cut off, and where
+// each of its paid replies ends.
+func segmentBytes(t testing.TB) (whole []byte, paid []int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	s := openSegment(t, path)
+	for i := range 3 {
+		id := fmt.Sprint("q", i)
+		w := begin(t, s, id, uint64(i))
+		fill(w, 0)
+		at, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paid = append(paid, int(at.Size()))
+		if i < 2 {
+			_, err = w.Close("rounds")
+			err = errors.Join(err, s.Keep(id))
+		} else {
+			_, err = w.Abandon()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole, paid
+}
+
+// A segment whose writer was killed at any byte has every reply that was paid for until
+// then, and can be written again.
+func TestSegmentTornAnywhere(t *testing.T) {
+	whole, paid := segmentBytes(t)
+	path := filepath.Join(t.TempDir(), "s")
+	for n := 0; n <= len(whole); n += 3 {
+		for _, tail := range []int{0, 100} { // zeros, as some file systems leave them
+			if err := os.WriteFile(path, append(bytes.Clone(whole[:n]), make([]byte, tail)...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := openSegment(t, path)
+			for i, end := range paid {
+				run, err := s.Load(fmt.Sprint("q", i))
+				if end <= n && (err != nil || run.Replies[journal.Key{}].Text != "paid") {
+					t.Fatalf("cut at byte %d with %d zeros: the paid reply of q%d: %v", n, tail, i, err)
+				}
+			}
+			if s.Finished("q1") {
+				if sum, err := s.Summarize("q1"); err != nil || sum.End == nil {
+					t.Fatalf("cut at byte %d: %v", n, err)
+				}
+			}
+			w := begin(t, s, "new", 9)
+			fill(w, 0)
+			_, err := w.Close("rounds")
+			if err := errors.Join(err, s.Keep("new"), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if run, err := journal.Load(path + "#new"); err != nil || run.End == nil {
+				t.Fatalf("cut at byte %d: written again: %v", n, err)
+			}
+		}
+	}
+}
+
+// A changed byte anywhere in a segment is found, or makes a run unfinished; it does not
+// take away other runs.
+func TestSegmentChangedAnywhere(t *testing.T) {
+	whole, _ := segmentBytes(t)
+	path := filepath.Join(t.TempDir(), "s")
+	for n := range whole {
+		changed := bytes.Clone(whole)
+		changed[n] ^= 1
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := journal.ReadSegment(path)
+		if err != nil {
+			if n > len(`{"k":"chunk",`) {
+				t.Fatalf("byte %d: %v", n, err)
+			}
+			continue
+		}
+		good := 0
+		for i := range 2 {
+			id := fmt.Sprint("q", i)
+			sum, err := s.Summarize(id)
+			switch {
+			case err == nil && sum.Head.Seed == uint64(i) && sum.End != nil && len(sum.Replies) == 2:
+				good++
+			case err == nil:
+				t.Fatalf("byte %d (%q): a change of %s is not found: %+v", n, whole[max(n-20, 0):n+1], id, sum)
+			}
+		}
+		if good == 0 && n > 1000 {
+			t.Fatalf("byte %d: no run can be read", n)
+		}
+		s.Close()
+	}
+}
+
+func TestReadSegmentOfOtherFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	record(t, path, 0, 1)
+	if _, err := journal.ReadSegment(path); err == nil || !strings.Contains(err.Error(), "not a segment") {
+		t.Errorf("a journal: %v", err)
+	}
+	if _, err := journal.OpenSegment(path); err == nil {
+		t.Error("a journal was opened as a segment for writing")
+	}
+	if run, err := journal.Load(path); err != nil || run.End == nil {
+		t.Errorf("and was changed: %v", err)
+	}
+	var none journal.Segment
+	if none.Finished("x") || none.IDs() != nil || none.Close() != nil {
+		t.Error("the zero segment is not empty")
+	}
+}
+
+func FuzzSegment(f *testing.F) {
+	whole, _ := segmentBytes(f)
+	f.Add(whole)
+	f.Add([]byte(`{"k":"chunk","run":"x","bytes":9223372036854775807,"crc":"00000000"}` + "\n"))
+	path := filepath.Join(f.TempDir(), "s")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := journal.OpenSegment(path)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		for _, id := range s.IDs() {
+			s.Load(id) // must not panic or hang
+			s.Summarize(id)
+		}
+	})
+}
