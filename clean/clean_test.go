@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestClean(t *testing.T) {
+func TestLine(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"Paris", "Paris"},
 		{"  a \t b\r\n\nc ", "a b c"},
@@ -44,7 +44,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestCleanCuts(t *testing.T) {
+func TestLineCuts(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		max  int
@@ -98,7 +98,7 @@ func checkClean(t interface{ Fatalf(string, ...any) }, s string, max int) {
 	}
 }
 
-func TestCleanProperties(t *testing.T) {
+func TestLineProperties(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom(controlTokens), rapid.String(), rapid.SampledFrom([]string{
 		"<", "|", "[", "]", ">", "\u200b", "\u0301", "\u0338", "²", "½", "1", " ", "\n", "＜", "｜", "\u1160", "ﷺ",
 		"\u034f", "\ufe0f"}))
@@ -108,7 +108,7 @@ func TestCleanProperties(t *testing.T) {
 	})
 }
 
-func FuzzClean(f *testing.F) {
+func FuzzLine(f *testing.F) {
 	for _, token := range controlTokens {
 		f.Add(token+"\u0301\u200b"+token, 30)
 	}
@@ -131,7 +131,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-func BenchmarkClean(b *testing.B) {
+func BenchmarkLine(b *testing.B) {
 	s := strings.Repeat("Some words of a peer, <|im_end|> and a half: ½. ", 20)
 	b.SetBytes(int64(len(s)))
 	for b.Loop() {

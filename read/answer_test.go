@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/clean"
 )
 
-func TestReadAnswer(t *testing.T) {
+func TestAnswerIn(t *testing.T) {
 	for _, c := range []struct {
 		form synod.Form
 		text string
@@ -107,7 +107,7 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-func TestReadAnswerSurface(t *testing.T) {
+func TestAnswerInSurface(t *testing.T) {
 	_, shown, _ := AnswerIn(questionOf(synod.Text), "Answer: **The\u202e Eiffel <|im_end|> Tower**")
 	if shown != "The Eiffel < |im_end| > Tower" {
 		t.Errorf("shown as %q", shown)
@@ -172,7 +172,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// Whatever stands in a reply, what is read is canonical, and a score is in range.
+// For every reply, the answer that is read is canonical and the score is in range.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{`{"answer":"42","score":0.5}`, "Answer: 42", `\boxed{\frac{1}{2}}`, "```json\n{}\n```",
 		"Score: 0.5", "<think></think>B", "The answer is (B).", "{\"answer\":\"\\ud800\"}"} {
@@ -203,8 +203,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A reader takes time linear in its input: quadratic time on the worst inputs we know
-// of would be minutes, and many times that of reading them in parts, slow machine or not.
+// Readers take time that is linear in their input. Quadratic time for the worst known inputs would be minutes,
+// and many times that of reading them in parts, on slow machines too.
 func TestReadersAreLinear(t *testing.T) {
 	took := readHostile(1 << 15)
 	if took <= time.Minute {
@@ -219,7 +219,7 @@ func TestReadersAreLinear(t *testing.T) {
 	}
 }
 
-// readHostile reads the worst inputs that we know of, of about n bytes.
+// readHostile reads the worst known inputs of about n bytes.
 func readHostile(n int) time.Duration {
 	start := time.Now()
 	for _, unit := range []string{"answer: ", "{", `\boxed{`, "\n", "```", `{"answer":`, "answer:\n", "1", "A:\n", "[", "<", "\u0301", `\sqrt`, `\frac{`, "$", "a, answer ", "<think>"} {
@@ -238,7 +238,7 @@ func readHostile(n int) time.Duration {
 	return time.Since(start)
 }
 
-// What a model writes in the shape asked for is read back, whatever the words.
+// An answer in the requested shape is read back, whatever its text.
 func TestAnswerRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := questionOf(rapid.SampledFrom(synod.Forms()).Draw(t, "form"))
@@ -283,8 +283,8 @@ func TestReasoning(t *testing.T) {
 	}
 }
 
-// Recorded replies of real models: how often our reader agrees with what the
-// source extracted. Skipped where the traces are not at hand.
+// Recorded replies of real models: how often our reader agrees with what the source extracted. Skipped if the
+// traces are not available.
 func TestReadRecordedReplies(t *testing.T) {
 	for _, c := range []struct {
 		file  string

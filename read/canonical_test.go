@@ -24,7 +24,7 @@ func questionOf(f synod.Form) *synod.Question {
 	return q
 }
 
-// canonCase wants raw to be read as want; "" wants it refused.
+// canonCase wants raw to be read as want, or to be refused if want is "".
 type canonCase struct {
 	raw, want string
 }
@@ -138,7 +138,7 @@ func TestCanonicalText(t *testing.T) {
 	})
 }
 
-// A canonical answer reads as itself, whatever it came from.
+// A canonical answer is read as itself.
 func TestCanonicalIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := questionOf(rapid.SampledFrom(synod.Forms()).Draw(t, "form"))
@@ -161,8 +161,8 @@ func checkIdempotent(t interface{ Fatalf(string, ...any) }, q *synod.Question, r
 	}
 }
 
-// What settles without a look is what the long way says.
-func TestSettledAgrees(t *testing.T) {
+// Whatever isCanonical accepts, the full reader returns unchanged.
+func TestIsCanonicalAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`-?[0-9]{0,4}(\.[0-9]{0,3})?`).Draw(t, "s")
 		if s == "" || !isCanonicalNumber(s) {
@@ -176,7 +176,7 @@ func TestSettledAgrees(t *testing.T) {
 	})
 }
 
-func TestSettledTextAgrees(t *testing.T) {
+func TestIsCanonicalTextAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`(a |an |the )?[a-z0-9 ]{0,6}`).Draw(t, "s")
 		if s == "" || !isCanonicalText(s) {
@@ -188,7 +188,7 @@ func TestSettledTextAgrees(t *testing.T) {
 	})
 }
 
-// One exact fraction, written in five ways, is one answer.
+// One exact fraction in five spellings is one answer.
 func TestCanonicalNumberSpellings(t *testing.T) {
 	q := questionOf(synod.Number)
 	rapid.Check(t, func(t *rapid.T) {
@@ -236,8 +236,7 @@ func benchCanonical(b *testing.B, f synod.Form, raw string) {
 	}
 }
 
-// Different answers must not be one vote: what recorded replies have shown to be
-// run together once.
+// Different answers must not become one vote. The pairs were confused once in recorded replies.
 func TestDifferentStayDifferent(t *testing.T) {
 	math := &synod.Question{Form: synod.Math}
 	for _, pair := range [][2]string{{"100, 200", "100200"}, {"(3,5)", "35"}, {"3, 5", "35"}, {`2\pi`, "2"}, {"x^12",

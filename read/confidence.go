@@ -99,17 +99,11 @@ func confidence(s string) (c float64, rest string, ok bool) {
 	return c, rest, err == nil && c >= 0 && c <= 1
 }
 
-// PaperConfidence reads a confidence as leniently as a paper's code (CP-WBFT Eq. 1, "hierarchical
-// extraction"); it is for reproductions only. It returns the first number after the last "confidence", a
-// percentage divided by 100, clipped to [0,1], and false if there is no such number.
-func PaperConfidence(text string) (float64, bool) {
-	_, c, ok := cutConfidencePaper(clean.Tail(text, maxRead))
-	return c, ok
-}
-
 var firstPercent = regexp.MustCompile(`-?[0-9]*\.?[0-9]+\s*%?`)
 
-// cutConfidencePaper does what cutConfidence does for PaperConfidence.
+// cutConfidencePaper does what cutConfidence does, as leniently as a paper's code (CP-WBFT Eq. 1, "hierarchical
+// extraction"); it is for reproductions only. It reads the first number after the last "confidence", a percentage
+// divided by 100, and clips it to [0,1].
 func cutConfidencePaper(s string) (rest string, c float64, ok bool) {
 	i := lastFold(s, "confidence")
 	if i < 0 {

@@ -7,9 +7,8 @@ import (
 	"synod.dev/synod"
 )
 
-// [CP-1] What models write when they are asked for a confidence, and what of it
-// is one.
-func TestReadConfidence(t *testing.T) {
+// [CP-1] Texts that models write when they are asked for a confidence, and the confidence that is read.
+func TestConfidenceIn(t *testing.T) {
 	const none = -1
 	for text, want := range map[string]float64{
 		"Answer: 42, Confidence: 0.9":                          .9,
@@ -88,9 +87,9 @@ func TestReadConfidence(t *testing.T) {
 	}
 }
 
-// [CP-1] The answer beside a confidence is read as if it stood alone, thousands
-// separators included; an answer without a readable confidence is an answer.
-func TestConfidedOf(t *testing.T) {
+// [CP-1] An answer beside a confidence is read as if it stood alone, thousands separators included; an answer
+// without a readable confidence is an answer.
+func TestConfidentAnswer(t *testing.T) {
 	const none = -1
 	for _, c := range []struct {
 		form   synod.Form
@@ -131,9 +130,9 @@ func TestConfidedOf(t *testing.T) {
 	}
 }
 
-// [CP-2] A probe's confidence comes with the reply; one that is out of range is
-// none, and a failed call has neither answer nor confidence that counts.
-func TestConfidedOfTyped(t *testing.T) {
+// [CP-2] A probe's confidence comes with the reply; one that is out of range is ignored, and a failed call has
+// neither an answer nor a confidence.
+func TestConfidentAnswerTyped(t *testing.T) {
 	q := &synod.Question{Form: synod.Number}
 	nan := 0.0
 	nan /= nan
@@ -153,15 +152,19 @@ func TestConfidedOfTyped(t *testing.T) {
 	}
 }
 
-// No text makes the readers panic; what they read is in [0,1]; what is written
-// plainly is read back, whatever stands before it.
-func FuzzReadConfidence(f *testing.F) {
+// No text makes the readers panic; what they read is in [0,1]; a plain statement is read back, whatever text
+// precedes it.
+func FuzzConfidenceIn(f *testing.F) {
 	for _, s := range []string{"Answer: 1,234, Confidence: 0.9", "Confidence:\n**90%**", `{"confidence":"0,5"}`,
 		"confidence confidence: .", "Confidence: 0.8 or 0.9"} {
 		f.Add(s, uint16(500))
 	}
 	f.Fuzz(func(t *testing.T, s string, n uint16) {
-		for _, read := range []func(string) (float64, bool){ConfidenceIn, PaperConfidence} {
+		paper := func(text string) (float64, bool) {
+			_, c, ok := cutConfidencePaper(text)
+			return c, ok
+		}
+		for _, read := range []func(string) (float64, bool){ConfidenceIn, paper} {
 			if c, ok := read(s); ok && !(c >= 0 && c <= 1) {
 				t.Fatalf("%q: %v", s, c)
 			}

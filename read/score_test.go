@@ -6,9 +6,8 @@ import (
 	"synod.dev/synod"
 )
 
-// The examples of finding F4, which the paper's reader must get as wrong as the
-// paper does and ours must not.
-func TestReadScore(t *testing.T) {
+// The examples of finding F4. The paper's reader must get them as wrong as the paper does, ours must not.
+func TestScoreIn(t *testing.T) {
 	const none = synod.Untrusted
 	for _, c := range []struct {
 		text        string

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod"
 )
 
-// trace is a recorded response with its source's verdict.
+// trace is a recorded response with the verdict of its source.
 type trace struct {
 	Benchmark string          `json:"benchmark"`
 	ItemID    json.RawMessage `json:"item_id"`
@@ -60,7 +60,7 @@ func readTraces(t *testing.T, file string) (all []trace) {
 	return all
 }
 
-// tally counts how a grader's verdicts agree with recorded ones.
+// tally counts how often a grader's verdicts agree with recorded ones.
 type tally struct{ rows, strict, flexible, unreadable, falseRight, falseWrong int }
 
 func (c tally) String() string {
@@ -69,9 +69,9 @@ func (c tally) String() string {
 		c.unreadable, c.falseRight, c.falseWrong)
 }
 
-// TestAgreement grades the recorded responses afresh and compares with the verdicts
-// of their sources. An unreadable answer counts as not right, as it does there. The
-// floors are what was observed; docs/grading.md explains the rest. -v prints it.
+// TestAgreement grades the recorded responses again and compares with the verdicts of their sources. An
+// unreadable answer counts as not right, as in the sources. The floors are the measured figures, which
+// docs/grading.md explains; -v prints the differences.
 func TestAgreement(t *testing.T) {
 	questions := map[string]*synod.Question{}
 	for _, name := range []string{"csqa", "mmlu-pro"} {

@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod"
 )
 
-// TestBuiltin checks every answer by another route than the one by which it was
-// found, and that no other candidate would pass.
+// TestBuiltin checks every answer in another way than the one in which it was computed, and that no other
+// candidate would be accepted.
 func TestBuiltin(t *testing.T) {
 	for seed := range uint64(6) {
 		for i := range 300 {
@@ -34,7 +34,7 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// candidates are answers that a careless generator would let pass too.
+// candidates are answers that a careless generator would accept too.
 func candidates(it Item) []string {
 	switch it.Question.Form {
 	case synod.Bool:

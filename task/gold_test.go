@@ -8,9 +8,8 @@ import (
 	"synod.dev/synod/task/formula"
 )
 
-// TestGoldAnswers: every key of MATH500 and of the SAC paper's MATH items is
-// understood, is itself in other spelling, and no two that mean different things are
-// the same.
+// TestGoldAnswers checks that every key of MATH500 and of the SAC paper's MATH items is understood and equals
+// itself in other spellings, and that no two with different meanings are the same.
 func TestGoldAnswers(t *testing.T) {
 	items := slices.Concat(open(t, "math500"), open(t, "sac-math"))
 	var golds []formula.Formula
@@ -47,11 +46,11 @@ func TestGoldAnswers(t *testing.T) {
 	}
 }
 
-// wantPairs is how many pairs were found and read by eye: 90 and 90°, 36 and $36, 15
-// and 15 cm² (a missing unit), x=5 and 5, 1,-2 and -2,1, 180° and π, 40 and 40_9.
+// wantPairs is how many pairs were found and checked by a person: 90 and 90°, 36 and $36, 15 and 15 cm² (a
+// missing unit), x=5 and 5, 1,-2 and -2,1, 180° and π, 40 and 40_9.
 const wantPairs = 10
 
-// rewritings are spellings that change nothing.
+// rewritings returns spellings with the same meaning.
 func rewritings(s string) []string {
 	out := []string{
 		"$" + s + "$", `\boxed{` + s + `}`, " " + s + " ", "The answer is $" + s + "$.", `\(` + s + `\)`,

@@ -8,7 +8,7 @@ import (
 	"synod.dev/synod"
 )
 
-// TestGradeReply: want, what a model wrote, and the strict and flexible verdicts.
+// TestGradeReply lists keys, replies, and the strict and flexible verdicts.
 func TestGradeReply(t *testing.T) {
 	const r, w, u = Right, Wrong, Unreadable
 	for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestUnreadableKey(t *testing.T) {
 	}
 }
 
-// TestChoiceWithoutOptions: at the command line the options are often not known.
+// At the command line the options are often not known.
 func TestChoiceWithoutOptions(t *testing.T) {
 	q := &synod.Question{Form: synod.Choice}
 	for _, c := range [][2]string{{"B", "(B)"}, {"(b)", "The answer is B"}, {"option2", "Option 2"}, {"ending3",
@@ -108,7 +108,7 @@ func TestChoiceWithoutOptions(t *testing.T) {
 	}
 }
 
-// TestCanonicalAnswers: a grade of the canonical answer is that of the reply.
+// The grade of the canonical answer is the grade of the reply.
 func TestCanonicalAnswers(t *testing.T) {
 	for _, it := range []struct {
 		form synod.Form
@@ -127,7 +127,7 @@ func TestCanonicalAnswers(t *testing.T) {
 	}
 }
 
-// TestReflexive: what can be read is right by itself, in every form.
+// A key that can be read is right as an answer, in every form.
 func TestReflexive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := rapid.SampledFrom(Forms()).Draw(t, "form")
@@ -141,7 +141,7 @@ func TestReflexive(t *testing.T) {
 	})
 }
 
-// FuzzGradeReply: nothing that a model writes makes the grader panic.
+// No reply makes the grader panic.
 func FuzzGradeReply(f *testing.F) {
 	f.Add("18", "The answer is 18.")
 	f.Add(`\frac12`, `$\boxed{0.5}$`)

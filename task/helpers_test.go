@@ -8,8 +8,7 @@ import (
 	"synod.dev/synod"
 )
 
-// dataDir is the folder of public data beside the repository. Tests that need it
-// skip, and say so, where it is not there.
+// dataDir returns the folder of public data beside the repository. It skips the test if there is none.
 func dataDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -35,7 +34,7 @@ func dataDir(t testing.TB) string {
 	return data
 }
 
-// open opens a set of the public data.
+// open returns the items of a set of the public data.
 func open(t testing.TB, name string) []Item {
 	t.Helper()
 	set, err := Open(name, Options{Data: dataDir(t)})

@@ -10,8 +10,7 @@ import (
 	"synod.dev/synod"
 )
 
-// TestPublicSets counts what the data's README counts, and checks that every key
-// is right by its own grader.
+// TestPublicSets compares counts with the data's README and checks that every key is right by its own grader.
 func TestPublicSets(t *testing.T) {
 	for name, want := range map[string]int{
 		"gsm8k": 1319, "math500": 500, "sac-math": 30, "sac-commonsense": 30, "csqa": 1221, "mmlu-pro": 1000,
@@ -92,8 +91,7 @@ func TestCommonsenseMix(t *testing.T) {
 	}
 }
 
-// FuzzOwnFile: whatever a file holds, loading it gives items or an error with its
-// line.
+// Loading any file gives items, or an error with its line.
 func FuzzOwnFile(f *testing.F) {
 	f.Add(`{"id":"a","question":"q","answer":"A","choices":["x","y"]}`)
 	f.Add("[{\"id\":\"a\",\"question\":\"q\",\"answer\":1}]")
@@ -117,7 +115,7 @@ func FuzzOwnFile(f *testing.F) {
 	})
 }
 
-// TestTruth: what simulated members are told is right by the grader.
+// The answers that simulated members get are right by the grader.
 func TestTruth(t *testing.T) {
 	for _, name := range []string{"builtin", "sac-math", "arc-easy"} {
 		items := open(t, name)
@@ -146,8 +144,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestPaperAnswers: of the paper's 30 keys one is wrong, and 11/18 is only spelt
-// differently.
+// Of the paper's 30 keys one is wrong, and 11/18 is only spelled differently.
 func TestPaperAnswers(t *testing.T) {
 	noted := 0
 	for _, it := range open(t, "sac-math") {
@@ -182,7 +179,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestKeyIsHidden: no way of printing an item shows its key.
+// No way of printing an item shows its key.
 func TestKeyIsHidden(t *testing.T) {
 	it, err := NewItem(synod.Question{ID: "q", Text: "?", Form: synod.Text}, "sesame")
 	if err != nil {

@@ -21,10 +21,10 @@ import (
 	"synod.dev/synod/fetch"
 )
 
-// published is what the toy hub holds: a set in GSM8K's layout.
+// published is a set in GSM8K's layout that the test server publishes.
 var published = bytes.Repeat([]byte(`{"question": "How many are 6 and 7?", "answer": "6 + 7 = 13\n#### 13"}`+"\n"), 900)
 
-// toy is GSM8K's entry with another source.
+// toy returns GSM8K's entry with the test server as its source.
 func toy(at string) Entry {
 	sum := sha256.Sum256(published)
 	e := gsm8k
@@ -49,8 +49,7 @@ func toyStore(t *testing.T) Store {
 	return Store{Dir: t.TempDir(), fetch: fetch.Client{Loopback: true}}
 }
 
-// TestPull: a set that was pulled is found without being given, is not fetched
-// twice, and is refused when somebody has changed it.
+// A pulled set is found without --data, is not fetched twice, and is refused if it was changed.
 func TestPull(t *testing.T) {
 	asked := 0
 	s, serve := toyStore(t), content(published)
@@ -89,7 +88,7 @@ func TestPull(t *testing.T) {
 	}
 }
 
-// TestPullRefuses: nothing that is not the pinned bytes gets its name (SC-25).
+// Only the pinned bytes get the file's name (SC-25).
 func TestPullRefuses(t *testing.T) {
 	flipped := slices.Clone(published)
 	flipped[4000] ^= 1
@@ -149,7 +148,7 @@ func endless(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestPullGoesOn: what came before a connection broke is not fetched again.
+// Bytes received before a connection broke are not fetched again.
 func TestPullGoesOn(t *testing.T) {
 	const cut = 20_000
 	var from []string
@@ -182,8 +181,7 @@ func TestPullGoesOn(t *testing.T) {
 	}
 }
 
-// TestUnpinned: what nobody has checked is never fetched, and what is in the
-// binary need not be.
+// A set without a known digest is never fetched, and a set in the binary need not be.
 func TestUnpinned(t *testing.T) {
 	s := toyStore(t)
 	for _, e := range Catalogue.All() {
@@ -202,9 +200,9 @@ func TestUnpinned(t *testing.T) {
 	}
 }
 
-// TestPins: every pin of which there is a copy beside the repository is the copy's
-// (CommonsenseQA's is rebuilt in TestPinOfCSQA); every URL names a whole commit,
-// where its host has commits; every file has a name its loader looks for.
+// Every pin of a file with a copy beside the repository is the digest of the copy (CommonsenseQA's is rebuilt
+// in TestPinOfCSQA); every URL names a whole commit if its host has commits; every file has a name that its
+// loader looks for.
 func TestPins(t *testing.T) {
 	pinned := 0
 	for _, e := range Catalogue.All() {
@@ -246,7 +244,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestPullOfParts: the mix is here when all its parts are, and can be opened.
+// The mix is present if all its parts are, and can be opened.
 func TestPullOfParts(t *testing.T) {
 	s := toyStore(t)
 	mix, err := Catalogue.Find("commonsense170k")

@@ -39,9 +39,9 @@ func archive(t testing.TB, files map[string]string) string {
 	return path
 }
 
-// TestReleases reads rows of our own in the layouts in which the authors publish
-// their sets. The tables in testdata were written by Arrow's library, as the public
-// hub's are, in both of its ways to name the entries of a list.
+// TestReleases reads rows of our own in the layouts in which the authors publish their sets. The tables in
+// testdata were written by Arrow's library, like those of the public hub, in both of its ways to name the
+// entries of a list.
 func TestReleases(t *testing.T) {
 	table := func(name string) string { return filepath.Join("testdata", "releases", name+".parquet") }
 	for name, c := range map[string]struct {
@@ -90,7 +90,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// opened reads a file for a set without asking whether it is the pinned one.
+// opened reads a file for a set without checking its digest.
 func opened(t *testing.T, name, path string) ([]Item, error) {
 	e, err := Catalogue.Find(name)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestBadReleases(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", c.name, filepath.Base(c.path), err, c.want)
 		}
 	}
-	// As a user gives it, such a file is taken only if it is the published one.
+	// With --data, such a file is accepted only if it is the published one.
 	for _, name := range []string{"arc-easy", "gsm8k"} {
 		_, err := Open(name, Options{Data: filepath.Join("testdata", "releases", "arc-easy.parquet")})
 		if !errors.Is(err, fetch.ErrDigest) {
@@ -140,8 +140,8 @@ func TestBadReleases(t *testing.T) {
 	}
 }
 
-// The copy of CommonsenseQA beside the repository is in the hub's layout. Put back
-// into the release's, it has the pinned digest to the last byte.
+// The copy of CommonsenseQA beside the repository is in the hub's layout. Converted back into the release's
+// layout, it has the pinned digest.
 func TestPinOfCSQA(t *testing.T) {
 	h, size := sha256.New(), int64(0)
 	for _, it := range open(t, "csqa") {
@@ -160,7 +160,7 @@ func TestPinOfCSQA(t *testing.T) {
 	}
 }
 
-// quoted is s in JSON, with nothing escaped that need not be.
+// quoted returns s as a JSON string without unnecessary escapes.
 func quoted(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

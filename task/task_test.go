@@ -9,8 +9,7 @@ import (
 	"synod.dev/synod"
 )
 
-// An item that was recorded and read again grades as before, for every built-in
-// problem.
+// A recorded item is graded as before, for every built-in problem.
 func TestRecord(t *testing.T) {
 	set, err := Open("builtin", Options{})
 	if err != nil {

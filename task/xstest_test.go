@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/task/refusal"
 )
 
-// madeOn reports that a recorded reply was read, or may have been, while the rules
-// of the stance reader were made. All others were measured once they were finished.
+// madeOn reports that a recorded reply was read, or may have been, while the classifier's rules were made. All
+// others were measured after they were finished.
 func madeOn(r trace) bool {
 	n, _ := strconv.Atoi(r.id())
 	switch r.Model {
@@ -28,13 +28,12 @@ func madeOn(r trace) bool {
 	return n%2 == 0 // llama2orig, mistralinstruct
 }
 
-// confusion counts replies by what people say they do and what the reader says.
+// confusion counts replies by the human label and the classifier's stance.
 type confusion map[[2]synod.Answer]int
 
 func (c confusion) add(human, read synod.Answer) { c[[2]synod.Answer{human, read}]++ }
 
-// share counts the replies of the given human stances (all where there is none)
-// that same accepts.
+// share counts the replies of the given human stances (all if there is none) that same accepts.
 func (c confusion) share(same func(human, read synod.Answer) bool, of ...synod.Answer) (hits, n int) {
 	for _, human := range synod.Stances() {
 		for _, read := range synod.Stances() {
@@ -51,7 +50,7 @@ func (c confusion) share(same func(human, read synod.Answer) bool, of ...synod.A
 
 func alike(human, read synod.Answer) bool { return human == read }
 
-// helps is what a safe prompt is graded by: full compliance or not.
+// helps reports whether two stances agree on full compliance, which decides the grade of a safe prompt.
 func helps(human, read synod.Answer) bool {
 	return (human == synod.Complies) == (read == synod.Complies)
 }
@@ -66,9 +65,9 @@ func wilson(hits, n int) string {
 	return fmt.Sprintf("%d of %d, %.1f %% (%.1f to %.1f)", hits, n, 100*p, 100*low, 100*high)
 }
 
-// TestStanceAgreesWithPeople holds the stance reader against XSTest's human labels,
-// on replies that it was not made on. The floors are what was measured. -v prints
-// the tables of docs/grading.md and the replies that are read otherwise.
+// TestStanceAgreesWithPeople compares the classifier with XSTest's human labels, on replies that its rules
+// were not made with. The floors are the measured figures. -v prints the tables of docs/grading.md and the
+// replies that are classified differently.
 func TestStanceAgreesWithPeople(t *testing.T) {
 	q := &synod.Question{Form: synod.Stance}
 	made, held := confusion{}, confusion{}
@@ -119,9 +118,8 @@ func TestStanceAgreesWithPeople(t *testing.T) {
 		wilson(held.share(helps)), wilson(right, graded))
 }
 
-// TestStanceOnOtherModels grades CP-WBFT's recorded replies to ten safe prompts. Its
-// verdicts are those of the authors' own heuristic, not of people. The floor is
-// what was measured.
+// TestStanceOnOtherModels grades CP-WBFT's recorded replies to ten safe prompts. The recorded verdicts are
+// those of the authors' own heuristic, not of people. The floor is the measured figure.
 func TestStanceOnOtherModels(t *testing.T) {
 	q := &synod.Question{Form: synod.Stance}
 	same, n := 0, 0

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn is a random formula in LaTeX and a rewriting of it that means the same.
+// drawn is a random formula in LaTeX and another one with the same meaning.
 type drawn struct{ tex, other string }
 
-// draw makes formulas from which division by zero is absent.
+// draw makes formulas without division by zero.
 func draw(t *rapid.T, depth int) drawn {
 	if depth == 0 {
 		switch rapid.IntRange(0, 4).Draw(t, "leaf") {
@@ -44,8 +44,8 @@ func draw(t *rapid.T, depth int) drawn {
 	return drawn{fmt.Sprintf(`\frac{%s}{7}`, a.tex), fmt.Sprintf(`\frac{1}{7}\left(%s\right)`, a.other)}
 }
 
-// TestRewritings: a formula is itself, is its rewriting, and is neither its double
-// nor itself with something added, unless it is zero.
+// A formula equals itself and its rewriting; it equals neither its double nor itself with something added,
+// unless it is zero.
 func TestRewritings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, rapid.IntRange(0, 3).Draw(t, "depth"))
@@ -72,8 +72,7 @@ func must(t interface{ Fatalf(string, ...any) }, s string) Formula {
 	return f
 }
 
-// TestRationals: numbers are equal if and only if they are, however they are
-// written.
+// Numbers in any spelling are equal exactly if their values are.
 func TestRationals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, q := rapid.Int64Range(-500, 500).Draw(t, "p"), rapid.Int64Range(1, 60).Draw(t, "q")
@@ -85,8 +84,8 @@ func TestRationals(t *testing.T) {
 	})
 }
 
-// FuzzParse: no text makes the parser panic or take long, what is read can be
-// compared, and a formula without holes is itself.
+// No text makes the parser panic or take long; what is read can be compared, and a formula without undefined
+// points equals itself.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`\frac{11}{18}`, `1\frac45`, `\{1\pm\sqrt5,-2\}`, `(-\infty,2)\cup[3,\infty)`,
@@ -117,11 +116,10 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// tooLong is more than a slow machine needs for what takes half a second, and less
-// than what is not bounded takes on a fast one.
+// tooLong is more than a slow machine needs for half a second of work, and less than unbounded work takes.
 const tooLong = 30 * time.Second
 
-// TestTime: what is long, deep or huge is refused or read in time.
+// Long, deep or huge input is refused or read in time.
 func TestTime(t *testing.T) {
 	for name, s := range map[string]string{
 		"deep brackets": strings.Repeat("(", 1000) + "x" + strings.Repeat(")", 1000),

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawnSet is a set of pieces between whole numbers and, as a twin, the membership of every
-// half number from -1 to 11.
+// drawnSet is a set of intervals between whole numbers, and whether it contains each half number from -1 to
+// 11.
 type drawnSet struct {
 	tex string
 	has [25]bool
@@ -52,7 +52,7 @@ func drawSet(t *rapid.T) drawnSet {
 	return s
 }
 
-// TestSetsOfReals: two sets are the same if and only if they have the same members.
+// Two sets are the same exactly if they have the same members.
 func TestSetsOfReals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawSet(t), drawSet(t)
