@@ -68,7 +68,7 @@ func TestReplay(t *testing.T) {
 // The tape has something sayable for every form, the same for the whole run.
 func TestReplayTape(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
-	a, err := newReplay(nil)
+	a, err := replayEntry.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,12 +76,12 @@ func TestReplayTape(t *testing.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
 		seat := seatFor(q)
 		seat.Seed = rapid.Uint64().Draw(t, "seed")
-		lie := a.(replay).lie(seat)
+		lie := a.(replay).choose(seat)
 		if again, ok := read.Canonical(q, string(lie)); !ok || again != lie {
 			t.Fatalf("%s: %q is no answer", q.Form, lie)
 		}
 	})
-	if _, err := newReplay(map[string]any{"anwser": "1"}); err == nil {
+	if _, err := replayEntry.New(map[string]any{"anwser": "1"}); err == nil {
 		t.Error("a misspelt parameter was taken")
 	}
 }

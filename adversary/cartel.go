@@ -2,55 +2,52 @@ package adversary
 
 import (
 	"bytes"
-	"encoding/binary"
+	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/param"
 	"synod.dev/synod/protocol/grade"
+	"synod.dev/synod/wire"
 )
 
 var cartelEntry = Entry{
-	Entry: synod.Entry{Name: "cartel", Summary: "DecentLLMs': full marks for one seat's answer, nothing for anyone else's"},
-	About: `Judges for one seat: what that seat has answered gets the best marks there are and
-everything else the worst, whatever its model says (DecentLLMs §V.A and Fig. 8). It
-knows the answer from hearing the seat, and needs no word with others of its kind:
-seat several that favour the same one. An honest seat that gave the same answer
-profits with it. It asks its model all the same, so that it costs and times like an
-honest member, and answers as an honest member does where it is asked for an answer.
+	Entry: synod.Entry{Name: "cartel", Summary: "DecentLLMs': best grades for one seat's answer, worst grades for all others"},
+	About: `Judges in favour of one seat: the answer of that seat gets the best grades and every
+other answer the worst, whatever its model says (DecentLLMs §V.A and Fig. 8). It learns
+the answer from the seat's messages, so its members need no coordination: seat several
+that favour the same seat. An honest seat with the same answer profits too. It calls its
+model all the same, so that its cost and timing are those of an honest member, and it
+answers prompts for an answer as an honest member does.
 
-favours  a seat's id in the council file, or its place from 0; by default the last
+favours  a seat's id in the council file, or its index from 0; by default the last
          seat of another role than its own, or the last neighbour`,
-	New: newCartel,
+	New: func(params map[string]any) (Adversary, error) {
+		var given struct {
+			Favours any `yaml:"favours"`
+		}
+		err := param.Decode(params, &given)
+		return cartel{seatNames(given.Favours)}, err
+	},
 }
 
-type cartel struct{ favours *named }
+type cartel struct{ favours []seatName }
 
-func newCartel(params map[string]any) (Adversary, error) {
-	var a cartel
-	if err := strict(params, "favours"); err != nil {
-		return nil, err
-	}
-	if v, is := params["favours"]; is {
-		n := name(v)
-		a.favours = &n
+func (cartel) Steady() bool { return true }
+
+func (a cartel) Found(seat func(string) (synod.NodeID, error)) (_ Adversary, err error) {
+	a.favours = slices.Clone(a.favours)
+	for i, n := range a.favours {
+		if a.favours[i], err = n.find(seat); err != nil {
+			return nil, err
+		}
 	}
 	return a, nil
 }
 
-func (cartel) Steady() bool { return true }
-
-// Found looks up the seat that it favours.
-func (a cartel) Found(seat func(string) (synod.NodeID, error)) (Adversary, error) {
-	if a.favours == nil {
-		return a, nil
-	}
-	n, err := a.favours.find(seat)
-	return cartel{&n}, err
-}
-
-// favourite is the seat that it judges for; -1 if there is none.
+// favourite returns the seat that the adversary favours, or -1.
 func (a cartel) favourite(seat synod.Seat) synod.NodeID {
-	if a.favours != nil {
-		return a.favours.node()
+	if len(a.favours) > 0 {
+		return a.favours[0].node()
 	}
 	for i := len(seat.Cast) - 1; i >= 0; i-- {
 		if seat.Cast[i] != seat.Role {
@@ -63,33 +60,31 @@ func (a cartel) favourite(seat synod.Seat) synod.NodeID {
 	return seat.Peers[len(seat.Peers)-1]
 }
 
-// Corrupt listens to the favourite and judges in its favour.
 func (a cartel) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m := &partisan{favourite: a.favourite(seat)}
-	m.mouth = mouth{honest: honest, says: func(*synod.Prompt) *synod.Reply { return nil }, replaces: m.judge}
+	m := &cartelMachine{favourite: a.favourite(seat)}
+	m.PromptAnswerer = PromptAnswerer{Honest: honest, Replace: m.judge}
 	return m
 }
 
-// partisan is a member that has heard what its favourite says.
-type partisan struct {
-	mouth
+// cartelMachine keeps the messages of the favoured seat.
+type cartelMachine struct {
+	PromptAnswerer
 	favourite synod.NodeID
 	heard     [][]byte
 }
 
-// maxWords is how many words of its favourite it keeps: one that floods it gains
-// nothing.
-const maxWords = 64
+// maxHeard bounds how many messages of the favoured seat are kept.
+const maxHeard = 64
 
-func (m *partisan) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	if h, ok := e.(synod.Heard); ok && h.From == m.favourite && len(m.heard) < maxWords {
+func (m *cartelMachine) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if h, ok := e.(synod.Heard); ok && h.From == m.favourite && len(m.heard) < maxHeard {
 		m.heard = append(m.heard, h.Body)
 	}
-	return m.mouth.Step(now, e)
+	return m.PromptAnswerer.Step(now, e)
 }
 
-// judge is a reply to a prompt that wants a judgement.
-func (m *partisan) judge(p *synod.Prompt, r *synod.Reply) *synod.Reply {
+// judge replaces replies to prompts that ask for a judgement.
+func (m *cartelMachine) judge(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 	judged := []synod.Rated{{Answer: p.Candidate}}
 	switch p.Purpose {
 	case grade.All:
@@ -104,17 +99,12 @@ func (m *partisan) judge(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 			mine = x.Answer
 		}
 	}
-	return typed(p, mine)
+	return Believer(p, mine)
 }
 
-// favoured reports that the favourite has said an answer: that a word of its holds
-// it as a Response does, whatever a protocol wraps around that.
-func (m *partisan) favoured(a synod.Answer) bool {
-	said := append(binary.BigEndian.AppendUint32(nil, uint32(len(a))), a...)
-	for _, body := range m.heard {
-		if bytes.Contains(body, said) {
-			return true
-		}
-	}
-	return false
+// favoured reports whether a message of the favoured seat contains an answer as a
+// Response encodes it, whatever the protocol puts around it.
+func (m *cartelMachine) favoured(a synod.Answer) bool {
+	encoded := wire.AppendBytes(nil, a)
+	return slices.ContainsFunc(m.heard, func(body []byte) bool { return bytes.Contains(body, encoded) })
 }

@@ -7,56 +7,55 @@ import (
 )
 
 var inverterEntry = Entry{
-	Entry: synod.Entry{Name: "inverter", Summary: "marks the wrong way round, so that it proposes the worst and votes against the best"},
-	About: `Answers as an honest member does, and turns every mark and score of its model over:
-the best possible becomes the worst. As a leader that proposes what it marks highest it
-proposes the worst answer there is; as a voter it turns down what beats its own; as an
-evaluator it marks good answers down. Nothing of it is malformed.`,
-	New: plain(inverter{}),
+	Entry: synod.Entry{Name: "inverter", Summary: "inverts its grades, so that it proposes the worst answer and votes against the best"},
+	About: `Answers as an honest member does, and inverts every grade and score of its model: the
+best possible becomes the worst. As a leader that proposes what it grades highest it
+proposes the worst answer; as a voter it rejects what is better than its own answer; as
+an evaluator it grades good answers low. None of its messages is malformed.`,
+	New: NoParams(inverter{}),
 }
 
 type inverter struct{}
 
-// Steady: its words change only where its model's do.
 func (inverter) Steady() bool { return true }
 
 func (inverter) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
-	return &mouth{honest: honest, says: func(*synod.Prompt) *synod.Reply { return nil }, replaces: invert}
+	return &PromptAnswerer{Honest: honest, Replace: invert}
 }
 
-// invert turns a reply over that can be read, and leaves every other as it is.
+// invert inverts a judgement that can be read, and returns every other reply unchanged.
 func invert(p *synod.Prompt, r *synod.Reply) *synod.Reply {
-	turned := *r // its cost stays what it was
+	inverted := *r // with the model's cost
 	switch p.Purpose {
 	case grade.One:
 		g, err := grade.Read(r)
 		if err != nil {
 			return r
 		}
-		turned.Text = turn(g).Text()
+		inverted.Text = invertGrades(g).Text()
 	case grade.All:
 		all, err := grade.ReadAll(r, len(p.Peers))
 		if err != nil {
 			return r
 		}
 		for i := range all {
-			all[i] = turn(all[i])
+			all[i] = invertGrades(all[i])
 		}
-		turned.Text = grade.TextOfAll(all)
+		inverted.Text = grade.TextOfAll(all)
 	case synod.Scoring:
 		s, read := read.Score(r, p.Exact)
 		if !read {
 			return r
 		}
-		turned.Typed, turned.Value = true, 1-float64(s)
+		inverted.Typed, inverted.Value = true, 1-float64(s)
 	default:
 		return r
 	}
-	return &turned
+	return &inverted
 }
 
-// turn makes good grades bad ones, and bad ones good.
-func turn(g grade.Grades) grade.Grades {
+// invertGrades turns good grades into bad ones and bad ones into good.
+func invertGrades(g grade.Grades) grade.Grades {
 	for i := range g {
 		g[i] = grade.Max - g[i]
 	}

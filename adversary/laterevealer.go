@@ -4,41 +4,41 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/param"
 )
 
 var lateRevealerEntry = Entry{
-	Entry: synod.Entry{Name: "late-revealer", Summary: "tells a chosen few what all should hear, and late if need be"},
-	About: `Takes part as an honest member does, but tells what it says to a few seats only,
-after a delay if one is set. Seated one behind another, each showing only the next,
-several of them carry a signed word in secret until the last round and show it then
-to one honest member: the attack on a signed broadcast of too few rounds (Dolev and
-Strong 1983). It changes no word and forges no signature.
+	Entry: synod.Entry{Name: "late-revealer", Summary: "sends its messages to a few seats only, and late if wanted"},
+	About: `Takes part as an honest member does, but sends its messages to a few seats only, and
+after a delay if one is set. Several of them in a chain, each sending to the next only,
+keep a signed message secret until the last round and then show it to one honest member:
+the attack on a signed broadcast with too few rounds (Dolev and Strong 1983). It changes
+no message and forges no signature.
 
-shows  a seat's id in the council file, its place from 0, or a list of them; by default
-       the first whom it would tell
-late   how many ticks after it should its words leave, 0 to 1000 (0)`,
+shows  a seat's id in the council file, its index from 0, or a list of them; by default
+       the first recipient of each message
+late   the delay of its messages in milliseconds, 0 to 60000 (0)`,
 	New: newLateRevealer,
 }
 
 type lateRevealer struct {
-	shows []named
+	shows []seatName
 	late  int
 }
 
 func newLateRevealer(params map[string]any) (Adversary, error) {
-	var a lateRevealer
-	if err := strict(params, "shows", "late"); err != nil {
+	var given struct {
+		Shows any `yaml:"shows"`
+		Late  int `yaml:"late"`
+	}
+	if err := param.Decode(params, &given); err != nil {
 		return nil, err
 	}
-	if v, is := params["shows"]; is {
-		a.shows = names(v)
-	}
-	return a, whole(params, "late", &a.late, 0, 1000)
+	return lateRevealer{seatNames(given.Shows), given.Late}, inRange("late", given.Late, 0, 60_000)
 }
 
 func (lateRevealer) Steady() bool { return true }
 
-// Found looks up the seats that it shows its words.
 func (a lateRevealer) Found(seat func(string) (synod.NodeID, error)) (Adversary, error) {
 	a.shows = slices.Clone(a.shows)
 	for i, n := range a.shows {
@@ -50,7 +50,6 @@ func (a lateRevealer) Found(seat func(string) (synod.NodeID, error)) (Adversary,
 	return a, nil
 }
 
-// Corrupt leaves everything but who hears it, and when, to the honest machine.
 func (a lateRevealer) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 	m := &revealer{honest: honest, late: synod.Tick(a.late)}
 	for _, n := range a.shows {
@@ -59,16 +58,16 @@ func (a lateRevealer) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine 
 	return m
 }
 
-// revealer holds back what its machine sends.
+// revealer delays messages and drops recipients.
 type revealer struct {
 	honest synod.Machine
-	shows  []synod.NodeID // empty: the first of every word's recipients
+	shows  []synod.NodeID // empty: the first recipient of each message
 	late   synod.Tick
-	held   []synod.Send // by alarm, from ownAlarms
+	held   []synod.Send // by alarm, from ownAlarms on
 	out    []synod.Effect
 }
 
-// ownAlarms is where a wrapper's alarms begin; an honest machine's begin at 0.
+// ownAlarms is the first AlarmID of a wrapper; those of an honest machine begin at 0.
 const ownAlarms = 1 << 31
 
 func (m *revealer) Step(now synod.Tick, e synod.Event) []synod.Effect {
@@ -82,7 +81,7 @@ func (m *revealer) Step(now synod.Tick, e synod.Event) []synod.Effect {
 			m.out = append(m.out, x)
 			continue
 		}
-		if s.To = m.chosen(s.To); len(s.To) == 0 {
+		if s.To = m.recipients(s.To); len(s.To) == 0 {
 			continue
 		}
 		if m.late == 0 {
@@ -95,7 +94,7 @@ func (m *revealer) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	return m.out
 }
 
-func (m *revealer) chosen(to []synod.NodeID) (few []synod.NodeID) {
+func (m *revealer) recipients(to []synod.NodeID) (few []synod.NodeID) {
 	if len(m.shows) == 0 {
 		return slices.Clone(to[:min(1, len(to))])
 	}

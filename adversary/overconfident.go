@@ -3,30 +3,30 @@ package adversary
 import "synod.dev/synod"
 
 var overconfidentEntry = Entry{
-	Entry: synod.Entry{Name: "overconfident", Summary: "sure of itself: takes part, scores itself 1 and everyone else 0, never changes"},
-	About: `Answers with its own model and then believes nobody: its own answer scores 1 and
-every other 0, whatever its model says, and it claims confidence 1.0 where a
-protocol asks. It calls its model for judgements all the same, so that it costs
-and times like an honest member.`,
-	New: plain(overconfident{}),
+	Entry: synod.Entry{Name: "overconfident", Summary: "scores itself 1 and all others 0, and never changes its answer"},
+	About: `Answers with its own model and then believes no other member: its own answer scores 1
+and every other 0, whatever its model says, and it claims confidence 1.0 where the
+protocol asks for one. It calls its model for judgements all the same, so that its cost
+and timing are those of an honest member.`,
+	New: NoParams(overconfident{}),
 }
 
 type overconfident struct{}
 
 func (overconfident) Steady() bool { return true }
 
-// Corrupt asks the model all that an honest member asks, and puts its own
-// conviction in place of every reply but the first answer.
+// Corrupt calls the model for every prompt, and replaces every reply except the first
+// answer.
 func (overconfident) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	own, mine := stubborn(seat, honest)
-	instead := own.says
-	own.says = func(*synod.Prompt) *synod.Reply { return nil }
-	own.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
-		own.hears(p, r)
-		if conviction := instead(p); conviction != nil && r.Status == synod.OK {
-			return conviction
+	m, mine := firstAnswer(seat, honest)
+	answer, replace := m.Answer, m.Replace
+	m.Answer = nil
+	m.Replace = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
+		replace(p, r)
+		if own := answer(p); own != nil && r.Status == synod.OK {
+			return own
 		}
 		return r
 	}
-	return boast(seat, own, mine)
+	return certain(seat, m, mine)
 }

@@ -7,46 +7,45 @@ import (
 	"synod.dev/synod/protocol/game"
 )
 
-// The strategies below play the consensus game (GM-6). They see what every player
-// sees, name a number and vote, and ask no model; to whatever else is asked they
-// say nothing. Their aim is the one that the game's paper gives its Byzantine
-// players: honest players that hold different numbers when the game ends.
+// The strategies below play the consensus game (GM-6). They see what every player sees,
+// propose a number and vote, and call no model. They refuse every other prompt. Their aim
+// is that of the Byzantine players in the game's paper: honest players that hold different
+// numbers when the game ends.
 var (
-	midpointEntry = strategyEntry(midpoint{}, "midpoint", "in the game: names the middle of what was named, which nobody was given",
-		`Names the middle between the smallest and the greatest number of the last round, so
-that those who follow it settle on a number that nobody was given. Votes to stop
+	midpointEntry = strategyEntry(midpoint{}, "midpoint", "in the game: proposes the middle of the proposals, which no player was given",
+		`Proposes the middle between the smallest and the greatest number of the last round, so
+that players who follow it agree on a number that no player was given. Votes to stop
 while numbers differ, and to go on once they agree.`)
-	mimicEntry = strategyEntry(mimic{}, "mimic", "in the game: goes along until the others agree, then defects",
-		`Names what most players named in the last round, and so gains weight; as soon as two
-thirds of them are of one mind it names the number farthest from theirs. Votes to
-go on.`)
-	oscillatorEntry = strategyEntry(oscillator{}, "oscillator", "in the game: names the least and the greatest number by turns",
-		`Names the least number in odd rounds and the greatest in even ones, and votes to go on.`)
-	extremistEntry = strategyEntry(extremist{}, "extremist", "in the game: names the greatest number for ever",
-		`Names the greatest number in every round and votes to go on.`)
+	mimicEntry = strategyEntry(mimic{}, "mimic", "in the game: follows the others until they agree, then defects",
+		`Proposes what most players proposed in the last round. As soon as two thirds of them
+agree, it proposes the number farthest from theirs. Votes to go on.`)
+	oscillatorEntry = strategyEntry(oscillator{}, "oscillator", "in the game: proposes the least and the greatest number in turn",
+		`Proposes the least number in odd rounds and the greatest in even rounds, and votes to go on.`)
+	extremistEntry = strategyEntry(extremist{}, "extremist", "in the game: proposes the greatest number in every round",
+		`Proposes the greatest number in every round and votes to go on.`)
 	saboteurEntry = Entry{
-		Entry: synod.Entry{Name: "saboteur", Summary: "in the game: the paper's Byzantine player, a model that is told to keep the others apart"},
-		About: `Plays with its own model, which is told in secret that it wins if the honest
-players do not come to one number (GM-6). It may abstain.`,
-		New: plain(saboteur{}),
+		Entry: synod.Entry{Name: "saboteur", Summary: "in the game: the paper's Byzantine player, a model whose prompt tells it to prevent agreement"},
+		About: `Plays with its own model, whose prompts say that it wins if the honest players do not
+agree on one number (GM-6). It may abstain.`,
+		New: NoParams(saboteur{}),
 	}
 )
 
-// strategy is what a scripted player does in a round.
+// strategy is how a scripted player plays a round.
 type strategy interface {
 	value(*game.Table) int
 	vote(*game.Table) game.Vote
 }
 
 func strategyEntry(s strategy, name, summary, about string) Entry {
-	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, About: about, New: plain(scripted{s})}
+	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, About: about, New: NoParams(scripted{s})}
 }
 
-// scripted puts a strategy into a seat.
+// scripted plays a strategy.
 type scripted struct{ strategy }
 
 func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
-	return &mouth{honest: honest, says: func(p *synod.Prompt) *synod.Reply {
+	return &PromptAnswerer{Honest: honest, Answer: func(p *synod.Prompt) *synod.Reply {
 		r := &synod.Reply{Status: synod.OK, Typed: true}
 		t := game.TableOf(p)
 		if t == nil {
@@ -65,7 +64,7 @@ func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 	}}
 }
 
-// others are the numbers that other players named.
+// others returns the numbers that other players proposed.
 func others(t *game.Table, all []game.Proposal) (values []int) {
 	for _, s := range all {
 		if s.By != t.Self && s.Value != nil {
@@ -75,7 +74,7 @@ func others(t *game.Table, all []game.Proposal) (values []int) {
 	return values
 }
 
-// last is what others named in the last round that the player remembers.
+// last returns the numbers of other players in the last round that the table has.
 func last(t *game.Table) []int {
 	if len(t.Past) == 0 {
 		return nil
@@ -149,22 +148,22 @@ type extremist struct{}
 func (extremist) value(t *game.Table) int    { return t.High }
 func (extremist) vote(*game.Table) game.Vote { return game.Continue }
 
-// saboteur has its model told that it is hostile.
+// saboteur tells its model that it is hostile.
 type saboteur struct{}
 
 func (saboteur) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
-	return &traitor{honest: honest}
+	return &saboteurMachine{honest: honest}
 }
 
-type traitor struct {
+type saboteurMachine struct {
 	honest synod.Machine
 	out    []synod.Effect
 }
 
-func (m *traitor) Step(now synod.Tick, e synod.Event) []synod.Effect {
+func (m *saboteurMachine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	m.out = m.out[:0]
 	for _, x := range m.honest.Step(now, e) {
-		if c, asks := x.(synod.Consult); asks {
+		if c, ok := x.(synod.Consult); ok {
 			p := *c.Prompt
 			if t := game.TableOf(&p); t != nil {
 				hostile := *t

@@ -6,34 +6,19 @@ import (
 	"synod.dev/synod/read"
 )
 
-// Rejoining is implemented by an adversary that plays its seat with honest machines
-// of its own making. Two of them with the seat's one key are how a member comes to
-// sign two things in one slot, in any protocol and without knowing its words.
-type Rejoining interface {
-	Rejoin(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine
-}
-
-// Seat puts an adversary into a seat; join makes the protocol's honest machine.
-func Seat(a Adversary, seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
-	if r, ok := a.(Rejoining); ok {
-		return r.Rejoin(seat, join)
-	}
-	return a.Corrupt(seat, join(seat))
-}
-
-// twins is two machines in one seat (Bano et al., "Twins: BFT Systems Made
-// Robust"). Both hear everything; the first speaks to those who are told the truth,
-// the second to those who are deceived. They share the seat's model: what both ask
-// is asked once. The first alone notes and decides.
+// twins are two machines in one seat (Bano et al., "Twins: BFT Systems Made Robust").
+// Both hear every message. The first sends to the informed neighbours, the second to the
+// deceived ones. They share the seat's model: a prompt that both have is sent once. Only
+// the first records opinions and decides.
 type twins struct {
-	seat    synod.Seat
-	faces   [2]synod.Machine
-	asked   []shared
-	out     []synod.Effect
-	pending []faced // scratch of Step
+	seat     synod.Seat
+	machines [2]synod.Machine
+	asked    []shared
+	out      []synod.Effect
+	pending  []twinEvent // of one Step
 }
 
-// shared is one call of the model, and the consult of each face that waits for it.
+// shared is one call of the model, and the consult of each machine that waits for it.
 type shared struct {
 	prompt *synod.Prompt
 	reply  *synod.Reply
@@ -41,9 +26,9 @@ type shared struct {
 	by     [2]bool
 }
 
-// faced is an event for one of the faces.
-type faced struct {
-	face int
+// twinEvent is an event for one of the machines.
+type twinEvent struct {
+	machine int
 	synod.Event
 }
 
@@ -55,71 +40,71 @@ func (t *twins) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		c.reply = e.Reply
 		for f, waits := range c.by {
 			if waits {
-				t.pending = append(t.pending, faced{f, synod.Answered{ID: c.id[f], Reply: c.reply}})
+				t.pending = append(t.pending, twinEvent{f, synod.Answered{ID: c.id[f], Reply: c.reply}})
 			}
 		}
 	case synod.Expired:
-		t.pending = append(t.pending, faced{int(e.ID % 2), synod.Expired{ID: e.ID / 2}})
+		t.pending = append(t.pending, twinEvent{int(e.ID % 2), synod.Expired{ID: e.ID / 2}})
 	default:
-		t.pending = append(t.pending, faced{0, e}, faced{1, e})
+		t.pending = append(t.pending, twinEvent{0, e}, twinEvent{1, e})
 	}
 	for i := 0; i < len(t.pending); i++ {
 		p := t.pending[i]
-		for _, x := range t.faces[p.face].Step(now, p.Event) {
-			t.effect(p.face, x)
+		for _, x := range t.machines[p.machine].Step(now, p.Event) {
+			t.effect(p.machine, x)
 		}
 	}
 	return t.out
 }
 
-func (t *twins) effect(face int, x synod.Effect) {
+func (t *twins) effect(machine int, x synod.Effect) {
 	switch x := x.(type) {
 	case synod.Send:
-		told, deceived := split(t.seat, x.To)
-		if to := [2][]synod.NodeID{told, deceived}[face]; len(to) > 0 {
+		informed, deceived := split(t.seat, x.To)
+		if to := [2][]synod.NodeID{informed, deceived}[machine]; len(to) > 0 {
 			t.out = append(t.out, synod.Send{To: to, Message: x.Message})
 		}
 	case synod.Consult:
-		t.consult(face, x)
+		t.consult(machine, x)
 	case synod.Alarm:
-		t.out = append(t.out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(face), At: x.At})
+		t.out = append(t.out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(machine), At: x.At})
 	default:
-		if face == 0 {
+		if machine == 0 {
 			t.out = append(t.out, x)
 		}
 	}
 }
 
-// consult joins a call that the other face has made and this one has not.
-func (t *twins) consult(face int, x synod.Consult) {
+// consult joins a call that only the other machine has made, or makes one.
+func (t *twins) consult(machine int, x synod.Consult) {
 	for i := range t.asked {
 		c := &t.asked[i]
-		if c.by[face] || !c.prompt.Same(x.Prompt) {
+		if c.by[machine] || !c.prompt.Same(x.Prompt) {
 			continue
 		}
-		c.by[face], c.id[face] = true, x.ID
+		c.by[machine], c.id[machine] = true, x.ID
 		if c.reply != nil {
-			t.pending = append(t.pending, faced{face, synod.Answered{ID: x.ID, Reply: c.reply}})
+			t.pending = append(t.pending, twinEvent{machine, synod.Answered{ID: x.ID, Reply: c.reply}})
 		}
 		return
 	}
 	c := shared{prompt: x.Prompt}
-	c.by[face], c.id[face] = true, x.ID
+	c.by[machine], c.id[machine] = true, x.ID
 	t.out = append(t.out, synod.Consult{ID: synod.ConsultID(len(t.asked)), Prompt: x.Prompt})
 	t.asked = append(t.asked, c)
 }
 
-// contrary is a face that says another answer than its model's, and marks well what
-// its model marks badly.
+// contrary returns a machine that gives another answer than its model's, and inverts its
+// model's judgements.
 func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m := forgery{answer: func(said read.Confident) synod.Answer { return other(seat.Question, said.Answer) }}.forge(seat, honest)
-	answers := m.replaces
-	m.replaces = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
+	m := ReplyForger{Answer: func(given read.Confident) synod.Answer { return other(seat.Question, given.Answer) }}.Machine(seat, honest)
+	forge := m.Replace
+	m.Replace = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 		switch p.Purpose {
 		case grade.One, grade.All, synod.Scoring:
 			return invert(p, r)
 		}
-		return answers(p, r)
+		return forge(p, r)
 	}
 	return m
 }

@@ -27,7 +27,7 @@ func TestCatalogue(t *testing.T) {
 			folders = append(folders, d.Name())
 		}
 	}
-	names := protocol.Catalogue.Names()
+	names := slices.DeleteFunc(protocol.Catalogue.Names(), func(name string) bool { return name == tallyEntry.Name })
 	for i, name := range names { // a package's name has no hyphen
 		names[i] = strings.ReplaceAll(name, "-", "")
 	}
@@ -35,6 +35,9 @@ func TestCatalogue(t *testing.T) {
 		t.Errorf("the catalogue has %v, the folders are %v", names, folders)
 	}
 	for _, e := range protocol.Catalogue.All() {
+		if e.Name == tallyEntry.Name {
+			continue
+		}
 		if e.Summary == "" || e.Source == "" || e.About == "" {
 			t.Errorf("%s: its line is not complete", e.Name)
 		}
