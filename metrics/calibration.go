@@ -7,9 +7,9 @@ import "synod.dev/synod/stats"
 type Calibration struct {
 	N       int      `json:"n"`       // graded answers with a confidence
 	Missing int      `json:"missing"` // graded answers without one
-	Brier   *Rate    `json:"brier"`   // mean of (confidence − right)²; the interval allows for errors that a question's answers share
+	Brier   *Rate    `json:"brier"`   // mean of (confidence − right)², clustered by question
 	ECE     *float64 `json:"ece"`     // expected calibration error over Bins
-	Sided   *Rate    `json:"sided"`   // share of right answers with a confidence of at least 0.5 and of wrong ones with less
+	Sided   *Rate    `json:"sided"`   // share with a confidence on the right side of 0.5
 	Bins    []Bin    `json:"bins"`
 }
 
@@ -60,11 +60,13 @@ func (c *Calibrator) Calibration() *Calibration {
 		return nil
 	}
 	out := &Calibration{
-		N: c.bins.Total(), Missing: c.missing, ECE: &ece, Brier: c.brier(), Sided: c.sided.rate(), Bins: make([]Bin, stats.Bins),
+		N: c.bins.Total(), Missing: c.missing, ECE: &ece, Brier: c.brier(), Sided: c.sided.rate(),
+		Bins: make([]Bin, stats.Bins),
 	}
 	for b := range out.Bins {
 		n := c.bins.N[b]
-		out.Bins[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: n, Right: Share(c.bins.Right[b], n)}
+		out.Bins[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: n,
+			Right: Share(c.bins.Right[b], n)}
 		if n > 0 {
 			mean := c.bins.Confidence[b] / float64(n)
 			out.Bins[b].Confidence = &mean

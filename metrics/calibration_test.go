@@ -30,19 +30,22 @@ func TestCalibration(t *testing.T) {
 	c.Add(forecasts(.9, -.9))
 	c.Add(append(forecasts(.5), metrics.Forecast{Right: true}))
 	got := c.Calibration()
-	if want := (.01 + .81 + .25) / 3; math.Abs(got.Brier.Value-want) > 1e-12 || got.Brier.N != 3 || got.N != 3 || got.Missing != 1 {
+	if want := (.01 + .81 + .25) / 3; math.Abs(got.Brier.Value-want) > 1e-12 || got.Brier.N != 3 || got.N != 3 ||
+		got.Missing != 1 {
 		t.Errorf("%+v, brier %+v, want %v", got, got.Brier, want)
 	}
 	if want := (.8 + .5) / 3; math.Abs(*got.ECE-want) > 1e-12 {
 		t.Errorf("ECE %v, want %v", *got.ECE, want)
 	}
 	last := got.Bins[9]
-	if last.N != 2 || last.Right.Value != .5 || math.Abs(*last.Confidence-.9) > 1e-12 || got.Bins[0].Confidence != nil || got.Bins[0].Right != nil {
+	if last.N != 2 || last.Right.Value != .5 || math.Abs(*last.Confidence-.9) > 1e-12 ||
+		got.Bins[0].Confidence != nil || got.Bins[0].Right != nil {
 		t.Errorf("bins %+v", got.Bins)
 	}
 	var certain metrics.Calibrator
 	certain.Add(forecasts(1, 1, math.Copysign(0, -1)))
-	if got := certain.Calibration(); got.Brier.Value != 0 || *got.ECE != 0 || got.Brier.Low != 0 || got.Brier.High != 1 {
+	if got := certain.Calibration(); got.Brier.Value != 0 || *got.ECE != 0 || got.Brier.Low != 0 ||
+		got.Brier.High != 1 {
 		t.Errorf("the interval of one question must be [0, 1]: %+v", got.Brier)
 	}
 }
@@ -66,11 +69,13 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 			c.Add(all)
 		}
 		got, want := c.Calibration(), probe.Measure(list)
-		if math.Abs(got.Brier.Value-want.Brier.Value) > 1e-12 || math.Abs(*got.ECE-want.ECE.Value) > 1e-12 || got.N != want.N {
+		if math.Abs(got.Brier.Value-want.Brier.Value) > 1e-12 || math.Abs(*got.ECE-want.ECE.Value) > 1e-12 ||
+			got.N != want.N {
 			t.Fatalf("%+v and %+v", got.Brier, want.Brier)
 		}
 		if math.Abs(got.Brier.Low-want.Brier.Low) > .02 || math.Abs(got.Brier.High-want.Brier.High) > .02 {
-			t.Errorf("interval %v to %v; the bootstrap gives %v to %v", got.Brier.Low, got.Brier.High, want.Brier.Low, want.Brier.High)
+			t.Errorf("interval %v to %v; the bootstrap gives %v to %v", got.Brier.Low, got.Brier.High, want.Brier.Low,
+				want.Brier.High)
 		}
 		for b := range got.Bins {
 			if got.Bins[b].N != want.Bins[b].N {
@@ -86,12 +91,15 @@ func TestForecasts(t *testing.T) {
 	x, y, bad := .25, .75, 1.5
 	sure := metrics.FirstConfidences([]journal.Noted{
 		{Node: 0, Opinion: synod.Opinion{Confidence: &x}}, {Node: 0, Opinion: synod.Opinion{Round: 1, Confidence: &y}},
-		{Node: 1, Opinion: synod.Opinion{}}, {Node: 2, Opinion: synod.Opinion{Confidence: &y}}, {Node: 3, Opinion: synod.Opinion{Confidence: &bad}},
+		{Node: 1, Opinion: synod.Opinion{}}, {Node: 2, Opinion: synod.Opinion{Confidence: &y}},
+		{Node: 3, Opinion: synod.Opinion{Confidence: &bad}},
 		{Node: 9, Opinion: synod.Opinion{Confidence: &y}},
 	}, 5)
-	c := metrics.Case{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}}, Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
+	c := metrics.Case{Confidences: sure, Rounds: [][]synod.Answer{{"R", "W", "R", "R", "?"}},
+		Verdicts: map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "?": task.Unreadable}}
 	got := c.Forecasts([]metrics.Member{{}, {}, {Adversary: true}, {}, {}}, func(int) bool { return true })
-	if len(got) != 3 || *got[0].Confidence != .25 || !got[0].Right || got[1].Confidence != nil || got[1].Right || got[2].Confidence != nil {
+	if len(got) != 3 || *got[0].Confidence != .25 || !got[0].Right || got[1].Confidence != nil || got[1].Right ||
+		got[2].Confidence != nil {
 		t.Errorf("%+v", got)
 	}
 }

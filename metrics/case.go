@@ -72,7 +72,8 @@ func AnswersByRound(noted []journal.Noted, seats int) [][]synod.Answer {
 func FirstConfidences(noted []journal.Noted, seats int) []*float64 {
 	confidences := make([]*float64, seats)
 	for _, n := range noted {
-		if n.Round == 0 && int(n.Node) >= 0 && int(n.Node) < seats && n.Confidence != nil && *n.Confidence >= 0 && *n.Confidence <= 1 {
+		if n.Round == 0 && int(n.Node) >= 0 && int(n.Node) < seats && n.Confidence != nil && *n.Confidence >= 0 &&
+			*n.Confidence <= 1 {
 			confidences[n.Node] = n.Confidence
 		}
 	}

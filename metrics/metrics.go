@@ -126,13 +126,14 @@ func BootstrapMean(differences []float64, seed uint64) *Rate {
 	for _, d := range differences {
 		sum += d
 	}
-	low, high, _ := stats.Bootstrap(rand.New(rand.NewPCG(seed, 0xb007)), n, resamples, func(sample []int) (float64, bool) {
-		sum := 0.0
-		for _, i := range sample {
-			sum += differences[i]
-		}
-		return sum / float64(n), true
-	})
+	low, high, _ := stats.Bootstrap(rand.New(rand.NewPCG(seed, 0xb007)), n, resamples,
+		func(sample []int) (float64, bool) {
+			sum := 0.0
+			for _, i := range sample {
+				sum += differences[i]
+			}
+			return sum / float64(n), true
+		})
 	return &Rate{Value: sum / float64(n), N: n, Low: low, High: high}
 }
 

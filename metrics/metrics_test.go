@@ -51,12 +51,14 @@ func TestRates(t *testing.T) {
 		d = append(d, float64(i%4)/4) // mean 3/8, variance 5/64
 	}
 	half := 1.96 * math.Sqrt(5.0/64/200) // the normal interval, which is close
-	if a := metrics.BootstrapMean(d, 7); a.Value != 0.375 || a.N != 200 || math.Abs(a.Low-(0.375-half)) > 0.004 || math.Abs(a.High-(0.375+half)) > 0.004 {
+	if a := metrics.BootstrapMean(d, 7); a.Value != 0.375 || a.N != 200 || math.Abs(a.Low-(0.375-half)) > 0.004 ||
+		math.Abs(a.High-(0.375+half)) > 0.004 {
 		t.Errorf("bootstrap: %+v, want about 0.375 ± %v", *a, half)
 	}
 	one := metrics.Share(1, 2)
 	for i, r := range []*metrics.Rate{
-		metrics.Share(0, 0), metrics.Difference(nil, one), metrics.Difference(one, nil), (&metrics.Pairs{}).Difference(),
+		metrics.Share(0, 0), metrics.Difference(nil, one), metrics.Difference(one, nil),
+		(&metrics.Pairs{}).Difference(),
 		metrics.BootstrapMean(nil, 7), metrics.Published(0.9, 0, false), (&metrics.Mean{}).Rate(),
 	} {
 		if r != nil {
@@ -72,7 +74,8 @@ func TestPlurality(t *testing.T) {
 		tie  bool
 	}{
 		{nil, "", false}, {[]synod.Answer{"", ""}, "", false}, {[]synod.Answer{"a", "", ""}, "a", false},
-		{[]synod.Answer{"a", "b"}, "", true}, {[]synod.Answer{"b", "a", "b", "a", "c"}, "", true}, {[]synod.Answer{"c", "a", "c", "b"}, "c", false},
+		{[]synod.Answer{"a", "b"}, "", true}, {[]synod.Answer{"b", "a", "b", "a", "c"}, "", true},
+		{[]synod.Answer{"c", "a", "c", "b"}, "c", false},
 	} {
 		if got, tie := metrics.Plurality(c.in); got != c.want || tie != c.tie {
 			t.Errorf("%v: %q %v, want %q %v", c.in, got, tie, c.want, c.tie)
@@ -84,7 +87,8 @@ func TestAnswersByRound(t *testing.T) {
 	note := func(node synod.NodeID, round int, a synod.Answer) journal.Noted {
 		return journal.Noted{Node: node, Opinion: synod.Opinion{Round: round, Answer: a}}
 	}
-	got := metrics.AnswersByRound([]journal.Noted{note(0, 0, "a"), note(1, 0, "b"), note(0, 1, "c"), note(0, 2, "d"), note(2, 2, "e"), note(9, 0, "x")}, 3)
+	got := metrics.AnswersByRound([]journal.Noted{note(0, 0, "a"), note(1, 0, "b"), note(0, 1, "c"), note(0, 2, "d"),
+		note(2, 2, "e"), note(9, 0, "x")}, 3)
 	want := [][]synod.Answer{{"a", "b", ""}, {"c", "b", ""}, {"d", "b", "e"}}
 	for t1 := range want {
 		for i := range want[t1] {
@@ -99,11 +103,14 @@ var verdicts = map[synod.Answer]task.Verdict{"R": task.Right, "W": task.Wrong, "
 
 // Two strong, one weak, one adversary; four questions counted by hand.
 func TestTally(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{Group: "strong"}, {Group: "strong"}, {Group: "weak"}, {Adversary: true}})
+	tally := metrics.NewTally([]metrics.Member{{Group: "strong"}, {Group: "strong"}, {Group: "weak"},
+		{Adversary: true}})
 	tally.Add(metrics.Case{ // ends right after round 1
-		Rounds: [][]synod.Answer{{"R", "W", "W", "V"}, {"R", "R", "R", "V"}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
+		Rounds: [][]synod.Answer{{"R", "W", "W", "V"}, {"R", "R", "R", "V"}}, Verdicts: verdicts, Agreed: true,
+		Decision: "R", Live: true})
 	tally.Add(metrics.Case{ // captured after round 2; the weak one never answers
-		Rounds: [][]synod.Answer{{"R", "W", "", "V"}, {"R", "V", "", "V"}, {"V", "V", "", "V"}}, Verdicts: verdicts, Agreed: true, Decision: "V", Live: true})
+		Rounds: [][]synod.Answer{{"R", "W", "", "V"}, {"R", "V", "", "V"}, {"V", "V", "", "V"}}, Verdicts: verdicts,
+		Agreed: true, Decision: "V", Live: true})
 	tally.Add(metrics.Case{ // a tie of all; the honest are right; no decision
 		Rounds: [][]synod.Answer{{"R", "R", "W", "W"}}, Verdicts: verdicts, Live: true})
 	tally.Add(metrics.Case{ // unreadable; a wrong decision that no adversary pushed
@@ -128,7 +135,8 @@ func TestTally(t *testing.T) {
 	w("weak after", got.Groups.Weak.After, 1, 3)
 	w("strong before", got.Groups.Strong.Before, 4, 7)
 	w("strong after", got.Groups.Strong.After, 4, 7)
-	if m.BFTI.Value != m.FAA.Value-m.IAA.Value || m.BFTI.N != 14 || m.BFTI.Low >= m.BFTI.Value || m.BFTI.High <= m.BFTI.Value {
+	if m.BFTI.Value != m.FAA.Value-m.IAA.Value || m.BFTI.N != 14 || m.BFTI.Low >= m.BFTI.Value ||
+		m.BFTI.High <= m.BFTI.Value {
 		t.Errorf("bfti %+v", *m.BFTI)
 	}
 	for round, k := range []int{4, 6, 5} {
@@ -147,7 +155,8 @@ func TestTally(t *testing.T) {
 // Seats that do not vote and hold no answer are in no figure, adversaries included.
 func TestNonVotingSeats(t *testing.T) {
 	tally := metrics.NewTally([]metrics.Member{{}, {NonVoting: true}, {NonVoting: true, Adversary: true}})
-	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R", Live: true})
+	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R",
+		Live: true})
 	got := tally.Numbers().Metrics
 	near(t, "iaa", got.IAA, 1, metrics.Share(1, 1).Low, 1, 1)
 	near(t, "faa", got.FAA, 1, metrics.Share(1, 1).Low, 1, 1)
@@ -156,7 +165,8 @@ func TestNonVotingSeats(t *testing.T) {
 // No data is not zero.
 func TestNothing(t *testing.T) {
 	tally := metrics.NewTally([]metrics.Member{{}})
-	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) || len(got.Rounds) != 0 {
+	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) ||
+		len(got.Rounds) != 0 {
 		t.Errorf("figures without data: %+v", got)
 	}
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{""}}})
@@ -202,7 +212,8 @@ func TestMean(t *testing.T) {
 	}
 	m.Add(6)
 	// variance 2, over two values 1: the half width is 1.96.
-	if r := m.Rate(); r.Value != 5 || r.N != 2 || math.Abs(r.High-6.96) > 0.001 || math.Abs(r.Low-3.04) > 0.001 || !r.Count {
+	if r := m.Rate(); r.Value != 5 || r.N != 2 || math.Abs(r.High-6.96) > 0.001 || math.Abs(r.Low-3.04) > 0.001 ||
+		!r.Count {
 		t.Errorf("of two values: %+v", r)
 	}
 	var same metrics.Mean

@@ -25,7 +25,8 @@ func TestParts(t *testing.T) {
 				}
 				return row
 			}
-			c := Case{Question: fmt.Sprint(i), Rounds: [][]synod.Answer{held(), held()}, Verdicts: verdicts, Agreed: rapid.Bool().Draw(t, "agreed"), Decision: "a", Live: true}
+			c := Case{Question: fmt.Sprint(i), Rounds: [][]synod.Answer{held(), held()}, Verdicts: verdicts,
+				Agreed: rapid.Bool().Draw(t, "agreed"), Decision: "a", Live: true}
 			kind := rapid.SampledFrom([]string{"", "10", "9", "sets"}).Draw(t, "kind")
 			parts.Add(kind, &c)
 			if kind != "" {
@@ -46,14 +47,16 @@ func TestParts(t *testing.T) {
 		for _, p := range all {
 			names = append(names, p.Name)
 			want := alone[p.Name].Numbers().Metrics
-			for _, f := range [][2]*Rate{{p.IAA, want.IAA}, {p.FAA, want.FAA}, {p.RA, want.RA}, {p.Decision, want.Decision}} {
+			for _, f := range [][2]*Rate{{p.IAA, want.IAA}, {p.FAA, want.FAA}, {p.RA, want.RA},
+				{p.Decision, want.Decision}} {
 				if (f[0] == nil) != (f[1] == nil) || f[0] != nil && *f[0] != *f[1] {
 					t.Fatalf("%s: %+v, alone %+v", p.Name, f[0], f[1])
 				}
 			}
 		}
 		order := []string{"9", "10", "sets"}
-		if len(names) != len(alone) || !slices.IsSortedFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) }) {
+		if len(names) != len(alone) || !slices.IsSortedFunc(names,
+			func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) }) {
 			t.Fatalf("%v of %d kinds", names, len(alone))
 		}
 	})

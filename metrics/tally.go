@@ -9,16 +9,17 @@ import (
 )
 
 // Metrics are the rates of a run. Absent and unreadable answers are in none of them.
+// IAA and FAA count adversaries as wrong; Capture is nil without adversaries.
 type Metrics struct {
-	IAA       *Rate `json:"iaa"`               // initial accuracy: members right before hearing anyone, adversaries counted as wrong
-	FAA       *Rate `json:"faa"`               // final accuracy: members right at the end
+	IAA       *Rate `json:"iaa"`               // initial accuracy: members right before the rounds
+	FAA       *Rate `json:"faa"`               // final accuracy: members right after the rounds
 	BFTI      *Rate `json:"bfti"`              // FAA − IAA; N counts answers that are scored before and after
 	RA        *Rate `json:"ra"`                // questions for which the plurality of all seats is right
 	HMajority *Rate `json:"h_majority"`        // questions for which the plurality of the honest seats is right
 	Decision  *Rate `json:"decision_accuracy"` // decisions that are right, of those made
 	Agreed    *Rate `json:"agreed"`            // questions with a decision
-	Capture   *Rate `json:"capture"`           // questions with a wrong decision that an adversary held; nil without adversaries
-	Liveness  *Rate `json:"liveness"`          // questions that reached their end with enough live members, of those begun
+	Capture   *Rate `json:"capture"`           // questions with a wrong decision that an adversary held
+	Liveness  *Rate `json:"liveness"`          // questions begun that ended with enough live members
 
 	// EffectiveVotes is not a share: the number of independent votes that the honest
 	// members are worth, from 1 to their number. N counts questions. See votes.go.
@@ -278,8 +279,9 @@ func (t *Tally) heldByAdversary(c *Case) bool {
 func (t *Tally) Numbers() Numbers {
 	n := Numbers{
 		Metrics: Metrics{
-			IAA: t.iaa.rate(), FAA: t.faa.rate(), RA: t.ra.rate(), HMajority: t.honest.rate(), Decision: t.decision.rate(),
-			Agreed: t.agreed.rate(), Capture: t.capture.rate(), Liveness: t.live.rate(),
+			IAA: t.iaa.rate(), FAA: t.faa.rate(), RA: t.ra.rate(), HMajority: t.honest.rate(),
+			Decision: t.decision.rate(), Agreed: t.agreed.rate(), Capture: t.capture.rate(),
+			Liveness:       t.live.rate(),
 			EffectiveVotes: t.voters.effective(),
 		},
 		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
@@ -292,7 +294,8 @@ func (t *Tally) Numbers() Numbers {
 		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value
 	}
 	if e := &t.extraction; e.strict.n > 0 {
-		n.Extraction = &Extraction{Strict: e.strict.rate(), Flexible: e.flexible.rate(), Unreadable: e.unreadable, Differ: e.differ}
+		n.Extraction = &Extraction{Strict: e.strict.rate(), Flexible: e.flexible.rate(), Unreadable: e.unreadable,
+			Differ: e.differ}
 	}
 	weak, strong := t.groups[Weak].rates(), t.groups[Strong].rates()
 	for round, rate := range t.all.rates() {

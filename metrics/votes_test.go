@@ -24,7 +24,8 @@ func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases [
 				answers[i] = "W"
 			}
 		}
-		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Rounds: [][]synod.Answer{answers}, Verdicts: verdicts})
+		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Rounds: [][]synod.Answer{answers},
+			Verdicts: verdicts})
 	}
 	return cases
 }
@@ -69,11 +70,14 @@ func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 	}
 }
 
-// Computed by hand: two seats, 20 questions; 4 wrong for both, 2 and 2 for one. Covariance 4/20 − (6/20)², variance 6/20·14/20.
+// Computed by hand: two seats, 20 questions; 4 wrong for both, 2 and 2 for one.
+// Covariance 4/20 − (6/20)², variance 6/20·14/20.
 func TestEffectiveVotesByHand(t *testing.T) {
 	var cases []metrics.Case
-	for q, errs := range []string{"WW", "WW", "WW", "WW", "WR", "WR", "RW", "RW", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR", "RR"} {
-		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Verdicts: verdicts, Rounds: [][]synod.Answer{{synod.Answer(errs[:1]), synod.Answer(errs[1:])}}})
+	for q, errs := range []string{"WW", "WW", "WW", "WW", "WR", "WR", "RW", "RW", "RR", "RR", "RR", "RR", "RR", "RR",
+		"RR", "RR", "RR", "RR", "RR", "RR"} {
+		cases = append(cases, metrics.Case{Question: fmt.Sprint(q), Verdicts: verdicts,
+			Rounds: [][]synod.Answer{{synod.Answer(errs[:1]), synod.Answer(errs[1:])}}})
 	}
 	rho := (4.0/20 - 0.09) / 0.21
 	if e := effective(make([]metrics.Member, 2), cases); e == nil || math.Abs(e.Value-2/(1+rho)) > 1e-12 {
@@ -111,7 +115,11 @@ func TestEffectiveVotesOrder(t *testing.T) {
 		if (got == nil) != (want == nil) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
-		if got != nil && (math.Abs(got.Value-want.Value)+math.Abs(got.Low-want.Low)+math.Abs(got.High-want.High) > 1e-9 || got.N != want.N) {
+		if got == nil {
+			return
+		}
+		off := math.Abs(got.Value-want.Value) + math.Abs(got.Low-want.Low) + math.Abs(got.High-want.High)
+		if off > 1e-9 || got.N != want.N {
 			t.Fatalf("%+v, want %+v", *got, *want)
 		}
 	})

@@ -36,7 +36,7 @@ type Figures struct {
 	Precision *Figure `json:"precision"`
 	Recall    *Figure `json:"recall"`
 	F1        *Figure `json:"f1"`
-	AUC       *Figure `json:"auc"` // probability that a right answer has a higher confidence than a wrong one, ties half
+	AUC       *Figure `json:"auc"` // see stats.AUC
 	Brier     *Figure `json:"brier"`
 	ECE       *Figure `json:"ece"` // expected calibration error over Bins
 	Bins      []Bin   `json:"bins"`
@@ -79,17 +79,20 @@ var aucMeasure = measure{
 }
 
 var measures = []measure{
-	{accuracy, func(f *Figures) **Figure { return &f.Accuracy }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
-		return stats.Wilson(v, weight*float64(len(l)))
-	}},
-	{precision, func(f *Figures) **Figure { return &f.Precision }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
-		c := confusionOf(l)
-		return stats.Wilson(v, weight*(c.truePositive+c.falsePositive))
-	}},
-	{recall, func(f *Figures) **Figure { return &f.Recall }, func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
-		c := confusionOf(l)
-		return stats.Wilson(v, weight*(c.truePositive+c.falseNegative))
-	}},
+	{accuracy, func(f *Figures) **Figure { return &f.Accuracy },
+		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+			return stats.Wilson(v, weight*float64(len(l)))
+		}},
+	{precision, func(f *Figures) **Figure { return &f.Precision },
+		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+			c := confusionOf(l)
+			return stats.Wilson(v, weight*(c.truePositive+c.falsePositive))
+		}},
+	{recall, func(f *Figures) **Figure { return &f.Recall },
+		func(v float64, l []stats.Forecast, weight float64) (low, high float64) {
+			c := confusionOf(l)
+			return stats.Wilson(v, weight*(c.truePositive+c.falseNegative))
+		}},
 	{f1, func(f *Figures) **Figure { return &f.F1 }, nil},
 	aucMeasure,
 	{stats.Brier, func(f *Figures) **Figure { return &f.Brier }, nil},

@@ -45,7 +45,8 @@ func TestFiguresAgainstTheirDefinitions(t *testing.T) {
 			of   statistic
 			sum  float64
 			over float64
-		}{{"accuracy", accuracy, correct, float64(len(list))}, {"precision", precision, hits, called}, {"recall", recall, hits, rights}} {
+		}{{"accuracy", accuracy, correct, float64(len(list))}, {"precision", precision, hits, called},
+			{"recall", recall, hits, rights}} {
 			if got, ok := c.of(forecasts(list)); ok != (c.over > 0) || ok && !near(got, c.sum/c.over) {
 				t.Fatalf("%s %v %v, by definition %v", c.name, got, ok, c.sum/c.over)
 			}

@@ -29,7 +29,8 @@ var (
 
 	// modelColours distinguish models; with more models they repeat.
 	modelColours = []color.RGBA{
-		strongColour, weakColour, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255}, {0x56, 0xb4, 0xe9, 255}, {0xd5, 0x5e, 0x00, 255},
+		strongColour, weakColour, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255}, {0x56, 0xb4, 0xe9, 255},
+			{0xd5, 0x5e, 0x00, 255},
 	}
 )
 
@@ -54,7 +55,8 @@ type chart struct {
 func newChart(title string) chart {
 	c := chart{plot.New(), plot.NewLegend()}
 	for _, style := range []*text.Style{
-		&c.Title.TextStyle, &c.X.Label.TextStyle, &c.Y.Label.TextStyle, &c.X.Tick.Label, &c.Y.Tick.Label, &c.legend.TextStyle,
+		&c.Title.TextStyle, &c.X.Label.TextStyle, &c.Y.Label.TextStyle, &c.X.Tick.Label, &c.Y.Tick.Label,
+			&c.legend.TextStyle,
 	} {
 		style.Font.Variant = "Sans"
 		style.Font.Size = font.Points(10)
@@ -327,7 +329,8 @@ type swatch struct{ colour color.Color }
 
 // Thumbnail draws the square.
 func (s swatch) Thumbnail(c *draw.Canvas) {
-	c.FillPolygon(s.colour, c.ClipPolygonXY([]vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}}))
+	c.FillPolygon(s.colour, c.ClipPolygonXY([]vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max,
+		{X: c.Max.X, Y: c.Min.Y}}))
 }
 
 // stroke is a line in a legend.

@@ -87,9 +87,12 @@ func trajectoriesPlot(g *Grid) []Plot {
 	}
 	f := Plot{
 		Name: "trajectories", Title: g.titled("What every player held after every round"), wide: true,
-		Caption: "The first games of every cell. A line is a player: blue if honest, dashed red if Byzantine. A Byzantine player’s line shows what it noted, which need not be what it sent. " +
-			"Dotted lines mark the range of the numbers that honest players were given; the vertical line marks the round after which the game ended. Equal lines are drawn slightly apart.",
-		Data:  &table.Table{Head: []string{"members_kind", "cell", "question", "repeat", "ending", "stop", "seat", "adversary", "round", "value"}},
+		Caption: "The first games of every cell. A line is a player: blue if honest, dashed red if Byzantine. A " +
+			"Byzantine player’s line shows what it noted, which need not be what it sent. " +
+			"Dotted lines mark the range of the numbers that honest players were given; the vertical line marks the " +
+			"round after which the game ended. Equal lines are drawn slightly apart.",
+		Data: &table.Table{Head: []string{"members_kind", "cell", "question", "repeat", "ending", "stop", "seat",
+			"adversary", "round", "value"}},
 		Table: &table.Table{Head: []string{"cell", "seat", "held, round by round"}},
 	}
 	for _, game := range games {
@@ -133,7 +136,8 @@ func drawGames(title string, games []shownGame) (*panels, error) {
 		if p.inLastRow(i, len(games)) {
 			c.X.Label.Text = "round"
 		}
-		adversaries = adversaries || slices.ContainsFunc(games[i].members, func(m Member) bool { return m.Adversary != "" })
+		adversaries = adversaries || slices.ContainsFunc(games[i].members,
+			func(m Member) bool { return m.Adversary != "" })
 	}
 	p.addLegend("honest", stroke{strongColour, nil})
 	if adversaries {
@@ -181,16 +185,19 @@ func (g *shownGame) draw(c *chart) error {
 		last = max(last, len(values)-1)
 	}
 	c.X.Min, c.X.Max = -.2, float64(last)+.2
-	c.X.Tick.Marker, c.Y.Tick.Marker = plot.ConstantTicks(wholeTicks(0, float64(last))), plot.ConstantTicks(wholeTicks(c.Y.Min, c.Y.Max))
+	c.X.Tick.Marker, c.Y.Tick.Marker = plot.ConstantTicks(wholeTicks(0, float64(last))),
+		plot.ConstantTicks(wholeTicks(c.Y.Min, c.Y.Max))
 	if from, to := g.given(); from <= to {
 		for _, y := range []float64{from, to} {
-			if err := c.line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}}, draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: dots}); err != nil {
+			if err := c.line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
+				draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: dots}); err != nil {
 				return err
 			}
 		}
 	}
 	if x := float64(g.Stop); g.Stop > 0 {
-		if err := c.line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}}, draw.LineStyle{Color: modelColours[2], Width: vg.Points(1.5)}); err != nil {
+		if err := c.line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
+			draw.LineStyle{Color: modelColours[2], Width: vg.Points(1.5)}); err != nil {
 			return err
 		}
 	}
@@ -221,7 +228,8 @@ func (c *chart) segments(values []*float64, aside float64, style draw.LineStyle)
 			continue
 		}
 		if len(segment) == 1 {
-			if err := c.dot(segment[0].X, segment[0].Y, draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}); err != nil {
+			if err := c.dot(segment[0].X, segment[0].Y, draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1.5),
+				Shape: draw.CircleGlyph{}}); err != nil {
 				return err
 			}
 		}
@@ -241,9 +249,11 @@ func stopsPlot(g *Grid) []Plot {
 	}
 	f := Plot{
 		Name: "stops", Title: g.titled("Rounds until a game ended"), wide: true,
-		Caption: "A dot is a game; dots of games that ended after the same round are above one another, and the vertical line is the median. Beside the cell’s name is the number of its games that ended; other games, and cells in which none ended, are not drawn.",
-		Data:    &table.Table{Head: []string{"members_kind", "cell", "finished", "stop_round", "games"}},
-		Table:   &table.Table{Head: []string{"cell", "ended", "median", "rounds"}},
+		Caption: "A dot is a game; dots of games that ended after the same round are above one another, and the " +
+			"vertical line is the median. Beside the cell’s name is the number of its games that ended; other games, " +
+			"and cells in which none ended, are not drawn.",
+		Data:  &table.Table{Head: []string{"members_kind", "cell", "finished", "stop_round", "games"}},
+		Table: &table.Table{Head: []string{"cell", "ended", "median", "rounds"}},
 	}
 	for _, c := range cells {
 		var rounds []string
@@ -251,7 +261,8 @@ func stopsPlot(g *Grid) []Plot {
 			f.Data.Add(c.kindsCell(), c.Cell, c.Finished, s.round, s.games)
 			rounds = append(rounds, fmt.Sprintf("%d×%d", s.round, s.games))
 		}
-		f.Table.Add(c.Cell, fmt.Sprintf("%d of %d", len(c.Stops), c.Finished), medianOf(c.Stops), strings.Join(rounds, " "))
+		f.Table.Add(c.Cell, fmt.Sprintf("%d of %d", len(c.Stops), c.Finished), medianOf(c.Stops),
+			strings.Join(rounds, " "))
 	}
 	f.SVG, f.PNG = drawn(func() (*panels, error) { return drawStops(f.Title, cells) })
 	return []Plot{f}
@@ -292,7 +303,8 @@ func drawStops(title string, cells []Cell) (*panels, error) {
 		ticks[i].Label += fmt.Sprintf("  (%d of %d)", len(stops), cells[i].Finished)
 		last = max(last, stops[len(stops)-1])
 		m := medianOf(stops)
-		if err := c.line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}}, draw.LineStyle{Color: weakColour, Width: vg.Points(2)}); err != nil {
+		if err := c.line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
+			draw.LineStyle{Color: weakColour, Width: vg.Points(2)}); err != nil {
 			return nil, err
 		}
 		for _, s := range countStops(stops) {

@@ -14,13 +14,13 @@ import (
 // Figure is a figure that a paper reports.
 type Figure struct {
 	Value float64 `json:"value"`
-	N     int     `json:"n"`               // independent questions it was measured on; 0: unknown, so it is not compared
+	N     int     `json:"n"`               // independent questions; 0: unknown, so it is not compared
 	Count bool    `json:"count,omitempty"` // not a share: print it as it is, not in percent
 }
 
 // The verdicts on a paper's figure.
 const (
-	Reproduced   = "reproduced"   // within Margin, the difference may be 0, and on at least as many questions as the paper's
+	Reproduced   = "reproduced"   // within Margin, may be equal, and on enough questions
 	Differs      = "differs"      // the interval of the difference excludes 0
 	Inconclusive = "inconclusive" // neither: too few questions in the paper or here
 )
@@ -60,7 +60,10 @@ func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
 		return metrics.Published(r.Value, questions, false)
 	}
 	wider := math.Sqrt(float64(r.N) / float64(questions))
-	return &metrics.Rate{Value: r.Value, N: questions, Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value)}
+	return &metrics.Rate{
+		Value: r.Value, N: questions,
+		Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value),
+	}
 }
 
 // Cell is a run of a grid, with the parameters that the grid varies and the paper's
@@ -71,10 +74,10 @@ type Cell struct {
 	Metrics map[string]*metrics.Rate `json:"metrics"` // all rates by name; null if a rate does not exist
 	Paper   map[string]float64       `json:"paper"`
 	Verdict map[string]string        `json:"verdict"`
-	Assumed []string                 `json:"assumed"`       // metrics that the members were built to have: their verdicts show nothing
+	Assumed []string                 `json:"assumed"`       // metrics that the members were built to have
 	Why     string                   `json:"why,omitempty"` // why there is no run, and so no figure
 	How     string                   `json:"how,omitempty"` // how the figures were computed without a run
-	Lists   map[string][]float64     `json:"-"`             // figures that are not rates; JSON has them among the metrics
+	Lists   map[string][]float64     `json:"-"`             // figures that are not rates; in JSON among Metrics
 	*Report
 
 	figures map[string]Figure
@@ -83,7 +86,8 @@ type Cell struct {
 // NewCell returns a cell with a run's report and the paper's figures by metric.
 func NewCell(name string, params map[string]any, r *Report, paper map[string]Figure, assumed []string) Cell {
 	c := Cell{
-		Cell: name, Params: params, Report: r, Metrics: map[string]*metrics.Rate{}, Paper: map[string]float64{}, Verdict: map[string]string{},
+		Cell: name, Params: params, Report: r, Metrics: map[string]*metrics.Rate{}, Paper: map[string]float64{},
+		Verdict: map[string]string{},
 		Assumed: append([]string{}, assumed...), figures: paper,
 	}
 	for _, rate := range append(r.Rates(), r.groupRounds()...) {
@@ -98,7 +102,8 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 
 // NewBlank returns a cell without a run, and says why there is none.
 func NewBlank(name string, params map[string]any, paper map[string]Figure, why string) Cell {
-	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Member{}, Rounds: []metrics.Round{}, Drops: []Drop{}, Failures: []Failure{}}
+	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Member{}, Rounds: []metrics.Round{},
+		Drops: []Drop{}, Failures: []Failure{}}
 	c := NewCell(name, params, empty, paper, nil)
 	for metric := range paper {
 		c.Metrics[metric] = nil
@@ -117,7 +122,8 @@ type Figures struct {
 // NewComputed returns a cell whose figures were computed without a run. how says
 // from what, and questions is the number of questions that they rest on (0: none). A
 // metric that the paper reports and f lacks is null.
-func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure, how string) Cell {
+func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure,
+	how string) Cell {
 	c := NewBlank(name, params, paper, "")
 	c.How = how
 	if f != nil {

@@ -13,16 +13,20 @@ import (
 
 // wide returns a grid with all kinds of content.
 func wide() *report.Grid {
-	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 4}, "round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
+	paper := map[string]report.Figure{"faa": {Value: .01, N: 3000}, "iaa": {Value: .75, N: 4},
+		"round_1": {Value: .75, N: 2}, "weak_after": {Value: .8, N: 3}}
 	one, other := full(), game()
-	return gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0), Assumed: []string{"weak_after"}}, report.Cell{Cell: "two", Report: other, Params: byB(1)}, report.Cell{Cell: "three", Report: one, Params: byB(2)})
+	return gridOf(paper, report.Cell{Cell: "one", Report: one, Params: byB(0), Assumed: []string{"weak_after"}},
+		report.Cell{Cell: "two", Report: other, Params: byB(1)},
+		report.Cell{Cell: "three", Report: one, Params: byB(2)})
 }
 
 func gridPage(t *testing.T, g *report.Grid, versus bool) string {
 	t.Helper()
 	var b bytes.Buffer
 	err := g.HTML(&b, versus, func(i int) report.Detail {
-		return report.Detail{Questions: listed(question(fmt.Sprintf("c%dq1", i)), question("q2")), Limit: 1, Rest: "the rest: --all"}
+		return report.Detail{Questions: listed(question(fmt.Sprintf("c%dq1", i)), question("q2")), Limit: 1,
+			Rest: "the rest: --all"}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +39,10 @@ func gridPage(t *testing.T, g *report.Grid, versus bool) string {
 func TestGridPage(t *testing.T) {
 	page := gridPage(t, wide(), true)
 	for _, want := range []string{
-		"<b>3</b>cells", `<td class="wrong">differs</td>`, `<td class="none">inconclusive</td>`, "<td>inconclusive (assumed)</td>", "1 reproduced",
-		"<details open><summary>Every figure of the paper", "Members right before and after the rounds", "What every player held", "Rounds until a game ended", "How games ended",
+		"<b>3</b>cells", `<td class="wrong">differs</td>`, `<td class="none">inconclusive</td>`,
+		"<td>inconclusive (assumed)</td>", "1 reproduced",
+		"<details open><summary>Every figure of the paper", "Members right before and after the rounds",
+		"What every player held", "Rounds until a game ended", "How games ended",
 		`<b class="u">three</b> · 4/5 · IAA 75.0`, "c0q1", "c2q1", "The first 1 of 5 questions; the rest: --all",
 	} {
 		if !strings.Contains(page, want) {
@@ -56,13 +62,15 @@ func TestGridPage(t *testing.T) {
 		if !more {
 			break
 		}
-		if around := before + table[:min(150, len(table))]; !strings.Contains(around, `<span class="kind">recorded and simulated members</span>`) {
+		if around := before + table[:min(150, len(table))]; !strings.Contains(around,
+			`<span class="kind">recorded and simulated members</span>`) {
 			t.Errorf("a table without a label: …%s", around)
 		}
 		_, rest, _ = strings.Cut(table, "</table>")
 	}
 	for _, picture := range strings.Split(page, "<svg")[1:] {
-		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn, "(recorded and simulated members)</text>") {
+		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn,
+			"(recorded and simulated members)</text>") {
 			t.Error("a picture without a label")
 		}
 	}
@@ -75,7 +83,8 @@ func TestGridPage(t *testing.T) {
 // the members were built to have is counted separately.
 func TestComparePaper(t *testing.T) {
 	verdicts := func(n int, assumed ...string) (string, string) {
-		g := gridOf(map[string]report.Figure{"iaa": {Value: .75, N: n}}, report.Cell{Cell: "one", Report: full(), Params: byB(0), Assumed: assumed})
+		g := gridOf(map[string]report.Figure{"iaa": {Value: .75, N: n}},
+			report.Cell{Cell: "one", Report: full(), Params: byB(0), Assumed: assumed})
 		var b bytes.Buffer
 		if err := g.Write(&b, "text", true); err != nil {
 			t.Fatal(err)
@@ -89,10 +98,12 @@ func TestComparePaper(t *testing.T) {
 		t.Errorf("the paper's figure on one question fewer is %s", v)
 	}
 	// Seven answers to one question are one observation.
-	if v := report.ComparePaper("iaa", metrics.Share(1, 7), 1, report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
+	if v := report.ComparePaper("iaa", metrics.Share(1, 7), 1,
+		report.Figure{Value: .7, N: 10}); v != report.Inconclusive {
 		t.Errorf("one question %s", v)
 	}
-	if v := report.ComparePaper("iaa", metrics.Share(100, 700), 100, report.Figure{Value: .7, N: 10}); v != report.Differs {
+	if v := report.ComparePaper("iaa", metrics.Share(100, 700), 100,
+		report.Figure{Value: .7, N: 10}); v != report.Differs {
 		t.Errorf("a hundred questions: %s", v)
 	}
 	var pairs metrics.Pairs
@@ -100,10 +111,12 @@ func TestComparePaper(t *testing.T) {
 		pairs.Add(false, true)
 	}
 	pairs.Add(true, true)
-	if v := report.ComparePaper("bfti", pairs.Difference(), 1, report.Figure{Value: .2, N: 10}); v != report.Inconclusive {
+	if v := report.ComparePaper("bfti", pairs.Difference(), 1,
+		report.Figure{Value: .2, N: 10}); v != report.Inconclusive {
 		t.Errorf("the gain on one question %s", v)
 	}
-	if _, text := verdicts(4, "iaa"); !strings.Contains(text, "0 reproduced") || !strings.Contains(text, "1 more are assumed") {
+	if _, text := verdicts(4, "iaa"); !strings.Contains(text, "0 reproduced") ||
+		!strings.Contains(text, "1 more are assumed") {
 		t.Errorf("an assumed figure is counted as reproduced: %s", text)
 	}
 }
@@ -112,7 +125,8 @@ func TestComparePaper(t *testing.T) {
 // plot.
 func TestGridPageWithoutData(t *testing.T) {
 	var b bytes.Buffer
-	if err := gridOf(nil, report.Cell{Cell: "a", Report: &report.Report{Questions: 4, Unfinished: 4}}).Write(&b, "html", true); err != nil {
+	if err := gridOf(nil, report.Cell{Cell: "a", Report: &report.Report{Questions: 4, Unfinished: 4}}).Write(&b, "html",
+		true); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{"Against the paper", "<svg", "Plots"} {
@@ -128,21 +142,26 @@ func TestGridPageWithoutData(t *testing.T) {
 	if err := gridOf(nil, cells...).Write(&b, "html", false); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(), "synod bench report FOLDER/cells/c40 --plots") || !strings.Contains(b.String(), "All 41 cells as a table") {
+	if strings.Contains(b.String(), "<svg") || !strings.Contains(b.String(),
+		"synod bench report FOLDER/cells/c40 --plots") || !strings.Contains(b.String(), "All 41 cells as a table") {
 		t.Error("41 cells are drawn, or the page does not say how to draw their plots")
 	}
 }
 
 // Hostile names, parameters and metrics add no tags or attributes to a grid's page.
 func TestHostileGridPage(t *testing.T) {
-	g := gridOf(map[string]report.Figure{hostile: {Value: .5, N: 3}, "faa": {Value: .5, N: 3}}, report.Cell{Cell: hostile, Report: full(), Params: map[string]any{"b": 1., hostile: hostile}},
-		report.Cell{Cell: hostile + "2", Report: game(), Params: map[string]any{"b": 2., hostile: "x"}}, report.Cell{Cell: hostile + "3", Report: full(), Params: map[string]any{"b": 3., "graph": hostile}},
-		report.Cell{Cell: hostile + "4", Report: game(), Params: map[string]any{"b": 2., "graph": hostile, hostile: "x"}})
+	g := gridOf(map[string]report.Figure{hostile: {Value: .5, N: 3}, "faa": {Value: .5, N: 3}},
+		report.Cell{Cell: hostile, Report: full(), Params: map[string]any{"b": 1., hostile: hostile}},
+		report.Cell{Cell: hostile + "2", Report: game(), Params: map[string]any{"b": 2., hostile: "x"}},
+		report.Cell{Cell: hostile + "3", Report: full(), Params: map[string]any{"b": 3., "graph": hostile}},
+		report.Cell{Cell: hostile + "4", Report: game(), Params: map[string]any{"b": 2., "graph": hostile,
+			hostile: "x"}})
 	g.Preset, g.Source, g.Members, g.Note, g.Task = hostile, hostile, hostile, hostile, hostile
 	for i := range g.Cells {
 		r := g.Cells[i].Report
 		r.Endings = append(slices.Clone(r.Endings), metrics.Ending{Name: hostile, Rate: metrics.Share(1, 2)})
-		r.Trajectories = append([]report.Trajectory{{Question: hostile, Ending: hostile, Values: [][]*float64{nil, nil, nil, nil}}}, r.Trajectories...)
+		r.Trajectories = append([]report.Trajectory{{Question: hostile, Ending: hostile,
+			Values: [][]*float64{nil, nil, nil, nil}}}, r.Trajectories...)
 		for j := range r.Seats {
 			r.Seats[j].ID += hostile
 		}

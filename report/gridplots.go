@@ -23,7 +23,8 @@ var gamePlots = []func(*Grid) []Plot{outcomeBars.plot, trajectoriesPlot, stopsPl
 // Plots returns the plots for which the grid's cells have data. What the cells vary
 // and measure decides, not the preset. To add a plot, add a function here.
 func (g *Grid) Plots() (out []Plot) {
-	for _, plots := range slices.Concat([]func(*Grid) []Plot{beforeAfterBars.plot, decisionBars.plot, roundsPlot}, gamePlots, []func(*Grid) []Plot{sweepPlots}) {
+	for _, plots := range slices.Concat([]func(*Grid) []Plot{beforeAfterBars.plot, decisionBars.plot, roundsPlot},
+		gamePlots, []func(*Grid) []Plot{sweepPlots}) {
 		out = append(out, plots(g)...)
 	}
 	return out
@@ -45,7 +46,8 @@ func (g *Grid) titled(title string) string { return withLabel(title, g.label()) 
 func (f *Plot) fill(cells []Cell, params, metricNames []string) {
 	f.Data = &table.Table{Head: slices.Concat([]string{"members_kind", "cell"}, params, []string{"metric"}, rateColumns,
 		[]string{"paper", "paper_n", "paper_low", "paper_high", "verdict", "assumed"})}
-	f.Table = &table.Table{Head: slices.Concat([]string{"cell"}, params, []string{"metric", "ours", "paper", "verdict"})}
+	f.Table = &table.Table{Head: slices.Concat([]string{"cell"}, params,
+		[]string{"metric", "ours", "paper", "verdict"})}
 	for range params {
 		f.Table.Align += "l"
 	}
@@ -70,9 +72,11 @@ func (f *Plot) fill(cells []Cell, params, metricNames []string) {
 			default:
 				paperText = full(paper)
 			}
-			f.Data.Rows = append(f.Data.Rows, slices.Concat([]string{c.kindsCell(), c.Cell}, values, []string{name}, rateCells(ours), paperCells,
+			f.Data.Rows = append(f.Data.Rows, slices.Concat([]string{c.kindsCell(), c.Cell}, values, []string{name},
+				rateCells(ours), paperCells,
 				[]string{c.Verdict[name], fmt.Sprint(c.assumed(name))}))
-			f.Table.Rows = append(f.Table.Rows, slices.Concat([]string{c.Cell}, values, []string{name, full(ours), paperText, c.verdictText(name)}))
+			f.Table.Rows = append(f.Table.Rows, slices.Concat([]string{c.Cell}, values,
+				[]string{name, full(ours), paperText, c.verdictText(name)}))
 		}
 	}
 }
@@ -82,7 +86,8 @@ func paperNote(cells []Cell, metricNames []string) string {
 	for i := range cells {
 		for _, name := range metricNames {
 			if cells[i].published(name) != nil {
-				return " Diamonds are the paper’s figures, with the interval of a share over the paper’s number of questions."
+				return " Diamonds are the paper’s figures, with the interval of a share over the paper’s number of " +
+					"questions."
 			}
 		}
 	}
@@ -130,7 +135,8 @@ var beforeAfterBars = bars{
 
 var decisionBars = bars{
 	name: "decisions", title: "Questions decided rightly",
-	caption: "Share of questions, with Wilson’s 95 % interval: plurality of all seats right (RA), plurality of the honest seats right (H-Majority), decision right (of those made), and captured by an adversary.",
+	caption: "Share of questions, with Wilson’s 95 % interval: plurality of all seats right (RA), plurality of the " +
+		"honest seats right (H-Majority), decision right (of those made), and captured by an adversary.",
 	panels: []barPanel{
 		{"plurality (RA)", one("ra", allColour)},
 		{"honest plurality", one("h_majority", strongColour)},
@@ -141,7 +147,9 @@ var decisionBars = bars{
 
 var outcomeBars = bars{
 	name: "outcomes", title: "How games ended",
-	caption: "Share of games, with Wilson’s 95 % interval. Valid: all honest players hold the same number, which an honest player was given; invalid: the same number, which no honest player was given; premature: different numbers; none: no player ended the game in time.",
+	caption: "Share of games, with Wilson’s 95 % interval. Valid: all honest players hold the same number, which an " +
+		"honest player was given; invalid: the same number, which no honest player was given; premature: different " +
+		"numbers; none: no player ended the game in time.",
 	panels: []barPanel{
 		{"valid", one("valid", modelColours[2])},
 		{"invalid", one("invalid", modelColours[1])},
@@ -337,7 +345,8 @@ func (l roundLine) draw(c *chart, cell *Cell, last int) error {
 			}
 		}
 	}
-	if err := c.path(paper, draw.LineStyle{Color: l.ink, Width: vg.Points(1), Dashes: dashes}, mark(l.ink, l.paper)); err != nil {
+	if err := c.path(paper, draw.LineStyle{Color: l.ink, Width: vg.Points(1), Dashes: dashes},
+		mark(l.ink, l.paper)); err != nil {
 		return err
 	}
 	return c.path(ours, draw.LineStyle{Color: l.ink, Width: vg.Points(1.5)}, mark(l.ink, l.ours))

@@ -18,7 +18,8 @@ import (
 
 // gridOf returns a grid of the cells' reports; the paper's figures are of the first cell.
 func gridOf(paper map[string]report.Figure, cells ...report.Cell) *report.Grid {
-	g := &report.Grid{Report: report.Report{Repeat: 1, MembersKind: []string{}}, Preset: "p", Source: "a paper", Members: "simulated"}
+	g := &report.Grid{Report: report.Report{Repeat: 1, MembersKind: []string{}}, Preset: "p", Source: "a paper",
+		Members: "simulated"}
 	for i, c := range cells {
 		figures := paper
 		if i > 0 {
@@ -35,10 +36,13 @@ func game() *report.Report {
 	r.Calibration = nil
 	r.Metrics = metrics.Metrics{}
 	r.Seats = []report.Member{{ID: "p1"}, {ID: "p2"}, {ID: "b1", Adversary: "saboteur"}}
-	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Share(3, 4)}, {Name: "invalid", Rate: metrics.Share(1, 4)}, {Name: "premature", Rate: metrics.Share(0, 4)}, {Name: "none", Rate: metrics.Share(0, 4)}}
+	r.Endings = []metrics.Ending{{Name: "valid", Rate: metrics.Share(3, 4)},
+		{Name: "invalid", Rate: metrics.Share(1, 4)}, {Name: "premature", Rate: metrics.Share(0, 4)},
+		{Name: "none", Rate: metrics.Share(0, 4)}}
 	r.Stops = []int{2, 2, 5, 7}
 	r.Trajectories = []report.Trajectory{
-		report.NewTrajectory("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None}, {"3", "3", "NaN"}}),
+		report.NewTrajectory("g", 0, "valid", 2, [][]synod.Answer{{"3", "40", "9"}, {"3", "3", synod.None},
+			{"3", "3", "NaN"}}),
 		report.NewTrajectory("g", 1, "none", 0, [][]synod.Answer{{"3", "40", "9"}}),
 	}
 	return r
@@ -80,11 +84,17 @@ func TestWhichGridPlots(t *testing.T) {
 	}{
 		{"no data", []report.Cell{cell("a", &report.Report{}, nil)}, nil},
 		{"one council", []report.Cell{cell("a", r, nil)}, []string{"before-after", "rounds"}},
-		{"two values are too few", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))}, []string{"before-after", "rounds"}},
-		{"three values are enough", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))}, []string{"before-after", "rounds", "faa-by-b"}},
-		{"three protocols, each with its own number", []report.Cell{cell("a", r, named("x", byB(0))), cell("b", r, named("y", byB(1))), cell("c", r, named("z", byB(2)))}, []string{"before-after", "rounds"}},
-		{"two of three cells have no figure", []report.Cell{cell("a", r, byB(0)), cell("b", &report.Report{}, byB(1)), cell("c", &report.Report{}, byB(2))}, []string{"before-after", "rounds"}},
-		{"games", []report.Cell{cell("a", game(), byB(0)), cell("b", game(), byB(1)), cell("c", game(), byB(2))}, []string{"outcomes", "trajectories", "stops", "valid-by-b"}},
+		{"two values are too few", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1))},
+			[]string{"before-after", "rounds"}},
+		{"three values are enough", []report.Cell{cell("a", r, byB(0)), cell("b", r, byB(1)), cell("c", r, byB(2))},
+			[]string{"before-after", "rounds", "faa-by-b"}},
+		{"three protocols, each with its own number",
+			[]report.Cell{cell("a", r, named("x", byB(0))), cell("b", r, named("y", byB(1))),
+				cell("c", r, named("z", byB(2)))}, []string{"before-after", "rounds"}},
+		{"two of three cells have no figure", []report.Cell{cell("a", r, byB(0)), cell("b", &report.Report{}, byB(1)),
+			cell("c", &report.Report{}, byB(2))}, []string{"before-after", "rounds"}},
+		{"games", []report.Cell{cell("a", game(), byB(0)), cell("b", game(), byB(1)), cell("c", game(), byB(2))},
+			[]string{"outcomes", "trajectories", "stops", "valid-by-b"}},
 	} {
 		if got := names(gridOf(nil, c.cells...).Plots()); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
@@ -123,7 +133,8 @@ func TestSweepPlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := texts(t, svg)
-	for _, want := range []string{"honest 4", "honest 8", "the paper", "malicious members (b)", "0", "1", "2", "100 %"} {
+	for _, want := range []string{"honest 4", "honest 8", "the paper", "malicious members (b)", "0", "1", "2",
+		"100 %"} {
 		if !slices.Contains(drawn, want) {
 			t.Errorf("no %q in %q", want, drawn)
 		}
@@ -136,7 +147,8 @@ func TestSweepPlot(t *testing.T) {
 // Every plot of a grid names the members' kinds in its title, picture and data. A
 // paper's figure is beside ours, with both intervals and the verdict.
 func TestGridPlots(t *testing.T) {
-	paper := map[string]report.Figure{"faa": {Value: .6, N: 30}, "weak_round_1": {Value: .5, N: 30}, "valid": {Value: .4, N: 100}}
+	paper := map[string]report.Figure{"faa": {Value: .6, N: 30}, "weak_round_1": {Value: .5, N: 30},
+		"valid": {Value: .4, N: 100}}
 	sac := report.Cell{Cell: "sac-merg", Report: graded(), Params: byB(0), Assumed: []string{"faa"}}
 	dir := t.TempDir()
 	all := map[string][]string{
@@ -152,7 +164,8 @@ func TestGridPlots(t *testing.T) {
 	}
 	for _, f := range plots {
 		svg, _ := os.ReadFile(filepath.Join(dir, f.Name+".svg"))
-		if drawn := texts(t, svg); !slices.Contains(drawn, f.Title) || !strings.Contains(f.Title, "(recorded and simulated members)") {
+		if drawn := texts(t, svg); !slices.Contains(drawn, f.Title) ||
+			!strings.Contains(f.Title, "(recorded and simulated members)") {
 			t.Errorf("%s: title %q, drawn %q", f.Name, f.Title, drawn)
 		}
 		b, _ := os.ReadFile(filepath.Join(dir, f.Name+".png"))
@@ -165,7 +178,9 @@ func TestGridPlots(t *testing.T) {
 			t.Fatal(f.Name, err)
 		}
 		want := all[f.Name]
-		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(want))], want) }) {
+		if !slices.ContainsFunc(rows, func(row []string) bool {
+			return slices.Equal(row[:min(len(row), len(want))], want)
+		}) {
 			t.Errorf("%s: no %q in %q", f.Name, want, rows)
 		}
 		for _, row := range rows[1:] {
@@ -206,7 +221,9 @@ func TestNewTrajectory(t *testing.T) {
 func TestGridPlotsOfCounts(t *testing.T) {
 	g := gridOf(nil)
 	for i, seconds := range []float64{100, 220, 341} {
-		c := report.NewComputed(fmt.Sprint("c", i), byB(i), &report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9, High: seconds + 9, Count: true}}},
+		c := report.NewComputed(fmt.Sprint("c", i), byB(i),
+			&report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9,
+				High: seconds + 9, Count: true}}},
 			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "from a model of the clock")
 		g.Add(c)
 	}
@@ -219,10 +236,12 @@ func TestGridPlotsOfCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := texts(t, svg)
-	if slices.Contains(drawn, "100 %") || !slices.Contains(drawn, "200") || !slices.Contains(drawn, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
+	if slices.Contains(drawn, "100 %") || !slices.Contains(drawn, "200") ||
+		!slices.Contains(drawn, "Latency in virtual seconds, by malicious members (b) (computed, no members)") {
 		t.Errorf("picture: %q", drawn)
 	}
-	if line := plots[0].Table.Rows[2]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)", "221.0", "none: the paper's figure is not a share"}) {
+	if line := plots[0].Table.Rows[2]; !slices.Equal(line[1:], []string{"2", "latency", "341.0 (332.0 to 350.0, n 5)",
+		"221.0", "none: the paper's figure is not a share"}) {
 		t.Errorf("table: %q", line)
 	}
 }

@@ -31,7 +31,8 @@ func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 }
 
 func (g *Grid) document(format string, versus bool) document {
-	d := document{format: format, head: []string{fmt.Sprintf("%s · %s", g.Preset, g.Source), "members: " + g.membersLine()}, notes: g.notes()}
+	head := []string{fmt.Sprintf("%s · %s", g.Preset, g.Source), "members: " + g.membersLine()}
+	d := document{format: format, head: head, notes: g.notes()}
 	if g.Note != "" {
 		d.head = append(d.head, plain(g.Note))
 	}
@@ -85,7 +86,8 @@ func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
 
 // versusTable has a row for every figure of the paper.
 func (g *Grid) versusTable() *table.Table {
-	t := &table.Table{Head: []string{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"}, Align: "llrrrrl"}
+	t := &table.Table{Head: []string{"cell", "metric", "paper", "ours", "95 % interval", "n", "verdict"},
+		Align: "llrrrrl"}
 	var classes []string // of the verdicts, by row
 	for _, c := range g.Cells {
 		for _, metric := range c.paperMetrics() {
@@ -111,8 +113,10 @@ func (g *Grid) versusTable() *table.Table {
 // notes are the lines below a grid's table.
 func (g *Grid) notes() []string {
 	lines := []string{
-		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()), g.excluded()),
-		"Members that answer the same question do not err independently, so the intervals of rates over members are too narrow.",
+		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()),
+			g.excluded()),
+		"Members that answer the same question do not err independently, so the intervals of rates over members are " +
+			"too narrow.",
 	}
 	computed, blank := map[string]int{}, map[string][]string{} // by reason
 	for _, c := range g.Cells {
@@ -148,17 +152,21 @@ func (g *Grid) legend() []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("%d reproduced (within %.0f points on at least as many questions, and the difference may be 0) · "+
-		"%d differ (the interval of the difference excludes 0) · %d inconclusive.", n[Reproduced], 100*Margin, n[Differs], n[Inconclusive])}
+	lines := []string{fmt.Sprintf("%d reproduced (within %.0f points on at least as many questions, and the "+
+		"difference may be 0) · "+
+		"%d differ (the interval of the difference excludes 0) · %d inconclusive.", n[Reproduced], 100*Margin,
+		n[Differs], n[Inconclusive])}
 	if assumed > 0 {
-		lines = append(lines, fmt.Sprintf("%d more are assumed: the members were built to have these figures, so the verdicts show nothing.", assumed))
+		lines = append(lines, fmt.Sprintf("%d more are assumed: the members were built to have these figures, so the "+
+			"verdicts show nothing.", assumed))
 	}
 	return lines
 }
 
 // csv prints one figure per line.
 func (g *Grid) csv(w io.Writer) error {
-	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low", "high", "paper", "verdict", "assumed"}}
+	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low",
+		"high", "paper", "verdict", "assumed"}}
 	for _, c := range g.Cells {
 		params, err := json.Marshal(c.Params)
 		if err != nil {
@@ -170,12 +178,14 @@ func (g *Grid) csv(w io.Writer) error {
 				paper = number(v)
 			}
 			t.Rows = append(t.Rows, slices.Concat(
-				[]string{g.Preset, c.Cell, plain(c.Task), c.kindsCell(), string(params), rate.Name}, rateCells(rate.Rate),
+				[]string{g.Preset, c.Cell, plain(c.Task), c.kindsCell(), string(params), rate.Name},
+				rateCells(rate.Rate),
 				[]string{paper, c.Verdict[rate.Name], strconv.FormatBool(c.assumed(rate.Name))}))
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
 			for i, x := range c.Lists[name] {
-				t.Rows = append(t.Rows, []string{g.Preset, c.Cell, plain(c.Task), "", string(params), fmt.Sprintf("%s_%d", name, i), number(x), "1", "", "", "", "", "false"})
+				t.Rows = append(t.Rows, []string{g.Preset, c.Cell, plain(c.Task), "", string(params),
+					fmt.Sprintf("%s_%d", name, i), number(x), "1", "", "", "", "", "false"})
 			}
 		}
 	}

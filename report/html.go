@@ -24,7 +24,8 @@ var pageFiles embed.FS
 // templates are parsed when the first page is written, not when the program starts.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": answerText, "mark": verdictMark, "says": verdictText,
+		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": answerText, "mark": verdictMark,
+		"says":  verdictText,
 		"class": verdictClass, "table": htmlTable,
 	}).ParseFS(pageFiles, "page.html", "grid.html"))
 })

@@ -17,17 +17,23 @@ import (
 )
 
 // hostile is text that a model, a data set or a council file may contain.
-const hostile = "</td></text><script>alert(1)</script><img src=x onerror=alert(2)>\" onclick=\"x\x1b[2J\x07\u202e\u2066\u200f{{.}}\x00\u2028javascript:"
+const hostile = "</td></text><script>alert(1)</script><img src=x onerror=alert(2)>\" " +
+	"onclick=\"x\x1b[2J\x07\u202e\u2066\u200f{{.}}\x00\u2028javascript:"
 
 // full returns a report with all kinds of content.
 func full() *report.Report {
 	rate := func(k, n int) *metrics.Rate { return metrics.Share(k, n) }
 	r := sample()
-	r.Seats = []report.Member{{ID: "a", Model: "x", Kind: "simulated", Group: "strong"}, {ID: "b", Model: "x", Kind: "recorded", Group: "weak"}, {ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
+	r.Seats = []report.Member{{ID: "a", Model: "x", Kind: "simulated", Group: "strong"},
+		{ID: "b", Model: "x", Kind: "recorded", Group: "weak"},
+		{ID: "m", Model: "x", Kind: "simulated", Adversary: "replay"}}
 	r.Metrics.IAA, r.Metrics.FAA = rate(30, 40), rate(36, 40)
-	r.Groups = metrics.Groups{Weak: &metrics.Change{Before: rate(0, 10), After: rate(5, 10)}, Strong: &metrics.Change{Before: rate(9, 10)}}
-	r.Rounds = []metrics.Round{{T: 0, Accuracy: rate(30, 40), Weak: rate(0, 10), Strong: rate(9, 10)}, {T: 1, Accuracy: rate(36, 40), Weak: rate(5, 10)}}
-	r.Drops = []report.Drop{{By: "a", Of: "b", Dropped: 2, Share: rate(2, 8)}, {By: "a", Of: "m", Dropped: 8, Share: rate(8, 8)}, {By: "b", Of: "a", Share: rate(0, 8)}}
+	r.Groups = metrics.Groups{Weak: &metrics.Change{Before: rate(0, 10), After: rate(5, 10)},
+		Strong: &metrics.Change{Before: rate(9, 10)}}
+	r.Rounds = []metrics.Round{{T: 0, Accuracy: rate(30, 40), Weak: rate(0, 10), Strong: rate(9, 10)},
+		{T: 1, Accuracy: rate(36, 40), Weak: rate(5, 10)}}
+	r.Drops = []report.Drop{{By: "a", Of: "b", Dropped: 2, Share: rate(2, 8)},
+		{By: "a", Of: "m", Dropped: 8, Share: rate(8, 8)}, {By: "b", Of: "a", Share: rate(0, 8)}}
 	r.Compared = &report.Compared{Against: "other", Questions: 4, McNemar: .5, Decision: rate(1, 4), FAA: rate(1, 4)}
 	return r
 }
@@ -35,13 +41,19 @@ func full() *report.Report {
 func question(id string) *report.Question {
 	sure := .95
 	own := synod.Opinion{Confidence: &sure, Answer: "42", Surface: "forty-two", Source: synod.Own}
-	next := synod.Opinion{Round: 1, Answer: "42", Source: synod.Adopted, From: []synod.NodeID{0}, Scores: []synod.Judged{{Of: 0, Score: .25}, {Of: 2, Score: synod.Untrusted}}, Retained: []synod.NodeID{0}, Dropped: []synod.NodeID{2}}
+	next := synod.Opinion{Round: 1, Answer: "42", Source: synod.Adopted, From: []synod.NodeID{0},
+		Scores: []synod.Judged{{Of: 0, Score: .25}, {Of: 2, Score: synod.Untrusted}}, Retained: []synod.NodeID{0},
+		Dropped: []synod.NodeID{2}}
 	return &report.Question{
-		Question: synod.Question{ID: id, Text: "How many?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "all"}}},
-		Key:      "42", Status: "agreed", Answer: "42", Verdict: task.Right, Votes: []report.Support{{Answer: "42", Verdict: task.Right, Seats: []string{"a", "b"}, Independent: 1}},
+		Question: synod.Question{ID: id, Text: "How many?", Form: synod.Choice,
+			Options: []synod.Option{{Label: "A", Text: "all"}}},
+		Key: "42", Status: "agreed", Answer: "42", Verdict: task.Right,
+		Votes: []report.Support{{Answer: "42", Verdict: task.Right, Seats: []string{"a", "b"}, Independent: 1}},
 		Rounds: [][]report.Held{
-			{{Opinion: own, Noted: true, Verdict: task.Right}, {Opinion: own, Verdict: task.Wrong}, {Opinion: synod.Opinion{}}},
-			{{Opinion: next, Noted: true, Verdict: task.Right}, {Opinion: next, Noted: true, Verdict: task.Unreadable}, {Opinion: next, Noted: true}},
+			{{Opinion: own, Noted: true, Verdict: task.Right}, {Opinion: own, Verdict: task.Wrong},
+				{Opinion: synod.Opinion{}}},
+			{{Opinion: next, Noted: true, Verdict: task.Right}, {Opinion: next, Noted: true, Verdict: task.Unreadable},
+				{Opinion: next, Noted: true}},
 		},
 	}
 }
@@ -92,10 +104,12 @@ func TestHostilePage(t *testing.T) {
 	r.Calibration.Models[0].Model = hostile
 	q := question(hostile)
 	q.Text, q.Key, q.Reason, q.Status, q.Answer, q.Form = hostile, hostile, hostile, hostile, hostile, hostile
-	q.Options, q.Votes[0].Answer, q.Votes[0].Seats = []synod.Option{{Label: hostile, Text: hostile}}, hostile, []string{hostile}
+	q.Options, q.Votes[0].Answer, q.Votes[0].Seats = []synod.Option{{Label: hostile, Text: hostile}}, hostile,
+		[]string{hostile}
 	for _, round := range q.Rounds {
 		for i := range round {
-			round[i].Answer, round[i].Surface, round[i].Source, round[i].Dropped = hostile, "said "+hostile, hostile, []synod.NodeID{-1, 0, 99}
+			round[i].Answer, round[i].Surface, round[i].Source, round[i].Dropped = hostile, "said "+hostile, hostile,
+				[]synod.NodeID{-1, 0, 99}
 		}
 	}
 	page := html(t, r, report.Detail{Questions: listed(q), Limit: -1})
@@ -108,7 +122,8 @@ func TestHostilePage(t *testing.T) {
 func checkPage(t *testing.T, page string, shown int) {
 	t.Helper()
 	for _, c := range page {
-		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 || strings.ContainsRune("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029", c) {
+		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 ||
+			strings.ContainsRune("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u2028\u2029", c) {
 			t.Fatalf("the page contains %U", c)
 		}
 	}
@@ -134,11 +149,14 @@ func checkPage(t *testing.T, page string, shown int) {
 // A page has a strict content policy, loads nothing, labels every table and picture
 // with the members' kinds, and is the same every time.
 func TestPage(t *testing.T) {
-	detail := report.Detail{Questions: listed(question("q1"), question("q2"), question("q3")), Limit: 2, Rest: "the rest: --all"}
+	detail := report.Detail{Questions: listed(question("q1"), question("q2"), question("q3")), Limit: 2,
+		Rest: "the rest: --all"}
 	page := html(t, full(), detail)
 	for _, want := range []string{
-		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; img-src data:", "prefers-color-scheme:dark", "width=device-width",
-		"The first 2 of 5 questions; the rest: --all", "McNemar", "the deadline passed", "<b>1</b>failed", "<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
+		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; img-src data:", "prefers-color-scheme:dark",
+		"width=device-width",
+		"The first 2 of 5 questions; the rest: --all", "McNemar", "the deadline passed", "<b>1</b>failed",
+		"<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
 		"adopted from a", "wrote forty-two", "unchanged", "confidence 0.95", `class="none"`, "90.0 %", "n 40",
 	} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
@@ -155,13 +173,15 @@ func TestPage(t *testing.T) {
 		if !more {
 			break
 		}
-		if around := before + table[:min(150, len(table))]; !strings.Contains(around, `<span class="kind">recorded and simulated members</span>`) {
+		if around := before + table[:min(150, len(table))]; !strings.Contains(around,
+			`<span class="kind">recorded and simulated members</span>`) {
 			t.Errorf("a table without a label: …%s", around)
 		}
 		_, rest, _ = strings.Cut(table, "</table>")
 	}
 	for _, picture := range strings.Split(page, "<svg")[1:] {
-		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn, "(recorded and simulated members)</text>") {
+		if drawn, _, _ := strings.Cut(picture, "</svg>"); !strings.Contains(drawn,
+			"(recorded and simulated members)</text>") {
 			t.Error("a picture without a label")
 		}
 	}
@@ -187,11 +207,13 @@ func TestQuestionsAreRead(t *testing.T) {
 		for read = 1; yield(question("q"), nil); read++ {
 		}
 	}
-	if page := html(t, full(), report.Detail{Questions: many, Limit: 3}); strings.Count(page, `class="q"`) != 3 || read != 4 {
+	if page := html(t, full(), report.Detail{Questions: many, Limit: 3}); strings.Count(page, `class="q"`) != 3 ||
+		read != 4 {
 		t.Errorf("%d shown, %d read", strings.Count(page, `class="q"`), read)
 	}
 	broken := func(yield func(*report.Question, error) bool) { yield(nil, errors.New("torn")) }
-	if err := full().HTML(&bytes.Buffer{}, report.Detail{Questions: broken, Limit: -1}); err == nil || !strings.Contains(err.Error(), "torn") {
+	if err := full().HTML(&bytes.Buffer{}, report.Detail{Questions: broken, Limit: -1}); err == nil ||
+		!strings.Contains(err.Error(), "torn") {
 		t.Error(err)
 	}
 }

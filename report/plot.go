@@ -132,19 +132,23 @@ func (r *Report) groups() []group {
 	groups := []group{{"all", allColour, draw.CircleGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
 		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
 	if r.Groups.Strong != nil {
-		groups = append(groups, group{"strong", strongColour, draw.BoxGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
+		groups = append(groups, group{"strong", strongColour, draw.BoxGlyph{},
+			func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
 	}
 	if r.Groups.Weak != nil {
-		groups = append(groups, group{"weak", weakColour, draw.PyramidGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
+		groups = append(groups, group{"weak", weakColour, draw.PyramidGlyph{},
+			func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
 	}
 	return groups
 }
 
-const dependenceNote = "Members that answer the same question do not err independently, so the intervals are too narrow."
+const dependenceNote = "Members that answer the same question do not err independently, so the intervals are too " +
+	"narrow."
 
 const membersNote = dependenceNote + " In “all”, adversaries count as wrong; the groups are of honest members only."
 
-const roundsNote = "after every round (0: before hearing anyone), with Wilson’s 95 % interval; a question that ended earlier counts with its final answers. "
+const roundsNote = "after every round (0: before hearing anyone), with Wilson’s 95 % interval; a question that ended " +
+	"earlier counts with its final answers. "
 
 // accuracyPlot shows the share of members that are right after every round.
 func accuracyPlot(r *Report) *Plot {
@@ -179,7 +183,8 @@ func (r *Report) accuracyChart() (chart, error) {
 	c.X.Label.Text = "round"
 	groups, last := r.groups(), 0
 	for k, g := range groups {
-		aside := .012 * float64(len(r.Rounds)) * (float64(k) - float64(len(groups)-1)/2) // intervals are drawn side by side
+		// Intervals are drawn side by side.
+		aside := .012 * float64(len(r.Rounds)) * (float64(k) - float64(len(groups)-1)/2)
 		var line plotter.XYs
 		for _, m := range r.Rounds {
 			last = max(last, m.T)
@@ -205,7 +210,8 @@ func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, sha
 	if len(points) == 0 {
 		return nil
 	}
-	style, mark := draw.LineStyle{Color: ink, Width: vg.Points(1.5)}, draw.GlyphStyle{Color: ink, Radius: vg.Points(3), Shape: shape}
+	style, mark := draw.LineStyle{Color: ink, Width: vg.Points(1.5)},
+		draw.GlyphStyle{Color: ink, Radius: vg.Points(3), Shape: shape}
 	c.addLegend(name, stroke{ink, nil}, sign{mark})
 	return c.path(points, style, mark)
 }
@@ -214,9 +220,10 @@ func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, sha
 func groupsPlot(r *Report) *Plot {
 	f := &Plot{
 		Name: "groups", Title: r.titled("Members right before and after the rounds"),
-		Caption: "Share of right answers before the rounds (pale) and after (full), with Wilson’s 95 % interval. " + membersNote,
-		Data:    dataTable("group", "when"),
-		Table:   &table.Table{Head: []string{"members", "before", "after"}, Align: "lr"},
+		Caption: "Share of right answers before the rounds (pale) and after (full), with Wilson’s 95 % interval. " +
+			membersNote,
+		Data:  dataTable("group", "when"),
+		Table: &table.Table{Head: []string{"members", "before", "after"}, Align: "lr"},
 	}
 	any := false
 	for _, g := range r.groups() {
@@ -267,7 +274,8 @@ func calibrationPlot(r *Report) *Plot {
 	}
 	f := &Plot{
 		Name: "calibration", Title: r.titled("Right answers by confidence"),
-		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with Wilson’s 95 % interval. " +
+		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with Wilson’s 95 % " +
+			"interval. " +
 			"On the dotted line the confidence equals the share. Only honest members’ own first answers count.",
 		Data:  dataTable("model", "from", "to", "confidence"),
 		Table: &table.Table{Head: []string{"model", "mean confidence", "right"}, Align: "lr"},
@@ -329,9 +337,11 @@ func dropsPlot(r *Report) *Plot {
 	var arrows [][2]int
 	f := &Plot{
 		Name: "dropped", Title: d.Title,
-		Caption: "The wider and darker an arrow from one member to another, the larger the share of rounds in which the first dropped the other’s answer, of those in which it dropped or retained it. Without an arrow it never did. Arrows of an adversary show what it noted, which need not be what it did.",
-		Data:    dataTable("by", "by_role", "of", "of_role", "dropped"),
-		Table:   r.pairTable(),
+		Caption: "The wider and darker an arrow from one member to another, the larger the share of rounds in which " +
+			"the first dropped the other’s answer, of those in which it dropped or retained it. Without an arrow it " +
+			"never did. Arrows of an adversary show what it noted, which need not be what it did.",
+		Data:  dataTable("by", "by_role", "of", "of_role", "dropped"),
+		Table: r.pairTable(),
 	}
 	for _, p := range r.Drops {
 		i, knownBy := at[p.By]

@@ -49,7 +49,8 @@ func TestPlots(t *testing.T) {
 	if err := report.Save(dir, plots); err != nil {
 		t.Fatal(err)
 	}
-	drawn := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"}, "groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
+	drawn := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"},
+		"groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
 		"calibration": {"gpt[2J", "0.2", "confidence"}}
 	data := map[string][]string{
 		"accuracy":    {"recorded+simulated", "strong", "1", "", "0", "", ""},
@@ -81,7 +82,10 @@ func TestPlots(t *testing.T) {
 		if err != nil {
 			t.Fatal(f.Name, err)
 		}
-		if !slices.ContainsFunc(rows, func(row []string) bool { return slices.Equal(row[:min(len(row), len(data[f.Name]))], data[f.Name]) }) {
+		if !slices.ContainsFunc(rows, func(row []string) bool {
+			return slices.Equal(row[:min(len(row),
+				len(data[f.Name]))], data[f.Name])
+		}) {
 			t.Errorf("%s: no %q in %q", f.Name, data[f.Name], rows)
 		}
 		delete(drawn, f.Name)

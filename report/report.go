@@ -125,11 +125,11 @@ type Report struct {
 	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null with fewer than two
 	Topics      []metrics.Part      `json:"topics"`                // by the questions' topic
 	Calibration *Calibration        `json:"calibration"`           // null: no member gave a confidence
-	Drops       []Drop              `json:"drops"`                 // pairs of seats in order, without pairs that never met
-	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until all honest voters have decided
-	Ranked      []*metrics.Rate     `json:"ranked,omitempty"`      // of a protocol that ranks answers: the best is right, the second, …
+	Drops       []Drop              `json:"drops"`                 // pairs of seats that met, in order
+	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until the honest voters decided
+	Ranked      []*metrics.Rate     `json:"ranked,omitempty"`      // share right by rank, if the protocol ranks answers
 	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol with named endings
-	Stops       []int               `json:"stop_rounds,omitempty"` // the rounds after which runs with a named ending ended, ascending
+	Stops       []int               `json:"stop_rounds,omitempty"` // when runs with a named ending ended, ascending
 	Calls       Calls               `json:"calls"`
 	Tokens      Tokens              `json:"tokens"`
 	Cost        *llm.Cost           `json:"cost"` // null: some prices are unknown
@@ -139,7 +139,7 @@ type Report struct {
 	Compared    *Compared           `json:"compared"`
 	Digest      string              `json:"digest"` // of all finished runs, in order
 
-	Trajectories []Trajectory `json:"trajectories,omitempty"` // of the first finished runs of a protocol with named endings
+	Trajectories []Trajectory `json:"trajectories,omitempty"` // first runs with named endings
 }
 
 // Question is one question of a run with all that happened, for readers. Its texts

@@ -13,8 +13,10 @@ import (
 
 func sample() *report.Report {
 	r := &report.Report{
-		Version: 1, Task: "mine\x1b[2J", Council: "a|b", Protocol: "sac", Rule: "majority", Repeat: 1, Questions: 5, Finished: 4, Failed: 1,
-		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}}, Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
+		Version: 1, Task: "mine\x1b[2J", Council: "a|b", Protocol: "sac", Rule: "majority", Repeat: 1, Questions: 5,
+		Finished: 4, Failed: 1,
+		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}},
+		Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
 	}
 	r.Metrics.IAA = metrics.Share(3, 4)
 	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Share(2, 3)}, {Name: "2", Questions: 1}}
@@ -23,7 +25,8 @@ func sample() *report.Report {
 	high, low := 0.9, 0.25
 	sure.Add([]metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
 	sure.Add([]metrics.Forecast{{Confidence: &high}, {}})
-	r.Calibration = &report.Calibration{Calibration: *sure.Calibration(), Models: []report.ModelCalibration{{Model: "gpt\x1b[2J", Calibration: *sure.Calibration()}}}
+	r.Calibration = &report.Calibration{Calibration: *sure.Calibration(),
+		Models: []report.ModelCalibration{{Model: "gpt\x1b[2J", Calibration: *sure.Calibration()}}}
 	return r
 }
 
@@ -41,7 +44,9 @@ func TestFormats(t *testing.T) {
 				t.Errorf("%s does not name %s members:\n%s", format, want, out)
 			}
 		}
-		if want := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`, "csv": "faa[level=1],0.666", "json": `"levels": [`, "html": "Figures by topic"}[format]; !strings.Contains(out, want) {
+		if want := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`,
+			"csv": "faa[level=1],0.666", "json": `"levels": [`,
+			"html": "Figures by topic"}[format]; !strings.Contains(out, want) {
 			t.Errorf("%s: no %q:\n%s", format, want, out)
 		}
 		if prose := format != "csv" && format != "json"; prose != strings.Contains(out, "of finished questions only") {
@@ -72,7 +77,8 @@ func TestCSV(t *testing.T) {
 	for _, l := range lines {
 		figures[l[3]] = l[4:]
 	}
-	if figures["iaa"][0] != "0.75" || figures["iaa"][1] != "4" || figures["faa"][0] != "" || figures["faa"][1] != "0" || figures["failed"][0] != "1" {
+	if figures["iaa"][0] != "0.75" || figures["iaa"][1] != "4" || figures["faa"][0] != "" || figures["faa"][1] != "0" ||
+		figures["failed"][0] != "1" {
 		t.Errorf("%v", figures)
 	}
 }
@@ -91,7 +97,8 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	faa, has := got.Metrics["faa"]
-	if !has || faa != nil || got.Metrics["iaa"].N != 4 || len(got.Groups) != 2 || got.Groups["weak"] != nil || got.Rounds[0]["accuracy"] != nil {
+	if !has || faa != nil || got.Metrics["iaa"].N != 4 || len(got.Groups) != 2 || got.Groups["weak"] != nil ||
+		got.Rounds[0]["accuracy"] != nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -99,7 +106,8 @@ func TestJSON(t *testing.T) {
 // [CP-1] The calibration is in every format; a bin without answers has no figure.
 func TestCalibration(t *testing.T) {
 	for format, wants := range map[string][]string{
-		"text": {"confidence of gpt[2J in its first answers: Brier 0.294", "ECE 0.35", "n 3, 1 without one", "0.90: 50 % (9 to 91) of 2"},
+		"text": {"confidence of gpt[2J in its first answers: Brier 0.294", "ECE 0.35", "n 3, 1 without one",
+			"0.90: 50 % (9 to 91) of 2"},
 		"md":   {"Brier 0.294", "0.25: 0 %"},
 		"csv":  {"brier,0.29", "ece,0.35", "confidence_missing,1", "right_at_confidence_0.9,0.5,2"},
 		"json": {`"missing": 1`, `"ece": 0.35`, `"model": "gpt`, `"confidence": null`},

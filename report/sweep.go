@@ -183,7 +183,8 @@ var sweepMetrics = []struct{ metric, title string }{
 
 // axisNames are the names of parameters on an axis.
 var axisNames = map[string]string{
-	"b": "malicious members (b)", "f": "bound on malicious members (f)", "n": "members (n)", "f_e": "malicious evaluators (f_e)", "n_e": "evaluators (n_e)",
+	"b": "malicious members (b)", "f": "bound on malicious members (f)", "n": "members (n)",
+	"f_e": "malicious evaluators (f_e)", "n_e": "evaluators (n_e)",
 }
 
 // sweepPlots draws figures against the number that a grid varies, with a line per
@@ -198,7 +199,8 @@ func sweepPlots(g *Grid) (out []Plot) {
 		axis = plain(s.by)
 	}
 	for _, m := range sweepMetrics {
-		cells := slices.DeleteFunc(slices.Clone(s.cells), func(c Cell) bool { return !c.has(m.metric) && c.published(m.metric) == nil })
+		cells := slices.DeleteFunc(slices.Clone(s.cells),
+			func(c Cell) bool { return !c.has(m.metric) && c.published(m.metric) == nil })
 		measured := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return !c.has(m.metric) })
 		if len(distinct(measured, func(c *Cell) string { return c.param(s.by) })) < 3 {
 			continue
@@ -210,7 +212,8 @@ func sweepPlots(g *Grid) (out []Plot) {
 		f.fill(cells, append(slices.Clone(s.key), s.by), []string{m.metric})
 		d := sweepPlot{s, m.metric, axis, f.Title, cells}
 		if d.hasPaper() {
-			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same colours; their intervals, where known, are in the table."
+			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same colours; " +
+				"their intervals, where known, are in the table."
 		}
 		f.SVG, f.PNG = drawn(d.draw)
 		out = append(out, f)
@@ -255,7 +258,8 @@ func (d sweepPlot) split() (panel string, key []string) {
 	if len(d.lines(d.cells)) <= maxPanelLines {
 		return "", d.key
 	}
-	byValues := slices.SortedStableFunc(slices.Values(d.key), func(a, b string) int { return d.values(a) - d.values(b) })
+	byValues := slices.SortedStableFunc(slices.Values(d.key),
+		func(a, b string) int { return d.values(a) - d.values(b) })
 	for _, p := range byValues {
 		if lines := distinct(d.cells, func(c *Cell) string { return c.line(without(p)) }); len(lines) <= maxPanelLines {
 			return p, without(p)
@@ -274,7 +278,8 @@ func (d sweepPlot) draw() (*panels, error) {
 	}
 	var byPanel [][]Cell
 	for _, title := range titles {
-		byPanel = append(byPanel, slices.DeleteFunc(slices.Clone(d.cells), func(c Cell) bool { return panelName(&c, split) != title }))
+		byPanel = append(byPanel, slices.DeleteFunc(slices.Clone(d.cells),
+			func(c Cell) bool { return panelName(&c, split) != title }))
 	}
 	styles, order := d.lineStyles(byPanel, key)
 	for k, title := range titles {
@@ -318,7 +323,8 @@ type lineStyle struct {
 
 var (
 	lineColours = append(slices.Clone(modelColours), allColour)
-	lineShapes  = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}
+	lineShapes  = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
+		draw.SquareGlyph{}, draw.TriangleGlyph{}}
 )
 
 // lineStyles returns the styles of lines by name, and the names in order. A line gets
@@ -347,7 +353,8 @@ func (d sweepPlot) lineStyles(panels [][]Cell, key []string) (map[string]lineSty
 		for _, i := range in {
 			used[i][colour]++
 		}
-		styles[line] = lineStyle{draw.LineStyle{Color: lineColours[colour], Width: vg.Points(1.5)}, lineShapes[(total[colour]+colour)%len(lineShapes)]}
+		styles[line] = lineStyle{draw.LineStyle{Color: lineColours[colour], Width: vg.Points(1.5)},
+			lineShapes[(total[colour]+colour)%len(lineShapes)]}
 		total[colour]++
 	}
 	return styles, order
@@ -407,9 +414,10 @@ func (d sweepPlot) ticks() (ticks []plot.Tick) {
 func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) error {
 	at := func(c *Cell) float64 { x, _ := c.number(d.by); return x + aside }
 	paper := draw.LineStyle{Color: style.Color, Width: vg.Points(1), Dashes: dashes}
-	err := eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) }, func(segment plotter.XYs) error {
-		return to.path(segment, paper, mark(style.Color, diamond{}))
-	})
+	err := eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) },
+		func(segment plotter.XYs) error {
+			return to.path(segment, paper, mark(style.Color, diamond{}))
+		})
 	if err != nil {
 		return err
 	}
@@ -420,13 +428,15 @@ func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineSt
 			}
 		}
 	}
-	return eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] }, func(segment plotter.XYs) error {
-		return to.path(segment, style.LineStyle, mark(style.Color, style.shape))
-	})
+	return eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] },
+		func(segment plotter.XYs) error {
+			return to.path(segment, style.LineStyle, mark(style.Color, style.shape))
+		})
 }
 
 // eachSegment calls draw with the parts of a line between gaps.
-func eachSegment(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate, draw func(plotter.XYs) error) error {
+func eachSegment(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate,
+	draw func(plotter.XYs) error) error {
 	var segment plotter.XYs
 	for i := range cells {
 		if r := of(&cells[i]); r != nil {

@@ -82,7 +82,8 @@ func (r *Report) groupRounds() (rates []NamedRate) {
 			rate *metrics.Rate
 		}{{metrics.Weak, round.Weak}, {metrics.Strong, round.Strong}} {
 			if g.rate != nil {
-				rates = append(rates, NamedRate{roundMetric(g.name, round.T), fmt.Sprintf("%s members right after round %d", g.name, round.T), g.rate})
+				rates = append(rates, NamedRate{roundMetric(g.name, round.T),
+					fmt.Sprintf("%s members right after round %d", g.name, round.T), g.rate})
 			}
 		}
 	}
@@ -109,7 +110,8 @@ func (r *Report) partRates() (rates []NamedRate) {
 }
 
 func ratesOfPart(p metrics.Part) []NamedRate {
-	return []NamedRate{{Name: "iaa", Rate: p.IAA}, {Name: "faa", Rate: p.FAA}, {Name: "ra", Rate: p.RA}, {Name: "decision_accuracy", Rate: p.Decision}}
+	return []NamedRate{{Name: "iaa", Rate: p.IAA}, {Name: "faa", Rate: p.FAA}, {Name: "ra", Rate: p.RA},
+		{Name: "decision_accuracy", Rate: p.Decision}}
 }
 
 // The formats of numbers.
@@ -184,7 +186,8 @@ func (r *Report) title() string {
 	if r.Exact != "" {
 		exact = ", exact: " + plain(r.Exact)
 	}
-	return fmt.Sprintf("%s · council %s (%s%s, %s) · seed %d", plain(r.Task), plain(r.Council), plain(r.Protocol), exact, plain(r.Rule), r.Seed)
+	return fmt.Sprintf("%s · council %s (%s%s, %s) · seed %d", plain(r.Task), plain(r.Council), plain(r.Protocol),
+		exact, plain(r.Rule), r.Seed)
 }
 
 func (r *Report) kindsLine() string { return "members: " + strings.Join(r.MembersKind, ", ") }
@@ -214,7 +217,8 @@ func (r *Report) partTables() (tables []*table.Table) {
 		if len(by.parts) == 0 {
 			continue
 		}
-		t := &table.Table{Head: []string{by.name, "questions", "members right at first", "at the end", "plurality right", "decisions right"}, Align: "lr"}
+		t := &table.Table{Head: []string{by.name, "questions", "members right at first", "at the end",
+			"plurality right", "decisions right"}, Align: "lr"}
 		for _, p := range by.parts {
 			row := []any{p.Name, p.Questions}
 			for _, rate := range ratesOfPart(p) {
@@ -230,8 +234,10 @@ func (r *Report) partTables() (tables []*table.Table) {
 // totals are the lines about ties, calls and cost.
 func (r *Report) totals() []string {
 	return []string{
-		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)", r.Ties.RA, r.Ties.Honest, r.Unscored),
-		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.callsLine(), r.Tokens.Prompt, r.Tokens.Completion, r.Seconds,
+		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)",
+			r.Ties.RA, r.Ties.Honest, r.Unscored),
+		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.callsLine(), r.Tokens.Prompt,
+			r.Tokens.Completion, r.Seconds,
 			plain(r.Money.String()), r.excluded()),
 	}
 }
@@ -255,7 +261,8 @@ const maxFailures = 10
 func (r *Report) notes() []string {
 	notes := r.totals()
 	if c := r.Compared; c != nil {
-		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar exact %s",
+		notes = append(notes, fmt.Sprintf("against %s on %d questions: right only here %d, only there %d, McNemar "+
+			"exact %s",
 			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
 	}
 	notes = append(notes, r.Calibration.notes()...)
@@ -276,12 +283,14 @@ func (c *Calibration) notes() (notes []string) {
 	}
 	for _, m := range c.Models {
 		b := m.Brier
-		notes = append(notes, fmt.Sprintf("confidence of %s in its first answers: Brier %.3f (%.3f to %.3f) · ECE %.3f · n %d, %d without one",
+		notes = append(notes, fmt.Sprintf("confidence of %s in its first answers: Brier %.3f (%.3f to %.3f) · ECE "+
+			"%.3f · n %d, %d without one",
 			plain(m.Model), b.Value, b.Low, b.High, *m.ECE, m.N, m.Missing))
 		var bins []string
 		for _, bin := range m.Bins {
 			if bin.N > 0 {
-				bins = append(bins, fmt.Sprintf("%.2f: %.0f %% (%.0f to %.0f) of %d", *bin.Confidence, 100*bin.Right.Value, 100*bin.Right.Low, 100*bin.Right.High, bin.N))
+				bins = append(bins, fmt.Sprintf("%.2f: %.0f %% (%.0f to %.0f) of %d", *bin.Confidence,
+					100*bin.Right.Value, 100*bin.Right.Low, 100*bin.Right.High, bin.N))
 			}
 		}
 		notes = append(notes, "  right, by mean confidence: "+strings.Join(bins, " · "))
@@ -356,9 +365,12 @@ func (r *Report) csv(w io.Writer) error {
 		name string
 		n    int
 	}{
-		{"questions", r.Questions}, {"finished", r.Finished}, {"failed", r.Failed}, {"unfinished", r.Unfinished}, {"unscored", r.Unscored},
-		{"ties_ra", r.Ties.RA}, {"ties_h_majority", r.Ties.Honest}, {"calls_made", r.Calls.Made}, {"calls_reused", r.Calls.Reused},
-		{"calls_planned", r.Calls.Planned}, {"tokens_prompt", r.Tokens.Prompt}, {"tokens_completion", r.Tokens.Completion},
+		{"questions", r.Questions}, {"finished", r.Finished}, {"failed", r.Failed}, {"unfinished", r.Unfinished},
+		{"unscored", r.Unscored},
+		{"ties_ra", r.Ties.RA}, {"ties_h_majority", r.Ties.Honest}, {"calls_made", r.Calls.Made},
+		{"calls_reused", r.Calls.Reused},
+		{"calls_planned", r.Calls.Planned}, {"tokens_prompt", r.Tokens.Prompt},
+		{"tokens_completion", r.Tokens.Completion},
 	} {
 		add(c.name, strconv.Itoa(c.n))
 	}

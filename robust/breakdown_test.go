@@ -59,7 +59,8 @@ func TestBreakdown(t *testing.T) {
 				}
 				away := math.Abs(got.Total) > 1e4
 				if away != (b > row.point) {
-					t.Fatalf("%s of %d, f = %d, seed %d: %d hostile vectors give %v", row.name, row.n, row.f, seed, b, got.Total)
+					t.Fatalf("%s of %d, f = %d, seed %d: %d hostile vectors give %v", row.name, row.n, row.f, seed, b,
+						got.Total)
 				}
 			}
 		}

@@ -31,7 +31,8 @@ func (a Aggregate) Of(w *Workspace, vectors [][]float64, f int) (Result, error) 
 	case most < 0:
 		return Result{}, fmt.Errorf("%w: %d vectors are too few for %s", ErrInput, n, a.Name)
 	case f < 0 || f > most:
-		return Result{}, fmt.Errorf("%w: %s of %d vectors tolerates at most %d hostile ones, not %d", ErrInput, a.Name, n, most, f)
+		return Result{}, fmt.Errorf("%w: %s of %d vectors tolerates at most %d hostile ones, not %d", ErrInput, a.Name,
+			n, most, f)
 	}
 	return a.Compute(w, vectors, f)
 }
@@ -40,7 +41,8 @@ func (a Aggregate) Of(w *Workspace, vectors [][]float64, f int) (Result, error) 
 // with Catalogue.Add at the start of main.
 var Catalogue = synod.NewCatalogue("aggregate",
 	Aggregate{
-		synod.Entry{Name: "bulyan", Summary: "Krum repeatedly, then per entry a mean around the median of the chosen vectors"},
+		synod.Entry{Name: "bulyan", Summary: "Krum repeatedly, then per entry a mean around the median of the chosen " +
+			"vectors"},
 		quarter, (*Workspace).Bulyan,
 	},
 	Aggregate{
@@ -48,7 +50,8 @@ var Catalogue = synod.NewCatalogue("aggregate",
 		half, ignoreF((*Workspace).CoordinateMedian),
 	},
 	Aggregate{
-		synod.Entry{Name: "geometric-median", Summary: "the point nearest to all vectors together; it may leave the range of the honest vectors"},
+		synod.Entry{Name: "geometric-median", Summary: "the point nearest to all vectors together; it may leave the " +
+			"range of the honest vectors"},
 		half, ignoreF((*Workspace).GeometricMedian),
 	},
 	Aggregate{
@@ -56,7 +59,8 @@ var Catalogue = synod.NewCatalogue("aggregate",
 		krumBound, (*Workspace).Krum,
 	},
 	Aggregate{
-		synod.Entry{Name: "median-total", Summary: "the median of the vectors' sums; it stays in the range of the honest sums"},
+		synod.Entry{Name: "median-total", Summary: "the median of the vectors' sums; it stays in the range of the " +
+			"honest sums"},
 		half, ignoreF((*Workspace).MedianTotal),
 	},
 	Aggregate{

@@ -28,7 +28,8 @@ func TestSameBitsOnEveryBuild(t *testing.T) {
 		}
 	}
 	if runtime.GOARCH == "amd64" && len(naive) == 2 && naive["v1"] == naive["v3"] {
-		t.Error("the version without roundings gives the same digest on both builds: this test no longer detects fused operations")
+		t.Error("the version without roundings gives the same digest on both builds: this test no longer detects " +
+			"fused operations")
 	}
 }
 

@@ -78,7 +78,8 @@ func (w *Workspace) load(vectors [][]float64) error {
 		row := w.flat[i*d : (i+1)*d : (i+1)*d]
 		for j, x := range v {
 			if !(x >= -Limit && x <= Limit) { // NaN too
-				return fmt.Errorf("%w: entry %d of vector %d is %v; it must be a number within ±%g", ErrInput, j, i, x, float64(Limit))
+				return fmt.Errorf("%w: entry %d of vector %d is %v; it must be a number within ±%g", ErrInput, j, i, x,
+					float64(Limit))
 			}
 			row[j] = x + 0
 		}

@@ -83,7 +83,7 @@ func TestGeometricMedianIsLeast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := vectors(t, 1)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		if rapid.Bool().Draw(t, "rushing") { // an adversary that sees the others takes the point where the iteration starts
+		if rapid.Bool().Draw(t, "rushing") { // hostile, at the start of the iteration
 			for j := range all[0] {
 				all[0][j] = rapid.SampledFrom([]float64{0, 1e-15, 1e-9, 1e-6, 1e-3}).Draw(t, "off")
 				for _, v := range all[1:] {
@@ -167,7 +167,8 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%s of %s: %v", a.Name, name, err)
 			}
 		}
-		if r, err := a.Of(new(robust.Workspace), [][]float64{{1e100, -1e100}, {1e100, 1}, {0, 0}}, 0); err != nil || math.IsNaN(r.Total) || math.IsInf(r.Total, 0) {
+		if r, err := a.Of(new(robust.Workspace), [][]float64{{1e100, -1e100}, {1e100, 1}, {0, 0}}, 0); err != nil ||
+			math.IsNaN(r.Total) || math.IsInf(r.Total, 0) {
 			t.Errorf("%s at the limit: %+v, %v", a.Name, r, err)
 		}
 	}
@@ -234,7 +235,8 @@ func TestAggregateOfAnotherModule(t *testing.T) {
 func TestCanonical(t *testing.T) {
 	in := [][]float64{{2, 1}, {math.Copysign(0, -1), 5}, {2, 0}}
 	got, err := robust.Canonical(in)
-	if want := [][]float64{{0, 5}, {2, 0}, {2, 1}}; err != nil || !slices.EqualFunc(got, want, slices.Equal) || math.Signbit(got[0][0]) {
+	if want := [][]float64{{0, 5}, {2, 0}, {2, 1}}; err != nil || !slices.EqualFunc(got, want, slices.Equal) ||
+		math.Signbit(got[0][0]) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if in[0][0] != 2 || !math.Signbit(in[1][0]) {

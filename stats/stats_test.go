@@ -17,7 +17,8 @@ import (
 
 func near(t *testing.T, what string, got, want stats.Estimate, tolerance float64) {
 	t.Helper()
-	if math.Abs(got.Value-want.Value) > tolerance || math.Abs(got.Low-want.Low) > tolerance || math.Abs(got.High-want.High) > tolerance {
+	if math.Abs(got.Value-want.Value) > tolerance || math.Abs(got.Low-want.Low) > tolerance ||
+		math.Abs(got.High-want.High) > tolerance {
 		t.Errorf("%s: %+v, want %+v", what, got, want)
 	}
 }
@@ -47,7 +48,8 @@ func TestMedian(t *testing.T) {
 // Newcombe, Statistics in Medicine 17 (1998), Table I: Wilson's score limits.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct{ k, n, low, high float64 }{
-		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718}, {8, 10, 0.4902, 0.9433},
+		{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}, {1, 29, 0.0061, 0.1718},
+		{8, 10, 0.4902, 0.9433},
 	} {
 		near(t, "wilson", wilson(c.k, c.n), stats.Estimate{Value: c.k / c.n, Low: c.low, High: c.high}, 5e-5)
 	}
@@ -82,16 +84,20 @@ func TestWilsonByDefinition(t *testing.T) {
 // Newcombe (1998), Statistics in Medicine 17, 873–890, Table II, method 10: 56/70 −
 // 48/80 is 0.2000 (0.0524 to 0.3339), and 9/10 − 3/10 is 0.6000 (0.1705 to 0.8090).
 func TestDifference(t *testing.T) {
-	near(t, "56/70 − 48/80", stats.Difference(wilson(56, 70), wilson(48, 80)), stats.Estimate{Value: 0.2, Low: 0.0524, High: 0.3339}, 5e-5)
-	near(t, "9/10 − 3/10", stats.Difference(wilson(9, 10), wilson(3, 10)), stats.Estimate{Value: 0.6, Low: 0.1705, High: 0.8090}, 5e-5)
+	near(t, "56/70 − 48/80", stats.Difference(wilson(56, 70), wilson(48, 80)),
+		stats.Estimate{Value: 0.2, Low: 0.0524, High: 0.3339}, 5e-5)
+	near(t, "9/10 − 3/10", stats.Difference(wilson(9, 10), wilson(3, 10)),
+		stats.Estimate{Value: 0.6, Low: 0.1705, High: 0.8090}, 5e-5)
 }
 
 // Newcombe (1998) on paired data, Table II, method 10.
 func TestPairedDifference(t *testing.T) {
-	near(t, "36,2,12,0", stats.PairedDifference(36, 2, 12, 0), stats.Estimate{Value: 0.2, Low: 0.0569, High: 0.3404}, 5e-5)
+	near(t, "36,2,12,0", stats.PairedDifference(36, 2, 12, 0), stats.Estimate{Value: 0.2, Low: 0.0569, High: 0.3404},
+		5e-5)
 	near(t, "54,0,0,0", stats.PairedDifference(54, 0, 0, 0), stats.Estimate{Low: -0.0664, High: 0.0664}, 5e-5)
 	// Without correlation the interval is that of independent samples.
-	near(t, "uncorrelated", stats.PairedDifference(30, 30, 20, 20), stats.Difference(wilson(50, 100), wilson(60, 100)), 1e-12)
+	near(t, "uncorrelated", stats.PairedDifference(30, 30, 20, 20), stats.Difference(wilson(50, 100), wilson(60, 100)),
+		1e-12)
 }
 
 // The interval covers the true difference of paired shares about as often as it says.
@@ -141,7 +147,8 @@ func TestAUCIntervalByScan(t *testing.T) {
 		for i := range 100_001 {
 			t := float64(i) / 100_000
 			q1, q2, star := (1-t)/(2-t), t/(1+t), (c.m+c.n)/2-1
-			if se := math.Sqrt(t * (1 - t) * (1 + star*q1 + star*q2) / (c.m * c.n)); math.Abs(t-c.auc) <= stats.Z*se+1e-12 {
+			if se := math.Sqrt(t * (1 - t) * (1 + star*q1 +
+				star*q2) / (c.m * c.n)); math.Abs(t-c.auc) <= stats.Z*se+1e-12 {
 				first, last = min(first, t), max(last, t)
 			}
 		}
@@ -192,7 +199,8 @@ func TestMeanEstimate(t *testing.T) {
 			sum, squares = sum+v, squares+v*v
 		}
 		mean, half := stat.Mean(values, nil), stats.Z*math.Sqrt(stat.Variance(values, nil)/float64(len(values)))
-		if e := stats.MeanEstimate(len(values), sum, squares); math.Abs(e.Value-mean) > 1e-9 || math.Abs(e.High-mean-half) > 1e-5 || math.Abs(mean-half-e.Low) > 1e-5 {
+		if e := stats.MeanEstimate(len(values), sum, squares); math.Abs(e.Value-mean) > 1e-9 ||
+			math.Abs(e.High-mean-half) > 1e-5 || math.Abs(mean-half-e.Low) > 1e-5 {
 			t.Fatalf("%+v, want %v ± %v", e, mean, half)
 		}
 	})
@@ -260,14 +268,16 @@ func TestBootstrap(t *testing.T) {
 	}
 	half := stats.Z * math.Sqrt(5.0/64/200) // the normal interval, which is close
 	near(t, "mean", stats.Estimate{Low: low, High: high}, stats.Estimate{Low: .375 - half, High: .375 + half}, .004)
-	if _, _, ok := stats.Bootstrap(rand.New(rand.NewPCG(1, 0)), 3, 10, func([]int) (float64, bool) { return 0, false }); ok {
+	if _, _, ok := stats.Bootstrap(rand.New(rand.NewPCG(1, 0)), 3, 10,
+		func([]int) (float64, bool) { return 0, false }); ok {
 		t.Error("a statistic that never exists has no interval")
 	}
 }
 
 func forecasts(t *rapid.T) []stats.Forecast {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) stats.Forecast {
-		return stats.Forecast{Confidence: float64(rapid.IntRange(0, 20).Draw(t, "confidence")) / 20, Right: rapid.Bool().Draw(t, "right")}
+		return stats.Forecast{Confidence: float64(rapid.IntRange(0, 20).Draw(t, "confidence")) / 20,
+			Right: rapid.Bool().Draw(t, "right")}
 	}), 0, 40).Draw(t, "forecasts")
 }
 
@@ -353,7 +363,8 @@ func TestReliabilityBins(t *testing.T) {
 	for _, c := range []float64{0, .05, .1, .95, 1} {
 		r.Add(stats.Forecast{Confidence: c, Right: c > .5})
 	}
-	if r.N != [stats.Bins]int{2, 1, 0, 0, 0, 0, 0, 0, 0, 2} || r.Right[9] != 2 || r.Confidence[9] != 1.95 || r.Total() != 5 {
+	if r.N != [stats.Bins]int{2, 1, 0, 0, 0, 0, 0, 0, 0, 2} || r.Right[9] != 2 || r.Confidence[9] != 1.95 ||
+		r.Total() != 5 {
 		t.Errorf("%+v", r)
 	}
 }

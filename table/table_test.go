@@ -93,7 +93,8 @@ func TestOptions(t *testing.T) {
 	if got := print(t, tab, "text"); got != "    1  22\n  333   4\n" {
 		t.Errorf("text without header, right-aligned, indented: %q", got)
 	}
-	if got := print(t, tab, "html"); !strings.Contains(got, `<td class="n wrong">4</td>`) || strings.Count(got, "class=") != 2 {
+	if got := print(t, tab, "html"); !strings.Contains(got, `<td class="n wrong">4</td>`) ||
+		strings.Count(got, "class=") != 2 {
 		t.Errorf("html with a class: %s", got)
 	}
 	if got := print(t, tab, "md"); got != "|  |  |\n|---:|---:|\n| 1 | 22 |\n| 333 | 4 |\n" {

@@ -235,7 +235,8 @@ type summary struct {
 
 func (s *Sample) summary() summary {
 	out := summary{
-		ID: s.ID, Epoch: s.Epoch, Input: s.Input, Choices: s.Choices, Target: s.Target, Metadata: s.Metadata, Scores: s.Scores,
+		ID: s.ID, Epoch: s.Epoch, Input: s.Input, Choices: s.Choices, Target: s.Target, Metadata: s.Metadata,
+		Scores:     s.Scores,
 		ModelUsage: s.ModelUsage, StartedAt: s.StartedAt, CompletedAt: s.CompletedAt, TotalTime: s.TotalTime,
 		Completed: true, Messages: len(s.Messages),
 	}

@@ -47,7 +47,8 @@ func (l *Log) sum(samples Samples) error {
 			was := l.Stats.ModelUsage[model]
 			l.Stats.ModelUsage[model] = Usage{was.Input + u.Input, was.Output + u.Output, was.Total + u.Total}
 		}
-		if s.StartedAt != "" && (l.Stats.StartedAt == "" || s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
+		if s.StartedAt != "" && (l.Stats.StartedAt == "" ||
+			s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
 			l.Stats.StartedAt = s.StartedAt
 		}
 		if l.Status != Started {

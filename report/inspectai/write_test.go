@@ -21,14 +21,16 @@ func log() *inspectai.Log {
 	return &inspectai.Log{
 		Version: inspectai.Version, Status: inspectai.Failed,
 		Eval: inspectai.Eval{
-			EvalID: "e", RunID: "e", TaskID: "e", Created: "2026-05-09T10:00:00.000+00:00", Task: "own", TaskArgs: map[string]any{"seed": 7},
-			Solver: "sac", SolverArgs: map[string]any{"rule": "majority"}, Tags: []string{"simulated"},
+			EvalID: "e", RunID: "e", TaskID: "e", Created: "2026-05-09T10:00:00.000+00:00", Task: "own",
+			TaskArgs: map[string]any{"seed": 7},
+			Solver:   "sac", SolverArgs: map[string]any{"rule": "majority"}, Tags: []string{"simulated"},
 			Dataset: inspectai.Dataset{Name: "own", Samples: 2, SampleIDs: []string{"q/1", "q2"}},
 			Model:   "council/four (simulated)", ModelRoles: map[string]inspectai.Model{"dice": {Model: "simulated/dice", Args: map[string]any{"kind": "simulated"}}},
 			Config: inspectai.Config{Epochs: 1, LogSamples: true}, Packages: map[string]string{"synod": "0.1.0"},
 			Metadata: map[string]any{"digest": "d"}, Scorers: []inspectai.Scorer{{Name: "decision"}},
 		},
-		Plan: inspectai.Plan{Name: "plan", Steps: []inspectai.Step{{Solver: "sac", Params: map[string]any{"rule": "majority"}}}},
+		Plan: inspectai.Plan{Name: "plan", Steps: []inspectai.Step{{Solver: "sac",
+			Params: map[string]any{"rule": "majority"}}}},
 		Results: &inspectai.Results{Total: 2, Completed: 1, Logged: 2, Scores: []inspectai.Figures{{
 			Name: "decision", Scorer: "decision", Scored: 1, Unscored: 1,
 			Metrics: map[string]inspectai.Metric{"faa": {Name: "faa", Value: 0.75, Metadata: map[string]any{"n": 4}}},
@@ -41,20 +43,24 @@ func log() *inspectai.Log {
 // required fields only.
 func samples(yield func(*inspectai.Sample, error) bool) {
 	seconds := 1.5
-	reply := inspectai.Message{ID: "0.a", Role: inspectai.Assistant, Source: inspectai.Generate, Content: "<i>fish</i> \x1b\u202e", Model: "simulated/dice", Metadata: map[string]any{"round": 0}}
+	reply := inspectai.Message{ID: "0.a", Role: inspectai.Assistant, Source: inspectai.Generate,
+		Content: "<i>fish</i> \x1b\u202e", Model: "simulated/dice", Metadata: map[string]any{"round": 0}}
 	for _, s := range []*inspectai.Sample{{
 		ID: "q/1", Epoch: 1, Input: "Which is a fish?", Choices: []string{"whale", "cod"}, Target: "B",
-		Messages: []inspectai.Message{{ID: "question", Role: inspectai.User, Source: inspectai.Input, Content: "Which is a fish?"}, reply},
+		Messages: []inspectai.Message{{ID: "question", Role: inspectai.User, Source: inspectai.Input,
+			Content: "Which is a fish?"}, reply},
 		Output: inspectai.Output{
 			Model: "council/four (simulated)", Completion: "B", Usage: &inspectai.Usage{Input: 3, Output: 4, Total: 7},
 			Choices: []inspectai.Choice{{Message: reply, StopReason: "stop"}},
 		},
-		Scores:   map[string]inspectai.Score{"decision": {Value: inspectai.Correct, Answer: "B", Explanation: "all", Metadata: map[string]any{"votes": 3}}},
+		Scores: map[string]inspectai.Score{"decision": {Value: inspectai.Correct, Answer: "B", Explanation: "all",
+			Metadata: map[string]any{"votes": 3}}},
 		Metadata: map[string]any{"status": "agreed"}, Store: map[string]any{"rounds": []int{}}, Events: []struct{}{},
 		ModelUsage: map[string]inspectai.Usage{"simulated/dice": {Input: 3, Output: 4, Total: 7}},
 		StartedAt:  "2026-05-09T10:00:01.000+00:00", CompletedAt: "2026-05-09T10:00:02.500+00:00", TotalTime: &seconds,
 	}, {
-		ID: "q2", Epoch: 1, Input: "?", Target: "1", Messages: []inspectai.Message{}, Output: inspectai.Output{Choices: []inspectai.Choice{}},
+		ID: "q2", Epoch: 1, Input: "?", Target: "1", Messages: []inspectai.Message{},
+		Output: inspectai.Output{Choices: []inspectai.Choice{}},
 		Scores: map[string]inspectai.Score{}, Metadata: map[string]any{}, Store: map[string]any{}, Events: []struct{}{},
 		ModelUsage: map[string]inspectai.Usage{"simulated/dice": {Input: 10, Output: 10, Total: 20}},
 		StartedAt:  "2026-05-09T10:00:00.500+00:00", CompletedAt: "2026-05-09T10:00:01.000+00:00",
@@ -121,7 +127,8 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	summaries := member(t, z, "summaries.json").([]any)
-	if failed := summaries[1].(map[string]any); len(summaries) != 2 || failed["error"] != "the deadline passed" || failed["completed"] != true {
+	if failed := summaries[1].(map[string]any); len(summaries) != 2 || failed["error"] != "the deadline passed" ||
+		failed["completed"] != true {
 		t.Errorf("%v", summaries)
 	}
 }
@@ -145,11 +152,13 @@ func member(t *testing.T, z *zip.Reader, name string) (v any) {
 
 // Usage is added up. A run that may still be running has no end time.
 func TestSums(t *testing.T) {
-	for status, ended := range map[string]string{inspectai.Success: "2026-05-09T10:00:02.500+00:00", inspectai.Started: ""} {
+	for status, ended := range map[string]string{inspectai.Success: "2026-05-09T10:00:02.500+00:00",
+		inspectai.Started: ""} {
 		l := log()
 		l.Status = status
 		write(t, inspectai.JSON, l)
-		if u := l.Stats.ModelUsage["simulated/dice"]; u != (inspectai.Usage{Input: 13, Output: 14, Total: 27}) || l.Stats.StartedAt != "2026-05-09T10:00:00.500+00:00" || l.Stats.CompletedAt != ended {
+		if u := l.Stats.ModelUsage["simulated/dice"]; u != (inspectai.Usage{Input: 13, Output: 14, Total: 27}) ||
+			l.Stats.StartedAt != "2026-05-09T10:00:00.500+00:00" || l.Stats.CompletedAt != ended {
 			t.Errorf("%s: %+v", status, l.Stats)
 		}
 	}
@@ -169,7 +178,8 @@ func TestBad(t *testing.T) {
 		"climbing id":   {inspectai.Archive, &inspectai.Sample{ID: "../../x"}, nil, "cannot be a file name"},
 		"rooted id":     {inspectai.Archive, &inspectai.Sample{ID: "/x"}, nil, "cannot be a file name"},
 	} {
-		err := inspectai.Write(io.Discard, c.format, log(), func(yield func(*inspectai.Sample, error) bool) { yield(c.sample, c.err) })
+		err := inspectai.Write(io.Discard, c.format, log(),
+			func(yield func(*inspectai.Sample, error) bool) { yield(c.sample, c.err) })
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
