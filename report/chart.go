@@ -30,7 +30,7 @@ var (
 	// modelColours distinguish models; with more models they repeat.
 	modelColours = []color.RGBA{
 		strongColour, weakColour, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255}, {0x56, 0xb4, 0xe9, 255},
-			{0xd5, 0x5e, 0x00, 255},
+		{0xd5, 0x5e, 0x00, 255},
 	}
 )
 
@@ -56,7 +56,7 @@ func newChart(title string) chart {
 	c := chart{plot.New(), plot.NewLegend()}
 	for _, style := range []*text.Style{
 		&c.Title.TextStyle, &c.X.Label.TextStyle, &c.Y.Label.TextStyle, &c.X.Tick.Label, &c.Y.Tick.Label,
-			&c.legend.TextStyle,
+		&c.legend.TextStyle,
 	} {
 		style.Font.Variant = "Sans"
 		style.Font.Size = font.Points(10)
