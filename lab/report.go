@@ -259,11 +259,10 @@ func (k *ranks) rates() (rates []*metrics.Rate) {
 	return rates
 }
 
-// secondsPerTick converts ticks, which are milliseconds, to virtual seconds. In a
-// simulation a message and a model call take one tick each, and rounds with fixed ends
-// take the time that the council's pace gives them. So latency compares protocols; it
-// says nothing about models or machines.
-const secondsPerTick = 0.001
+// secondsPerTick converts ticks to virtual seconds: a tick is a millisecond. The time of a
+// phase follows from the pace of the council, so latency compares protocols; it says
+// nothing about models or machines.
+const secondsPerTick = 1e-3
 
 // took returns the tick of the last opinion of an honest voting seat: when it decided,
 // if the protocol ends early, else the tick of its last round.

@@ -16,7 +16,8 @@ workers. Honest leaders propose the best answer they know. 20 questions for each
 (-n).
 
 latency is the virtual time from the question until the last honest voter has decided,
-in seconds: a round of an exchange takes four, and members have four to think. So only the shape is compared, constant against linear. The 221 s of DecentLLMs
+in seconds: a message takes one, a round of an exchange four, and members have four to
+think. So only the shape is compared, constant against linear. The 221 s of DecentLLMs
 in the paper were measured on its machines from the exchange of grades on, and have no
 verdict; the paper prints no numbers for the other protocols.
 
@@ -61,7 +62,10 @@ func fig7Cell(protocol council.Params, b int, models map[string]council.Params, 
 	name := protocol["name"].(string)
 	spec := council.Default()
 	spec.Council, spec.Protocol, spec.F, spec.Limits, spec.Models = fmt.Sprintf("%s-b%d", name, b), protocol, fig7Bound, council.Limits{}, models
-	spec.Pace = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second}
+<<<<<<< HEAD
+=======
+	spec.Pace, spec.Faults.Delay = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second}, council.Delay{Min: time.Second, Max: time.Second}
+>>>>>>> bacd482 (Set the pace of Fig. 7 so that its virtual seconds stay; a tick is 1 ms)
 	params := map[string]any{"protocol": name, "n": fig7Seats, "b": b, "f": fig7Bound, "adversary": "silent", "task": task}
 	role := ""
 	var paper map[string]report.Figure
