@@ -62,10 +62,7 @@ func fig7Cell(protocol council.Params, b int, models map[string]council.Params, 
 	name := protocol["name"].(string)
 	spec := council.Default()
 	spec.Council, spec.Protocol, spec.F, spec.Limits, spec.Models = fmt.Sprintf("%s-b%d", name, b), protocol, fig7Bound, council.Limits{}, models
-<<<<<<< HEAD
-=======
 	spec.Pace, spec.Faults.Delay = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second}, council.Delay{Min: time.Second, Max: time.Second}
->>>>>>> bacd482 (Set the pace of Fig. 7 so that its virtual seconds stay; a tick is 1 ms)
 	params := map[string]any{"protocol": name, "n": fig7Seats, "b": b, "f": fig7Bound, "adversary": "silent", "task": task}
 	role := ""
 	var paper map[string]report.Figure
