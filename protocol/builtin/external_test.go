@@ -32,7 +32,7 @@ func (a *agreement) String() string { return fmt.Sprintf("agrees with %d", a.Wit
 
 func (p *Tally) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
-		m := answer.New(me, answer.Manner{Pages: "tally"})
+		m := answer.New(me, answer.Settings{Templates: "tally"})
 		r := m.Answer()
 		m.Note(0, r, synod.Opinion{})
 		heard, silent := m.Exchange(0, &r, 0)
@@ -58,7 +58,7 @@ func (p *Tally) PresentRound(o *synod.Opinion, _ func(synod.NodeID) string) map[
 
 var tallyEntry = protocol.Entry{
 	Entry: synod.Entry{Name: "tally", Summary: "a protocol of another module"}, About: "Members count who agrees with them.",
-	New: func() protocol.Protocol { return &Tally{} }, Prompts: answer.Pages,
+	New: func() protocol.Protocol { return &Tally{} }, Prompts: answer.Templates,
 }
 
 // Contrarian is an adversary that sends the answer 7.

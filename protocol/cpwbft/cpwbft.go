@@ -107,7 +107,7 @@ func (p *CPWBFT) Join(seat synod.Seat) synod.Machine {
 
 // play is stage 1.
 func (p *CPWBFT) play(me *script.Agent) synod.Answer {
-	how := answer.Manner{Pages: "cp-wbft", Exact: p.Exact, Confide: p.Confides()}
+	how := answer.Settings{Templates: "cp-wbft", Exact: p.Exact, Confide: p.Confides()}
 	m := &member{CPWBFT: p, Member: answer.New(me, how)}
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})

@@ -15,7 +15,7 @@ var files embed.FS
 
 // Prompts are the protocol's templates, in our words; a council file's prompts
 // folder replaces them page by page.
-func Prompts() fs.FS { return answer.Prompts(files) }
+func Prompts() fs.FS { return answer.With(files) }
 
 // member is one seat playing.
 type member struct {
@@ -31,7 +31,7 @@ func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
 		return r
 	}
 	q := m.Prompt(synod.Refining)
-	q.Own, q.Confide = r.Answer, m.How.Confide
+	q.Own, q.Confide = r.Answer, m.Settings.Confide
 	for _, h := range heard {
 		q.Peers = append(q.Peers, synod.Rated{Answer: h.Word.Answer, Score: synod.Untrusted})
 	}

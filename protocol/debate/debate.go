@@ -36,7 +36,7 @@ func (p *Debate) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *Debate) Validate() error {
-	return answer.Check("debate", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000})
+	return answer.Check("debate", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
 }
 
 // Join seats one member.
@@ -45,7 +45,7 @@ func (p *Debate) Join(seat synod.Seat) synod.Machine {
 }
 
 func (p *Debate) play(me *script.Agent) synod.Answer {
-	m := answer.New(me, answer.Manner{Pages: "debate", Exact: p.Exact, Rationale: p.Rationale})
+	m := answer.New(me, answer.Settings{Templates: "debate", Exact: p.Exact, Rationale: p.Rationale})
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
 	for t := range p.Rounds {

@@ -30,4 +30,4 @@ rationale    bytes of reasoning shown beside an answer (600; 0: answers alone)`,
 var files embed.FS
 
 // Prompts are the protocol's templates, in our words.
-func Prompts() fs.FS { return answer.Prompts(files) }
+func Prompts() fs.FS { return answer.With(files) }

@@ -162,7 +162,7 @@ func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 var files embed.FS
 
 // Prompts are the protocol's templates, in our words.
-func Prompts() fs.FS { return answer.Prompts(files, grade.Templates) }
+func Prompts() fs.FS { return answer.With(files, grade.Templates) }
 
 // Roles lists the roles of seats.
 func (p *DecentLLMs) Roles() []synod.Role { return []synod.Role{Worker, Evaluator} }

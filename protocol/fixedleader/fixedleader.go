@@ -44,7 +44,7 @@ func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders
 
 // Validate reports the first parameter that is out of its range.
 func (p *FixedLeader) Validate() error {
-	if err := answer.Check("fixed-leader", answer.Limit{Key: "leaders", Is: p.Leaders, Least: 1, Top: 100}, answer.Limit{Key: "rounds", Is: p.Rounds, Least: 1, Top: 10}); err != nil {
+	if err := answer.Check("fixed-leader", answer.Range{Key: "leaders", Value: p.Leaders, Low: 1, High: 100}, answer.Range{Key: "rounds", Value: p.Rounds, Low: 1, High: 10}); err != nil {
 		return err
 	}
 	return p.Check("fixed-leader")

@@ -41,7 +41,7 @@ func (m *Member) accepts(round int) bool {
 	m.mark([]stance{{m.own.Answer, m.own.Rationale}, {p.answer, p.rationale}})
 	own, known := m.marks[m.own.Answer]
 	its, read := m.marks[p.answer]
-	return known && read && (its > own || its == own && !m.rules.Manner.Exact)
+	return known && read && (its > own || its == own && !m.rules.Settings.Exact)
 }
 
 // mark has the member's model mark answers by the five criteria, one answer a call,

@@ -41,7 +41,7 @@ const (
 
 // Rules are how a protocol of this kind is played.
 type Rules struct {
-	Manner   answer.Manner
+	Settings answer.Settings
 	Protocol string                      // with version and all that members must agree on; signed with everything
 	Rounds   int                         // at most
 	Turns    int                         // rounds in a row that a leader has
@@ -90,7 +90,7 @@ type against struct {
 // Sit seats a member and gets its own answer, which is held in round 0.
 func Sit(me *script.Agent, r Rules) *Member {
 	seat := me.Seat()
-	m := &Member{Member: answer.New(me, r.Manner), rules: r, marks: map[synod.Answer]float64{}}
+	m := &Member{Member: answer.New(me, r.Settings), rules: r, marks: map[synod.Answer]float64{}}
 	m.members = append(slices.Clone(seat.Peers), seat.Self)
 	slices.Sort(m.members)
 	m.answers = make([]stance, len(m.members))

@@ -9,4 +9,4 @@ import (
 
 // Pages are the page that asks a question and the one that has an answer marked,
 // and beside them a protocol's own.
-func Pages(own ...fs.FS) fs.FS { return answer.Prompts(append(own, grade.Templates)...) }
+func Pages(own ...fs.FS) fs.FS { return answer.With(append(own, grade.Templates)...) }

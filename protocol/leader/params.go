@@ -29,14 +29,14 @@ func (p *Params) Check(protocol string) error {
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
 		return fmt.Errorf("%s: caution is %q; it must be none or may-exist", protocol, p.Caution)
 	}
-	return answer.Check(protocol, answer.Limit{Key: "rationale", Is: p.Rationale, Top: 4000})
+	return answer.Check(protocol, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
 }
 
 // Rules begins the rules of a protocol with these parameters.
-func (p *Params) Rules(pages string) Rules {
+func (p *Params) Rules(templates string) Rules {
 	return Rules{
-		Manner: answer.Manner{Pages: pages, Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale},
-		Choice: p.Propose,
+		Settings: answer.Settings{Templates: templates, Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale},
+		Choice:   p.Propose,
 	}
 }
 

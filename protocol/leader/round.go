@@ -30,7 +30,7 @@ func (m *Member) Meet(round int) (over bool) {
 	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.ends(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
 			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Word.own.Answer))
-			m.answers[at].rationale = clean.Line(h.Word.own.Rationale, m.rules.Manner.Rationale)
+			m.answers[at].rationale = clean.Line(h.Word.own.Rationale, m.rules.Settings.Rationale)
 		}
 		if leads && m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
 			m.lock = h.Word.lock
@@ -115,7 +115,7 @@ func (m *Member) read(value []byte) *proposal {
 	if p.answer, ok = read.Canonical(m.Me.Seat().Question, p.surface); !ok {
 		return nil
 	}
-	p.surface, p.rationale = clean.Line(p.surface, maxSurface), clean.Line(p.rationale, m.rules.Manner.Rationale)
+	p.surface, p.rationale = clean.Line(p.surface, maxSurface), clean.Line(p.rationale, m.rules.Settings.Rationale)
 	return &p
 }
 

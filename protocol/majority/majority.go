@@ -26,7 +26,7 @@ supermajority) counts. n calls, no messages: the graph plays no part.
 not promised  anything of its own: liars win when there are enough of them to win a
               vote.`,
 	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Pages,
+	Prompts: answer.Templates,
 }
 
 // Majority holds the protocol's parameters: there are none.
@@ -40,7 +40,7 @@ func New() *Majority { return &Majority{} }
 // Join seats one member.
 func (p *Majority) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, func(me *script.Agent) synod.Answer {
-		return answer.New(me, answer.Manner{Pages: "majority", Exact: p.Exact}).Once()
+		return answer.New(me, answer.Settings{Templates: "majority", Exact: p.Exact}).Once()
 	})
 }
 

@@ -59,7 +59,7 @@ func (p *RotatingLeader) Validate() error {
 			return fmt.Errorf("rotating-leader: weight %d is %d; it must be between 1 and 1000", i+1, w)
 		}
 	}
-	if err := answer.Check("rotating-leader", answer.Limit{Key: "views", Is: p.Views, Least: 1, Top: 100}); err != nil {
+	if err := answer.Check("rotating-leader", answer.Range{Key: "views", Value: p.Views, Low: 1, High: 100}); err != nil {
 		return err
 	}
 	return p.Check("rotating-leader")

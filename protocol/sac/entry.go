@@ -42,4 +42,4 @@ var files embed.FS
 
 // Prompts are the protocol's templates, in our words; a council file's prompts
 // folder replaces them page by page.
-func Prompts() fs.FS { return answer.Prompts(files) }
+func Prompts() fs.FS { return answer.With(files) }

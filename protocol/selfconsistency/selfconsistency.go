@@ -44,7 +44,7 @@ budget       samples: a fixed number each; sac: as many as SAC would call
 samples      with budget samples: k, of each member (5)
 rounds       with budget sac: T (6)`,
 	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Pages,
+	Prompts: answer.Templates,
 }
 
 // Budget says how many samples a member takes.
@@ -72,7 +72,7 @@ func (p *SelfConsistency) Validate() error {
 	if p.Budget != Fixed && p.Budget != SAC {
 		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
 	}
-	return answer.Check("self-consistency", answer.Limit{Key: "samples", Is: p.Samples, Least: 1, Top: 1000}, answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000})
+	return answer.Check("self-consistency", answer.Range{Key: "samples", Value: p.Samples, Low: 1, High: 1000}, answer.Range{Key: "rounds", Value: p.Rounds, High: 1000})
 }
 
 // Join seats one member. What it has asked it asks again: that is the point.
@@ -81,7 +81,7 @@ func (p *SelfConsistency) Join(seat synod.Seat) synod.Machine {
 }
 
 func (p *SelfConsistency) play(me *script.Agent) synod.Answer {
-	m := answer.New(me, answer.Manner{Pages: "self-consistency", Exact: p.Exact})
+	m := answer.New(me, answer.Settings{Templates: "self-consistency", Exact: p.Exact})
 	prompts := make([]synod.Prompt, p.samples(len(me.Seat().Peers)))
 	for i := range prompts {
 		prompts[i] = m.Prompt(synod.Answering)

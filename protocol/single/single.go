@@ -28,7 +28,7 @@ not promised  anything: where that member is wrong or lies, so is the council.
 
 member       the seat that answers, counted from 0 (0)`,
 	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Pages,
+	Prompts: answer.Templates,
 }
 
 // Single holds the protocol's parameters.
@@ -57,7 +57,7 @@ func (p *Single) play(me *script.Agent) synod.Answer {
 	if me.Seat().Self != p.Member {
 		return synod.None
 	}
-	return answer.New(me, answer.Manner{Pages: "single", Exact: p.Exact}).Once()
+	return answer.New(me, answer.Settings{Templates: "single", Exact: p.Exact}).Once()
 }
 
 // Votes: only the member that answers has a vote.

@@ -38,7 +38,7 @@ not promised  anything: weights are what members say of themselves, so one liar 
               tolerated.
 `,
 	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Pages,
+	Prompts: answer.Templates,
 }
 
 // WeightedMajority holds the protocol's parameters.
@@ -55,7 +55,7 @@ func (p *WeightedMajority) Join(seat synod.Seat) synod.Machine {
 }
 
 func (p *WeightedMajority) play(me *script.Agent) synod.Answer {
-	m := answer.New(me, answer.Manner{Pages: "weighted-majority", Exact: p.Exact, Confide: synod.ConfideStated})
+	m := answer.New(me, answer.Settings{Templates: "weighted-majority", Exact: p.Exact, Confide: synod.ConfideStated})
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
 	heard, silent := m.Exchange(0, &r, 0)

@@ -50,7 +50,7 @@ not promised  that the number is right, nor that it is exactly one: what is show
 rounds       the number of rounds (20)
 decimals     of what is shown and decided (3); six more are carried`,
 	New:     func() protocol.Protocol { return New() },
-	Prompts: answer.Pages,
+	Prompts: answer.Templates,
 }
 
 // WMSR holds the protocol's parameters.
@@ -68,7 +68,7 @@ func (p *WMSR) Paper() { p.Exact = true }
 
 // Validate reports the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
-	return answer.Check("w-msr", answer.Limit{Key: "rounds", Is: p.Rounds, Top: 1000}, answer.Limit{Key: "decimals", Is: p.Decimals, Top: 12})
+	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "decimals", Value: p.Decimals, High: 12})
 }
 
 // Forms are those of the questions that it can decide.
@@ -82,7 +82,7 @@ func (p *WMSR) Join(seat synod.Seat) synod.Machine {
 // play: a member without a number tries in every round to
 // get one, and is silent until then.
 func (p *WMSR) play(me *script.Agent) synod.Answer {
-	m := answer.New(me, answer.Manner{Pages: "w-msr", Exact: p.Exact})
+	m := answer.New(me, answer.Settings{Templates: "w-msr", Exact: p.Exact})
 	scale := newScale(p.Decimals)
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})

@@ -1,0 +1,274 @@
+// Package answer has what protocols share whose members answer a question, tell their
+// neighbours, and answer again: asking and reading, the exchange of answers, the opinions
+// that are recorded, and the template of the question. What a member does with the answers
+// that it hears is up to the protocol.
+//
+// A failed call, and a reply that cannot be read, are never an answer (SAC-10). Messages of
+// neighbours are untrusted: a message that is not an answer to the question is dropped, and
+// reasoning is cut to the length that the protocol exchanges.
+//
+//	m := answer.New(me, answer.Settings{Templates: "majority"})
+//	r := m.Answer()
+//	m.Note(0, r, synod.Opinion{})
+package answer
+
+import (
+	"cmp"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/read"
+	"synod.dev/synod/script"
+)
+
+// Settings say how the members of a protocol are asked.
+type Settings struct {
+	Templates string // the protocol's name: the template of a purpose is Templates/purpose
+	Exact     bool   // read replies as the papers do
+	Caution   synod.Caution
+	Rationale int           // the longest reasoning that is sent beside an answer, in bytes; 0: none
+	Confide   synod.Confide // whether and how an answer comes with a confidence
+}
+
+// Member is one seat. It counts the failures since its last note.
+type Member struct {
+	Me         *script.Agent
+	Settings   Settings
+	Failed     int                     // calls that did not end OK
+	Unreadable int                     // calls that ended OK but could not be read
+	Unsure     int                     // answers whose confidence was missing or unreadable
+	spelled    map[synod.Answer]string // free-text answers as they were first written
+}
+
+// New returns the member of an agent.
+func New(me *script.Agent, s Settings) *Member { return &Member{Me: me, Settings: s} }
+
+// Held is a member's answer and where it came from.
+type Held struct {
+	Answer     synod.Answer
+	Surface    string   // Answer as the member wrote it; untrusted
+	Rationale  string   // the reasoning that is sent beside it
+	Confidence *float64 // in [0,1]; nil: none was asked for, or none came
+	Source     synod.Source
+	From       []synod.NodeID // with Adopted: the neighbours that had shown it, ascending
+}
+
+// Heard is a neighbour's response.
+type Heard = script.Heard[synod.Response]
+
+// Prompt returns a prompt with the fields that all prompts of a member share.
+func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
+	seat := m.Me.Seat()
+	q := synod.Prompt{
+		Template: m.Settings.Templates + "/" + string(purpose), Purpose: purpose, Question: seat.Question,
+		Caution: m.Settings.Caution, F: seat.F, Exact: m.Settings.Exact,
+	}
+	if purpose == synod.Answering {
+		q.Confide = m.Settings.Confide
+	}
+	return q
+}
+
+// Answer asks the model for an independent answer.
+func (m *Member) Answer() Held {
+	return m.Own(m.Me.Ask(m.Prompt(synod.Answering))[0])
+}
+
+// Own reads a reply to a prompt for an independent answer.
+func (m *Member) Own(reply *synod.Reply) Held {
+	r := m.Read(Held{Source: synod.Absent}, reply)
+	if r.Source == synod.New {
+		r.Source = synod.Own
+	}
+	return r
+}
+
+// Once plays a protocol that consists of one independent answer.
+func (m *Member) Once() synod.Answer {
+	r := m.Answer()
+	m.Note(0, r, synod.Opinion{})
+	return r.Answer
+}
+
+// Ask sends a prompt that asks for an answer, and returns what the member holds after it:
+// r if the reply cannot be used.
+func (m *Member) Ask(r Held, q synod.Prompt) Held {
+	m.Show(&q)
+	return m.Read(r, m.Me.Ask(q)[0])
+}
+
+// Read returns what a member that holds r holds after a reply. It keeps r's answer if the
+// reply has none, and r's confidence if the reply repeats the answer without one.
+func (m *Member) Read(r Held, reply *synod.Reply) Held {
+	r.From = nil
+	if r.Answer != synod.None {
+		r.Source = synod.Kept
+	}
+	if reply.Status != synod.OK {
+		m.Failed++
+		return r
+	}
+	given, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.Settings.Confide, m.Settings.Exact)
+	if !ok {
+		m.Unreadable++
+		if r.Answer == synod.None { // there is no answer to keep, so the prompt may be sent again
+			m.Me.Forget(reply)
+		}
+		return r
+	}
+	if m.Settings.Confide != synod.ConfideNothing && given.Confidence == nil {
+		m.Unsure++
+	}
+	if given.Answer == r.Answer {
+		r.Confidence = cmp.Or(given.Confidence, r.Confidence)
+		return r
+	}
+	m.spell(given.Answer, given.Surface)
+	r = Held{Answer: given.Answer, Surface: given.Surface, Confidence: given.Confidence, Source: synod.New}
+	if m.Settings.Rationale > 0 {
+		r.Rationale = read.Reasoning(reply.Text, m.Settings.Rationale)
+	}
+	return r
+}
+
+// Credit records that a neighbour had shown an answer. If it is r's new answer, r's source
+// becomes Adopted.
+func (r *Held) Credit(from synod.NodeID, shown synod.Answer) {
+	if shown == r.Answer && (r.Source == synod.New || r.Source == synod.Adopted) {
+		r.Source, r.From = synod.Adopted, append(r.From, from)
+	}
+}
+
+// Take returns what the member holds after the protocol made it take over an answer. It has
+// no confidence, because the member itself did not choose it.
+func (r Held) Take(a synod.Answer, heard []Heard) Held {
+	if a == r.Answer {
+		r.Source, r.From = synod.Kept, nil
+		return r
+	}
+	r = Held{Answer: a, Source: synod.New}
+	for _, h := range heard {
+		r.Credit(h.From, h.Word.Answer)
+	}
+	return r
+}
+
+// Note records what the member holds after round t. The other fields of o are the caller's.
+func (m *Member) Note(t int, r Held, o synod.Opinion) {
+	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From, r.Confidence
+	o.Failed, o.Unreadable, o.Unsure = m.Failed, m.Unreadable, m.Unsure
+	m.Failed, m.Unreadable, m.Unsure = 0, 0, 0
+	m.Me.Note(o)
+}
+
+// End returns the tick at which the exchange of round t ends at the latest. calls is the
+// number of model calls of one round that wait for one another, an answer that is asked for
+// again included. Before round 0 there is time for two calls.
+func End(pace synod.Pace, t, calls int) synod.Tick {
+	return 2*pace.Think + synod.Tick(t)*(pace.Within+synod.Tick(calls)*pace.Think) + pace.Within
+}
+
+// Exchange sends r to all neighbours and returns their responses of round t, ascending by
+// neighbour, and the neighbours without a readable one. A member without an answer first
+// asks its model again, except in round 0, and sends nothing if it still has none. calls is
+// as for End.
+//
+// The exchange ends at End, or as soon as every neighbour has sent a message. The early end
+// is safe in every protocol whose next step is a function of the responses that this member
+// received: only the first message of a neighbour in a slot counts, so after one message
+// from each, nothing that could still arrive would change what is returned. A neighbour that
+// is silent or late to one member and not to another makes them wait for different times,
+// but each returns what it would return with a fixed end. No such protocol needs its members
+// to agree on who was silent. A signed broadcast does, and has fixed ends.
+func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []synod.NodeID) {
+	if r.Answer == synod.None && t > 0 {
+		*r = m.Answer()
+	}
+	if r.Answer != synod.None {
+		response := synod.Response{Answer: synod.Answer(m.spelling(r.Answer)), Rationale: r.Rationale}
+		if r.Confidence != nil {
+			response.Confidence = *r.Confidence
+		}
+		script.Tell(m.Me, synod.Respond, t, response)
+	}
+	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
+	heard = m.readable(script.Collect[synod.Response](m.Me, synod.Respond, t, until))
+	return heard, absent(m.Me.Seat().Peers, heard)
+}
+
+// readable drops responses that are not an answer to the question, and cuts reasoning.
+func (m *Member) readable(heard []Heard) []Heard {
+	kept := heard[:0]
+	for _, h := range heard {
+		a, ok := read.Canonical(m.Me.Seat().Question, string(h.Word.Answer))
+		if !ok {
+			continue
+		}
+		m.spell(a, string(h.Word.Answer))
+		h.Word.Answer = a
+		h.Word.Rationale = clean.Line(h.Word.Rationale, m.Settings.Rationale)
+		kept = append(kept, h)
+	}
+	return kept
+}
+
+// absent lists the neighbours without a response. Both lists are ascending.
+func absent(peers []synod.NodeID, heard []Heard) (silent []synod.NodeID) {
+	i := 0
+	for _, id := range peers {
+		if i < len(heard) && heard[i].From == id {
+			i++
+			continue
+		}
+		silent = append(silent, id)
+	}
+	return silent
+}
+
+// maxSpelled bounds a spelling, in bytes.
+const maxSpelled = 200
+
+// spell remembers how a free-text answer was first written, because the canonical form has
+// no capitals, which mean something to a model.
+func (m *Member) spell(a synod.Answer, text string) {
+	if m.Me.Seat().Question.Form != synod.Text || text == string(a) {
+		return
+	}
+	if _, known := m.spelled[a]; known {
+		return
+	}
+	if m.spelled == nil {
+		m.spelled = map[synod.Answer]string{}
+	}
+	m.spelled[a] = clean.Line(text, maxSpelled)
+}
+
+// spelling returns how this member writes an answer.
+func (m *Member) spelling(a synod.Answer) string {
+	if s, ok := m.spelled[a]; ok {
+		return s
+	}
+	return string(a)
+}
+
+// Show sets the Spelling of a prompt for the answers in it.
+func (m *Member) Show(q *synod.Prompt) {
+	if len(m.spelled) == 0 {
+		return
+	}
+	add := func(a synod.Answer) {
+		s, ok := m.spelled[a]
+		if !ok {
+			return
+		}
+		if q.Spelling == nil {
+			q.Spelling = map[synod.Answer]string{}
+		}
+		q.Spelling[a] = s
+	}
+	add(q.Candidate)
+	add(q.Own)
+	for _, p := range q.Peers {
+		add(p.Answer)
+	}
+}
