@@ -13,6 +13,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/robust"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
@@ -34,6 +35,10 @@ func catalogues() []catalogue {
 		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {
 			e, _ := adversary.Catalogue.Find(name)
 			return e.About
+		}},
+		{"aggregates", func() []synod.Entry { return lines(robust.Catalogue.All()) }, func(name string) string {
+			a, _ := robust.Catalogue.Find(name)
+			return explainAggregate(a)
 		}},
 		{"graphs", graphEntries, func(name string) string {
 			f, _ := topology.Catalogue.Find(name)
@@ -80,6 +85,19 @@ func modelEntries() []synod.Entry {
 	return out
 }
 
+func explainAggregate(a robust.Aggregate) string {
+	s := "hostile vectors that it tolerates:"
+	for _, n := range []int{3, 5, 7, 9, 11, 15} {
+		s += fmt.Sprintf("\n  of %2d: ", n)
+		if f := a.Bound(n); f < 0 {
+			s += "too few vectors"
+		} else {
+			s += fmt.Sprint(f)
+		}
+	}
+	return s
+}
+
 func explainFamily(f topology.Entry) string {
 	s := "known robustness: " + f.Known
 	for _, p := range f.Params() {
@@ -92,7 +110,7 @@ func listCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [WHAT]",
-		Short:   "List protocols, adversaries, graphs, providers, models, tasks or presets",
+		Short:   "List protocols, adversaries, aggregates, graphs, providers, models, tasks or presets",
 		Example: "  synod list\n  synod list adversaries --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
