@@ -71,7 +71,7 @@ func escape(b *prompt.Templates, name, words string, exact bool) string {
 
 // hide replaces the border of the fences, which depends on what is shown.
 func hide(c *prompt.Chat) {
-	if _, after, fenced := strings.Cut(c.User, "<<"); fenced && c.Fenced {
+	if _, after, fenced := strings.Cut(c.User, "<<"); fenced {
 		border, _, _ := strings.Cut(after, "\n")
 		c.User = strings.ReplaceAll(c.User, border, "BORDER")
 	}

@@ -265,7 +265,7 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 	if s.ctx.Err() != nil {
 		return dropped
 	}
-	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Book: s.council.plan.templates, Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
+	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Templates: s.council.plan.templates, Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()

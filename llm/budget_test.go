@@ -23,7 +23,7 @@ import (
 // than allowed, all that is held is given back, and what the budget says was
 // spent is what was spent.
 func TestBudgetHolds(t *testing.T) {
-	book := testBook(t)
+	templates := testTemplates(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := rapid.IntRange(0, 40).Draw(rt, "calls")
 		tokens := rapid.IntRange(0, 60).Draw(rt, "hundreds of tokens") * 100
@@ -32,14 +32,14 @@ func TestBudgetHolds(t *testing.T) {
 		callers := rapid.IntRange(1, 30).Draw(rt, "callers")
 		synctest.Test(t, func(t *testing.T) {
 			var sent, used atomic.Int64
-			m := &meter{book: book, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
+			m := &meter{templates: templates, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
 			b := NewBudget(calls, tokens)
 			layers := stack(m, retry(retryConfig{}), limitedTo(limits{concurrency: 5}), spend(maxTokens))
 			var dropped atomic.Int64
 			var wg sync.WaitGroup
 			for i := range callers {
 				wg.Go(func() {
-					if _, err := layers.Complete(context.Background(), spending(book, i, b)); err != nil && AsFailure(err).Status == synod.Dropped {
+					if _, err := layers.Complete(context.Background(), spending(templates, i, b)); err != nil && AsFailure(err).Status == synod.Dropped {
 						dropped.Add(1)
 					}
 				})
@@ -59,15 +59,15 @@ func TestBudgetHolds(t *testing.T) {
 	})
 }
 
-func spending(book *prompt.Templates, i int, b *Budget) Request {
-	return Request{Budget: b, Book: book, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
+func spending(templates *prompt.Templates, i int, b *Budget) Request {
+	return Request{Budget: b, Templates: templates, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
 		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
 }
 
 // meter spends by chance within what a server may, and sometimes asks again
 // within a call, fails, or does not come back in time.
 type meter struct {
-	book       *prompt.Templates
+	templates  *prompt.Templates
 	seed       uint64
 	maxTokens  int
 	sent, used *atomic.Int64

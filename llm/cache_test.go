@@ -73,7 +73,7 @@ func TestCacheKey(t *testing.T) {
 		"exact":     func(_ *string, r *Request) { r.Prompt.Exact = true },
 		"purpose":   func(_ *string, r *Request) { r.Prompt.Purpose = synod.Scoring },
 		"candidate": func(_ *string, r *Request) { r.Prompt.Candidate = "1" },
-		"typed":     func(_ *string, r *Request) { r.Book = nil },
+		"typed":     func(_ *string, r *Request) { r.Templates = nil },
 		"completion": func(_ *string, r *Request) {
 			*r = r.rendering()
 			if _, err := r.Chat(); err != nil {

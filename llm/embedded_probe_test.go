@@ -52,7 +52,7 @@ func TestStatesAreTheAnswers(t *testing.T) {
 		"choosing of one": {synod.Prompt{Purpose: synod.Refining, Question: capital, Own: "oslo", Spelling: map[synod.Answer]string{"oslo": "Oslo"}}, "oslo", 4, -0.5},
 	} {
 		c.p.Template = "box/answer"
-		chat, err := boxBook(t).Render(&c.p)
+		chat, err := boxTemplates(t).Render(&c.p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestMemberWithProbe(t *testing.T) {
 		t.Errorf("it cannot confide, or has the identity of one without a probe: %s", m.Info().Identity)
 	}
 	ask := func(q *synod.Question) (synod.Reply, error) {
-		return m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: q, Confide: synod.ConfideHidden}, Book: boxBook(t)})
+		return m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: q, Confide: synod.ConfideHidden}, Templates: boxTemplates(t)})
 	}
 	r, err := ask(fruit)
 	if err != nil || r.Confidence == nil || math.Abs(*r.Confidence-0.75) > 1e-9 {

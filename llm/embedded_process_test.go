@@ -59,7 +59,7 @@ func TestSharedEngine(t *testing.T) {
 	if cool.engine != warm.engine {
 		t.Fatal("two engines for one model file")
 	}
-	r := Request{Book: boxBook(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: capital, Seed: 1}}
+	r := Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: capital, Seed: 1}}
 	for start := range 3 {
 		for _, m := range []*embedded{cool, warm} {
 			if reply, err := retry(retryConfig{})(m).Complete(t.Context(), r); err != nil || reply.Answer != "Paris" {
@@ -120,7 +120,7 @@ func fakeEngine(t *testing.T, lives int, takes time.Duration) (m *embedded, star
 }
 
 func wordsOf(t *testing.T) Request {
-	return Request{Book: boxBook(t), Prompt: &synod.Prompt{Template: "box/plain", Purpose: synod.Answering, Question: capital, Exact: true}}
+	return Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/plain", Purpose: synod.Answering, Question: capital, Exact: true}}
 }
 
 // A process that answers before it crashes is started again every time, ever
@@ -226,7 +226,7 @@ func TestLikelihoodSeparates(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := func(q *synod.Question) string {
-		c, err := boxBook(t).Render(&synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing, Question: q})
+		c, err := boxTemplates(t).Render(&synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing, Question: q})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func (l *lines) Weigh(_ context.Context, prefix string, list []string, want *eng
 	return scores, l.states(list, want), engine.Usage{PromptTokens: 10}, nil
 }
 
-func boxBook(t *testing.T) *prompt.Templates {
+func boxTemplates(t *testing.T) *prompt.Templates {
 	t.Helper()
 	page := func(completion string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(`{{define "system"}}Be brief.{{end}}{{define "user"}}` + "{{.Question.Text}}" + `{{end}}` + completion)}
@@ -62,7 +62,7 @@ func replyOf(t *testing.T, c embeddedConfig, e completer, p synod.Prompt) (synod
 	if p.Template == "" {
 		p.Template = "box/answer"
 	}
-	chat, err := boxBook(t).Render(&p)
+	chat, err := boxTemplates(t).Render(&p)
 	if err != nil {
 		t.Fatal(err)
 	}

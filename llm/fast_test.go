@@ -16,7 +16,7 @@ func TestFastServer(t *testing.T) {
 	const latency = 30 * time.Millisecond
 	fast := llmtest.StartFast(t, latency, "42", 0.75)
 	full := llmtest.Start(t, llmtest.Fixed("42", 0.75))
-	book, err := prompt.NewTemplates("test", fstest.MapFS{
+	templates, err := prompt.NewTemplates("test", fstest.MapFS{
 		"ask.tmpl":   {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Question.Text}}, "score" or Score: 1?{{end}}`)},
 		"score.tmpl": {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Question.Text}} Score:{{end}}`)},
 	})
@@ -40,7 +40,7 @@ func TestFastServer(t *testing.T) {
 		} {
 			x.p.Question = &synod.Question{Text: "6 x 7", Form: synod.Number}
 			begun := time.Now()
-			reply, err := m.Complete(t.Context(), Request{Prompt: &x.p, Book: book})
+			reply, err := m.Complete(t.Context(), Request{Prompt: &x.p, Templates: templates})
 			if err != nil || reply.Text != x.want || reply.Usage.Completion == 0 || url == fast.URL && time.Since(begun) < latency {
 				t.Errorf("%s: %+v, %v after %v", url, reply, err, time.Since(begun))
 			}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // canary stands for a key that must occur nowhere.
 const canary = "sk-canary-0123456789abcdef"
 
-func testBook(t testing.TB) *prompt.Templates {
+func testTemplates(t testing.TB) *prompt.Templates {
 	t.Helper()
 	b, err := prompt.NewTemplates("test", fstest.MapFS{"ask.tmpl": {Data: []byte(
 		`{{define "system"}}You answer.{{end}}{{define "user"}}{{.Question.Text}}{{end}}`)}})
@@ -43,7 +43,7 @@ func ask(t testing.TB, text string) Request {
 	return Request{
 		Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering, Seed: 7,
 			Question: &synod.Question{ID: "q1", Text: text, Form: synod.Number}},
-		Book: testBook(t), Seat: "a1",
+		Templates: testTemplates(t), Seat: "a1",
 	}
 }
 

@@ -8,7 +8,7 @@
 // circuit breakers, latency statistics, the reply cache and connections.
 //
 //	m, err := llm.DefaultPool().Open("openai", decode, llm.Options{Env: env})
-//	reply, err := m.Complete(ctx, llm.Request{Prompt: p, Book: book, Seat: "a1"})
+//	reply, err := m.Complete(ctx, llm.Request{Prompt: p, Templates: templates, Seat: "a1"})
 //
 // A call that gives no usable reply returns a *Failure with a Status. A failure
 // is never an answer, a vote or a score (SAC-10).
@@ -50,11 +50,11 @@ type Info struct {
 // Request is one prompt for a model. The zero value of every field but Prompt is
 // usable.
 type Request struct {
-	Prompt *synod.Prompt     // required
-	Book   *prompt.Templates // renders Prompt for models that read text; they fail without it
-	Seat   string            // id of the asking seat
-	Sample int               // which repeat of the same question this is, from 0
-	Budget *Budget           // what the call spends from; nil: no limit
+	Prompt    *synod.Prompt     // required
+	Templates *prompt.Templates // renders Prompt for models that read text; they fail without it
+	Seat      string            // id of the asking seat
+	Sample    int               // which repeat of the same question this is, from 0
+	Budget    *Budget           // what the call spends from; nil: no limit
 
 	chat  *rendered       // nil: not rendered yet
 	extra func() *Failure // reserves one more request of the budget; nil: no limit
@@ -70,7 +70,7 @@ type rendered struct {
 	err  error
 }
 
-// Chat renders the prompt as text. It fails if the request has no Book or the
+// Chat renders the prompt as text. It fails if the request has no Templates or the
 // template fails.
 func (r Request) Chat() (prompt.Chat, error) {
 	if r.chat == nil {
@@ -81,10 +81,10 @@ func (r Request) Chat() (prompt.Chat, error) {
 }
 
 func (r Request) render() (prompt.Chat, error) {
-	if r.Book == nil {
+	if r.Templates == nil {
 		return prompt.Chat{}, errNoBook
 	}
-	return r.Book.Render(r.Prompt)
+	return r.Templates.Render(r.Prompt)
 }
 
 var errNoBook = errors.New("llm: the request has no templates to render the prompt with")

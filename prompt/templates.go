@@ -29,10 +29,6 @@ type Chat struct {
 	// Completion is a text that the answer continues, for models that complete
 	// text instead of chatting; "" if the template has none.
 	Completion string
-
-	// Fenced reports that the text contains fences. Their borders differ from call
-	// to call, so two calls must not share this text even if they ask the same.
-	Fenced bool
 }
 
 // Templates holds the templates of a protocol by name, "PREFIX/NAME". It is safe for
@@ -115,7 +111,6 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
 		}
 		*part.into = strings.TrimSpace(s.String())
-		c.Fenced = c.Fenced || strings.Contains(*part.into, v.border())
 	}
 	if !p.Exact {
 		c.Schema = schemaFor(p)

@@ -37,7 +37,7 @@ func border(t testing.TB, all *prompt.Templates, p synod.Prompt) string {
 	}
 	_, after, _ := strings.Cut(c.User, "<<")
 	border, _, _ := strings.Cut(after, "\n")
-	if len(border) != 13 || !c.Fenced || strings.Count(c.User, border) != 2*strings.Count(c.User, "<<") {
+	if len(border) != 13 || strings.Count(c.User, border) != 2*strings.Count(c.User, "<<") {
 		t.Fatalf("no fence: %s", c.User)
 	}
 	if again, _ := all.Render(&p); again.User != c.User {
@@ -153,7 +153,7 @@ func TestNewTemplates(t *testing.T) {
 		t.Errorf("digests %q and %q", a, b)
 	}
 	c, err := second.Render(&synod.Prompt{Template: "test/judge", Question: &synod.Question{Text: "Who?", Form: synod.Text}, Candidate: "x"})
-	if err != nil || c.User != "Who?" || c.Fenced || !strings.HasSuffix(c.Completion, "Question: Who?\nAnswer:") {
+	if err != nil || c.User != "Who?" || !strings.HasSuffix(c.Completion, "Question: Who?\nAnswer:") {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for why, layers := range map[string][]fstest.MapFS{

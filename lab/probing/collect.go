@@ -48,7 +48,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, f.end()) }()
-	book, err := prompt.NewTemplates("probing", page)
+	templates, err := prompt.NewTemplates("probing", page)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := f.one(ctx, book, items[i], a); err != nil {
+		if err := f.one(ctx, templates, items[i], a); err != nil {
 			return fmt.Errorf("probing: question %s: %w", items[i].Question.ID, err)
 		}
 	}
@@ -76,13 +76,13 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 
 // one asks one question, grades the answer and keeps both. A call that fails is no
 // answer: it ends the collection.
-func (f *Folder) one(ctx context.Context, book *prompt.Templates, it task.Item, a Asker) error {
+func (f *Folder) one(ctx context.Context, templates *prompt.Templates, it task.Item, a Asker) error {
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
 	if f.Head.Stated {
 		p.Confide = synod.ConfideStated
 	}
-	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Book: book}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
+	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: templates}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
 	var failed *llm.Failure
 	if errors.As(err, &failed) && failed.Status == synod.Unreadable {
 		states, reply.Text, reply.Answer = nil, "", synod.None // it answered, and not in a form that can be used

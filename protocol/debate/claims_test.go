@@ -16,7 +16,7 @@ import (
 // the rounds as a model sees them.
 func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, prompts []synod.Prompt) {
 	t.Helper()
-	book, err := prompt.NewTemplates("debate", debate.Prompts())
+	templates, err := prompt.NewTemplates("debate", debate.Prompts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, pro
 			if c.Prompt.Purpose != synod.Refining {
 				continue
 			}
-			chat, err := book.Render(c.Prompt)
+			chat, err := templates.Render(c.Prompt)
 			if err != nil {
 				t.Fatal(err)
 			}

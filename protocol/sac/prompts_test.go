@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/sim"
 )
 
-func book(t *testing.T) *prompt.Templates {
+func templates(t *testing.T) *prompt.Templates {
 	t.Helper()
 	b, err := prompt.NewTemplates("sac", sac.Prompts())
 	if err != nil {
@@ -25,7 +25,7 @@ func render(t *testing.T, p synod.Prompt) prompt.Chat {
 	t.Helper()
 	p.Question = &synod.Question{Text: "What is 17 + 25?", Form: synod.Text}
 	p.Template = "sac/" + string(p.Purpose)
-	c, err := book(t).Render(&p)
+	c, err := templates(t).Render(&p)
 	if err != nil {
 		t.Fatal(err)
 	}
