@@ -7,7 +7,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check race fuzz campaign bench transcript inspect probe clean
+.PHONY: help build model test check examples race fuzz campaign bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +18,7 @@ build: ## build bin/synod
 model: build ## fetch the model in the box (about 110 MB, once)
 	$(BIN) models pull
 
-test: model check race ## everything that CI runs
+test: model check examples race ## everything that CI runs
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
@@ -32,6 +32,12 @@ CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleade
 race: ## all tests, under the race detector where there is a C compiler
 	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m ./... && $(GO) test -timeout 30m $(CAMPAIGNS); \
 	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 30m ./...; fi
+
+EXAMPLES := adversary aggregate member protocol task topology
+
+examples: ## the modules in examples: at most 40 lines each, and their tests pass
+	@for m in $(EXAMPLES); do test $$(wc -l < examples/$$m/$$m.go) -le 40 || { echo "examples/$$m/$$m.go has over 40 lines"; exit 1; }; done
+	cd examples && $(GO) vet $(EXAMPLES:%=./%) && $(GO) test $(EXAMPLES:%=./%)
 
 $(STATIC):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0

@@ -1,0 +1,7 @@
+module example.com/adversary
+
+go 1.26.0
+
+require synod.dev/synod v0.0.0
+
+replace synod.dev/synod => ../..

@@ -1,0 +1,12 @@
+// Command adversary is synod with one more adversary in its catalogue.
+package main
+
+import (
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/cli"
+)
+
+func main() {
+	adversary.Catalogue.Add(Insister)
+	cli.Main()
+}

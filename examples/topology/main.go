@@ -1,0 +1,12 @@
+// Command topology is synod with one more topology in its catalogue.
+package main
+
+import (
+	"synod.dev/synod/cli"
+	"synod.dev/synod/graph/topology"
+)
+
+func main() {
+	topology.Catalogue.Add(Wheel)
+	cli.Main()
+}
