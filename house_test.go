@@ -18,7 +18,6 @@ var ranks = map[string]int{
 	"":                 0,
 	"wire":             -1, // the root package encodes its Response with it
 	"robust":           1,
-	"fetch":            0,
 	"clean":            0,
 	"param":            1,
 	"graph":            0,
@@ -54,13 +53,16 @@ var ranks = map[string]int{
 	"protocol/grade":     2, // how evaluators grade answers, in several protocols
 	"protocol/leader":    3, // what leader-based protocols share
 
-	"graph/robustness": 1,
-	"graph/format":     1,
-	"graph/draw":       1,
-	"graph/topology":   2, // one of its topologies is redrawn until robustness says that it is robust enough
-	"graph/design":     3,
-	"graph/internal":   3, // what the tests of several graph packages share
-	"internal/canvas":  0, // writes drawings of report, probe and graph/draw
+	"graph/robustness":  1,
+	"graph/format":      1,
+	"graph/draw":        1,
+	"graph/topology":    2, // one of its topologies is redrawn until robustness says that it is robust enough
+	"graph/design":      3,
+	"graph/internal":    3,  // what the tests of several graph packages share
+	"internal/filelock": -1, // fetch uses it
+	"internal/fetch":    0,  // downloads for models and tasks
+	"probe/collect":     3,  // asks models and grades answers
+	"internal/canvas":   0,  // writes drawings of report, probe and graph/draw
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
@@ -125,7 +127,7 @@ func rankOf(name string) (rank int, line string) {
 }
 
 func isPure(name string) bool {
-	return slices.ContainsFunc(pure, func(p string) bool {
+	return name != "probe/collect" && slices.ContainsFunc(pure, func(p string) bool {
 		return name == p || p != "" && strings.HasPrefix(name, p+"/")
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab/probing"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/probe"
+	"synod.dev/synod/probe/collect"
 	"synod.dev/synod/task"
 )
 
@@ -84,7 +84,7 @@ interrupted: collected answers are kept.`,
 }
 
 // collect opens the model and collects answers into a new or existing folder.
-func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*probing.Folder, error) {
+func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*collect.Folder, error) {
 	f.source.pulled = a.tasks().Dir
 	if err := f.source.checkNumber(cmd); err != nil {
 		return nil, fail(exitUsage, err)
@@ -113,7 +113,7 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*pr
 	if !can {
 		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded model has", member.Info().Name, member.Info().Kind))
 	}
-	asker := probing.Asker{Member: prober, Seed: f.source.seed}
+	asker := collect.Asker{Member: prober, Seed: f.source.seed}
 	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
 }
 
@@ -137,13 +137,13 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 }
 
 // collectFrom creates a folder or continues the collection in it.
-func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker probing.Asker, f collectFlags) (*probing.Folder, error) {
+func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker collect.Asker, f collectFlags) (*collect.Folder, error) {
 	subject, err := asker.Member.Subject(cmd.Context())
 	if err != nil {
 		return nil, a.cutOff(err, nil, len(items))
 	}
-	subject.Form = formOf(items)
-	want := probing.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
+	subject.Form = collect.Form(items)
+	want := collect.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
 	for _, p := range f.positions {
 		want.Positions = append(want.Positions, engine.Position(p))
 	}
@@ -152,21 +152,12 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 			want.Layers = append(want.Layers, l)
 		}
 	}
-	folder, err := probing.Open(dir)
-	switch {
-	case errors.Is(err, probing.ErrNoFolder):
-		if err := want.Check(); err != nil {
-			return nil, fail(exitUsage, err)
-		}
-		if folder, err = probing.Create(dir, want); err != nil {
-			return nil, fail(exitUsage, err)
-		}
-	case err != nil:
-		return nil, fail(exitError1, err)
-	default:
-		if err := folder.Head.Same(want); err != nil {
-			return nil, fail(exitUsage, err, "choose another folder, or use the settings that the collection started with")
-		}
+	folder, err := collect.Resume(dir, want)
+	if errors.Is(err, collect.ErrOtherSettings) {
+		return nil, fail(exitUsage, err, "choose another folder, or use the settings that the collection started with")
+	}
+	if err != nil {
+		return nil, fail(exitUsage, err)
 	}
 	show, at := a.steps(cmd, "questions")
 	asker.Progress = at
@@ -178,19 +169,8 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 	return folder, nil
 }
 
-// formOf returns the form of all items, or probe.Mixed.
-func formOf(items []task.Item) string {
-	form := string(items[0].Question.Form)
-	for _, it := range items {
-		if string(it.Question.Form) != form {
-			return probe.Mixed
-		}
-	}
-	return form
-}
-
 // cutOff returns the error of a collection that ended early, and tells what is kept.
-func (a *app) cutOff(err error, folder *probing.Folder, total int) error {
+func (a *app) cutOff(err error, folder *collect.Folder, total int) error {
 	kept := "nothing was collected"
 	if folder != nil {
 		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command continues", len(folder.Lines), total, folder.Dir)
@@ -210,12 +190,12 @@ type collectedJSON struct {
 	Subject  probe.Subject `json:"subject"`
 	Answers  int           `json:"answers"`
 	Right    int           `json:"right"`
-	Left     probing.Left  `json:"left_out"`
+	Left     collect.Left  `json:"left_out"`
 	Unstated *int          `json:"unstated"` // answers whose stated confidence could not be read; null: not asked for
 }
 
 // collected prints what a folder contains.
-func (a *app) collected(cmd *cobra.Command, folder *probing.Folder, asJSON bool) error {
+func (a *app) collected(cmd *cobra.Command, folder *collect.Folder, asJSON bool) error {
 	data, left, err := folder.Data()
 	if err != nil {
 		return fail(exitError1, err)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/lab/probing"
 	"synod.dev/synod/probe"
+	"synod.dev/synod/probe/collect"
 	"synod.dev/synod/probe/draw"
 	"synod.dev/synod/table"
 )
@@ -98,14 +98,14 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 }
 
 // collectedData returns the usable answers in a folder.
-func collectedData(dir string) (probe.Data, probing.Left, error) {
-	folder, err := probing.Open(dir)
+func collectedData(dir string) (probe.Data, collect.Left, error) {
+	folder, err := collect.Open(dir)
 	if err != nil {
 		hint := ""
-		if errors.Is(err, probing.ErrNoFolder) {
+		if errors.Is(err, collect.ErrNoFolder) {
 			hint = "collect answers with: synod probe collect TASK -o " + dir
 		}
-		return probe.Data{}, probing.Left{}, fail(exitError1, err, hint)
+		return probe.Data{}, collect.Left{}, fail(exitError1, err, hint)
 	}
 	data, left, err := folder.Data()
 	if err != nil {
@@ -183,7 +183,7 @@ type column struct {
 }
 
 // printTraining prints the sweep and the figures on held-out questions.
-func printTraining(w io.Writer, r probe.Report, left probing.Left) error {
+func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
 	fmt.Fprintf(w, "answers     %s; left out: %d unreadable, %d without tokens\nsplit       by question, seed %d: ", oneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
 	for i, p := range []struct {
@@ -212,7 +212,7 @@ func printTraining(w io.Writer, r probe.Report, left probing.Left) error {
 }
 
 // printMeasured prints the figures of a probe on other answers.
-func printMeasured(w io.Writer, r probe.Report, left probing.Left) error {
+func printMeasured(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
 	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", oneLine(r.Task), r.Test.Answers, r.Test.Right, left.Unreadable, left.Empty)
 	return printHeldOut(w, r)

@@ -93,7 +93,7 @@ func (r *Run) Create(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
-	held, err := Lock(dir)
+	held, err := lock(dir)
 	if err != nil {
 		return err
 	}

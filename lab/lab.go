@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/script"
 	"synod.dev/synod/task"
@@ -128,12 +129,14 @@ func (r *Run) seed(j job) uint64 {
 	return script.Derive(script.Derive(r.Seed, h.Sum64()), uint64(j.repeat))
 }
 
-// Lock locks a folder against other processes until the result is closed or this
-// process ends. It does nothing on systems without file locks.
-func Lock(dir string) (io.Closer, error) {
-	f, err := lock(dir)
-	if f == nil || err != nil {
-		return io.NopCloser(nil), err
+// lock locks the folder of a run against other processes until the result is closed.
+func lock(dir string) (io.Closer, error) {
+	f, err := filelock.Lock(filepath.Join(dir, "lock"))
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("lab: %s: another process is working on this run", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
 	}
 	return f, nil
 }

@@ -8,7 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // Store is a folder of pulled sets. It holds each published file as NAME/FILE.

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // published is a set in GSM8K's layout that the test server publishes.
@@ -99,7 +99,7 @@ func TestPullRefuses(t *testing.T) {
 		wrong bool // content, not connection
 		says  string
 	}{
-		"flipped byte": {content(flipped), true, "pinned are"},
+		"flipped byte": {content(flipped), true, "; expected "},
 		"short":        {content(published[:len(published)-1]), false, "unexpected EOF"},
 		"oversize":     {content(append(slices.Clone(published), 'x')), true, "more than"},
 		"endless":      {endless, true, "more than"},
@@ -165,7 +165,7 @@ func TestPullGoesOn(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	if err := s.Pull(context.Background(), e, PullOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "what has come is kept") {
+		!strings.Contains(err.Error(), "the part is kept") {
 		t.Fatal(err)
 	}
 	var last int64

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // archive writes a zip archive of these files.

@@ -20,7 +20,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

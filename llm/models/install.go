@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // installWeights turns what was fetched into the GGUF file of the store.
@@ -192,6 +192,6 @@ func copyFile(from, to string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, fetch.Metered(in, st.Size(), opts.progress))
+	_, err = io.Copy(out, fetch.WithProgress(in, st.Size(), opts.progress))
 	return errors.Join(err, out.Close())
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // Options of a pull.

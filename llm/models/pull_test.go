@@ -39,7 +39,7 @@ func TestResume(t *testing.T) {
 	hub := newHub(t, content)
 	s := toyStore(t)
 	hub.cut.Store(100_000)
-	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "what has come is kept")
+	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "the part is kept")
 	part := filepath.Join(s.Dir, "toy.gguf.part")
 	st, err := os.Stat(part)
 	if err != nil || st.Size() == 0 || st.Size() > 100_000 {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // Store is a directory of pulled models and libraries.

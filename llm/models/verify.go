@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"synod.dev/synod/fetch"
+	"synod.dev/synod/internal/fetch"
 )
 
 // Verify reads every file of an installed entry again and compares digests.

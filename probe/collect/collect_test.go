@@ -1,4 +1,4 @@
-package probing
+package collect
 
 import (
 	"context"
@@ -75,7 +75,7 @@ var head = Head{Task: "made", Subject: subject, Stated: true, Layers: []int{1, 3
 // and gives the answers and states that one without a break gives.
 func TestCollectSurvives(t *testing.T) {
 	items := questions(t, 7)
-	whole, err := Create(filepath.Join(t.TempDir(), "w"), head)
+	whole, err := create(filepath.Join(t.TempDir(), "w"), head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestCollectSurvives(t *testing.T) {
 		func(dir string) error { return appendTo(dir, statesFile, "xyz") },                   // within a record
 	} {
 		dir := filepath.Join(t.TempDir(), "f")
-		f, err := Create(dir, head)
+		f, err := create(dir, head)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func appendTo(dir, name, text string) error {
 // Every layer and position comes back as it was captured, for the answers that can
 // be used; the others are counted.
 func TestData(t *testing.T) {
-	f, err := Create(t.TempDir(), head)
+	f, err := create(t.TempDir(), head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 	if _, err := Open(dir); !errors.Is(err, ErrNoFolder) {
 		t.Error(err)
 	}
-	f, err := Create(dir, head)
+	f, err := create(dir, head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,12 +183,12 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 	if err := f.Collect(t.Context(), items, Asker{Member: &fake{}}); err == nil || !strings.Contains(err.Error(), "collected from other data") {
 		t.Error(err)
 	}
-	if _, err := Create(dir, head); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := create(dir, head); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Error(err)
 	}
 	other := head
 	other.Seed, other.Layers = 9, []int{2}
-	if err := f.Head.Same(other); err == nil || !strings.Contains(err.Error(), "seed was 0 and is 9; layers was [1 3] and is [2]") {
+	if err := f.Head.same(other); err == nil || !strings.Contains(err.Error(), "seed was 0 and is now 9; layers was [1 3] and is now [2]") {
 		t.Error(err)
 	}
 	for says, h := range map[string]Head{
@@ -212,7 +212,7 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 
 // ^C ends a collection between two questions.
 func TestInterrupted(t *testing.T) {
-	f, err := Create(t.TempDir(), head)
+	f, err := create(t.TempDir(), head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package probing
+package collect
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"testing/fstest"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
-	"synod.dev/synod/lab"
+	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/prompt"
@@ -18,15 +19,15 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Asker is whom a collection asks.
+// Asker asks a model.
 type Asker struct {
 	Member   llm.Prober
-	Seed     uint64
-	Progress func(done, total int) // may be nil
+	Seed     uint64                // of every call
+	Progress func(done, total int) // called with the number of answered questions; may be nil
 }
 
-// page asks a question as the protocols' do.
-var page = fstest.MapFS{"answer.tmpl": {Data: []byte(`{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
+// templates ask a question in the same way as the templates of the protocols.
+var templates = fstest.MapFS{"answer.tmpl": {Data: []byte(`{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
 {{define "user"}}{{.Question.Text}}
 {{- range .Question.Options}}
 ({{.Label}}) {{.Text}}
@@ -35,26 +36,26 @@ var page = fstest.MapFS{"answer.tmpl": {Data: []byte(`{{define "system"}}You ans
 Reply as JSON: first "reasoning", kept short; then "answer", which is {{.Wanted}}.{{end}}
 {{define "completion"}}{{.Completion}}{{end}}`)}}
 
-// Collect asks the questions that have not been answered yet, in their order. It
-// returns when all are done, when ctx ends or when a call fails; what was answered is
-// kept. The questions must begin with those that have been answered.
+// Collect asks the questions that have no answer yet, in their order. The items must begin with those that have answers.
+// It returns when all are answered, or with an error when ctx ends or a call fails; the answers so far are kept. It locks
+// the folder against other processes.
 func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err error) {
-	held, err := lab.Lock(f.Dir)
+	held, err := filelock.Lock(filepath.Join(f.Dir, "lock"))
 	if err != nil {
-		return err
+		return fmt.Errorf("probing: %s: %w", f.Dir, err)
 	}
 	defer held.Close()
 	if err := f.begin(); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.end()) }()
-	templates, err := prompt.NewTemplates("probing", page)
+	prompts, err := prompt.NewTemplates("probing", templates)
 	if err != nil {
 		return err
 	}
 	for i, l := range f.Lines {
 		if i < len(items) && items[i].Question.ID != l.Question {
-			return fmt.Errorf("probing: question %d of the folder is %q, and of the task %q: it was collected from other data", i+1, l.Question, items[i].Question.ID)
+			return fmt.Errorf("probing: question %d of the folder is %q, but of the task %q: the folder was collected from other data", i+1, l.Question, items[i].Question.ID)
 		}
 	}
 	for i := len(f.Lines); i < len(items); i++ {
@@ -64,7 +65,7 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := f.one(ctx, templates, items[i], a); err != nil {
+		if err := f.ask(ctx, prompts, items[i], a); err != nil {
 			return fmt.Errorf("probing: question %s: %w", items[i].Question.ID, err)
 		}
 	}
@@ -74,18 +75,17 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 	return nil
 }
 
-// one asks one question, grades the answer and keeps both. A call that fails is no
-// answer: it ends the collection.
-func (f *Folder) one(ctx context.Context, templates *prompt.Templates, it task.Item, a Asker) error {
+// ask asks one question, grades the answer and stores it. A failed call is an error and not an answer.
+func (f *Folder) ask(ctx context.Context, prompts *prompt.Templates, it task.Item, a Asker) error {
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
 	if f.Head.Stated {
 		p.Confide = synod.ConfideStated
 	}
-	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: templates}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
+	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: prompts}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
 	var failed *llm.Failure
 	if errors.As(err, &failed) && failed.Status == synod.Unreadable {
-		states, reply.Text, reply.Answer = nil, "", synod.None // it answered, and not in a form that can be used
+		states, reply.Text, reply.Answer = nil, "", synod.None // the model answered, but not in a readable form
 	} else if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func (f *Folder) one(ctx context.Context, templates *prompt.Templates, it task.I
 		}
 	}
 	reply.Status = synod.OK
-	if said, ok := read.ConfidentAnswer(&q, &reply, p.Confide, false); ok && states != nil {
-		l.Verdict, l.Stated = it.Grade(said.Answer).Verdict, said.Confidence
+	if given, ok := read.ConfidentAnswer(&q, &reply, p.Confide, false); ok && states != nil {
+		l.Verdict, l.Stated = it.Grade(given.Answer).Verdict, given.Confidence
 	}
-	return f.keep(l, record)
+	return f.add(l, record)
 }
