@@ -48,3 +48,88 @@ file that contains many, such as journals.jsonl of a bench run.`,
 		},
 	}
 }
+
+// verification is the JSON output of synod verify.
+type verification struct {
+	Version    int      `json:"version"`
+	Valid      bool     `json:"valid"`
+	FirstError string   `json:"first_error"` // "" if valid
+	Claims     []string `json:"claims"`
+	NotProved  []string `json:"not_proved"`
+}
+
+func verifyCommand(*app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify JOURNAL",
+		Short: "Verify the signed records in a journal",
+		Long: `Verifies a journal: its digest, that the effects of honest members follow from the
+recorded events and replies, and the signed records of protocols that have them
+(decentllms, fixed-leader, rotating-leader). Prints what they prove and what they do
+not prove. The exit code is 7 if the journal is not valid.`,
+		Example: "  synod verify j.jsonl\n  synod verify --json 'runs/first/journals.jsonl#q0-0'",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := verify(args[0])
+			var bad *council.ConfigError
+			if errors.As(err, &bad) {
+				return fail(exitError1, err)
+			}
+			if v.Valid = err == nil; err != nil {
+				v.FirstError, v.Claims = err.Error(), []string{}
+			}
+			if asJSON {
+				if err := writeJSON(cmd.OutOrStdout(), v); err != nil {
+					return fail(exitError1, err)
+				}
+			} else if v.Valid {
+				fmt.Fprintln(cmd.OutOrStdout(), "VALID")
+				printList(cmd, "proved:", v.Claims)
+				printList(cmd, "not proved:", v.NotProved)
+			}
+			if err != nil {
+				return fail(exitVerify, err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printList(cmd *cobra.Command, title string, lines []string) {
+	fmt.Fprintln(cmd.OutOrStdout(), title)
+	for _, line := range lines {
+		fmt.Fprintln(cmd.OutOrStdout(), "  -", oneLine(line))
+	}
+}
+
+// verify checks a journal. The error is the first problem.
+func verify(path string) (verification, error) {
+	v := verification{Version: 1, Claims: []string{}, NotProved: []string{
+		"that the recorded replies are those of the named models",
+		"that this is the journal of the run, unless its digest is known from elsewhere",
+	}}
+	run, err := journal.Load(path)
+	if err != nil {
+		return v, err
+	}
+	digest, err := council.Replay(run)
+	if err != nil {
+		return v, err
+	}
+	if run.End == nil {
+		v.NotProved = append(v.NotProved, "anything about the end of the run: the journal was cut off")
+	}
+	v.Claims = append(v.Claims, "the events and effects have the digest "+digest,
+		"the effects of all members follow from the recorded events and replies")
+	records, err := council.Verify(run, run.Opinions())
+	if err != nil {
+		return v, err
+	}
+	v.Claims, v.NotProved = append(v.Claims, records.Claims...), append(v.NotProved, records.NotProved...)
+	if records.Records == 0 {
+		v.NotProved = append(v.NotProved, "anything by signatures: there is no signed record")
+	}
+	return v, nil
+}
