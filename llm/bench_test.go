@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// fastStub is a client of a server whose own cost hardly counts.
+// fastStub starts a server with little cost of its own and returns a client of it.
 func fastStub(b *testing.B, latency time.Duration) (*OpenAI, *llmtest.Fast) {
 	b.Helper()
 	s := llmtest.StartFast(b, latency, "42", 0.9)
@@ -23,9 +23,9 @@ func fastStub(b *testing.B, latency time.Duration) (*OpenAI, *llmtest.Fast) {
 	return m, s
 }
 
-// BenchmarkCall is what a call costs beyond the server's time where many are made at
-// once: here, bare and with all layers (aim: 60 µs of processor time), and there. One
-// call after another would measure how long two processes take to wake each other.
+// BenchmarkCall measures the processor time of a call among many concurrent ones:
+// of the client, bare and with all layers (aim: 60 µs), and of the server. Calls in
+// sequence would measure how long two processes take to wake each other.
 //
 //	go test -bench 'Call|Stage' -run - ./llm
 func BenchmarkCall(b *testing.B) {
@@ -55,7 +55,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// canned is a transport that has the reply already.
+// canned is a transport with a fixed reply.
 type canned struct{ wire []byte }
 
 func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -64,8 +64,8 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(c.wire)), Body: io.NopCloser(bytes.NewReader(c.wire))}, nil
 }
 
-// BenchmarkOwn is what a call costs here without HTTP: rendering, JSON both ways,
-// and all layers (aim: 10 µs).
+// BenchmarkOwn measures a call without HTTP: rendering, JSON both ways, and all
+// layers (aim: 10 µs).
 func BenchmarkOwn(b *testing.B) {
 	bare, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: "stub"})
 	if err != nil {
@@ -85,8 +85,8 @@ func BenchmarkOwn(b *testing.B) {
 	}
 }
 
-// BenchmarkStage is a stage of a SAC round: calls at once to a server with a
-// fixed latency. The ratio is the wall time of the stage over that latency.
+// BenchmarkStage measures a stage of a SAC round: concurrent calls to a server with
+// a fixed latency. The ratio is the wall time of the stage over that latency.
 func BenchmarkStage(b *testing.B) {
 	for _, latency := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
 		for name, calls := range map[string]int{"7 calls": 7, "49 calls": 49} {
@@ -119,7 +119,7 @@ func BenchmarkStage(b *testing.B) {
 
 // BenchmarkQuestion makes the calls of a question of SAC with seven members and
 // six rounds, stage by stage (1 of 7 calls, then 49 and 7 in turn), to a server
-// of which a tenth of the replies are errors, and to one that is well.
+// that fails a tenth of its calls, and to one that fails none.
 func BenchmarkQuestion(b *testing.B) {
 	const latency = 20 * time.Millisecond
 	for name, behave := range map[string]llmtest.Behaviour{"well": llmtest.OK(), "a tenth 500": llmtest.Fraction(0.1, 1, llmtest.Status(500))} {

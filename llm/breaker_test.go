@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod"
 )
 
-// patient is a member whose health a test sets; it counts what reaches it.
+// patient is a model whose status a test sets. It counts the calls that reach it.
 type patient struct {
 	status synod.Status
 	takes  time.Duration
@@ -31,8 +31,8 @@ func (p *patient) Complete(ctx context.Context, _ Request) (synod.Reply, error) 
 	return failing(p.status, false)
 }
 
-// expect makes calls one after another and compares how each ended: lower case
-// where it reached the member, upper case where it was refused. o ok, u
+// expect makes calls in sequence and compares how each ended: lower case if it
+// reached the model, upper case if it was refused. o ok, u
 // unavailable, r rate-limited, a auth, g unreadable.
 func (p *patient) expect(t *testing.T, m Model, want string) {
 	t.Helper()
@@ -95,7 +95,7 @@ func TestBreakerAuth(t *testing.T) {
 }
 
 // TestBreakerAlwaysHalfOpens: a test call that panics or never returns does not
-// keep the breaker open for ever.
+// keep the breaker open forever.
 func TestBreakerAlwaysHalfOpens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Unavailable}
@@ -121,9 +121,8 @@ func TestBreakerAlwaysHalfOpens(t *testing.T) {
 	})
 }
 
-// TestBreakerHangingMember is what it is for: thirteen stages of seven calls to
-// a member that hangs for a minute take two minutes, not thirteen, also where
-// only one call at a time may go.
+// TestBreakerHangingMember: thirteen stages of seven calls to a model that hangs for
+// a minute take two minutes, not thirteen, also with a concurrency limit of 1.
 func TestBreakerHangingMember(t *testing.T) {
 	for _, x := range []struct {
 		slots int
@@ -152,8 +151,8 @@ func TestBreakerHangingMember(t *testing.T) {
 	}
 }
 
-// TestBreakerOneProbe: of many calls at once after the cool-down, one goes out,
-// and a probe that is stopped leaves room for the next.
+// TestBreakerOneProbe: of many concurrent calls after the cool-down one is sent, and
+// if it is stopped the next call is a test again.
 func TestBreakerOneProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.Unavailable}
@@ -177,7 +176,7 @@ func TestBreakerOneProbe(t *testing.T) {
 	})
 }
 
-// TestBreakerLateFailures: calls that were on their way when the breaker opened
+// TestBreakerLateFailures: calls that were under way when the breaker opened
 // do not keep it open longer.
 func TestBreakerLateFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,8 +194,8 @@ func TestBreakerLateFailures(t *testing.T) {
 	})
 }
 
-// TestBreakerCallersOutOfTime: questions that run into their own deadline do not
-// condemn a member that is merely slower.
+// TestBreakerCallersOutOfTime: calls that are stopped by the deadline of their run do
+// not open the breaker.
 func TestBreakerCallersOutOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{status: synod.OK, takes: time.Minute}

@@ -18,10 +18,9 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// TestBudgetHolds is RU-3 as a property: whatever calls come at once, however
-// they end, retried or not, no more requests leave and no more tokens are spent
-// than allowed, all that is held is given back, and what the budget says was
-// spent is what was spent.
+// TestBudgetHolds checks RU-3 as a property: for any concurrent calls, however they
+// end and are retried, no more requests leave and no more tokens are spent than
+// allowed, all reservations are returned, and the budget reports what was spent.
 func TestBudgetHolds(t *testing.T) {
 	templates := testTemplates(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -64,8 +63,8 @@ func spending(templates *prompt.Templates, i int, b *Budget) Request {
 		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
 }
 
-// meter spends by chance within what a server may, and sometimes asks again
-// within a call, fails, or does not come back in time.
+// meter spends a random amount within what a server may, and sometimes sends a
+// second request within a call, fails, or times out.
 type meter struct {
 	templates  *prompt.Templates
 	seed       uint64
@@ -102,8 +101,8 @@ func (m *meter) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	return spent, nil
 }
 
-// TestBudgetUsesItsTail: what a call holds beyond what it costs comes back, so
-// calls at once get as far as calls in turn.
+// TestBudgetUsesItsTail: what a call reserves beyond what it costs is returned, so
+// concurrent calls get as far as calls in sequence.
 func TestBudgetUsesItsTail(t *testing.T) {
 	r := ask(t, "?")
 	hold := promptTokens(r) + 1000
@@ -129,7 +128,7 @@ func TestBudgetUsesItsTail(t *testing.T) {
 	}
 }
 
-// TestBudgetCountsFallbacks: a request that a server refuses is a request.
+// TestBudgetCountsFallbacks: a request that a server refuses counts.
 func TestBudgetCountsFallbacks(t *testing.T) {
 	m, s := stub(t, nil, llmtest.With(llmtest.RefuseFormat("json_schema", "json_object")))
 	b := NewBudget(2, 0)
@@ -141,7 +140,7 @@ func TestBudgetCountsFallbacks(t *testing.T) {
 	}
 }
 
-// TestBudgetWithoutUsage charges bytes where a server keeps its usage to itself.
+// TestBudgetWithoutUsage charges bytes if a server does not report usage.
 func TestBudgetWithoutUsage(t *testing.T) {
 	r := ask(t, "?")
 	m := fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod"
 )
 
-// counting answers "42" and counts, failing while status is not OK.
+// counting answers "42" and counts its calls; it fails while status is not OK.
 func counting(n *int, status *synod.Status) fake {
 	var mu sync.Mutex
 	return fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
@@ -58,7 +58,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// TestCacheKey: whatever changes an answer is another key.
+// TestCacheKey: everything that changes an answer changes the key.
 func TestCacheKey(t *testing.T) {
 	base := func() (string, Request) { return "id", ask(t, "6 x 7?") }
 	seen := map[string]string{}
@@ -98,8 +98,8 @@ func TestCacheKey(t *testing.T) {
 	}
 }
 
-// TestCacheCorrupt flips every bit of an entry and cuts it everywhere: the
-// reply is never another one.
+// TestCacheCorrupt flips every bit of an entry and cuts it at every byte: no
+// corrupt reply is returned.
 func TestCacheCorrupt(t *testing.T) {
 	n, status := 0, synod.OK
 	c := newTestCache(t, t.TempDir())
@@ -148,8 +148,8 @@ func TestCacheKeepsNoFailure(t *testing.T) {
 	}
 }
 
-// TestCacheAtOnce: identical calls leave once; one that is stopped does not take
-// the others with it.
+// TestCacheAtOnce: identical concurrent calls are sent once; if the one that was
+// sent is stopped, another one is sent for the others.
 func TestCacheAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	r := ask(t, "?")

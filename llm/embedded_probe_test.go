@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod/probe"
 )
 
-// states of a line are its length, at every layer and position.
+// states returns the length of each line as its states at every layer and position.
 func (l *lines) states(list []string, want *engine.Capture) (all []*engine.States) {
 	if want == nil {
 		return nil
@@ -31,8 +31,8 @@ func (l *lines) states(list []string, want *engine.Capture) (all []*engine.State
 	return all
 }
 
-// The states that come with a reply are those of the answer that was given, and so
-// is the log-probability, in every way of answering. [CP-2]
+// The states and the log-probability of a reply are those of its answer, in every
+// way of answering. [CP-2]
 func TestStatesAreTheAnswers(t *testing.T) {
 	cold := embeddedDefaults()
 	cold.Temperature = 0
@@ -64,7 +64,7 @@ func TestStatesAreTheAnswers(t *testing.T) {
 	}
 }
 
-// Layers do not hide what a member can do.
+// Layers do not hide the optional interfaces.
 func TestLayersShowProbers(t *testing.T) {
 	m := standard(&embedded{probe: &probe.Probe{}}, testLayers{})
 	if _, ok := AsProber(m); !ok || !m.(ConfidenceModel).GivesHiddenConfidence() {
@@ -100,8 +100,8 @@ func openBox(t *testing.T, settings string) (Model, error) {
 	return m, err
 }
 
-// A member with a probe replies with its confidence; a probe of another model is
-// refused when the member is opened, one for another form when it is asked.
+// A model with a probe replies with its confidence. A probe of another model is
+// refused when the model is opened, one for another form of answer in the call.
 func TestMemberWithProbe(t *testing.T) {
 	bare, err := openBox(t, "model: "+models.Default)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"synod.dev/synod/llm/models"
 )
 
-// engineChild makes the test binary the engine that a member starts.
+// engineChild runs the engine in a process of the test binary.
 func engineChild(args []string) int {
 	opts, err := engine.ParseArgs(args)
 	if err == nil {
@@ -28,7 +28,7 @@ func engineChild(args []string) int {
 	return 0
 }
 
-// box opens two members of the model in the box, which differ in temperature.
+// box opens two embedded models that differ in temperature only.
 func box(t *testing.T) (cool, warm *embedded) {
 	t.Helper()
 	if testing.Short() {
@@ -80,7 +80,7 @@ func TestSharedEngine(t *testing.T) {
 	}
 }
 
-// mortal is a process that dies after so many calls, -1: never.
+// mortal is a process that dies after a number of calls, -1: never.
 type mortal struct {
 	lives int
 	done  chan struct{}
@@ -103,7 +103,7 @@ func (m *mortal) Weigh(context.Context, string, []string, *engine.Capture) ([]en
 	return nil, nil, engine.Usage{}, engine.ErrEngineDied
 }
 
-// fakeEngine is an engine of which each process answers so many calls.
+// fakeEngine returns an engine whose processes each answer a number of calls.
 func fakeEngine(t *testing.T, lives int, takes time.Duration) (m *embedded, starts *int) {
 	starts = new(int)
 	e := share(engine.Config{ModelPath: t.Name()})
@@ -196,8 +196,7 @@ func TestEngineStartIsShared(t *testing.T) {
 	})
 }
 
-// The settings that an engine is started with tell engines apart, and the last
-// member to go takes its engine along.
+// Engines are shared by members with equal settings, and end with the last of them.
 func TestShare(t *testing.T) {
 	cfg := engine.Config{ModelPath: "some.gguf", Seqs: 4}
 	a, b := share(cfg), share(cfg)
@@ -218,7 +217,7 @@ func TestShare(t *testing.T) {
 }
 
 // TestLikelihoodSeparates weighs right and plausible wrong answers to the easy
-// questions, after the examples and after the bare question: docs/box.md.
+// questions, after the examples and after the question alone: docs/box.md.
 func TestLikelihoodSeparates(t *testing.T) {
 	cool, _ := box(t)
 	client, err := cool.engine.client(t.Context())

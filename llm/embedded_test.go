@@ -14,8 +14,8 @@ import (
 	"synod.dev/synod/read"
 )
 
-// lines is an engine that finds a line as likely as its table says and writes
-// the same line whatever it is asked.
+// lines is an engine that takes the likelihood of a line from a table and always
+// writes the same line.
 type lines struct {
 	likely  map[string]float64 // mean log-probability; others -9
 	written engine.Result
@@ -146,8 +146,8 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 	}
 }
 
-// The paper's way, a page without a completion, and the settings ask for the
-// whole prompt.
+// A prompt of the paper's protocol, a template without a completion and the setting
+// written make the model reply to the whole prompt.
 func TestEmbeddedWrites(t *testing.T) {
 	w := embeddedDefaults()
 	w.Answers, w.Refine = written, written
@@ -174,7 +174,7 @@ func TestEmbeddedWrites(t *testing.T) {
 	}
 }
 
-// A score is of the words of an option, after the question without its options.
+// An option is weighed by its text, after the question without its options.
 func TestEmbeddedWeighs(t *testing.T) {
 	e := lines{likely: map[string]float64{" apple": -0.5}}
 	r, err := replyOf(t, embeddedDefaults(), &e, synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing, Question: fruit, Candidate: "B"})
@@ -214,8 +214,8 @@ func (e *twice) Generate(ctx context.Context, r engine.Request) (engine.Result, 
 	return out, err
 }
 
-// [CP-1] A small model states a confidence by one more line after its answer; what
-// is no number in [0,1] is none, and nothing is asked where none is wanted.
+// [CP-1] A small model states a confidence in one more line after its answer. Text
+// that is not a number in [0,1] is none, and nothing is generated if none is wanted.
 func TestEmbeddedStatesItsConfidence(t *testing.T) {
 	for _, c := range []struct {
 		name    string

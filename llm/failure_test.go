@@ -9,8 +9,8 @@ import (
 	"synod.dev/synod"
 )
 
-// A failure's reason does not repeat its status, and is the reply's detail
-// whatever layer it came through.
+// The reason of a failure does not repeat its status. It is the reply's detail after
+// every layer.
 func TestReason(t *testing.T) {
 	down := &Failure{Status: synod.Unavailable, Err: errors.New("no route")}
 	for _, c := range []struct {

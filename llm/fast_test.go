@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// TestFastServer: the server for measuring gives the replies of the full one, at
-// their time, to all kinds of prompts.
+// TestFastServer: the server for benchmarks sends the same replies as the full one,
+// after the same latency, for all kinds of prompts.
 func TestFastServer(t *testing.T) {
 	const latency = 30 * time.Millisecond
 	fast := llmtest.StartFast(t, latency, "42", 0.75)

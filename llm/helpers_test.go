@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// canary stands for a key that must occur nowhere.
+// canary is a key that no output may contain.
 const canary = "sk-canary-0123456789abcdef"
 
 func testTemplates(t testing.TB) *prompt.Templates {
@@ -63,7 +63,7 @@ func stub(t testing.TB, set func(*OpenAIConfig), options ...llmtest.Option) (*Op
 	return m, s
 }
 
-// fake is a model made of a function.
+// fake is a model that calls a function.
 type fake struct {
 	kind Kind
 	do   func(context.Context, Request) (synod.Reply, error)
@@ -75,7 +75,7 @@ func (f fake) Info() Info {
 
 func (f fake) Complete(ctx context.Context, r Request) (synod.Reply, error) { return f.do(ctx, r) }
 
-// named is a fake endpoint of another name.
+// named is a fake endpoint with a name.
 type named struct {
 	fake
 	name string
@@ -83,7 +83,7 @@ type named struct {
 
 func (n named) Info() Info { return Info{Kind: Endpoint, Name: n.name, Identity: n.name} }
 
-// failing is a call that left and failed.
+// failing returns the result of a call that was sent and failed.
 func failing(status synod.Status, retryable bool) (synod.Reply, error) {
 	return failed(synod.Reply{Calls: 1}, &Failure{Status: status, Retryable: retryable, Err: errors.New("as asked")})
 }
@@ -92,7 +92,7 @@ func fine(text string) (synod.Reply, error) {
 	return synod.Reply{Status: synod.OK, Text: text, Calls: 1, Usage: synod.Usage{Prompt: 3, Completion: 2}}, nil
 }
 
-// quietLog is for servers whose clients misbehave on purpose.
+// quietLog is the log of servers whose clients disconnect on purpose.
 var quietLog = log.New(io.Discard, "", 0)
 
 // testLayers are the settings of standard.
@@ -121,7 +121,7 @@ func pooled(p *Pool, m Model, x testLayers) Model {
 	return w
 }
 
-// limitedTo holds a model to limits of its own.
+// limitedTo is a layer with its own limits.
 func limitedTo(x limits) layer {
 	var l limiter
 	l.join(&x)

@@ -11,7 +11,8 @@ import (
 	"synod.dev/synod"
 )
 
-// TestLimit holds ten calls of a second each to three at once, in order.
+// TestLimit: with a limit of three, ten calls of a second each take four seconds and
+// start in the order in which they were made.
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

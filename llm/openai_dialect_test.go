@@ -9,8 +9,8 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// TestOpenAILearnsWhatIsRefused asks twice: the first call finds out, the second
-// knows.
+// TestOpenAILearnsWhatIsRefused makes two calls: the first finds out what the server
+// refuses, the second leaves it out.
 func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 	for _, x := range []struct {
 		name    string
@@ -49,8 +49,8 @@ func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestOpenAIKeepsWhatIsNotBlamed: a 400 for another reason changes nothing, even
-// where the server echoes the whole request.
+// TestOpenAIKeepsWhatIsNotBlamed: a 400 for another reason changes nothing, even if
+// the server echoes the whole request.
 func TestOpenAIKeepsWhatIsNotBlamed(t *testing.T) {
 	for name, body := range map[string]string{
 		"context":  `{"error":{"message":"This model's maximum context length is 4096 tokens.","param":"messages"}}`,

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// TestOpenAIReplies reads what servers say in their various ways.
+// TestOpenAIReplies reads replies in the formats of various servers.
 func TestOpenAIReplies(t *testing.T) {
 	for name, x := range map[string]struct {
 		http   int
@@ -55,8 +55,8 @@ func TestOpenAIReplies(t *testing.T) {
 	}
 }
 
-// TestOpenAITLS: a certificate that nobody vouches for is an error (SC-12), a
-// good one is not, and plain HTTP at a TLS address is told apart.
+// TestOpenAITLS: an untrusted certificate is an error (SC-12), a trusted one is not,
+// and plain HTTP at an https URL has an error of its own.
 func TestOpenAITLS(t *testing.T) {
 	s := llmtest.New(nil)
 	t.Cleanup(s.Close)
@@ -92,7 +92,7 @@ func TestOpenAITLS(t *testing.T) {
 	}
 }
 
-// TestOpenAIProxy: the environment's proxy is asked only where the configuration
+// TestOpenAIProxy: the proxy of the environment is used only if the configuration
 // says so.
 func TestOpenAIProxy(t *testing.T) {
 	proxy := llmtest.Start(t, nil) // answers absolute-form requests like any other
@@ -113,8 +113,8 @@ func TestOpenAIProxy(t *testing.T) {
 	}
 }
 
-// FuzzReply: no body, of whatever status, makes the reader panic, leak the key,
-// or take for an answer what has no text.
+// FuzzReply: no body with any status makes the reader panic, leak the key, or return
+// an answer without text.
 func FuzzReply(f *testing.F) {
 	for _, body := range []string{`{"choices":[{"message":{"content":"42"},"finish_reason":"length"}]}`, `{"error":{"message":"` + canary + `","code":429}}`,
 		`{"detail":[{"loc":["a",1],"msg":"m"}]}`, `{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`, "data: x", "<html>", "{", ""} {

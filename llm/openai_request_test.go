@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// TestBody: whatever a prompt says and a server refuses, the body is one JSON
-// object that says it.
+// TestBody: for any prompt and any dialect, the body is one JSON object with the
+// prompt and the settings.
 func TestBody(t *testing.T) {
 	m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: `a "model"`, Temperature: new(0.1), MaxTokens: 9, Logprobs: true})
 	if err != nil {

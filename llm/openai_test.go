@@ -44,9 +44,9 @@ func TestOpenAISendsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// TestOpenAIBadServers is issue 3's list of bad replies and docs/reliability.md's
-// provider rows: each has its status, says what happened, comes in time, and
-// shows no key.
+// TestOpenAIBadServers goes through the provider rows of docs/reliability.md: each
+// failure has its status, explains what happened, is returned in time, and does not
+// contain the key.
 func TestOpenAIBadServers(t *testing.T) {
 	for name, want := range map[string]struct {
 		status synod.Status
@@ -152,7 +152,7 @@ func TestOpenAIUnreachable(t *testing.T) {
 	}
 }
 
-// TestOpenAIKeyEchoed lets a server put the key into everything it says.
+// TestOpenAIKeyEchoed uses a server that puts the key into every part of its reply.
 func TestOpenAIKeyEchoed(t *testing.T) {
 	echo := func(status int) llmtest.Behaviour {
 		return func(x *llmtest.Exchange) {
@@ -174,7 +174,7 @@ func TestOpenAIKeyEchoed(t *testing.T) {
 	}
 }
 
-// TestOpenAIURLSecrets puts secrets where people put them by mistake.
+// TestOpenAIURLSecrets puts secrets into the URL.
 func TestOpenAIURLSecrets(t *testing.T) {
 	s := llmtest.Start(t, nil, llmtest.With(func(x *llmtest.Exchange) { x.Error(500, "bad", x.R.URL.String()+" "+x.Auth) }))
 	raw := strings.Replace(s.URL, "http://", "http://canary-user:canary-password@", 1) + "?api-key=canary-query"

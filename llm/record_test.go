@@ -105,7 +105,7 @@ func TestRecorderLeavesOtherFilesAlone(t *testing.T) {
 	}
 }
 
-// TestRecorderDiskFull loses no reply and says so at the end.
+// TestRecorderDiskFull: a full disk loses no reply, and Close returns an error.
 func TestRecorderDiskFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")

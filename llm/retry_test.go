@@ -14,9 +14,9 @@ import (
 	"synod.dev/synod/internal/llmtest"
 )
 
-// TestRetryRidesOutFailures: a tenth of all requests fail, no call does. The
-// question says how often its first requests fail: by chance one call in 10^5 would
-// fail as often as it may try.
+// TestRetryRidesOutFailures: a tenth of all requests fail, no call does. The text of
+// the question chooses the failures; random ones would use up all attempts of one
+// call in 10^5.
 func TestRetryRidesOutFailures(t *testing.T) {
 	const calls, failures = 343, 4 + 34
 	var mu sync.Mutex

@@ -72,8 +72,8 @@ func TestSimulatedAbility(t *testing.T) {
 	}
 }
 
-// Members whose luck is shared say the same, right or wrong; members of their own
-// luck err apart.
+// Members with shared luck give the same answer, right or wrong; members with their
+// own luck err independently.
 func TestSimulatedCorrelation(t *testing.T) {
 	same := func(correlation float64) (all, wrong int) {
 		set := func(seed uint64) func(*SimulatedConfig) {
@@ -120,7 +120,7 @@ func TestSimulatedJudge(t *testing.T) {
 	}
 }
 
-// A judge that is not told its skill judges as well as it answers.
+// By default a judge scores as well as it answers.
 func TestSimulatedSkillDefault(t *testing.T) {
 	for ability, want := range map[float64]float64{0.84: 0.8, 0.25: 0.0625, 0.1: 0} {
 		if got := (SimulatedConfig{Ability: ability, Wrong: 4}).skill(); math.Abs(got-want) > 1e-9 {

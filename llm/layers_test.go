@@ -90,8 +90,8 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 	})
 }
 
-// TestNoBudgetCostsNothing: without a budget in the context a member that reads
-// no words is asked as if no layer were there, and with one it is not rendered.
+// TestNoBudgetCostsNothing: without a budget a call to a simulated model allocates
+// nothing in the layers, and with one its prompt is not rendered.
 func TestNoBudgetCostsNothing(t *testing.T) {
 	bare := fake{Simulated, func(_ context.Context, r Request) (synod.Reply, error) {
 		if r.chat != nil {
