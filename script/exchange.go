@@ -7,25 +7,25 @@ import (
 	"synod.dev/synod"
 )
 
-// Until says when a collecting round ends: at tick At, counted from the start of
-// the instance, or with Early as soon as every peer has spoken. Early needs a
-// comment that says why the protocol's proof allows it.
+// Until says when a round of collecting ends: at tick At, counted from the start of the
+// instance, or with Early as soon as every neighbour has sent. Early needs a comment
+// that says why the protocol's proof allows it.
 type Until struct {
 	At    synod.Tick
 	Early bool
 }
 
-// Heard is one peer's word for a slot.
+// Heard is the message of one neighbour for a slot.
 type Heard[T any] struct {
 	From synod.NodeID
 	Word T
 }
 
-// maxPending is how many messages of one peer are kept for slots that the text
-// has not come to yet; more is a flood and is dropped.
+// maxPending is how many messages of one neighbour are kept for slots that have not been
+// collected yet. Further ones are dropped, so that a flood takes no memory.
 const maxPending = 64
 
-// Exchange tells value to all peers and collects theirs for the same slot.
+// Exchange sends value to all neighbours and collects theirs for the same slot.
 func Exchange[T encoding.BinaryAppender, P interface {
 	*T
 	encoding.BinaryUnmarshaler
@@ -34,19 +34,19 @@ func Exchange[T encoding.BinaryAppender, P interface {
 	return Collect[T, P](me, name, round, until)
 }
 
-// Tell sends value to all peers.
+// Tell sends value to all neighbours.
 func Tell[T encoding.BinaryAppender](me *Agent, name string, round int, value T) {
 	TellTo(me, me.seat.Peers, name, round, value)
 }
 
-// TellTo sends value to some peers. It keeps the list.
+// TellTo sends value to some neighbours. It keeps the list, which must not be changed.
 func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string, round int, value T) {
 	if len(to) == 0 {
 		return
 	}
 	body, err := value.AppendBinary(nil)
 	if err != nil {
-		panic("script: a word of ours cannot be encoded: " + err.Error())
+		panic("script: a message cannot be encoded: " + err.Error())
 	}
 	me.effects = append(me.effects, synod.Send{
 		To:      to,
@@ -54,24 +54,24 @@ func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string
 	})
 }
 
-// Collect waits for the slot's round to end and returns what peers said in it,
-// ascending by peer. A peer's first word counts; a word that cannot be read is
-// unsaid; a word that comes later than its slot is silence. It returns a sorted
-// slice and not a map, so that nothing can depend on map order.
+// Collect waits for the end of the slot's round and returns the neighbours' messages for
+// it, ascending by neighbour. The first message of a neighbour counts. A message that
+// cannot be read, or that comes after the end, counts as silence. The result is a sorted
+// slice and not a map, so that nothing can depend on the order of a map.
 func Collect[T any, P interface {
 	*T
 	encoding.BinaryUnmarshaler
 }](me *Agent, name string, round int, until Until) []Heard[T] {
 	slot := synod.Slot{Name: name, Round: round}
-	me.wait(pending{alarm: me.alarm(until.At), early: until.Early, slot: slot})
-	heard := make([]Heard[T], 0, len(me.inbox))
+	me.wait(condition{alarm: me.alarm(until.At), early: until.Early, slot: slot})
+	heard := make([]Heard[T], 0, me.received(slot))
 	rest := me.inbox[:0]
 	for _, m := range me.inbox {
 		if m.Slot != slot {
 			rest = append(rest, m)
 			continue
 		}
-		me.kept(m.From, -1)
+		me.counts[me.neighbour(m.From)]--
 		heard = append(heard, Heard[T]{From: m.From})
 		if P(&heard[len(heard)-1].Word).UnmarshalBinary(m.Body) != nil {
 			heard = heard[:len(heard)-1]
@@ -84,9 +84,9 @@ func Collect[T any, P interface {
 	return heard
 }
 
-// alarm asks to be woken at a tick. Alarms of one text expire in the order in
-// which they were set, because rounds follow one another; so one number, the
-// last that has expired, says it all.
+// alarm sets an alarm for a tick and returns its id. Alarms of one machine expire in the
+// order in which they were set, because rounds follow one another; so it is enough to
+// keep the id of the last one that has expired.
 func (me *Agent) alarm(at synod.Tick) int64 {
 	me.alarms++
 	if at <= me.now {
@@ -97,69 +97,79 @@ func (me *Agent) alarm(at synod.Tick) int64 {
 	return me.alarms
 }
 
-// keep files a message until its slot is collected.
-func (me *Agent) keep(m *synod.Message) {
-	if _, peer := slices.BinarySearch(me.seat.Peers, m.From); !peer {
-		return // not a neighbour: whoever delivers it is wrong, and we do not listen
+// neighbour returns the index of a node in Seat.Peers, -1 if it is not a neighbour.
+func (me *Agent) neighbour(id synod.NodeID) int {
+	at, ok := slices.BinarySearch(me.seat.Peers, id)
+	if !ok {
+		return -1
 	}
-	if slices.Contains(me.closed, m.Slot) {
-		me.miss(m)
-		return
-	}
-	for _, old := range me.inbox {
-		if old.From == m.From && old.Slot == m.Slot {
-			return // the first word counts
-		}
-	}
-	if me.kept(m.From, 0) >= maxPending {
-		return
-	}
-	me.kept(m.From, 1)
-	me.inbox = append(me.inbox, m)
+	return at
 }
 
-// miss files a message that comes after its slot was collected.
-func (me *Agent) miss(m *synod.Message) {
+// receive keeps a message until its slot is collected.
+func (me *Agent) receive(m *synod.Message) {
+	from := me.neighbour(m.From)
+	if from < 0 {
+		return // only neighbours may send to this member
+	}
+	if slices.Contains(me.closed, m.Slot) {
+		me.keepLate(m)
+		return
+	}
+	if me.counts == nil {
+		me.counts, me.inbox = make([]int, len(me.seat.Peers)), make([]*synod.Message, 0, len(me.seat.Peers))
+	}
+	if me.counts[from] >= maxPending {
+		return
+	}
+	if me.counts[from] > 0 {
+		for _, old := range me.inbox {
+			if old.From == m.From && old.Slot == m.Slot {
+				return // the first message counts
+			}
+		}
+	}
+	me.counts[from]++
+	me.inbox = append(me.inbox, m)
+	if me.waits.early && m.Slot == me.waits.slot {
+		me.arrived++
+	}
+}
+
+// keepLate keeps a message that came after its slot was collected.
+func (me *Agent) keepLate(m *synod.Message) {
 	n := 0
-	for _, old := range me.missed {
+	for _, old := range me.late {
 		if old.From == m.From {
 			n++
 		}
 	}
 	if n < maxPending {
-		me.missed = append(me.missed, m)
+		me.late = append(me.late, m)
 	}
 }
 
-// Late takes the messages for slots of that name that have come after their slot
-// was collected, in the order of their coming, at most maxPending of a peer. For
-// the protocol they are silence; one whose proof needs bounded delays learns from
-// them that the bound was broken.
+// Late removes and returns the messages for slots of one name that came after their slot
+// was collected, in the order of arrival, at most maxPending of each neighbour. For the
+// protocol they are silence; one whose proof needs bounded delays learns from them that
+// the bound was broken.
 func Late(me *Agent, name string) (late []*synod.Message) {
-	rest := me.missed[:0]
-	for _, m := range me.missed {
+	rest := me.late[:0]
+	for _, m := range me.late {
 		if m.Slot.Name == name {
 			late = append(late, m)
 		} else {
 			rest = append(rest, m)
 		}
 	}
-	clear(me.missed[len(rest):])
-	me.missed = rest
+	clear(me.late[len(rest):])
+	me.late = rest
 	return late
 }
 
-// kept counts the words of a peer that wait for their slot, and adds to the count.
-func (me *Agent) kept(peer synod.NodeID, add int) int {
-	if me.waiting == nil {
-		me.waiting, me.inbox = make([]int, len(me.seat.Peers)), make([]*synod.Message, 0, len(me.seat.Peers))
-	}
-	at, _ := slices.BinarySearch(me.seat.Peers, peer)
-	me.waiting[at] += add
-	return me.waiting[at]
-}
-
-func (me *Agent) spoken(slot synod.Slot) (n int) {
+// received counts the messages in the inbox for a slot. There is at most one of each
+// neighbour.
+func (me *Agent) received(slot synod.Slot) (n int) {
 	for _, m := range me.inbox {
 		if m.Slot == slot {
 			n++

@@ -1,11 +1,12 @@
-// Package script plays straight-line protocol text as a synod.Machine.
+// Package script runs a protocol that is written as a sequential function as a
+// synod.Machine.
 //
-// A protocol is written the way a paper prints it, top to bottom, with calls
-// that wait: Ask waits for the member's own model, Exchange and Collect wait for
-// peers. The runtime turns it into a step function: it runs the text until it
-// waits, hands out the effects so far, and goes on when the events it waits for
-// have come. One coroutine a machine, never two at once; nothing is scheduled by
-// the Go runtime, so a run is a function of its events.
+// A protocol is written in the order in which a paper prints it, with calls that
+// wait: Ask waits for the member's own model, Exchange and Collect wait for
+// neighbours. The package turns this function into a step function: it runs it until
+// it waits, returns the effects so far, and continues it when the events that it
+// waits for have come. Each machine has one coroutine, which runs only inside Step, so
+// the Go scheduler has no influence and a run is a function of its events.
 //
 //	machine := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 //		reply := me.Ask(synod.Prompt{…})[0]
@@ -14,14 +15,16 @@
 //		return answer
 //	})
 //
-// Rounds end at fixed ticks counted from the start of the instance (Until.At).
-// Ending earlier, when all peers have spoken, is a choice that each call must
-// make and justify: it is safe where a round needs no agreement on who was
-// silent (SAC), and unsafe in a signed broadcast, where one selectively silent
-// liar then splits the honest.
+// Rounds end at fixed ticks counted from the start of the instance (Until.At). A call
+// may choose to end earlier, when all neighbours have sent, and must justify that: it
+// is safe where a round needs no agreement on who was silent (SAC), and unsafe in a
+// signed broadcast, where one selectively silent Byzantine member could then make
+// honest members disagree.
 //
-// Play text must not use recover, go, select or channels, and must let no panic
-// of its own escape but for a broken invariant.
+// A protocol function must not use recover, go, select or channels, and may panic only
+// when an invariant is broken.
+//
+// The package has rank 1: it needs only the vocabulary of the root package.
 package script
 
 import (
@@ -31,21 +34,21 @@ import (
 	"synod.dev/synod"
 )
 
-// Options says how a machine asks its model.
+// Options controls how a machine asks its model.
 type Options struct {
-	// Remember answers a prompt that the same member has asked before in this
-	// run, and got an OK reply to, from memory.
+	// Remember answers a prompt from memory if the same member has asked it before in
+	// this run and the reply was OK.
 	Remember bool
-	// OneSeed leaves the seed of every call to the member, as the papers' code
-	// does, instead of deriving one from (seat, call).
+	// OneSeed leaves the seed of every call to the member, as the code of the papers
+	// does. Otherwise each call gets a seed derived from the seat's seed.
 	OneSeed bool
 }
 
-// Play is a protocol's text for one member. What it returns is decided.
+// Play is a protocol as one member runs it. The member decides what it returns.
 type Play func(me *Agent) synod.Answer
 
-// New seats play. Nothing runs before the first event. A seat without a pace gets
-// synod.DefaultPace.
+// New returns a machine that runs play in a seat, from the first event on. A seat
+// without a pace gets synod.DefaultPace.
 func New(seat synod.Seat, opt Options, play Play) synod.Machine {
 	seat.Pace = cmp.Or(seat.Pace, synod.DefaultPace)
 	return &machine{agent: Agent{seat: seat, opt: opt}, play: play}
@@ -59,9 +62,11 @@ type machine struct {
 	over   bool
 }
 
-// halted unwinds play text when its machine is halted. It never leaves script.
+// halted is the panic that unwinds a protocol function when its machine is halted. It
+// never leaves this package.
 type halted struct{}
 
+// Step implements synod.Machine.
 func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	if m.over {
 		return nil
@@ -78,7 +83,7 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		m.end()
 		return nil
 	case synod.Heard:
-		me.keep(e.Message)
+		me.receive(e.Message)
 	case synod.Answered:
 		me.answered(e)
 	case synod.Expired:
@@ -93,6 +98,7 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 }
 
 func (m *machine) start() {
+	m.agent.nonces = nonceSeed(m.agent.seat.Seed)
 	m.resume, m.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
 			if r := recover(); r != nil {

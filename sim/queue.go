@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"synod.dev/synod"
 )
@@ -33,9 +34,40 @@ type slot struct {
 	items []item
 }
 
-// newQueue returns a queue sized for so many nodes that each send to a few others
-// in a tick.
-func newQueue(nodes int) *queue { return &queue{size: 4 * nodes} }
+// queues are queues to use again: a bench plays thousands of short runs.
+var queues = sync.Pool{New: func() any { return new(queue) }}
+
+// newQueue returns an empty queue sized for so many nodes that each send to a few
+// others in a tick.
+func newQueue(nodes int) *queue {
+	q := queues.Get().(*queue)
+	q.size = 4 * nodes
+	return q
+}
+
+// maxReuse is the capacity of a list, in items, up to which a queue is used again.
+const maxReuse = 4 << 10
+
+// release makes the queue available to other runs. It must not be used afterwards.
+func (q *queue) release() {
+	for _, s := range q.slots {
+		q.free = append(q.free, s.items)
+	}
+	if q.last != nil {
+		q.free = append(q.free, q.last)
+	}
+	for i, items := range q.free {
+		if cap(items) > maxReuse {
+			return
+		}
+		items = items[:cap(items)]
+		clear(items) // the events must not stay in memory
+		q.free[i] = items[:0]
+	}
+	clear(q.slots)
+	q.slots, q.last = q.slots[:0], nil
+	queues.Put(q)
+}
 
 func (q *queue) add(t synod.Tick, it item) {
 	at, known := 0, len(q.slots) > 0 && q.slots[0].tick == t

@@ -109,6 +109,7 @@ func Run(c Config) Result {
 	for id := range c.Machines {
 		s.step(synod.NodeID(id), synod.Halt{})
 	}
+	s.queue.release()
 	return Result{Stopped: stopped, Ticks: s.now, Decided: s.decided}
 }
 
