@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -61,6 +64,41 @@ func TestFormats(t *testing.T) {
 	}
 	if err := sample().Write(&bytes.Buffer{}, "yaml"); err == nil {
 		t.Error("an unknown format must be refused")
+	}
+}
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the golden files; then read the diff")
+
+// The layout of text and Markdown, of a run and of a grid with and without the paper.
+func TestGolden(t *testing.T) {
+	paper := map[string]report.Figure{"iaa": {Value: .75, N: 4}, "latency": {Value: 3, Count: true}}
+	g := gridOf(paper, report.Cell{Cell: "a|b", Report: sample(), Assumed: []string{"iaa"}})
+	g.Add(report.NewBlank("none", nil, map[string]report.Figure{"faa": {Value: .5, N: 9}}, "there is no data"))
+	var b bytes.Buffer
+	for _, format := range []string{"text", "md"} {
+		for _, write := range []func() error{
+			func() error { return sample().Write(&b, format) },
+			func() error { return g.Write(&b, format, false) },
+			func() error { return g.Write(&b, format, true) },
+		} {
+			fmt.Fprintf(&b, "=== %s\n", format)
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const golden = "testdata/layout.txt"
+	if *rewrite {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("the layout has changed; rewrite the file with -rewrite and read the diff:\n%s", b.String())
 	}
 }
 
