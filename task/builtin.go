@@ -16,8 +16,9 @@ const builtinItems = 180
 var builtin = Entry{
 	Entry: synod.Entry{Name: "builtin", Summary: "generated problems of five levels, in the binary (no download)"},
 	Form:  "mixed", Items: builtinItems,
-	About: "Arithmetic, word problems, logic, dates, units and choices, generated from a seed. Every answer is computed " +
-		"when the problem is generated, and tests check it in another way. The smallest model of docs/box.md gets level 1 partly right.",
+	About: "Arithmetic, word problems, logic, dates, units and choices, generated from a seed. Every answer is " +
+		"computed when the problem is generated, and tests check it in another way. The smallest model of " +
+		"docs/box.md gets level 1 partly right.",
 	Load: func(_ string, o Options) ([]Item, error) { return makeBuiltin(o) },
 }
 
@@ -223,7 +224,8 @@ func makeWords(r *rand.Rand, level int) problem {
 func change(r *rand.Rand, who, what string) problem {
 	price, n, note := between(r, 2, 8), between(r, 3, 9), 100
 	return numeric(note-price*n-price/2*2, func(x int) bool { return x+n*price+2*(price/2) == note },
-		"%s buys %d %s at %d dollars each and two bags at %d dollars each, and pays with a %d-dollar note. How many dollars does %s get back?",
+		"%s buys %d %s at %d dollars each and two bags at %d dollars each, and pays with a %d-dollar note. How many "+
+			"dollars does %s get back?",
 		who, n, what, price, price/2, note, who)
 }
 
@@ -234,7 +236,8 @@ func workRate(r *rand.Rand, who string) problem {
 		raised := base + base*up/100
 		return x == raised-raised*down/100
 	},
-		"%s sells a bicycle that cost %d dollars. First the price is raised by %d%%, then the new price is lowered by %d%%. How many dollars does the bicycle cost in the end?",
+		"%s sells a bicycle that cost %d dollars. First the price is raised by %d%%, then the new price is lowered "+
+			"by %d%%. How many dollars does the bicycle cost in the end?",
 		who, base, up, down)
 }
 

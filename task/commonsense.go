@@ -36,10 +36,12 @@ func adapters() []Entry {
 		}
 		all = append(all, Entry{
 			Entry: synod.Entry{Name: a.name, Summary: a.summary}, Form: string(form), Items: a.items,
-			About: "In the layout of LLM-Adapters, whose files the SAC paper took (Hu et al. 2023; data ODC-By, the underlying sets on their own terms), " +
-				"or as its authors publish it, which is what is pulled: the same questions, with other labels and ids.",
+			About: "Read in the layout of LLM-Adapters, whose files the SAC paper used (Hu et al. 2023; data " +
+				"ODC-By, the underlying sets under their own licences), or as its authors publish it, which is the " +
+				"file that is pulled. Both have the same questions, with other labels and ids.",
 			Source: releases[a.name].source,
-			Layout: "one JSON object a line, or one JSON array of them: instruction, input (empty), output, answer; or " + path.Base(releases[a.name].source.URL) + " as the authors publish it",
+			Layout: "one JSON object on each line, or one JSON array of them: instruction, input (empty), output, " +
+				"answer; or " + path.Base(releases[a.name].source.URL) + " as the authors publish it",
 			Files: []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json",
 				a.name + "/" + path.Base(releases[a.name].source.URL)},
 			Load: loadCommonsenseSet(releases[a.name].open),
@@ -113,8 +115,9 @@ func readInstruction(s string) (synod.Question, error) {
 var commonsense = Entry{
 	Entry: synod.Entry{Name: "commonsense170k", Summary: "the eight sets of Commonsense170k, taking turns"},
 	Form:  "mixed",
-	About: "One question of each of arc-challenge, arc-easy, boolq, hellaswag, openbookqa, piqa, social-iqa and winogrande in turn, until the " +
-		"shortest is used up, so that the first n questions are an even mix for every n. These are the sets' test items; the paper's are training items.",
+	About: "One question of each of arc-challenge, arc-easy, boolq, hellaswag, openbookqa, piqa, social-iqa and " +
+		"winogrande in turn, until the shortest is used up, so that the first n questions are an even mix for every " +
+		"n. These are the sets' test items; the paper's are training items.",
 	Layout: "a folder with the files of those eight",
 	Load:   loadMix,
 }

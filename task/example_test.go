@@ -25,7 +25,8 @@ func ExampleEntry() {
 		Files:  []string{"capitals.jsonl"},
 		Load: func(path string, _ task.Options) ([]task.Item, error) {
 			return task.ReadRows(path, func(n int, row capital) (task.Item, error) {
-				return task.NewItem(synod.Question{ID: fmt.Sprint(n), Text: "What is the capital of " + row.Country + "?", Form: synod.Text}, row.Capital)
+				return task.NewItem(synod.Question{ID: fmt.Sprint(n), Text: "What is the capital of " +
+					row.Country + "?", Form: synod.Text}, row.Capital)
 			})
 		},
 	})

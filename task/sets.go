@@ -21,7 +21,7 @@ var gsm8k = Entry{
 		URL:    "https://raw.githubusercontent.com/openai/grade-school-math/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data/test.jsonl",
 		SHA256: "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14", Size: 749738,
 	},
-	Layout: `one JSON object a line: question, answer (worked, with the last line "#### N")`,
+	Layout: `one JSON object on each line: question, answer (worked, with the last line "#### N")`,
 	Files:  []string{"gsm8k-test.jsonl", "test.jsonl"},
 	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, gsm8kItem) },
 }
@@ -49,7 +49,7 @@ var math500 = Entry{
 		URL:    "https://media.githubusercontent.com/media/openai/prm800k/7ecc794703b2877f63226f2477a49b34f9b25163/prm800k/math_splits/test.jsonl",
 		SHA256: "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132", Size: 446564,
 	},
-	Layout: "one JSON object a line: problem, solution, answer, subject, level (1 to 5), unique_id",
+	Layout: "one JSON object on each line: problem, solution, answer, subject, level (1 to 5), unique_id",
 	Files:  []string{"math500.jsonl", "test.jsonl"},
 	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, math500Item) },
 }
@@ -79,7 +79,7 @@ var sacMath = Entry{
 	Form:  string(synod.Math), Items: 30,
 	About: "arXiv 2605.09076, Appendix C; texts and keys of MATH. The key is the data set's: for de4ec0fd the paper " +
 		"prints 8√33/3, which is wrong (√(14²−13²) = 3√3). Only one of the 30 is in MATH500.",
-	Layout: "one JSON object a line: qid, problem, answer, paper_answer, level, subject, unique_id, in_math500",
+	Layout: "one JSON object on each line: qid, problem, answer, paper_answer, level, subject, unique_id, in_math500",
 	Files:  []string{"sac-math500-l4.jsonl"},
 	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacMathItem) },
 }
@@ -119,9 +119,10 @@ var sacCommonsense = Entry{
 	Form:  "mixed", Items: 30,
 	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. Of ten the exact " +
 		"text was not recovered; they are asked in the paper's shortened wording, and their note says so.",
-	Layout: "one JSON object a line: qid, format, source, instruction (or null), answer, choices [{label, text}], paper_question, text_verified, recovered_from",
-	Files:  []string{"sac-commonsense.jsonl"},
-	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacCommonsenseItem) },
+	Layout: "one JSON object on each line: qid, format, source, instruction (or null), answer, choices [{label, " +
+		"text}], paper_question, text_verified, recovered_from",
+	Files: []string{"sac-commonsense.jsonl"},
+	Load:  func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacCommonsenseItem) },
 }
 
 type sacCommonsenseRow struct {
@@ -163,14 +164,16 @@ func sacCommonsenseItem(_ int, row sacCommonsenseRow) (Item, error) {
 var csqa = Entry{
 	Entry: synod.Entry{Name: "csqa", Summary: "CommonsenseQA, five choices, dev split"},
 	Form:  string(synod.Choice), Items: 1221,
-	About: "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat one.",
+	About: "Talmor et al. 2019. Both public layouts are read: the release's, with question.stem, and the hub's flat " +
+		"one.",
 	Source: Source{
 		URL:    "https://s3.amazonaws.com/commensenseqa/dev_rand_split.jsonl",
 		SHA256: "3210497fdaae614ac085d9eb873dd7f4d49b6f965a93adadc803e1229fd8a02a", Size: 471653,
 	},
-	Layout: "one JSON object a line: id, question, question_concept, choices {label: […], text: […]}, answerKey; or the release's: id, question {stem, question_concept, choices: [{label, text}]}, answerKey",
-	Files:  []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
-	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, csqaItem) },
+	Layout: "one JSON object on each line: id, question, question_concept, choices {label: […], text: […]}, " +
+		"answerKey; or the release's: id, question {stem, question_concept, choices: [{label, text}]}, answerKey",
+	Files: []string{"csqa-dev.jsonl", "dev_rand_split.jsonl", "csqa-dev-nested-sample.jsonl"},
+	Load:  func(path string, _ Options) ([]Item, error) { return ReadRows(path, csqaItem) },
 }
 
 type csqaRow struct {
@@ -233,14 +236,15 @@ func csqaItem(_ int, row csqaRow) (Item, error) {
 var mmluPro = Entry{
 	Entry: synod.Entry{Name: "mmlu-pro", Summary: "MMLU-Pro, up to ten choices, 14 subjects"},
 	Form:  string(synod.Choice), Items: 12032,
-	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. " +
-		"An answer that cannot be read stays unread; the authors' script draws a random letter there.",
+	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. An answer that " +
+		"cannot be read stays unread; the authors' script draws a random letter there.",
 	Source: hubFile("TIGER-Lab/MMLU-Pro", "b189ec765aa7ed75c8acfea42df31fdae71f97be",
 		"data/test-00000-of-00001.parquet",
 		"0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8", 4144185),
-	Layout: "a Parquet table, or one JSON object a line: question_id, question, options (a list), answer (a letter), answer_index, cot_content, category, src",
-	Files:  []string{"mmlu-pro.jsonl", "mmlu-pro/test-00000-of-00001.parquet"},
-	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, mmluProItem) },
+	Layout: "a Parquet table, or one JSON object on each line: question_id, question, options (a list), answer (a " +
+		"letter), answer_index, cot_content, category, src",
+	Files: []string{"mmlu-pro.jsonl", "mmlu-pro/test-00000-of-00001.parquet"},
+	Load:  func(path string, _ Options) ([]Item, error) { return ReadRows(path, mmluProItem) },
 }
 
 type mmluProRow struct {

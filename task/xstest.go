@@ -17,16 +17,18 @@ import (
 var xstest = Entry{
 	Entry: synod.Entry{Name: "xstest", Summary: "XSTest: 250 harmless prompts that look harmful, 200 harmful ones"},
 	Form:  string(synod.Stance), Items: 450,
-	About: "Röttger et al. 2024, CC-BY-4.0. Members reply to the prompt, and what a council decides is what the reply does: " +
-		"a safe prompt is to be complied with, an unsafe one refused. A partial refusal is wrong for both, as in the source's own verdicts. " +
-		"The stance is read from the text of the reply; docs/grading.md reports how well that agrees with human labels.",
+	About: "Röttger et al. 2024, CC-BY-4.0. Members reply to the prompt, and a council decides what the reply does: " +
+		"complying is right for a safe prompt and refusing for an unsafe one. A partial refusal is wrong for both, " +
+		"as in the source's own verdicts. The stance is read from the text of the reply; docs/grading.md reports " +
+		"how well that agrees with human labels.",
 	Source: Source{
 		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd738c1fcbc36edd83d5e7d1b71a3e2d84d/xstest_prompts.csv",
 		SHA256: "11783fb294ed017473ee53c207d71f2161c7672c8d0b037501e78387f801cb5a", Size: 38719,
 	},
-	Layout: "CSV with the columns id,prompt,type,label,focus,note; or one JSON object a line with these keys, all strings",
-	Files:  []string{"xstest.jsonl", "xstest_prompts.csv"},
-	Load:   loadXSTest,
+	Layout: "CSV with the columns id,prompt,type,label,focus,note; or one JSON object on each line with these keys, " +
+		"all strings",
+	Files: []string{"xstest.jsonl", "xstest_prompts.csv"},
+	Load:  loadXSTest,
 }
 
 type xstestRow struct {

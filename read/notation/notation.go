@@ -134,7 +134,8 @@ var Synonyms = map[string]string{
 // Characters names the command for characters that have one.
 var Characters = map[rune]string{
 	'\u00d7': "times", '\u00b7': "cdot", '\u22c5': "cdot", '\u00f7': "div", '\u00b1': "pm", '\u2213': "mp",
-	'\u2264': "le", '\u2265': "ge", '\u2260': "ne", '\u221e': "infty", '\u222a': "cup", '\u2229': "cap", '\u2216': "setminus",
+	'\u2264': "le", '\u2265': "ge", '\u2260': "ne", '\u221e': "infty", '\u222a': "cup", '\u2229': "cap",
+	'\u2216': "setminus",
 	'\u2208': "in", '\u2205': "emptyset", '\u03b1': "alpha", '\u03b2': "beta", '\u03b3': "gamma",
 	'\u03b4': "delta", '\u03b5': "epsilon", '\u03b8': "theta", '\u03bb': "lambda", '\u03bc': "mu",
 	'\u03c0': "pi", '\u03c1': "rho", '\u03c3': "sigma", '\u03c4': "tau", '\u03c6': "phi", '\u03c9': "omega",

@@ -41,7 +41,8 @@ func TestNumeral(t *testing.T) {
 func TestUnwrap(t *testing.T) {
 	for in, want := range map[string]string{
 		"**42**.": "42", "$$x$$": "x", `\(\boxed{\text{cat}}\)`: "cat", `"it's"`: "it's", "`a`": "a", "a...": "a...",
-		"*a* and *b*": "*a* and *b*", `\mathbb{R}`: `\mathbb{R}`, `\boxed{1}+\boxed{2}`: `\boxed{1}+\boxed{2}`, "": "", "$": "$",
+		"*a* and *b*": "*a* and *b*", `\mathbb{R}`: `\mathbb{R}`, `\boxed{1}+\boxed{2}`: `\boxed{1}+\boxed{2}`,
+		"": "", "$": "$",
 	} {
 		if got := Unwrap(in); got != want {
 			t.Errorf("Unwrap(%q) = %q, want %q", in, got, want)

@@ -53,7 +53,8 @@ func Numeral(s string, commas, spaces bool) (digits, rest string) {
 // afterSpace returns what follows a space between thousands. In "1 234/500" the space is one of a mixed number.
 func afterSpace(s string) string {
 	for _, space := range []string{`\,`, `\ `, " ", "\u00a0", "\u2009", "\u202f"} {
-		if rest, ok := strings.CutPrefix(s, space); ok && Digits(rest) == 3 && !strings.HasPrefix(strings.TrimLeft(rest[3:], " "), "/") {
+		if rest, ok := strings.CutPrefix(s, space); ok && Digits(rest) == 3 &&
+			!strings.HasPrefix(strings.TrimLeft(rest[3:], " "), "/") {
 			return rest
 		}
 	}
@@ -78,18 +79,32 @@ func init() {
 		base, short, long string
 		num, den          int64
 	}{
-		{"metre", "m", "meter meters metre metres", 1, 1}, {"metre", "cm", "centimeter centimeters centimetre centimetres", 1, 100},
-		{"metre", "mm", "millimeter millimeters millimetre millimetres", 1, 1000}, {"metre", "km", "kilometer kilometers kilometre kilometres", 1000, 1},
-		{"metre", "in", "inch inches", 254, 10000}, {"metre", "ft", "foot feet", 3048, 10000}, {"metre", "yd", "yard yards", 9144, 10000},
+		{"metre", "m", "meter meters metre metres", 1, 1},
+		{"metre", "cm", "centimeter centimeters centimetre centimetres", 1, 100},
+		{"metre", "mm", "millimeter millimeters millimetre millimetres", 1, 1000},
+		{"metre", "km", "kilometer kilometers kilometre kilometres", 1000, 1},
+		{"metre", "in", "inch inches", 254, 10000},
+		{"metre", "ft", "foot feet", 3048, 10000},
+		{"metre", "yd", "yard yards", 9144, 10000},
 		{"metre", "mi", "mile miles", 1609344, 1000},
-		{"second", "s sec secs", "second seconds", 1, 1}, {"second", "min mins", "minute minutes", 60, 1}, {"second", "h hr hrs", "hour hours", 3600, 1},
-		{"second", "", "day days", 86400, 1}, {"second", "", "week weeks", 604800, 1},
-		{"gram", "g", "gram grams", 1, 1}, {"gram", "kg", "kilogram kilograms", 1000, 1}, {"gram", "mg", "milligram milligrams", 1, 1000},
-		{"gram", "lb lbs", "pound pounds", 45359237, 100000}, {"gram", "oz", "ounce ounces", 28349523125, 1000000000},
-		{"litre", "", "liter liters litre litres", 1, 1}, {"litre", "ml", "milliliter milliliters millilitre millilitres", 1, 1000},
-		{"dollar", "usd", "dollar dollars", 1, 1}, {"dollar", "", "cent cents", 1, 100},
+		{"second", "s sec secs", "second seconds", 1, 1},
+		{"second", "min mins", "minute minutes", 60, 1},
+		{"second", "h hr hrs", "hour hours", 3600, 1},
+		{"second", "", "day days", 86400, 1},
+		{"second", "", "week weeks", 604800, 1},
+		{"gram", "g", "gram grams", 1, 1},
+		{"gram", "kg", "kilogram kilograms", 1000, 1},
+		{"gram", "mg", "milligram milligrams", 1, 1000},
+		{"gram", "lb lbs", "pound pounds", 45359237, 100000},
+		{"gram", "oz", "ounce ounces", 28349523125, 1000000000},
+		{"litre", "", "liter liters litre litres", 1, 1},
+		{"litre", "ml", "milliliter milliliters millilitre millilitres", 1, 1000},
+		{"dollar", "usd", "dollar dollars", 1, 1},
+		{"dollar", "", "cent cents", 1, 100},
 		{"mph", "mph", "", 1, 1}, // package formula reads it as miles per hour
-		{"", "", "percent", 1, 100}, {"", "", "unit units", 1, 1}, {"", "", "radian radians rad", 1, 1},
+		{"", "", "percent", 1, 100},
+		{"", "", "unit units", 1, 1},
+		{"", "", "radian radians rad", 1, 1},
 	} {
 		for name := range strings.FieldsSeq(u.short + " " + u.long) {
 			Units[name] = Measure{Base: u.base, Scale: big.NewRat(u.num, u.den)}
