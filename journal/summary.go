@@ -94,26 +94,22 @@ func nodeOf(raw []byte) (synod.NodeID, bool) {
 
 var errLine = errors.New("not a JSON object")
 
-// each calls use with the fields of a JSON object. encoding/json would decode all of
-// them, and a report wants few.
-func each(raw []byte, use func(name string, value gjson.Result)) error {
-	object := gjson.ParseBytes(raw)
-	if !gjson.ValidBytes(raw) || !object.IsObject() {
-		return errLine
+// object parses a JSON object. encoding/json would decode all of its fields, and a
+// report needs few.
+func object(raw []byte) (gjson.Result, error) {
+	if !gjson.ValidBytes(raw) || len(raw) == 0 || raw[0] != '{' {
+		return gjson.Result{}, errLine
 	}
-	object.ForEach(func(name, value gjson.Result) bool {
-		use(name.Str, value)
-		return true
-	})
-	return nil
+	return gjson.ParseBytes(raw), nil
 }
 
 // reply keeps status, usage and call count of a reply.
-func (s *Summary) reply(raw []byte) (err error) {
+func (s *Summary) reply(raw []byte) error {
+	line, err := object(raw)
 	var key Key
 	var r synod.Reply
-	wrong := each(raw, func(name string, v gjson.Result) {
-		switch name {
+	line.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
 		case "n":
 			key.Node = synod.NodeID(v.Int())
 		case "id":
@@ -121,62 +117,95 @@ func (s *Summary) reply(raw []byte) (err error) {
 		case "status":
 			r.Status = synod.Status(v.Str)
 		case "usage":
-			err = json.Unmarshal([]byte(v.Raw), &r.Usage)
+			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &r.Usage))
 		case "calls":
 			r.Calls = int(v.Int())
 		}
+		return true
 	})
-	s.Replies[key] = r
-	return errors.Join(wrong, err)
+	if err == nil {
+		s.Replies[key] = r
+	}
+	return err
 }
 
 // note keeps an effect if it is a note.
 func (s *Summary) note(raw []byte) error {
-	if gjson.GetBytes(raw, "w").Str != "note" {
+	if !isNote(raw) {
 		return nil
 	}
+	line, err := object(raw)
 	var note Noted
-	var opinion []byte
-	wrong := each(raw, func(name string, v gjson.Result) {
-		switch name {
+	noted := false
+	line.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
 		case "t":
 			note.Tick = synod.Tick(v.Int())
 		case "n":
 			note.Node = synod.NodeID(v.Int())
 		case "opinion":
-			opinion = []byte(v.Raw)
+			noted = true
+			err = errors.Join(err, summarizeOpinion(v, &note.Opinion))
 		}
+		return true
 	})
-	if wrong != nil || opinion == nil {
-		return wrong
+	if err != nil || !noted {
+		return err
 	}
-	var err error
-	note.Opinion, err = summaryOf(opinion)
 	s.Noted = append(s.Noted, note)
 	s.Last[note.Node] = note.Tick
-	return err
+	return nil
 }
 
-// summaryOf decodes what a report needs of an opinion.
-func summaryOf(raw []byte) (o synod.Opinion, err error) {
-	decode := func(v gjson.Result, into any) { err = errors.Join(err, json.Unmarshal([]byte(v.Raw), into)) }
-	wrong := each(raw, func(name string, v gjson.Result) {
-		switch name {
+// isNote reports whether an effect line is a note. A Writer writes the kind of the
+// effect after its tick and node.
+func isNote(raw []byte) bool {
+	if _, rest, ok := bytes.Cut(raw[:min(len(raw), 64)], []byte(`,"w":"`)); ok {
+		return bytes.HasPrefix(rest, []byte(`note"`))
+	}
+	return gjson.GetBytes(raw, "w").Str == "note"
+}
+
+// summarizeOpinion decodes what a report needs of an opinion.
+func summarizeOpinion(opinion gjson.Result, o *synod.Opinion) (err error) {
+	opinion.ForEach(func(name, v gjson.Result) bool {
+		switch name.Str {
 		case "round":
 			o.Round = int(v.Int())
 		case "answer":
 			o.Answer = synod.Answer(v.Str)
 		case "confidence":
-			decode(v, &o.Confidence)
+			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &o.Confidence))
 		case "retained":
-			decode(v, &o.Retained)
+			err = errors.Join(err, nodes(v, &o.Retained))
 		case "dropped":
-			decode(v, &o.Dropped)
+			err = errors.Join(err, nodes(v, &o.Dropped))
 		case "record":
-			o.Record = synod.RawRecord(bytes.Clone([]byte(v.Raw)))
+			o.Record = synod.RawRecord(v.Raw)
 		case "reused":
 			o.Reused = int(v.Int())
 		}
+		return true
 	})
-	return o, errors.Join(wrong, err)
+	return err
+}
+
+// nodes decodes a list of nodes.
+func nodes(list gjson.Result, into *[]synod.NodeID) (err error) {
+	if list.Type == gjson.Null {
+		return nil
+	}
+	if !list.IsArray() {
+		return errLine
+	}
+	ids := make([]synod.NodeID, 0, 8)
+	list.ForEach(func(_, id gjson.Result) bool {
+		if id.Type != gjson.Number {
+			err = errLine
+		}
+		ids = append(ids, synod.NodeID(id.Int()))
+		return err == nil
+	})
+	*into = ids
+	return err
 }
