@@ -24,10 +24,14 @@
 package cpwbft
 
 import (
+	"cmp"
+	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
@@ -83,7 +87,7 @@ func New() *CPWBFT {
 // text, a lenient reader, every call afresh.
 func (p *CPWBFT) Paper() { p.Exact = true }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *CPWBFT) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
@@ -100,7 +104,7 @@ func (p *CPWBFT) Validate() error {
 	return nil
 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *CPWBFT) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
@@ -144,4 +148,125 @@ func (p *CPWBFT) Confides() synod.Confide { return confides[p.Probe] }
 // Guarantee is none, whatever the graph (CP-7, I-CP-5).
 func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
 	return "", "no guarantee: cp-wbft tolerates 0 confidence liars on any graph; one member that claims to be certain captures all who hear it"
+}
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: say how sure you are, adopt what is said with more confidence; a baseline that one liar captures"},
+	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+// About is what "synod explain" says.
+const About = `Every member answers and says how sure it is, from 0 to 1. In each round of
+stage 1 it tells its neighbours both, and takes over what the surest of them says
+if that one is surer than itself. Stage 2 makes the decision: the answer whose
+supporters are surest on average, of equals the one with more supporters. Give the
+council rule: {name: protocol} for stage 2; any other rule counts the members' last
+answers instead.
+
+guaranteed  nothing, on any graph: 0 confidence liars are tolerated (claimed f is 0).
+            One member that claims to be certain captures all honest ones that hear it.
+measured    what confidence is worth where nobody lies (the report's calibration).
+not promised  agreement, correctness, anything with a liar among the members.
+
+rounds   of stage 1 (1, as in the paper)
+probe    stated: the model says how sure it is (PCP); hidden: a trained probe reads
+         it off the model's hidden states (HCP); none: no confidence
+adopt    paper: the surest neighbour's answer; pooled: the reference code's rule, the
+         answer with the highest mean confidence among neighbours and oneself;
+         majority: what most of them say, the pilot study's traditional agents;
+         none: only reflection changes an answer, the pilot study's LLM agents
+weigh    of stage 2. paper: everyone; reference: none below 0.5 where any is at least 0.5
+reflect  true: every round first think again with the neighbours' answers in view
+
+A confidence that is missing counts as 0 and is reported; a message with one outside
+[0,1] is not heard. The pilot study of the paper is {probe: none, adopt: majority}
+for traditional agents and {probe: none, adopt: none, reflect: true} for LLM agents.`
+
+//go:embed prompts/*.tmpl
+var files embed.FS
+
+// Prompts returns the protocol's templates.
+func Prompts() fs.FS { return answer.With(files) }
+
+// member is the protocol at one seat.
+type member struct {
+	*CPWBFT
+	*answer.Member
+}
+
+// reflect is the pilot's reflection round (CP-5): the member's model thinks again
+// with its neighbours' answers in view, in an order that is nobody's choice. What
+// they claim about themselves is not shown.
+func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
+	if !m.Reflect || r.Answer == synod.None || len(heard) == 0 {
+		return r
+	}
+	q := m.Prompt(synod.Refining)
+	q.Own, q.Confide = r.Answer, m.Settings.Confide
+	for _, h := range heard {
+		q.Peers = append(q.Peers, synod.Rated{Answer: h.Word.Answer, Score: synod.Untrusted})
+	}
+	slices.SortFunc(q.Peers, func(a, b synod.Rated) int { return cmp.Compare(a.Answer, b.Answer) })
+	return m.Ask(r, q)
+}
+
+// adopt is stage 1's rule (CP-3): what a member holds after hearing its neighbours.
+func (m *member) adopt(r answer.Held, heard []answer.Heard) answer.Held {
+	own := statedBy(r.Answer, r.Confidence)
+	words := make([]Stated, len(heard))
+	for i, h := range heard {
+		words[i] = Stated{h.Word.Answer, h.Word.Confidence}
+	}
+	next := rules[m.Adopt](own, words)
+	if next == own {
+		return r
+	}
+	if next.Answer != r.Answer {
+		r = answer.Held{Answer: next.Answer, Source: synod.New}
+	}
+	if m.Probe != NoProbe {
+		r.Confidence = &next.Confidence
+	}
+	return r
+}
+
+// sourced says where an answer comes from: before is the one of the round before,
+// told the one with which the member went into this round.
+func sourced(r answer.Held, before, told synod.Answer, heard []answer.Heard) answer.Held {
+	r.From = nil
+	switch {
+	case r.Answer == synod.None:
+		r.Source = synod.Absent
+	case r.Answer == before:
+		r.Source = synod.Kept
+	case before == synod.None && r.Answer == told: // it was asked again
+		r.Source = synod.Own
+	default:
+		r.Source = synod.New
+		for _, h := range heard {
+			r.Credit(h.From, h.Word.Answer)
+		}
+	}
+	return r
+}
+
+// claims are the confidences that stage 1 compared, ascending by member.
+func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
+	if m.Probe == NoProbe {
+		return nil
+	}
+	all := make([]synod.Judged, 0, len(heard)+1)
+	for _, h := range heard {
+		all = append(all, synod.Judged{Of: h.From, Score: synod.Score(h.Word.Confidence)})
+	}
+	if own.Answer != synod.None {
+		mine := statedBy(own.Answer, own.Confidence)
+		all = append(all, synod.Judged{Of: m.Me.Seat().Self, Score: synod.Score(mine.Confidence)})
+	}
+	slices.SortFunc(all, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
+	return all
 }

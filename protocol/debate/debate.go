@@ -1,22 +1,26 @@
 // Package debate is multi-agent debate: Du, Li, Torralba, Tenenbaum, Mordatch,
 // "Improving Factuality and Reasoning in Language Models through Multiagent
-// Debate", arXiv 2305.14325. Every member answers; then, in each round, it is shown
-// the answers of its neighbours with their reasoning, and answers again. In the
-// paper three agents who all hear one another debate for two rounds.
+// Debate", arXiv 2305.14325. Every member answers. Then, in each round, it is shown the
+// answers of its neighbours with their reasoning, and answers again. In the paper, three
+// agents that all hear one another debate for two rounds.
 //
-// Nothing is filtered and nothing is scored: whoever argues well is followed, right
-// or wrong, and a liar is read like anyone else. That is the point of comparison
-// for protocols that filter.
+// Nothing is filtered and nothing is scored: a convincing answer is followed, right or
+// wrong, and a Byzantine member's answer is shown like any other. It is the baseline for
+// protocols that filter.
 //
-// Where we leave the paper: any graph; reasoning is bounded in bytes; a member
-// without an answer tries again to get one and is silent until then; and, unless
-// Exact, what a member has asked before it does not ask again.
+// Differences from the paper: the graph is arbitrary; reasoning is bounded in bytes; a
+// member without an answer asks again and is silent until it has one; and, unless Exact,
+// repeated prompts are answered from memory.
 //
 //	protocol: {name: debate, rounds: 2}
 package debate
 
 import (
+	"embed"
+	"io/fs"
+
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
@@ -28,18 +32,18 @@ type Debate struct {
 	Exact     bool `yaml:"-" json:"exact"`             // no reuse, the papers' readers: council key "exact: paper"
 }
 
-// New returns the paper's two rounds.
+// New returns the defaults: the paper's two rounds.
 func New() *Debate { return &Debate{Rounds: 2, Rationale: 600} }
 
-// Paper asks everything afresh.
+// Paper sets Exact.
 func (p *Debate) Paper() { p.Exact = true }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *Debate) Validate() error {
 	return answer.Check("debate", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *Debate) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
@@ -80,9 +84,32 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 // Calls is n(1+T): everyone answers at first and in every round.
 func (p *Debate) Calls(degrees []int) int { return len(degrees) * (1 + p.Rounds) }
 
-// MaxRounds is T.
+// MaxRounds returns T.
 func (p *Debate) MaxRounds() int { return p.Rounds }
 
 // Settles: a member's next answer is a function of what it is shown and of replies
 // that it remembers. Under Exact every call is made afresh, so nothing follows.
 func (p *Debate) Settles() bool { return !p.Exact }
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "debate", Summary: "multi-agent debate: members see their neighbours' answers and reasons, and answer again"},
+	Source: `Du et al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate", arXiv 2305.14325`,
+	About: `Every member answers by itself. Then, for a number of rounds, it is shown its
+neighbours' answers with their reasoning and answers again; the council's rule counts.
+Nothing is filtered and nothing is scored. n(1+T) calls; in the paper, three agents that
+all hear one another debate for two rounds.
+
+not promised  anything: a Byzantine member's answer is shown like any other.
+
+rounds       T, the number of rounds (2)
+rationale    bytes of reasoning shown beside an answer (600; 0: answers alone)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+//go:embed prompts/*.tmpl
+var files embed.FS
+
+// Prompts returns the protocol's templates.
+func Prompts() fs.FS { return answer.With(files) }

@@ -67,7 +67,7 @@ func (p *DecentLLMs) Paper() { p.Exact = true }
 // maxRationale keeps the answers of many workers in few messages.
 const maxRationale = 4000
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *DecentLLMs) Validate() error {
 	_, err := robust.Catalogue.Find(p.Aggregate)
 	switch {
@@ -139,7 +139,7 @@ func (p *DecentLLMs) marks(cast []synod.Role, f int, pace synod.Pace) broadcast.
 	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f, Start: start, Within: pace.Within, MaxValue: marksSize(len(workers))}
 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *DecentLLMs) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
@@ -161,7 +161,7 @@ func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 //go:embed prompts/*.tmpl
 var files embed.FS
 
-// Prompts are the protocol's templates, in our words.
+// Prompts returns the protocol's templates.
 func Prompts() fs.FS { return answer.With(files, grade.Templates) }
 
 // Roles lists the roles of seats.

@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/script"
 )
 
-// member is one seat playing.
+// member is the protocol at one seat.
 type member struct {
 	*answer.Member
 	p       *DecentLLMs

@@ -42,7 +42,7 @@ type FixedLeader struct {
 // New returns the paper's three rounds a leader.
 func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders: 4, Rounds: 3} }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *FixedLeader) Validate() error {
 	if err := answer.Check("fixed-leader", answer.Range{Key: "leaders", Value: p.Leaders, Low: 1, High: 100}, answer.Range{Key: "rounds", Value: p.Rounds, Low: 1, High: 10}); err != nil {
 		return err
@@ -73,7 +73,7 @@ func majority(n int) func([]synod.NodeID) bool {
 // those who gave it or a lower one vote for it (LB-3, Fig. 6).
 func Rank(answers int) int { return (answers + 1 + 1) / 2 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *FixedLeader) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
@@ -106,7 +106,7 @@ func (p *FixedLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error
 //go:embed prompts/*.tmpl
 var files embed.FS
 
-// Prompts are the protocol's templates, in our words.
+// Prompts returns the protocol's templates.
 func Prompts() fs.FS { return leader.Pages(files) }
 
 // MaxRounds is the rounds of all leaders.
@@ -117,4 +117,44 @@ func (p *FixedLeader) MaxRounds() int { return p.Leaders * p.Rounds }
 // answers again in every round but its first.
 func (p *FixedLeader) Calls(degrees []int) int {
 	return p.Cost(len(degrees), p.MaxRounds(), p.Leaders) + p.Leaders*(p.Rounds-1)
+}
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; DecentLLMs' first rival"},
+	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+// About is the protocol in a few paragraphs, for "synod explain".
+const About = `Every member answers by itself. Then the first seat leads: it proposes an answer, and
+every other compares it with its own by DecentLLMs' five criteria (0 to 20 each) and
+votes for it if it marks it no lower. More than half of all votes decide. Where they
+do not come, the leader is shown the answers of those who gave no vote and proposes
+again, for three rounds in all; then the next seat leads. A silent leader costs its
+three rounds too. Proposals and votes are signed and go to all; the graph must be
+complete.
+
+guaranteed  under synchrony, while faulty members are silent at worst: no two
+            decisions.
+not promised  agreement once anyone lies: a leader that proposes two things, or voters
+            that hold their votes back, can have two majorities (rotating-leader's
+            two phases and its lock are against that). Not that the best answer wins:
+            one that beats half of the others' can; whoever holds a better one
+            records it, and whoever saw two proposals of a leader has evidence.
+
+propose      what a leader proposes first: own, its answer; best, of all members'
+             answers the one that it marks highest; quorum, the one of rank (n+1)/2,
+             rounded up, the last that a majority of an odd number accepts
+leaders      at most, one after another (4)
+rounds       that a leader has (3)
+rationale    bytes of reasoning that travel beside an answer (600)
+caution      what prompts say of hostile proposals: none or may-exist`
+
+// Guarantee is what members promise one another: the graph is complete, so its
+// robustness plays no part.
+func (p *FixedLeader) Guarantee(f, _ int, _ bool) (name, note string) {
+	return "agreement-crash", fmt.Sprintf("with at most F=%d members that are silent, and no delay beyond an exchange, the others decide alike; one that lies can break it, and nothing says that they are right", f)
 }

@@ -1,9 +1,9 @@
-// Package majority is the vote: everyone answers once, nobody hears anyone, and
-// the council's rule counts. Counting is the rule's and not the protocol's, so
-// that plurality, majority and supermajority mean the same everywhere.
+// Package majority is the plain vote: every member answers once, members do not talk, and
+// the council's rule counts. The rule and not the protocol counts, so that plurality,
+// majority and supermajority mean the same for all protocols.
 //
-// It promises nothing of its own: with m honest members who agree, the rule holds
-// against fewer than it takes to outvote them, whatever the graph.
+// The protocol itself promises nothing: with m honest members that agree, the rule holds
+// against fewer Byzantine members than are needed to outvote them, on any graph.
 //
 //	protocol: {name: majority}
 //	rule: {name: plurality}
@@ -18,18 +18,18 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "majority", Summary: "everyone answers once, nobody hears anyone, the council's rule counts"},
+	Entry:  synod.Entry{Name: "majority", Summary: "members answer once and do not talk; the council's rule counts"},
 	Source: "the plain vote, a baseline that every table needs",
 	About: `Every member answers once; the council's rule (plurality, majority,
 supermajority) counts. n calls, no messages: the graph plays no part.
 
-not promised  anything of its own: liars win when there are enough of them to win a
-              vote.`,
+not promised  anything of its own: Byzantine members win if there are enough of them
+              to win a vote.`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Templates,
 }
 
-// Majority holds the protocol's parameters: there are none.
+// Majority has no parameters of its own.
 type Majority struct {
 	answer.Plain `yaml:",inline"`
 }
@@ -37,12 +37,12 @@ type Majority struct {
 // New returns the protocol.
 func New() *Majority { return &Majority{} }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *Majority) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, func(me *script.Agent) synod.Answer {
 		return answer.New(me, answer.Settings{Templates: "majority", Exact: p.Exact}).Once()
 	})
 }
 
-// Calls is n.
+// Calls returns n.
 func (p *Majority) Calls(degrees []int) int { return len(degrees) }

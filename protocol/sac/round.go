@@ -10,33 +10,33 @@ import (
 	"synod.dev/synod/read"
 )
 
-// scores is s_i: a member's judgement of each neighbour's word, ascending by
-// neighbour, and of its own.
+// scores is s_i: a member's scores of each neighbour's answer, ascending by neighbour, and
+// of its own.
 type scores struct {
 	self   synod.Score // s_ii; Untrusted if there is none
 	scored []judged
 }
 
-// judged is a neighbour's word with the score that this member gave it.
+// judged is a neighbour's response with the score that this member gave it.
 type judged struct {
 	*answer.Heard
 	score synod.Score
 }
 
-// verdict is what a member makes of a round's words.
+// verdict is what a member retains and drops in a round.
 type verdict struct {
 	scores
 	retained []judged       // R_i, ascending by neighbour
 	dropped  []synod.NodeID // bottom_F(L_i), ascending
-	silent   []synod.NodeID // neighbours without a readable word, ascending
+	silent   []synod.NodeID // neighbours without a readable response, ascending
 }
 
-// score is Eq. 2 for every neighbour and, in the same breath, for oneself: the
-// calls do not depend on one another, so they are asked together. The prompt
-// holds the answer's content and nothing that the sender says about itself.
+// score is Eq. 2 for every neighbour and for the member itself. The calls do not depend on
+// one another, so they are made together. A prompt contains the answer and nothing that the
+// sender says about itself.
 func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 	if r.Answer == synod.None {
-		return scores{self: synod.Untrusted} // nothing to refine, so nothing to judge
+		return scores{self: synod.Untrusted} // nothing to refine, so nothing to score
 	}
 	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
 	for i := range heard {
@@ -54,7 +54,7 @@ func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 	return s
 }
 
-// judge asks for a score of one answer.
+// judge returns the prompt for the score of one answer.
 func (m *member) judge(candidate synod.Answer, rationale string) synod.Prompt {
 	purpose := synod.Scoring
 	if m.Score == Likelihood {
@@ -66,8 +66,8 @@ func (m *member) judge(candidate synod.Answer, rationale string) synod.Prompt {
 	return q
 }
 
-// scoreOf reads a score: what the model wrote for Stated; for Likelihood
-// exp(mean log-probability), which is monotone and maps (-∞,0] to [0,1].
+// scoreOf reads a score: the number that the model wrote for Stated, and
+// exp(mean log-probability) for Likelihood, which is monotone and maps (-∞,0] to [0,1].
 func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	if r.Status != synod.OK {
 		m.Failed++
@@ -84,20 +84,20 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	return synod.Untrusted
 }
 
-// filter is Eq. 3 and 4: of the neighbours scored strictly below oneself, the
-// lowest are dropped, at most F of them.
+// filter is Eq. 3 and 4: of the neighbours with a score strictly below the member's own,
+// the lowest are dropped, at most F of them.
 func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 	v := verdict{scores: s, silent: silent}
 	budget, anchor := f, s.self
 	if !p.Exact {
-		budget = max(0, f-len(silent)) // silence spends the budget (SAC-4)
+		budget = max(0, f-len(silent)) // silence uses up the budget (SAC-4)
 	}
 	if p.StrictTrim || !p.Exact && anchor == synod.Untrusted {
-		anchor = synod.Score(math.Inf(1)) // SAC-7, or no anchor to be had
+		anchor = synod.Score(math.Inf(1)) // SAC-7, or there is no anchor
 	}
 	lower := below(anchor, s.scored)
 	v.dropped = bottom(budget, lower)
-	v.retained = lower[:0] // its work is done, and it has the room
+	v.retained = lower[:0] // lower is no longer needed, and has the room
 	for _, j := range s.scored {
 		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
 			v.retained = append(v.retained, j)
@@ -106,7 +106,7 @@ func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 	return v
 }
 
-// below is L_i: the neighbours scored strictly below the anchor.
+// below returns L_i: the neighbours with a score strictly below the anchor.
 func below(anchor synod.Score, all []judged) []judged {
 	lower := make([]judged, 0, len(all))
 	for _, j := range all {
@@ -117,8 +117,8 @@ func below(anchor synod.Score, all []judged) []judged {
 	return lower
 }
 
-// bottom returns the members of the f lowest-scored, ascending by id. Ties are
-// cut by id, a total order that no arrival order can change (I-SAC-5).
+// bottom returns the f neighbours with the lowest scores, ascending by id. Between equal
+// scores the id decides, so the order of arrival has no influence (I-SAC-5).
 func bottom(f int, lower []judged) []synod.NodeID {
 	slices.SortFunc(lower, func(a, b judged) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.From, b.From))
@@ -134,9 +134,9 @@ func bottom(f int, lower []judged) []synod.NodeID {
 	return ids
 }
 
-// refine is Eq. 5: the member's model sees its own answer and the retained ones,
-// best first; nothing that was dropped is shown. An empty retained set or a
-// reply that cannot be read keeps the answer (I-SAC-7).
+// refine is Eq. 5: the member's model sees its own answer and the retained ones, best
+// first, and none that was dropped. If nothing was retained or the reply cannot be read, the
+// member keeps its answer (I-SAC-7).
 func (m *member) refine(r answer.Held, v verdict) answer.Held {
 	if r.Answer == synod.None {
 		return r
@@ -158,4 +158,33 @@ func (m *member) refine(r answer.Held, v verdict) answer.Held {
 		next.Credit(j.From, j.Word.Answer)
 	}
 	return next
+}
+
+// member is the protocol at one seat.
+type member struct {
+	*SAC
+	*answer.Member
+	prompts []synod.Prompt // reused by score
+	peers   []synod.Rated  // reused by refine
+}
+
+// note records r_i^(t) and what led to it.
+func (m *member) note(t int, r answer.Held, v verdict) {
+	o := synod.Opinion{Dropped: v.dropped, Silent: v.silent}
+	if t > 0 {
+		o.Scores = make([]synod.Judged, 0, len(v.scored)+1)
+		for _, j := range v.scored {
+			o.Scores = append(o.Scores, synod.Judged{Of: j.From, Score: j.score})
+		}
+		if r.Answer != synod.None {
+			self := synod.Judged{Of: m.Me.Seat().Self, Score: v.self}
+			at, _ := slices.BinarySearchFunc(o.Scores, self, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
+			o.Scores = slices.Insert(o.Scores, at, self)
+		}
+		o.Retained = make([]synod.NodeID, len(v.retained))
+		for i, j := range v.retained {
+			o.Retained[i] = j.From
+		}
+	}
+	m.Note(t, r, o)
 }

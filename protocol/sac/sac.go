@@ -2,29 +2,31 @@
 // "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076 ("the
 // paper"), §4.1 and Algorithm 1.
 //
-// Every member answers; then for T rounds it tells its neighbours its answer,
-// scores theirs and its own with its own model, drops at most F of those it
-// scores below itself, and refines its answer on the rest. What a sender says
-// about itself never reaches the score.
+// Every member answers. Then, for T rounds, it sends its answer to its neighbours, scores
+// theirs and its own with its own model, drops at most F of those that it scores below its
+// own, and refines its answer with the rest. What a sender says about itself has no
+// influence on the score.
 //
-// Where we leave the paper's letter (all of it is restored by Exact):
+// Differences from the paper (Exact removes all of them):
 //
-//   - silence spends the budget F: with s silent neighbours at most F-s more are
-//     dropped. Without this, silence can empty the retained set and break
-//     Property 4.3 (finding F3);
-//   - a score that cannot be read is Untrusted, the lowest, and not 0.5 (F4);
-//   - a member without a readable score of itself has no anchor and drops the F
-//     lowest whatever they are, which keeps Property 4.2 (F1, strict trim);
-//   - what a member has asked before it does not ask again.
+//   - silence uses up the budget F: with s silent neighbours at most F-s more are dropped.
+//     Without this, silence can empty the retained set and break Property 4.3 (finding F3);
+//   - a score that cannot be read is Untrusted, the lowest score, and not 0.5 (F4);
+//   - a member without a readable score of its own answer has no anchor and drops the F
+//     lowest scores whatever they are, which keeps Property 4.2 (F1, strict trim);
+//   - repeated prompts are answered from memory.
 //
-// What is promised: Property 4.2 at reliable members only, Property 4.3 for
-// r ≥ F+1. Not promised: agreement, correctness, anything once a judge is fooled.
+// Promised: Property 4.2 at reliable members only, Property 4.3 for r ≥ F+1. Not promised:
+// agreement, correctness, or anything if a judge is deceived.
 package sac
 
 import (
+	"embed"
 	"fmt"
+	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
 )
@@ -45,18 +47,18 @@ type SAC struct {
 	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim"` // drop the F lowest whatever the self-score (SAC-7)
 	Caution    synod.Caution `yaml:"caution" json:"caution"`         // none | may-exist | bound (SAC-11)
 	Rationale  int           `yaml:"rationale" json:"rationale"`     // bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
-	Exact      bool          `yaml:"-" json:"exact"`                 // the paper's letter: council key "exact: paper"
+	Exact      bool          `yaml:"-" json:"exact"`                 // as in the paper: council key "exact: paper"
 }
 
-// New returns the paper's T with our safer defaults.
+// New returns the defaults: the paper's T, without the paper's cautions.
 func New() *SAC {
 	return &SAC{Rounds: 6, Score: Stated, Caution: synod.CautionNone}
 }
 
-// Paper returns the protocol as the paper has it, prompts' wording aside.
+// Paper sets the protocol of the paper, apart from the wording of prompts.
 func (p *SAC) Paper() { p.Exact, p.Caution = true, synod.CautionBound }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *SAC) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
@@ -71,7 +73,7 @@ func (p *SAC) Validate() error {
 	return nil
 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *SAC) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
@@ -95,8 +97,8 @@ func (p *SAC) play(me *script.Agent) synod.Answer {
 // asked for again, the scores and the refinement.
 const calls = 3
 
-// Calls is how many model calls a run makes at most, n + T(2|E| + 2n), for
-// members of the given degrees.
+// Calls returns the largest number of model calls of a run, n + T(2|E| + 2n), for members
+// of the given degrees.
 func (p *SAC) Calls(degrees []int) int {
 	n, ends := len(degrees), 0
 	for _, d := range degrees {
@@ -105,14 +107,71 @@ func (p *SAC) Calls(degrees []int) int {
 	return n + p.Rounds*(ends+2*n)
 }
 
-// Settles reports that a round in which every call succeeded and no answer
-// changed repeats itself for ever: a member's next answer is then a function of
-// answers that have not changed and replies that it remembers. Under Exact every
-// call is made afresh, so nothing follows.
+// Settles reports whether a round in which every call succeeded and no answer changed would
+// repeat itself: a member's next answer is then a function of answers that have not changed
+// and of remembered replies. With Exact nothing is remembered, so it may change.
 func (p *SAC) Settles() bool { return !p.Exact }
 
-// MaxRounds is T.
+// MaxRounds returns T.
 func (p *SAC) MaxRounds() int { return p.Rounds }
 
-// Weighs reports that members must be able to weigh text (SAC-12).
+// Weighs reports whether members must be able to weigh text (SAC-12).
 func (p *SAC) Weighs() bool { return p.Score == Likelihood }
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:  synod.Entry{Name: "sac", Summary: "Self-Anchored Consensus: score neighbours' answers, drop up to F below one's own, refine"},
+	Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,
+	About: `Every member answers by itself. Then, for a number of rounds, it sends its answer to its
+neighbours, scores theirs and its own with its own model, drops at most F of those that
+it scores below its own, and answers again in view of the rest. What a sender says about
+itself is ignored.
+
+guaranteed  on an r-robust graph with at most F Byzantine neighbours each:
+            r >= F+1: no retained answer scores below the lowest-scored reliable one
+            (Property 4.2, at reliable members), and the retained links still connect
+            every member to some root (Property 4.3);
+            r >= 2F+1: links between reliable members alone do so (4.3-strong).
+measured    that good judges spread right answers to weak members.
+not promised  agreement, correctness, or anything if a judge is deceived.
+
+rounds       T, the number of rounds (6)
+score        stated: the model writes a number; likelihood: the mean log-probability
+             it gives the answer's text (embedded models only)
+strict-trim  true: drop the F lowest whatever the self-score, which extends 4.2 to
+             faulty members
+caution      what prompts say about hostile neighbours: none, may-exist, or bound (names F)
+rationale    bytes of reasoning that are sent beside an answer (0: none)`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+//go:embed prompts/*.tmpl
+var files embed.FS
+
+// Prompts returns the protocol's templates.
+func Prompts() fs.FS { return answer.With(files) }
+
+// The guarantees that a graph earns for a bound F (§4.2, finding F2).
+const (
+	Strong = "4.3-strong" // r ≥ 2F+1: reliable members alone stay linked
+	Weak   = "4.3"        // r ≥ F+1: Properties 4.2 (at reliable members) and 4.3
+)
+
+// Guarantee returns what holds on an r-robust graph for the bound f.
+func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
+	atLeast := ""
+	if !exact {
+		atLeast = "at least "
+	}
+	switch {
+	case r >= 2*f+1:
+		return Strong, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, reliable members stay linked by reliable members", atLeast, r, f)
+	case r >= f+1:
+		return Weak, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, what reliable members retain is no worse than a reliable answer (4.2) and everyone stays linked (4.3)", atLeast, r, f)
+	}
+	return "", fmt.Sprintf("no guarantee: F=%d needs r of at least %d, and this graph has r %s%d, which is good for F=%d at most", f, f+1, atLeast, r, max(0, r-1))
+}
+
+// ClaimsEachRound reports that the properties hold for each round separately.
+func (p *SAC) ClaimsEachRound() bool { return true }

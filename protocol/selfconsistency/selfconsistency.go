@@ -1,16 +1,14 @@
-// Package selfconsistency is the baseline of asking often instead of talking:
-// Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language
-// Models", arXiv 2203.11171. Each member asks its own model several times and
-// takes the answer that came most often; nobody hears anyone, and the council's
-// rule counts.
+// Package selfconsistency is the baseline that asks several times instead of talking:
+// Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
+// arXiv 2203.11171. Each member asks its own model several times and takes the most
+// frequent answer. Members do not talk, and the council's rule counts.
 //
-// A comparison is fair at the same number of calls, so the budget can be SAC's: a
-// member with d neighbours in T rounds may ask 1 + T(d+2) times, which over all
-// members is SAC's n + T(2|E| + 2n).
+// A comparison is fair at equal numbers of calls, so the budget can be SAC's: a member with
+// d neighbours asks 1 + T(d+2) times for T rounds, which over all members is SAC's
+// n + T(2|E| + 2n).
 //
-// Every sample has a seed of its own, to the paper's letter too. A model that
-// answers greedily says the same every time: then this is the majority vote at a
-// multiple of its price.
+// Every sample has its own seed, also with Exact. A model that answers greedily gives the
+// same answer every time; then this is the majority vote at a multiple of its cost.
 //
 //	protocol: {name: self-consistency, budget: sac, rounds: 6}
 package selfconsistency
@@ -26,19 +24,19 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "self-consistency", Summary: "every member asks its own model several times and takes the answer that came most often"},
+	Entry:  synod.Entry{Name: "self-consistency", Summary: "every member asks its own model several times and takes the most frequent answer"},
 	Source: `Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models", arXiv 2203.11171`,
-	About: `Every member asks its own model k times, each time with another seed, and holds
-the answer that came most often (of several, the one that came first). Nobody hears
-anyone; the council's rule counts.
+	About: `Every member asks its own model k times, each time with another seed, and holds the most
+frequent answer (of several, the first one). Members do not talk; the council's rule
+counts.
 
 With budget: sac it makes as many calls as SAC plans for the same council: a member
 with d neighbours takes 1 + T(d+2) samples, all members together n + T(2|E| + 2n).
-A model that answers greedily (temperature 0) says the same every time: then this is
-the majority vote at a multiple of its price. Recorded members have one reply to a
+A model that answers greedily (temperature 0) gives the same answer every time; then this
+is the majority vote at a multiple of its cost. Recorded members have one reply to a
 question and repeat it.
 
-not promised  anything against a liar.
+not promised  anything against a Byzantine member.
 
 budget       samples: a fixed number each; sac: as many as SAC would call
 samples      with budget samples: k, of each member (5)
@@ -67,7 +65,7 @@ type SelfConsistency struct {
 // New returns the defaults: five samples; SAC's six rounds.
 func New() *SelfConsistency { return &SelfConsistency{Budget: Fixed, Samples: 5, Rounds: 6} }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *SelfConsistency) Validate() error {
 	if p.Budget != Fixed && p.Budget != SAC {
 		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
@@ -75,7 +73,8 @@ func (p *SelfConsistency) Validate() error {
 	return answer.Check("self-consistency", answer.Range{Key: "samples", Value: p.Samples, Low: 1, High: 1000}, answer.Range{Key: "rounds", Value: p.Rounds, High: 1000})
 }
 
-// Join seats one member. What it has asked it asks again: that is the point.
+// Join returns the machine of one member. It does not answer prompts from memory, because
+// it asks the same prompt several times.
 func (p *SelfConsistency) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{}, p.play)
 }
@@ -98,7 +97,7 @@ func (p *SelfConsistency) play(me *script.Agent) synod.Answer {
 	return r.Answer
 }
 
-// samples is how often a member with so many neighbours asks.
+// samples returns how often a member with the given number of neighbours asks.
 func (p *SelfConsistency) samples(degree int) int {
 	if p.Budget == SAC {
 		return 1 + p.Rounds*(degree+2)
@@ -106,8 +105,7 @@ func (p *SelfConsistency) samples(degree int) int {
 	return p.Samples
 }
 
-// plurality is the answer that came most often; of several the one that came
-// first.
+// plurality returns the most frequent answer; of several, the first one.
 func plurality(answers []answer.Held) answer.Held {
 	best, most := answer.Held{Source: synod.Absent}, 0
 	count := map[synod.Answer]int{}
@@ -122,7 +120,7 @@ func plurality(answers []answer.Held) answer.Held {
 	return best
 }
 
-// Calls is the sum of all samples.
+// Calls returns the sum of all samples.
 func (p *SelfConsistency) Calls(degrees []int) (calls int) {
 	for _, d := range degrees {
 		calls += p.samples(d)

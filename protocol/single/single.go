@@ -1,9 +1,9 @@
-// Package single is the plainest baseline: one member answers, and its answer is
-// the council's. The other seats do nothing and cost nothing, so the same council
-// file serves for it as for the protocols that it is compared with.
+// Package single is the simplest baseline: one member answers, and its answer is the
+// council's. The other seats do nothing and cost nothing, so that the same council file
+// works for it and for the protocols that it is compared with.
 //
-// There is nothing to promise: where that member is wrong or lies, so is the
-// council, and where its call fails there is no answer.
+// It promises nothing: if that member is wrong or Byzantine, so is the council's answer,
+// and if its call fails there is no answer.
 //
 //	protocol: {name: single, member: 2}
 package single
@@ -24,7 +24,7 @@ var Entry = protocol.Entry{
 	About: `One member answers, and its answer is the council's: the other seats do nothing and
 cost nothing, and have no vote. One call.
 
-not promised  anything: where that member is wrong or lies, so is the council.
+not promised  anything: if that member is wrong or Byzantine, so is the answer.
 
 member       the seat that answers, counted from 0 (0)`,
 	New:     func() protocol.Protocol { return New() },
@@ -40,7 +40,7 @@ type Single struct {
 // New returns the protocol in which the first seat answers.
 func New() *Single { return &Single{} }
 
-// Validate reports a seat that no council has.
+// Validate returns an error if Member is negative.
 func (p *Single) Validate() error {
 	if p.Member < 0 {
 		return fmt.Errorf("single: member is %d; seats count from 0", p.Member)
@@ -48,7 +48,7 @@ func (p *Single) Validate() error {
 	return nil
 }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *Single) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
@@ -60,8 +60,8 @@ func (p *Single) play(me *script.Agent) synod.Answer {
 	return answer.New(me, answer.Settings{Templates: "single", Exact: p.Exact}).Once()
 }
 
-// Votes: only the member that answers has a vote.
+// Votes reports whether a seat is the member that answers.
 func (p *Single) Votes(seat synod.NodeID, _ []synod.Role) bool { return seat == p.Member }
 
-// Calls is one.
+// Calls returns 1.
 func (p *Single) Calls([]int) int { return 1 }

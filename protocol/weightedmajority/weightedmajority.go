@@ -1,12 +1,11 @@
-// Package weightedmajority is the vote by confidence: everyone answers and says
-// how sure it is, tells its neighbours both, and takes the answer with the largest
+// Package weightedmajority is the vote weighted by confidence: every member answers and
+// states a confidence, sends both to its neighbours, and takes the answer with the largest
 // sum of confidences among its neighbours and itself.
 //
-// The weights are what members say of themselves, so the protocol tolerates no
-// liar: one that claims 1.0 outweighs three honest members who are 0.3 sure. That
-// is why it is here: SAC looks at nothing that a sender says about itself.
-// A confidence that did not come weighs nothing; an answer without any weight
-// still counts as a supporter.
+// The weights are the members' own claims, so the protocol tolerates no Byzantine member:
+// one that claims 1.0 outweighs three honest members with 0.3. It is the baseline for SAC,
+// which ignores what a sender says about itself. A missing confidence has the weight 0, but
+// the answer still counts as supported.
 //
 //	protocol: {name: weighted-majority}
 package weightedmajority
@@ -24,19 +23,18 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "weighted-majority", Summary: "everyone answers with a confidence and takes the answer with the largest sum of them nearby"},
+	Entry:  synod.Entry{Name: "weighted-majority", Summary: "members answer with a confidence and take the answer with the largest sum of confidences around them"},
 	Source: "the vote weighted by stated confidence, a baseline that every table needs",
-	About: `Every member answers and says how sure it is, from 0 to 1; tells its neighbours
-both; and takes the answer with the largest sum of confidences among its neighbours
-and itself (of equal sums the one with more supporters, then the first by its
-bytes). The council's rule counts. n calls, one round.
+	About: `Every member answers and states a confidence from 0 to 1, sends both to its neighbours,
+and takes the answer with the largest sum of confidences among its neighbours and itself
+(of equal sums the one with more supporters, then the first by its bytes). The council's
+rule counts. n calls, one round.
 
-A confidence that did not come, or that cannot be read, weighs nothing.
+A confidence that is missing or cannot be read has the weight 0.
 
-not promised  anything: weights are what members say of themselves, so one liar that
-              claims 1.0 outweighs three honest members who are 0.3 sure. No liar is
-              tolerated.
-`,
+not promised  anything: weights are the members' own claims, so one Byzantine member
+              that claims 1.0 outweighs three honest members with 0.3. No Byzantine
+              member is tolerated.`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Templates,
 }
@@ -49,7 +47,7 @@ type WeightedMajority struct {
 // New returns the defaults.
 func New() *WeightedMajority { return &WeightedMajority{} }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *WeightedMajority) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
@@ -64,10 +62,10 @@ func (p *WeightedMajority) play(me *script.Agent) synod.Answer {
 	return r.Answer
 }
 
-// backed is an answer with what stands behind it.
+// backed is an answer with its support.
 type backed struct {
 	answer     synod.Answer
-	weight     uint64 // the sum of confidences, in billionths: whole numbers add up alike in any order
+	weight     uint64 // the sum of confidences in units of 1e-9, which does not depend on the order
 	supporters int
 }
 
@@ -102,13 +100,13 @@ func adopt(r answer.Held, heard []answer.Heard) answer.Held {
 	return r.Take(best.answer, heard)
 }
 
-// Calls is n.
+// Calls returns n.
 func (p *WeightedMajority) Calls(degrees []int) int { return len(degrees) }
 
-// MaxRounds is one.
+// MaxRounds returns 1.
 func (p *WeightedMajority) MaxRounds() int { return 1 }
 
-// Guarantee: no liar is tolerated on any graph.
+// Guarantee returns none: no Byzantine member is tolerated on any graph.
 func (p *WeightedMajority) Guarantee(_, _ int, _ bool) (name, note string) {
-	return "", "no guarantee: a member's weight is what it says of itself, so one liar that claims to be certain can win; no liar is tolerated"
+	return "", "no guarantee: a member's weight is its own claim, so one Byzantine member that claims to be certain can win; none is tolerated"
 }

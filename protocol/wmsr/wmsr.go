@@ -1,28 +1,31 @@
 // Package wmsr is W-MSR, the weighted mean-subsequence-reduced algorithm: LeBlanc,
 // Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks",
-// IEEE JSAC 31(4), 2013; the scalar ancestor of SAC.
+// IEEE JSAC 31(4), 2013. SAC generalises it from numbers to answers.
 //
-// Members hold numbers. In each round a member hears its neighbours', drops the F
-// largest of those above its own (all of them, if there are fewer) and the F
-// smallest of those below, and moves to the mean of its own and what is left. A
-// model is asked for the first number only.
+// Members hold numbers. In each round a member hears those of its neighbours, drops the F
+// largest of those above its own (all, if there are fewer) and the F smallest of those
+// below, and moves to the mean of its own and the remaining ones. A model is asked for the
+// first number only.
 //
-// With at most F Byzantine neighbours each, honest numbers stay between the
-// smallest and the largest honest first number on any graph, and on an r-robust
-// graph with r ≥ 2F+1 they approach one another, whatever the Byzantine members
-// tell to whom.
+// With at most F Byzantine neighbours of each member, honest numbers stay between the
+// smallest and the largest honest first number on any graph, and on an r-robust graph with
+// r ≥ 2F+1 they converge, whatever the Byzantine members send to whom.
 //
-// Arithmetic is exact and the same everywhere: numbers are whole multiples of
-// 10^-(decimals+6), what is heard is rounded to that, and so is each mean; halves
-// go away from zero. Rounding keeps order, so it cannot leave the range above, but
-// numbers may come to rest some units of the last place apart. What is put on
-// record and decided is rounded to the parameter decimals. Weights are equal.
+// Arithmetic is exact and the same on all machines: numbers are whole multiples of
+// 10^-(decimals+6). Received numbers and means are rounded to that, halves away from zero.
+// Rounding keeps the order, so it cannot leave the range above, but numbers may stop some
+// units of the last place apart. Recorded and decided numbers are rounded to the parameter
+// decimals. Weights are equal.
 //
 //	protocol: {name: w-msr, rounds: 20, decimals: 3}
 package wmsr
 
 import (
+	"cmp"
 	"fmt"
+	"math/big"
+	"slices"
+	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
@@ -32,7 +35,7 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "w-msr", Summary: "numbers only: drop the F largest above and the F smallest below one's own, average the rest"},
+	Entry:  synod.Entry{Name: "w-msr", Summary: "numbers only: drop the F largest above and the F smallest below the own number, average the rest"},
 	Source: `LeBlanc, Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks", IEEE JSAC 31(4), 2013`,
 	About: `Every member answers with a number. Then, in each round, it hears its neighbours'
 numbers, drops the F largest of those above its own and the F smallest of those
@@ -40,15 +43,15 @@ below (all, if there are fewer), and moves to the mean of its own and the rest.
 Models are asked for the first number only: n calls. Questions of other forms are
 refused.
 
-guaranteed  with at most F Byzantine neighbours each, whatever they tell to whom:
-            validity: honest numbers stay between the smallest and the largest that
-            honest members began with, on any graph;
-            convergence: they approach one another where r >= 2F+1.
-not promised  that the number is right, nor that it is exactly one: what is shown is
-            rounded, and two sides of a rounding border are two answers.
+guaranteed  with at most F Byzantine neighbours each, whatever they send to whom:
+            validity: honest numbers stay between the smallest and the largest first
+            number of honest members, on any graph;
+            convergence: they approach one another if r >= 2F+1.
+not promised  that the number is right, nor that all members show exactly the same:
+            numbers are rounded, and those on two sides of a rounding border differ.
 
 rounds       the number of rounds (20)
-decimals     of what is shown and decided (3); six more are carried`,
+decimals     of recorded and decided numbers (3); six more are used internally`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Templates,
 }
@@ -56,31 +59,31 @@ decimals     of what is shown and decided (3); six more are carried`,
 // WMSR holds the protocol's parameters.
 type WMSR struct {
 	Rounds   int  `yaml:"rounds" json:"rounds"`     // 0 to 1000
-	Decimals int  `yaml:"decimals" json:"decimals"` // of what is decided, 0 to 12
+	Decimals int  `yaml:"decimals" json:"decimals"` // of recorded and decided numbers, 0 to 12
 	Exact    bool `yaml:"-" json:"exact"`           // the papers' readers: council key "exact: paper"
 }
 
 // New returns the defaults.
 func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3} }
 
-// Paper has answers asked for and read as the papers do.
+// Paper makes members ask and read as the papers do.
 func (p *WMSR) Paper() { p.Exact = true }
 
-// Validate reports the first parameter that is out of its range.
+// Validate returns an error for the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
 	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "decimals", Value: p.Decimals, High: 12})
 }
 
-// Forms are those of the questions that it can decide.
+// Forms returns the forms of the questions that it can decide.
 func (p *WMSR) Forms() []synod.Form { return []synod.Form{synod.Number} }
 
-// Join seats one member.
+// Join returns the machine of one member.
 func (p *WMSR) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{OneSeed: p.Exact}, p.play)
 }
 
-// play: a member without a number tries in every round to
-// get one, and is silent until then.
+// play runs one member. A member without a number asks for one again in every round, and
+// is silent until it has one.
 func (p *WMSR) play(me *script.Agent) synod.Answer {
 	m := answer.New(me, answer.Settings{Templates: "w-msr", Exact: p.Exact})
 	scale := newScale(p.Decimals)
@@ -105,14 +108,14 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	return r.Answer
 }
 
-// Calls is n: numbers are asked for once.
+// Calls returns n: each member asks for a number once.
 func (p *WMSR) Calls(degrees []int) int { return len(degrees) }
 
-// MaxRounds is the number of rounds.
+// MaxRounds returns the number of rounds.
 func (p *WMSR) MaxRounds() int { return p.Rounds }
 
-// Settles: more decimals are carried than are shown, so that nothing follows from
-// shown answers that do not change.
+// Settles returns false: numbers have more decimals than are recorded, so they may change
+// while the recorded ones do not.
 func (p *WMSR) Settles() bool { return false }
 
 // The guarantees that a graph earns for a bound F.
@@ -121,7 +124,7 @@ const (
 	Inside   = "validity"    // always: honest numbers stay inside their first range
 )
 
-// Guarantee is what holds on an r-robust graph for the bound f.
+// Guarantee returns what holds on an r-robust graph for the bound f.
 func (p *WMSR) Guarantee(f, r int, exact bool) (name, note string) {
 	atLeast := ""
 	if !exact {
@@ -131,4 +134,109 @@ func (p *WMSR) Guarantee(f, r int, exact bool) (name, note string) {
 		return Approach, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, honest numbers approach one between the smallest and the largest that honest members began with", atLeast, r, f)
 	}
 	return Inside, fmt.Sprintf("r is %s%d and F=%d: with at most F Byzantine neighbours each, honest numbers stay between the smallest and the largest that honest members began with; to be sure to approach one another they need r of at least %d", atLeast, r, f, 2*f+1)
+}
+
+// value is a neighbour's number.
+type value struct {
+	from synod.NodeID
+	x    *big.Int
+}
+
+// moved is the result of a round at one member.
+type moved struct {
+	next              *big.Int
+	retained, dropped []synod.NodeID // ascending
+}
+
+// step is one round of W-MSR at a member that holds own: of the numbers above it the f
+// largest are dropped, of those below the f smallest. The result is the mean of the rest
+// and own. Between equal numbers the neighbour's id decides, which changes who is dropped
+// and nothing else.
+func step(own *big.Int, heard []value, f int) moved {
+	sorted := slices.Clone(heard)
+	slices.SortFunc(sorted, func(a, b value) int { return cmp.Or(a.x.Cmp(b.x), cmp.Compare(a.from, b.from)) })
+	below, above := 0, 0
+	for _, v := range sorted {
+		switch v.x.Cmp(own) {
+		case -1:
+			below++
+		case 1:
+			above++
+		}
+	}
+	low, high := min(f, below), len(sorted)-min(f, above)
+	var m moved
+	sum := new(big.Int).Set(own)
+	for i, v := range sorted {
+		if i < low || i >= high {
+			m.dropped = append(m.dropped, v.from)
+			continue
+		}
+		m.retained = append(m.retained, v.from)
+		sum.Add(sum, v.x)
+	}
+	slices.Sort(m.retained)
+	slices.Sort(m.dropped)
+	m.next = divide(sum, big.NewInt(int64(len(m.retained)+1)))
+	return m
+}
+
+// guard is the number of internal decimals beyond the recorded ones.
+const guard = 6
+
+// scale writes numbers as whole multiples of 10^-places.
+type scale struct {
+	decimals, places int
+	unit             *big.Int // 10^places
+}
+
+func newScale(decimals int) scale {
+	places := decimals + guard
+	return scale{decimals, places, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)}
+}
+
+// read returns the multiple that is nearest to an answer; nil for None.
+func (s scale) read(a synod.Answer) *big.Int {
+	r, ok := new(big.Rat).SetString(string(a)) // canonical numbers have no exponent
+	if !ok {
+		return nil
+	}
+	return divide(new(big.Int).Mul(r.Num(), s.unit), r.Denom())
+}
+
+func (s scale) readAll(heard []answer.Heard) []value {
+	all := make([]value, len(heard))
+	for i, h := range heard {
+		all[i] = value{h.From, s.read(h.Word.Answer)}
+	}
+	return all
+}
+
+// write returns a multiple as a canonical answer; None for nil.
+func (s scale) write(x *big.Int) synod.Answer { return s.digits(x, s.places) }
+
+// shown returns a multiple rounded to the recorded decimals.
+func (s scale) shown(x *big.Int) synod.Answer { return s.digits(x, s.decimals) }
+
+func (s scale) digits(x *big.Int, places int) synod.Answer {
+	if x == nil {
+		return synod.None
+	}
+	text := new(big.Rat).SetFrac(x, s.unit).FloatString(places)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	if text == "-0" {
+		return "0"
+	}
+	return synod.Answer(text)
+}
+
+// divide returns n/d, for d > 0, rounded to the nearest whole number, halves away from zero.
+func divide(n, d *big.Int) *big.Int {
+	q, rest := new(big.Int).QuoRem(n, d, new(big.Int))
+	if rest.Lsh(rest.Abs(rest), 1).Cmp(d) >= 0 {
+		q.Add(q, big.NewInt(int64(n.Sign())))
+	}
+	return q
 }
