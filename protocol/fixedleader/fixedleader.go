@@ -1,23 +1,22 @@
-// Package fixedleader is the rival that DecentLLMs (§II, Fig. 3a, §V) calls
-// fixed-leader, debate-style consensus: BlockAgents. A leader proposes an answer, the
-// others vote, and where no majority votes for it the leader hears their answers and
-// proposes again, up to three rounds; then another leads.
+// Package fixedleader is the protocol that DecentLLMs (§II, Fig. 3a, §V) calls
+// fixed-leader, debate-style consensus: BlockAgents. A leader proposes an answer and the
+// others vote. If no majority votes for it, the leader sees their answers and proposes
+// again, for up to three rounds; then another member leads.
 //
-// The paper names the steps and leaves the rest open. This is what we do:
+// The paper names the steps and leaves the rest open. This implementation:
 //
-//   - members answer themselves and vote, and lead in the order of seats. In
-//     BlockAgents workers answer, evaluators vote, and who is first to make a block
-//     leads;
-//   - a vote compares the proposal with the member's own answer by DecentLLMs' five
-//     criteria; no worse is a vote (under exact: better);
-//   - what is debated is the leader's proposal: it is shown the answers and reasons of
-//     those who did not vote for it. Blocks and rewards are not played;
-//   - a majority's signatures are a certificate, which members pass on.
+//   - lets all members answer and vote, and lead in the order of seats. In BlockAgents,
+//     workers answer, evaluators vote, and the first to create a block leads;
+//   - compares the proposal with the member's own answer by DecentLLMs' five criteria. A
+//     proposal that is no worse gets a vote (with Exact: one that is better);
+//   - debates the leader's proposal: the leader is shown the answers and reasons of the
+//     members that did not vote for it. There are no blocks and rewards;
+//   - makes a certificate of the signatures of a majority, which members pass on.
 //
-// One phase and a plain majority are weak, and kept so. A leader that proposes two
-// things can have a majority for each, and so can voters that hold votes of one round
-// back until another is decided. Under synchrony, with faulty members that are silent
-// at worst, honest members decide alike.
+// One phase and a plain majority are weak, as in the paper. A leader that sends two
+// proposals can get a majority for each, and so can voters that withhold the votes of one
+// round until another is decided. Under synchrony, with faulty members that are at worst
+// silent, honest members decide alike.
 package fixedleader
 
 import (
@@ -36,10 +35,10 @@ import (
 type FixedLeader struct {
 	leader.Params `yaml:",inline"`
 	Leaders       int `yaml:"leaders" json:"leaders"` // at most, one after another
-	Rounds        int `yaml:"rounds" json:"rounds"`   // that a leader has
+	Rounds        int `yaml:"rounds" json:"rounds"`   // of each leader
 }
 
-// New returns the paper's three rounds a leader.
+// New returns the defaults: the paper's three rounds for each leader.
 func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders: 4, Rounds: 3} }
 
 // Validate returns an error for the first parameter that is out of its range.
@@ -50,17 +49,17 @@ func (p *FixedLeader) Validate() error {
 	return p.Check("fixed-leader")
 }
 
-// Suits reports why so many seats cannot play with the bound f, and the largest they
-// can.
+// Suits returns an error if this number of seats cannot tolerate the bound f. The error names
+// the largest f that it can.
 func (p *FixedLeader) Suits(cast []synod.Role, f int) error {
 	n := len(cast)
 	switch most := (n - 1) / 2; {
 	case n > leader.MaxMembers:
 		return fmt.Errorf("fixed-leader: %d members; %d are the most", n, leader.MaxMembers)
 	case f < 0 || f > most:
-		return fmt.Errorf("fixed-leader: f is %d; the honest must be a majority, and %d members bear at most f = %d", f, n, most)
+		return fmt.Errorf("fixed-leader: f is %d; honest members must be a majority, and %d members tolerate at most f = %d", f, n, most)
 	case p.Leaders <= f:
-		return fmt.Errorf("fixed-leader: leaders is %d; with f = %d so many may all be Byzantine: give at least %d", p.Leaders, f, f+1)
+		return fmt.Errorf("fixed-leader: leaders is %d; with f = %d all of them may be Byzantine: give at least %d", p.Leaders, f, f+1)
 	}
 	return nil
 }
@@ -69,8 +68,8 @@ func majority(n int) func([]synod.NodeID) bool {
 	return func(ids []synod.NodeID) bool { return 2*len(ids) > n }
 }
 
-// Rank is which of so many ranked answers is the last that a majority still accepts:
-// those who gave it or a lower one vote for it (LB-3, Fig. 6).
+// Rank returns the rank of the worst of n ranked answers that a majority still accepts:
+// members with this answer or a worse one vote for it (LB-3, Fig. 6).
 func Rank(answers int) int { return (answers + 1 + 1) / 2 }
 
 // Join returns the machine of one member.
@@ -109,52 +108,51 @@ var files embed.FS
 // Prompts returns the protocol's templates.
 func Prompts() fs.FS { return leader.Pages(files) }
 
-// MaxRounds is the rounds of all leaders.
+// MaxRounds returns the number of rounds of all leaders.
 func (p *FixedLeader) MaxRounds() int { return p.Leaders * p.Rounds }
 
-// Calls is how many model calls a run makes at most: everyone answers, and marks its
-// own answer and a proposal in each round; a leader that ranks marks all answers, and
-// answers again in every round but its first.
+// Calls returns the largest number of model calls of a run: every member answers, and grades
+// its own answer and a proposal in each round. A leader that ranks grades all answers, and a
+// leader answers again in every round except its first.
 func (p *FixedLeader) Calls(degrees []int) int {
 	return p.Cost(len(degrees), p.MaxRounds(), p.Leaders) + p.Leaders*(p.Rounds-1)
 }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; DecentLLMs' first rival"},
+	Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; compared in DecentLLMs' paper"},
 	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
 
-// About is the protocol in a few paragraphs, for "synod explain".
+// About is the text of "synod explain".
 const About = `Every member answers by itself. Then the first seat leads: it proposes an answer, and
-every other compares it with its own by DecentLLMs' five criteria (0 to 20 each) and
-votes for it if it marks it no lower. More than half of all votes decide. Where they
-do not come, the leader is shown the answers of those who gave no vote and proposes
-again, for three rounds in all; then the next seat leads. A silent leader costs its
-three rounds too. Proposals and votes are signed and go to all; the graph must be
+every other member compares it with its own by DecentLLMs' five criteria (0 to 20 each)
+and votes for it if it grades it no lower. More than half of all votes decide. Without
+them, the leader is shown the answers of the members that did not vote for it and
+proposes again, for three rounds in all; then the next seat leads. A silent leader takes
+three rounds too. Proposals and votes are signed and go to all members; the graph must be
 complete.
 
-guaranteed  under synchrony, while faulty members are silent at worst: no two
-            decisions.
-not promised  agreement once anyone lies: a leader that proposes two things, or voters
-            that hold their votes back, can have two majorities (rotating-leader's
-            two phases and its lock are against that). Not that the best answer wins:
-            one that beats half of the others' can; whoever holds a better one
-            records it, and whoever saw two proposals of a leader has evidence.
+guaranteed  under synchrony, if faulty members are at worst silent: no two decisions.
+not promised  agreement if a member lies: a leader that sends two proposals, or voters
+            that withhold their votes, can have two majorities (the two phases and the
+            lock of rotating-leader prevent that). Not that the best answer wins: one
+            that is better than half of the others can win. A member with a better
+            answer records that, and a member that saw two proposals has evidence.
 
 propose      what a leader proposes first: own, its answer; best, of all members'
-             answers the one that it marks highest; quorum, the one of rank (n+1)/2,
-             rounded up, the last that a majority of an odd number accepts
+             answers the one that it grades highest; quorum, the one of rank (n+1)/2,
+             rounded up, the worst that a majority of an odd number accepts
 leaders      at most, one after another (4)
-rounds       that a leader has (3)
-rationale    bytes of reasoning that travel beside an answer (600)
-caution      what prompts say of hostile proposals: none or may-exist`
+rounds       of each leader (3)
+rationale    bytes of reasoning that are sent beside an answer (600)
+caution      what prompts say about hostile proposals: none or may-exist`
 
-// Guarantee is what members promise one another: the graph is complete, so its
-// robustness plays no part.
+// Guarantee returns what holds for the bound f. The graph is complete, so its robustness has
+// no influence.
 func (p *FixedLeader) Guarantee(f, _ int, _ bool) (name, note string) {
-	return "agreement-crash", fmt.Sprintf("with at most F=%d members that are silent, and no delay beyond an exchange, the others decide alike; one that lies can break it, and nothing says that they are right", f)
+	return "agreement-crash", fmt.Sprintf("with at most F=%d silent members, and no delay beyond an exchange, the others decide alike; a member that lies can break this, and it does not say that they are right", f)
 }

@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/wire"
 )
 
 // The phases of a vote. With one phase there is Commit only.
@@ -24,14 +25,14 @@ type Certificate struct {
 	Votes  []Vote       // ascending by member
 }
 
-// Vote is a member's signature under VoteBytes.
+// Vote is a member's signature of VoteBytes.
 type Vote struct {
 	By        synod.NodeID
 	Signature string // bytes; a string, so that a vote can be a key
 }
 
-// VoteGroup is what all votes of members that play by one protocol, with its
-// parameters, and one f are bound to.
+// VoteGroup returns the digest that all votes of members with one protocol, its parameters
+// and one f are bound to.
 func VoteGroup(protocol string, members []synod.NodeID, f int) [sha256.Size]byte {
 	g := broadcast.Group{Protocol: protocol, Name: "votes", Members: members, Senders: members, F: f}
 	return g.Digest()
@@ -39,7 +40,7 @@ func VoteGroup(protocol string, members []synod.NodeID, f int) [sha256.Size]byte
 
 const domain = "synod/leader/1"
 
-// VoteBytes is what a member signs to vote. All parts have a fixed length.
+// VoteBytes returns what a member signs to vote. All parts have a fixed length.
 func VoteBytes(group [sha256.Size]byte, phase, round int, a synod.Answer) []byte {
 	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
 	b = append(append(b, domain...), group[:]...)
@@ -49,7 +50,7 @@ func VoteBytes(group [sha256.Size]byte, phase, round int, a synod.Answer) []byte
 	return append(b, sum[:]...)
 }
 
-// Verify reports that a quorum has signed: members, ascending, each once.
+// Verify reports whether a quorum has signed: members, ascending, each once.
 func (c *Certificate) Verify(v synod.Verifier, group [sha256.Size]byte, enough func([]synod.NodeID) bool) bool {
 	data := VoteBytes(group, c.Phase, c.Round, c.Answer)
 	for i, x := range c.Votes {
@@ -60,7 +61,7 @@ func (c *Certificate) Verify(v synod.Verifier, group [sha256.Size]byte, enough f
 	return c.Answer != synod.None && enough(c.Signers())
 }
 
-// Signers are who has voted, ascending.
+// Signers returns the members that voted, ascending.
 func (c *Certificate) Signers() []synod.NodeID {
 	ids := make([]synod.NodeID, len(c.Votes))
 	for i, x := range c.Votes {
@@ -69,36 +70,37 @@ func (c *Certificate) Signers() []synod.NodeID {
 	return ids
 }
 
-// append writes a certificate, or that there is none.
+// append writes a certificate, or a 0 for nil.
 func (c *Certificate) append(b []byte) []byte {
 	if c == nil {
 		return append(b, 0)
 	}
 	b = append(b, byte(c.Phase))
 	b = binary.BigEndian.AppendUint32(b, uint32(c.Round))
-	b = appendBytes(b, []byte(c.Answer))
+	b = wire.AppendBytes(b, c.Answer)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(c.Votes)))
-	for _, x := range c.Votes {
-		b = appendBytes(binary.BigEndian.AppendUint32(b, uint32(x.By)), []byte(x.Signature))
+	for _, v := range c.Votes {
+		b = wire.AppendBytes(binary.BigEndian.AppendUint32(b, uint32(v.By)), v.Signature)
 	}
 	return b
 }
 
-func (r *reader) certificate() *Certificate {
-	c := &Certificate{Phase: r.number(1)}
+// certificate reads a certificate; nil if there is none.
+func (r reader) certificate() *Certificate {
+	c := &Certificate{Phase: int(r.Uint(1))}
 	if c.Phase == 0 {
 		return nil
 	}
-	c.Round, c.Answer = r.number(4), synod.Answer(r.bytes(synod.MaxBody))
-	n := r.number(2)
-	if r.bad = r.bad || c.Phase > Commit || n > MaxMembers; r.bad {
+	c.Round, c.Answer = int(r.Uint(4)), synod.Answer(r.Bytes(synod.MaxBody))
+	n := r.Uint(2)
+	if r.Require(c.Phase <= Commit && n <= MaxMembers); r.Bad() {
 		return nil
 	}
 	c.Votes = make([]Vote, n)
 	for i := range c.Votes {
-		by := r.number(4)
-		r.bad = r.bad || by >= MaxMembers
-		c.Votes[i] = Vote{synod.NodeID(by), string(r.bytes(synod.MaxSignature))}
+		by := r.Uint(4)
+		r.Require(by < MaxMembers)
+		c.Votes[i] = Vote{synod.NodeID(by), string(r.Bytes(synod.MaxSignature))}
 	}
 	return c
 }

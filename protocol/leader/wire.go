@@ -1,68 +1,68 @@
 package leader
 
 import (
-	"encoding/binary"
-	"errors"
 	"math"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/wire"
 )
 
-// All words begin with a version byte; numbers are big-endian, and bytes stand after
-// their length. What is read is exactly what would be written.
+// All messages are encoded with package wire and begin with a version byte.
 const wireVersion = 1
 
-// MaxMembers keeps two certificates and a proposal in one message.
+// MaxMembers is the largest number of members for which two certificates and a proposal fit
+// into one message.
 const MaxMembers = 128
 
-var errWord = errors.New("leader: malformed word")
-
-// meeting opens a round: one's own answer, the highest prepare certificate that one
-// knows, and the decision if there is one.
+// meeting is the message that opens a round: the member's own answer, the highest prepare
+// certificate that it has, and the decision if it has one.
 type meeting struct {
-	own        synod.Response // Answer as its author wrote it; None: no answer
+	own        synod.Response // Answer as the author wrote it; None: no answer
 	lock, done *Certificate
 }
 
-func (w meeting) AppendBinary(b []byte) ([]byte, error) {
-	b, err := appendResponse(append(b, wireVersion), w.own)
-	return w.done.append(w.lock.append(b)), err
+func (m meeting) AppendBinary(b []byte) ([]byte, error) {
+	b = appendResponse(append(b, wireVersion), m.own)
+	return m.done.append(m.lock.append(b)), nil
 }
 
-func (w *meeting) UnmarshalBinary(b []byte) error {
-	r := reader{b: b, bad: len(b) > synod.MaxBody}
-	r.bad = r.number(1) != wireVersion || r.bad
-	read := meeting{own: r.response(), lock: r.certificate(), done: r.certificate()}
-	return r.end(func() { *w = read })
+func (m *meeting) UnmarshalBinary(b []byte) error {
+	r := newReader(b)
+	in := meeting{own: r.response(), lock: r.certificate(), done: r.certificate()}
+	if err := r.End(); err != nil {
+		return err
+	}
+	*m = in
+	return nil
 }
 
-// proposal is what a leader signs. With a lock it has no choice: the lock's answer.
+// proposal is what a leader signs. With a lock the leader has no choice: the answer is the
+// lock's.
 type proposal struct {
-	answer    synod.Answer // canonical; not on the wire
+	answer    synod.Answer // canonical; not part of the message
 	surface   string
 	rationale string
 	lock      *Certificate
 }
 
 func (p *proposal) encode() []byte {
-	b, err := appendResponse([]byte{wireVersion}, synod.Response{Answer: synod.Answer(p.surface), Rationale: p.rationale})
-	if err != nil {
-		panic(err) // it never fails
-	}
-	return p.lock.append(b)
+	return p.lock.append(appendResponse([]byte{wireVersion}, synod.Response{Answer: synod.Answer(p.surface), Rationale: p.rationale}))
 }
 
 func (p *proposal) decode(b []byte) error {
-	r := reader{b: b}
-	r.bad = r.number(1) != wireVersion
-	said := r.response()
-	read := proposal{surface: string(said.Answer), rationale: said.Rationale, lock: r.certificate()}
-	r.bad = r.bad || math.Float64bits(said.Confidence) != 0 // a leader's confidence has no place here
-	return r.end(func() { *p = read })
+	r := newReader(b)
+	response := r.response()
+	in := proposal{surface: string(response.Answer), rationale: response.Rationale, lock: r.certificate()}
+	r.Require(math.Float64bits(response.Confidence) == 0) // a proposal has no confidence
+	if err := r.End(); err != nil {
+		return err
+	}
+	*p = in
+	return nil
 }
 
-// offer is a proposal on its way: what was signed, and the leader's signature.
+// offer is a proposal as it was signed, with the leader's signature.
 type offer struct{ value, signature []byte }
 
 func offerOf(s *broadcast.Signed) (o offer) {
@@ -73,98 +73,80 @@ func offerOf(s *broadcast.Signed) (o offer) {
 }
 
 func (o offer) AppendBinary(b []byte) ([]byte, error) {
-	return appendBytes(appendBytes(append(b, wireVersion), o.value), o.signature), nil
+	return wire.AppendBytes(wire.AppendBytes(append(b, wireVersion), o.value), o.signature), nil
 }
 
 func (o *offer) UnmarshalBinary(b []byte) error {
-	r := reader{b: b, bad: len(b) > synod.MaxBody}
-	r.bad = r.number(1) != wireVersion || r.bad
-	read := offer{r.bytes(synod.MaxBody), r.bytes(synod.MaxSignature)}
-	return r.end(func() { *o = read })
+	r := newReader(b)
+	in := offer{r.Bytes(synod.MaxBody), r.Bytes(synod.MaxSignature)}
+	if err := r.End(); err != nil {
+		return err
+	}
+	*o = in
+	return nil
 }
 
-// ballot is a vote on a proposal, with the proposal; without a signature it says
-// that the proposal was seen and not voted for.
+// ballot is a vote on a proposal, with the proposal. An empty vote says that the member saw
+// the proposal and did not vote for it.
 type ballot struct {
 	offer
-	vote []byte
+	vote []byte // the signature of the vote
 }
 
-func (w ballot) AppendBinary(b []byte) ([]byte, error) {
-	b, err := w.offer.AppendBinary(b)
-	return appendBytes(b, w.vote), err
+func (v ballot) AppendBinary(b []byte) ([]byte, error) {
+	b, err := v.offer.AppendBinary(b)
+	return wire.AppendBytes(b, v.vote), err
 }
 
-func (w *ballot) UnmarshalBinary(b []byte) error {
-	r := reader{b: b, bad: len(b) > synod.MaxBody}
-	r.bad = r.number(1) != wireVersion || r.bad
-	read := ballot{offer{r.bytes(synod.MaxBody), r.bytes(synod.MaxSignature)}, r.bytes(synod.MaxSignature)}
-	return r.end(func() { *w = read })
+func (v *ballot) UnmarshalBinary(b []byte) error {
+	r := newReader(b)
+	in := ballot{offer{r.Bytes(synod.MaxBody), r.Bytes(synod.MaxSignature)}, r.Bytes(synod.MaxSignature)}
+	if err := r.End(); err != nil {
+		return err
+	}
+	*v = in
+	return nil
 }
 
 // pledge is a vote of the second phase.
 type pledge struct {
 	answer synod.Answer // canonical
-	vote   []byte
+	vote   []byte       // the signature of the vote
 }
 
-func (w pledge) AppendBinary(b []byte) ([]byte, error) {
-	return appendBytes(appendBytes(append(b, wireVersion), []byte(w.answer)), w.vote), nil
+func (p pledge) AppendBinary(b []byte) ([]byte, error) {
+	return wire.AppendBytes(wire.AppendBytes(append(b, wireVersion), p.answer), p.vote), nil
 }
 
-func (w *pledge) UnmarshalBinary(b []byte) error {
-	r := reader{b: b, bad: len(b) > synod.MaxBody}
-	r.bad = r.number(1) != wireVersion || r.bad
-	read := pledge{synod.Answer(r.bytes(synod.MaxBody)), r.bytes(synod.MaxSignature)}
-	return r.end(func() { *w = read })
-}
-
-func appendBytes(b, s []byte) []byte {
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
-}
-
-func appendResponse(b []byte, w synod.Response) ([]byte, error) {
-	body, err := w.AppendBinary(nil)
-	return appendBytes(b, body), err
-}
-
-// reader takes a body apart. After the first thing that is not there it is bad.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) number(size int) (n int) {
-	if r.bad = r.bad || len(r.b) < size; r.bad {
-		return 0
+func (p *pledge) UnmarshalBinary(b []byte) error {
+	r := newReader(b)
+	in := pledge{synod.Answer(r.Bytes(synod.MaxBody)), r.Bytes(synod.MaxSignature)}
+	if err := r.End(); err != nil {
+		return err
 	}
-	for _, x := range r.b[:size] {
-		n = n<<8 | int(x)
-	}
-	r.b = r.b[size:]
-	return n
-}
-
-func (r *reader) bytes(most int) []byte {
-	n := r.number(4)
-	if r.bad = r.bad || n > most || n > len(r.b); r.bad {
-		return nil
-	}
-	s := r.b[:n:n]
-	r.b = r.b[n:]
-	return s
-}
-
-func (r *reader) response() (w synod.Response) {
-	r.bad = w.UnmarshalBinary(r.bytes(synod.MaxBody)) != nil || r.bad
-	return w
-}
-
-// end takes what was read if it was well and nothing is left.
-func (r *reader) end(take func()) error {
-	if r.bad || len(r.b) > 0 {
-		return errWord
-	}
-	take()
+	*p = in
 	return nil
+}
+
+func appendResponse(b []byte, r synod.Response) []byte {
+	body, err := r.AppendBinary(nil)
+	if err != nil {
+		panic(err) // it never fails
+	}
+	return wire.AppendBytes(b, body)
+}
+
+// reader reads the parts of messages that package wire does not know.
+type reader struct{ *wire.Reader }
+
+// newReader returns a reader after the version byte.
+func newReader(b []byte) reader {
+	r := reader{wire.NewReader(b, synod.MaxBody)}
+	r.Version(wireVersion)
+	return r
+}
+
+func (r reader) response() (out synod.Response) {
+	r.Require(out.UnmarshalBinary(r.Bytes(synod.MaxBody)) == nil)
+	return out
 }

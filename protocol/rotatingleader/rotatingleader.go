@@ -1,28 +1,28 @@
-// Package rotatingleader is the rival that DecentLLMs (§II, Fig. 3b, §V) calls
-// rotating-leader, quality-based consensus: Trusted MultiLLMN. Each view has a leader,
-// which proposes an answer; the others compare it with their own and vote for it if
-// they think it no worse; more than two thirds of the weight prepare it, and again
-// commit it; a view without a decision has the next leader after it.
+// Package rotatingleader is the protocol that DecentLLMs (§II, Fig. 3b, §V) calls
+// rotating-leader, quality-based consensus: Trusted MultiLLMN. Each view has a leader, which
+// proposes an answer. The others compare it with their own and vote for it if they consider
+// it no worse. More than two thirds of the weight prepare it, and then commit it. After a
+// view without a decision the next leader follows.
 //
-// The paper names the steps and leaves the rest open. This is what we do:
+// The paper names the steps and leaves the rest open. This implementation:
 //
-//   - the lock is HotStuff's, with two phases: a certificate of the first binds who
-//     has seen it to its answer until a later one is shown; the next leader hears all
-//     locks and proposes the highest. Its answer is not compared again;
-//   - a quorum is more than two thirds of the weight and, whatever the weights, at
-//     least ⌈(n+f+1)/2⌉ members. The paper takes two thirds "of the honest stake",
-//     which no member can know;
-//   - reputation comes from outside, as weights by seat: one question earns none, and
-//     members that see different things could not agree on it while they vote. Any f
-//     seats must hold less than a third of it;
-//   - votes go to all, with the proposal they are about (see package leader);
-//   - marks are DecentLLMs' five criteria; equal marks are a vote (not under exact).
+//   - uses HotStuff's lock with two phases: a certificate of the first phase binds the
+//     members that have it to its answer until they see a later one. The next leader gets
+//     all locks and proposes the highest. Its answer is not compared again;
+//   - takes as quorum more than two thirds of the weight and, whatever the weights, at
+//     least ⌈(n+f+1)/2⌉ members. The paper takes two thirds "of the honest stake", which no
+//     member can know;
+//   - gets the reputation from the council file, as weights by seat: one question cannot
+//     earn any, and members with different views could not agree on it while they vote. Any
+//     f seats must have less than a third of the weight;
+//   - sends votes to all members, with the proposal (see package leader);
+//   - grades by DecentLLMs' five criteria. Equal grades lead to a vote (not with Exact).
 //
 // Promised with f < n/3: no two decisions, even if messages are late or lost; under
-// synchrony a decision in view k+1 after k Byzantine leaders, if honest members do not
-// turn an honest leader's proposal down. They may: who proposes only its own answer
-// has the better ones against it. Not promised that what is accepted is the best there
-// was; it is recorded where it was not.
+// synchrony, a decision in view k+1 after k Byzantine leaders, if honest members do not
+// reject the proposal of an honest leader. They may, because a leader that proposes only its
+// own answer competes with better ones. Not promised: that the accepted answer is the best
+// one. If it is not, that is recorded.
 package rotatingleader
 
 import (
@@ -40,13 +40,13 @@ import (
 // RotatingLeader holds the protocol's parameters.
 type RotatingLeader struct {
 	leader.Params `yaml:",inline"`
-	Views         int   `yaml:"views" json:"views"`     // leaders at most, one after another
-	Weights       []int `yaml:"weights" json:"weights"` // reputation by seat, 1 to 1000; empty: all the same
+	Views         int   `yaml:"views" json:"views"`     // at most, each with another leader
+	Weights       []int `yaml:"weights" json:"weights"` // reputation by seat, 1 to 1000; empty: all equal
 
-	twin twin // a vulnerable one, for tests
+	twin twin // makes the protocol vulnerable, for tests
 }
 
-// twin says what is left out.
+// twin says which parts of the protocol are left out.
 type twin struct{ lock, quorum bool }
 
 // New returns the defaults.
@@ -65,8 +65,8 @@ func (p *RotatingLeader) Validate() error {
 	return p.Check("rotating-leader")
 }
 
-// Suits reports why so many seats cannot play with the bound f, and the largest they
-// can.
+// Suits returns an error if this number of seats cannot tolerate the bound f. The error names
+// the largest f that it can.
 func (p *RotatingLeader) Suits(cast []synod.Role, f int) error {
 	n := len(cast)
 	switch most := p.most(n); {
@@ -82,7 +82,7 @@ func (p *RotatingLeader) Suits(cast []synod.Role, f int) error {
 	return nil
 }
 
-// most is the largest f of n seats.
+// most returns the largest f for n seats.
 func (p *RotatingLeader) most(n int) int {
 	most := (n - 1) / 3
 	if len(p.Weights) != n {
@@ -106,8 +106,8 @@ func sum(all []int) (total int) {
 	return total
 }
 
-// quorum reports whether these members are one: at least ⌈(n+f+1)/2⌉ of n [I-LB-1],
-// with more than two thirds of the weight [LB-1].
+// quorum returns the function that reports whether members are a quorum: at least
+// ⌈(n+f+1)/2⌉ of n [I-LB-1], with more than two thirds of the weight [LB-1].
 func (p *RotatingLeader) quorum(n, f int) func([]synod.NodeID) bool {
 	return func(ids []synod.NodeID) bool {
 		if p.twin.quorum {
@@ -124,8 +124,8 @@ func (p *RotatingLeader) quorum(n, f int) func([]synod.NodeID) bool {
 	}
 }
 
-// Rank is which of so many ranked answers is the last that two thirds still accept:
-// those who gave it or a lower one vote for it (LB-3, Fig. 6).
+// Rank returns the rank of the worst of n ranked answers that two thirds still accept:
+// members with this answer or a worse one vote for it (LB-3, Fig. 6).
 func Rank(answers int) int { return (answers + 1 + 2) / 3 }
 
 // Join returns the machine of one member.
@@ -154,7 +154,7 @@ func (p *RotatingLeader) rules(n, f int) leader.Rules {
 	return r
 }
 
-// version is signed with everything, and so is what makes a quorum.
+// version is part of everything that is signed, and includes the weights.
 func (p *RotatingLeader) version() string { return fmt.Sprintf("rotating-leader/1 %v", p.Weights) }
 
 // Verify checks the decision and the evidence in an opinion's record.
@@ -169,49 +169,49 @@ func Prompts() fs.FS { return leader.Pages() }
 // MaxRounds returns the number of views.
 func (p *RotatingLeader) MaxRounds() int { return p.Views }
 
-// Calls is how many model calls a run makes at most: everyone answers, and marks its
-// own answer and a proposal in each view; a leader that ranks marks all answers.
+// Calls returns the largest number of model calls of a run: every member answers, and grades
+// its own answer and a proposal in each view. A leader that ranks grades all answers.
 func (p *RotatingLeader) Calls(degrees []int) int { return p.Cost(len(degrees), p.Views, p.Views) }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "rotating-leader", Summary: "each view's leader proposes, a weighted quorum prepares and commits; DecentLLMs' second rival"},
+	Entry:   synod.Entry{Name: "rotating-leader", Summary: "each view's leader proposes, a weighted quorum prepares and commits; compared in DecentLLMs' paper"},
 	Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
 
-// About is the protocol in a few paragraphs, for "synod explain".
-const About = `Every member answers by itself. Then views follow one another, each with the next
-seat as its leader. The leader proposes an answer; every other compares it with its
-own by DecentLLMs' five criteria (0 to 20 each) and votes for it if it marks it no
-lower; a quorum prepares it, and again commits it. A view that does not decide, since
-its leader is silent, says different things, or proposes what others turn down, costs
-its time, and the next seat leads. Proposals and votes are signed and go to all; the
-graph must be complete. What members have seen prepared binds them (HotStuff's lock).
+// About is the text of "synod explain".
+const About = `Every member answers by itself. Then views follow one another, each with the next seat as
+its leader. The leader proposes an answer; every other member compares it with its own by
+DecentLLMs' five criteria (0 to 20 each) and votes for it if it grades it no lower; a
+quorum prepares it, and then commits it. A view without a decision, because its leader is
+silent, sends different proposals, or proposes what others reject, takes its time, and
+the next seat leads. Proposals and votes are signed and go to all members; the graph must
+be complete. An answer that members have seen prepared binds them (HotStuff's lock).
 
 A quorum is more than two thirds of the weight, and at least (n+f+1)/2 members.
 
-guaranteed  with f < n/3, and even if messages are late or lost: no two decisions;
-            a decision comes with a certificate; a leader that told honest members
-            different things leaves evidence with all of them, if messages come in
-            time; whoever holds a better answer than the accepted one records it.
-            If honest members judge alike and propose: best, and messages come in
-            time: a decision in view k+1 after k Byzantine leaders.
-not promised  that the best answer wins: one that beats a third of the others' can;
-            a decision at all while honest members turn honest leaders down.
+guaranteed  with f < n/3, and even if messages are late or lost: no two decisions; a
+            decision has a certificate; a leader that sent different proposals to honest
+            members leaves evidence with all of them, if messages are in time; a member
+            with a better answer than the accepted one records that.
+            If honest members judge alike with propose: best, and messages are in time:
+            a decision in view k+1 after k Byzantine leaders.
+not promised  that the best answer wins: one that is better than a third of the others
+            can win; that there is a decision if honest members reject honest leaders.
 
 propose      what a leader proposes: own, its answer; best, of all members' answers
-             the one that it marks highest; quorum, the one of rank (n+1)/3, rounded
-             up, the last that two thirds accept where n is not a multiple of three
-views        leaders at most, one after another (8)
-weights      reputation by seat, 1 to 1000, from outside; none: all the same
-rationale    bytes of reasoning that travel beside an answer (600)
-caution      what prompts say of hostile proposals: none or may-exist`
+             the one that it grades highest; quorum, the one of rank (n+1)/3, rounded
+             up, the worst that two thirds accept if n is not a multiple of three
+views        at most, each with another leader (8)
+weights      reputation by seat, 1 to 1000; none: all equal
+rationale    bytes of reasoning that are sent beside an answer (600)
+caution      what prompts say about hostile proposals: none or may-exist`
 
-// Guarantee is what members promise one another: the graph is complete, so its
-// robustness plays no part.
+// Guarantee returns what holds for the bound f. The graph is complete, so its robustness has
+// no influence.
 func (p *RotatingLeader) Guarantee(f, _ int, _ bool) (name, note string) {
-	return "agreement", fmt.Sprintf("with at most F=%d Byzantine members honest ones never decide differently, whatever is late or lost; not that they decide, nor that they are right", f)
+	return "agreement", fmt.Sprintf("with at most F=%d Byzantine members honest ones never decide differently, even if messages are late or lost; not that they decide, nor that they are right", f)
 }
