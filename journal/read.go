@@ -134,6 +134,11 @@ type reading struct {
 }
 
 func (in *reading) take(n int, raw []byte) error {
+	if rest, ok := bytes.CutPrefix(raw, []byte(`{"k":"`)); ok { // as a Writer writes it: the whole line is decoded below
+		if name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte(`",`)); ok {
+			return in.takeKind(string(name), n, raw)
+		}
+	}
 	var kind struct {
 		Kind string `json:"k"`
 	}

@@ -117,7 +117,7 @@ func (s *Summary) reply(raw []byte) error {
 		case "status":
 			r.Status = synod.Status(v.Str)
 		case "usage":
-			err = errors.Join(err, json.Unmarshal([]byte(v.Raw), &r.Usage))
+			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int())}
 		case "calls":
 			r.Calls = int(v.Int())
 		}
