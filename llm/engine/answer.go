@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-// submit turns a wave of commands into jobs.
+// submit turns commands into jobs and submits them together.
 func (s *server) submit(wave []toChild) {
 	var jobs []batch.Job
 	for _, m := range wave {
@@ -47,7 +47,7 @@ func (s *server) forget(id uint64) {
 	delete(s.wanted, id)
 }
 
-// capture is what hidden states a message asks for, or nil.
+// capture returns the hidden states that a message asks for, or nil.
 func (m *toChild) capture() *Capture {
 	if m.Generate != nil {
 		return m.Generate.Capture
@@ -55,13 +55,13 @@ func (m *toChild) capture() *Capture {
 	return m.Capture
 }
 
-// canCapture says why hidden states cannot be had.
+// canCapture returns an error if hidden states are not available.
 func (s *server) canCapture(c *Capture, answers int) error {
 	switch {
 	case c == nil:
 		return nil
 	case !s.session.Ordered():
-		return fmt.Errorf("engine: %w: hidden states cannot be told apart in the recurrent memory of %s", ErrRequest, s.session.Meta("general.architecture"))
+		return fmt.Errorf("engine: %w: models of the architecture %s have no separate hidden states for each token", ErrRequest, s.session.Meta("general.architecture"))
 	case !s.opts.Hidden:
 		return fmt.Errorf("engine: %w: this engine was started without hidden states", ErrRequest)
 	}
@@ -90,9 +90,9 @@ func (s *server) job(m toChild) (batch.Job, error) {
 	return j, nil
 }
 
-// continuation tokenises c as it would be after prefix. Where the seam would
-// be swallowed by a token that spans it, the two are tokenised apart, so that
-// all continuations are scored after the same prefix.
+// continuation tokenises c as it would be after prefix. If a token would span the
+// boundary, prefix and c are tokenised separately, so that all continuations are scored
+// after the same prefix.
 func (s *server) continuation(prefix string, head []llama.Token, c string) ([]llama.Token, error) {
 	whole, err := s.chat.plain(prefix + c)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *server) continuation(prefix string, head []llama.Token, c string) ([]ll
 
 func (s *server) generation(id uint64, req Request) (batch.Job, error) {
 	if (req.Prompt == "") == (len(req.Messages) == 0) {
-		return batch.Job{}, fmt.Errorf("engine: %w: give either messages or a prompt", ErrRequest)
+		return batch.Job{}, fmt.Errorf("engine: %w: set either messages or a prompt", ErrRequest)
 	}
 	if math.IsNaN(req.Temperature) || req.Temperature < 0 || req.Temperature > 10 || req.TopP < 0 || req.TopP > 1 || req.MaxTokens < 0 {
 		return batch.Job{}, fmt.Errorf("engine: %w: want temperature 0 to 10, top p 0 to 1, max tokens from 0", ErrRequest)
@@ -138,7 +138,7 @@ func (s *server) generation(id uint64, req Request) (batch.Job, error) {
 	return j, nil
 }
 
-// report sends what became of a job.
+// report sends the result of a job.
 func (s *server) report(o batch.Outcome) {
 	u := Usage{PromptTokens: s.prompts[o.ID], CompletionTokens: o.Tokens, Shared: o.Shared}
 	var states []*States
@@ -170,7 +170,7 @@ func (s *server) report(o batch.Outcome) {
 	}
 }
 
-// finite replaces what JSON cannot carry: an impossible token stays very unlikely.
+// finite replaces values that JSON cannot encode by a very low log-probability.
 func finite(x float64) float64 {
 	if math.IsNaN(x) || x < -1e9 {
 		return -1e9

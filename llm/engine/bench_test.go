@@ -111,7 +111,7 @@ func BenchmarkChoice(b *testing.B) {
 	c := startReal(b, nil)
 	for i := range b.N {
 		q := fmt.Sprintf("Question: Of the planets, which is number %d from the sun?\nAnswer:", i)
-		if _, _, err := c.Likelihood(b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth", " Mars"}); err != nil {
+		if _, _, err := likelihood(c, b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth", " Mars"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-// vocabulary is what a chat needs of a model; *llama.Session is one.
+// vocabulary is the part of *llama.Session that chat uses.
 type vocabulary interface {
 	Tokenize(text string, special bool) ([]llama.Token, error)
 	BOS() (llama.Token, bool)
@@ -17,12 +17,12 @@ type vocabulary interface {
 	Render(template string, messages [][2]string) (string, error)
 }
 
-// chat turns messages into tokens.
+// chat converts messages to tokens.
 type chat struct {
 	vocab     vocabulary
 	template  string
 	rendering string
-	stop      []string // of the plain transcript
+	stop      []string // stop strings of the transcript
 }
 
 func newChat(v vocabulary) chat {
@@ -46,7 +46,7 @@ func (c chat) sha256() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// plain tokenises text without control tokens, after the model's beginning.
+// plain tokenises text without control tokens, after the token that begins a text.
 func (c chat) plain(text string) ([]llama.Token, error) {
 	tokens, err := c.vocab.Tokenize(text, false)
 	if err != nil {
@@ -63,9 +63,8 @@ func (c chat) begin(tokens []llama.Token) []llama.Token {
 	return append([]llama.Token{bos}, tokens...)
 }
 
-// render applies the template to placeholders and then puts the contents in
-// between its pieces, as tokens: so only the template's own text is read for
-// control tokens, whatever the contents say.
+// render applies the template to placeholders and then replaces them by the tokens of the
+// contents, so that only the template can produce control tokens.
 func (c chat) render(messages []Message) ([]llama.Token, error) {
 	if c.rendering != "template" {
 		return c.transcript(messages)
@@ -73,7 +72,7 @@ func (c chat) render(messages []Message) ([]llama.Token, error) {
 	pairs := make([][2]string, len(messages))
 	for i, m := range messages {
 		if strings.ContainsRune(m.Role, 0) || len(m.Role) > 64 {
-			return nil, fmt.Errorf("engine: %w: bad role", ErrRequest)
+			return nil, fmt.Errorf("engine: %w: invalid role", ErrRequest)
 		}
 		pairs[i] = [2]string{m.Role, placeholder(i)}
 	}
@@ -102,7 +101,7 @@ func (c chat) render(messages []Message) ([]llama.Token, error) {
 	return c.begin(out), nil
 }
 
-// placeholder cannot be part of a template: it has control characters in it.
+// placeholder returns a text with control characters, which a template does not have.
 func placeholder(i int) string { return fmt.Sprintf("\x1a%d\x1a", i) }
 
 func nextPlaceholder(text string, n int) (at, which int) {
@@ -115,7 +114,7 @@ func nextPlaceholder(text string, n int) (at, which int) {
 	return at, which
 }
 
-// transcript is the rendering for models without a usable template.
+// transcript renders messages for models without a usable template.
 func (c chat) transcript(messages []Message) ([]llama.Token, error) {
 	var b strings.Builder
 	for _, m := range messages {

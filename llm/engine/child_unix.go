@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// childEnv is the little the child needs: no key of ours is among it.
+// childEnv returns the environment of the child, which has no API keys.
 func childEnv(lib string) []string {
 	env := []string{
 		"LD_LIBRARY_PATH=" + joinPath(lib, os.Getenv("LD_LIBRARY_PATH")),
 		"DYLD_LIBRARY_PATH=" + joinPath(lib, os.Getenv("DYLD_LIBRARY_PATH")),
-		"GGML_NO_BACKTRACE=1", // it would start a debugger
-		"GOTRACEBACK=none",    // the last words should be the library's
+		"GGML_NO_BACKTRACE=1", // a backtrace would start a debugger
+		"GOTRACEBACK=none",    // the last lines of stderr should be those of the library
 	}
 	for _, key := range []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "GOCOVERDIR"} {
 		if v, ok := os.LookupEnv(key); ok {
@@ -30,22 +30,22 @@ func joinPath(first, rest string) string {
 	return strings.TrimSuffix(first+":"+rest, ":")
 }
 
-// detach puts the child into its own process group: ^C at the terminal is for
-// the parent, which has work to save before it lets the child go.
+// detach puts the child into its own process group, so that ^C at the terminal reaches
+// only the parent, which still saves its work.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// lower makes the calling thread, and those it starts, polite and bounded.
-// Failure is not an error: these are precautions.
+// lower lowers the priority and limits the memory of the calling thread and those that
+// it starts. It ignores errors, because these are only precautions.
 func lower(memory int64) {
-	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // prompts do not belong on disk
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // a core dump would write prompts to disk
 	if memory > 0 && runtime.GOOS == "linux" {
 		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)})
 	}
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) // on Linux: this thread and its children
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) // on Linux this thread and those that it starts
 }
 
-// claimStdout moves the real stdout out of the libraries' reach: whatever they
-// print to descriptor 1 goes to stderr and cannot garble our frames.
+// claimStdout returns the real stdout for messages, and redirects descriptor 1 to
+// stderr, so that output of the libraries does not mix with the messages.
 func claimStdout() (*os.File, error) {
 	fd, err := syscall.Dup(1)
 	if err != nil {

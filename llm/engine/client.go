@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,34 +15,33 @@ import (
 	"time"
 )
 
-// Config says what to run.
+// Config has the settings of a model process.
 type Config struct {
-	// Exe is the command of the child, "engine" and its flags are appended.
-	// Nil is this executable.
+	// Exe is the command of the child, to which "engine" and its flags are appended.
+	// Nil means this executable.
 	Exe []string
 
 	LibDir    string
 	ModelPath string
 
-	Context int // tokens a sequence may have, prompt and reply; 0 is 2048
-	Seqs    int // requests decoded at once; 0 is 8
-	// Threads of the child, 0 is 1. ggml's threads spin at a barrier after
-	// every operation: as many as cores on a busy machine is far slower than one.
+	Context int // limit of prompt and reply in tokens, 64 to 1<<20; 0 means 2048
+	Seqs    int // requests decoded at once, 1 to 64; 0 means 8
+	// Threads of the child, 1 to 256; 0 means 1. ggml's threads spin at a barrier after
+	// every operation: on a busy machine one thread is much faster than one per core.
 	Threads int
 
 	// AnyLibrary accepts another version than LibraryVersion, if it has all
-	// symbols and the struct layout this build knows. For a directory that
-	// somebody chose by hand.
+	// symbols and the struct layout that this build knows.
 	AnyLibrary bool
-	// Memory bounds the child's private memory in bytes; 0 is 4 GiB and twice
-	// the model file; negative is no bound.
+	// Memory limits the child's private memory in bytes; 0 means 4 GiB plus twice
+	// the size of the model file; a negative number means no limit.
 	Memory int64
 	// Hidden makes hidden states available to requests that ask for them. All
-	// requests then pay a few per cent: see BenchmarkHidden.
+	// requests are then a few per cent slower; see BenchmarkHidden.
 	Hidden bool
 }
 
-// Client talks to a running child. It is safe for concurrent use.
+// Client sends requests to a running child. It is safe for concurrent use.
 type Client struct {
 	info Info
 	cmd  *exec.Cmd
@@ -55,19 +55,20 @@ type Client struct {
 	pending map[uint64]chan fromChild
 	closed  bool
 
-	done chan struct{} // closed when the child has been reaped
+	done chan struct{} // closed when the child has ended
 	died error         // set before done is closed
 }
 
-// childMark is set in a child's environment. A program that does not know the
-// verb (a test binary, another program with this library in it) runs its own main
-// as the "child", and would start children of its own without end.
+// childMark is set in the environment of a child. A program without the command
+// engine (a test binary, or another program that uses this package) would run its
+// own main as the child, and would start children without end.
 const childMark = "SYNOD_ENGINE_CHILD"
 
-var errNested = fmt.Errorf("%w: this process was itself started as a model process, but its program does not serve the verb engine; name a command that does in Config.Exe", ErrRequest)
+var errNested = fmt.Errorf("%w: this process was started as a model process, but its program has no command engine; set Config.Exe to a program that has", ErrRequest)
 
-// Start starts a child and waits until its model is loaded. ctx bounds the
-// start only; use Close to end the child.
+// Start starts a child and waits until its model is loaded. ctx limits the start
+// only; Close ends the child. Errors are ErrModel, ErrLibrary, ErrRequest, a DiedError
+// or that of ctx.
 func Start(ctx context.Context, cfg Config) (*Client, error) {
 	opts := Options{
 		LibDir: cfg.LibDir, ModelPath: cfg.ModelPath, Context: cfg.Context, Seqs: cfg.Seqs,
@@ -101,7 +102,7 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 	case m := <-hello:
 		return c.greet(m)
 	case <-c.done:
-		select { // it may have said why before it went
+		select { // it may have sent an error before it ended
 		case m := <-hello:
 			return c.greet(m)
 		default:
@@ -121,11 +122,11 @@ func (c *Client) greet(m fromChild) (*Client, error) {
 	c.kill()
 	err := m.Err.err()
 	if err == nil {
-		return nil, errors.New("engine: the child did not say hello")
+		return nil, errors.New("engine: the child did not send its first message")
 	}
-	said := slices.DeleteFunc(c.tail.last(4), func(line string) bool { return strings.Contains(line, m.Err.Text) })
-	if len(said) > 0 {
-		err = fmt.Errorf("%w; it said: %s", err, strings.Join(said, " | "))
+	lines := slices.DeleteFunc(c.tail.last(4), func(line string) bool { return strings.Contains(line, m.Err.Text) })
+	if len(lines) > 0 {
+		err = fmt.Errorf("%w; its last output: %s", err, strings.Join(lines, " | "))
 	}
 	return nil, err
 }
@@ -151,7 +152,7 @@ func (c *Client) spawn(lib string) error {
 	return nil
 }
 
-// listen hands replies out until the child's stdout ends, then reaps it.
+// listen delivers replies until the child's stdout ends, then waits for the child.
 func (c *Client) listen(out io.Reader) {
 	r := bufio.NewReaderSize(out, 64<<10)
 	var bad error
@@ -168,13 +169,13 @@ func (c *Client) listen(out io.Reader) {
 		delete(c.pending, m.ID)
 		c.mu.Unlock()
 		if ch != nil {
-			ch <- m // room for one, and only one is ever sent
+			ch <- m // does not block: it has room for the only reply
 		}
 	}
-	if bad != nil { // a child that talks rubbish is as good as dead
+	if bad != nil { // a child that sends an unreadable message cannot be used any more
 		_ = c.cmd.Process.Kill()
 	}
-	_ = c.cmd.Wait() // the state says it better
+	_ = c.cmd.Wait() // ProcessState has more details
 	exit := "unknown"
 	if c.cmd.ProcessState != nil {
 		exit = c.cmd.ProcessState.String()
@@ -186,26 +187,26 @@ func (c *Client) listen(out io.Reader) {
 	close(c.done)
 }
 
-// Info says what is running.
+// Info describes the model and the library that are running.
 func (c *Client) Info() Info { return c.info }
 
-// Pid is the child's process id.
+// Pid returns the process id of the child.
 func (c *Client) Pid() int { return c.cmd.Process.Pid }
 
-// Done is closed when the child has ended.
+// Done returns a channel that is closed when the child has ended.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// closeGrace is how long a child may take to leave after its stdin is closed.
+// closeGrace is the time that a child has to end after its stdin is closed.
 const closeGrace = 2 * time.Second
 
-// Close ends the child and waits for it. Calls under way fail with ErrClosed.
+// Close ends the child and waits for it. Calls in progress return ErrClosed.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	first := !c.closed
 	c.closed = true
 	c.mu.Unlock()
 	if first {
-		_ = c.stdin.Close() // its end of input; a dead child's pipe may be gone
+		_ = c.stdin.Close() // fails if the child has already ended
 	}
 	select {
 	case <-c.done:
@@ -216,7 +217,112 @@ func (c *Client) Close() error {
 }
 
 func (c *Client) kill() {
-	_ = c.cmd.Process.Kill() // already gone is fine
+	_ = c.cmd.Process.Kill() // fails if the child has already ended
 	<-c.done
 	_ = c.stdin.Close()
+}
+
+// Generate sends a request and waits for the text. If ctx ends first, the child drops
+// the request. Errors are ErrRequest for an invalid request, ErrClosed, a DiedError or
+// that of ctx.
+func (c *Client) Generate(ctx context.Context, req Request) (Result, error) {
+	m, err := c.call(ctx, toChild{Generate: &req})
+	if err != nil {
+		return Result{}, err
+	}
+	if m.Result == nil {
+		return Result{}, fmt.Errorf("engine: the child sent no result")
+	}
+	if req.Capture != nil && !m.Result.States.whole() {
+		return Result{}, fmt.Errorf("engine: the child sent no hidden states")
+	}
+	return *m.Result, nil
+}
+
+// Weigh returns the log-probability of each continuation after prefix, in their order,
+// and if want is not nil their hidden states. Both are plain text, without the chat
+// template. A continuation should begin with the space or line break that separates it
+// from the prefix. The prefix is computed once. Errors are those of Generate.
+func (c *Client) Weigh(ctx context.Context, prefix string, continuations []string, want *Capture) ([]Score, []*States, Usage, error) {
+	n := len(continuations)
+	if n == 0 {
+		return nil, nil, Usage{}, fmt.Errorf("engine: %w: no continuations", ErrRequest)
+	}
+	m, err := c.call(ctx, toChild{Prefix: prefix, Continuations: continuations, Capture: want})
+	if err != nil {
+		return nil, nil, Usage{}, err
+	}
+	if len(m.Scores) != n || m.Usage == nil {
+		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d scores for %d continuations", len(m.Scores), n)
+	}
+	if want != nil && (len(m.States) != n || slices.ContainsFunc(m.States, func(s *States) bool { return !s.whole() })) {
+		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d hidden states for %d continuations", len(m.States), n)
+	}
+	return m.Scores, m.States, *m.Usage, nil
+}
+
+func (c *Client) call(ctx context.Context, msg toChild) (fromChild, error) {
+	if err := ctx.Err(); err != nil {
+		return fromChild{}, fmt.Errorf("engine: %w", err)
+	}
+	ch := make(chan fromChild, 1)
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return fromChild{}, ErrClosed
+	}
+	msg.ID = c.next
+	c.next++
+	c.pending[msg.ID] = ch
+	c.mu.Unlock()
+
+	if err := c.send(msg); err != nil {
+		c.forget(msg.ID)
+		if pipe := (*fs.PathError)(nil); errors.As(err, &pipe) {
+			c.kill() // the child does not read any more; how it ended is known after the wait
+			return fromChild{}, c.gone()
+		}
+		return fromChild{}, err
+	}
+	select {
+	case m := <-ch:
+		return m, m.Err.err()
+	case <-c.done:
+		select {
+		case m := <-ch: // it answered before it ended
+			return m, m.Err.err()
+		default:
+			c.forget(msg.ID)
+			return fromChild{}, c.gone()
+		}
+	case <-ctx.Done():
+		c.forget(msg.ID)
+		_ = c.send(toChild{ID: msg.ID, Cancel: true}) // fails only if the child has ended
+		return fromChild{}, fmt.Errorf("engine: %w", ctx.Err())
+	}
+}
+
+func (c *Client) send(msg toChild) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := writeFrame(c.stdin, msg); err != nil {
+		return fmt.Errorf("engine: %w", err)
+	}
+	return nil
+}
+
+func (c *Client) forget(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+// gone returns the reason why there is no child any more.
+func (c *Client) gone() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	return c.died
 }

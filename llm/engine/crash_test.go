@@ -26,7 +26,7 @@ func TestKilledChild(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("not reaped")
 	}
-	if _, _, err := c.Likelihood(timeout(t, time.Minute), "x", []string{"y"}); !errors.Is(err, ErrEngineDied) {
+	if _, _, err := likelihood(c, timeout(t, time.Minute), "x", []string{"y"}); !errors.Is(err, ErrEngineDied) {
 		t.Error(err)
 	}
 }

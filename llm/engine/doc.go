@@ -1,32 +1,33 @@
-// Package engine runs a language model on this machine, in a child process of
-// our own binary: "the model in the box".
+// Package engine runs a language model on this machine, in a child process that
+// runs the same binary: the embedded model.
 //
-// The parent side is [Start] and the [Client] it returns: Generate (sampled
-// text, optionally held to a grammar) and Likelihood (the log-probability of
-// given continuations). The child side is [Serve], which the CLI runs as its
-// hidden verb `synod engine`; it loads llama.cpp's shared libraries and a GGUF
-// file. They speak length-prefixed JSON over the child's stdin and stdout.
+// The parent calls [Start] and gets a [Client] with two methods. Generate samples
+// text, if wanted by a grammar. Weigh returns the log-probability of given
+// continuations. The child runs [Serve], as the hidden command `synod engine`. It
+// loads the shared libraries of llama.cpp and a GGUF file. Both processes send
+// length-prefixed JSON messages over the child's stdin and stdout.
 //
-// Why a child: the loader of model files is C++ that reads attacker-shaped
-// bytes, and a failed assertion there ends the process. Here it ends a child
-// with no keys in its environment, no core dumps, bounded memory and a lower
-// priority; the caller gets a [DiedError] that quotes its last words. Whether to
-// start another is the caller's business. The child ends when its stdin does,
-// so it never outlives the parent.
+// A separate process is used because llama.cpp reads model files, which may be
+// hostile, with C++ code, and a failed assertion in it ends the process. The child
+// has no API keys in its environment, no core dumps, a memory limit and a lower
+// priority. If it ends, the caller gets a [DiedError] with the last lines of its
+// stderr, and decides whether to start another. The child ends when its stdin
+// ends, so it never outlives the parent.
 //
-// With Config.Hidden a request may ask for hidden states of any layers ([Capture]):
-// they are taken while it is computed, pooled in the child and come with the reply
-// ([States]); [Position] says exactly which tokens they are of.
+// With Config.Hidden a request can ask for hidden states of any layers ([Capture]).
+// The child records them during the computation, pools them, and sends them with the
+// reply ([States]). [Position] defines the tokens that they belong to.
 //
 // Requests that arrive together are decoded together (continuous batching over
-// Config.Seqs sequences) and share the cells of a common prompt prefix; what is
-// repeatable about that is said in internal/batch. Requests beyond Seqs wait.
+// Config.Seqs sequences) and share the key-value cells of a common prompt prefix.
+// Package internal/batch describes when results are repeatable. Requests beyond
+// Config.Seqs wait.
 //
-// Messages are rendered by the chat template in the model file, as far as
-// llama.cpp recognises it; else as a plain transcript ("User: …", ending in
-// "Assistant:", stopped at the next "User:"). [Info].Rendering says which. Only the
-// template's own words can become control tokens: the content of messages is
-// tokenised as plain text, so another agent's "<|im_end|>" closes nothing.
+// Messages are rendered with the chat template in the model file if llama.cpp
+// recognises it, and otherwise as a transcript ("User: …", ending in "Assistant:",
+// with the stop string "User:"). [Info].Rendering tells which. Only the template
+// can produce control tokens: the content of messages is tokenised as plain text,
+// so that "<|im_end|>" in the answer of another member does not end a message.
 //
 //	c, err := engine.Start(ctx, engine.Config{LibDir: lib, ModelPath: gguf})
 //	defer c.Close()

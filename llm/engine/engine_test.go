@@ -13,7 +13,7 @@ import (
 
 func TestInfo(t *testing.T) {
 	i := sharedReal(t).Info()
-	if !i.HasTemplate() || i.Rendering != "template" || len(i.TemplateSHA256) != 64 || i.Params < 100e6 || i.Threads != 1 ||
+	if i.Template == "" || i.Rendering != "template" || len(i.TemplateSHA256) != 64 || i.Params < 100e6 || i.Threads != 1 ||
 		!strings.HasPrefix(i.Library, LibraryVersion) || i.Seqs != defaultSeqs {
 		t.Errorf("%+v", i)
 	}
@@ -68,7 +68,7 @@ func TestLikelihoodIsSane(t *testing.T) {
 	c := sharedReal(t)
 	prefix := "Question: " + capital + "\nAnswer:"
 	conts := []string{" Paris", " banana", " Paris, of course", " the seventh of March"}
-	scores, use, err := c.Likelihood(timeout(t, time.Minute), prefix, conts)
+	scores, use, err := likelihood(c, timeout(t, time.Minute), prefix, conts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestLikelihoodIsSane(t *testing.T) {
 	if use.PromptTokens == 0 {
 		t.Errorf("%+v", use)
 	}
-	again, use, err := c.Likelihood(timeout(t, time.Minute), prefix, []string{conts[3]})
+	again, use, err := likelihood(c, timeout(t, time.Minute), prefix, []string{conts[3]})
 	if err != nil || math.Abs(again[0].Sum-scores[3].Sum) > 0.5 {
 		t.Errorf("alone %+v, in company %+v, %v", again, scores[3], err)
 	}
@@ -106,7 +106,7 @@ func TestLikelihoodAgreesWithGeneration(t *testing.T) {
 	for _, p := range r.Logprobs {
 		sum += p
 	}
-	s, _, err := c.Likelihood(timeout(t, time.Minute), "The capital of France is", []string{r.Text})
+	s, _, err := likelihood(c, timeout(t, time.Minute), "The capital of France is", []string{r.Text})
 	if err != nil || s[0].Tokens != 2 || math.Abs(s[0].Sum-sum) > 0.5 {
 		t.Errorf("generated %q at %v, scored %+v, %v", r.Text, sum, s, err)
 	}
@@ -201,10 +201,10 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := c.Likelihood(timeout(t, time.Minute), "x", []string{" a", ""}); !errors.Is(err, ErrRequest) {
+	if _, _, err := likelihood(c, timeout(t, time.Minute), "x", []string{" a", ""}); !errors.Is(err, ErrRequest) {
 		t.Error(err)
 	}
-	if _, _, err := c.Likelihood(timeout(t, time.Minute), "x", []string{strings.Repeat(" word", 500)}); !errors.Is(err, ErrRequest) {
+	if _, _, err := likelihood(c, timeout(t, time.Minute), "x", []string{strings.Repeat(" word", 500)}); !errors.Is(err, ErrRequest) {
 		t.Error(err)
 	}
 	if _, err := c.Generate(timeout(t, time.Minute), Request{Prompt: "Still here?", MaxTokens: 2}); err != nil {

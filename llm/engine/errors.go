@@ -12,7 +12,7 @@ var (
 	ErrEngineDied = errors.New("the model process died")
 	// ErrClosed means that the Client was closed.
 	ErrClosed = errors.New("engine: closed")
-	// ErrRequest means that this request can never be served as it is.
+	// ErrRequest means that the request is invalid; sending it again will not help.
 	ErrRequest = errors.New("bad request")
 	// ErrModel means that the model file cannot be used.
 	ErrModel = errors.New("unusable model file")
@@ -20,21 +20,21 @@ var (
 	ErrLibrary = errors.New("unusable library")
 )
 
-// DiedError says how the child ended and what it said last.
+// DiedError describes how the child ended. It unwraps to ErrEngineDied.
 type DiedError struct {
-	Exit   string // such as "signal: killed" or "exit status 2"
-	Stderr []string
+	Exit   string   // such as "signal: killed" or "exit status 2"
+	Stderr []string // the last lines of its stderr
 }
 
 func (e *DiedError) Error() string {
 	text := "engine: " + ErrEngineDied.Error() + " (" + e.Exit + ")"
 	if len(e.Stderr) > 0 {
-		text += "; it last said: " + strings.Join(e.Stderr, " | ")
+		text += "; its last output: " + strings.Join(e.Stderr, " | ")
 	}
 	return text
 }
 
-// Unwrap makes errors.Is(err, ErrEngineDied) true.
+// Unwrap returns ErrEngineDied.
 func (e *DiedError) Unwrap() error { return ErrEngineDied }
 
 // tail keeps the last lines written to it.

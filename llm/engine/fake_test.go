@@ -90,10 +90,10 @@ func TestManyCallers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if _, _, err := c.Likelihood(timeout(t, time.Minute), "a", []string{"b", "c"}); err == nil {
+	if _, _, err := likelihood(c, timeout(t, time.Minute), "a", []string{"b", "c"}); err == nil {
 		t.Error("one score for two continuations is accepted")
 	}
-	if _, _, err := c.Likelihood(timeout(t, time.Minute), "a", nil); !errors.Is(err, ErrRequest) {
+	if _, _, err := likelihood(c, timeout(t, time.Minute), "a", nil); !errors.Is(err, ErrRequest) {
 		t.Error(err)
 	}
 }

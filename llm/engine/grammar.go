@@ -1,25 +1,29 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 const (
-	defaultLength = 400  // characters of a string whose schema does not say
-	maxLength     = 1900 // llama.cpp refuses 2000 repetitions and takes more for "unbounded"
+	defaultLength = 400  // characters of a string without maxLength
+	maxLength     = 1900 // llama.cpp returns an error for 2000 repetitions and treats more as unbounded
 	defaultItems  = 16
-	maxRange      = 256 // whole numbers of a bounded number
+	maxRange      = 256 // size of the range of a number with minimum and maximum
 )
 
-// Grammar makes a GBNF grammar from a JSON schema, for compact JSON whose
-// properties come in the order of the schema. Supported are objects, arrays,
+// Grammar makes a GBNF grammar from a JSON schema, for compact JSON with the properties
+// in the order of the schema. Supported are objects, arrays,
 // strings (minLength, maxLength), numbers and integers (whole minimum and
 // maximum), booleans, enum and const of scalars; anything else is an error.
 //
-// Everything is bounded, since a small model rambles: a string without
+// Everything is limited, because small models do not stop by themselves: a string without
 // maxLength has at most 400 characters, an array without maxItems at most 16
 // items, numbers at most 9 digits before and 4 after the point. All listed
 // properties are always written. Strings contain no control characters, not
@@ -34,7 +38,7 @@ func Grammar(schemaJSON []byte) (string, error) {
 	return strings.Join(g.rules, "\n") + "\n", nil
 }
 
-// check completes a schema and refuses what cannot be held to.
+// check fills in defaults and returns an error for limits that are not supported.
 func (s *schema) check(path string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("engine: schema at %s: %s", path, fmt.Sprintf(format, args...))
@@ -90,7 +94,7 @@ type grammar struct {
 
 func (g *grammar) rule(name, body string) { g.rules = append(g.rules, name+" ::= "+body) }
 
-// ref makes a rule of a body, or finds the one it has.
+// ref returns the name of the rule with a body, and adds the rule if there is none.
 func (g *grammar) ref(body string) string {
 	if name, ok := g.shared[body]; ok {
 		return name
@@ -101,7 +105,7 @@ func (g *grammar) ref(body string) string {
 	return name
 }
 
-// of is a GBNF expression for the values of a schema.
+// of returns a GBNF expression for the values of a schema.
 func (g *grammar) of(s *schema) string {
 	if len(s.enum) > 0 {
 		var alts []string
@@ -134,7 +138,7 @@ func (g *grammar) of(s *schema) string {
 
 func (g *grammar) object(s *schema) string {
 	parts := []string{}
-	text := "{" // literal text since the last value
+	text := "{" // text after the last value
 	for i, p := range s.props {
 		if i > 0 {
 			text += ","
@@ -176,6 +180,201 @@ func literal(text string) string {
 }
 
 func mustJSON(s string) json.RawMessage {
-	raw, _ := json.Marshal(s) // a string always marshals
+	raw, _ := json.Marshal(s) // a string can always be encoded
 	return raw
+}
+
+// schema is the supported part of JSON Schema.
+type schema struct {
+	kind     string
+	props    []property // in the order of the text, which is that of the output
+	items    *schema
+	enum     []string // JSON texts
+	minLen   int      // of a string, in characters, or of an array, in items
+	maxLen   int      // 0: not given
+	min, max *int64
+}
+
+type property struct {
+	name string
+	of   *schema
+}
+
+// member is a key and value of a JSON object. Maps would lose the order.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+func members(raw json.RawMessage) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("want a JSON object")
+	}
+	var out []member
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{key: t.(string)} // the decoder returns only strings here
+		if slices.ContainsFunc(out, func(o member) bool { return o.key == m.key }) {
+			return nil, fmt.Errorf("key %q occurs twice", m.key)
+		}
+		if err := d.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("text after the object")
+	}
+	return out, nil
+}
+
+// annotations are keywords that do not restrict values.
+var annotations = []string{"$schema", "$id", "$comment", "title", "description", "default", "examples"}
+
+const maxDepth = 8
+
+func parseSchema(raw json.RawMessage, path string, depth int) (*schema, error) {
+	fail := func(format string, args ...any) (*schema, error) {
+		return nil, fmt.Errorf("engine: schema at %s: %s", path, fmt.Sprintf(format, args...))
+	}
+	if depth > maxDepth {
+		return fail("nested deeper than %d", maxDepth)
+	}
+	ms, err := members(raw)
+	if err != nil {
+		return fail("%v", err)
+	}
+	s := &schema{}
+	for _, m := range ms { // the meaning of the other keywords depends on the type
+		if m.key == "type" && json.Unmarshal(m.value, &s.kind) != nil {
+			return fail("type is %s; it must be a string", m.value)
+		}
+	}
+	for _, m := range ms {
+		if m.key == "type" || slices.Contains(annotations, m.key) {
+			continue
+		}
+		if err := s.keyword(m, path, depth); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.check(path)
+}
+
+// keyword reads one keyword of a schema. An unknown one is an error, because the output
+// would not follow it.
+func (s *schema) keyword(m member, path string, depth int) error {
+	var err error
+	switch s.kind + " " + m.key {
+	case "object properties":
+		return s.properties(m.value, path, depth)
+	case "object required", "object additionalProperties": // the output has all listed properties and no other
+		return s.closed(m, path)
+	case "array items":
+		s.items, err = parseSchema(m.value, path+"[]", depth+1)
+		return err
+	case "array minItems", "string minLength":
+		err = json.Unmarshal(m.value, &s.minLen)
+	case "array maxItems", "string maxLength":
+		if err = json.Unmarshal(m.value, &s.maxLen); err == nil && s.maxLen < 1 {
+			err = errors.New("must be at least 1")
+		}
+	case "integer minimum", "number minimum":
+		err = json.Unmarshal(m.value, &s.min)
+	case "integer maximum", "number maximum":
+		err = json.Unmarshal(m.value, &s.max)
+	default:
+		if m.key == "enum" || m.key == "const" {
+			return s.choices(m, path)
+		}
+		return fmt.Errorf("engine: schema at %s: %q is not supported for type %q", path, m.key, s.kind)
+	}
+	if err != nil {
+		return fmt.Errorf("engine: schema at %s: %s is %s; it must be a whole number", path, m.key, m.value)
+	}
+	return nil
+}
+
+func (s *schema) properties(raw json.RawMessage, path string, depth int) error {
+	ms, err := members(raw)
+	if err != nil {
+		return fmt.Errorf("engine: schema at %s: properties: %w", path, err)
+	}
+	for _, m := range ms {
+		of, err := parseSchema(m.value, path+"."+m.key, depth+1)
+		if err != nil {
+			return err
+		}
+		s.props = append(s.props, property{m.key, of})
+	}
+	return nil
+}
+
+// closed checks the keywords required and additionalProperties.
+func (s *schema) closed(m member, path string) error {
+	if m.key == "additionalProperties" {
+		var b bool
+		if json.Unmarshal(m.value, &b) != nil {
+			return fmt.Errorf("engine: schema at %s: additionalProperties must be true or false", path)
+		}
+		return nil
+	}
+	var names []string
+	if err := json.Unmarshal(m.value, &names); err != nil {
+		return fmt.Errorf("engine: schema at %s: required: %w", path, err)
+	}
+	return nil
+}
+
+// choices reads enum or const: strings, numbers and booleans.
+func (s *schema) choices(m member, path string) error {
+	var values []json.RawMessage
+	if m.key == "const" {
+		values = []json.RawMessage{m.value}
+	} else if err := json.Unmarshal(m.value, &values); err != nil || len(values) == 0 {
+		return fmt.Errorf("engine: schema at %s: enum must be a list that is not empty", path)
+	}
+	for _, v := range values {
+		text, kind, err := scalar(v)
+		if err != nil {
+			return fmt.Errorf("engine: schema at %s: %s: %w", path, m.key, err)
+		}
+		if s.kind != "" && s.kind != kind && (s.kind != "integer" || kind != "number" || strings.ContainsAny(text, ".eE")) {
+			return fmt.Errorf("engine: schema at %s: %s is not of type %s", path, text, s.kind)
+		}
+		if !slices.Contains(s.enum, text) {
+			s.enum = append(s.enum, text)
+		}
+	}
+	return nil
+}
+
+// scalar returns a value as compact JSON, and its type.
+func scalar(raw json.RawMessage) (text, kind string, err error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return "", "", err
+	}
+	switch v := v.(type) {
+	case string:
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		err = e.Encode(v)
+		return strings.TrimSuffix(b.String(), "\n"), "string", err
+	case json.Number:
+		return v.String(), "number", nil
+	case bool:
+		return fmt.Sprint(v), "boolean", nil
+	}
+	return "", "", fmt.Errorf("%s is not a string, number or boolean", raw)
 }

@@ -10,24 +10,24 @@ import (
 	"strings"
 )
 
-// Options are what the child is told on its command line.
+// Options are the settings on the command line of the child.
 type Options struct {
 	LibDir     string
 	ModelPath  string
 	Context    int
 	Seqs       int
 	Threads    int
-	AnyLibrary bool // accept another version than LibraryVersion if it looks right
+	AnyLibrary bool // accept another version than LibraryVersion if its layout fits
 	Memory     int64
-	Hidden     bool // hidden states can be asked for
+	Hidden     bool // hidden states can be requested
 }
 
 const (
 	defaultContext = 2048
 	defaultSeqs    = 8
-	branches       = 8   // sequences for continuations being scored
+	branches       = 8   // sequences for continuations
 	batchTokens    = 256 // tokens in one decode call, and in one continuation
-	chunkTokens    = 64  // of prompts in one call; more is no faster on a CPU and delays cancelling
+	chunkTokens    = 64  // prompt tokens in one decode call; more is not faster on a CPU and delays cancelling
 	maxSeqs        = 64
 )
 
@@ -47,9 +47,9 @@ func (o Options) withDefaults() Options {
 func (o Options) check() error {
 	switch {
 	case o.LibDir == "":
-		return fmt.Errorf("engine: %w: no directory given", ErrLibrary)
+		return fmt.Errorf("engine: %w: no folder is given", ErrLibrary)
 	case o.ModelPath == "":
-		return fmt.Errorf("engine: %w: no file given", ErrModel)
+		return fmt.Errorf("engine: %w: no file is given", ErrModel)
 	case o.Context < 64 || o.Context > 1<<20:
 		return fmt.Errorf("engine: context of %d tokens, want 64 to %d", o.Context, 1<<20)
 	case o.Seqs < 1 || o.Seqs > maxSeqs:
@@ -60,11 +60,11 @@ func (o Options) check() error {
 	return checkGGUF(o.ModelPath)
 }
 
-// cells is the size of the key-value cache. Half of what Seqs full contexts
-// would need: seats share prompts, and a job that does not fit waits.
+// cells returns the size of the key-value cache: half of what Seqs full contexts
+// would need, because seats share prompts. A job that does not fit waits.
 func (o Options) cells() int { return max(o.Context, o.Context*(o.Seqs+1)/2) }
 
-// checkGGUF looks at the first four bytes only: the rest is for the child.
+// checkGGUF checks the first four bytes only. The child checks the rest.
 func checkGGUF(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -78,17 +78,17 @@ func checkGGUF(path string) error {
 	return nil
 }
 
-// supported refuses another version of the library, unless the user chose the
-// directory by hand: its symbols and struct layouts have then been checked.
+// supported returns an error for another version of the library, unless the user
+// chose the folder. Symbols and struct layouts are checked in any case.
 func supported(version string, o Options) error {
 	if base, _, _ := strings.Cut(version, "-"); base == LibraryVersion || o.AnyLibrary {
 		return nil
 	}
-	return fmt.Errorf("engine: %w: llama.cpp %s in %s, this build is made for %s: run `synod models pull llama.cpp`, or name the directory in the configuration",
+	return fmt.Errorf("engine: %w: llama.cpp %s in %s, this build needs %s: run `synod models pull llama.cpp`, or give the folder in the configuration",
 		ErrLibrary, version, o.LibDir, LibraryVersion)
 }
 
-// args is the command line that ParseArgs reads.
+// args returns the command line that ParseArgs reads.
 func (o Options) args() []string {
 	a := []string{
 		"--lib", o.LibDir, "--model", o.ModelPath, "--context", strconv.Itoa(o.Context), "--seqs", strconv.Itoa(o.Seqs),
@@ -103,19 +103,19 @@ func (o Options) args() []string {
 	return a
 }
 
-// ParseArgs reads what follows the hidden verb `engine`.
+// ParseArgs reads the arguments of the hidden command `engine`.
 func ParseArgs(args []string) (Options, error) {
 	var o Options
 	fs := flag.NewFlagSet("engine", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	fs.StringVar(&o.LibDir, "lib", "", "directory of llama.cpp's shared libraries")
+	fs.StringVar(&o.LibDir, "lib", "", "folder of llama.cpp's shared libraries")
 	fs.StringVar(&o.ModelPath, "model", "", "GGUF file")
-	fs.IntVar(&o.Context, "context", defaultContext, "tokens a sequence")
+	fs.IntVar(&o.Context, "context", defaultContext, "tokens of a sequence")
 	fs.IntVar(&o.Seqs, "seqs", defaultSeqs, "sequences at once")
 	fs.IntVar(&o.Threads, "threads", 1, "threads")
-	fs.Int64Var(&o.Memory, "memory", 0, "most bytes of private memory, 0 for a default")
+	fs.Int64Var(&o.Memory, "memory", 0, "limit of private memory in bytes; 0: a default")
 	fs.BoolVar(&o.AnyLibrary, "any-library", false, "accept another library version")
-	fs.BoolVar(&o.Hidden, "hidden", false, "look at hidden states")
+	fs.BoolVar(&o.Hidden, "hidden", false, "make hidden states available")
 	if err := fs.Parse(args); err != nil {
 		return o, fmt.Errorf("engine: %w", err)
 	}

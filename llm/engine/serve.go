@@ -16,12 +16,12 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-// haveEngine says whether this build can run a model.
+// haveEngine reports whether this build can run a model.
 const haveEngine = true
 
-// Serve is the child: it loads the model, says hello and answers requests
-// until stdin ends. It takes its process over (descriptor 1, priority, limits)
-// and so belongs in one of its own.
+// Serve runs the child: it loads the model, sends a first message and answers requests
+// until stdin ends or ctx ends. It changes descriptor 1, the priority and the limits of
+// its process, so it must run in a process of its own.
 func Serve(ctx context.Context, opts Options, stdin io.Reader, stdout io.Writer) error {
 	runtime.GOMAXPROCS(2) // one for the model, one for the pipes
 	runtime.LockOSThread()
@@ -36,7 +36,7 @@ func Serve(ctx context.Context, opts Options, stdin io.Reader, stdout io.Writer)
 	}
 	opts = opts.withDefaults()
 	commands := make(chan toChild, 256)
-	go listenTo(stdin, commands) // before the load: a parent that dies then is noticed too
+	go listenTo(stdin, commands) // before loading, to notice if the parent ends meanwhile
 	s, err := load(opts)
 	if err != nil {
 		return errors.Join(err, writeFrame(stdout, fromChild{Err: toWire(err)}))
@@ -50,8 +50,8 @@ func Serve(ctx context.Context, opts Options, stdin io.Reader, stdout io.Writer)
 	return s.loop(ctx, commands)
 }
 
-// listenTo reads commands until stdin ends. The loop may then be deep in a
-// computation nobody waits for, so the process is given a moment and ended.
+// listenTo reads commands until stdin ends. Then it ends the process after a short
+// time, because the loop may be in a long computation that is not needed any more.
 func listenTo(stdin io.Reader, commands chan<- toChild) {
 	r := bufio.NewReaderSize(stdin, 64<<10)
 	for {
@@ -65,17 +65,17 @@ func listenTo(stdin io.Reader, commands chan<- toChild) {
 	}
 }
 
-// server is the child's state; one goroutine owns it.
+// server is the state of the child. Only one goroutine uses it.
 type server struct {
 	opts    Options
 	lib     *llama.Library
 	session *llama.Session
 	chat    chat
 	runner  *batch.Runner
-	prompts map[uint64]int // prompt tokens of jobs under way
+	prompts map[uint64]int // prompt tokens by job
 	wanted  map[uint64]Capture
 	out     io.Writer
-	failed  error // writing failed: the parent is gone
+	failed  error // set if writing failed because the parent has ended
 }
 
 func load(opts Options) (*server, error) {
@@ -128,12 +128,12 @@ func (s *server) info() Info {
 	}
 }
 
-// quiet is how long nothing must arrive before an idle engine starts on what
-// has: seats of one council ask within microseconds of one another, and a wave
-// that is complete before it starts is decoded in a repeatable shape.
+// An idle engine starts a wave of requests when no request has arrived for quiet, or
+// after maxWait. The seats of a council ask within microseconds of one another, and a
+// wave that is complete before it starts is decoded in a repeatable way.
 const (
 	quiet   = 3 * time.Millisecond
-	longest = 20 * time.Millisecond
+	maxWait = 20 * time.Millisecond
 )
 
 func (s *server) loop(ctx context.Context, commands <-chan toChild) error {
@@ -150,7 +150,8 @@ func (s *server) loop(ctx context.Context, commands <-chan toChild) error {
 	return s.failed
 }
 
-// gather takes what has arrived; when there is nothing else to do it waits.
+// gather returns the commands that have arrived. If the engine is idle it waits for some.
+// open is false when there will be no more.
 func (s *server) gather(ctx context.Context, commands <-chan toChild) (wave []toChild, open bool) {
 	if s.runner.Busy() {
 		for {
@@ -174,7 +175,7 @@ func (s *server) gather(ctx context.Context, commands <-chan toChild) (wave []to
 	case <-ctx.Done():
 		return nil, false
 	}
-	deadline := time.Now().Add(longest)
+	deadline := time.Now().Add(maxWait)
 	for time.Now().Before(deadline) {
 		select {
 		case m, ok := <-commands:

@@ -10,21 +10,20 @@ import (
 	"synod.dev/synod/llm/engine/internal/batch"
 )
 
-// Position says how the hidden states of a prompt and its answer become one
-// vector (CP-WBFT, "Representation Type Analysis" and Eq. 2). A state "at a token"
-// is the output of a layer at the place where that token is read, as it goes into
-// the next layer: before the model's final norm, also in the last layer. Layers
-// count from 0, the first after the embedding.
+// Position defines how the hidden states of a prompt and its answer are pooled to one
+// vector (CP-WBFT, "Representation Type Analysis" and Eq. 2). The state at a token is
+// the output of a layer when the model reads that token, as the input of the next
+// layer: before the final norm, also in the last layer. Layers count from 0, the
+// first after the embedding.
 //
-// The answer's tokens are those that were generated, without the one that ends the
-// turn and without those that begin where a stop string begins or later; or, for
-// Likelihood, all tokens of the continuation. An answer without tokens has neither
-// Last nor Mean.
+// The tokens of an answer are the generated ones, without the token that ends the
+// message and without tokens that start at or after a stop string. For Weigh they are
+// all tokens of the continuation. An answer without tokens has neither Last nor Mean.
 type Position string
 
 // The positions, in the order in which they are listed.
 const (
-	Query Position = "query" // at the last token of the prompt, the template's words included
+	Query Position = "query" // at the last token of the prompt, including the template
 	Last  Position = "last"  // at the last token of the answer
 	Mean  Position = "mean"  // the mean over all tokens of the answer
 )
@@ -32,8 +31,8 @@ const (
 // Positions lists every Position.
 func Positions() []Position { return []Position{Query, Last, Mean} }
 
-// Capture says which hidden states are wanted with a reply. They are taken while it
-// is computed; only the pooled vectors leave the child.
+// Capture selects the hidden states to return with a reply. The child records them
+// during the computation and sends only the pooled vectors.
 type Capture struct {
 	Layers    []int      `json:"layers"`
 	Positions []Position `json:"positions"`
@@ -44,11 +43,11 @@ type States struct {
 	Capture
 	Width  int    `json:"width"`
 	Tokens int    `json:"tokens"` // of the answer
-	Data   packed `json:"data"`   // position by position, layer by layer, Width numbers each
+	Data   packed `json:"data"`   // by position and layer, Width numbers each
 }
 
-// At is the vector of a layer at a position, or nil if it was not captured or the
-// answer has no tokens. It is a view.
+// At returns the vector of a layer at a position, or nil if it was not captured or the
+// answer has no tokens. The caller must not change it.
 func (s *States) At(layer int, p Position) []float32 {
 	l, at := slices.Index(s.Layers, layer), slices.Index(s.Positions, p)
 	if l < 0 || at < 0 || s.Tokens == 0 && p != Query {
@@ -58,25 +57,25 @@ func (s *States) At(layer int, p Position) []float32 {
 	return s.Data[from : from+s.Width : from+s.Width]
 }
 
-// whole reports whether the numbers are as many as the head says.
+// whole reports whether Data has the right length.
 func (s *States) whole() bool {
 	return s != nil && len(s.Data) == s.Width*len(s.Layers)*len(s.Positions)
 }
 
-// check says why a model of so many layers of that width cannot give these states
-// for n answers.
+// check returns an error if a model with this number of layers and this width cannot
+// return these states for n answers.
 func (c Capture) check(layers, width, n int) error {
 	for i, l := range c.Layers {
 		if l < 0 || l >= layers {
 			return fmt.Errorf("engine: %w: layer %d; the model has layers 0 to %d", ErrRequest, l, layers-1)
 		}
 		if slices.Contains(c.Layers[:i], l) {
-			return fmt.Errorf("engine: %w: layer %d is asked for twice", ErrRequest, l)
+			return fmt.Errorf("engine: %w: layer %d is given twice", ErrRequest, l)
 		}
 	}
 	for i, p := range c.Positions {
 		if !slices.Contains(Positions(), p) || slices.Contains(c.Positions[:i], p) {
-			return fmt.Errorf("engine: %w: position %q; want each of %v once at most", ErrRequest, p, Positions())
+			return fmt.Errorf("engine: %w: position %q; want each of %v at most once", ErrRequest, p, Positions())
 		}
 	}
 	if len(c.Layers) == 0 || len(c.Positions) == 0 {
@@ -96,8 +95,8 @@ func (c *Capture) wanted() batch.Capture {
 	return batch.Capture{Layers: c.Layers, Query: has(Query), Last: has(Last), Mean: has(Mean)}
 }
 
-// pack puts pooled vectors into the order of the wire; what an answer without
-// tokens does not have becomes zeroes, which At does not show.
+// pack puts pooled vectors in the order of States.Data. Vectors that an answer without
+// tokens does not have become zeros, which At does not return.
 func (c Capture) pack(in *batch.States, width int) *States {
 	out := &States{Capture: c, Width: width, Tokens: in.Tokens}
 	for _, p := range c.Positions {
@@ -113,10 +112,10 @@ func (c Capture) pack(in *batch.States, width int) *States {
 	return out
 }
 
-// packed travels as base64 of little-endian numbers.
+// packed is encoded as base64 of little-endian numbers.
 type packed []float32
 
-// MarshalJSON writes the numbers as one string.
+// MarshalJSON encodes the numbers as one string.
 func (p packed) MarshalJSON() ([]byte, error) {
 	raw := make([]byte, 0, 4*len(p))
 	for _, x := range p {
@@ -125,7 +124,7 @@ func (p packed) MarshalJSON() ([]byte, error) {
 	return json.Marshal(raw)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON decodes what MarshalJSON has written.
 func (p *packed) UnmarshalJSON(text []byte) error {
 	var raw []byte
 	if err := json.Unmarshal(text, &raw); err != nil {

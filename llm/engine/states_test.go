@@ -115,7 +115,7 @@ func TestStatesDoNotMix(t *testing.T) {
 			if _, err := c.Generate(timeout(t, time.Minute), Request{Prompt: prompts[i] + " not", MaxTokens: 9}); err != nil {
 				t.Error(err)
 			}
-			if _, _, err := c.Likelihood(timeout(t, time.Minute), prompts[i], []string{" one", " two or three"}); err != nil {
+			if _, _, err := likelihood(c, timeout(t, time.Minute), prompts[i], []string{" one", " two or three"}); err != nil {
 				t.Error(err)
 			}
 		})

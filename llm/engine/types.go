@@ -6,43 +6,43 @@ import (
 	"encoding/json"
 )
 
-// LibraryVersion is the llama.cpp this build was made and measured for. Builds
-// of that release may call themselves 0.5.0-dev.
+// LibraryVersion is the release of llama.cpp that this build supports. Builds of that
+// release may report the version 0.5.0-dev.
 const LibraryVersion = "0.5.0"
 
-// Message is one turn of a conversation. Role is system, user or assistant.
+// Message is one message of a conversation. Role is system, user or assistant.
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// Request asks for text. Give either Messages, rendered by the model's chat
-// template, or Prompt, taken as it is.
+// Request asks for text. Set either Messages, which are rendered with the model's chat
+// template, or Prompt, which is used as it is.
 type Request struct {
 	Messages []Message `json:"messages,omitempty"`
 	Prompt   string    `json:"prompt,omitempty"`
 
-	Grammar     string   `json:"grammar,omitempty"` // GBNF; see [Grammar] for one from a JSON schema
+	Grammar     string   `json:"grammar,omitempty"` // GBNF; [Grammar] makes one from a JSON schema
 	Seed        uint64   `json:"seed,omitempty"`
-	Temperature float64  `json:"temperature,omitempty"` // 0 is greedy: the seed does nothing
-	TopP        float64  `json:"top_p,omitempty"`       // 0 and 1 keep all
+	Temperature float64  `json:"temperature,omitempty"` // 0 to 10; 0 is greedy, and the seed has no effect
+	TopP        float64  `json:"top_p,omitempty"`       // 0 to 1; both 0 and 1 keep all tokens
 	MaxTokens   int      `json:"max_tokens,omitempty"`  // 0 means 256
-	Stop        []string `json:"stop,omitempty"`        // not part of the text
+	Stop        []string `json:"stop,omitempty"`        // strings that end the text; not part of it
 	Logprobs    bool     `json:"logprobs,omitempty"`
-	Capture     *Capture `json:"capture,omitempty"` // hidden states wanted; needs Config.Hidden
+	Capture     *Capture `json:"capture,omitempty"` // hidden states to return; needs Config.Hidden
 }
 
-// Usage counts tokens. Shared is how many of the prompt's were not computed
-// because another sequence had them.
+// Usage counts tokens. Shared is the number of prompt tokens that were not computed
+// because another sequence had computed them.
 type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	Shared           int `json:"shared"`
 }
 
-// Result is generated text. Finish is "stop" (the model, the grammar or a stop
-// string ended it) or "length". Logprobs, if asked for, has one natural
-// logarithm a token, before temperature and grammar.
+// Result is generated text. Finish is "stop" (the model, the grammar or a stop string
+// ended the text) or "length". Logprobs, if requested, has the natural log-probability
+// of each token, before temperature and grammar are applied.
 type Result struct {
 	Usage
 	Text     string    `json:"text"`
@@ -51,7 +51,8 @@ type Result struct {
 	States   *States   `json:"states,omitempty"` // if a Capture was given
 }
 
-// Score is the natural log-probability of a continuation, and that per token.
+// Score is the natural log-probability of a continuation: the sum over its tokens and
+// the mean per token.
 type Score struct {
 	Sum    float64 `json:"sum"`
 	Mean   float64 `json:"mean"`
@@ -70,9 +71,9 @@ type Info struct {
 	Vocabulary     int    `json:"vocabulary"`
 	Layers         int    `json:"layers"`
 	Width          int    `json:"width"`  // of a hidden state
-	Hidden         bool   `json:"hidden"` // hidden states can be had
+	Hidden         bool   `json:"hidden"` // hidden states are available
 
-	Template       string `json:"template"` // the chat template in the file, or ""
+	Template       string `json:"template"` // the chat template in the file; "" for a base model
 	TemplateSHA256 string `json:"template_sha256"`
 	Rendering      string `json:"rendering"` // "template", or why it is a plain transcript
 
@@ -88,14 +89,10 @@ type Info struct {
 	Batch   int `json:"batch"`
 }
 
-// HasTemplate reports whether the model file has a chat template; one without
-// is a base model that was not trained to converse.
-func (i Info) HasTemplate() bool { return i.Template != "" }
-
-// Identity is a short digest of everything here that can change a text. The
-// weights are in it by description only: put their SHA-256 beside it.
+// Identity returns a short digest of everything in Info that can change a text. It
+// covers the weights only by their description; use their SHA-256 as well.
 func (i Info) Identity() string {
-	i.Template = "" // its hash stays
+	i.Template = "" // TemplateSHA256 stays
 	i.Hidden = false
 	raw, _ := json.Marshal(i)
 	sum := sha256.Sum256(raw)

@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// maxFrame bounds a message either way; the longest are prompts.
+// maxFrame is the largest message in bytes, in both directions. The longest ones are prompts.
 const maxFrame = 16 << 20
 
-// toChild is a message of the parent.
+// toChild is a message from the parent.
 type toChild struct {
 	ID            uint64   `json:"id"`
 	Generate      *Request `json:"generate,omitempty"`
@@ -21,8 +21,8 @@ type toChild struct {
 	Cancel        bool     `json:"cancel,omitempty"`
 }
 
-// fromChild is a message of the child. The first, with ID 0, is its hello:
-// either an Info or an error.
+// fromChild is a message from the child. The first one, with ID 0, has either an Info
+// or an error.
 type fromChild struct {
 	ID     uint64     `json:"id"`
 	Hello  *Info      `json:"hello,omitempty"`
@@ -33,13 +33,13 @@ type fromChild struct {
 	Usage  *Usage     `json:"usage,omitempty"`
 }
 
-// wireError carries an error and which of our sentinels it is.
+// wireError is an error and the name of its sentinel error.
 type wireError struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
 
-// kinds are the sentinels that cross the wire by name.
+// kinds are the sentinel errors by name.
 var kinds = map[string]error{"request": ErrRequest, "model": ErrModel, "library": ErrLibrary}
 
 func toWire(err error) *wireError {
@@ -58,7 +58,7 @@ func (w *wireError) err() error {
 	return &childError{text: w.Text, kind: kinds[w.Kind]}
 }
 
-// childError is an error that was made in the child: its text and its kind.
+// childError is an error from the child: its text and its sentinel error.
 type childError struct {
 	text string
 	kind error
