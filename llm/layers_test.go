@@ -103,6 +103,13 @@ func TestNoBudgetCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _, _ = m.Complete(ctx, r) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+	simulated, err := newSimulated(NewSimulatedConfig(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = simulated.Complete(ctx, r) }); n != 0 {
+		t.Errorf("%v allocations of a simulated reply", n)
+	}
 	b := NewBudget(2, 1)
 	for i := range 3 {
 		r.Budget = b

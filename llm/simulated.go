@@ -182,18 +182,26 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 		if !ok {
 			return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
 		}
-		reply = detail.Simulate(p, synod.Simulation{
-			Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
-			Score: func(a synod.Answer) float64 { return m.score(it, a, &rng) },
-			Rand:  rand.New(&rng),
-		})
-		reply.Calls = 1
+		reply, rng = m.simulate(detail, p, it, rng)
 	}
 	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
 		confidence := min(m.score(it, reply.Answer, &rng), 0.99)
 		reply.Confidence = &confidence
 	}
 	return reply, nil
+}
+
+// simulate lets the detail of a prompt reply to it, and returns the generator as it
+// is then. The generator is passed by value, because it escapes to the heap here and
+// would otherwise cost every reply an allocation.
+func (m *simulated) simulate(d synod.Simulable, p *synod.Prompt, it *item, rng splitMix) (synod.Reply, splitMix) {
+	reply := d.Simulate(p, synod.Simulation{
+		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
+		Score: func(a synod.Answer) float64 { return m.score(it, a, &rng) },
+		Rand:  rand.New(&rng),
+	})
+	reply.Calls = 1
+	return reply, rng
 }
 
 var errPurpose = errors.New("a simulated model cannot reply to a prompt of this purpose")
