@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// word is a body of one string.
+// word is a message body of one string; one that begins with ! cannot be read.
 type word string
 
 func (w word) AppendBinary(b []byte) ([]byte, error) { return append(b, w...), nil }
@@ -60,19 +60,19 @@ func TestExchange(t *testing.T) {
 		events []synod.Event
 		want   string
 	}{
-		{"waits for its tick even when all have spoken", script.Until{At: 5},
+		{"waits for its tick even when all have sent", script.Until{At: 5},
 			[]synod.Event{heard(1, "w", 0, "b"), heard(2, "w", 0, "c")}, ""},
 		{"ends at its tick", script.Until{At: 5},
 			[]synod.Event{heard(1, "w", 0, "b"), late}, `decide "1=b"`},
-		{"ends early when all have spoken", script.Until{At: 5, Early: true},
+		{"ends early when all have sent", script.Until{At: 5, Early: true},
 			[]synod.Event{heard(2, "w", 0, "c"), heard(1, "w", 0, "b")}, `decide "1=b 2=c"`},
-		{"the first word counts", script.Until{At: 5},
+		{"the first message counts", script.Until{At: 5},
 			[]synod.Event{heard(1, "w", 0, "b"), heard(1, "w", 0, "x"), late}, `decide "1=b"`},
-		{"unreadable is unsaid", script.Until{At: 5},
+		{"an unreadable message is silence", script.Until{At: 5},
 			[]synod.Event{heard(1, "w", 0, "!"), heard(2, "w", 0, "c"), late}, `decide "2=c"`},
-		{"a stranger is not heard", script.Until{At: 5},
+		{"a message of another member is ignored", script.Until{At: 5},
 			[]synod.Event{heard(9, "w", 0, "x"), late}, `decide –`},
-		{"another slot is another word", script.Until{At: 5},
+		{"messages for other slots are kept apart", script.Until{At: 5},
 			[]synod.Event{heard(1, "w", 1, "x"), heard(1, "v", 0, "x"), late}, `decide –`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestLateWordIsSilence(t *testing.T) {
 	}
 }
 
-// A flood of words for slots that never come must not grow without bound, nor
-// push out an honest peer's word.
+// A flood of messages for slots that are never collected must not take unbounded memory,
+// or displace the message of an honest neighbour.
 func TestFlood(t *testing.T) {
 	m := script.New(seatOf(0, 1, 2), script.Options{}, gather(script.Until{At: 5}))
 	defer m.Step(9, synod.Halt{})
@@ -190,7 +190,7 @@ func TestFailureIsNotRemembered(t *testing.T) {
 	m.Step(2, synod.Halt{})
 }
 
-// A reply that the text could not read is asked for again once it is forgotten, under
+// A prompt whose reply was forgotten is asked again, under
 // another seed.
 func TestForget(t *testing.T) {
 	m := script.New(seatOf(0), script.Options{Remember: true}, func(me *script.Agent) synod.Answer {
@@ -250,9 +250,9 @@ func TestHalt(t *testing.T) {
 	}
 }
 
-// chain is a toy of the other kind of protocol: f+1 rounds of a broadcast in
-// which whoever learns a value in round k passes it on in round k+1. It runs on
-// fixed ticks: with early ending a selectively silent sender would split it.
+// chain is a toy broadcast of f+1 rounds: a member that learns a value in round k passes
+// it on in round k+1. It has fixed ends: with early ends a selectively silent sender could
+// make honest members disagree.
 func chain(f int, sender synod.NodeID) script.Play {
 	return func(me *script.Agent) synod.Answer {
 		known := map[word]bool{}
@@ -328,9 +328,61 @@ func TestFixedTicksBroadcast(t *testing.T) {
 	}
 	for i := 1; i < n; i++ {
 		if decided[synod.NodeID(i)] != "v" {
-			t.Errorf("node %d decided %q; all honest nodes must decide alike: %v", i, decided[synod.NodeID(i)], decided)
+			t.Errorf("node %d decided %q; all honest nodes must decide the same: %v", i, decided[synod.NodeID(i)], decided)
 		}
 		machines[i].Step(20, synod.Halt{})
 	}
 	machines[0].Step(20, synod.Halt{})
+}
+
+// A message that comes after its slot was collected is silence to the exchange. Late
+// returns it once, by the name of its slot. Each neighbour has a limit of its own.
+func TestLate(t *testing.T) {
+	var got []string
+	take := func(me *script.Agent, name string) {
+		s := name
+		for _, m := range script.Late(me, name) {
+			s += fmt.Sprintf(" %d:%s", m.From, m.Body)
+		}
+		if len(s) > 60 {
+			s = fmt.Sprintf("%d bytes", len(s))
+		}
+		got = append(got, s)
+	}
+	m := script.New(seatOf(0, 1, 2), script.Options{}, func(me *script.Agent) synod.Answer {
+		script.Collect[word](me, "w", 0, script.Until{At: 5})
+		take(me, "w")
+		script.Collect[word](me, "w", 1, script.Until{At: 10})
+		take(me, "v")
+		take(me, "w")
+		take(me, "w")
+		return "done"
+	})
+	m.Step(0, synod.Begin{})
+	m.Step(1, heard(1, "w", 0, "in time"))
+	m.Step(5, synod.Expired{ID: 1})
+	m.Step(6, heard(2, "w", 0, "late"))
+	for range 100 {
+		m.Step(7, heard(1, "w", 0, "again"))
+	}
+	m.Step(7, heard(3, "w", 0, "a stranger's"))
+	if fmt.Sprint(m.Step(10, synod.Expired{ID: 2})) != fmt.Sprint([]synod.Effect{synod.Decide{Answer: "done"}}) {
+		t.Error("the machine did not decide")
+	}
+	if want := "[w v 520 bytes w]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TellTo sends to the given neighbours only.
+func TestTellTo(t *testing.T) {
+	m := script.New(seatOf(0, 1, 2), script.Options{}, func(me *script.Agent) synod.Answer {
+		script.TellTo(me, []synod.NodeID{2}, "w", 3, word("hello"))
+		script.TellTo(me, nil, "w", 4, word("nobody"))
+		return ""
+	})
+	effects := m.Step(0, synod.Begin{})
+	if len(effects) != 2 || fmt.Sprint(effects[0].(synod.Send).To) != "[2]" || effects[0].(synod.Send).Slot.Round != 3 {
+		t.Errorf("%v", effects)
+	}
 }

@@ -38,6 +38,8 @@ type Member struct {
 	Unreadable int                     // calls that ended OK but could not be read
 	Unsure     int                     // answers whose confidence was missing or unreadable
 	spelled    map[synod.Answer]string // free-text answers as they were first written
+	purpose    synod.Purpose           // of the last prompt
+	template   string                  // of the last prompt
 }
 
 // New returns the member of an agent.
@@ -59,8 +61,11 @@ type Heard = script.Heard[synod.Response]
 // Prompt returns a prompt with the fields that all prompts of a member share.
 func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
 	seat := m.Me.Seat()
+	if m.template == "" || m.purpose != purpose { // a member asks about all neighbours with one template
+		m.template, m.purpose = m.Settings.Templates+"/"+string(purpose), purpose
+	}
 	q := synod.Prompt{
-		Template: m.Settings.Templates + "/" + string(purpose), Purpose: purpose, Question: seat.Question,
+		Template: m.template, Purpose: purpose, Question: seat.Question,
 		Caution: m.Settings.Caution, F: seat.F, Exact: m.Settings.Exact,
 	}
 	if purpose == synod.Answering {
