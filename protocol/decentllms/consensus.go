@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/robust"
 )
 
-// judge is phase 3: Eq. 1 for every answer, over the marks that all honest
-// evaluators hold alike.
+// judge is phase 3: Eq. 1 for every answer, over the grades that all honest evaluators
+// have.
 func (m *member) judge(answers []answered, all []marked) *Record {
 	record := &Record{Withheld: m.why}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
@@ -27,10 +27,10 @@ func (m *member) judge(answers []answered, all []marked) *Record {
 	return record
 }
 
-// score puts answers and marks on record, and the totals of the whole marks. An
-// evaluator without marks spends the budget f, be it hostile or unable: of the rest
-// at most f less those are hostile. More of them than f are more faults than the
-// council was made for.
+// score records answers and grades, and the totals of the valid grades, which it returns.
+// An evaluator without valid grades uses up the budget f, whether it is hostile or
+// failing: of the others, at most f minus their number are hostile. With more than f of
+// them the council has more faults than it tolerates.
 func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f int) (whole []marked) {
 	for _, a := range answers {
 		record.Answers = append(record.Answers, a.WorkerAnswer)
@@ -53,7 +53,7 @@ func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f i
 	return whole
 }
 
-// total aggregates the marks of every answer, at most f of them hostile.
+// total aggregates the grades of every answer, at most f of them hostile.
 func (p *DecentLLMs) total(record *Record, answers []answered, whole []marked, f int) {
 	aggregate, _ := robust.Catalogue.Find(p.Aggregate) // Validate has found it
 	var w robust.Workspace
@@ -74,7 +74,7 @@ func (p *DecentLLMs) total(record *Record, answers []answered, whole []marked, f
 	}
 }
 
-// salt is what the evaluators have revealed of what they committed to (DL-4).
+// salt returns the salt that the evaluators revealed of what they had committed to (DL-4).
 func salt(record *Record, whole []marked) []byte {
 	h := sha256.New()
 	for _, x := range whole {
@@ -89,9 +89,9 @@ func salt(record *Record, whole []marked) []byte {
 	return h.Sum(nil)
 }
 
-// late is why an evaluator does not decide that knows of delays longer than a round:
-// others may hold other answers and marks (DE-2). No f Byzantine evaluators and no
-// workers can bring it about (broadcast.Outcome.Broken).
+// late is why an evaluator does not decide if it knows that delays exceeded a round:
+// others may hold other answers and grades (DE-2). No f Byzantine evaluators and no
+// workers can cause it (broadcast.Outcome.Broken).
 const late = "delays were longer than a round"
 
 // check returns the members that equivocated, ascending, and records whether any
@@ -111,8 +111,8 @@ func (m *member) check(record *Record) (suspects []synod.NodeID) {
 	return suspects
 }
 
-// best is the answer with the highest total; of equal ones the one whose hash with
-// the salt is the largest.
+// best returns the answer with the highest total, and its workers. Between equal totals it
+// returns the answer whose hash with the salt is the largest.
 func best(record *Record) (top synod.Answer, from []synod.NodeID) {
 	if record.Undecided != "" {
 		return synod.None, nil
@@ -143,7 +143,7 @@ func salted(a synod.Answer, salt []byte) []byte {
 	return h[:]
 }
 
-// reply is what the evaluator tells the user, signed, with the record (DL-7).
+// reply signs and records what the evaluator replies to the user (DL-7).
 func (m *member) reply(best synod.Answer, from, suspects []synod.NodeID, record *Record) synod.Answer {
 	record.Signature = m.Me.Seat().Signer.Sign(ReplyBytes(best))
 	r := answer.Held{Answer: best, Source: synod.Absent}

@@ -1,31 +1,31 @@
 // Package decentllms is DecentLLMs: Jo, Park, "Byzantine-Robust Decentralized
 // Coordination of LLM Agents" ("the paper"), §III.
 //
-// Workers answer in parallel and never hear one another. Every answer reaches all
-// evaluators by signed Byzantine broadcast; every evaluator marks each by five
-// criteria, broadcasts its marks, aggregates all marks so that a minority cannot
-// drag them, and replies to the user with the answer that scores best.
+// Workers answer in parallel and do not hear one another. Every answer reaches all
+// evaluators by signed Byzantine broadcast. Every evaluator grades each answer by five
+// criteria, broadcasts its grades, aggregates all grades so that a minority has a bounded
+// influence, and replies to the user with the answer that has the best score.
 //
-// Where we leave the paper or it is silent:
+// Differences from the paper, and choices where it is silent:
 //
-//   - broadcast is Dolev and Strong's with ⊥, f+2 rounds for workers, which stand
-//     outside the group, f+1 for evaluators (finding F11);
-//   - an evaluator sees one answer a call, so that no answer can speak about
-//     another (DL-6; judge: all is the paper's way), and its marks count whole or not at all (I-DL-6);
-//   - the tie hash is salted with what evaluators committed to while workers
-//     committed to their answers, and revealed after: nobody can grind an answer
-//     for it (DL-4). The paper takes the latest block's hash. k evaluators that hold
-//     their part back until they know the others' choose among 2^k salts, at the
-//     price of their marks: every coin tossed by commitments can be biased so;
-//   - an evaluator without marks spends the budget f, as one that lies does; more
-//     than f of them, and there is no decision;
-//   - Weiszfeld starts at the mean, not at the origin (DL-3).
+//   - broadcast is Dolev and Strong's with ⊥: f+2 rounds for workers, which are outside the
+//     group, and f+1 for evaluators (finding F11);
+//   - an evaluator sees one answer in each call, so that no answer can comment on another
+//     (DL-6; the paper's way is judge: all). Its grades count completely or not at all
+//     (I-DL-6);
+//   - the hash that decides between equal scores is salted with what evaluators committed
+//     to while workers committed to their answers, and revealed afterwards, so no worker
+//     can choose its answer for the hash (DL-4). The paper takes the hash of the latest
+//     block. k evaluators that withhold their parts until they know the others' can choose
+//     among 2^k salts, and lose their grades; every coin toss by commitments has this bias;
+//   - an evaluator without grades uses up the budget f, like one that lies. With more than
+//     f of them there is no decision;
+//   - Weiszfeld's algorithm starts at the mean, not at the origin (DL-3).
 //
-// Promised under synchrony with f of N evaluators Byzantine, f within the
-// aggregate's bound: all honest evaluators hold the same answers and marks and
-// reply with the same answer, bit for bit. Whether it is right, and whether marks
-// of the geometric median stay in the range of the honest (they need not, F6), is
-// not promised; median-total keeps the range.
+// Promised under synchrony with f of N evaluators Byzantine, f within the aggregate's bound:
+// all honest evaluators hold the same answers and grades and reply with the same answer, bit
+// for bit. Not promised: that it is right, and that scores of the geometric median stay in
+// the range of the honest grades (F6); with median-total they do.
 package decentllms
 
 import (
@@ -34,6 +34,7 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/protocol/grade"
@@ -50,21 +51,21 @@ const (
 // DecentLLMs holds the protocol's parameters.
 type DecentLLMs struct {
 	Aggregate string        `yaml:"aggregate" json:"aggregate"` // a name in robust.Catalogue (DL-5)
-	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers a call of an evaluator
+	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers in a call of an evaluator
 	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that evaluators see beside an answer
-	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile answers: none | may-exist
-	Exact     bool          `yaml:"-" json:"exact"`             // the paper's letter: council key "exact: paper"
+	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say about hostile answers: none | may-exist
+	Exact     bool          `yaml:"-" json:"exact"`             // as in the paper: council key "exact: paper"
 }
 
-// New returns the paper's aggregate.
+// New returns the defaults: the paper's aggregate.
 func New() *DecentLLMs {
 	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone}
 }
 
-// Paper sets what "exact: paper" means: nothing is remembered from call to call.
+// Paper sets Exact: no prompt is answered from memory.
 func (p *DecentLLMs) Paper() { p.Exact = true }
 
-// maxRationale keeps the answers of many workers in few messages.
+// maxRationale limits the size of the broadcast messages.
 const maxRationale = 4000
 
 // Validate returns an error for the first parameter that is out of its range.
@@ -83,8 +84,8 @@ func (p *DecentLLMs) Validate() error {
 	return nil
 }
 
-// Suits reports why a cast with this bound f on Byzantine evaluators cannot be
-// convened. It names the largest f that can.
+// Suits returns an error if a cast cannot tolerate the bound f on Byzantine evaluators.
+// The error names the largest f that it can.
 func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
 	workers, evaluators := members(cast)
 	a, err := robust.Catalogue.Find(p.Aggregate)
@@ -95,7 +96,7 @@ func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
 	case len(workers) == 0 || most < 0:
 		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators), p.Aggregate)
 	case f < 0 || f > most:
-		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s bears at most f = %d", f, len(evaluators), p.Aggregate, most)
+		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s tolerates at most f = %d", f, len(evaluators), p.Aggregate, most)
 	}
 	g, marks := p.answers(cast, f, synod.DefaultPace), p.marks(cast, f, synod.DefaultPace)
 	if err := g.Validate(); err != nil {
@@ -104,7 +105,7 @@ func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
 	return marks.Validate()
 }
 
-// members lists the seats of each role, ascending.
+// members returns the seats of each role, ascending.
 func members(cast []synod.Role) (workers, evaluators []synod.NodeID) {
 	for i, r := range cast {
 		if r == Worker {
@@ -116,12 +117,12 @@ func members(cast []synod.Role) (workers, evaluators []synod.NodeID) {
 	return workers, evaluators
 }
 
-// version is signed with everything: words of another version say nothing.
+// version is part of everything that is signed.
 const version = "decentllms/1"
 
-// answers returns the broadcast of the first phase. It begins after the time for one
-// call and a second one if that fails: workers their answers, evaluators
-// what they commit to for the salt.
+// answers returns the broadcast of the first phase: workers send their answers, evaluators
+// their commitments for the salt. It begins after the time for one call, and a second one
+// if that fails.
 func (p *DecentLLMs) answers(cast []synod.Role, f int, pace synod.Pace) broadcast.Group {
 	_, evaluators := members(cast)
 	all := make([]synod.NodeID, len(cast))
@@ -131,7 +132,7 @@ func (p *DecentLLMs) answers(cast []synod.Role, f int, pace synod.Pace) broadcas
 	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f, Start: 2 * pace.Think, Within: pace.Within, MaxValue: maxAnswer + p.Rationale}
 }
 
-// marks is the broadcast of the second phase: evaluators their marks.
+// marks returns the broadcast of the second phase: evaluators send their grades.
 func (p *DecentLLMs) marks(cast []synod.Role, f int, pace synod.Pace) broadcast.Group {
 	g := p.answers(cast, f, pace)
 	start := g.End() + 2*pace.Think
@@ -144,7 +145,7 @@ func (p *DecentLLMs) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
 }
 
-// play is §III.C, of a worker or of an evaluator.
+// play is §III.C, for a worker or an evaluator.
 func (p *DecentLLMs) play(me *script.Agent) synod.Answer {
 	m := p.seat(me)
 	if me.Seat().Role == Worker {
@@ -164,28 +165,28 @@ var files embed.FS
 // Prompts returns the protocol's templates.
 func Prompts() fs.FS { return answer.With(files, grade.Templates) }
 
-// Roles lists the roles of seats.
+// Roles returns the roles of seats.
 func (p *DecentLLMs) Roles() []synod.Role { return []synod.Role{Worker, Evaluator} }
 
-// Votes reports that evaluators reply to the user, and nobody else.
+// Votes reports whether a seat is an evaluator: only evaluators reply to the user.
 func (p *DecentLLMs) Votes(seat synod.NodeID, cast []synod.Role) bool {
 	return cast[seat] == Evaluator
 }
 
-// AllToAll reports that broadcast needs every link.
+// AllToAll returns true: broadcast needs every link.
 func (p *DecentLLMs) AllToAll() bool { return true }
 
-// Signs reports that seats need signers.
+// Signs returns true: broadcast needs signers.
 func (p *DecentLLMs) Signs() bool { return true }
 
-// MaxRounds is one: what evaluators reply is held after round 1.
+// MaxRounds returns 1: the replies of evaluators are the opinions of round 1.
 func (p *DecentLLMs) MaxRounds() int { return 1 }
 
-// Settles reports that nothing is repeated.
+// Settles returns false: nothing is repeated.
 func (p *DecentLLMs) Settles() bool { return false }
 
-// Calls is how many model calls a run makes at most: w workers answer, and each
-// evaluator marks w answers, for the w that is worst, or all in one call.
+// Calls returns the largest number of model calls of a run: w workers answer, and each
+// evaluator grades w answers, for the worst w, or all in one call.
 func (p *DecentLLMs) Calls(degrees []int) (most int) {
 	n := len(degrees)
 	if p.Judge == All {
@@ -195,4 +196,46 @@ func (p *DecentLLMs) Calls(degrees []int) (most int) {
 		most = max(most, w+(n-w)*w)
 	}
 	return most
+}
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry:   synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators grade; signed broadcast and a robust aggregate choose the best"},
+	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
+	About:   About,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+// About is the text of "synod explain".
+const About = `Seats have a role. Workers answer the question and do not hear one another. Every answer
+reaches all evaluators by signed broadcast. Each evaluator grades each answer from 0 to
+20 by five criteria (factual contradiction, factual fabrication, instruction
+inconsistency, context inconsistency, logical inconsistency), one answer in a call, and
+broadcasts its grades. Each aggregates all grades so that a minority has a bounded
+influence, and replies with the answer of the highest total, signed. Between equal totals
+a hash decides whose salt was not known when answers were given. Only evaluators vote; f
+is the bound on Byzantine evaluators, and the graph must be complete.
+
+guaranteed  under synchrony and with at most f Byzantine evaluators: all honest ones hold
+            the same answers and grades and reply alike, bit for bit, in a time that does
+            not depend on what workers do; with median-total every score is in the range
+            of the honest grades.
+measured    that the answer with the best grades is right.
+not promised  correctness; with geometric-median (the paper's) a score may leave the
+            range of the honest grades; that honest evaluators reply alike if delays
+            exceed a round. An evaluator that knows this for certain replies that there
+            is no decision; one that only suspects it (which an adversary can cause)
+            marks its record as unsafe.
+
+aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, krum,
+             bulyan (geometric-median)
+judge        one: an evaluator sees one answer in a call; all: all in one, as in the paper
+rationale    bytes of a worker's reasoning that evaluators see (1000)
+caution      what prompts say about hostile answers: none or may-exist`
+
+// Guarantee returns what holds for the bound f. The graph is complete, so its robustness
+// has no influence.
+func (p *DecentLLMs) Guarantee(f, _ int, _ bool) (name, note string) {
+	return "agreement", fmt.Sprintf("with at most F=%d Byzantine evaluators and no delay beyond a round, honest evaluators reply alike; not that they are right", f)
 }

@@ -3,11 +3,13 @@ package decentllms
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
+	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 	"synod.dev/synod/script"
 )
@@ -23,15 +25,14 @@ type member struct {
 	why     string             // why this evaluator has no marks to give
 }
 
-// answered is a worker's answer as every honest evaluator holds it, and as it was
-// written.
+// answered is a worker's answer as every honest evaluator holds it, and as it was written.
 type answered struct {
 	WorkerAnswer
 	surface   string
 	rationale string
 }
 
-// marked is an evaluator's marks as every honest evaluator holds them.
+// marked is an evaluator's grades as every honest evaluator holds them.
 type marked struct {
 	by        synod.NodeID
 	bottom    string
@@ -49,7 +50,7 @@ func (p *DecentLLMs) seat(me *script.Agent) *member {
 	return m
 }
 
-// work is a worker: it answers, tells the evaluators, and is done.
+// work plays a worker: it answers and broadcasts its answer to the evaluators.
 func (m *member) work() synod.Answer {
 	r := m.Answer()
 	if r.Answer == synod.None {
@@ -60,7 +61,7 @@ func (m *member) work() synod.Answer {
 	return r.Answer
 }
 
-// word is what a worker broadcasts, nil if it has no answer that can be sent.
+// word returns what a worker broadcasts; nil if it has no answer that can be sent.
 func (m *member) word(r answer.Held) []byte {
 	if r.Answer == synod.None {
 		return nil
@@ -76,8 +77,8 @@ func (m *member) word(r answer.Held) []byte {
 	return b
 }
 
-// hear is phase 1 of an evaluator: the workers' answers, and a commitment to its
-// part of the salt in the same rounds.
+// hear is phase 1 of an evaluator: it collects the workers' answers, and broadcasts the
+// commitment to its part of the salt in the same rounds.
 func (m *member) hear() []answered {
 	m.Note(0, answer.Held{Source: synod.Absent}, synod.Opinion{})
 	seat := m.Me.Seat()
@@ -91,7 +92,7 @@ func (m *member) hear() []answered {
 	return answers
 }
 
-// read is a delivered answer, or why it is ⊥.
+// read returns a delivered answer, or why it is ⊥.
 func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) {
 	a.Of = d.Sender
 	if a.Bottom = bottom(d); a.Bottom != "" {
@@ -123,9 +124,9 @@ func bottom(d broadcast.Delivery) string {
 	return "silent"
 }
 
-// evaluate is phase 2: marks for every answer, one answer a call, broadcast when
-// all are there. An evaluator that lacks one after asking twice is silent, for its
-// marks count whole or not at all.
+// evaluate is phase 2: it grades every answer and broadcasts the grades if there are some
+// for every answer. An evaluator that lacks some after asking twice is silent, because
+// grades count completely or not at all.
 func (m *member) evaluate(answers []answered) []marked {
 	seat := m.Me.Seat()
 	var word []byte
@@ -140,7 +141,7 @@ func (m *member) evaluate(answers []answered) []marked {
 	return all
 }
 
-// mark is the delivered marks of an evaluator, or why they are ⊥.
+// mark returns the delivered grades of an evaluator, or why they are ⊥.
 func mark(d broadcast.Delivery, answers []answered) marked {
 	x := marked{by: d.Sender, bottom: bottom(d)}
 	if x.bottom == "" {
@@ -152,7 +153,7 @@ func mark(d broadcast.Delivery, answers []answered) marked {
 	return x
 }
 
-// indexes are the workers that are to be marked.
+// indexes returns the indexes of the workers whose answers are to be graded.
 func (m *marks) indexes(answers []answered) (of []int) {
 	for i, a := range answers {
 		if a.Bottom == "" {
@@ -160,4 +161,91 @@ func (m *marks) indexes(answers []answered) (of []int) {
 		}
 	}
 	return of
+}
+
+// The ways to judge (DL-6).
+const (
+	One = "one" // one answer a call: no answer can speak about another
+	All = "all" // all answers in one call, as in the paper
+)
+
+// grade asks for grades of every answer, at most twice.
+func (m *member) grade(answers []answered) (own marks, ok bool) {
+	own = marks{m.nonce, make([]*grade.Grades, len(answers))}
+	of := own.indexes(answers)
+	for range 2 {
+		left := slices.DeleteFunc(slices.Clone(of), func(i int) bool { return own.grades[i] != nil })
+		switch {
+		case len(left) == 0:
+			return own, true
+		case m.p.Judge == All:
+			m.gradeAll(answers, left, &own)
+		default:
+			m.gradeEach(answers, left, &own)
+		}
+	}
+	return own, !slices.ContainsFunc(of, func(i int) bool { return own.grades[i] == nil })
+}
+
+// gradeEach asks for grades of the given answers, one answer in a call.
+func (m *member) gradeEach(answers []answered, of []int, own *marks) {
+	prompts := make([]synod.Prompt, len(of))
+	for k, i := range of {
+		q := m.Prompt(grade.One)
+		q.Candidate, q.Rationale, q.Detail = answers[i].Answer, answers[i].rationale, grade.Detail{}
+		q.Spelling = spelling(answers[i : i+1])
+		prompts[k] = q
+	}
+	for k, reply := range m.Me.Ask(prompts...) {
+		g, err := grade.Read(reply)
+		if err != nil {
+			m.missed(reply, err.Error())
+			continue
+		}
+		own.grades[of[k]] = &g
+	}
+}
+
+// gradeAll asks for grades of the given answers in one call. It gets all or none.
+func (m *member) gradeAll(answers []answered, of []int, own *marks) {
+	q := m.Prompt(grade.All)
+	q.Detail = grade.Detail{}
+	var shown []answered
+	for _, i := range of {
+		q.Peers = append(q.Peers, synod.Rated{Answer: answers[i].Answer, Rationale: answers[i].rationale})
+		shown = append(shown, answers[i])
+	}
+	q.Spelling = spelling(shown)
+	reply := m.Me.Ask(q)[0]
+	sheet, err := grade.ReadAll(reply, len(of))
+	if err != nil {
+		m.missed(reply, err.Error())
+		return
+	}
+	for k, i := range of {
+		own.grades[i] = &sheet[k]
+	}
+}
+
+// missed counts a reply without grades.
+func (m *member) missed(r *synod.Reply, why string) {
+	if m.why = why; r.Status != synod.OK {
+		m.Failed++
+	} else {
+		m.Unreadable++
+		m.Me.Forget(r)
+	}
+}
+
+// spelling maps answers to how they were written, where that is not the canonical form.
+func spelling(answers []answered) (as map[synod.Answer]string) {
+	for _, a := range answers {
+		if a.surface != string(a.Answer) {
+			if as == nil {
+				as = map[synod.Answer]string{}
+			}
+			as[a.Answer] = a.surface
+		}
+	}
+	return as
 }

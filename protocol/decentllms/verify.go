@@ -58,8 +58,8 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 	}, nil
 }
 
-// onRecord reads what was signed of answers and marks as an evaluator does. Without
-// a word there is the record's reason for ⊥.
+// onRecord reads the signed answers and grades of a record as an evaluator does. Where
+// there is no signed message it keeps the reason for ⊥ that the record gives.
 func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []marked, err error) {
 	for _, a := range r.Answers {
 		d, err := delivered(first, a.Of, a.Value, a.Signature, check)
@@ -86,15 +86,15 @@ func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broad
 	return answers, all, nil
 }
 
-// complete reports that a record has every worker and every evaluator of the cast
-// once and ascending: marks count by the place of who gave and who got them.
+// complete reports whether a record has every worker and every evaluator of the cast once
+// and ascending, because grades count by their position.
 func complete(r *Record, cast []synod.Role) bool {
 	workers, evaluators := members(cast)
 	return slices.EqualFunc(r.Answers, workers, func(a WorkerAnswer, id synod.NodeID) bool { return a.Of == id }) &&
 		slices.EqualFunc(r.Grades, evaluators, func(g EvaluatorGrades, id synod.NodeID) bool { return g.By == id })
 }
 
-// commitments takes over what evaluators have signed for the salt.
+// commitments copies the signed commitments for the salt.
 func commitments(into, from *Record, g *broadcast.Group, check synod.Verifier) error {
 	for i, x := range from.Grades {
 		d, err := delivered(g, x.By, x.Committed, x.CommitSignature, check)
@@ -108,7 +108,7 @@ func commitments(into, from *Record, g *broadcast.Group, check synod.Verifier) e
 	return nil
 }
 
-// delivered is what a record has of a sender, as it was delivered.
+// delivered returns what a record has of a sender, as it was delivered.
 func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, check synod.Verifier) (broadcast.Delivery, error) {
 	d := broadcast.Delivery{Sender: by}
 	if signature == nil {
@@ -132,10 +132,63 @@ func same(a, b *Record) bool {
 		})
 }
 
-// bits are those of a total; of none, those of no number.
+// bits returns the bits of a total; of nil, those of NaN.
 func bits(x *float64) uint64 {
 	if x == nil {
 		return math.Float64bits(math.NaN())
 	}
 	return math.Float64bits(*x)
+}
+
+// Accept is the user's rule (DL-7): it counts the evaluators' replies with a valid
+// signature and accepts f+1 identical ones, because one of them is honest. Two answers
+// with f+1 replies each show that more than f evaluators are Byzantine. A reply that there
+// is no decision counts as a reply.
+func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool, why string) {
+	_, evaluators := members(cast)
+	signed, best := 0, []reply(nil)
+	for _, id := range evaluators {
+		o := &last[id]
+		if !p.Replied(id, o, check) {
+			continue
+		}
+		signed++
+		i := slices.IndexFunc(best, func(r reply) bool { return r.answer == o.Answer })
+		if i < 0 {
+			i, best = len(best), append(best, reply{o.Answer, 0, RecordOf(o).Undecided})
+		}
+		best[i].n++
+	}
+	if signed <= f {
+		return synod.None, false, fmt.Sprintf("only %d of %d evaluators sent a signed reply; f+1 = %d are needed", signed, len(evaluators), f+1)
+	}
+	slices.SortStableFunc(best, func(a, b reply) int { return cmp.Compare(b.n, a.n) })
+	top := best[0]
+	switch {
+	case top.n <= f:
+		return synod.None, true, fmt.Sprintf("no f+1 = %d of %d signed replies are identical: more than f = %d evaluators err, or rounds were too short", f+1, signed, f)
+	case len(best) > 1 && best[1].n > f:
+		return synod.None, true, fmt.Sprintf("two replies have f+1 = %d signatures: more than f = %d evaluators err, or rounds were too short", f+1, f)
+	case top.answer == synod.None:
+		return synod.None, true, fmt.Sprintf("%d evaluators reply, signed, that there is no decision: %s", top.n, top.undecided)
+	}
+	return top.answer, true, fmt.Sprintf("%d of %d evaluators reply with it, signed; the user takes f+1 = %d identical ones", top.n, len(evaluators), f+1)
+}
+
+// reply is an answer that n evaluators signed.
+type reply struct {
+	answer    synod.Answer
+	n         int
+	undecided string
+}
+
+// Answers reports whether a seat is a worker: only workers answer the question.
+func (p *DecentLLMs) Answers(seat synod.NodeID, cast []synod.Role) bool {
+	return cast[seat] == Worker
+}
+
+// Replied reports whether an evaluator signed the answer that it replies with.
+func (p *DecentLLMs) Replied(id synod.NodeID, o *synod.Opinion, check synod.Verifier) bool {
+	r := RecordOf(o)
+	return r != nil && check.Verify(id, ReplyBytes(o.Answer), r.Signature)
 }

@@ -106,7 +106,7 @@ func (p *FixedLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error
 var files embed.FS
 
 // Prompts returns the protocol's templates.
-func Prompts() fs.FS { return leader.Pages(files) }
+func Prompts() fs.FS { return leader.Templates(files) }
 
 // MaxRounds returns the number of rounds of all leaders.
 func (p *FixedLeader) MaxRounds() int { return p.Leaders * p.Rounds }

@@ -1,24 +1,23 @@
 // Package game is the Byzantine consensus game: Berdoz, Rugli, Wattenhofer, "Can AI
 // Agents Agree?" ("the paper"), §3 and Algorithm 1.
 //
-// N players are given a whole number each, and in every round tell all others a
-// number and a reason; then they vote on ending the game. It has gone well if it
-// ends with all honest players on one number that an honest player was given.
-// Nobody cares which.
+// N players are given a whole number each. In every round they send a number and a reason to
+// all others, and then vote on ending the game. The game succeeds if it ends with all honest
+// players on one number that an honest player was given; which one does not matter.
 //
-// Where the paper is silent or says two things, this is what we do:
+// Choices where the paper is silent or contradicts itself:
 //
-//   - its prompts say "66 %+" and its text two thirds; the game ends on two thirds
-//     of all players, in whole numbers, and on 66 % only if asked for (GM-3);
-//   - a player whose model fails has not voted: its vote counts as abstained, since
-//     a failure of infrastructure is no opinion (GR-2). One whose reply cannot be
-//     read three times in a row abstains from the round and votes to go on (GM-2);
-//   - the restricted threat model is checked by whoever hears: players tell each
-//     other a digest of what they heard from everyone, and a number or a vote that
-//     fewer than two thirds of all players heard alike is not taken (GM-7).
+//   - its prompts say "66 %+" and its text two thirds; the game ends with two thirds of all
+//     players, in whole numbers, and with 66 % only on request (GM-3);
+//   - the vote of a player whose model fails counts as an abstention, because a failure of
+//     the infrastructure is not an opinion (GR-2). A player whose reply cannot be read three
+//     times in a row abstains from the round and votes to go on (GM-2);
+//   - receivers check the restricted threat model: players exchange digests of what they
+//     received from everybody, and drop a number or a vote that fewer than two thirds of all
+//     players received alike (GM-7).
 //
-// Beyond the paper, a rule of code may take the number out of the model's hands
-// (GM-9): each player then holds, after a round, what the rule makes of the round.
+// Beyond the paper, a rule in code may replace the model's choice of a number (GM-9): each
+// player then holds, after a round, what the rule computes from the round.
 package game
 
 import (
@@ -31,7 +30,7 @@ import (
 	"synod.dev/synod/script"
 )
 
-// Rule is how a player comes by the number it holds after a round (GM-9).
+// Rule says how the number that a player holds after a round is chosen (GM-9).
 type Rule string
 
 // The rules.
@@ -43,7 +42,7 @@ const (
 	FinalVote Rule = "final-vote" // its model's; but a game that nobody ended, code ends on the mode of the last round
 )
 
-// Rules lists them.
+// Rules returns the rules.
 func Rules() []Rule { return []Rule{Model, Mode, Median, WMSR, FinalVote} }
 
 // How many votes end the game (GM-3).
@@ -79,14 +78,14 @@ const (
 	Open       = "open"       // whatever comes is taken
 )
 
-// New returns the paper's game.
+// New returns the defaults: the paper's game.
 func New() *Game {
 	return &Game{
 		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model, Threat: Restricted,
 	}
 }
 
-// Paper takes the threshold that the paper's prompts name.
+// Paper sets the threshold that the paper's prompts name.
 func (g *Game) Paper() { g.Stop = Percent66 }
 
 // Validate returns an error for the first parameter that is out of its range.
@@ -121,7 +120,7 @@ func oneOf[T ~string](name string, got T, known ...T) error {
 	return fmt.Errorf("game: %s is %q%s; it must be one of %v", name, got, synod.Hint(string(got), words), words)
 }
 
-// Join seats one player.
+// Join returns the machine of one player.
 func (g *Game) Join(seat synod.Seat) synod.Machine {
 	return script.New(seat, script.Options{}, g.play)
 }
@@ -148,8 +147,8 @@ func (g *Game) play(me *script.Agent) synod.Answer {
 	return p.answer()
 }
 
-// Stops reports whether so many votes to stop end a game of n players (GM-3,
-// I-GM-1): all of them count, and an abstention is no vote to stop.
+// Stops reports whether the given number of votes to stop ends a game of n players (GM-3,
+// I-GM-1). An abstention is not a vote to stop.
 func (g *Game) Stops(stop, n int) bool {
 	if g.Stop == Percent66 {
 		return 100*stop >= 66*n
@@ -179,11 +178,11 @@ func (g *Game) ends(pace synod.Pace, t int) (e ends) {
 	return e
 }
 
-// Calls is how many model calls a game makes at most: two a player and round,
-// each with its tries.
+// Calls returns the largest number of model calls of a game: two for each player and
+// round, each with its attempts.
 func (g *Game) Calls(degrees []int) int { return 2 * g.Attempts * g.Rounds * len(degrees) }
 
-// MaxRounds is T_max, and one more where code ends the game.
+// MaxRounds returns T_max, and one more if code ends the game.
 func (g *Game) MaxRounds() int {
 	if g.Rule == FinalVote {
 		return g.Rounds + 1
@@ -191,48 +190,48 @@ func (g *Game) MaxRounds() int {
 	return g.Rounds
 }
 
-// Settles is false: a round in which nothing changed may be followed by one in
-// which players change their minds or their votes.
+// Settles returns false: players may change their numbers or votes after a round without
+// changes.
 func (g *Game) Settles() bool { return false }
 
-// AllToAll reports that every player must hear every other.
+// AllToAll returns true: every player must hear every other.
 func (g *Game) AllToAll() bool { return true }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all, vote to stop"},
+	Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, vote to stop"},
 	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
 
-// About says what the protocol is, for "synod explain".
-const About = `Every player is given a whole number. In each round all tell each other a number
-and a reason, and then vote on ending the game, which two thirds of all players
-do. It has gone well if it ends with all honest players on one number that one of
+// About is the text of "synod explain".
+const About = `Every player is given a whole number. In each round all players send a number and a
+reason to all others, and then vote on ending the game, which takes two thirds of all
+players. The game succeeds if it ends with all honest players on one number that one of
 them was given. It measures members and not questions: see synod game.
 
-guaranteed  exactly one of valid, invalid, premature, none; with at most a third of
-            the players Byzantine the honest alone can end it.
-not promised  that they do: most games of small models run out of rounds.
+guaranteed  exactly one of valid, invalid, premature, none; with at most a third of the
+            players Byzantine, the honest ones can end it alone.
+not promised  that they do: most games of small models reach the last round.
 
 rounds    T_max (50)
 low, high the range of the numbers (0, 50)
-variant   what prompts say of hostile players: may-exist, no-adversary, unmentioned
+variant   what prompts say about hostile players: may-exist, no-adversary, unmentioned
 stop      two-thirds, or 66-percent as the paper's prompts have it
 history   rounds that a prompt shows (1)
 reason    bytes of a public reason that are shown (300)
 attempts  tries at a reply that can be read (3)
-rule      who says what a player holds: none (its model), or code: mode, median,
-          w-msr, and final-vote, which ends a game that nobody ended
-threat    restricted: one message a sender and round, checked by all who hear;
-          open: whatever comes is taken`
+rule      what sets the number of a player: none (its model), or code: mode, median,
+          w-msr, and final-vote, which ends a game that no vote ended
+threat    restricted: one message for each sender and round, which receivers check;
+          open: every message is accepted`
 
 //go:embed prompts/*.tmpl
 var files embed.FS
 
-// Prompts are the game's templates, in our words.
+// Prompts returns the game's templates.
 func Prompts() fs.FS {
 	sub, err := fs.Sub(files, "prompts")
 	if err != nil {

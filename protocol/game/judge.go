@@ -6,7 +6,7 @@ import (
 	"synod.dev/synod"
 )
 
-// Outcome is how a game ended (GM-4). Exactly one holds of every game.
+// Outcome is how a game ended (GM-4). Each game has exactly one.
 type Outcome string
 
 // The outcomes.
@@ -17,7 +17,7 @@ const (
 	NoStop    Outcome = "none"      // nobody ended it in time
 )
 
-// Outcomes lists them in the order in which they are reported.
+// Outcomes returns the outcomes in the order of reports.
 func Outcomes() []Outcome { return []Outcome{Valid, Invalid, Premature, NoStop} }
 
 // Result is a judged game.
@@ -27,9 +27,9 @@ type Result struct {
 	Code    bool // code ended it, not a vote (rule final-vote)
 }
 
-// Judge says how a game ended from what its players noted. Only the experimenter
-// can: it takes to know who is honest. notes are by player and round, round 0 the
-// numbers that were given; players without notes never spoke.
+// Judge returns how a game ended, from what its players noted and from who is honest,
+// which only the experimenter knows. notes are by player and ascending by round; round 0
+// is the number that the player was given.
 func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
 	stop := g.stopped(notes, honest)
 	code := false
@@ -45,9 +45,9 @@ func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
 	return Result{Outcome: outcome(notes, honest, stop), Stop: min(stop, g.Rounds), Code: code}
 }
 
-// stopped is the round after which no honest player plays on, 0 if they were not
-// ended by a vote. What Byzantine players note is their own affair: only in the last
-// round, after which nobody plays on anyway, their votes are taken from there.
+// stopped returns the round after which no honest player plays on; 0 if no vote ended the
+// game. Notes of Byzantine players are ignored, except for their votes in the last round,
+// after which no player plays on anyway.
 func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) int {
 	last, votes := 0, 0
 	for i, of := range notes {
@@ -66,7 +66,7 @@ func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) int {
 	return 0
 }
 
-// outcome looks at what the honest hold after a round.
+// outcome compares what the honest players hold after a round.
 func outcome(notes [][]*synod.Opinion, honest []bool, t int) Outcome {
 	var held, given []synod.Answer
 	for i, of := range notes {
@@ -91,7 +91,7 @@ func outcome(notes [][]*synod.Opinion, honest []bool, t int) Outcome {
 	return Valid
 }
 
-// at is a player's note of round t; nil: there is none.
+// at returns a player's note of round t; nil if there is none.
 func at(notes []*synod.Opinion, t int) *synod.Opinion {
 	for _, o := range notes {
 		if o.Round == t {
@@ -101,7 +101,7 @@ func at(notes []*synod.Opinion, t int) *synod.Opinion {
 	return nil
 }
 
-// Endings lists the outcomes by name.
+// Endings returns the outcomes by name.
 func (g *Game) Endings() (names []string) {
 	for _, o := range Outcomes() {
 		names = append(names, string(o))
@@ -115,6 +115,6 @@ func (g *Game) Ended(notes [][]*synod.Opinion, honest []bool) (string, int) {
 	return string(r.Outcome), r.Stop
 }
 
-// Veto reports that b Byzantine players of n can keep the others from ever ending
-// the game by two thirds: they are more than a third (I-GM-4).
+// Veto reports whether b Byzantine players of n can prevent the others from ever ending
+// the game by two thirds: if they are more than a third (I-GM-4).
 func Veto(n, b int) bool { return 3*(n-b) < 2*n }

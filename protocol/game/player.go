@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/script"
 )
 
-// player is one seat at the table. Its notes are its own: they stand in no message.
+// player is one seat of a game. Its notes are in none of its messages.
 type player struct {
 	*Game
 	me       *script.Agent
@@ -25,19 +25,20 @@ type player struct {
 	garbled  int
 }
 
-// sit draws the player's number, uniform over the range (GM-1).
+// sit returns the player of an agent. It draws the player's number, uniformly from the
+// range (GM-1).
 func (g *Game) sit(me *script.Agent) *player {
 	chance := rand.New(rand.NewPCG(me.Seat().Seed, 0x6a3e))
 	v := g.Low + chance.IntN(g.High-g.Low+1)
 	return &player{Game: g, me: me, initial: v, value: v}
 }
 
-// n is how many players there are.
+// n returns the number of players.
 func (p *player) n() int { return len(p.me.Seat().Peers) + 1 }
 
 func (p *player) answer() synod.Answer { return synod.Answer(strconv.Itoa(p.value)) }
 
-// prompt is what the player may see of the game.
+// prompt returns a prompt with what the player may see of the game.
 func (p *player) prompt(t int, purpose synod.Purpose, now []Proposal) synod.Prompt {
 	seat := p.me.Seat()
 	initial, value := p.initial, p.value
@@ -57,8 +58,8 @@ func (p *player) prompt(t int, purpose synod.Purpose, now []Proposal) synod.Prom
 	return q
 }
 
-// propose asks the model for a number; nil to abstain from the round, which is
-// also what comes of three replies that cannot be read (GM-2).
+// propose asks the model for a number. Its value is nil if the player abstains from the
+// round, also after three replies that cannot be read (GM-2).
 func (p *player) propose(t int) proposal {
 	q := p.prompt(t, Proposing, nil)
 	for range p.Attempts {
@@ -104,8 +105,8 @@ func (p *player) vote(t int, all []Proposal) Vote {
 	return vote
 }
 
-// count tells the vote and counts everybody's. Votes are words like others: one that
-// too few heard alike is not counted.
+// count sends the vote and counts all votes. It drops votes that too few players received
+// alike.
 func (p *player) count(t int, mine Vote) bool {
 	end := p.ends(p.me.Seat().Pace, t)
 	self := p.me.Seat().Self

@@ -10,8 +10,8 @@ import (
 	"synod.dev/synod/script"
 )
 
-// tell tells everybody the proposal and returns what was proposed by all players
-// in this round, ascending; whoever said nothing that counts abstained.
+// tell sends the proposal to all players and returns the proposals of all, ascending. A
+// player whose message is missing or dropped abstained.
 func (p *player) tell(t int, said proposal) []Proposal {
 	end := p.ends(p.me.Seat().Pace, t)
 	mine := word{said.value, said.reason}
@@ -31,7 +31,7 @@ func (p *player) tell(t int, said proposal) []Proposal {
 	return all
 }
 
-// players are all, ascending.
+// players returns all players, ascending.
 func (p *player) players() []synod.NodeID {
 	seat := p.me.Seat()
 	all := append(slices.Clone(seat.Peers), seat.Self)
@@ -39,8 +39,8 @@ func (p *player) players() []synod.NodeID {
 	return all
 }
 
-// heardAlike takes out of words those that too few players heard alike, where the
-// threat model is restricted.
+// heardAlike removes the messages that too few players received alike, in the restricted
+// threat model.
 func heardAlike[W encoding.BinaryAppender](p *player, slot string, t int, words map[synod.NodeID]W, end synod.Tick) {
 	if p.Threat != Restricted {
 		return
@@ -56,11 +56,11 @@ func heardAlike[W encoding.BinaryAppender](p *player, slot string, t int, words 
 	}
 }
 
-// check is the restricted threat model seen from a receiver (GM-7, I-GM-5): all
-// tell each other a digest of what each player told them. A word that fewer than
-// two thirds of all players heard alike is not taken: these are returned. With at most
-// a third of them Byzantine an honest player's word always is, and of two words of one
-// player the honest cannot take both.
+// check is the receivers' part of the restricted threat model (GM-7, I-GM-5): all players
+// exchange a digest of the message of each. It returns the senders whose message fewer
+// than two thirds of all players received alike. With at most a third of the players
+// Byzantine, the message of an honest player is never dropped, and of two messages of one
+// player honest players cannot accept both.
 func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused []synod.NodeID) {
 	echoes := script.Exchange(p.me, slot, t, mine, script.Until{At: end})
 	for _, h := range mine {
@@ -86,8 +86,8 @@ func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused [
 	return refused
 }
 
-// hold is what the player holds after the round: its own proposal, or what a rule
-// of code makes of everybody's (GM-9).
+// hold sets what the player holds after the round: its own proposal, or what a rule
+// computes from all (GM-9).
 func (p *player) hold(all []Proposal) {
 	p.was, p.last = p.value, all
 	p.past = append(p.past, Past{Round: len(p.past) + 1, Proposals: all})
@@ -112,16 +112,15 @@ func (p *player) hold(all []Proposal) {
 	}
 }
 
-// finalise is the last word of code where no vote ended the game: the mode of the
-// last round (GR-3). Under the restricted threat model it is one number for all.
+// finalise ends a game that no vote ended, with the mode of the last round (GR-3). In the
+// restricted threat model it is the same number for all.
 func (p *player) finalise() {
 	if values := proposed(p.last); len(values) > 0 {
 		p.was, p.value = p.value, mode(values)
 	}
 }
 
-// mode is the number that stands most often in an ascending list, the smallest of
-// those.
+// mode returns the most frequent number of an ascending list, the smallest of several.
 func mode(values []int) int {
 	best, most := values[0], 0
 	for i := 0; i < len(values); {
@@ -137,9 +136,10 @@ func mode(values []int) int {
 	return best
 }
 
-// trimmed is W-MSR's step (LeBlanc et al. 2013): of the numbers above one's own the
-// f greatest go, of those below the f least, all if there are fewer; the rest are
-// averaged with one's own, rounded to the nearest whole number, halves up.
+// trimmed is W-MSR's step (LeBlanc et al. 2013): it drops the f greatest of the numbers
+// above the player's own and the f least of those below, all if there are fewer, and
+// returns the mean of the rest and its own, rounded to the nearest whole number, halves
+// up.
 func trimmed(values []int, own, f int) int {
 	below, _ := slices.BinarySearch(values, own)
 	above, _ := slices.BinarySearch(values, own+1)

@@ -11,13 +11,12 @@ import (
 
 // accepts reports whether the member votes for the round's proposal.
 //
-// The lock comes first: a member that has seen an answer prepared votes for another
-// one only if the leader shows that it was prepared later. An answer that a quorum
-// has prepared is not compared again: nothing else can be decided once others are
-// locked on it. Any other is voted for if it is the member's own answer or proposal,
-// or if the member marks it no lower than its own (to the paper's letter: higher). A
-// member without an answer of its own, or whose model fails, does not vote: a failure
-// is no vote.
+// The lock comes first: a member that saw an answer prepared votes for another one only if
+// the leader shows that it was prepared later. An answer that a quorum prepared is not
+// compared again, because nothing else can be decided while others are locked on it. Any
+// other proposal gets a vote if it is the member's own answer or proposal, or if the member
+// grades it no lower than its own (with Exact: higher). A member without an own answer, or
+// whose model fails, does not vote: a failure is not a vote.
 func (m *Member) accepts(round int) bool {
 	p := m.proposed
 	if p == nil {
@@ -44,8 +43,8 @@ func (m *Member) accepts(round int) bool {
 	return known && read && (its > own || its == own && !m.rules.Settings.Exact)
 }
 
-// mark has the member's model mark answers by the five criteria, one answer a call,
-// each answer once; one whose marks fail twice has none.
+// mark lets the member's model grade answers by the five criteria, one answer in a call, each
+// answer once. An answer whose grading fails twice has no grades.
 func (m *Member) mark(answers []stance) {
 	for range 2 {
 		var prompts []synod.Prompt
@@ -76,7 +75,7 @@ func (m *Member) mark(answers []stance) {
 	}
 }
 
-// choose is what the leader proposes, nil if it has nothing to propose.
+// choose returns what the leader proposes; nil if it has nothing to propose.
 func (m *Member) choose(round int) *proposal {
 	if m.rules.Lock && !m.rules.Forget && m.lock != nil {
 		return &proposal{surface: string(m.lock.Answer), lock: m.lock}
@@ -94,15 +93,15 @@ func (m *Member) choose(round int) *proposal {
 	return m.offer(pick.answer, m.own.Surface, pick.rationale)
 }
 
-// offer is a proposal of the leader's own choice.
+// offer returns a proposal that the leader chose itself.
 func (m *Member) offer(a synod.Answer, surface, rationale string) *proposal {
 	r := m.response(a, surface, rationale)
 	return &proposal{answer: a, surface: string(r.Answer), rationale: rationale}
 }
 
-// ranked is the answer that the choice names among all members' that the leader
-// knows, ranked by its own marks; of equal marks the earlier seat's first. Where it
-// has no marks it proposes its own.
+// ranked returns the answer that Choice names among all answers that the leader knows, ranked
+// by its own grades. Between equal grades the earlier seat is first. Without any grades it
+// returns the leader's own answer.
 func (m *Member) ranked(own stance) stance {
 	m.mark(m.answers)
 	var all []stance
@@ -121,8 +120,8 @@ func (m *Member) ranked(own stance) stance {
 	return all[min(m.rules.Rank(len(all)), len(all))-1]
 }
 
-// revise is a leader's next proposal in a debate: its model answers again in the
-// light of the answers of those who gave the last one no vote.
+// revise returns a leader's next proposal in a debate: its model answers again in view of the
+// answers of the members that did not vote for the last one.
 func (m *Member) revise() *proposal {
 	q := m.Prompt(synod.Refining)
 	q.Own = m.last.answer

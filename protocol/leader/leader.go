@@ -1,24 +1,23 @@
-// Package leader is what the rivals that DecentLLMs (§II, §V) compares itself with
-// have in common: a leader proposes an answer, the others compare it with their own
-// and vote, and a quorum's signatures are a certificate. What a decision takes, one
-// vote or two, and when the next leader comes, is the protocol's own.
+// Package leader has what the leader-based protocols share that DecentLLMs (§II, §V)
+// compares itself with: a leader proposes an answer, the others compare it with their own
+// and vote, and the signatures of a quorum are a certificate. The protocol itself says
+// whether a decision needs one vote or two, and when the next leader follows.
 //
 //	v := 1
-//	for ; !m.Meet(v) && v <= views; v++ { // tell all what one holds; hear of locks and decisions
-//		m.Propose(v) // the leader's word
-//		m.Vote(v)    // on it, compared with one's own
+//	for ; !m.Meet(v) && v <= views; v++ { // exchange own answers, locks and decisions
+//		m.Propose(v) // the leader sends its proposal
+//		m.Vote(v)    // members compare it with their own answers
 //		m.Commit(v)  // only with two phases
 //		m.Record(v)
 //	}
 //	return m.Decide(v)
 //
-// Votes go to all members, and carry the proposal that they are about: so everyone
-// makes certificates itself, a leader cannot keep one back, and whoever is shown two
-// proposals of one leader has evidence against it. HotStuff sends votes to the leader,
-// which is cheaper by a factor of n.
+// Votes go to all members and contain the proposal. So every member makes certificates
+// itself, a leader cannot withhold one, and a member that sees two proposals of one leader
+// has evidence against it. HotStuff sends votes to the leader only, which is cheaper by a
+// factor of n.
 //
-// Rounds have fixed ticks. A leader that says nothing costs one, like any other that
-// fails.
+// Rounds have fixed ends. A silent leader takes one round, like any other failing leader.
 package leader
 
 import (
@@ -34,62 +33,63 @@ import (
 	"synod.dev/synod/script"
 )
 
-// What a leader that is free to choose proposes (LB-3).
+// What a leader without a lock proposes (LB-3).
 const (
 	Own    = "own"    // its own answer: LB-1, LB-2
-	Best   = "best"   // of all answers the one that it marks highest
+	Best   = "best"   // of all answers the one that it grades highest
 	Quorum = "quorum" // the lowest-ranked one that could still get a quorum: Fig. 6
 )
 
-// Rules are how a protocol of this kind is played.
+// Rules are what distinguishes the protocols of this kind.
 type Rules struct {
 	Settings answer.Settings
-	Protocol string                      // with version and all that members must agree on; signed with everything
+	Protocol string                      // with version and everything that members must agree on; part of everything that is signed
 	Rounds   int                         // at most
-	Turns    int                         // rounds in a row that a leader has
-	Lock     bool                        // whether a prepared answer binds those who saw it prepared: two phases
-	Forget   bool                        // a vulnerable twin, for tests: a lock binds nobody
-	Enough   func([]synod.NodeID) bool   // whether these make a quorum
+	Turns    int                         // consecutive rounds of a leader
+	Lock     bool                        // whether a prepared answer binds the members that saw it prepared: two phases
+	Forget   bool                        // makes the protocol vulnerable, for tests: a lock binds no member
+	Enough   func([]synod.NodeID) bool   // reports whether members are a quorum
 	Choice   string                      // Own, Best or Quorum
 	Rank     func(answers int) (kth int) // with Quorum
 }
 
-// Member is one seat playing.
+// Member is the protocol at one seat.
 type Member struct {
 	*answer.Member
 	rules   Rules
 	members []synod.NodeID
 	own     answer.Held
-	answers []stance // by member: what each said is its own
+	answers []stance // by member: its own answer, as it reported it
 	marks   map[synod.Answer]float64
 
 	group    broadcast.Group   // of this round's proposal
 	digest   [sha256.Size]byte // of the group
 	votes    [sha256.Size]byte // what all votes are bound to
-	lock     *Certificate      // the highest prepare certificate that is known
+	lock     *Certificate      // the highest prepare certificate that this member has
 	done     *Certificate      // the decision
 	proposed *proposal         // this round's, nil if none came
 	word     *broadcast.Signed // the same, as signed
-	refused  []synod.NodeID    // who heard the last proposal and gave it no vote
-	against  []against         // leaders that have proposed two things, by round
-	shown    int               // of these, how many are on record
+	refused  []synod.NodeID    // members that saw the last proposal and did not vote for it
+	against  []against         // leaders that sent two proposals, by round
+	shown    int               // how many of these are recorded
 	silent   bool              // the last leader proposed nothing that reached this member
 	last     *proposal         // this member's own, when it led
 }
 
-// stance is a member's own answer as another knows it.
+// stance is a member's own answer as this member knows it.
 type stance struct {
 	answer    synod.Answer
 	rationale string
 }
 
-// against is evidence and the round that it is of.
+// against is evidence, and its round.
 type against struct {
 	round int
 	proof broadcast.Evidence
 }
 
-// Sit seats a member and gets its own answer, which is held in round 0.
+// Sit returns the member of an agent. It asks for the own answer, which is the opinion of
+// round 0.
 func Sit(me *script.Agent, r Rules) *Member {
 	seat := me.Seat()
 	m := &Member{Member: answer.New(me, r.Settings), rules: r, marks: map[synod.Answer]float64{}}
@@ -111,12 +111,12 @@ func Sit(me *script.Agent, r Rules) *Member {
 func (m *Member) at(id synod.NodeID) int { return slices.Index(m.members, id) }
 func (m *Member) self() synod.NodeID     { return m.Me.Seat().Self }
 
-// Leader is who leads in a round: members by turns, in the order of seats.
+// Leader returns the leader of a round: members take turns in the order of seats.
 func (m *Member) Leader(round int) synod.NodeID {
 	return m.members[(round-1)/m.rules.Turns%len(m.members)]
 }
 
-// first reports that a leader's turn begins with this round.
+// first reports whether a leader's turn begins with this round.
 func (m *Member) first(round int) bool { return (round-1)%m.rules.Turns == 0 }
 
 // ends are the ticks at which the parts of a round end, counted from the start. They
@@ -142,24 +142,23 @@ func proposals(protocol string, members []synod.NodeID, f, round int) broadcast.
 	return broadcast.Group{Protocol: protocol, Name: fmt.Sprintf("proposal %d", round), Members: members, Senders: members, F: f}
 }
 
-// Pages are the page that asks a question and the one that has an answer marked,
-// and beside them a protocol's own.
-func Pages(own ...fs.FS) fs.FS { return answer.With(append(own, grade.Templates)...) }
+// Templates returns the templates of the question and of grading, and a protocol's own.
+func Templates(own ...fs.FS) fs.FS { return answer.With(append(own, grade.Templates)...) }
 
-// Params are the parameters that protocols of this kind share.
+// Params are the parameters of all protocols of this kind.
 type Params struct {
 	Propose   string        `yaml:"propose" json:"propose"`     // own | best | quorum (LB-3)
-	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that travel beside an answer
-	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say of hostile proposals: none | may-exist
-	Exact     bool          `yaml:"-" json:"exact"`             // the paper's letter: council key "exact: paper"
+	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that are sent beside an answer
+	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say about hostile proposals: none | may-exist
+	Exact     bool          `yaml:"-" json:"exact"`             // as in the paper: council key "exact: paper"
 }
 
-// Defaults have a leader propose its own answer, as in both papers.
+// Defaults returns the defaults: a leader proposes its own answer, as in both papers.
 func Defaults() Params {
 	return Params{Propose: Own, Rationale: 600, Caution: synod.CautionNone}
 }
 
-// Check reports the first parameter that is out of its range.
+// Check returns an error for the first parameter that is out of its range.
 func (p *Params) Check(protocol string) error {
 	choices := []string{Own, Best, Quorum}
 	switch {
@@ -171,7 +170,7 @@ func (p *Params) Check(protocol string) error {
 	return answer.Check(protocol, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
 }
 
-// Rules begins the rules of a protocol with these parameters.
+// Rules returns the rules of a protocol as far as these parameters set them.
 func (p *Params) Rules(templates string) Rules {
 	return Rules{
 		Settings: answer.Settings{Templates: templates, Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale},
@@ -179,22 +178,22 @@ func (p *Params) Rules(templates string) Rules {
 	}
 }
 
-// Paper sets what "exact: paper" means: a proposal needs to be better than one's own
-// answer and not only as good, and members choose the seeds of their calls.
+// Paper sets Exact: a member votes only for a proposal that is better than its own answer,
+// and models choose the seeds of their calls.
 func (p *Params) Paper() { p.Exact = true }
 
-// Settles reports that a round that changed nothing has another leader after it.
+// Settles returns false: the round after one that changed nothing has another leader.
 func (p *Params) Settles() bool { return false }
 
-// AllToAll reports that votes go to all.
+// AllToAll returns true: votes go to all members.
 func (p *Params) AllToAll() bool { return true }
 
-// Signs reports that proposals and votes are signed.
+// Signs returns true: proposals and votes are signed.
 func (p *Params) Signs() bool { return true }
 
-// Cost is the most model calls of n members in so many rounds with so many leaders:
-// everyone answers, and marks its own answer, a proposal a round, and once more what
-// was accepted; a leader that ranks marks all answers.
+// Cost returns the largest number of model calls of n members. Every member answers, and
+// grades its own answer, one proposal in each round, and the accepted answer. A leader that
+// ranks grades all answers.
 func (p *Params) Cost(n, rounds, leaders int) int {
 	calls := n * (3 + rounds)
 	if p.Propose != Own {

@@ -70,8 +70,7 @@ func (p *Params) PresentRound(o *synod.Opinion, name func(synod.NodeID) string) 
 	return map[string]any{"better": names}
 }
 
-// Record notes a round after which there is no decision yet. The last round, and one
-// with a decision, Decide records.
+// Record notes the opinion after a round without a decision. Decide notes the last one.
 func (m *Member) Record(round int) {
 	if m.done == nil && round < m.rules.Rounds {
 		o, r := m.seen(round)
@@ -79,9 +78,9 @@ func (m *Member) Record(round int) {
 	}
 }
 
-// Decide is the end: the decision with its certificate, or that there is none. round
-// is the last one. A member that has not compared what was accepted with its own
-// answer does so now, so that whether better was to be had stands on record [I-LB-4].
+// Decide notes the decision with its certificate, or that there is none, and returns it.
+// round is the last one. A member that has not compared the accepted answer with its own does
+// so now, so that it is recorded whether there was a better one [I-LB-4].
 func (m *Member) Decide(round int) synod.Answer {
 	o, r := m.seen(round)
 	if m.done == nil {
@@ -101,7 +100,7 @@ func (m *Member) Decide(round int) synod.Answer {
 	return accepted
 }
 
-// seen is what a round showed of its leader: silence, or two proposals, with the
+// seen returns what a round showed of its leader: silence, or two proposals with the
 // evidence.
 func (m *Member) seen(round int) (o synod.Opinion, r Record) {
 	o.Scores = m.scores()
@@ -127,8 +126,8 @@ func (m *Member) note(round int, h answer.Held, o synod.Opinion, r Record) {
 	m.Note(round, h, o)
 }
 
-// scores are the marks that the member's model gave members' own answers, as shares
-// of the best possible.
+// scores returns the grades that the member's model gave to members' own answers, as shares of
+// the best possible.
 func (m *Member) scores() (all []synod.Judged) {
 	for i, a := range m.answers {
 		if x, known := m.marks[a.answer]; known {
@@ -138,7 +137,7 @@ func (m *Member) scores() (all []synod.Judged) {
 	return all
 }
 
-// better are the members whose own answers this one marks above the accepted one.
+// better returns the members whose own answers this one grades above the accepted one.
 func (m *Member) better(accepted synod.Answer) (ids []synod.NodeID) {
 	its, known := m.marks[accepted]
 	for i, a := range m.answers {
@@ -149,7 +148,7 @@ func (m *Member) better(accepted synod.Answer) (ids []synod.NodeID) {
 	return ids
 }
 
-// reasonOf is the reasoning that came with an answer.
+// reasonOf returns the reasoning that came with an answer.
 func (m *Member) reasonOf(a synod.Answer) string {
 	if i := slices.IndexFunc(m.answers, func(s stance) bool { return s.answer == a }); i >= 0 {
 		return m.answers[i].rationale
@@ -157,7 +156,7 @@ func (m *Member) reasonOf(a synod.Answer) string {
 	return ""
 }
 
-// take makes the accepted answer the member's.
+// take returns what the member holds with the accepted answer.
 func (m *Member) take(accepted synod.Answer) answer.Held {
 	if accepted == m.own.Answer {
 		return m.own

@@ -12,13 +12,13 @@ import (
 	"synod.dev/synod/script"
 )
 
-// Meet opens a round: all tell all what they hold. It reports that this member has
-// now told everyone of the decision, and has nothing left to do.
+// Meet opens a round: all members send what they hold to all. It returns true if this member
+// has now sent the decision to all others and has nothing left to do.
 //
-// Locks are for the leader to hear. Others take none but from its proposal: a liar
-// that shows one to them and hides it from the leader would have them turn an honest
-// leader down [I-LB-3]. Safety rests on the locks of those who have voted to commit,
-// and these have made their certificates themselves.
+// Only the leader takes over locks here. Other members take them only from its proposal: a
+// Byzantine member that shows a lock to them and hides it from the leader would make them
+// reject an honest leader [I-LB-3]. Safety depends on the locks of the members that voted to
+// commit, and these made their certificates themselves.
 func (m *Member) Meet(round int) (over bool) {
 	seat := m.Me.Seat()
 	m.group = proposals(m.rules.Protocol, m.members, seat.F, round)
@@ -42,20 +42,20 @@ func (m *Member) Meet(round int) (over bool) {
 	return over
 }
 
-// valid reports that a certificate of that phase stands, and is of an earlier round.
+// valid reports whether a certificate of a phase is correct and from an earlier round.
 func (m *Member) valid(c *Certificate, phase, round int) bool {
 	return c != nil && c.Phase == phase && c.Round < round && c.Verify(m.Me.Seat().Signer, m.votes, m.rules.Enough)
 }
 
-// higher reports that a certificate is of a later round than the lock. The highest
-// prepare certificate that a member has made, or heard of as a leader, binds it, and
-// is what it tells the next leader; of two in one round, which only a quorum that is
-// too small allows, the first stays.
+// higher reports whether a certificate is from a later round than the lock. The highest
+// prepare certificate that a member made, or got as a leader, binds it, and it sends that one
+// to the next leader. Of two in one round, which only a quorum that is too small allows, it
+// keeps the first.
 func (m *Member) higher(c *Certificate) bool {
 	return c != nil && (m.lock == nil || c.Round > m.lock.Round)
 }
 
-// response is an answer with its spelling, where that reads as the same answer.
+// response returns an answer as it was written, if that reads as the same answer.
 func (m *Member) response(a synod.Answer, surface, rationale string) synod.Response {
 	said := a
 	if c, ok := read.Canonical(m.Me.Seat().Question, surface); ok && c == a && len(surface) <= maxSurface {
@@ -67,7 +67,7 @@ func (m *Member) response(a synod.Answer, surface, rationale string) synod.Respo
 // maxSurface bounds the spelling of an answer, in bytes.
 const maxSurface = 400
 
-// Propose is the leader's word, if this member leads; all wait for it.
+// Propose sends the proposal if this member leads. All members wait for it.
 func (m *Member) Propose(round int) {
 	leader := m.Leader(round)
 	if leader == m.self() {
@@ -84,8 +84,8 @@ func (m *Member) Propose(round int) {
 	}
 }
 
-// see takes a proposal of the round's leader that this member has got from anyone.
-// Two different ones are evidence [I-LB-2].
+// see takes a proposal of the round's leader, from any sender. Two different ones are
+// evidence [I-LB-2].
 func (m *Member) see(round int, o offer) {
 	if len(o.value) == 0 || m.word != nil && bytes.Equal(o.value, m.word.Value) {
 		return
@@ -105,7 +105,7 @@ func (m *Member) see(round int, o offer) {
 	}
 }
 
-// read is what a proposal says; nil if it says no answer to the question.
+// read returns the proposal of an encoded value; nil if it is not an answer to the question.
 func (m *Member) read(value []byte) *proposal {
 	var p proposal
 	if p.decode(value) != nil {
@@ -119,9 +119,8 @@ func (m *Member) read(value []byte) *proposal {
 	return &p
 }
 
-// Vote is the vote on the proposal: each tells all what it was shown, and whether
-// it votes for it. A quorum's votes are a certificate of the first phase, or of the
-// only one.
+// Vote sends the proposal that this member saw, and its vote if it votes for it, to all. The
+// votes of a quorum are a certificate of the first phase, or of the only one.
 func (m *Member) Vote(round int) {
 	phase := Commit
 	if m.rules.Lock {
@@ -153,7 +152,7 @@ func (m *Member) Vote(round int) {
 	m.certify(phase, round, &t)
 }
 
-// about is the proposal that a ballot carries.
+// about returns the proposal that a ballot contains.
 func (m *Member) about(value []byte) *proposal {
 	if m.proposed != nil && m.word != nil && bytes.Equal(value, m.word.Value) {
 		return m.proposed
@@ -161,8 +160,8 @@ func (m *Member) about(value []byte) *proposal {
 	return m.read(value)
 }
 
-// Commit is the second phase: who holds this round's prepare certificate is locked
-// on its answer and says so to all; a quorum of that decides.
+// Commit is the second phase: a member with this round's prepare certificate is locked on its
+// answer and sends a pledge to all. The pledges of a quorum decide.
 func (m *Member) Commit(round int) {
 	seat, bytesOf := m.Me.Seat(), func(a synod.Answer) []byte { return VoteBytes(m.votes, Commit, round, a) }
 	var t tally
@@ -179,7 +178,7 @@ func (m *Member) Commit(round int) {
 	m.certify(Commit, round, &t)
 }
 
-// certify keeps a certificate if a quorum has voted alike.
+// certify keeps a certificate if a quorum voted alike.
 func (m *Member) certify(phase, round int, t *tally) {
 	c := t.certificate(m.rules.Enough)
 	if c == nil {
@@ -196,7 +195,7 @@ func (m *Member) certify(phase, round int, t *tally) {
 	}
 }
 
-// tally is votes by answer, in the order in which answers came.
+// tally has the votes by answer, in the order of the answers' arrival.
 type tally []Certificate
 
 func (t *tally) add(a synod.Answer, v Vote) {
@@ -208,8 +207,9 @@ func (t *tally) add(a synod.Answer, v Vote) {
 	(*t)[at].Votes = append((*t)[at].Votes, v)
 }
 
-// certificate is of the answer that a quorum has voted for, nil if there is none;
-// of several, which only a quorum that is too small allows, the first by its bytes.
+// certificate returns the certificate of the answer that a quorum voted for; nil if there is
+// none. Of several, which only a quorum that is too small allows, it returns the first by its
+// bytes.
 func (t tally) certificate(enough func([]synod.NodeID) bool) *Certificate {
 	slices.SortFunc(t, func(a, b Certificate) int { return strings.Compare(string(a.Answer), string(b.Answer)) })
 	for i := range t {

@@ -164,7 +164,7 @@ func (p *RotatingLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, er
 }
 
 // Prompts returns the protocol's templates.
-func Prompts() fs.FS { return leader.Pages() }
+func Prompts() fs.FS { return leader.Templates() }
 
 // MaxRounds returns the number of views.
 func (p *RotatingLeader) MaxRounds() int { return p.Views }

@@ -4,22 +4,20 @@ import (
 	"crypto/sha256"
 	"encoding"
 	"encoding/binary"
-	"errors"
 
 	"synod.dev/synod"
+	"synod.dev/synod/wire"
 )
 
-var errWord = errors.New("game: malformed word")
-
-// word is what a player tells everybody in a round: a number, or that it abstains,
-// and a reason. Its private notes have no place in it (I-GM-6).
+// word is a player's message of a round: a number, or that it abstains, and a reason. It does
+// not contain the player's private notes (I-GM-6).
 type word struct {
 	value  *int
 	reason string
 }
 
-// AppendBinary writes a byte that says whether there is a number, the number in
-// eight bytes, and the reason.
+// AppendBinary writes a byte that says whether there is a number, the number in eight bytes,
+// and the reason.
 func (w word) AppendBinary(b []byte) ([]byte, error) {
 	if w.value == nil {
 		return append(b, 0), nil
@@ -30,27 +28,29 @@ func (w word) AppendBinary(b []byte) ([]byte, error) {
 
 // UnmarshalBinary reads exactly what AppendBinary writes.
 func (w *word) UnmarshalBinary(b []byte) error {
-	switch {
-	case len(b) > synod.MaxBody:
-		return errWord
-	case len(b) == 1 && b[0] == 0:
-		*w = word{}
-		return nil
-	case len(b) < 9 || b[0] != 1:
-		return errWord
+	r := wire.NewReader(b, synod.MaxBody)
+	var in word
+	if r.Uint(1) == 1 {
+		v := int(int64(r.Uint(8)))
+		in = word{value: &v, reason: string(r.Rest())}
+	} else {
+		r.Require(len(b) == 1 && b[0] == 0)
 	}
-	v := int(int64(binary.BigEndian.Uint64(b[1:])))
-	*w = word{value: &v, reason: string(b[9:])}
+	if err := r.End(); err != nil {
+		return err
+	}
+	*w = in
 	return nil
 }
 
-// digest names what was heard. It is whole: of a part of it a liar could find two words.
+// digest returns the digest of a message. It is not shortened, so that a Byzantine player
+// cannot find two messages with the same digest.
 func digest(w encoding.BinaryAppender) [sha256.Size]byte {
 	b, _ := w.AppendBinary(nil) // never fails
 	return sha256.Sum256(b)
 }
 
-// echo says what a player heard from whom in a round, ascending.
+// echo has the digests of what a player received in a round, ascending by sender.
 type echo []heard
 
 type heard struct {
@@ -65,17 +65,17 @@ func (e echo) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary refuses a list that is not ascending, so that nobody is named twice.
+// UnmarshalBinary rejects a list that is not ascending, so that no sender occurs twice.
 func (e *echo) UnmarshalBinary(b []byte) error {
 	const size = 4 + sha256.Size
 	if len(b)%size != 0 || len(b) > synod.MaxBody {
-		return errWord
+		return wire.ErrMalformed
 	}
 	all := make(echo, 0, len(b)/size)
 	for ; len(b) > 0; b = b[size:] {
 		h := heard{synod.NodeID(int32(binary.BigEndian.Uint32(b))), [sha256.Size]byte(b[4:size])}
 		if n := len(all); n > 0 && all[n-1].from >= h.from {
-			return errWord
+			return wire.ErrMalformed
 		}
 		all = append(all, h)
 	}
@@ -83,7 +83,7 @@ func (e *echo) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// of is what was heard from a player.
+// of returns the digest of what was received from a player.
 func (e echo) of(from synod.NodeID) ([sha256.Size]byte, bool) {
 	for _, h := range e {
 		if h.from == from {
@@ -93,7 +93,7 @@ func (e echo) of(from synod.NodeID) ([sha256.Size]byte, bool) {
 	return [sha256.Size]byte{}, false
 }
 
-// ballot is a vote on its way.
+// ballot is a vote as a message.
 type ballot Vote
 
 func (v ballot) AppendBinary(b []byte) ([]byte, error) { return append(b, v...), nil }
@@ -104,5 +104,5 @@ func (v *ballot) UnmarshalBinary(b []byte) error {
 		*v = ballot(b)
 		return nil
 	}
-	return errWord
+	return wire.ErrMalformed
 }
