@@ -270,7 +270,7 @@ func Replay(run *journal.Run) (digest string, err error) {
 		return "", err
 	}
 	in := Instance{Question: run.Head.Question, Seed: run.Head.Seed}
-	keys, instance := p.identities(in.Seed), p.instance(&in)
+	keys, instance := p.identities(in.Seed), p.InstanceID(in)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if id < 0 || int(id) >= len(p.seats) {
 			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))
@@ -364,7 +364,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		w, err := create(ask.Journal, journal.Head{
 			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
-			Instance: string(p.instance(&s.instance)), Identities: journal.DerivedIdentities,
+			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
 		})
 		if err != nil {
 			return nil, err

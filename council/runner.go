@@ -47,7 +47,7 @@ type SimRunner struct{}
 func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
 	in := run.Instance
 	records, machines := make([]Record, len(p.seats)), make([]synod.Machine, len(p.seats))
-	keys, id := p.identities(in.Seed), p.instance(&in)
+	keys, id := p.identities(in.Seed), p.InstanceID(in)
 	for i := range machines {
 		records[i].Seat = synod.NodeID(i)
 		machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question)
@@ -101,11 +101,12 @@ func (p *Plan) verifier(in *Instance) synod.Verifier {
 	if !p.signs() || in.Check != nil {
 		return in.Check
 	}
-	return p.identities(in.Seed).Verifier(p.instance(in))
+	return p.identities(in.Seed).Verifier(p.InstanceID(*in))
 }
 
-// instance identifies the run, so that messages of one run are invalid in another.
-func (p *Plan) instance(in *Instance) sign.Instance {
+// InstanceID identifies a run: signatures are bound to it, so that a message of one run
+// is invalid in another. In a simulation the seed is the nonce.
+func (p *Plan) InstanceID(in Instance) sign.Instance {
 	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 
