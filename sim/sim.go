@@ -120,6 +120,7 @@ type run struct {
 	now     synod.Tick
 	calls   []Call // started by the current tick
 	notes   []Noted
+	events  []item  // of the current tick, where it has replies
 	batches []batch // whose replies have not been delivered, by delivery tick
 	unused  [][]Call
 	decided map[synod.NodeID]synod.Answer
@@ -148,12 +149,8 @@ func (s *run) loop() string {
 			return Stalled
 		}
 		s.now, s.notes = tick, s.notes[:0]
-		for _, it := range items {
-			if it.node == anyBatch {
-				s.deliver()
-			} else {
-				s.give(it.node, it.event)
-			}
+		for _, it := range s.byNode(items) {
+			s.give(it.node, it.event)
 		}
 		s.ask()
 		if next, any := s.queue.peek(); any && len(s.batches) > 0 && s.batches[0].due <= next {
@@ -253,13 +250,32 @@ func (s *run) ask() {
 	}
 }
 
-// deliver gives the replies of the oldest batch to the nodes that asked.
-func (s *run) deliver() {
-	b := s.batches[0]
-	s.batches = slices.Delete(s.batches, 0, 1)
-	replies := b.replies()
-	for i, c := range b.calls {
-		s.give(c.Node, synod.Answered{ID: c.ID, Reply: &replies[i]})
+// byNode returns the events of a tick by node, with the replies of batches in place of
+// the batches. The events of one node keep the order in which they were queued. So
+// what a node is given in a tick, and in which order, does not depend on the order in
+// which other nodes step, and a runner whose nodes share no queue can do the same.
+func (s *run) byNode(items []item) []item {
+	events := items
+	if slices.ContainsFunc(items, func(it item) bool { return it.node == anyBatch }) {
+		s.events = s.events[:0]
+		for _, it := range items {
+			if it.node != anyBatch {
+				s.events = append(s.events, it)
+				continue
+			}
+			b := s.batches[0]
+			s.batches = slices.Delete(s.batches, 0, 1)
+			replies := b.replies()
+			for i, c := range b.calls {
+				s.events = append(s.events, item{c.Node, synod.Answered{ID: c.ID, Reply: &replies[i]}})
+			}
+			s.unused = append(s.unused, b.calls[:0])
+		}
+		events = s.events
 	}
-	s.unused = append(s.unused, b.calls[:0])
+	order := func(a, b item) int { return cmp.Compare(a.node, b.node) }
+	if !slices.IsSortedFunc(events, order) {
+		slices.SortStableFunc(events, order)
+	}
+	return events
 }
