@@ -215,7 +215,7 @@ func TestSuits(t *testing.T) {
 	if err := x.p.Suits(x.cast(), 2); err != nil {
 		t.Error(err)
 	}
-	if err := x.p.Suits(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median bears at most f = 2" {
+	if err := x.p.Suits(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
 		t.Error(err)
 	}
 	if x.p.Suits([]synod.Role{Evaluator}, 0) == nil || x.p.Suits([]synod.Role{Worker}, 0) == nil {

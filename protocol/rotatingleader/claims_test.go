@@ -188,7 +188,7 @@ func TestWeights(t *testing.T) {
 			t.Errorf("%v: %v", c.ids, !c.want)
 		}
 	}
-	for f, want := range []string{"", "", "bear at most f = 1"} {
+	for f, want := range []string{"", "", "tolerate at most f = 1"} {
 		p.Weights = []int{10, 10, 10, 10, 10, 10, 1}
 		if f == 2 {
 			p.Weights[0] = 25

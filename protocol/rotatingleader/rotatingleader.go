@@ -75,7 +75,7 @@ func (p *RotatingLeader) Suits(cast []synod.Role, f int) error {
 	case len(p.Weights) > 0 && len(p.Weights) != n:
 		return fmt.Errorf("rotating-leader: %d weights for %d seats; give every seat one, or none at all", len(p.Weights), n)
 	case f < 0 || f > most:
-		return fmt.Errorf("rotating-leader: f is %d; any f seats must be, and weigh, less than a third of all, and these bear at most f = %d", f, most)
+		return fmt.Errorf("rotating-leader: f is %d; any f seats must be, and weigh, less than a third of all, and these tolerate at most f = %d", f, most)
 	case p.Views <= f:
 		return fmt.Errorf("rotating-leader: views is %d; with f = %d so many leaders may all be Byzantine: give at least %d", p.Views, f, f+1)
 	}
