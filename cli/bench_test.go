@@ -52,7 +52,7 @@ func BenchmarkAsk(b *testing.B) {
 	b.ReportMetric(float64(peak)/1024, "MiB")
 }
 
-// BenchmarkBox asks the model in the box the easy questions of
+// BenchmarkBox asks the embedded model the easy questions of
 // llm/testdata/easy.tsv, each as a user would, and prints what docs/box.md
 // reports: one line for each council, and with -v one for each question.
 //

@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"synod": Main})
 }
 
-// TestScripts runs testdata/*.txt: what a user types, and what comes back. $STUB
-// is an OpenAI-compatible server on loopback whose model sN answers N; bad-NAME
-// misbehaves as llmtest names it. [box] holds where the model in the box has been
-// fetched.
+// TestScripts runs testdata/*.txt: commands and their expected output. $STUB is an
+// OpenAI-compatible server on loopback whose model sN answers N; model bad-NAME
+// misbehaves as the behaviour NAME of llmtest. The condition [box] is true if the embedded
+// model has been fetched.
 func TestScripts(t *testing.T) {
 	stub := llmtest.Start(t, stubborn, misbehaviours()...)
 	box := models.Store{Dir: models.DefaultDir()}
@@ -74,8 +74,8 @@ func misbehaviours() (opts []llmtest.Option) {
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")), llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
 }
 
-// stubborn answers and refines with the number in its model's name, scores that
-// 0.9 and others 0.2.
+// stubborn answers and refines with the number in the name of its model. It scores this
+// number 0.9 and others 0.2.
 func stubborn(c llmtest.Call) string {
 	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz-")
 	if strings.Contains(string(c.Body), grade.Criteria()[0]) {
@@ -102,18 +102,18 @@ func newest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 || len(paths) == 0 {
 		ts.Fatalf("newest VAR: there is no journal")
 	}
-	slices.SortFunc(paths, func(a, b string) int { return modified(ts, a).Compare(modified(ts, b)) }) // names differ by seconds only
+	slices.SortFunc(paths, func(a, b string) int { return modified(ts, a).Compare(modified(ts, b)) }) // names have a resolution of seconds
 	ts.Setenv(args[0], paths[len(paths)-1])
 }
 
-// asked MODEL N fails unless the stub has been asked N times for a model.
+// asked MODEL N fails unless the stub was asked N times for a model.
 func asked(stub *llmtest.Server) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 2 {
 			ts.Fatalf("usage: asked MODEL N")
 		}
 		if n := strconv.Itoa(stub.CountOf(args[0])); n != args[1] {
-			ts.Fatalf("%s has been asked %s times, not %s", args[0], n, args[1])
+			ts.Fatalf("%s was asked %s times, not %s", args[0], n, args[1])
 		}
 	}
 }
@@ -124,13 +124,12 @@ func modified(ts *testscript.TestScript, path string) time.Time {
 	return info.ModTime()
 }
 
-// noleak fails if the planted key stands in anything that was written or printed
-// (SC-31).
+// noleak fails if the API key occurs in any file or output (SC-31).
 func noLeak(ts *testscript.TestScript, _ bool, _ []string) {
 	key := []byte(ts.Getenv("OPENAI_API_KEY"))
 	for _, stream := range []string{"stdout", "stderr"} {
 		if strings.Contains(ts.ReadFile(stream), string(key)) {
-			ts.Fatalf("the key stands in %s", stream)
+			ts.Fatalf("the key is in %s", stream)
 		}
 	}
 	ts.Check(filepath.WalkDir(ts.MkAbs("home"), func(path string, d os.DirEntry, err error) error {
@@ -144,7 +143,7 @@ func noLeak(ts *testscript.TestScript, _ bool, _ []string) {
 		defer f.Close()
 		b, err := io.ReadAll(io.LimitReader(f, 64<<20))
 		if bytes.Contains(b, key) {
-			ts.Fatalf("the key stands in %s", path)
+			ts.Fatalf("the key is in %s", path)
 		}
 		return err
 	}))
@@ -163,12 +162,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	if strconv.Itoa(code) != args[0] {
-		ts.Fatalf("it ended with %d, not %s", code, args[0])
+		ts.Fatalf("exit code %d, not %s", code, args[0])
 	}
 }
 
-// marked is the stub's marks of what it is shown: 18 by every criterion for the
-// number in the model's name, 4 for others; spoilt as the name begins.
+// marked returns the grades of the stub: 18 by every criterion for the number in the
+// name of the model, 4 for others. The prefix of the name selects an invalid form.
 func marked(c llmtest.Call, mine string) string {
 	how, _, _ := strings.Cut(c.Model, "-")
 	if how == "prose" {
