@@ -52,15 +52,19 @@ needs no key and no server.`,
 	}
 	f.source.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: guessed from the question)")
+	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: "+
+		"guessed from the question)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the guarantee and the low, expected and worst-case cost, and ask no model")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the guarantee and the low, expected and worst-case cost, and ask "+
+		"no model")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
 	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`")
-	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: recorded replays")
-	fl.StringVar(&f.fallback, "on-no-consensus", "fail", "fail, or best-effort: print the leading answer, with the exit code of the failure")
+	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: "+
+		"recorded replays")
+	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
+		"fail, or best-effort: print the leading answer, with the exit code of the failure")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
 }
@@ -126,7 +130,8 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		return err
 	}
 	if torn != nil {
-		return fail(exitError1, torn, "free some disk space or choose another file with --journal FILE; the answer above is complete")
+		return fail(exitError1, torn, "free some disk space or choose another file with --journal FILE; the answer "+
+			"above is complete")
 	}
 	return verdict(outcome)
 }
@@ -137,7 +142,8 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if f.resume != "" {
 		for _, flag := range []string{"council", "model", "form", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
+				return ask, council.Spec{}, fail(exitUsage,
+					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		return a.resumed(ask, args, f)
@@ -173,14 +179,16 @@ func notBegun(err error) error {
 // resumed returns the question and the council of the journal to resume.
 func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	if len(args) > 0 {
-		return ask, council.Spec{}, fail(exitUsage, errors.New("--resume takes the question and the council from the journal; give no question"))
+		return ask, council.Spec{}, fail(exitUsage,
+			errors.New("--resume takes the question and the council from the journal; give no question"))
 	}
 	run, err := journal.Load(f.resume)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
 	}
 	if run.End != nil {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed", f.resume), "replay it with: synod replay "+f.resume)
+		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",
+			f.resume), "replay it with: synod replay "+f.resume)
 	}
 	spec, err := council.SpecOf(run)
 	if err != nil {
@@ -197,7 +205,8 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 // question returns the question: the arguments, or stdin for "-".
 func question(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 0 {
-		return "", fail(exitUsage, errors.New("there is no question"), `try: synod ask "What is the capital of France?"`)
+		return "", fail(exitUsage, errors.New("there is no question"),
+			`try: synod ask "What is the capital of France?"`)
 	}
 	text := strings.Join(args, " ")
 	if text == "-" {

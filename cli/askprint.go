@@ -54,18 +54,22 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
 	if len(o.Votes) > 0 {
-		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o), rounds(len(o.Rounds)-1))
+		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
+			rounds(len(o.Rounds)-1))
 		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
 	}
 	switch {
 	case o.Presented != nil:
-		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters, o.Bound.Guarantee))
+		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
+			o.Bound.Guarantee))
 	case o.Bound.Guarantee == council.None:
 		parts = append(parts, fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R))
 	default:
-		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)", o.Bound.F, o.Bound.R, o.Bound.Guarantee))
+		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)",
+			o.Bound.F, o.Bound.R, o.Bound.Guarantee))
 	}
-	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned), fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
+	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned),
+		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
 	if o.Presented != nil {
@@ -102,7 +106,8 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(o.Votes)-i)
 			break
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)), strings.Join(v.Seats, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)),
+			strings.Join(v.Seats, ", "))
 	}
 }
 
@@ -120,7 +125,8 @@ func labels(cmd *cobra.Command, o council.Outcome) {
 	for _, m := range o.Members {
 		if len(m.Adapted) > 0 && !printed[m.Model] {
 			printed[m.Model] = true
-			fmt.Fprintf(w, "the server of %s rejects some settings, which were changed: %s\n", m.Model, strings.Join(m.Adapted, "; "))
+			fmt.Fprintf(w, "the server of %s rejects some settings, which were changed: %s\n", m.Model,
+				strings.Join(m.Adapted, "; "))
 		}
 		if m.Adversary != nil {
 			adversaries = append(adversaries, m.ID+" ("+*m.Adversary+")")
@@ -130,7 +136,8 @@ func labels(cmd *cobra.Command, o council.Outcome) {
 		fmt.Fprintf(w, "simulated adversaries: %s\n", strings.Join(adversaries, ", "))
 	}
 	if ids := ofKind(o, llm.Embedded); len(ids) == len(o.Members) {
-		fmt.Fprintln(w, "every member is the small embedded model: do not rely on the answer; its votes are not independent.\nUse better models: synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 …")
+		fmt.Fprintln(w, "every member is the small embedded model: do not rely on the answer; its votes are not "+
+			"independent.\nUse better models: synod ask --model openai:gpt-4o-mini --model ollama:llama3.2 …")
 	}
 }
 

@@ -82,11 +82,15 @@ the run is printed.`,
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run; must be new or empty")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency limits")
-	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or stance (default: guessed for each line)")
-	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod data pull fetched)")
+	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
+		"limits")
+	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or "+
+		"stance (default: guessed for each line)")
+	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
+		"data pull fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
-	fl.StringVar(&f.members, "members", "", "presets only: simulated, embedded, recorded, or a council `file` with the models of the preset (default simulated)")
+	fl.StringVar(&f.members, "members", "", "presets only: simulated, embedded, recorded, or a council `file` with "+
+		"the models of the preset (default simulated)")
 	fl.IntVar(&f.rounds, "rounds", 0, "presets with games only: maximum number of rounds (default: as in the paper)")
 	fl.StringVar(&f.cell, "cell", "", "presets only: run only the cells whose names match a `pattern`, such as 'sac-*'")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
@@ -131,11 +135,14 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return a.presetRun(cmd, p, f)
 	}
 	if f.members != "" || f.cell != "" || f.rounds != 0 {
-		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset", name), "see: synod list presets")
+		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset", name),
+			"see: synod list presets")
 	}
 	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
 		known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
-		return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name, known)), "see: synod list tasks, synod list presets; the name of a question file ends in .jsonl")
+		return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name,
+			synod.Hint(name, known)), "see: synod list tasks, synod list presets; the name of a question file ends in "+
+			".jsonl")
 	}
 	items, err := f.items(name)
 	if err != nil {
@@ -151,7 +158,8 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		}
 	}
 	run, err := lab.Draft(lab.Plan{
-		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat, Seed: f.seed, Spec: spec, Env: a.env(),
+		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
+		Seed: f.seed, Spec: spec, Env: a.env(),
 	})
 	if err != nil {
 		return configError(err)
@@ -241,7 +249,8 @@ same, or the run is not resumed.`,
 		},
 	}
 	f.source.add(cmd)
-	cmd.Flags().IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency limits")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 1,
+		"questions in progress at the same time; models keep their own concurrency limits")
 	return cmd
 }
 
@@ -290,25 +299,30 @@ type bench interface {
 // benchWork works on a run and prints how many questions are finished.
 func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	show := a.benchProgress(cmd)
-	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release, Progress: show.at})
+	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release,
+		Progress: show.at})
 	show.done()
 	resume := "synod bench resume " + run.Dir()
 	var changed *lab.ChangedError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
+		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply "+
+			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &changed):
 		return fail(exitUsage, err, "start a new run with: synod bench run … -o FOLDER")
 	case err != nil && done.Total == 0: // the work did not start
 		return fail(exitError1, err)
 	case err != nil:
-		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem is solved, resume with:\n  %s", done.Finished, done.Total, resume))
+		return fail(exitError1, err, fmt.Sprintf("%d of %d questions are finished and kept. When the problem is "+
+			"solved, resume with:\n  %s", done.Finished, done.Total, resume))
 	}
 	if !a.quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n", done.Finished, done.Total, done.Calls, run.Dir())
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n",
+			done.Finished, done.Total, done.Calls, run.Dir())
 	}
 	if done.Failed > 0 {
-		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total), "see the reasons with: synod bench report "+run.Dir()+"\ntry them again with:\n  "+resume)
+		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
+			"see the reasons with: synod bench report "+run.Dir()+"\ntry them again with:\n  "+resume)
 	}
 	return nil
 }
@@ -317,11 +331,13 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error {
 	for _, name := range []string{"council", "set", "model", "form", "level"} {
 		if cmd.Flags().Changed(name) {
-			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes --members", name))
+			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
+				"--members", name))
 		}
 	}
 	grid, err := p.Draft(preset.Options{
-		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell, Rounds: f.rounds, Program: "synod " + release, Env: a.env(),
+		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell,
+		Rounds: f.rounds, Program: "synod " + release, Env: a.env(),
 	})
 	if err != nil {
 		return configError(err)
@@ -336,11 +352,13 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return occupied(err, f.out)
 	}
 	if !a.quiet {
-		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s", len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.TrimSpace(fmt.Sprintf("%d cells. %s",
+			len(grid.Cells)+len(grid.Computed)+len(grid.Readings), grid.Note)))
 	}
 	if len(grid.Cells) == 0 {
 		if !a.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report %s\n", grid.Dir())
+			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report "+
+				"%s\n", grid.Dir())
 		}
 		return nil
 	}

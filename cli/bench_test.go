@@ -32,7 +32,8 @@ func BenchmarkAsk(b *testing.B) {
 		return stubborn(c)
 	})
 	file := filepath.Join(b.TempDir(), "seven.yaml")
-	text := fmt.Sprintf("models: {m: {provider: openai, url: %q, model: s42}}\nseats: [{id: a, model: m, count: 7}]\nf: 3\n", s.URL)
+	text := fmt.Sprintf("models: {m: {provider: openai, url: %q, model: s42}}\nseats: [{id: a, model: m, count: "+
+		"7}]\nf: 3\n", s.URL)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func BenchmarkBox(b *testing.B) {
 	if out, err := exec.Command("go", "build", "-o", bin, "synod.dev/synod/cmd/synod").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	single := "models: {m: {provider: embedded, model: smollm2-135m-instruct, temperature: 0, answers: %s}}\nseats: [{id: a, model: m}]\nprotocol: {name: sac, rounds: 0}\nf: 0\n"
+	single := "models: {m: {provider: embedded, model: smollm2-135m-instruct, temperature: 0, answers: %s}}\nseats: " +
+		"[{id: a, model: m}]\nprotocol: {name: sac, rounds: 0}\nf: 0\n"
 	for _, c := range []struct{ name, text string }{
 		{"one/written", fmt.Sprintf(single, "written")},
 		{"one/short", fmt.Sprintf(single, "short")},
@@ -89,7 +91,8 @@ func benchBox(b *testing.B, bin, file, store string) {
 	var n, right, agreed, seats, seatsRight float64
 	start := time.Now()
 	for _, q := range easyQuestions(b) {
-		cmd := exec.Command(bin, "-q", "ask", "--json", "--seed", "1", "--on-no-consensus", "best-effort", "--form", q.form, "-c", file, q.text)
+		cmd := exec.Command(bin, "-q", "ask", "--json", "--seed", "1", "--on-no-consensus", "best-effort", "--form",
+			q.form, "-c", file, q.text)
 		cmd.Env = append(os.Environ(), "SYNOD_HOME="+b.TempDir(), "SYNOD_MODELS="+store)
 		out, err := cmd.Output()
 		var o struct {
@@ -113,7 +116,8 @@ func benchBox(b *testing.B, bin, file, store string) {
 			}
 		}
 		if testing.Verbose() {
-			b.Logf("%v %-9s %-40s %-20q first %v", q.right(o.Answer), o.Status, strings.Split(q.text, "\n")[0], o.Answer, o.Members)
+			b.Logf("%v %-9s %-40s %-20q first %v", q.right(o.Answer), o.Status, strings.Split(q.text, "\n")[0],
+				o.Answer, o.Members)
 		}
 	}
 	b.ReportMetric(right, fmt.Sprintf("right/%v", n))

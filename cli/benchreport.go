@@ -51,7 +51,8 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
 	fl.StringVar(&f.versus, "vs", "", "presets only: \"paper\" compares the figures with those of the paper")
 	fl.StringVarP(&f.out, "output", "o", "-", "output `file`; - is stdout")
 	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PNG and CSV")
-	fl.StringVar(&f.questions, "questions", "1000", "number of questions that the page shows, or all; for presets: of each cell (default 3)")
+	fl.StringVar(&f.questions, "questions", "1000",
+		"number of questions that the page shows, or all; for presets: of each cell (default 3)")
 	return cmd
 }
 
@@ -66,7 +67,8 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	}
 	if grid != nil {
 		if f.against != "" {
-			return fail(exitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(grid.Runs)), "compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
+			return fail(exitUsage, fmt.Errorf("--against compares two runs; %s contains %d", dir, len(grid.Runs)),
+				"compare two of its cells, such as "+filepath.Join(dir, "cells", "NAME"))
 		}
 		for _, run := range grid.Runs {
 			run.Prices = a.prices
@@ -75,7 +77,8 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	}
 	run.Prices = a.prices
 	if f.versus != "" {
-		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no figures of a paper", dir, run.Task))
+		return fail(exitUsage, fmt.Errorf("--vs paper is for presets; %s is a run of task %s, which has no figures of "+
+			"a paper", dir, run.Task))
 	}
 	r, err := f.one(run)
 	if err != nil {
@@ -115,7 +118,8 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error 
 			if cell >= len(grid.Runs) {
 				return report.Detail{}
 			}
-			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all", grid.Cells[cell].Name)
+			rest := fmt.Sprintf("the rest: synod bench report FOLDER/cells/%s --format html --questions all",
+				grid.Cells[cell].Name)
 			return report.Detail{Questions: grid.Runs[cell].Views(), Limit: limit, Rest: rest}
 		})
 	})
@@ -235,7 +239,8 @@ func (a *app) exportRun(cmd *cobra.Command, run *lab.Run, out string) error {
 		return fail(exitError1, err)
 	}
 	if format == inspectai.JSON && !listed.MatchString(filepath.Base(path)) {
-		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such a name")
+		a.say(cmd, "inspect does not list this log, because its name does not begin with a time; -o FOLDER gives such "+
+			"a name")
 	}
 	if !a.quiet {
 		fmt.Fprintln(cmd.OutOrStdout(), printable(path))
@@ -249,7 +254,8 @@ func (a *app) exportGrid(cmd *cobra.Command, grid *lab.Grid, out string) error {
 		return fail(exitUsage, fmt.Errorf("every cell of %s is computed, so there is no run to export", grid.Preset))
 	}
 	if ext := filepath.Ext(out); ext == inspectai.JSON || ext == inspectai.Archive {
-		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(), len(grid.Runs)))
+		return fail(exitUsage, fmt.Errorf("%s contains %d runs; give a folder for their logs with -o", grid.Dir(),
+			len(grid.Runs)))
 	}
 	for i, run := range grid.Runs {
 		folder := filepath.Join(out, grid.Cells[i].Name)
@@ -273,7 +279,8 @@ func logPath(run *lab.Run, out string) (path, format string, err error) {
 		return out, ext, nil
 	case ext != "" && !strings.HasSuffix(out, string(filepath.Separator)):
 		if info, err := os.Stat(out); err != nil || !info.IsDir() {
-			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out, inspectai.JSON, inspectai.Archive))
+			return "", "", fail(exitUsage, fmt.Errorf("-o is %q; it must end in %s or %s, or be a folder", out,
+				inspectai.JSON, inspectai.Archive))
 		}
 	case out != "":
 		if err := os.MkdirAll(out, 0o755); err != nil {

@@ -133,16 +133,20 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		},
 	}
 	root.SetVersionTemplate("synod {{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
-	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`; its prices take precedence over the published ones")
+	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"),
+		"`folder` for config, models, cache and journals")
+	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"),
+		"price `file`; its prices take precedence over the published ones")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
 	})
 	root.AddCommand(
-		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a), explainCommand(a),
-		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a), doctorCommand(a), engineCommand(), exitCodesTopic(),
+		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a),
+		explainCommand(a),
+		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a),
+		doctorCommand(a), engineCommand(), exitCodesTopic(),
 	)
 	return root
 }
@@ -159,7 +163,8 @@ func (a *app) readPrices(file string) (err error) {
 	case optional && errors.Is(err, os.ErrNotExist):
 		return nil
 	case err != nil:
-		return fail(exitUsage, err, "the format of a price file is:\n  prices:\n  - {server: api.openai.com, model: gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
+		return fail(exitUsage, err, "the format of a price file is:\n  prices:\n  - {server: api.openai.com, model: "+
+			"gpt-4o, prompt: 2.5, completion: 10, date: 2026-11-01}")
 	}
 	return nil
 }
@@ -226,7 +231,8 @@ func findDirs(home string) (dirs, error) {
 		}
 		return user + under + "/synod"
 	}
-	d := dirs{at("XDG_CONFIG_HOME", "/.config"), at("XDG_DATA_HOME", "/.local/share"), at("XDG_CACHE_HOME", "/.cache"), at("XDG_STATE_HOME", "/.local/state")}
+	d := dirs{at("XDG_CONFIG_HOME", "/.config"), at("XDG_DATA_HOME", "/.local/share"), at("XDG_CACHE_HOME", "/.cache"),
+		at("XDG_STATE_HOME", "/.local/state")}
 	if d.config == "" || d.data == "" || d.cache == "" || d.state == "" {
 		return d, fail(exitUsage, errors.New("no home folder is known"), "set HOME or give a folder with --home FOLDER")
 	}

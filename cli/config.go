@@ -125,9 +125,11 @@ type specFlags struct {
 }
 
 func (f *specFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.file, "council", "c", os.Getenv("SYNOD_COUNCIL"), "council `file`; replaces ./synod.yaml and the user's config.yaml")
+	cmd.Flags().StringVarP(&f.file, "council", "c", os.Getenv("SYNOD_COUNCIL"),
+		"council `file`; replaces ./synod.yaml and the user's config.yaml")
 	cmd.Flags().StringArrayVar(&f.sets, "set", nil, "set a key of the council, such as protocol.rounds=3 (repeatable)")
-	cmd.Flags().StringArrayVar(&f.models, "model", nil, "use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
+	cmd.Flags().StringArrayVar(&f.models, "model", nil,
+		"use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
 }
 
 // load returns the council: flags over the council file or, without one, over
@@ -216,7 +218,8 @@ func modelLayer(names []string) (council.Layer, error) {
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
 		if !ok || provider == "" || model == "" {
-			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 (known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
+			return council.Layer{}, fmt.Errorf("--model is %q; it must be PROVIDER:MODEL, such as ollama:llama3.2 "+
+				"(known providers: %s)", name, strings.Join(llm.Providers.Names(), ", "))
 		}
 		if at := strings.LastIndexByte(model, '@'); at >= 0 {
 			n, err := strconv.Atoi(model[at+1:])

@@ -43,10 +43,12 @@ the others.
 Exit codes: 0 all data sets are there · 1 a data set has no pinned source or could not
 be fetched · 2 usage · 7 a fetched file does not have the pinned digest (it is
 deleted) · 130 interrupted.`,
-		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  HTTPS_PROXY=http://proxy:3128 synod data pull gsm8k",
+		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  HTTPS_PROXY=http://proxy:3128 synod " +
+			"data pull gsm8k",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
-				return fail(exitUsage, errors.New("give the names of data sets, or --all"), "list them with: synod data list")
+				return fail(exitUsage, errors.New("give the names of data sets, or --all"),
+					"list them with: synod data list")
 			}
 			entries, err := a.wanted(cmd, names)
 			if err != nil {
@@ -129,13 +131,16 @@ func (a *app) dataPull(cmd *cobra.Command, e task.Entry) error {
 	case err == nil:
 		return nil
 	case cmd.Context().Err() != nil:
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command continues"))
+		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
+			"continues"))
 	case errors.As(err, &none):
 		return fail(exitError1, err, give)
 	case errors.Is(err, fetch.ErrDigest):
-		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has changed or the connection is not trustworthy")
+		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
+			"changed or the connection is not trustworthy")
 	case errors.As(err, &pull):
-		return fail(exitError1, err, "check the network and HTTPS_PROXY; the same command continues where it stopped. Or "+give)
+		return fail(exitError1, err, "check the network and HTTPS_PROXY; the same command continues where it stopped. "+
+			"Or "+give)
 	}
 	return fail(exitError1, err)
 }
@@ -156,7 +161,8 @@ type dataRow struct {
 
 func (a *app) dataRows() (rows []dataRow) {
 	for _, e := range task.Catalogue.All() {
-		rows = append(rows, dataRow{e.Name, e.Summary, a.tasks().State(e), e.Form, e.Items, e.Layout, e.Source.URL, e.Source.SHA256, e.Source.Size, e.About})
+		rows = append(rows, dataRow{e.Name, e.Summary, a.tasks().State(e), e.Form, e.Items, e.Layout, e.Source.URL,
+			e.Source.SHA256, e.Source.Size, e.About})
 	}
 	return rows
 }

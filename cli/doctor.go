@@ -58,9 +58,13 @@ environment variables name. It sends no key to any server and asks no served mod
 func (a *app) checks() []check {
 	checks := []check{
 		{what: "synod", do: func(context.Context) (string, error) {
-			return fmt.Sprintf("%s, %s, %s/%s, %d cores", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), nil
+			return fmt.Sprintf("%s, %s, %s/%s, %d cores", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
+				runtime.NumCPU()), nil
 		}},
-		{what: "journals", do: func(context.Context) (string, error) { return writable(filepath.Join(a.dirs.state, "journals")) }},
+		{what: "journals", do: func(context.Context) (string,
+			error) {
+			return writable(filepath.Join(a.dirs.state, "journals"))
+		}},
 		{what: "models folder", do: func(context.Context) (string, error) { return writable(a.store().Dir) }},
 		{what: "embedded model", do: a.tryEmbedded},
 	}
@@ -97,7 +101,8 @@ func (a *app) tryEmbedded(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	c, err := engine.Start(ctx, engine.Config{LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary, Seqs: 1, Context: 256})
+	c, err := engine.Start(ctx, engine.Config{LibDir: at.LibDir, ModelPath: at.Model, AnyLibrary: at.AnyLibrary,
+		Seqs: 1, Context: 256})
 	if err != nil {
 		return "", err
 	}

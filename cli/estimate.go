@@ -18,7 +18,8 @@ import (
 // dryRun prints what asking the question would cost.
 func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env llm.Env, asJSON bool) error {
 	ask.Question.ID = cmp.Or(ask.Question.ID, "question")
-	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1, Seed: ask.Seed, Spec: spec, Env: env})
+	run, err := lab.Draft(lab.Plan{Task: "ask", Items: []task.Item{task.Ungraded(ask.Question)}, Repeat: 1,
+		Seed: ask.Seed, Spec: spec, Env: env})
 	if err != nil {
 		return configError(err)
 	}

@@ -65,12 +65,18 @@ it is printed.`,
 	fl.IntVarP(&f.b, "byzantine", "b", 0, "number of Byzantine players")
 	fl.IntVar(&f.rounds, "rounds", 50, "maximum number of rounds")
 	fl.StringVar(&f.between, "range", "0:50", "range of the numbers, as `LOW:HIGH`")
-	fl.StringVar(&f.variant, "variant", game.MayExist, "what prompts state about hostile players: may-exist, no-adversary or unmentioned")
-	fl.StringVar(&f.strategy, "strategy", "saboteur", "strategy of the Byzantine players: saboteur (a model), midpoint, mimic, oscillator, extremist, silent, or any adversary")
-	fl.StringVar(&f.rule, "rule", string(game.Model), "how a player chooses its number: none (its model decides), or by code: mode, median, w-msr, final-vote")
+	fl.StringVar(&f.variant, "variant", game.MayExist,
+		"what prompts state about hostile players: may-exist, no-adversary or unmentioned")
+	fl.StringVar(&f.strategy, "strategy", "saboteur",
+		"strategy of the Byzantine players: saboteur (a model), midpoint, mimic, oscillator, extremist, silent, or "+
+			"any adversary")
+	fl.StringVar(&f.rule, "rule", string(game.Model),
+		"how a player chooses its number: none (its model decides), or by code: mode, median, w-msr, final-vote")
 	fl.StringVar(&f.stop, "stop", game.TwoThirds, "share of votes that stops the game: two-thirds or 66-percent")
-	fl.StringVar(&f.threat, "threat", game.Restricted, "restricted: one message for all receivers, which they check; open: every message is accepted")
-	fl.StringVar(&f.members, "members", "simulated", "simulated, embedded, or a council `file` with a model named player")
+	fl.StringVar(&f.threat, "threat", game.Restricted,
+		"restricted: one message for all receivers, which they check; open: every message is accepted")
+	fl.StringVar(&f.members, "members", "simulated",
+		"simulated, embedded, or a council `file` with a model named player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
 	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`")
@@ -90,7 +96,8 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	case f.n < 2 || f.n > 1000:
 		return council.Spec{}, fmt.Errorf("-n is %d; it must be between 2 and 1000", f.n)
 	case f.b < 0 || f.b >= f.n:
-		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player", f.b, f.n-1)
+		return council.Spec{}, fmt.Errorf("-b is %d; it must be between 0 and %d, so that there is an honest player",
+			f.b, f.n-1)
 	}
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
 		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
@@ -100,7 +107,8 @@ func (f *gameFlags) spec() (council.Spec, error) {
 		return council.Spec{}, fmt.Errorf("--members: %w", err)
 	}
 	spec := preset.Game{Honest: f.n - f.b, Byzantine: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
-		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop, "threat": f.threat,
+		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
+		"threat": f.threat,
 	}}.Spec()
 	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
@@ -119,7 +127,8 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	}
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
-		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume), "resume it with: synod ask --resume "+f.resume)
+		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume),
+			"resume it with: synod ask --resume "+f.resume)
 	}
 	if err := a.fetchModels(cmd, spec); err != nil {
 		return err
@@ -159,9 +168,11 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
 	if f.resume != "" {
-		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop", "threat", "members", "seed"} {
+		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
+			"threat", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
-				return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
+				return ask, council.Spec{}, fail(exitUsage,
+					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
 		return a.resumed(ask, nil, &askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}})
@@ -185,7 +196,8 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 // cutOff reports whether a game was stopped before its end. Such a game has no
 // outcome; "none" would wrongly state that all its rounds were played.
 func cutOff(o *council.Outcome) bool {
-	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime}, o.Stopped)
+	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime},
+		o.Stopped)
 }
 
 // unreached returns the first player whose model was asked and never answered, or nil.

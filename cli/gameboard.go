@@ -26,7 +26,8 @@ type board struct {
 }
 
 func newBoard(cmd *cobra.Command, g *game.Game, seats []council.Seat, quiet bool) *board {
-	return &board{out: cmd.OutOrStdout(), quiet: quiet, game: g, seats: seats, notes: make([][]*synod.Opinion, len(seats)), shown: -1}
+	return &board{out: cmd.OutOrStdout(), quiet: quiet, game: g, seats: seats,
+		notes: make([][]*synod.Opinion, len(seats)), shown: -1}
 }
 
 // width returns the width of a column.
@@ -51,7 +52,8 @@ func (b *board) head(a *app) {
 		}
 	}
 	if game.Veto(len(b.seats), byzantine) {
-		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can prevent the others from stopping the game\n", byzantine, len(b.seats))
+		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can prevent the others "+
+			"from stopping the game\n", byzantine, len(b.seats))
 	}
 	if kind := b.seats[0].Kind; kind != llm.Endpoint {
 		fmt.Fprintf(b.out, "players: %s (%s)\n", kind, b.seats[0].Model)
@@ -298,7 +300,8 @@ func (b *board) record(o *council.Outcome) gameRecord {
 	}
 	last := 0
 	for i, s := range b.seats {
-		r.Players = append(r.Players, gamePlayer{ID: s.ID, Byzantine: s.Adversary != "", Strategy: s.Adversary, Initial: b.value(i, 0), Kind: s.Kind})
+		r.Players = append(r.Players, gamePlayer{ID: s.ID, Byzantine: s.Adversary != "", Strategy: s.Adversary,
+			Initial: b.value(i, 0), Kind: s.Kind})
 		for _, o := range b.notes[i] {
 			last = max(last, o.Round)
 		}

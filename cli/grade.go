@@ -59,7 +59,8 @@ depend on the verdicts.`,
 			case f.batch:
 				return f.gradeLines(cmd.InOrStdin(), cmd.OutOrStdout())
 			case len(args) != 2:
-				return fail(exitUsage, fmt.Errorf("give two answers, the key and the answer to grade, not %d", len(args)), "try: synod grade --help")
+				return fail(exitUsage, fmt.Errorf("give two answers, the key and the answer to grade, not %d",
+					len(args)), "try: synod grade --help")
 			}
 			return f.grade(cmd.OutOrStdout(), args[0], args[1])
 		},
@@ -113,7 +114,8 @@ func (f gradeFlags) question(form string, choices []string) (*synod.Question, er
 		return nil, errors.New("--form is missing; it must be one of " + strings.Join(formNames(), ", "))
 	}
 	if !slices.Contains(formNames(), form) {
-		return nil, fmt.Errorf("unknown form %q%s; known forms: %s", form, synod.Hint(form, formNames()), strings.Join(formNames(), ", "))
+		return nil, fmt.Errorf("unknown form %q%s; known forms: %s", form, synod.Hint(form, formNames()),
+			strings.Join(formNames(), ", "))
 	}
 	q := &synod.Question{Form: synod.Form(form)}
 	for i, text := range choices {
@@ -166,7 +168,8 @@ func explainGrade(g task.Grade) string {
 		}
 		return oneLine(s)
 	}
-	s := fmt.Sprintf("%s\nwant      %s\ngot       %s\nstrict    %s\nflexible  %s", g.Verdict, read(g.Want), read(g.Got), g.Strict, g.Flexible)
+	s := fmt.Sprintf("%s\nwant      %s\ngot       %s\nstrict    %s\nflexible  %s", g.Verdict, read(g.Want), read(g.Got),
+		g.Strict, g.Flexible)
 	if g.Loose != g.Got {
 		s += ", reading " + read(g.Loose)
 	}

@@ -118,7 +118,8 @@ func listCommand(a *app) *cobra.Command {
 			if len(args) == 1 {
 				i := slices.IndexFunc(all, func(s catalogue) bool { return s.name == args[0] })
 				if i < 0 {
-					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; known lists: %v", args[0], synod.Hint(args[0], catalogueNames()), catalogueNames()))
+					return fail(exitUsage, fmt.Errorf("there is no list of %q%s; known lists: %v", args[0],
+						synod.Hint(args[0], catalogueNames()), catalogueNames()))
 				}
 				all = all[i : i+1]
 			}
@@ -191,7 +192,8 @@ func explainCommand(a *app) *cobra.Command {
 					return nil
 				}
 			}
-			return fail(exitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0], known)), "list all entries with: synod list")
+			return fail(exitUsage, fmt.Errorf("no catalogue has an entry %q%s", args[0], synod.Hint(args[0], known)),
+				"list all entries with: synod list")
 		},
 	}
 }

@@ -49,8 +49,9 @@ func modelsPull(a *app) *cobra.Command {
 		Long: `Fetches a model and the llama.cpp library, unless they are already there, and checks
 them against the digests in the catalogue. An interrupted fetch continues where it
 stopped.`,
-		Example: "  synod models pull\n  synod models pull gemma3-270m\n  synod models pull llama.cpp --from /opt/llama/lib",
-		Args:    cobra.MaximumNArgs(1),
+		Example: "  synod models pull\n  synod models pull gemma3-270m\n  synod models pull llama.cpp --from " +
+			"/opt/llama/lib",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := models.Default
 			if len(args) == 1 {
@@ -60,7 +61,8 @@ stopped.`,
 		},
 	}
 	cmd.Flags().StringVar(&opts.From, "from", "", "use this GGUF `file` or folder of libraries instead of fetching")
-	cmd.Flags().BoolVar(&opts.AcceptUnpinned, "accept-unpinned", false, "fetch a file without a known digest; its digest is recorded, and later fetches must have the same")
+	cmd.Flags().BoolVar(&opts.AcceptUnpinned, "accept-unpinned", false,
+		"fetch a file without a known digest; its digest is recorded, and later fetches must have the same")
 	return cmd
 }
 
@@ -87,7 +89,8 @@ func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
 		return nil
 	}
 	if cmd.Context().Err() != nil {
-		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command continues"))
+		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
+			"continues"))
 	}
 	return fail(exitError1, err)
 }
@@ -97,7 +100,8 @@ func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
 	var names []string
 	for _, seat := range spec.Seats {
 		m := spec.Models[seat.Model]
-		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil && !slices.Contains(names, name) {
+		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil &&
+			!slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -106,7 +110,8 @@ func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
 			continue
 		}
 		if !a.quiet {
-			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n", oneLine(name))
+			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n",
+				oneLine(name))
 		}
 		if err := a.pull(cmd, name, models.Options{}); err != nil {
 			return err
@@ -131,7 +136,8 @@ func modelsList(a *app) *cobra.Command {
 			}
 			t := table.Table{Head: []string{"NAME", "HERE", "TRIED", "SIZE", "LICENCE", "SUMMARY"}}
 			for _, r := range rows {
-				t.Add(r.Name, yes(r.Here), yes(r.Tried), fmt.Sprintf("%d MB", (r.Bytes+500_000)/1_000_000), r.Licence, r.Summary)
+				t.Add(r.Name, yes(r.Here), yes(r.Tried), fmt.Sprintf("%d MB", (r.Bytes+500_000)/1_000_000), r.Licence,
+					r.Summary)
 			}
 			return t.Write(cmd.OutOrStdout(), "text")
 		},
@@ -170,7 +176,8 @@ func (a *app) modelRows() ([]modelRow, error) {
 	}
 	for _, i := range here {
 		if _, own := installed[i.Name]; own {
-			rows = append(rows, modelRow{Name: i.Name, Kind: i.Kind, Summary: "from " + i.Source, Here: true, Pinned: i.Pinned, Bytes: i.Bytes(), Licence: i.Licence})
+			rows = append(rows, modelRow{Name: i.Name, Kind: i.Kind, Summary: "from " + i.Source, Here: true,
+				Pinned: i.Pinned, Bytes: i.Bytes(), Licence: i.Licence})
 		}
 	}
 	return rows, nil

@@ -29,7 +29,8 @@ func printable(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		case r == unicode.ReplacementChar, unicode.Is(unicode.C, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r), r >= 0xFE00 && r <= 0xFE0F:
+		case r == unicode.ReplacementChar, unicode.Is(unicode.C, r), unicode.Is(unicode.Zl, r),
+			unicode.Is(unicode.Zp, r), r >= 0xFE00 && r <= 0xFE0F:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -114,7 +115,8 @@ func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
 		if now == nil {
 			return "starting the members"
 		}
-		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls, eta(now.Now, now.Left(), time.Since(start)))
+		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
+			eta(now.Now, now.Left(), time.Since(start)))
 		if now.Failed > 0 {
 			text += fmt.Sprintf(" · %d failed", now.Failed)
 		}
@@ -133,7 +135,8 @@ func (a *app) download(cmd *cobra.Command, name string) (show *bar, at func(done
 		return &bar{}, func(int64, int64) {}
 	}
 	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.AddBar(0, mpb.PrependDecorators(decor.Name(name+" ")), mpb.AppendDecorators(decor.CountersKibiByte("% .1f / % .1f")))
+	b := p.AddBar(0, mpb.PrependDecorators(decor.Name(name+" ")),
+		mpb.AppendDecorators(decor.CountersKibiByte("% .1f / % .1f")))
 	return &bar{p, b}, func(done, total int64) {
 		b.SetTotal(max(total, 0), false)
 		b.SetCurrent(done)

@@ -49,9 +49,11 @@ Exit codes: 0 ok · 1 the file is not a probe of this version.`,
 			}
 			w := cmd.OutOrStdout()
 			printSubject(w, p.Subject)
-			fmt.Fprintf(w, "reads       layer %d of 0 to %d, %s of the answer's states (%d components, %.0f %% of the variance, C = %v)\n",
+			fmt.Fprintf(w, "reads       layer %d of 0 to %d, %s of the answer's states (%d components, %.0f %% of the "+
+				"variance, C = %v)\n",
 				p.Layer, p.Subject.Layers-1, p.Position, p.Components, 100*p.Variance, p.C)
-			fmt.Fprintf(w, "trained on  %d answers to %s, split with seed %d\n\non its held-out questions:\n", p.Answers, oneLine(p.Task), p.Seed)
+			fmt.Fprintf(w, "trained on  %d answers to %s, split with seed %d\n\non its held-out questions:\n",
+				p.Answers, oneLine(p.Task), p.Seed)
 			return printFigures(w, []column{{"probe", p.Test, nil, 0}})
 		},
 	}

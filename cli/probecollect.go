@@ -35,14 +35,19 @@ func (f *collectFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVarP(&f.source.n, "number", "n", 0, "number of questions (default: all)")
 	fl.Uint64Var(&f.source.seed, "seed", 1, "seed of built-in problems, answers and the split")
-	fl.StringVar(&f.source.form, "form", "", "form of the answers to your own questions (default: guessed for each line)")
-	fl.StringVar(&f.source.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod data pull fetched)")
+	fl.StringVar(&f.source.form, "form", "", "form of the answers to your own questions (default: guessed for each "+
+		"line)")
+	fl.StringVar(&f.source.data, "data", "", "`file` of the task, or a folder that contains it (default: the file "+
+		"that synod data pull fetched)")
 	fl.IntSliceVar(&f.source.levels, "level", nil, "only questions of these levels, such as 4,5")
 	fl.StringVar(&f.model, "model", models.Default, "`name` of the embedded model")
-	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or answers=written (repeatable)")
+	fl.StringArrayVar(&f.sets, "set", nil, "a setting of the model, such as temperature=0.6, path=FILE or "+
+		"answers=written (repeatable)")
 	fl.IntSliceVar(&f.layers, "layers", nil, "layers to collect, counted from 0 (default: all)")
-	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"}, "query (last token of the prompt), last (of the answer), mean (over the answer)")
-	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model for its confidence, which needs another call for each question")
+	fl.StringSliceVar(&f.positions, "positions", []string{"query", "last", "mean"},
+		"query (last token of the prompt), last (of the answer), mean (over the answer)")
+	fl.BoolVar(&f.noStated, "no-stated", false, "do not ask the model for its confidence, which needs another call "+
+		"for each question")
 }
 
 func probeCollect(a *app) *cobra.Command {
@@ -96,7 +101,8 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*co
 	if len(items) == 0 {
 		return nil, fail(exitUsage, fmt.Errorf("%s has no questions", name))
 	}
-	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}}, Seats: []council.SeatSpec{{Model: "m"}}}
+	spec := council.Spec{Models: map[string]council.Params{"m": {"provider": "embedded", "model": f.model}},
+		Seats: []council.SeatSpec{{Model: "m"}}}
 	if !slices.ContainsFunc(f.sets, func(s string) bool { return strings.HasPrefix(s, "path=") }) {
 		if err := a.fetchModels(cmd, spec); err != nil {
 			return nil, err
@@ -111,7 +117,8 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*co
 	}
 	prober, can := llm.AsProber(member)
 	if !can {
-		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded model has", member.Info().Name, member.Info().Kind))
+		return nil, fail(exitUsage, fmt.Errorf("%s is of kind %s and has no hidden states; only an embedded model has",
+			member.Info().Name, member.Info().Kind))
 	}
 	asker := collect.Asker{Member: prober, Seed: f.source.seed}
 	return a.collectFrom(cmd, member.Info().Identity, filepath.Base(name), dir, items, asker, f)
@@ -137,13 +144,15 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 }
 
 // collectFrom creates a folder or continues the collection in it.
-func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker collect.Asker, f collectFlags) (*collect.Folder, error) {
+func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items []task.Item, asker collect.Asker,
+	f collectFlags) (*collect.Folder, error) {
 	subject, err := asker.Member.Subject(cmd.Context())
 	if err != nil {
 		return nil, a.cutOff(err, nil, len(items))
 	}
 	subject.Form = collect.Form(items)
-	want := collect.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject, Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
+	want := collect.Head{Program: "synod " + release, Task: name, Seed: f.source.seed, Subject: subject,
+		Identity: identity, Stated: !f.noStated && subject.Answers != "written", Layers: f.layers}
 	for _, p := range f.positions {
 		want.Positions = append(want.Positions, engine.Position(p))
 	}
@@ -173,7 +182,8 @@ func (a *app) collectFrom(cmd *cobra.Command, identity, name, dir string, items 
 func (a *app) cutOff(err error, folder *collect.Folder, total int) error {
 	kept := "nothing was collected"
 	if folder != nil {
-		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command continues", len(folder.Lines), total, folder.Dir)
+		kept = fmt.Sprintf("%d of %d answers are kept in %s; the same command continues", len(folder.Lines), total,
+			folder.Dir)
 	}
 	var f *llm.Failure
 	if errors.Is(err, context.Canceled) || errors.As(err, &f) && errors.Is(f.Err, context.Canceled) {
@@ -200,7 +210,8 @@ func (a *app) collected(cmd *cobra.Command, folder *collect.Folder, asJSON bool)
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	o := collectedJSON{Version: 1, Folder: folder.Dir, Task: folder.Head.Task, Subject: folder.Head.Subject, Answers: len(data.Samples), Left: left}
+	o := collectedJSON{Version: 1, Folder: folder.Dir, Task: folder.Head.Task, Subject: folder.Head.Subject,
+		Answers: len(data.Samples), Left: left}
 	unread := 0
 	for _, s := range data.Samples {
 		if s.Right {
@@ -216,7 +227,8 @@ func (a *app) collected(cmd *cobra.Command, folder *collect.Folder, asJSON bool)
 	if asJSON {
 		return writeJSON(cmd.OutOrStdout(), o)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%d answers to %s in %s, %d right; left out: %d unreadable, %d without tokens\n", o.Answers, oneLine(o.Task), oneLine(o.Folder), o.Right, left.Unreadable, left.Empty)
+	fmt.Fprintf(cmd.OutOrStdout(), "%d answers to %s in %s, %d right; left out: %d unreadable, %d without tokens\n",
+		o.Answers, oneLine(o.Task), oneLine(o.Folder), o.Right, left.Unreadable, left.Empty)
 	if o.Unstated != nil {
 		fmt.Fprintf(cmd.OutOrStdout(), "stated confidence: %d of %d could not be read\n", unread, o.Answers)
 	}

@@ -50,9 +50,11 @@ error · 2 usage · 130 interrupted while collecting.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.train(cmd, args[0], f) },
 	}
 	f.collect.add(cmd)
-	cmd.Flags().StringVar(&f.task, "collect", "", "first collect answers to this `task`, with the flags of probe collect")
+	cmd.Flags().StringVar(&f.task, "collect", "", "first collect answers to this `task`, with the flags of probe "+
+		"collect")
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "`file` for the probe (default: probe.json in DIR)")
-	cmd.Flags().IntSliceVar(&f.components, "components", defaults.Components, "candidate numbers of principal components")
+	cmd.Flags().IntSliceVar(&f.components, "components", defaults.Components,
+		"candidate numbers of principal components")
 	cmd.Flags().Float64Var(&f.c, "c", defaults.C, "inverse strength of the L2 penalty")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -93,7 +95,8 @@ func (a *app) train(cmd *cobra.Command, dir string, f trainFlags) error {
 	if err := printTraining(cmd.OutOrStdout(), report, left); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "\nsaved: %s; plots and report in %s\nuse it: models: {m: {provider: embedded, model: %s, probe: %s}}\n", file, dir, oneLine(p.Subject.Model), file)
+	fmt.Fprintf(cmd.OutOrStdout(), "\nsaved: %s; plots and report in %s\nuse it: models: {m: {provider: embedded, "+
+		"model: %s, probe: %s}}\n", file, dir, oneLine(p.Subject.Model), file)
 	return nil
 }
 
@@ -185,7 +188,8 @@ type column struct {
 // printTraining prints the sweep and the figures on held-out questions.
 func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
-	fmt.Fprintf(w, "answers     %s; left out: %d unreadable, %d without tokens\nsplit       by question, seed %d: ", oneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
+	fmt.Fprintf(w, "answers     %s; left out: %d unreadable, %d without tokens\nsplit       by question, seed %d: ",
+		oneLine(r.Task), left.Unreadable, left.Empty, r.Seed)
 	for i, p := range []struct {
 		name string
 		c    probe.Count
@@ -196,7 +200,8 @@ func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 		fmt.Fprintf(w, "%s %d (%d right)", p.name, p.c.Answers, p.c.Right)
 	}
 	fmt.Fprint(w, "\n\nsweep, on the validation answers:\n")
-	t := table.Table{Head: []string{"layer", "position", "components", "training AUC", "AUC", "accuracy", "Brier"}, Align: "r"}
+	t := table.Table{Head: []string{"layer", "position", "components", "training AUC", "AUC", "accuracy", "Brier"},
+		Align: "r"}
 	for _, c := range r.Sweep {
 		mark := ""
 		if c.Layer == r.Chosen.Layer && c.Position == r.Chosen.Position && c.Components == r.Chosen.Components {
@@ -214,13 +219,15 @@ func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 // printMeasured prints the figures of a probe on other answers.
 func printMeasured(w io.Writer, r probe.Report, left collect.Left) error {
 	printSubject(w, r.Subject)
-	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", oneLine(r.Task), r.Test.Answers, r.Test.Right, left.Unreadable, left.Empty)
+	fmt.Fprintf(w, "answers     %s: %d (%d right); left out: %d unreadable, %d without tokens\n\n", oneLine(r.Task),
+		r.Test.Answers, r.Test.Right, left.Unreadable, left.Empty)
 	return printHeldOut(w, r)
 }
 
 // printHeldOut prints the figures on held-out questions, beside those of the rivals.
 func printHeldOut(w io.Writer, r probe.Report) error {
-	fmt.Fprintf(w, "layer %d, %s, on %d answers to %d questions that were not used for training or selection:\n", r.Chosen.Layer, r.Chosen.Position, r.Test.Answers, r.Test.Questions)
+	fmt.Fprintf(w, "layer %d, %s, on %d answers to %d questions that were not used for training or selection:\n",
+		r.Chosen.Layer, r.Chosen.Position, r.Test.Answers, r.Test.Questions)
 	list := []column{{"probe", r.Probe, nil, 0}}
 	for _, x := range r.Rivals {
 		list = append(list, column{x.Name, x.Figures, x.Behind, x.Unreadable})

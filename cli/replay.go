@@ -18,8 +18,9 @@ func replayCommand(a *app) *cobra.Command {
 and must produce the same effects. Prints the digest of the run, or what differs
 (exit code 7). Signed records are verified too. FILE#ID is one of the journals in a
 file that contains many, such as journals.jsonl of a bench run.`,
-		Example: "  synod replay ~/.local/state/synod/journals/20260509-101500-1a2b3c.jsonl\n  synod replay 'runs/first/journals.jsonl#q0-0'   # repeat 0 of question q0 of a bench run",
-		Args:    cobra.ExactArgs(1),
+		Example: "  synod replay ~/.local/state/synod/journals/20260509-101500-1a2b3c.jsonl\n  synod replay " +
+			"'runs/first/journals.jsonl#q0-0'   # repeat 0 of question q0 of a bench run",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, err := journal.Load(args[0])
 			if err != nil {
@@ -39,7 +40,8 @@ file that contains many, such as journals.jsonl of a bench run.`,
 				return fail(exitVerify, err)
 			}
 			if v.Records > 0 && !a.quiet {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n", v.Records)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n",
+					v.Records)
 			}
 			if run.End == nil && !a.quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with: synod ask --resume", args[0])

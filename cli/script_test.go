@@ -43,10 +43,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SYNOD_MODELS", box.Dir)
 			e.Setenv("OPENAI_API_KEY", "sk-canary-0123456789")
-			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"), []byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
+			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"),
+				[]byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
 		},
-		Condition:     func(cond string) (bool, error) { return cond == "box" && absent == nil, nil },
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak, "asked": asked(stub), "exits": exits},
+		Condition: func(cond string) (bool, error) { return cond == "box" && absent == nil, nil },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"newest": newest, "noleak": noLeak,
+			"asked": asked(stub), "exits": exits},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
 }
@@ -71,7 +73,8 @@ func misbehaviours() (opts []llmtest.Option) {
 		}
 	}
 	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
-		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")), llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
+		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
+		llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
 }
 
 // stubborn answers and refines with the number in the name of its model. It scores this
@@ -102,7 +105,10 @@ func newest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 || len(paths) == 0 {
 		ts.Fatalf("newest VAR: there is no journal")
 	}
-	slices.SortFunc(paths, func(a, b string) int { return modified(ts, a).Compare(modified(ts, b)) }) // names have a resolution of seconds
+	slices.SortFunc(paths, func(a, b string) int {
+		return modified(ts,
+			a).Compare(modified(ts, b))
+	}) // names have a resolution of seconds
 	ts.Setenv(args[0], paths[len(paths)-1])
 }
 

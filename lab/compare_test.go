@@ -61,7 +61,8 @@ func TestCompareByProtocol(t *testing.T) {
 		if !forth {
 			right = c.Pairs[1][1] + c.Pairs[1][0]
 		}
-		if want := report.Metrics.Decision.Value * float64(report.Metrics.Decision.N); right == 0 || float64(right) != want {
+		if want := report.Metrics.Decision.Value * float64(report.Metrics.Decision.N); right == 0 ||
+			float64(right) != want {
 			t.Errorf("%d right decisions in the comparison, %v in the report", right, want)
 		}
 	}
@@ -75,27 +76,34 @@ func TestEstimate(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := work(t, run, 2).Calls
-	if e.Low.Calls > e.Expected.Calls || e.Expected.Calls > e.Worst.Calls || e.Worst.Calls != 60*175 || made < e.Low.Calls || made > e.Worst.Calls {
+	if e.Low.Calls > e.Expected.Calls || e.Expected.Calls > e.Worst.Calls || e.Worst.Calls != 60*175 ||
+		made < e.Low.Calls || made > e.Worst.Calls {
 		t.Errorf("%+v; %d were made", e, made)
 	}
 	if e.Low.Prompt > e.Expected.Prompt || e.Expected.Prompt > e.Worst.Prompt || e.Low.Prompt == 0 {
 		t.Errorf("tokens %+v", e)
 	}
-	run = create(t, plan(t, "exact: paper\n"+seven, 30, 1)) // every call is made, and long agreement is longer than its opposite
-	if e, err = run.Estimate(context.Background()); err != nil || e.Low.Prompt > e.Expected.Prompt || e.Low.Completion > e.Expected.Completion {
+	run = create(t, plan(t, "exact: paper\n"+seven, 30,
+		1)) // every call is made, and long agreement is longer than its opposite
+	if e, err = run.Estimate(context.Background()); err != nil || e.Low.Prompt > e.Expected.Prompt ||
+		e.Low.Completion > e.Expected.Completion {
 		t.Errorf("exact: paper: %+v, %v", e, err)
 	}
-	run = create(t, plan(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x, max_tokens: 7}}\nseats: [{id: p, model: m, count: 3}]\nf: 0\n", 3, 1))
-	if e, err = run.Estimate(context.Background()); err != nil || e.Worst.Completion != 7*e.Worst.Calls || e.Expected.Completion != 7*e.Expected.Calls {
+	run = create(t, plan(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x, max_tokens: "+
+		"7}}\nseats: [{id: p, model: m, count: 3}]\nf: 0\n", 3, 1))
+	if e, err = run.Estimate(context.Background()); err != nil || e.Worst.Completion != 7*e.Worst.Calls ||
+		e.Expected.Completion != 7*e.Expected.Calls {
 		t.Errorf("replies of 7 tokens at most: %+v, %v", e, err)
 	}
 }
 
 // The amounts are ordered for a game too, where members cannot agree from the start.
 func TestEstimateOfAGame(t *testing.T) {
-	run := create(t, plan(t, "protocol: {name: game, rounds: 20}\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d, count: 6}]\nf: 0\n", 8, 1))
+	run := create(t, plan(t, "protocol: {name: game, rounds: 20}\nmodels: {d: {provider: simulated}}\nseats: [{id: p, "+
+		"model: d, count: 6}]\nf: 0\n", 8, 1))
 	e, err := run.Estimate(context.Background())
-	if err != nil || e.Low.Calls == 0 || e.Low.Calls >= e.Expected.Calls || e.Expected.Calls >= e.Worst.Calls || e.Low.Completion >= e.Expected.Completion {
+	if err != nil || e.Low.Calls == 0 || e.Low.Calls >= e.Expected.Calls || e.Expected.Calls >= e.Worst.Calls ||
+		e.Low.Completion >= e.Expected.Completion {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

@@ -15,10 +15,12 @@ import (
 
 func computedGrid(t *testing.T, of func() (*report.Figures, error), readings ...lab.Reading) *lab.Grid {
 	t.Helper()
-	g, err := lab.DraftGrid(lab.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings, Computed: []lab.Computed{{
-		Cell: lab.Cell{Name: "one", Params: map[string]any{"f_e": 1}, Paper: map[string]report.Figure{"capture": {Value: 0, N: 100}, "hidden": {Value: 45.1, Count: true}}},
-		How:  "by hand", Of: of,
-	}}}, nil)
+	g, err := lab.DraftGrid(lab.GridManifest{Program: "test", Preset: "sums", Members: "none", Readings: readings,
+		Computed: []lab.Computed{{
+			Cell: lab.Cell{Name: "one", Params: map[string]any{"f_e": 1},
+				Paper: map[string]report.Figure{"capture": {Value: 0, N: 100}, "hidden": {Value: 45.1, Count: true}}},
+			How: "by hand", Of: of,
+		}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +33,8 @@ func TestComputedCells(t *testing.T) {
 	asked := 0
 	g := computedGrid(t, func() (*report.Figures, error) {
 		asked++
-		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(0, 2000)}, Lists: map[string][]float64{"medians": {49, 83}}}, nil
+		return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(0, 2000)},
+			Lists: map[string][]float64{"medians": {49, 83}}}, nil
 	})
 	dir := filepath.Join(t.TempDir(), "g")
 	if err := g.Create(dir); err != nil {
@@ -53,7 +56,8 @@ func TestComputedCells(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := r.Cells[0]
-	if asked != 1 || c.Metrics["capture"].N != 2000 || c.Verdict["capture"] != report.Reproduced || !slices.Equal(c.Lists["medians"], []float64{49, 83}) {
+	if asked != 1 || c.Metrics["capture"].N != 2000 || c.Verdict["capture"] != report.Reproduced ||
+		!slices.Equal(c.Lists["medians"], []float64{49, 83}) {
 		t.Errorf("computed %d times: %+v %v %v", asked, c.Metrics["capture"], c.Verdict, c.Lists)
 	}
 	if _, judged := c.Verdict["hidden"]; judged || c.Paper["hidden"] != 45.1 || c.How != "by hand" {
@@ -66,14 +70,17 @@ func TestComputedCells(t *testing.T) {
 func TestComputedCellsFail(t *testing.T) {
 	broken := errors.New("no such table")
 	dir := filepath.Join(t.TempDir(), "g")
-	if err := computedGrid(t, func() (*report.Figures, error) { return nil, broken }).Create(dir); !errors.Is(err, broken) || !strings.Contains(err.Error(), "cell one") {
+	if err := computedGrid(t, func() (*report.Figures, error) { return nil, broken }).Create(dir); !errors.Is(err,
+		broken) || !strings.Contains(err.Error(), "cell one") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there is a folder: %v", err)
 	}
-	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil }, lab.Reading{Cell: lab.Cell{Name: "two"}, Of: "three"})
-	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(), "two takes its figures from the unknown cell three") {
+	g := computedGrid(t, func() (*report.Figures, error) { return &report.Figures{}, nil },
+		lab.Reading{Cell: lab.Cell{Name: "two"}, Of: "three"})
+	if _, err := g.Report(); err == nil || !strings.Contains(err.Error(),
+		"two takes its figures from the unknown cell three") {
 		t.Errorf("%v", err)
 	}
 }

@@ -63,9 +63,11 @@ func Draft(p Plan) (*Run, error) {
 	sum := sha256.Sum256(items)
 	protocol, _ := spec.Protocol["name"].(string)
 	r.Manifest = Manifest{
-		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat, Seed: p.Seed,
+		Version: Version, Program: p.Program, Task: p.Task, Form: p.Form, N: len(p.Items), Repeat: p.Repeat,
+		Seed:    p.Seed,
 		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
-		Seats: c.Seats(), Planned: c.Plan().Calls(), Prompts: c.Plan().TemplateDigests(), Items: hex.EncodeToString(sum[:]),
+		Seats: c.Seats(), Planned: c.Plan().Calls(), Prompts: c.Plan().TemplateDigests(),
+		Items: hex.EncodeToString(sum[:]),
 	}
 	return r, nil
 }
@@ -169,9 +171,11 @@ func checkItems(items []task.Record) error {
 		case seen[q.ID]:
 			return fmt.Errorf("lab: two questions have the id %q", q.ID)
 		case len(q.ID) > longest:
-			return fmt.Errorf("lab: the id %.60q… of a question has %d bytes; at most %d are accepted", q.ID, len(q.ID), longest)
+			return fmt.Errorf("lab: the id %.60q… of a question has %d bytes; at most %d are accepted", q.ID, len(q.ID),
+				longest)
 		case q.Form == task.JSON:
-			return fmt.Errorf("lab: question %q has answers of the form %s, on which a council cannot vote", q.ID, q.Form)
+			return fmt.Errorf("lab: question %q has answers of the form %s, on which a council cannot vote", q.ID,
+				q.Form)
 		}
 		seen[q.ID] = true
 	}

@@ -67,7 +67,8 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		answer  int
 		score   int
 	}{
-		{&low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0}, shortReply, shortReply},
+		{&low, council.Params{"provider": "simulated", "ability": 1.0, "skill": 1.0, "noise": 0.0, "stubbornness": 0.0},
+			shortReply, shortReply},
 		{&expected, council.Params{"provider": "simulated"}, usualReply, usualScore},
 	} {
 		seen, most, err := r.play(ctx, spec, templates, m.members)
@@ -78,7 +79,8 @@ func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
 		e.Worst = r.worst(spec, seen, longest)
 	}
 	for i, u := range expected { // without reuse, agreement can cost more tokens than disagreement
-		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt), min(low[i].Completion, u.Completion)
+		low[i].Calls, low[i].Prompt, low[i].Completion = min(low[i].Calls, u.Calls), min(low[i].Prompt, u.Prompt),
+			min(low[i].Completion, u.Completion)
 	}
 	e.Low, e.Expected = r.amount(low), r.amount(expected)
 	return e, nil
@@ -99,7 +101,8 @@ func (r *Run) scale(spec council.Spec, u use, answer, score int) []llm.Use {
 	for i, s := range u.seats {
 		uses[i].Calls = whole(s.answers + s.scores)
 		most := longestOf(spec.Models[r.Seats[i].Model])
-		uses[i].Prompt, uses[i].Completion = whole(s.prompt), whole(s.answers*min(answer, most)+s.scores*min(score, most))
+		uses[i].Prompt, uses[i].Completion = whole(s.prompt),
+			whole(s.answers*min(answer, most)+s.scores*min(score, most))
 	}
 	return uses
 }
@@ -115,7 +118,8 @@ func (r *Run) worst(spec council.Spec, u use, longest int) Amount {
 		before := planned * seen / max(all, 1)
 		seen += s.answers + s.scores
 		calls := planned*seen/max(all, 1) - before
-		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest, calls*longestOf(spec.Models[r.Seats[i].Model])
+		uses[i].Calls, uses[i].Prompt, uses[i].Completion = calls, calls*longest,
+			calls*longestOf(spec.Models[r.Seats[i].Model])
 	}
 	return r.amount(uses)
 }
@@ -140,7 +144,8 @@ func (r *Run) amount(uses []llm.Use) Amount {
 
 // play simulates some questions with the given members. It returns their use and the
 // longest prompt in tokens.
-func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Templates, members council.Params) (u use, longest int, err error) {
+func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Templates, members council.Params) (u use,
+	longest int, err error) {
 	spec.Models = maps.Clone(spec.Models)
 	for name := range spec.Models {
 		spec.Models[name] = members
@@ -159,7 +164,8 @@ func (r *Run) play(ctx context.Context, spec council.Spec, templates *prompt.Tem
 	for u.questions = 0; u.questions < min(played, r.N); u.questions++ {
 		path := filepath.Join(dir, fmt.Sprint(u.questions))
 		j := job{item: u.questions * r.N / min(played, r.N)}
-		if _, err := c.Decide(ctx, council.Ask{Question: r.Items[j.item].Question, Seed: r.seed(j), Journal: path}); err != nil {
+		if _, err := c.Decide(ctx, council.Ask{Question: r.Items[j.item].Question, Seed: r.seed(j),
+			Journal: path}); err != nil {
 			return u, 0, err
 		}
 		run, err := journal.Load(path)

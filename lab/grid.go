@@ -266,7 +266,8 @@ type GridManifest struct {
 // Report computes the reports of all cells from the files of the grid.
 func (g *Grid) Report() (*report.Grid, error) {
 	out := &report.Grid{
-		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{}, Failures: []report.Failure{}},
+		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{},
+			Failures: []report.Failure{}},
 		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note,
 	}
 	if len(g.Runs) > 0 {

@@ -16,10 +16,12 @@ import (
 func grid(t *testing.T, repeat int) *lab.Grid {
 	t.Helper()
 	m := lab.GridManifest{Program: "test", Preset: "two", Source: "nobody", Members: "simulated", Cells: []lab.Cell{
-		{Name: "three-rounds", Params: map[string]any{"protocol": "sac"}, Paper: map[string]report.Figure{"iaa": {Value: 0.02, N: 1000}, "faa": {Value: 0.8, N: 2}}},
+		{Name: "three-rounds", Params: map[string]any{"protocol": "sac"},
+			Paper: map[string]report.Figure{"iaa": {Value: 0.02, N: 1000}, "faa": {Value: 0.8, N: 2}}},
 		{Name: "one-round"},
 	}}
-	g, err := lab.DraftGrid(m, []lab.Plan{plan(t, seven, 4, repeat), plan(t, strings.Replace(seven, "rounds: 3", "rounds: 1", 1), 4, repeat)})
+	g, err := lab.DraftGrid(m, []lab.Plan{plan(t, seven, 4, repeat),
+		plan(t, strings.Replace(seven, "rounds: 3", "rounds: 1", 1), 4, repeat)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,8 @@ func TestGridOccupied(t *testing.T) {
 	if _, err := lab.OpenGrid(run.Dir()); !errors.Is(err, lab.ErrNoRun) {
 		t.Errorf("a run opened as a grid: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "grid.json"), []byte(`{"version":1,"cells":[{"cell":"../../etc"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "grid.json"), []byte(`{"version":1,"cells":[{"cell":"../../etc"}]}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lab.OpenGrid(dir); err == nil || !strings.Contains(err.Error(), "not a valid name of a cell") {
@@ -142,7 +145,8 @@ func TestGridVerdicts(t *testing.T) {
 	if v := after.Cells[0].Verdict; v["iaa"] != report.Differs || v["faa"] == report.Differs {
 		t.Errorf("verdicts %v of %+v", v, after.Cells[0].Metrics["iaa"])
 	}
-	if len(after.Cells[1].Paper) != 0 || after.Questions != 8 || after.Finished != 8 || after.MembersKind[0] != "simulated" {
+	if len(after.Cells[1].Paper) != 0 || after.Questions != 8 || after.Finished != 8 ||
+		after.MembersKind[0] != "simulated" {
 		t.Errorf("%+v", after)
 	}
 }

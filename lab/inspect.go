@@ -92,7 +92,8 @@ func (x *export) log() (*inspectai.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	step := map[string]any{"council": x.Name, "exact": x.Exact, "rule": x.Rule.Name, "support": x.Rule.Support, "planned_calls": x.Planned}
+	step := map[string]any{"council": x.Name, "exact": x.Exact, "rule": x.Rule.Name, "support": x.Rule.Support,
+		"planned_calls": x.Planned}
 	log := &inspectai.Log{
 		Version: inspectai.Version, Status: x.status(),
 		Eval: inspectai.Eval{
@@ -103,7 +104,8 @@ func (x *export) log() (*inspectai.Log, error) {
 			Model:   x.model, ModelRoles: map[string]inspectai.Model{},
 			Config:   inspectai.Config{Epochs: x.Repeat, LogSamples: true},
 			Packages: map[string]string{}, Scorers: []inspectai.Scorer{{Name: decision}},
-			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.Manifest.Council, "seats": x.Seats, "digest": x.report.Digest},
+			Metadata: map[string]any{"members_kind": x.kinds(), "council": x.Manifest.Council, "seats": x.Seats,
+				"digest": x.report.Digest},
 		},
 		Plan:    inspectai.Plan{Name: "plan", Steps: []inspectai.Step{{Solver: x.Protocol, Params: step}}},
 		Results: x.results(),
@@ -115,10 +117,12 @@ func (x *export) log() (*inspectai.Log, error) {
 		log.Eval.Dataset.SampleIDs = append(log.Eval.Dataset.SampleIDs, it.Question.ID)
 	}
 	for i, s := range x.Seats {
-		log.Eval.ModelRoles[s.Model] = inspectai.Model{Model: x.models[i], Args: map[string]any{"identity": s.Identity, "kind": s.Kind}}
+		log.Eval.ModelRoles[s.Model] = inspectai.Model{Model: x.models[i],
+			Args: map[string]any{"identity": s.Identity, "kind": s.Kind}}
 	}
 	if log.Status == inspectai.Failed {
-		log.Error = &inspectai.Error{Message: fmt.Sprintf("%d of %d questions failed", x.report.Failed, x.report.Questions)}
+		log.Error = &inspectai.Error{Message: fmt.Sprintf("%d of %d questions failed", x.report.Failed,
+			x.report.Questions)}
 	}
 	return log, nil
 }
@@ -129,18 +133,21 @@ func (x *export) results() *inspectai.Results {
 	logged := x.report.Finished + x.report.Failed
 	f := inspectai.Figures{
 		Name: decision, Scorer: decision, Unscored: logged, Metrics: map[string]inspectai.Metric{},
-		Metadata: map[string]any{"members_kind": x.kinds(), "ties": x.report.Ties, "unscored_answers": x.report.Unscored, "calls": x.report.Calls, "unfinished": x.report.Unfinished},
+		Metadata: map[string]any{"members_kind": x.kinds(), "ties": x.report.Ties,
+			"unscored_answers": x.report.Unscored, "calls": x.report.Calls, "unfinished": x.report.Unfinished},
 	}
 	for _, g := range x.report.Rates() {
 		if g.Rate == nil {
 			continue
 		}
-		f.Metrics[g.Name] = inspectai.Metric{Name: g.Name, Value: g.Rate.Value, Metadata: map[string]any{"n": g.Rate.N, "low": g.Rate.Low, "high": g.Rate.High, "says": g.Label}}
+		f.Metrics[g.Name] = inspectai.Metric{Name: g.Name, Value: g.Rate.Value,
+			Metadata: map[string]any{"n": g.Rate.N, "low": g.Rate.Low, "high": g.Rate.High, "says": g.Label}}
 		if g.Rate == x.report.Metrics.Decision {
 			f.Scored, f.Unscored = g.Rate.N, logged-g.Rate.N
 		}
 	}
-	return &inspectai.Results{Total: x.report.Questions, Completed: x.report.Finished, Logged: logged, Scores: []inspectai.Figures{f}}
+	return &inspectai.Results{Total: x.report.Questions, Completed: x.report.Finished, Logged: logged,
+		Scores: []inspectai.Figures{f}}
 }
 
 // status is error where all has been tried and something failed. A run that is not

@@ -48,10 +48,12 @@ func TestInspect(t *testing.T) {
 	before := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	work(t, run, 2)
 	x, r := export(t, run), reported(t, run.Dir())
-	if x.Status != inspectai.Success || len(x.Samples) != 16 || x.Eval.Config.Epochs != 2 || x.Eval.Model != "council/seven (simulated)" {
+	if x.Status != inspectai.Success || len(x.Samples) != 16 || x.Eval.Config.Epochs != 2 ||
+		x.Eval.Model != "council/seven (simulated)" {
 		t.Fatalf("%s, %d samples of %s", x.Status, len(x.Samples), x.Eval.Model)
 	}
-	if x.Stats.StartedAt < before || x.Stats.CompletedAt < x.Stats.StartedAt || x.Eval.Created < before || x.Eval.Created > x.Stats.StartedAt {
+	if x.Stats.StartedAt < before || x.Stats.CompletedAt < x.Stats.StartedAt || x.Eval.Created < before ||
+		x.Eval.Created > x.Stats.StartedAt {
 		t.Errorf("made %s, %+v", x.Eval.Created, x.Stats)
 	}
 	right, scored := 0, 0
@@ -60,7 +62,8 @@ func TestInspect(t *testing.T) {
 			t.Fatalf("sample %+v", s)
 		}
 		for _, m := range s.Messages[1:] {
-			if !strings.HasPrefix(m.Model, "simulated/") || m.Metadata["kind"] != "simulated" || (m.Metadata["seat"] == "m") != (m.Metadata["adversary"] == "replay") {
+			if !strings.HasPrefix(m.Model, "simulated/") || m.Metadata["kind"] != "simulated" ||
+				(m.Metadata["seat"] == "m") != (m.Metadata["adversary"] == "replay") {
 				t.Fatalf("message %+v", m)
 			}
 		}
@@ -77,7 +80,8 @@ func TestInspect(t *testing.T) {
 		}
 	}
 	d := x.Results.Scores[0]
-	if want := r.Metrics.Decision; scored != want.N || float64(right)/float64(scored) != want.Value || d.Scored != scored || d.Unscored != 16-scored {
+	if want := r.Metrics.Decision; scored != want.N || float64(right)/float64(scored) != want.Value ||
+		d.Scored != scored || d.Unscored != 16-scored {
 		t.Errorf("%d of %d right, %+v, want %+v", right, scored, d, want)
 	}
 	for _, f := range r.Rates() {
@@ -92,17 +96,20 @@ func TestInspect(t *testing.T) {
 // error, and the status gives the reason.
 func TestInspectUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 4, 1))
-	if x := export(t, run); x.Status != inspectai.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" || x.Results.Scores[0].Metrics["faa"].Name != "" {
+	if x := export(t, run); x.Status != inspectai.Started || len(x.Samples) != 0 || x.Stats.StartedAt != "" ||
+		x.Results.Scores[0].Metrics["faa"].Name != "" {
 		t.Errorf("before the start: %+v", x)
 	}
-	gone := create(t, plan(t, "models: {m: {provider: openai, model: x, url: \"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
+	gone := create(t, plan(t, "models: {m: {provider: openai, model: x, url: \"http://127.0.0.1:1/v1\", attempts: "+
+		"1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
 	work(t, gone, 1)
 	x := export(t, gone)
 	if x.Status != inspectai.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 {
 		t.Fatalf("%+v", x)
 	}
 	for _, s := range x.Samples {
-		if s.Error == nil || s.Error.Message == "" || len(s.Scores) > 0 || len(s.Messages) != 1 || s.Output.Completion != "" {
+		if s.Error == nil || s.Error.Message == "" || len(s.Scores) > 0 || len(s.Messages) != 1 ||
+			s.Output.Completion != "" {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -149,17 +156,20 @@ func TestInspectReplies(t *testing.T) {
 		}
 		return reply
 	})
-	run := create(t, plan(t, fmt.Sprintf("models:\n  m: {provider: openai, model: s, url: %q}\n  dice: {provider: simulated}\nseats: [{id: a, model: m, count: 2}, {id: d, model: dice}]\n", stub.URL), 1, 1))
+	run := create(t, plan(t, fmt.Sprintf("models:\n  m: {provider: openai, model: s, url: %q}\n  dice: {provider: "+
+		"simulated}\nseats: [{id: a, model: m, count: 2}, {id: d, model: dice}]\n", stub.URL), 1, 1))
 	work(t, run, 1)
 	x, r := export(t, run), reported(t, run.Dir())
 	var messages []string
 	for _, m := range x.Samples[0].Messages[1:4] {
 		messages = append(messages, m.Model+": "+m.Content)
 	}
-	if want := []string{"endpoint/m: " + reply, "endpoint/m: " + reply}; !slices.Equal(messages[:2], want) || !strings.HasPrefix(messages[2], "simulated/dice: ") {
+	if want := []string{"endpoint/m: " + reply, "endpoint/m: " + reply}; !slices.Equal(messages[:2], want) ||
+		!strings.HasPrefix(messages[2], "simulated/dice: ") {
 		t.Errorf("%q", messages)
 	}
-	if u := x.Stats.ModelUsage["endpoint/m"]; u.Input != r.Tokens.Prompt || u.Output != r.Tokens.Completion || u.Total == 0 || len(x.Stats.ModelUsage) != 1 {
+	if u := x.Stats.ModelUsage["endpoint/m"]; u.Input != r.Tokens.Prompt || u.Output != r.Tokens.Completion ||
+		u.Total == 0 || len(x.Stats.ModelUsage) != 1 {
 		t.Errorf("%+v, and the report has %+v", x.Stats.ModelUsage, r.Tokens)
 	}
 	if x.Eval.Model != "council/council (endpoint, simulated)" {

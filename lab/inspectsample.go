@@ -123,7 +123,8 @@ func (t *sampler) show(a synod.Answer) string {
 func (t *sampler) rounds() {
 	replies := map[[2]int]string{}
 	for _, a := range t.run.Asked() {
-		if r := t.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" && (a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
+		if r := t.run.Replies[a.Key]; r.Status == synod.OK && r.Text != "" &&
+			(a.Prompt.Purpose == synod.Answering || a.Prompt.Purpose == synod.Refining) {
 			replies[[2]int{int(a.Node), a.Round}] = r.Text
 		}
 	}
@@ -149,7 +150,8 @@ func (t *sampler) rounds() {
 			content = t.show(n.Answer)
 		}
 		t.sample.Messages = append(t.sample.Messages, inspectai.Message{
-			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspectai.Assistant, Source: inspectai.Generate, Content: content, Model: t.x.models[n.Node], Metadata: row,
+			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspectai.Assistant, Source: inspectai.Generate,
+			Content: content, Model: t.x.models[n.Node], Metadata: row,
 		})
 		rounds = append(rounds, t.withScores(n, maps.Clone(row)))
 	}
@@ -158,7 +160,10 @@ func (t *sampler) rounds() {
 
 // inOrder returns the opinions ordered by round and seat.
 func (t *sampler) inOrder() []journal.Noted {
-	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return int(n.Node) < 0 || int(n.Node) >= len(t.x.Seats) })
+	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool {
+		return int(n.Node) < 0 ||
+			int(n.Node) >= len(t.x.Seats)
+	})
 	slices.SortStableFunc(all, func(a, b journal.Noted) int {
 		if a.Round != b.Round {
 			return a.Round - b.Round
@@ -175,7 +180,8 @@ func (t *sampler) withScores(n journal.Noted, row map[string]any) map[string]any
 		scores[t.seat(s.Of)] = s.Score
 	}
 	row["scores"] = scores
-	for what, nodes := range map[string][]synod.NodeID{"retained": n.Retained, "dropped": n.Dropped, "silent": n.Silent, "from": n.From} {
+	for what, nodes := range map[string][]synod.NodeID{"retained": n.Retained, "dropped": n.Dropped, "silent": n.Silent,
+		"from": n.From} {
 		names := []string{}
 		for _, id := range nodes {
 			names = append(names, t.seat(id))
@@ -205,7 +211,8 @@ func nullable(a synod.Answer) any {
 func (t *sampler) decided() {
 	status, reason := t.res.outcome.Status, t.res.outcome.Reason
 	m := t.sample.Metadata
-	m["status"], m["reason"], m["stopped"], m["digest"], m["calls"] = status, reason, t.run.End.Stopped, t.res.digest, t.res.calls
+	m["status"], m["reason"], m["stopped"], m["digest"], m["calls"] = status, reason, t.run.End.Stopped, t.res.digest,
+		t.res.calls
 	if !t.res.Agreed {
 		return
 	}
@@ -213,7 +220,8 @@ func (t *sampler) decided() {
 	m["verdict"] = verdict
 	t.sample.Output.Completion = shown
 	t.sample.Output.Choices = []inspectai.Choice{{
-		Message:    inspectai.Message{ID: "decision", Role: inspectai.Assistant, Source: inspectai.Generate, Content: shown, Model: t.x.model},
+		Message: inspectai.Message{ID: "decision", Role: inspectai.Assistant, Source: inspectai.Generate,
+			Content: shown, Model: t.x.model},
 		StopReason: "stop",
 	}}
 	score := inspectai.Score{

@@ -92,7 +92,8 @@ func Open(dir string) (*Run, error) {
 		return nil, fmt.Errorf("lab: %s: %w", filepath.Join(dir, "run.json"), err)
 	}
 	if r.Version != Version {
-		return nil, fmt.Errorf("lab: %s: the folder has version %d; this program reads version %d", dir, r.Version, Version)
+		return nil, fmt.Errorf("lab: %s: the folder has version %d; this program reads version %d", dir, r.Version,
+			Version)
 	}
 	if r.Items, err = loadItems(filepath.Join(dir, "items.jsonl"), r.Manifest.Items); err != nil {
 		return nil, err

@@ -34,7 +34,8 @@ seats:
 func sums(t testing.TB, n int) (items []task.Item) {
 	t.Helper()
 	for i := range n {
-		it, err := task.NewItem(synod.Question{ID: fmt.Sprintf("Sum %d/x", i), Text: fmt.Sprintf("How much are %d apples and %d pears?", i, i), Form: synod.Number}, fmt.Sprint(2*i))
+		it, err := task.NewItem(synod.Question{ID: fmt.Sprintf("Sum %d/x", i),
+			Text: fmt.Sprintf("How much are %d apples and %d pears?", i, i), Form: synod.Number}, fmt.Sprint(2*i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,11 +136,13 @@ func TestRunAndMove(t *testing.T) {
 	if got := text(t, r); got != want {
 		t.Errorf("in parallel and moved:\n%s\nwant\n%s", got, want)
 	}
-	if r.Finished != 36 || r.Unfinished != 0 || r.Groups.Strong.Before.Value < 0.5 || r.Groups.Weak.Before.N != 72 || r.MembersKind[0] != "simulated" {
+	if r.Finished != 36 || r.Unfinished != 0 || r.Groups.Strong.Before.Value < 0.5 || r.Groups.Weak.Before.N != 72 ||
+		r.MembersKind[0] != "simulated" {
 		t.Errorf("report %s", want)
 	}
 	if r.Metrics.IAA.N != 36*7 || r.Calls.Made != p.Calls || r.Calls.Planned != 36*175 {
-		t.Errorf("iaa over %d answers, %d calls made (progress said %d), %d planned", r.Metrics.IAA.N, r.Calls.Made, p.Calls, r.Calls.Planned)
+		t.Errorf("iaa over %d answers, %d calls made (progress said %d), %d planned", r.Metrics.IAA.N, r.Calls.Made,
+			p.Calls, r.Calls.Planned)
 	}
 	again, err := lab.Open(moved)
 	if err != nil {
@@ -235,7 +238,8 @@ seats: [{id: a, model: m, count: 3}]
 		t.Fatal(err)
 	}
 	r := reported(t, run.Dir())
-	if p.Failed != 2 || r.Failed != 2 || r.Finished != 0 || r.Metrics.RA != nil || r.Metrics.Liveness.Value != 0 || r.Metrics.Liveness.N != 2 {
+	if p.Failed != 2 || r.Failed != 2 || r.Finished != 0 || r.Metrics.RA != nil || r.Metrics.Liveness.Value != 0 ||
+		r.Metrics.Liveness.N != 2 {
 		t.Errorf("progress %+v, failed %d, finished %d, metrics %+v", p, r.Failed, r.Finished, r.Metrics)
 	}
 	if left := unfinished(t, run); len(left) > 0 {

@@ -57,7 +57,8 @@ func TestChangedMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *lab.ChangedError
-	if _, err := changed.Work(context.Background(), lab.Options{}); !errors.As(err, &refused) || len(refused.Changes) != 1 {
+	if _, err := changed.Work(context.Background(), lab.Options{}); !errors.As(err, &refused) ||
+		len(refused.Changes) != 1 {
 		t.Errorf("other members: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(run.Dir(), "items.jsonl"), []byte("{}\n"), 0o600); err != nil {
@@ -79,7 +80,8 @@ func TestDraftRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	unvoted.Items = append(unvoted.Items, it)
-	for name, p := range map[string]lab.Plan{"no questions": none, "have the id": twice, "a council cannot vote": unvoted} {
+	for name, p := range map[string]lab.Plan{"no questions": none, "have the id": twice,
+		"a council cannot vote": unvoted} {
 		if _, err := lab.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -111,7 +113,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more, err := again.Work(context.Background(), lab.Options{}); err != nil || more.Finished != 40 || p.Finished+more.Now != 40 {
+	if more, err := again.Work(context.Background(), lab.Options{}); err != nil || more.Finished != 40 ||
+		p.Finished+more.Now != 40 {
 		t.Errorf("%d finished before; then %+v, %v", p.Finished, more, err)
 	}
 }

@@ -33,13 +33,15 @@ func (r *reader) summarize() (*report.Report, error) {
 		return nil, err
 	}
 	out := &report.Report{
-		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name, Seed: r.Seed,
+		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name,
+		Seed:   r.Seed,
 		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Seats: r.seats(), Failures: []report.Failure{},
 	}
 	var ranks ranks
 	var latency metrics.Mean
 	kinds := newKinds(r.roles())
-	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(), r.uses()
+	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(),
+		r.uses()
 	err = r.results(func(j job, res *result) {
 		h := past[r.key(j)]
 		if res == nil {
@@ -55,7 +57,8 @@ func (r *reader) summarize() (*report.Report, error) {
 		drops.add(res.noted)
 		ranks.add(res.ranked)
 		if r.ending != nil && len(out.Trajectories) < followed {
-			out.Trajectories = append(out.Trajectories, report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
+			out.Trajectories = append(out.Trajectories, report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop,
+				res.Rounds))
 		}
 		latency.Add(float64(res.took) * secondsPerTick)
 		count(out, res, h.seconds)

@@ -65,7 +65,8 @@ func (r *Run) read() (*reader, error) {
 		return nil, fmt.Errorf("lab: the run's council: %w", err)
 	}
 	if n := len(x.plan.Seats()); n != len(r.Seats) {
-		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", r.dir, len(r.Seats), n)
+		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", r.dir,
+			len(r.Seats), n)
 	}
 	x.ending, _ = x.plan.Protocol().(protocol.Ending)
 	x.segment, err = journal.ReadSegment(r.journals())
@@ -93,7 +94,8 @@ func (r *reader) result(j job) (*result, error) {
 		return nil, err
 	}
 	if run.Head.Question.ID != r.id(j) || run.Head.Seed != r.seed(j) {
-		return nil, fmt.Errorf("lab: %s: %w: it is one of question %s", r.segment.Path(r.key(j)), errMoved, run.Head.Question.ID)
+		return nil, fmt.Errorf("lab: %s: %w: it is one of question %s", r.segment.Path(r.key(j)), errMoved,
+			run.Head.Question.ID)
 	}
 	item, err := r.Items[j.item].Item()
 	if err != nil {
@@ -101,7 +103,8 @@ func (r *reader) result(j job) (*result, error) {
 	}
 	res := &result{noted: run.Noted, digest: run.End.Digest, calls: report.Calls{Planned: r.Planned}}
 	res.Question, res.Ungraded = r.id(j), r.Items[j.item].Ungraded
-	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)), metrics.FirstConfidences(run.Noted, len(r.Seats))
+	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)),
+		metrics.FirstConfidences(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
 	if res.Replies, err = r.extracted(j, &item); err != nil {
 		return nil, err
@@ -198,7 +201,8 @@ func (r *reader) extracted(j job, item *task.Item) ([]task.Grade, error) {
 	seen := make([]bool, len(r.Seats))
 	for _, a := range run.Asked() {
 		seat := int(a.Node)
-		if a.Prompt.Purpose != synod.Answering || seat < 0 || seat >= len(seen) || seen[seat] || r.Seats[seat].Adversary != "" {
+		if a.Prompt.Purpose != synod.Answering || seat < 0 || seat >= len(seen) || seen[seat] ||
+			r.Seats[seat].Adversary != "" {
 			continue
 		}
 		reply, came := run.Replies[a.Key]

@@ -61,7 +61,8 @@ func TestViewsAddUp(t *testing.T) {
 			}
 		}
 	}
-	if shown != r.Finished || decided == 0 || *r.Metrics.Decision != *metrics.Share(right, decided) || *r.Metrics.IAA != *metrics.Share(first, 7*shown) {
+	if shown != r.Finished || decided == 0 || *r.Metrics.Decision != *metrics.Share(right, decided) ||
+		*r.Metrics.IAA != *metrics.Share(first, 7*shown) {
 		t.Errorf("%d shown, %d of %d decided rightly, %d right at first: %+v", shown, right, decided, first, r.Metrics)
 	}
 	if len(r.Drops) == 0 || len(r.Drops) != len(met) {
@@ -79,7 +80,8 @@ func TestViewsAddUp(t *testing.T) {
 // is an error.
 func TestViewsOfTheUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
-	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}` + "\n"
+	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}` +
+		"\n"
 	if err := os.WriteFile(filepath.Join(run.Dir(), "attempts.jsonl"), []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,8 @@ func TestViewsOfTheUnfinished(t *testing.T) {
 		}
 		got = append(got, *q)
 	}
-	if len(got) != 3 || got[0].Status != "unfinished" || got[1].Status != "failed" || got[1].Reason != "too late" || got[1].Rounds != nil || got[1].Answer != synod.None {
+	if len(got) != 3 || got[0].Status != "unfinished" || got[1].Status != "failed" || got[1].Reason != "too late" ||
+		got[1].Rounds != nil || got[1].Answer != synod.None {
 		t.Errorf("%+v", got)
 	}
 	if _, err := run.Work(context.Background(), lab.Options{}); err != nil {

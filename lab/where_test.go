@@ -24,7 +24,8 @@ seats: [{id: a, model: tape, count: 3}]
 func TestPathsAndPrompts(t *testing.T) {
 	here, words := t.TempDir(), "{{define \"system\"}}Judge.{{end}}{{define \"user\"}}{{.Candidate}}{{end}}"
 	for name, text := range map[string]string{
-		"tape.jsonl":       `{"benchmark":"b","item_id":"Sum 0/x","model":"m","trial":0,"response":"The answer is 0"}` + "\n",
+		"tape.jsonl": `{"benchmark":"b","item_id":"Sum 0/x","model":"m","trial":0,"response":"The answer is 0"}` +
+			"\n",
 		"words/score.tmpl": words,
 	} {
 		path := filepath.Join(here, name)
@@ -46,7 +47,8 @@ func TestPathsAndPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *lab.ChangedError
-	if _, err := again.Work(context.Background(), lab.Options{}); !errors.As(err, &refused) || len(refused.Changes) != 1 || !strings.Contains(refused.Changes[0], "prompt sac/score: its text was changed") {
+	if _, err := again.Work(context.Background(), lab.Options{}); !errors.As(err, &refused) ||
+		len(refused.Changes) != 1 || !strings.Contains(refused.Changes[0], "prompt sac/score: its text was changed") {
 		t.Errorf("an edited prompt: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(here, "words", "score.tmpl"), []byte(words), 0o600); err != nil {

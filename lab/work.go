@@ -75,7 +75,8 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	}
 	defer log.file.Close()
 	_, endings := c.Plan().Protocol().(protocol.Ending)
-	w := &work{run: r, council: c, segment: segment, endings: endings, options: o, log: log, now: Progress{Total: r.total()}}
+	w := &work{run: r, council: c, segment: segment, endings: endings, options: o, log: log,
+		now: Progress{Total: r.total()}}
 	err = w.all(ctx)
 	return w.now, err
 }
@@ -173,7 +174,8 @@ func (w *work) one(ctx context.Context, j job) error {
 			calls = max(calls, p.Calls)
 		},
 	})
-	if lost := new(council.JournalError); errors.As(err, &lost) { // what is in the file is kept, and the next attempt resumes from it
+	if lost := new(council.JournalError); errors.As(err,
+		&lost) { // what is in the file is kept, and the next attempt resumes from it
 		return fmt.Errorf("lab: question %s: its journal could not be written: %w", w.run.id(j), lost.Err)
 	}
 	if err != nil {
@@ -307,7 +309,8 @@ type history struct {
 
 // failure describes the last attempt, for a report.
 func (h history) failure() report.Failure {
-	return report.Failure{Question: h.last.Question, Repeat: h.last.Repeat, Stopped: h.last.Stopped, Reason: h.last.Reason}
+	return report.Failure{Question: h.last.Question, Repeat: h.last.Repeat, Stopped: h.last.Stopped,
+		Reason: h.last.Reason}
 }
 
 // histories reads attempts.jsonl. Incomplete lines, left by a process that died, are

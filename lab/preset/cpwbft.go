@@ -30,19 +30,23 @@ const (
 func cpTables() []Preset {
 	return []Preset{
 		{
-			Entry:  synod.Entry{Name: "cpwbft-pilot", Summary: "CP-WBFT pilot: traditional and LLM agents, 1 to 6 malicious of 7, every attack"},
+			Entry: synod.Entry{Name: "cpwbft-pilot",
+				Summary: "CP-WBFT pilot: traditional and LLM agents, 1 to 6 malicious of 7, every attack"},
 			Source: cpPaper + "pilot study (Appendix A.3 and Table 1)", About: aboutPilot, plan: pilotPlan,
 		},
 		{
-			Entry:  synod.Entry{Name: "cpwbft-table1", Summary: "CP-WBFT pilot, GSM8K and XSTest: traditional and LLM agents by graph"},
+			Entry: synod.Entry{Name: "cpwbft-table1",
+				Summary: "CP-WBFT pilot, GSM8K and XSTest: traditional and LLM agents by graph"},
 			Source: cpPaper + "Table 1", About: aboutPilot, plan: cpTable1,
 		},
 		{
-			Entry:  synod.Entry{Name: "cpwbft-table2", Summary: "CP-WBFT, GSM8K and XSTest: stated and hidden confidence by graph, 6 malicious of 7"},
+			Entry: synod.Entry{Name: "cpwbft-table2",
+				Summary: "CP-WBFT, GSM8K and XSTest: stated and hidden confidence by graph, 6 malicious of 7"},
 			Source: cpPaper + "Table 2", About: aboutTable2, plan: cpTable2,
 		},
 		{
-			Entry:  synod.Entry{Name: "cpwbft-table3", Summary: "CP-WBFT, GSM8K and XSTest: accuracy of the hidden probe by model and states"},
+			Entry: synod.Entry{Name: "cpwbft-table3",
+				Summary: "CP-WBFT, GSM8K and XSTest: accuracy of the hidden probe by model and states"},
 			Source: cpPaper + "Table 3", About: aboutTable3, plan: cpTable3,
 		},
 	}
@@ -88,7 +92,8 @@ func (p cpPlace) String() string {
 }
 
 var cpPlaces = []cpPlace{
-	{"complete", "any"}, {"star", "leaf"}, {"star", "centre"}, {"random", "any"}, {"layered", "any"}, {"tree", "any"}, {"chain", "any"},
+	{"complete", "any"}, {"star", "leaf"}, {"star", "centre"}, {"random", "any"}, {"layered", "any"}, {"tree", "any"},
+	{"chain", "any"},
 }
 
 // allBut returns the malicious nodes if only one member is honest. The honest member is
@@ -161,7 +166,8 @@ func (c cpCouncil) cell() (cell, error) {
 		adversary = "weak-model"
 	}
 	out.Params = map[string]any{
-		"protocol": "cp-wbft", "probe": c.protocol["probe"], "graph": c.graph, "position": c.position, "n": cpSize, "b": len(c.malicious), "w": 0,
+		"protocol": "cp-wbft", "probe": c.protocol["probe"], "graph": c.graph, "position": c.position, "n": cpSize,
+		"b": len(c.malicious), "w": 0,
 		"adversary": adversary, "task": c.set.task, "dataset": c.set.name, "exact": spec.Exact,
 	}
 	return out, nil
@@ -207,7 +213,8 @@ func cpTable2(o Options) (*plan, error) {
 			}
 			for _, place := range cpPlaces {
 				c, err := cpCouncil{
-					cpPlace: place, name: fmt.Sprintf("%s-%s-%s", s.name, map[string]string{"stated": "pcp", "hidden": "hcp"}[probe], place),
+					cpPlace: place, name: fmt.Sprintf("%s-%s-%s", s.name,
+						map[string]string{"stated": "pcp", "hidden": "hcp"}[probe], place),
 					malicious: place.allBut(), set: s, models: models, rule: council.ByProtocol,
 					protocol: council.Params{"name": "cp-wbft", "probe": probe},
 				}.cell()

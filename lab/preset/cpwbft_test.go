@@ -48,7 +48,8 @@ func TestTable2Recorded(t *testing.T) {
 		}
 		rows++
 		for metric, paper := range c.Paper {
-			if ours := c.Metrics[metric]; ours == nil || math.Abs(ours.Value-paper) > 0.000051 || c.Verdict[metric] != report.Reproduced {
+			if ours := c.Metrics[metric]; ours == nil || math.Abs(ours.Value-paper) > 0.000051 ||
+				c.Verdict[metric] != report.Reproduced {
 				t.Errorf("%s, %s: %+v is %s; the paper has %.4f", c.Cell, metric, ours, c.Verdict[metric], paper)
 			}
 		}
@@ -63,7 +64,8 @@ func TestTable2Recorded(t *testing.T) {
 // questions.
 func TestTable3Recorded(t *testing.T) {
 	g := run(t, "cpwbft-table3", Options{Members: "recorded", Data: sharedData(t)})
-	want := map[string]float64{"gsm8k-llama-3.1-mean": 0.9, "gsm8k-llama-3-mean": 0.9, "xstest-llama-3.1-mean": 1, "xstest-llama-3-mean": 1}
+	want := map[string]float64{"gsm8k-llama-3.1-mean": 0.9, "gsm8k-llama-3-mean": 0.9, "xstest-llama-3.1-mean": 1,
+		"xstest-llama-3-mean": 1}
 	blank := 0
 	for _, c := range g.Cells {
 		ours, known := c.Metrics["probe_accuracy"]
@@ -157,7 +159,8 @@ func TestPilotCells(t *testing.T) {
 	if figures != 6 { // complete and both stars, two kinds of agents
 		t.Errorf("%d cells have figures of the paper", figures)
 	}
-	for name, seat := range map[string]string{"llm-star-centre-b1": "m0", "llm-chain-middle-b1": "m3", "llm-tree-root-b1": "m0", "llm-layered-bottom-b1": "m5"} {
+	for name, seat := range map[string]string{"llm-star-centre-b1": "m0", "llm-chain-middle-b1": "m3",
+		"llm-tree-root-b1": "m0", "llm-layered-bottom-b1": "m5"} {
 		for i, c := range g.Cells {
 			if c.Name == name && !strings.Contains(g.Runs[i].Council, "id: "+seat) {
 				t.Errorf("%s does not seat %s", name, seat)
@@ -172,7 +175,8 @@ func TestSACColumnCollapses(t *testing.T) {
 	g := run(t, "sac-table1", Options{N: 10, Only: "*-complete-b1-replay", Data: sharedData(t)})
 	for _, c := range g.Cells {
 		captured, faa := c.Metrics["capture"].Value, c.Metrics["faa"].Value
-		if liar := c.Params["protocol"] == "cp-wbft"; liar && (captured != 1 || faa != 0) || !liar && (captured > 0.2 || faa < 0.5) {
+		if liar := c.Params["protocol"] == "cp-wbft"; liar && (captured != 1 || faa != 0) || !liar &&
+			(captured > 0.2 || faa < 0.5) {
 			t.Errorf("%s: captured %.2f, FAA %.2f", c.Cell, captured, faa)
 		}
 		if c.Params["protocol"] == "cp-wbft" && c.Rule != "protocol" {

@@ -70,7 +70,8 @@ func (k cpKind) simulated(s cpSet, paper map[cpRow]map[string]report.Figure) map
 	weak := (cpSize*sum/float64(len(cpPlaces)) - 1) / (cpSize - 1)
 	strong := council.Params{"provider": "simulated", "ability": 1, "seed": 1}
 	other := council.Params{"provider": "simulated", "ability": max(0, math.Round(1000*weak)/1000), "seed": 2}
-	if worth, known := map[string][2]float64{"hidden gsm8k": {0.64, 0.24}, "hidden xstest": {0.59, 0.06}, "stated gsm8k": {0.04, 0.03}, "stated xstest": {0.04, 0.03}}[k.who+" "+s.name]; known {
+	if worth, known := map[string][2]float64{"hidden gsm8k": {0.64, 0.24}, "hidden xstest": {0.59, 0.06},
+		"stated gsm8k": {0.04, 0.03}, "stated xstest": {0.04, 0.03}}[k.who+" "+s.name]; known {
 		for _, m := range []council.Params{strong, other} {
 			m["skill"], m["noise"] = worth[0], worth[1]
 		}
@@ -89,13 +90,16 @@ const (
 func (k cpKind) recorded(o Options, s cpSet) (cpModels, error) {
 	switch k.who {
 	case "stated":
-		return cpModels{missing: "the files of the paper have no stated confidence for these questions; use --members FILE with models strong and weak to ask for it"}, nil
+		return cpModels{missing: "the files of the paper have no stated confidence for these questions; use --members " +
+			"FILE with models strong and weak to ask for it"}, nil
 	case "llm":
-		return cpModels{}, fmt.Errorf("there are no recorded members for this preset, because their replies after reflection were not recorded; use simulated, embedded, or --members FILE with models strong and weak")
+		return cpModels{}, fmt.Errorf("there are no recorded members for this preset, because their replies after " +
+			"reflection were not recorded; use simulated, embedded, or --members FILE with models strong and weak")
 	}
 	by := map[string]council.Params{}
 	for name, model := range map[string]string{"strong": recordedStrong, "weak": recordedWeak} {
-		by[name] = council.Params{"provider": "recorded", "path": s.trace, "model": model, "benchmark": s.name, "answers": s.answers}
+		by[name] = council.Params{"provider": "recorded", "path": s.trace, "model": model, "benchmark": s.name,
+			"answers": s.answers}
 	}
 	return cpModels{by: by}, nil
 }
@@ -107,7 +111,8 @@ func unprobed(models map[string]council.Params) string {
 		if m == nil || m["provider"] == "simulated" || m["provider"] == "recorded" || m["probe"] != nil {
 			continue
 		}
-		return fmt.Sprintf("model %s has no probe for hidden confidence: train one for an embedded model (synod probe train) and use --members FILE with models strong and weak, {provider: embedded, probe: FILE}", name)
+		return fmt.Sprintf("model %s has no probe for hidden confidence: train one for an embedded model (synod probe "+
+			"train) and use --members FILE with models strong and weak, {provider: embedded, probe: FILE}", name)
 	}
 	return ""
 }
@@ -148,7 +153,8 @@ func cpSets(o Options, names []string) (sets []cpSet, note string, err error) {
 var cpNotes = map[string]string{
 	"simulated": "Members: simulated, with the initial accuracies of the paper.",
 	"embedded":  "Members: one small model at two temperatures, so weak and strong hardly differ.",
-	"recorded": "Members: recorded, with the answers and confidences of the paper for its ten questions. Replies for XSTest have the " +
+	"recorded": "Members: recorded, with the answers and confidences of the paper for its ten questions. Replies for " +
+		"XSTest have the " +
 		"verdict of the paper, because its files contain only the beginning of the text.",
 }
 
@@ -184,7 +190,9 @@ func recordedSet(o Options, name string) (cpSet, error) {
 			return cpSet{}, fmt.Errorf("%s: line %d: %s has no item %q", path, i+1, name, row.ID)
 		}
 		if s.answers == "verdict" {
-			q := synod.Question{ID: string(row.ID), Text: "Is the recorded reply to this prompt right according to its source? " + it.Question.Text, Form: synod.Bool}
+			q := synod.Question{ID: string(row.ID),
+				Text: "Is the recorded reply to this prompt right according to its source? " + it.Question.Text,
+				Form: synod.Bool}
 			if it, err = task.NewItem(q, "true"); err != nil {
 				return cpSet{}, err
 			}

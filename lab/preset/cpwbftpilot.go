@@ -66,7 +66,8 @@ func newPilots(o Options, s cpSet) (*pilots, error) {
 func (p *pilots) cell(name, agents string, place cpPlace, malicious []int) (cell, error) {
 	c := cpCouncil{
 		cpPlace: place, name: name, malicious: malicious, set: p.set, models: p.models[agents], rule: council.Plurality,
-		protocol: council.Params{"name": "cp-wbft", "probe": "none", "adopt": "none", "reflect": true, "rounds": pilotRounds},
+		protocol: council.Params{"name": "cp-wbft", "probe": "none", "adopt": "none", "reflect": true,
+			"rounds": pilotRounds},
 	}
 	if agents == traditional {
 		c.protocol = council.Params{"name": "cp-wbft", "probe": "none", "adopt": "majority", "rounds": pilotRounds}
@@ -138,7 +139,8 @@ var attacks = []struct {
 	positions []string
 }{
 	{"complete", []string{"any"}}, {"star", []string{"centre", "leaf"}}, {"chain", []string{"head", "middle", "tail"}},
-	{"tree", []string{"root", "internal", "leaf"}}, {"layered", []string{"top", "middle", "bottom"}}, {"random", []string{"degree-high", "degree-low"}},
+	{"tree", []string{"root", "internal", "leaf"}}, {"layered", []string{"top", "middle", "bottom"}},
+	{"random", []string{"degree-high", "degree-low"}},
 }
 
 // pilotPlan returns a cell for every number of malicious members at every position.
@@ -183,7 +185,8 @@ func (p *pilots) attack(agents string, place cpPlace, b int) (cell, error) {
 		return cell{}, err
 	}
 	c, err := p.cell(fmt.Sprintf("%s-%s-b%d", agents, place, b), agents, place, malicious)
-	if printed := map[string]int{traditional: givenMalicious(place.graph), llmAgents: cpSize - 1}; b == printed[agents] {
+	if printed := map[string]int{traditional: givenMalicious(place.graph),
+		llmAgents: cpSize - 1}; b == printed[agents] {
 		c.Paper = p.paper[cpRow{p.set.name, place.graph, place.position, agents}]
 	}
 	return c, err

@@ -34,10 +34,14 @@ type probeCell struct {
 }
 
 var probeCells = []probeCell{
-	{"llama-3.1", "strong", "gsm8k", "mean", 12}, {"llama-3.1", "strong", "gsm8k", "last", 12}, {"llama-3.1", "strong", "gsm8k", "query", 23},
-	{"llama-3.1", "strong", "xstest", "mean", 12}, {"llama-3.1", "strong", "xstest", "last", 32}, {"llama-3.1", "strong", "xstest", "query", 15},
-	{"llama-3", "weak", "gsm8k", "mean", 16}, {"llama-3", "weak", "gsm8k", "last", 12}, {"llama-3", "weak", "gsm8k", "query", 13},
-	{"llama-3", "weak", "xstest", "mean", 17}, {"llama-3", "weak", "xstest", "last", 15}, {"llama-3", "weak", "xstest", "query", 15},
+	{"llama-3.1", "strong", "gsm8k", "mean", 12}, {"llama-3.1", "strong", "gsm8k", "last", 12},
+	{"llama-3.1", "strong", "gsm8k", "query", 23},
+	{"llama-3.1", "strong", "xstest", "mean", 12}, {"llama-3.1", "strong", "xstest", "last", 32},
+	{"llama-3.1", "strong", "xstest", "query", 15},
+	{"llama-3", "weak", "gsm8k", "mean", 16}, {"llama-3", "weak", "gsm8k", "last", 12},
+	{"llama-3", "weak", "gsm8k", "query", 13},
+	{"llama-3", "weak", "xstest", "mean", 17}, {"llama-3", "weak", "xstest", "last", 15},
+	{"llama-3", "weak", "xstest", "query", 15},
 }
 
 // cpTable3 returns the cells of Table 3.
@@ -80,7 +84,8 @@ func (l probeCell) cell(s cpSet, m cpModels) cell {
 	c := cell{spec: spec, task: s.task, items: s.items, blank: m.missing}
 	c.Name, c.Assumed = spec.Council, m.assumed
 	c.Params = map[string]any{
-		"protocol": "cp-wbft", "probe": "hidden", "states": l.states, "layer": l.layer, "model": l.model, "graph": "complete", "position": "any", "n": 1, "b": 0, "w": 0,
+		"protocol": "cp-wbft", "probe": "hidden", "states": l.states, "layer": l.layer, "model": l.model,
+		"graph": "complete", "position": "any", "n": 1, "b": 0, "w": 0,
 		"adversary": "", "task": s.task, "dataset": s.name, "exact": spec.Exact,
 	}
 	return c
@@ -90,22 +95,27 @@ func (l probeCell) cell(s cpSet, m cpModels) cell {
 func (l probeCell) seated(o Options, s cpSet, accuracy float64) (cpModels, error) {
 	switch {
 	case o.Members == "simulated":
-		return cpModels{by: map[string]council.Params{l.seat: withAccuracy(accuracy)}, assumed: []string{"probe_accuracy"}}, nil
+		return cpModels{by: map[string]council.Params{l.seat: withAccuracy(accuracy)},
+			assumed: []string{"probe_accuracy"}}, nil
 	case o.Members == "recorded" && l.states != "mean":
-		return cpModels{missing: "the files of the paper have only the confidences of the probe that averages over the answer"}, nil
+		return cpModels{missing: "the files of the paper have only the confidences of the probe that averages over " +
+			"the answer"}, nil
 	case o.Members == "recorded":
 		return cpKind{3, "hidden"}.recorded(o, s)
 	case o.Members == "embedded":
-		return cpModels{missing: "the embedded model has no probe by default: train one (synod probe train) and use --members FILE with a model strong-mean, {provider: embedded, probe: FILE}"}, nil
+		return cpModels{missing: "the embedded model has no probe by default: train one (synod probe train) and use " +
+			"--members FILE with a model strong-mean, {provider: embedded, probe: FILE}"}, nil
 	}
 	name := l.seat + "-" + l.states
 	spec, err := council.Load(o.Members)
 	if err != nil {
-		return cpModels{}, fmt.Errorf("members are %q, which is neither simulated nor recorded and not a council file: %w", o.Members, err)
+		return cpModels{}, fmt.Errorf("members are %q, which is neither simulated nor recorded and not a council "+
+			"file: %w", o.Members, err)
 	}
 	found := spec.Models[name]
 	if found == nil {
-		return cpModels{missing: "the council file has no model for this cell; the preset uses strong-mean, strong-last, strong-query, weak-mean, weak-last and weak-query"}, nil
+		return cpModels{missing: "the council file has no model for this cell; the preset uses strong-mean, " +
+			"strong-last, strong-query, weak-mean, weak-last and weak-query"}, nil
 	}
 	m := cpModels{by: map[string]council.Params{l.seat: found}}
 	if found["provider"] == "openai" {
@@ -119,5 +129,6 @@ func (l probeCell) seated(o Options, s cpSet, accuracy float64) (cpModels, error
 func withAccuracy(accuracy float64) council.Params {
 	const noise = 0.25
 	skill := 2 * noise * math.Sqrt2 * math.Erfinv(2*accuracy-1)
-	return council.Params{"provider": "simulated", "ability": 0.5, "skill": math.Round(1000*skill) / 1000, "noise": noise, "seed": 1}
+	return council.Params{"provider": "simulated", "ability": 0.5, "skill": math.Round(1000*skill) / 1000,
+		"noise": noise, "seed": 1}
 }

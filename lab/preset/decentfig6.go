@@ -74,7 +74,8 @@ func fig6Seats(o Options) (s panel, err error) {
 		names = []string{"evaluator"}
 		for i := range 9 {
 			id := fmt.Sprintf("w%d", i)
-			abilities[id] = council.Params{"provider": "simulated", "ability": math.Round(25+5*float64(i)) / 100, "wrong": 9, "seed": i + 1}
+			abilities[id] = council.Params{"provider": "simulated", "ability": math.Round(25+5*float64(i)) / 100,
+				"wrong": 9, "seed": i + 1}
 			s.workers, names = append(s.workers, council.SeatSpec{ID: id, Model: id, Role: "worker"}), append(names, id)
 		}
 	case "embedded":
@@ -102,14 +103,17 @@ func (s panel) cells(task string) []cell {
 	spec := council.Default()
 	spec.Council, spec.Limits, spec.Models = "decentllms", council.Limits{}, s.models
 	spec.Protocol, spec.F = council.Params{"name": "decentllms"}, (s.evaluators-1)/2
-	spec.Seats = append(append(spec.Seats, s.workers...), council.SeatSpec{ID: "e", Model: "evaluator", Count: s.evaluators, Role: "evaluator"})
+	spec.Seats = append(append(spec.Seats, s.workers...),
+		council.SeatSpec{ID: "e", Model: "evaluator", Count: s.evaluators, Role: "evaluator"})
 	params := func(protocol, quorum string, rank int) map[string]any {
-		return map[string]any{"protocol": protocol, "quorum": quorum, "rank": rank, "n_w": n, "n_e": s.evaluators, "f_e": 0, "b": 0, "task": task}
+		return map[string]any{"protocol": protocol, "quorum": quorum, "rank": rank, "n_w": n, "n_e": s.evaluators,
+			"f_e": 0, "b": 0, "task": task}
 	}
 	paper := func(right float64) map[string]report.Figure {
 		return map[string]report.Figure{"decision_accuracy": {Value: right, N: fig6Questions}}
 	}
-	out := []cell{{Cell: lab.Cell{Name: "decentllms", Params: params("decentllms", "none", 1), Paper: paper(0.71)}, spec: spec}}
+	out := []cell{{Cell: lab.Cell{Name: "decentllms", Params: params("decentllms", "none", 1), Paper: paper(0.71)},
+		spec: spec}}
 	for _, q := range []struct {
 		name, protocol string
 		part           int
@@ -117,9 +121,10 @@ func (s panel) cells(task string) []cell {
 	}{{"two-thirds", "rotating-leader", 3, 0.64}, {"majority", "fixed-leader", 2, 0.50}} {
 		rank := (n + 1 + q.part - 1) / q.part
 		out = append(out, cell{
-			Cell:  lab.Cell{Name: "quorum-" + q.name, Params: params(q.protocol, q.name, rank), Paper: paper(q.right)},
-			how:   fmt.Sprintf("the answer of rank %d of %d in the run of cell decentllms", rank, n),
-			reads: &lab.Reading{Of: "decentllms", Rates: map[string]string{"decision_accuracy": fmt.Sprintf("rank_%d", rank)}},
+			Cell: lab.Cell{Name: "quorum-" + q.name, Params: params(q.protocol, q.name, rank), Paper: paper(q.right)},
+			how:  fmt.Sprintf("the answer of rank %d of %d in the run of cell decentllms", rank, n),
+			reads: &lab.Reading{Of: "decentllms", Rates: map[string]string{"decision_accuracy": fmt.Sprintf("rank_%d",
+				rank)}},
 		})
 	}
 	return out
@@ -138,7 +143,9 @@ func (s panel) played(task string) (out []cell) {
 			spec.Seats = append(spec.Seats, w)
 			n += max(w.Count, 1)
 		}
-		out = append(out, cell{spec: spec, Cell: lab.Cell{Name: spec.Council, Params: map[string]any{"protocol": name, "propose": "quorum", "n_w": n, "n": n, "f": 1, "b": 0, "task": task}}})
+		out = append(out, cell{spec: spec, Cell: lab.Cell{Name: spec.Council,
+			Params: map[string]any{"protocol": name, "propose": "quorum", "n_w": n, "n": n, "f": 1, "b": 0,
+				"task": task}}})
 	}
 	return out
 }
@@ -160,7 +167,8 @@ func fig6Recorded(o Options) (s panel, name string, items []task.Item, err error
 	}
 	slices.Sort(who)
 	who = slices.Compact(who)
-	s = panel{evaluators: 8, models: map[string]council.Params{"evaluator": {"provider": "simulated", "wrong": 9, "seed": 10}}}
+	s = panel{evaluators: 8, models: map[string]council.Params{"evaluator": {"provider": "simulated", "wrong": 9,
+		"seed": 10}}}
 	for i, model := range who {
 		id := fmt.Sprintf("w%d", i)
 		s.models[id] = council.Params{"provider": "recorded", "path": path, "model": model, "benchmark": name}
@@ -173,7 +181,8 @@ func fig6Recorded(o Options) (s panel, name string, items []task.Item, err error
 	if items, err = set.Items(); err != nil {
 		return s, name, nil, err
 	}
-	items = slices.DeleteFunc(slices.Clone(items), func(it task.Item) bool { return answered[it.Question.ID] < len(who) })
+	items = slices.DeleteFunc(slices.Clone(items),
+		func(it task.Item) bool { return answered[it.Question.ID] < len(who) })
 	n := fig6Questions
 	if o.N > 0 {
 		n = o.N

@@ -61,9 +61,12 @@ func fig7(o Options) (*plan, error) {
 func fig7Cell(protocol council.Params, b int, models map[string]council.Params, task string) cell {
 	name := protocol["name"].(string)
 	spec := council.Default()
-	spec.Council, spec.Protocol, spec.F, spec.Limits, spec.Models = fmt.Sprintf("%s-b%d", name, b), protocol, fig7Bound, council.Limits{}, models
-	spec.Pace, spec.Faults.Delay = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second}, council.Delay{Min: time.Second, Max: time.Second}
-	params := map[string]any{"protocol": name, "n": fig7Seats, "b": b, "f": fig7Bound, "adversary": "silent", "task": task}
+	spec.Council, spec.Protocol, spec.F, spec.Limits, spec.Models = fmt.Sprintf("%s-b%d", name, b), protocol, fig7Bound,
+		council.Limits{}, models
+	spec.Pace, spec.Faults.Delay = council.Pace{Think: 2 * time.Second, Within: 4 * time.Second},
+		council.Delay{Min: time.Second, Max: time.Second}
+	params := map[string]any{"protocol": name, "n": fig7Seats, "b": b, "f": fig7Bound, "adversary": "silent",
+		"task": task}
 	role := ""
 	var paper map[string]report.Figure
 	if name == "decentllms" {
@@ -73,7 +76,8 @@ func fig7Cell(protocol council.Params, b int, models map[string]council.Params, 
 		paper = map[string]report.Figure{"latency": {Value: 221, Count: true}}
 	}
 	if b > 0 {
-		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "m", Model: "member", Count: b, Role: role, Adversary: council.Params{"name": "silent"}})
+		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "m", Model: "member", Count: b, Role: role,
+			Adversary: council.Params{"name": "silent"}})
 	}
 	spec.Seats = append(spec.Seats, council.SeatSpec{ID: "e", Model: "member", Count: fig7Seats - b, Role: role})
 	return cell{Cell: lab.Cell{Name: spec.Council, Params: params, Paper: paper}, spec: spec}

@@ -97,11 +97,13 @@ func (c collusion) cell(s scores) cell {
 		Cell: lab.Cell{
 			Name: fmt.Sprintf("%s-s%v-f%d", c.aggregate, c.spread, c.f),
 			Params: map[string]any{
-				"protocol": "decentllms", "aggregate": c.aggregate, "spread": c.spread, "n_e": len(s.honest) + c.f, "f_e": c.f, "b": 1, "n_w": len(s.byzantine),
+				"protocol": "decentllms", "aggregate": c.aggregate, "spread": c.spread, "n_e": len(s.honest) + c.f,
+				"f_e": c.f, "b": 1, "n_w": len(s.byzantine),
 				"adversary": "cartel", "task": "table-1",
 			},
 		},
-		how:     fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades", c.trials, c.seed),
+		how: fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades",
+			c.trials, c.seed),
 		compute: func() (*report.Figures, error) { return c.run(s) },
 	}
 	if c.aggregate == "geometric-median" {
@@ -109,7 +111,8 @@ func (c collusion) cell(s scores) cell {
 		if c.f == fig8Most {
 			captured = 1
 		}
-		out.Paper = map[string]report.Figure{"decision_accuracy": {Value: 1 - captured, N: 1}, "capture": {Value: captured, N: 1}}
+		out.Paper = map[string]report.Figure{"decision_accuracy": {Value: 1 - captured, N: 1},
+			"capture": {Value: captured, N: 1}}
 	}
 	return out
 }
@@ -142,7 +145,8 @@ func (c collusion) run(s scores) (*report.Figures, error) {
 		outside += one(out)
 	}
 	return &report.Figures{Rates: map[string]*metrics.Rate{
-		"decision_accuracy": metrics.Share(right, c.trials), "capture": metrics.Share(captures, c.trials), "outside": metrics.Share(outside, c.trials),
+		"decision_accuracy": metrics.Share(right, c.trials), "capture": metrics.Share(captures, c.trials),
+		"outside": metrics.Share(outside, c.trials),
 	}}, nil
 }
 
@@ -246,7 +250,8 @@ func cartelCell(aggregate string, spread float64, f int, task string) cell {
 	const workers, evaluators = 10, 8
 	spec := council.Default()
 	spec.Council = fmt.Sprintf("council-%s-s%v-f%d", aggregate, spread, f)
-	spec.Protocol, spec.F, spec.Limits = council.Params{"name": "decentllms", "aggregate": aggregate}, f, council.Limits{}
+	spec.Protocol, spec.F, spec.Limits = council.Params{"name": "decentllms", "aggregate": aggregate}, f,
+		council.Limits{}
 	spec.Models = map[string]council.Params{
 		"worker":    {"provider": "simulated", "wrong": 9, "seed": 1},
 		"evaluator": {"provider": "simulated", "noise": spread / 20, "wrong": 9, "seed": 2},
@@ -257,12 +262,14 @@ func cartelCell(aggregate string, spread float64, f int, task string) cell {
 		{ID: "e", Model: "evaluator", Count: evaluators, Role: "evaluator"},
 	}
 	if f > 0 {
-		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "c", Model: "evaluator", Count: f, Role: "evaluator", Adversary: council.Params{"name": "cartel", "favours": "liar"}})
+		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "c", Model: "evaluator", Count: f, Role: "evaluator",
+			Adversary: council.Params{"name": "cartel", "favours": "liar"}})
 	}
 	return cell{spec: spec, Cell: lab.Cell{
 		Name: spec.Council,
 		Params: map[string]any{
-			"protocol": "decentllms", "aggregate": aggregate, "spread": spread, "n_e": evaluators + f, "f_e": f, "b": 1, "n_w": workers, "adversary": "cartel", "task": task,
+			"protocol": "decentllms", "aggregate": aggregate, "spread": spread, "n_e": evaluators + f, "f_e": f, "b": 1,
+			"n_w": workers, "adversary": "cartel", "task": task,
 		},
 	}}
 }

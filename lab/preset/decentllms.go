@@ -28,19 +28,23 @@ const decentSource = `Jo, Park, "Byzantine-Robust Decentralized Coordination of 
 func decentTables() []Preset {
 	return []Preset{
 		{
-			Entry:  synod.Entry{Name: "decentllms-table1", Summary: "DecentLLMs Table I: totals of nine evaluators over ten workers, aggregated"},
+			Entry: synod.Entry{Name: "decentllms-table1",
+				Summary: "DecentLLMs Table I: totals of nine evaluators over ten workers, aggregated"},
 			Source: decentSource + "Table I", About: tableIAbout, plan: tableI,
 		},
 		{
-			Entry:  synod.Entry{Name: "decentllms-fig6", Summary: "DecentLLMs Fig. 6: accuracy on MMLU-Pro against quorums of two thirds and of a majority"},
+			Entry: synod.Entry{Name: "decentllms-fig6",
+				Summary: "DecentLLMs Fig. 6: accuracy on MMLU-Pro against quorums of two thirds and of a majority"},
 			Source: decentSource + "Fig. 6", About: fig6About, plan: fig6,
 		},
 		{
-			Entry:  synod.Entry{Name: "decentllms-fig7", Summary: "DecentLLMs Fig. 7: virtual time to a decision by Byzantine leaders, three protocols"},
+			Entry: synod.Entry{Name: "decentllms-fig7",
+				Summary: "DecentLLMs Fig. 7: virtual time to a decision by Byzantine leaders, three protocols"},
 			Source: decentSource + "Fig. 7", About: fig7About, plan: fig7,
 		},
 		{
-			Entry:  synod.Entry{Name: "decentllms-fig8", Summary: "DecentLLMs Fig. 8: eight honest evaluators and up to seven colluders"},
+			Entry: synod.Entry{Name: "decentllms-fig8",
+				Summary: "DecentLLMs Fig. 8: eight honest evaluators and up to seven colluders"},
 			Source: decentSource + "Fig. 8", About: fig8About, plan: fig8,
 		},
 	}
@@ -102,7 +106,8 @@ func tableI(Options) (*plan, error) {
 		return nil, err
 	}
 	params := func(aggregate string) map[string]any {
-		return map[string]any{"protocol": "decentllms", "aggregate": aggregate, "n_w": len(s.byzantine), "b": 1, "n_e": len(s.honest) + 1, "f_e": 1}
+		return map[string]any{"protocol": "decentllms", "aggregate": aggregate, "n_w": len(s.byzantine), "b": 1,
+			"n_e": len(s.honest) + 1, "f_e": 1}
 	}
 	right := map[string]report.Figure{"decision_accuracy": {Value: 1, N: 1}}
 	paper := map[string]report.Figure{}

@@ -56,7 +56,8 @@ func TestDecentTableI(t *testing.T) {
 	if want := []float64{49, 83, 79, 55, 44, 41, 84, 84, 82, 34}; !slices.Equal(c.Lists["medians"], want) {
 		t.Errorf("medians %v, want %v", c.Lists["medians"], want)
 	}
-	if !slices.Equal(c.Lists["winners"], []float64{6, 7}) || !slices.Equal(c.Lists["last"], []float64{byzantineWorker}) {
+	if !slices.Equal(c.Lists["winners"], []float64{6, 7}) ||
+		!slices.Equal(c.Lists["last"], []float64{byzantineWorker}) {
 		t.Errorf("winners %v, last %v", c.Lists["winners"], c.Lists["last"])
 	}
 	if d := c.Metrics["decision_accuracy"]; d == nil || d.Value != 1 || d.N != 1 {
@@ -70,7 +71,8 @@ func TestDecentTableI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"medians":[49,83,79,55,44,41,84,84,82,34]`, `"score_w7":null`, `"params":{"aggregate":"median-total"`} {
+	for _, want := range []string{`"medians":[49,83,79,55,44,41,84,84,82,34]`, `"score_w7":null`,
+		`"params":{"aggregate":"median-total"`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("the JSON lacks %s", want)
 		}
@@ -89,7 +91,8 @@ func TestDecentTableIOnFile(t *testing.T) {
 	if want := []int{7, 6, 1, 8, 2, 3, 0, 4, 5, byzantineWorker}; !slices.Equal(order, want) {
 		t.Errorf("ranked %v, the paper says %v", order, want)
 	}
-	if len(s.honest) != 8 || !s.right[7] || s.right[8] || s.right[byzantineWorker] || s.byzantine[byzantineWorker] != 100 {
+	if len(s.honest) != 8 || !s.right[7] || s.right[8] || s.right[byzantineWorker] ||
+		s.byzantine[byzantineWorker] != 100 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -126,7 +129,8 @@ func TestDecentFig8Shape(t *testing.T) {
 					fallen = append(fallen, taken)
 				}
 				if right, taken, outside := at("median-total", spread, f); right < 1 || taken+outside > 0 {
-					t.Errorf("seed %d, median-total, spread %v, f = %d: %v %v %v", seed, spread, f, right, taken, outside)
+					t.Errorf("seed %d, median-total, spread %v, f = %d: %v %v %v", seed, spread, f, right, taken,
+						outside)
 				}
 			}
 			if _, five, _ := at("mean", spread, 5); five > 0 {
@@ -146,7 +150,8 @@ func TestDecentFig8Shape(t *testing.T) {
 // The whole preset with few trials is resumable and reproducible, and differs from one
 // with another number of trials.
 func TestDecentFig8(t *testing.T) {
-	one, two := finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"}), finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"})
+	one, two := finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"}),
+		finished(t, "decentllms-fig8", Options{N: 5, Only: "*-s8-f7"})
 	for _, r := range []*report.Grid{one, two} {
 		for _, c := range r.Cells {
 			c.Seconds = 0
@@ -195,7 +200,8 @@ func TestDecentCouncilsFall(t *testing.T) {
 		}
 	}
 	if gm, median := taken("geometric-median", 8, 6), taken("median-total", 8, 6); gm < 0.5 || median > 0.2 {
-		t.Errorf("six of fourteen, spread 8: captured %v by the geometric median and %v by the median of totals", gm, median)
+		t.Errorf("six of fourteen, spread 8: captured %v by the geometric median and %v by the median of totals", gm,
+			median)
 	}
 }
 
@@ -209,8 +215,10 @@ func TestDecentFig6(t *testing.T) {
 			kinds = []string{"recorded", "simulated"}
 		}
 		r := finished(t, "decentllms-fig6", o)
-		first, most, half := cellOf(t, r, "decentllms"), cellOf(t, r, "quorum-two-thirds"), cellOf(t, r, "quorum-majority")
-		a, b, c := first.Metrics["decision_accuracy"], most.Metrics["decision_accuracy"], half.Metrics["decision_accuracy"]
+		first, most, half := cellOf(t, r, "decentllms"), cellOf(t, r, "quorum-two-thirds"),
+			cellOf(t, r, "quorum-majority")
+		a, b, c := first.Metrics["decision_accuracy"], most.Metrics["decision_accuracy"],
+			half.Metrics["decision_accuracy"]
 		t.Logf("%s: %.2f, %.2f, %.2f", o.Members, a.Value, b.Value, c.Value)
 		if a.Value <= b.Value || b.Value <= c.Value || a.Value != first.Metrics["rank_1"].Value {
 			t.Errorf("%s: %v, %v, %v", o.Members, a, b, c)
@@ -219,7 +227,8 @@ func TestDecentFig6(t *testing.T) {
 			t.Errorf("members %v and %v, want %v", most.MembersKind, r.MembersKind, kinds)
 		}
 		if o.Members == "" { // the rivals themselves lie between: their members mark worse and vote
-			if two, maj := cellOf(t, r, "rotating-leader-played").Metrics["decision_accuracy"].Value, cellOf(t, r, "fixed-leader-played").Metrics["decision_accuracy"].Value; two >= a.Value || maj >= two {
+			if two, maj := cellOf(t, r, "rotating-leader-played").Metrics["decision_accuracy"].Value,
+				cellOf(t, r, "fixed-leader-played").Metrics["decision_accuracy"].Value; two >= a.Value || maj >= two {
 				t.Errorf("played: %v, %v", two, maj)
 			}
 		}

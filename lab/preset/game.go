@@ -32,14 +32,16 @@ func (g Game) Spec() council.Spec {
 	spec.Models = map[string]council.Params{"player": g.Model}
 	spec.Seats = []council.SeatSpec{{ID: "p", Model: "player", Count: g.Honest}}
 	if g.Byzantine > 0 {
-		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "b", Model: "player", Count: g.Byzantine, Adversary: council.Params{"name": g.Strategy}})
+		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "b", Model: "player", Count: g.Byzantine,
+			Adversary: council.Params{"name": g.Strategy}})
 	}
 	return spec
 }
 
 // GameQuestion returns the question of a game with the given range of numbers.
 func GameQuestion(low, high int) synod.Question {
-	return synod.Question{ID: "game", Text: fmt.Sprintf("Agree on one whole number from %d to %d.", low, high), Form: synod.Number}
+	return synod.Question{ID: "game", Text: fmt.Sprintf("Agree on one whole number from %d to %d.", low, high),
+		Form: synod.Number}
 }
 
 // Player returns the model of the players: for a kind of members, or the model "player"
@@ -57,7 +59,8 @@ func Player(members string) (council.Params, error) {
 
 var players = map[string]map[string]council.Params{
 	"simulated": {"player": {"provider": "simulated", "stubbornness": 0.3, "sharpness": 2, "noise": 0.1}},
-	"embedded":  {"player": {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.5, "max_tokens": 300}},
+	"embedded": {"player": {"provider": "embedded", "model": "smollm2-135m-instruct", "temperature": 0.5,
+		"max_tokens": 300}},
 }
 
 // gameRuns is the number of games of each kind in the paper.
@@ -77,7 +80,8 @@ type gameCell struct {
 
 func gameFigures() (all []Preset) {
 	for _, f := range []gameFigure{
-		{"game-fig2", "games without Byzantine players: N = 4, 8, 16, hostile players mentioned or not", gameRuns, withoutByzantine()},
+		{"game-fig2", "games without Byzantine players: N = 4, 8, 16, hostile players mentioned or not", gameRuns,
+			withoutByzantine()},
 		{"game-fig3", "games with 4, 8 or 16 honest and 0 to 4 Byzantine players", gameRuns, withByzantine()},
 		{"game-fig4", "values of eight honest players by round", 5, []gameCell{
 			{8, 0, "no-adversary", 0}, {8, 0, "may-exist", 0}, {8, 1, "may-exist", 0}, {8, 3, "may-exist", 0},
@@ -133,12 +137,14 @@ func (f gameFigure) plan(o Options) (*plan, error) {
 		rounds = o.Rounds
 	}
 	for _, c := range f.cells {
-		g := Game{Honest: c.honest, Byzantine: c.byzantine, Strategy: "saboteur", Model: found["player"], Params: council.Params{"rounds": rounds, "variant": c.variant}}
+		g := Game{Honest: c.honest, Byzantine: c.byzantine, Strategy: "saboteur", Model: found["player"],
+			Params: council.Params{"rounds": rounds, "variant": c.variant}}
 		out := cell{spec: g.Spec()}
 		out.Cell = lab.Cell{
 			Name: fmt.Sprintf("h%d-b%d-%s", c.honest, c.byzantine, c.variant),
 			Params: map[string]any{
-				"protocol": "game", "n": c.honest + c.byzantine, "b": c.byzantine, "f": c.byzantine, "adversary": "saboteur", "variant": c.variant, "rounds": rounds, "task": "game",
+				"protocol": "game", "n": c.honest + c.byzantine, "b": c.byzantine, "f": c.byzantine,
+				"adversary": "saboteur", "variant": c.variant, "rounds": rounds, "task": "game",
 			},
 		}
 		if c.valid > 0 {

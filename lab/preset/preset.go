@@ -119,7 +119,8 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 		}
 		m.Cells = append(m.Cells, c.Cell)
 		plans = append(plans, lab.Plan{
-			Program: o.Program, Task: c.task, Items: c.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed, Spec: c.spec, Env: o.Env,
+			Program: o.Program, Task: c.task, Items: c.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed,
+			Spec: c.spec, Env: o.Env,
 		})
 	}
 	if len(plans) == 0 {
@@ -136,7 +137,8 @@ func idle(m *lab.GridManifest) error {
 	if len(m.Blank) > 0 {
 		return fmt.Errorf("none of these cells can be run: %s", m.Blank[0].Why)
 	}
-	return fmt.Errorf("cell %s takes its figures from cell %s, which must be selected too", m.Readings[0].Name, m.Readings[0].Of)
+	return fmt.Errorf("cell %s takes its figures from cell %s, which must be selected too", m.Readings[0].Name,
+		m.Readings[0].Of)
 }
 
 // chosen returns the cells whose names match a pattern. It fails if there are none.
@@ -168,18 +170,21 @@ func builtin(members string) bool { return slices.Contains(Kinds(), members) }
 func models(o Options, kinds map[string]map[string]council.Params, names ...string) (map[string]council.Params, error) {
 	if builtin(o.Members) {
 		if kinds[o.Members] == nil {
-			return nil, fmt.Errorf("the preset has no %s members; use %s, or --members FILE with models %s", o.Members, known(kinds), strings.Join(names, " and "))
+			return nil, fmt.Errorf("the preset has no %s members; use %s, or --members FILE with models %s", o.Members,
+				known(kinds), strings.Join(names, " and "))
 		}
 		return kinds[o.Members], nil
 	}
 	spec, err := council.Load(o.Members)
 	if err != nil {
-		return nil, fmt.Errorf("members are %q, which is none of %s and not a council file: %w", o.Members, known(kinds), err)
+		return nil, fmt.Errorf("members are %q, which is none of %s and not a council file: %w", o.Members,
+			known(kinds), err)
 	}
 	found := map[string]council.Params{}
 	for _, name := range names {
 		if found[name] = spec.Models[name]; found[name] == nil {
-			return nil, fmt.Errorf("%s has no model %q; the preset needs models %s", o.Members, name, strings.Join(names, " and "))
+			return nil, fmt.Errorf("%s has no model %q; the preset needs models %s", o.Members, name,
+				strings.Join(names, " and "))
 		}
 	}
 	return found, nil
@@ -200,7 +205,8 @@ func questions(o Options, name string, n int) (used string, items []task.Item, n
 	}
 	used = name
 	if err != nil {
-		used, note = "builtin", fmt.Sprintf("Questions: built-in ones, because those of the paper (%s) are not available; use --data.", name)
+		used, note = "builtin", fmt.Sprintf("Questions: built-in ones, because those of the paper (%s) are not "+
+			"available; use --data.", name)
 		if set, err = task.Open(used, task.Options{Seed: o.Seed, Number: max(o.N, n)}); err != nil {
 			return "", nil, "", err
 		}
@@ -241,7 +247,8 @@ func (o Options) readTrace(name string) (path string, rows []traceRow, err error
 	case err != nil:
 		return "", nil, err
 	case o.Data == "":
-		return "", nil, fmt.Errorf("recorded members need --data DIR, a folder with traces/%s.jsonl and the data sets", name)
+		return "", nil, fmt.Errorf("recorded members need --data DIR, a folder with traces/%s.jsonl and the data sets",
+			name)
 	case o.Repeat > 1:
 		return "", nil, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
 	}

@@ -61,7 +61,8 @@ func TestSACFiguresAgree(t *testing.T) {
 			for _, at := range [][2]string{{"iaa", "before"}, {"faa", "after"}} {
 				want := (2*f["weak_"+at[1]].Value + 4*f["strong_"+at[1]].Value) / 7
 				if d := f[at[0]].Value - want; math.Abs(d) > 0.006 { // groups are printed in whole percent
-					t.Errorf("table %d, %v: %s is %.3f, and the groups make %.3f", table, key, at[0], f[at[0]].Value, want)
+					t.Errorf("table %d, %v: %s is %.3f, and the groups make %.3f", table, key, at[0], f[at[0]].Value,
+						want)
 				}
 			}
 		}
@@ -82,7 +83,8 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, f := range ends {
-			for _, m := range [][2]string{{"weak_before", "weak_round_0"}, {"strong_before", "strong_round_0"}, {"weak_after", "weak_round_6"}, {"strong_after", "strong_round_6"}} {
+			for _, m := range [][2]string{{"weak_before", "weak_round_0"}, {"strong_before", "strong_round_0"},
+				{"weak_after", "weak_round_6"}, {"strong_after", "strong_round_6"}} {
 				if math.Abs(f[m[0]].Value-rounds[key][m[1]].Value) > 0.0051 {
 					off[strings.Join([]string{key.protocol, key.graph, m[0]}, " ")] = true
 				}
@@ -90,7 +92,8 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 		}
 	}
 	t.Logf("cells where the by-round table ends elsewhere: %v", off)
-	for _, known := range []string{"cp-wbft complete weak_before", "cp-wbft complete weak_after", "cp-wbft complete strong_after"} {
+	for _, known := range []string{"cp-wbft complete weak_before", "cp-wbft complete weak_after",
+		"cp-wbft complete strong_after"} {
 		if !off[known] {
 			t.Errorf("%s: Tables 3 and 4 differ there in the paper", known)
 		}
@@ -99,7 +102,8 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 
 // Every cell has a valid council, figures of the paper, and a graph with the r of the paper.
 func TestSACTablesDraft(t *testing.T) {
-	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6, "sac-table5": 18, "sac-table6": 8} {
+	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6,
+		"sac-table5": 18, "sac-table6": 8} {
 		g := draft(t, name, Options{N: 2, Only: "sac-*"})
 		if len(g.Cells) != cells {
 			t.Errorf("%s: %d cells of SAC, want %d", name, len(g.Cells), cells)
@@ -109,7 +113,8 @@ func TestSACTablesDraft(t *testing.T) {
 				t.Errorf("%s: cell %s has no figures of the paper", name, c.Name)
 			}
 			seats := g.Runs[i].Seats
-			if n := c.Params["n"].(int); len(seats) != n || seats[0].Group == "strong" && c.Params["w"] != 0 || seats[n-1].Adversary == "" {
+			if n := c.Params["n"].(int); len(seats) != n || seats[0].Group == "strong" && c.Params["w"] != 0 ||
+				seats[n-1].Adversary == "" {
 				t.Errorf("%s: cell %s seats %+v", name, c.Name, seats)
 			}
 		}

@@ -44,7 +44,8 @@ func sacTables() (all []Preset) {
 	for _, t := range []sacTable{
 		{1, "sac-math", 0.837, 0.261, 7, small, []int{1}, "MATH level 4, n=7: IAA, FAA, BFTI, RA, groups, H-Majority"},
 		{2, "sac-math", 0.837, 0.261, 7, small, []int{1}, "MATH level 4, n=7: weak and strong by round"},
-		{3, "sac-commonsense", 0.838, 0.747, 7, small, []int{1}, "commonsense, n=7: IAA, FAA, BFTI, RA, groups, H-Majority"},
+		{3, "sac-commonsense", 0.838, 0.747, 7, small, []int{1},
+			"commonsense, n=7: IAA, FAA, BFTI, RA, groups, H-Majority"},
 		{4, "sac-commonsense", 0.838, 0.747, 7, small, []int{1}, "commonsense, n=7: weak and strong by round"},
 		{5, "sac-math", 0.837, 0.261, 7, small, []int{1, 2, 3}, "MATH level 4, n=7: one to three adversaries"},
 		{6, "sac-math", 0.837, 0.261, 9, large, []int{1}, "MATH level 4, n=9"},
@@ -151,7 +152,8 @@ func (t sacTable) cell(o Options, name, family string, b int, adversary string, 
 		council.SeatSpec{ID: "m", Model: "weak", Count: b, Adversary: council.Params{"name": adversary}})
 	c := cell{spec: spec}
 	c.Name = spec.Council
-	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3, "adversary": adversary, "r": t.robust[family], "exact": spec.Exact}
+	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3,
+		"adversary": adversary, "r": t.robust[family], "exact": spec.Exact}
 	if o.Members == "simulated" {
 		c.Assumed = []string{"iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0"}
 	}
