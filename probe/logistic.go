@@ -14,10 +14,10 @@ type logistic struct {
 	w          []float64
 	bias       float64
 	iterations int
-	gradient   float64 // largest component at the end
+	gradient   float64 // largest component of the gradient at the end
 }
 
-// ErrNotConverged means that the optimum was not found; nothing is returned then.
+// ErrNotConverged means that the optimum was not found.
 var ErrNotConverged = errors.New("probe: the logistic regression did not converge")
 
 const (
@@ -26,8 +26,8 @@ const (
 )
 
 // fitLogistic minimises |w|²/2 + C·Σ cᵢ·loss(yᵢ, w·zᵢ + bias) over the rows of z. With
-// balanced classes cᵢ = n / (2·size of i's class). The loss is convex, so Newton's
-// steps, halved while they do not improve, find its one minimum.
+// balanced classes cᵢ = n / (2·size of i's class). The loss is convex, so Newton's method
+// with step halving finds its only minimum.
 func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
 	n, k := z.Dims()
 	class, err := balance(right)
@@ -64,12 +64,12 @@ func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
 		}
 	}
 	if g := floats.Norm(grad, math.Inf(1)); g <= 1e3*tolerance*math.Max(1, c*float64(n)) {
-		return &logistic{beta[:k], beta[k], maxNewton, g}, nil // as near as rounding allows
+		return &logistic{beta[:k], beta[k], maxNewton, g}, nil // as close as rounding allows
 	}
 	return nil, fmt.Errorf("%w after %d steps", ErrNotConverged, maxNewton)
 }
 
-// balance gives both classes the same weight in sum.
+// balance returns weights that have the same sum for both classes.
 func balance(right []bool) ([]float64, error) {
 	yes := 0
 	for _, r := range right {
@@ -79,7 +79,7 @@ func balance(right []bool) ([]float64, error) {
 	}
 	n := len(right)
 	if yes == 0 || yes == n {
-		return nil, fmt.Errorf("probe: of %d training answers %d are right: there is nothing to tell apart", n, yes)
+		return nil, fmt.Errorf("probe: of %d training answers %d are right: right and wrong answers are both needed", n, yes)
 	}
 	w := make([]float64, n)
 	for i, r := range right {
@@ -91,7 +91,7 @@ func balance(right []bool) ([]float64, error) {
 	return w, nil
 }
 
-// problem is the loss and its derivatives.
+// problem computes the loss and its derivatives.
 type problem struct {
 	x      *mat.Dense
 	right  []bool
@@ -99,7 +99,7 @@ type problem struct {
 	c      float64
 }
 
-// at is the loss and its gradient.
+// at returns the loss and its gradient.
 func (p *problem) at(beta []float64) (loss float64, grad []float64) {
 	n, k := p.x.Dims()
 	var margin mat.VecDense
@@ -124,7 +124,7 @@ func (p *problem) at(beta []float64) (loss float64, grad []float64) {
 	return loss, grad
 }
 
-// newton is the Hessian's inverse times the gradient.
+// newton returns the inverse of the Hessian times the gradient.
 func (p *problem) newton(beta, grad []float64) ([]float64, error) {
 	n, k := p.x.Dims()
 	var margin mat.VecDense
@@ -159,5 +159,5 @@ func sigmoid(x float64) float64 {
 	return 1 / (1 + math.Exp(-x))
 }
 
-// softplus is log(1+eˣ) without overflow.
+// softplus returns log(1+eˣ) without overflow.
 func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }

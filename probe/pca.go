@@ -14,18 +14,18 @@ import (
 type basis struct {
 	mean      []float64
 	vectors   *mat.Dense // columns are components
-	deviation []float64  // of the training states along each component
-	share     float64    // of the variance that the components hold
+	deviation []float64  // standard deviation of the training states along each component
+	share     float64    // share of the variance in the components
 }
 
-// errFlat means that there is no direction in which the states differ.
+// errFlat means that all states are equal.
 var errFlat = errors.New("probe: the states do not differ")
 
-// negligible is the variance, relative to the largest, below which a direction is
-// rounding and not data.
+// negligible is the variance, relative to the largest, below which a component is only
+// rounding error.
 const negligible = 1e-10
 
-// fitBasis finds the components of the rows of x, at most max of them.
+// fitBasis finds at most max components of the rows of x.
 func fitBasis(x *mat.Dense, max int) (*basis, error) {
 	n, d := x.Dims()
 	if n < 2 {
@@ -58,7 +58,7 @@ func fitBasis(x *mat.Dense, max int) (*basis, error) {
 	return b, nil
 }
 
-// narrower is the same basis with fewer components: they are ordered by variance.
+// narrower returns the basis with its first k components, those of largest variance.
 func (b *basis) narrower(k int) *basis {
 	d, have := b.vectors.Dims()
 	if k >= have {
@@ -74,7 +74,7 @@ func (b *basis) narrower(k int) *basis {
 	return &basis{b.mean, b.vectors.Slice(0, d, 0, k).(*mat.Dense), b.deviation[:k], b.share * part / all}
 }
 
-// apply maps the rows of x.
+// apply returns the coordinates of the rows of x.
 func (b *basis) apply(x *mat.Dense) *mat.Dense {
 	n, d := x.Dims()
 	centred := mat.NewDense(n, d, nil)
@@ -95,8 +95,8 @@ func (b *basis) apply(x *mat.Dense) *mat.Dense {
 	return &z
 }
 
-// fold makes weights in the basis a linear form of the state itself: the two give
-// the same number for every state.
+// fold converts weights in the basis to weights of the state itself. Both give the same
+// value for every state.
 func (b *basis) fold(w []float64, bias float64) (weights []float64, offset float64) {
 	scaled := make([]float64, len(w))
 	for k := range w {

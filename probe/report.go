@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Count is what a part of the data holds.
+// Count counts the answers and questions in a part of the data.
 type Count struct {
 	Answers   int `json:"answers"`
 	Questions int `json:"questions"`
@@ -26,7 +26,7 @@ func (t *trainer) count(p Part) Count {
 	return c
 }
 
-// Report is what came of a training, or of measuring a probe on other answers.
+// Report is the result of training a probe, or of measuring one on other answers.
 type Report struct {
 	Version    int     `json:"version"`
 	Task       string  `json:"task"`
@@ -38,20 +38,20 @@ type Report struct {
 	Test       Count   `json:"test"`
 	Sweep      []Cell  `json:"sweep,omitempty"`
 	Chosen     Cell    `json:"chosen"`
-	Probe      Figures `json:"probe"` // on the test answers, looked at once
+	Probe      Figures `json:"probe"` // on the test answers
 	Rivals     []Rival `json:"rivals"`
 	Verdict    string  `json:"verdict"`
 }
 
-// Rival is another confidence in the same answers.
+// Rival is another source of confidence in the same answers.
 type Rival struct {
 	Name       string  `json:"name"`
 	Figures    Figures `json:"figures"`
 	Unreadable int     `json:"unreadable"` // answers without such a confidence, which count as 0
-	Behind     *Figure `json:"behind"`     // AUC of the probe less the rival's, on the same resamples
+	Behind     *Figure `json:"behind"`     // AUC of the probe minus that of the rival, on the same resamples
 }
 
-// judge puts a probe's confidence beside every grade.
+// judge returns the samples with a probe's confidence.
 func judge(w []float64, bias float64, samples []Sample, states [][]float32) []Judged {
 	out := make([]Judged, len(samples))
 	for i, s := range samples {
@@ -60,8 +60,8 @@ func judge(w []float64, bias float64, samples []Sample, states [][]float32) []Ju
 	return out
 }
 
-// measure fills in what a probe is worth on answers it has not seen, beside what
-// the model says of itself.
+// measure adds the figures of a probe on answers that it was not fitted on, and those of
+// the rivals.
 func (r *Report) measure(p *Probe, samples []Sample, states [][]float32) {
 	mine := judge(p.Weights, p.Bias, samples, states)
 	r.Probe = Measure(mine)
@@ -76,7 +76,7 @@ func (r *Report) measure(p *Probe, samples []Sample, states [][]float32) {
 	r.Verdict = verdict(r.Probe)
 }
 
-// likelihood is exp of the mean log-probability: a number in (0,1] in its order.
+// likelihood returns exp of the mean log-probability, a number in (0,1].
 func likelihood(s Sample) *float64 {
 	if s.Logprob == nil {
 		return nil
@@ -90,7 +90,7 @@ type contender struct {
 	judged []Judged
 }
 
-// rival measures a confidence; where there is none it counts as 0 (CP-1).
+// rival measures a confidence. A missing one counts as 0 (CP-1).
 func rival(name string, samples []Sample, of func(Sample) *float64) contender {
 	c := contender{Rival: Rival{Name: name}}
 	for _, s := range samples {
@@ -111,11 +111,11 @@ func (c contender) against(mine []Judged) Rival {
 	return c.Rival
 }
 
-// verdict says in words whether a probe beats chance.
+// verdict states whether a probe is better than chance.
 func verdict(f Figures) string {
 	switch {
 	case f.AUC == nil:
-		return fmt.Sprintf("nothing can be said: the %d held-out answers are all of one kind", f.N)
+		return fmt.Sprintf("no statement is possible: the %d held-out answers are all right or all wrong", f.N)
 	case f.AUC.Low > 0.5:
 		return fmt.Sprintf("the probe beats chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
 	case f.AUC.High < 0.5:
@@ -124,9 +124,8 @@ func verdict(f Figures) string {
 	return fmt.Sprintf("the probe is not shown to beat chance: the 95 %% interval of its AUC on held-out questions, %.3f to %.3f (value %.3f, N = %d), does not exclude 0.5", f.AUC.Low, f.AUC.High, f.AUC.Value, f.N)
 }
 
-// Evaluate measures a probe on answers that it was not fitted on. Of the task that
-// it was trained on these are the test questions of its own split; of another task,
-// all.
+// Evaluate measures a probe on answers that it was not fitted on: the test questions of
+// its split for the task that it was trained on, and all questions of another task.
 func Evaluate(p *Probe, data Data) (Report, error) {
 	t := &trainer{data: data, part: func(s Sample) Part {
 		if data.Task != p.Task {

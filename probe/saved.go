@@ -10,40 +10,41 @@ import (
 	"strings"
 )
 
-// Version is the format of saved probes and reports that this build reads and writes.
+// Version is the format of probes and reports that this build reads and writes.
 const Version = 1
 
-// Subject is whose hidden states a probe reads. States of another model file, of
-// another release of the engine or of answers given in another way are other
-// numbers, and a probe says nothing about them.
+// Subject describes the model whose hidden states a probe reads. With another model
+// file, another release of the engine or another way of answering, the states have
+// other values, and the probe is meaningless.
 type Subject struct {
-	Model   string `json:"model"`   // for people
+	Model   string `json:"model"`   // name, for people
 	SHA256  string `json:"sha256"`  // of the model file
-	Engine  string `json:"engine"`  // such as "llama.cpp 0.5.0"
-	Layers  int    `json:"layers"`  // of the model
-	Width   int    `json:"width"`   // of a state
-	Answers string `json:"answers"` // how the member answers: short or written
-	Form    string `json:"form"`    // of the answers, such as choice; "mixed" fits every form
+	Engine  string `json:"engine"`  // for example "llama.cpp 0.5.0"
+	Layers  int    `json:"layers"`  // number of layers
+	Width   int    `json:"width"`   // length of a state
+	Answers string `json:"answers"` // way of answering: short or written
+	Form    string `json:"form"`    // form of the answers, for example choice; "mixed" fits every form
 }
 
-// Probe is a fitted probe, as it is saved.
+// Probe is a fitted probe, in the form in which it is saved.
 type Probe struct {
 	Version    int       `json:"version"`
 	Subject    Subject   `json:"subject"`
-	Task       string    `json:"task"` // whose answers it was trained on
+	Task       string    `json:"task"` // task of the training answers
 	Seed       uint64    `json:"seed"` // of the split
 	Layer      int       `json:"layer"`
 	Position   string    `json:"position"`
 	Components int       `json:"components"`
-	Variance   float64   `json:"variance"` // share that the components hold
+	Variance   float64   `json:"variance"` // share of the variance in the components
 	C          float64   `json:"c"`
-	Answers    int       `json:"answers"` // that it was fitted on
+	Answers    int       `json:"answers"` // number of answers that it was fitted on
 	Test       Figures   `json:"test"`
 	Bias       float64   `json:"bias"`
-	Weights    []float64 `json:"weights"` // PCA, z-score and regression in one: a number a dimension
+	Weights    []float64 `json:"weights"` // PCA, z-score and regression combined: one number for each dimension of a state
 }
 
-// Confidence is the probe's in the answer that a state is of (Eq. 3), in [0,1].
+// Confidence returns the confidence from 0 to 1 in the answer that a state belongs to
+// (Eq. 3). The state must have Subject.Width numbers.
 func (p *Probe) Confidence(state []float32) float64 { return confidence(p.Weights, p.Bias, state) }
 
 func confidence(w []float64, bias float64, state []float32) float64 {
@@ -54,18 +55,18 @@ func confidence(w []float64, bias float64, state []float32) float64 {
 	return sigmoid(sum)
 }
 
-// Encode writes the probe as it is saved.
+// Encode returns the probe as JSON.
 func (p *Probe) Encode() ([]byte, error) {
 	b, err := json.MarshalIndent(p, "", " ")
 	return append(b, '\n'), err
 }
 
-// Decode reads a saved probe. What it does not know, or what cannot be a probe, is
-// an error.
+// Decode reads a saved probe. It returns an error for another version, unknown keys and
+// invalid values.
 func Decode(text []byte) (*Probe, error) {
 	var head struct{ Version *int }
 	if err := json.Unmarshal(text, &head); err != nil || head.Version == nil {
-		return nil, errors.New("probe: this is no saved probe; make one with: synod probe train")
+		return nil, errors.New("probe: this is not a saved probe; make one with: synod probe train")
 	}
 	if *head.Version != Version {
 		return nil, fmt.Errorf("probe: the file has version %d and this build reads version %d; train it again", *head.Version, Version)
@@ -74,10 +75,10 @@ func Decode(text []byte) (*Probe, error) {
 	d.DisallowUnknownFields()
 	var p Probe
 	if err := d.Decode(&p); err != nil {
-		return nil, fmt.Errorf("probe: the file is no probe: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return nil, fmt.Errorf("probe: the file is not a probe: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("probe: there is more in the file than a probe")
+		return nil, errors.New("probe: the file has text after the probe")
 	}
 	return &p, p.check()
 }
@@ -93,20 +94,20 @@ func (p *Probe) check() error {
 	}
 	for _, w := range append([]float64{p.Bias}, p.Weights...) {
 		if math.IsNaN(w) || math.Abs(w) > 1e100 {
-			return errors.New("probe: the file has a weight that is no number")
+			return errors.New("probe: the file has an invalid weight")
 		}
 	}
 	return nil
 }
 
-// Fits says what differs between the subject that a probe was trained on and a
-// member; nil: nothing that matters. What the member does not tell (its layers and
-// width before it has started) is not held against it.
+// Fits returns ErrUnfit with the differences if the probe was trained on another subject
+// than the member. Fields that the member leaves empty (layers and width before it has
+// started) are not compared.
 func (p *Probe) Fits(member Subject) error {
 	var differ []string
 	note := func(what, have, want string) {
 		if have != want && have != "" && have != "0" {
-			differ = append(differ, fmt.Sprintf("%s is %s and the probe's was %s", what, have, want))
+			differ = append(differ, fmt.Sprintf("%s is %s, but that of the probe is %s", what, have, want))
 		}
 	}
 	s := p.Subject
@@ -126,10 +127,10 @@ func (p *Probe) Fits(member Subject) error {
 	return fmt.Errorf("%w: %s", ErrUnfit, strings.Join(differ, "; "))
 }
 
-// Mixed is the form of a subject whose answers had several.
+// Mixed is the form of a subject whose answers have several forms.
 const Mixed = "mixed"
 
-// ErrUnfit means that a probe was trained on other states than a member has.
+// ErrUnfit means that a probe was trained on another model or way of answering.
 var ErrUnfit = errors.New("the probe does not fit this member")
 
 func short(digest string) string { return digest[:min(12, len(digest))] + "…" }

@@ -32,7 +32,7 @@ func TestSavedProbe(t *testing.T) {
 		`"position": "mean"`: {`"position": "first"`, `position "first"`},
 		`"width": 12`:        {`"width": 11`, "12 weights for states of width 11"},
 		`"bias"`:             {`"biass"`, `unknown field "biass"`},
-		"{":                  {"[{", "no saved probe"},
+		"{":                  {"[{", "not a saved probe"},
 	} {
 		if !strings.Contains(string(text), from) {
 			t.Fatalf("%s is not in the file", from)
@@ -58,8 +58,8 @@ func TestFits(t *testing.T) {
 	for says, change := range map[string]func(*Subject){
 		"the model is large (sha256 bbbb…)": func(s *Subject) { s.Model, s.SHA256 = "large", "bbbb" },
 		"the engine is llama.cpp 0.6.0":     func(s *Subject) { s.Engine = "llama.cpp 0.6.0" },
-		"number of layers is 12 and":        func(s *Subject) { s.Layers = 12 },
-		"width of a state is 64 and":        func(s *Subject) { s.Width = 64 },
+		"number of layers is 12, but":       func(s *Subject) { s.Layers = 12 },
+		"width of a state is 64, but":       func(s *Subject) { s.Width = 64 },
 		"way of answering is written":       func(s *Subject) { s.Answers = "written" },
 		"form of the answer is number":      func(s *Subject) { s.Form = "number" },
 	} {

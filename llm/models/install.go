@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// installWeights turns what was fetched into the GGUF file of the store.
+// installWeights makes the GGUF file of the store from the downloaded files.
 func (s Store) installWeights(e Entry, src Source, fetched []string, work string, opts Options) error {
 	file := fetched[0]
 	if src.Via != "https" {
@@ -25,20 +25,20 @@ func (s Store) installWeights(e Entry, src Source, fetched []string, work string
 	return s.adopt(e, file, src.String(), opts)
 }
 
-// adopt checks a file and makes it the entry's, by renaming it.
+// adopt checks a file and renames it to the file of the entry.
 func (s Store) adopt(e Entry, file, source string, opts Options) error {
 	size, sum, err := digest(file)
 	if err != nil {
 		return err
 	}
 	if e.SHA256 != "" && sum != e.SHA256 {
-		return fmt.Errorf("%w: SHA-256 is %s, pinned is %s (%d bytes of %d)", ErrDigest, sum, e.SHA256, size, e.Bytes)
+		return fmt.Errorf("%w: SHA-256 is %s; expected %s (%d bytes of %d)", ErrDigest, sum, e.SHA256, size, e.Bytes)
 	}
 	if err := checkMagic(file); err != nil {
 		return err
 	}
 	if old, err := s.installed(e.Name); err == nil && e.SHA256 == "" && old.Files[0].SHA256 != sum && source == old.Source {
-		return fmt.Errorf("%w: SHA-256 is %s, the first pull recorded %s; `synod models rm %s` forgets that", ErrDigest, sum, old.Files[0].SHA256, e.Name)
+		return fmt.Errorf("%w: SHA-256 is %s, but the first pull recorded %s; `synod models rm %s` removes that record", ErrDigest, sum, old.Files[0].SHA256, e.Name)
 	}
 	name := e.Name + ".gguf"
 	if err := os.Chmod(file, 0o644); err != nil {
@@ -67,14 +67,14 @@ func checkMagic(path string) error {
 	return nil
 }
 
-// installLibraries unpacks an archive's libraries beside the old ones and swaps.
+// installLibraries unpacks the libraries of an archive and then replaces the old ones.
 func (s Store) installLibraries(e Entry, src Source, archive, work string, opts Options) error {
 	_, sum, err := digest(archive)
 	if err != nil {
 		return err
 	}
 	if src.SHA256 != "" && sum != src.SHA256 {
-		return fmt.Errorf("%w: SHA-256 is %s, pinned is %s", ErrDigest, sum, src.SHA256)
+		return fmt.Errorf("%w: SHA-256 is %s; expected %s", ErrDigest, sum, src.SHA256)
 	}
 	prefix := ""
 	if len(src.Members) > 0 {
@@ -106,11 +106,11 @@ func (s Store) adoptLibraries(e Entry, dir, source string, pinned bool) error {
 	}
 	for _, need := range []string{"libllama", "libggml", "libggml-base"} {
 		if !slices.ContainsFunc(entries, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), need+".") }) {
-			return fmt.Errorf("%w: no %s in it", ErrDigest, need)
+			return fmt.Errorf("%w: it has no %s", ErrDigest, need)
 		}
 	}
 	final := filepath.Join(s.Dir, libraryDir())
-	_ = os.Remove(s.manifest(Library)) // from here to record, there is none
+	_ = os.Remove(s.manifest(Library)) // until record writes a new one, the libraries are not installed
 	if err := os.RemoveAll(final); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s Store) adoptLibraries(e Entry, dir, source string, pinned bool) error {
 	return s.record(in)
 }
 
-// pullFrom copies from a path: the original stays, and stays the user's.
+// pullFrom copies from a path and does not change the original.
 func (s Store) pullFrom(e Entry, opts Options) error {
 	work, err := os.MkdirTemp(s.Dir, ".pull-*")
 	if err != nil {
@@ -164,7 +164,7 @@ func (s Store) librariesFrom(e Entry, from, to string) error {
 	return s.adoptLibraries(e, to, from, false)
 }
 
-// isLibrary picks what the engine needs out of a directory or an archive.
+// isLibrary reports whether the engine needs a file.
 func isLibrary(name string) bool {
 	if !strings.HasPrefix(name, "libllama.") && !strings.HasPrefix(name, "libggml") {
 		return false

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// commands are the package clients, in order of preference, with what comes
-// before the package. They use the registry they are configured for. Nothing is
-// installed and no code of a package is run: pip takes wheels only, because
-// building a source package runs it.
+// commands are the package clients in order of preference, with their arguments before
+// the package. They use the registry that they are configured for. Nothing is installed,
+// and no code of a package runs: pip downloads wheels only, because building a source
+// package would run it.
 var commands = map[string][][]string{
 	"npm": {{"npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", "{}"}},
 	"pip": {
@@ -27,7 +27,7 @@ var commands = map[string][][]string{
 
 const packageTimeout = 30 * time.Minute
 
-// packages fetches the source's packages into dir and returns the archives, in order.
+// packages downloads the packages of a source into dir and returns the archives in order.
 func (s Store) packages(ctx context.Context, src Source, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, packageTimeout)
 	defer cancel()
@@ -73,11 +73,11 @@ func runClient(ctx context.Context, client []string, spec, dir string) (string, 
 		}
 	}
 	cmd := exec.CommandContext(ctx, args[0], append(args[1:], spec)...)
-	cmd.Dir = dir // whatever else a client drops goes away with it
+	cmd.Dir = dir // other files of the client are removed with it
 	cmd.WaitDelay = 2 * time.Second
-	said, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", args[0], spec, err, lastLines(string(said), 2))
+		return "", fmt.Errorf("%s %s: %w: %s", args[0], spec, err, lastLines(string(output), 2))
 	}
 	found, err := os.ReadDir(dir)
 	if err != nil {
@@ -87,13 +87,13 @@ func runClient(ctx context.Context, client []string, spec, dir string) (string, 
 	for _, f := range found {
 		if f.Type().IsRegular() && slices.Contains([]string{".tgz", ".whl"}, filepath.Ext(f.Name())) {
 			if file != "" {
-				return "", errors.New(args[0] + " brought more than one package")
+				return "", errors.New(args[0] + " downloaded more than one package")
 			}
 			file = filepath.Join(dir, f.Name())
 		}
 	}
 	if file == "" {
-		return "", fmt.Errorf("%s brought no package for %s", args[0], spec)
+		return "", fmt.Errorf("%s downloaded no package for %s", args[0], spec)
 	}
 	return file, nil
 }

@@ -15,14 +15,14 @@ import (
 
 // Options of a pull.
 type Options struct {
-	// From is a local GGUF file, or a directory of libraries, to take instead
-	// of downloading. A name that is not in the catalogue can be pulled so.
+	// From is a local GGUF file or a folder of libraries to copy instead of
+	// downloading. The name need not be in the catalogue then.
 	From string
-	// AcceptUnpinned allows a download whose digest nobody knows beforehand.
+	// AcceptUnpinned allows a download whose digest is not known.
 	AcceptUnpinned bool
-	// Progress, if set, hears of bytes done of total (0: unknown).
+	// Progress, if set, is called with the number of bytes so far and the total (0: unknown).
 	Progress func(done, total int64)
-	// Notice, if set, is told what a person should see: terms, what is tried.
+	// Notice, if set, is called with messages for the user: terms of use, sources tried.
 	Notice func(line string)
 }
 
@@ -33,13 +33,13 @@ func (o Options) notice(format string, args ...any) {
 }
 
 var (
-	// ErrDigest means that bytes are not those the catalogue pins.
+	// ErrDigest means that a file has another digest than the catalogue.
 	ErrDigest = fetch.ErrDigest
 	// ErrUnpinned means that AcceptUnpinned was not given.
 	ErrUnpinned = errors.New("no digest is known for it")
 )
 
-// Ensure pulls the libraries and a model, each only if it is not there.
+// Ensure pulls the libraries and a model if they are not in the store.
 func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
 	if s.LibDir == "" {
 		if _, err := s.installed(Library); err != nil {
@@ -57,18 +57,18 @@ func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
 	return s.Pull(ctx, name, opts)
 }
 
-// Pull fetches one entry. It is safe to run from several processes: one
-// fetches, the others wait.
+// Pull downloads one entry. Several processes can call it: one downloads, the others wait.
+// It returns ErrUnpinned or a PullError if no source worked.
 func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	if !validName(name) {
-		return fmt.Errorf("models: %q is not a name", name)
+		return fmt.Errorf("models: %q is not a valid name", name)
 	}
 	e, known := Find(name)
 	if !known && opts.From == "" {
-		return fmt.Errorf("models: %s is not in the catalogue for this platform%s; there are: %s; --from PATH takes a file of your own", name, synod.Hint(name, names()), strings.Join(names(), ", "))
+		return fmt.Errorf("models: %s is not in the catalogue for this platform%s; available: %s; use --from PATH for a file of your own", name, synod.Hint(name, names()), strings.Join(names(), ", "))
 	}
 	if !known {
-		e = Entry{Name: name, Kind: Weights, Summary: "yours"}
+		e = Entry{Name: name, Kind: Weights, Summary: "from a path"}
 	}
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("models: %w", err)
@@ -80,7 +80,7 @@ func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	defer unlock()
 	s.sweep()
 	if in, err := s.installed(name); err == nil && opts.From == "" && s.Verify(name) == nil {
-		opts.notice("%s is already there (%s)", name, in.Source)
+		opts.notice("%s is already installed (%s)", name, in.Source)
 		return nil
 	}
 	if e.Terms != "" {
@@ -92,20 +92,20 @@ func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	return s.pullSources(ctx, e, opts)
 }
 
-// sweep removes what killed pulls left behind; the caller holds the lock.
+// sweep removes the temporary files of killed pulls. The caller holds the lock.
 func (s Store) sweep() {
 	old, _ := filepath.Glob(filepath.Join(s.Dir, ".pull-*")) // the pattern is constant: no error
 	for _, dir := range old {
-		_ = os.RemoveAll(dir) // litter only: the next pull tries again
+		_ = os.RemoveAll(dir) // the next pull tries again
 	}
 }
 
-// pullSources tries the sources in order and tells of each why it failed.
+// pullSources tries the sources in order. Its error lists why each of them failed.
 func (s Store) pullSources(ctx context.Context, e Entry, opts Options) error {
 	var tried []string
 	for _, src := range e.Sources {
 		if e.SHA256 == "" && src.SHA256 == "" && !opts.AcceptUnpinned {
-			tried = append(tried, fmt.Sprintf("%s: %v (--accept-unpinned takes it and records what came)", src, ErrUnpinned))
+			tried = append(tried, fmt.Sprintf("%s: %v (use --accept-unpinned to pull it and record its digest)", src, ErrUnpinned))
 			continue
 		}
 		opts.notice("%s: trying %s", e.Name, src)
@@ -121,14 +121,14 @@ func (s Store) pullSources(ctx context.Context, e Entry, opts Options) error {
 	return &PullError{Name: e.Name, Tried: tried}
 }
 
-// PullError lists every source of an entry and why it failed.
+// PullError lists the sources of an entry and why each of them failed.
 type PullError struct {
 	Name  string
 	Tried []string
 }
 
 func (e *PullError) Error() string {
-	return fmt.Sprintf("models: could not pull %s:\n  %s\nIf you have it, take it from a path: synod models pull %s --from PATH",
+	return fmt.Sprintf("models: could not pull %s:\n  %s\nif you have the file: synod models pull %s --from PATH",
 		e.Name, strings.Join(e.Tried, "\n  "), e.Name)
 }
 

@@ -189,7 +189,7 @@ func TestPullFromPath(t *testing.T) {
 	mustContain(t, s.Pull(ctx, "mine2", Options{From: dir}), "not a regular file")
 	mustContain(t, s.Pull(ctx, Default, Options{From: mine}), "wrong content")
 	mustContain(t, s.Pull(ctx, "nosuch", Options{}), "not in the catalogue", Default)
-	mustContain(t, s.Pull(ctx, "../up", Options{From: mine}), "not a name")
+	mustContain(t, s.Pull(ctx, "../up", Options{From: mine}), "not a valid name")
 }
 
 func TestPullCancelled(t *testing.T) {

@@ -16,18 +16,18 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// Store is a directory of pulled models and libraries.
+// Store is a folder of pulled models and libraries.
 type Store struct {
 	Dir    string
-	LibDir string // if set, the libraries, wherever they came from
+	LibDir string // if set, a folder of libraries to use instead
 
-	// fetch takes https only, except in tests.
+	// fetch uses https only, except in tests.
 	fetch fetch.Client
 	// clients replaces the package clients in tests.
 	clients map[string][][]string
 }
 
-// DefaultDir is $SYNOD_MODELS, or synod/models in the user's data directory.
+// DefaultDir returns $SYNOD_MODELS, or synod/models in the user's data folder.
 func DefaultDir() string {
 	if d := os.Getenv("SYNOD_MODELS"); d != "" {
 		return d
@@ -43,14 +43,14 @@ func DefaultDir() string {
 	return filepath.Join(data, "synod", "models")
 }
 
-// Installed is what is in the store under a name.
+// Installed is an entry in the store.
 type Installed struct {
 	Name    string    `json:"name"`
 	Kind    string    `json:"kind"`
 	Version string    `json:"version,omitempty"`
 	Licence string    `json:"licence,omitempty"`
-	Source  string    `json:"source"` // where the bytes came from
-	Pinned  bool      `json:"pinned"` // checked against a digest known beforehand
+	Source  string    `json:"source"` // URL, packages or path
+	Pinned  bool      `json:"pinned"` // checked against a known digest
 	Pulled  time.Time `json:"pulled"`
 	Files   []File    `json:"files"`
 }
@@ -62,7 +62,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Bytes is the size of all its files.
+// Bytes returns the size of all files.
 func (i Installed) Bytes() int64 {
 	var n int64
 	for _, f := range i.Files {
@@ -74,15 +74,16 @@ func (i Installed) Bytes() int64 {
 // ErrMissing means that something has not been pulled.
 var ErrMissing = errors.New("not pulled")
 
-// Location is what an engine needs.
+// Location has the paths that an engine needs.
 type Location struct {
 	LibDir     string
 	Model      string
-	SHA256     string // of the weights as recorded, "" for a path
-	AnyLibrary bool   // the libraries are the user's own: do not insist on a version
+	SHA256     string // recorded digest of the weights; "" for a path
+	AnyLibrary bool   // the user chose the libraries: accept any version
 }
 
-// Resolve finds the libraries and the weights of a name, or of a path to a GGUF file.
+// Resolve returns the location of the libraries and of a model, given by its name or by a
+// path to a GGUF file. It returns ErrMissing if one is not in the store.
 func (s Store) Resolve(name string) (Location, error) {
 	var loc Location
 	if s.LibDir != "" {
@@ -137,14 +138,14 @@ func isPath(name string) bool {
 	return strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".gguf")
 }
 
-// libraryDir is where this platform's libraries lie within the store.
+// libraryDir returns the folder of this platform's libraries in the store.
 func libraryDir() string { return "llama.cpp-" + runtime.GOOS + "-" + runtime.GOARCH }
 
-// installed reads a manifest and checks that its files are there in full size.
+// installed reads a manifest and checks that its files exist and have the right size.
 func (s Store) installed(name string) (Installed, error) {
 	var in Installed
 	if !validName(name) {
-		return in, fmt.Errorf("models: %w: %q is not a name", ErrMissing, name)
+		return in, fmt.Errorf("models: %w: %q is not a valid name", ErrMissing, name)
 	}
 	raw, err := os.ReadFile(s.manifest(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +173,8 @@ func (s Store) manifest(name string) string {
 	return filepath.Join(s.Dir, name+".json")
 }
 
-// List returns what is installed, sorted by kind and name. A damaged entry is
-// an error beside those that are well.
+// List returns the installed entries, sorted by kind and name, and an error that names the
+// damaged ones.
 func (s Store) List() ([]Installed, error) {
 	found, err := filepath.Glob(filepath.Join(s.Dir, "*.json"))
 	if err != nil {
@@ -199,10 +200,10 @@ func (s Store) List() ([]Installed, error) {
 	return out, errors.Join(bad...)
 }
 
-// Remove deletes an entry and what is left of interrupted pulls of it.
+// Remove deletes an entry and its partial downloads. It returns ErrMissing if there are none.
 func (s Store) Remove(name string) error {
 	if !validName(name) {
-		return fmt.Errorf("models: %q is not a name", name)
+		return fmt.Errorf("models: %q is not a valid name", name)
 	}
 	manifest := s.manifest(name)
 	base := strings.TrimSuffix(manifest, ".json")
@@ -211,7 +212,7 @@ func (s Store) Remove(name string) error {
 	if err != nil && partErr != nil {
 		return fmt.Errorf("models: %w: %s", ErrMissing, name)
 	}
-	// the manifest goes first: without it the rest is nothing
+	// the manifest first: without it the other files are not used
 	for _, path := range []string{manifest, base + ".gguf", base + ".gguf.part"} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("models: %w", err)
@@ -225,7 +226,7 @@ func (s Store) Remove(name string) error {
 	return nil
 }
 
-// validName keeps names from meaning other files.
+// validName reports whether a name can be used in a file name.
 func validName(name string) bool {
 	if name == "" || len(name) > 100 || name[0] == '.' || strings.Contains(name, "..") {
 		return false

@@ -70,7 +70,7 @@ func TestLibrariesIncomplete(t *testing.T) {
 	archive := tgz(t, soundLibrary[1:]...)
 	s.clients["npm"] = [][]string{client(t, archive)}
 	e, _ := libraryEntry(archive, true)
-	mustContain(t, s.put(e, Options{}), "no libllama in it")
+	mustContain(t, s.put(e, Options{}), "it has no libllama")
 	s.clients["npm"] = [][]string{client(t, filepath.Join(s.Dir, "no.tgz"))}
 	mustContain(t, s.put(e, Options{}), "exit status 1")
 }
@@ -128,7 +128,7 @@ func TestListRemoveDamage(t *testing.T) {
 		t.Error("left behind:", left)
 	}
 	mustContain(t, s.Remove("toy"), "not pulled")
-	mustContain(t, s.Remove("../x"), "not a name")
+	mustContain(t, s.Remove("../x"), "not a valid name")
 }
 
 // What the table claims must hang together.

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Limits on what an archive may hold, so that a small one cannot fill the disk.
+// Limits on the content of an archive, so that a small one cannot fill the disk.
 const (
 	maxMember  = 512 << 20
 	maxMembers = 10_000
 )
 
-// unpackLibraries writes the regular files of a .tgz that lie right under
-// prefix (or, without one, anywhere) and are libraries into dir, which it makes.
+// unpackLibraries creates dir and writes the libraries of a .tgz into it: regular files
+// directly in the folder prefix, or anywhere if prefix is empty.
 func unpackLibraries(archive, prefix, dir string) error {
 	f, err := os.Open(archive)
 	if err != nil {
@@ -33,7 +33,7 @@ func unpackLibraries(archive, prefix, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir) // no name can lead out of it
+	root, err := os.OpenRoot(dir) // files outside dir cannot be written
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func unpackLibraries(archive, prefix, dir string) error {
 		}
 		base, ok := wanted(h.Name, prefix)
 		if h.Typeflag != tar.TypeReg || !ok {
-			continue // links and everything else are not our business
+			continue // other files and links are ignored
 		}
 		if written += h.Size; h.Size < 0 || written > maxMember {
 			return fmt.Errorf("%w: archive too large", ErrDigest)
@@ -61,7 +61,7 @@ func unpackLibraries(archive, prefix, dir string) error {
 	}
 }
 
-// wanted returns the plain file name of a member that is to be unpacked.
+// wanted returns the file name of a member, and whether it is to be unpacked.
 func wanted(name, prefix string) (string, bool) {
 	dir, base := path.Split(name)
 	if prefix != "" && dir != prefix {
@@ -71,8 +71,8 @@ func wanted(name, prefix string) (string, bool) {
 	return base, ok
 }
 
-// validMember accepts plain file names only: no separators of any system, no
-// control characters, nothing a file system could read as something else.
+// validMember accepts plain file names only, without separators, control characters or
+// anything that has a special meaning in a file system.
 func validMember(base string) bool {
 	if base == "" || len(base) > 120 || base[0] == '.' || strings.HasSuffix(base, ".") {
 		return false
@@ -98,7 +98,7 @@ func writeMember(root *os.Root, name string, r io.Reader, size int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// joinMembers writes one member of each archive, in order, into file.
+// joinMembers concatenates one member of each archive, in order, to a file.
 func joinMembers(file string, archives, members []string, limit int64) error {
 	if len(archives) != len(members) {
 		return fmt.Errorf("%d packages for %d files", len(archives), len(members))
@@ -115,7 +115,7 @@ func joinMembers(file string, archives, members []string, limit int64) error {
 	return out.Close()
 }
 
-// appendMember copies one regular file out of a zip, by its exact name.
+// appendMember copies one regular file with this exact name from a zip archive.
 func appendMember(out io.Writer, archive, member string, left *int64) error {
 	z, err := zip.OpenReader(archive)
 	if err != nil {
@@ -130,12 +130,12 @@ func appendMember(out io.Writer, archive, member string, left *int64) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrDigest, err)
 		}
-		n, err := io.Copy(out, io.LimitReader(r, *left+1)) // the reader checks the CRC at the end
+		n, err := io.Copy(out, io.LimitReader(r, *left+1)) // the reader checks the CRC
 		err = errors.Join(err, r.Close())
 		if *left -= n; err == nil && *left < 0 {
 			err = fmt.Errorf("%w: %s is larger than it should be", ErrDigest, member)
 		}
 		return err
 	}
-	return fmt.Errorf("%w: no file %s in it", ErrDigest, member)
+	return fmt.Errorf("%w: it has no file %s", ErrDigest, member)
 }

@@ -9,7 +9,8 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// Verify reads every file of an installed entry again and compares digests.
+// Verify reads every file of an installed entry and compares its digest. It returns
+// ErrDigest for a different one and ErrMissing if the entry is not installed.
 func (s Store) Verify(name string) error {
 	in, err := s.installed(name)
 	if err != nil {
@@ -21,7 +22,7 @@ func (s Store) Verify(name string) error {
 			return err
 		}
 		if sum != f.SHA256 {
-			return fmt.Errorf("models: %s: %w: %s has SHA-256 %s, recorded was %s", name, ErrDigest, f.Name, sum, f.SHA256)
+			return fmt.Errorf("models: %s: %w: %s has SHA-256 %s; recorded is %s", name, ErrDigest, f.Name, sum, f.SHA256)
 		}
 	}
 	return nil
@@ -34,7 +35,7 @@ func digest(path string) (size int64, sum string, err error) {
 	return size, sum, nil
 }
 
-// record writes the manifest, whole or not at all. Once it is there, the entry is.
+// record writes the manifest atomically. The entry is installed when it exists.
 func (s Store) record(in Installed) error {
 	raw, err := json.MarshalIndent(in, "", "  ")
 	if err != nil {
@@ -44,7 +45,7 @@ func (s Store) record(in Installed) error {
 	if err != nil {
 		return fmt.Errorf("models: %w", err)
 	}
-	defer os.Remove(f.Name()) // gone already if the rename worked
+	defer os.Remove(f.Name()) // fails if it has been renamed
 	_, err = f.Write(append(raw, '\n'))
 	if err == nil {
 		err = f.Sync()

@@ -1,5 +1,5 @@
-// Package draw draws what came of training a probe: the sweep over layers, and a
-// reliability diagram. It draws from a saved report and measures nothing.
+// Package draw draws the report of a probe: the sweep over layers, and a reliability
+// diagram.
 package draw
 
 import (
@@ -18,10 +18,10 @@ import (
 	"synod.dev/synod/probe"
 )
 
-// Formats are the file formats that a drawing can have.
+// Formats returns the file formats of drawings.
 func Formats() []string { return []string{"svg", "png"} }
 
-// The colours stay apart for the colour-blind (Okabe and Ito).
+// Colours that colour-blind readers can distinguish (Okabe & Ito 2008).
 var colours = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}}
 
 var grey = color.RGBA{140, 140, 140, 255}
@@ -31,8 +31,8 @@ const (
 	high = 10 * vg.Centimeter
 )
 
-// Layers draws the validation AUC of the sweep by layer, a line a position, each at
-// its best number of components, and chance.
+// Layers draws the validation AUC of the sweep by layer, with one line for each position
+// at its best number of components, and the level of chance. format is one of Formats.
 func Layers(r probe.Report, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers)
@@ -56,13 +56,13 @@ func Layers(r probe.Report, format string) ([]byte, error) {
 	if err := dashes(p, plotter.XYs{{X: low, Y: 0.5}, {X: math.Max(top, low+1), Y: 0.5}}, "chance"); err != nil {
 		return nil, err
 	}
-	p.X.Max = low + (top-low)*1.2 // beyond the layers stands the legend
+	p.X.Max = low + (top-low)*1.2 // room for the legend
 	p.X.Tick.Marker = ticks(int(low), int(top), max(1, int(top-low)/6), 1)
 	p.Legend.Top = true
 	return render(p, format)
 }
 
-// bestByLayer is the highest AUC of every layer at every position, and the positions
+// bestByLayer returns the highest AUC of every layer at every position, and the positions
 // in the order of the sweep.
 func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotter.XYs) {
 	best = map[string]plotter.XYs{}
@@ -84,7 +84,7 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotte
 	return positions, best
 }
 
-// ticks are at every step from low to high, in units of 1/per.
+// ticks returns ticks from low to high at every step, in units of 1/per.
 func ticks(low, high, step, per int) plot.ConstantTicks {
 	var t plot.ConstantTicks
 	for i := low; i <= high; i += step {
@@ -93,16 +93,16 @@ func ticks(low, high, step, per int) plot.ConstantTicks {
 	return t
 }
 
-// Reliability draws how often answers are right against the confidence in them, for
-// the probe and its rivals, with Wilson's 95 % interval; a point's area grows with the
-// answers in its bin.
+// Reliability draws the share of right answers by confidence, for the probe and its
+// rivals, with Wilson's 95 % interval. The area of a point grows with the number of
+// answers in its bin. format is one of Formats.
 func Reliability(r probe.Report, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N)
 	p.X.Label.Text, p.Y.Label.Text = "confidence", "share right"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // beyond 1 stands the legend
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // room for the legend
 	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(0, 10, 2, 10), ticks(0, 10, 2, 10)
-	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "as promised"); err != nil {
+	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration"); err != nil {
 		return nil, err
 	}
 	curves := []probe.Rival{{Name: "probe", Figures: r.Probe}}
