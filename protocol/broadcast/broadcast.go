@@ -1,14 +1,13 @@
 // Package broadcast is synchronous Byzantine broadcast with ⊥: Dolev and Strong,
 // "Authenticated algorithms for Byzantine agreement" (1983), one broadcast for
-// every sender, all in the same rounds. DecentLLMs (§III.C) says reliable
-// broadcast; that does not end when a sender is silent, so this is what it needs.
+// every sender, all in the same rounds. DecentLLMs (§III.C) names reliable
+// broadcast, which does not end if a sender is silent; it needs this one.
 //
-// In round 1 every sender signs its value and sends it to the members. A member
-// that holds by the end of round k a chain of at least k valid signatures of
-// distinct parties, the sender's first, has extracted the chain's value; it adds
-// its signature and relays, two values of a sender at most. After the last round
-// a member delivers the one value that it has extracted, and ⊥ if there is none
-// or more than one.
+// In round 1 every sender signs its value and sends it to the members. A member extracts the
+// value of a chain of signatures if, by the end of round k, it has at least k valid signatures
+// of distinct parties, the sender's first. It adds its own signature and relays the chain, for
+// at most two values of each sender. After the last round a member delivers the one value that
+// it extracted, or ⊥ if there is none or more than one.
 //
 // It is a building block and not a protocol: a protocol's text calls Run.
 //
@@ -30,9 +29,8 @@
 // delivery Unsafe: the synchrony that agreement rests on may be broken, or a liar
 // wants it to look so. What no F liars can bring about is Outcome.Broken.
 //
-// Rounds end at fixed ticks. A round that ended when all have spoken would let a
-// liar that is silent to some and not to others keep the honest in different
-// rounds.
+// Rounds have fixed ends. If a round ended as soon as all have sent, a Byzantine member that is
+// silent to some members only could keep honest members in different rounds.
 package broadcast
 
 import (
@@ -40,7 +38,7 @@ import (
 	"synod.dev/synod/script"
 )
 
-// Delivery is what a member holds of one sender's broadcast after it.
+// Delivery is what a member holds of one sender's broadcast after the last round.
 type Delivery struct {
 	Sender synod.NodeID
 	// Word is what the sender broadcast; nil is ⊥. It must not be changed.
@@ -53,8 +51,8 @@ type Delivery struct {
 	Late   []Late // at most two, of different values
 }
 
-// Late is a valid chain of signatures that was too short when it came. It has no
-// part in the delivery.
+// Late is a valid chain of signatures that was too short when it came. It has no influence
+// on the delivery.
 type Late struct {
 	From    synod.NodeID   // who brought it
 	Round   int            // the round in which it came; one more than the last: afterwards
@@ -62,20 +60,18 @@ type Late struct {
 	Word    Signed
 }
 
-// Outcome is all broadcasts of one Run, seen by one party.
+// Outcome has the deliveries of one Run at one party.
 type Outcome struct {
 	Deliveries []Delivery // ascending by sender; none if this party is not a member
 	p          *party
 }
 
-// Run takes part in the broadcasts of g. mine is this party's value if it is a
-// sender: nil says nothing, which delivers ⊥; an empty value is a value. A party
-// that is not a member has done its part when it has spoken, and Run returns; to
-// a member it returns at g.End().
-//
-// It panics if g is not valid, if mine is longer than g.MaxValue or its owner no
-// sender, if the seat has no Signer, or if it cannot hear the members and senders:
-// these are for the calling protocol to rule out.
+// Run takes part in the broadcasts of g. mine is this party's value if it is a sender;
+// nil: it sends none. For a sender that is not a member, Run returns after it has sent.
+// For a member it returns at g.End().
+// It panics if g is not valid, if mine is longer than g.MaxValue or belongs to no sender,
+// if the seat has no Signer, or if it is not linked with the members and senders. The
+// calling protocol must exclude these.
 func Run(me *script.Agent, g Group, mine []byte) *Outcome {
 	p := join(me, &g, mine)
 	p.speak(mine)
@@ -97,8 +93,8 @@ func Run(me *script.Agent, g Group, mine []byte) *Outcome {
 	return o
 }
 
-// Recheck looks at words that have come since: they change no delivery, but mark
-// it Unsafe. A protocol with later rounds calls it before it relies on agreement.
+// Recheck marks deliveries as Unsafe if messages that came since then show it. A protocol
+// with later rounds calls it before it relies on agreement.
 func (o *Outcome) Recheck() {
 	if o.p != nil {
 		o.p.overdue(o.p.g.rounds() + 1)
@@ -106,12 +102,12 @@ func (o *Outcome) Recheck() {
 	}
 }
 
-// Broken reports that the rounds were not kept, for sure and not only by the look of
-// it (Unsafe): this party was late itself, or more than F members have signed what
-// came too late. An honest one that signs a value tells all others in the next round,
-// so while rounds are kept whatever it has signed is known when it could come late:
-// who has signed late words is Byzantine, or they are not kept. So up to F liars and
-// any number of senders outside can make a delivery Unsafe, and cannot do this.
+// Broken reports whether the bound on delays was certainly broken, and not only apparently
+// (Unsafe): more than F members signed values that came too late. An honest member that
+// signs a value sends it to all others in the next round, so while delays are within the
+// bound, everything that it signed is known before it could be late. A member that signed
+// late values is therefore Byzantine, or the bound is broken. Up to F Byzantine members
+// and any number of senders outside can make a delivery Unsafe, but cannot cause this.
 func (o *Outcome) Broken() bool { return o.p != nil && (o.p.late || len(o.p.tardy) > o.p.g.F) }
 
 func (o *Outcome) deliver() {

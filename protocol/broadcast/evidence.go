@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
+	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/wire"
 )
 
-// Signed is a sender's value with its signature: a proof, to anyone who has the
+// Signed is a sender's value with its signature. It proves, to everyone with the
 // committee's keys, that the sender broadcast this value.
 type Signed struct {
 	Group     [sha256.Size]byte // identifies protocol, version, name, members, senders and F
@@ -33,8 +34,8 @@ func (g *Group) Sign(signer synod.Signer, sender synod.NodeID, value []byte) *Si
 // Digest identifies protocol, version, name, members, senders and F.
 func (g *Group) Digest() [sha256.Size]byte { return g.digest() }
 
-// statement is what the signer at a place of a chain signs: place k is signed in
-// round k, 1 is the sender's. All its parts have a fixed length.
+// statement returns what the signer at a position of a chain signs: round k, where 1 is
+// the sender's. All its parts have a fixed length.
 func statement(group [sha256.Size]byte, sender synod.NodeID, place int, value [sha256.Size]byte) []byte {
 	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
 	b = append(append(b, domain...), group[:]...)
@@ -43,9 +44,9 @@ func statement(group [sha256.Size]byte, sender synod.NodeID, place int, value [s
 	return append(b, value[:]...)
 }
 
-// Evidence is two values that one sender signed in one broadcast: a proof of its
-// equivocation that needs nobody's word. An honest sender signs one value, so
-// none exists against it [BB-5].
+// Evidence has two values that one sender signed in one broadcast. It proves equivocation
+// without trust in any member. An honest sender signs one value, so there is none against
+// it [BB-5].
 type Evidence struct {
 	Group      [sha256.Size]byte
 	Sender     synod.NodeID
@@ -77,20 +78,19 @@ func (e Evidence) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads exactly what AppendBinary writes and nothing else.
+// UnmarshalBinary reads exactly what AppendBinary writes.
 func (e *Evidence) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	bad := r.number(1) != evidenceVersion
-	group := r.bytes(sha256.Size, sha256.Size)
-	read := Evidence{Sender: r.id()}
-	for i := range read.Values {
-		read.Values[i] = bytes.Clone(r.bytes(r.number(4), synod.MaxBody))
-		read.Signatures[i] = bytes.Clone(r.bytes(r.number(2), synod.MaxSignature))
+	r := wire.NewReader(b, len(b))
+	r.Version(evidenceVersion)
+	var in Evidence
+	copy(in.Group[:], r.Fixed(sha256.Size))
+	in.Sender = readID(r)
+	for i := range in.Values {
+		in.Values[i], in.Signatures[i] = bytes.Clone(r.Bytes(synod.MaxBody)), bytes.Clone(readSignature(r))
 	}
-	if bad || r.bad || len(r.b) > 0 {
-		return errors.New("broadcast: malformed evidence")
+	if err := r.End(); err != nil {
+		return fmt.Errorf("broadcast: evidence: %w", err)
 	}
-	copy(read.Group[:], group)
-	*e = read
+	*e = in
 	return nil
 }

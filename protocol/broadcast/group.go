@@ -10,23 +10,23 @@ import (
 	"synod.dev/synod"
 )
 
-// Group says who broadcasts what to whom, and when. All honest parties of a
-// broadcast hold equal Groups. A Name is used once in an instance of a protocol:
-// whoever broadcasts two values under one Name has equivocated.
+// Group says who broadcasts what to whom, and when. All honest parties of a broadcast have
+// equal Groups. A Name is used once in an instance of a protocol: a sender of two values
+// under one Name has equivocated.
 type Group struct {
 	Protocol string         // the protocol that the broadcast is part of, and its version: "decentllms/1"
 	Name     string         // what is broadcast: "answers"
-	Members  []synod.NodeID // who relay and deliver, ascending
-	Senders  []synod.NodeID // who broadcast, ascending, members or not
+	Members  []synod.NodeID // the parties that relay and deliver, ascending
+	Senders  []synod.NodeID // the parties that broadcast, ascending, members or not
 	F        int            // at most so many Members are Byzantine, 0 ≤ F < len(Members)
-	Start    synod.Tick     // when round 1 begins; senders have spoken by then
-	Within   synod.Tick     // ticks of a round, ≥ 2: what is sent at its begin arrives before its end
+	Start    synod.Tick     // when round 1 begins
+	Within   synod.Tick     // the length of a round, ≥ 2: what is sent at its beginning arrives before its end
 	MaxValue int            // the longest value, in bytes; longer ones are never delivered
 }
 
-// Rounds is how many rounds sender's broadcast has: one more than there may be
-// Byzantine parties to it. A sender outside the group is one of them that F does
-// not count (finding F11).
+// Rounds returns the number of rounds of a sender's broadcast: one more than the number of
+// its parties that may be Byzantine. A sender outside the group is one that F does not count
+// (finding F11).
 func (g *Group) Rounds(sender synod.NodeID) int {
 	if g.member(sender) {
 		return g.F + 1
@@ -34,7 +34,7 @@ func (g *Group) Rounds(sender synod.NodeID) int {
 	return g.F + 2
 }
 
-// rounds is how many the longest broadcast has.
+// rounds returns the number of rounds of the longest broadcast.
 func (g *Group) rounds() (most int) {
 	for _, s := range g.Senders {
 		most = max(most, g.Rounds(s))
@@ -42,10 +42,10 @@ func (g *Group) rounds() (most int) {
 	return most
 }
 
-// End is the tick at which members deliver.
+// End returns the tick at which members deliver.
 func (g *Group) End() synod.Tick { return g.end(g.rounds()) }
 
-// end is the tick at which round k ≥ 1 ends.
+// end returns the tick at which round k ≥ 1 ends.
 func (g *Group) end(k int) synod.Tick { return g.Start + synod.Tick(k)*g.Within }
 
 func (g *Group) member(id synod.NodeID) bool { return has(g.Members, id) }
@@ -55,10 +55,10 @@ func has(ascending []synod.NodeID, id synod.NodeID) bool {
 	return found
 }
 
-// maxParts bounds the messages that a party sends in a round.
+// maxParts bounds the number of messages of a party in a round.
 const maxParts = 32
 
-// Validate reports what makes no sense, or would not fit into messages.
+// Validate returns an error if the group is inconsistent or would not fit into messages.
 func (g *Group) Validate() error {
 	switch {
 	case g.Protocol == "" || g.Name == "":
@@ -68,7 +68,7 @@ func (g *Group) Validate() error {
 	case g.F < 0 || g.F >= len(g.Members):
 		return fmt.Errorf("broadcast: f is %d; with %d members it must be between 0 and %d", g.F, len(g.Members), len(g.Members)-1)
 	case g.Start < 0 || g.Within < 2:
-		return fmt.Errorf("broadcast: a round of %d ticks from tick %d; it must have at least 2, from 0 or later", g.Within, g.Start)
+		return fmt.Errorf("broadcast: a round of %d ticks from tick %d; it must have at least 2, and start at 0 or later", g.Within, g.Start)
 	case g.MaxValue < 1 || g.share() < 1:
 		return fmt.Errorf("broadcast: values of %d bytes; they must have between 1 and %d", g.MaxValue, synod.MaxBody/2-g.overhead())
 	case g.parts() > maxParts:
@@ -86,28 +86,27 @@ func ascend(ids []synod.NodeID) bool {
 	return len(ids) > 0
 }
 
-// overhead is what a chain needs beside its value at most, and a parcel's header.
+// overhead returns the largest size of a chain without its value, and of a parcel's header.
 func (g *Group) overhead() int {
 	return parcelHeader + chainHeader + (len(g.Members)+1)*(linkHeader+synod.MaxSignature)
 }
 
-// share is how many senders' chains fit into one message, two chains of each.
+// share returns how many senders' chains fit into one message, two chains of each.
 func (g *Group) share() int { return synod.MaxBody / (2 * (g.MaxValue + g.overhead())) }
 
-// parts is how many messages a round may need.
+// parts returns how many messages a round may need.
 func (g *Group) parts() int { return (len(g.Senders) + g.share() - 1) / g.share() }
 
-// part is the message of a round in which sender's chains travel; an index of
+// part returns which message of a round contains a sender's chains. sender is an index of
 // Senders.
 func (g *Group) part(sender int) int { return sender / g.share() }
 
-// slot is the place of a part of round k.
+// slot returns the slot number of a part of round k.
 func (g *Group) slot(k, part int) int { return (k-1)*g.parts() + part }
 
 const domain = "synod/broadcast/1"
 
-// digest binds protocol, version, name and committee [BB-7]. All parts have their
-// length before them.
+// digest binds protocol, version, name and committee [BB-7]. Every part follows its length.
 func (g *Group) digest() [sha256.Size]byte {
 	b := make([]byte, 0, 128)
 	for _, s := range []string{domain, g.Protocol, g.Name} {

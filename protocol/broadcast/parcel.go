@@ -2,13 +2,14 @@ package broadcast
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/wire"
 )
 
-// chain is a value on its way: signed by its sender, then by everyone who
-// relayed it, each at its place.
+// chain is a value with the signatures of its sender and of the members that relayed it,
+// each at its position.
 type chain struct {
 	sender synod.NodeID
 	value  []byte
@@ -20,8 +21,8 @@ type link struct {
 	sig []byte
 }
 
-// parcel is what one party says in one message of a round: at most two chains of
-// a sender, senders ascending. More says nothing that two do not.
+// parcel is the content of one message of a round: at most two chains for each sender,
+// ascending by sender. More than two prove nothing that two do not.
 type parcel []chain
 
 // The bytes before the contents: of a parcel version and count; of a chain
@@ -32,8 +33,6 @@ const (
 	chainHeader   = 4 + 4 + 2
 	linkHeader    = 4 + 2
 )
-
-var errParcel = errors.New("broadcast: malformed parcel")
 
 // AppendBinary writes numbers in big-endian order, and bytes after their length.
 func (p parcel) AppendBinary(b []byte) ([]byte, error) {
@@ -50,70 +49,48 @@ func (p parcel) AppendBinary(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary reads exactly what AppendBinary writes and nothing else. What
-// it reads points into b.
+// UnmarshalBinary reads exactly what AppendBinary writes. The chains share b's memory.
 func (p *parcel) UnmarshalBinary(b []byte) error {
-	if len(b) > synod.MaxBody {
-		return errParcel
-	}
-	r := reader{b: b}
-	if r.number(1) != parcelVersion {
-		return errParcel
-	}
-	n := r.number(2)
-	chains := make(parcel, 0, min(n, len(r.b)/chainHeader))
+	r := wire.NewReader(b, synod.MaxBody)
+	r.Version(parcelVersion)
+	n := int(r.Uint(2))
+	chains := make(parcel, 0, min(n, r.Len()/chainHeader))
 	for range n {
-		c := chain{sender: r.id()}
-		c.value = r.bytes(r.number(4), synod.MaxBody)
-		k := r.number(2)
-		if r.bad || k > len(r.b)/linkHeader || crowded(chains, c.sender) {
-			return errParcel
+		c := chain{sender: readID(r)}
+		c.value = r.Bytes(synod.MaxBody)
+		k := int(r.Uint(2))
+		if r.Require(k <= r.Len()/linkHeader && !crowded(chains, c.sender)); r.Bad() {
+			break
 		}
 		c.links = make([]link, k)
 		for i := range c.links {
-			c.links[i].by = r.id()
-			c.links[i].sig = r.bytes(r.number(2), synod.MaxSignature)
+			c.links[i] = link{by: readID(r), sig: readSignature(r)}
 		}
 		chains = append(chains, c)
 	}
-	if r.bad || len(r.b) > 0 {
-		return errParcel
+	if err := r.End(); err != nil {
+		return fmt.Errorf("broadcast: parcel: %w", err)
 	}
 	*p = chains
 	return nil
 }
 
-// crowded reports that a chain of sender may not follow these.
+// crowded reports whether a further chain of a sender is not allowed.
 func crowded(chains parcel, sender synod.NodeID) bool {
 	n := len(chains)
 	return n > 0 && chains[n-1].sender > sender || n > 1 && chains[n-2].sender == sender
 }
 
-// reader takes a body apart. After the first thing that is not there it is bad.
-type reader struct {
-	b   []byte
-	bad bool
-}
-
-func (r *reader) number(size int) (n int) {
-	for _, x := range r.bytes(size, size) {
-		n = n<<8 | int(x)
-	}
-	return n
-}
-
-func (r *reader) id() synod.NodeID {
-	id := synod.NodeID(r.number(4))
-	r.bad = r.bad || id < 0
+// readID reads a NodeID, which is not negative.
+func readID(r *wire.Reader) synod.NodeID {
+	id := synod.NodeID(r.Uint(4))
+	r.Require(id >= 0)
 	return id
 }
 
-func (r *reader) bytes(n, most int) []byte {
-	if r.bad || n < 0 || n > most || n > len(r.b) {
-		r.bad = true
-		return nil
-	}
-	s := r.b[:n:n]
-	r.b = r.b[n:]
-	return s
+// readSignature reads a signature after its length in two bytes.
+func readSignature(r *wire.Reader) []byte {
+	n := int(r.Uint(2))
+	r.Require(n <= synod.MaxSignature)
+	return r.Fixed(n)
 }

@@ -48,7 +48,7 @@ func join(me *script.Agent, g *Group, mine []byte) *party {
 	return p
 }
 
-// fits reports why this seat cannot take part.
+// fits returns why this seat cannot take part.
 func (p *party) fits(seat *synod.Seat, mine []byte) error {
 	if err := p.g.Validate(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (p *party) speak(mine []byte) {
 	p.relay(1)
 }
 
-// relay sends what is to be relayed at the begin of round k.
+// relay sends the chains that are to be relayed at the beginning of round k.
 func (p *party) relay(k int) {
 	for first := 0; first < len(p.instances); first += p.g.share() {
 		var out parcel
@@ -113,7 +113,7 @@ func (p *party) relay(k int) {
 	}
 }
 
-// collect waits for the end of round k and returns what was said in it.
+// collect waits for the end of round k and returns what was sent in it.
 func (p *party) collect(k int) (heard []script.Heard[parcel]) {
 	for part := range p.g.parts() {
 		more := script.Collect[parcel](p.me, p.g.Name, p.g.slot(k, part), script.Until{At: p.g.end(k)})
@@ -123,8 +123,8 @@ func (p *party) collect(k int) (heard []script.Heard[parcel]) {
 	return heard
 }
 
-// overdue takes what has come after its slot was collected. Nothing of it counts;
-// valid chains are kept and mark their broadcast [BB-8].
+// overdue takes messages that came after their slot was collected. They do not count, but
+// valid chains are kept and mark their broadcast as Unsafe [BB-8].
 func (p *party) overdue(k int) {
 	for _, m := range script.Late(p.me, p.g.Name) {
 		var said parcel
@@ -137,9 +137,9 @@ func (p *party) overdue(k int) {
 	}
 }
 
-// take is what a member does with a chain that it hears in round k: it extracts
-// the value of a valid one that is long enough, keeps one that is not, and
-// forgets what says nothing new or was not signed.
+// take handles a chain that a member receives in round k: it extracts the value of a valid
+// chain that is long enough, keeps a valid one that is not, and drops a chain that is
+// invalid or has no new value.
 func (p *party) take(k int, from synod.NodeID, c chain, late bool) {
 	at, known := slices.BinarySearch(p.g.Senders, c.sender)
 	if !known || len(c.value) > p.g.MaxValue {
@@ -163,9 +163,8 @@ func (i *instance) holds(value []byte) bool {
 	return slices.ContainsFunc(i.extracted, func(c chain) bool { return bytes.Equal(c.value, value) })
 }
 
-// valid reports that a chain is signed by the sender and then by distinct
-// members, each at its place. None of them is this node, which has signed only
-// what it holds.
+// valid reports whether a chain is signed by the sender and then by distinct members, each
+// at its position. None of them is this node, which signs only what it holds.
 func (i *instance) valid(c *chain) bool {
 	if len(c.links) == 0 || c.links[0].by != i.sender {
 		return false
@@ -185,15 +184,14 @@ func (i *instance) valid(c *chain) bool {
 	return true
 }
 
-// signed is c with this node's signature at the end.
+// signed returns the chain with this node's signature added.
 func (i *instance) signed(c chain) chain {
 	sig := i.p.signer.Sign(statement(i.p.group, i.sender, len(c.links)+1, sha256.Sum256(c.value)))
 	c.links = append(slices.Clip(c.links), link{i.p.self, sig})
 	return c
 }
 
-// keep files a chain that came too late for its length, and who of the members has
-// signed it.
+// keep records a chain that came too late for its length, and the members that signed it.
 func (i *instance) keep(k int, from synod.NodeID, c *chain) {
 	for _, l := range c.links {
 		if at, known := slices.BinarySearch(i.p.tardy, l.by); !known && i.p.g.member(l.by) {
@@ -215,7 +213,7 @@ func (i *instance) word(c *chain) Signed {
 	return Signed{Group: i.p.group, Sender: i.sender, Value: c.value, Signature: c.links[0].sig}
 }
 
-// delivery is the one value extracted, or ⊥.
+// delivery returns the one value that was extracted, or ⊥.
 func (i *instance) delivery() Delivery {
 	d := Delivery{Sender: i.sender, Late: i.late, Unsafe: i.p.late || len(i.late) > 0}
 	var seen []Signed
