@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,9 +17,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// goroutines is a Runner that plays each seat in its own goroutine, with a journal of
-// its own. Seats share nothing: what is given to a seat in a tick comes over its
-// channel, and so does what it wants done.
+// goroutines is a Runner that plays each seat in its own goroutine with its own journal.
+// Seats share nothing: events come over a channel, and effects go over one.
 type goroutines struct {
 	dir     string
 	digests []string // of the seats, after Play
@@ -29,31 +29,28 @@ type seat struct {
 	id      synod.NodeID
 	machine synod.Machine
 	journal *journal.Writer
-	in      chan []synod.Event  // of one tick; closed at the end
-	out     chan []synod.Effect // of one tick
+	now     synod.Tick
+	in      chan []synod.Event // of one tick
+	out     chan []synod.Effect
 }
 
-func (s *seat) run(now *synod.Tick) {
+func (s *seat) run() {
 	for events := range s.in {
 		var effects []synod.Effect
 		for _, e := range events {
-			s.journal.Event(*now, s.id, e)
-			for _, x := range s.machine.Step(*now, e) {
-				s.journal.Effect(*now, s.id, x)
+			s.journal.Event(s.now, s.id, e)
+			for _, x := range s.machine.Step(s.now, e) {
+				s.journal.Effect(s.now, s.id, x)
 				effects = append(effects, x)
 			}
 		}
 		s.out <- effects
 	}
-	close(s.out)
 }
 
-func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, models council.Models) ([]council.Record, error) {
-	q, n := &run.Instance.Question, len(p.Seats())
-	keys, id := sign.DeriveSymbolic(run.Instance.Seed, n), p.InstanceID(run.Instance)
-	var now synod.Tick
-	seats, records := make([]*seat, n), make([]council.Record, n)
-	queue := map[synod.Tick][][]synod.Event{0: make([][]synod.Event, n)} // by tick, by seat
+func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, models council.Models) (records []council.Record, err error) {
+	n, keys, id := len(p.Seats()), sign.DeriveSymbolic(run.Instance.Seed, len(p.Seats())), p.InstanceID(run.Instance)
+	seats, queue := make([]*seat, n), map[synod.Tick][][]synod.Event{} // by tick, by seat
 	add := func(t synod.Tick, to synod.NodeID, e synod.Event) {
 		if queue[t] == nil {
 			queue[t] = make([][]synod.Event, n)
@@ -61,30 +58,27 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, m
 		queue[t][to] = append(queue[t][to], e)
 	}
 	for i := range seats {
-		own := synod.NodeID(i)
-		m, err := p.Machine(keys.Identity(own, id), q)
-		if err != nil {
+		s := &seat{id: synod.NodeID(i), in: make(chan []synod.Event), out: make(chan []synod.Effect)}
+		if s.machine, err = p.Machine(keys.Identity(s.id, id), &run.Instance.Question); err != nil {
 			return nil, err
 		}
-		w, err := journal.Create(filepath.Join(g.dir, fmt.Sprintf("seat%d", i)), journal.Head{Spec: p.Record(), Question: *q, Seat: &own, Instance: string(id)})
-		if err != nil {
+		if s.journal, err = journal.Create(filepath.Join(g.dir, fmt.Sprint(i)), journal.Head{Question: run.Instance.Question, Seat: &s.id}); err != nil {
 			return nil, err
 		}
-		seats[i] = &seat{own, m, w, make(chan []synod.Event), make(chan []synod.Effect)}
-		go seats[i].run(&now)
-		records[i].Seat = own
-		add(0, own, synod.Begin{})
+		go s.run()
+		seats[i], records = s, append(records, council.Record{Seat: s.id})
+		add(0, s.id, synod.Begin{})
 	}
-	stopped := sim.Stalled
+	stopped, now := sim.Stalled, synod.Tick(0)
 	for decided := 0; stopped == sim.Stalled && len(queue) > 0; {
 		now = slices.Min(slices.Collect(maps.Keys(queue)))
-		events, calls, notes := queue[now], []sim.Call(nil), []sim.Noted(nil)
+		calls, notes := []sim.Call(nil), []sim.Noted(nil)
+		for i, s := range seats {
+			s.now = now
+			s.in <- queue[now][i] // all seats work on the tick at once
+		}
 		delete(queue, now)
 		for i, s := range seats {
-			s.in <- events[i] // all seats of the tick run at once
-		}
-		for i, s := range seats {
-			from := synod.NodeID(i)
 			for _, x := range <-s.out {
 				switch x := x.(type) {
 				case synod.Send:
@@ -92,64 +86,46 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, m
 						add(now+1, to, synod.Heard{Message: x.Message})
 					}
 				case synod.Alarm:
-					add(max(x.At, now+1), from, synod.Expired{ID: x.ID})
+					add(max(x.At, now+1), s.id, synod.Expired{ID: x.ID})
 				case synod.Consult:
-					calls = append(calls, sim.Call{Node: from, ID: x.ID, Prompt: x.Prompt})
+					calls = append(calls, sim.Call{Node: s.id, ID: x.ID, Prompt: x.Prompt})
 				case synod.Note:
-					notes = append(notes, sim.Noted{Node: from, Opinion: x.Opinion})
+					notes = append(notes, sim.Noted{Node: s.id, Opinion: x.Opinion})
 					records[i].Opinions = append(records[i].Opinions, council.Noted{Tick: now, Opinion: x.Opinion})
 				case synod.Decide:
 					decided++
-					records[i].Decided = &x.Answer
 				}
 			}
 		}
-		if len(calls) > 0 {
-			for i, r := range models.Ask(calls)() {
-				seats[calls[i].Node].journal.Reply(calls[i].Node, calls[i].ID, r)
-				add(now+1, calls[i].Node, synod.Answered{ID: calls[i].ID, Reply: &r})
-			}
+		for i, r := range models.Ask(calls)() {
+			add(now+1, calls[i].Node, synod.Answered{ID: calls[i].ID, Reply: &r})
 		}
-		if why := run.Watch(now, notes); why != "" {
-			stopped = why
-		} else if decided == n {
+		if stopped = cmp.Or(run.Watch(now, notes), stopped); stopped == sim.Stalled && decided == n {
 			stopped = sim.Finished
 		}
 	}
-	g.digests = nil
+	g.digests = make([]string, n)
 	for i, s := range seats {
 		s.in <- []synod.Event{synod.Halt{}}
 		<-s.out
 		close(s.in)
 		records[i].Stopped, records[i].Ticks = stopped, now
-		digest, err := s.journal.Close(stopped)
-		if err != nil {
+		if g.digests[i], err = s.journal.Close(stopped); err != nil {
 			return nil, err
 		}
-		g.digests = append(g.digests, digest)
 	}
 	return records, nil
 }
 
-// A runner that plays each seat in its own goroutine over channels gives the same
-// outcome, and the same journal of every seat, as package sim.
+// Seats in goroutines have the same outcome, and the same journals, as under sim.
 func TestSeatsInGoroutines(t *testing.T) {
 	roles := "[{id: w, model: d, count: 3, role: worker}, {id: e, model: d, count: 4, role: evaluator}]"
 	for protocol, seats := range map[string]string{"sac": "", "cp-wbft": "", "game": "", "decentllms": roles} {
-		if seats == "" {
-			seats = "[{id: a, model: d, count: 6}, {id: b, model: d, adversary: {name: equivocator}}]"
-		}
-		spec, err := council.Parse([]byte("protocol: {name: " + protocol + "}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.7}}\nseats: " + seats + "\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := council.NewPlan(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seats = cmp.Or(seats, "[{id: a, model: d, count: 6}, {id: b, model: d, adversary: {name: equivocator}}]")
+		text := "protocol: {name: " + protocol + "}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.7}}\nseats: " + seats + "\n"
 		for seed := range uint64(3) {
 			play := func(r council.Runner, path string) string {
-				c, err := council.Open(plan, council.Options{Runner: r})
+				c, err := council.Open(convene(t, text).Plan(), council.Options{Runner: r})
 				if err != nil {
 					t.Fatal(err)
 				}
