@@ -234,13 +234,7 @@ func (s *Segment) flush() error {
 	return nil
 }
 
-// Sync puts everything that was kept or is with the operating system on disk.
-func (s *Segment) Sync() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.named(s.sync())
-}
-
+// sync puts all chunks on disk.
 func (s *Segment) sync() error {
 	if err := s.flush(); err != nil || !s.unsafe {
 		return err
@@ -334,7 +328,7 @@ func (a *attempt) close(lines []byte, ended bool) error {
 
 // Keep makes a run whose Writer was closed count as finished, and writes its end. It
 // fails if there is no such run. If replies of the run were paid for, the journal is on
-// disk when Keep returns; otherwise it may wait for Sync.
+// disk when Keep returns; otherwise it may wait for Close.
 func (s *Segment) Keep(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
