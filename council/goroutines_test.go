@@ -18,7 +18,6 @@ import (
 )
 
 // goroutines is a Runner that plays each seat in its own goroutine with its own journal.
-// Seats share nothing: events come over a channel, and effects go over one.
 type goroutines struct {
 	dir     string
 	digests []string // of the seats, after Play
