@@ -48,7 +48,7 @@ environment variables name. It sends no key to any server and asks no served mod
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %-18s %s\n", state, c.what, oneLine(found))
 			}
 			if bad > 0 {
-				return fail(exitError1, fmt.Errorf("%d checks failed", bad))
+				return fail(exitError1, fmt.Errorf("%s failed", count(bad, "check")))
 			}
 			return nil
 		},
