@@ -238,19 +238,12 @@ func (p *Plan) expandSeats() (err error) {
 		if !known {
 			return fmt.Errorf("seat %s: no model is called %q%s", s.ID, s.Model, synod.Hint(s.Model, sortedKeys(p.spec.Models)))
 		}
-		s.Kind = kindOf(settings)
+		name, _ := settings["provider"].(string)
+		if provider, err := llm.Providers.Find(name); err == nil { // checkModels reports the error
+			s.Kind = provider.Kind
+		}
 	}
 	return nil
-}
-
-// kindOf is the kind of a model's provider.
-func kindOf(settings Params) llm.Kind {
-	name, _ := settings["provider"].(string)
-	switch kind := llm.Kind(name); kind {
-	case llm.Simulated, llm.Recorded, llm.Embedded:
-		return kind
-	}
-	return llm.Endpoint
 }
 
 // configure finds the protocol and decodes its parameters.

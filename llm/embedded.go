@@ -18,6 +18,7 @@ import (
 )
 
 var embeddedProvider = Provider{
+	Kind: Embedded,
 	Entry: synod.Entry{Name: "embedded",
 		Summary: "a model in this program: llama.cpp on this machine, no key and no server"},
 	About: `model        a name from "synod models list"

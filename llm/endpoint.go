@@ -32,6 +32,7 @@ func endpoint(name, summary, base, urlEnv, keyEnv string) Provider {
 		where = "$" + urlEnv + ", else " + base
 	}
 	return Provider{
+		Kind:  Endpoint,
 		Entry: synod.Entry{Name: name, Summary: summary},
 		About: fmt.Sprintf(`url          base of the API, with or without /v1 (default: %s)
 model        the model's name at the server

@@ -30,6 +30,7 @@ func (s shouter) Complete(_ context.Context, r llm.Request) (synod.Reply, error)
 // retries, circuit breaker, cache and budget of every other model.
 func ExampleProvider() {
 	llm.Providers.Add(llm.Provider{
+		Kind:     llm.Endpoint,
 		Entry:    synod.Entry{Name: "shouter", Summary: "replies in capitals"},
 		About:    "suffix  of every reply",
 		Settings: func() any { return &shouter{} },

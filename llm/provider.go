@@ -10,6 +10,7 @@ import (
 // program of another module adds its own before it starts:
 //
 //	llm.Providers.Add(llm.Provider{
+//		Kind:     llm.Endpoint,
 //		Entry:    synod.Entry{Name: "mine", Summary: "my own client"},
 //		Settings: func() any { return &settings{} },
 //		Open: func(o llm.Opening) (llm.Opened, error) {
@@ -22,6 +23,7 @@ import (
 //	})
 type Provider struct {
 	synod.Entry
+	Kind     Kind       // of every model of this provider; Info returns the same
 	About    string     // the keys of the settings, one a line, for "synod explain"
 	Settings func() any // returns a pointer to an empty struct with the keys that the provider takes
 	// Open reads the settings and opens the model. It sends nothing. Errors are

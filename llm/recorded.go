@@ -20,6 +20,7 @@ import (
 )
 
 var recordedProvider = Provider{
+	Kind: Recorded,
 	Entry: synod.Entry{Name: "recorded",
 		Summary: "real replies from a trace file, replayed by item, model and trial; always labelled as such"},
 	About: `path       a JSONL file: benchmark, item_id, model, trial, response, perhaps question, answer, confidence

@@ -51,6 +51,7 @@ type SimulatedConfig struct {
 }
 
 var simulatedProvider = Provider{
+	Kind: Simulated,
 	Entry: synod.Entry{Name: "simulated",
 		Summary: "a documented stochastic member, for research; always labelled as such"},
 	About: `ability       share of questions it answers correctly alone

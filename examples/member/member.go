@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
@@ -24,12 +23,12 @@ func (p parrot) Info() llm.Info {
 
 // Complete answers a prompt with text, as a client of a real server does.
 func (p parrot) Complete(_ context.Context, r llm.Request) (synod.Reply, error) {
-	usage := synod.Usage{Completion: len(strings.Fields(p.Answer))}
-	return synod.Reply{Text: "Answer: " + p.Answer, Calls: 1, Usage: usage}, nil
+	return synod.Reply{Text: "Answer: " + p.Answer, Calls: 1}, nil
 }
 
 // Provider is the entry of the catalogue of providers.
 var Provider = llm.Provider{
+	Kind:     llm.Simulated,
 	Entry:    synod.Entry{Name: "parrot", Summary: "a member that always gives the same answer"},
 	Settings: func() any { return &settings{} },
 	Open: func(o llm.Opening) (llm.Opened, error) {
