@@ -431,8 +431,8 @@ func (p *Plan) checkAllToAll() error {
 
 // checkBound refuses a bound F that is too large for the seats and their roles.
 func (p *Plan) checkBound() error {
-	if s, ok := p.protocol.(protocol.Suiting); ok {
-		return s.Suits(p.cast(), p.spec.F)
+	if s, ok := p.protocol.(protocol.CastChecker); ok {
+		return s.CheckCast(p.cast(), p.spec.F)
 	}
 	return nil
 }

@@ -14,38 +14,35 @@ import (
 type Protocol interface {
 	synod.Protocol
 	Validate() error
-	// Paper sets whatever "exact: paper" means for it.
+	// Paper sets what the council key "exact: paper" means for this protocol.
 	Paper()
-	// Calls is how many model calls a run makes at most for members of the given
-	// degrees, retries aside.
+	// Calls returns the largest number of model calls of a run, without retries, for
+	// members of the given degrees.
 	Calls(degrees []int) int
-	// MaxRounds is how many rounds a run has at most.
+	// MaxRounds returns the largest number of rounds of a run.
 	MaxRounds() int
-	// Settles reports that a round in which every call succeeded and no answer
-	// changed would repeat itself for ever.
+	// Settles reports whether a round in which every call succeeded and no answer changed
+	// would repeat itself for ever.
 	Settles() bool
 }
 
-// Casting is implemented by a protocol that tells roles apart: every seat must
-// have one of them.
+// Casting is implemented by a protocol with roles. Every seat must have one of them.
 type Casting interface{ Roles() []synod.Role }
 
 // Electorate is implemented by a protocol in which not every seat has a vote.
 type Electorate interface {
-	// Votes reports whether a seat has a vote in a council of the given cast; its
-	// length is the number of seats.
+	// Votes reports whether a seat has a vote. cast has the role of every seat.
 	Votes(seat synod.NodeID, cast []synod.Role) bool
 }
 
-// Formal is implemented by a protocol that decides questions of some forms only.
+// Formal is implemented by a protocol that decides questions of certain forms only.
 type Formal interface{ Forms() []synod.Form }
 
-// Guaranteed is implemented by a protocol that promises something on a graph that
-// is robust enough.
+// Guaranteed is implemented by a protocol with a guarantee that depends on the graph.
 type Guaranteed interface {
-	// Guarantee is what holds for the bound f on an r-robust graph: the name of the
-	// property, "" if none holds, and a sentence for people that says so. exact says
-	// that r is the graph's robustness; else it has at least that.
+	// Guarantee returns what holds for the bound f on an r-robust graph: the name of the
+	// property, "" if none holds, and a sentence for people. exact says that r is the
+	// graph's robustness; otherwise r is a lower bound.
 	Guarantee(f, r int, exact bool) (name, note string)
 }
 
@@ -53,23 +50,23 @@ type Guaranteed interface {
 // itself: other seats may be faulty in another round.
 type RoundClaims interface{ ClaimsEachRound() bool }
 
-// Concluding is implemented by a protocol whose own last step makes the decision
-// of what the members hold at the end; the council's rule "protocol" calls it.
+// Concluding is implemented by a protocol whose last step decides. The council's rule
+// "protocol" calls it.
 type Concluding interface {
-	// Conclude is the decision of the last opinions, one a voting seat; None where
-	// they make none.
+	// Conclude returns the decision from the last opinions of the voting seats; None if
+	// there is none.
 	Conclude(last []synod.Opinion) synod.Answer
 }
 
-// Accepting is implemented by a protocol whose members reply to a user, who takes
-// an answer on enough of their signed replies. It is then the default rule of its
-// councils, under the name "protocol".
+// Accepting is implemented by a protocol whose members reply to a user, who accepts an
+// answer if enough signed replies agree. It is the default rule of its councils, under the
+// name "protocol".
 type Accepting interface {
-	// Accept is what a user makes of the last opinions, by seat: an answer, None if
-	// there is none. enough reports that as many signed replies came as it takes; why
-	// says it all for people.
+	// Accept returns the answer that the user accepts, from the last opinions by seat; None
+	// if there is none. enough reports whether there were enough signed replies, and why
+	// explains the result for people.
 	Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool, why string)
-	// Replied reports that a seat has signed the answer that it holds.
+	// Replied reports whether a seat signed the answer that it holds.
 	Replied(seat synod.NodeID, last *synod.Opinion, check synod.Verifier) bool
 }
 
@@ -136,40 +133,41 @@ type Ranking interface {
 	Ranked(o *synod.Opinion) []synod.Answer
 }
 
-// Answering is implemented by a protocol in which other seats give an independent
-// answer in round 0 than have a vote.
+// Answering is implemented by a protocol in which the seats that answer in round 0 are not
+// the seats that vote.
 type Answering interface {
 	Answers(seat synod.NodeID, cast []synod.Role) bool
 }
 
-// Suiting is implemented by a protocol that not every cast can play with every
-// bound f.
-type Suiting interface {
-	// Suits reports why this cast cannot play with this f, and the largest f it can.
-	Suits(cast []synod.Role, f int) error
+// CastChecker is implemented by a protocol that does not tolerate every bound f with every
+// cast.
+type CastChecker interface {
+	// CheckCast returns an error if the cast does not tolerate f. The error names the
+	// largest f that it tolerates.
+	CheckCast(cast []synod.Role, f int) error
 }
 
-// Signing is implemented by a protocol whose seats sign what they say.
+// Signing is implemented by a protocol whose seats sign messages.
 type Signing interface{ Signs() bool }
 
 // AllToAll is implemented by a protocol whose members must all hear one another.
 type AllToAll interface{ AllToAll() bool }
 
-// Ending is implemented by a protocol whose runs end in one of a few named ways,
-// which only the experimenter can tell apart.
+// Ending is implemented by a protocol whose runs end in one of several named ways. To tell
+// them apart, one must know which members are honest.
 type Ending interface {
-	// Endings lists the ways in the order in which they are reported.
+	// Endings returns the names of the ways in the order of reports.
 	Endings() []string
-	// Ended is the way in which a run ended, and after which round; 0: after none.
-	// notes are by seat, ascending by round.
+	// Ended returns how a run ended, and after which round; 0: after none. notes are by seat
+	// and ascending by round.
 	Ended(notes [][]*synod.Opinion, honest []bool) (way string, round int)
 }
 
-// Entry is a protocol's line in the catalogue.
+// Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry
 	Source  string // the paper
-	About   string // a few paragraphs for "synod explain"
+	About   string // the text of "synod explain"
 	New     func() Protocol
 	Prompts func() fs.FS
 }

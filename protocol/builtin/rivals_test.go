@@ -19,7 +19,7 @@ import (
 func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent []synod.NodeID) synod.Tick {
 	t.Helper()
 	n := len(cast)
-	if err := p.(protocol.Suiting).Suits(cast, f); err != nil {
+	if err := p.(protocol.CastChecker).CheckCast(cast, f); err != nil {
 		t.Fatal(err)
 	}
 	keys, machines := sign.DeriveSymbolic(1, n), make([]synod.Machine, n)

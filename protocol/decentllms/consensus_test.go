@@ -212,13 +212,13 @@ func TestSaltIsCommitted(t *testing.T) {
 // A committee that is too small for f is refused, with the largest f.
 func TestSuits(t *testing.T) {
 	x := &trial{w: 2, e: 5, p: New()}
-	if err := x.p.Suits(x.cast(), 2); err != nil {
+	if err := x.p.CheckCast(x.cast(), 2); err != nil {
 		t.Error(err)
 	}
-	if err := x.p.Suits(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
+	if err := x.p.CheckCast(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
 		t.Error(err)
 	}
-	if x.p.Suits([]synod.Role{Evaluator}, 0) == nil || x.p.Suits([]synod.Role{Worker}, 0) == nil {
+	if x.p.CheckCast([]synod.Role{Evaluator}, 0) == nil || x.p.CheckCast([]synod.Role{Worker}, 0) == nil {
 		t.Error("a council without one of the roles is taken")
 	}
 }

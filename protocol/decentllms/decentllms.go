@@ -84,9 +84,9 @@ func (p *DecentLLMs) Validate() error {
 	return nil
 }
 
-// Suits returns an error if a cast cannot tolerate the bound f on Byzantine evaluators.
+// CheckCast returns an error if a cast cannot tolerate the bound f on Byzantine evaluators.
 // The error names the largest f that it can.
-func (p *DecentLLMs) Suits(cast []synod.Role, f int) error {
+func (p *DecentLLMs) CheckCast(cast []synod.Role, f int) error {
 	workers, evaluators := members(cast)
 	a, err := robust.Catalogue.Find(p.Aggregate)
 	if err != nil {

@@ -180,7 +180,7 @@ func drawn(seed uint64) *trial {
 		x.w, x.e = min(x.w, 2), 3
 	}
 	x.p.Aggregate = []string{"geometric-median", "median-total", "coordinate-median", "trimmed-mean", "krum"}[r.IntN(5)]
-	for x.f = r.IntN((x.e+1)/2 - 1 + 1); x.p.Suits(x.cast(), x.f) != nil; x.f-- {
+	for x.f = r.IntN((x.e+1)/2 - 1 + 1); x.p.CheckCast(x.cast(), x.f) != nil; x.f-- {
 	}
 	ways := []string{"twin", "selective", "garbage", "silent", "cartel"}
 	for _, i := range r.Perm(x.e)[:x.f] {

@@ -49,9 +49,9 @@ func (p *FixedLeader) Validate() error {
 	return p.Check("fixed-leader")
 }
 
-// Suits returns an error if this number of seats cannot tolerate the bound f. The error names
+// CheckCast returns an error if this number of seats cannot tolerate the bound f. The error names
 // the largest f that it can.
-func (p *FixedLeader) Suits(cast []synod.Role, f int) error {
+func (p *FixedLeader) CheckCast(cast []synod.Role, f int) error {
 	n := len(cast)
 	switch most := (n - 1) / 2; {
 	case n > leader.MaxMembers:

@@ -322,7 +322,7 @@ func TestSuits(t *testing.T) {
 	}{{5, 2, 3, ""}, {5, 3, 4, "at most f = 2"}, {5, 2, 2, "give at least 3"}, {300, 0, 1, "128 are the most"}} {
 		p := New()
 		p.Leaders = c.leaders
-		err := p.Suits(make([]synod.Role, c.n), c.f)
+		err := p.CheckCast(make([]synod.Role, c.n), c.f)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}

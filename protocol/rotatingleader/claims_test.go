@@ -193,7 +193,7 @@ func TestWeights(t *testing.T) {
 		if f == 2 {
 			p.Weights[0] = 25
 		}
-		err := p.Suits(make([]synod.Role, 7), f)
+		err := p.CheckCast(make([]synod.Role, 7), f)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("f = %d: %v", f, err)
 		}
@@ -210,7 +210,7 @@ func TestSuits(t *testing.T) {
 	} {
 		p := New()
 		p.Views, p.Weights = c.views, slices.Repeat([]int{1}, c.weights)
-		err := p.Suits(make([]synod.Role, c.n), c.f)
+		err := p.CheckCast(make([]synod.Role, c.n), c.f)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}

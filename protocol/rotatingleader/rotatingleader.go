@@ -65,9 +65,9 @@ func (p *RotatingLeader) Validate() error {
 	return p.Check("rotating-leader")
 }
 
-// Suits returns an error if this number of seats cannot tolerate the bound f. The error names
+// CheckCast returns an error if this number of seats cannot tolerate the bound f. The error names
 // the largest f that it can.
-func (p *RotatingLeader) Suits(cast []synod.Role, f int) error {
+func (p *RotatingLeader) CheckCast(cast []synod.Role, f int) error {
 	n := len(cast)
 	switch most := p.most(n); {
 	case n > leader.MaxMembers:
