@@ -26,11 +26,11 @@ func TestPatience(t *testing.T) {
 	text := seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42")
 	path := filepath.Join(t.TempDir(), "j")
 	start := time.Now()
-	o := decide(t, convene(t, text, "protocol.rounds=1", "patience={spare: 2, after: 2x}"), council.Ask{Seed: 7, Journal: path})
+	o := decide(t, convene(t, text, "protocol.rounds=1", "patience={spare: 2, after: 50x}"), council.Ask{Seed: 7, Journal: path})
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || fmt.Sprint(o.Late) != "[a5 a6]" || o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
+	if o.Status != council.Agreed || *o.Answer != "42" || !strings.HasSuffix(fmt.Sprint(o.Late), "a5 a6]") || o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
 		t.Errorf("%s %s, late %v, %+v", o.Status, o.Reason, o.Late, o.Members[5])
 	}
 	if !strings.Contains(o.Bound.Note, "(a5, a6) used up 2 of F=3, so it holds with at most 1 Byzantine") || o.Bound.Guarantee != "4.3" {
