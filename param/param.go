@@ -19,6 +19,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,9 +50,6 @@ func Decode(given map[string]any, into any) error {
 	if len(given) == 0 {
 		return nil
 	}
-	if err := wholeNumbers(given, into); err != nil {
-		return err
-	}
 	text, err := yaml.Marshal(given)
 	if err != nil {
 		return fmt.Errorf("param: encode: %w", err)
@@ -65,27 +63,74 @@ func Decode(given map[string]any, into any) error {
 }
 
 // wholeNumbers returns an error if a number with a fraction is given for an integer
-// field, which the YAML decoder would cut off.
-func wholeNumbers(given map[string]any, into any) error {
-	t := reflect.TypeOf(into).Elem()
-	if t.Kind() != reflect.Struct {
-		return nil
+// of type t, at any depth: the YAML decoder would cut the fraction off. key is where
+// value stands.
+func wholeNumbers(key string, value any, t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	for f := range t.Fields() {
-		key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		v, isFloat := given[key].(float64)
-		if isFloat && v != math.Trunc(v) && f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Uint64 {
+	switch v := value.(type) {
+	case float64:
+		if v != math.Trunc(v) && t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 {
 			return &Error{0, "", fmt.Sprintf("%s is %v; it must be a whole number", key, v)}
+		}
+	case []any:
+		for _, item := range v {
+			if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+				break
+			}
+			if err := wholeNumbers(key, item, t.Elem()); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if item, ok := typeOf(name, t); ok {
+				if err := wholeNumbers(name, v[name], item); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
+// typeOf returns the type that a map or a struct has under a YAML key.
+func typeOf(key string, t reflect.Type) (reflect.Type, bool) {
+	switch t.Kind() {
+	case reflect.Map:
+		return t.Elem(), true
+	case reflect.Struct:
+		for f := range t.Fields() {
+			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if name == key {
+				return f.Type, true
+			}
+			if options == "inline" {
+				if item, ok := typeOf(key, f.Type); ok {
+					return item, true
+				}
+			}
+		}
+	}
+	return nil, false
+}
+
 // Unmarshal reads YAML text into the value that into points to. It returns an
 // *Error if the text is not YAML, or has a key or value that into cannot take.
 func Unmarshal(text []byte, into any) error {
-	return explain(UnmarshalAny(text, into, yaml.Strict()), into)
+	if err := UnmarshalAny(text, into, yaml.Strict()); err != nil || !fraction.Match(text) {
+		return explain(err, into)
+	}
+	var tree any
+	if err := UnmarshalAny(text, &tree); err != nil {
+		return explain(err, into)
+	}
+	return wholeNumbers("", tree, reflect.TypeOf(into))
 }
+
+// fraction matches every text that has a number with a fraction.
+var fraction = regexp.MustCompile(`[0-9]\.[0-9]*[1-9]|(^|[^0-9])\.[0-9]`)
 
 // UnmarshalAny reads YAML text with the given options and returns the decoder's
 // own error. A panic of the decoder becomes an error, because the text may come

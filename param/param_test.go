@@ -2,6 +2,8 @@ package param_test
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -10,6 +12,8 @@ import (
 
 type inner struct {
 	Webhook string `yaml:"webhook"`
+	Limit   *int   `yaml:"limit"`
+	Sizes   []int  `yaml:"sizes"`
 }
 
 type target struct {
@@ -28,7 +32,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"nothing keeps the defaults", nil, target{Rounds: 6}, ""},
 		{"a key is set", map[string]any{"rounds": 3}, target{Rounds: 3}, ""},
-		{"a section is set", map[string]any{"inner": map[string]any{"webhook": "x"}}, target{Rounds: 6, Inner: inner{"x"}}, ""},
+		{"a section is set", map[string]any{"inner": map[string]any{"webhook": "x"}}, target{Rounds: 6, Inner: inner{Webhook: "x"}}, ""},
 		{"an unknown key names the nearest", map[string]any{"round": 3}, target{}, `unknown key "round" (did you mean "rounds"?)`},
 		{"a hidden field is no key", map[string]any{"Hidden": true}, target{}, `unknown key "Hidden" (did you mean "inner"?)`},
 		{"a fraction for an integer", map[string]any{"rounds": 2.5}, target{}, "rounds is 2.5; it must be a whole number"},
@@ -44,7 +48,7 @@ func TestDecode(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got != c.want {
+			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("%+v, %v; want %+v", got, err, c.want)
 			}
 		})
@@ -62,8 +66,22 @@ func TestUnmarshalNamesTheLine(t *testing.T) {
 	}
 }
 
+func TestUnmarshalRefusesFractions(t *testing.T) {
+	for text, want := range map[string]string{
+		"rounds: 2.5":              "rounds is 2.5; it must be a whole number",
+		"inner: {limit: 1.5}":      "limit is 1.5; it must be a whole number",
+		"inner: {sizes: [1, 0.5]}": "sizes is 0.5; it must be a whole number",
+		"rounds: 2.0\np: 2.5":      "",
+	} {
+		err := param.Unmarshal([]byte(text), &target{})
+		if got := fmt.Sprint(err); got != want && (want != "" || err != nil) {
+			t.Errorf("%q: %s; want %s", text, got, want)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
-	if got := param.Keys(&target{}); !slices.Equal(got, []string{"inner", "p", "rounds", "webhook"}) {
+	if got := param.Keys(&target{}); !slices.Equal(got, []string{"inner", "limit", "p", "rounds", "sizes", "webhook"}) {
 		t.Errorf("%v", got)
 	}
 }
