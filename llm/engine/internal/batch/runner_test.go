@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ var negInf = math.Inf(-1)
 
 var small = Config{Seqs: 4, Branches: 3, Context: 60, Cells: 150, Batch: 24, Chunk: 7}
 
-// run plays waves of jobs to the end and returns the outcomes by id.
+// run decodes waves of jobs to the end and returns the outcomes by id.
 func run(t *testing.T, m *toy, cfg Config, waves ...[]Job) map[uint64]Outcome {
 	t.Helper()
 	out := map[uint64]Outcome{}
@@ -27,11 +28,11 @@ func run(t *testing.T, m *toy, cfg Config, waves ...[]Job) map[uint64]Outcome {
 		r.Step()
 	}
 	finish(t, r)
-	if m.bad != nil {
-		t.Fatal(m.bad)
+	if m.err != nil {
+		t.Fatal(m.err)
 	}
-	if r.pool.inUse != m.inUse() {
-		t.Fatalf("the books say %d cells, the model has %d", r.pool.inUse, m.inUse())
+	if r.cells.inUse != m.inUse() {
+		t.Fatalf("%d cells counted, the model uses %d", r.cells.inUse, m.inUse())
 	}
 	return out
 }
@@ -40,13 +41,13 @@ func finish(t *testing.T, r *Runner) {
 	t.Helper()
 	for n := 0; r.Busy(); n++ {
 		if n > 10_000 {
-			t.Fatal("it never ends")
+			t.Fatal("the jobs did not end after 10,000 steps")
 		}
 		r.Step()
 	}
 }
 
-// Seven seats with one prompt: it is decoded once, and only its last token again.
+// The prompt of seven seats is decoded once; only its last token is decoded for each.
 func TestSharedPrompt(t *testing.T) {
 	cfg := Config{Seqs: 8, Branches: 2, Context: 100, Cells: 400, Batch: 64, Chunk: 16}
 	p := make([]llama.Token, 60)
@@ -55,7 +56,8 @@ func TestSharedPrompt(t *testing.T) {
 	}
 	var wave []Job
 	for i := range 7 {
-		wave = append(wave, Job{ID: uint64(i), Prompt: p, MaxTokens: 1, Sampling: Sampling{Temperature: 1, Seed: uint64(i)}})
+		wave = append(wave, Job{ID: uint64(i), Prompt: p, MaxTokens: 1,
+			Sampling: Sampling{Temperature: 1, Seed: uint64(i)}})
 	}
 	m := newToy(cfg.Cells)
 	out := run(t, m, cfg, wave)
@@ -75,8 +77,8 @@ func TestSharedPrompt(t *testing.T) {
 	}
 }
 
-// A wave in another order is the same wave.
-func TestOrderWithinAWaveIsNothing(t *testing.T) {
+// The order of jobs in a wave does not change the batches.
+func TestOrderInWave(t *testing.T) {
 	wave := []Job{}
 	r := rand.New(rand.NewPCG(1, 2))
 	closed := 0
@@ -94,12 +96,15 @@ func TestOrderWithinAWaveIsNothing(t *testing.T) {
 	}
 }
 
-func TestHopelessJobsAreRefused(t *testing.T) {
+func TestImpossibleJobs(t *testing.T) {
 	long := make([]llama.Token, 100)
 	for name, j := range map[string]Job{
-		"no prompt": {MaxTokens: 1}, "nothing wanted": {Prompt: long[:3]}, "too long": {Prompt: long, MaxTokens: 1},
-		"too much": {Prompt: long[:10], MaxTokens: 51}, "empty continuation": {Prompt: long[:1], Continuations: [][]llama.Token{{}}},
-		"long continuation": {Prompt: long[:1], Continuations: [][]llama.Token{long[:22]}},
+		"no prompt":          {MaxTokens: 1},
+		"no tokens":          {Prompt: long[:3]},
+		"long prompt":        {Prompt: long, MaxTokens: 1},
+		"too many tokens":    {Prompt: long[:10], MaxTokens: 51},
+		"empty continuation": {Prompt: long[:1], Continuations: [][]llama.Token{{}}},
+		"long continuation":  {Prompt: long[:1], Continuations: [][]llama.Token{long[:22]}},
 	} {
 		closed := 0
 		j.Grammar = &evens{closed: &closed}
@@ -110,7 +115,7 @@ func TestHopelessJobsAreRefused(t *testing.T) {
 	}
 }
 
-// A failed decode ends those in it and nobody else.
+// A failed decode ends the running jobs, not the waiting ones.
 func TestFailedDecode(t *testing.T) {
 	m := newToy(small.Cells)
 	out := map[uint64]Outcome{}
@@ -126,13 +131,14 @@ func TestFailedDecode(t *testing.T) {
 			failed++
 		}
 	}
-	if len(out) != 6 || failed != 4 || m.bad != nil {
-		t.Errorf("%d outcomes, %d failed, %v", len(out), failed, m.bad)
+	if len(out) != 6 || failed != 4 || m.err != nil {
+		t.Errorf("%d outcomes, %d failed, %v", len(out), failed, m.err)
 	}
 }
 
-// A full cache after all (fragmentation) costs the cached, not the living.
-func TestFullCacheGivesUpTheIdle(t *testing.T) {
+// If the cache is full because of fragmentation, idle sequences are evicted and the running
+// job continues.
+func TestFullCacheEvictsIdleSequences(t *testing.T) {
 	m := newToy(small.Cells)
 	out := map[uint64]Outcome{}
 	r := New(m, small, func(o Outcome) { out[o.ID] = o })
@@ -141,24 +147,30 @@ func TestFullCacheGivesUpTheIdle(t *testing.T) {
 	r.Submit(Job{ID: 2, Prompt: []llama.Token{9, 8, 7}, MaxTokens: 2})
 	m.fail = llama.ErrFull
 	finish(t, r)
-	if out[2].Err != nil || m.bad != nil {
-		t.Error(out[2].Err, m.bad)
+	if out[2].Err != nil || m.err != nil {
+		t.Error(out[2].Err, m.err)
 	}
 }
 
-// A memory that cannot share still serves.
+// A memory that cannot share cells still decodes single sequences.
 func TestWithoutSharing(t *testing.T) {
 	m := newToy(400)
-	m.whole = true
+	m.noSharing = true
 	p := []llama.Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	out := run(t, m, small, []Job{{ID: 1, Prompt: p, MaxTokens: 2}, {ID: 2, Prompt: p, MaxTokens: 2, Sampling: Sampling{Seed: 1}}},
-		[]Job{{ID: 3, Prompt: p, Continuations: [][]llama.Token{{1}, {2}}}, {ID: 4, Prompt: p, Continuations: [][]llama.Token{{1, 2}}}})
-	if out[1].Err != nil || out[2].Err != nil || out[2].Text != out[1].Text || out[2].Shared != 0 || out[3].Err != nil || out[4].Err == nil {
+	out := run(t, m, small, []Job{
+		{ID: 1, Prompt: p, MaxTokens: 2},
+		{ID: 2, Prompt: p, MaxTokens: 2, Sampling: Sampling{Seed: 1}},
+	}, []Job{
+		{ID: 3, Prompt: p, Continuations: [][]llama.Token{{1}, {2}}},
+		{ID: 4, Prompt: p, Continuations: [][]llama.Token{{1, 2}}},
+	})
+	if out[1].Err != nil || out[2].Err != nil || out[2].Text != out[1].Text || out[2].Shared != 0 ||
+		out[3].Err != nil || out[4].Err == nil {
 		t.Errorf("%+v", out)
 	}
 }
 
-func TestStopStringsAndTidyText(t *testing.T) {
+func TestStopStringsAndValidText(t *testing.T) {
 	for _, c := range []struct{ text, stop, want string }{
 		{"a b c", "b", "a "}, {"a b c", "x", "a b c"}, {"abc", "", "abc"}, {"\nUser: x", "\nUser:", ""},
 	} {
@@ -168,33 +180,134 @@ func TestStopStringsAndTidyText(t *testing.T) {
 		}
 	}
 	if got, _ := stopAt([]byte("one two"), []string{"two", "one"}); string(got) != "" {
-		t.Errorf("%q: the earliest stop counts", got)
+		t.Errorf("%q: not cut at the earliest stop string", got)
 	}
 	for in, want := range map[string]string{
-		"ok": "ok", "": "", "caf\xc3": "caf", "\xf0\x9f\x99": "", "a\xffb": "a\uFFFDb", "é": "é", "x\xe6\xbc\xa2": "x漢", "\x80\x80": "\uFFFD",
+		"ok": "ok", "": "", "caf\xc3": "caf", "\xf0\x9f\x99": "", "a\xffb": "a\uFFFDb", "é": "é", "x\xe6\xbc\xa2": "x漢",
+		"\x80\x80": "\uFFFD",
 	} {
-		if got := tidy([]byte(in)); got != want {
-			t.Errorf("%q tidied is %q, want %q", in, got, want)
+		if got := validText([]byte(in)); got != want {
+			t.Errorf("validText(%q) is %q, want %q", in, got, want)
 		}
 	}
 	m := newToy(100)
 	all := run(t, m, small, []Job{{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20}})[1]
 	words := strings.Fields(all.Text)
 	if len(words) < 2 {
-		t.Fatal("the toy fell silent at once: nothing is tried")
+		t.Fatal("the toy model generated fewer than two tokens: the test needs another prompt")
 	}
-	cut := run(t, newToy(100), small, []Job{{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20, Stop: []string{words[1] + " "}}})[1]
+	withStop := Job{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20, Stop: []string{words[1] + " "}}
+	cut := run(t, newToy(100), small, []Job{withStop})[1]
 	if cut.Finish != "stop" || !strings.HasPrefix(all.Text, cut.Text) || strings.Contains(cut.Text, words[1]) {
 		t.Errorf("%q of %q", cut.Text, all.Text)
 	}
 }
 
 func ExampleRunner() {
-	m := newToy(100)
-	r := New(m, Config{Seqs: 2, Context: 50, Cells: 100, Batch: 16, Chunk: 8}, func(o Outcome) { fmt.Println(o.ID, o.Finish, o.Tokens) })
+	cfg := Config{Seqs: 2, Context: 50, Cells: 100, Batch: 16, Chunk: 8}
+	r := New(newToy(100), cfg, func(o Outcome) { fmt.Println(o.ID, o.Finish, o.Tokens) })
 	r.Submit(Job{ID: 1, Prompt: []llama.Token{3, 1, 4}, MaxTokens: 2})
 	for r.Busy() {
 		r.Step()
 	}
 	// Output: 1 length 2
+}
+
+func prompt(r *rand.Rand) []llama.Token {
+	head := []llama.Token{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
+	p := slices.Clone(head[:r.IntN(len(head)+1)])
+	for range 1 + r.IntN(12) {
+		p = append(p, llama.Token(1+r.IntN(toyVocab-1)))
+	}
+	return p
+}
+
+func randomJob(r *rand.Rand, id uint64, closed *int) Job {
+	j := Job{ID: id, Prompt: prompt(r)}
+	if r.IntN(2) == 0 {
+		j.Capture = Capture{
+			Layers: [][]int{{0}, {3, 1}, {0, 1, 2}}[r.IntN(3)],
+			Query:  r.IntN(2) == 0, Last: r.IntN(2) == 0, Mean: r.IntN(2) == 0,
+		}
+	}
+	if r.IntN(3) == 0 {
+		for range 1 + r.IntN(5) {
+			c := make([]llama.Token, 1+r.IntN(6))
+			for i := range c {
+				c[i] = llama.Token(1 + r.IntN(toyVocab-1))
+			}
+			j.Continuations = append(j.Continuations, c)
+		}
+		return j
+	}
+	j.MaxTokens = 1 + r.IntN(20)
+	j.Sampling = Sampling{Temperature: float64(r.IntN(3)) / 2, TopP: []float64{0, 0.8}[r.IntN(2)], Seed: r.Uint64()}
+	j.Logprobs = r.IntN(2) == 0
+	if r.IntN(3) == 0 {
+		j.Stop = []string{strconv.Itoa(r.IntN(10)) + " ", fmt.Sprint(r.IntN(toyVocab), " ", r.IntN(4))}
+	}
+	if r.IntN(3) == 0 {
+		j.Grammar = &evens{closed: closed}
+	}
+	return j
+}
+
+// For random jobs in random waves, some of them cancelled: every job has the same outcome as
+// alone on a new model, the number of used cells is correct, and every grammar is closed.
+func TestConcurrentJobsDoNotAffectEachOther(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		n := uint64(1 + r.IntN(14))
+		closed, grammars := 0, 0
+		var waves [][]Job
+		alone := map[uint64]Outcome{}
+		for id := range n {
+			ignored := 0
+			jobSeed := r.Uint64()
+			job := func(c *int) Job { return randomJob(rand.New(rand.NewPCG(jobSeed, 7)), id, c) }
+			alone[id] = run(t, newToy(small.Cells), small, []Job{job(&ignored)})[id]
+			j := job(&closed)
+			if j.Grammar != nil {
+				grammars++
+			}
+			if len(waves) == 0 || r.IntN(2) == 0 {
+				waves = append(waves, nil)
+			}
+			waves[len(waves)-1] = append(waves[len(waves)-1], j)
+		}
+		m := newToy(small.Cells)
+		out := map[uint64]Outcome{}
+		run := New(m, small, func(o Outcome) { out[o.ID] = o })
+		cancelled := map[uint64]bool{}
+		submitted := uint64(0)
+		for _, w := range waves {
+			run.Submit(w...)
+			submitted += uint64(len(w))
+			for range r.IntN(6) {
+				run.Step()
+			}
+			if id := r.Uint64N(submitted); r.IntN(3) == 0 {
+				run.Cancel(id)
+				_, done := out[id]
+				cancelled[id] = !done
+			}
+		}
+		finish(t, run)
+		if m.err != nil || run.cells.inUse != m.inUse() {
+			t.Fatalf("seed %d: %v; %d cells counted, %d used", seed, m.err, run.cells.inUse, m.inUse())
+		}
+		for id, want := range alone {
+			got, ok := out[id]
+			if !ok && cancelled[id] {
+				continue
+			}
+			want.Shared, got.Shared = 0, 0
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d job %d:\n got %+v\nwant %+v", seed, id, got, want)
+			}
+		}
+		if closed != grammars {
+			t.Fatalf("seed %d: %d grammars, %d closed", seed, grammars, closed)
+		}
+	}
 }

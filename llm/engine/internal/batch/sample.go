@@ -8,78 +8,78 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-// Sampling says how the next token is chosen. Temperature 0 is greedy. TopP 0
-// or 1 keeps all.
+// Sampling has the parameters for sampling a token. Temperature 0 takes the most likely token.
+// TopP 0 or 1 keeps all tokens.
 type Sampling struct {
 	Temperature float64
 	TopP        float64
 	Seed        uint64
 }
 
-// reach is how far below the best a token may lie (in units of temperature)
-// and still be considered: e^-16 is a ten-millionth.
-const reach = 16
+// maxGap is the largest difference between the highest logit and that of a candidate, in
+// units of temperature: e^-16 is about 1e-7.
+const maxGap = 16
 
-// worthAsking is how many candidates a grammar is asked about one by one (a
+// maxChecks is the number of candidates that are checked against the grammar one by one (a
 // few microseconds each) before the whole vocabulary is masked.
-const worthAsking = 2048
+const maxChecks = 2048
 
 type candidate struct {
 	token llama.Token
 	logit float64 // divided by the temperature
-	key   float64 // logit plus noise: the greatest wins the race
+	key   float64 // logit plus noise: the candidate with the largest key is taken
 }
 
-// sampler chooses tokens for one job.
+// sampler samples the tokens of one job.
 type sampler struct {
 	Sampling
 	step int
 	buf  []candidate
 }
 
-// next chooses the token after the given scores. The grammar is asked about
-// the winner of the race only, then about the next, and the whole vocabulary is
-// masked (tens of milliseconds) just when no candidate pleases it. Since the
-// race is decided by independent noise, the first allowed one is distributed
-// exactly as if the others had never run. -1: nothing is allowed.
+// next samples the token after the given logits; -1 means that none is allowed. It checks
+// the candidates against the grammar in the order of their keys, and masks the whole
+// vocabulary (tens of milliseconds) only if none of them is allowed. Because the noise of
+// the candidates is independent, the first allowed one has the same distribution as if the
+// other tokens had been removed before.
 func (s *sampler) next(logits []float32, g Grammar) llama.Token {
 	defer func() { s.step++ }()
-	c := s.race(logits)
+	c := s.candidates(logits)
 	if len(c) == 0 {
 		return -1
 	}
 	best := 0
 	for i := range c {
-		if ahead(c[i], c[best]) < 0 {
+		if byKey(c[i], c[best]) < 0 {
 			best = i
 		}
 	}
 	if g == nil || g.Allows(c[best].token) {
 		return c[best].token
 	}
-	slices.SortFunc(c, ahead)
-	for _, x := range c[1:min(len(c), worthAsking)] {
+	slices.SortFunc(c, byKey)
+	for _, x := range c[1:min(len(c), maxChecks)] {
 		if g.Allows(x.token) {
 			return x.token
 		}
 	}
 	masked := slices.Clone(logits)
 	g.Mask(masked)
-	c = s.race(masked)
+	c = s.candidates(masked)
 	if len(c) == 0 {
 		return -1
 	}
-	return slices.MinFunc(c, ahead).token
+	return slices.MinFunc(c, byKey).token
 }
 
-// ahead orders by key; the token number settles ties.
-func ahead(a, b candidate) int {
+// byKey sorts by descending key, then by token.
+func byKey(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.key, a.key), cmp.Compare(a.token, b.token))
 }
 
-// race gives each token within reach its noise (Gumbel's: the winner is then
-// distributed as the softmax).
-func (s *sampler) race(logits []float32) []candidate {
+// candidates returns the tokens within maxGap of the best with their keys. With Gumbel noise
+// the token with the largest key is distributed as the softmax.
+func (s *sampler) candidates(logits []float32) []candidate {
 	s.buf = s.buf[:0]
 	t := s.Temperature
 	greedy := t <= 0
@@ -93,7 +93,7 @@ func (s *sampler) race(logits []float32) []candidate {
 	if math.IsInf(top, -1) || math.IsNaN(top) {
 		return nil
 	}
-	floor := float32(top - reach*t)
+	floor := float32(top - maxGap*t)
 	for i, l := range logits {
 		if l < floor {
 			continue
@@ -111,7 +111,7 @@ func (s *sampler) race(logits []float32) []candidate {
 	return s.buf
 }
 
-// nucleus keeps the likeliest candidates that together reach p.
+// nucleus keeps the most likely candidates with a total probability of at least p.
 func nucleus(c []candidate, p float64) []candidate {
 	slices.SortFunc(c, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.token, b.token))
@@ -129,14 +129,14 @@ func nucleus(c []candidate, p float64) []candidate {
 	return c
 }
 
-// noise is a Gumbel variate made from (seed, step, token).
+// noise returns a Gumbel variate that depends on (seed, step, token).
 func (s *sampler) noise(t llama.Token) float64 {
 	h := mix(mix(s.Seed^0x9e3779b97f4a7c15) + mix(uint64(s.step)<<32|uint64(uint32(t))))
 	u := (float64(h>>11) + 0.5) / (1 << 53)
 	return -math.Log(-math.Log(u))
 }
 
-// mix is the finaliser of SplitMix64: a fixed scrambling of 64 bits.
+// mix is the finaliser of SplitMix64, a hash of 64 bits.
 func mix(z uint64) uint64 {
 	z ^= z >> 30
 	z *= 0xbf58476d1ce4e5b9
@@ -145,8 +145,8 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// logNormaliser is the log of the sum of exponentials: subtract it from a
-// score to get a log-probability.
+// logNormaliser returns the logarithm of the sum of exponentials. A logit minus this value is
+// a log-probability.
 func logNormaliser(logits []float32) float64 {
 	top := float32(math.Inf(-1))
 	for _, l := range logits {
@@ -154,7 +154,7 @@ func logNormaliser(logits []float32) float64 {
 	}
 	sum := 0.0
 	for _, l := range logits {
-		if d := float64(l - top); d > -40 { // e^-40 of a term changes nothing
+		if d := float64(l - top); d > -40 { // smaller terms do not change the sum
 			sum += math.Exp(d)
 		}
 	}

@@ -2,60 +2,59 @@ package batch
 
 import "slices"
 
-// Capture says which hidden states of a job are wanted: of which layers, and
-// pooled how. The zero value wants none.
+// Capture selects the hidden states to return for a job: the layers and the kinds of
+// pooling. The zero value selects none.
 //
 //   - Query: after the last token of the prompt.
 //   - Last: after the last token of the answer.
 //   - Mean: the mean over all tokens of the answer.
 //
-// A state "after a token" is the layer's output at the position where that token
-// is read. The tokens of an answer are those that were generated, without the one
-// that ends the turn and without those that only begin where a stop string does;
-// or those of a continuation, all of them.
+// A state "after a token" is the output of the layer at the position of that token. The
+// tokens of a generated answer are the generated tokens without the end token and without
+// those that begin at or after a stop string. The tokens of a continuation are all its tokens.
 type Capture struct {
 	Layers            []int
 	Query, Last, Mean bool
 }
 
-func (c *Capture) wanted() bool { return len(c.Layers) > 0 }
+func (c *Capture) any() bool { return len(c.Layers) > 0 }
 
-// query and answer are the layers to look at after the prompt, and in the answer.
-func (c *Capture) query() []int  { return c.when(c.Query) }
-func (c *Capture) answer() []int { return c.when(c.Last || c.Mean) }
+// query and answer return the layers to capture after the prompt and in the answer.
+func (c *Capture) query() []int  { return c.layersIf(c.Query) }
+func (c *Capture) answer() []int { return c.layersIf(c.Last || c.Mean) }
 
-func (c *Capture) when(yes bool) []int {
+func (c *Capture) layersIf(yes bool) []int {
 	if yes {
 		return c.Layers
 	}
 	return nil
 }
 
-// States are pooled hidden states, a vector a layer, in the order of
-// Capture.Layers; nil where none was wanted. Tokens counts the answer's tokens
-// that were looked at; without any there is neither Last nor Mean.
+// States has the pooled hidden states: one vector for each layer, in the order of
+// Capture.Layers, or nil for a pooling that was not selected. Tokens is the number of tokens
+// of the answer; if it is 0, Last and Mean are nil.
 type States struct {
 	Query, Last, Mean [][]float32
 	Tokens            int
 }
 
-// pooler pools the states of one answer while it comes.
+// pooler pools the states of one answer while it is generated.
 type pooler struct {
 	want  *Capture
 	query [][]float32
 	sum   [][]float64
 	last  [][]float32
 	n     int
-	held  []heldRow // tokens that a stop string may still take back
+	held  []heldRow // tokens that a stop string may still remove
 }
 
 type heldRow struct {
-	start  int // where the token begins in the text
+	start  int // offset of the token in the text
 	states [][]float32
 }
 
-// rowOf copies the states after batch entry i.
-func (r *Runner) rowOf(i int, layers []int) ([][]float32, error) {
+// copyStates copies the states after batch entry i.
+func (r *Runner) copyStates(i int, layers []int) ([][]float32, error) {
 	row := make([][]float32, len(layers))
 	for k, l := range layers {
 		s, err := r.model.State(i, l)
@@ -67,14 +66,14 @@ func (r *Runner) rowOf(i int, layers []int) ([][]float32, error) {
 	return row, nil
 }
 
-// hold takes up a token's states; settled is the length of text that no stop
-// string can reach into any more.
+// hold adds the states of a token. Settled is the length of the text that no later stop
+// string can overlap.
 func (p *pooler) hold(start int, states [][]float32, settled int) {
 	p.held = append(p.held, heldRow{start, states})
 	p.fold(func(h heldRow) bool { return h.start <= settled })
 }
 
-// fold adds held tokens to the pools, from the first, as long as they belong.
+// fold adds held tokens to the pools in order, until belongs returns false.
 func (p *pooler) fold(belongs func(heldRow) bool) {
 	for len(p.held) > 0 && belongs(p.held[0]) {
 		p.add(p.held[0].states)
@@ -98,7 +97,7 @@ func (p *pooler) add(states [][]float32) {
 	p.n++
 }
 
-// states are the pools; tokens still held are not part of the answer.
+// states returns the pooled states. Held tokens are not part of the answer.
 func (p *pooler) states() *States {
 	s := &States{Query: p.query, Tokens: p.n}
 	if p.n == 0 {
@@ -117,65 +116,65 @@ func (p *pooler) states() *States {
 	return s
 }
 
-// openPools makes a pool for the answer, or for every continuation.
-func (t *task) openPools() {
-	if t.job.Capture.wanted() {
-		t.pools = make([]*pooler, max(1, len(t.job.Continuations)))
-		for i := range t.pools {
-			t.pools[i] = &pooler{want: &t.job.Capture}
+// makePoolers makes a pooler for the answer, or for each continuation.
+func (t *task) makePoolers() {
+	if t.job.Capture.any() {
+		t.poolers = make([]*pooler, max(1, len(t.job.Continuations)))
+		for i := range t.poolers {
+			t.poolers[i] = &pooler{want: &t.job.Capture}
 		}
 	}
 }
 
-// asked takes up the state after the prompt, at batch entry i.
-func (r *Runner) asked(t *task, i int) error {
+// captureQuery stores the states after the prompt, at batch entry i.
+func (r *Runner) captureQuery(t *task, i int) error {
 	if t.job.Capture.query() == nil {
 		return nil
 	}
-	row, err := r.rowOf(i, t.job.Capture.query())
-	for _, p := range t.pools {
+	row, err := r.copyStates(i, t.job.Capture.query())
+	for _, p := range t.poolers {
 		p.query = row
 	}
 	return err
 }
 
-// answered takes up the states of a generated token, at batch entry i.
-func (r *Runner) answered(t *task, i int) error {
+// captureGenerated stores the states of a generated token, at batch entry i.
+func (r *Runner) captureGenerated(t *task, i int) error {
 	if t.job.Capture.answer() == nil {
 		return nil
 	}
-	row, err := r.rowOf(i, t.job.Capture.answer())
+	row, err := r.copyStates(i, t.job.Capture.answer())
 	if err != nil {
 		return err
 	}
-	reach := 0
+	longest := 0
 	for _, stop := range t.job.Stop {
-		reach = max(reach, len(stop))
+		longest = max(longest, len(stop))
 	}
-	t.pools[0].hold(t.start, row, len(t.text)-reach)
+	t.poolers[0].hold(t.start, row, len(t.text)-longest)
 	return nil
 }
 
-// weighed takes up the states of a continuation's tokens.
-func (r *Runner) weighed(t *task, u use) error {
+// captureContinuation stores the states of a continuation's tokens.
+func (r *Runner) captureContinuation(t *task, u use) error {
 	if t.job.Capture.answer() == nil {
 		return nil
 	}
 	for j := range u.n {
-		row, err := r.rowOf(u.at+j, t.job.Capture.answer())
+		row, err := r.copyStates(u.at+j, t.job.Capture.answer())
 		if err != nil {
 			return err
 		}
-		t.pools[u.which].add(row)
+		t.poolers[u.index].add(row)
 	}
 	return nil
 }
 
-// pooled are the states of a task that has ended: what is still held belongs to
-// the answer if it begins in the text that is left.
-func (t *task) pooled() (all []*States) {
-	for _, p := range t.pools {
-		p.fold(func(h heldRow) bool { return !t.cut || h.start < len(t.text) })
+// states returns the states of a task that has ended. A held token belongs to the answer if
+// it begins in the remaining text.
+func (t *task) states() (all []*States) {
+	for _, p := range t.poolers {
+		p.fold(func(h heldRow) bool { return !t.stopped || h.start < len(t.text) })
 		all = append(all, p.states())
 	}
 	return all

@@ -11,8 +11,8 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-// twin reads prompt and answer in one go, token by token, and pools by definition.
-func twin(prompt, answer []llama.Token, layers []int) (query, last, mean [][]float32) {
+// expectedStates computes the states of prompt and answer from their definition.
+func expectedStates(prompt, answer []llama.Token, layers []int) (query, last, mean [][]float32) {
 	var seq []*cell
 	for _, t := range prompt {
 		seq = append(seq, &cell{token: t})
@@ -46,7 +46,7 @@ func sameStates(got, want [][]float32) bool {
 	})
 }
 
-// answerOf is the tokens of a toy's text: those that begin in it.
+// answerOf returns the tokens that begin in a text of the toy model.
 func answerOf(text string) (tokens []llama.Token) {
 	for _, w := range strings.Fields(text) {
 		n, _ := strconv.Atoi(w)
@@ -55,10 +55,10 @@ func answerOf(text string) (tokens []llama.Token) {
 	return tokens
 }
 
-// What is pooled while generating, several sequences in one batch, is what reading
-// prompt and answer afterwards would give. [CP-2, Eq. 2]
-func TestStatesAgainstReadingAfterwards(t *testing.T) {
-	generated, weighed, empty, cut := 0, 0, 0, 0
+// The states that are pooled during generation, with several sequences in one batch, equal
+// the states of a separate pass over prompt and answer. [CP-2, Eq. 2]
+func TestStatesAgainstSeparatePass(t *testing.T) {
+	generated, scored, empty, cut := 0, 0, 0, 0
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		var wave []Job
@@ -66,7 +66,7 @@ func TestStatesAgainstReadingAfterwards(t *testing.T) {
 			closed := 0
 			j := randomJob(r, id, &closed)
 			j.Capture = Capture{Layers: [][]int{{2}, {0, 5}}[r.IntN(2)], Query: true, Last: true, Mean: true}
-			if r.IntN(2) == 0 { // a stop string of whole pieces: the text then says which tokens count
+			if r.IntN(2) == 0 { // a stop string of whole tokens, so that the text determines the tokens of the answer
 				j.Stop = []string{" " + strconv.Itoa(10+r.IntN(30)) + " "}
 			} else {
 				j.Stop = nil
@@ -87,13 +87,14 @@ func TestStatesAgainstReadingAfterwards(t *testing.T) {
 					cut++
 				}
 			} else {
-				weighed++
+				scored++
 			}
 			for i, a := range answers {
 				got := o.States[i]
-				query, last, mean := twin(j.Prompt, a, j.Capture.Layers)
+				query, last, mean := expectedStates(j.Prompt, a, j.Capture.Layers)
 				if got.Tokens != len(a) || !sameStates(got.Query, query) {
-					t.Fatalf("seed %d job %d: %d tokens for %q, query %v, want %v", seed, j.ID, got.Tokens, o.Text, got.Query, query)
+					t.Fatalf("seed %d job %d: %d tokens for %q, query %v, want %v", seed, j.ID, got.Tokens, o.Text,
+						got.Query, query)
 				}
 				if len(a) == 0 {
 					empty++
@@ -103,23 +104,25 @@ func TestStatesAgainstReadingAfterwards(t *testing.T) {
 					continue
 				}
 				if !sameStates(got.Last, last) || !sameStates(got.Mean, mean) {
-					t.Fatalf("seed %d job %d, %q:\n got %v %v\nwant %v %v", seed, j.ID, o.Text, got.Last, got.Mean, last, mean)
+					t.Fatalf("seed %d job %d, %q:\n got %v %v\nwant %v %v", seed, j.ID, o.Text, got.Last, got.Mean,
+						last, mean)
 				}
 			}
 		}
 	}
-	if generated < 100 || weighed < 100 || empty == 0 || cut == 0 {
-		t.Errorf("%d generated, %d weighed, %d empty, %d cut: something is not tried", generated, weighed, empty, cut)
+	if generated < 100 || scored < 100 || empty == 0 || cut == 0 {
+		t.Errorf("%d generated, %d scored, %d empty, %d cut: a case is not covered", generated, scored, empty, cut)
 	}
 }
 
-// A model that shows no states fails those who want them and nobody else.
-func TestBlindModel(t *testing.T) {
+// Without states from the model, only the jobs that capture states fail.
+func TestModelWithoutStates(t *testing.T) {
 	m := newToy(small.Cells)
-	m.blind = true
+	m.noStates = true
 	c := Capture{Layers: []int{1}, Mean: true}
 	out := run(t, m, small, []Job{
-		{ID: 1, Prompt: []llama.Token{3, 1}, MaxTokens: 3}, {ID: 2, Prompt: []llama.Token{4, 1}, MaxTokens: 3, Capture: c},
+		{ID: 1, Prompt: []llama.Token{3, 1}, MaxTokens: 3}, {ID: 2, Prompt: []llama.Token{4, 1}, MaxTokens: 3,
+			Capture: c},
 		{ID: 3, Prompt: []llama.Token{5, 9}, Continuations: [][]llama.Token{{1, 2}, {2}, {3}}, Capture: c},
 	})
 	if out[1].Err != nil || out[2].Err == nil || out[3].Err == nil {

@@ -9,26 +9,26 @@ import (
 	"synod.dev/synod/llm/engine/internal/llama"
 )
 
-const toyVocab = 40 // token 0 ends a reply
+const toyVocab = 40 // token 0 is the end token
 
-// toy is a model whose scores are a function of everything a sequence holds,
-// so a wrong token, position or shared cell anywhere changes what it says. It
-// keeps its cells like the real cache: shared ones count once.
+// toy is a model whose logits depend on all tokens of a sequence, so that a wrong token,
+// position or shared cell changes its output. It counts shared cells once, as the real
+// cache does.
 type toy struct {
-	seqs    map[int][]*cell
-	room    int
-	batches [][]llama.Entry
-	logits  map[int][]float32
-	fail    error
-	whole   bool // like a recurrent memory: no sharing
-	bad     error
-	states  map[int][]float32 // by entry and layer
-	blind   bool              // shows no states
+	seqs      map[int][]*cell
+	maxCells  int
+	batches   [][]llama.Entry
+	logits    map[int][]float32
+	fail      error             // returned by the next Decode
+	noSharing bool              // like a recurrent memory
+	err       error             // the first incorrect call
+	states    map[int][]float32 // by entry and layer
+	noStates  bool
 }
 
 type cell struct{ token llama.Token }
 
-func newToy(room int) *toy { return &toy{seqs: map[int][]*cell{}, room: room} }
+func newToy(maxCells int) *toy { return &toy{seqs: map[int][]*cell{}, maxCells: maxCells} }
 
 func (m *toy) inUse() int {
 	seen := map[*cell]bool{}
@@ -50,8 +50,8 @@ func (m *toy) Decode(entries []llama.Entry) error {
 	m.logits, m.states = map[int][]float32{}, map[int][]float32{}
 	for i, e := range entries {
 		if e.Pos != len(m.seqs[e.Seq]) {
-			m.bad = fmt.Errorf("sequence %d has %d tokens, position %d decoded", e.Seq, len(m.seqs[e.Seq]), e.Pos)
-			return m.bad
+			m.err = fmt.Errorf("sequence %d has %d tokens, position %d decoded", e.Seq, len(m.seqs[e.Seq]), e.Pos)
+			return m.err
 		}
 		m.seqs[e.Seq] = append(m.seqs[e.Seq], &cell{token: e.Token})
 		if e.Logits {
@@ -61,8 +61,8 @@ func (m *toy) Decode(entries []llama.Entry) error {
 			m.states[1000*i+l] = toyState(m.seqs[e.Seq], l)
 		}
 	}
-	if n := m.inUse(); n > m.room {
-		m.bad = fmt.Errorf("%d cells in use of %d", n, m.room)
+	if n := m.inUse(); n > m.maxCells {
+		m.err = fmt.Errorf("%d cells in use of %d", n, m.maxCells)
 		return llama.ErrFull
 	}
 	return nil
@@ -84,13 +84,13 @@ func toyLogits(cells []*cell) []float32 {
 func (m *toy) Logits(i int) []float32 { return m.logits[i] }
 
 func (m *toy) State(i, layer int) ([]float32, error) {
-	if s := m.states[1000*i+layer]; s != nil && !m.blind {
+	if s := m.states[1000*i+layer]; s != nil && !m.noStates {
 		return s, nil
 	}
 	return nil, fmt.Errorf("no state of layer %d after entry %d", layer, i)
 }
 
-// toyState depends on everything the sequence holds and on the layer.
+// toyState depends on all tokens of the sequence and on the layer.
 func toyState(cells []*cell, layer int) []float32 {
 	h := uint64(layer + 77)
 	for _, c := range cells {
@@ -101,7 +101,7 @@ func toyState(cells []*cell, layer int) []float32 {
 }
 
 func (m *toy) Keep(seq, n int) bool {
-	if m.whole && n > 0 {
+	if m.noSharing && n > 0 {
 		m.seqs[seq] = nil
 		return false
 	}
@@ -110,11 +110,11 @@ func (m *toy) Keep(seq, n int) bool {
 }
 
 func (m *toy) Copy(src, dst, n int) bool {
-	if m.whole {
+	if m.noSharing {
 		return false
 	}
 	if len(m.seqs[dst]) != 0 {
-		m.bad = errors.New("copied onto a sequence that is not empty")
+		m.err = errors.New("copied onto a sequence that is not empty")
 	}
 	m.seqs[dst] = slices.Clone(m.seqs[src][:n])
 	return true
@@ -131,7 +131,7 @@ func (m *toy) decoded() int {
 	return n
 }
 
-// evens is a grammar: even numbers, and the end only after three.
+// evens is a grammar that allows even tokens, and the end token only after three others.
 type evens struct {
 	n      int
 	closed *int
@@ -140,7 +140,7 @@ type evens struct {
 func (g *evens) Allows(t llama.Token) bool { return t%2 == 0 && (t != 0 || g.n >= 3) }
 func (g *evens) Accept(t llama.Token) {
 	if !g.Allows(t) {
-		panic("accepted what is not allowed")
+		panic("a token that is not allowed was accepted")
 	}
 	g.n++
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// watch looks into the compute graph while it is evaluated. The library calls
-// back for every node: first to ask whether its value is wanted, and, if so, again
-// when it is there. The output of layer l is the node "l_out-l". It has one row a
-// batch entry; in the last layer only those rows may be left whose distribution is
-// wanted. There is no other way in llama.h to the states of a chosen layer.
+// watch copies layer outputs while the compute graph is evaluated. The library calls the
+// callback for each node: first to ask whether its value is needed and, if so, again when
+// the value has been computed. The output of layer l is the node "l_out-l". It has one row
+// for each batch entry; in the last layer it may have rows only for entries whose logits are
+// wanted. llama.h has no other access to the states of a layer.
 type watch struct {
 	lib    *Library
 	width  int
-	nameAt uintptr // offset of the name in a ggml_tensor, learned from the library
+	nameAt uintptr // offset of the name in a ggml_tensor, computed at the first call
 
-	layers           []int // wanted in this decode call, ascending
-	rows, outs       []int // of the entries that want states: which entry, which output
+	layers           []int // needed in this decode call, ascending
+	rows, outs       []int // indexes of the entries with states: among the entries and among those with logits
 	entries, outputs int
-	states           map[int][]float32 // layer: rows × width
-	bad              error
+	states           map[int][]float32 // by layer: rows × width
+	err              error
 }
 
-// errNoState means that the graph of this model showed no such node.
-var errNoState = errors.New("llama: the model's graph shows no output of this layer")
+// errNoState means that the graph of this model has no such node.
+var errNoState = errors.New("llama: the model's graph has no output of this layer")
 
-// callback is the address C calls.
+// callback returns the address of the function for C.
 func (w *watch) callback() uintptr {
 	return purego.NewCallback(func(tensor unsafe.Pointer, ask uintptr, _ uintptr) uintptr {
 		if len(w.layers) == 0 {
-			return 1 - ask&1 // nothing is wanted; a value that was not asked for does not stop the graph
+			return 1 - ask&1 // ask: not needed; otherwise: continue
 		}
 		layer := w.layerOf(tensor)
 		if ask&0xff != 0 {
@@ -44,15 +44,15 @@ func (w *watch) callback() uintptr {
 			}
 			return 0
 		}
-		w.take(tensor, layer)
-		return 1 // 0 would end the computation
+		w.copyRows(tensor, layer)
+		return 1 // 0 would stop the computation
 	})
 }
 
-// prefix names the nodes that are layers' outputs, before the number.
+// prefix is the name, before the number, of the nodes that are outputs of layers.
 const prefix = "l_out-"
 
-// layerOf is the layer whose output a node is, or -1.
+// layerOf returns the layer whose output a node is, or -1.
 func (w *watch) layerOf(tensor unsafe.Pointer) int {
 	if w.nameAt == 0 {
 		w.nameAt = uintptr(w.lib.tensorName(tensor)) - uintptr(tensor)
@@ -74,22 +74,23 @@ func (w *watch) layerOf(tensor unsafe.Pointer) int {
 	return -1
 }
 
-// take copies the wanted rows of a layer's output.
-func (w *watch) take(tensor unsafe.Pointer, layer int) {
+// copyRows copies the needed rows of a layer's output.
+func (w *watch) copyRows(tensor unsafe.Pointer, layer int) {
 	rows := int(w.lib.tensorRows(tensor))
 	from := w.rows
 	switch {
 	case int(w.lib.tensorBytes(tensor)) != 4*w.width*rows:
-		w.bad = fmt.Errorf("llama: the output of layer %d is not %d rows of %d float32", layer, rows, w.width)
+		w.err = fmt.Errorf("llama: the output of layer %d is not %d rows of %d float32", layer, rows, w.width)
 		return
 	case w.states[layer] != nil:
-		w.bad = fmt.Errorf("llama: layer %d was computed twice in one batch: its rows cannot be told apart", layer)
+		w.err = fmt.Errorf("llama: layer %d was computed twice in one batch; its rows cannot be assigned", layer)
 		return
 	case rows == w.entries:
 	case rows == w.outputs:
 		from = w.outs
 	default:
-		w.bad = fmt.Errorf("llama: the output of layer %d has %d rows for a batch of %d with %d outputs", layer, rows, w.entries, w.outputs)
+		w.err = fmt.Errorf("llama: the output of layer %d has %d rows for a batch of %d with %d outputs",
+			layer, rows, w.entries, w.outputs)
 		return
 	}
 	into := make([]float32, len(from)*w.width)
@@ -99,15 +100,15 @@ func (w *watch) take(tensor unsafe.Pointer, layer int) {
 	w.states[layer] = into
 }
 
-// expect prepares for a decode call.
+// expect prepares the fields for a decode call.
 func (w *watch) expect(entries []Entry) {
-	w.layers, w.rows, w.outs, w.bad = w.layers[:0], w.rows[:0], w.outs[:0], nil
+	w.layers, w.rows, w.outs, w.err = w.layers[:0], w.rows[:0], w.outs[:0], nil
 	w.entries, w.outputs = len(entries), 0
 	for i, e := range entries {
 		if len(e.Layers) > 0 {
 			w.rows, w.outs = append(w.rows, i), append(w.outs, w.outputs)
 			if !e.Logits {
-				w.bad = errors.New("llama: states are kept only of entries whose distribution is wanted")
+				w.err = errors.New("llama: states need entries with Logits")
 			}
 		}
 		for _, l := range e.Layers {
@@ -122,14 +123,14 @@ func (w *watch) expect(entries []Entry) {
 	w.states = make(map[int][]float32, len(w.layers))
 }
 
-// State is the output of a layer after batch entry i of the last Decode. The
-// entry must have asked for it. The slice lives until the next Decode.
+// State returns the output of a layer after batch entry i of the last Decode. The layer must
+// be in the Layers of the entry. The slice is valid until the next Decode.
 func (s *Session) State(i, layer int) ([]float32, error) {
 	if s.watch == nil {
-		return nil, errors.New("llama: this session was not opened to look at hidden states")
+		return nil, errors.New("llama: this session was opened without hidden states")
 	}
-	if s.watch.bad != nil {
-		return nil, s.watch.bad
+	if s.watch.err != nil {
+		return nil, s.watch.err
 	}
 	all, ok := s.watch.states[layer]
 	at, asked := slices.BinarySearch(s.watch.rows, i)
@@ -139,12 +140,12 @@ func (s *Session) State(i, layer int) ([]float32, error) {
 	return all[at*s.watch.width : (at+1)*s.watch.width], nil
 }
 
-// Layers is the number of the model's layers, and Width the length of a state.
+// Layers returns the number of the model's layers.
 func (s *Session) Layers() int { return int(s.lib.modelLayers(s.model)) }
 
-// Width is the length of one hidden state.
+// Width returns the length of one hidden state.
 func (s *Session) Width() int { return int(s.lib.modelWidth(s.model)) }
 
-// Ordered reports whether the library keeps the order of a batch's entries, so
-// that a row of a layer's output can be attributed. Recurrent memories regroup them.
+// Ordered reports whether the library keeps the order of the entries of a batch, so that rows
+// of a layer's output can be assigned to them. Recurrent memories change the order.
 func (s *Session) Ordered() bool { return !s.whole }

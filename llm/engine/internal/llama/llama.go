@@ -1,9 +1,45 @@
+// Package llama binds the functions of llama.cpp's C interface that Synod needs, without
+// cgo and without libffi.
+//
+// The tables of the interface follow yzma, but yzma is not imported: it uses
+// github.com/jupiterrider/ffi, which opens libffi.so.8 in an init function and panics if the
+// library is missing. A binary that imports it would not start on such a machine, even for
+// commands that need no model, and `synod doctor` could not report the missing library.
+// purego passes C structs by value on amd64 and arm64 without libffi, and nothing in this
+// package runs before [Open] is called. The struct layouts are therefore defined here and
+// checked in two ways:
+//
+//   - [Open] reads the library's default parameters and compares those whose defaults are
+//     known, so that a library with another layout is rejected;
+//   - the tests compare each field of each struct with yzma's.
+//
+// The layouts are those of llama.cpp v0.5.0 and of yzma v1.27.0.
+//
+// The package is safe for concurrent use only where llama.cpp is; the engine calls it from
+// one goroutine of the child process. C exceptions and failed assertions end the process;
+// therefore it runs in a child process.
 package llama
 
-// Token is an entry of a model's vocabulary.
+import (
+	"errors"
+)
+
+// ErrFull means that the key-value cache has no room for the batch.
+var ErrFull = errors.New("llama: no room in the key-value cache")
+
+// ErrLayout means that the library was built from an unsupported version of llama.h.
+var ErrLayout = errors.New("not a version that this build supports")
+
+// ErrTemplate means that llama.cpp does not recognise a chat template.
+var ErrTemplate = errors.New("llama: chat template not recognised")
+
+// ErrGrammar means that the grammar text is not valid GBNF.
+var ErrGrammar = errors.New("llama: grammar cannot be parsed")
+
+// Token is the index of an entry of a model's vocabulary.
 type Token = int32
 
-// Handles of objects that live in C. Zero is none.
+// Handles of C objects; 0 is null.
 type (
 	Model   uintptr
 	Context uintptr
@@ -74,9 +110,9 @@ type ContextParams struct {
 	CtxOther           Context
 }
 
-// The canary structs are handed to the library in place of the bare ones: a
-// library whose struct has grown writes into the tail, and Open sees it. A
-// longer struct passed by value is harmless: C reads the part it knows.
+// The canary structs are passed to the library instead of the plain ones. A library whose
+// struct is longer writes into the tail, which Open detects. Passing a longer struct by value
+// is harmless, because C reads only the part that it knows.
 type (
 	modelParamsCanary struct {
 		ModelParams
@@ -120,12 +156,11 @@ type chatMessage struct {
 	Content *byte
 }
 
-// Entry is one token to decode: what, where, for which sequence, whether the
-// distribution after it is wanted and, with it, of which layers the output.
+// Entry is one token to decode.
 type Entry struct {
 	Token  Token
-	Pos    int
-	Seq    int
-	Logits bool
-	Layers []int
+	Pos    int   // position in the sequence
+	Seq    int   // number of the sequence
+	Logits bool  // keep the logits after the token
+	Layers []int // keep the outputs of these layers; needs Logits
 }
