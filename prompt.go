@@ -36,32 +36,32 @@ const (
 	CautionNoAdversary Caution = "no-adversary" // says that there are none
 )
 
-// Confide says whether and how a member gives a confidence in its answer (CP-1, CP-2).
-type Confide string
+// ConfidenceMode tells whether and how a member gives a confidence in its answer (CP-1, CP-2).
+type ConfidenceMode string
 
 // The ways to get a confidence in [0,1].
 const (
-	ConfideNothing Confide = ""
-	ConfideStated  Confide = "stated" // the model writes it beside its answer
-	ConfideHidden  Confide = "hidden" // a probe reads it off the model's hidden states
+	NoConfidence     ConfidenceMode = ""
+	StatedConfidence ConfidenceMode = "stated" // the model writes it beside its answer
+	HiddenConfidence ConfidenceMode = "hidden" // a probe reads it off the model's hidden states
 )
 
 // Prompt is a typed request to a member. Package prompt renders it for a model that
 // reads text; recorded and simulated members act on the fields.
 type Prompt struct {
-	Template  string    `json:"template"` // "protocol/name" of the template that renders it
-	Purpose   Purpose   `json:"purpose"`
-	Question  *Question `json:"-"` // the same for a whole run, so a journal stores it once
-	Own       Answer    `json:"own,omitempty"`
-	Candidate Answer    `json:"candidate,omitempty"`
-	Rationale string    `json:"rationale,omitempty"` // the candidate's, untrusted
-	Peers     []Rated   `json:"peers,omitempty"`     // in the order in which they are shown
-	Caution   Caution   `json:"caution,omitempty"`
-	F         int       `json:"f,omitempty"`
-	Exact     bool      `json:"exact,omitempty"`   // as in the paper: free text, no structured output
-	Detail    Detail    `json:"detail,omitempty"`  // what only prompts of one protocol contain
-	Confide   Confide   `json:"confide,omitempty"` // only where an answer is requested
-	Seed      uint64    `json:"seed,omitempty"`    // 0: the member's own
+	Template       string         `json:"template"` // "protocol/name" of the template that renders it
+	Purpose        Purpose        `json:"purpose"`
+	Question       *Question      `json:"-"` // the same for a whole run, so a journal stores it once
+	Own            Answer         `json:"own,omitempty"`
+	Candidate      Answer         `json:"candidate,omitempty"`
+	Rationale      string         `json:"rationale,omitempty"` // the candidate's, untrusted
+	Peers          []Rated        `json:"peers,omitempty"`     // in the order in which they are shown
+	Caution        Caution        `json:"caution,omitempty"`
+	F              int            `json:"f,omitempty"`
+	Exact          bool           `json:"exact,omitempty"`   // as in the paper: free text, no structured output
+	Detail         Detail         `json:"detail,omitempty"`  // what only prompts of one protocol contain
+	ConfidenceMode ConfidenceMode `json:"confide,omitempty"` // only where an answer is requested
+	Seed           uint64         `json:"seed,omitempty"`    // 0: the member's own
 	// Nonce makes the borders of fences around untrusted text unpredictable. It is
 	// derived from the asking seat's secret seed, and differs for every call, also where
 	// Seed is 0. It is not recorded.
@@ -127,7 +127,7 @@ func (p *Prompt) Spelled(a Answer) string {
 // spelling.
 func (p *Prompt) Same(q *Prompt) bool {
 	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
-		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.Confide != q.Confide ||
+		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.ConfidenceMode != q.ConfidenceMode ||
 		len(p.Peers) != len(q.Peers) || (p.Detail == nil) != (q.Detail == nil) {
 		return false
 	}

@@ -30,7 +30,7 @@ func page(name, words string, exact bool) *synod.Prompt {
 	}
 	return &synod.Prompt{
 		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text}, Seed: 77,
-		Own: own, Candidate: a, Rationale: words, Caution: synod.CautionMayExist, F: 1, Exact: exact, Confide: synod.ConfideStated,
+		Own: own, Candidate: a, Rationale: words, Caution: synod.CautionMayExist, F: 1, Exact: exact, ConfidenceMode: synod.StatedConfidence,
 		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: words}, {Answer: a, Score: 0.2, Rationale: words}},
 		Spelling: map[synod.Answer]string{own: words},
 		Detail:   detail,

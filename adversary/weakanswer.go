@@ -36,7 +36,7 @@ func firstAnswer(seat synod.Seat, honest synod.Machine) (m *PromptAnswerer, mine
 		},
 		Replace: func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 			if *mine == synod.None && p.Purpose == synod.Answering { // a score of 0.5 could be read as a number too
-				if given, ok := read.ConfidentAnswer(seat.Question, r, p.Confide, p.Exact); ok {
+				if given, ok := read.ConfidentAnswer(seat.Question, r, p.ConfidenceMode, p.Exact); ok {
 					*mine = given.Answer
 				}
 			}

@@ -76,7 +76,7 @@ func (f ReplyForger) Machine(seat synod.Seat, honest synod.Machine) *PromptAnswe
 		if p.Purpose != synod.Answering && p.Purpose != synod.Refining {
 			return r
 		}
-		given, ok := read.ConfidentAnswer(seat.Question, r, p.Confide, p.Exact)
+		given, ok := read.ConfidentAnswer(seat.Question, r, p.ConfidenceMode, p.Exact)
 		if !ok {
 			return r
 		}
@@ -204,7 +204,7 @@ func Believer(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	default:
 		r.Answer = mine
-		if p.Confide != synod.ConfideNothing {
+		if p.ConfidenceMode != synod.NoConfidence {
 			one := 1.0
 			r.Confidence = &one
 		}

@@ -125,13 +125,15 @@ func OpenModel(settings Params, env llm.Env) (llm.Model, error) {
 // checkPowers refuses a protocol that needs more of a model than it can do.
 func (c *Council) checkPowers() error {
 	weighs, _ := c.plan.protocol.(interface{ Weighs() bool })
-	confides, _ := c.plan.protocol.(interface{ Confides() synod.Confide })
+	reader, _ := c.plan.protocol.(interface{ ConfidenceMode() synod.ConfidenceMode })
+	hidden := reader != nil && reader.ConfidenceMode() == synod.HiddenConfidence
 	for _, s := range c.plan.seats {
 		m := c.models[s.Model]
 		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && (!can || !w.CanWeigh()) {
 			return &ConfigError{Section: "protocol", Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q does not; use score: stated", s.Model)}
 		}
-		if p, can := m.(llm.ConfidenceModel); confides != nil && confides.Confides() == synod.ConfideHidden && (!can || !p.GivesHiddenConfidence()) { // CP-2
+		probed, can := m.(llm.ConfidenceModel)
+		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
 			return &ConfigError{Section: "protocol", Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
 		}
 	}

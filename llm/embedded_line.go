@@ -207,7 +207,7 @@ func (m *embedded) statedConfidence(
 	ctx context.Context, x *exchange, lead string, reply synod.Reply,
 ) (synod.Reply, error) {
 	p := x.prompt
-	if p.Confide != synod.ConfideStated || reply.Answer == synod.None {
+	if p.ConfidenceMode != synod.StatedConfidence || reply.Answer == synod.None {
 		return reply, nil
 	}
 	text := asText(p, reply.Answer)

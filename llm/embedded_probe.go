@@ -50,7 +50,7 @@ func (m *embedded) GivesHiddenConfidence() bool { return m.probe != nil }
 
 // asksHidden reports whether a prompt asks for an answer with a hidden confidence.
 func asksHidden(p *synod.Prompt) bool {
-	return p.Confide == synod.ConfideHidden && (p.Purpose == synod.Answering || p.Purpose == synod.Refining)
+	return p.ConfidenceMode == synod.HiddenConfidence && (p.Purpose == synod.Answering || p.Purpose == synod.Refining)
 }
 
 // Subject starts the engine and describes it.

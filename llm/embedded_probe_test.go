@@ -72,7 +72,7 @@ func TestLayersShowProbers(t *testing.T) {
 	}
 	plain := standard(&embedded{}, testLayers{})
 	if plain.(ConfidenceModel).GivesHiddenConfidence() {
-		t.Error("a member without a probe says that it can confide")
+		t.Error("a member without a probe says that it gives hidden confidences")
 	}
 	member, err := newSimulated(NewSimulatedConfig(), nil)
 	if err != nil {
@@ -81,7 +81,7 @@ func TestLayersShowProbers(t *testing.T) {
 	if _, ok := AsProber(standard(member, testLayers{})); ok || !standard(member, testLayers{}).(ConfidenceModel).GivesHiddenConfidence() {
 		t.Error("a simulated member has confidences and no states")
 	}
-	_, err = (&embedded{}).Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Confide: synod.ConfideHidden}})
+	_, err = (&embedded{}).Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, ConfidenceMode: synod.HiddenConfidence}})
 	var f *Failure
 	if !errors.As(err, &f) || f.Status != synod.Unavailable || !strings.Contains(err.Error(), "probe: FILE") {
 		t.Error(err)
@@ -133,10 +133,10 @@ func TestMemberWithProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !m.(ConfidenceModel).GivesHiddenConfidence() || m.Info().Identity == bare.Info().Identity {
-		t.Errorf("it cannot confide, or has the identity of one without a probe: %s", m.Info().Identity)
+		t.Errorf("it gives no hidden confidences, or has the identity of one without a probe: %s", m.Info().Identity)
 	}
 	ask := func(q *synod.Question) (synod.Reply, error) {
-		return m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: q, Confide: synod.ConfideHidden}, Templates: boxTemplates(t)})
+		return m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: q, ConfidenceMode: synod.HiddenConfidence}, Templates: boxTemplates(t)})
 	}
 	r, err := ask(fruit)
 	if err != nil || r.Confidence == nil || math.Abs(*r.Confidence-0.75) > 1e-9 {

@@ -218,23 +218,23 @@ func (e *twice) Generate(ctx context.Context, r engine.Request) (engine.Result, 
 // that is not a number in [0,1] is none, and nothing is generated if none is wanted.
 func TestEmbeddedStatesItsConfidence(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		q       *synod.Question
-		confide synod.Confide
-		sure    string
-		want    float64 // -1: none
-		after   string
+		name  string
+		q     *synod.Question
+		mode  synod.ConfidenceMode
+		sure  string
+		want  float64 // -1: none
+		after string
 	}{
-		{"free", twoTwo, synod.ConfideStated, " 0.85\n", .85, "Answer: 4" + confidenceLabel},
-		{"options", fruit, synod.ConfideStated, " 1.0", 1, "Answer: apple" + confidenceLabel},
-		{"garbled", twoTwo, synod.ConfideStated, " 0.", 0, ""},
-		{"nothing", twoTwo, synod.ConfideStated, "", -1, ""},
-		{"not asked", twoTwo, synod.ConfideNothing, " 0.85", -1, ""},
+		{"free", twoTwo, synod.StatedConfidence, " 0.85\n", .85, "Answer: 4" + confidenceLabel},
+		{"options", fruit, synod.StatedConfidence, " 1.0", 1, "Answer: apple" + confidenceLabel},
+		{"garbled", twoTwo, synod.StatedConfidence, " 0.", 0, ""},
+		{"nothing", twoTwo, synod.StatedConfidence, "", -1, ""},
+		{"not asked", twoTwo, synod.NoConfidence, " 0.85", -1, ""},
 	} {
 		e := &twice{lines{likely: map[string]float64{" apple": -1}, written: engine.Result{Text: " 4\n", Finish: "stop"}}, c.sure}
 		cold := embeddedDefaults()
 		cold.Temperature = 0
-		r, err := replyOf(t, cold, e, synod.Prompt{Purpose: synod.Answering, Question: c.q, Confide: c.confide})
+		r, err := replyOf(t, cold, e, synod.Prompt{Purpose: synod.Answering, Question: c.q, ConfidenceMode: c.mode})
 		sure := -1.0
 		if r.Confidence != nil {
 			sure = *r.Confidence
@@ -246,7 +246,7 @@ func TestEmbeddedStatesItsConfidence(t *testing.T) {
 		if len(e.asked) > 0 {
 			last = e.asked[len(e.asked)-1].Prompt
 		}
-		if c.after != "" && !strings.HasSuffix(last, c.after) || c.confide == synod.ConfideNothing && strings.HasSuffix(last, confidenceLabel) {
+		if c.after != "" && !strings.HasSuffix(last, c.after) || c.mode == synod.NoConfidence && strings.HasSuffix(last, confidenceLabel) {
 			t.Errorf("%s: asked %q", c.name, last)
 		}
 	}

@@ -153,7 +153,7 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	}
 	switch p.Purpose {
 	case synod.Answering:
-		if p.Confide == synod.ConfideNothing {
+		if p.ConfidenceMode == synod.NoConfidence {
 			reply.Confidence = nil
 		}
 		return reply, nil

@@ -180,15 +180,15 @@ func TestRecordedConfidence(t *testing.T) {
 	path := writeTrace(t, confidentRows)
 	for _, c := range []struct {
 		item, answers string
-		confide       synod.Confide
+		mode          synod.ConfidenceMode
 		typed         bool
 		confidence    float64 // -1: none
 	}{
-		{"i1", "", synod.ConfideHidden, false, .25}, {"i1", "", synod.ConfideStated, false, .25}, {"i1", "", synod.ConfideNothing, false, -1},
-		{"i1", "source", synod.ConfideHidden, true, .25}, {"i2", "source", synod.ConfideHidden, false, -1},
+		{"i1", "", synod.HiddenConfidence, false, .25}, {"i1", "", synod.StatedConfidence, false, .25}, {"i1", "", synod.NoConfidence, false, -1},
+		{"i1", "source", synod.HiddenConfidence, true, .25}, {"i2", "source", synod.HiddenConfidence, false, -1},
 	} {
 		m := openRecording(t, recordedConfig{Path: path, Model: "m", Answers: c.answers})
-		p := &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: c.item, Form: synod.Number}, Confide: c.confide}
+		p := &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: c.item, Form: synod.Number}, ConfidenceMode: c.mode}
 		r, err := m.Complete(t.Context(), Request{Prompt: p})
 		confidence := -1.0
 		if r.Confidence != nil {

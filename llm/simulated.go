@@ -185,7 +185,7 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 		}
 		reply, rng = m.simulate(detail, p, it, rng)
 	}
-	if reply.Answer != synod.None && p.Confide != synod.ConfideNothing {
+	if reply.Answer != synod.None && p.ConfidenceMode != synod.NoConfidence {
 		confidence := min(m.score(it, reply.Answer, &rng), 0.99)
 		reply.Confidence = &confidence
 	}

@@ -18,7 +18,7 @@ const (
 func schemaFor(p *synod.Prompt) json.RawMessage {
 	switch p.Purpose {
 	case synod.Answering, synod.Refining:
-		if p.Confide == synod.ConfideStated {
+		if p.ConfidenceMode == synod.StatedConfidence {
 			return Object(ReasoningField, Field{"answer", answerSchema(p.Question)}, confidenceField)
 		}
 		switch p.Question.Form {

@@ -126,15 +126,15 @@ type Confident struct {
 	Confidence *float64 // in [0,1]; nil if it is missing or could not be read
 }
 
-// ConfidentAnswer reads a reply to a prompt that asks for an answer and, depending on confide, a confidence
+// ConfidentAnswer reads a reply to a prompt that asks for an answer and, depending on mode, a confidence
 // (CP-1, CP-2). A reply with an answer and without a readable confidence is an answer; its weight is for the
 // protocol to decide. exact selects the papers' readers.
-func ConfidentAnswer(q *synod.Question, r *synod.Reply, confide synod.Confide, exact bool) (c Confident, ok bool) {
+func ConfidentAnswer(q *synod.Question, r *synod.Reply, mode synod.ConfidenceMode, exact bool) (c Confident, ok bool) {
 	read := *r
-	if confide == synod.ConfideStated && !r.Typed && r.Status == synod.OK {
+	if mode == synod.StatedConfidence && !r.Typed && r.Status == synod.OK {
 		read.Text, c.Confidence = splitStatement(r.Text, exact)
 	}
-	if confide != synod.ConfideNothing && r.Confidence != nil {
+	if mode != synod.NoConfidence && r.Confidence != nil {
 		c.Confidence = nil
 		if v := *r.Confidence; v >= 0 && v <= 1 { // not NaN
 			c.Confidence = &v

@@ -119,7 +119,7 @@ func TestConfidentAnswer(t *testing.T) {
 		if c.form != synod.Choice {
 			q.Options = nil
 		}
-		got, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: c.text}, synod.ConfideStated, c.exact)
+		got, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: c.text}, synod.StatedConfidence, c.exact)
 		sure := float64(none)
 		if got.Confidence != nil {
 			sure = *got.Confidence
@@ -141,12 +141,12 @@ func TestConfidentAnswerTyped(t *testing.T) {
 		want bool
 	}{{.5, true}, {0, true}, {1, true}, {1.1, false}, {-.1, false}, {nan, false}} {
 		got, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: "Answer: 42", Confidence: &c.sure},
-			synod.ConfideHidden, false)
+			synod.HiddenConfidence, false)
 		if !ok || got.Answer != "42" || (got.Confidence != nil) != c.want {
 			t.Errorf("%v: %+v", c.sure, got)
 		}
 	}
-	if _, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.Timeout, Text: "Answer: 42"}, synod.ConfideHidden,
+	if _, ok := ConfidentAnswer(q, &synod.Reply{Status: synod.Timeout, Text: "Answer: 42"}, synod.HiddenConfidence,
 		false); ok {
 		t.Error("a failed call has an answer")
 	}
@@ -171,7 +171,7 @@ func FuzzConfidenceIn(f *testing.F) {
 		}
 		q := &synod.Question{Form: synod.Number}
 		for _, exact := range []bool{false, true} {
-			ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: s}, synod.ConfideStated, exact)
+			ConfidentAnswer(q, &synod.Reply{Status: synod.OK, Text: s}, synod.StatedConfidence, exact)
 		}
 		want := float64(n%1001) / 1000
 		line := fmt.Sprintf("Confidence: %v", want)

@@ -69,7 +69,7 @@ func (c *Trial) reply(call sim.Call) synod.Reply {
 		return synod.Reply{Status: synod.OK, Text: fmt.Sprintf("0.%d", r.IntN(4))}
 	}
 	out := synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", r.IntN(4))}
-	if call.Prompt.Confide != synod.ConfideNothing {
+	if call.Prompt.ConfidenceMode != synod.NoConfidence {
 		sure := float64(r.IntN(5)) / 4
 		out.Confidence = &sure
 	}

@@ -80,7 +80,7 @@ func (f *Folder) ask(ctx context.Context, prompts *prompt.Templates, it task.Ite
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
 	if f.Head.Stated {
-		p.Confide = synod.ConfideStated
+		p.ConfidenceMode = synod.StatedConfidence
 	}
 	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: prompts}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
 	var failed *llm.Failure
@@ -98,7 +98,7 @@ func (f *Folder) ask(ctx context.Context, prompts *prompt.Templates, it task.Ite
 		}
 	}
 	reply.Status = synod.OK
-	if given, ok := read.ConfidentAnswer(&q, &reply, p.Confide, false); ok && states != nil {
+	if given, ok := read.ConfidentAnswer(&q, &reply, p.ConfidenceMode, false); ok && states != nil {
 		l.Verdict, l.Stated = it.Grade(given.Answer).Verdict, given.Confidence
 	}
 	return f.add(l, record)

@@ -47,7 +47,7 @@ func (m *fake) Probe(_ context.Context, r llm.Request, want engine.Capture) (syn
 	}
 	logprob, sure := -1.0, 0.25
 	reply := synod.Reply{Typed: true, Answer: "A", Text: "A", Logprob: &logprob}
-	if r.Prompt.Confide == synod.ConfideStated && n != 5 {
+	if r.Prompt.ConfidenceMode == synod.StatedConfidence && n != 5 {
 		reply.Confidence = &sure
 	}
 	return reply, s, nil

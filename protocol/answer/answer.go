@@ -23,11 +23,11 @@ import (
 
 // Settings say how the members of a protocol are asked.
 type Settings struct {
-	Templates string // the protocol's name: the template of a purpose is Templates/purpose
-	Exact     bool   // read replies as the papers do
-	Caution   synod.Caution
-	Rationale int           // the longest reasoning that is sent beside an answer, in bytes; 0: none
-	Confide   synod.Confide // whether and how an answer comes with a confidence
+	Templates      string // the protocol's name: the template of a purpose is Templates/purpose
+	Exact          bool   // read replies as the papers do
+	Caution        synod.Caution
+	Rationale      int                  // the longest reasoning that is sent beside an answer, in bytes; 0: none
+	ConfidenceMode synod.ConfidenceMode // whether and how an answer comes with a confidence
 }
 
 // Member is one seat. It counts the failures since its last note.
@@ -69,7 +69,7 @@ func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
 		Caution: m.Settings.Caution, F: seat.F, Exact: m.Settings.Exact,
 	}
 	if purpose == synod.Answering {
-		q.Confide = m.Settings.Confide
+		q.ConfidenceMode = m.Settings.ConfidenceMode
 	}
 	return q
 }
@@ -113,7 +113,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 		m.Failed++
 		return r
 	}
-	given, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.Settings.Confide, m.Settings.Exact)
+	given, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.Settings.ConfidenceMode, m.Settings.Exact)
 	if !ok {
 		m.Unreadable++
 		if r.Answer == synod.None { // there is no answer to keep, so the prompt may be sent again
@@ -121,7 +121,7 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 		}
 		return r
 	}
-	if m.Settings.Confide != synod.ConfideNothing && given.Confidence == nil {
+	if m.Settings.ConfidenceMode != synod.NoConfidence && given.Confidence == nil {
 		m.Unsure++
 	}
 	if given.Answer == r.Answer {

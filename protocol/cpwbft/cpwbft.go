@@ -41,12 +41,14 @@ type Probe string
 
 // The probes (CP-1, CP-2).
 const (
-	ByWord  Probe = "stated" // PCP: the model states it beside its answer
-	Hidden  Probe = "hidden" // HCP: a trained probe reads it off the model's hidden states
-	NoProbe Probe = "none"   // no confidence, as in the pilot study
+	StatedProbe Probe = "stated" // PCP: the model states it beside its answer
+	HiddenProbe Probe = "hidden" // HCP: a trained probe reads it off the model's hidden states
+	NoProbe     Probe = "none"   // no confidence, as in the pilot study
 )
 
-var confides = map[Probe]synod.Confide{ByWord: synod.ConfideStated, Hidden: synod.ConfideHidden, NoProbe: synod.ConfideNothing}
+var confidenceModes = map[Probe]synod.ConfidenceMode{
+	StatedProbe: synod.StatedConfidence, HiddenProbe: synod.HiddenConfidence, NoProbe: synod.NoConfidence,
+}
 
 // Adopt is a rule of stage 1: what a member takes over from its neighbours.
 type Adopt string
@@ -80,7 +82,7 @@ type CPWBFT struct {
 
 // New returns the paper's protocol: one round, stated confidence.
 func New() *CPWBFT {
-	return &CPWBFT{Rounds: 1, Probe: ByWord, Adopt: Surest, Weigh: Everyone}
+	return &CPWBFT{Rounds: 1, Probe: StatedProbe, Adopt: Surest, Weigh: Everyone}
 }
 
 // Paper returns the protocol as the paper has it, prompts' wording aside: free
@@ -92,7 +94,7 @@ func (p *CPWBFT) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
 		return fmt.Errorf("cp-wbft: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case !slices.Contains([]Probe{ByWord, Hidden, NoProbe}, p.Probe):
+	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, NoProbe}, p.Probe):
 		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden or none", p.Probe)
 	case !slices.Contains([]Adopt{Surest, Pooled, ByNumber, Nothing}, p.Adopt):
 		return fmt.Errorf("cp-wbft: adopt is %q; it must be paper, pooled, majority or none", p.Adopt)
@@ -111,7 +113,7 @@ func (p *CPWBFT) Join(seat synod.Seat) synod.Machine {
 
 // play is stage 1.
 func (p *CPWBFT) play(me *script.Agent) synod.Answer {
-	how := answer.Settings{Templates: "cp-wbft", Exact: p.Exact, Confide: p.Confides()}
+	how := answer.Settings{Templates: "cp-wbft", Exact: p.Exact, ConfidenceMode: p.ConfidenceMode()}
 	m := &member{CPWBFT: p, Member: answer.New(me, how)}
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
@@ -142,8 +144,8 @@ func (p *CPWBFT) Settles() bool { return !p.Exact }
 // MaxRounds is the number of rounds of stage 1.
 func (p *CPWBFT) MaxRounds() int { return p.Rounds }
 
-// Confides says where a member's confidence is to come from (CP-1, CP-2).
-func (p *CPWBFT) Confides() synod.Confide { return confides[p.Probe] }
+// ConfidenceMode says where a member's confidence is to come from (CP-1, CP-2).
+func (p *CPWBFT) ConfidenceMode() synod.ConfidenceMode { return confidenceModes[p.Probe] }
 
 // Guarantee is none, whatever the graph (CP-7, I-CP-5).
 func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
@@ -206,7 +208,7 @@ func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
 		return r
 	}
 	q := m.Prompt(synod.Refining)
-	q.Own, q.Confide = r.Answer, m.Settings.Confide
+	q.Own, q.ConfidenceMode = r.Answer, m.Settings.ConfidenceMode
 	for _, h := range heard {
 		q.Peers = append(q.Peers, synod.Rated{Answer: h.Word.Answer, Score: synod.Untrusted})
 	}

@@ -103,7 +103,7 @@ func TestTable2(t *testing.T) {
 				minds := slices.Repeat([]mind{mindOf(q.weakGood, q.weak)}, 7)
 				minds[row.honest] = mindOf(q.strongGood, q.strong)
 				p := cpwbft.New()
-				p.Probe = cpwbft.Hidden
+				p.Probe = cpwbft.HiddenProbe
 				first, last := council{protocol: p, graph: g.Graph, minds: minds}.run(t)
 				iaa, faa = iaa+count(first, "right"), faa+count(last, "right")
 				if p.Conclude(last) == "right" {

@@ -53,7 +53,9 @@ func (p *WeightedMajority) Join(seat synod.Seat) synod.Machine {
 }
 
 func (p *WeightedMajority) play(me *script.Agent) synod.Answer {
-	m := answer.New(me, answer.Settings{Templates: "weighted-majority", Exact: p.Exact, Confide: synod.ConfideStated})
+	m := answer.New(me, answer.Settings{
+		Templates: "weighted-majority", Exact: p.Exact, ConfidenceMode: synod.StatedConfidence,
+	})
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
 	heard, silent := m.Exchange(0, &r, 0)

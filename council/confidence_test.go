@@ -10,12 +10,12 @@ import (
 	"synod.dev/synod/protocol"
 )
 
-type confidingProtocol struct {
+type protocolWithConfidence struct {
 	protocol.Protocol
-	how synod.Confide
+	mode synod.ConfidenceMode
 }
 
-func (p confidingProtocol) Confides() synod.Confide { return p.how }
+func (p protocolWithConfidence) ConfidenceMode() synod.ConfidenceMode { return p.mode }
 
 type member struct {
 	llm.Model
@@ -28,12 +28,13 @@ func (m member) GivesHiddenConfidence() bool { return m.can }
 // no probe. [CP-2]
 func TestHiddenConfidenceNeedsProbes(t *testing.T) {
 	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}}, models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
-	for how, refused := range map[synod.Confide]bool{synod.ConfideNothing: false, synod.ConfideStated: false, synod.ConfideHidden: true} {
-		c.plan.protocol = confidingProtocol{how: how}
+	for _, mode := range []synod.ConfidenceMode{synod.NoConfidence, synod.StatedConfidence, synod.HiddenConfidence} {
+		refused := mode == synod.HiddenConfidence
+		c.plan.protocol = protocolWithConfidence{mode: mode}
 		err := c.checkPowers()
 		var bad *ConfigError
 		if (err != nil) != refused || refused && (!errors.As(err, &bad) || !strings.Contains(err.Error(), `model "bare" has none`)) {
-			t.Errorf("%q: %v", how, err)
+			t.Errorf("%q: %v", mode, err)
 		}
 	}
 	c.models["bare"] = member{can: true}
