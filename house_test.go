@@ -29,7 +29,7 @@ var ranks = map[string]int{
 	"read":             1,
 	"journal":          1,
 	"probe":            1,
-	"protocol":         2, // the interfaces and the catalogue; its folders are below
+	"protocol":         2, // the interfaces; its folders are below
 	"adversary":        5, // it plays the game and answers grading prompts
 	"task":             2,
 	"task/refusal":     0,
@@ -47,7 +47,7 @@ var ranks = map[string]int{
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"protocol/*":         4, // each protocol stands alone
-	"protocol/builtin":   5, // it lists the protocols of this module
+	"protocol/catalog":   5, // it lists the protocols of this module
 	"protocol/broadcast": 2, // used by several protocols, and by programs that check its evidence
 	"protocol/answer":    2, // what answer-sharing protocols share
 	"protocol/grade":     2, // how evaluators grade answers, in several protocols

@@ -11,8 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
 	"synod.dev/synod/prompt"
-	"synod.dev/synod/protocol"
-	_ "synod.dev/synod/protocol/builtin"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
@@ -119,7 +118,7 @@ func borders(b *prompt.Templates, name string) (all []string) {
 // itself, all together, and any mixture of them [delimiter-forger, 0 of 10,000].
 func TestDelimiterForgerPages(t *testing.T) {
 	pages, fenced, tried := 0, 0, 0
-	for _, p := range protocol.Catalogue.All() {
+	for _, p := range catalog.Protocols.All() {
 		b, err := prompt.NewTemplates(p.Name, p.Prompts())
 		if err != nil {
 			t.Fatal(err)

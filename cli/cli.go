@@ -4,7 +4,7 @@
 // topologies registers them in their catalogues and then calls Main:
 //
 //	func main() {
-//		protocol.Catalogue.Add(mine.Entry)
+//		catalog.Protocols.Add(mine.Entry)
 //		cli.Main()
 //	}
 package cli

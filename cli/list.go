@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/lab/preset"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
-	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/robust"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
@@ -28,8 +28,8 @@ type catalogue struct {
 // catalogues returns all catalogues. Each one reads the table of its package.
 func catalogues() []catalogue {
 	return []catalogue{
-		{"protocols", func() []synod.Entry { return lines(protocol.Catalogue.All()) }, func(name string) string {
-			e, _ := protocol.Catalogue.Find(name)
+		{"protocols", func() []synod.Entry { return lines(catalog.Protocols.All()) }, func(name string) string {
+			e, _ := catalog.Protocols.Find(name)
 			return e.About + "\n\nsource      " + e.Source
 		}},
 		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {

@@ -29,7 +29,6 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
-	_ "synod.dev/synod/protocol/builtin" // puts the protocols into the catalogue
 	"synod.dev/synod/sim"
 )
 

@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 )
 
 // hijack makes a machine decide whatever a model might want the group to.
@@ -51,7 +52,7 @@ func smallest(t *testing.T, e protocol.Entry) Spec {
 func TestFinalisationIsCode(t *testing.T) {
 	q := synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
 	decided := 0
-	for _, e := range protocol.Catalogue.All() {
+	for _, e := range catalog.Protocols.All() {
 		rules := []string{Plurality, Majority, Supermajority}
 		_, concludes := e.New().(protocol.Concluding)
 		if _, replies := e.New().(protocol.Accepting); concludes || replies {

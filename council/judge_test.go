@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
-	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/sim"
 )
 
@@ -32,7 +32,7 @@ func pure(t *testing.T, o Outcome) string {
 // early or was stopped by a breaker.
 func TestJudgeOfJournal(t *testing.T) {
 	endings := map[string]int{}
-	for _, e := range protocol.Catalogue.All() {
+	for _, e := range catalog.Protocols.All() {
 		for _, variant := range []string{"", "adversary", "breakers", "crash"} {
 			spec := smallest(t, e)
 			seat := &spec.Seats[0]

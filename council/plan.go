@@ -27,6 +27,7 @@ import (
 	"synod.dev/synod/param"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
@@ -252,7 +253,7 @@ func (p *Plan) configure() error {
 	if err != nil {
 		return err
 	}
-	if p.entry, err = protocol.Catalogue.Find(name); err != nil {
+	if p.entry, err = catalog.Protocols.Find(name); err != nil {
 		return err
 	}
 	p.protocol = p.entry.New()

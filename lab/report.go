@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
@@ -217,7 +218,7 @@ func (d *drops) list(seats []report.Member) []report.Drop {
 // ranked grades the answers that the record of the first honest seat ranks, the best
 // first. All honest seats have the same record. It returns nil if there is none.
 func (r *Run) ranked(item task.Item, noted []journal.Noted) (verdicts []task.Verdict) {
-	e, err := protocol.Catalogue.Find(r.Protocol)
+	e, err := catalog.Protocols.Find(r.Protocol)
 	if err != nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
-// Package protocol defines what a council expects of a protocol, and the catalogue of
-// protocols. Each protocol has a folder of its own below this one, with its code,
-// prompts and transcripts. Package protocol/builtin puts these protocols into the
-// catalogue; programs of other modules add theirs with Catalogue.Add.
+// Package protocol defines what a council expects of a protocol. Each protocol has a
+// folder of its own below this one, with its code, prompts and transcripts. Package
+// protocol/catalog lists them; programs of other modules add theirs to that list.
 package protocol
 
 import (
@@ -171,6 +170,3 @@ type Entry struct {
 	New     func() Protocol
 	Prompts func() fs.FS
 }
-
-// Catalogue lists the protocols.
-var Catalogue = synod.NewCatalogue[Entry]("protocol")

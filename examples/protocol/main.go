@@ -3,10 +3,10 @@ package main
 
 import (
 	"synod.dev/synod/cli"
-	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 )
 
 func main() {
-	protocol.Catalogue.Add(Echo)
+	catalog.Protocols.Add(Echo)
 	cli.Main()
 }

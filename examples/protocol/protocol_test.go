@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/cli"
-	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 )
 
 const council = `
@@ -21,7 +21,7 @@ seats: [{id: r, model: right, count: 1}, {id: w, model: wrong, count: 4}]
 
 // All members take the answer of the first one, whose model is always right.
 func TestEcho(t *testing.T) {
-	protocol.Catalogue.Add(Echo)
+	catalog.Protocols.Add(Echo)
 	home := t.TempDir()
 	file := filepath.Join(home, "council.yaml")
 	if err := os.WriteFile(file, []byte(council), 0o600); err != nil {

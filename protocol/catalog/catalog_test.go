@@ -1,4 +1,4 @@
-package builtin_test
+package catalog_test
 
 import (
 	"os"
@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"synod.dev/synod/prompt"
-	"synod.dev/synod/protocol"
-	_ "synod.dev/synod/protocol/builtin"
+	"synod.dev/synod/protocol/catalog"
 )
 
 // others are folders that hold no protocol.
-var others = []string{"answer", "broadcast", "builtin", "grade", "leader"}
+var others = []string{"answer", "broadcast", "catalog", "grade", "leader"}
 
 // Every other folder is a protocol with a line in the catalogue, and the other way
 // round. Its defaults are valid and its templates can be parsed.
@@ -27,14 +26,14 @@ func TestCatalogue(t *testing.T) {
 			folders = append(folders, d.Name())
 		}
 	}
-	names := slices.DeleteFunc(protocol.Catalogue.Names(), func(name string) bool { return name == tallyEntry.Name })
+	names := slices.DeleteFunc(catalog.Protocols.Names(), func(name string) bool { return name == tallyEntry.Name })
 	for i, name := range names { // a package's name has no hyphen
 		names[i] = strings.ReplaceAll(name, "-", "")
 	}
 	if slices.Sort(names); !slices.Equal(names, folders) {
 		t.Errorf("the catalogue has %v, the folders are %v", names, folders)
 	}
-	for _, e := range protocol.Catalogue.All() {
+	for _, e := range catalog.Protocols.All() {
 		if e.Name == tallyEntry.Name {
 			continue
 		}

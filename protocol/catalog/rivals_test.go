@@ -1,4 +1,4 @@
-package builtin_test
+package catalog_test
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/decentllms"
 	"synod.dev/synod/protocol/fixedleader"
 	"synod.dev/synod/protocol/grade"
@@ -63,7 +64,7 @@ func TestFig7(t *testing.T) {
 	took := map[string][]synod.Tick{}
 	for k := 0; k <= most; k++ {
 		for _, name := range []string{"rotating-leader", "fixed-leader", "decentllms"} {
-			entry, err := protocol.Catalogue.Find(name)
+			entry, err := catalog.Protocols.Find(name)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package builtin_test
+package catalog_test
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package builtin_test
+package catalog_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/script"
 )
 
@@ -76,7 +77,7 @@ var contrarianEntry = adversary.Entry{Entry: synod.Entry{Name: "contrarian", Sum
 // A protocol with a new kind of record, and an adversary, need one catalogue line each:
 // councils play them, journals store and replay the record, and outcomes show it.
 func TestExternal(t *testing.T) {
-	protocol.Catalogue.Add(tallyEntry)
+	catalog.Protocols.Add(tallyEntry)
 	adversary.Catalogue.Add(contrarianEntry)
 	spec, err := council.Parse([]byte(`
 council: external

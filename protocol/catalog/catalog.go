@@ -1,0 +1,36 @@
+// Package catalog is the catalogue of protocols. It is a package of its own because the
+// folders of protocols import package protocol, and the catalogue imports the folders.
+package catalog
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/protocol/cpwbft"
+	"synod.dev/synod/protocol/debate"
+	"synod.dev/synod/protocol/decentllms"
+	"synod.dev/synod/protocol/fixedleader"
+	"synod.dev/synod/protocol/game"
+	"synod.dev/synod/protocol/majority"
+	"synod.dev/synod/protocol/rotatingleader"
+	"synod.dev/synod/protocol/sac"
+	"synod.dev/synod/protocol/selfconsistency"
+	"synod.dev/synod/protocol/single"
+	"synod.dev/synod/protocol/weightedmajority"
+	"synod.dev/synod/protocol/wmsr"
+)
+
+// Protocols lists every protocol. A program of another module adds its own at the start
+// of main.
+var Protocols = synod.NewCatalogue("protocol",
+	cpwbft.Entry,
+	debate.Entry,
+	decentllms.Entry,
+	fixedleader.Entry,
+	game.Entry,
+	majority.Entry,
+	rotatingleader.Entry,
+	sac.Entry,
+	selfconsistency.Entry,
+	single.Entry,
+	weightedmajority.Entry,
+	wmsr.Entry,
+)
