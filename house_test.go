@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -148,5 +149,22 @@ func listPackages(t *testing.T) (all []goPackage) {
 			t.Fatal(err)
 		}
 		all = append(all, p)
+	}
+}
+
+// TestArchitecture checks that docs/architecture.md names every line of the table of
+// ranks.
+func TestArchitecture(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range ranks {
+		if name == "" {
+			name = "synod"
+		}
+		if !bytes.Contains(page, []byte("`"+name+"`")) {
+			t.Errorf("docs/architecture.md does not name package %s", name)
+		}
 	}
 }
