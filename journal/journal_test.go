@@ -114,6 +114,14 @@ func TestReplayFindsTheDifference(t *testing.T) {
 	}
 }
 
+func TestDivergenceOfLongLines(t *testing.T) {
+	same := strings.Repeat("x", 10_000)
+	text := (&journal.Divergence{Want: same + "seven" + same, Got: same + "eight" + same}).Error()
+	if len(text) > 1000 || !strings.Contains(text, "xseven") || !strings.Contains(text, "xeight") {
+		t.Errorf("%d bytes: %.300s", len(text), text)
+	}
+}
+
 // Any changed byte before the end line is an error or a difference: of the head, of what
 // was done, and of what a reply said and cost.
 func TestEveryChangeIsFound(t *testing.T) {

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"synod.dev/synod"
 )
@@ -16,16 +17,32 @@ type Divergence struct {
 	Got  string // what the machine did, "" if it did less
 }
 
+// Error shows the lines only around their first different byte, because the records of
+// some protocols take many kilobytes.
 func (d *Divergence) Error() string {
+	same := 0
+	for same < min(len(d.Want), len(d.Got)) && d.Want[same] == d.Got[same] {
+		same++
+	}
 	return fmt.Sprintf("journal: line %d, node %d, tick %d: the journal has %s, the replay has %s",
-		d.Line, d.Node, d.Tick, orNothing(d.Want), orNothing(d.Got))
+		d.Line, d.Node, d.Tick, around(d.Want, same), around(d.Got, same))
 }
 
-func orNothing(s string) string {
-	if s == "" {
+// around returns the part of a line that begins 100 bytes before index at and ends 100
+// bytes after it.
+func around(line string, at int) string {
+	if line == "" {
 		return "nothing"
 	}
-	return s
+	from, to := max(0, at-100), min(len(line), at+100)
+	part := strings.ToValidUTF8(line[from:to], "")
+	if from > 0 {
+		part = "…" + part
+	}
+	if to < len(line) {
+		part += "…"
+	}
+	return part
 }
 
 // Replay plays the run again without any model: it gives the events of the journal to
