@@ -48,6 +48,16 @@ type Machine interface {
 	Step(now Tick, e Event) []Effect
 }
 
+// Resetter is implemented by machines that can be used for several runs. Reset makes a
+// machine that has halted behave as one that Join has just returned for the seat, which
+// must have the same protocol. It saves the time to allocate a machine. The machine may
+// overwrite the messages and prompts of its last run, but never its opinions, so the
+// caller must have dropped those.
+type Resetter interface {
+	Machine
+	Reset(Seat)
+}
+
 // Protocol creates the machines of members. Join must not share mutable state
 // between machines.
 type Protocol interface {

@@ -58,6 +58,9 @@ func (r *Response) UnmarshalBinary(b []byte) error {
 	if err := in.End(); err != nil {
 		return fmt.Errorf("synod: response: %w", err)
 	}
-	*r = Response{Answer: Answer(answer), Rationale: string(rationale), Confidence: confidence}
+	if string(r.Answer) != string(answer) { // a neighbour often repeats its answer: keep that string
+		r.Answer = Answer(answer)
+	}
+	r.Rationale, r.Confidence = string(rationale), confidence
 	return nil
 }

@@ -65,7 +65,7 @@ func Open(p *Plan, o Options) (*Council, error) {
 		c.prices = llm.Published()
 	}
 	if c.runner == nil {
-		c.runner = SimRunner{}
+		c.runner = SimRunner{crews: new(sync.Pool)}
 	}
 	if o.Pool == nil {
 		o.Pool = llm.DefaultPool()
@@ -276,7 +276,7 @@ func Replay(run *journal.Run) (digest string, err error) {
 		if id < 0 || int(id) >= len(p.seats) {
 			return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", id, len(p.seats))
 		}
-		return p.machine(keys.Identity(id, instance), &in.Question), nil
+		return p.machine(keys.Identity(id, instance), &in.Question, p.protocol.Join), nil
 	})
 }
 

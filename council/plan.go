@@ -591,10 +591,11 @@ func (p *Plan) Machine(own sign.Identity, q *synod.Question) (synod.Machine, err
 	if own.Seat < 0 || int(own.Seat) >= len(p.seats) {
 		return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", own.Seat, len(p.seats))
 	}
-	return p.machine(own, q), nil
+	return p.machine(own, q, p.protocol.Join), nil
 }
 
-func (p *Plan) machine(own sign.Identity, q *synod.Question) synod.Machine {
+// machine is Machine with join in place of the protocol's Join.
+func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Seat) synod.Machine) synod.Machine {
 	id := own.Seat
 	seat := synod.Seat{
 		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
@@ -604,9 +605,9 @@ func (p *Plan) machine(own sign.Identity, q *synod.Question) synod.Machine {
 		seat.Signer = own.Signer
 	}
 	if a := p.adversaries[id]; a != nil {
-		return adversary.Seat(a, seat, p.protocol.Join)
+		return adversary.Seat(a, seat, join)
 	}
-	return p.protocol.Join(seat)
+	return join(seat)
 }
 
 // signs reports whether the seats sign their messages.

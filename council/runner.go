@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"synod.dev/synod"
@@ -40,20 +41,69 @@ type Models interface {
 }
 
 // SimRunner plays all seats in this process under package sim, in virtual time.
-type SimRunner struct{}
+type SimRunner struct {
+	crews *sync.Pool // of *crew, all of one plan; nil: every run has new machines
+}
+
+// crew is the machines of one run by seat, to be used again: a bench plays thousands of
+// short runs, and most of their time goes into the allocation of memory.
+type crew struct {
+	idle     []synod.Resetter // by seat: an honest machine of an earlier run; nil: none
+	taken    []bool           // by seat: the idle machine plays in this run
+	machines []synod.Machine  // buffer of Play
+}
+
+// join returns a function that joins a seat of the plan with an idle machine, if there is
+// one, and keeps the first new machine of a seat for the next run. An adversary may join
+// several times.
+func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
+	clear(c.taken)
+	return func(seat synod.Seat) synod.Machine {
+		if c.taken[seat.Self] {
+			return p.protocol.Join(seat)
+		}
+		c.taken[seat.Self] = true
+		if m := c.idle[seat.Self]; m != nil {
+			m.Reset(seat)
+			return m
+		}
+		m := p.protocol.Join(seat)
+		c.idle[seat.Self], _ = m.(synod.Resetter)
+		return m
+	}
+}
+
+// crew returns a crew for a run, and whether it may be used again: machines overwrite
+// prompts, messages and replies of earlier runs, which only simulated members surely do
+// not keep.
+func (r SimRunner) crew(p *Plan, run Run) (c *crew, again bool) {
+	again = r.crews != nil && run.Log == nil && p.simulated()
+	if again {
+		if c, ok := r.crews.Get().(*crew); ok {
+			return c, true
+		}
+	}
+	n := len(p.seats)
+	return &crew{make([]synod.Resetter, n), make([]bool, n), make([]synod.Machine, n)}, again
+}
 
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
-func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
+func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
 	in := run.Instance
-	records, machines := make([]Record, len(p.seats)), make([]synod.Machine, len(p.seats))
+	records := make([]Record, len(p.seats))
 	keys, id := p.identities(in.Seed), p.InstanceID(in)
-	for i := range machines {
+	crew, again := r.crew(p, run)
+	join := p.protocol.Join
+	if again {
+		join = crew.join(p)
+	}
+	for i := range records {
 		records[i].Seat = synod.NodeID(i)
-		machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question)
+		crew.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
 	}
 	result := sim.Run(sim.Config{
-		Machines: machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed, Log: run.Log,
+		Machines: crew.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed, Log: run.Log,
 		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
@@ -64,6 +114,9 @@ func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Rec
 			return run.Watch(now, notes)
 		},
 	})
+	if again {
+		r.crews.Put(crew)
+	}
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
 		if a, decided := result.Decided[synod.NodeID(i)]; decided {
@@ -90,10 +143,15 @@ func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Reco
 // a replay has the same. Signatures are real, unless all members are simulated or the
 // protocol signs nothing.
 func (p *Plan) identities(seed uint64) *sign.Derived {
-	if p.signs() && slices.ContainsFunc(p.seats, func(s Seat) bool { return s.Kind != llm.Simulated }) {
+	if p.signs() && !p.simulated() {
 		return sign.Derive(seed, len(p.seats))
 	}
 	return sign.DeriveSymbolic(seed, len(p.seats))
+}
+
+// simulated reports whether all members are simulated.
+func (p *Plan) simulated() bool {
+	return !slices.ContainsFunc(p.seats, func(s Seat) bool { return s.Kind != llm.Simulated })
 }
 
 // verifier checks the signatures of a simulation; nil for a protocol that signs nothing.

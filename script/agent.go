@@ -27,6 +27,8 @@ type Agent struct {
 	memory   []asked         // for Options.Remember
 	reused   int             // prompts answered from memory since the last note
 	prompts  []synod.Prompt  // storage for copies of prompts
+	rated    []synod.Rated   // storage for their peers
+	asks     []synod.Effect  // the first calls, by id: a machine that is reset uses their prompts again
 	from     []int           // buffer of Ask
 	replies  []*synod.Reply  // what the last Ask returned
 
@@ -38,6 +40,49 @@ type Agent struct {
 	late    []*synod.Message
 	alarms  int64 // the last id
 	expired int64 // the last id that has expired
+
+	sends   int            // messages sent
+	sent    []synod.Effect // the first messages: a machine that is reset uses them again
+	set     []synod.Effect // the first alarms, by id, likewise
+	scratch []any          // see Scratch
+}
+
+// maxKept is how many calls, messages and alarms of a kind a machine keeps for its next
+// run. A long run must not hold all of them in memory.
+const maxKept = 64
+
+// reset prepares the agent for another run. It keeps buffers.
+func (me *Agent) reset(seat synod.Seat) {
+	clear(me.memory)
+	clear(me.batch)
+	clear(me.replies)
+	clear(me.inbox)
+	clear(me.counts)
+	counts := me.counts
+	if len(counts) != len(seat.Peers) {
+		counts = nil
+	}
+	*me = Agent{
+		seat: seat, opt: me.opt, effects: me.effects[:0],
+		batch: me.batch[:0], memory: me.memory[:0], prompts: me.prompts, rated: me.rated[:0], asks: me.asks,
+		from: me.from[:0], replies: me.replies[:0],
+		inbox: me.inbox[:0], counts: counts, closed: me.closed[:0],
+		sent: me.sent, set: me.set, scratch: me.scratch,
+	}
+}
+
+// Scratch returns the agent's T, the same in every call and also after the machine was
+// reset. It is for the buffers of a protocol function: what it holds of an earlier run
+// must have no influence on the next one.
+func Scratch[T any](me *Agent) *T {
+	for _, s := range me.scratch {
+		if t, ok := s.(*T); ok {
+			return t
+		}
+	}
+	t := new(T)
+	me.scratch = append(me.scratch, t)
+	return t
 }
 
 // asked is a prompt that was put to the model, and the reply.
@@ -94,22 +139,46 @@ func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
 
 // consult asks a copy of q. At most so many prompts of this batch are left, q included.
 func (me *Agent) consult(q *synod.Prompt, left int) {
+	id := me.consults
+	me.consults++
+	k := min(int(id), maxKept)
+	if k == len(me.asks) || k == maxKept {
+		me.asks = append(me.asks[:k], synod.Consult{ID: id, Prompt: me.prompt(left)})
+	}
+	p := me.asks[k].(synod.Consult).Prompt
+	*p = *q
+	p.Peers = me.copyPeers(q.Peers)
+	if !me.opt.OneSeed {
+		p.Seed = Derive(me.seat.Seed, uint64(id))
+	}
+	p.Nonce = Derive(me.nonces, uint64(id))
+	me.batch = append(me.batch, asked{prompt: p})
+	me.effects = append(me.effects, me.asks[k])
+}
+
+// prompt returns storage for a prompt of a batch of which so many are left.
+func (me *Agent) prompt(left int) *synod.Prompt {
 	if len(me.prompts) == cap(me.prompts) {
 		if me.opt.Remember {
 			left = min(left, 4) // neighbours often hold the same answer, and most prompts are answered from memory
 		}
 		me.prompts = make([]synod.Prompt, 0, left)
 	}
-	me.prompts = append(me.prompts, *q)
-	p := &me.prompts[len(me.prompts)-1]
-	p.Peers = slices.Clone(p.Peers)
-	if !me.opt.OneSeed {
-		p.Seed = Derive(me.seat.Seed, uint64(me.consults))
+	me.prompts = me.prompts[:len(me.prompts)+1]
+	return &me.prompts[len(me.prompts)-1]
+}
+
+// copyPeers returns a copy that shares its storage with the copies of other prompts.
+func (me *Agent) copyPeers(peers []synod.Rated) []synod.Rated {
+	if len(peers) == 0 {
+		return nil
 	}
-	p.Nonce = Derive(me.nonces, uint64(me.consults))
-	me.batch = append(me.batch, asked{prompt: p})
-	me.effects = append(me.effects, synod.Consult{ID: me.consults, Prompt: p})
-	me.consults++
+	from := len(me.rated)
+	if from+len(peers) > cap(me.rated) {
+		me.rated, from = make([]synod.Rated, 0, max(len(peers), min(2*cap(me.rated), maxKept))), 0
+	}
+	me.rated = append(me.rated, peers...)
+	return me.rated[from:len(me.rated):len(me.rated)]
 }
 
 // recall returns the remembered reply to a prompt, or else the index of the same prompt

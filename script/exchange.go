@@ -44,14 +44,22 @@ func TellTo[T encoding.BinaryAppender](me *Agent, to []synod.NodeID, name string
 	if len(to) == 0 {
 		return
 	}
-	body, err := value.AppendBinary(nil)
+	k := min(me.sends, maxKept)
+	me.sends++
+	if k == len(me.sent) || k == maxKept {
+		me.sent = append(me.sent[:k], synod.Send{To: to, Message: new(synod.Message)})
+	}
+	send := me.sent[k].(synod.Send)
+	m := send.Message
+	body, err := value.AppendBinary(m.Body[:0])
 	if err != nil {
 		panic("script: a message cannot be encoded: " + err.Error())
 	}
-	me.effects = append(me.effects, synod.Send{
-		To:      to,
-		Message: &synod.Message{From: me.seat.Self, Slot: synod.Slot{Name: name, Round: round}, Body: body},
-	})
+	*m = synod.Message{From: me.seat.Self, Slot: synod.Slot{Name: name, Round: round}, Body: body}
+	if !slices.Equal(send.To, to) { // of an earlier run
+		me.sent[k] = synod.Send{To: to, Message: m}
+	}
+	me.effects = append(me.effects, me.sent[k])
 }
 
 // Collect waits for the end of the slot's round and returns the neighbours' messages for
@@ -62,9 +70,18 @@ func Collect[T any, P interface {
 	*T
 	encoding.BinaryUnmarshaler
 }](me *Agent, name string, round int, until Until) []Heard[T] {
+	return CollectInto[T, P](nil, me, name, round, until)
+}
+
+// CollectInto is Collect with the result in the storage of buffer, which it overwrites. T
+// must unmarshal over an earlier value.
+func CollectInto[T any, P interface {
+	*T
+	encoding.BinaryUnmarshaler
+}](buffer []Heard[T], me *Agent, name string, round int, until Until) []Heard[T] {
 	slot := synod.Slot{Name: name, Round: round}
 	me.wait(condition{alarm: me.alarm(until.At), early: until.Early, slot: slot})
-	heard := make([]Heard[T], 0, me.received(slot))
+	heard := slices.Grow(buffer[:0], me.received(slot))
 	rest := me.inbox[:0]
 	for _, m := range me.inbox {
 		if m.Slot != slot {
@@ -72,8 +89,10 @@ func Collect[T any, P interface {
 			continue
 		}
 		me.counts[me.neighbour(m.From)]--
-		heard = append(heard, Heard[T]{From: m.From})
-		if P(&heard[len(heard)-1].Word).UnmarshalBinary(m.Body) != nil {
+		heard = heard[:len(heard)+1]
+		h := &heard[len(heard)-1]
+		h.From = m.From
+		if P(&h.Word).UnmarshalBinary(m.Body) != nil {
 			heard = heard[:len(heard)-1]
 		}
 	}
@@ -93,7 +112,14 @@ func (me *Agent) alarm(at synod.Tick) int64 {
 		me.expired = max(me.expired, me.alarms)
 		return me.alarms
 	}
-	me.effects = append(me.effects, synod.Alarm{ID: synod.AlarmID(me.alarms), At: at})
+	k := min(int(me.alarms), maxKept)
+	for k >= len(me.set) {
+		me.set = append(me.set, synod.Alarm{})
+	}
+	if alarm := (synod.Alarm{ID: synod.AlarmID(me.alarms), At: at}); me.set[k] != synod.Effect(alarm) {
+		me.set[k] = alarm
+	}
+	me.effects = append(me.effects, me.set[k])
 	return me.alarms
 }
 

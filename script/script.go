@@ -49,9 +49,12 @@ type Play func(me *Agent) synod.Answer
 
 // New returns a machine that runs play in a seat, from the first event on. A seat
 // without a pace gets synod.DefaultPace.
+//
+// The machine is a synod.Resetter.
 func New(seat synod.Seat, opt Options, play Play) synod.Machine {
-	seat.Pace = cmp.Or(seat.Pace, synod.DefaultPace)
-	return &machine{agent: Agent{seat: seat, opt: opt}, play: play}
+	m := &machine{play: play, agent: Agent{opt: opt}}
+	m.Reset(seat)
+	return m
 }
 
 type machine struct {
@@ -60,6 +63,14 @@ type machine struct {
 	resume func() (struct{}, bool)
 	stop   func()
 	over   bool
+}
+
+// Reset implements synod.Resetter.
+func (m *machine) Reset(seat synod.Seat) {
+	seat.Pace = cmp.Or(seat.Pace, synod.DefaultPace)
+	m.end() // a wrapper may have kept the Halt for itself
+	m.agent.reset(seat)
+	m.resume, m.stop, m.over = nil, nil, false
 }
 
 // halted is the panic that unwinds a protocol function when its machine is halted. It
@@ -112,9 +123,20 @@ func (m *machine) start() {
 				panic(halted{})
 			}
 		}
+		growStack(0)
 		answer := m.play(&m.agent)
 		m.agent.effects = append(m.agent.effects, synod.Decide{Answer: answer})
 	})
+}
+
+// growStack makes the stack of a new coroutine large while it holds almost nothing. A
+// protocol function needs some six kilobytes, and a stack that grows on the way is
+// copied, frame by frame, each time it doubles.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [6 << 10]byte
+	return room[i%len(room)]
 }
 
 func (m *machine) end() {

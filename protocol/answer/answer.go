@@ -38,12 +38,25 @@ type Member struct {
 	Unreadable int                     // calls that ended OK but could not be read
 	Unsure     int                     // answers whose confidence was missing or unreadable
 	spelled    map[synod.Answer]string // free-text answers as they were first written
-	purpose    synod.Purpose           // of the last prompt
-	template   string                  // of the last prompt
+	templates  []template              // the templates of prompts
+	heard      []Heard                 // buffer of Exchange
 }
 
-// New returns the member of an agent.
-func New(me *script.Agent, s Settings) *Member { return &Member{Me: me, Settings: s} }
+// template is the name of the template for a purpose.
+type template struct {
+	purpose synod.Purpose
+	name    string
+}
+
+// New returns the member of an agent, which has only one: a second call empties it.
+func New(me *script.Agent, s Settings) *Member {
+	m := script.Scratch[Member](me)
+	if m.Settings.Templates != s.Templates {
+		m.templates = nil
+	}
+	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard}
+	return m
+}
 
 // Held is a member's answer and where it came from.
 type Held struct {
@@ -61,17 +74,24 @@ type Heard = script.Heard[synod.Response]
 // Prompt returns a prompt with the fields that all prompts of a member share.
 func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
 	seat := m.Me.Seat()
-	if m.template == "" || m.purpose != purpose { // a member asks about all neighbours with one template
-		m.template, m.purpose = m.Settings.Templates+"/"+string(purpose), purpose
-	}
 	q := synod.Prompt{
-		Template: m.template, Purpose: purpose, Question: seat.Question,
+		Template: m.template(purpose), Purpose: purpose, Question: seat.Question,
 		Caution: m.Settings.Caution, F: seat.F, Exact: m.Settings.Exact,
 	}
 	if purpose == synod.Answering {
 		q.ConfidenceMode = m.Settings.ConfidenceMode
 	}
 	return q
+}
+
+func (m *Member) template(purpose synod.Purpose) string {
+	for _, t := range m.templates {
+		if t.purpose == purpose {
+			return t.name
+		}
+	}
+	m.templates = append(m.templates, template{purpose, m.Settings.Templates + "/" + string(purpose)})
+	return m.templates[len(m.templates)-1].name
 }
 
 // Answer asks the model for an independent answer.
@@ -174,7 +194,7 @@ func End(pace synod.Pace, t, calls int) synod.Tick {
 }
 
 // Exchange sends r to all neighbours and returns their responses of round t, ascending by
-// neighbour, and the neighbours without a readable one. A member without an answer first
+// neighbour and valid until the next Exchange, and the neighbours without a readable one. A member without an answer first
 // asks its model again, except in round 0, and sends nothing if it still has none. calls is
 // as for End.
 //
@@ -197,7 +217,8 @@ func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []sy
 		script.Tell(m.Me, synod.Respond, t, response)
 	}
 	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
-	heard = m.readable(script.Collect[synod.Response](m.Me, synod.Respond, t, until))
+	m.heard = script.CollectInto(m.heard, m.Me, synod.Respond, t, until)
+	heard = m.readable(m.heard)
 	return heard, absent(m.Me.Seat().Peers, heard)
 }
 

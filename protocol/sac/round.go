@@ -43,7 +43,8 @@ func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 		m.prompts = append(m.prompts, m.judge(heard[i].Word.Answer, heard[i].Word.Rationale))
 	}
 	m.prompts = append(m.prompts, m.judge(r.Answer, r.Rationale))
-	s := scores{self: synod.Untrusted, scored: make([]judged, len(heard))}
+	m.scored = slices.Grow(m.scored[:0], len(heard))[:len(heard)]
+	s := scores{self: synod.Untrusted, scored: m.scored}
 	for i, reply := range m.Me.Ask(m.prompts...) {
 		if i < len(heard) {
 			s.scored[i] = judged{&heard[i], m.scoreOf(reply)}
@@ -86,16 +87,17 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 
 // filter is Eq. 3 and 4: of the neighbours with a score strictly below the member's own,
 // the lowest are dropped, at most F of them.
-func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
+func (m *member) filter(f int, silent []synod.NodeID, s scores) verdict {
 	v := verdict{scores: s, silent: silent}
 	budget, anchor := f, s.self
-	if !p.Exact {
+	if !m.Exact {
 		budget = max(0, f-len(silent)) // silence uses up the budget (SAC-4)
 	}
-	if p.StrictTrim || !p.Exact && anchor == synod.Untrusted {
+	if m.StrictTrim || !m.Exact && anchor == synod.Untrusted {
 		anchor = synod.Score(math.Inf(1)) // SAC-7, or there is no anchor
 	}
-	lower := below(anchor, s.scored)
+	m.lower = below(m.lower, anchor, s.scored)
+	lower := m.lower
 	v.dropped = bottom(budget, lower)
 	v.retained = lower[:0] // lower is no longer needed, and has the room
 	for _, j := range s.scored {
@@ -106,9 +108,10 @@ func (p *SAC) filter(f int, silent []synod.NodeID, s scores) verdict {
 	return v
 }
 
-// below returns L_i: the neighbours with a score strictly below the anchor.
-func below(anchor synod.Score, all []judged) []judged {
-	lower := make([]judged, 0, len(all))
+// below returns L_i, in the storage of buffer: the neighbours with a score strictly below
+// the anchor.
+func below(buffer []judged, anchor synod.Score, all []judged) []judged {
+	lower := slices.Grow(buffer[:0], len(all))
 	for _, j := range all {
 		if j.score < anchor {
 			lower = append(lower, j)
@@ -164,8 +167,10 @@ func (m *member) refine(r answer.Held, v verdict) answer.Held {
 type member struct {
 	*SAC
 	*answer.Member
-	prompts []synod.Prompt // reused by score
-	peers   []synod.Rated  // reused by refine
+	prompts []synod.Prompt // buffer of score
+	scored  []judged       // likewise
+	lower   []judged       // buffer of filter
+	peers   []synod.Rated  // buffer of refine
 }
 
 // note records r_i^(t) and what led to it.

@@ -80,7 +80,8 @@ func (p *SAC) Join(seat synod.Seat) synod.Machine {
 
 // play is Algorithm 1, line by line.
 func (p *SAC) play(me *script.Agent) synod.Answer {
-	m := &member{SAC: p, Member: answer.New(me, answer.Settings{Templates: "sac", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})}
+	m := script.Scratch[member](me)
+	m.SAC, m.Member = p, answer.New(me, answer.Settings{Templates: "sac", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})
 	r := m.Answer() // 1
 	m.note(0, r, verdict{})
 	for t := range p.Rounds { // 2

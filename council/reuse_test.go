@@ -1,0 +1,61 @@
+package council_test
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+)
+
+// A council uses the machines of earlier questions again. Its outcomes are those of new
+// machines, whatever was asked before.
+func TestMachinesAreReused(t *testing.T) {
+	for _, text := range []string{
+		`{name: sac, rounds: 3}`, `{name: sac, rounds: 3, strict-trim: true, rationale: 100}`,
+		`{name: debate}`, `{name: cp-wbft}`, `{name: w-msr}`, `{name: weighted-majority}`, `{name: majority}`,
+		`{name: self-consistency}`,
+	} {
+		for _, adversary := range []string{"replay", "equivocator", "late-revealer", "silent"} {
+			spec := `
+protocol: ` + text + `
+f: 1
+models: {m: {provider: simulated, ability: 0.5}}
+seats: [{id: a, model: m, count: 6}, {id: x, model: m, adversary: {name: ` + adversary + `}}]
+limits: {calls: 0, tokens: 0, deadline: 0s}
+`
+			reuse := convene(t, spec)
+			fresh, err := council.Open(reuse.Plan(), council.Options{Runner: council.SimRunner{}, Env: llm.Env{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, form := range []synod.Form{synod.Number, synod.Text, synod.Number, synod.Bool, synod.Number, synod.Number} {
+				q := synod.Question{ID: strconv.Itoa(i % 4), Text: "an item", Form: form}
+				if reuse.Plan().Accepts(&q) != nil {
+					continue
+				}
+				if got, want := outcomeJSON(t, reuse, q, i), outcomeJSON(t, fresh, q, i); got != want {
+					t.Fatalf("%s %s, question %d:\n%s\nwith new machines:\n%s", text, adversary, i, got, want)
+				}
+			}
+			fresh.Close()
+		}
+	}
+}
+
+func outcomeJSON(t *testing.T, c *council.Council, q synod.Question, seed int) string {
+	t.Helper()
+	o, err := c.Decide(context.Background(), council.Ask{Question: q, Seed: uint64(seed + 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Seconds = 0
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
