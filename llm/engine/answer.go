@@ -35,7 +35,7 @@ func (s *server) submit(wave []toChild) {
 		s.prompts[m.ID] = len(j.Prompt)
 		if c := m.capture(); c != nil {
 			s.wanted[m.ID] = *c
-			j.Capture = c.wanted()
+			j.Capture = c.forBatch()
 		}
 		jobs = append(jobs, j)
 	}
@@ -61,7 +61,8 @@ func (s *server) canCapture(c *Capture, answers int) error {
 	case c == nil:
 		return nil
 	case !s.session.Ordered():
-		return fmt.Errorf("engine: %w: models of the architecture %s have no separate hidden states for each token", ErrRequest, s.session.Meta("general.architecture"))
+		return fmt.Errorf("engine: %w: models of the architecture %s have no separate hidden states for each token",
+			ErrRequest, s.session.Meta("general.architecture"))
 	case !s.opts.Hidden:
 		return fmt.Errorf("engine: %w: this engine was started without hidden states", ErrRequest)
 	}
@@ -108,8 +109,10 @@ func (s *server) generation(id uint64, req Request) (batch.Job, error) {
 	if (req.Prompt == "") == (len(req.Messages) == 0) {
 		return batch.Job{}, fmt.Errorf("engine: %w: set either messages or a prompt", ErrRequest)
 	}
-	if math.IsNaN(req.Temperature) || req.Temperature < 0 || req.Temperature > 10 || req.TopP < 0 || req.TopP > 1 || req.MaxTokens < 0 {
-		return batch.Job{}, fmt.Errorf("engine: %w: want temperature 0 to 10, top p 0 to 1, max tokens from 0", ErrRequest)
+	if math.IsNaN(req.Temperature) || req.Temperature < 0 || req.Temperature > 10 || req.TopP < 0 || req.TopP > 1 ||
+		req.MaxTokens < 0 {
+		return batch.Job{}, fmt.Errorf("engine: %w: want temperature 0 to 10, top p 0 to 1, max tokens from 0",
+			ErrRequest)
 	}
 	j := batch.Job{
 		ID: id, MaxTokens: req.MaxTokens, Stop: slices.Clone(req.Stop), Logprobs: req.Logprobs,

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// The benchmarks compare two ways in one run, alternating, so that a busy
-// machine slows both. Each iteration is one pair:
+// The benchmarks alternate between the variants that they compare, so that other load on the
+// machine slows both. Each iteration runs each variant once:
 //
 //	go test -run '^$' -bench . -benchtime 3x ./llm/engine
 
-// all asks every request, together or one after another, and returns the
-// tokens made and the time it took.
+// all sends the requests, together or one after another, and returns the number of generated
+// tokens and the elapsed time.
 func all(b *testing.B, c *Client, reqs []Request, together bool) (tokens int, took time.Duration) {
 	b.Helper()
 	var mu sync.Mutex
@@ -41,27 +41,29 @@ func all(b *testing.B, c *Client, reqs []Request, together bool) (tokens int, to
 	return tokens, time.Since(begin)
 }
 
-// BenchmarkTokens is one sequence alone: tokens a second, reading and writing.
+// BenchmarkTokens measures tokens per second of a single sequence, for prompts and replies.
 func BenchmarkTokens(b *testing.B) {
 	c := startReal(b, nil)
 	var read, written int
 	var reading, writing time.Duration
 	for i := range b.N {
 		begin := time.Now()
-		r, err := c.Generate(b.Context(), Request{Prompt: fmt.Sprint(i) + strings.Repeat(" one more word", 80), MaxTokens: 1})
+		r, err := c.Generate(b.Context(), Request{Prompt: fmt.Sprint(i) + strings.Repeat(" one more word", 80),
+			MaxTokens: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
 		read, reading = read+r.PromptTokens-r.Shared, reading+time.Since(begin)
-		n, took := all(b, c, []Request{{Prompt: fmt.Sprint("Story ", i, ":"), Temperature: 1, Seed: uint64(i), MaxTokens: 128}}, false)
+		n, took := all(b, c, []Request{{Prompt: fmt.Sprint("Story ", i, ":"), Temperature: 1, Seed: uint64(i),
+			MaxTokens: 128}}, false)
 		written, writing = written+n, writing+took
 	}
 	b.ReportMetric(float64(read)/reading.Seconds(), "read-tok/s")
 	b.ReportMetric(float64(written)/writing.Seconds(), "write-tok/s")
 }
 
-// BenchmarkSharedPrefix asks seven short replies about one long text, and about
-// seven texts as long that have nothing in common.
+// BenchmarkSharedPrefix compares seven short replies to prompts with the same long beginning
+// and to seven prompts of the same length without a common beginning.
 func BenchmarkSharedPrefix(b *testing.B) {
 	c := startReal(b, nil)
 	text := strings.Repeat(" The council met and could not agree.", 40)
@@ -80,10 +82,10 @@ func BenchmarkSharedPrefix(b *testing.B) {
 	}
 	b.ReportMetric(without.Seconds()/with.Seconds(), "x-faster")
 	b.ReportMetric(with.Seconds()/float64(b.N), "s-shared")
-	b.ReportMetric(without.Seconds()/float64(b.N), "s-not")
+	b.ReportMetric(without.Seconds()/float64(b.N), "s-not-shared")
 }
 
-// BenchmarkSeats asks seven seats the same question, at once and one after another.
+// BenchmarkSeats sends the question of seven seats at the same time and one after another.
 func BenchmarkSeats(b *testing.B) {
 	c := startReal(b, nil)
 	var together, serial time.Duration
@@ -106,26 +108,27 @@ func BenchmarkSeats(b *testing.B) {
 	b.ReportMetric(as, "tok/s-serial")
 }
 
-// BenchmarkChoice scores four choices of a question by likelihood.
+// BenchmarkChoice scores the four choices of a question.
 func BenchmarkChoice(b *testing.B) {
 	c := startReal(b, nil)
 	for i := range b.N {
 		q := fmt.Sprintf("Question: Of the planets, which is number %d from the sun?\nAnswer:", i)
-		if _, _, err := likelihood(c, b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth", " Mars"}); err != nil {
+		if _, _, err := likelihood(c, b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth",
+			" Mars"}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// BenchmarkGrammar asks for a small object, held to a schema and not.
+// BenchmarkGrammar compares generation with and without a grammar.
 func BenchmarkGrammar(b *testing.B) {
 	c := startReal(b, nil)
 	g, err := Grammar([]byte(`{"type":"object","properties":{"reasoning":{"type":"string","maxLength":120},"answer":{"type":"string","maxLength":20}}}`))
 	if err != nil {
 		b.Fatal(err)
 	}
-	var held, free time.Duration
-	var nh, nf int
+	var constrained, free time.Duration
+	var nc, nf int
 	for i := range b.N {
 		r := ask(capital, uint64(i))
 		r.MaxTokens = 96
@@ -133,61 +136,64 @@ func BenchmarkGrammar(b *testing.B) {
 		nf, free = nf+n, free+took
 		r.Grammar = g
 		n, took = all(b, c, []Request{r}, true)
-		nh, held = nh+n, held+took
+		nc, constrained = nc+n, constrained+took
 	}
-	b.ReportMetric(float64(nh)/held.Seconds(), "tok/s-held")
-	b.ReportMetric(float64(nf)/free.Seconds(), "tok/s-free")
+	b.ReportMetric(float64(nc)/constrained.Seconds(), "tok/s-grammar")
+	b.ReportMetric(float64(nf)/free.Seconds(), "tok/s-no-grammar")
 }
 
-// BenchmarkHidden generates, and weighs four choices, on an engine without and on
-// one with hidden states: of no request (what every call of such an engine pays),
-// of one layer (a probe at work) and of all layers (collecting). The ways alternate
-// and no two share a prompt. Time is the child's processor time, which a busy
-// machine disturbs less; memory is the child's, at the end.
+// BenchmarkHidden measures generation and the scoring of four choices on an engine without
+// hidden states and on one with them: without capture (the cost for all calls), with one
+// layer (the use of a probe) and with all layers (collecting). No two variants share a
+// prompt. It measures the processor time of the child, which depends less on other load, and
+// its memory at the end.
 func BenchmarkHidden(b *testing.B) {
-	plain, watched := startReal(b, nil), startReal(b, hidden)
-	layers := make([]int, watched.Info().Layers)
+	plain, withHidden := startReal(b, nil), startReal(b, hidden)
+	layers := make([]int, withHidden.Info().Layers)
 	for i := range layers {
 		layers[i] = i
 	}
-	ways := []struct {
+	variants := []struct {
 		name string
 		c    *Client
 		want *Capture
 	}{
-		{"plain", plain, nil}, {"not-asked", watched, nil},
-		{"one-layer", watched, &Capture{layers[14:15], []Position{Mean}}}, {"all-layers", watched, &Capture{layers, Positions()}},
+		{"plain", plain, nil}, {"no-capture", withHidden, nil},
+		{"one-layer", withHidden, &Capture{layers[14:15], []Position{Mean}}},
+		{"all-layers", withHidden, &Capture{layers, Positions()}},
 	}
-	writing, weighing := make([]float64, len(ways)), make([]float64, len(ways))
+	generating, scoring := make([]float64, len(variants)), make([]float64, len(variants))
 	for i := range b.N {
-		for w, way := range ways {
-			before := seconds(b, way.c)
-			r, err := way.c.Generate(b.Context(), Request{Prompt: fmt.Sprint(w, " story ", i, ": Once upon a time"), Temperature: 0.7, Seed: uint64(i), MaxTokens: 64, Capture: way.want})
+		for w, v := range variants {
+			before := seconds(b, v.c)
+			r, err := v.c.Generate(b.Context(), Request{Prompt: fmt.Sprint(w, " story ", i, ": Once upon a time"),
+				Temperature: 0.7, Seed: uint64(i), MaxTokens: 64, Capture: v.want})
 			if err != nil {
 				b.Fatal(err)
 			}
-			between := seconds(b, way.c)
+			between := seconds(b, v.c)
 			q := fmt.Sprintf("%d. Question %d: Of the planets, which is number %d from the sun?\nAnswer:", w, i, i)
-			if _, _, _, err := way.c.Weigh(b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth", " Mars"}, way.want); err != nil {
+			if _, _, _, err := v.c.Weigh(b.Context(), q, []string{" Mercury", " the planet Venus", " our own Earth",
+				" Mars"}, v.want); err != nil {
 				b.Fatal(err)
 			}
-			writing[w] += (between - before) / float64(r.CompletionTokens)
-			weighing[w] += seconds(b, way.c) - between
+			generating[w] += (between - before) / float64(r.CompletionTokens)
+			scoring[w] += seconds(b, v.c) - between
 		}
 	}
-	for w, way := range ways[1:] {
-		b.ReportMetric(100*(writing[w+1]/writing[0]-1), "%-writing-"+way.name)
-		b.ReportMetric(100*(weighing[w+1]/weighing[0]-1), "%-weighing-"+way.name)
+	for w, v := range variants[1:] {
+		b.ReportMetric(100*(generating[w+1]/generating[0]-1), "%-generating-"+v.name)
+		b.ReportMetric(100*(scoring[w+1]/scoring[0]-1), "%-scoring-"+v.name)
 	}
 	b.ReportMetric(resident(b, plain), "MB-plain")
-	b.ReportMetric(resident(b, watched), "MB-hidden")
+	b.ReportMetric(resident(b, withHidden), "MB-hidden")
 }
 
-// seconds is the processor time that a child has used.
+// seconds returns the processor time that a child has used.
 func seconds(b *testing.B, c *Client) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Pid()))
 	if err != nil {
-		b.Skip("this system does not tell a process's time: ", err)
+		b.Skip("the processor time of a process is not available: ", err)
 	}
 	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	var user, system float64
@@ -198,7 +204,7 @@ func seconds(b *testing.B, c *Client) float64 {
 	return (user + system) / 100
 }
 
-// resident is a child's memory in MB.
+// resident returns the memory of a child in MB.
 func resident(b *testing.B, c *Client) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Pid()))
 	if err != nil {

@@ -38,7 +38,7 @@ func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: tru
 // it starts. It ignores errors, because these are only precautions.
 func lower(memory int64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // a core dump would write prompts to disk
-	if memory > 0 && runtime.GOOS == "linux" {
+	if runtime.GOOS == "linux" {
 		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: uint64(memory), Max: uint64(memory)})
 	}
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) // on Linux this thread and those that it starts

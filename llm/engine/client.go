@@ -33,9 +33,6 @@ type Config struct {
 	// AnyLibrary accepts another version than LibraryVersion, if it has all
 	// symbols and the struct layout that this build knows.
 	AnyLibrary bool
-	// Memory limits the child's private memory in bytes; 0 means 4 GiB plus twice
-	// the size of the model file; a negative number means no limit.
-	Memory int64
 	// Hidden makes hidden states available to requests that ask for them. All
 	// requests are then a few per cent slower; see BenchmarkHidden.
 	Hidden bool
@@ -64,7 +61,8 @@ type Client struct {
 // own main as the child, and would start children without end.
 const childMark = "SYNOD_ENGINE_CHILD"
 
-var errNested = fmt.Errorf("%w: this process was started as a model process, but its program has no command engine; set Config.Exe to a program that has", ErrRequest)
+var errNested = fmt.Errorf("%w: this process was started as a model process, but its program has no command engine; "+
+	"set Config.Exe to a program that has", ErrRequest)
 
 // Start starts a child and waits until its model is loaded. ctx limits the start
 // only; Close ends the child. Errors are ErrModel, ErrLibrary, ErrRequest, a DiedError
@@ -72,7 +70,7 @@ var errNested = fmt.Errorf("%w: this process was started as a model process, but
 func Start(ctx context.Context, cfg Config) (*Client, error) {
 	opts := Options{
 		LibDir: cfg.LibDir, ModelPath: cfg.ModelPath, Context: cfg.Context, Seqs: cfg.Seqs,
-		Threads: cfg.Threads, AnyLibrary: cfg.AnyLibrary, Memory: cfg.Memory, Hidden: cfg.Hidden,
+		Threads: cfg.Threads, AnyLibrary: cfg.AnyLibrary, Hidden: cfg.Hidden,
 	}.withDefaults()
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -243,7 +241,9 @@ func (c *Client) Generate(ctx context.Context, req Request) (Result, error) {
 // and if want is not nil their hidden states. Both are plain text, without the chat
 // template. A continuation should begin with the space or line break that separates it
 // from the prefix. The prefix is computed once. Errors are those of Generate.
-func (c *Client) Weigh(ctx context.Context, prefix string, continuations []string, want *Capture) ([]Score, []*States, Usage, error) {
+func (c *Client) Weigh(
+	ctx context.Context, prefix string, continuations []string, want *Capture,
+) ([]Score, []*States, Usage, error) {
 	n := len(continuations)
 	if n == 0 {
 		return nil, nil, Usage{}, fmt.Errorf("engine: %w: no continuations", ErrRequest)
@@ -255,8 +255,10 @@ func (c *Client) Weigh(ctx context.Context, prefix string, continuations []strin
 	if len(m.Scores) != n || m.Usage == nil {
 		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d scores for %d continuations", len(m.Scores), n)
 	}
-	if want != nil && (len(m.States) != n || slices.ContainsFunc(m.States, func(s *States) bool { return !s.whole() })) {
-		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d hidden states for %d continuations", len(m.States), n)
+	damaged := func(s *States) bool { return !s.whole() }
+	if want != nil && (len(m.States) != n || slices.ContainsFunc(m.States, damaged)) {
+		return nil, nil, Usage{}, fmt.Errorf("engine: the child sent %d hidden states for %d continuations",
+			len(m.States), n)
 	}
 	return m.Scores, m.States, *m.Usage, nil
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The child is killed in the middle of a reply: the caller is told, and lives.
+// If the child is killed during a reply, the call returns a DiedError.
 func TestKilledChild(t *testing.T) {
 	c := startReal(t, nil)
 	time.AfterFunc(200*time.Millisecond, func() { _ = syscall.Kill(c.Pid(), syscall.SIGKILL) })
@@ -24,14 +24,14 @@ func TestKilledChild(t *testing.T) {
 	select {
 	case <-c.Done():
 	case <-time.After(time.Minute):
-		t.Error("not reaped")
+		t.Error("the process was not waited for")
 	}
 	if _, _, err := likelihood(c, timeout(t, time.Minute), "x", []string{"y"}); !errors.Is(err, ErrEngineDied) {
 		t.Error(err)
 	}
 }
 
-// A failed assertion in the library, as a signal.
+// A failed assertion in the library is a SIGABRT.
 func TestAbortedChild(t *testing.T) {
 	c := startReal(t, nil)
 	if err := syscall.Kill(c.Pid(), syscall.SIGABRT); err != nil {
@@ -42,8 +42,7 @@ func TestAbortedChild(t *testing.T) {
 	}
 }
 
-// Model files that are cut, padded with nonsense or lie about their sizes end
-// the start with an error that says so; nothing else happens to the parent.
+// For truncated or invalid model files, and files with wrong sizes, Start returns an error.
 func TestMalformedModels(t *testing.T) {
 	cfg := realConfig(t)
 	f, err := os.Open(cfg.ModelPath)
@@ -64,7 +63,7 @@ func TestMalformedModels(t *testing.T) {
 		"magic only":     []byte("GGUF"),
 		"cut header":     head[:1000],
 		"cut weights":    head,
-		"noise":          append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 1<<16)...),
+		"zeros":          append([]byte("GGUF\x03\x00\x00\x00"), make([]byte, 1<<16)...),
 		"tensor count":   edit(8, 1<<60),
 		"metadata count": edit(16, 1<<60),
 		"key length":     edit(24, 1<<62),
@@ -96,41 +95,43 @@ func TestBadLibraries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for dir, want := range map[string]string{empty: "no libggml-base", nonsense: "libggml-base.so", "/no/such/dir": "/no/such/dir"} {
+	for dir, want := range map[string]string{empty: "no libggml-base", nonsense: "libggml-base.so",
+		"/no/such/dir": "/no/such/dir"} {
 		bad := cfg
 		bad.LibDir = dir
-		if _, err := Start(timeout(t, time.Minute), bad); !errors.Is(err, ErrLibrary) || !strings.Contains(err.Error(), want) {
+		if _, err := Start(timeout(t, time.Minute), bad); !errors.Is(err, ErrLibrary) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }
 
-// A parent that goes away takes the child with it, even in mid-computation.
-func TestChildFollowsItsParent(t *testing.T) {
+// The child ends when its parent has ended, even during a computation.
+func TestChildEndsWithParent(t *testing.T) {
 	c := startReal(t, nil)
-	go func() { // the reply is nobody's business
+	go func() { // the reply does not matter
 		_, _ = c.Generate(t.Context(), Request{Prompt: strings.Repeat("word ", 1500), MaxTokens: 400})
 	}()
 	time.Sleep(100 * time.Millisecond)
 	begin := time.Now()
-	_ = c.stdin.Close() // what the kernel does to a dead parent's pipe
+	_ = c.stdin.Close() // the kernel does this when the parent ends
 	select {
 	case <-c.Done():
-		t.Logf("gone after %v", time.Since(begin))
+		t.Logf("ended after %v", time.Since(begin))
 	case <-time.After(time.Minute):
-		t.Error("still there")
+		t.Error("the child did not end")
 	}
 }
 
-// A program that does not serve the verb is started once and not without end:
-// the child it becomes may start none.
-func TestNoChildrenOfChildren(t *testing.T) {
+// A child cannot start another child, so that a program without the command engine does not
+// start children without end.
+func TestChildCannotStartChild(t *testing.T) {
 	t.Setenv(childMark, "1")
 	file := filepath.Join(t.TempDir(), "m.gguf")
 	if err := os.WriteFile(file, append([]byte("GGUF"), make([]byte, 64)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Start(t.Context(), Config{LibDir: t.TempDir(), ModelPath: file}); !errors.Is(err, errNested) {
-		t.Errorf("a model process may start another: %v", err)
+		t.Errorf("a child started another child: %v", err)
 	}
 }

@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// fakeChild plays a child without any library: each name is one way to behave.
-func fakeChild(how string) int {
-	hello := func() { _ = writeFrame(os.Stdout, fromChild{Hello: &Info{Name: how, Template: "t"}}) }
+// fakeChild is a child without libraries. Each name is a behaviour.
+func fakeChild(name string) int {
+	hello := func() { _ = writeFrame(os.Stdout, fromChild{Hello: &Info{Name: name, Template: "t"}}) }
 	r := bufio.NewReader(os.Stdin)
-	switch how {
-	case "fake-mute": // never says hello
+	switch name {
+	case "fake-silent": // sends nothing
 		time.Sleep(time.Hour)
-	case "fake-rude": // talks rubbish
+	case "fake-garbage": // sends text that is not a frame
 		fmt.Println("hello, I am not a frame at all, but I am long enough to look like one")
 		time.Sleep(time.Hour)
-	case "fake-sick": // dies while loading
+	case "fake-crash": // ends during loading
 		fmt.Fprintln(os.Stderr, "GGML_ASSERT(everything) failed")
 		return 134
-	case "fake-stubborn": // does not leave when told
+	case "fake-stuck": // does not end when its stdin is closed
 		hello()
 		time.Sleep(time.Hour)
-	case "fake-deaf": // does not listen, as one that is about to die
+	case "fake-closed": // has closed its stdin, like a process that is ending
 		_ = os.Stdin.Close()
 		hello()
 		time.Sleep(time.Hour)
-	case "fake-mortal": // dies of the first request
+	case "fake-crash-later": // ends at the first request
 		hello()
 		var m toChild
 		_ = readFrame(r, &m)
@@ -58,17 +58,17 @@ func fakeChild(how string) int {
 	}
 }
 
-func startFake(t *testing.T, how string) (*Client, error) {
+func startFake(t *testing.T, name string) (*Client, error) {
 	t.Helper()
 	model := filepath.Join(t.TempDir(), "m.gguf")
 	if err := os.WriteFile(model, []byte("GGUF"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	within := time.Minute
-	if how == "fake-mute" {
+	if name == "fake-silent" {
 		within = 200 * time.Millisecond
 	}
-	c, err := Start(timeout(t, within), Config{Exe: []string{os.Args[0], how}, LibDir: "/nowhere", ModelPath: model})
+	c, err := Start(timeout(t, within), Config{Exe: []string{os.Args[0], name}, LibDir: "/nowhere", ModelPath: model})
 	if c != nil {
 		t.Cleanup(func() { _ = c.Close() })
 	}
@@ -91,7 +91,7 @@ func TestManyCallers(t *testing.T) {
 	}
 	wg.Wait()
 	if _, _, err := likelihood(c, timeout(t, time.Minute), "a", []string{"b", "c"}); err == nil {
-		t.Error("one score for two continuations is accepted")
+		t.Error("one score was accepted for two continuations")
 	}
 	if _, _, err := likelihood(c, timeout(t, time.Minute), "a", nil); !errors.Is(err, ErrRequest) {
 		t.Error(err)
@@ -99,27 +99,30 @@ func TestManyCallers(t *testing.T) {
 }
 
 func TestChildNeverStarts(t *testing.T) {
-	if _, err := startFake(t, "fake-mute"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := startFake(t, "fake-silent"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	if _, err := startFake(t, "fake-rude"); !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "unreadable output") {
+	if _, err := startFake(t, "fake-garbage"); !errors.Is(err, ErrEngineDied) ||
+		!strings.Contains(err.Error(), "unreadable output") {
 		t.Error(err)
 	}
-	_, err := startFake(t, "fake-sick")
-	if !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "GGML_ASSERT(everything)") || !strings.Contains(err.Error(), "exit status 134") {
+	_, err := startFake(t, "fake-crash")
+	if !errors.Is(err, ErrEngineDied) || !strings.Contains(err.Error(), "GGML_ASSERT(everything)") ||
+		!strings.Contains(err.Error(), "exit status 134") {
 		t.Error(err)
 	}
-	if _, err := Start(t.Context(), Config{Exe: []string{"/no/such/binary"}, LibDir: "x", ModelPath: os.Args[0]}); !errors.Is(err, ErrModel) {
+	if _, err := Start(t.Context(), Config{Exe: []string{"/no/such/binary"}, LibDir: "x",
+		ModelPath: os.Args[0]}); !errors.Is(err, ErrModel) {
 		t.Error(err)
 	}
 }
 
-func TestChildDiesOfARequest(t *testing.T) {
-	c, err := startFake(t, "fake-mortal")
+func TestRequestCrashesChild(t *testing.T) {
+	c, err := startFake(t, "fake-crash-later")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the call that killed it, and one that comes too late
+	for range 2 { // the call during the crash and one after it
 		_, err = c.Generate(timeout(t, time.Minute), Request{Prompt: "x"})
 		var de *DiedError
 		if !errors.As(err, &de) || de.Exit != "exit status 3" || !strings.Contains(err.Error(), "bad_alloc") {
@@ -128,10 +131,9 @@ func TestChildDiesOfARequest(t *testing.T) {
 	}
 }
 
-// A child that can no longer be written to, because it is dying and has not been
-// reaped yet, has died, and nothing else happened.
-func TestChildDoesNotListen(t *testing.T) {
-	c, err := startFake(t, "fake-deaf")
+// If writing to the child fails because it is ending, the error is ErrEngineDied.
+func TestChildClosedStdin(t *testing.T) {
+	c, err := startFake(t, "fake-closed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +144,8 @@ func TestChildDoesNotListen(t *testing.T) {
 	}
 }
 
-func TestCloseIsFirm(t *testing.T) {
-	c, err := startFake(t, "fake-stubborn")
+func TestCloseStuckChild(t *testing.T) {
+	c, err := startFake(t, "fake-stuck")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,7 @@ func TestCloseIsFirm(t *testing.T) {
 	begin := time.Now()
 	_ = c.Close()
 	if took := time.Since(begin); took > time.Minute { // the child sleeps for an hour
-		t.Errorf("took %v", took)
+		t.Errorf("Close took %v", took)
 	}
 	if err := <-waiting; !errors.Is(err, ErrClosed) {
 		t.Error(err)
@@ -164,10 +166,10 @@ func TestCloseIsFirm(t *testing.T) {
 	if _, err := c.Generate(context.Background(), Request{Prompt: "x"}); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	_ = c.Close() // again is fine
+	_ = c.Close() // a second call does nothing
 }
 
-func TestCancelReturnsAtOnce(t *testing.T) {
+func TestCancelReturnsImmediately(t *testing.T) {
 	c, err := startFake(t, "fake-echo")
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +184,7 @@ func TestCancelReturnsAtOnce(t *testing.T) {
 	}
 }
 
-// The child must not inherit keys.
+// The child does not inherit API keys.
 func TestChildEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-secret")
 	t.Setenv("LD_LIBRARY_PATH", "/elsewhere")
@@ -213,29 +215,31 @@ func TestConfigIsChecked(t *testing.T) {
 			t.Errorf("%+v: %v", c.cfg, err)
 		}
 	}
-	o := Options{LibDir: "a b", ModelPath: "-m", Context: 100, Seqs: 2, Threads: 3, AnyLibrary: true, Memory: -1, Hidden: true}
+	o := Options{LibDir: "a b", ModelPath: "-m", Context: 100, Seqs: 2, Threads: 3, AnyLibrary: true, Hidden: true}
 	if back, err := ParseArgs(o.args()); err != nil || back != o {
-		t.Errorf("%+v came back as %+v, %v", o, back, err)
+		t.Errorf("%+v was parsed as %+v, %v", o, back, err)
 	}
 	if _, err := ParseArgs([]string{"--nonsense"}); err == nil {
-		t.Error("nonsense is accepted")
+		t.Error("an unknown flag was accepted")
 	}
 }
 
-func TestOtherVersionsAreRefused(t *testing.T) {
-	for version, ok := range map[string]bool{"0.5.0": true, "0.5.0-dev": true, "0.5.1": false, "0.4.1-dev": false, "": false} {
+func TestLibraryVersions(t *testing.T) {
+	for version, ok := range map[string]bool{"0.5.0": true, "0.5.0-dev": true, "0.5.1": false, "0.4.1-dev": false,
+		"": false} {
 		err := supported(version, Options{LibDir: "/libs"})
-		if (err == nil) != ok || (err != nil && (!errors.Is(err, ErrLibrary) || !strings.Contains(err.Error(), "/libs"))) {
+		if (err == nil) != ok || (err != nil && (!errors.Is(err, ErrLibrary) ||
+			!strings.Contains(err.Error(), "/libs"))) {
 			t.Errorf("%q: %v", version, err)
 		}
 		if err := supported(version, Options{AnyLibrary: true}); err != nil {
-			t.Errorf("%q, chosen by hand: %v", version, err)
+			t.Errorf("%q with AnyLibrary: %v", version, err)
 		}
 	}
 }
 
-// Frames that are cut, too long or no JSON are errors, never a panic, and what
-// is written can be read.
+// Truncated and oversized frames and invalid JSON are errors and cause no panic. A message
+// that was read can be written and read again.
 func FuzzReadFrame(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02{}"))
 	f.Add([]byte("\xff\xff\xff\xff"))
@@ -265,6 +269,6 @@ func TestTail(t *testing.T) {
 		t.Errorf("%d lines, the first of %d bytes", len(got), len(got[0]))
 	}
 	if len(tl.last(100)) > tailLines+1 {
-		t.Error("it keeps everything")
+		t.Error("more than tailLines lines are kept")
 	}
 }

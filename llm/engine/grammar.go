@@ -346,7 +346,8 @@ func (s *schema) choices(m member, path string) error {
 		if err != nil {
 			return fmt.Errorf("engine: schema at %s: %s: %w", path, m.key, err)
 		}
-		if s.kind != "" && s.kind != kind && (s.kind != "integer" || kind != "number" || strings.ContainsAny(text, ".eE")) {
+		if s.kind != "" && s.kind != kind && (s.kind != "integer" || kind != "number" ||
+			strings.ContainsAny(text, ".eE")) {
 			return fmt.Errorf("engine: schema at %s: %s is not of type %s", path, text, s.kind)
 		}
 		if !slices.Contains(s.enum, text) {

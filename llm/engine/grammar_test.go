@@ -28,7 +28,7 @@ func TestGrammarText(t *testing.T) {
 	}
 }
 
-func TestGrammarRefusals(t *testing.T) {
+func TestUnsupportedSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
 		``:                                   "want a JSON object",
 		`[]`:                                 "want a JSON object",
@@ -64,8 +64,8 @@ func TestGrammarRefusals(t *testing.T) {
 	}
 }
 
-// Whatever schema arrives, there is a grammar or an error, and a grammar holds
-// no unquoted text of the schema.
+// For each schema there is either a grammar or an error, and the grammar has no control
+// characters of the schema.
 func FuzzGrammar(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"type":"string","maxLength":9},"b":{"type":"array","items":{"type":"number"}}}}`)
 	f.Add(`{"enum":["\n\"\\",1e9,false]}`)
@@ -83,9 +83,9 @@ func FuzzGrammar(f *testing.F) {
 	})
 }
 
-// On the real engine, at a temperature at which a small model babbles, output
-// always parses, has the fields in order and keeps every bound.
-func TestGrammarHolds(t *testing.T) {
+// On the real engine, also at a high temperature, all replies can be parsed, have the fields
+// in order and are within the bounds.
+func TestRepliesMatchGrammar(t *testing.T) {
 	c := sharedReal(t)
 	schema := `{"type":"object","properties":{
 		"reasoning":{"type":"string","maxLength":60},
@@ -111,7 +111,7 @@ func TestGrammarHolds(t *testing.T) {
 				return
 			}
 			if r.Finish != "stop" {
-				t.Errorf("not ended by the grammar: %q", r.Text)
+				t.Errorf("the reply was not ended by the grammar: %q", r.Text)
 				return
 			}
 			checkReply(t, r.Text)
@@ -136,8 +136,9 @@ func checkReply(t *testing.T, text string) {
 		return
 	}
 	long := len([]rune(v.Reasoning)) > 60 || len([]rune(v.Answer)) > 12 || v.Answer == "" || len(v.Tags) > 3
-	if long || v.Confidence < 0 || v.Confidence > 1 || v.Score < 0 || v.Score > 10 || !strings.Contains("ABC", v.Choice) {
-		t.Errorf("%q keeps its form but not its bounds: %+v", text, v)
+	if long || v.Confidence < 0 || v.Confidence > 1 || v.Score < 0 || v.Score > 10 ||
+		!strings.Contains("ABC", v.Choice) {
+		t.Errorf("%q has the form of the schema but violates its bounds: %+v", text, v)
 	}
 	last := -1
 	for _, key := range []string{"reasoning", "answer", "confidence", "score", "sure", "choice", "tags"} {

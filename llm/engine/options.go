@@ -18,7 +18,6 @@ type Options struct {
 	Seqs       int
 	Threads    int
 	AnyLibrary bool // accept another version than LibraryVersion if its layout fits
-	Memory     int64
 	Hidden     bool // hidden states can be requested
 }
 
@@ -84,7 +83,8 @@ func supported(version string, o Options) error {
 	if base, _, _ := strings.Cut(version, "-"); base == LibraryVersion || o.AnyLibrary {
 		return nil
 	}
-	return fmt.Errorf("engine: %w: llama.cpp %s in %s, this build needs %s: run `synod models pull llama.cpp`, or give the folder in the configuration",
+	return fmt.Errorf("engine: %w: llama.cpp %s in %s, this build needs %s: run `synod models pull llama.cpp`, or "+
+		"give the folder in the configuration",
 		ErrLibrary, version, o.LibDir, LibraryVersion)
 }
 
@@ -92,7 +92,7 @@ func supported(version string, o Options) error {
 func (o Options) args() []string {
 	a := []string{
 		"--lib", o.LibDir, "--model", o.ModelPath, "--context", strconv.Itoa(o.Context), "--seqs", strconv.Itoa(o.Seqs),
-		"--threads", strconv.Itoa(o.Threads), "--memory", strconv.FormatInt(o.Memory, 10),
+		"--threads", strconv.Itoa(o.Threads),
 	}
 	if o.AnyLibrary {
 		a = append(a, "--any-library")
@@ -110,10 +110,9 @@ func ParseArgs(args []string) (Options, error) {
 	fs.SetOutput(io.Discard)
 	fs.StringVar(&o.LibDir, "lib", "", "folder of llama.cpp's shared libraries")
 	fs.StringVar(&o.ModelPath, "model", "", "GGUF file")
-	fs.IntVar(&o.Context, "context", defaultContext, "tokens of a sequence")
-	fs.IntVar(&o.Seqs, "seqs", defaultSeqs, "sequences at once")
+	fs.IntVar(&o.Context, "context", defaultContext, "limit of a sequence in tokens")
+	fs.IntVar(&o.Seqs, "seqs", defaultSeqs, "number of sequences decoded together")
 	fs.IntVar(&o.Threads, "threads", 1, "threads")
-	fs.Int64Var(&o.Memory, "memory", 0, "limit of private memory in bytes; 0: a default")
 	fs.BoolVar(&o.AnyLibrary, "any-library", false, "accept another library version")
 	fs.BoolVar(&o.Hidden, "hidden", false, "make hidden states available")
 	if err := fs.Parse(args); err != nil {

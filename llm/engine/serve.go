@@ -82,7 +82,7 @@ func load(opts Options) (*server, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	lower(memoryLimit(opts))
+	lower(memoryLimit(opts.ModelPath))
 	lib, err := llama.Open(opts.LibDir)
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w: %w", ErrLibrary, err)
@@ -97,7 +97,8 @@ func load(opts Options) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w: %w", ErrModel, err)
 	}
-	s := &server{opts: opts, lib: lib, session: session, chat: newChat(session), prompts: map[uint64]int{}, wanted: map[uint64]Capture{}}
+	s := &server{opts: opts, lib: lib, session: session, chat: newChat(session), prompts: map[uint64]int{},
+		wanted: map[uint64]Capture{}}
 	s.runner = batch.New(session, batch.Config{
 		Seqs: opts.Seqs, Branches: branches, Context: opts.Context, Cells: opts.cells(),
 		Batch: batchTokens, Chunk: chunkTokens,
@@ -105,12 +106,10 @@ func load(opts Options) (*server, error) {
 	return s, nil
 }
 
-func memoryLimit(opts Options) int64 {
-	if opts.Memory != 0 {
-		return opts.Memory
-	}
+// memoryLimit returns the limit of the child's private memory in bytes.
+func memoryLimit(model string) int64 {
 	limit := int64(4 << 30)
-	if st, err := os.Stat(opts.ModelPath); err == nil {
+	if st, err := os.Stat(model); err == nil {
 		limit += 2 * st.Size()
 	}
 	return limit

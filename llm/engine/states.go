@@ -79,15 +79,17 @@ func (c Capture) check(layers, width, n int) error {
 		}
 	}
 	if len(c.Layers) == 0 || len(c.Positions) == 0 {
-		return fmt.Errorf("engine: %w: hidden states of %d layers at %d positions; want at least one of each", ErrRequest, len(c.Layers), len(c.Positions))
+		return fmt.Errorf("engine: %w: hidden states of %d layers at %d positions; want at least one of each",
+			ErrRequest, len(c.Layers), len(c.Positions))
 	}
 	if bytes := 16 * (width*len(c.Layers)*len(c.Positions) + 64) / 3 * n; bytes > maxFrame-1<<16 { // base64 of float32
-		return fmt.Errorf("engine: %w: hidden states of %d answers would be %d MB; ask for fewer layers or positions", ErrRequest, n, bytes>>20)
+		return fmt.Errorf("engine: %w: hidden states of %d answers would be %d MB; ask for fewer layers or positions",
+			ErrRequest, n, bytes>>20)
 	}
 	return nil
 }
 
-func (c *Capture) wanted() batch.Capture {
+func (c *Capture) forBatch() batch.Capture {
 	if c == nil {
 		return batch.Capture{}
 	}

@@ -59,8 +59,8 @@ type Score struct {
 	Tokens int     `json:"tokens"`
 }
 
-// Info says what is running. It belongs into the record of a run: the same
-// seed gives the same text only on the same engine, kernels and batch shape.
+// Info describes the running engine and model. It is part of the record of a run, because
+// the same seed gives the same text only with the same engine, kernels and batch shape.
 type Info struct {
 	Description    string `json:"description"` // llama.cpp's line: family, size, quantisation
 	Name           string `json:"name"`
@@ -79,7 +79,7 @@ type Info struct {
 
 	Library string `json:"library"` // llama.cpp version
 	Ggml    string `json:"ggml"`
-	CPU     string `json:"cpu"`      // the CPU variant that ggml picked
+	CPU     string `json:"cpu"`      // CPU variant selected by ggml
 	System  string `json:"features"` // instruction sets in use
 
 	Threads int `json:"threads"`

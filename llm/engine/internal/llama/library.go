@@ -167,7 +167,6 @@ type calls struct {
 
 	decode    func(Context, rawBatch) int32
 	logitsIth func(Context, int32) *float32
-	ctxSize   func(Context) uint32
 
 	vocabSize   func(Vocab) int32
 	vocabEOG    func(Vocab, Token) bool
@@ -238,7 +237,6 @@ func (l *Library) symbols() []symbol {
 		{&l.seqCopy, "llama", "llama_memory_seq_cp"},
 		{&l.decode, "llama", "llama_decode"},
 		{&l.logitsIth, "llama", "llama_get_logits_ith"},
-		{&l.ctxSize, "llama", "llama_n_ctx"},
 		{&l.vocabSize, "llama", "llama_vocab_n_tokens"},
 		{&l.vocabEOG, "llama", "llama_vocab_is_eog"},
 		{&l.vocabAddBOS, "llama", "llama_vocab_get_add_bos"},

@@ -82,9 +82,6 @@ func (s *Session) Size() uint64 { return s.lib.modelSize(s.model) }
 // ContextTrained returns the number of tokens of the longest text in training.
 func (s *Session) ContextTrained() int { return int(s.lib.modelCtxTrain(s.model)) }
 
-// Cells returns the actual size of the key-value cache, in tokens.
-func (s *Session) Cells() int { return int(s.lib.ctxSize(s.ctx)) }
-
 // Template returns the chat template in the model file, or "".
 func (s *Session) Template() string { return s.lib.modelTemplate(s.model, nil) }
 
