@@ -314,6 +314,10 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 			v.Claims, v.NotProved = addNew(v.Claims, one.Claims), addNew(v.NotProved, one.NotProved)
 		}
 	}
+	if v.Records > 0 {
+		v.NotProved = append(v.NotProved,
+			"that the members have separate owners: all keys are derived from the seed in the journal, so its reader can sign too")
+	}
 	return v, nil
 }
 
