@@ -25,7 +25,7 @@ type Figure struct {
 	High  float64 `json:"high"`
 }
 
-// Figures say how well confidences predict grades. For accuracy, precision, recall
+// Figures measures how well confidences predict grades. For accuracy, precision, recall
 // and F1, an answer with a confidence of at least 0.5 is predicted to be right. A
 // figure that does not exist (all answers alike, no answer predicted right) is nil.
 type Figures struct {
@@ -125,7 +125,7 @@ func (m measure) figure(list []Judged, weight float64) *Figure {
 // Compared returns the AUC of one list of confidences minus that of another for the
 // same answers in the same order. Pairs are resampled together.
 func Compared(a, b []Judged) *Figure {
-	index := make([]Judged, len(a)) // stands for both: its confidence is the position
+	index := make([]Judged, len(a)) // stands for both lists: the confidence is the index
 	for i := range a {
 		index[i] = Judged{Question: a[i].Question, Confidence: float64(i)}
 	}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn returns answers whose confidences are often equal.
+// drawn returns random answers; many of their confidences are equal.
 func drawn(t *rapid.T) []Judged {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Judged {
 		return Judged{
@@ -63,7 +63,7 @@ func TestFiguresAgainstTheirDefinitions(t *testing.T) {
 // Bins hold every answer once, intervals are in order, and missing figures are nil.
 func TestMeasure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := drawn(t)[:]
+		list := drawn(t)
 		if len(list) > 12 {
 			list = list[:12] // the bootstrap is slow
 		}
@@ -133,7 +133,7 @@ func TestFewAnswersIncludeChance(t *testing.T) {
 	}
 }
 
-// Over many draws the intervals cover the true value about as often as they say. For
+// Over many draws the intervals cover the true value with about the stated probability. For
 // shifted normal distributions the true AUC is known.
 func TestIntervalsCover(t *testing.T) {
 	const seed, draws, truth = 5, 150, 0.7602499389 // Φ(1/√2)
@@ -155,7 +155,7 @@ func TestIntervalsCover(t *testing.T) {
 			}
 		}
 		if share := float64(covered) / draws; share < 0.92 {
-			t.Errorf("seed %d: intervals from %d answers covered the truth in %.3f of %d draws", seed, n, share, draws)
+			t.Errorf("seed %d: intervals of %d answers cover the true value in %.3f of %d draws", seed, n, share, draws)
 		}
 	}
 	if truth := 0.5 * math.Erfc(-0.5); math.Abs(truth-0.7602499389) > 1e-9 {

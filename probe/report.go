@@ -117,11 +117,14 @@ func verdict(f Figures) string {
 	case f.AUC == nil:
 		return fmt.Sprintf("no statement is possible: the %d held-out answers are all right or all wrong", f.N)
 	case f.AUC.Low > 0.5:
-		return fmt.Sprintf("the probe beats chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
+		return fmt.Sprintf("the probe beats chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = "+
+			"%d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
 	case f.AUC.High < 0.5:
-		return fmt.Sprintf("the probe is worse than chance on held-out questions: AUC %.3f, 95 %% interval %.3f to %.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
+		return fmt.Sprintf("the probe is worse than chance on held-out questions: AUC %.3f, 95 %% interval %.3f to "+
+			"%.3f, N = %d", f.AUC.Value, f.AUC.Low, f.AUC.High, f.N)
 	}
-	return fmt.Sprintf("the probe is not shown to beat chance: the 95 %% interval of its AUC on held-out questions, %.3f to %.3f (value %.3f, N = %d), does not exclude 0.5", f.AUC.Low, f.AUC.High, f.AUC.Value, f.N)
+	return fmt.Sprintf("the probe is not shown to beat chance: the 95 %% interval of its AUC on held-out questions, "+
+		"%.3f to %.3f (value %.3f, N = %d), does not exclude 0.5", f.AUC.Low, f.AUC.High, f.AUC.Value, f.N)
 }
 
 // Evaluate measures a probe on answers that it was not fitted on: the test questions of

@@ -3,7 +3,9 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -67,10 +69,10 @@ func (c Config) Validate() error {
 type Cell struct {
 	Layer      int      `json:"layer"`
 	Position   string   `json:"position"`
-	Components int      `json:"components"` // at most the number asked for
-	Variance   float64  `json:"variance"`   // share that the components hold
+	Components int      `json:"components"` // at most the configured number
+	Variance   float64  `json:"variance"`   // share of the variance in the components
 	Train      *float64 `json:"train_auc"`
-	AUC        *float64 `json:"auc"` // on the validation questions; what the choice is made by
+	AUC        *float64 `json:"auc"` // on the validation questions; the cell with the highest is chosen
 	Accuracy   *float64 `json:"accuracy"`
 	Brier      *float64 `json:"brier"`
 }
@@ -98,7 +100,8 @@ func Train(data Data, cfg Config) (Report, *Probe, error) {
 	}
 	best, ok := choose(r.Sweep)
 	if !ok {
-		return Report{}, nil, fmt.Errorf("probe: the probes cannot be compared: of the %d validation answers %d are right, but right and wrong ones are needed; collect more", r.Validation.Answers, r.Validation.Right)
+		return Report{}, nil, fmt.Errorf("probe: the probes cannot be compared: of the %d validation answers %d are "+
+			"right, but right and wrong ones are needed; collect more", r.Validation.Answers, r.Validation.Right)
 	}
 	r.Chosen = best
 	p, err := t.final(best)
@@ -222,8 +225,10 @@ func (t *trainer) final(c Cell) (*Probe, error) {
 	}
 	w, bias := b.fold(m.w, m.bias)
 	return &Probe{
-		Version: Version, Subject: t.data.Subject, Task: t.data.Task, Seed: t.cfg.Seed, Layer: c.Layer, Position: c.Position,
-		Components: len(m.w), Variance: b.share, C: t.cfg.C, Answers: len(t.rows(Training, Validation)), Bias: bias, Weights: w,
+		Version: Version, Subject: t.data.Subject, Task: t.data.Task, Seed: t.cfg.Seed, Layer: c.Layer,
+		Position:   c.Position,
+		Components: len(m.w), Variance: b.share, C: t.cfg.C, Answers: len(t.rows(Training, Validation)), Bias: bias,
+		Weights: w,
 	}, nil
 }
 
@@ -246,4 +251,29 @@ func only(v float64, ok bool) *float64 {
 		return nil
 	}
 	return &v
+}
+
+// Part is a part of the data.
+type Part int
+
+// The parts. Every question is in exactly one.
+const (
+	Training Part = iota
+	Validation
+	Testing
+)
+
+// PartOf returns the part of a question: on average six tenths are for training and two
+// tenths for each of the others. It depends only on the seed and the id of the question,
+// so no question changes its part when more are collected.
+func PartOf(question string, seed uint64) Part {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(question)) // never fails
+	switch u := rand.New(rand.NewPCG(h.Sum64(), seed)).Float64(); {
+	case u < 0.2:
+		return Testing
+	case u < 0.4:
+		return Validation
+	}
+	return Training
 }

@@ -27,18 +27,20 @@ type Asker struct {
 }
 
 // templates ask a question in the same way as the templates of the protocols.
-var templates = fstest.MapFS{"answer.tmpl": {Data: []byte(`{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
+var templates = fstest.MapFS{"answer.tmpl": {Data: []byte(answerTemplate)}}
+
+const answerTemplate = `{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
 {{define "user"}}{{.Question.Text}}
 {{- range .Question.Options}}
 ({{.Label}}) {{.Text}}
 {{- end}}
 
 Reply as JSON: first "reasoning", kept short; then "answer", which is {{.Wanted}}.{{end}}
-{{define "completion"}}{{.Completion}}{{end}}`)}}
+{{define "completion"}}{{.Completion}}{{end}}`
 
-// Collect asks the questions that have no answer yet, in their order. The items must begin with those that have answers.
-// It returns when all are answered, or with an error when ctx ends or a call fails; the answers so far are kept. It locks
-// the folder against other processes.
+// Collect asks the questions that have no answer yet, in their order. The items must begin with
+// those that have answers. It returns when all are answered, or with an error when ctx ends or a
+// call fails; the answers so far are kept. It locks the folder against other processes.
 func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err error) {
 	held, err := filelock.Lock(filepath.Join(f.Dir, "lock"))
 	if err != nil {
@@ -55,7 +57,8 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 	}
 	for i, l := range f.Lines {
 		if i < len(items) && items[i].Question.ID != l.Question {
-			return fmt.Errorf("probing: question %d of the folder is %q, but of the task %q: the folder was collected from other data", i+1, l.Question, items[i].Question.ID)
+			return fmt.Errorf("probing: question %d of the folder is %q, but of the task %q: the folder was collected "+
+				"from other data", i+1, l.Question, items[i].Question.ID)
 		}
 	}
 	for i := len(f.Lines); i < len(items); i++ {
@@ -75,21 +78,24 @@ func (f *Folder) Collect(ctx context.Context, items []task.Item, a Asker) (err e
 	return nil
 }
 
-// ask asks one question, grades the answer and stores it. A failed call is an error and not an answer.
+// ask asks one question, grades the answer and stores it. A failed call is an error and not an
+// answer.
 func (f *Folder) ask(ctx context.Context, prompts *prompt.Templates, it task.Item, a Asker) error {
 	q := it.Question
 	p := &synod.Prompt{Template: "probing/answer", Purpose: synod.Answering, Question: &q, Seed: a.Seed}
 	if f.Head.Stated {
 		p.ConfidenceMode = synod.StatedConfidence
 	}
-	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: prompts}, engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
+	reply, states, err := a.Member.Probe(ctx, llm.Request{Prompt: p, Templates: prompts},
+		engine.Capture{Layers: f.Head.Layers, Positions: f.Head.Positions})
 	var failed *llm.Failure
 	if errors.As(err, &failed) && failed.Status == synod.Unreadable {
 		states, reply.Text, reply.Answer = nil, "", synod.None // the model answered, but not in a readable form
 	} else if err != nil {
 		return err
 	}
-	l := Line{Question: q.ID, Form: q.Form, Answer: clean.Line(reply.Text, 500), Verdict: task.Unreadable, Logprob: reply.Logprob}
+	l := Line{Question: q.ID, Form: q.Form, Answer: clean.Line(reply.Text, 500), Verdict: task.Unreadable,
+		Logprob: reply.Logprob}
 	record := make([]byte, f.Head.record())
 	if states != nil {
 		l.Tokens = states.Tokens

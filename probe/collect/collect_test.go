@@ -17,8 +17,9 @@ import (
 	"synod.dev/synod/task"
 )
 
-// fake answers "A", or, to a question that says so, badly. The state at layer l and
-// position p of its n-th question is n, l, p.
+// fake answers "A". The state of question qN at layer l and position p is N, l, p. A question
+// with the text "empty" gets an answer without tokens, and question q5 one without a stated
+// confidence. Fail has errors by question.
 type fake struct {
 	asked []string
 	fail  map[string]error
@@ -26,7 +27,8 @@ type fake struct {
 
 func (m *fake) Subject(context.Context) (probe.Subject, error) { return subject, nil }
 
-var subject = probe.Subject{Model: "fake", SHA256: "ff", Engine: "none", Layers: 4, Width: 3, Answers: "short", Form: "choice"}
+var subject = probe.Subject{Model: "fake", SHA256: "ff", Engine: "none", Layers: 4, Width: 3, Answers: "short",
+	Form: "choice"}
 
 func (m *fake) Probe(_ context.Context, r llm.Request, want engine.Capture) (synod.Reply, *engine.States, error) {
 	q := r.Prompt.Question
@@ -56,7 +58,8 @@ func (m *fake) Probe(_ context.Context, r llm.Request, want engine.Capture) (syn
 func questions(t *testing.T, n int) (items []task.Item) {
 	t.Helper()
 	for i := range n {
-		q := synod.Question{ID: fmt.Sprintf("q%d", i), Text: "Which is a fruit?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "apple"}, {Label: "B", Text: "hammer"}}}
+		q := synod.Question{ID: fmt.Sprintf("q%d", i), Text: "Which is a fruit?", Form: synod.Choice,
+			Options: []synod.Option{{Label: "A", Text: "apple"}, {Label: "B", Text: "hammer"}}}
 		if i == 4 {
 			q.Text = "empty"
 		}
@@ -69,24 +72,26 @@ func questions(t *testing.T, n int) (items []task.Item) {
 	return items
 }
 
-var head = Head{Task: "made", Subject: subject, Stated: true, Layers: []int{1, 3}, Positions: []engine.Position{engine.Query, engine.Mean}}
+var head = Head{Task: "toy", Subject: subject, Stated: true, Layers: []int{1, 3},
+	Positions: []engine.Position{engine.Query, engine.Mean}}
 
-// A collection that was killed between or within writes goes on where it was whole,
-// and gives the answers and states that one without a break gives.
-func TestCollectSurvives(t *testing.T) {
+// A collection that was interrupted between or during writes continues after the last whole
+// answer and gives the same answers and states as one without interruption.
+func TestContinueCollection(t *testing.T) {
 	items := questions(t, 7)
-	whole, err := create(filepath.Join(t.TempDir(), "w"), head)
+	complete, err := create(filepath.Join(t.TempDir(), "w"), head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := whole.Collect(t.Context(), items, Asker{Member: &fake{}}); err != nil {
+	if err := complete.Collect(t.Context(), items, Asker{Member: &fake{}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, damage := range []func(dir string) error{
 		func(string) error { return nil },
 		func(dir string) error { return appendTo(dir, answersFile, `{"question":"q3","fo`) }, // within a line
-		func(dir string) error { return appendTo(dir, statesFile, strings.Repeat("x", 48)) }, // a record without its line
-		func(dir string) error { return appendTo(dir, statesFile, "xyz") },                   // within a record
+		func(dir string) error { return appendTo(dir, statesFile, strings.Repeat("x", 48)) },
+		// a record without its line
+		func(dir string) error { return appendTo(dir, statesFile, "xyz") }, // within a record
 	} {
 		dir := filepath.Join(t.TempDir(), "f")
 		f, err := create(dir, head)
@@ -94,7 +99,9 @@ func TestCollectSurvives(t *testing.T) {
 			t.Fatal(err)
 		}
 		stop := errors.New("the engine died")
-		if err := f.Collect(t.Context(), items, Asker{Member: &fake{fail: map[string]error{"q3": stop}}}); !errors.Is(err, stop) || !strings.Contains(err.Error(), "question q3") {
+		a := Asker{Member: &fake{fail: map[string]error{"q3": stop}}}
+		err = f.Collect(t.Context(), items, a)
+		if !errors.Is(err, stop) || !strings.Contains(err.Error(), "question q3") {
 			t.Fatal(err)
 		}
 		if err := damage(dir); err != nil {
@@ -104,16 +111,17 @@ func TestCollectSurvives(t *testing.T) {
 			t.Fatalf("%d lines, %v", len(f.Lines), err)
 		}
 		m := &fake{}
-		if err := f.Collect(t.Context(), items, Asker{Member: m}); err != nil || !reflect.DeepEqual(m.asked, []string{"q3", "q4", "q5", "q6"}) {
+		if err := f.Collect(t.Context(), items, Asker{Member: m}); err != nil ||
+			!reflect.DeepEqual(m.asked, []string{"q3", "q4", "q5", "q6"}) {
 			t.Fatalf("asked %v, %v", m.asked, err)
 		}
-		if !reflect.DeepEqual(f.Lines, whole.Lines) {
-			t.Errorf("%+v\nwant %+v", f.Lines, whole.Lines)
+		if !reflect.DeepEqual(f.Lines, complete.Lines) {
+			t.Errorf("%+v\nwant %+v", f.Lines, complete.Lines)
 		}
-		a, _ := os.ReadFile(filepath.Join(dir, statesFile))
-		b, _ := os.ReadFile(filepath.Join(whole.Dir, statesFile))
-		if string(a) != string(b) || len(a) != 7*48 {
-			t.Errorf("%d bytes of states, %d without a break", len(a), len(b))
+		got, _ := os.ReadFile(filepath.Join(dir, statesFile))
+		want, _ := os.ReadFile(filepath.Join(complete.Dir, statesFile))
+		if string(got) != string(want) || len(got) != 7*48 {
+			t.Errorf("%d bytes of states, %d without interruption", len(got), len(want))
 		}
 	}
 }
@@ -127,14 +135,15 @@ func appendTo(dir, name, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Every layer and position comes back as it was captured, for the answers that can
-// be used; the others are counted.
+// Data returns the captured states of usable answers for every layer and position, and counts
+// the other answers.
 func TestData(t *testing.T) {
 	f, err := create(t.TempDir(), head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &fake{fail: map[string]error{"q2": &llm.Failure{Status: synod.Unreadable, Err: errors.New("the answer is longer than a line")}}}
+	m := &fake{fail: map[string]error{"q2": &llm.Failure{Status: synod.Unreadable,
+		Err: errors.New("the answer is longer than a line")}}}
 	if err := f.Collect(t.Context(), questions(t, 7), Asker{Member: m}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +153,8 @@ func TestData(t *testing.T) {
 	}
 	rows := []float32{0, 1, 3, 5, 6}
 	for i, s := range d.Samples {
-		if s.Question != fmt.Sprintf("q%v", rows[i]) || s.Right != (int(rows[i])%2 == 0) || !s.Asked || (s.Stated == nil) != (rows[i] == 5) || *s.Logprob != -1 {
+		if s.Question != fmt.Sprintf("q%v", rows[i]) || s.Right != (int(rows[i])%2 == 0) || !s.Asked ||
+			(s.Stated == nil) != (rows[i] == 5) || *s.Logprob != -1 {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -161,12 +171,13 @@ func TestData(t *testing.T) {
 			}
 		}
 	}
-	if _, err := d.States(2, "mean"); err == nil || !strings.Contains(err.Error(), "layer 2 at mean was not collected") {
+	if _, err := d.States(2, "mean"); err == nil ||
+		!strings.Contains(err.Error(), "layer 2 at mean was not collected") {
 		t.Error(err)
 	}
 }
 
-func TestOtherFoldersAreRefused(t *testing.T) {
+func TestInvalidFolders(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Open(dir); !errors.Is(err, ErrNoFolder) {
 		t.Error(err)
@@ -180,7 +191,8 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	items[1], items[2] = items[2], items[1]
-	if err := f.Collect(t.Context(), items, Asker{Member: &fake{}}); err == nil || !strings.Contains(err.Error(), "collected from other data") {
+	if err := f.Collect(t.Context(), items, Asker{Member: &fake{}}); err == nil ||
+		!strings.Contains(err.Error(), "collected from other data") {
 		t.Error(err)
 	}
 	if _, err := create(dir, head); err == nil || !strings.Contains(err.Error(), "not empty") {
@@ -188,18 +200,19 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 	}
 	other := head
 	other.Seed, other.Layers = 9, []int{2}
-	if err := f.Head.same(other); err == nil || !strings.Contains(err.Error(), "seed was 0 and is now 9; layers was [1 3] and is now [2]") {
+	if err := f.Head.same(other); err == nil || !strings.Contains(err.Error(),
+		"seed was 0 and is now 9; layers was [1 3] and is now [2]") {
 		t.Error(err)
 	}
-	for says, h := range map[string]Head{
+	for want, h := range map[string]Head{
 		"layer 4":   {Subject: subject, Layers: []int{4}, Positions: head.Positions},
 		"twice":     {Subject: subject, Layers: []int{1, 1}, Positions: head.Positions},
 		`"first"`:   {Subject: subject, Layers: []int{1}, Positions: []engine.Position{"first"}},
 		"0 layers":  {Subject: subject, Positions: head.Positions},
 		"positions": {Subject: subject, Layers: []int{1}},
 	} {
-		if err := h.Check(); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+		if err := h.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 	if err := os.Truncate(filepath.Join(dir, statesFile), 10); err != nil {
@@ -210,8 +223,8 @@ func TestOtherFoldersAreRefused(t *testing.T) {
 	}
 }
 
-// ^C ends a collection between two questions.
-func TestInterrupted(t *testing.T) {
+// Cancelling the context ends a collection between two questions.
+func TestCancelCollection(t *testing.T) {
 	f, err := create(t.TempDir(), head)
 	if err != nil {
 		t.Fatal(err)

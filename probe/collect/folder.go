@@ -1,17 +1,19 @@
-// Package collect asks a model questions and stores its graded answers together with their hidden states, in a folder
-// that survives a crash. Package probe trains on these answers (CP-2).
+// Package collect asks a model questions and stores its graded answers together with their hidden
+// states, in a folder that survives a crash. Package probe trains on these answers (CP-2).
 //
-// A folder has three files. probing.json has the settings (Head). answers.jsonl has one line for each answer: its grade,
-// the mean log-probability of its tokens, and the confidence that the model stated. states.f32 has one record of fixed
-// length for each answer: little-endian float32 numbers by position and layer, so that one layer of all answers can be
-// read without the others. The record of an answer is written before its line. When the folder is opened again, everything
-// after the last whole line is cut off, and the collection continues there.
+// A folder has three files. probing.json has the settings (Head). answers.jsonl has one line for
+// each answer: its grade, the mean log-probability of its tokens, and the confidence that the model
+// stated. states.f32 has one record of fixed length for each answer: little-endian float32 numbers
+// by position and layer, so that one layer of all answers can be read without the others. The
+// record of an answer is written before its line. When the folder is opened again, everything after
+// the last whole line is cut off, and the collection continues there.
 //
 //	f, err := collect.Resume(dir, head)
 //	err = f.Collect(ctx, items, collect.Asker{…})
 //	data, left, err := f.Data()
 //
-// Its rank is 3: it uses the models of package llm and the items of package task. It is not pure, unlike package probe.
+// Its rank is 3: it uses the models of package llm and the items of package task. It is not pure,
+// unlike package probe.
 package collect
 
 import (
@@ -44,13 +46,14 @@ type Head struct {
 	Task      string            `json:"task"`
 	Seed      uint64            `json:"seed"`
 	Subject   probe.Subject     `json:"subject"`
-	Identity  string            `json:"identity"` // of the model: everything that can change an answer
+	Identity  string            `json:"identity"` // digest of all settings of the model that can change an answer
 	Stated    bool              `json:"stated"`   // the model is also asked for its confidence (CP-1)
 	Layers    []int             `json:"layers"`
 	Positions []engine.Position `json:"positions"`
 }
 
-// Check returns an error for a layer that the model does not have, an unknown position, a repeated one, and an empty list.
+// Check returns an error for a layer that the model does not have, an unknown position, a repeated
+// one, and an empty list.
 func (h *Head) Check() error {
 	for i, l := range h.Layers {
 		if l < 0 || l >= h.Subject.Layers {
@@ -66,20 +69,24 @@ func (h *Head) Check() error {
 		}
 	}
 	if len(h.Layers) == 0 || len(h.Positions) == 0 {
-		return fmt.Errorf("probing: there is nothing to collect: %d layers at %d positions", len(h.Layers), len(h.Positions))
+		return fmt.Errorf("probing: there is nothing to collect: %d layers at %d positions", len(h.Layers),
+			len(h.Positions))
 	}
 	return nil
 }
 
-// same returns an error that lists the settings that differ. The versions of the format and of the program may differ.
+// same returns an error that lists the settings that differ. The versions of the format and of the
+// program may differ.
 func (h *Head) same(want Head) error {
 	var differ []string
 	for _, d := range []struct {
 		name      string
 		was, want any
 	}{
-		{"task", h.Task, want.Task}, {"seed", h.Seed, want.Seed}, {"member", h.Identity, want.Identity}, {"subject", h.Subject, want.Subject},
-		{"layers", h.Layers, want.Layers}, {"positions", h.Positions, want.Positions}, {"stated confidence", h.Stated, want.Stated},
+		{"task", h.Task, want.Task}, {"seed", h.Seed, want.Seed}, {"member", h.Identity, want.Identity},
+		{"subject", h.Subject, want.Subject},
+		{"layers", h.Layers, want.Layers}, {"positions", h.Positions, want.Positions},
+		{"stated confidence", h.Stated, want.Stated},
 	} {
 		if was, now := fmt.Sprint(d.was), fmt.Sprint(d.want); was != now {
 			differ = append(differ, fmt.Sprintf("%s was %s and is now %s", d.name, was, now))
@@ -98,7 +105,8 @@ func (h *Head) record() int64 { return 4 * int64(h.Subject.Width*len(h.Layers)*l
 func (h *Head) offset(layer int, position engine.Position) (int64, error) {
 	i, j := slices.Index(h.Positions, position), slices.Index(h.Layers, layer)
 	if i < 0 || j < 0 {
-		return 0, fmt.Errorf("probing: layer %d at %s was not collected: there are layers %v at %v", layer, position, h.Layers, h.Positions)
+		return 0, fmt.Errorf("probing: layer %d at %s was not collected: there are layers %v at %v", layer, position,
+			h.Layers, h.Positions)
 	}
 	return 4 * int64((i*len(h.Layers)+j)*h.Subject.Width), nil
 }
@@ -136,8 +144,8 @@ var (
 	ErrOtherSettings = errors.New("probing: the collection in this folder has other settings")
 )
 
-// Resume opens the collection in a folder, or creates it if the folder is new or empty. It returns ErrOtherSettings if the
-// folder has a collection with other settings.
+// Resume opens the collection in a folder, or creates it if the folder is new or empty. It returns
+// ErrOtherSettings if the folder has a collection with other settings.
 func Resume(dir string, want Head) (*Folder, error) {
 	f, err := Open(dir)
 	if errors.Is(err, ErrNoFolder) {
@@ -174,8 +182,8 @@ func create(dir string, h Head) (*Folder, error) {
 	return &Folder{Dir: dir, Head: h}, nil
 }
 
-// Open reads the collection in a folder. It returns ErrNoFolder if there is none, and other errors for a damaged one or
-// another version.
+// Open reads the collection in a folder. It returns ErrNoFolder if there is none, and other errors
+// for a damaged one or another version.
 func Open(dir string) (*Folder, error) {
 	text, err := os.ReadFile(filepath.Join(dir, headFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,7 +199,8 @@ func Open(dir string) (*Folder, error) {
 		return nil, fmt.Errorf("probing: %s: %w", headFile, err)
 	}
 	if h := f.Head; h.Version != version || h.record() <= 0 {
-		return nil, fmt.Errorf("probing: %s has version %d and records of %d bytes; this build reads version %d", headFile, h.Version, h.record(), version)
+		return nil, fmt.Errorf("probing: %s has version %d and records of %d bytes; this build reads version %d",
+			headFile, h.Version, h.record(), version)
 	}
 	_, err = f.read()
 	return f, err
@@ -222,7 +231,8 @@ func (f *Folder) read() (whole int64, err error) {
 			return 0, fmt.Errorf("probing: %s line %d: %w", answersFile, n, err)
 		}
 		if int64(n) > records {
-			return 0, fmt.Errorf("probing: %s line %d has no states in %s; the folder is damaged, collect again", answersFile, n, statesFile)
+			return 0, fmt.Errorf("probing: %s line %d has no states in %s; the folder is damaged, collect again",
+				answersFile, n, statesFile)
 		}
 		f.Lines = append(f.Lines, l)
 		whole = int64(len(text) - len(rest))
@@ -290,8 +300,8 @@ type Left struct {
 	Empty      int `json:"empty"`      // the answer has no tokens, so no states
 }
 
-// Data returns the usable answers for package probe. It reads states from disk, one layer and position at a time. It
-// returns an error if no answer is usable.
+// Data returns the usable answers for package probe. It reads states from disk, one layer and
+// position at a time. It returns an error if no answer is usable.
 func (f *Folder) Data() (probe.Data, Left, error) {
 	d := probe.Data{Task: f.Head.Task, Subject: f.Head.Subject, Layers: f.Head.Layers}
 	for _, p := range f.Head.Positions {
@@ -309,7 +319,8 @@ func (f *Folder) Data() (probe.Data, Left, error) {
 			continue
 		}
 		rows = append(rows, int64(i))
-		d.Samples = append(d.Samples, probe.Sample{Question: l.Question, Right: l.Verdict == task.Right, Logprob: l.Logprob, Stated: l.Stated, Asked: f.Head.Stated})
+		d.Samples = append(d.Samples, probe.Sample{Question: l.Question, Right: l.Verdict == task.Right,
+			Logprob: l.Logprob, Stated: l.Stated, Asked: f.Head.Stated})
 	}
 	d.States = func(layer int, position string) ([][]float32, error) { return f.layer(rows, layer, position) }
 	if len(rows) == 0 {
@@ -344,7 +355,8 @@ func (f *Folder) layer(rows []int64, layer int, position string) ([][]float32, e
 	return out, nil
 }
 
-// Form returns the form of all items, or probe.Mixed if they have several. There must be at least one item.
+// Form returns the form of all items, or probe.Mixed if they have several. There must be at least
+// one item.
 func Form(items []task.Item) string {
 	form := string(items[0].Question.Form)
 	for _, it := range items {

@@ -56,7 +56,7 @@ func Layers(r probe.Report, format string) ([]byte, error) {
 	if err := dashes(p, plotter.XYs{{X: low, Y: 0.5}, {X: math.Max(top, low+1), Y: 0.5}}, "chance"); err != nil {
 		return nil, err
 	}
-	p.X.Max = low + (top-low)*1.2 // room for the legend
+	p.X.Max = low + (top-low)*1.2 // space for the legend
 	p.X.Tick.Marker = ticks(int(low), int(top), max(1, int(top-low)/6), 1)
 	p.Legend.Top = true
 	return render(p, format)
@@ -74,7 +74,8 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotte
 		if xy == nil {
 			positions = append(positions, c.Position)
 		}
-		at, seen := slices.BinarySearchFunc(xy, float64(c.Layer), func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
+		at, seen := slices.BinarySearchFunc(xy, float64(c.Layer),
+			func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
 		if !seen {
 			xy = slices.Insert(xy, at, plotter.XY{X: float64(c.Layer), Y: *c.AUC})
 		}
@@ -100,7 +101,7 @@ func Reliability(r probe.Report, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N)
 	p.X.Label.Text, p.Y.Label.Text = "confidence", "share right"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // room for the legend
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // space for the legend
 	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(0, 10, 2, 10), ticks(0, 10, 2, 10)
 	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration"); err != nil {
 		return nil, err

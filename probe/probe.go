@@ -1,3 +1,25 @@
+// Package probe estimates a model's confidence from its hidden states: the
+// hidden-level confidence probe of CP-WBFT (Eq. 2 and 3; requirement CP-2). It only
+// computes. Package llm/engine records the states, and package probe/collect collects
+// graded answers.
+//
+// A probe is a PCA with at most 256 components, a z-score, and a logistic regression
+// with L2 penalty, C = 1 and balanced classes. Its confidence is the sigmoid. The
+// three are combined to one linear function of the state, which is saved.
+//
+// Train splits the answers by question, so that all answers to one question are in
+// the same part. It chooses layer, position and number of components on the
+// validation questions, fits again on training and validation questions together, and
+// uses the test questions once. It differs from the paper in three points: the
+// reference code chooses the training epoch on test data, Train does not; Newton's
+// method finds the optimum of the convex loss, instead of liblinear with early
+// stopping; and the intercept is not penalised.
+//
+// Every figure has the number of answers and a 95 % interval, a bootstrap over
+// questions that is widened where it would be too narrow (see Figure).
+//
+//	report, p, err := probe.Train(data, probe.Defaults())
+//	confidence := p.Confidence(state)
 package probe
 
 import (
@@ -40,7 +62,7 @@ type Probe struct {
 	Answers    int       `json:"answers"` // number of answers that it was fitted on
 	Test       Figures   `json:"test"`
 	Bias       float64   `json:"bias"`
-	Weights    []float64 `json:"weights"` // PCA, z-score and regression combined: one number for each dimension of a state
+	Weights    []float64 `json:"weights"` // PCA, z-score and regression combined; length Subject.Width
 }
 
 // Confidence returns the confidence from 0 to 1 in the answer that a state belongs to
@@ -69,7 +91,8 @@ func Decode(text []byte) (*Probe, error) {
 		return nil, errors.New("probe: this is not a saved probe; make one with: synod probe train")
 	}
 	if *head.Version != Version {
-		return nil, fmt.Errorf("probe: the file has version %d and this build reads version %d; train it again", *head.Version, Version)
+		return nil, fmt.Errorf("probe: the file has version %d and this build reads version %d; train it again",
+			*head.Version, Version)
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

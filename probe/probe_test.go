@@ -26,7 +26,7 @@ func TestSavedProbe(t *testing.T) {
 	if err != nil || fmt.Sprint(back.Weights) != fmt.Sprint(p.Weights) || back.Subject != p.Subject {
 		t.Fatalf("%+v, %v", back, err)
 	}
-	for from, c := range map[string]struct{ to, says string }{
+	for from, c := range map[string]struct{ to, want string }{
 		`"version": 1`:       {`"version": 2`, "version 2 and this build reads version 1"},
 		`"layer": 1`:         {`"layer": 3`, "layer 3 of a model with 3"},
 		`"position": "mean"`: {`"position": "first"`, `position "first"`},
@@ -37,25 +37,28 @@ func TestSavedProbe(t *testing.T) {
 		if !strings.Contains(string(text), from) {
 			t.Fatalf("%s is not in the file", from)
 		}
-		if _, err := Decode([]byte(strings.Replace(string(text), from, c.to, 1))); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := Decode([]byte(strings.Replace(string(text), from, c.to, 1))); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.to, err)
 		}
 	}
 	if _, err := Decode(append(text, "{}"...)); err == nil {
-		t.Error("two probes in one file are read as one")
+		t.Error("text after the probe was accepted")
 	}
 }
 
-// A probe that does not fit says what differs. [CP-2]
+// The error of a probe that does not fit lists the differences. [CP-2]
 func TestFits(t *testing.T) {
-	p := &Probe{Subject: Subject{Model: "small", SHA256: "aaaaaaaaaaaaaaaa", Engine: "llama.cpp 0.5.0", Layers: 30, Width: 576, Answers: "short", Form: "choice"}}
+	p := &Probe{Subject: Subject{Model: "small", SHA256: "aaaaaaaaaaaaaaaa", Engine: "llama.cpp 0.5.0", Layers: 30,
+		Width: 576, Answers: "short", Form: "choice"}}
 	if err := p.Fits(p.Subject); err != nil {
 		t.Error(err)
 	}
-	if err := p.Fits(Subject{Model: "small", SHA256: p.Subject.SHA256, Engine: "llama.cpp 0.5.0", Answers: "short"}); err != nil {
+	if err := p.Fits(Subject{Model: "small", SHA256: p.Subject.SHA256, Engine: "llama.cpp 0.5.0",
+		Answers: "short"}); err != nil {
 		t.Error("a member that has not started:", err)
 	}
-	for says, change := range map[string]func(*Subject){
+	for want, change := range map[string]func(*Subject){
 		"the model is large (sha256 bbbb…)": func(s *Subject) { s.Model, s.SHA256 = "large", "bbbb" },
 		"the engine is llama.cpp 0.6.0":     func(s *Subject) { s.Engine = "llama.cpp 0.6.0" },
 		"number of layers is 12, but":       func(s *Subject) { s.Layers = 12 },
@@ -65,8 +68,8 @@ func TestFits(t *testing.T) {
 	} {
 		s := p.Subject
 		change(&s)
-		if err := p.Fits(s); !errors.Is(err, ErrUnfit) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+		if err := p.Fits(s); !errors.Is(err, ErrUnfit) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 	p.Subject.Form = Mixed
@@ -75,7 +78,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// What is read can be written back, and gives confidences in [0,1].
+// A decoded probe can be encoded again and gives confidences in [0,1].
 func FuzzDecode(f *testing.F) {
 	text, err := saved(f).Encode()
 	if err != nil {
