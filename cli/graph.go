@@ -46,7 +46,8 @@ of v.`,
 			for _, c := range cmd.Commands() {
 				known = append(known, c.Name())
 			}
-			return fail(exitUsage, fmt.Errorf("unknown command synod graph %q%s; available: %s", args[0], synod.Hint(args[0], known), strings.Join(known, ", ")))
+			return fail(exitUsage, fmt.Errorf("unknown command synod graph %q%s; available: %s", args[0],
+				synod.Hint(args[0], known), strings.Join(known, ", ")))
 		},
 	}
 	cmd.AddCommand(graphListCommand(), graphNewCommand(a), graphCheckCommand(a), graphConvertCommand(a),
@@ -86,7 +87,8 @@ func (l *timeLimit) reached(cmd *cobra.Command) error {
 type claimRule struct{ name string }
 
 func (r *claimRule) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.name, "rule", "sac", "sac: r ≥ F+1; or strong: r ≥ 2F+1, so that the reliable members alone stay connected")
+	cmd.Flags().StringVar(&r.name, "rule", "sac", "sac: r ≥ F+1; or strong: r ≥ 2F+1, so that the reliable members "+
+		"alone stay connected")
 }
 
 // needs returns the robustness that the rule needs for F faulty neighbours.
@@ -102,8 +104,8 @@ func (r *claimRule) needs(f int) (int, error) {
 	return 0, fail(exitUsage, fmt.Errorf("--rule is %q; it must be sac or strong", r.name))
 }
 
-// sacCalls returns the number of model calls of a SAC question, at most and without reuse: n first answers, then in each
-// round a score for each neighbour's answer and the own one, and a refinement (systems.md §1).
+// sacCalls returns the number of model calls of a SAC question, at most and without reuse: n first answers,
+// then in each round a score for each neighbour's answer and the own one, and a refinement (systems.md §1).
 func sacCalls(g graph.Graph, rounds int) int { return g.N() + rounds*(g.Links()+2*g.N()) }
 
 // graphOut is where to write a graph: a file, "-" for stdout, or "" for nowhere.
@@ -111,7 +113,8 @@ type graphOut struct{ path, format string }
 
 func (o *graphOut) add(cmd *cobra.Command, path string) {
 	cmd.Flags().StringVarP(&o.path, "output", "o", path, "write the graph to this `file`; - is stdout")
-	cmd.Flags().StringVar(&o.format, "format", "", "format of the graph: "+formatNames()+" (default: by the file's ending, json on stdout)")
+	cmd.Flags().StringVar(&o.format, "format", "",
+		"format of the graph: "+formatNames()+" (default: by the file's ending, json on stdout)")
 }
 
 func (o *graphOut) write(cmd *cobra.Command, file format.File) error {
@@ -130,9 +133,10 @@ func (o *graphOut) write(cmd *cobra.Command, file format.File) error {
 	return nil
 }
 
-// report writes the graph if that was asked for, and prints v as JSON or by calling text: on stdout, or on stderr if the
-// graph is written to stdout.
-func (a *app) report(cmd *cobra.Command, out graphOut, asJSON bool, file format.File, v any, text func(io.Writer) error) error {
+// report writes the graph if that was asked for, and prints v as JSON or by calling text: on stdout, or on
+// stderr if the graph is written to stdout.
+func (a *app) report(cmd *cobra.Command, out graphOut, asJSON bool, file format.File, v any,
+	text func(io.Writer) error) error {
 	w := cmd.OutOrStdout()
 	if out.path != "" {
 		if err := out.write(cmd, file); err != nil {
@@ -333,7 +337,8 @@ always builds the same graph.`,
 			}
 			quick := timeLimit{limit: quickLimit}
 			res := robustness.Find(b.Graph, quick.start(cmd))
-			line := fmt.Sprintf("%s on %s: %s, r=%s", b.Topology, count(b.N(), "node"), count(b.EdgeCount(), "edge"), between(max(res.Lower, b.AtLeast), res.Upper))
+			line := fmt.Sprintf("%s on %s: %s, r=%s", b.Topology, count(b.N(), "node"), count(b.EdgeCount(), "edge"),
+				between(max(res.Lower, b.AtLeast), res.Upper))
 			if b.Draws > 0 {
 				line += fmt.Sprintf(" (%s until one was accepted)", count(b.Draws, "draw"))
 			}

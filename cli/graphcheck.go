@@ -53,9 +53,11 @@ With --f the exit code is 100 unless every graph is proven to be robust enough.`
 	f.limit.add(cmd, "for each graph")
 	f.rule.add(cmd)
 	fl := cmd.Flags()
-	fl.IntVar(&f.f, "f", -1, "check whether each graph is robust enough for this number of faulty neighbours of each node")
+	fl.IntVar(&f.f, "f", -1, "check whether each graph is robust enough for this number of faulty neighbours of each "+
+		"node")
 	fl.IntVar(&f.rounds, "rounds", 6, "number of rounds T for the calls of a question")
-	fl.BoolVar(&f.rs, "rs", false, "also find the largest s for which the graph is (r,s)-robust (exact up to 24 nodes); with --f also whether it is (F+1,F+1)-robust")
+	fl.BoolVar(&f.rs, "rs", false, "also find the largest s for which the graph is (r,s)-robust (exact up to 24 "+
+		"nodes); with --f also whether it is (F+1,F+1)-robust")
 	fl.BoolVar(&f.measures, "measures", false, "also compute degrees, vertex connectivity and algebraic connectivity")
 	fl.StringVar(&f.format, "format", "", "text, json, jsonl, csv or md")
 	fl.BoolVar(&f.asJSON, "json", false, "the same as --format json")
@@ -139,7 +141,8 @@ func (f *checkFlags) passed(short, unknown int) error {
 		return fail(exitGate, fmt.Errorf("not robust enough for F=%d: %s", f.f, count(short, "graph")),
 			fmt.Sprintf("to find edges that would help: synod graph improve FILE --f %d --rule %s", f.f, f.rule.name))
 	case unknown > 0:
-		return fail(exitGate, fmt.Errorf("not known to be robust enough for F=%d: %s", f.f, count(unknown, "graph")), "give it more time with --time-limit")
+		return fail(exitGate, fmt.Errorf("not known to be robust enough for F=%d: %s", f.f, count(unknown, "graph")),
+			"give it more time with --time-limit")
 	}
 	return nil
 }
@@ -156,8 +159,8 @@ type graphResult struct {
 	Lower     int    `json:"lower"`     // proven: the graph is lower-robust
 	Upper     int    `json:"upper"`     // proven: the graph is not (upper+1)-robust
 	Exact     bool   `json:"exact"`
-	// FSAC and FStrong are the largest F with lower ≥ F+1 and lower ≥ 2F+1. They are 0 also if lower is 0, where not even
-	// F=0 is covered; Note says so.
+	// FSAC and FStrong are the largest F with lower ≥ F+1 and lower ≥ 2F+1. They are 0 also if lower is 0,
+	// where not even F=0 is covered; Note says so.
 	FSAC    int          `json:"f_sac"`
 	FStrong int          `json:"f_strong"`
 	Witness *[2][]int    `json:"witness"` // no node in either set has upper+1 neighbours outside its own set
@@ -213,8 +216,9 @@ type checker struct {
 // check checks one graph.
 func (x *checker) check(cmd *cobra.Command, s namedGraph) (*graphResult, error) {
 	g, began := s.file.Graph, time.Now()
-	o := &graphResult{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(), Connected: g.Connected(),
-		Rounds: x.rounds, Calls: sacCalls(g, x.rounds)}
+	o := &graphResult{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(),
+		Connected: g.Connected(),
+		Rounds:    x.rounds, Calls: sacCalls(g, x.rounds)}
 	stop := x.limit.start(cmd)
 	res, err := x.search(s, stop)
 	if err != nil {
@@ -225,7 +229,8 @@ func (x *checker) check(cmd *cobra.Command, s namedGraph) (*graphResult, error) 
 	o.Witness, o.Names = pairOf(res.Witness), namePair(s.file, res.Witness)
 	if o.Witness != nil {
 		if err := graph.VerifyWitness(g, o.Upper+1, res.Witness); err != nil {
-			return nil, fail(exitVerify, fmt.Errorf("%s: the witness is not valid: %w", s.name, err), "this is a bug in synod; please report it with the graph")
+			return nil, fail(exitVerify, fmt.Errorf("%s: the witness is not valid: %w", s.name, err),
+				"this is a bug in synod; please report it with the graph")
 		}
 	}
 	if x.f >= 0 {
@@ -333,15 +338,16 @@ func (x *checker) note(cmd *cobra.Command, o *graphResult) string {
 	case o.Exact:
 		return ""
 	case o.Nodes > robustness.SearchLimit:
-		return fmt.Sprintf("%d nodes are too many for the exact search, which supports %d: r is between the bounds", o.Nodes, robustness.SearchLimit)
+		return fmt.Sprintf("%d nodes are too many for the exact search, which supports %d: r is between the bounds",
+			o.Nodes, robustness.SearchLimit)
 	case cmd.Context().Err() != nil:
 		return "interrupted: r is between the bounds"
 	}
 	return "not found within the time limit: r is between the bounds (--time-limit)"
 }
 
-// cutNode returns the name of a node without which no node's messages reach all others, if the graph has robustness 1 and
-// such a node. It picks the one that leaves most components.
+// cutNode returns the name of a node without which no node's messages reach all others, if the graph has
+// robustness 1 and such a node. It picks the one that leaves most components.
 func cutNode(file format.File, res robustness.Result) string {
 	g := file.Graph
 	if res.Upper != 1 || !res.Exact || g.N() < 3 || g.N() > robustness.SearchLimit {

@@ -73,7 +73,8 @@ the time limit ends the search.`,
 
 func (a *app) design(cmd *cobra.Command, f designFlags) error {
 	if !cmd.Flags().Changed("f") || !cmd.Flags().Changed("nodes") {
-		return fail(exitUsage, errors.New("-n, the number of nodes, and --f, the number of faulty neighbours of each node, are required"))
+		return fail(exitUsage, errors.New("-n, the number of nodes, and --f, the number of faulty neighbours of each "+
+			"node, are required"))
 	}
 	want, err := f.rule.needs(f.f)
 	if err != nil {
@@ -89,8 +90,9 @@ func (a *app) design(cmd *cobra.Command, f designFlags) error {
 	}
 	file := format.File{Graph: made.Graph}
 	d := &graphDesign{
-		Version: 1, F: f.f, Rule: f.rule.name, R: made.R, Nodes: f.n, Edges: made.Graph.EdgeCount(), Best: made.Best, Optimal: made.Optimal,
-		Plain: made.Plain, Method: made.Method, Rounds: f.rounds, Calls: sacCalls(made.Graph, f.rounds),
+		Version: 1, F: f.f, Rule: f.rule.name, R: made.R, Nodes: f.n, Edges: made.Graph.EdgeCount(), Best: made.Best,
+		Optimal: made.Optimal,
+		Plain:   made.Plain, Method: made.Method, Rounds: f.rounds, Calls: sacCalls(made.Graph, f.rounds),
 		Full: sacCalls(full.Graph, f.rounds), Graph: toJSON(file),
 	}
 	if err := a.report(cmd, f.out, f.asJSON, file, d, d.write); err != nil {
@@ -153,9 +155,10 @@ func graphImproveCommand(a *app) *cobra.Command {
 		Short: "Find the edges to add until a graph is robust enough",
 		Long: `Finds few edges whose addition makes the graph robust enough for F faulty neighbours
 of each node, and says whether fewer are proven not to be enough.`,
-		Example: "  synod graph improve net.graphml --f 2\n  synod graph improve net.json --f 1 --rule strong -o better.json",
-		Args:    exactly(1, "a file, and --f"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.improve(cmd, args[0], f) },
+		Example: "  synod graph improve net.graphml --f 2\n  synod graph improve net.json --f 1 " +
+			"--rule strong -o better.json",
+		Args: exactly(1, "a file, and --f"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.improve(cmd, args[0], f) },
 	}
 	f.source.addFrom(cmd)
 	f.out.add(cmd, "")
@@ -187,7 +190,8 @@ func (a *app) improve(cmd *cobra.Command, path string, f improveFlags) error {
 		return fail(exitUsage, fmt.Errorf("%s: %w", s.name, err))
 	}
 	file := format.File{Graph: better.Graph, Names: s.file.Names}
-	i := &improvement{Version: 1, F: f.f, Rule: f.rule.name, Wanted: want, Add: slices.Grow(better.Added, 0), Optimal: better.Optimal, Graph: toJSON(file)}
+	i := &improvement{Version: 1, F: f.f, Rule: f.rule.name, Wanted: want, Add: slices.Grow(better.Added, 0),
+		Optimal: better.Optimal, Graph: toJSON(file)}
 	if s.file.Names != nil {
 		for _, e := range i.Add {
 			i.Names = append(i.Names, [2]string{file.Name(e[0]), file.Name(e[1])})
@@ -295,10 +299,12 @@ func (a *app) without(cmd *cobra.Command, args []string, f withoutFlags) error {
 	if d.Before, err = f.check(cmd, s); err != nil {
 		return err
 	}
-	if d.After, err = f.check(cmd, namedGraph{"without " + strings.Join(gone, ", "), rest, topology.Built{}}); err != nil {
+	without := namedGraph{"without " + strings.Join(gone, ", "), rest, topology.Built{}}
+	if d.After, err = f.check(cmd, without); err != nil {
 		return err
 	}
-	return a.report(cmd, f.out, f.asJSON, rest, d, func(w io.Writer) error { return tabulate(w, f.checker, d.Before, d.After) })
+	return a.report(cmd, f.out, f.asJSON, rest, d,
+		func(w io.Writer) error { return tabulate(w, f.checker, d.Before, d.After) })
 }
 
 // leave removes nodes from a graph; the remaining ones keep their names.

@@ -45,7 +45,8 @@ func TestGraphDocs(t *testing.T) {
 	old, fresh := strings.Split(string(text), "\n"), strings.Split(string(now), "\n")
 	for i := range min(len(old), len(fresh)) {
 		if old[i] != fresh[i] {
-			t.Fatalf("docs/graphs.md, line %d:\n  says   %s\n  prints %s\nUPDATE_SCRIPTS=1 renews it", i+1, old[i], fresh[i])
+			t.Fatalf("docs/graphs.md, line %d:\nhas    %s\n  prints %s\nset UPDATE_SCRIPTS=1 to update it",
+				i+1, old[i], fresh[i])
 		}
 	}
 	if len(old) != len(fresh) {

@@ -64,7 +64,8 @@ func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
 	if err != nil {
 		return err
 	}
-	d := draw.Drawing{Graph: s.file.Graph, Names: s.file.Names, Title: f.title, Layout: f.layout, Layers: s.built.Layers}
+	d := draw.Drawing{Graph: s.file.Graph, Names: s.file.Names, Title: f.title, Layout: f.layout,
+		Layers: s.built.Layers}
 	if d.Layout == "" && !f.witness {
 		d.Layout = s.built.Layout
 	}
@@ -102,7 +103,8 @@ func (f *drawFlags) prove(cmd *cobra.Command, s namedGraph, d *draw.Drawing) {
 		d.Witness = res.Witness
 	}
 	if d.Title == "" {
-		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", oneLine(filepath.Base(s.name)), count(d.Graph.N(), "node"), count(d.Graph.EdgeCount(), "edge"),
+		d.Title = fmt.Sprintf("%s: %s, %s, r=%s", oneLine(filepath.Base(s.name)), count(d.Graph.N(), "node"),
+			count(d.Graph.EdgeCount(), "edge"),
 			between(max(res.Lower, s.built.AtLeast), res.Upper))
 	}
 }

@@ -39,9 +39,11 @@ type graphSource struct {
 
 func (s *graphSource) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&s.families, "family", nil, "graphs of these `families` (synod graph list)")
-	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(topology.Catalogue.Names(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("family", cobra.FixedCompletions(topology.Catalogue.Names(),
+		cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().IntSliceVarP(&s.sizes, "nodes", "n", nil, "with --family: numbers of nodes")
-	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: number of graphs of a random family, with consecutive seeds")
+	cmd.Flags().IntVar(&s.count, "count", 1, "with --family: number of graphs of a random family, with consecutive "+
+		"seeds")
 	s.addParams(cmd)
 	s.addFrom(cmd)
 }
@@ -52,14 +54,15 @@ func (s *graphSource) addParams(cmd *cobra.Command) {
 }
 
 func (s *graphSource) addFrom(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.from, "from", "", "`format` of the input: "+formatNames()+" (default: by the file's ending)")
+	cmd.Flags().StringVar(&s.from, "from", "", "`format` of the input: "+formatNames()+" (default: by the file's "+
+		"ending)")
 }
 
 // maxGraphFile is the largest size of a graph file in bytes.
 const maxGraphFile = 64 << 20
 
-// graphs yields the graphs in the order of the arguments: files and streams, or families and sizes. It ends at the first
-// error.
+// graphs yields the graphs in the order of the arguments: files and streams, or families and sizes. It ends
+// at the first error.
 func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedGraph, error] {
 	return func(yield func(namedGraph, error) bool) {
 		switch {
@@ -74,7 +77,8 @@ func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedG
 				}
 			}
 		default:
-			yield(namedGraph{}, fail(exitUsage, errors.New("no graph is given"), "give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
+			yield(namedGraph{}, fail(exitUsage, errors.New("no graph is given"),
+				"give files, - for stdin, or --family with -n; see: "+cmd.CommandPath()+" --help"))
 		}
 	}
 }
@@ -144,7 +148,8 @@ func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 			for _, param := range f.Params() {
 				known = append(known, param.Key)
 			}
-			if key != "seed" && !slices.ContainsFunc(f.Params(), func(param topology.Param) bool { return param.Key == key }) {
+			if key != "seed" && !slices.ContainsFunc(f.Params(),
+				func(param topology.Param) bool { return param.Key == key }) {
 				continue
 			}
 			accepted = true
@@ -154,7 +159,8 @@ func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 			byFamily[name][key] = value
 		}
 		if !accepted {
-			return nil, fail(exitUsage, fmt.Errorf("unknown parameter %q of %s%s", key, strings.Join(s.families, ", "), synod.Hint(key, known)), "list them with: synod graph list")
+			return nil, fail(exitUsage, fmt.Errorf("unknown parameter %q of %s%s", key, strings.Join(s.families, ", "),
+				synod.Hint(key, known)), "list them with: synod graph list")
 		}
 	}
 	return byFamily, nil

@@ -25,7 +25,8 @@ type graphTable struct {
 func newGraphTable(w io.Writer, format string, flags checker) (*graphTable, error) {
 	known := []string{"text", "json", "jsonl", "csv", "md"}
 	if !slices.Contains(known, format) {
-		return nil, fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(known, ", ")))
+		return nil, fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", format,
+			strings.Join(known, ", ")))
 	}
 	return &graphTable{w: w, format: format, flags: flags}, nil
 }
@@ -112,7 +113,8 @@ func (t *graphTable) row(o *graphResult) []string {
 
 // csvHead names the columns like the JSON keys.
 func (t *graphTable) csvHead() []string {
-	head := []string{"name", "nodes", "edges", "directed", "connected", "r", "lower", "upper", "exact", "f_sac", "f_strong", "calls", "seconds", "witness_1", "witness_2"}
+	head := []string{"name", "nodes", "edges", "directed", "connected", "r", "lower", "upper", "exact", "f_sac",
+		"f_strong", "calls", "seconds", "witness_1", "witness_2"}
 	if t.flags.rs {
 		head = append(head, "s", "s_exact")
 	}
@@ -127,7 +129,8 @@ func (t *graphTable) csvHead() []string {
 
 func (t *graphTable) csvRow(o *graphResult) []string {
 	row := []string{oneLine(o.Name)}
-	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC, o.FStrong, o.Calls, o.Seconds} {
+	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC,
+		o.FStrong, o.Calls, o.Seconds} {
 		row = append(row, fmt.Sprint(v))
 	}
 	sets := [2]string{}

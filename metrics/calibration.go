@@ -2,7 +2,7 @@ package metrics
 
 import "synod.dev/synod/stats"
 
-// Calibration says how well members' confidences predicted whether their first
+// Calibration measures how well members' confidences predicted whether their first
 // answers were right.
 type Calibration struct {
 	N       int      `json:"n"`       // graded answers with a confidence
@@ -75,7 +75,7 @@ func (c *Calibrator) Calibration() *Calibration {
 	return out
 }
 
-// brier limits the interval to [0,1], which is all that a single question shows.
+// brier limits the interval to [0,1], which is the interval of a single question.
 func (c *Calibrator) brier() *Rate {
 	e, _ := c.loss.Estimate()
 	r := newRate(e, c.loss.N())

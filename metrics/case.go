@@ -12,7 +12,7 @@ const (
 	Weak   = "weak"
 )
 
-// Member is what the experimenter knows about a seat. No member is told it.
+// Member has what the experimenter knows about a seat. The members do not know it.
 type Member struct {
 	Group     string // Strong, Weak or ""
 	Adversary bool   // an adversary is in no group, whatever Group says

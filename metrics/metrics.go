@@ -1,7 +1,7 @@
-// Package metrics computes the figures of a run from what its members held, round
-// by round, and how that was graded: SAC's accuracies before and after the rounds
+// Package metrics computes the figures of a run from the answers that its members held
+// after each round and from their grades: SAC's accuracies before and after the rounds
 // (IAA, FAA, BFTI), pluralities (RA, H-Majority), decisions, captures, liveness,
-// the worth of members' confidences, and paired comparisons of two runs.
+// the calibration of members' confidences, and paired comparisons of two runs.
 //
 // It is pure: the same cases give the same figures, and no model is asked. Three
 // rules hold everywhere. Every rate has its N and a 95 % interval (package stats).

@@ -11,20 +11,20 @@ import (
 	"synod.dev/synod/task"
 )
 
-func near(t *testing.T, what string, got *metrics.Rate, value, low, high float64, n int) {
+func near(t *testing.T, name string, got *metrics.Rate, value, low, high float64, n int) {
 	t.Helper()
 	if got == nil {
-		t.Errorf("%s: no rate", what)
+		t.Errorf("%s: no rate", name)
 		return
 	}
 	for _, p := range [][2]float64{{got.Value, value}, {got.Low, low}, {got.High, high}} {
 		if math.Abs(p[0]-p[1]) > 0.00005 {
-			t.Errorf("%s: %+v, want %v [%v, %v]", what, *got, value, low, high)
+			t.Errorf("%s: %+v, want %v [%v, %v]", name, *got, value, low, high)
 			break
 		}
 	}
 	if got.N != n {
-		t.Errorf("%s: n is %d, want %d", what, got.N, n)
+		t.Errorf("%s: n is %d, want %d", name, got.N, n)
 	}
 }
 
@@ -108,22 +108,22 @@ func TestTally(t *testing.T) {
 	tally.Add(metrics.Case{ // ends right after round 1
 		Rounds: [][]synod.Answer{{"R", "W", "W", "V"}, {"R", "R", "R", "V"}}, Verdicts: verdicts, Agreed: true,
 		Decision: "R", Live: true})
-	tally.Add(metrics.Case{ // captured after round 2; the weak one never answers
+	tally.Add(metrics.Case{ // captured after round 2; the weak member never answers
 		Rounds: [][]synod.Answer{{"R", "W", "", "V"}, {"R", "V", "", "V"}, {"V", "V", "", "V"}}, Verdicts: verdicts,
 		Agreed: true, Decision: "V", Live: true})
 	tally.Add(metrics.Case{ // a tie of all; the honest are right; no decision
 		Rounds: [][]synod.Answer{{"R", "R", "W", "W"}}, Verdicts: verdicts, Live: true})
-	tally.Add(metrics.Case{ // unreadable; a wrong decision that no adversary pushed
+	tally.Add(metrics.Case{ // unreadable; a wrong decision that no adversary held
 		Rounds: [][]synod.Answer{{"?", "W", "W", "V"}}, Verdicts: verdicts, Agreed: true, Decision: "W"})
 	tally.Fail()
 	got := tally.Numbers()
 	m := got.Metrics
-	w := func(what string, r *metrics.Rate, k, n int) {
+	w := func(name string, r *metrics.Rate, k, n int) {
 		t.Helper()
 		want := metrics.Share(k, n)
-		near(t, what, r, want.Value, want.Low, want.High, n)
+		near(t, name, r, want.Value, want.Low, want.High, n)
 	}
-	w("iaa", m.IAA, 4, 14) // R; R; R R; 16 answers less one silent, one unreadable
+	w("iaa", m.IAA, 4, 14) // R; R; R R; 16 answers without one absent and one unreadable
 	w("faa", m.FAA, 5, 14)
 	w("ra", m.RA, 1, 4)
 	w("h_majority", m.HMajority, 2, 4)
@@ -162,8 +162,8 @@ func TestNonVotingSeats(t *testing.T) {
 	near(t, "faa", got.FAA, 1, metrics.Share(1, 1).Low, 1, 1)
 }
 
-// No data is not zero.
-func TestNothing(t *testing.T) {
+// Without data the figures are nil, not zero.
+func TestNoData(t *testing.T) {
 	tally := metrics.NewTally([]metrics.Member{{}})
 	if got := tally.Numbers(); got.Metrics != (metrics.Metrics{}) || got.Groups != (metrics.Groups{}) ||
 		len(got.Rounds) != 0 {
@@ -177,7 +177,7 @@ func TestNothing(t *testing.T) {
 }
 
 // A published share has Wilson's interval. The interval of a published difference
-// covers the difference of two such samples at least as often as it says.
+// covers the difference of two such samples with at least the stated probability.
 func TestPublished(t *testing.T) {
 	want := metrics.Share(27, 30)
 	near(t, "share", metrics.Published(0.9, 30, false), want.Value, want.Low, want.High, 30)
@@ -193,7 +193,7 @@ func TestPublished(t *testing.T) {
 		covered += bit(r.Low <= 0.1 && 0.1 <= r.High)
 	}
 	if share := float64(covered) / trials; share < 0.93 {
-		t.Errorf("the interval covers the truth in %.3f of trials", share)
+		t.Errorf("the interval covers the true value in %.3f of trials", share)
 	}
 }
 

@@ -21,8 +21,8 @@ type Metrics struct {
 	Capture   *Rate `json:"capture"`           // questions with a wrong decision that an adversary held
 	Liveness  *Rate `json:"liveness"`          // questions begun that ended with enough live members
 
-	// EffectiveVotes is not a share: the number of independent votes that the honest
-	// members are worth, from 1 to their number. N counts questions. See votes.go.
+	// EffectiveVotes is not a share: the number of independent votes to which those of the
+	// honest members are equivalent, from 1 to their number. N counts questions. See votes.go.
 	EffectiveVotes *Rate `json:"effective_votes"`
 }
 

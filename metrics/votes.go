@@ -7,8 +7,8 @@ import (
 	"synod.dev/synod/stats"
 )
 
-// voters estimates how many independent members the honest ones are worth. Members
-// that err on the same questions add less to a vote than their number: with n
+// voters estimates the number of independent members to which the honest ones are equivalent.
+// Members that err on the same questions add less to a vote than their number suggests: with n
 // members and a mean correlation ρ of their errors, the variance of the count of
 // wrong votes is 1 + (n−1)ρ times that of independent members (Kish's design
 // effect, Survey Sampling, 1965), and

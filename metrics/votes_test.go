@@ -13,7 +13,7 @@ import (
 )
 
 // draw returns questions to honest seats that err with probability p. With
-// probability together all seats err, or none does.
+// probability together, either all seats err or none.
 func draw(chance *rand.Rand, questions, seats int, p, together float64) (cases []metrics.Case) {
 	for q := range questions {
 		answers := make([]synod.Answer, seats)
@@ -38,30 +38,30 @@ func effective(seats []metrics.Member, cases []metrics.Case) *metrics.Rate {
 	return t.Numbers().Metrics.EffectiveVotes
 }
 
-// The interval covers the truth about as often as it says, for independent members
+// The interval covers the truth with about the stated probability, for independent members
 // and for members whose errors have a known correlation.
 func TestEffectiveVotesCoverage(t *testing.T) {
 	const runs, seats = 200, 6
 	for _, together := range []float64{0, 0.1, 0.3, 0.7} {
 		chance := rand.New(rand.NewPCG(5, uint64(1000*together)))
-		truth, held := seats/(1+(seats-1)*together), 0
+		truth, covered := seats/(1+(seats-1)*together), 0
 		for range runs {
 			e := effective(make([]metrics.Member, seats), draw(chance, 300, seats, 0.4, together))
 			if e.Low <= truth+1e-9 && truth <= e.High+1e-9 {
-				held++
+				covered++
 			}
 			if e.N != 300 || e.Low > e.Value || e.High < e.Value {
 				t.Fatalf("%+v", *e)
 			}
 		}
-		t.Logf("correlation %v: the interval covers %.2f in %d of %d runs", together, truth, held, runs)
-		if held < runs*90/100 {
-			t.Errorf("correlation %v: the interval covers the truth in only %d of %d runs", together, held, runs)
+		t.Logf("correlation %v: the interval covers %.2f in %d of %d runs", together, truth, covered, runs)
+		if covered < runs*90/100 {
+			t.Errorf("correlation %v: the interval covers the truth in only %d of %d runs", together, covered, runs)
 		}
 	}
 }
 
-// Members that always err together are worth exactly one vote.
+// Members that always err together count as exactly one vote.
 func TestEffectiveVotesOfEqualMembers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 5))
 	e := effective(make([]metrics.Member, 5), draw(chance, 200, 5, 0.3, 1))
@@ -129,11 +129,11 @@ func TestEffectiveVotesOrder(t *testing.T) {
 func TestEffectiveVotesWithTooLittleData(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 6))
 	for name, e := range map[string]*metrics.Rate{
-		"one honest seat":   effective([]metrics.Member{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
-		"few questions":     effective(make([]metrics.Member, 3), draw(chance, 8, 3, 0.5, 0)),
-		"nobody errs":       effective(make([]metrics.Member, 3), draw(chance, 100, 3, 0, 0)),
-		"nothing":           effective(make([]metrics.Member, 3), nil),
-		"too many to count": effective(make([]metrics.Member, 200), draw(chance, 20, 200, 0.5, 0)),
+		"one honest seat": effective([]metrics.Member{{}, {Adversary: true}}, draw(chance, 100, 2, 0.5, 0)),
+		"few questions":   effective(make([]metrics.Member, 3), draw(chance, 8, 3, 0.5, 0)),
+		"no errors":       effective(make([]metrics.Member, 3), draw(chance, 100, 3, 0, 0)),
+		"no questions":    effective(make([]metrics.Member, 3), nil),
+		"too many seats":  effective(make([]metrics.Member, 200), draw(chance, 20, 200, 0.5, 0)),
 	} {
 		if e != nil {
 			t.Errorf("%s: %+v", name, *e)

@@ -30,18 +30,26 @@ type placing struct {
 
 // placements lists the rules by name. Those with families are the positional attacks of CP-WBFT's pilot study (CP-5).
 var placements = []Placement{
-	{"bottom", "the lowest layers first", []string{"layered"}, func(p placing) []int { return p.by(func(i int) int { return -p.layerOf(i) }) }},
+	{"bottom", "the lowest layers first", []string{"layered"},
+		func(p placing) []int { return p.by(func(i int) int { return -p.layerOf(i) }) }},
 	{"central", "the nodes on most shortest paths first (betweenness)", nil, byBetweenness},
-	{"centre", "the hub first, then the leaves", []string{"star"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
-	{"degree-high", "nodes with most outgoing edges first", nil, func(p placing) []int { return p.by(func(i int) int { return -p.OutDegree(i) }) }},
-	{"degree-low", "nodes with fewest outgoing edges first", nil, func(p placing) []int { return p.by(func(i int) int { return p.OutDegree(i) }) }},
-	{"head", "from the start of the chain on", []string{"chain"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
-	{"internal", "nodes between root and leaves first, then the root, then the leaves", []string{"tree"}, internalFirst},
+	{"centre", "the hub first, then the leaves", []string{"star"},
+		func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"degree-high", "nodes with most outgoing edges first", nil,
+		func(p placing) []int { return p.by(func(i int) int { return -p.OutDegree(i) }) }},
+	{"degree-low", "nodes with fewest outgoing edges first", nil,
+		func(p placing) []int { return p.by(func(i int) int { return p.OutDegree(i) }) }},
+	{"head", "from the start of the chain on", []string{"chain"},
+		func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"internal", "nodes between root and leaves first, then the root, then the leaves", []string{"tree"},
+		internalFirst},
 	{"leaf", "leaves first, from the last; then upwards", []string{"star", "tree"}, leavesFirst},
 	{"middle", "from the middle outwards", []string{"chain", "layered"}, middleFirst},
 	{"random", "a random choice from the seed", nil, func(p placing) []int { return p.rng.Perm(p.N()) }},
-	{"root", "the root first, then level by level", []string{"tree"}, func(p placing) []int { return p.by(func(i int) int { return i }) }},
-	{"tail", "from the end of the chain back", []string{"chain"}, func(p placing) []int { return p.by(func(i int) int { return -i }) }},
+	{"root", "the root first, then level by level", []string{"tree"},
+		func(p placing) []int { return p.by(func(i int) int { return i }) }},
+	{"tail", "from the end of the chain back", []string{"chain"},
+		func(p placing) []int { return p.by(func(i int) int { return -i }) }},
 	{"top", "the highest layers first", []string{"layered"}, func(p placing) []int { return p.by(p.layerOf) }},
 	{"worst", "the set found to do most harm: the least robustness is left without it", nil,
 		func(p placing) []int { return Worst(p.Graph, p.count, p.rng.Uint64(), p.stop).Nodes }},
@@ -50,9 +58,9 @@ var placements = []Placement{
 // Placements lists the rules by name.
 func Placements() []Placement { return slices.Clone(placements) }
 
-// Place picks count nodes by the named rule, and returns them in ascending order. stop (nil: never) ends the search of
-// the rule worst early. It returns an error for an unknown rule, a rule that is not defined for the topology, and a count
-// below 0 or above the number of nodes.
+// Place picks count nodes by the named rule, and returns them in ascending order. stop (nil: never) ends the
+// search of the rule worst early. It returns an error for an unknown rule, a rule that is not defined for the
+// topology, and a count below 0 or above the number of nodes.
 func Place(b Built, name string, count int, seed uint64, stop func() bool) ([]int, error) {
 	if count < 0 || count > b.N() {
 		return nil, fmt.Errorf("graph: place %d of %d nodes: want 0 to %d", count, b.N(), b.N())
@@ -64,7 +72,8 @@ func Place(b Built, name string, count int, seed uint64, stop func() bool) ([]in
 			continue
 		}
 		if rule.Families != nil && !slices.Contains(rule.Families, b.Topology) {
-			return nil, fmt.Errorf("graph: placement %s is defined for the family %s only", name, strings.Join(rule.Families, " or "))
+			return nil, fmt.Errorf("graph: placement %s is defined for the family %s only", name,
+				strings.Join(rule.Families, " or "))
 		}
 		if stop == nil {
 			stop = func() bool { return false }
@@ -157,7 +166,8 @@ func harm(g graph.Graph, nodes []int, stop func() bool) Harm {
 
 // worse reports whether h is more harm: less robustness left, then a larger F, then more edges.
 func (h Harm) worse(than Harm) bool {
-	return cmp.Or(cmp.Compare(than.Left, h.Left), cmp.Compare(h.Local, than.Local), cmp.Compare(h.Edges, than.Edges)) > 0
+	return cmp.Or(cmp.Compare(than.Left, h.Left), cmp.Compare(h.Local, than.Local),
+		cmp.Compare(h.Edges, than.Edges)) > 0
 }
 
 // listLimit is the largest number of sets that Worst lists; if there are more, it searches by exchange.

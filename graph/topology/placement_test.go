@@ -40,8 +40,8 @@ func TestPlacementsOfThePilotStudy(t *testing.T) {
 	}
 }
 
-// Every rule picks count different nodes on the topologies that it is defined for, the same for the same seed, and returns
-// an error for others.
+// Every rule picks count different nodes on the topologies that it is defined for, the same for the same
+// seed, and returns an error for others.
 func TestPlacementsEverywhere(t *testing.T) {
 	for _, rule := range topology.Placements() {
 		for _, f := range []string{"star", "tree", "chain", "layered", "merg"} {
@@ -60,7 +60,8 @@ func TestPlacementsEverywhere(t *testing.T) {
 			}
 		}
 	}
-	if _, err := topology.Place(graphtest.Build(t, "star", 7, nil), "leafs", 1, 0, nil); err == nil || !strings.Contains(err.Error(), `"leaf"`) {
+	if _, err := topology.Place(graphtest.Build(t, "star", 7, nil), "leafs", 1, 0, nil); err == nil ||
+		!strings.Contains(err.Error(), `"leaf"`) {
 		t.Error(err)
 	}
 	if _, err := topology.Place(graphtest.Build(t, "star", 7, nil), "random", 8, 0, nil); err == nil {
@@ -101,7 +102,8 @@ func TestWorst(t *testing.T) {
 		}
 	}
 	// Two cliques that share one node: without it the graph is not connected.
-	bridge := graph.MustNew(7, false, append(graphtest.Named("complete", 4).Edges(), [][2]int{{3, 4}, {3, 5}, {3, 6}, {4, 5}, {4, 6}, {5, 6}}...))
+	bridge := graph.MustNew(7, false, append(graphtest.Named("complete", 4).Edges(),
+		[][2]int{{3, 4}, {3, 5}, {3, 6}, {4, 5}, {4, 6}, {5, 6}}...))
 	if h := topology.Worst(bridge, 1, 1, nil); fmt.Sprint(h.Nodes) != "[3]" || h.Left != 0 {
 		t.Errorf("%+v", h)
 	}

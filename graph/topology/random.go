@@ -121,7 +121,8 @@ func (e *erdosRenyi) Build(n int, seed uint64) (graph.Graph, error) {
 			return g, nil
 		}
 	}
-	return graph.Graph{}, fmt.Errorf("none of %d draws with p = %.3f was %d-robust: raise tries or p", e.Tries, e.P, e.R)
+	return graph.Graph{}, fmt.Errorf("none of %d draws with p = %.3f was %d-robust: raise tries or p", e.Tries, e.P,
+		e.R)
 }
 
 // sacDensity returns the threshold of Zhang et al. 2015, Theorem 3, at most 1. It returns 1 for fewer than three nodes,
@@ -159,8 +160,8 @@ func (r *random) Build(n int, seed uint64) (graph.Graph, error) {
 	return graph.New(n, r.Directed, edges)
 }
 
-// join adds one random edge (both ways if directed) from each component but the first to those joined before. A directed
-// result is weakly, but not always strongly, connected.
+// join adds one random edge (both ways if directed) from each component but the first to those joined before.
+// A directed result is weakly, but not always strongly, connected.
 func join(rng *rand.Rand, n int, edges [][2]int, directed bool) [][2]int {
 	parts := graph.MustNew(n, directed, edges).Components()
 	joined := parts[0]
@@ -184,9 +185,9 @@ type layered struct {
 
 func (l *layered) Layers(int) []int { return l.Sizes }
 
-// Build follows CP-6: {0,1,2}, {3,4}, {5,6} at n = 7. The paper does not say which pairs of layers get the 30 % random
-// edges; here these are the neighbouring ones, unless All is set. A pair of neighbouring layers without an edge after the
-// draw gets one random edge.
+// Build follows CP-6: {0,1,2}, {3,4}, {5,6} at n = 7. The paper does not say which pairs of layers get the
+// 30 % random edges; here these are the neighbouring ones, unless All is set. A pair of neighbouring layers
+// without an edge after the draw gets one random edge.
 func (l *layered) Build(n int, seed uint64) (graph.Graph, error) {
 	if err := l.sizes(n); err != nil {
 		return graph.Graph{}, err
@@ -202,7 +203,8 @@ func (l *layered) Build(n int, seed uint64) (graph.Graph, error) {
 		edges = clique(edges, from, from+size)
 		for j := range k {
 			if neighbours := j == k-1; neighbours || l.All {
-				edges = bridge(rng, edges, [2]int{starts[j], starts[j] + l.Sizes[j]}, [2]int{from, from + size}, l.P, neighbours)
+				edges = bridge(rng, edges, [2]int{starts[j], starts[j] + l.Sizes[j]}, [2]int{from, from + size}, l.P,
+					neighbours)
 			}
 		}
 		starts = append(starts, from)
@@ -252,9 +254,9 @@ type regular struct {
 	Degree int `yaml:"degree" doc:"neighbours of each node; n·degree must be even"`
 }
 
-// Build starts from a circulant of the degree and mixes it by swapping the ends of random pairs of edges, which keeps all
-// degrees. 20 swaps for each edge leave nothing of the start that a test could detect. It mixes on until the graph is
-// connected.
+// Build starts from a circulant of the degree and mixes it by swapping the ends of random pairs of edges,
+// which keeps all degrees. 20 swaps for each edge leave nothing of the start that a test could detect. It
+// mixes on until the graph is connected.
 func (r *regular) Build(n int, seed uint64) (graph.Graph, error) {
 	d := r.Degree
 	if d < 0 || d >= n {

@@ -12,12 +12,12 @@ import (
 	"synod.dev/synod/param"
 )
 
-// Topology builds graphs of one kind on any number of nodes. Its parameters are the exported fields of a struct: the tag
-// yaml names the parameter, the tag doc describes it.
+// Topology builds graphs of one kind on any number of nodes. Its parameters are the exported fields of a
+// struct: the tag yaml names the parameter, the tag doc describes it.
 type Topology interface {
-	// Build builds the graph on n nodes, 1 to graph.MaxNodes. The same parameters, n and seed always give the same graph.
-	// It returns an error that names the parameter if there is no such graph. It may set parameters that were left open to
-	// the values that it chose.
+	// Build builds the graph on n nodes, 1 to graph.MaxNodes. The same parameters, n and seed always give the
+	// same graph. It returns an error that names the parameter if there is no such graph. It may set
+	// parameters that were left open to the values that it chose.
 	Build(n int, seed uint64) (graph.Graph, error)
 }
 
@@ -27,8 +27,8 @@ type Guaranteed interface {
 	AtLeast(n int) int
 }
 
-// Layered is implemented by a topology whose nodes are arranged in layers or rows: first the nodes of the top layer, then
-// those of the next, and so on.
+// Layered is implemented by a topology whose nodes are arranged in layers or rows: first the nodes of the top
+// layer, then those of the next, and so on.
 type Layered interface {
 	// Layers returns the number of nodes in each layer; they add up to n. It is called after Build.
 	Layers(n int) []int
@@ -79,9 +79,10 @@ type Built struct {
 	Layout   string // the layout that suits it; "": spring
 }
 
-// Build builds a graph of the named topology on n nodes, 1 to graph.MaxNodes. params are parameters as decoded from YAML
-// or JSON; a parameter seed replaces the argument. The same arguments always give the same graph. It returns an error for
-// an unknown name, an unknown parameter or value, and if there is no such graph.
+// Build builds a graph of the named topology on n nodes, 1 to graph.MaxNodes. params are parameters as
+// decoded from YAML or JSON; a parameter seed replaces the argument. The same arguments always give the same
+// graph. It returns an error for an unknown name, an unknown parameter or value, and if there is no such
+// graph.
 func Build(name string, n int, params map[string]any, seed uint64) (Built, error) {
 	e, err := Catalogue.Find(name)
 	if err != nil {
@@ -159,7 +160,8 @@ func FromSpec(spec map[string]any, n int, seed uint64) (Built, error) {
 	case spec["edges"] != nil:
 		return Build("edges", n, params, seed)
 	}
-	return Built{}, fmt.Errorf("graph: want family or edges; the families are %s", strings.Join(Catalogue.Names(), ", "))
+	return Built{}, fmt.Errorf("graph: want family or edges; the families are %s",
+		strings.Join(Catalogue.Names(), ", "))
 }
 
 // Catalogue lists the topologies by name.
@@ -170,7 +172,8 @@ var Catalogue = synod.NewCatalogue("graph family",
 		Layout: "line", New: func() Topology { return &chain{} },
 	},
 	Entry{
-		Entry: synod.Entry{Name: "circulant", Summary: "each node is joined to the k nearest on either side of a ring; directed: the k before it " +
+		Entry: synod.Entry{Name: "circulant", Summary: "each node is joined to the k nearest on either side " +
+			"of a ring; directed: the k before it " +
 			"are its in-neighbours"},
 		Known: "k for large n, computed here for k ≤ 10 to n = 128; ⌈n/2⌉ when complete. Directed " +
 			"k-circulants: Usevitch & Panagou 2017",
@@ -194,7 +197,8 @@ var Catalogue = synod.NewCatalogue("graph family",
 		Layout: "spring", New: func() Topology { return &erdosRenyi{P: -1, Tries: 100_000} },
 	},
 	Entry{
-		Entry:  synod.Entry{Name: "grid", Summary: "rows of a rectangular grid, filled one after another; the last may be short"},
+		Entry: synod.Entry{Name: "grid", Summary: "rows of a rectangular grid, filled one after another; the last " +
+			"may be short"},
 		Known:  "1: cut between two rows, each node misses at most one neighbour",
 		Layout: "grid", New: func() Topology { return &grid{} },
 	},
@@ -210,13 +214,15 @@ var Catalogue = synod.NewCatalogue("graph family",
 		Layout: "circle", New: func() Topology { return &merg{} },
 	},
 	Entry{
-		Entry:  synod.Entry{Name: "preferential", Summary: "a clique of 2r-1, then each further node joined to r earlier ones"},
+		Entry: synod.Entry{Name: "preferential", Summary: "a clique of 2r-1, then each further node joined to r " +
+			"earlier ones"},
 		Known:  "r (LeBlanc 2013, Theorem 5)",
 		Seeded: true,
 		Layout: "spring", New: func() Topology { return &preferential{Attach: "clique"} },
 	},
 	Entry{
-		Entry:  synod.Entry{Name: "random", Summary: "each edge with probability p; components are then joined by random edges"},
+		Entry: synod.Entry{Name: "random", Summary: "each edge with probability p; components are then joined by " +
+			"random edges"},
 		Known:  "≥ 1 when joined; no more is guaranteed",
 		Seeded: true,
 		Layout: "spring", New: func() Topology { return &random{P: 0.3, Joined: true} },
@@ -233,7 +239,8 @@ var Catalogue = synod.NewCatalogue("graph family",
 		Layout: "circle", New: func() Topology { return &ring{} },
 	},
 	Entry{
-		Entry:  synod.Entry{Name: "small-world", Summary: "a circulant with each edge rewired at random with probability p (Watts & Strogatz 1998)"},
+		Entry: synod.Entry{Name: "small-world", Summary: "a circulant with each edge rewired at random with " +
+			"probability p (Watts & Strogatz 1998)"},
 		Known:  "≥ 1; between that of the circulant and that of a random graph",
 		Seeded: true,
 		Layout: "circle", New: func() Topology { return &smallWorld{K: 2, P: 0.2} },

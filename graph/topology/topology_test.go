@@ -100,13 +100,15 @@ func TestPromisesHold(t *testing.T) {
 			return
 		}
 		if r := graphtest.Robustness(b.Graph); r < b.AtLeast {
-			t.Fatalf("%s %v: guaranteed %d-robust, is %d: %s", f.Name, b.Params, b.AtLeast, r, graphtest.Describe(b.Graph))
+			t.Fatalf("%s %v: guaranteed %d-robust, is %d: %s", f.Name, b.Params, b.AtLeast, r,
+				graphtest.Describe(b.Graph))
 		}
 		again, _ := topology.Build(f.Name, n, params, seed)
 		if !again.Graph.Equal(b.Graph) {
 			t.Fatal("the same seed gave another graph")
 		}
-		if other, err := topology.Build(f.Name, n, params, seed+1); !f.Seeded && (err != nil || !other.Graph.Equal(b.Graph)) {
+		if other, err := topology.Build(f.Name, n, params, seed+1); !f.Seeded &&
+			(err != nil || !other.Graph.Equal(b.Graph)) {
 			t.Fatal("the seed changes a family that is not seeded")
 		}
 	})
@@ -161,7 +163,8 @@ func TestErdosRenyiCountsItsDraws(t *testing.T) {
 	if mean := float64(total) / 40; mean < 250 || mean > 1000 {
 		t.Errorf("%v draws a graph in the mean, expected about 500", mean)
 	}
-	if _, err := topology.Build("er", 7, map[string]any{"p": 0.1, "tries": 50}, 0); err == nil || !strings.Contains(err.Error(), "50 draws") {
+	if _, err := topology.Build("er", 7, map[string]any{"p": 0.1, "tries": 50}, 0); err == nil ||
+		!strings.Contains(err.Error(), "50 draws") {
 		t.Error("hopeless p:", err)
 	}
 }

@@ -70,8 +70,8 @@ func Every(k int, b Behaviour) Behaviour {
 	}
 }
 
-// Fraction applies b to calls at random with probability p. The same seed chooses
-// the same calls, by their order of arrival.
+// Fraction applies b to random calls with probability p. The same seed selects the same calls
+// in the order of their arrival.
 func Fraction(p float64, seed uint64, b Behaviour) Behaviour {
 	var seen atomic.Uint64
 	return func(x *Exchange) {
@@ -83,7 +83,7 @@ func Fraction(p float64, seed uint64, b Behaviour) Behaviour {
 	}
 }
 
-// mix is the finaliser of SplitMix64.
+// mix is the finaliser of SplitMix64, a hash of 64 bits.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -205,7 +205,7 @@ func HTML() Behaviour {
 	return Body("text/html; charset=utf-8", "<!doctype html><html><body>It works!</body></html>")
 }
 
-// Malformed answers with broken JSON.
+// Malformed answers with invalid JSON.
 func Malformed() Behaviour { return Body("application/json", `{"choices": [}]}`) }
 
 // WrongShape answers with JSON that is not a completion.
@@ -216,7 +216,7 @@ func EmptyChoices() Behaviour {
 	return Body("application/json", `{"object":"chat.completion","choices":[]}`)
 }
 
-// EmptyBody answers 200 with nothing.
+// EmptyBody answers 200 without a body.
 func EmptyBody() Behaviour { return Body("application/json", "") }
 
 // Body answers 200 with any body.
@@ -355,8 +355,8 @@ func ContentFilter() Behaviour {
 
 // Refusal answers with the refusal field.
 func Refusal() Behaviour {
-	return Body("application/json", `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I'm sorry."},`+
-		`"finish_reason":"stop"}]}`)
+	return Body("application/json", `{"choices":[{"message":{"role":"assistant","content":null,`+
+		`"refusal":"I'm sorry."},"finish_reason":"stop"}]}`)
 }
 
 // Length stops at the token limit before any text.

@@ -72,8 +72,8 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
-// Scoring reports whether the call asks for a score: by its schema, wherever that
-// is, or by a prompt without one that ends in "Score:".
+// Scoring reports whether the call asks for a score: its schema, in the request or in the
+// prompt, has a field score, or the prompt has no schema and ends with "Score:".
 func (c Call) Scoring() bool {
 	switch {
 	case c.Schema != nil:
@@ -115,7 +115,7 @@ type Exchange struct {
 	server *Server
 }
 
-// OK answers with the reply of the server's handler.
+// OK answers with the text of the server's handler.
 func (x *Exchange) OK() { x.Text(x.server.handler(x.Call), "stop") }
 
 // Text answers with a completion.
@@ -123,7 +123,7 @@ func (x *Exchange) Text(text, finish string) {
 	x.Send(http.StatusOK, "application/json", x.completion(text, finish))
 }
 
-// completion returns the body of a completion. Its usage counts four bytes a token.
+// completion returns the body of a completion. Its usage counts one token for four bytes.
 func (x *Exchange) completion(text, finish string) []byte {
 	quoted, _ := json.Marshal(text)
 	in, out := (len(x.System)+len(x.User))/4+1, len(text)/4+1
@@ -146,7 +146,7 @@ func (x *Exchange) completion(text, finish string) []byte {
 	return append(b, `}}`...)
 }
 
-// Error answers with an error in OpenAI's shape.
+// Error answers with an error in OpenAI's format.
 func (x *Exchange) Error(status int, code, message string) {
 	b, _ := json.Marshal(map[string]any{
 		"error": map[string]any{"message": message, "type": code, "code": code, "param": nil}})

@@ -19,20 +19,20 @@ import (
 	"time"
 )
 
-// Fast is a server for benchmarks of the client: it reads no more of a request
-// than it must, and every reply leaves one latency after its request came, within
-// some ten microseconds. It implements just enough HTTP/1.1 for a client that keeps
-// connections open. It is a separate process, because the cost of a server in the
-// same process cannot be told from that of the client.
+// Fast is a server for benchmarks of the client. It parses as little of a request as
+// possible and sends each reply one latency after its request, with an error of about ten
+// microseconds. It implements only the parts of HTTP/1.1 that a client with persistent
+// connections needs. It is a separate process, because the processor time of a server in the
+// same process could not be separated from that of the client.
 type Fast struct {
 	URL string
 
 	process *exec.Cmd
-	ask     io.WriteCloser
-	says    *bufio.Reader
+	stdin   io.WriteCloser
+	stdout  *bufio.Reader
 }
 
-// fastEnv is set in a process that is the server, to how it answers.
+// fastEnv is the environment variable with the settings of the server process.
 const fastEnv = "SYNOD_FAST_SERVER"
 
 // StartFast starts a server that replies as Fixed does until the test ends. The
@@ -50,15 +50,15 @@ func StartFast(t testing.TB, latency time.Duration, answer string, score float64
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ask, err = s.process.StdinPipe(); err != nil {
+	if s.stdin, err = s.process.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.process.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	s.says = bufio.NewReader(out)
-	if _, err := fmt.Fscanln(s.says, &s.URL); err != nil {
+	s.stdout = bufio.NewReader(out)
+	if _, err := fmt.Fscanln(s.stdout, &s.URL); err != nil {
 		t.Fatal("the server did not start; does TestMain call llmtest.ServeFast? ", err)
 	}
 	return s
@@ -66,18 +66,18 @@ func StartFast(t testing.TB, latency time.Duration, answer string, score float64
 
 // Count returns the number of requests so far.
 func (s *Fast) Count() (n int) {
-	if _, err := fmt.Fprintln(s.ask); err != nil {
+	if _, err := fmt.Fprintln(s.stdin); err != nil {
 		panic("llmtest: " + err.Error())
 	}
-	if _, err := fmt.Fscanln(s.says, &n); err != nil {
+	if _, err := fmt.Fscanln(s.stdout, &n); err != nil {
 		panic("llmtest: " + err.Error())
 	}
 	return n
 }
 
-// Close ends the server and returns the processor time that it took.
+// Close ends the server and returns the processor time that it used.
 func (s *Fast) Close() time.Duration {
-	_ = s.ask.Close()
+	_ = s.stdin.Close()
 	_ = s.process.Wait()
 	if s.process.ProcessState == nil {
 		return 0
@@ -116,16 +116,16 @@ type fastServer struct {
 	count   atomic.Int64
 }
 
-// due is a reply and when it leaves. All replies wait equally long, so they leave
-// in the order of their requests.
+// due is a reply and the time at which it is sent. All replies wait for the same time, so they
+// are sent in the order of their requests.
 type due struct {
 	at   time.Time
 	conn net.Conn
 	wire []byte
 }
 
-// serveFast writes its URL and then, for every line of in, the number of requests
-// so far. It returns when in ends.
+// serveFast writes its URL to out and then, for each line of in, the number of requests so far.
+// It returns at the end of in.
 func serveFast(latency time.Duration, answer string, score float64, in io.Reader, out io.Writer) error {
 	runtime.GOMAXPROCS(1) // it only copies bytes
 	l, err := (&net.ListenConfig{KeepAlive: -1}).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -142,7 +142,7 @@ func serveFast(latency time.Duration, answer string, score float64, in io.Reader
 	return nil
 }
 
-// fixedWires is Fixed with its few possible replies encoded in advance.
+// fixedWires returns a function like Fixed whose possible replies are encoded in advance.
 func fixedWires(answer string, score float64) func(body []byte) []byte {
 	h := Fixed(answer, score)
 	scored := wire(h(Call{Format: "json_schema", Schema: json.RawMessage(`"score"`)}))
@@ -201,7 +201,7 @@ func (s *fastServer) read(c net.Conn) {
 	}
 }
 
-// head reads to the end of a request's head and returns the body's length.
+// head reads the head of a request and returns the length of the body.
 func head(in *bufio.Reader) (length int, err error) {
 	for {
 		line, err := in.ReadSlice('\n')
@@ -214,7 +214,7 @@ func head(in *bufio.Reader) (length int, err error) {
 		name, value, ok := bytes.Cut(line, []byte(":"))
 		if ok && len(name) == len("Content-Length") && strings.EqualFold(string(name), "Content-Length") {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil || length < 0 || length > 8<<20 {
-				return 0, errors.New("llmtest: bad length of the body")
+				return 0, errors.New("llmtest: invalid Content-Length")
 			}
 		}
 	}

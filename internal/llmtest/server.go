@@ -1,7 +1,6 @@
 // Package llmtest is a test server with an OpenAI-compatible API on loopback. It
-// replies with the result of a function, keeps a log of its calls, and misbehaves
-// on request in every way that a provider can (docs/reliability.md, provider
-// rows).
+// replies with the result of a function, logs its calls, and can simulate the failures
+// of providers (docs/reliability.md, provider rows).
 //
 //	s := llmtest.Start(t, llmtest.Fixed("42", 0.9), llmtest.Latency(20*time.Millisecond))
 //	m, err := llm.NewOpenAI(llm.OpenAIConfig{URL: s.URL, Model: "stub"})

@@ -40,7 +40,7 @@ func client(t *testing.T) *http.Client {
 
 func TestServer(t *testing.T) {
 	var good atomic.Int32
-	two := make(chan struct{}) // closed when two are answered at once
+	two := make(chan struct{}) // closed when two calls are open at the same time
 	s := Start(t, func(c Call) string {
 		if good.Add(1) == 2 {
 			close(two)
@@ -64,7 +64,8 @@ func TestServer(t *testing.T) {
 	}
 	wg.Wait()
 	if s.Count() != 8 || s.CountOf("bad") != 2 || s.MaxConcurrent() < 2 || len(s.Calls()) != 8 {
-		t.Errorf("%d calls, %d bad, %d at once, %d logged", s.Count(), s.CountOf("bad"), s.MaxConcurrent(), len(s.Calls()))
+		t.Errorf("%d calls, %d bad, %d concurrent, %d logged", s.Count(), s.CountOf("bad"), s.MaxConcurrent(),
+			len(s.Calls()))
 	}
 	if call := s.Calls()[3]; call.N != 3 || call.System != "S" || call.User != "U" || *call.Seed != 3 ||
 		call.Format != "json_schema" || !bytes.Contains(call.Body, []byte("messages")) {
@@ -72,8 +73,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestNamed makes one call with every behaviour and disconnects a while after it
-// has arrived; no behaviour outlives its client.
+// Every behaviour handles one call and ends when the client disconnects.
 func TestNamed(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Named(name)
@@ -99,12 +99,12 @@ func TestNamed(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Named("good"); err == nil {
-		t.Error("any name is taken")
+		t.Error("an unknown name was accepted")
 	}
 }
 
 func TestFractionAndEvery(t *testing.T) {
-	spoilt := func(wrap func(Behaviour) Behaviour, n int) int {
+	affected := func(wrap func(Behaviour) Behaviour, n int) int {
 		bad := 0
 		b := wrap(func(*Exchange) { bad++ })
 		s := New(nil, Quiet())
@@ -114,13 +114,13 @@ func TestFractionAndEvery(t *testing.T) {
 		}
 		return bad
 	}
-	if n := spoilt(func(b Behaviour) Behaviour { return Every(3, b) }, 300); n != 100 {
+	if n := affected(func(b Behaviour) Behaviour { return Every(3, b) }, 300); n != 100 {
 		t.Errorf("every third of 300: %d", n)
 	}
-	if n := spoilt(func(b Behaviour) Behaviour { return First(2, b) }, 10); n != 2 {
+	if n := affected(func(b Behaviour) Behaviour { return First(2, b) }, 10); n != 2 {
 		t.Errorf("the first two: %d", n)
 	}
-	if n := spoilt(func(b Behaviour) Behaviour { return Fraction(0.1, 9, b) }, 10000); n < 900 || n > 1100 {
+	if n := affected(func(b Behaviour) Behaviour { return Fraction(0.1, 9, b) }, 10000); n < 900 || n > 1100 {
 		t.Errorf("a tenth of 10000: %d", n)
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // newWaiter returns a function that waits more precisely than time.Sleep, whose
-// resolution is a millisecond in an idle program. It uses a timer of the kernel,
-// as a file that the runtime polls.
+// resolution is a millisecond in an idle program. It uses a kernel timer as a file
+// descriptor that the runtime polls.
 func newWaiter() (wait func(time.Duration), stop func()) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
