@@ -39,9 +39,9 @@ func TestEquivocatorSigns(t *testing.T) {
 		for id, ds := range held {
 			for _, d := range ds {
 				switch {
-				case d.Sender != liar && (d.Word == nil || d.Evidence != nil):
+				case d.Sender != liar && (d.Signed == nil || d.Evidence != nil):
 					t.Errorf("member %d holds %q of honest %d, evidence %v", id, word(d), d.Sender, d.Evidence)
-				case d.Sender == liar && (d.Word != nil || d.Evidence == nil || !d.Evidence.Verify(v)):
+				case d.Sender == liar && (d.Signed != nil || d.Evidence == nil || !d.Evidence.Verify(v)):
 					t.Errorf("member %d holds %q of the equivocator, evidence %v", id, word(d), d.Evidence)
 				}
 			}
@@ -120,10 +120,10 @@ func TestBroadcastLiars(t *testing.T) {
 		for id, ds := range held {
 			for _, d := range ds {
 				honest := x.liars[d.Sender] == nil
-				if honest && (d.Word == nil || d.Evidence != nil) || d.Evidence != nil && !d.Evidence.Verify(v) {
+				if honest && (d.Signed == nil || d.Evidence != nil) || d.Evidence != nil && !d.Evidence.Verify(v) {
 					t.Fatalf("seed %d: member %d holds %q of %d, evidence %v", seed, id, word(d), d.Sender, d.Evidence)
 				}
-				seen["⊥"] += bit(d.Word == nil)
+				seen["⊥"] += bit(d.Signed == nil)
 				seen["evidence"] += bit(d.Evidence != nil)
 				seen["unsafe"] += bit(d.Unsafe)
 			}

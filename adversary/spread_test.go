@@ -108,11 +108,11 @@ func disagree(held map[synod.NodeID][]broadcast.Delivery) bool {
 }
 
 func word(d broadcast.Delivery) string {
-	if d.Word == nil {
+	if d.Signed == nil {
 		return "⊥"
 	}
 	var r synod.Response
-	if err := r.UnmarshalBinary(d.Word.Value); err != nil {
+	if err := r.UnmarshalBinary(d.Signed.Value); err != nil {
 		return err.Error()
 	}
 	return string(r.Answer)

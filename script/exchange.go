@@ -17,8 +17,8 @@ type Until struct {
 
 // Heard is the message of one neighbour for a slot.
 type Heard[T any] struct {
-	From synod.NodeID
-	Word T
+	From  synod.NodeID
+	Value T
 }
 
 // maxPending is how many messages of one neighbour are kept for slots that have not been
@@ -92,7 +92,7 @@ func CollectInto[T any, P interface {
 		heard = heard[:len(heard)+1]
 		h := &heard[len(heard)-1]
 		h.From = m.From
-		if P(&h.Word).UnmarshalBinary(m.Body) != nil {
+		if P(&h.Value).UnmarshalBinary(m.Body) != nil {
 			heard = heard[:len(heard)-1]
 		}
 	}

@@ -46,7 +46,7 @@ func gather(until script.Until) script.Play {
 	return func(me *script.Agent) synod.Answer {
 		var s []string
 		for _, h := range script.Exchange(me, "w", 0, word("mine"), until) {
-			s = append(s, fmt.Sprintf("%d=%s", h.From, h.Word))
+			s = append(s, fmt.Sprintf("%d=%s", h.From, h.Value))
 		}
 		return synod.Answer(strings.Join(s, " "))
 	}
@@ -267,9 +267,9 @@ func chain(f int, sender synod.NodeID) script.Play {
 			}
 			relay = relay[:0]
 			for _, h := range script.Collect[word](me, "relay", k, script.Until{At: synod.Tick(2 * (k + 1))}) {
-				if !known[h.Word] {
-					known[h.Word] = true
-					relay = append(relay, h.Word)
+				if !known[h.Value] {
+					known[h.Value] = true
+					relay = append(relay, h.Value)
 				}
 			}
 		}

@@ -21,7 +21,7 @@ func (e *echo) Join(seat synod.Seat) synod.Machine {
 		m.Note(0, r, synod.Opinion{})
 		heard, silent := m.Exchange(0, &r, 1)
 		if len(heard) > 0 {
-			r = r.Take(heard[0].Word.Answer, heard[:1])
+			r = r.Take(heard[0].Value.Answer, heard[:1])
 		}
 		m.Note(1, r, synod.Opinion{Silent: silent})
 		return r.Answer

@@ -173,7 +173,7 @@ func (r Held) Take(a synod.Answer, heard []Heard) Held {
 	}
 	r = Held{Answer: a, Source: synod.New}
 	for _, h := range heard {
-		r.Credit(h.From, h.Word.Answer)
+		r.Credit(h.From, h.Value.Answer)
 	}
 	return r
 }
@@ -226,13 +226,13 @@ func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []sy
 func (m *Member) readable(heard []Heard) []Heard {
 	kept := heard[:0]
 	for _, h := range heard {
-		a, ok := read.Canonical(m.Me.Seat().Question, string(h.Word.Answer))
+		a, ok := read.Canonical(m.Me.Seat().Question, string(h.Value.Answer))
 		if !ok {
 			continue
 		}
-		m.spell(a, string(h.Word.Answer))
-		h.Word.Answer = a
-		h.Word.Rationale = clean.Line(h.Word.Rationale, m.Settings.Rationale)
+		m.spell(a, string(h.Value.Answer))
+		h.Value.Answer = a
+		h.Value.Rationale = clean.Line(h.Value.Rationale, m.Settings.Rationale)
 		kept = append(kept, h)
 	}
 	return kept

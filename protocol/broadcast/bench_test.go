@@ -7,20 +7,20 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// 50 runs of one seed are one run, and an attacked one with real keys holds what
-// the same with symbolic ones holds.
+// TestOneSeedOneRun: 50 runs with one seed are equal, also under attack, and a run with real
+// keys delivers the same as with symbolic ones.
 func TestOneSeedOneRun(t *testing.T) {
 	for _, seed := range []uint64{3, 4, 12} {
 		record := func(real bool) string {
 			x := synchronous(seed)
 			if real {
-				x.book = sign.Derive(seed, x.n+x.outside)
+				x.keys = sign.Derive(seed, x.n+x.outside)
 			}
 			s := ""
 			for _, h := range x.run().held {
 				s += fmt.Sprint(h.id, h.at)
-				for _, d := range h.word {
-					s += says(d) + fmt.Sprint(d.Unsafe, d.Evidence != nil)
+				for _, d := range h.deliveries {
+					s += show(d) + fmt.Sprint(d.Unsafe, d.Evidence != nil)
 				}
 			}
 			return s
@@ -37,12 +37,12 @@ func TestOneSeedOneRun(t *testing.T) {
 	}
 }
 
-// A sample of the campaign with real keys.
+// TestRealKeys repeats a sample of the campaign with real keys.
 func TestRealKeys(t *testing.T) {
-	l := &ledger{map[string]string{}, map[string]int{}}
+	l := &findings{map[string]string{}, map[string]int{}}
 	for i := range uint64(max(10, *executions/1000)) {
 		x := synchronous(*firstSeed + i)
-		x.book = sign.Derive(*firstSeed+i, x.n+x.outside)
+		x.keys = sign.Derive(*firstSeed+i, x.n+x.outside)
 		r := x.run()
 		l.synchrony(x, r)
 		l.always(x, r)
@@ -52,24 +52,24 @@ func TestRealKeys(t *testing.T) {
 	}
 }
 
-// BenchmarkDolevStrong is whole executions, an attacked sender or all honest ones.
+// BenchmarkDolevStrong measures complete executions, with honest senders or one that equivocates.
 func BenchmarkDolevStrong(b *testing.B) {
 	for _, c := range []struct {
-		name    string
-		n, f    int
-		senders int
-		lie     bool
+		name        string
+		n, f        int
+		senders     int
+		forgedValue bool
 	}{{"n=4,f=1,one sender", 4, 1, 1, false}, {"n=4,f=1,equivocating", 4, 1, 1, true}, {"n=7,f=2,seven senders", 7, 2, 7, false}} {
 		for _, keys := range []string{"symbolic", "ed25519"} {
 			b.Run(c.name+"/"+keys, func(b *testing.B) {
 				x := &trial{n: c.n, f: c.f, byzantine: make([]bool, c.n), seed: 1}
 				x.senders = x.group().Members[:c.senders]
-				if c.lie {
+				if c.forgedValue {
 					x.byzantine[0], x.act = true, scripted(-1)
 				}
-				x.book = sign.DeriveSymbolic(1, c.n)
+				x.keys = sign.DeriveSymbolic(1, c.n)
 				if keys == "ed25519" {
-					x.book = sign.Derive(1, c.n)
+					x.keys = sign.Derive(1, c.n)
 				}
 				b.ReportAllocs()
 				for b.Loop() {

@@ -9,25 +9,25 @@
 // at most two values of each sender. After the last round a member delivers the one value that
 // it extracted, or ⊥ if there is none or more than one.
 //
-// It is a building block and not a protocol: a protocol's text calls Run.
+// It is a building block and not a protocol: protocols call Run.
 //
 //	out := broadcast.Run(me, broadcast.Group{
 //		Protocol: "decentllms/1", Name: "answers", Members: evaluators, Senders: workers,
 //		F: me.Seat().F, Start: 8, Within: 4, MaxValue: 4096,
 //	}, answer)
-//	for _, d := range out.Deliveries { // the same words at every honest evaluator
-//		if d.Word != nil {
-//			judge(d.Sender, d.Word.Value)
+//	for _, d := range out.Deliveries { // the same values at every honest evaluator
+//		if d.Signed != nil {
+//			judge(d.Sender, d.Signed.Value)
 //		}
 //	}
 //
-// Promised under synchrony (what is sent at a round's begin arrives before its
-// end), unforgeable signatures and at most F Byzantine members, beside any number
-// of Byzantine senders outside: agreement, validity, delivery at Group.End.
-// Always: a word is delivered only with its sender's signature, an honest sender
-// cannot be framed, and a valid chain that came too late for its length marks the
-// delivery Unsafe: the synchrony that agreement rests on may be broken, or a liar
-// wants it to look so. What no F liars can bring about is Outcome.Broken.
+// Guaranteed under synchrony (what is sent at the beginning of a round arrives before its
+// end), with unforgeable signatures, at most F Byzantine members and any number of Byzantine
+// senders outside the group: agreement, validity, and delivery at Group.End.
+// Guaranteed always: a value is delivered only with its sender's signature, there is no
+// evidence against an honest sender, and a valid chain that came too late for its length
+// marks the delivery as Unsafe. Then the synchrony that agreement needs may be broken, or an
+// adversary makes it look so. At most F Byzantine members cannot cause Outcome.Broken.
 //
 // Rounds have fixed ends. If a round ended as soon as all have sent, a Byzantine member that is
 // silent to some members only could keep honest members in different rounds.
@@ -41,12 +41,12 @@ import (
 // Delivery is what a member holds of one sender's broadcast after the last round.
 type Delivery struct {
 	Sender synod.NodeID
-	// Word is what the sender broadcast; nil is ⊥. It must not be changed.
-	Word *Signed
+	// Signed is the value that was broadcast, with its signature; nil is ⊥. It must not be changed.
+	Signed *Signed
 	// Evidence proves that the sender signed two values; nil if not both were seen.
 	Evidence *Evidence
-	// Unsafe is set when the bound on delays seems to have been broken: a word came
-	// late, or this member was late itself. Members may then hold different words.
+	// Unsafe is set if the bound on delays seems to have been broken: a message came
+	// late, or this member was late itself. Members may then hold different values.
 	Unsafe bool
 	Late   []Late // at most two, of different values
 }
@@ -54,10 +54,10 @@ type Delivery struct {
 // Late is a valid chain of signatures that was too short when it came. It has no influence
 // on the delivery.
 type Late struct {
-	From    synod.NodeID   // who brought it
-	Round   int            // the round in which it came; one more than the last: afterwards
+	From    synod.NodeID   // the member that sent it
+	Round   int            // the round in which it came; one more than the last one if it came afterwards
 	Signers []synod.NodeID // of the chain, the sender first
-	Word    Signed
+	Signed  Signed
 }
 
 // Outcome has the deliveries of one Run at one party.
@@ -74,15 +74,15 @@ type Outcome struct {
 // calling protocol must exclude these.
 func Run(me *script.Agent, g Group, mine []byte) *Outcome {
 	p := join(me, &g, mine)
-	p.speak(mine)
+	p.sendOwn(mine)
 	if !g.member(p.self) {
 		return &Outcome{}
 	}
 	last := g.rounds()
 	for k := 1; k <= last; k++ {
-		for _, heard := range p.collect(k) {
-			for _, c := range heard.Word {
-				p.take(k, heard.From, c, false)
+		for _, m := range p.collect(k) {
+			for _, c := range m.Value {
+				p.take(k, m.From, c, false)
 			}
 		}
 		p.relay(k + 1)
@@ -108,7 +108,7 @@ func (o *Outcome) Recheck() {
 // bound, everything that it signed is known before it could be late. A member that signed
 // late values is therefore Byzantine, or the bound is broken. Up to F Byzantine members
 // and any number of senders outside can make a delivery Unsafe, but cannot cause this.
-func (o *Outcome) Broken() bool { return o.p != nil && (o.p.late || len(o.p.tardy) > o.p.g.F) }
+func (o *Outcome) Broken() bool { return o.p != nil && (o.p.late || len(o.p.lateSigners) > o.p.g.F) }
 
 func (o *Outcome) deliver() {
 	o.Deliveries = o.Deliveries[:0]

@@ -12,13 +12,13 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// small is a group of four with room for one liar; sender 4 stands outside.
+// small returns a group of four with F = 1; sender 4 is not a member.
 func small() Group {
-	return Group{Protocol: "test/1", Name: "words", F: 1, Start: start, Within: within, MaxValue: 100,
+	return Group{Protocol: "test/1", Name: "values", F: 1, Start: start, Within: within, MaxValue: 100,
 		Members: []synod.NodeID{0, 1, 2, 3}, Senders: []synod.NodeID{0, 4}}
 }
 
-// signedBy is a chain that these have signed, for g in a run.
+// signedBy returns a chain for g in a run, signed by these nodes in order.
 func signedBy(g Group, run sign.Instance, sender synod.NodeID, value string, by ...synod.NodeID) chain {
 	keys := sign.DeriveSymbolic(1, 5)
 	c := chain{sender: sender, value: []byte(value)}
@@ -28,14 +28,14 @@ func signedBy(g Group, run sign.Instance, sender synod.NodeID, value string, by 
 	return c
 }
 
-// hear is a word with a chain, sent by node 2 in round k and arriving in round at.
-type hear struct {
+// incoming is a message with a chain, sent by node 2 for round k, that arrives in round at.
+type incoming struct {
 	k, at int
 	chain chain
 }
 
-// alone plays member 1 of g by itself, with these words, and rechecks at the end.
-func alone(g Group, words ...hear) (out *Outcome) {
+// alone runs member 1 of g by itself with these messages, and calls Recheck at the end.
+func alone(g Group, values ...incoming) (out *Outcome) {
 	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F, Signer: sign.DeriveSymbolic(1, 5).Signer(1, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		out = Run(me, g, nil)
@@ -51,7 +51,7 @@ func alone(g Group, words ...hear) (out *Outcome) {
 				alarm = a
 			}
 		}
-		for _, w := range words {
+		for _, w := range values {
 			if w.at == k {
 				body, _ := parcel{w.chain}.AppendBinary(nil)
 				m.Step(alarm.At-1, synod.Heard{Message: &synod.Message{From: 2, Slot: synod.Slot{Name: g.Name, Round: g.slot(w.k, 0)}, Body: body}})
@@ -66,8 +66,8 @@ func alone(g Group, words ...hear) (out *Outcome) {
 	return out
 }
 
-// [BB-4, BB-8] A chain counts in round k if it has at least k signatures, and is
-// kept and marks the delivery if it has fewer or its message came late.
+// [BB-4, BB-8] A chain counts in round k if it has at least k signatures. If it has fewer,
+// or its message came late, it is kept and marks the delivery as unsafe.
 func TestChainAgainstRound(t *testing.T) {
 	signers := map[synod.NodeID][]synod.NodeID{0: {0, 2, 3}, 4: {4, 2, 3, 0}}
 	g := small()
@@ -76,13 +76,13 @@ func TestChainAgainstRound(t *testing.T) {
 			for at := k; at <= 4; at++ {
 				for n := 1; n <= len(signers[sender]); n++ {
 					c := signedBy(g, run, sender, "w", signers[sender][:n]...)
-					d := alone(g, hear{k, at, c}).Deliveries[i]
+					d := alone(g, incoming{k, at, c}).Deliveries[i]
 					counts := at == k && n >= k && k <= g.Rounds(sender)
-					if (d.Word != nil) != counts || d.Unsafe == counts || len(d.Late) != 0 == counts {
+					if (d.Signed != nil) != counts || d.Unsafe == counts || len(d.Late) != 0 == counts {
 						t.Errorf("sender %d, %d signatures sent in round %d, came in %d: %+v", sender, n, k, at, d)
 					}
 					if !counts && (d.Late[0].From != 2 || d.Late[0].Round != at || !slices.Equal(d.Late[0].Signers, signers[sender][:n])) {
-						t.Errorf("the late word is kept as %+v", d.Late[0])
+						t.Errorf("the late value is kept as %+v", d.Late[0])
 					}
 				}
 			}
@@ -90,12 +90,12 @@ func TestChainAgainstRound(t *testing.T) {
 	}
 }
 
-// [BB-7] A signature of another protocol, version, name, group, run, sender or
-// round says nothing here.
+// [BB-7] A signature for another protocol, version, name, group, run, sender or round is
+// invalid.
 func TestBB7Domain(t *testing.T) {
 	g := small()
-	if d := alone(g, hear{1, 1, signedBy(g, run, 0, "w", 0)}).Deliveries[0]; says(d) != `"w"` {
-		t.Fatalf("the chain itself gives %s", says(d))
+	if d := alone(g, incoming{1, 1, signedBy(g, run, 0, "w", 0)}).Deliveries[0]; show(d) != `"w"` {
+		t.Fatalf("the unchanged chain gives %s", show(d))
 	}
 	other := func(change func(*Group)) Group {
 		g := small()
@@ -117,18 +117,18 @@ func TestBB7Domain(t *testing.T) {
 	round.links = round.links[1:]
 	stray["sender"], stray["round"] = sender, round
 	for what, c := range stray {
-		if d := alone(g, hear{1, 1, c}).Deliveries[0]; d.Word != nil || d.Unsafe {
+		if d := alone(g, incoming{1, 1, c}).Deliveries[0]; d.Signed != nil || d.Unsafe {
 			t.Errorf("another %s: %+v", what, d)
 		}
 	}
 }
 
-// What is not signed by the sender and then by distinct members never counts.
+// A chain that is not signed by the sender and then by distinct members never counts.
 func TestForeignChains(t *testing.T) {
 	g := small()
 	for what, c := range map[string]chain{
 		"no signatures":      {sender: 0, value: []byte("w")},
-		"a stranger's":       signedBy(g, run, 3, "w", 3),
+		"another member's":   signedBy(g, run, 3, "w", 3),
 		"not the sender":     signedBy(g, run, 0, "w", 2, 0),
 		"one signer twice":   signedBy(g, run, 0, "w", 0, 2, 2),
 		"the sender twice":   signedBy(g, run, 0, "w", 0, 0),
@@ -136,35 +136,35 @@ func TestForeignChains(t *testing.T) {
 		"my own signature":   signedBy(g, run, 0, "w", 0, 1),
 		"too long a value":   signedBy(g, run, 0, strings.Repeat("w", 101), 0),
 	} {
-		for _, d := range alone(g, hear{1, 1, c}).Deliveries {
-			if d.Word != nil || d.Unsafe || d.Evidence != nil {
+		for _, d := range alone(g, incoming{1, 1, c}).Deliveries {
+			if d.Signed != nil || d.Unsafe || d.Evidence != nil {
 				t.Errorf("%s: %+v", what, d)
 			}
 		}
 	}
 }
 
-// ⊥ and the empty value are two things, and a late second value is evidence that
-// changes nothing.
+// ⊥ and the empty value differ. A late second value is evidence and does not change the
+// delivery.
 func TestDelivery(t *testing.T) {
 	g := small()
-	out := alone(g, hear{1, 1, signedBy(g, run, 0, "", 0)}, hear{1, 3, signedBy(g, run, 0, "second", 0)})
-	if d := out.Deliveries[0]; says(d) != `""` || !d.Unsafe || d.Evidence == nil || !d.Evidence.Verify(sign.DeriveSymbolic(1, 5).Verifier(run)) {
+	out := alone(g, incoming{1, 1, signedBy(g, run, 0, "", 0)}, incoming{1, 3, signedBy(g, run, 0, "second", 0)})
+	if d := out.Deliveries[0]; show(d) != `""` || !d.Unsafe || d.Evidence == nil || !d.Evidence.Verify(sign.DeriveSymbolic(1, 5).Verifier(run)) {
 		t.Errorf("%+v", d)
 	}
-	if d := out.Deliveries[1]; d.Word != nil || d.Unsafe || d.Evidence != nil {
+	if d := out.Deliveries[1]; d.Signed != nil || d.Unsafe || d.Evidence != nil {
 		t.Errorf("a silent sender: %+v", d)
 	}
 }
 
-// A third party checks evidence with the public keys alone, and refuses every
-// changed bit.
+// A third party verifies evidence with the public keys only, and rejects it if any bit has
+// changed.
 func TestEvidenceOffline(t *testing.T) {
 	keys, g := sign.Derive(3, 5), small()
-	word := func(v string) []byte {
+	signature := func(v string) []byte {
 		return keys.Signer(4, run).Sign(statement(g.digest(), 4, 1, sha256.Sum256([]byte(v))))
 	}
-	e := Evidence{g.digest(), 4, [2][]byte{[]byte("yes"), []byte("no")}, [2][]byte{word("yes"), word("no")}}
+	e := Evidence{g.digest(), 4, [2][]byte{[]byte("yes"), []byte("no")}, [2][]byte{signature("yes"), signature("no")}}
 	b, err := e.AppendBinary(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestEvidenceOffline(t *testing.T) {
 		return e.UnmarshalBinary(b) == nil && e.Verify(keys.Committee().Verifier(run))
 	}
 	if !check(b) {
-		t.Fatal("good evidence is refused")
+		t.Fatal("valid evidence is rejected")
 	}
 	for i := range b {
 		for _, flip := range []byte{1, 0x80} {
@@ -184,12 +184,12 @@ func TestEvidenceOffline(t *testing.T) {
 			}
 		}
 		if check(b[:i]) {
-			t.Errorf("cut at byte %d it is accepted", i)
+			t.Errorf("evidence cut at byte %d is accepted", i)
 		}
 	}
 	same := Evidence{e.Group, 4, [2][]byte{e.Values[0], e.Values[0]}, [2][]byte{e.Signatures[0], e.Signatures[0]}}
 	if check(append(b, 0)) || same.Verify(keys.Committee().Verifier(run)) || e.Verify(keys.Committee().Verifier("another")) {
-		t.Error("a longer one, one value twice, or another run's is accepted")
+		t.Error("evidence with an extra byte, with equal values, or of another run is accepted")
 	}
 }
 
@@ -221,8 +221,8 @@ func TestGroupValidate(t *testing.T) {
 	}
 }
 
-// Long values travel in several messages, and the longest that a group allows
-// still fit when both are relayed by everyone.
+// Long values are sent in several messages, and two values of the largest size fit into them
+// with the signatures of all members.
 func TestParts(t *testing.T) {
 	for _, most := range []int{100, 4096, 20_000} {
 		g := small()
@@ -245,16 +245,16 @@ func TestParts(t *testing.T) {
 		x := &trial{n: 4, f: 1, byzantine: make([]bool, 4), seed: 1, longest: most}
 		r := x.run()
 		for _, h := range r.held {
-			for _, d := range h.word {
-				if d.Word == nil || len(d.Word.Value) != most || d.Unsafe {
-					t.Errorf("values of %d bytes in %d parts: %s", most, g.parts(), says(d)[:10])
+			for _, d := range h.deliveries {
+				if d.Signed == nil || len(d.Signed.Value) != most || d.Unsafe {
+					t.Errorf("values of %d bytes in %d parts: %s", most, g.parts(), show(d)[:10])
 				}
 			}
 		}
 	}
 }
 
-// FuzzParcel: what is let in is written back as it was.
+// FuzzParcel: decoding accepts only what encoding writes.
 func FuzzParcel(f *testing.F) {
 	for _, p := range []parcel{nil, {signedBy(small(), run, 0, "w", 0, 1)}, {signedBy(small(), run, 0, "", 0), signedBy(small(), run, 4, "v")}} {
 		b, _ := p.AppendBinary(nil)
@@ -267,12 +267,12 @@ func FuzzParcel(f *testing.F) {
 			return
 		}
 		if again, err := p.AppendBinary(nil); err != nil || !bytes.Equal(again, body) {
-			t.Fatalf("%x is read as %v, which is written %x", body, p, again)
+			t.Fatalf("%x is decoded as %v, which is encoded as %x", body, p, again)
 		}
 	})
 }
 
-// FuzzEvidence: the same for evidence.
+// FuzzEvidence does the same for evidence.
 func FuzzEvidence(f *testing.F) {
 	b, _ := Evidence{Sender: 3, Values: [2][]byte{[]byte("a"), nil}, Signatures: [2][]byte{{1}, {2}}}.AppendBinary(nil)
 	f.Add(b)
@@ -282,7 +282,7 @@ func FuzzEvidence(f *testing.F) {
 			return
 		}
 		if again, err := e.AppendBinary(nil); err != nil || !bytes.Equal(again, body) {
-			t.Fatalf("%x is read as %+v, which is written %x", body, e, again)
+			t.Fatalf("%x is decoded as %+v, which is encoded as %x", body, e, again)
 		}
 	})
 }

@@ -24,8 +24,8 @@ func (s *Signed) Verify(v synod.Verifier) bool {
 	return v.Verify(s.Sender, statement(s.Group, s.Sender, 1, sha256.Sum256(s.Value)), s.Signature)
 }
 
-// Sign is a sender's word in g, for a protocol that carries it otherwise than Run
-// does and wants its equivocation proven alike. The signer is the sender's own.
+// Sign returns a sender's signed value in g, for a protocol that sends it without Run and
+// needs the same evidence of equivocation. The signer must be the sender's own.
 func (g *Group) Sign(signer synod.Signer, sender synod.NodeID, value []byte) *Signed {
 	d := g.digest()
 	return &Signed{d, sender, value, signer.Sign(statement(d, sender, 1, sha256.Sum256(value)))}

@@ -11,8 +11,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Two workers broadcast to three evaluators, of which one may be Byzantine; the
-// second worker says nothing. Every evaluator holds the same.
+// Two workers broadcast to three evaluators, of which one may be Byzantine. The second worker
+// is silent. Every evaluator delivers the same.
 func ExampleRun() {
 	keys := sign.DeriveSymbolic(1, 5)
 	machines := make([]synod.Machine, 5)
@@ -40,10 +40,10 @@ func play(me *script.Agent) synod.Answer {
 	}
 	var held []string
 	for _, d := range broadcast.Run(me, g, mine).Deliveries {
-		if d.Word == nil {
+		if d.Signed == nil {
 			held = append(held, fmt.Sprintf("%d: ⊥", d.Sender))
 		} else {
-			held = append(held, fmt.Sprintf("%d: %q", d.Sender, d.Word.Value))
+			held = append(held, fmt.Sprintf("%d: %q", d.Sender, d.Signed.Value))
 		}
 	}
 	if held != nil {

@@ -72,7 +72,7 @@ func (g *Group) Validate() error {
 	case g.MaxValue < 1 || g.share() < 1:
 		return fmt.Errorf("broadcast: values of %d bytes; they must have between 1 and %d", g.MaxValue, synod.MaxBody/2-g.overhead())
 	case g.parts() > maxParts:
-		return fmt.Errorf("broadcast: %d senders of %d bytes each need %d messages a round; %d are the most: make the values shorter", len(g.Senders), g.MaxValue, g.parts(), maxParts)
+		return fmt.Errorf("broadcast: %d senders of %d bytes each need %d messages a round; the maximum is %d: make the values shorter", len(g.Senders), g.MaxValue, g.parts(), maxParts)
 	}
 	return nil
 }

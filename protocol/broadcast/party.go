@@ -12,15 +12,15 @@ import (
 
 // party is one node's side of all broadcasts of a group.
 type party struct {
-	me        *script.Agent
-	g         *Group
-	self      synod.NodeID
-	signer    synod.Signer
-	group     [sha256.Size]byte
-	others    []synod.NodeID // members without self
-	instances []instance     // by sender, ascending
-	late      bool           // this node did not keep the rounds
-	tardy     []synod.NodeID // members that have signed what came late, ascending
+	me          *script.Agent
+	g           *Group
+	self        synod.NodeID
+	signer      synod.Signer
+	group       [sha256.Size]byte
+	others      []synod.NodeID // members without self
+	instances   []instance     // by sender, ascending
+	late        bool           // this node was late for a round
+	lateSigners []synod.NodeID // members that signed late values, ascending
 }
 
 // instance is one sender's broadcast.
@@ -29,14 +29,14 @@ type instance struct {
 	sender    synod.NodeID
 	rounds    int
 	extracted []chain // at most two, of different values
-	relays    []chain // to be sent at the begin of the next round
+	relays    []chain // to be sent at the beginning of the next round
 	late      []Late
 }
 
 func join(me *script.Agent, g *Group, mine []byte) *party {
 	seat := me.Seat()
 	p := &party{me: me, g: g, self: seat.Self, signer: seat.Signer, others: without(g.Members, seat.Self)}
-	if err := p.fits(&seat, mine); err != nil {
+	if err := p.check(&seat, mine); err != nil {
 		panic(err)
 	}
 	p.group = g.digest()
@@ -48,19 +48,19 @@ func join(me *script.Agent, g *Group, mine []byte) *party {
 	return p
 }
 
-// fits returns why this seat cannot take part.
-func (p *party) fits(seat *synod.Seat, mine []byte) error {
+// check returns an error if this seat cannot take part.
+func (p *party) check(seat *synod.Seat, mine []byte) error {
 	if err := p.g.Validate(); err != nil {
 		return err
 	}
 	member, sender := p.g.member(p.self), has(p.g.Senders, p.self)
-	hears := p.others
+	receivesFrom := p.others
 	if member {
-		hears = append(without(p.g.Senders, p.self), p.others...)
+		receivesFrom = append(without(p.g.Senders, p.self), p.others...)
 	}
-	for _, id := range hears {
+	for _, id := range receivesFrom {
 		if !has(seat.Peers, id) {
-			return fmt.Errorf("broadcast: seat %d cannot hear %d; all members and senders must be linked", p.self, id)
+			return fmt.Errorf("broadcast: seat %d is not linked with %d; all members and senders must be linked", p.self, id)
 		}
 	}
 	switch {
@@ -69,9 +69,9 @@ func (p *party) fits(seat *synod.Seat, mine []byte) error {
 	case !member && !sender:
 		return fmt.Errorf("broadcast: seat %d is neither a member nor a sender", p.self)
 	case mine != nil && !sender:
-		return fmt.Errorf("broadcast: seat %d has a value and is no sender", p.self)
+		return fmt.Errorf("broadcast: seat %d has a value and is not a sender", p.self)
 	case len(mine) > p.g.MaxValue:
-		return fmt.Errorf("broadcast: a value of %d bytes; %d are the most", len(mine), p.g.MaxValue)
+		return fmt.Errorf("broadcast: a value of %d bytes; the maximum is %d", len(mine), p.g.MaxValue)
 	}
 	return nil
 }
@@ -86,8 +86,8 @@ func without(ids []synod.NodeID, id synod.NodeID) []synod.NodeID {
 	return rest
 }
 
-// speak is round 1 of a sender.
-func (p *party) speak(mine []byte) {
+// sendOwn sends the value of a sender in round 1.
+func (p *party) sendOwn(mine []byte) {
 	if mine == nil {
 		return
 	}
@@ -114,24 +114,24 @@ func (p *party) relay(k int) {
 }
 
 // collect waits for the end of round k and returns what was sent in it.
-func (p *party) collect(k int) (heard []script.Heard[parcel]) {
+func (p *party) collect(k int) (received []script.Heard[parcel]) {
 	for part := range p.g.parts() {
 		more := script.Collect[parcel](p.me, p.g.Name, p.g.slot(k, part), script.Until{At: p.g.end(k)})
-		heard = append(heard, more...)
+		received = append(received, more...)
 	}
 	p.late = p.late || p.me.Now() > p.g.end(k)
-	return heard
+	return received
 }
 
 // overdue takes messages that came after their slot was collected. They do not count, but
 // valid chains are kept and mark their broadcast as Unsafe [BB-8].
 func (p *party) overdue(k int) {
 	for _, m := range script.Late(p.me, p.g.Name) {
-		var said parcel
-		if said.UnmarshalBinary(m.Body) != nil {
+		var received parcel
+		if received.UnmarshalBinary(m.Body) != nil {
 			continue
 		}
-		for _, c := range said {
+		for _, c := range received {
 			p.take(k, m.From, c, true)
 		}
 	}
@@ -194,42 +194,42 @@ func (i *instance) signed(c chain) chain {
 // keep records a chain that came too late for its length, and the members that signed it.
 func (i *instance) keep(k int, from synod.NodeID, c *chain) {
 	for _, l := range c.links {
-		if at, known := slices.BinarySearch(i.p.tardy, l.by); !known && i.p.g.member(l.by) {
-			i.p.tardy = slices.Insert(i.p.tardy, at, l.by)
+		if at, known := slices.BinarySearch(i.p.lateSigners, l.by); !known && i.p.g.member(l.by) {
+			i.p.lateSigners = slices.Insert(i.p.lateSigners, at, l.by)
 		}
 	}
-	word := i.word(c)
-	if len(i.late) == 2 || slices.ContainsFunc(i.late, func(l Late) bool { return bytes.Equal(l.Word.Value, c.value) }) {
+	signed := i.bySender(c)
+	if len(i.late) == 2 || slices.ContainsFunc(i.late, func(l Late) bool { return bytes.Equal(l.Signed.Value, c.value) }) {
 		return
 	}
 	signers := make([]synod.NodeID, len(c.links))
 	for k, l := range c.links {
 		signers[k] = l.by
 	}
-	i.late = append(i.late, Late{From: from, Round: k, Signers: signers, Word: word})
+	i.late = append(i.late, Late{From: from, Round: k, Signers: signers, Signed: signed})
 }
 
-func (i *instance) word(c *chain) Signed {
+func (i *instance) bySender(c *chain) Signed {
 	return Signed{Group: i.p.group, Sender: i.sender, Value: c.value, Signature: c.links[0].sig}
 }
 
 // delivery returns the one value that was extracted, or ⊥.
 func (i *instance) delivery() Delivery {
 	d := Delivery{Sender: i.sender, Late: i.late, Unsafe: i.p.late || len(i.late) > 0}
-	var seen []Signed
+	var values []Signed
 	for _, c := range i.extracted {
-		seen = append(seen, i.word(&c))
+		values = append(values, i.bySender(&c))
 	}
-	if len(seen) == 1 {
-		d.Word = &seen[0]
+	if len(values) == 1 {
+		d.Signed = &values[0]
 	}
 	for _, l := range i.late {
-		if !i.holds(l.Word.Value) {
-			seen = append(seen, l.Word)
+		if !i.holds(l.Signed.Value) {
+			values = append(values, l.Signed)
 		}
 	}
-	if len(seen) > 1 {
-		a, b := seen[0], seen[1]
+	if len(values) > 1 {
+		a, b := values[0], values[1]
 		d.Evidence = &Evidence{a.Group, a.Sender, [2][]byte{a.Value, b.Value}, [2][]byte{a.Signature, b.Signature}}
 	}
 	return d

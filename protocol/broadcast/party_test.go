@@ -9,8 +9,8 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// [BB-3, F11] The sender counts among those who may be Byzantine, inside the group
-// or outside it.
+// [BB-3, F11] The sender is one of the parties that may be Byzantine, in the group or outside
+// it.
 func TestRounds(t *testing.T) {
 	for f := range 3 {
 		g := small()
@@ -27,15 +27,15 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// lone is a group of one member, which is its only sender.
+// lone returns a group of one member, which is the only sender.
 func lone() Group {
 	g := small()
 	g.F, g.Members, g.Senders = 0, []synod.NodeID{0}, []synod.NodeID{0}
 	return g
 }
 
-// aloneAt plays lone's member with this value; it comes to Run at a tick, and the
-// end of its round is told it at another.
+// aloneAt runs the member of lone with this value. It calls Run at the tick begin, and its
+// round ends at the tick end.
 func aloneAt(mine []byte, begin, end synod.Tick) (out *Outcome) {
 	seat := synod.Seat{Peers: []synod.NodeID{1}, Signer: sign.DeriveSymbolic(1, 5).Signer(0, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
@@ -50,9 +50,9 @@ func aloneAt(mine []byte, begin, end synod.Tick) (out *Outcome) {
 	return out
 }
 
-// An empty value is a value, nil is silence; who speaks or listens late does not
-// believe in its own delivery [BB-8].
-func TestOwnWord(t *testing.T) {
+// An empty value is a value, and nil is silence. A member that sends or receives late marks
+// its own delivery as unsafe [BB-8].
+func TestOwnValue(t *testing.T) {
 	g := lone()
 	for _, c := range []struct {
 		mine       []byte
@@ -69,13 +69,13 @@ func TestOwnWord(t *testing.T) {
 		{nil, 1, g.End() + 1, "⊥", true},
 	} {
 		d := aloneAt(c.mine, c.begin, c.end).Deliveries[0]
-		if says(d) != c.want || d.Unsafe != c.unsafe || d.Evidence != nil {
-			t.Errorf("%+v: delivers %s, unsafe %v", c, says(d), d.Unsafe)
+		if show(d) != c.want || d.Unsafe != c.unsafe || d.Evidence != nil {
+			t.Errorf("%+v: delivers %s, unsafe %v", c, show(d), d.Unsafe)
 		}
 	}
 }
 
-// What a caller must rule out is a panic that says what is wrong.
+// Run panics with a clear message in the cases that its caller must exclude.
 func TestMisuse(t *testing.T) {
 	signer := sign.DeriveSymbolic(1, 9).Signer(1, run)
 	all := []synod.NodeID{0, 2, 3, 4}
@@ -83,11 +83,11 @@ func TestMisuse(t *testing.T) {
 		seat synod.Seat
 		mine []byte
 	}{
-		"no signer":                   {seat: synod.Seat{Self: 1, Peers: all}},
-		"cannot hear 4":               {seat: synod.Seat{Self: 1, Peers: all[:3], Signer: signer}},
-		"neither a member":            {seat: synod.Seat{Self: 5, Peers: []synod.NodeID{0, 1, 2, 3}, Signer: signer}},
-		"has a value and is no sende": {synod.Seat{Self: 1, Peers: all, Signer: signer}, []byte("w")},
-		"a value of 101 bytes":        {synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2, 3, 4}, Signer: signer}, make([]byte, 101)},
+		"no signer":              {seat: synod.Seat{Self: 1, Peers: all}},
+		"not linked with 4":      {seat: synod.Seat{Self: 1, Peers: all[:3], Signer: signer}},
+		"neither a member":       {seat: synod.Seat{Self: 5, Peers: []synod.NodeID{0, 1, 2, 3}, Signer: signer}},
+		"has a value and is not": {synod.Seat{Self: 1, Peers: all, Signer: signer}, []byte("w")},
+		"a value of 101 bytes":   {synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2, 3, 4}, Signer: signer}, make([]byte, 101)},
 	} {
 		func() {
 			defer func() {
@@ -105,7 +105,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// One parcel has one form: senders ascend, and none has more than two chains.
+// A parcel has one encoding: senders ascend, and none has more than two chains.
 func TestParcelForm(t *testing.T) {
 	of := func(senders ...synod.NodeID) (p parcel) {
 		for _, s := range senders {
@@ -120,11 +120,11 @@ func TestParcelForm(t *testing.T) {
 		b, _ := c.p.AppendBinary(nil)
 		var p parcel
 		if got := p.UnmarshalBinary(b) == nil; got != c.want {
-			t.Errorf("%v is read: %v", c.p, got)
+			t.Errorf("%v is accepted: %v", c.p, got)
 		}
 	}
 	var p parcel
 	if p.UnmarshalBinary(make([]byte, synod.MaxBody+1)) == nil {
-		t.Error("more than MaxBody is read")
+		t.Error("more than MaxBody is accepted")
 	}
 }

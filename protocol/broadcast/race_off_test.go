@@ -2,11 +2,11 @@
 
 package broadcast
 
-// usual is how many executions of each model a campaign has.
+// usual is the number of executions of each model in a campaign.
 const usual = 20_000
 
-// largest is how many members a group drawn by chance has at most.
+// largest is the largest number of members of a random group.
 const largest = 7
 
-// detector is what go test must be told to draw the same groups.
+// detector is the flag of go test that draws the same groups.
 const detector = ""

@@ -2,12 +2,12 @@
 
 package broadcast
 
-// usual is how many executions of each model a campaign has. Under the race detector
+// usual is the number of executions of each model in a campaign. Under the race detector
 // they take ten times as long, and the two models together make up 20,000.
 const usual = 10_000
 
-// largest is how many members a group drawn by chance has at most.
+// largest is the largest number of members of a random group.
 const largest = 5
 
-// detector is what go test must be told to draw the same groups.
+// detector is the flag of go test that draws the same groups.
 const detector = "-race "

@@ -10,52 +10,52 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// The clock of the trials: a message takes one or two ticks, liars act three ticks
-// after a round's begin and have then heard all that the honest said in it (they
-// are rushing), and their words still arrive before the round's end.
+// The times of the trials, in ticks: a message takes one or two ticks. Adversaries are rushing:
+// they act three ticks after the beginning of a round, when they have received the messages of
+// all honest members, and their own messages still arrive before its end.
 const (
 	start  = 2
 	within = 6
 	rush   = 3
 )
 
-// trial is one execution: members 0 to n-1, and senders outside from n on; where
-// there is none outside, every member is a sender.
+// trial is one execution with members 0 to n-1 and senders outside the group from n on.
+// Without senders outside, every member is a sender.
 type trial struct {
 	n, outside, f int
-	byzantine     []bool // by node; what is not a liar of act, faulty wraps
+	byzantine     []bool // by node; those in faulty are not part of the coalition
 	senders       []synod.NodeID
-	act           func(c *cabal, k int) // what the liars do in round k; nil: nothing
+	act           func(c *coalition, k int) // the actions of the adversaries in round k; nil: none
 	faulty        map[synod.NodeID]func(synod.Machine) synod.Machine
-	instead       map[synod.NodeID]func(*result, synod.Machine) synod.Machine // liars of another kind
+	instead       map[synod.NodeID]func(*result, synod.Machine) synod.Machine // adversaries of another kind
 	wrap          func(synod.NodeID, *result, synod.Machine) synod.Machine    // of honest machines; nil: none
-	mute          map[synod.NodeID]bool                                       // honest senders that say nothing
+	silent        map[synod.NodeID]bool                                       // honest senders without a value
 	faults        sim.Faults
 	seed          uint64
-	linger        synod.Tick // look for late words at this tick; 0: do not
-	longest       int        // values of so many bytes; 0: short ones
-	book          book       // nil: symbolic
+	linger        synod.Tick // tick of the Recheck; 0: none
+	longest       int        // length of values in bytes; 0: short ones
+	keys          keys       // nil: symbolic
 }
 
-type book interface {
+type keys interface {
 	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 
 const run = "run"
 
-// held is what came out at one honest member.
+// held is the result of one honest member.
 type held struct {
-	id   synod.NodeID
-	at   synod.Tick
-	out  *Outcome
-	word []Delivery // at the end of the last round, before any Recheck
+	id         synod.NodeID
+	at         synod.Tick
+	out        *Outcome
+	deliveries []Delivery // at the end of the last round, before any Recheck
 }
 
 type result struct {
-	g     Group
-	held  []held
-	sent  []sent
-	cabal *cabal
+	g         Group
+	held      []held
+	sent      []sent
+	coalition *coalition
 }
 
 // sent is one chain in a message of an honest node.
@@ -67,7 +67,7 @@ type sent struct {
 }
 
 func (x *trial) group() Group {
-	g := Group{Protocol: "test/1", Name: "words", F: x.f, Start: start, Within: within, MaxValue: 100, Senders: x.senders}
+	g := Group{Protocol: "test/1", Name: "values", F: x.f, Start: start, Within: within, MaxValue: 100, Senders: x.senders}
 	g.MaxValue = max(g.MaxValue, x.longest)
 	for i := range x.n {
 		g.Members = append(g.Members, synod.NodeID(i))
@@ -81,21 +81,21 @@ func (x *trial) group() Group {
 	return g
 }
 
-func value(id synod.NodeID) []byte { return fmt.Appendf(nil, "word of %d", id) }
+func value(id synod.NodeID) []byte { return fmt.Appendf(nil, "value of %d", id) }
 
 func (x *trial) run() *result {
 	total := x.n + x.outside
-	book := x.book
-	if book == nil {
-		book = sign.DeriveSymbolic(x.seed, total)
+	keys := x.keys
+	if keys == nil {
+		keys = sign.DeriveSymbolic(x.seed, total)
 	}
 	r := &result{g: x.group()}
-	r.cabal = &cabal{trial: x, g: &r.g, known: map[mark][]byte{}, speak: map[synod.NodeID][]synod.Effect{}, r: rand.New(rand.NewPCG(x.seed, 0xbad)), group: r.g.digest()}
+	r.coalition = &coalition{trial: x, g: &r.g, known: map[position][]byte{}, sends: map[synod.NodeID][]synod.Effect{}, r: rand.New(rand.NewPCG(x.seed, 0xbad)), group: r.g.digest()}
 	machines := make([]synod.Machine, total)
 	var everyone []synod.NodeID
 	for i := range total {
 		everyone = append(everyone, synod.NodeID(i))
-		r.cabal.signers = append(r.cabal.signers, book.Signer(synod.NodeID(i), run))
+		r.coalition.signers = append(r.coalition.signers, keys.Signer(synod.NodeID(i), run))
 	}
 	for i := range machines {
 		id := synod.NodeID(i)
@@ -107,16 +107,16 @@ func (x *trial) run() *result {
 
 func (x *trial) seat(id synod.NodeID, peers []synod.NodeID, r *result) synod.Machine {
 	if x.byzantine[id] && x.faulty[id] == nil && x.instead[id] == nil {
-		return &liar{self: id, peers: peers, cabal: r.cabal}
+		return &adversary{self: id, peers: peers, coalition: r.coalition}
 	}
-	seat := synod.Seat{Self: id, Peers: peers, F: x.f, Seed: script.Derive(x.seed, uint64(id)), Signer: r.cabal.signers[id]}
+	seat := synod.Seat{Self: id, Peers: peers, F: x.f, Seed: script.Derive(x.seed, uint64(id)), Signer: r.coalition.signers[id]}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		var mine []byte
-		if has(r.g.Senders, id) && !x.mute[id] {
+		if has(r.g.Senders, id) && !x.silent[id] {
 			mine = append(value(id), make([]byte, max(0, x.longest-len(value(id))))...)
 		}
 		out := Run(me, r.g, mine)
-		h := held{id: id, at: me.Now(), out: out, word: append([]Delivery(nil), out.Deliveries...)}
+		h := held{id: id, at: me.Now(), out: out, deliveries: append([]Delivery(nil), out.Deliveries...)}
 		if x.linger > 0 {
 			script.Collect[synod.Response](me, "idle", 0, script.Until{At: x.linger})
 			out.Recheck()
@@ -139,7 +139,7 @@ func (x *trial) seat(id synod.NodeID, peers []synod.NodeID, r *result) synod.Mac
 	return m
 }
 
-// watched records what an honest machine sends.
+// watched records the chains that an honest machine sends.
 type watched struct {
 	synod.Machine
 	r  *result
@@ -155,7 +155,7 @@ func (w *watched) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		}
 		var p parcel
 		if err := p.UnmarshalBinary(s.Body); err != nil {
-			panic("an honest machine sends what cannot be read")
+			panic("an honest machine sends a message that cannot be decoded")
 		}
 		for _, c := range p {
 			w.r.sent = append(w.r.sent, sent{w.id, s.Slot.Round, len(s.To), c})
@@ -164,14 +164,14 @@ func (w *watched) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	return effects
 }
 
-// omits is a machine that loses some of what it sends.
-type omits struct {
+// omitting is a machine that loses some of its messages.
+type omitting struct {
 	synod.Machine
 	r    *rand.Rand
 	loss float64
 }
 
-func (o *omits) Step(now synod.Tick, e synod.Event) (kept []synod.Effect) {
+func (o *omitting) Step(now synod.Tick, e synod.Event) (kept []synod.Effect) {
 	for _, x := range o.Machine.Step(now, e) {
 		if s, ok := x.(synod.Send); ok {
 			for _, to := range s.To {

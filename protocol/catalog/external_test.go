@@ -39,7 +39,7 @@ func (p *Tally) Join(seat synod.Seat) synod.Machine {
 		heard, silent := m.Exchange(0, &r, 0)
 		record := &agreement{}
 		for _, h := range heard {
-			if h.Word.Answer == r.Answer {
+			if h.Value.Answer == r.Answer {
 				record.With++
 			}
 		}

@@ -210,7 +210,7 @@ func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
 	q := m.Prompt(synod.Refining)
 	q.Own, q.ConfidenceMode = r.Answer, m.Settings.ConfidenceMode
 	for _, h := range heard {
-		q.Peers = append(q.Peers, synod.Rated{Answer: h.Word.Answer, Score: synod.Untrusted})
+		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted})
 	}
 	slices.SortFunc(q.Peers, func(a, b synod.Rated) int { return cmp.Compare(a.Answer, b.Answer) })
 	return m.Ask(r, q)
@@ -221,7 +221,7 @@ func (m *member) adopt(r answer.Held, heard []answer.Heard) answer.Held {
 	own := statedBy(r.Answer, r.Confidence)
 	words := make([]Stated, len(heard))
 	for i, h := range heard {
-		words[i] = Stated{h.Word.Answer, h.Word.Confidence}
+		words[i] = Stated{h.Value.Answer, h.Value.Confidence}
 	}
 	next := rules[m.Adopt](own, words)
 	if next == own {
@@ -250,7 +250,7 @@ func sourced(r answer.Held, before, told synod.Answer, heard []answer.Heard) ans
 	default:
 		r.Source = synod.New
 		for _, h := range heard {
-			r.Credit(h.From, h.Word.Answer)
+			r.Credit(h.From, h.Value.Answer)
 		}
 	}
 	return r
@@ -263,7 +263,7 @@ func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
 	}
 	all := make([]synod.Judged, 0, len(heard)+1)
 	for _, h := range heard {
-		all = append(all, synod.Judged{Of: h.From, Score: synod.Score(h.Word.Confidence)})
+		all = append(all, synod.Judged{Of: h.From, Score: synod.Score(h.Value.Confidence)})
 	}
 	if own.Answer != synod.None {
 		mine := statedBy(own.Answer, own.Confidence)

@@ -72,11 +72,11 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 	q := m.Prompt(synod.Refining)
 	q.Own = r.Answer
 	for _, h := range heard {
-		q.Peers = append(q.Peers, synod.Rated{Answer: h.Word.Answer, Score: synod.Untrusted, Rationale: h.Word.Rationale})
+		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted, Rationale: h.Value.Rationale})
 	}
 	next := m.Ask(r, q)
 	for _, h := range heard {
-		next.Credit(h.From, h.Word.Answer)
+		next.Credit(h.From, h.Value.Answer)
 	}
 	return next
 }

@@ -19,8 +19,8 @@ func (m *member) judge(answers []answered, all []marked) *Record {
 	record := &Record{Withheld: m.why}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
 	for _, d := range m.first.Deliveries {
-		if i := slices.IndexFunc(all, func(x marked) bool { return x.by == d.Sender }); i >= 0 && d.Word != nil {
-			record.Grades[i].Committed, record.Grades[i].CommitSignature = d.Word.Value, d.Word.Signature
+		if i := slices.IndexFunc(all, func(x marked) bool { return x.by == d.Sender }); i >= 0 && d.Signed != nil {
+			record.Grades[i].Committed, record.Grades[i].CommitSignature = d.Signed.Value, d.Signed.Signature
 		}
 	}
 	record.Salt = salt(record, whole)

@@ -98,9 +98,9 @@ func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) 
 	if a.Bottom = bottom(d); a.Bottom != "" {
 		return a
 	}
-	a.Value, a.Signature = d.Word.Value, d.Word.Signature
+	a.Value, a.Signature = d.Signed.Value, d.Signed.Signature
 	var r synod.Response
-	if r.UnmarshalBinary(d.Word.Value) != nil {
+	if r.UnmarshalBinary(d.Signed.Value) != nil {
 		a.Bottom = "unreadable"
 		return a
 	}
@@ -116,7 +116,7 @@ func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) 
 
 func bottom(d broadcast.Delivery) string {
 	switch {
-	case d.Word != nil:
+	case d.Signed != nil:
 		return ""
 	case d.Evidence != nil:
 		return "equivocated"
@@ -145,8 +145,8 @@ func (m *member) evaluate(answers []answered) []marked {
 func mark(d broadcast.Delivery, answers []answered) marked {
 	x := marked{by: d.Sender, bottom: bottom(d)}
 	if x.bottom == "" {
-		x.value, x.signature = d.Word.Value, d.Word.Signature
-		if x.decode(d.Word.Value, answers) != nil {
+		x.value, x.signature = d.Signed.Value, d.Signed.Signature
+		if x.decode(d.Signed.Value, answers) != nil {
 			x.bottom = "unreadable"
 		}
 	}

@@ -67,7 +67,7 @@ func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broad
 			return nil, nil, err
 		}
 		x := p.read(q, d)
-		if d.Word == nil {
+		if d.Signed == nil {
 			x.Bottom = cmp.Or(a.Bottom, x.Bottom)
 		}
 		answers = append(answers, x)
@@ -78,7 +78,7 @@ func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broad
 			return nil, nil, err
 		}
 		x := mark(d, answers)
-		if d.Word == nil {
+		if d.Signed == nil {
 			x.bottom = cmp.Or(g.Bottom, x.bottom)
 		}
 		all = append(all, x)
@@ -101,7 +101,7 @@ func commitments(into, from *Record, g *broadcast.Group, check synod.Verifier) e
 		if err != nil {
 			return err
 		}
-		if d.Word != nil {
+		if d.Signed != nil {
 			into.Grades[i].Committed, into.Grades[i].CommitSignature = x.Committed, x.CommitSignature
 		}
 	}
@@ -115,7 +115,7 @@ func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, che
 		return d, nil
 	}
 	word := broadcast.Signed{Group: g.Digest(), Sender: by, Value: value, Signature: signature}
-	if d.Word = &word; !word.Verify(check) {
+	if d.Signed = &word; !word.Verify(check) {
 		return d, fmt.Errorf("decentllms: member %d has not signed what the record has of its %s", by, g.Name)
 	}
 	return d, nil

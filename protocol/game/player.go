@@ -112,7 +112,7 @@ func (p *player) count(t int, mine Vote) bool {
 	self := p.me.Seat().Self
 	votes := map[synod.NodeID]ballot{self: ballot(mine)}
 	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end.voted}) {
-		votes[h.From] = h.Word
+		votes[h.From] = h.Value
 	}
 	heardAlike(p, "count", t, votes, end.counted)
 	stop := 0

@@ -18,8 +18,8 @@ func (p *player) tell(t int, said proposal) []Proposal {
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: end.proposed})
 	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
 	for _, h := range others {
-		if v := h.Word.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
-			words[h.From] = h.Word
+		if v := h.Value.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
+			words[h.From] = h.Value
 		}
 	}
 	heardAlike(p, "echo", t, words, end.echoed)
@@ -69,7 +69,7 @@ func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused [
 		}
 		alike, differ := 1, 0
 		for _, e := range echoes {
-			if d, ok := e.Word.of(h.from); ok && d == h.digest {
+			if d, ok := e.Value.of(h.from); ok && d == h.digest {
 				alike++
 			} else if ok {
 				differ++

@@ -29,14 +29,14 @@ func (m *Member) Meet(round int) (over bool) {
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
 	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.ends(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
-			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Word.own.Answer))
-			m.answers[at].rationale = clean.Line(h.Word.own.Rationale, m.rules.Settings.Rationale)
+			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Value.own.Answer))
+			m.answers[at].rationale = clean.Line(h.Value.own.Rationale, m.rules.Settings.Rationale)
 		}
-		if leads && m.higher(h.Word.lock) && m.valid(h.Word.lock, Prepare, round) {
-			m.lock = h.Word.lock
+		if leads && m.higher(h.Value.lock) && m.valid(h.Value.lock, Prepare, round) {
+			m.lock = h.Value.lock
 		}
-		if m.done == nil && m.valid(h.Word.done, Commit, round) {
-			m.done = h.Word.done
+		if m.done == nil && m.valid(h.Value.done, Commit, round) {
+			m.done = h.Value.done
 		}
 	}
 	return over
@@ -79,7 +79,7 @@ func (m *Member) Propose(round int) {
 	}
 	for _, h := range script.Collect[offer](m.Me, "propose", round, script.Until{At: m.ends(round).proposed}) {
 		if h.From == leader {
-			m.see(round, h.Word)
+			m.see(round, h.Value)
 		}
 	}
 }
@@ -138,14 +138,14 @@ func (m *Member) Vote(round int) {
 	}
 	m.refused = nil
 	for _, h := range script.Exchange(m.Me, "vote", round, mine, script.Until{At: m.ends(round).voted}) {
-		m.see(round, h.Word.offer)
-		p := m.about(h.Word.value)
+		m.see(round, h.Value.offer)
+		p := m.about(h.Value.value)
 		switch {
 		case p == nil:
-		case len(h.Word.vote) == 0:
+		case len(h.Value.vote) == 0:
 			m.refused = append(m.refused, h.From)
-		case seat.Signer.Verify(h.From, VoteBytes(m.votes, phase, round, p.answer), h.Word.vote):
-			t.add(p.answer, Vote{h.From, string(h.Word.vote)})
+		case seat.Signer.Verify(h.From, VoteBytes(m.votes, phase, round, p.answer), h.Value.vote):
+			t.add(p.answer, Vote{h.From, string(h.Value.vote)})
 		}
 	}
 	m.silent = m.word == nil
@@ -171,8 +171,8 @@ func (m *Member) Commit(round int) {
 		script.Tell(m.Me, "commit", round, mine)
 	}
 	for _, h := range script.Collect[pledge](m.Me, "commit", round, script.Until{At: m.ends(round).committed}) {
-		if h.Word.answer != synod.None && seat.Signer.Verify(h.From, bytesOf(h.Word.answer), h.Word.vote) {
-			t.add(h.Word.answer, Vote{h.From, string(h.Word.vote)})
+		if h.Value.answer != synod.None && seat.Signer.Verify(h.From, bytesOf(h.Value.answer), h.Value.vote) {
+			t.add(h.Value.answer, Vote{h.From, string(h.Value.vote)})
 		}
 	}
 	m.certify(Commit, round, &t)

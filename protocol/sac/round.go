@@ -40,7 +40,7 @@ func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 	}
 	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
 	for i := range heard {
-		m.prompts = append(m.prompts, m.judge(heard[i].Word.Answer, heard[i].Word.Rationale))
+		m.prompts = append(m.prompts, m.judge(heard[i].Value.Answer, heard[i].Value.Rationale))
 	}
 	m.prompts = append(m.prompts, m.judge(r.Answer, r.Rationale))
 	m.scored = slices.Grow(m.scored[:0], len(heard))[:len(heard)]
@@ -150,7 +150,7 @@ func (m *member) refine(r answer.Held, v verdict) answer.Held {
 	}
 	m.peers = slices.Grow(m.peers[:0], len(v.retained))
 	for _, j := range v.retained {
-		m.peers = append(m.peers, synod.Rated{Answer: j.Word.Answer, Score: j.score, Rationale: j.Word.Rationale})
+		m.peers = append(m.peers, synod.Rated{Answer: j.Value.Answer, Score: j.score, Rationale: j.Value.Rationale})
 	}
 	// Stable: equal scores stay in the order of their senders.
 	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
@@ -158,7 +158,7 @@ func (m *member) refine(r answer.Held, v verdict) answer.Held {
 	q.Own, q.Peers = r.Answer, m.peers
 	next := m.Ask(r, q)
 	for _, j := range v.retained {
-		next.Credit(j.From, j.Word.Answer)
+		next.Credit(j.From, j.Value.Answer)
 	}
 	return next
 }

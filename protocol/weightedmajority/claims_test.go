@@ -16,7 +16,7 @@ func held(a synod.Answer, sure float64) answer.Held {
 }
 
 func heard(from int, a synod.Answer, sure float64) answer.Heard {
-	return answer.Heard{From: synod.NodeID(from), Word: synod.Response{Answer: a, Confidence: sure}}
+	return answer.Heard{From: synod.NodeID(from), Value: synod.Response{Answer: a, Confidence: sure}}
 }
 
 // [LB-4] The rule against a twin that asks, of every answer, whether another beats
@@ -38,8 +38,8 @@ func TestAdoptAgainstTwin(t *testing.T) {
 		words = append(words, all...)
 		got := adopt(own, all)
 		for _, rival := range words {
-			if beats(words, rival.Word.Answer, got.Answer) {
-				t.Fatalf("%s beats %s: %v", rival.Word.Answer, got.Answer, words)
+			if beats(words, rival.Value.Answer, got.Answer) {
+				t.Fatalf("%s beats %s: %v", rival.Value.Answer, got.Answer, words)
 			}
 		}
 		slices.Reverse(all)
@@ -53,8 +53,8 @@ func beats(words []answer.Heard, a, b synod.Answer) bool {
 	weigh := func(x synod.Answer) (sum *big.Rat, n int) {
 		sum = new(big.Rat)
 		for _, w := range words {
-			if w.Word.Answer == x {
-				sum.Add(sum, big.NewRat(int64(w.Word.Confidence*10+.5), 10))
+			if w.Value.Answer == x {
+				sum.Add(sum, big.NewRat(int64(w.Value.Confidence*10+.5), 10))
 				n++
 			}
 		}

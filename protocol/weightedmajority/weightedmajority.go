@@ -84,7 +84,7 @@ func adopt(r answer.Held, heard []answer.Heard) answer.Held {
 		all[i].supporters++
 	}
 	for _, h := range heard {
-		back(h.Word.Answer, h.Word.Confidence)
+		back(h.Value.Answer, h.Value.Confidence)
 	}
 	if r.Answer != synod.None {
 		own := 0.0

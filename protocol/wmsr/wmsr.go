@@ -207,7 +207,7 @@ func (s scale) read(a synod.Answer) *big.Int {
 func (s scale) readAll(heard []answer.Heard) []value {
 	all := make([]value, len(heard))
 	for i, h := range heard {
-		all[i] = value{h.From, s.read(h.Word.Answer)}
+		all[i] = value{h.From, s.read(h.Value.Answer)}
 	}
 	return all
 }
