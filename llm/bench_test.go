@@ -61,7 +61,8 @@ type canned struct{ wire []byte }
 func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	return &http.Response{StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(c.wire)), Body: io.NopCloser(bytes.NewReader(c.wire))}, nil
+		Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(c.wire)),
+		Body: io.NopCloser(bytes.NewReader(c.wire))}, nil
 }
 
 // BenchmarkOwn measures a call without HTTP: rendering, JSON both ways, and all
@@ -72,7 +73,10 @@ func BenchmarkOwn(b *testing.B) {
 		b.Fatal(err)
 	}
 	bare.transport = &http.Transport{}
-	bare.transport.RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion","created":1,"model":"stub","choices":[{"index":0,"message":{"role":"assistant","content":"{\"reasoning\":\"It is so.\",\"answer\":\"42\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":20,"total_tokens":110}}`)})
+	bare.transport.RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion",` +
+		`"created":1,"model":"stub","choices":[{"index":0,"message":{"role":"assistant",` +
+		`"content":"{\"reasoning\":\"It is so.\",\"answer\":\"42\"}"},"finish_reason":"stop"}],` +
+		`"usage":{"prompt_tokens":90,"completion_tokens":20,"total_tokens":110}}`)})
 	m := standard(bare, testLayers{limits: limits{concurrency: 64}})
 	ctx := b.Context()
 	r := ask(b, "6 x 7?")
@@ -122,7 +126,8 @@ func BenchmarkStage(b *testing.B) {
 // that fails a tenth of its calls, and to one that fails none.
 func BenchmarkQuestion(b *testing.B) {
 	const latency = 20 * time.Millisecond
-	for name, behave := range map[string]llmtest.Behaviour{"well": llmtest.OK(), "a tenth 500": llmtest.Fraction(0.1, 1, llmtest.Status(500))} {
+	for name, behave := range map[string]llmtest.Behaviour{"well": llmtest.OK(),
+		"a tenth 500": llmtest.Fraction(0.1, 1, llmtest.Status(500))} {
 		b.Run(name, func(b *testing.B) {
 			bare, _ := stub(b, nil, llmtest.Quiet(), llmtest.Latency(latency), llmtest.With(behave))
 			m := standard(bare, testLayers{limits: limits{concurrency: 64}})

@@ -36,7 +36,8 @@ func (p *patient) Complete(ctx context.Context, _ Request) (synod.Reply, error) 
 // unavailable, r rate-limited, a auth, g unreadable.
 func (p *patient) expect(t *testing.T, m Model, want string) {
 	t.Helper()
-	letters := map[synod.Status]string{synod.OK: "o", synod.Unavailable: "u", synod.RateLimited: "r", synod.Auth: "a", synod.Unreadable: "g"}
+	letters := map[synod.Status]string{synod.OK: "o", synod.Unavailable: "u", synod.RateLimited: "r", synod.Auth: "a",
+		synod.Unreadable: "g"}
 	got := ""
 	for range want {
 		before := p.calls
@@ -73,7 +74,7 @@ func TestBreaker(t *testing.T) {
 		p.expect(t, m, "g")
 		p.status = synod.Unavailable
 		p.expect(t, m, "uu")
-		p.status = synod.RateLimited // says nothing
+		p.status = synod.RateLimited // does not count
 		p.expect(t, m, "rrrr")
 		p.status = synod.Unavailable
 		p.expect(t, m, "uU")
@@ -105,9 +106,11 @@ func TestBreakerAlwaysHalfOpens(t *testing.T) {
 		time.Sleep(61 * time.Second)
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = b.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { panic("a bug") }}).Complete(t.Context(), Request{})
+			_, _ = b.layer()(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+				panic("a bug")
+			}}).Complete(t.Context(), Request{})
 		}()
-		p.expect(t, m, "uU") // the panic told nothing, so this call was the test
+		p.expect(t, m, "uU") // the panic does not count, so this call was the test
 		time.Sleep(121 * time.Second)
 		p.takes = 24 * time.Hour
 		go func() { _, _ = m.Complete(t.Context(), Request{}) }() // hangs
@@ -135,7 +138,8 @@ func TestBreakerHangingMember(t *testing.T) {
 				}
 				return failing(synod.Timeout, false)
 			}}
-			m := standard(p, testLayers{limits: limits{concurrency: x.slots}, breaker: breakerConfig{coolDown: time.Hour}})
+			m := standard(p, testLayers{limits: limits{concurrency: x.slots},
+				breaker: breakerConfig{coolDown: time.Hour}})
 			begun := time.Now()
 			for stage := range 13 {
 				var wg sync.WaitGroup

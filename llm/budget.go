@@ -238,7 +238,8 @@ func (l *spender) spend(ctx context.Context, r Request, prompt int, hold Spent) 
 	if err == nil && sent == 0 && !reply.Reused {
 		sent = 1 // a model that does not count
 	}
-	b.settle(hold, b.charge(l.Info(), hold, Spent{Calls: sent, Tokens: charged(hold.Tokens, prompt, reply, err)}, reply))
+	b.settle(hold, b.charge(l.Info(), hold, Spent{Calls: sent, Tokens: charged(hold.Tokens, prompt, reply, err)},
+		reply))
 	return reply, err
 }
 

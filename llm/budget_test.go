@@ -38,7 +38,8 @@ func TestBudgetHolds(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range callers {
 				wg.Go(func() {
-					if _, err := layers.Complete(context.Background(), spending(templates, i, b)); err != nil && AsFailure(err).Status == synod.Dropped {
+					if _, err := layers.Complete(context.Background(), spending(templates, i, b)); err != nil &&
+						AsFailure(err).Status == synod.Dropped {
 						dropped.Add(1)
 					}
 				})
@@ -49,7 +50,7 @@ func TestBudgetHolds(t *testing.T) {
 				rt.Errorf("%d of %d calls, %d of %d tokens", sent.Load(), calls, used.Load(), tokens)
 			}
 			if int64(got.Calls) != sent.Load() || int64(got.Tokens) < used.Load() || b.held != (Spent{}) {
-				rt.Errorf("says %+v, holds %+v; sent %d, used %d", got, b.held, sent.Load(), used.Load())
+				rt.Errorf("spent %+v, reserved %+v; sent %d, used %d", got, b.held, sent.Load(), used.Load())
 			}
 			if b.Exhausted() != (dropped.Load() > 0) {
 				rt.Errorf("exhausted %v, %d dropped", b.Exhausted(), dropped.Load())
@@ -59,8 +60,9 @@ func TestBudgetHolds(t *testing.T) {
 }
 
 func spending(templates *prompt.Templates, i int, b *Budget) Request {
-	return Request{Budget: b, Templates: templates, Sample: i, Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
-		Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
+	return Request{Budget: b, Templates: templates, Sample: i,
+		Prompt: &synod.Prompt{Template: "test/ask", Purpose: synod.Answering,
+			Question: &synod.Question{Text: strings.Repeat("x", i*7%200), Form: synod.Number}}}
 }
 
 // meter spends a random amount within what a server may, and sometimes sends a
@@ -96,7 +98,8 @@ func (m *meter) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 		return failed(spent, AsFailure(err))
 	}
 	spent.Status = synod.OK
-	spent.Usage = synod.Usage{Prompt: 1 + chance.IntN(len(chat.System)+len(chat.User)), Completion: 1 + chance.IntN(m.maxTokens)}
+	spent.Usage = synod.Usage{Prompt: 1 + chance.IntN(len(chat.System)+len(chat.User)), Completion: 1 +
+		chance.IntN(m.maxTokens)}
 	m.used.Add(int64(spent.Usage.Prompt + spent.Usage.Completion))
 	return spent, nil
 }

@@ -46,7 +46,8 @@ func TestCache(t *testing.T) {
 	}
 	m = newTestCache(t, dir).layer()(counting(&n, &status)) // a later run
 	reply, err := m.Complete(t.Context(), r)
-	if err != nil || n != 1 || !reply.Reused || reply.Calls != 0 || reply.Usage != (synod.Usage{}) || reply.Text != "42" {
+	if err != nil || n != 1 || !reply.Reused || reply.Calls != 0 || reply.Usage != (synod.Usage{}) ||
+		reply.Text != "42" {
 		t.Errorf("%d calls, %+v, %v", n, reply, err)
 	}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
@@ -68,7 +69,7 @@ func TestCacheKey(t *testing.T) {
 		"seat":      func(_ *string, r *Request) { r.Seat = "a2" },
 		"sample":    func(_ *string, r *Request) { r.Sample = 1 },
 		"seed":      func(_ *string, r *Request) { r.Prompt.Seed++ },
-		"words":     func(_ *string, r *Request) { r.Prompt.Question.Text += " " },
+		"text":      func(_ *string, r *Request) { r.Prompt.Question.Text += " " },
 		"form":      func(_ *string, r *Request) { r.Prompt.Question.Form = synod.Text },
 		"exact":     func(_ *string, r *Request) { r.Prompt.Exact = true },
 		"purpose":   func(_ *string, r *Request) { r.Prompt.Purpose = synod.Scoring },
@@ -184,7 +185,7 @@ func TestCacheAtOnce(t *testing.T) {
 			sum += c
 		}
 		if n != 2 || sum != 1 {
-			t.Errorf("%d calls, of which %d are told", n, sum)
+			t.Errorf("%d calls, of which %d are reported", n, sum)
 		}
 	})
 }

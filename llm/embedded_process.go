@@ -131,7 +131,8 @@ func (e *sharedEngine) client(ctx context.Context) (engineProcess, error) {
 		case e.starting == nil:
 			if wait := time.Until(e.next); wait > 0 {
 				return nil, &Failure{Status: synod.Unavailable, Retryable: true, RetryAfter: wait,
-					Err: fmt.Errorf("the model process crashed and is started again in %v", wait.Round(time.Millisecond))}
+					Err: fmt.Errorf("the model process crashed and is started again in %v",
+						wait.Round(time.Millisecond))}
 			}
 			e.launch()
 		}

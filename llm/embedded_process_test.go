@@ -59,7 +59,8 @@ func TestSharedEngine(t *testing.T) {
 	if cool.engine != warm.engine {
 		t.Fatal("two engines for one model file")
 	}
-	r := Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering, Question: capital, Seed: 1}}
+	r := Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/answer", Purpose: synod.Answering,
+		Question: capital, Seed: 1}}
 	for start := range 3 {
 		for _, m := range []*embedded{cool, warm} {
 			if reply, err := retry(retryConfig{})(m).Complete(t.Context(), r); err != nil || reply.Answer != "Paris" {
@@ -72,7 +73,8 @@ func TestSharedEngine(t *testing.T) {
 			t.Fatal("the engine could not be killed")
 		}
 		if start == 0 { // a call that is caught by it fails as one that may be made again
-			if _, err := c.Generate(t.Context(), engine.Request{Prompt: "x"}); !AsFailure(engineFailure(t.Context(), err)).Retryable {
+			if _, err := c.Generate(t.Context(), engine.Request{Prompt: "x"}); !AsFailure(engineFailure(t.Context(),
+				err)).Retryable {
 				t.Errorf("a call to a killed engine: %v", err)
 			}
 		}
@@ -99,7 +101,9 @@ func (m *mortal) Generate(context.Context, engine.Request) (engine.Result, error
 	return engine.Result{Text: "{}"}, nil
 }
 
-func (m *mortal) Weigh(context.Context, string, []string, *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error) {
+func (m *mortal) Weigh(
+	context.Context, string, []string, *engine.Capture,
+) ([]engine.Score, []*engine.States, engine.Usage, error) {
 	return nil, nil, engine.Usage{}, engine.ErrEngineDied
 }
 
@@ -120,7 +124,8 @@ func fakeEngine(t *testing.T, lives int, takes time.Duration) (m *embedded, star
 }
 
 func wordsOf(t *testing.T) Request {
-	return Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/plain", Purpose: synod.Answering, Question: capital, Exact: true}}
+	return Request{Templates: boxTemplates(t), Prompt: &synod.Prompt{Template: "box/plain", Purpose: synod.Answering,
+		Question: capital, Exact: true}}
 }
 
 // A process that answers before it crashes is started again every time, ever
@@ -161,7 +166,8 @@ func TestEngineGivenUp(t *testing.T) {
 		for range 3 {
 			_, last = standard(m, testLayers{}).Complete(t.Context(), wordsOf(t))
 		}
-		if last == nil || !strings.Contains(last.Error(), "crashed 5 times in a row before it answered") || *starts != maxCrashes {
+		if last == nil || !strings.Contains(last.Error(), "crashed 5 times in a row before it answered") ||
+			*starts != maxCrashes {
 			t.Errorf("%d starts: %v", *starts, last)
 		}
 	})
@@ -175,12 +181,14 @@ func TestEngineStartIsShared(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		go func() {
-			if _, err := m.Complete(ctx, wordsOf(t)); AsFailure(err).Status != synod.Timeout || !strings.Contains(err.Error(), "to start") {
+			if _, err := m.Complete(ctx, wordsOf(t)); AsFailure(err).Status != synod.Timeout ||
+				!strings.Contains(err.Error(), "to start") {
 				t.Errorf("the first call: %v", err)
 			}
 		}()
 		begun := time.Now()
-		if _, err := m.Complete(t.Context(), wordsOf(t)); err != nil || *starts != 1 || time.Since(begun) != time.Minute {
+		if _, err := m.Complete(t.Context(), wordsOf(t)); err != nil || *starts != 1 ||
+			time.Since(begun) != time.Minute {
 			t.Errorf("%d starts, %v after %v", *starts, err, time.Since(begun))
 		}
 		if err := m.Close(); err != nil {
@@ -233,7 +241,8 @@ func TestLikelihoodSeparates(t *testing.T) {
 	}
 	bare := func(q *synod.Question) string { return "Question: " + q.Text + "\nAnswer:" }
 	best, pairs, n, all := separated(t, client, chat)
-	t.Logf("after the examples: right above every wrong one in %d of %d questions, above %d of %d wrong answers", best, n, pairs, all)
+	t.Logf("after the examples: right above every wrong one in %d of %d questions, above %d of %d wrong answers", best,
+		n, pairs, all)
 	plain, plainPairs, _, _ := separated(t, client, bare)
 	t.Logf("after the bare question: %d of %d, %d of %d", plain, n, plainPairs, all)
 	if best*3 < n*2 || best <= plain {

@@ -28,7 +28,9 @@ func (l *lines) Generate(_ context.Context, r engine.Request) (engine.Result, er
 	return l.written, nil
 }
 
-func (l *lines) Weigh(_ context.Context, prefix string, list []string, want *engine.Capture) ([]engine.Score, []*engine.States, engine.Usage, error) {
+func (l *lines) Weigh(
+	_ context.Context, prefix string, list []string, want *engine.Capture,
+) ([]engine.Score, []*engine.States, engine.Usage, error) {
 	l.prefix = prefix
 	scores := make([]engine.Score, len(list))
 	for i, s := range list {
@@ -43,12 +45,13 @@ func (l *lines) Weigh(_ context.Context, prefix string, list []string, want *eng
 
 func boxTemplates(t *testing.T) *prompt.Templates {
 	t.Helper()
-	page := func(completion string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte(`{{define "system"}}Be brief.{{end}}{{define "user"}}` + "{{.Question.Text}}" + `{{end}}` + completion)}
+	template := func(completion string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(`{{define "system"}}Be brief.{{end}}{{define "user"}}` +
+			"{{.Question.Text}}" + `{{end}}` + completion)}
 	}
 	b, err := prompt.NewTemplates("box", fstest.MapFS{
-		"answer.tmpl": page(`{{define "completion"}}{{.Completion}}{{end}}`),
-		"plain.tmpl":  page(""),
+		"answer.tmpl": template(`{{define "completion"}}{{.Completion}}{{end}}`),
+		"plain.tmpl":  template(""),
 		"weigh.tmpl":  {Data: []byte(`{{define "system"}}{{end}}{{define "user"}}{{.Completion}}{{end}}`)},
 	})
 	if err != nil {
@@ -73,7 +76,8 @@ var (
 	capital = &synod.Question{Text: "What is the capital of France?", Form: synod.Text}
 	twoTwo  = &synod.Question{Text: "What is 2 + 2?", Form: synod.Number}
 	wet     = &synod.Question{Text: "Is water wet?", Form: synod.Bool}
-	fruit   = &synod.Question{Text: "Which is a fruit?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "hammer"}, {Label: "B", Text: "apple"}}}
+	fruit   = &synod.Question{Text: "Which is a fruit?", Form: synod.Choice,
+		Options: []synod.Option{{Label: "A", Text: "hammer"}, {Label: "B", Text: "apple"}}}
 )
 
 func TestEmbeddedAnswersByALine(t *testing.T) {
@@ -87,8 +91,10 @@ func TestEmbeddedAnswersByALine(t *testing.T) {
 	}{
 		{"text", capital, lines{written: engine.Result{Text: " Paris\n", Finish: "stop"}}, "Paris"},
 		{"number", twoTwo, lines{written: engine.Result{Text: " 4", Finish: "stop"}}, "4"},
-		{"cut", capital, lines{written: engine.Result{Text: " It is Paris. Once there was", Finish: "length"}}, "It is Paris."},
-		{"cut in its first sentence", capital, lines{written: engine.Result{Text: " Once there was", Finish: "length"}}, ""},
+		{"cut", capital, lines{written: engine.Result{Text: " It is Paris. Once there was", Finish: "length"}},
+			"It is Paris."},
+		{"cut in its first sentence", capital, lines{written: engine.Result{Text: " Once there was", Finish: "length"}},
+			""},
 		{"choice", fruit, lines{likely: map[string]float64{" apple": -1}}, "B"},
 		{"bool", wet, lines{likely: map[string]float64{" false": -1}}, "false"},
 	} {
@@ -97,7 +103,8 @@ func TestEmbeddedAnswersByALine(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
 		for _, q := range c.engine.asked {
-			if q.Messages != nil || !strings.HasSuffix(q.Prompt, "Question: "+c.q.Text+"\nAnswer:") || q.MaxTokens > lineTokens {
+			if q.Messages != nil || !strings.HasSuffix(q.Prompt, "Question: "+c.q.Text+"\nAnswer:") ||
+				q.MaxTokens > lineTokens {
 				t.Errorf("%s: asked %+v", c.name, q)
 			}
 		}
@@ -108,7 +115,8 @@ func TestEmbeddedAnswersByALine(t *testing.T) {
 func TestEmbeddedSamplesOptions(t *testing.T) {
 	c, seen := embeddedDefaults(), map[synod.Answer]int{}
 	for seed := range uint64(200) {
-		r, err := replyOf(t, c, &lines{likely: map[string]float64{" apple": -1, " hammer": -1.3}}, synod.Prompt{Purpose: synod.Answering, Question: fruit, Seed: seed})
+		r, err := replyOf(t, c, &lines{likely: map[string]float64{" apple": -1, " hammer": -1.3}},
+			synod.Prompt{Purpose: synod.Answering, Question: fruit, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +140,8 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 		{"paris", "paris", []synod.Answer{"it is paris"}}, // likelier by the token, not as a line
 		{"london", "london", []synod.Answer{"london"}},
 	} {
-		p := synod.Prompt{Purpose: synod.Refining, Question: capital, Own: synod.Answer(c.own), Spelling: map[synod.Answer]string{"paris": "Paris", "london": "London"}}
+		p := synod.Prompt{Purpose: synod.Refining, Question: capital, Own: synod.Answer(c.own),
+			Spelling: map[synod.Answer]string{"paris": "Paris", "london": "London"}}
 		for _, a := range c.peers {
 			p.Peers = append(p.Peers, synod.Rated{Answer: a, Score: 0.5})
 		}
@@ -140,7 +149,8 @@ func TestEmbeddedRefinesByChoosing(t *testing.T) {
 		if err != nil || string(r.Answer) != c.want {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}
-		if a, surface, ok := read.Answer(capital, &synod.Reply{Status: synod.OK, Typed: true, Answer: r.Answer, Text: r.Text}, false); !ok || a != r.Answer || surface != p.Spelled(a) {
+		if a, surface, ok := read.Answer(capital, &synod.Reply{Status: synod.OK, Typed: true, Answer: r.Answer,
+			Text: r.Text}, false); !ok || a != r.Answer || surface != p.Spelled(a) {
 			t.Errorf("%+v: read as %q, shown as %q", c, a, surface)
 		}
 	}
@@ -156,18 +166,22 @@ func TestEmbeddedWrites(t *testing.T) {
 		cfg embeddedConfig
 		p   synod.Prompt
 	}{
-		"exact":   {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Exact: true}},
-		"page":    {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Template: "box/plain"}},
+		"exact": {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo, Exact: true}},
+		"page": {embeddedDefaults(), synod.Prompt{Purpose: synod.Answering, Question: twoTwo,
+			Template: "box/plain"}},
 		"answers": {w, synod.Prompt{Purpose: synod.Answering, Question: fruit}},
-		"refine":  {w, synod.Prompt{Purpose: synod.Refining, Question: twoTwo, Own: "3", Peers: []synod.Rated{{Answer: "4"}}}},
+		"refine": {w, synod.Prompt{Purpose: synod.Refining, Question: twoTwo, Own: "3",
+			Peers: []synod.Rated{{Answer: "4"}}}},
 	} {
 		e := lines{written: reply}
 		r, err := replyOf(t, c.cfg, &e, c.p)
-		if err != nil || r.Typed || r.Text != reply.Text || len(e.asked) != 1 || e.asked[0].Messages == nil || (e.asked[0].Grammar == "") != c.p.Exact {
+		if err != nil || r.Typed || r.Text != reply.Text || len(e.asked) != 1 || e.asked[0].Messages == nil ||
+			(e.asked[0].Grammar == "") != c.p.Exact {
 			t.Errorf("%s: %+v, %v, asked %+v", name, r, err, e.asked)
 		}
 	}
-	_, err := replyOf(t, w, &lines{written: engine.Result{Text: `{"rea`, Finish: "length"}}, synod.Prompt{Purpose: synod.Answering, Question: twoTwo})
+	_, err := replyOf(t, w, &lines{written: engine.Result{Text: `{"rea`, Finish: "length"}},
+		synod.Prompt{Purpose: synod.Answering, Question: twoTwo})
 	var f *Failure
 	if !errors.As(err, &f) || f.Status != synod.Unreadable {
 		t.Errorf("a cut reply: %v", err)
@@ -177,21 +191,23 @@ func TestEmbeddedWrites(t *testing.T) {
 // An option is weighed by its text, after the question without its options.
 func TestEmbeddedWeighs(t *testing.T) {
 	e := lines{likely: map[string]float64{" apple": -0.5}}
-	r, err := replyOf(t, embeddedDefaults(), &e, synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing, Question: fruit, Candidate: "B"})
-	if err != nil || !r.Typed || r.Value != -0.5 || !strings.HasSuffix(e.prefix, "\n\nQuestion: Which is a fruit?\nAnswer:") {
+	r, err := replyOf(t, embeddedDefaults(), &e, synod.Prompt{Template: "box/weigh", Purpose: synod.Weighing,
+		Question: fruit, Candidate: "B"})
+	if err != nil || !r.Typed || r.Value != -0.5 ||
+		!strings.HasSuffix(e.prefix, "\n\nQuestion: Which is a fruit?\nAnswer:") {
 		t.Errorf("%+v, %v after %q", r, err, e.prefix)
 	}
 }
 
 func TestEmbeddedSettings(t *testing.T) {
-	for _, c := range []struct{ key, says string }{{"answers", "short or written"}, {"refine", "choose or written"}} {
+	for _, c := range []struct{ key, want string }{{"answers", "short or written"}, {"refine", "choose or written"}} {
 		cfg := embeddedDefaults()
 		cfg.Model = "m"
 		if err := cfg.validate(); err != nil {
 			t.Fatal(err)
 		}
 		*map[string]*string{"answers": &cfg.Answers, "refine": &cfg.Refine}[c.key] = "loud"
-		if err := cfg.validate(); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := cfg.validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.key, err)
 		}
 	}
@@ -231,7 +247,8 @@ func TestEmbeddedStatesItsConfidence(t *testing.T) {
 		{"nothing", twoTwo, synod.StatedConfidence, "", -1, ""},
 		{"not asked", twoTwo, synod.NoConfidence, " 0.85", -1, ""},
 	} {
-		e := &twice{lines{likely: map[string]float64{" apple": -1}, written: engine.Result{Text: " 4\n", Finish: "stop"}}, c.sure}
+		e := &twice{lines{likely: map[string]float64{" apple": -1},
+			written: engine.Result{Text: " 4\n", Finish: "stop"}}, c.sure}
 		cold := embeddedDefaults()
 		cold.Temperature = 0
 		r, err := replyOf(t, cold, e, synod.Prompt{Purpose: synod.Answering, Question: c.q, ConfidenceMode: c.mode})
@@ -246,7 +263,8 @@ func TestEmbeddedStatesItsConfidence(t *testing.T) {
 		if len(e.asked) > 0 {
 			last = e.asked[len(e.asked)-1].Prompt
 		}
-		if c.after != "" && !strings.HasSuffix(last, c.after) || c.mode == synod.NoConfidence && strings.HasSuffix(last, confidenceLabel) {
+		if c.after != "" && !strings.HasSuffix(last, c.after) || c.mode == synod.NoConfidence &&
+			strings.HasSuffix(last, confidenceLabel) {
 			t.Errorf("%s: asked %q", c.name, last)
 		}
 	}

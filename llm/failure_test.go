@@ -26,11 +26,13 @@ func TestReason(t *testing.T) {
 	} {
 		f := AsFailure(c.err)
 		reply, err := failed(synod.Reply{Calls: 2}, f)
-		if f.Reason() != c.want || reply.Detail != c.want || reply.Status != f.Status || reply.Calls != 2 || !errors.Is(err, f) {
+		if f.Reason() != c.want || reply.Detail != c.want || reply.Status != f.Status || reply.Calls != 2 ||
+			!errors.Is(err, f) {
 			t.Errorf("%v: %q, %+v", c.err, f.Reason(), reply)
 		}
 	}
-	for name, m := range map[string]Model{"plain": fakeFailing(down), "standard": standard(fakeFailing(down), testLayers{})} {
+	for name, m := range map[string]Model{"plain": fakeFailing(down),
+		"standard": standard(fakeFailing(down), testLayers{})} {
 		reply, err := m.Complete(t.Context(), Request{})
 		if f := AsFailure(err); reply.Detail != f.Reason() || reply.Status != f.Status || reply.Detail == "" {
 			t.Errorf("%s: %+v beside %v", name, reply, err)
@@ -39,5 +41,7 @@ func TestReason(t *testing.T) {
 }
 
 func fakeFailing(f *Failure) Model {
-	return fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return failed(synod.Reply{Calls: 1}, f) }}
+	return fake{Endpoint, func(context.Context, Request) (synod.Reply, error) {
+		return failed(synod.Reply{Calls: 1}, f)
+	}}
 }

@@ -41,7 +41,8 @@ func TestFastServer(t *testing.T) {
 			x.p.Question = &synod.Question{Text: "6 x 7", Form: synod.Number}
 			begun := time.Now()
 			reply, err := m.Complete(t.Context(), Request{Prompt: &x.p, Templates: templates})
-			if err != nil || reply.Text != x.want || reply.Usage.Completion == 0 || url == fast.URL && time.Since(begun) < latency {
+			if err != nil || reply.Text != x.want || reply.Usage.Completion == 0 || url == fast.URL &&
+				time.Since(begun) < latency {
 				t.Errorf("%s: %+v, %v after %v", url, reply, err, time.Since(begun))
 			}
 		}

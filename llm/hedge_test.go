@@ -98,13 +98,15 @@ func TestHedge(t *testing.T) {
 		early := &slowAt{sample: 7}
 		cold := standard(early, testLayers{hedge: 95})
 		begun := time.Now()
-		if reply, err := cold.Complete(t.Context(), Request{Sample: 7}); err != nil || reply.Calls != 1 || time.Since(begun) != 10*time.Minute {
+		if reply, err := cold.Complete(t.Context(), Request{Sample: 7}); err != nil || reply.Calls != 1 ||
+			time.Since(begun) != 10*time.Minute {
 			t.Errorf("hedged without observations: %+v, %v", reply, err)
 		}
 		warm(t, m)
 		begun = time.Now()
 		reply, err := m.Complete(t.Context(), Request{Sample: 7})
-		if err != nil || reply.Text != "42" || reply.Calls != 2 || reply.Usage != (synod.Usage{Prompt: 6, Completion: 4}) {
+		if err != nil || reply.Text != "42" || reply.Calls != 2 ||
+			reply.Usage != (synod.Usage{Prompt: 6, Completion: 4}) {
 			t.Errorf("%+v, %v", reply, err)
 		}
 		if took := time.Since(begun); took.Round(time.Millisecond) != 200*time.Millisecond {
@@ -148,7 +150,7 @@ func TestHedgeFirstWins(t *testing.T) {
 func TestHedgeFailures(t *testing.T) {
 	for name, x := range map[string]struct {
 		first, second synod.Status
-		says          string
+		want          string
 	}{
 		"the second fails": {synod.OK, synod.Unavailable, ""},
 		"the first fails":  {synod.Unavailable, synod.OK, ""},
@@ -175,7 +177,8 @@ func TestHedgeFailures(t *testing.T) {
 			}}, testLayers{hedge: 95, attempts: 1})
 			warm(t, m)
 			reply, err := m.Complete(t.Context(), Request{Sample: 7})
-			if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) || reply.Calls != 2 {
+			if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) ||
+				reply.Calls != 2 {
 				t.Errorf("%s: %+v, %v", name, reply, err)
 			}
 		})
@@ -196,9 +199,10 @@ func TestHedgeRespectsLimits(t *testing.T) {
 		"rate":        {testLayers{limits: limits{perMinute: 2}}, nil, nil, 1},
 		"budget":      {testLayers{}, NewBudget(1, 0), nil, 1},
 		"budget of 2": {testLayers{}, NewBudget(2, 0), nil, 2},
-		"breaker": {testLayers{attempts: 1, breaker: breakerConfig{failures: 1, coolDown: time.Hour}}, nil, func(m Model) {
-			_, _ = m.Complete(context.Background(), Request{Sample: -1})
-		}, 1},
+		"breaker": {testLayers{attempts: 1, breaker: breakerConfig{failures: 1, coolDown: time.Hour}}, nil,
+			func(m Model) {
+				_, _ = m.Complete(context.Background(), Request{Sample: -1})
+			}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			slow := &slowAt{sample: 7}
@@ -252,7 +256,8 @@ func TestHedgeCost(t *testing.T) {
 	prices := Prices{{"*", "*", Price{Prompt: 1e6, Completion: 1e6}}}
 	r.Budget = NewBudget(10, 1<<20).WithMoney(1e9, prices)
 	reply, err := m.Complete(t.Context(), r)
-	if err != nil || reply.Calls != 2 || reply.Usage.Prompt != 2*one.Prompt || reply.Usage.Completion != 2*one.Completion || one.Prompt == 0 {
+	if err != nil || reply.Calls != 2 || reply.Usage.Prompt != 2*one.Prompt ||
+		reply.Usage.Completion != 2*one.Completion || one.Prompt == 0 {
 		t.Errorf("%+v, %v; one call is %+v", reply, err, one)
 	}
 	for begun := time.Now(); !left.Load(); time.Sleep(time.Millisecond) {
@@ -265,12 +270,13 @@ func TestHedgeCost(t *testing.T) {
 	}
 	use := Use{Model: "m", Info: m.Info()}
 	use.Add(reply)
-	if bill := prices.Bill([]Use{use}); bill.Cost() == nil || math.Abs(bill.AtLeast-float64(2*(one.Prompt+one.Completion))) > 1e-6 {
+	if bill := prices.Bill([]Use{use}); bill.Cost() == nil ||
+		math.Abs(bill.AtLeast-float64(2*(one.Prompt+one.Completion))) > 1e-6 {
 		t.Errorf("billed %+v", bill)
 	}
 	held := promptTokens(r.rendering()) + assumedReply
 	if got := r.Budget.Spent(); got.Calls != 2 || got.Tokens != one.Prompt+one.Completion+held {
-		t.Errorf("the budget says %+v; one call is %+v and at most %d", got, one, held)
+		t.Errorf("the budget has %+v; one call is %+v and at most %d", got, one, held)
 	}
 }
 
@@ -292,11 +298,13 @@ func TestLate(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(time.Second, func() { cancel(ErrLate) })
 			reply, err := m.Complete(ctx, r)
-			if f := AsFailure(err); f == nil || f.Status != synod.Timeout || f.Retryable || reply.Calls != 1 || !strings.Contains(reply.Detail, "late: enough other members had replied") {
+			if f := AsFailure(err); f == nil || f.Status != synod.Timeout || f.Retryable || reply.Calls != 1 ||
+				!strings.Contains(reply.Detail, "late: enough other members had replied") {
 				t.Errorf("%+v, %v", reply, err)
 			}
 		}
-		if got, held := r.Budget.Spent(), promptTokens(r.rendering())+assumedReply; got.Calls != 3 || got.Tokens != 3*held {
+		if got, held := r.Budget.Spent(), promptTokens(r.rendering())+assumedReply; got.Calls != 3 ||
+			got.Tokens != 3*held {
 			t.Errorf("%+v; a call is at most %d tokens", got, held)
 		}
 		r.Sample = 1

@@ -113,8 +113,10 @@ func standard(m Model, x testLayers) Model {
 
 // pooled puts the layers of a pool around a model.
 func pooled(p *Pool, m Model, x testLayers) Model {
-	common := Common{Attempts: x.attempts, Concurrency: x.limits.concurrency, PerMinute: x.limits.perMinute, Cache: x.cache != ""}
-	w, err := p.wrap("test", Opened{Model: m, Common: common}, Options{Env: Env{Record: x.record, Cache: x.cache}, Hedge: x.hedge})
+	common := Common{Attempts: x.attempts, Concurrency: x.limits.concurrency, PerMinute: x.limits.perMinute,
+		Cache: x.cache != ""}
+	w, err := p.wrap("test", Opened{Model: m, Common: common}, Options{Env: Env{Record: x.record, Cache: x.cache},
+		Hedge: x.hedge})
 	if err != nil {
 		panic(err)
 	}

@@ -40,7 +40,8 @@ func TestStandardOrder(t *testing.T) {
 		r.Budget = budget
 		r.Sample = 10 + i
 		reply, err := layers.Complete(ctx, r)
-		if (err == nil) != (i == 0) || err != nil && (AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "budget")) {
+		if (err == nil) != (i == 0) || err != nil &&
+			(AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "budget")) {
 			t.Errorf("%+v, %v", reply, err)
 		}
 	}
@@ -77,7 +78,8 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 		begun := time.Now()
 		m := standard(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
 			if r.Sample == 0 && time.Since(begun) < time.Minute {
-				return failed(synod.Reply{Calls: 1}, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: time.Minute, Err: errDeadline})
+				return failed(synod.Reply{Calls: 1}, &Failure{Status: synod.RateLimited, Retryable: true,
+					RetryAfter: time.Minute, Err: errDeadline})
 			}
 			return fine("")
 		}}, testLayers{limits: limits{concurrency: 1}})

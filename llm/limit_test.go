@@ -50,7 +50,8 @@ func TestLimit(t *testing.T) {
 
 func TestLimitRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := limitedTo(limits{perMinute: 30})(fake{Endpoint, func(context.Context, Request) (synod.Reply, error) { return fine("") }})
+		m := limitedTo(limits{perMinute: 30})(fake{Endpoint,
+			func(context.Context, Request) (synod.Reply, error) { return fine("") }})
 		begun := time.Now()
 		for range 6 {
 			if _, err := m.Complete(t.Context(), Request{}); err != nil {

@@ -257,7 +257,8 @@ func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
 func (s *encoder) body(c seededChat) []byte {
 	system := c.System
 	if c.Schema != nil && s.form >= formObject {
-		system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(c.Schema)
+		system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" +
+			string(c.Schema)
 	}
 	var b bytes.Buffer
 	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)

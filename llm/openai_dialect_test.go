@@ -20,10 +20,14 @@ func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 		adapted string
 		inWords bool // the schema stands in the system message
 	}{
-		{"schema", llmtest.RefuseFormat("json_schema"), 2, "json_object", "JSON mode in place of structured output", true},
-		{"any format", llmtest.RefuseFormat("json_schema", "json_object"), 3, "", "the JSON schema in the prompt in place of structured output", true},
-		{"maxLength", llmtest.RefuseKeyword("maxLength"), 2, "json_schema", "structured output without lengths in the schema", false},
-		{"max_tokens", llmtest.RefuseParam("max_tokens:max_completion_tokens"), 2, "json_schema", "max_completion_tokens in place of max_tokens", false},
+		{"schema", llmtest.RefuseFormat("json_schema"), 2, "json_object", "JSON mode in place of structured output",
+			true},
+		{"any format", llmtest.RefuseFormat("json_schema", "json_object"), 3, "",
+			"the JSON schema in the prompt in place of structured output", true},
+		{"maxLength", llmtest.RefuseKeyword("maxLength"), 2, "json_schema",
+			"structured output without lengths in the schema", false},
+		{"max_tokens", llmtest.RefuseParam("max_tokens:max_completion_tokens"), 2, "json_schema",
+			"max_completion_tokens in place of max_tokens", false},
 		{"sampling", llmtest.RefuseParam("temperature", "top_p"), 3, "json_schema", "no temperature, no top_p", false},
 		{"seed", llmtest.RefuseParam("seed"), 2, "json_schema", "no seed", false},
 		{"logprobs", llmtest.RefuseParam("logprobs"), 2, "json_schema", "no token log-probabilities", false},
@@ -39,7 +43,8 @@ func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 				}
 			}
 			last := s.Calls()[s.Count()-1]
-			if last.Format != x.format || s.Count() != x.calls+1 || strings.Contains(last.System, "JSON schema") != x.inWords {
+			if last.Format != x.format || s.Count() != x.calls+1 ||
+				strings.Contains(last.System, "JSON schema") != x.inWords {
 				t.Errorf("%d calls, the last %+v", s.Count(), last)
 			}
 			if got := strings.Join(m.Adapted(), ", "); got != x.adapted {
@@ -53,9 +58,10 @@ func TestOpenAILearnsWhatIsRefused(t *testing.T) {
 // the server echoes the whole request.
 func TestOpenAIKeepsWhatIsNotBlamed(t *testing.T) {
 	for name, body := range map[string]string{
-		"context":  `{"error":{"message":"This model's maximum context length is 4096 tokens.","param":"messages"}}`,
-		"fastapi":  `{"detail":[{"loc":["body","messages"],"msg":"too long","input":{"temperature":0.1,"seed":3,"response_format":{}}}]}`,
-		"no words": ``,
+		"context": `{"error":{"message":"This model's maximum context length is 4096 tokens.","param":"messages"}}`,
+		"fastapi": `{"detail":[{"loc":["body","messages"],"msg":"too long",` +
+			`"input":{"temperature":0.1,"seed":3,"response_format":{}}}]}`,
+		"empty": ``,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, s := stub(t, func(c *OpenAIConfig) { c.Temperature = new(0.1) },
@@ -70,7 +76,9 @@ func TestOpenAIKeepsWhatIsNotBlamed(t *testing.T) {
 
 // TestOpenAILearnsNothingFromFailure: what did not help is not remembered.
 func TestOpenAILearnsNothingFromFailure(t *testing.T) {
-	m, s := stub(t, nil, llmtest.With(func(x *llmtest.Exchange) { x.Error(400, "bad", "response_format: cannot be read") }))
+	m, s := stub(t, nil, llmtest.With(func(x *llmtest.Exchange) {
+		x.Error(400, "bad", "response_format: cannot be read")
+	}))
 	reply, err := m.Complete(t.Context(), ask(t, "?"))
 	if err == nil || len(m.Adapted()) != 0 || reply.Calls != s.Count() || reply.Calls > 4 {
 		t.Errorf("%+v, %v, adapted %v", reply, err, m.Adapted())

@@ -19,36 +19,48 @@ func TestOpenAIReplies(t *testing.T) {
 		http   int
 		body   string
 		status synod.Status
-		says   string // of the text or the detail
+		want   string // part of the text or the detail
 	}{
-		"parts":            {200, `{"choices":[{"message":{"content":[{"type":"text","text":"4"},{"type":"image"},{"type":"text","text":"2"}]}}]}`, synod.OK, "42"},
-		"no finish reason": {200, `{"choices":[{"message":{"content":"42"},"finish_reason":null}],"usage":null,"error":null}`, synod.OK, "42"},
-		"cut prose":        {200, `{"choices":[{"message":{"content":"{\"answer\":\"4"},"finish_reason":"length"}]}`, synod.Unreadable, "in the middle of its JSON"},
-		"whole at length":  {200, `{"choices":[{"message":{"content":"{\"answer\":\"42\"}"},"finish_reason":"length"}]}`, synod.OK, "42"},
-		"only thoughts":    {200, `{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}]}`, synod.Unreadable, "still thinking"},
-		"blank":            {200, `{"choices":[{"message":{"content":" \n"},"finish_reason":"stop"}]}`, synod.Unreadable, "without text"},
-		"no message":       {200, `{"choices":[{}]}`, synod.Unreadable, "without a message"},
-		"no JSON object":   {200, `"42"`, synod.Unreadable, "not in the shape"},
-		"numbers":          {200, `{"choices":[{"message":{"content":42}}]}`, synod.Unreadable, "not in the shape"},
-		"cut":              {200, `{"choices":[{"message":{"content":"4`, synod.Unavailable, "cut off after"},
-		"unasked stream":   {200, "data: {}\n\n", synod.Unavailable, "streams"},
-		"error in a 200":   {200, `{"error":{"message":"overloaded","code":503}}`, synod.Unavailable, "overloaded"},
-		"rate limit, 200":  {200, `{"error":{"message":"slow down","code":429}}`, synod.RateLimited, "slow down"},
-		"words, 200":       {200, `{"error":"out of memory"}`, synod.Unavailable, "out of memory"},
-		"no content":       {204, ``, synod.Unreadable, "HTTP status 204"},
-		"quota":            {429, `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`, synod.RateLimited, "quota is used up"},
-		"azure filter":     {400, `{"error":{"message":"filtered","code":"content_filter"}}`, synod.Refused, "content filter"},
-		"ollama":           {404, `{"error":"model 'x' not found"}`, synod.Unavailable, "model 'x' not found"},
-		"fastapi":          {422, `{"detail":[{"loc":["body","messages"],"msg":"field required"}]}`, synod.Unavailable, "field required"},
-		"detail":           {400, `{"detail":"bad prompt"}`, synod.Unavailable, "bad prompt"},
-		"page":             {502, `<html>Bad gateway canary</html>`, synod.Unavailable, "the server failed (HTTP 502)"},
+		"parts": {200, `{"choices":[{"message":{"content":[{"type":"text","text":"4"},{"type":"image"},` +
+			`{"type":"text","text":"2"}]}}]}`, synod.OK, "42"},
+		"no finish reason": {200, `{"choices":[{"message":{"content":"42"},"finish_reason":null}],"usage":null,` +
+			`"error":null}`, synod.OK, "42"},
+		"cut prose": {200, `{"choices":[{"message":{"content":"{\"answer\":\"4"},"finish_reason":"length"}]}`,
+			synod.Unreadable, "in the middle of its JSON"},
+		"whole at length": {200, `{"choices":[{"message":{"content":"{\"answer\":\"42\"}"},"finish_reason":"length"}]}`,
+			synod.OK, "42"},
+		"only thoughts": {200, `{"choices":[{"message":{"content":"","reasoning_content":"hm"},` +
+			`"finish_reason":"length"}]}`,
+			synod.Unreadable, "still thinking"},
+		"blank": {200, `{"choices":[{"message":{"content":" \n"},"finish_reason":"stop"}]}`,
+			synod.Unreadable, "without text"},
+		"no message":        {200, `{"choices":[{}]}`, synod.Unreadable, "without a message"},
+		"no JSON object":    {200, `"42"`, synod.Unreadable, "not in the shape"},
+		"numbers":           {200, `{"choices":[{"message":{"content":42}}]}`, synod.Unreadable, "not in the shape"},
+		"cut":               {200, `{"choices":[{"message":{"content":"4`, synod.Unavailable, "cut off after"},
+		"unasked stream":    {200, "data: {}\n\n", synod.Unavailable, "streams"},
+		"error in a 200":    {200, `{"error":{"message":"overloaded","code":503}}`, synod.Unavailable, "overloaded"},
+		"rate limit, 200":   {200, `{"error":{"message":"slow down","code":429}}`, synod.RateLimited, "slow down"},
+		"string error, 200": {200, `{"error":"out of memory"}`, synod.Unavailable, "out of memory"},
+		"no content":        {204, ``, synod.Unreadable, "HTTP status 204"},
+		"quota": {429, `{"error":{"message":"You exceeded","code":"insufficient_quota"}}`, synod.RateLimited,
+			"quota is used up"},
+		"azure filter": {400, `{"error":{"message":"filtered","code":"content_filter"}}`, synod.Refused,
+			"content filter"},
+		"ollama": {404, `{"error":"model 'x' not found"}`, synod.Unavailable, "model 'x' not found"},
+		"fastapi": {422, `{"detail":[{"loc":["body","messages"],"msg":"field required"}]}`, synod.Unavailable,
+			"field required"},
+		"detail": {400, `{"detail":"bad prompt"}`, synod.Unavailable, "bad prompt"},
+		"page":   {502, `<html>Bad gateway canary</html>`, synod.Unavailable, "the server failed (HTTP 502)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, _ := stub(t, nil, llmtest.With(func(x2 *llmtest.Exchange) { x2.Send(x.http, "application/json", []byte(x.body)) }))
+			m, _ := stub(t, nil, llmtest.With(func(x2 *llmtest.Exchange) {
+				x2.Send(x.http, "application/json", []byte(x.body))
+			}))
 			reply, err := m.Complete(t.Context(), ask(t, "?"))
 			if x.status != synod.OK {
-				checkFailure(t, reply, err, x.status, x.says)
-			} else if err != nil || !strings.Contains(reply.Text, x.says) {
+				checkFailure(t, reply, err, x.status, x.want)
+			} else if err != nil || !strings.Contains(reply.Text, x.want) {
 				t.Errorf("%+v, %v", reply, err)
 			}
 		})
@@ -67,21 +79,23 @@ func TestOpenAITLS(t *testing.T) {
 	for _, x := range []struct {
 		url   string
 		roots func(*x509.CertPool)
-		says  string
+		want  string
 	}{
 		{secure.URL, func(*x509.CertPool) {}, "certificate is not valid"},
 		{secure.URL, func(p *x509.CertPool) { p.AddCert(secure.Certificate()) }, ""},
-		{strings.Replace(llmtest.Start(t, nil).URL, "http://", "https://", 1), func(*x509.CertPool) {}, "does not use TLS"},
+		{strings.Replace(llmtest.Start(t, nil).URL, "http://", "https://", 1), func(*x509.CertPool) {},
+			"does not use TLS"},
 	} {
 		pool := x509.NewCertPool()
 		x.roots(pool)
-		m, err := NewOpenAI(OpenAIConfig{URL: x.url, Model: "m", Key: NewSecret(canary), roots: pool, Timeout: 2 * time.Minute})
+		m, err := NewOpenAI(OpenAIConfig{URL: x.url, Model: "m", Key: NewSecret(canary), roots: pool,
+			Timeout: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
 		reply, err := m.Complete(t.Context(), ask(t, "?"))
-		if x.says != "" {
-			checkFailure(t, reply, err, synod.Unavailable, x.says)
+		if x.want != "" {
+			checkFailure(t, reply, err, synod.Unavailable, x.want)
 		} else if err != nil {
 			t.Errorf("%+v, %v", reply, err)
 		}
@@ -96,7 +110,8 @@ func TestOpenAITLS(t *testing.T) {
 // says so.
 func TestOpenAIProxy(t *testing.T) {
 	proxy := llmtest.Start(t, nil) // answers absolute-form requests like any other
-	for setting, want := range map[string]bool{"": false, "env": true, strings.TrimSuffix(proxy.URL, "/v1"): true, "::": false} {
+	for setting, want := range map[string]bool{"": false, "env": true, strings.TrimSuffix(proxy.URL, "/v1"): true,
+		"::": false} {
 		m, err := NewOpenAI(OpenAIConfig{URL: "http://api.example", Model: "m", Proxy: setting})
 		if (err != nil) != (setting == "::") {
 			t.Errorf("%q: %v", setting, err)
@@ -116,8 +131,10 @@ func TestOpenAIProxy(t *testing.T) {
 // FuzzReply: no body with any status makes the reader panic, leak the key, or return
 // an answer without text.
 func FuzzReply(f *testing.F) {
-	for _, body := range []string{`{"choices":[{"message":{"content":"42"},"finish_reason":"length"}]}`, `{"error":{"message":"` + canary + `","code":429}}`,
-		`{"detail":[{"loc":["a",1],"msg":"m"}]}`, `{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`, "data: x", "<html>", "{", ""} {
+	for _, body := range []string{`{"choices":[{"message":{"content":"42"},"finish_reason":"length"}]}`,
+		`{"error":{"message":"` + canary + `","code":429}}`,
+		`{"detail":[{"loc":["a",1],"msg":"m"}]}`, `{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`,
+		"data: x", "<html>", "{", ""} {
 		f.Add(200, body, "3")
 		f.Add(429, body, "Mon, 02 Jan 2006 15:04:05 GMT")
 	}
@@ -129,13 +146,15 @@ func FuzzReply(f *testing.F) {
 		a := response{status: status, header: http.Header{"Retry-After": {retryAfter}}, body: []byte(body)}
 		if status == http.StatusOK {
 			reply, failure := m.read(a, true)
-			if failure == nil && (strings.TrimSpace(reply.Text) == "" || strings.Contains(reply.Text, canary)) || failure != nil && strings.Contains(failure.Error(), canary) {
+			if failure == nil && (strings.TrimSpace(reply.Text) == "" || strings.Contains(reply.Text, canary)) ||
+				failure != nil && strings.Contains(failure.Error(), canary) {
 				t.Errorf("%+v, %v", reply, failure)
 			}
 			return
 		}
 		failure := m.refusal(a)
-		if strings.Contains(failure.Error(), canary) || strings.ContainsAny(failure.Error(), "\n\x1b") || failure.RetryAfter < 0 || failure.RetryAfter > maxRetryAfter {
+		if strings.Contains(failure.Error(), canary) || strings.ContainsAny(failure.Error(), "\n\x1b") ||
+			failure.RetryAfter < 0 || failure.RetryAfter > maxRetryAfter {
 			t.Errorf("%v after %v", failure, failure.RetryAfter)
 		}
 		dialect{}.after(a.body, optional{true, true, true, true, true, true})

@@ -13,18 +13,22 @@ import (
 // TestBody: for any prompt and any dialect, the body is one JSON object with the
 // prompt and the settings.
 func TestBody(t *testing.T) {
-	m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: `a "model"`, Temperature: new(0.1), MaxTokens: 9, Logprobs: true})
+	m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9/v1", Model: `a "model"`, Temperature: new(0.1),
+		MaxTokens: 9, Logprobs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		d := dialect{form: form(rapid.IntRange(int(formStrict), int(formText)).Draw(t, "form")), noSeed: rapid.Bool().Draw(t, "no seed"),
-			noTemperature: rapid.Bool().Draw(t, "no temperature"), completionTokens: rapid.Bool().Draw(t, "completion tokens")}
+		d := dialect{form: form(rapid.IntRange(int(formStrict), int(formText)).Draw(t, "form")),
+			noSeed:           rapid.Bool().Draw(t, "no seed"),
+			noTemperature:    rapid.Bool().Draw(t, "no temperature"),
+			completionTokens: rapid.Bool().Draw(t, "completion tokens")}
 		s, err := m.encoder(d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := seededChat{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")}, nil}
+		c := seededChat{prompt.Chat{System: rapid.String().Draw(t, "system"), User: rapid.String().Draw(t, "user")},
+			nil}
 		want := map[string]any{"model": `a "model"`, "logprobs": true}
 		if !d.noTemperature {
 			want["temperature"] = 0.1
@@ -42,7 +46,8 @@ func TestBody(t *testing.T) {
 		if rapid.Bool().Draw(t, "schema") {
 			c.Schema = json.RawMessage(`{"maxLength":5}`)
 			if d.form >= formObject {
-				system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" + string(c.Schema)
+				system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" +
+					string(c.Schema)
 			}
 			if f := formats[d.form]; f != nil {
 				want["response_format"] = f
@@ -61,7 +66,9 @@ func TestBody(t *testing.T) {
 
 // formats are the response_format of each form for the schema {"maxLength":5}.
 var formats = map[form]any{
-	formStrict: map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "reply", "strict": true, "schema": map[string]any{"maxLength": 5.0}}},
-	formBare:   map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "reply", "strict": true, "schema": map[string]any{}}},
+	formStrict: map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "reply", "strict": true,
+		"schema": map[string]any{"maxLength": 5.0}}},
+	formBare: map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "reply", "strict": true,
+		"schema": map[string]any{}}},
 	formObject: map[string]any{"type": "json_object"},
 }

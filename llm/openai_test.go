@@ -51,7 +51,7 @@ func TestOpenAIBadServers(t *testing.T) {
 	for name, want := range map[string]struct {
 		status synod.Status
 		retry  bool
-		says   string
+		want   string
 	}{
 		"unauthorized":    {synod.Auth, false, "does not accept the key"},
 		"forbidden":       {synod.Auth, false, "may not use"},
@@ -100,29 +100,31 @@ func TestOpenAIBadServers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			reply, err := m.Complete(ctx, ask(t, "6 x 7?"))
-			checkFailure(t, reply, err, want.status, want.says)
+			checkFailure(t, reply, err, want.status, want.want)
 			if f := AsFailure(err); f != nil && f.Retryable != want.retry {
 				t.Errorf("retryable %v", f.Retryable)
 			}
 			if reply.Calls != 1 || s.Count() != 1 {
-				t.Errorf("%d calls told, %d came", reply.Calls, s.Count())
+				t.Errorf("%d calls reported, %d received", reply.Calls, s.Count())
 			}
 		})
 	}
 }
 
 // checkFailure also looks for the key in everything that could be printed.
-func checkFailure(t *testing.T, r synod.Reply, err error, status synod.Status, says string) {
+func checkFailure(t *testing.T, r synod.Reply, err error, status synod.Status, want string) {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("no failure: %+v", r)
 	}
 	f := AsFailure(err)
-	if f.Status != status || r.Status != status || r.Text != "" || !strings.Contains(r.Detail, says) || !strings.Contains(err.Error(), says) {
-		t.Errorf("%v; reply %+v; want %s: …%s…", err, r, status, says)
+	if f.Status != status || r.Status != status || r.Text != "" || !strings.Contains(r.Detail, want) ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("%v; reply %+v; want %s: …%s…", err, r, status, want)
 	}
 	all, _ := json.Marshal(r)
-	for _, s := range []string{fmt.Sprintf("%v|%+v|%#v|%#v", err, err, err, f.Err), fmt.Sprintf("%+v|%#v", r, r), string(all)} {
+	for _, s := range []string{fmt.Sprintf("%v|%+v|%#v|%#v", err, err, err, f.Err), fmt.Sprintf("%+v|%#v", r, r),
+		string(all)} {
 		if strings.Contains(s, "canary") || strings.Contains(s, "goroutine ") {
 			t.Errorf("shows a secret: %s", s)
 		}
@@ -134,7 +136,7 @@ func checkFailure(t *testing.T, r synod.Reply, err error, status synod.Status, s
 
 func TestOpenAIUnreachable(t *testing.T) {
 	for _, x := range []struct {
-		name, url, says string
+		name, url, want string
 		status          synod.Status
 	}{
 		{"refused", "http://127.0.0.1:1", "connection refused", synod.Unavailable},
@@ -147,7 +149,7 @@ func TestOpenAIUnreachable(t *testing.T) {
 			}
 			defer func() { _ = m.Close() }()
 			reply, err := m.Complete(t.Context(), ask(t, "?"))
-			checkFailure(t, reply, err, x.status, x.says)
+			checkFailure(t, reply, err, x.status, x.want)
 		})
 	}
 }
@@ -176,7 +178,9 @@ func TestOpenAIKeyEchoed(t *testing.T) {
 
 // TestOpenAIURLSecrets puts secrets into the URL.
 func TestOpenAIURLSecrets(t *testing.T) {
-	s := llmtest.Start(t, nil, llmtest.With(func(x *llmtest.Exchange) { x.Error(500, "bad", x.R.URL.String()+" "+x.Auth) }))
+	s := llmtest.Start(t, nil, llmtest.With(func(x *llmtest.Exchange) {
+		x.Error(500, "bad", x.R.URL.String()+" "+x.Auth)
+	}))
 	raw := strings.Replace(s.URL, "http://", "http://canary-user:canary-password@", 1) + "?api-key=canary-query"
 	m, err := NewOpenAI(OpenAIConfig{URL: raw, Model: "stub"})
 	if err != nil {
@@ -192,7 +196,8 @@ func TestOpenAIURLSecrets(t *testing.T) {
 		t.Errorf("identity %+v", m.Info())
 	}
 	for _, bad := range []string{"http://canary:canary@[::1", "canary://x", "canary", "http://canary\x7f/"} {
-		if _, err := NewOpenAI(OpenAIConfig{URL: bad, Model: "m", Key: NewSecret(canary)}); err == nil || strings.Contains(err.Error(), canary) {
+		if _, err := NewOpenAI(OpenAIConfig{URL: bad, Model: "m", Key: NewSecret(canary)}); err == nil ||
+			strings.Contains(err.Error(), canary) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -99,9 +99,11 @@ func TestPoolManyUsers(t *testing.T) {
 	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("%v for %d calls at %d a second", took, len(came), perSecond)
 	}
-	for begun := time.Now(); runtime.NumGoroutine() > goroutines || openFiles() > files; time.Sleep(10 * time.Millisecond) {
+	for begun := time.Now(); runtime.NumGoroutine() > goroutines ||
+		openFiles() > files; time.Sleep(10 * time.Millisecond) {
 		if time.Since(begun) > 30*time.Second {
-			t.Fatalf("%d goroutines, %d before; %d files, %d before", runtime.NumGoroutine(), goroutines, openFiles(), files)
+			t.Fatalf("%d goroutines, %d before; %d files, %d before", runtime.NumGoroutine(), goroutines, openFiles(),
+				files)
 		}
 	}
 	if n := len(p.models); n != 1 {
@@ -215,7 +217,7 @@ func TestPoolRemembers(t *testing.T) {
 		time.Sleep(idleTime + time.Second)
 		closeModel(t, pooled(&p, named{name: "other"}, testLayers{}))
 		if len(p.models) != 1 {
-			t.Errorf("%d models; the one that nobody used for an hour was to be forgotten", len(p.models))
+			t.Errorf("%d models; the one that was not used for an hour is still kept", len(p.models))
 		}
 	})
 }
@@ -229,7 +231,8 @@ func TestPoolCacheShared(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			m, err := p.Open("openai", yamlSettings("url: "+s.URL+"\nmodel: stub\ncache: true"), Options{Env: Env{Cache: dir}})
+			m, err := p.Open("openai", yamlSettings("url: "+s.URL+"\nmodel: stub\ncache: true"),
+				Options{Env: Env{Cache: dir}})
 			if err != nil {
 				t.Error(err)
 				return

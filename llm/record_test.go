@@ -65,7 +65,9 @@ func TestRecorder(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		trials[l.Trial], seats[l.Seat] = true, true
-		if l.ItemID != "q1" || l.Model != "fake" || l.Question != "6 x 7?" || l.Response != "line\none \"x\" of "+l.Seat || !bytes.Contains(line, []byte(`"answer":null,"confidence":null`)) {
+		if l.ItemID != "q1" || l.Model != "fake" || l.Question != "6 x 7?" ||
+			l.Response != "line\none \"x\" of "+l.Seat ||
+			!bytes.Contains(line, []byte(`"answer":null,"confidence":null`)) {
 			t.Errorf("%s", line)
 		}
 	}

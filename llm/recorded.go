@@ -177,7 +177,9 @@ func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 	if rows == nil {
 		return synod.Reply{}, missing("%s has no recorded reply to this question", m.info.Name)
 	}
-	i, ok := slices.BinarySearchFunc(rows, trial, func(r rowPlace, trial int) int { return cmp.Compare(r.trial, trial) })
+	i, ok := slices.BinarySearchFunc(rows, trial, func(r rowPlace, trial int) int {
+		return cmp.Compare(r.trial, trial)
+	})
 	if !ok {
 		return synod.Reply{}, missing("%s has no recorded trial %d of item %s, only %d from trial %d on",
 			m.info.Name, trial, item, len(rows), rows[0].trial)
@@ -239,7 +241,8 @@ func readRow(line []byte) (row, error) {
 	case r.Response == nil:
 		return r, errors.New("response is missing; a reply that was left out is null")
 	case r.Confidence != nil && !(*r.Confidence >= 0 && *r.Confidence <= 1):
-		return r, fmt.Errorf("confidence is %v; it must be between 0 and 1, or null where none was recorded", *r.Confidence)
+		return r, fmt.Errorf("confidence is %v; it must be between 0 and 1, or null where none was recorded",
+			*r.Confidence)
 	}
 	if err := json.Unmarshal(r.Response, &r.text); err != nil {
 		return r, errors.New("response is neither text nor null")
@@ -344,5 +347,6 @@ func (m *recorded) noRows(models []string) error {
 	if len(models) == 0 {
 		return fmt.Errorf("no rows%s", of)
 	}
-	return fmt.Errorf("no rows of model %q%s%s; there are: %q", m.cfg.Model, of, synod.Hint(m.cfg.Model, models), models)
+	return fmt.Errorf("no rows of model %q%s%s; there are: %q", m.cfg.Model, of, synod.Hint(m.cfg.Model, models),
+		models)
 }

@@ -52,27 +52,41 @@ func TestRecorded(t *testing.T) {
 		fails  string // part of the reason
 	}{
 		{name: "by id", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, text: "3+4.\nAnswer: 7"},
-		{name: "by trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 1, text: "Answer: 8"},
-		{name: "by text", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{Text: "What is 3+4?", Form: synod.Number}}, text: "3+4.\nAnswer: 7"},
-		{name: "by text beside an id of another set", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "x9", Text: "What is 3+4?", Form: synod.Number}}, text: "3+4.\nAnswer: 7"},
+		{name: "by trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 1,
+			text: "Answer: 8"},
+		{name: "by text", prompt: synod.Prompt{Purpose: synod.Answering,
+			Question: &synod.Question{Text: "What is 3+4?", Form: synod.Number}}, text: "3+4.\nAnswer: 7"},
+		{name: "by text beside an id of another set",
+			prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "x9", Text: "What is 3+4?",
+				Form: synod.Number}}, text: "3+4.\nAnswer: 7"},
 		{name: "own", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "7"}, value: 1},
 		{name: "other", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "8"}},
-		{name: "own of trial 1", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "8"}, sample: 1, value: 1},
-		{name: "refine", prompt: synod.Prompt{Purpose: synod.Refining, Question: seven, Own: "7", Peers: []synod.Rated{{Answer: "8", Score: 1}}}, answer: "7"},
-		{name: "no such trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 2, fails: "no recorded trial 2 of item i1"},
-		{name: "no such item", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i9", Text: "?"}}, fails: "no recorded reply"},
-		{name: "left out", prompt: synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "2", Text: "?"}}, fails: "left out"},
-		{name: "no answer to compare with", prompt: synod.Prompt{Purpose: synod.Scoring, Question: &synod.Question{ID: "i3", Form: synod.Number}, Candidate: "1"}, fails: "no answer to compare with"},
-		{name: "weigh", prompt: synod.Prompt{Purpose: synod.Weighing, Question: seven, Candidate: "7"}, fails: "of purpose weigh"},
+		{name: "own of trial 1", prompt: synod.Prompt{Purpose: synod.Scoring, Question: seven, Candidate: "8"},
+			sample: 1, value: 1},
+		{name: "refine", prompt: synod.Prompt{Purpose: synod.Refining, Question: seven, Own: "7",
+			Peers: []synod.Rated{{Answer: "8", Score: 1}}}, answer: "7"},
+		{name: "no such trial", prompt: synod.Prompt{Purpose: synod.Answering, Question: seven}, sample: 2,
+			fails: "no recorded trial 2 of item i1"},
+		{name: "no such item", prompt: synod.Prompt{Purpose: synod.Answering,
+			Question: &synod.Question{ID: "i9", Text: "?"}}, fails: "no recorded reply"},
+		{name: "left out", prompt: synod.Prompt{Purpose: synod.Answering,
+			Question: &synod.Question{ID: "2", Text: "?"}}, fails: "left out"},
+		{name: "no answer to compare with", prompt: synod.Prompt{Purpose: synod.Scoring,
+			Question: &synod.Question{ID: "i3", Form: synod.Number}, Candidate: "1"},
+			fails: "no answer to compare with"},
+		{name: "weigh", prompt: synod.Prompt{Purpose: synod.Weighing, Question: seven, Candidate: "7"},
+			fails: "of purpose weigh"},
 	} {
 		r, err := m.Complete(context.Background(), Request{Prompt: &c.prompt, Sample: c.sample})
 		if c.fails != "" {
-			if err == nil || !strings.Contains(err.Error(), c.fails) || r.Status == synod.OK || !strings.Contains(r.Detail, c.fails) {
-				t.Errorf("%s: %+v, %v; want a failure that says %q", c.name, r, err, c.fails)
+			if err == nil || !strings.Contains(err.Error(), c.fails) || r.Status == synod.OK ||
+				!strings.Contains(r.Detail, c.fails) {
+				t.Errorf("%s: %+v, %v; want a failure with %q", c.name, r, err, c.fails)
 			}
 			continue
 		}
-		if err != nil || r.Status != synod.OK || r.Text != c.text || r.Value != c.value || r.Answer != c.answer || r.Typed == (c.text != "") || r.Calls != 0 || !r.Reused {
+		if err != nil || r.Status != synod.OK || r.Text != c.text || r.Value != c.value || r.Answer != c.answer ||
+			r.Typed == (c.text != "") || r.Calls != 0 || !r.Reused {
 			t.Errorf("%s: %+v, %v", c.name, r, err)
 		}
 	}
@@ -121,7 +135,8 @@ func TestRecordedRefusesBadFiles(t *testing.T) {
 
 func TestRecordedBenchmarkFilter(t *testing.T) {
 	m := openRecording(t, recordedConfig{Path: writeTrace(t, goodRows), Model: "lone", Benchmark: "c"})
-	r, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
+	r, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering,
+		Question: &synod.Question{ID: "i1"}}})
 	if err != nil || r.Text != "Answer: 10" {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -138,7 +153,8 @@ func TestRecordedFileChanges(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(goodRows, "i1", "zz")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: "i1"}}})
+	_, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering,
+		Question: &synod.Question{ID: "i1"}}})
 	if err == nil || !strings.Contains(err.Error(), "changed") {
 		t.Errorf("%v", err)
 	}
@@ -154,7 +170,8 @@ func TestRecordedTraces(t *testing.T) {
 		file, model string
 		items       int
 	}{
-		{"cp-wbft.jsonl", "openai/gpt-4o-mini", 20}, {"gsm8k-openai.jsonl", "gpt3-175b_verification", 400}, {"mmlu-pro.jsonl", "gemma-7b", 200}, {"xstest.jsonl", "gpt4", 449},
+		{"cp-wbft.jsonl", "openai/gpt-4o-mini", 20}, {"gsm8k-openai.jsonl", "gpt3-175b_verification", 400},
+		{"mmlu-pro.jsonl", "gemma-7b", 200}, {"xstest.jsonl", "gpt4", 449},
 	} {
 		m := openRecording(t, recordedConfig{Path: dir + c.file, Model: c.model})
 		if len(m.items) != c.items {
@@ -163,7 +180,8 @@ func TestRecordedTraces(t *testing.T) {
 		for item, rows := range m.items {
 			for _, row := range rows {
 				p := synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: item}}
-				if _, err := m.Complete(context.Background(), Request{Prompt: &p, Sample: row.trial}); err != nil && !strings.Contains(err.Error(), "left out") {
+				if _, err := m.Complete(context.Background(), Request{Prompt: &p, Sample: row.trial}); err != nil &&
+					!strings.Contains(err.Error(), "left out") {
 					t.Errorf("%s: item %s: %v", c.file, item, err)
 				}
 			}
@@ -184,40 +202,45 @@ func TestRecordedConfidence(t *testing.T) {
 		typed         bool
 		confidence    float64 // -1: none
 	}{
-		{"i1", "", synod.HiddenConfidence, false, .25}, {"i1", "", synod.StatedConfidence, false, .25}, {"i1", "", synod.NoConfidence, false, -1},
+		{"i1", "", synod.HiddenConfidence, false, .25}, {"i1", "", synod.StatedConfidence, false, .25},
+		{"i1", "", synod.NoConfidence, false, -1},
 		{"i1", "source", synod.HiddenConfidence, true, .25}, {"i2", "source", synod.HiddenConfidence, false, -1},
 	} {
 		m := openRecording(t, recordedConfig{Path: path, Model: "m", Answers: c.answers})
-		p := &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: c.item, Form: synod.Number}, ConfidenceMode: c.mode}
+		p := &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: c.item, Form: synod.Number},
+			ConfidenceMode: c.mode}
 		r, err := m.Complete(t.Context(), Request{Prompt: p})
 		confidence := -1.0
 		if r.Confidence != nil {
 			confidence = *r.Confidence
 		}
-		if err != nil || r.Typed != c.typed || c.typed && r.Answer != "7" || confidence != c.confidence || m.Info().Kind != Recorded {
+		if err != nil || r.Typed != c.typed || c.typed && r.Answer != "7" || confidence != c.confidence ||
+			m.Info().Kind != Recorded {
 			t.Errorf("%+v: %+v, %v", c, r, err)
 		}
 	}
 	verdicts := writeTrace(t, strings.Replace(confidentRows, `"answer":"7"`, `"answer":"7","correct":false`, 1))
 	m := openRecording(t, recordedConfig{Path: verdicts, Model: "m", Answers: "verdict"})
 	for item, want := range map[string]synod.Answer{"i1": "false", "i2": synod.None} { // i2 has no verdict
-		r, err := m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{ID: item, Form: synod.Bool}}})
+		r, err := m.Complete(t.Context(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering,
+			Question: &synod.Question{ID: item, Form: synod.Bool}}})
 		if r.Answer != want || (err == nil) != (want != synod.None) {
 			t.Errorf("verdict on %s: %q, %v", item, r.Answer, err)
 		}
 	}
 	if m := openRecording(t, recordedConfig{Path: path, Model: "m"}); !m.GivesHiddenConfidence() {
-		t.Error("a recording with a confidence says that it has none")
+		t.Error("a recording with a confidence reports none")
 	}
 	if m := openRecording(t, recordedConfig{Path: writeTrace(t, goodRows), Model: "m"}); m.GivesHiddenConfidence() {
-		t.Error("a recording without confidences says that it has one")
+		t.Error("a recording without confidences reports one")
 	}
 	_, err := newRecorded(recordedConfig{Path: path, Model: "m", Answers: "guess"})
 	if err == nil || !strings.Contains(err.Error(), "must be response, source or verdict") {
 		t.Error(err)
 	}
 	bad := writeTrace(t, strings.Replace(confidentRows, "0.25", "1.25", 1))
-	if _, err := newRecorded(recordedConfig{Path: bad, Model: "m"}); err == nil || !strings.Contains(err.Error(), "line 1: confidence is 1.25") {
+	if _, err := newRecorded(recordedConfig{Path: bad, Model: "m"}); err == nil ||
+		!strings.Contains(err.Error(), "line 1: confidence is 1.25") {
 		t.Error(err)
 	}
 }
@@ -226,7 +249,8 @@ func BenchmarkRecorded(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "trace.jsonl")
 	var rows strings.Builder
 	for i := range 5000 {
-		fmt.Fprintf(&rows, `{"benchmark":"b","item_id":%d,"model":"m","trial":0,"response":%q}`+"\n", i, strings.Repeat("word ", 200)+"\nAnswer: 7")
+		fmt.Fprintf(&rows, `{"benchmark":"b","item_id":%d,"model":"m","trial":0,"response":%q}`+"\n", i,
+			strings.Repeat("word ", 200)+"\nAnswer: 7")
 	}
 	if err := os.WriteFile(path, []byte(rows.String()), 0o600); err != nil {
 		b.Fatal(err)
@@ -249,7 +273,8 @@ func BenchmarkRecorded(b *testing.B) {
 		defer m.Close()
 		q := &synod.Question{ID: "4711", Form: synod.Number}
 		for b.Loop() {
-			r, err := m.Complete(context.Background(), Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: q}})
+			r, err := m.Complete(context.Background(),
+				Request{Prompt: &synod.Prompt{Purpose: synod.Answering, Question: q}})
 			if _, _, ok := read.Answer(q, &r, false); err != nil || !ok {
 				b.Fatal(err)
 			}

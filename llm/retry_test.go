@@ -45,7 +45,7 @@ func TestRetryRidesOutFailures(t *testing.T) {
 	}
 	wg.Wait()
 	if int(requests.Load()) != s.Count() || s.Count() != calls+failures {
-		t.Errorf("%d requests said, %d came", requests.Load(), s.Count())
+		t.Errorf("%d requests reported, %d received", requests.Load(), s.Count())
 	}
 	if s.MaxConcurrent() > 16 {
 		t.Errorf("%d at once", s.MaxConcurrent())
@@ -73,12 +73,13 @@ func TestRetryWaits(t *testing.T) {
 		failures    []*Failure
 		deadline    time.Duration
 		calls       int
-		says        string // "" for success
+		want        string // "" for success
 		least, most time.Duration
 	}{
-		"none":                      {nil, 0, 1, "", 0, 0},
-		"two":                       {[]*Failure{down, down}, 0, 3, "", 33 * time.Millisecond, 57 * time.Millisecond},
-		"for ever":                  {[]*Failure{down, down, down, down, down, down}, 0, 5, "after 5 attempts", 168 * time.Millisecond, 282 * time.Millisecond},
+		"none": {nil, 0, 1, "", 0, 0},
+		"two":  {[]*Failure{down, down}, 0, 3, "", 33 * time.Millisecond, 57 * time.Millisecond},
+		"for ever": {[]*Failure{down, down, down, down, down, down}, 0, 5, "after 5 attempts",
+			168 * time.Millisecond, 282 * time.Millisecond},
 		"rate limit":                {[]*Failure{busy}, 0, 2, "", 225 * time.Millisecond, 375 * time.Millisecond},
 		"as asked":                  {[]*Failure{later(7 * time.Second)}, 0, 2, "", 7 * time.Second, 7 * time.Second},
 		"asked too much":            {[]*Failure{later(2 * time.Hour)}, 0, 1, "asked to wait 2h0m0s", 0, 0},
@@ -97,9 +98,10 @@ func TestRetryWaits(t *testing.T) {
 				reply, err := retry(retryConfig{})(attempts(&n, x.failures...)).Complete(ctx, Request{})
 				took := time.Since(begun)
 				if n != x.calls || reply.Calls != n || took < x.least || took > x.most {
-					t.Errorf("%d attempts (%d told) in %v: %v", n, reply.Calls, took, err)
+					t.Errorf("%d attempts (%d reported) in %v: %v", n, reply.Calls, took, err)
 				}
-				if x.says == "" && (err != nil || reply.Usage.Prompt != n-1+3) || x.says != "" && (err == nil || !strings.Contains(reply.Detail, x.says) || AsFailure(err).Retryable) {
+				if x.want == "" && (err != nil || reply.Usage.Prompt != n-1+3) || x.want != "" &&
+					(err == nil || !strings.Contains(reply.Detail, x.want) || AsFailure(err).Retryable) {
 					t.Errorf("%+v, %v", reply, err)
 				}
 			})
@@ -110,12 +112,14 @@ func TestRetryWaits(t *testing.T) {
 func TestRetryStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		m := retry(retryConfig{})(attempts(&n, &Failure{Status: synod.RateLimited, Retryable: true, RetryAfter: 30 * time.Second, Err: errDeadline}))
+		m := retry(retryConfig{})(attempts(&n, &Failure{Status: synod.RateLimited, Retryable: true,
+			RetryAfter: 30 * time.Second, Err: errDeadline}))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		begun := time.Now()
 		reply, err := m.Complete(ctx, Request{})
-		if time.Since(begun) != time.Second || AsFailure(err).Status != synod.Dropped || reply.Calls != 1 || !strings.Contains(reply.Detail, "rate_limited") {
+		if time.Since(begun) != time.Second || AsFailure(err).Status != synod.Dropped || reply.Calls != 1 ||
+			!strings.Contains(reply.Detail, "rate_limited") {
 			t.Errorf("after %v: %+v, %v", time.Since(begun), reply, err)
 		}
 	})

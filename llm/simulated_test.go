@@ -59,14 +59,19 @@ func TestSimulatedAbility(t *testing.T) {
 	for _, ability := range []float64{0, 0.25, 0.84, 1} {
 		for _, spread := range []float64{0, 1, 3} {
 			for _, correlation := range []float64{0, 0.5, 1} {
-				d := newMember(t, truth, func(c *SimulatedConfig) { c.Ability, c.Spread, c.Correlation = ability, spread, correlation })
+				d := newMember(t, truth, func(c *SimulatedConfig) {
+					c.Ability, c.Spread, c.Correlation = ability,
+						spread, correlation
+				})
 				right, n := 0, 1500
 				for i := range n {
-					if draw(t, d, synod.Prompt{Purpose: synod.Answering, Question: numberQuestion(i), Seed: uint64(i)}, "a").Answer == "42" {
+					if draw(t, d, synod.Prompt{Purpose: synod.Answering, Question: numberQuestion(i), Seed: uint64(i)},
+						"a").Answer == "42" {
 						right++
 					}
 				}
-				within(t, fmt.Sprintf("ability %v spread %v correlation %v", ability, spread, correlation), right, n, ability)
+				within(t, fmt.Sprintf("ability %v spread %v correlation %v", ability, spread, correlation), right, n,
+					ability)
 			}
 		}
 	}
@@ -105,14 +110,17 @@ func TestSimulatedCorrelation(t *testing.T) {
 func TestSimulatedJudge(t *testing.T) {
 	q := numberQuestion(1)
 	gap := 0.6
-	d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, func(c *SimulatedConfig) { c.Skill, c.Noise = &gap, 0.05 })
+	d := newMember(t, func(*synod.Question) synod.Answer { return "42" },
+		func(c *SimulatedConfig) { c.Skill, c.Noise = &gap, 0.05 })
 	for seed := range uint64(500) {
 		for candidate, mean := range map[synod.Answer]float64{"42": 0.8, "41": 0.2, "": 0.2} {
-			v := draw(t, d, synod.Prompt{Purpose: synod.Scoring, Question: q, Candidate: candidate, Seed: seed}, "a").Value
+			v := draw(t, d, synod.Prompt{Purpose: synod.Scoring, Question: q, Candidate: candidate, Seed: seed},
+				"a").Value
 			if math.Abs(v-mean) > 0.05*3.5 {
 				t.Fatalf("%q scores %v; want about %v", candidate, v, mean)
 			}
-			w := draw(t, d, synod.Prompt{Purpose: synod.Weighing, Question: q, Candidate: candidate, Seed: seed}, "a").Value
+			w := draw(t, d, synod.Prompt{Purpose: synod.Weighing, Question: q, Candidate: candidate, Seed: seed},
+				"a").Value
 			if w > 0 || math.Abs(math.Exp(w)-v) > 1e-9 {
 				t.Fatalf("%q weighs %v and scores %v", candidate, w, v)
 			}
@@ -135,7 +143,8 @@ func TestSimulatedRefine(t *testing.T) {
 		d := newMember(t, func(*synod.Question) synod.Answer { return "42" }, set)
 		seen := map[synod.Answer]int{}
 		for seed := range uint64(4000) {
-			seen[draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: peers, Seed: seed}, "a").Answer]++
+			seen[draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: peers,
+				Seed: seed}, "a").Answer]++
 		}
 		return seen
 	}
@@ -147,14 +156,15 @@ func TestSimulatedRefine(t *testing.T) {
 	within(t, "stubborn", got["5"], 4000, 0.3) // its own answer scores 0
 	within(t, "best peer", got["42"], 4000, 0.7*0.9)
 	if got["8"] != 0 || len(got) != 3 {
-		t.Errorf("moved to what nobody trusts or showed: %v", got)
+		t.Errorf("changed to an answer that is neither trusted nor shown: %v", got)
 	}
 	got = count(func(c *SimulatedConfig) { c.Stubbornness, c.Skill, c.Noise, c.Sharpness = 0, &none, 0, 20 })
 	if got["42"] < 3990 {
 		t.Errorf("a sharp member took the best score only %d times of 4000: %v", got["42"], got)
 	}
 	d := newMember(t, nil, func(c *SimulatedConfig) { c.Skill, c.Noise, c.Stubbornness = &one, 0, 0 })
-	if a := draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5", Peers: []synod.Rated{{Answer: "6"}}}, "a").Answer; a != "5" {
+	if a := draw(t, d, synod.Prompt{Purpose: synod.Refining, Question: numberQuestion(1), Own: "5",
+		Peers: []synod.Rated{{Answer: "6"}}}, "a").Answer; a != "5" {
 		t.Errorf("without any weight it went to %q", a)
 	}
 }
@@ -166,10 +176,13 @@ func TestSimulatedIsDeterministic(t *testing.T) {
 		c.Seed = rapid.Uint64().Draw(t, "member")
 		a, _ := newSimulated(c, nil)
 		b, _ := newSimulated(c, nil)
-		q := &synod.Question{Text: rapid.String().Draw(t, "text"), Form: rapid.SampledFrom([]synod.Form{synod.Number, synod.Bool, synod.Text}).Draw(t, "form")}
+		q := &synod.Question{Text: rapid.String().Draw(t, "text"),
+			Form: rapid.SampledFrom([]synod.Form{synod.Number, synod.Bool, synod.Text}).Draw(t, "form")}
 		p := synod.Prompt{
-			Purpose:  rapid.SampledFrom([]synod.Purpose{synod.Answering, synod.Scoring, synod.Refining, synod.Weighing}).Draw(t, "purpose"),
-			Question: q, Own: "1", Candidate: "1", Peers: []synod.Rated{{Answer: "2", Score: 0.5}}, Seed: rapid.Uint64().Draw(t, "seed"),
+			Purpose: rapid.SampledFrom([]synod.Purpose{synod.Answering, synod.Scoring, synod.Refining,
+				synod.Weighing}).Draw(t, "purpose"),
+			Question: q, Own: "1", Candidate: "1", Peers: []synod.Rated{{Answer: "2", Score: 0.5}},
+			Seed: rapid.Uint64().Draw(t, "seed"),
 		}
 		r := Request{Prompt: &p, Seat: rapid.String().Draw(t, "seat"), Sample: rapid.IntRange(0, 3).Draw(t, "sample")}
 		x, _ := a.Complete(context.Background(), r)
@@ -209,7 +222,7 @@ func TestSimulatedAnswers(t *testing.T) {
 			c.q.ID = fmt.Sprint(i)
 			it := d.item(&c.q)
 			if c.truth != "" && it.truth != c.truth {
-				t.Errorf("%s: told %q, believes %q", c.q.Form, c.truth, it.truth)
+				t.Errorf("%s: the truth is %q, the member has %q", c.q.Form, c.truth, it.truth)
 			}
 			if len(it.wrong) != c.wrong || slices.Contains(it.wrong, it.truth) {
 				t.Errorf("%s: truth %q, mistakes %q; want %d of them", c.q.Form, it.truth, it.wrong, c.wrong)
@@ -225,10 +238,12 @@ func TestSimulatedAnswers(t *testing.T) {
 
 func TestSimulatedArithmetic(t *testing.T) {
 	for text, want := range map[string]synod.Answer{
-		"What is 17 + 25?": "42", "17+25": "42", "What is 12 - 30": "-18", "Compute 6 × 7.": "42", "-3*4": "-12", "999999999 * 999999999": "999999998000000001",
+		"What is 17 + 25?": "42", "17+25": "42", "What is 12 - 30": "-18", "Compute 6 × 7.": "42", "-3*4": "-12",
+		"999999999 * 999999999": "999999998000000001",
 	} {
 		d := newMember(t, nil, func(c *SimulatedConfig) { c.Ability = 1 })
-		if got := draw(t, d, synod.Prompt{Purpose: synod.Answering, Question: &synod.Question{Text: text, Form: synod.Number}}, "a").Answer; got != want {
+		if got := draw(t, d, synod.Prompt{Purpose: synod.Answering,
+			Question: &synod.Question{Text: text, Form: synod.Number}}, "a").Answer; got != want {
 			t.Errorf("%s is %q; want %q", text, got, want)
 		}
 	}
@@ -242,10 +257,14 @@ func TestSimulatedArithmetic(t *testing.T) {
 func TestSimulatedValidate(t *testing.T) {
 	two := 2.0
 	for name, break_ := range map[string]func(*SimulatedConfig){
-		"ability": func(c *SimulatedConfig) { c.Ability = 1.1 }, "nan": func(c *SimulatedConfig) { c.Ability = math.NaN() },
-		"spread": func(c *SimulatedConfig) { c.Spread = -1 }, "noise": func(c *SimulatedConfig) { c.Noise = 2 },
-		"stubbornness": func(c *SimulatedConfig) { c.Stubbornness = -0.1 }, "correlation": func(c *SimulatedConfig) { c.Correlation = 7 },
-		"skill": func(c *SimulatedConfig) { c.Skill = &two }, "sharpness": func(c *SimulatedConfig) { c.Sharpness = 21 }, "wrong": func(c *SimulatedConfig) { c.Wrong = 0 },
+		"ability": func(c *SimulatedConfig) { c.Ability = 1.1 },
+		"nan":     func(c *SimulatedConfig) { c.Ability = math.NaN() },
+		"spread":  func(c *SimulatedConfig) { c.Spread = -1 }, "noise": func(c *SimulatedConfig) { c.Noise = 2 },
+		"stubbornness": func(c *SimulatedConfig) { c.Stubbornness = -0.1 },
+		"correlation":  func(c *SimulatedConfig) { c.Correlation = 7 },
+		"skill":        func(c *SimulatedConfig) { c.Skill = &two },
+		"sharpness":    func(c *SimulatedConfig) { c.Sharpness = 21 },
+		"wrong":        func(c *SimulatedConfig) { c.Wrong = 0 },
 	} {
 		c := NewSimulatedConfig()
 		break_(&c)
@@ -259,10 +278,13 @@ func TestSimulatedValidate(t *testing.T) {
 }
 
 func BenchmarkSimulated(b *testing.B) {
-	q := &synod.Question{ID: "q1", Text: "A question of some length, as they come in benchmarks: how many eggs are left in the end?", Form: synod.Number}
-	peers := []synod.Rated{{Answer: "17", Score: 0.9}, {Answer: "18", Score: 0.8}, {Answer: "18", Score: 0.7}, {Answer: "19", Score: 0.3}, {Answer: "20", Score: 0.2}, {Answer: "21", Score: 0.1}}
+	q := &synod.Question{ID: "q1", Text: "A question of some length, as they come in benchmarks: how many eggs are " +
+		"left in the end?", Form: synod.Number}
+	peers := []synod.Rated{{Answer: "17", Score: 0.9}, {Answer: "18", Score: 0.8}, {Answer: "18", Score: 0.7},
+		{Answer: "19", Score: 0.3}, {Answer: "20", Score: 0.2}, {Answer: "21", Score: 0.1}}
 	for _, p := range []synod.Prompt{
-		{Purpose: synod.Answering, Question: q, Seed: 1}, {Purpose: synod.Scoring, Question: q, Candidate: "17", Seed: 2},
+		{Purpose: synod.Answering, Question: q, Seed: 1}, {Purpose: synod.Scoring, Question: q, Candidate: "17",
+			Seed: 2},
 		{Purpose: synod.Refining, Question: q, Own: "17", Peers: peers, Seed: 3},
 	} {
 		b.Run(string(p.Purpose), func(b *testing.B) {

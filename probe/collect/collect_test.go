@@ -89,8 +89,8 @@ func TestContinueCollection(t *testing.T) {
 	for _, damage := range []func(dir string) error{
 		func(string) error { return nil },
 		func(dir string) error { return appendTo(dir, answersFile, `{"question":"q3","fo`) }, // within a line
-		func(dir string) error { return appendTo(dir, statesFile, strings.Repeat("x", 48)) },
 		// a record without its line
+		func(dir string) error { return appendTo(dir, statesFile, strings.Repeat("x", 48)) },
 		func(dir string) error { return appendTo(dir, statesFile, "xyz") }, // within a record
 	} {
 		dir := filepath.Join(t.TempDir(), "f")
