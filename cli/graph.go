@@ -312,8 +312,8 @@ func graphNewCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new FAMILY -n N",
 		Short: "Build a graph of a family",
-		Long: `Builds a graph and writes it. stderr says how robust it is, if that is found within
-a second, and how many graphs were drawn until one was acceptable. The same command
+		Long: `Builds a graph and writes it. It prints to stderr how robust it is, if that is found
+within a second, and how many graphs were drawn until one was acceptable. The same command
 always builds the same graph.`,
 		Example: `  synod graph new merg -n 7
   synod graph new er -n 9 --param r=4 --seed 3 -o er.graphml

@@ -39,7 +39,7 @@ a line, in the order of the graphs. The default is text, and jsonl for -.
 
 If the time limit ends a search, r and lower are a proven lower bound, upper is a
 proven upper bound, and exact is false. f_sac and f_strong are never below 0: for r=0
-they are 0, and the note says that not even F=0 is covered.
+they are 0, and the note states that not even F=0 is covered.
 
 With --f the exit code is 100 unless every graph is proven to be robust enough.`,
 		Example: `  synod graph check --family complete,merg,ring,star -n 7
@@ -160,7 +160,7 @@ type graphResult struct {
 	Upper     int    `json:"upper"`     // proven: the graph is not (upper+1)-robust
 	Exact     bool   `json:"exact"`
 	// FSAC and FStrong are the largest F with lower ≥ F+1 and lower ≥ 2F+1. They are 0 also if lower is 0,
-	// where not even F=0 is covered; Note says so.
+	// where not even F=0 is covered; Note states this.
 	FSAC    int          `json:"f_sac"`
 	FStrong int          `json:"f_strong"`
 	Witness *[2][]int    `json:"witness"` // no node in either set has upper+1 neighbours outside its own set

@@ -154,7 +154,7 @@ func graphImproveCommand(a *app) *cobra.Command {
 		Use:   "improve FILE --f F",
 		Short: "Find the edges to add until a graph is robust enough",
 		Long: `Finds few edges whose addition makes the graph robust enough for F faulty neighbours
-of each node, and says whether fewer are proven not to be enough.`,
+of each node, and reports whether fewer are proven not to be enough.`,
 		Example: "  synod graph improve net.graphml --f 2\n  synod graph improve net.json --f 1 " +
 			"--rule strong -o better.json",
 		Args: exactly(1, "a file, and --f"),

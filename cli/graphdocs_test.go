@@ -62,28 +62,28 @@ func playConsole(t *testing.T, block string) string {
 	for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
 		line, old, _ := strings.Cut(part, "\n")
 		out.WriteString("$ " + line + "\n")
-		words := strings.Fields(line)
+		args := strings.Fields(line)
 		switch {
-		case words[0] == "cat":
-			if err := os.WriteFile(words[1], []byte(strings.TrimSuffix(old, "\n")+"\n"), 0o600); err != nil {
+		case args[0] == "cat":
+			if err := os.WriteFile(args[1], []byte(strings.TrimSuffix(old, "\n")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteString(strings.TrimSuffix(old, "\n") + "\n")
 			continue
-		case words[0] != "synod":
+		case args[0] != "synod":
 			t.Fatalf("cannot run %q", line)
 		}
 		in := strings.NewReader("")
-		if n := len(words); words[n-2] == "<" {
-			data, err := os.ReadFile(words[n-1])
+		if n := len(args); args[n-2] == "<" {
+			data, err := os.ReadFile(args[n-1])
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, words = strings.NewReader(string(data)), words[:n-2]
+			in, args = strings.NewReader(string(data)), args[:n-2]
 		}
 		var printed bytes.Buffer
 		cmd := newRoot()
-		cmd.SetArgs(words[1:])
+		cmd.SetArgs(args[1:])
 		cmd.SetIn(in)
 		cmd.SetOut(&printed)
 		cmd.SetErr(&printed)

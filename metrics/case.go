@@ -15,7 +15,7 @@ const (
 // Member has what the experimenter knows about a seat. The members do not know it.
 type Member struct {
 	Group     string // Strong, Weak or ""
-	Adversary bool   // an adversary is in no group, whatever Group says
+	Adversary bool   // adversaries are in no group; their Group is ignored
 	NonVoting bool   // the protocol asks it for no answer: a missing answer is not counted as unscored
 }
 
@@ -106,7 +106,7 @@ func (c *Case) grade(a synod.Answer) (right, known bool) {
 }
 
 // gradeSeat reports whether a seat's answer is right, and whether that is known. An
-// adversary is always wrong, whatever it holds, as in SAC's tables. A non-voting
+// adversary is always wrong, also with a right answer, as in SAC's tables. A non-voting
 // seat without an answer is in no figure, even if it is an adversary.
 func (c *Case) gradeSeat(s Member, a synod.Answer) (right, known bool) {
 	if s.NonVoting && a == synod.None {

@@ -36,7 +36,7 @@ type merg struct{}
 func (merg) AtLeast(n int) int { return (n + 1) / 2 }
 
 // Build follows SAC's Appendix A. For odd n = 2γ-1 it is a clique X of γ+1 nodes, and the other γ-2 nodes are
-// each joined to γ of them (the paper says γ-1 other nodes, a mistake: they would not add up to n). These γ
+// each joined to γ of them (the paper has γ-1 other nodes, a mistake: they would not add up to n). These γ
 // are all but node 1, which at n = 7 gives the graph in the paper: K5 on 0–4, with 5 and 6 each joined to
 // {0,2,3,4}. For even n = 2γ, γ nodes are joined to every other, less ⌈(γ-2)/2⌉ disjoint pairs among them.
 func (merg) Build(n int, _ uint64) (graph.Graph, error) {

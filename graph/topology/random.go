@@ -185,7 +185,7 @@ type layered struct {
 
 func (l *layered) Layers(int) []int { return l.Sizes }
 
-// Build follows CP-6: {0,1,2}, {3,4}, {5,6} at n = 7. The paper does not say which pairs of layers get the
+// Build follows CP-6: {0,1,2}, {3,4}, {5,6} at n = 7. The paper does not define which pairs of layers get the
 // 30 % random edges; here these are the neighbouring ones, unless All is set. A pair of neighbouring layers
 // without an edge after the draw gets one random edge.
 func (l *layered) Build(n int, seed uint64) (graph.Graph, error) {

@@ -51,7 +51,7 @@ func TestMergOfThePaper(t *testing.T) {
 			edges = gamma*(gamma-1)/2 + gamma*gamma - (gamma-1)/2
 		}
 		if b.EdgeCount() != edges {
-			t.Errorf("n = %d: %d edges, the formula says %d", n, b.EdgeCount(), edges)
+			t.Errorf("n = %d: %d edges, want %d by the formula", n, b.EdgeCount(), edges)
 		}
 	}
 }
@@ -174,7 +174,7 @@ func TestBuildRefuses(t *testing.T) {
 		name   string
 		n      int
 		params map[string]any
-		says   string
+		want   string
 	}{
 		{"merk", 7, nil, `did you mean "merg"`},
 		{"qqqqqqqq", 7, nil, "there are: chain, circulant"},
@@ -197,8 +197,8 @@ func TestBuildRefuses(t *testing.T) {
 		{"complete", graph.MaxNodes + 1, nil, "want 1 to"},
 		{"complete", 3, map[string]any{"seed": -1}, "seed"},
 	} {
-		if _, err := topology.Build(c.name, c.n, c.params, 0); err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s n=%d %v: %v, want %q", c.name, c.n, c.params, err, c.says)
+		if _, err := topology.Build(c.name, c.n, c.params, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s n=%d %v: %v, want %q", c.name, c.n, c.params, err, c.want)
 		}
 	}
 }

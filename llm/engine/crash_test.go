@@ -89,13 +89,13 @@ func TestMalformedModels(t *testing.T) {
 func TestBadLibraries(t *testing.T) {
 	cfg := realConfig(t)
 	empty := t.TempDir()
-	nonsense := t.TempDir()
+	invalid := t.TempDir()
 	for _, name := range []string{"libggml-base.so", "libggml.so", "libllama.so"} {
-		if err := os.WriteFile(filepath.Join(nonsense, name), []byte("not a library"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(invalid, name), []byte("not a library"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for dir, want := range map[string]string{empty: "no libggml-base", nonsense: "libggml-base.so",
+	for dir, want := range map[string]string{empty: "no libggml-base", invalid: "libggml-base.so",
 		"/no/such/dir": "/no/such/dir"} {
 		bad := cfg
 		bad.LibDir = dir

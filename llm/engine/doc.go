@@ -25,7 +25,7 @@
 //
 // Messages are rendered with the chat template in the model file if llama.cpp
 // recognises it, and otherwise as a transcript ("User: …", ending in "Assistant:",
-// with the stop string "User:"). [Info].Rendering tells which. Only the template
+// with the stop string "User:"). [Info].Rendering reports which. Only the template
 // can produce control tokens: the content of messages is tokenised as plain text,
 // so that "<|im_end|>" in the answer of another member does not end a message.
 //

@@ -198,7 +198,7 @@ func TestInvalidRequests(t *testing.T) {
 		"both":            {Prompt: "x", Messages: []Message{{"user", "x"}}},
 		"too long":        {Prompt: strings.Repeat("word ", 3000)},
 		"too many tokens": {Prompt: "x", MaxTokens: 100_000},
-		"grammar":         {Prompt: "x", Grammar: "root ::= nonsense("},
+		"grammar":         {Prompt: "x", Grammar: "root ::= invalid("},
 		"no root":         {Prompt: "x", Grammar: `leaf ::= "x"`},
 		"temperature":     {Prompt: "x", Temperature: -1},
 	} {

@@ -219,7 +219,7 @@ func TestConfigIsChecked(t *testing.T) {
 	if back, err := ParseArgs(o.args()); err != nil || back != o {
 		t.Errorf("%+v was parsed as %+v, %v", o, back, err)
 	}
-	if _, err := ParseArgs([]string{"--nonsense"}); err == nil {
+	if _, err := ParseArgs([]string{"--unknown"}); err == nil {
 		t.Error("an unknown flag was accepted")
 	}
 }

@@ -42,18 +42,17 @@ const (
 
 // Entry is an entry of the catalogue.
 type Entry struct {
-	Name         string
-	Kind         string // Weights or Libraries
-	Summary      string
-	Platform     string // GOOS/GOARCH of libraries, "" for weights
-	Version      string
-	Bytes        int64 // exact if pinned, otherwise approximate
-	Licence      string
-	Terms        string // terms of use to show before a pull
-	SHA256       string // of the GGUF file; "": not pinned (for libraries the archive is pinned)
-	Tried        bool   // tested; the figures in the documentation are for such entries
-	ChatTemplate bool
-	Sources      []Source
+	Name     string
+	Kind     string // Weights or Libraries
+	Summary  string
+	Platform string // GOOS/GOARCH of libraries, "" for weights
+	Version  string
+	Bytes    int64 // exact if pinned, otherwise approximate
+	Licence  string
+	Terms    string // terms of use to show before a pull
+	SHA256   string // of the GGUF file; "": not pinned (for libraries the archive is pinned)
+	Tried    bool   // tested; the figures in the documentation are for such entries
+	Sources  []Source
 }
 
 // Pinned reports whether the digest of the files is known before a pull.
@@ -120,7 +119,7 @@ const hub = "https://huggingface.co/"
 var weights = []Entry{{
 	Name: Default, Kind: Weights, Version: "Q4_1",
 	Summary: "the default: small, fluent, knows little; for trying Synod out",
-	Bytes:   98362432, Licence: "Apache-2.0", Tried: true, ChatTemplate: true,
+	Bytes:   98362432, Licence: "Apache-2.0", Tried: true,
 	SHA256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 	Sources: []Source{
 		{
@@ -175,6 +174,6 @@ var weights = []Entry{{
 func untried(name, version, licence string, about int64, file string) Entry {
 	return Entry{
 		Name: name, Kind: Weights, Version: version, Summary: "a larger instruct model, not tested and not pinned",
-		Bytes: about, Licence: licence, ChatTemplate: true, Sources: []Source{{Via: "https", URL: hub + file}},
+		Bytes: about, Licence: licence, Sources: []Source{{Via: "https", URL: hub + file}},
 	}
 }

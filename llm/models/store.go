@@ -33,7 +33,7 @@ func DefaultDir() string {
 		return d
 	}
 	data := os.Getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) { // the specification says to ignore a relative one
+	if !filepath.IsAbs(data) { // the XDG specification ignores a relative path
 		home, err := os.UserHomeDir()
 		if err != nil {
 			home = os.TempDir()

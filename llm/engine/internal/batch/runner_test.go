@@ -192,13 +192,13 @@ func TestStopStringsAndValidText(t *testing.T) {
 	}
 	m := newToy(100)
 	all := run(t, m, small, []Job{{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20}})[1]
-	words := strings.Fields(all.Text)
-	if len(words) < 2 {
+	tokens := strings.Fields(all.Text)
+	if len(tokens) < 2 {
 		t.Fatal("the toy model generated fewer than two tokens: the test needs another prompt")
 	}
-	withStop := Job{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20, Stop: []string{words[1] + " "}}
+	withStop := Job{ID: 1, Prompt: []llama.Token{5}, MaxTokens: 20, Stop: []string{tokens[1] + " "}}
 	cut := run(t, newToy(100), small, []Job{withStop})[1]
-	if cut.Finish != "stop" || !strings.HasPrefix(all.Text, cut.Text) || strings.Contains(cut.Text, words[1]) {
+	if cut.Finish != "stop" || !strings.HasPrefix(all.Text, cut.Text) || strings.Contains(cut.Text, tokens[1]) {
 		t.Errorf("%q of %q", cut.Text, all.Text)
 	}
 }
