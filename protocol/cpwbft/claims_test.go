@@ -22,10 +22,10 @@ type mind struct {
 
 // council is a graph with a mind at every node, and what lies there.
 type council struct {
-	protocol synod.Protocol
-	graph    graph.Graph
-	minds    []mind
-	liars    map[int]string // adversary by node; each says "lie"
+	protocol    synod.Protocol
+	graph       graph.Graph
+	minds       []mind
+	adversaries map[int]string // adversary by node; each says "lie"
 }
 
 // run plays it and returns every member's first and last opinion.
@@ -39,7 +39,7 @@ func (c council) run(t *testing.T) (first, last []synod.Opinion) {
 			seat.Peers = append(seat.Peers, synod.NodeID(j))
 		}
 		machines[i] = c.protocol.Join(seat)
-		if name := c.liars[i]; name != "" {
+		if name := c.adversaries[i]; name != "" {
 			machines[i] = corrupt(t, name).Corrupt(seat, machines[i])
 		}
 	}
@@ -118,32 +118,32 @@ func count(os []synod.Opinion, a synod.Answer) (n int) {
 	return n
 }
 
-// I-CP-4, [CP-7], finding F8: one confidence liar on a complete graph captures every
+// I-CP-4, [CP-7], finding F8: one adversary on a complete graph captures every
 // honest member that is not itself certain, and stage 2; SAC, which does not look
 // at what a sender says of itself, stands. If this fails, the protocol has changed.
 func TestOneLiarCaptures(t *testing.T) {
 	minds := slices.Repeat([]mind{{"right", 0.99}}, 7)
-	minds[6] = mind{"lie", 0.5} // what the model of a liar says that asks it
+	minds[6] = mind{"lie", 0.5} // what the model of an adversary says that asks it
 	g := build(t, "complete", 0).Graph
-	for _, liar := range []string{"replay", "overconfident", "weak-answer"} {
+	for _, name := range []string{"replay", "overconfident", "weak-answer"} {
 		for _, adopt := range []cpwbft.Adopt{cpwbft.Surest, cpwbft.Pooled} {
 			for _, rounds := range []int{1, 3} {
 				p := cpwbft.New()
 				p.Adopt, p.Rounds = adopt, rounds
-				_, last := council{p, g, minds, map[int]string{6: liar}}.run(t)
+				_, last := council{p, g, minds, map[int]string{6: name}}.run(t)
 				if count(last, "lie") != 7 || p.Conclude(last) != "lie" {
-					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", liar, adopt, rounds, count(last, "lie"), p.Conclude(last))
+					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", name, adopt, rounds, count(last, "lie"), p.Conclude(last))
 				}
 			}
 		}
-		_, last := council{sac.New(), g, minds, map[int]string{6: liar}}.run(t)
+		_, last := council{sac.New(), g, minds, map[int]string{6: name}}.run(t)
 		if count(last[:6], "right") != 6 {
-			t.Errorf("%s: SAC keeps %d of 6 honest members", liar, count(last[:6], "right"))
+			t.Errorf("%s: SAC keeps %d of 6 honest members", name, count(last[:6], "right"))
 		}
 	}
 }
 
-// A liar is believed only against doubt: members who are certain stay.
+// An adversary is believed only against doubt: members who are certain stay.
 func TestTheCertainStay(t *testing.T) {
 	minds := slices.Repeat([]mind{{"right", 1}}, 7)
 	_, last := council{cpwbft.New(), build(t, "complete", 0).Graph, minds, map[int]string{6: "replay"}}.run(t)
@@ -152,7 +152,7 @@ func TestTheCertainStay(t *testing.T) {
 	}
 }
 
-// On SAC's MERG with the liar at 6, nodes 1 and 5 never hear it: in one round they
+// On SAC's MERG with the adversary at 6, nodes 1 and 5 are not its neighbours: in one round they
 // keep what they had, and those who hear it lose it. A second round carries the
 // lie on to them: nobody is out of reach of hearsay.
 func TestExposureOnMERG(t *testing.T) {
@@ -190,13 +190,13 @@ func TestTable1Traditional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		liars := map[int]string{}
+		adversaries := map[int]string{}
 		for _, i := range nodes {
-			liars[i] = "replay"
+			adversaries[i] = "replay"
 		}
 		p := cpwbft.New()
 		p.Probe, p.Adopt, p.Rounds = cpwbft.NoProbe, cpwbft.ByNumber, 3
-		first, last := council{p, g.Graph, slices.Repeat([]mind{{says: "right"}}, 7), liars}.run(t)
+		first, last := council{p, g.Graph, slices.Repeat([]mind{{says: "right"}}, 7), adversaries}.run(t)
 		if was, is := count(first, "right"), count(last, "right"); was != 7-row.malicious || is != was {
 			t.Errorf("%s, %s, %d malicious: %d right at first, %d at the end", row.family, row.place, row.malicious, was, is)
 		}

@@ -219,11 +219,11 @@ func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
 // adopt is stage 1's rule (CP-3): what a member holds after hearing its neighbours.
 func (m *member) adopt(r answer.Held, heard []answer.Heard) answer.Held {
 	own := statedBy(r.Answer, r.Confidence)
-	words := make([]Stated, len(heard))
+	stated := make([]Stated, len(heard))
 	for i, h := range heard {
-		words[i] = Stated{h.Value.Answer, h.Value.Confidence}
+		stated[i] = Stated{h.Value.Answer, h.Value.Confidence}
 	}
-	next := rules[m.Adopt](own, words)
+	next := rules[m.Adopt](own, stated)
 	if next == own {
 		return r
 	}

@@ -15,11 +15,11 @@ import (
 
 // judge is phase 3: Eq. 1 for every answer, over the grades that all honest evaluators
 // have.
-func (m *member) judge(answers []answered, all []marked) *Record {
+func (m *member) judge(answers []answered, all []evaluated) *Record {
 	record := &Record{Withheld: m.why}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
 	for _, d := range m.first.Deliveries {
-		if i := slices.IndexFunc(all, func(x marked) bool { return x.by == d.Sender }); i >= 0 && d.Signed != nil {
+		if i := slices.IndexFunc(all, func(x evaluated) bool { return x.by == d.Sender }); i >= 0 && d.Signed != nil {
 			record.Grades[i].Committed, record.Grades[i].CommitSignature = d.Signed.Value, d.Signed.Signature
 		}
 	}
@@ -31,7 +31,7 @@ func (m *member) judge(answers []answered, all []marked) *Record {
 // An evaluator without valid grades uses up the budget f, whether it is hostile or
 // failing: of the others, at most f minus their number are hostile. With more than f of
 // them the council has more faults than it tolerates.
-func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f int) (whole []marked) {
+func (p *DecentLLMs) score(record *Record, answers []answered, all []evaluated, f int) (whole []evaluated) {
 	for _, a := range answers {
 		record.Answers = append(record.Answers, a.WorkerAnswer)
 	}
@@ -46,7 +46,7 @@ func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f i
 		record.Grades = append(record.Grades, g)
 	}
 	if lost := len(all) - len(whole); lost > f {
-		record.Undecided = fmt.Sprintf("%d of %d evaluators gave no marks; f is %d", lost, len(all), f)
+		record.Undecided = fmt.Sprintf("%d of %d evaluators sent no grades; f is %d", lost, len(all), f)
 	} else {
 		p.total(record, answers, whole, f-lost)
 	}
@@ -54,7 +54,7 @@ func (p *DecentLLMs) score(record *Record, answers []answered, all []marked, f i
 }
 
 // total aggregates the grades of every answer, at most f of them hostile.
-func (p *DecentLLMs) total(record *Record, answers []answered, whole []marked, f int) {
+func (p *DecentLLMs) total(record *Record, answers []answered, whole []evaluated, f int) {
 	aggregate, _ := robust.Catalogue.Find(p.Aggregate) // Validate has found it
 	var w robust.Workspace
 	for i := range answers {
@@ -75,7 +75,7 @@ func (p *DecentLLMs) total(record *Record, answers []answered, whole []marked, f
 }
 
 // salt returns the salt that the evaluators revealed of what they had committed to (DL-4).
-func salt(record *Record, whole []marked) []byte {
+func salt(record *Record, whole []evaluated) []byte {
 	h := sha256.New()
 	for _, x := range whole {
 		kept := slices.ContainsFunc(record.Grades, func(g EvaluatorGrades) bool {

@@ -16,21 +16,21 @@ import (
 	"synod.dev/synod/robust"
 )
 
-// [I-DL-6] Signed marks that miss one, have one more, or one out of its range are ⊥.
+// [I-DL-6] Signed grades are ⊥ if one is missing, extra or out of range.
 func TestMarksDecode(t *testing.T) {
 	answers := []answered{{}, {WorkerAnswer: WorkerAnswer{Bottom: "silent"}}, {}}
-	good := marks{grades: []*grade.Grades{{1, 2, 3, 4, 5}, nil, {20, 0, 0, 0, 20}}}
+	good := evaluatorGrades{grades: []*grade.Grades{{1, 2, 3, 4, 5}, nil, {20, 0, 0, 0, 20}}}
 	b := good.encode()
-	var got marks
+	var got evaluatorGrades
 	if err := got.decode(b, answers); err != nil || *got.grades[2] != *good.grades[2] || len(b) > marksSize(3) {
 		t.Fatal(got, err)
 	}
 	bad := map[string][]byte{
-		"extra": append(slices.Clone(b), 0), "a mark that is no mark": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&marks{grades: []*grade.Grades{{}, {}, {}}}).encode(),
-		"missing": (&marks{grades: []*grade.Grades{{}, nil, nil}}).encode(), "one too few": (&marks{grades: []*grade.Grades{{}, nil}}).encode(),
+		"extra": append(slices.Clone(b), 0), "an invalid grade": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&evaluatorGrades{grades: []*grade.Grades{{}, {}, {}}}).encode(),
+		"missing": (&evaluatorGrades{grades: []*grade.Grades{{}, nil, nil}}).encode(), "one too few": (&evaluatorGrades{grades: []*grade.Grades{{}, nil}}).encode(),
 	}
 	for _, x := range []float64{-0.1, 20.1, math.NaN(), math.Inf(1)} {
-		bad[fmt.Sprint(x)] = (&marks{grades: []*grade.Grades{{0, 0, x}, nil, {}}}).encode()
+		bad[fmt.Sprint(x)] = (&evaluatorGrades{grades: []*grade.Grades{{0, 0, x}, nil, {}}}).encode()
 	}
 	for i := range b {
 		bad[fmt.Sprint("cut at ", i)] = b[:i]
@@ -150,7 +150,7 @@ func TestCalls(t *testing.T) {
 }
 
 // Fig. 8 in small: a cartel within the bound does not win, one above it does. The
-// honest marks grow with the answer, so 4 is the best and the cartel's 1 the worst.
+// honest grades grow with the answer, so 4 is the best and the cartel's 1 the worst.
 func TestCartel(t *testing.T) {
 	for _, aggregate := range []string{"geometric-median", "median-total", "coordinate-median"} {
 		for k := range 10 {
@@ -173,7 +173,7 @@ func TestCartel(t *testing.T) {
 	}
 }
 
-// Evaluators without marks spend the budget f; one more, and there is no decision.
+// Evaluators without grades count toward f; with more than f there is no decision.
 func TestSilentEvaluators(t *testing.T) {
 	for silent, want := range []synod.Answer{"2", "2", "2", synod.None} {
 		for _, aggregate := range robust.Catalogue.Names()[1:] {
@@ -186,7 +186,7 @@ func TestSilentEvaluators(t *testing.T) {
 				x.hostile[synod.NodeID(x.w+i)] = "silent"
 			}
 			h := x.play().held[0]
-			if h.answer != want || want == synod.None && h.Undecided != "3 of 7 evaluators gave no marks; f is 2" {
+			if h.answer != want || want == synod.None && h.Undecided != "3 of 7 evaluators sent no grades; f is 2" {
 				t.Errorf("%s, %d silent: replies %s, %q", aggregate, silent, h.answer, h.Undecided)
 			}
 		}
@@ -196,9 +196,9 @@ func TestSilentEvaluators(t *testing.T) {
 // [DL-4] Who reveals something else than it has committed to has no part in the salt.
 func TestSaltIsCommitted(t *testing.T) {
 	record := &Record{}
-	var whole []marked
+	var whole []evaluated
 	for i := range synod.NodeID(3) {
-		x := marked{by: i, marks: marks{nonce: [nonceSize]byte{byte(i)}}}
+		x := evaluated{by: i, evaluatorGrades: evaluatorGrades{nonce: [nonceSize]byte{byte(i)}}}
 		record.Grades = append(record.Grades, EvaluatorGrades{By: i, Committed: commitment(i, x.nonce)})
 		whole = append(whole, x)
 	}
@@ -242,7 +242,7 @@ func TestFiftyRuns(t *testing.T) {
 }
 
 // [DE-2] Rounds that are shorter than delays: evaluators that know it do not decide,
-// and the user learns why. What a liar sends late only marks the record.
+// and the user learns why. A late message of an adversary only marks the record.
 func TestLateRounds(t *testing.T) {
 	knew, decided, split := 0, 0, 0
 	for seed := range uint64(200) {

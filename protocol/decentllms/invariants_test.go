@@ -94,7 +94,7 @@ func (l *ledger) judge(x *trial, o outcome) {
 			missing += b2i(g.Bottom != "")
 		}
 		some := slices.ContainsFunc(h.Answers, func(a WorkerAnswer) bool { return a.Bottom == "" })
-		l.check("DL-3", (h.answer != synod.None) == (some && missing <= x.f), x, "%d without marks, and evaluator %d replies %s", missing, h.id, h.answer)
+		l.check("DL-3", (h.answer != synod.None) == (some && missing <= x.f), x, "%d sent no grades, and evaluator %d replies %s", missing, h.id, h.answer)
 		for _, s := range h.suspects {
 			l.check("DL-1", x.hostile[s] == "twin", x, "honest %d is suspected", s)
 		}
@@ -128,7 +128,7 @@ func totals(h kept) (s string) {
 	return s
 }
 
-// scores checks what is promised of aggregated marks. An honest evaluator whose
+// scores checks the guarantees for aggregated grades. An honest evaluator whose
 // model fails it is one of the f that may err.
 func (l *ledger) scores(x *trial, h kept) {
 	at, faults := 0, 0
@@ -144,7 +144,7 @@ func (l *ledger) scores(x *trial, h kept) {
 			if g.Bottom != "" {
 				continue
 			}
-			l.check("DL-6", len(g.Grades) > at && g.Grades[at].Valid(), x, "marks %v count", g)
+			l.check("DL-6", len(g.Grades) > at && g.Grades[at].Valid(), x, "invalid grades %v count", g)
 			if x.hostile[g.By] == "" {
 				total := 0.0
 				for _, v := range g.Grades[at] {

@@ -21,8 +21,8 @@ type member struct {
 	workers []synod.NodeID
 	nonce   [nonceSize]byte
 	first   *broadcast.Outcome // of the answers
-	second  *broadcast.Outcome // of the marks
-	why     string             // why this evaluator has no marks to give
+	second  *broadcast.Outcome // of the grades
+	why     string             // why this evaluator sends no grades
 }
 
 // answered is a worker's answer as every honest evaluator holds it, and as it was written.
@@ -32,13 +32,13 @@ type answered struct {
 	rationale string
 }
 
-// marked is an evaluator's grades as every honest evaluator holds them.
-type marked struct {
+// evaluated is an evaluator's grades as every honest evaluator holds them.
+type evaluated struct {
 	by        synod.NodeID
 	bottom    string
 	value     []byte
 	signature []byte
-	marks
+	evaluatorGrades
 }
 
 func (p *DecentLLMs) seat(me *script.Agent) *member {
@@ -57,20 +57,20 @@ func (m *member) work() synod.Answer {
 		r = m.Answer()
 	}
 	m.Note(0, r, synod.Opinion{})
-	broadcast.Run(m.Me, m.p.answers(m.Me.Seat().Cast, m.Me.Seat().F, m.Me.Seat().Pace), m.word(r))
+	broadcast.Run(m.Me, m.p.answers(m.Me.Seat().Cast, m.Me.Seat().F, m.Me.Seat().Pace), m.answerBytes(r))
 	return r.Answer
 }
 
-// word returns what a worker broadcasts; nil if it has no answer that can be sent.
-func (m *member) word(r answer.Held) []byte {
+// answerBytes returns what a worker broadcasts; nil if it has no answer that can be sent.
+func (m *member) answerBytes(r answer.Held) []byte {
 	if r.Answer == synod.None {
 		return nil
 	}
-	said := string(r.Answer)
+	text := string(r.Answer)
 	if a, ok := read.Canonical(m.Me.Seat().Question, r.Surface); ok && a == r.Answer {
-		said = r.Surface
+		text = r.Surface
 	}
-	b, err := synod.Response{Answer: synod.Answer(said), Rationale: r.Rationale}.AppendBinary(nil)
+	b, err := synod.Response{Answer: synod.Answer(text), Rationale: r.Rationale}.AppendBinary(nil)
 	if err != nil || len(b) > maxAnswer+m.p.Rationale {
 		return nil
 	}
@@ -127,23 +127,23 @@ func bottom(d broadcast.Delivery) string {
 // evaluate is phase 2: it grades every answer and broadcasts the grades if there are some
 // for every answer. An evaluator that lacks some after asking twice is silent, because
 // grades count completely or not at all.
-func (m *member) evaluate(answers []answered) []marked {
+func (m *member) evaluate(answers []answered) []evaluated {
 	seat := m.Me.Seat()
-	var word []byte
+	var message []byte
 	if own, ok := m.grade(answers); ok {
-		word, m.why = own.encode(), ""
+		message, m.why = own.encode(), ""
 	}
-	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F, seat.Pace), word)
-	var all []marked
+	m.second = broadcast.Run(m.Me, m.p.marks(seat.Cast, seat.F, seat.Pace), message)
+	var all []evaluated
 	for _, d := range m.second.Deliveries {
-		all = append(all, mark(d, answers))
+		all = append(all, gradesOf(d, answers))
 	}
 	return all
 }
 
-// mark returns the delivered grades of an evaluator, or why they are ⊥.
-func mark(d broadcast.Delivery, answers []answered) marked {
-	x := marked{by: d.Sender, bottom: bottom(d)}
+// gradesOf returns the delivered grades of an evaluator, or why they are ⊥.
+func gradesOf(d broadcast.Delivery, answers []answered) evaluated {
+	x := evaluated{by: d.Sender, bottom: bottom(d)}
 	if x.bottom == "" {
 		x.value, x.signature = d.Signed.Value, d.Signed.Signature
 		if x.decode(d.Signed.Value, answers) != nil {
@@ -154,7 +154,7 @@ func mark(d broadcast.Delivery, answers []answered) marked {
 }
 
 // indexes returns the indexes of the workers whose answers are to be graded.
-func (m *marks) indexes(answers []answered) (of []int) {
+func (m *evaluatorGrades) indexes(answers []answered) (of []int) {
 	for i, a := range answers {
 		if a.Bottom == "" {
 			of = append(of, i)
@@ -170,8 +170,8 @@ const (
 )
 
 // grade asks for grades of every answer, at most twice.
-func (m *member) grade(answers []answered) (own marks, ok bool) {
-	own = marks{m.nonce, make([]*grade.Grades, len(answers))}
+func (m *member) grade(answers []answered) (own evaluatorGrades, ok bool) {
+	own = evaluatorGrades{m.nonce, make([]*grade.Grades, len(answers))}
 	of := own.indexes(answers)
 	for range 2 {
 		left := slices.DeleteFunc(slices.Clone(of), func(i int) bool { return own.grades[i] != nil })
@@ -188,7 +188,7 @@ func (m *member) grade(answers []answered) (own marks, ok bool) {
 }
 
 // gradeEach asks for grades of the given answers, one answer in a call.
-func (m *member) gradeEach(answers []answered, of []int, own *marks) {
+func (m *member) gradeEach(answers []answered, of []int, own *evaluatorGrades) {
 	prompts := make([]synod.Prompt, len(of))
 	for k, i := range of {
 		q := m.Prompt(grade.One)
@@ -207,7 +207,7 @@ func (m *member) gradeEach(answers []answered, of []int, own *marks) {
 }
 
 // gradeAll asks for grades of the given answers in one call. It gets all or none.
-func (m *member) gradeAll(answers []answered, of []int, own *marks) {
+func (m *member) gradeAll(answers []answered, of []int, own *evaluatorGrades) {
 	q := m.Prompt(grade.All)
 	q.Detail = grade.Detail{}
 	var shown []answered
@@ -217,13 +217,13 @@ func (m *member) gradeAll(answers []answered, of []int, own *marks) {
 	}
 	q.Spelling = spelling(shown)
 	reply := m.Me.Ask(q)[0]
-	sheet, err := grade.ReadAll(reply, len(of))
+	read, err := grade.ReadAll(reply, len(of))
 	if err != nil {
 		m.missed(reply, err.Error())
 		return
 	}
 	for k, i := range of {
-		own.grades[i] = &sheet[k]
+		own.grades[i] = &read[k]
 	}
 }
 

@@ -21,15 +21,15 @@ const nonceSize = 16
 // number of workers.
 func marksSize(workers int) int { return nonceSize + workers*(1+8*len(grade.Grades{})) }
 
-// marks is an evaluator's message in the second phase: the nonce that it committed to, and
+// evaluatorGrades is an evaluator's message in the second phase: the nonce that it committed to, and
 // its grades of every worker's answer, nil for ⊥.
-type marks struct {
+type evaluatorGrades struct {
 	nonce  [nonceSize]byte
 	grades []*grade.Grades // by worker
 }
 
 // encode writes the nonce and, for each worker, a 0, or a 1 and five numbers.
-func (m *marks) encode() []byte {
+func (m *evaluatorGrades) encode() []byte {
 	b := append([]byte(nil), m.nonce[:]...)
 	for _, g := range m.grades {
 		if g == nil {
@@ -46,7 +46,7 @@ func (m *marks) encode() []byte {
 
 // decode reads grades for exactly those of the answers that are not ⊥, every number in its
 // range. Any other message is ⊥ for all evaluators [I-DL-6].
-func (m *marks) decode(b []byte, answers []answered) error {
+func (m *evaluatorGrades) decode(b []byte, answers []answered) error {
 	r := wire.NewReader(b, len(b))
 	copy(m.nonce[:], r.Fixed(nonceSize))
 	m.grades = make([]*grade.Grades, len(answers))

@@ -106,14 +106,14 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 		return synod.Reply{Status: synod.Timeout}
 	}
 	if c.Prompt.Purpose == grade.All {
-		return x.sheet(c, r)
+		return x.gradesOfAll(c, r)
 	}
 	g := x.marks(c.Node, c.Prompt.Candidate, r)
 	return synod.Reply{Status: synod.OK, Text: g.Text()}
 }
 
-// sheet returns the grades of all answers; some are not readable.
-func (x *trial) sheet(c sim.Call, r *rand.Rand) synod.Reply {
+// gradesOfAll returns the grades of all answers; some are not readable.
+func (x *trial) gradesOfAll(c sim.Call, r *rand.Rand) synod.Reply {
 	text := "{"
 	for i, p := range c.Prompt.Peers {
 		g := x.marks(c.Node, p.Answer, r)
@@ -149,12 +149,12 @@ func (x *trial) seat(s synod.Seat) synod.Machine {
 	case "silent":
 		m := x.p.Join(s)
 		m.Step(0, synod.Halt{})
-		return mute{}
+		return silent{}
 	}
 	return x.p.Join(s)
 }
 
-// raw is a seat that signs what is no answer, or no marks, and tells everyone.
+// raw is a seat that signs bytes that are no answer, or no grades, and sends them to all.
 func (x *trial) raw(s synod.Seat) synod.Machine {
 	r := rand.New(rand.NewPCG(x.seed, uint64(s.Self)))
 	return script.New(s, script.Options{}, func(me *script.Agent) synod.Answer {

@@ -60,7 +60,7 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 
 // onRecord reads the signed answers and grades of a record as an evaluator does. Where
 // there is no signed message it keeps the reason for ⊥ that the record gives.
-func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []marked, err error) {
+func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []evaluated, err error) {
 	for _, a := range r.Answers {
 		d, err := delivered(first, a.Of, a.Value, a.Signature, check)
 		if err != nil {
@@ -77,7 +77,7 @@ func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broad
 		if err != nil {
 			return nil, nil, err
 		}
-		x := mark(d, answers)
+		x := gradesOf(d, answers)
 		if d.Signed == nil {
 			x.bottom = cmp.Or(g.Bottom, x.bottom)
 		}
@@ -114,14 +114,14 @@ func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, che
 	if signature == nil {
 		return d, nil
 	}
-	word := broadcast.Signed{Group: g.Digest(), Sender: by, Value: value, Signature: signature}
-	if d.Signed = &word; !word.Verify(check) {
+	signed := broadcast.Signed{Group: g.Digest(), Sender: by, Value: value, Signature: signature}
+	if d.Signed = &signed; !signed.Verify(check) {
 		return d, fmt.Errorf("decentllms: member %d has not signed what the record has of its %s", by, g.Name)
 	}
 	return d, nil
 }
 
-// same reports whether two records have the same answers, marks, salt and totals.
+// same reports whether two records have the same answers, grades, salt and totals.
 func same(a, b *Record) bool {
 	return a.Undecided == b.Undecided && bytes.Equal(a.Salt, b.Salt) &&
 		slices.EqualFunc(a.Answers, b.Answers, func(x, y WorkerAnswer) bool {

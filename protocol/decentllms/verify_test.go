@@ -11,7 +11,7 @@ import (
 )
 
 // [DL-7] [BB-5] What a Byzantine evaluator can make of true signatures: it puts
-// answers, marks and salt on record as they suit it, computes totals and reply anew,
+// answers, grades and salt in the record as it likes, computes totals and reply again,
 // and signs. Whoever checks the record sees it.
 func TestVerifyForged(t *testing.T) {
 	good := grade.Grades{18, 18, 18, 18, 18}
@@ -24,20 +24,20 @@ func TestVerifyForged(t *testing.T) {
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	for what, forge := range map[string]func(*Record){
 		"nothing":                           func(*Record) {},
-		"answers under another's marks":     func(r *Record) { r.Answers[0], r.Answers[2] = r.Answers[2], r.Answers[0] },
-		"the marks of one evaluator thrice": func(r *Record) { r.Grades[1], r.Grades[2] = r.Grades[0], r.Grades[0] },
+		"answers with another's grades":     func(r *Record) { r.Answers[0], r.Answers[2] = r.Answers[2], r.Answers[0] },
+		"the grades of one evaluator three times": func(r *Record) { r.Grades[1], r.Grades[2] = r.Grades[0], r.Grades[0] },
 		"fewer evaluators":                  func(r *Record) { r.Grades = r.Grades[:1] },
 		"evaluators in another order":       func(r *Record) { slices.Reverse(r.Grades) },
 		"no evaluators":                     func(r *Record) { r.Grades = nil },
 		"no answers":                        func(r *Record) { r.Answers = nil },
-		"an evaluator's word as an answer":  func(r *Record) { r.Answers[0].Of = 3 },
-		"a worker without a word nor ⊥":     func(r *Record) { r.Answers[0].Value, r.Answers[0].Signature = nil, nil },
-		"an evaluator without a word nor ⊥": func(r *Record) { r.Grades[0].Value, r.Grades[0].Signature = nil, nil },
+		"an evaluator's message as an answer":  func(r *Record) { r.Answers[0].Of = 3 },
+		"a worker without a value or ⊥":     func(r *Record) { r.Answers[0].Value, r.Answers[0].Signature = nil, nil },
+		"an evaluator without a value or ⊥": func(r *Record) { r.Grades[0].Value, r.Grades[0].Signature = nil, nil },
 		"another salt":                      func(r *Record) { r.Salt = []byte("the one I like") },
 		"no salt":                           func(r *Record) { r.Salt = nil },
 		"a commitment that nobody signed":   func(r *Record) { r.Grades[1].Committed = []byte("x") },
 		"the commitment of another":         func(r *Record) { r.Grades[1].Committed = r.Grades[0].Committed },
-		"marks that were signed as an answer": func(r *Record) {
+		"grades that were signed as an answer": func(r *Record) {
 			r.Grades[0].Value, r.Grades[0].Signature = r.Grades[0].Committed, r.Grades[0].CommitSignature
 		},
 	} {
@@ -63,12 +63,12 @@ func TestVerifyForged(t *testing.T) {
 }
 
 // onRecord is what a record says, signed or not.
-func (x *trial) onRecord(r *Record) (answers []answered, all []marked) {
+func (x *trial) onRecord(r *Record) (answers []answered, all []evaluated) {
 	for _, a := range r.Answers {
 		answers = append(answers, answered{WorkerAnswer: a})
 	}
 	for _, g := range r.Grades {
-		m := marked{by: g.By, bottom: g.Bottom, value: g.Value, signature: g.Signature}
+		m := evaluated{by: g.By, bottom: g.Bottom, value: g.Value, signature: g.Signature}
 		m.grades = make([]*grade.Grades, len(answers))
 		k := 0
 		for i, a := range answers {

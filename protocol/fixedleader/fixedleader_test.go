@@ -109,11 +109,13 @@ func (o *outcome) decided(t *testing.T, a synod.Answer, round int) {
 	}
 }
 
-func silent(synod.Seat) synod.Machine { return mute{} }
+func silent(synod.Seat) synod.Machine { return silentMachine{} }
 
-type mute struct{}
+type silentMachine struct{}
 
-func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{synod.Decide{}} }
+func (silentMachine) Step(synod.Tick, synod.Event) []synod.Effect {
+	return []synod.Effect{synod.Decide{}}
+}
 
 // [LB-2] A leader whose answer beats those of half of the others decides at once; one
 // that is turned down hears the others and proposes again, three times in all; then

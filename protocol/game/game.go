@@ -55,7 +55,7 @@ const (
 const (
 	MayExist    = "may-exist"    // some players may be hostile
 	NoAdversary = "no-adversary" // all are honest, it says
-	Unmentioned = "unmentioned"  // nothing is said of it
+	Unmentioned = "unmentioned"  // they are not mentioned
 )
 
 // Game holds the parameters.
@@ -110,14 +110,14 @@ func (g *Game) Validate() error {
 }
 
 func oneOf[T ~string](name string, got T, known ...T) error {
-	var words []string
+	var names []string
 	for _, k := range known {
 		if got == k {
 			return nil
 		}
-		words = append(words, string(k))
+		names = append(names, string(k))
 	}
-	return fmt.Errorf("game: %s is %q%s; it must be one of %v", name, got, synod.Hint(string(got), words), words)
+	return fmt.Errorf("game: %s is %q%s; it must be one of %v", name, got, synod.Hint(string(got), names), names)
 }
 
 // Join returns the machine of one player.
@@ -130,8 +130,8 @@ func (g *Game) play(me *script.Agent) synod.Answer {
 	p := g.sit(me)
 	p.note(0, "")
 	for t := 1; t <= g.Rounds; t++ {
-		said := p.propose(t)     // 1 to 5
-		all := p.tell(t, said)   // 6, 7
+		own := p.propose(t)      // 1 to 5
+		all := p.tell(t, own)    // 6, 7
 		p.hold(all)              // 8; GM-9
 		vote := p.vote(t, all)   // 9
 		over := p.count(t, vote) // GM-3

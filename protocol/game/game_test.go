@@ -217,7 +217,7 @@ func TestIGM4HonestCanStop(t *testing.T) {
 	}
 }
 
-// GM-4: a game has ended when no honest player plays on, whatever liars say that they
+// GM-4: a game has ended when no honest player plays on, whatever adversaries say that they
 // voted.
 func TestJudgeLooksAtTheHonest(t *testing.T) {
 	g := game.New()
@@ -233,10 +233,10 @@ func TestJudgeLooksAtTheHonest(t *testing.T) {
 		notes [][]*synod.Opinion
 		want  game.Result
 	}{
-		"a liar says that it voted to stop, and nobody heard it": {[][]*synod.Opinion{
+		"an adversary says that it voted to stop, and nobody heard it": {[][]*synod.Opinion{
 			player("stop", "continue", "stop"), player("continue", "continue", "stop"), player("stop", "continue", "stop"),
 		}, game.Result{Outcome: game.Valid, Stop: 3}},
-		"a liar says that it did not, and all heard that it did": {[][]*synod.Opinion{
+		"an adversary says that it did not, and all heard that it did": {[][]*synod.Opinion{
 			player("continue", "stop"), player("continue", "continue"), player("continue", "continue"),
 		}, game.Result{Outcome: game.Valid, Stop: 2}},
 		"one honest player was told that it is over": {[][]*synod.Opinion{

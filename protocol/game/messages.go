@@ -9,16 +9,16 @@ import (
 	"synod.dev/synod/wire"
 )
 
-// word is a player's message of a round: a number, or that it abstains, and a reason. It does
+// proposalMessage is a player's message of a round: a number, or that it abstains, and a reason. It does
 // not contain the player's private notes (I-GM-6).
-type word struct {
+type proposalMessage struct {
 	value  *int
 	reason string
 }
 
 // AppendBinary writes a byte that says whether there is a number, the number in eight bytes,
 // and the reason.
-func (w word) AppendBinary(b []byte) ([]byte, error) {
+func (w proposalMessage) AppendBinary(b []byte) ([]byte, error) {
 	if w.value == nil {
 		return append(b, 0), nil
 	}
@@ -27,12 +27,12 @@ func (w word) AppendBinary(b []byte) ([]byte, error) {
 }
 
 // UnmarshalBinary reads exactly what AppendBinary writes.
-func (w *word) UnmarshalBinary(b []byte) error {
+func (w *proposalMessage) UnmarshalBinary(b []byte) error {
 	r := wire.NewReader(b, synod.MaxBody)
-	var in word
+	var in proposalMessage
 	if r.Uint(1) == 1 {
 		v := int(int64(r.Uint(8)))
-		in = word{value: &v, reason: string(r.Rest())}
+		in = proposalMessage{value: &v, reason: string(r.Rest())}
 	} else {
 		r.Require(len(b) == 1 && b[0] == 0)
 	}

@@ -8,14 +8,14 @@ import (
 // What can be read is what would be written: no two bodies say the same.
 func FuzzWords(f *testing.F) {
 	v := 25
-	b, _ := word{&v, "because"}.AppendBinary(nil)
+	b, _ := proposalMessage{&v, "because"}.AppendBinary(nil)
 	f.Add(b)
 	f.Add([]byte{0})
 	f.Add([]byte("stop"))
-	b, _ = echo{{1, digest(word{})}, {3, digest(word{value: &v})}}.AppendBinary(nil)
+	b, _ = echo{{1, digest(proposalMessage{})}, {3, digest(proposalMessage{value: &v})}}.AppendBinary(nil)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		var w word
+		var w proposalMessage
 		if w.UnmarshalBinary(body) == nil {
 			if again, _ := w.AppendBinary(nil); !bytes.Equal(again, body) {
 				t.Errorf("word %x is written %x", body, again)

@@ -68,16 +68,16 @@ func (p *player) propose(t int) proposal {
 			p.failed++
 			continue
 		}
-		said, ok := readProposal(reply, p.Low, p.High)
+		given, ok := readProposal(reply, p.Low, p.High)
 		if !ok {
 			p.garbled++
 			continue
 		}
-		if said.notes != "" {
-			p.notes = []string{said.notes}
+		if given.notes != "" {
+			p.notes = []string{given.notes}
 		}
-		said.reason = clean.Line(said.reason, p.Reason)
-		return said
+		given.reason = clean.Line(given.reason, p.Reason)
+		return given
 	}
 	return proposal{}
 }
@@ -95,9 +95,9 @@ func (p *player) vote(t int, all []Proposal) Vote {
 			}
 			continue
 		}
-		said, ok := readVote(reply)
+		given, ok := readVote(reply)
 		if ok {
-			return said
+			return given
 		}
 		p.garbled++
 		vote = Continue
@@ -114,7 +114,7 @@ func (p *player) count(t int, mine Vote) bool {
 	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end.voted}) {
 		votes[h.From] = h.Value
 	}
-	heardAlike(p, "count", t, votes, end.counted)
+	dropUnequal(p, "count", t, votes, end.counted)
 	stop := 0
 	for _, id := range p.players() {
 		if Vote(votes[id]) == Stop {

@@ -12,20 +12,20 @@ import (
 
 // tell sends the proposal to all players and returns the proposals of all, ascending. A
 // player whose message is missing or dropped abstained.
-func (p *player) tell(t int, said proposal) []Proposal {
+func (p *player) tell(t int, own proposal) []Proposal {
 	end := p.ends(p.me.Seat().Pace, t)
-	mine := word{said.value, said.reason}
+	mine := proposalMessage{own.value, own.reason}
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: end.proposed})
-	words := map[synod.NodeID]word{p.me.Seat().Self: mine}
+	messages := map[synod.NodeID]proposalMessage{p.me.Seat().Self: mine}
 	for _, h := range others {
 		if v := h.Value.value; v == nil || *v >= p.Low && *v <= p.High { // a number out of range is unsaid
-			words[h.From] = h.Value
+			messages[h.From] = h.Value
 		}
 	}
-	heardAlike(p, "echo", t, words, end.echoed)
+	dropUnequal(p, "echo", t, messages, end.echoed)
 	all := make([]Proposal, 0, p.n())
 	for _, id := range p.players() {
-		w := words[id] // absent: abstained
+		w := messages[id] // absent: abstained
 		all = append(all, Proposal{By: id, Value: w.value, Reason: clean.Line(w.reason, p.Reason)})
 	}
 	return all
@@ -39,20 +39,20 @@ func (p *player) players() []synod.NodeID {
 	return all
 }
 
-// heardAlike removes the messages that too few players received alike, in the restricted
+// dropUnequal removes the messages that too few players received alike, in the restricted
 // threat model.
-func heardAlike[W encoding.BinaryAppender](p *player, slot string, t int, words map[synod.NodeID]W, end synod.Tick) {
+func dropUnequal[W encoding.BinaryAppender](p *player, slot string, t int, messages map[synod.NodeID]W, end synod.Tick) {
 	if p.Threat != Restricted {
 		return
 	}
 	var mine echo
 	for _, id := range p.players() {
-		if w, ok := words[id]; ok {
+		if w, ok := messages[id]; ok {
 			mine = append(mine, heard{id, digest(w)})
 		}
 	}
 	for _, id := range p.check(slot, t, mine, end) {
-		delete(words, id)
+		delete(messages, id)
 	}
 }
 
@@ -75,7 +75,7 @@ func (p *player) check(slot string, t int, mine echo, end synod.Tick) (refused [
 				differ++
 			}
 		}
-		if differ > p.me.Seat().F && !slices.Contains(p.suspects, h.from) { // fewer may be liars that frame it
+		if differ > p.me.Seat().F && !slices.Contains(p.suspects, h.from) { // fewer may all be Byzantine
 			p.suspects = append(p.suspects, h.from)
 		}
 		if 3*alike < 2*p.n() {

@@ -32,14 +32,14 @@ func naive(t testing.TB) func(sim.Call) synod.Reply {
 	}
 }
 
-// valid is how many of so many games of n players, b of them liars, end well.
-func valid(t testing.TB, g *game.Game, n, b int, liar string, games int) *metrics.Rate {
+// valid returns the share of valid games among games of n players with b adversaries.
+func valid(t testing.TB, g *game.Game, n, b int, name string, games int) *metrics.Rate {
 	t.Helper()
 	ask, won := naive(t), 0
 	for seed := range uint64(games) {
 		machines := table(g, n, b, seed+1)
 		for i := n - b; i < n; i++ {
-			e, err := adversary.Catalogue.Find(liar)
+			e, err := adversary.Catalogue.Find(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,32 +65,32 @@ func TestStrategiesBite(t *testing.T) {
 	g.Rounds = 6
 	alone := valid(t, g, 6, 0, "", games)
 	t.Logf("six honest players: %.2f valid", alone.Value)
-	for _, liar := range []string{"midpoint", "mimic", "oscillator", "extremist", "silent", "saboteur"} {
-		with := valid(t, g, 8, 2, liar, games)
-		t.Logf("and two of %s: %.2f", liar, with.Value)
+	for _, name := range []string{"midpoint", "mimic", "oscillator", "extremist", "silent", "saboteur"} {
+		with := valid(t, g, 8, 2, name, games)
+		t.Logf("and two of %s: %.2f", name, with.Value)
 		if d := metrics.Difference(with, alone); d.High >= 0 {
-			t.Errorf("%s does not bite: %.2f valid with it, %.2f without", liar, with.Value, alone.Value)
+			t.Errorf("%s has no effect: %.2f valid with it, %.2f without", name, with.Value, alone.Value)
 		}
 	}
 }
 
 // GM-9: code that takes the number, or the last word, out of the players' hands
-// makes the same players, with the same liars, end well more often; not against
-// every liar, and w-msr, which averages, leaves the numbers that were given.
+// makes the same players, with the same adversaries, end well more often; not against
+// every adversary, and w-msr, which averages, leaves the initial numbers.
 func TestRulesHelp(t *testing.T) {
 	const games = 200
 	helps := map[string][]game.Rule{"mimic": {game.Mode, game.Median}, "silent": {game.FinalVote}}
-	for _, liar := range []string{"mimic", "silent", "saboteur"} {
+	for _, name := range []string{"mimic", "silent", "saboteur"} {
 		rates := map[game.Rule]*metrics.Rate{}
 		for _, rule := range game.Rules() {
 			g := game.New()
 			g.Rounds, g.Rule = 6, rule
-			rates[rule] = valid(t, g, 8, 2, liar, games)
-			t.Logf("two of %s, rule %s: %.2f valid", liar, rule, rates[rule].Value)
+			rates[rule] = valid(t, g, 8, 2, name, games)
+			t.Logf("two of %s, rule %s: %.2f valid", name, rule, rates[rule].Value)
 		}
-		for _, rule := range helps[liar] {
+		for _, rule := range helps[name] {
 			if d := metrics.Difference(rates[rule], rates[game.Model]); d.Low <= 0 {
-				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, liar, rates[rule].Value, rates[game.Model].Value)
+				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, name, rates[rule].Value, rates[game.Model].Value)
 			}
 		}
 	}

@@ -37,20 +37,20 @@ func (m *Member) accepts(round int) bool {
 	if p.answer == m.own.Answer || m.Leader(round) == m.self() {
 		return true
 	}
-	m.mark([]stance{{m.own.Answer, m.own.Rationale}, {p.answer, p.rationale}})
-	own, known := m.marks[m.own.Answer]
-	its, read := m.marks[p.answer]
+	m.gradeAnswers([]memberAnswer{{m.own.Answer, m.own.Rationale}, {p.answer, p.rationale}})
+	own, known := m.grades[m.own.Answer]
+	its, read := m.grades[p.answer]
 	return known && read && (its > own || its == own && !m.rules.Settings.Exact)
 }
 
-// mark lets the member's model grade answers by the five criteria, one answer in a call, each
+// gradeAnswers lets the member's model grade answers by the five criteria, one answer in a call, each
 // answer once. An answer whose grading fails twice has no grades.
-func (m *Member) mark(answers []stance) {
+func (m *Member) gradeAnswers(answers []memberAnswer) {
 	for range 2 {
 		var prompts []synod.Prompt
 		for i, a := range answers {
-			_, known := m.marks[a.answer]
-			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i], func(b stance) bool { return b.answer == a.answer }) {
+			_, known := m.grades[a.answer]
+			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i], func(b memberAnswer) bool { return b.answer == a.answer }) {
 				continue
 			}
 			q := m.Prompt(grade.One)
@@ -65,7 +65,7 @@ func (m *Member) mark(answers []stance) {
 			g, err := grade.Read(reply)
 			switch {
 			case err == nil:
-				m.marks[prompts[i].Candidate] = g.Sum()
+				m.grades[prompts[i].Candidate] = g.Sum()
 			case reply.Status != synod.OK:
 				m.Failed++
 			default:
@@ -83,7 +83,7 @@ func (m *Member) choose(round int) *proposal {
 	if m.last != nil && !m.first(round) {
 		return m.revise()
 	}
-	pick := stance{m.own.Answer, m.own.Rationale}
+	pick := memberAnswer{m.own.Answer, m.own.Rationale}
 	if m.rules.Choice != Own {
 		pick = m.ranked(pick)
 	}
@@ -102,18 +102,18 @@ func (m *Member) offer(a synod.Answer, surface, rationale string) *proposal {
 // ranked returns the answer that Choice names among all answers that the leader knows, ranked
 // by its own grades. Between equal grades the earlier seat is first. Without any grades it
 // returns the leader's own answer.
-func (m *Member) ranked(own stance) stance {
-	m.mark(m.answers)
-	var all []stance
+func (m *Member) ranked(own memberAnswer) memberAnswer {
+	m.gradeAnswers(m.answers)
+	var all []memberAnswer
 	for _, a := range m.answers {
-		if _, known := m.marks[a.answer]; known {
+		if _, known := m.grades[a.answer]; known {
 			all = append(all, a)
 		}
 	}
 	if len(all) == 0 {
 		return own
 	}
-	slices.SortStableFunc(all, func(a, b stance) int { return cmp.Compare(m.marks[b.answer], m.marks[a.answer]) })
+	slices.SortStableFunc(all, func(a, b memberAnswer) int { return cmp.Compare(m.grades[b.answer], m.grades[a.answer]) })
 	if m.rules.Choice == Best {
 		return all[0]
 	}

@@ -50,7 +50,7 @@ func TestLockIsGivenUpForProofOnly(t *testing.T) {
 		agent := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 			m := &Member{Member: answer.New(me, answer.Settings{}), votes: group, members: members, lock: cert(2, "7", 0, 1, 3)}
 			m.rules = Rules{Lock: true, Turns: 1, Enough: func(ids []synod.NodeID) bool { return len(ids) >= 3 }}
-			m.own.Answer, m.marks = "5", map[synod.Answer]float64{"5": 1, "8": 100}
+			m.own.Answer, m.grades = "5", map[synod.Answer]float64{"5": 1, "8": 100}
 			m.proposed = &proposal{answer: "8", lock: c.shown}
 			voted = m.accepts(4)
 			return synod.None

@@ -59,8 +59,8 @@ type Member struct {
 	rules   Rules
 	members []synod.NodeID
 	own     answer.Held
-	answers []stance // by member: its own answer, as it reported it
-	marks   map[synod.Answer]float64
+	answers []memberAnswer // by member: its own answer, as it reported it
+	grades  map[synod.Answer]float64
 
 	group    broadcast.Group   // of this round's proposal
 	digest   [sha256.Size]byte // of the group
@@ -68,7 +68,7 @@ type Member struct {
 	lock     *Certificate      // the highest prepare certificate that this member has
 	done     *Certificate      // the decision
 	proposed *proposal         // this round's, nil if none came
-	word     *broadcast.Signed // the same, as signed
+	signed   *broadcast.Signed // the same, as signed
 	refused  []synod.NodeID    // members that saw the last proposal and did not vote for it
 	against  []against         // leaders that sent two proposals, by round
 	shown    int               // how many of these are recorded
@@ -76,8 +76,8 @@ type Member struct {
 	last     *proposal         // this member's own, when it led
 }
 
-// stance is a member's own answer as this member knows it.
-type stance struct {
+// memberAnswer is a member's own answer as this member knows it.
+type memberAnswer struct {
 	answer    synod.Answer
 	rationale string
 }
@@ -92,15 +92,15 @@ type against struct {
 // round 0.
 func Sit(me *script.Agent, r Rules) *Member {
 	seat := me.Seat()
-	m := &Member{Member: answer.New(me, r.Settings), rules: r, marks: map[synod.Answer]float64{}}
+	m := &Member{Member: answer.New(me, r.Settings), rules: r, grades: map[synod.Answer]float64{}}
 	m.members = append(slices.Clone(seat.Peers), seat.Self)
 	slices.Sort(m.members)
-	m.answers = make([]stance, len(m.members))
+	m.answers = make([]memberAnswer, len(m.members))
 	m.votes = VoteGroup(r.Protocol, m.members, seat.F)
 	if m.own = m.Answer(); m.own.Answer == synod.None {
 		m.own = m.Answer()
 	}
-	m.answers[m.at(seat.Self)] = stance{m.own.Answer, m.own.Rationale}
+	m.answers[m.at(seat.Self)] = memberAnswer{m.own.Answer, m.own.Rationale}
 	m.Note(0, m.own, synod.Opinion{})
 	if m.own.Source == synod.Own {
 		m.own.Source = synod.Kept // from now on

@@ -89,7 +89,7 @@ func (m *Member) Decide(round int) synod.Answer {
 	}
 	accepted := m.done.Answer
 	if m.own.Answer != synod.None && m.own.Answer != accepted {
-		m.mark([]stance{{m.own.Answer, m.own.Rationale}, {accepted, m.reasonOf(accepted)}})
+		m.gradeAnswers([]memberAnswer{{m.own.Answer, m.own.Rationale}, {accepted, m.reasonOf(accepted)}})
 	}
 	r.Certificate = &SignedDecision{Round: m.done.Round, Leader: m.Leader(m.done.Round), Signers: m.done.Signers()}
 	for _, v := range m.done.Votes {
@@ -130,7 +130,7 @@ func (m *Member) note(round int, h answer.Held, o synod.Opinion, r Record) {
 // the best possible.
 func (m *Member) scores() (all []synod.Judged) {
 	for i, a := range m.answers {
-		if x, known := m.marks[a.answer]; known {
+		if x, known := m.grades[a.answer]; known {
 			all = append(all, synod.Judged{Of: m.members[i], Score: synod.Score(x / grade.Best)})
 		}
 	}
@@ -139,9 +139,9 @@ func (m *Member) scores() (all []synod.Judged) {
 
 // better returns the members whose own answers this one grades above the accepted one.
 func (m *Member) better(accepted synod.Answer) (ids []synod.NodeID) {
-	its, known := m.marks[accepted]
+	its, known := m.grades[accepted]
 	for i, a := range m.answers {
-		if x, marked := m.marks[a.answer]; known && marked && x > its {
+		if x, graded := m.grades[a.answer]; known && graded && x > its {
 			ids = append(ids, m.members[i])
 		}
 	}
@@ -150,7 +150,7 @@ func (m *Member) better(accepted synod.Answer) (ids []synod.NodeID) {
 
 // reasonOf returns the reasoning that came with an answer.
 func (m *Member) reasonOf(a synod.Answer) string {
-	if i := slices.IndexFunc(m.answers, func(s stance) bool { return s.answer == a }); i >= 0 {
+	if i := slices.IndexFunc(m.answers, func(s memberAnswer) bool { return s.answer == a }); i >= 0 {
 		return m.answers[i].rationale
 	}
 	return ""

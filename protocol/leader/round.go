@@ -23,7 +23,7 @@ func (m *Member) Meet(round int) (over bool) {
 	seat := m.Me.Seat()
 	m.group = proposals(m.rules.Protocol, m.members, seat.F, round)
 	m.digest = m.group.Digest()
-	m.proposed, m.word = nil, nil
+	m.proposed, m.signed = nil, nil
 	over = m.done != nil
 	leads := m.Leader(round) == m.self()
 	mine := meeting{m.response(m.own.Answer, m.own.Surface, m.own.Rationale), m.lock, m.done}
@@ -57,11 +57,11 @@ func (m *Member) higher(c *Certificate) bool {
 
 // response returns an answer as it was written, if that reads as the same answer.
 func (m *Member) response(a synod.Answer, surface, rationale string) synod.Response {
-	said := a
+	text := a
 	if c, ok := read.Canonical(m.Me.Seat().Question, surface); ok && c == a && len(surface) <= maxSurface {
-		said = synod.Answer(surface)
+		text = synod.Answer(surface)
 	}
-	return synod.Response{Answer: said, Rationale: rationale}
+	return synod.Response{Answer: text, Rationale: rationale}
 }
 
 // maxSurface bounds the spelling of an answer, in bytes.
@@ -74,7 +74,7 @@ func (m *Member) Propose(round int) {
 		if p := m.choose(round); p != nil {
 			m.last = p
 			m.see(round, offerOf(m.group.Sign(m.Me.Seat().Signer, leader, p.encode())))
-			script.Tell(m.Me, "propose", round, offerOf(m.word))
+			script.Tell(m.Me, "propose", round, offerOf(m.signed))
 		}
 	}
 	for _, h := range script.Collect[offer](m.Me, "propose", round, script.Until{At: m.ends(round).proposed}) {
@@ -87,20 +87,20 @@ func (m *Member) Propose(round int) {
 // see takes a proposal of the round's leader, from any sender. Two different ones are
 // evidence [I-LB-2].
 func (m *Member) see(round int, o offer) {
-	if len(o.value) == 0 || m.word != nil && bytes.Equal(o.value, m.word.Value) {
+	if len(o.value) == 0 || m.signed != nil && bytes.Equal(o.value, m.signed.Value) {
 		return
 	}
 	s := &broadcast.Signed{Group: m.digest, Sender: m.Leader(round), Value: o.value, Signature: o.signature}
 	if !s.Verify(m.Me.Seat().Signer) {
 		return
 	}
-	if m.word == nil {
-		m.word = s
+	if m.signed == nil {
+		m.signed = s
 		return
 	}
 	if n := len(m.against); n == 0 || m.against[n-1].round != round {
 		m.against = append(m.against, against{round, broadcast.Evidence{
-			Group: s.Group, Sender: s.Sender, Values: [2][]byte{m.word.Value, s.Value}, Signatures: [2][]byte{m.word.Signature, s.Signature},
+			Group: s.Group, Sender: s.Sender, Values: [2][]byte{m.signed.Value, s.Value}, Signatures: [2][]byte{m.signed.Signature, s.Signature},
 		}})
 	}
 }
@@ -126,10 +126,10 @@ func (m *Member) Vote(round int) {
 	if m.rules.Lock {
 		phase = Prepare
 	}
-	mine := ballot{offer: offerOf(m.word)}
+	mine := ballot{offer: offerOf(m.signed)}
 	seat := m.Me.Seat()
-	if m.word != nil {
-		m.proposed = m.read(m.word.Value)
+	if m.signed != nil {
+		m.proposed = m.read(m.signed.Value)
 	}
 	var t tally
 	if m.accepts(round) {
@@ -148,13 +148,13 @@ func (m *Member) Vote(round int) {
 			t.add(p.answer, Vote{h.From, string(h.Value.vote)})
 		}
 	}
-	m.silent = m.word == nil
+	m.silent = m.signed == nil
 	m.certify(phase, round, &t)
 }
 
 // about returns the proposal that a ballot contains.
 func (m *Member) about(value []byte) *proposal {
-	if m.proposed != nil && m.word != nil && bytes.Equal(value, m.word.Value) {
+	if m.proposed != nil && m.signed != nil && bytes.Equal(value, m.signed.Value) {
 		return m.proposed
 	}
 	return m.read(value)

@@ -65,9 +65,9 @@ func many(executions int, play func(seed uint64)) {
 }
 
 // agreeing is a trial of S in which honest members judge alike: an answer is as good
-// as its number, and liars say what they like.
-func agreeing(seed uint64, n int, liars map[synod.NodeID]string) *trial {
-	return &trial{n: n, f: (n - 1) / 3, p: New(), hostile: liars, seed: seed,
+// as its number, and adversaries say what they like.
+func agreeing(seed uint64, n int, adversaries map[synod.NodeID]string) *trial {
+	return &trial{n: n, f: (n - 1) / 3, p: New(), hostile: adversaries, seed: seed,
 		answers: func(id synod.NodeID) synod.Answer { return synod.Answer(fmt.Sprint(1 + (uint64(id)+seed)%4)) },
 		quality: func(_ synod.NodeID, a synod.Answer) int { return int(a[0] - '0') },
 	}
@@ -80,16 +80,16 @@ func TestILB3(t *testing.T) {
 	many(*executions, func(seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0x3b))
 		n := []int{4, 4, 4, 7, 10}[r.IntN(5)]
-		liars, k := map[synod.NodeID]string{}, r.IntN((n-1)/3+1)
+		adversaries, k := map[synod.NodeID]string{}, r.IntN((n-1)/3+1)
 		for i := range k {
-			liars[synod.NodeID(i)] = ways[r.IntN(len(ways))]
+			adversaries[synod.NodeID(i)] = ways[r.IntN(len(ways))]
 		}
-		x := agreeing(seed, n, liars)
+		x := agreeing(seed, n, adversaries)
 		x.p.Propose = leader.Best
 		x.faults.Delay.Max = synod.Tick(r.IntN(2))
 		for _, h := range x.play().held {
 			if leader.RecordOf(h.Opinion).Certificate == nil || leader.RecordOf(h.Opinion).Certificate.Round > k+1 || h.Round > k+1 {
-				t.Errorf("n = %d, liars %v, seed %d: n%d: %s", n, liars, seed, h.id, h.Opinion)
+				t.Errorf("n = %d, adversaries %v, seed %d: n%d: %s", n, adversaries, seed, h.id, h.Opinion)
 			}
 		}
 	})
@@ -143,11 +143,11 @@ func TestILB4(t *testing.T) {
 	var below atomic.Int64
 	many(*executions, func(seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0x4b))
-		liars := map[synod.NodeID]string{}
+		adversaries := map[synod.NodeID]string{}
 		if r.IntN(3) == 0 {
-			liars[synod.NodeID(r.IntN(2))] = []string{"selective", "silent", "two-faced"}[r.IntN(3)]
+			adversaries[synod.NodeID(r.IntN(2))] = []string{"selective", "silent", "two-faced"}[r.IntN(3)]
 		}
-		x := agreeing(seed, []int{4, 7}[r.IntN(2)], liars)
+		x := agreeing(seed, []int{4, 7}[r.IntN(2)], adversaries)
 		x.p.Propose = []string{leader.Own, leader.Quorum, leader.Best}[r.IntN(3)]
 		for _, h := range x.play().held {
 			if h.Answer == synod.None {

@@ -24,7 +24,7 @@ var (
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 
-// drawn is an execution: at most f liars that equivocate, vote twice, tell some and
+// drawn is an execution: at most f adversaries that equivocate, vote twice, send to some and
 // not others, sign what does not hold, or say nothing. Under A anyone's words may come late, be lost, or be
 // cut off.
 func drawn(seed uint64, synchronous bool) *trial {
@@ -61,7 +61,7 @@ func drawn(seed uint64, synchronous bool) *trial {
 
 // conflict is what I-LB-1 forbids: two honest members with different decisions, or
 // two answers that a certificate could be made for, given all votes of honest members
-// and any of liars: a decision in any two rounds, a preparation in one.
+// and any of adversaries: a decision in any two rounds, a preparation in one.
 func (o *outcome) conflict() string {
 	for _, h := range o.held {
 		if h.Answer != synod.None && o.held[0].Answer != synod.None && h.Answer != o.held[0].Answer {
@@ -99,7 +99,7 @@ func (l *ledger) check(label string, ok bool, x *trial, format string, args ...a
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.violated[label] == "" {
-			l.violated[label] = fmt.Sprintf("n = %d, f = %d, liars %v, propose %s: %s; again: go test ./protocol/rotatingleader -executions 1 -seed %d",
+			l.violated[label] = fmt.Sprintf("n = %d, f = %d, adversaries %v, propose %s: %s; repeat it with: go test ./protocol/rotatingleader -executions 1 -seed %d",
 				x.n, x.f, x.hostile, x.p.Propose, fmt.Sprintf(format, args...), x.seed)
 		}
 	}
@@ -197,7 +197,7 @@ func TestVulnerableTwins(t *testing.T) {
 		}
 		t.Logf("%s: two certificates in %d of %d executions", name, fell, runs)
 		if fell == 0 {
-			t.Errorf("%s: no execution of %d has two certificates: the liars are too tame", name, runs)
+			t.Errorf("%s: no execution of %d has two certificates: the adversaries are too weak", name, runs)
 		}
 	}
 }

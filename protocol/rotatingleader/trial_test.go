@@ -128,7 +128,7 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 // seat is an honest machine, or one that lies.
 func (x *trial) seat(s synod.Seat, o *outcome) synod.Machine {
 	free := *x.p
-	free.twin.lock = true // no lock binds a liar
+	free.twin.lock = true // no lock binds an adversary
 	chance := rand.New(rand.NewPCG(x.seed, uint64(s.Self)))
 	switch x.hostile[s.Self] {
 	case "two-faced":
@@ -140,16 +140,18 @@ func (x *trial) seat(s synod.Seat, o *outcome) synod.Machine {
 	case "scribbler":
 		return scribbler{free.Join(s)}
 	case "silent":
-		return mute{}
+		return silentMachine{}
 	}
 	all := append(slices.Clone(s.Peers), s.Self)
 	slices.Sort(all)
 	return &watched{x.p.Join(s), o, s.Self, s.Signer, leader.VoteGroup(x.p.version(), all, s.F)}
 }
 
-type mute struct{}
+type silentMachine struct{}
 
-func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{synod.Decide{}} }
+func (silentMachine) Step(synod.Tick, synod.Event) []synod.Effect {
+	return []synod.Effect{synod.Decide{}}
+}
 
 // faces is two machines with one key. Whenever one of them speaks, chance says to
 // whom: so the seat proposes two things, and votes twice.

@@ -71,7 +71,7 @@ func beats(words []answer.Heard, a, b synod.Answer) bool {
 	return nA > nB || nA == nB && a < b
 }
 
-// The claim is zero tolerated liars: however many honest members agree, one that
+// The claim is zero tolerated adversaries: however many honest members agree, one that
 // claims 1.0 wins if they are unsure enough; at the same confidences it would lose
 // a vote.
 func TestOneLiarWins(t *testing.T) {
@@ -82,7 +82,7 @@ func TestOneLiarWins(t *testing.T) {
 			words = append(words, heard(j, "4", sure))
 		}
 		if r := adopt(held("4", sure), words); r.Answer != "4" {
-			t.Fatalf("without a liar: %+v", r)
+			t.Fatalf("without an adversary: %+v", r)
 		}
 		if r := adopt(held("4", sure), append(words, heard(20, "7", 1))); r.Answer != "7" || r.Source != synod.Adopted {
 			t.Errorf("%d honest members hold out: %+v", honest, r)

@@ -91,11 +91,11 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	m.Note(0, r, synod.Opinion{})
 	x := scale.read(r.Answer)
 	for t := range p.Rounds {
-		said := r
-		said.Answer = scale.write(x)
-		heard, silent := m.Exchange(t, &said, 1) // an answer that is asked for again
+		reported := r
+		reported.Answer = scale.write(x)
+		heard, silent := m.Exchange(t, &reported, 1) // an answer that is asked for again
 		if x == nil {
-			r, x = said, scale.read(said.Answer)
+			r, x = reported, scale.read(reported.Answer)
 		}
 		o := synod.Opinion{Silent: silent}
 		if x != nil {

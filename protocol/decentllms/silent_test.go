@@ -6,9 +6,9 @@ import (
 	"synod.dev/synod"
 )
 
-type mute struct{}
+type silent struct{}
 
-func (mute) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
+func (silent) Step(synod.Tick, synod.Event) []synod.Effect { return nil }
 
 // twins is two honest machines with one key: each speaks to its half of the rest,
 // which is how an unmodified member equivocates.

@@ -56,7 +56,7 @@ func (m slanderer) twist(slot string, body []byte) []byte {
 // [I-GM-5] With at most a third of the players Byzantine, whatever these tell to whom in
 // any exchange: an honest player's number is taken by all, no two honest players take
 // different numbers of one player, and nobody suspects an honest one. That the game ends
-// for all at once is not said: a liar's vote may be taken by some and by others not.
+// for all at once is not said: an adversary's vote may be taken by some and by others not.
 func TestIGM5Campaign(t *testing.T) {
 	hands := runtime.GOMAXPROCS(0)
 	var wait sync.WaitGroup
@@ -73,7 +73,7 @@ func TestIGM5Campaign(t *testing.T) {
 	wait.Wait()
 }
 
-// slandered is what went wrong in a game with liars; "" if nothing did.
+// slandered is what went wrong in a game with adversaries; "" if nothing did.
 func slandered(seed uint64) string {
 	chance := rand.New(rand.NewPCG(seed, 5))
 	g := game.New()
@@ -194,7 +194,7 @@ func TestIGM5OneWordForAll(t *testing.T) {
 }
 
 // I-GM-5: votes are words too. Four of seven vote to stop, one short of what it takes;
-// a liar that gives some of them its vote ends the game for these alone, where the
+// an adversary that gives some of them its vote ends the game for these alone, where the
 // threat model is lifted. Restricted, nobody takes its vote and all suspect it.
 func TestIGM5OneVoteForAll(t *testing.T) {
 	for _, threat := range []string{game.Restricted, game.Open} {
