@@ -17,7 +17,7 @@ func seatFor(q *synod.Question) synod.Seat {
 	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: 1}
 }
 
-// corrupt seats a liar of that name around the honest machine.
+// corrupt puts the adversary of that name around the honest machine.
 func corrupt(t *testing.T, name string, params map[string]any, model func(*synod.Prompt) synod.Reply) (*world, *honest) {
 	t.Helper()
 	entry, err := Catalogue.Find(name)
@@ -34,7 +34,7 @@ func corrupt(t *testing.T, name string, params map[string]any, model func(*synod
 	return w, h
 }
 
-func said(w *world, to synod.NodeID) string {
+func sentTo(w *world, to synod.NodeID) string {
 	s := ""
 	for _, r := range w.sent[to] {
 		s += fmt.Sprintf("%s@%v ", r.Answer, r.Confidence)
@@ -42,20 +42,20 @@ func said(w *world, to synod.NodeID) string {
 	return s
 }
 
-// Without a liar, the machine says what its model says, and no more.
+// Without an adversary the machine sends the answers of its model, and nothing else.
 func TestHonestBaseline(t *testing.T) {
 	h := &honest{seat: seatFor(number)}
 	w := &world{t: t, m: h, model: writes("42", "43", "44", "45")}
 	w.run()
-	if said(w, 1) != `"42"@0.5 "43"@0.5 "44"@0.5 ` || said(w, 2) != said(w, 1) || len(w.consults) != 1+rounds*4 {
-		t.Errorf("said %s, asked %v", said(w, 1), w.consults)
+	if sentTo(w, 1) != `"42"@0.5 "43"@0.5 "44"@0.5 ` || sentTo(w, 2) != sentTo(w, 1) || len(w.consults) != 1+rounds*4 {
+		t.Errorf("sent %s, asked %v", sentTo(w, 1), w.consults)
 	}
 }
 
 func TestReplay(t *testing.T) {
 	w, h := corrupt(t, "replay", map[string]any{"answer": "1,000"}, nil) // a model would be a nil call
-	if want := `"1000"@1 "1000"@1 "1000"@1 `; said(w, 1) != want || said(w, 2) != want {
-		t.Errorf("said %s and %s; want %s", said(w, 1), said(w, 2), want)
+	if want := `"1000"@1 "1000"@1 "1000"@1 `; sentTo(w, 1) != want || sentTo(w, 2) != want {
+		t.Errorf("sent %s and %s; want %s", sentTo(w, 1), sentTo(w, 2), want)
 	}
 	if len(w.consults) != 0 || w.decided == nil || *w.decided != "1000" {
 		t.Errorf("asked %v, decided %v", w.consults, w.decided)
@@ -65,8 +65,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// The tape has something sayable for every form, the same for the whole run.
-func TestReplayTape(t *testing.T) {
+// The replayed answer is valid for every form, and is the same in the whole run.
+func TestReplayAnswers(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
 	a, err := replayEntry.New(nil)
 	if err != nil {
@@ -76,9 +76,9 @@ func TestReplayTape(t *testing.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
 		seat := seatFor(q)
 		seat.Seed = rapid.Uint64().Draw(t, "seed")
-		lie := a.(replay).choose(seat)
-		if again, ok := read.Canonical(q, string(lie)); !ok || again != lie {
-			t.Fatalf("%s: %q is no answer", q.Form, lie)
+		forged := a.(replay).choose(seat)
+		if again, ok := read.Canonical(q, string(forged)); !ok || again != forged {
+			t.Fatalf("%s: %q is no answer", q.Form, forged)
 		}
 	})
 	if _, err := replayEntry.New(map[string]any{"anwser": "1"}); err == nil {
@@ -88,20 +88,20 @@ func TestReplayTape(t *testing.T) {
 
 func TestWeakAnswer(t *testing.T) {
 	w, h := corrupt(t, "weak-answer", nil, writes("I would say.\nAnswer: 41", "42"))
-	if want := `"41"@1 "41"@1 "41"@1 `; said(w, 1) != want {
-		t.Errorf("said %s; want %s", said(w, 1), want)
+	if want := `"41"@1 "41"@1 "41"@1 `; sentTo(w, 1) != want {
+		t.Errorf("sent %s; want %s", sentTo(w, 1), want)
 	}
 	if len(w.consults) != 1 || fmt.Sprint(h.scores) != "[0 0 1 0 0 1 0 0 1]" {
 		t.Errorf("asked %v, scored %v", w.consults, h.scores)
 	}
 }
 
-// Overconfident pays for every judgement and then does not listen: neither its
-// model's scores, which read as numbers, nor its second thoughts move it.
+// Overconfident makes every call and ignores the replies: neither the scores of its model nor
+// its refined answers change what it sends.
 func TestOverconfident(t *testing.T) {
 	w, h := corrupt(t, "overconfident", nil, writes("41", "42"))
-	if want := `"41"@1 "41"@1 "41"@1 `; said(w, 1) != want {
-		t.Errorf("said %s; want %s", said(w, 1), want)
+	if want := `"41"@1 "41"@1 "41"@1 `; sentTo(w, 1) != want {
+		t.Errorf("sent %s; want %s", sentTo(w, 1), want)
 	}
 	if len(w.consults) != 1+rounds*4 || fmt.Sprint(h.scores) != "[0 0 1 0 0 1 0 0 1]" {
 		t.Errorf("asked %v, scored %v", w.consults, h.scores)
@@ -116,14 +116,14 @@ func TestOverconfidentModelFails(t *testing.T) {
 		return synod.Reply{Status: synod.Timeout}
 	})
 	if len(w.sent[1]) != rounds || w.sent[1][2].Answer != "41" {
-		t.Errorf("said %s", said(w, 1))
+		t.Errorf("sent %s", sentTo(w, 1))
 	}
 }
 
 func TestSilent(t *testing.T) {
 	w, h := corrupt(t, "silent", nil, nil)
 	if len(w.sent) != 0 || len(w.consults) != 0 || w.decided == nil || *w.decided != synod.None {
-		t.Errorf("said %v, asked %v, decided %v", w.sent, w.consults, w.decided)
+		t.Errorf("sent %v, asked %v, decided %v", w.sent, w.consults, w.decided)
 	}
 	if h.next != 0 {
 		t.Error("the honest machine was begun, and nobody would halt it")
@@ -132,13 +132,13 @@ func TestSilent(t *testing.T) {
 
 func TestEquivocator(t *testing.T) {
 	w, _ := corrupt(t, "equivocator", nil, writes("42"))
-	if said(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` || said(w, 2) != `"43"@0.5 "43"@0.5 "43"@0.5 ` {
-		t.Errorf("said %s to one and %s to the other", said(w, 1), said(w, 2))
+	if sentTo(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` || sentTo(w, 2) != `"43"@0.5 "43"@0.5 "43"@0.5 ` {
+		t.Errorf("sent %s to one and %s to the other", sentTo(w, 1), sentTo(w, 2))
 	}
 }
 
-// Whom it deceives goes by its neighbours and not by how a protocol addresses
-// them; an only neighbour would otherwise never hear a lie.
+// Which neighbours get the second value depends on the list of neighbours, and not on how a
+// protocol addresses a message; otherwise an only neighbour would never get it.
 func TestEquivocatorAddresses(t *testing.T) {
 	for _, c := range []struct {
 		peers, to []synod.NodeID
@@ -150,16 +150,16 @@ func TestEquivocatorAddresses(t *testing.T) {
 		{[]synod.NodeID{4, 5, 6}, []synod.NodeID{6, 5, 4}, `[6 4]:"42" [5]:"43" `},
 	} {
 		body, _ := synod.Response{Answer: "42"}.AppendBinary(nil)
-		honest := speaks{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond}, Body: body}}}
+		honest := fixedMessage{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond}, Body: body}}}
 		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Pace: synod.Pace{Think: 2, Within: 4}, Question: number}, honest)
 		got := ""
 		for _, x := range m.Step(0, synod.Begin{}) {
 			send := x.(synod.Send)
-			var word synod.Response
-			if err := word.UnmarshalBinary(send.Body); err != nil {
+			var response synod.Response
+			if err := response.UnmarshalBinary(send.Body); err != nil {
 				t.Fatal(err)
 			}
-			got += fmt.Sprintf("%v:%s ", send.To, word.Answer)
+			got += fmt.Sprintf("%v:%s ", send.To, response.Answer)
 		}
 		if got != c.want {
 			t.Errorf("%v to %v: %s; want %s", c.peers, c.to, got, c.want)
@@ -167,14 +167,13 @@ func TestEquivocatorAddresses(t *testing.T) {
 	}
 }
 
-// speaks says one thing, whatever happens.
-type speaks struct{ synod.Send }
+// fixedMessage returns the same message for every event.
+type fixedMessage struct{ synod.Send }
 
-func (s speaks) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{s.Send} }
+func (s fixedMessage) Step(synod.Tick, synod.Event) []synod.Effect { return []synod.Effect{s.Send} }
 
-// What the equivocator says to the others is an answer of the same form, and
-// another one.
-func TestEquivocatorLies(t *testing.T) {
+// The second value of the equivocator is a different answer of the same form.
+func TestEquivocatorValues(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
 	rapid.Check(t, func(t *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
@@ -183,19 +182,19 @@ func TestEquivocatorLies(t *testing.T) {
 		if !ok {
 			return
 		}
-		lie := other(q, a)
-		if again, ok := read.Canonical(q, string(lie)); !ok || again != lie || lie == a {
-			t.Fatalf("%s: beside %q it says %q", q.Form, a, lie)
+		forged := other(q, a)
+		if again, ok := read.Canonical(q, string(forged)); !ok || again != forged || forged == a {
+			t.Fatalf("%s: for %q it sends %q", q.Form, a, forged)
 		}
 	})
 }
 
-// Every liar passes Halt on to a machine that it has begun, takes no parameter it
-// does not know, and promises to be steady only if it repeats itself.
-func TestEveryLiar(t *testing.T) {
+// Every adversary passes Halt to a machine that it has begun, refuses unknown parameters, and
+// is steady only if it repeats its messages.
+func TestEveryAdversary(t *testing.T) {
 	for _, entry := range Catalogue.All() {
 		if _, err := entry.New(map[string]any{"no such": 1}); err == nil {
-			t.Errorf("%s takes any parameter", entry.Name)
+			t.Errorf("%s accepts an unknown parameter", entry.Name)
 		}
 		if entry.About == "" || entry.Summary == "" {
 			t.Errorf("%s is not documented", entry.Name)
@@ -209,15 +208,15 @@ func TestEveryLiar(t *testing.T) {
 		m.Step(0, synod.Begin{})
 		begun := h.next > 0
 		if out := m.Step(1, synod.Halt{}); len(out) != 0 || begun && !h.halted {
-			t.Errorf("%s: Halt came to %v, and the honest machine is halted: %v", entry.Name, out, h.halted)
+			t.Errorf("%s: Halt returned %v, and the honest machine is halted: %v", entry.Name, out, h.halted)
 		}
 		if s, ok := a.(Steady); !ok || !s.Steady() {
 			continue
 		}
 		w, _ := corrupt(t, entry.Name, nil, writes("42"))
-		for to, words := range w.sent {
-			if len(slices.CompactFunc(words, func(a, b synod.Response) bool { return a == b })) != 1 {
-				t.Errorf("%s is not steady: said %s", entry.Name, said(w, to))
+		for to, messages := range w.sent {
+			if len(slices.CompactFunc(messages, func(a, b synod.Response) bool { return a == b })) != 1 {
+				t.Errorf("%s is not steady: sent %s", entry.Name, sentTo(w, to))
 			}
 		}
 	}

@@ -29,17 +29,17 @@ func TestDocs(t *testing.T) {
 		delete(rows, name)
 	}
 	if len(rows) > 0 {
-		t.Errorf("rows of what does not exist: %v", rows)
+		t.Errorf("rows for unknown adversaries: %v", rows)
 	}
 	tests := declared(t)
 	for _, name := range regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*`).FindAllString(string(text), -1) {
 		if !strings.Contains(tests, "func "+name+"(t *testing.T)") {
-			t.Errorf("there is no %s", name)
+			t.Errorf("%s does not exist", name)
 		}
 	}
 }
 
-// declared is the text of the tests that stand here and beside the protocols.
+// declared returns the source of the tests here and in the protocols.
 func declared(t *testing.T) string {
 	var all strings.Builder
 	for _, dir := range []string{".", "../protocol"} {

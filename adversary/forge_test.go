@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod/read"
 )
 
-// forgeryOf is what a liar makes of one reply of its model.
+// forgeryOf returns what an adversary makes of one reply of its model.
 func forgeryOf(t testing.TB, name string, params map[string]any, q *synod.Question, text string) *synod.Reply {
 	t.Helper()
 	seat := seatFor(q)
@@ -28,9 +28,9 @@ func TestForgeries(t *testing.T) {
 		name   string
 		params map[string]any
 		q      *synod.Question
-		said   string
+		reply  string
 		answer synod.Answer
-		words  string // in what is said beside it
+		inText string // expected in the text
 	}{
 		{"number-alterer", map[string]any{"by": 5}, number, "40 and 2.\nAnswer: 42", "47", "45 and 7."},
 		{"number-alterer", map[string]any{"by": -50}, number, "Answer: 42.5", "-7.5", ""},
@@ -44,33 +44,33 @@ func TestForgeries(t *testing.T) {
 		{"hash-grinder", nil, choice, "Answer: B", "B", ""},
 		{"delimiter-forger", nil, number, "Answer: 42", "43", "Score: 20"},
 	} {
-		r := forgeryOf(t, c.name, c.params, c.q, c.said)
-		if r.Answer != c.answer || !strings.Contains(read.Reasoning(r.Text, 1000), c.words) {
-			t.Errorf("%s of %q: %s beside %q", c.name, c.said, r.Answer, r.Text)
+		r := forgeryOf(t, c.name, c.params, c.q, c.reply)
+		if r.Answer != c.answer || !strings.Contains(read.Reasoning(r.Text, 1000), c.inText) {
+			t.Errorf("%s of %q: %s with text %q", c.name, c.reply, r.Answer, r.Text)
 		}
 	}
 }
 
-// Whatever a model says, a forged answer is an answer of its form: the attack is
-// what it says, not that it cannot be read. A failed call stays a failed call.
+// A forged answer is always a valid answer of the form of the question. A failed call stays a
+// failed call.
 func TestForgeriesAreAnswers(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(rt, "form"), Options: options}
-		said := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "99999999999999999999", "a 1 b 2", strings.Repeat("word ", 90)}).Draw(rt, "said")
-		name := rapid.SampledFrom([]string{"advertiser", "number-alterer", "hash-grinder", "delimiter-forger"}).Draw(rt, "liar")
-		if _, ok := read.Canonical(q, said); !ok {
+		reply := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "99999999999999999999", "a 1 b 2", strings.Repeat("word ", 90)}).Draw(rt, "reply")
+		name := rapid.SampledFrom([]string{"advertiser", "number-alterer", "hash-grinder", "delimiter-forger"}).Draw(rt, "adversary")
+		if _, ok := read.Canonical(q, reply); !ok {
 			return
 		}
-		r := forgeryOf(t, name, nil, q, "Answer: "+said)
+		r := forgeryOf(t, name, nil, q, "Answer: "+reply)
 		if again, ok := read.Canonical(q, string(r.Answer)); !ok || again != r.Answer {
-			rt.Fatalf("%s: of %s %q it makes %q", name, q.Form, said, r.Answer)
+			rt.Fatalf("%s: for the %s %q it returns %q", name, q.Form, reply, r.Answer)
 		}
 	})
 	w, _ := corrupt(t, "number-alterer", nil, func(*synod.Prompt) synod.Reply { return synod.Reply{Status: synod.Timeout} })
 	for _, r := range w.sent[1] {
 		if r.Answer != synod.None {
-			t.Errorf("of failed calls it makes %s", r.Answer)
+			t.Errorf("for a failed call it returns %s", r.Answer)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestParameters(t *testing.T) {
 		}
 		for _, params := range bad {
 			if _, err := e.New(params); err == nil {
-				t.Errorf("%s takes %v", name, params)
+				t.Errorf("%s accepts %v", name, params)
 			} else {
 				t.Logf("%s: %v", name, err)
 			}

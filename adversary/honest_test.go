@@ -8,14 +8,14 @@ import (
 	"synod.dev/synod/read"
 )
 
-// plain honesty, by hand: asks for an answer, tells it, scores what it hears and
-// itself, refines, and tells again, for three rounds.
+// honest is a simple honest machine: it asks for an answer, sends it, scores the answers that it
+// receives and its own, refines, and sends again, for three rounds.
 type honest struct {
 	seat    synod.Seat
 	answer  synod.Answer
 	round   int
 	heard   []synod.Answer
-	scores  []float64 // as they came back
+	scores  []float64 // as the model returned them
 	waiting map[synod.ConsultID]synod.Purpose
 	next    synod.ConsultID
 	halted  bool
@@ -25,13 +25,13 @@ type honest struct {
 const rounds = 3
 
 func (h *honest) Step(_ synod.Tick, e synod.Event) []synod.Effect {
-	clear(h.buffer[:cap(h.buffer)]) // whoever kept our last effects without copying loses them
+	clear(h.buffer[:cap(h.buffer)]) // effects of earlier steps that were not copied are lost
 	h.buffer = h.buffer[:0]
 	switch e := e.(type) {
 	case synod.Begin:
 		h.consult(synod.Prompt{Purpose: synod.Answering})
 	case synod.Heard:
-		h.hear(e.Message)
+		h.receive(e.Message)
 	case synod.Answered:
 		h.reply(e)
 	case synod.Halt:
@@ -50,12 +50,12 @@ func (h *honest) consult(p synod.Prompt) {
 	h.next++
 }
 
-func (h *honest) tell() {
+func (h *honest) send() {
 	body, _ := synod.Response{Answer: h.answer, Confidence: 0.5}.AppendBinary(nil)
 	h.buffer = append(h.buffer, synod.Send{To: h.seat.Peers, Message: &synod.Message{From: h.seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: h.round}, Body: body}})
 }
 
-func (h *honest) hear(m *synod.Message) {
+func (h *honest) receive(m *synod.Message) {
 	var r synod.Response
 	if r.UnmarshalBinary(m.Body) != nil {
 		return
@@ -88,23 +88,23 @@ func (h *honest) reply(e synod.Answered) {
 			h.buffer = append(h.buffer, synod.Decide{Answer: h.answer})
 			return
 		}
-		h.tell()
+		h.send()
 	}
 }
 
-// world drives one machine: it answers consults as a model would and plays two
-// peers that say 7 and 8 in every round.
+// world runs one machine: it answers its model calls, and simulates two peers that send 7 and 8
+// in every round.
 type world struct {
 	t        *testing.T
 	m        synod.Machine
 	model    func(*synod.Prompt) synod.Reply
 	consults []synod.Purpose
-	sent     map[synod.NodeID][]synod.Response // by who hears it
+	sent     map[synod.NodeID][]synod.Response // by receiver
 	decided  *synod.Answer
 }
 
-// writes is a model that writes prose: the n-th answer is n of answers, a score
-// is 0.5.
+// writes returns a model that writes prose: its n-th reply is the n-th of answers, and every
+// score is 0.5.
 func writes(answers ...string) func(*synod.Prompt) synod.Reply {
 	n := 0
 	return func(p *synod.Prompt) synod.Reply {
@@ -131,13 +131,13 @@ func (w *world) run() {
 			case synod.Send:
 				var r synod.Response
 				if err := r.UnmarshalBinary(x.Body); err != nil {
-					w.t.Fatalf("sent what cannot be read: %v", err)
+					w.t.Fatalf("sent a message that cannot be decoded: %v", err)
 				}
 				for _, to := range x.To {
 					w.sent[to] = append(w.sent[to], r)
 				}
-				if len(w.sent[1]) == len(w.sent[2]) { // both have heard: the peers speak
-					events = append(events, w.word(1, "7"), w.word(2, "8"))
+				if len(w.sent[1]) == len(w.sent[2]) { // both have received it: the peers send
+					events = append(events, w.response(1, "7"), w.response(2, "8"))
 				}
 			case synod.Decide:
 				w.decided = &x.Answer
@@ -146,7 +146,7 @@ func (w *world) run() {
 	}
 }
 
-func (w *world) word(from synod.NodeID, a synod.Answer) synod.Event {
+func (w *world) response(from synod.NodeID, a synod.Answer) synod.Event {
 	body, _ := synod.Response{Answer: a, Confidence: 0.9}.AppendBinary(nil)
 	return synod.Heard{Message: &synod.Message{From: from, Slot: synod.Slot{Name: synod.Respond}, Body: body}}
 }

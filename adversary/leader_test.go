@@ -14,13 +14,13 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// led is what honest members of seven hold when the first k seats, which lead first,
-// lie: the answer, and the round of its certificate. Seat i answers 9-i, and honest
-// members mark an answer by its number, or all answers alike.
-func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.Answer, int) {
+// led runs seven members of which the first k, which lead first, are adversaries. It returns the
+// answer that honest members hold, and the round of its certificate. Seat i answers 9-i. Honest
+// members grade an answer by its number, or all answers alike.
+func led(t *testing.T, p synod.Protocol, name string, k int, alike bool) (synod.Answer, int) {
 	t.Helper()
 	const n, f = 7, 2
-	entry, err := Catalogue.Find(liar)
+	entry, err := Catalogue.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +66,10 @@ func led(t *testing.T, p synod.Protocol, liar string, k int, alike bool) (synod.
 	for id, o := range last {
 		c := leader.RecordOf(o).Certificate
 		if c == nil {
-			t.Fatalf("%s: n%d has no decision: %s", liar, id, o)
+			t.Fatalf("%s: n%d has no decision: %s", name, id, o)
 		}
 		if round != 0 && (answer != o.Answer || round != c.Round) {
-			t.Fatalf("%s: honest members differ: %s", liar, o)
+			t.Fatalf("%s: honest members differ: %s", name, o)
 		}
 		answer, round = o.Answer, c.Round
 	}
@@ -88,35 +88,35 @@ func fixed(propose string) synod.Protocol {
 	return p
 }
 
-// The inverter as leader proposes the worst answer of all. Where members cannot tell
-// answers apart, the twin of a quality vote, it is accepted at once; where they can,
-// it is turned down, and the next leader's best is decided.
+// The inverter as leader proposes the worst answer. Members that grade all answers alike (the
+// vulnerable twin) accept it at once. Other members reject it, and the proposal of the next
+// leader is decided.
 func TestInverter(t *testing.T) {
 	for name, p := range map[string]synod.Protocol{"rotating": rotating("best"), "fixed": fixed("best")} {
 		if a, round := led(t, p, "inverter", 1, true); a != "3" || round != 1 {
-			t.Errorf("%s: members without judgement decide %s in round %d", name, a, round)
+			t.Errorf("%s: members that grade alike decide %s in round %d", name, a, round)
 		}
 		if a, round := led(t, p, "inverter", 1, false); a != "9" || round == 1 {
-			t.Errorf("%s: members with judgement decide %s in round %d", name, a, round)
+			t.Errorf("%s: members that grade by quality decide %s in round %d", name, a, round)
 		}
 	}
 }
 
-// Byzantine leaders, one after another, cost a view each, or three rounds, and no
-// more [I-LB-3]. The equivocator is left out with fixed-leader, which it splits.
-func TestLeaderLiars(t *testing.T) {
+// Each of several Byzantine leaders in a row costs one view, or three rounds, and no more
+// [I-LB-3]. The equivocator is not tested with fixed-leader, because it splits it.
+func TestByzantineLeaders(t *testing.T) {
 	for k := 1; k <= 2; k++ {
-		for _, liar := range []string{"silent", "inverter", "equivocator"} {
-			a, round := led(t, rotating("best"), liar, k, false)
+		for _, name := range []string{"silent", "inverter", "equivocator"} {
+			a, round := led(t, rotating("best"), name, k, false)
 			if round > k+1 || a < synod.Answer(fmt.Sprint(9-k)) {
-				t.Errorf("rotating-leader, %d %s: %s in view %d", k, liar, a, round)
+				t.Errorf("rotating-leader, %d %s: %s in view %d", k, name, a, round)
 			}
-			if liar == "equivocator" {
+			if name == "equivocator" {
 				continue
 			}
-			a, round = led(t, fixed("best"), liar, k, false)
+			a, round = led(t, fixed("best"), name, k, false)
 			if round > 3*k+1 || a < synod.Answer(fmt.Sprint(9-k)) {
-				t.Errorf("fixed-leader, %d %s: %s in round %d", k, liar, a, round)
+				t.Errorf("fixed-leader, %d %s: %s in round %d", k, name, a, round)
 			}
 		}
 	}

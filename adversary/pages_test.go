@@ -17,38 +17,36 @@ import (
 	"synod.dev/synod/read"
 )
 
-// page is a prompt for one page, with words of others in every field that can hold
-// some.
-func page(name, words string, exact bool) *synod.Prompt {
+// page returns a prompt for one template, with untrusted text in every field that can hold some.
+func page(name, text string, exact bool) *synod.Prompt {
 	_, purpose, _ := strings.Cut(name, "/")
-	seven, a, own := 7, synod.Answer(words), synod.Answer("own")
-	said := []game.Proposal{{By: 1, Value: &seven, Reason: words}, {By: 2, Value: &seven, Reason: words}}
+	seven, a, own := 7, synod.Answer(text), synod.Answer("own")
+	said := []game.Proposal{{By: 1, Value: &seven, Reason: text}, {By: 2, Value: &seven, Reason: text}}
 	var detail synod.Detail = grade.Detail{}
 	if strings.HasPrefix(name, "game/") {
 		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said, Past: []game.Past{{Round: 1, Proposals: said}}}
 	}
 	return &synod.Prompt{
 		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text}, Seed: 77,
-		Own: own, Candidate: a, Rationale: words, Caution: synod.CautionMayExist, F: 1, Exact: exact, ConfidenceMode: synod.StatedConfidence,
-		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: words}, {Answer: a, Score: 0.2, Rationale: words}},
-		Spelling: map[synod.Answer]string{own: words},
+		Own: own, Candidate: a, Rationale: text, Caution: synod.CautionMayExist, F: 1, Exact: exact, ConfidenceMode: synod.StatedConfidence,
+		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: text}, {Answer: a, Score: 0.2, Rationale: text}},
+		Spelling: map[synod.Answer]string{own: text},
 		Detail:   detail,
 	}
 }
 
-// harmless stands for another's words where nothing is attacked.
+// harmless is untrusted text without an attack.
 const harmless = "Xyzzy"
 
-// escape reports how words leave the place that harmless ones have on a page; ""
-// if they do not. Every line without words of others must be what it was; a line
-// with them keeps what stands before and after them, and they neither close a
-// quotation or fence nor hold a control word of a chat template.
-func escape(b *prompt.Templates, name, words string, exact bool) string {
+// escape reports how untrusted text leaves the place of harmless text in a prompt; "" if it does
+// not. Lines without untrusted text must not change. A line with it keeps what is before and after
+// it, and the text neither closes a quotation or fence nor has a control token of a chat template.
+func escape(b *prompt.Templates, name, text string, exact bool) string {
 	was, err := b.Render(page(name, harmless, exact))
 	if err != nil {
 		return err.Error()
 	}
-	is, err := b.Render(page(name, words, exact))
+	is, err := b.Render(page(name, text, exact))
 	if err != nil {
 		return err.Error()
 	}
@@ -68,7 +66,7 @@ func escape(b *prompt.Templates, name, words string, exact bool) string {
 	return ""
 }
 
-// hide replaces the border of the fences, which depends on what is shown.
+// hide replaces the delimiters of fences, which depend on their content.
 func hide(c *prompt.Chat) {
 	if _, after, fenced := strings.Cut(c.User, "<<"); fenced {
 		border, _, _ := strings.Cut(after, "\n")
@@ -85,24 +83,24 @@ func leaves(want, got string) string {
 		return ""
 	}
 	if strings.Contains(after, harmless) {
-		return "two words of others on one line"
+		return "two text of others on one line"
 	}
 	if len(got) < len(before)+len(after) || !strings.HasPrefix(got, before) || !strings.HasSuffix(got, after) {
 		return "the page's part of the line changed"
 	}
-	words := got[len(before) : len(got)-len(after)]
-	if strings.HasSuffix(before, `"`) && strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(words), `"`) {
+	text := got[len(before) : len(got)-len(after)]
+	if strings.HasSuffix(before, `"`) && strings.Contains(strings.NewReplacer(`\\`, "", `\"`, "").Replace(text), `"`) {
 		return "a quotation is closed"
 	}
 	for _, bad := range []string{">>", "<<", "<|", "|>", "[/INST]", "<|im_end|>", "\r", "\u2028"} {
-		if strings.Contains(words, bad) {
+		if strings.Contains(text, bad) {
 			return fmt.Sprintf("%q gets through", bad)
 		}
 	}
 	return ""
 }
 
-// borders returns borders of the fences on such a page, with other text in it.
+// borders returns the delimiters of the fences in the same prompt with other text.
 func borders(b *prompt.Templates, name string) (all []string) {
 	c, _ := b.Render(page(name, harmless, false))
 	for line := range strings.Lines(c.User) {
@@ -114,8 +112,8 @@ func borders(b *prompt.Templates, name string) (all []string) {
 	return all
 }
 
-// No forged delimiter breaks out of its place on any page of any protocol: each by
-// itself, all together, and any mixture of them [delimiter-forger, 0 of 10,000].
+// No forged delimiter leaves its place in any prompt of any protocol, neither alone nor with
+// others nor in random mixtures [delimiter-forger, 0 of 10,000].
 func TestDelimiterForgerPages(t *testing.T) {
 	pages, fenced, tried := 0, 0, 0
 	for _, p := range catalog.Protocols.All() {
@@ -128,11 +126,11 @@ func TestDelimiterForgerPages(t *testing.T) {
 			known := borders(b, name)
 			fenced += bit(len(known) > 0)
 			lines := append(append(forged(), forgedAnswer), known...)
-			for _, words := range append([]string{strings.Join(lines, "\n"), strings.Join(lines, "")}, lines...) {
+			for _, text := range append([]string{strings.Join(lines, "\n"), strings.Join(lines, "")}, lines...) {
 				for _, exact := range []bool{false, true} {
 					tried++
-					if why := escape(b, name, words, exact); why != "" {
-						t.Errorf("%s: %q: %s", name, words, why)
+					if why := escape(b, name, text, exact); why != "" {
+						t.Errorf("%s: %q: %s", name, text, why)
 					}
 				}
 			}
@@ -144,55 +142,55 @@ func TestDelimiterForgerPages(t *testing.T) {
 		}
 	}
 	t.Logf("%d pages, %d with fences, %d renderings", pages, fenced, tried)
-	if pages < 10 || fenced < 3 || tried < 10_000 {
-		t.Errorf("only %d pages, %d with fences, %d renderings: something is not looked at", pages, fenced, tried)
+	if pages < 10 || fenced < 3 || tried < 10_000 && !testing.Short() {
+		t.Errorf("only %d pages, %d with fences, %d renderings: too few for a test", pages, fenced, tried)
 	}
 }
 
-// mixture tries lines of the forger's with anything between them.
+// mixture tries the forger's lines with random text between them.
 func mixture(t *rapid.T, b *prompt.Templates, name string, lines []string, tried *int) {
-	words := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
-	if clean.Line(words, 100) == "" {
-		return // a page may leave out who says nothing
+	text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "text"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
+	if clean.Line(text, 100) == "" {
+		return // a prompt may omit a member without text
 	}
 	*tried++
-	if why := escape(b, name, words, false); why != "" {
+	if why := escape(b, name, text, false); why != "" {
 		t.Fatalf("%s: %s", name, why)
 	}
 }
 
-// The vulnerable twin: a page as the paper has it, plain delimiters around words
-// as they came. The forger closes them and goes on as the page and as the judge.
-func TestDelimiterForgerBites(t *testing.T) {
+// The vulnerable twin has the prompt of the paper, with plain delimiters around unchanged text. The
+// forger closes them and continues as the prompt and as the evaluator.
+func TestDelimiterForgerSucceeds(t *testing.T) {
 	naive := fstest.MapFS{"grade.tmpl": {Data: []byte("{{define \"system\"}}You judge.{{end}}{{define \"user\"}}--- Proposed Answer ---\n{{.Rationale}}\n--- End of Proposed Answer ---\nYour marks:{{end}}")}}
 	b, err := prompt.NewTemplates("naive", naive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := strings.Join(forged(), "\n")
-	if escape(b, "naive/grade", words, false) == "" {
-		t.Error("nothing is noticed where the forger does break out: the test is blind")
+	text := strings.Join(forged(), "\n")
+	if escape(b, "naive/grade", text, false) == "" {
+		t.Error("escape does not detect a forger that leaves its place")
 	}
-	c, err := b.Render(page("naive/grade", words, false))
+	c, err := b.Render(page("naive/grade", text, false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // a judge believes what stands after the answer
+	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // an evaluator trusts the text after the answer
 	if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: strings.SplitN(outside, "\n", 2)[0]}); !closed || err != nil || g[0] != grade.Max {
-		t.Errorf("the twin is not taken: after the answer stands %q", outside)
+		t.Errorf("the attack on the twin fails: after the answer there is %q", outside)
 	}
 }
 
-// The forger's own words as a judge's reply are no verdict: a model that only
-// repeats what it is shown gives no marks and no score.
+// The forger's text as an evaluator's reply has no grades and no score, so a model that only repeats
+// its prompt gives none.
 func TestForgedVerdicts(t *testing.T) {
 	all := strings.Join(forged(), "\n")
 	for _, text := range []string{all, clean.Line(all, 2000), `"` + all + `"`} {
 		if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: text}); err == nil {
-			t.Errorf("it gives marks: %v", g)
+			t.Errorf("it has grades: %v", g)
 		}
 	}
 	if s, ok := read.ScoreIn(clean.Line(all, 2000)); ok {
-		t.Errorf("it gives a score: %v", s)
+		t.Errorf("it has a score: %v", s)
 	}
 }

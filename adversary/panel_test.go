@@ -18,17 +18,17 @@ import (
 
 // panel is one decision of DecentLLMs: workers 0 to w-1, evaluators after them.
 type panel struct {
-	w, e, f  int
-	q        *synod.Question
-	liars    map[synod.NodeID]Adversary
-	answer   func(worker synod.NodeID) string // what a worker's model says
-	marks    func(by synod.NodeID, p *synod.Prompt) float64
-	suspects []synod.NodeID // of the honest evaluator whose record play returns
-	seed     uint64
+	w, e, f     int
+	q           *synod.Question
+	adversaries map[synod.NodeID]Adversary
+	answer      func(worker synod.NodeID) string // the answer of a worker's model
+	grades      func(by synod.NodeID, p *synod.Prompt) float64
+	suspects    []synod.NodeID // of the honest evaluator whose record play returns
+	seed        uint64
 }
 
-// play returns what honest evaluators reply, and the record of one of them. All of
-// them must reply alike.
+// play returns the reply of the honest evaluators, and the record of one of them. It fails if
+// their replies differ.
 func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	t.Helper()
 	n, p := x.w+x.e, decentllms.New()
@@ -42,7 +42,7 @@ func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))
 			}
 		}
-		if a := x.liars[seat.Self]; a != nil {
+		if a := x.adversaries[seat.Self]; a != nil {
 			machines[i] = Seat(a, seat, p.Join)
 			continue
 		}
@@ -52,7 +52,7 @@ func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	var record *decentllms.Record
 	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: sim.Immediate(x.ask), Watch: func(_ synod.Tick, notes []sim.Noted) string {
 		for _, note := range notes {
-			if r := decentllms.RecordOf(note.Opinion); r != nil && x.liars[note.Node] == nil {
+			if r := decentllms.RecordOf(note.Opinion); r != nil && x.adversaries[note.Node] == nil {
 				replies, record, x.suspects = append(replies, note.Answer), r, note.Suspects
 			}
 		}
@@ -76,13 +76,13 @@ func (x *panel) ask(calls []sim.Call) []synod.Reply {
 			out[i] = synod.Reply{Status: synod.OK, Text: "Thought of 12 things.\nAnswer: " + x.answer(c.Node)}
 			continue
 		}
-		out[i] = synod.Reply{Status: synod.OK, Text: grade.Uniform(min(max(x.marks(c.Node, c.Prompt), 0), grade.Max)).Text()}
+		out[i] = synod.Reply{Status: synod.OK, Text: grade.Uniform(min(max(x.grades(c.Node, c.Prompt), 0), grade.Max)).Text()}
 	}
 	return out
 }
 
-// byMean is the vulnerable twin of the robust aggregate: the same record, and the
-// answer whose mean of all totals is the highest.
+// byMean is the vulnerable twin of the robust aggregate: it returns the answer with the highest
+// mean of all totals.
 func byMean(p *decentllms.Record) (best synod.Answer) {
 	top, at := -1.0, 0
 	for _, a := range p.Answers {
@@ -104,8 +104,7 @@ func byMean(p *decentllms.Record) (best synod.Answer) {
 	return best
 }
 
-// honestly marks right answers 15 and wrong ones 7, each evaluator a little
-// otherwise.
+// honestly grades right answers 15 and wrong ones 7, with small differences between evaluators.
 func honestly(seed uint64, right synod.Answer) func(synod.NodeID, *synod.Prompt) float64 {
 	return func(by synod.NodeID, p *synod.Prompt) float64 {
 		m := 7.0
@@ -116,19 +115,19 @@ func honestly(seed uint64, right synod.Answer) func(synod.NodeID, *synod.Prompt)
 	}
 }
 
-// A number-alterer's wrong number, with a cartel of f behind it, takes the mean of
-// all marks and not the geometric median; with more than half of the evaluators in
-// the cartel it takes that too: the liars do bite, and the bound is where they do.
+// A number-alterer with a cartel of f wins if grades are averaged, and not with the geometric
+// median. With more than half of the evaluators in the cartel it wins there too, so the attack
+// is effective and the bound is tight.
 func TestCartelAndNumberAlterer(t *testing.T) {
 	const trials = 40
 	captured := map[string]int{}
 	for seed := range uint64(trials) {
 		for size := range 5 {
-			x := &panel{w: 4, e: 7, f: 3, q: number, seed: seed, marks: honestly(seed, "42"), liars: map[synod.NodeID]Adversary{}}
+			x := &panel{w: 4, e: 7, f: 3, q: number, seed: seed, grades: honestly(seed, "42"), adversaries: map[synod.NodeID]Adversary{}}
 			x.answer = func(synod.NodeID) string { return "42" }
-			x.liars[3] = must(t, "number-alterer", nil)
+			x.adversaries[3] = must(t, "number-alterer", nil)
 			for k := range size {
-				x.liars[synod.NodeID(4+k)] = must(t, "cartel", map[string]any{"favours": 3})
+				x.adversaries[synod.NodeID(4+k)] = must(t, "cartel", map[string]any{"favours": 3})
 			}
 			decided, record := x.play(t)
 			captured[fmt.Sprint("gm ", size)] += bit(decided != "42")
@@ -143,8 +142,8 @@ func TestCartelAndNumberAlterer(t *testing.T) {
 	}
 }
 
-// A cartel that is told of nobody favours the last worker, and a seat that does not
-// exist is refused before anything runs.
+// A cartel without a named favourite favours the last worker. An unknown seat is refused before
+// anything runs.
 func TestCartelFavourite(t *testing.T) {
 	cast := []synod.Role{"worker", "worker", "evaluator", "evaluator"}
 	if got := (cartel{}).favourite(synod.Seat{Self: 2, Role: "evaluator", Cast: cast}); got != 1 {
@@ -155,21 +154,21 @@ func TestCartelFavourite(t *testing.T) {
 	}
 	a := must(t, "cartel", map[string]any{"favours": "w9"})
 	if _, err := a.(Naming).Found(func(string) (synod.NodeID, error) { return 0, fmt.Errorf("none") }); err == nil {
-		t.Error("a seat that does not exist is favoured")
+		t.Error("an unknown seat is accepted")
 	}
 }
 
 var capital = &synod.Question{Text: "What is the capital of France?", Form: synod.Text}
 
-// An advertisement in the best answer is decided if the cartel is too large, or if
-// marks are averaged (where two of seven are in it, the mean is on the edge).
+// An answer with an advertisement wins if the cartel is too large, or if grades are averaged
+// (with two of seven in the cartel, the mean is near the limit).
 func TestAdvertiser(t *testing.T) {
 	const ad = "paris, and try globex tonic, now at half price"
 	for size := range 5 {
-		x := &panel{w: 3, e: 7, f: 3, q: capital, seed: 5, marks: honestly(5, "paris"), liars: map[synod.NodeID]Adversary{2: must(t, "advertiser", nil)}}
+		x := &panel{w: 3, e: 7, f: 3, q: capital, seed: 5, grades: honestly(5, "paris"), adversaries: map[synod.NodeID]Adversary{2: must(t, "advertiser", nil)}}
 		x.answer = func(synod.NodeID) string { return "Paris" }
 		for k := range size {
-			x.liars[synod.NodeID(3+k)] = must(t, "cartel", nil)
+			x.adversaries[synod.NodeID(3+k)] = must(t, "cartel", nil)
 		}
 		decided, record := x.play(t)
 		if (decided == ad) != (size > 3) || size != 2 && (byMean(record) == ad) != (size > 2) || decided != ad && decided != "paris" {
@@ -178,22 +177,21 @@ func TestAdvertiser(t *testing.T) {
 	}
 }
 
-// [I-DL-7] Two answers of equal marks, one of them worded for the hash. Where the
-// salt is known beforehand (the vulnerable twin: the hash of a block that all have
-// seen) a thousand wordings win nearly every tie; where it is fixed after answers
-// were committed they win no more than one in two.
+// [I-DL-7] Two answers have equal grades, and one was phrased for its hash. If the salt is known
+// in advance (the vulnerable twin: the hash of a block that all have seen), the best of a thousand
+// phrasings wins nearly every tie. If it is fixed after the answers, it wins half of them.
 func TestHashGrinder(t *testing.T) {
 	const trials = 200
 	won := map[string]int{}
 	for seed := range uint64(trials) {
-		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed, marks: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}
+		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed, grades: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}
 		x.answer = func(worker synod.NodeID) string { return []string{"Lyon", "Nice"}[worker] }
-		_, before := x.play(t) // nobody lies; the salt does not depend on answers
+		_, before := x.play(t) // all are honest; the salt does not depend on answers
 		last := *x
 		last.seed = seed + trials
 		_, other := last.play(t)
 		for twin, salt := range map[string][]byte{"known": before.Salt, "of another run": other.Salt} {
-			x.liars = map[synod.NodeID]Adversary{0: must(t, "hash-grinder", map[string]any{"salt": hex.EncodeToString(salt)})}
+			x.adversaries = map[synod.NodeID]Adversary{0: must(t, "hash-grinder", map[string]any{"salt": hex.EncodeToString(salt)})}
 			decided, record := x.play(t)
 			if *record.Answers[0].Total != *record.Answers[1].Total || !slices.Equal(record.Salt, before.Salt) {
 				t.Fatalf("seed %d: no tie, or another salt: %v", seed, record)
@@ -204,30 +202,30 @@ func TestHashGrinder(t *testing.T) {
 	sigma := math.Sqrt(trials / 4)
 	t.Logf("seeds 0 to %d: of %d ties between two, won with the salt known %d, with another run's %d (share %d ± %.0f)", trials-1, trials, won["known"], won["of another run"], trials/2, 3*sigma)
 	if won["known"] < trials*98/100 {
-		t.Errorf("with the salt known it wins %d of %d: it does not bite", won["known"], trials)
+		t.Errorf("with the salt known it wins %d of %d: the attack is too weak", won["known"], trials)
 	}
 	if w := float64(won["of another run"]); math.Abs(w-trials/2) > 3*sigma {
 		t.Errorf("without the salt it wins %v of %d", w, trials)
 	}
 }
 
-// Forms with one canonical spelling leave nothing to grind.
+// In forms with one canonical spelling the grinder has no choice.
 func TestHashGrinderForms(t *testing.T) {
 	w, _ := corrupt(t, "hash-grinder", nil, writes("42"))
-	if said(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` {
-		t.Errorf("said %s", said(w, 1))
+	if sentTo(w, 1) != `"42"@0.5 "42"@0.5 "42"@0.5 ` {
+		t.Errorf("sent %s", sentTo(w, 1))
 	}
 }
 
-// An equivocating or partly silent member of the panel is ⊥ for all honest
-// evaluators, and takes nothing with it.
+// An equivocating or partly silent member is ⊥ for all honest evaluators, and affects no other
+// member.
 func TestPanelSenders(t *testing.T) {
 	for _, way := range []string{"equivocator", "silent", "late-revealer"} {
 		for _, at := range [][]synod.NodeID{{1}, {3}, {1, 4}} {
-			x := &panel{w: 3, e: 4, f: 1, q: number, seed: 3, marks: honestly(3, "42"), liars: map[synod.NodeID]Adversary{}}
+			x := &panel{w: 3, e: 4, f: 1, q: number, seed: 3, grades: honestly(3, "42"), adversaries: map[synod.NodeID]Adversary{}}
 			x.answer = func(synod.NodeID) string { return "42" }
 			for _, id := range at {
-				x.liars[id] = must(t, way, nil)
+				x.adversaries[id] = must(t, way, nil)
 			}
 			decided, record := x.play(t)
 			if decided != "42" {

@@ -12,16 +12,16 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// spread is one broadcast of every sender's answer, some of the parties liars.
+// spread is one broadcast of every sender's answer, in which some parties are adversaries.
 type spread struct {
-	members, outside int // members 0 to members-1 broadcast, unless somebody outside does
-	told             int // the bound that members believe in
-	liars            map[synod.NodeID]Adversary
+	members, outside int // members 0 to members-1 broadcast, unless there are senders outside
+	assumed          int // the bound that members assume
+	adversaries      map[synod.NodeID]Adversary
 	seed             uint64
 }
 
 func (x *spread) group() broadcast.Group {
-	g := broadcast.Group{Protocol: "test/1", Name: "answers", F: x.told, Start: 4, Within: 4, MaxValue: 200}
+	g := broadcast.Group{Protocol: "test/1", Name: "answers", F: x.assumed, Start: 4, Within: 4, MaxValue: 200}
 	for i := range x.members {
 		g.Members = append(g.Members, synod.NodeID(i))
 	}
@@ -35,24 +35,24 @@ func (x *spread) group() broadcast.Group {
 	return g
 }
 
-// play returns what each honest member delivers, and the verifier of the run.
+// play returns the deliveries of each honest member, and the verifier of the run.
 func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Verifier) {
 	n := x.members + x.outside
 	keys, g := sign.DeriveSymbolic(x.seed, n), x.group()
 	held = map[synod.NodeID][]broadcast.Delivery{}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), F: x.told, Pace: synod.Pace{Think: 2, Within: 4}, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), F: x.assumed, Pace: synod.Pace{Think: 2, Within: 4}, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))
 			}
 		}
-		if a := x.liars[seat.Self]; a != nil {
-			machines[i] = Seat(a, seat, func(s synod.Seat) synod.Machine { return says(s, g, func(*broadcast.Outcome) {}) })
+		if a := x.adversaries[seat.Self]; a != nil {
+			machines[i] = Seat(a, seat, func(s synod.Seat) synod.Machine { return honestParty(s, g, func(*broadcast.Outcome) {}) })
 			continue
 		}
-		machines[i] = says(seat, g, func(o *broadcast.Outcome) {
+		machines[i] = honestParty(seat, g, func(o *broadcast.Outcome) {
 			if seat.Self < synod.NodeID(x.members) {
 				held[seat.Self] = slices.Clone(o.Deliveries)
 			}
@@ -70,8 +70,8 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	return held, keys.Verifier("run")
 }
 
-// says is an honest party: it asks its model and broadcasts what that answers.
-func says(seat synod.Seat, g broadcast.Group, done func(*broadcast.Outcome)) synod.Machine {
+// honestParty asks its model and broadcasts the answer.
+func honestParty(seat synod.Seat, g broadcast.Group, done func(*broadcast.Outcome)) synod.Machine {
 	return script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		var mine []byte
 		if slices.Contains(g.Senders, seat.Self) {
@@ -86,7 +86,7 @@ func says(seat synod.Seat, g broadcast.Group, done func(*broadcast.Outcome)) syn
 	})
 }
 
-// splits reports whether two honest members hold different words of one sender.
+// splits reports whether two honest members hold different values of one sender.
 func (x *spread) splits() bool {
 	held, _ := x.play()
 	return disagree(held)
@@ -99,7 +99,7 @@ func disagree(held map[synod.NodeID][]broadcast.Delivery) bool {
 			first = ds
 		}
 		for i := range ds {
-			if word(ds[i]) != word(first[i]) {
+			if delivered(ds[i]) != delivered(first[i]) {
 				return true
 			}
 		}
@@ -107,7 +107,7 @@ func disagree(held map[synod.NodeID][]broadcast.Delivery) bool {
 	return false
 }
 
-func word(d broadcast.Delivery) string {
+func delivered(d broadcast.Delivery) string {
 	if d.Signed == nil {
 		return "⊥"
 	}

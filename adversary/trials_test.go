@@ -17,9 +17,9 @@ var (
 	firstSeed = flag.Uint64("seed", 11, "of the first question")
 )
 
-// captures asks a council of simulated members n sums and returns in how many it
-// decides what the seat w5 has answered, which is wrong. Questions that no honest
-// worker got right are left out: nothing could have been decided rightly.
+// captures asks a council of simulated members n sums, and returns how often it decides the wrong
+// answer of the seat w5. Questions that no honest worker got right are left out, because no
+// right decision was possible.
 func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate {
 	t.Helper()
 	spec, err := council.Parse([]byte(file))
@@ -44,7 +44,7 @@ func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate 
 			case m.ID != "w5":
 				hope = hope || right
 			case m.First == nil || right:
-				t.Fatalf("seed %d: the liar answers %v", firstSeed+uint64(i), m.First)
+				t.Fatalf("seed %d: the adversary answers %v", firstSeed+uint64(i), m.First)
 			default:
 				lie = *m.First
 			}
@@ -59,9 +59,9 @@ func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate 
 	return metrics.Share(captured, counted)
 }
 
-// panelFile is four workers and one that lies, and seven evaluators, the first of
-// them a cartel for the liar.
-func panelFile(aggregate, judge, liar string, cartel int) string {
+// panelFile returns a council file with four workers, one adversary, and seven evaluators, of
+// which the first form a cartel for the adversary.
+func panelFile(aggregate, judge, name string, cartel int) string {
 	s := fmt.Sprintf(`protocol: {name: decentllms, aggregate: %s}
 graph: {family: complete}
 f: 3
@@ -73,7 +73,7 @@ models:
 seats:
   - {id: w, model: worker, role: worker, count: 4}
   - {id: w5, model: sure, role: worker, adversary: {name: %s}}
-`, aggregate, judge, liar)
+`, aggregate, judge, name)
 	for i := range 7 {
 		adversary := ""
 		if i < cartel {
@@ -84,24 +84,23 @@ seats:
 	return s
 }
 
-// What judges make of right and wrong answers, of 100: middling ones 65 and 35, give
-// or take 7, sharp ones 94 and 6.
+// The scores of right and wrong answers, out of 100: middling evaluators 65 and 35 with a standard
+// deviation of 7, sharp ones 94 and 6.
 const (
 	middling = "skill: 0.3"
 	sharp    = "skill: 0.875"
 )
 
-// How often a wrong number is decided, with and without a cartel for it, N and
-// Wilson's 95 % interval. Sharp judges hold to the bound with either aggregate;
-// with middling ones the geometric median falls inside its own bound (finding F6),
-// and the median of totals hardly. Above the bound both always do, and so does one
-// member that decides alone.
+// How often a wrong number is decided, with and without a cartel for it, with N and Wilson's 95 %
+// interval. With sharp evaluators both aggregates hold up to the bound. With middling ones the
+// geometric median fails within its own bound (finding F6), and the median of totals rarely. Above
+// the bound both always fail, and so does a member that decides alone.
 func TestCaptureRates(t *testing.T) {
 	n, seed := *trials, *firstSeed
 	for _, c := range []struct {
 		what      string
 		file      string
-		least, up float64 // the interval lies between
+		least, up float64 // limits of the interval
 	}{
 		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0), 0, 0.06},
 		{"middling judges, cartel of 3, geometric-median", panelFile("geometric-median", middling, "number-alterer", 3), 0.2, 0.6},
@@ -111,7 +110,7 @@ func TestCaptureRates(t *testing.T) {
 		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0, 0.06},
 		{"sharp judges, cartel of 4, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 4), 0.9, 1},
 		{"sharp judges, cartel of 4, median-total", panelFile("median-total", sharp, "number-alterer", 4), 0.9, 1},
-		{"single, the liar alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: 1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
+		{"single, the adversary alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: 1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
 	} {
 		r := captures(t, n, c.file, seed)
 		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value, 100*r.Low, 100*r.High, r.N, seed, seed+uint64(n)-1)
