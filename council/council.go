@@ -39,6 +39,7 @@ type Council struct {
 	models map[string]llm.Model // by name in the council file
 	prices llm.Prices
 	runner Runner
+	spare  sync.Pool // of *[]synod.Reply, the replies of earlier questions to simulated members
 }
 
 // Options say how a council is opened. The zero value is usable.
@@ -227,6 +228,10 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
 	s.account(records)
+	if s.reuse {
+		old := s.replies
+		c.spare.Put(&old)
+	}
 	o := Judge(c.plan, s.instance, records)
 	c.complete(&o, records)
 	o.resume, o.Seconds = s.resume(&o), time.Since(start).Seconds()
@@ -345,8 +350,10 @@ type session struct {
 	journal  *journal.Writer // nil: none is kept
 	fixed    *fixedPoint
 	breaker  *breaker
-	round    []int  // by seat: the round that its next note is for
-	ending   string // why the run is being cut off; "": it is not
+	round    []int         // by seat: the round that its next note is for
+	ending   string        // why the run is being cut off; "": it is not
+	replies  []synod.Reply // storage of the replies, if reuse
+	reuse    bool          // nobody keeps replies after the run
 
 	mu     sync.Mutex
 	seats  []Record          // by seat: the account of its calls
@@ -375,6 +382,11 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 			return nil, err
 		}
 		s.journal = w
+	}
+	if s.reuse = s.journal == nil && p.simulated(); s.reuse {
+		if old, ok := c.spare.Get().(*[]synod.Reply); ok {
+			s.replies = (*old)[:0]
+		}
 	}
 	limits := p.spec.Limits
 	if limits.Deadline > 0 {

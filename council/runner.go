@@ -92,7 +92,7 @@ func (r SimRunner) crew(p *Plan, run Run) (c *crew, again bool) {
 func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
 	in := run.Instance
 	records := make([]Record, len(p.seats))
-	keys, id := p.identities(in.Seed), p.InstanceID(in)
+	keys, id := p.identities(in.Seed), p.signedInstance(in)
 	crew, again := r.crew(p, run)
 	join := p.protocol.Join
 	if again {
@@ -143,10 +143,13 @@ func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Reco
 // a replay has the same. Signatures are real, unless all members are simulated or the
 // protocol signs nothing.
 func (p *Plan) identities(seed uint64) *sign.Derived {
-	if p.signs() && !p.simulated() {
-		return sign.Derive(seed, len(p.seats))
+	switch {
+	case !p.signs():
+		return sign.DeriveUnsigned(seed, len(p.seats))
+	case p.simulated():
+		return sign.DeriveSymbolic(seed, len(p.seats))
 	}
-	return sign.DeriveSymbolic(seed, len(p.seats))
+	return sign.Derive(seed, len(p.seats))
 }
 
 // simulated reports whether all members are simulated.
@@ -168,13 +171,22 @@ func (p *Plan) InstanceID(in Instance) sign.Instance {
 	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 
+// signedInstance is InstanceID for a protocol that signs, and "" for others, which have
+// nothing to bind to it.
+func (p *Plan) signedInstance(in Instance) sign.Instance {
+	if !p.signs() {
+		return ""
+	}
+	return p.InstanceID(in)
+}
+
 // errLate is why patience cancels a call.
 var errLate = errors.New("cut off by patience")
 
 // Ask starts the calls of a batch. A member that answers in this process is asked in
 // place: a goroutine would cost more than its answer.
 func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
-	b := &batch{session: s, calls: calls, replies: make([]synod.Reply, len(calls)), start: time.Now()}
+	b := &batch{session: s, calls: calls, replies: s.newReplies(len(calls)), start: time.Now()}
 	for i, call := range calls {
 		seat := &s.council.plan.seats[call.Node]
 		m, round := s.council.models[seat.Model], s.round[call.Node]
@@ -204,6 +216,20 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 		}()
 	}
 	return b.wait
+}
+
+// newReplies returns storage for the replies of a batch. Batches share one array, which
+// simulated members' next question uses again.
+func (s *session) newReplies(n int) []synod.Reply {
+	from := len(s.replies)
+	if from+n > cap(s.replies) {
+		if !s.reuse {
+			return make([]synod.Reply, n)
+		}
+		s.replies, from = make([]synod.Reply, 0, n+2*cap(s.replies)), 0
+	}
+	s.replies = s.replies[:from+n]
+	return s.replies[from : from+n : from+n]
 }
 
 // growStack makes the stack of a goroutine large while little stands on it. A call

@@ -61,6 +61,10 @@ func DeriveSymbolic(seed uint64, n int) *Derived {
 	return d
 }
 
+// DeriveUnsigned derives the secrets of n seats from a seed, for a protocol that signs
+// nothing: identities have no Signer. Their seeds are those of Derive.
+func DeriveUnsigned(seed uint64, n int) *Derived { return derive(seed, n) }
+
 func derive(seed uint64, n int) *Derived {
 	d, master := &Derived{secrets: make([]Secret, n)}, masterOf(seed)
 	for i := range d.secrets {
@@ -79,15 +83,19 @@ func (d *Derived) Identity(seat synod.NodeID, in Instance) Identity {
 	return Identity{seat, seedOf(d.secrets[seat], nil), d.Signer(seat, in)}
 }
 
-// Signer signs for one seat in one run. It panics if there is no such seat.
+// Signer signs for one seat in one run. It panics if there is no such seat. It is nil
+// after DeriveUnsigned.
 func (d *Derived) Signer(seat synod.NodeID, in Instance) synod.Signer {
+	if d.tokens == nil && d.keys == nil {
+		return nil
+	}
 	if d.tokens != nil {
 		return &symbol{d, newScope(in, d.digest), seat}
 	}
 	return &signer{verifier{d.committee, newScope(in, d.digest)}, d.keys[seat]}
 }
 
-// Verifier checks signatures of one run.
+// Verifier checks signatures of one run. After DeriveUnsigned it refuses all.
 func (d *Derived) Verifier(in Instance) synod.Verifier {
 	if d.tokens != nil {
 		return &symbol{d, newScope(in, d.digest), -1}
