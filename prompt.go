@@ -126,7 +126,8 @@ func (p *Prompt) Spelled(a Answer) string {
 // Same reports whether two prompts of one run ask the same, apart from seeds and
 // spelling.
 func (p *Prompt) Same(q *Prompt) bool {
-	if p.Purpose != q.Purpose || p.Candidate != q.Candidate || p.Own != q.Own || p.Template != q.Template ||
+	// Prompts of one member most often differ in the candidate.
+	if p.Candidate != q.Candidate || p.Purpose != q.Purpose || p.Own != q.Own || p.Template != q.Template ||
 		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.ConfidenceMode != q.ConfidenceMode ||
 		len(p.Peers) != len(q.Peers) || (p.Detail == nil) != (q.Detail == nil) {
 		return false

@@ -26,6 +26,7 @@ type queue struct {
 	last  []item   // the list that next returned last
 	free  [][]item // empty lists to use again
 	size  int      // capacity of a new list
+	spare buffers  // of the run
 }
 
 // slot is the list of items of one tick.
@@ -65,8 +66,22 @@ func (q *queue) release() {
 		q.free[i] = items[:0]
 	}
 	clear(q.slots)
+	q.spare.clear()
 	q.slots, q.last = q.slots[:0], nil
 	queues.Put(q)
+}
+
+// clear removes what must not stay in memory. Large buffers are not kept.
+func (b *buffers) clear() {
+	if cap(b.notes)+cap(b.events)+cap(b.order) > maxReuse {
+		*b = buffers{}
+	}
+	clear(b.notes[:cap(b.notes)])
+	clear(b.events[:cap(b.events)])
+	clear(b.order[:cap(b.order)])
+	for _, calls := range b.unused {
+		clear(calls[:cap(calls)])
+	}
 }
 
 func (q *queue) add(t synod.Tick, it item) {

@@ -97,7 +97,11 @@ type Result struct {
 // Run plays the machines to the end. Before it returns it has waited for every
 // call that it started, and has halted every machine.
 func Run(c Config) Result {
-	s := &run{Config: c, queue: newQueue(len(c.Machines)), random: rand.New(rand.NewPCG(c.Seed, 0x5ced)), decided: map[synod.NodeID]synod.Answer{}}
+	s := &run{Config: c, queue: newQueue(len(c.Machines)), decided: make(map[synod.NodeID]synod.Answer, len(c.Machines))}
+	s.buffers, s.queue.spare = s.queue.spare, buffers{}
+	if !c.Faults.None() {
+		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))
+	}
 	s.CallTicks = max(s.CallTicks, 1)
 	for id := range c.Machines {
 		s.queue.add(0, item{synod.NodeID(id), synod.Begin{}})
@@ -109,21 +113,29 @@ func Run(c Config) Result {
 	for id := range c.Machines {
 		s.step(synod.NodeID(id), synod.Halt{})
 	}
+	s.queue.spare = s.buffers
 	s.queue.release()
 	return Result{Stopped: stopped, Ticks: s.now, Decided: s.decided}
 }
 
 type run struct {
 	Config
+	buffers
 	queue   *queue
-	random  *rand.Rand
+	random  *rand.Rand // nil without faults
 	now     synod.Tick
-	calls   []Call // started by the current tick
-	notes   []Noted
-	events  []item  // of the current tick, where it has replies
+	calls   []Call  // started by the current tick
 	batches []batch // whose replies have not been delivered, by delivery tick
-	unused  [][]Call
 	decided map[synod.NodeID]synod.Answer
+}
+
+// buffers are used again by later runs.
+type buffers struct {
+	notes  []Noted  // of the current tick
+	events []item   // of the current tick, where it has replies
+	starts []int    // of sorted
+	order  []item   // of sorted
+	unused [][]Call // lists of calls
 }
 
 // batch is the calls of one tick.
@@ -274,8 +286,30 @@ func (s *run) byNode(items []item) []item {
 		events = s.events
 	}
 	order := func(a, b item) int { return cmp.Compare(a.node, b.node) }
-	if !slices.IsSortedFunc(events, order) {
+	switch {
+	case slices.IsSortedFunc(events, order):
+	case len(events) >= len(s.Machines): // a counting sort: most members hear from most others
+		events = s.sorted(events)
+	default:
 		slices.SortStableFunc(events, order)
 	}
 	return events
+}
+
+// sorted returns the events in the order of their nodes. It keeps the order of the events
+// of one node.
+func (s *run) sorted(events []item) []item {
+	s.starts = append(s.starts[:0], make([]int, len(s.Machines)+1)...)
+	for _, e := range events {
+		s.starts[e.node+1]++
+	}
+	for i := range len(s.Machines) {
+		s.starts[i+1] += s.starts[i]
+	}
+	s.order = slices.Grow(s.order[:0], len(events))[:len(events)]
+	for _, e := range events {
+		s.order[s.starts[e.node]] = e
+		s.starts[e.node]++
+	}
+	return s.order
 }

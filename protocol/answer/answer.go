@@ -224,9 +224,9 @@ func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []sy
 
 // readable drops responses that are not an answer to the question, and cuts reasoning.
 func (m *Member) readable(heard []Heard) []Heard {
-	kept := heard[:0]
+	kept, q := heard[:0], m.Me.Seat().Question
 	for _, h := range heard {
-		a, ok := read.Canonical(m.Me.Seat().Question, string(h.Value.Answer))
+		a, ok := read.Canonical(q, string(h.Value.Answer))
 		if !ok {
 			continue
 		}
@@ -257,7 +257,7 @@ const maxSpelled = 200
 // spell remembers how a free-text answer was first written, because the canonical form has
 // no capitals, which mean something to a model.
 func (m *Member) spell(a synod.Answer, text string) {
-	if m.Me.Seat().Question.Form != synod.Text || text == string(a) {
+	if text == string(a) || m.Me.Seat().Question.Form != synod.Text {
 		return
 	}
 	if _, known := m.spelled[a]; known {

@@ -39,10 +39,11 @@ func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 		return scores{self: synod.Untrusted} // nothing to refine, so nothing to score
 	}
 	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
+	q := m.judge()
 	for i := range heard {
-		m.prompts = append(m.prompts, m.judge(heard[i].Value.Answer, heard[i].Value.Rationale))
+		m.candidate(&q, heard[i].Value.Answer, heard[i].Value.Rationale)
 	}
-	m.prompts = append(m.prompts, m.judge(r.Answer, r.Rationale))
+	m.candidate(&q, r.Answer, r.Rationale)
 	m.scored = slices.Grow(m.scored[:0], len(heard))[:len(heard)]
 	s := scores{self: synod.Untrusted, scored: m.scored}
 	for i, reply := range m.Me.Ask(m.prompts...) {
@@ -55,16 +56,20 @@ func (m *member) score(heard []answer.Heard, r answer.Held) scores {
 	return s
 }
 
-// judge returns the prompt for the score of one answer.
-func (m *member) judge(candidate synod.Answer, rationale string) synod.Prompt {
-	purpose := synod.Scoring
+// judge returns a prompt for a score, without the answer to score.
+func (m *member) judge() synod.Prompt {
 	if m.Score == Likelihood {
-		purpose = synod.Weighing
+		return m.Prompt(synod.Weighing)
 	}
-	q := m.Prompt(purpose)
-	q.Candidate, q.Rationale = candidate, rationale
-	m.Show(&q)
-	return q
+	return m.Prompt(synod.Scoring)
+}
+
+// candidate adds q for the score of one answer to the prompts.
+func (m *member) candidate(q *synod.Prompt, candidate synod.Answer, rationale string) {
+	m.prompts = append(m.prompts, *q)
+	p := &m.prompts[len(m.prompts)-1]
+	p.Candidate, p.Rationale = candidate, rationale
+	m.Show(p)
 }
 
 // scoreOf reads a score: the number that the model wrote for Stated, and
