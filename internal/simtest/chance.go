@@ -14,11 +14,10 @@ type Chance struct {
 	Seed uint64
 }
 
-// NewChance is the chance of a seed; different streams of one seed are independent.
+// NewChance returns the Chance of a seed. Different streams of one seed are independent.
 func NewChance(seed, stream uint64) Chance { return Chance{rand.New(rand.NewPCG(seed, stream)), seed} }
 
-// EachChance runs do so many times with the seeds from 0, a tenth as often with
-// -short.
+// EachChance calls do runs times, with the seeds from 0; a tenth as often with -short.
 func EachChance(t *testing.T, runs int, do func(c Chance) error) {
 	t.Helper()
 	if testing.Short() {
@@ -31,7 +30,7 @@ func EachChance(t *testing.T, runs int, do func(c Chance) error) {
 	}
 }
 
-// Setting is a graph with a bound F that its robustness R earns.
+// Setting is a graph, its robustness R and a bound F that R allows.
 type Setting struct {
 	G    graph.Graph
 	R, F int
@@ -47,7 +46,7 @@ func (s Setting) Local(b int) bool {
 	return true
 }
 
-// Bad counts the neighbours of i in b.
+// Bad returns the number of neighbours of i in b.
 func (s Setting) Bad(i, b int) (n int) {
 	for _, j := range s.G.In(i) {
 		n += b >> j & 1
@@ -55,8 +54,8 @@ func (s Setting) Bad(i, b int) (n int) {
 	return n
 }
 
-// Draw is a random graph of 6 to 9 nodes with a bound that lets R lie in
-// [F+1, 2F], or at least 2F+1 if strong, and a random F-local set.
+// Draw returns a random graph of 6 to 9 nodes with a bound F, so that R is in [F+1, 2F], or at least
+// 2F+1 if strong, and a random F-local set.
 func (c Chance) Draw(strong bool) (s Setting, b int, ok bool) {
 	n := 6 + c.IntN(4)
 	var edges [][2]int

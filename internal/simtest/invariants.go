@@ -11,8 +11,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Check holds a protocol against its transcripts and the invariants. vary gives a
-// fresh one other parameters; nil: it keeps its own. Nothing may be left running.
+// Check tests a protocol with its transcripts and the invariants. vary sets random parameters of a
+// new protocol; nil: defaults. It fails if goroutines remain.
 func Check[P Protocol](t *testing.T, fresh func() P, vary func(*rapid.T, P)) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	t.Run("transcripts", func(t *testing.T) { Transcripts(t, func() Protocol { return fresh() }) })
@@ -25,8 +25,8 @@ func Check[P Protocol](t *testing.T, fresh func() P, vary func(*rapid.T, P)) {
 	})
 }
 
-// Invariants holds a protocol against what every protocol must keep in every
-// trial, whatever is sent, lost or failing. draw makes one with its parameters.
+// Invariants checks what must hold for every protocol in every trial, whatever messages are sent or
+// lost and whatever calls fail. draw returns a protocol with random parameters.
 func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
 	t.Run("rounds and cost", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { roundsAndCost(t, Draw(t, draw(t))) })
@@ -34,30 +34,30 @@ func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
 	t.Run("sources", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) { sources(t, Draw(t, draw(t))) })
 	})
-	t.Run("doubles change nothing", func(t *testing.T) {
+	t.Run("duplicates change nothing", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			c := Draw(t, draw(t))
 			plain := c.Run().Record
 			c.Shake = double
-			if shaken := c.Run().Record; shaken != plain {
-				t.Fatalf("the record differs:\n%s\nand\n%s", plain, shaken)
+			if changed := c.Run().Record; changed != plain {
+				t.Fatalf("the record differs:\n%s\nand\n%s", plain, changed)
 			}
 		})
 	})
-	t.Run("fifty runs, one record", func(t *testing.T) {
+	t.Run("equal seeds, equal records", func(t *testing.T) {
 		c := rapid.Custom(func(t *rapid.T) *Trial { return Draw(t, draw(t)) }).Example(1)
 		first := c.Run().Record
 		for range 50 {
 			if again := c.Run().Record; again != first {
-				t.Fatalf("one seed, two records:\n%s\nand\n%s", first, again)
+				t.Fatalf("two records with one seed:\n%s\nand\n%s", first, again)
 			}
 		}
 	})
 }
 
-// roundsAndCost: every honest member that takes part plays exactly the rounds
-// there are, and calls stay within what is planned and one more a round for an
-// answer asked for again (I-SAC-8).
+// roundsAndCost checks that every honest member that takes part plays all rounds, and that there
+// are at most the planned calls and one more for each member and round, for a repeated question
+// (I-SAC-8).
 func roundsAndCost(t *rapid.T, c *Trial) {
 	c.Faults = sim.Faults{Loss: rapid.Float64Range(0, .5).Draw(t, "loss"), Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 5).Draw(t, "delay"))}}
 	p := c.Run()
@@ -70,7 +70,7 @@ func roundsAndCost(t *rapid.T, c *Trial) {
 		degrees[i] = len(c.Peers[i])
 		rounds := p.rounds(i)
 		if len(rounds) > 0 && (len(rounds) != most+1 || !slices.IsSorted(rounds) || rounds[0] != 0 || rounds[most] != most) {
-			t.Fatalf("node %d noted rounds %v; there are %d", i, rounds, most)
+			t.Fatalf("node %d has notes of rounds %v; want 0 to %d", i, rounds, most)
 		}
 	}
 	if bound := c.Protocol.Calls(degrees) + len(c.Peers)*most; p.Calls > bound {
@@ -78,7 +78,7 @@ func roundsAndCost(t *rapid.T, c *Trial) {
 	}
 }
 
-// sources: every answer says where it comes from, and truly (I-SAC-9).
+// sources checks that the source of every answer is correct (I-SAC-9).
 func sources(t *rapid.T, c *Trial) {
 	held := map[synod.NodeID]synod.Answer{}
 	for _, n := range c.Run().Notes {
@@ -101,8 +101,7 @@ func sources(t *rapid.T, c *Trial) {
 	}
 }
 
-// double sends a message twice, another word for its slot, and its word for
-// another slot.
+// double returns a message twice, another message for its slot, and its content for another slot.
 func double(m *synod.Message) []*synod.Message {
 	later, other := *m, *m
 	later.Body, _ = synod.Response{Answer: "99"}.AppendBinary(nil)

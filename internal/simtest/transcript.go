@@ -1,23 +1,23 @@
-// Package simtest holds what the tests of protocols share: transcripts, which are
-// prose with a run beside it, and trials, which are councils drawn at random and
-// what must hold in every one of them.
+// Package simtest has what the tests of protocols share: transcripts, which are text files with a
+// run and its expected record, and trials, which are random councils with invariants that must
+// hold in each of them.
 //
-// A transcript is a text file: prose, a block of commands between "```play" and
-// "```", then the whole record between "```" and "```". Commands, one a line:
+// A transcript has prose, then a block of commands between "```play" and "```", then the complete
+// record between "```" and "```". The commands, one in a line:
 //
-//	seats N edges 0-1,1-2,…        who talks to whom; "complete" for all
+//	seats N edges 0-1,1-2,…        links between seats, or "complete"
 //	f N | form number|text|… | exact
 //	pace THINK WITHIN              in ticks (2 4)
 //	KEY [VALUE]                    a parameter of the protocol; true without a value
-//	member I says A[|B…]           its answers, one after another, the last for ever; "fails" for a failed call
-//	member I sure X[|Y…]           the confidences that it states with them
-//	member I scores A=0.5,B=0.9    what it thinks of answers; 0 for others, "fails", "garbles"
-//	member I refines keep|best     keep: its answer stays; best: it takes the first shown
+//	member I says A[|B…]           its answers in order; the last is repeated; "fails" for a failed call
+//	member I sure X[|Y…]           its confidences, in the same way
+//	member I scores A=0.5,B=0.9    its scores of answers, 0 for others; also "fails", "garbles"
+//	member I refines keep|best     keep: it keeps its answer; best: it adopts the first one shown
 //	member I names N[|M…]          its numbers in a game, "fails" or "garbles"
 //	member I votes V[|W…]          its votes: stop, continue, abstain
 //	cast ROLE,ROLE,…               the roles of all seats
 //	silent I                       node I crashes at once
-//	liar I NAME [KEY=VALUE]        an adversary of the catalogue
+//	adversary I NAME [KEY=VALUE]   an adversary of the catalogue
 package simtest
 
 import (
@@ -41,9 +41,9 @@ import (
 	"synod.dev/synod/sim"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what happens into the transcripts")
+var rewrite = flag.Bool("rewrite", false, "rewrite the records of transcripts")
 
-// Protocol is what is tested.
+// Protocol is a protocol under test.
 type Protocol interface {
 	synod.Protocol
 	Paper()
@@ -51,7 +51,7 @@ type Protocol interface {
 	MaxRounds() int
 }
 
-// Transcripts plays testdata/*.txt with fresh protocols.
+// Transcripts runs the transcripts testdata/*.txt, each with a new protocol.
 func Transcripts(t *testing.T, fresh func() Protocol) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -75,22 +75,22 @@ func Transcripts(t *testing.T, fresh func() Protocol) {
 					t.Fatal(err)
 				}
 			} else if diff := cmp.Diff(parts[3], got); diff != "" {
-				t.Errorf("the record differs; -rewrite renews it (-want +got):\n%s", diff)
+				t.Errorf("the record differs; -rewrite updates it (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
 type play struct {
-	protocol Protocol
-	peers    [][]synod.NodeID
-	f        int
-	form     synod.Form
-	minds    []mind
-	liars    []adversary.Adversary
-	faults   sim.Faults
-	cast     []synod.Role
-	pace     synod.Pace
+	protocol    Protocol
+	peers       [][]synod.NodeID
+	f           int
+	form        synod.Form
+	members     []member
+	adversaries []adversary.Adversary
+	faults      sim.Faults
+	cast        []synod.Role
+	pace        synod.Pace
 }
 
 // Pace is the pace of transcripts and trials in ticks. A call takes one tick and a
@@ -121,7 +121,7 @@ func (p *play) command(w []string) (err error) {
 	switch w[0] {
 	case "seats":
 		n := num(w[1])
-		p.minds, p.liars = make([]mind, n), make([]adversary.Adversary, n)
+		p.members, p.adversaries = make([]member, n), make([]adversary.Adversary, n)
 		p.peers = Neighbours(n, w[3])
 	case "cast":
 		for role := range strings.SplitSeq(w[1], ",") {
@@ -141,16 +141,16 @@ func (p *play) command(w []string) (err error) {
 		if len(w) < 4 {
 			return p.set(w[0], w[1]) // a protocol may have a parameter of that name
 		}
-		return p.minds[num(w[1])].learn(w[2], w[3])
-	case "liar":
-		p.liars[num(w[1])], err = liar(w[2], w[3:])
+		return p.members[num(w[1])].learn(w[2], w[3])
+	case "adversary":
+		p.adversaries[num(w[1])], err = newAdversary(w[2], w[3:])
 	default:
 		return p.set(w[0], strings.Join(w[1:], " "))
 	}
 	return err
 }
 
-// set gives the protocol a parameter.
+// set sets a parameter of the protocol.
 func (p *play) set(key, value string) error {
 	if value == "" {
 		value = "true"
@@ -163,7 +163,7 @@ func (p *play) set(key, value string) error {
 	return d.Decode(p.protocol)
 }
 
-func liar(name string, params []string) (adversary.Adversary, error) {
+func newAdversary(name string, params []string) (adversary.Adversary, error) {
 	entry, err := adversary.Catalogue.Find(name)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func liar(name string, params []string) (adversary.Adversary, error) {
 	return entry.New(with)
 }
 
-// Neighbours reads "complete" or "0-1,1-2".
+// Neighbours returns the neighbours of n nodes for "complete" or a list of edges such as "0-1,1-2".
 func Neighbours(n int, s string) [][]synod.NodeID {
 	peers := make([][]synod.NodeID, n)
 	for i := range n {
@@ -193,7 +193,7 @@ func Neighbours(n int, s string) [][]synod.NodeID {
 
 func (p *play) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: p.form}
-	out := make([]synod.Machine, len(p.minds))
+	out := make([]synod.Machine, len(p.members))
 	keys := sign.DeriveSymbolic(1, len(out))
 	for i := range out {
 		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Pace: p.pace, Question: q, Seed: script.Derive(1, uint64(i))}
@@ -203,10 +203,10 @@ func (p *play) machines() []synod.Machine {
 		if s, ok := p.protocol.(interface{ Signs() bool }); ok && s.Signs() {
 			seat.Signer = keys.Signer(seat.Self, "transcript")
 		}
-		if p.liars[i] == nil {
+		if p.adversaries[i] == nil {
 			out[i] = p.protocol.Join(seat)
 		} else {
-			out[i] = adversary.Seat(p.liars[i], seat, p.protocol.Join)
+			out[i] = adversary.Seat(p.adversaries[i], seat, p.protocol.Join)
 		}
 	}
 	return out
@@ -218,7 +218,7 @@ func (p *play) record() string {
 	ask := func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
 		for i, c := range calls {
-			out[i] = p.minds[c.Node].reply(c.Prompt)
+			out[i] = p.members[c.Node].reply(c.Prompt)
 		}
 		return out
 	}

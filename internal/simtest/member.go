@@ -10,17 +10,17 @@ import (
 	"synod.dev/synod/protocol/grade"
 )
 
-// mind is how a scripted member answers typed prompts.
-type mind struct {
-	says    []string // one after another
+// member is a scripted member: it answers typed prompts as the commands of a transcript state.
+type member struct {
+	says    []string // in order
 	sure    []float64
 	scores  map[synod.Answer]string
 	refines string
-	names   []string // in a game, one after another
+	names   []string // in a game, in order
 	votes   []string
 }
 
-func (m *mind) learn(what, how string) (err error) {
+func (m *member) learn(what, how string) (err error) {
 	switch what {
 	case "says":
 		m.says = strings.Split(how, "|")
@@ -47,7 +47,7 @@ func (m *mind) learn(what, how string) (err error) {
 	return err
 }
 
-func (m *mind) reply(p *synod.Prompt) synod.Reply {
+func (m *member) reply(p *synod.Prompt) synod.Reply {
 	switch p.Purpose {
 	case synod.Answering:
 		return m.answer()
@@ -67,12 +67,12 @@ func (m *mind) reply(p *synod.Prompt) synod.Reply {
 	return synod.Reply{Status: synod.OK, Text: "Answer: " + string(best)}
 }
 
-func (m *mind) answer() synod.Reply {
-	said := next(&m.says)
-	if said == "fails" {
+func (m *member) answer() synod.Reply {
+	text := next(&m.says)
+	if text == "fails" {
 		return synod.Reply{Status: synod.Timeout}
 	}
-	r := synod.Reply{Status: synod.OK, Text: "Answer: " + said}
+	r := synod.Reply{Status: synod.OK, Text: "Answer: " + text}
 	if len(m.sure) > 0 {
 		sure := next(&m.sure)
 		r.Confidence = &sure
@@ -80,8 +80,8 @@ func (m *mind) answer() synod.Reply {
 	return r
 }
 
-// name is a number in a game, with a note to itself that nobody else may see.
-func (m *mind) name(number string) synod.Reply {
+// name returns a proposal in a game, with a private note that no other player may see.
+func (m *member) name(number string) synod.Reply {
 	switch number {
 	case "fails":
 		return synod.Reply{Status: synod.Timeout}
@@ -91,7 +91,7 @@ func (m *mind) name(number string) synod.Reply {
 	return synod.Reply{Status: synod.OK, Text: `{"internal_strategy": "mine alone", "value": ` + number + `, "public_reasoning": "why not"}`}
 }
 
-// next takes the first thing of a list, and leaves its last one there for ever.
+// next removes and returns the first element of a list. The last element stays.
 func next[T any](list *[]T) (first T) {
 	if len(*list) == 0 {
 		return first
@@ -102,8 +102,8 @@ func next[T any](list *[]T) (first T) {
 	return first
 }
 
-// grade is five times the share of the best mark that a score is.
-func (m *mind) grade(candidate synod.Answer) synod.Reply {
+// grade returns five equal grades: the score as a share of the best grade.
+func (m *member) grade(candidate synod.Answer) synod.Reply {
 	r := m.score(candidate)
 	x, err := strconv.ParseFloat(r.Text, 64)
 	if err != nil {
@@ -112,7 +112,7 @@ func (m *mind) grade(candidate synod.Answer) synod.Reply {
 	return synod.Reply{Status: synod.OK, Text: grade.Uniform(grade.Max * x).Text()}
 }
 
-func (m *mind) score(candidate synod.Answer) synod.Reply {
+func (m *member) score(candidate synod.Answer) synod.Reply {
 	switch s := m.scores[candidate]; s {
 	case "fails":
 		return synod.Reply{Status: synod.Unavailable}
