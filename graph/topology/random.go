@@ -38,7 +38,7 @@ func checkRobustness(r *int, n int) error {
 
 type preferential struct {
 	R      int    `yaml:"r" doc:"robustness to reach; 0: 4, or ⌈n/2⌉ if that is less"`
-	Attach string `yaml:"attach" doc:"where the r edges go: clique (SAC's Appendix A), any (any earlier nodes), degree (earlier nodes by degree)"`
+	Attach string `yaml:"attach" doc:"targets of the r edges: clique (SAC's Appendix A), any (earlier node), degree (preferred)"`
 }
 
 func (p *preferential) AtLeast(int) int { return p.R }
@@ -178,8 +178,8 @@ func join(rng *rand.Rand, n int, edges [][2]int, directed bool) [][2]int {
 
 type layered struct {
 	connected
-	Sizes []int   `yaml:"layers" doc:"nodes in each layer from the top; empty: three layers as equal as can be, larger first"`
-	P     float64 `yaml:"p" doc:"probability of an edge between nodes of two neighbouring layers; at least one edge is made"`
+	Sizes []int   `yaml:"layers" doc:"nodes in each layer from the top; empty: three about equal layers, larger first"`
+	P     float64 `yaml:"p" doc:"probability of an edge between nodes of neighbouring layers; at least one edge"`
 	All   bool    `yaml:"all" doc:"random edges between all pairs of layers, not only neighbouring ones"`
 }
 

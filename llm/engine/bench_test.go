@@ -123,7 +123,8 @@ func BenchmarkChoice(b *testing.B) {
 // BenchmarkGrammar compares generation with and without a grammar.
 func BenchmarkGrammar(b *testing.B) {
 	c := startReal(b, nil)
-	g, err := Grammar([]byte(`{"type":"object","properties":{"reasoning":{"type":"string","maxLength":120},"answer":{"type":"string","maxLength":20}}}`))
+	g, err := Grammar([]byte(`{"type":"object","properties":{"reasoning":{"type":"string","maxLength":120},` +
+		`"answer":{"type":"string","maxLength":20}}}`))
 	if err != nil {
 		b.Fatal(err)
 	}

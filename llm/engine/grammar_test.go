@@ -18,7 +18,8 @@ func TestGrammarText(t *testing.T) {
 		{`{"type":"integer","minimum":1,"maximum":3}`, "r0 ::= \"1\" | \"2\" | \"3\"\nroot ::= r0\n"},
 		{`{"type":"number","minimum":0,"maximum":1}`, `r0 ::= "0" ("." [0-9]{1,4})? | "1"` + "\nroot ::= r0\n"},
 		{
-			`{"type":"object","properties":{"b":{"type":"boolean"},"a":{"const":"x"}},"required":["a"],"additionalProperties":false}`,
+			`{"type":"object","properties":{"b":{"type":"boolean"},"a":{"const":"x"}},` +
+				`"required":["a"],"additionalProperties":false}`,
 			`r0 ::= "{\"b\":" ("true" | "false") ",\"a\":" ("\"x\"") "}"` + "\nroot ::= r0\n",
 		},
 	} {
@@ -67,7 +68,8 @@ func TestUnsupportedSchemas(t *testing.T) {
 // For each schema there is either a grammar or an error, and the grammar has no control
 // characters of the schema.
 func FuzzGrammar(f *testing.F) {
-	f.Add(`{"type":"object","properties":{"a":{"type":"string","maxLength":9},"b":{"type":"array","items":{"type":"number"}}}}`)
+	f.Add(`{"type":"object","properties":{"a":{"type":"string","maxLength":9},` +
+		`"b":{"type":"array","items":{"type":"number"}}}}`)
 	f.Add(`{"enum":["\n\"\\",1e9,false]}`)
 	f.Add(`{"type":"object","properties":{"\"\n\\":{"const":"\u0000"}}}`)
 	f.Fuzz(func(t *testing.T, s string) {
