@@ -154,7 +154,7 @@ func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: say how sure you are, adopt what is said with more confidence; a baseline that one liar captures"},
+	Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
 	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
@@ -169,10 +169,10 @@ supporters are surest on average, of equals the one with more supporters. Give t
 council rule: {name: protocol} for stage 2; any other rule counts the members' last
 answers instead.
 
-guaranteed  nothing, on any graph: 0 confidence liars are tolerated (claimed f is 0).
+guaranteed  nothing, on any graph: 0 members that lie about their confidence are tolerated (claimed f is 0).
             One member that claims to be certain captures all honest ones that hear it.
 measured    what confidence is worth where nobody lies (the report's calibration).
-not promised  agreement, correctness, anything with a liar among the members.
+not promised  agreement, correctness, anything with an adversary among the members.
 
 rounds   of stage 1 (1, as in the paper)
 probe    stated: the model says how sure it is (PCP); hidden: a trained probe reads
