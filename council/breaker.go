@@ -215,8 +215,22 @@ func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 // protocol that Settles, because every later round asks what has been asked. Random
 // faults in the network, or an adversary whose messages change by themselves, rule it
 // out.
+//
+// Seats that patience made late in the round are left out: at most Patience.Spare, and
+// only if the others agree without them. They count among the F faulty seats. To the
+// others, a later round could only bring other messages of faulty seats, and the run
+// would never end early if it waited for a seat that is late again and again. The claim
+// does not need those rounds: what holds after every number of rounds holds after this
+// one. A late seat that would have changed its answer later is not waited for; that is
+// the price of patience.
+//
+// A seat whose refinement was cut off is left out in the same way, but if all seats that
+// are not faulty hold one answer, its refinement had nothing else to choose, and the
+// seat counts as one that kept its answer.
 type fixedPoint struct {
+	plan     *Plan
 	possible bool
+	first    []*synod.Opinion // by seat
 	last     []*synod.Opinion // by seat
 	rounds   []roundNotes
 	complete int // the last round that all have noted who noted round 0; -1: none
@@ -225,11 +239,16 @@ type fixedPoint struct {
 // roundNotes is what the notes of one round have in common.
 type roundNotes struct {
 	members int
-	changed bool // an answer or confidence changed, or a call failed
+	faulty  []synod.NodeID // seats that patience made faulty
+	kept    []synod.NodeID // other seats whose refinement was cut off
+	changed bool           // an answer or confidence of another seat changed, or a call of it failed
 }
 
 func newFixedPoint(p *Plan) *fixedPoint {
-	s := &fixedPoint{possible: p.protocol.Settles() && p.faults.None(), last: make([]*synod.Opinion, len(p.seats)), complete: -1}
+	s := &fixedPoint{
+		plan: p, possible: p.protocol.Settles() && p.faults.None(), complete: -1,
+		first: make([]*synod.Opinion, len(p.seats)), last: make([]*synod.Opinion, len(p.seats)),
+	}
 	for _, a := range p.adversaries {
 		if steady, ok := a.(adversary.Steady); a != nil && (!ok || !steady.Steady()) {
 			s.possible = false
@@ -238,28 +257,85 @@ func newFixedPoint(p *Plan) *fixedPoint {
 	return s
 }
 
-// after takes the notes of a tick and reports whether a round is a fixed point.
-func (s *fixedPoint) after(notes []sim.Noted) bool {
+// after takes the notes of a tick and reports whether a round is a fixed point. late is
+// session.late.
+func (s *fixedPoint) after(notes []sim.Noted, late func(sim.Noted) (faulty, kept bool)) bool {
 	found := false
 	for _, n := range notes {
 		before := s.last[n.Node]
-		s.last[n.Node] = n.Opinion
+		if s.last[n.Node] = n.Opinion; before == nil {
+			s.first[n.Node] = n.Opinion
+		}
 		for len(s.rounds) <= n.Round {
 			s.rounds = append(s.rounds, roundNotes{})
 		}
 		r := &s.rounds[n.Round]
 		r.members++
-		if n.Failed > 0 || n.Answer == synod.None || // it is asked again
-			before == nil || before.Answer != n.Answer || !equalConfidence(before.Confidence, n.Confidence) {
+		switch faulty, kept := late(n); {
+		case faulty:
+			r.faulty = append(r.faulty, n.Node)
+		case kept:
+			r.kept = append(r.kept, n.Node)
+		case n.Failed > 0 || n.Answer == synod.None || // it is asked again
+			before == nil || before.Answer != n.Answer || !equalConfidence(before.Confidence, n.Confidence):
 			r.changed = true
 		}
 		if r.members < s.rounds[0].members {
 			continue
 		}
 		s.complete = max(s.complete, n.Round)
-		found = found || n.Round > 0 && !r.changed
+		found = found || s.possible && n.Round > 0 && !r.changed && s.agreeWithoutLate(r)
 	}
-	return s.possible && found
+	return found
+}
+
+// agreeWithoutLate reports whether the late seats of a round need not be waited for:
+// there are none, or they are no more than may be spared, and the decision is the same
+// with their last answers and without.
+func (s *fixedPoint) agreeWithoutLate(r *roundNotes) bool {
+	late := r.faulty
+	if !s.unanimous(r.faulty) {
+		late = slices.Concat(r.faulty, r.kept)
+	}
+	if len(late) == 0 {
+		return true
+	}
+	if len(late) > s.plan.spec.Patience.Spare {
+		return false
+	}
+	all, others := make([]Record, len(s.last)), make([]Record, len(s.last))
+	for i, o := range s.last {
+		all[i].Seat, others[i].Seat = synod.NodeID(i), synod.NodeID(i)
+		if o == nil {
+			continue
+		}
+		all[i].Opinions = []Noted{{Opinion: s.first[i]}, {Opinion: o}}
+		if !slices.Contains(late, synod.NodeID(i)) {
+			others[i].Opinions = all[i].Opinions
+		}
+	}
+	with, without := s.plan.decide(all), s.plan.decide(others)
+	return with.status == Agreed && without.status == Agreed && with.answer == without.answer
+}
+
+// unanimous reports whether all seats but the faulty ones hold the same answer.
+func (s *fixedPoint) unanimous(faulty []synod.NodeID) bool {
+	var held synod.Answer
+	for i, o := range s.last {
+		switch {
+		case o == nil || slices.Contains(faulty, synod.NodeID(i)):
+		case held == synod.None:
+			held = o.Answer
+		case held != o.Answer:
+			return false
+		}
+	}
+	return held != synod.None
+}
+
+// decide applies the rule to the opinions in records.
+func (p *Plan) decide(records []Record) verdict {
+	return p.spec.Rule.decide(newJudgment(p, Instance{}, records).ballot())
 }
 
 func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -223,7 +223,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer s.cancel()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Watch: s.watch}, s)
+	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Notes: s.notes, Watch: s.watch}, s)
 	if err != nil {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
@@ -351,15 +351,18 @@ type session struct {
 	fixed    *fixedPoint
 	breaker  *breaker
 	round    []int         // by seat: the round that its next note is for
+	settled  bool          // whether the last tick has shown that no remaining round can change the decision
 	ending   string        // why the run is being cut off; "": it is not
 	replies  []synod.Reply // storage of the replies, if reuse
 	reuse    bool          // nobody keeps replies after the run
 
-	mu     sync.Mutex
-	seats  []Record          // by seat: the account of its calls
-	failed []synod.ConsultID // by seat: the call that Failure is about
-	made   int
-	rounds int // the last round that every live member has finished; -1: none
+	mu         sync.Mutex
+	seats      []Record          // by seat: the account of its calls
+	unanswered []bool            // by seat: its last call for an answer was late
+	lacked     [][]int           // by seat: the rounds that it ended without an answer because a call was late
+	failed     []synod.ConsultID // by seat: the call that Failure is about
+	made       int
+	rounds     int // the last round that every live member has finished; -1: none
 }
 
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
@@ -367,7 +370,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	s := &session{
 		council: c, ask: ask, instance: Instance{Question: ask.Question, Seed: ask.Seed}, ctx: ctx, outer: ctx, cancel: func() {},
 		fixed: newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
-		seats: make([]Record, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
+		seats: make([]Record, len(p.seats)), unanswered: make([]bool, len(p.seats)), lacked: make([][]int, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
 	}
 	if ask.Journal != "" {
 		create := journal.Create
@@ -418,21 +421,40 @@ func (s *session) charge() {
 	}
 }
 
-// watch stops the run when the caller gave up, a limit was reached, a breaker tripped,
-// or no remaining round can change the decision. A run that is cut off is played one
-// tick further, without a journal, so that the replies that have come show in its
-// outcome.
-func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
+// notes takes the notes of a tick. It stops the run, before further calls are made, if no
+// remaining round can change the decision. Where breakers are on, which come first, it
+// leaves that to watch.
+func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 	for _, n := range notes {
 		s.round[n.Node] = n.Round + 1
+		s.mu.Lock()
+		if s.seats[n.Node].unanswered(n.Opinion) {
+			s.lacked[n.Node] = append(s.lacked[n.Node], n.Round)
+		}
+		s.mu.Unlock()
 		if s.ask.Noted != nil {
 			s.ask.Noted(n.Node, n.Opinion)
 		}
 	}
 	if s.ending != "" {
+		return ""
+	}
+	s.settled = s.fixed.after(notes, s.late)
+	if s.settled && !s.council.plan.spec.Breakers.any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
+		return Early
+	}
+	return ""
+}
+
+// watch stops the run when the caller gave up, a limit was reached, a breaker tripped,
+// or no remaining round can change the decision. A run that is cut off is played one
+// tick further, without a journal, so that the replies that have come show in its
+// outcome.
+func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
+	if s.ending != "" {
 		return s.ending
 	}
-	settled, trip := s.fixed.after(notes), s.breaker.after(notes, s.dead)
+	trip := s.breaker.after(notes, s.dead)
 	s.mu.Lock()
 	s.rounds = s.fixed.complete
 	s.mu.Unlock()
@@ -447,7 +469,7 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 		return Tripped
 	case trip != nil:
 		s.ending = Tripped
-	case settled:
+	case s.settled:
 		return Early
 	}
 	if s.ending != "" && s.journal != nil {
@@ -461,6 +483,16 @@ func (s *session) dead(seat int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.seats[seat].dead()
+}
+
+// late reports what patience cut off for a note: the seat is faulty in the round, or
+// kept its answer because its refinement was cut off.
+func (s *session) late(n sim.Noted) (faulty, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.seats[n.Node]
+	faulty = r.faulty(n.Round) || r.unanswered(n.Opinion)
+	return faulty, !faulty && slices.Contains(r.Late, LateCall{n.Round, true})
 }
 
 // log is the journal as a sim.Log: nil, and not a nil pointer in an interface, if

@@ -96,14 +96,14 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, m
 				}
 			}
 		}
+		early := run.Notes(now, notes)
 		for i, r := range models.Ask(calls)() {
 			add(now+1, calls[i].Node, synod.Answered{ID: calls[i].ID, Reply: &r})
 		}
-		if stopped = cmp.Or(run.Watch(now, notes), stopped); stopped == sim.Stalled && decided == n {
+		if stopped = cmp.Or(early, run.Watch(now, notes), stopped); stopped == sim.Stalled && decided == n {
 			stopped = sim.Finished
 		}
 	}
-	g.digests = make([]string, n)
 	for i, s := range seats {
 		s.in <- []synod.Event{synod.Halt{}}
 		<-s.out
@@ -134,7 +134,7 @@ func TestSeatsInGoroutines(t *testing.T) {
 				b, _ := json.Marshal(o)
 				return string(b)
 			}
-			g, path := &goroutines{dir: t.TempDir()}, filepath.Join(t.TempDir(), "whole")
+			g, path := &goroutines{dir: t.TempDir(), digests: make([]string, 7)}, filepath.Join(t.TempDir(), "whole")
 			if one, other := play(nil, path), play(g, ""); one != other {
 				t.Errorf("%s: sim gives\n%s\nand goroutines\n%s", protocol, one, other)
 			}

@@ -273,10 +273,19 @@ func (j *judgment) late() (late, faulty []string) {
 			}
 			continue
 		}
+		rounds := map[int]bool{}
 		for _, c := range r.Late {
 			if !c.Refined {
-				byRound[c.Round] = append(byRound[c.Round], id)
+				rounds[c.Round] = true
 			}
+		}
+		for _, o := range r.Opinions {
+			if r.unanswered(o.Opinion) {
+				rounds[o.Round] = true
+			}
+		}
+		for round := range rounds {
+			byRound[round] = append(byRound[round], id)
 		}
 	}
 	for _, round := range slices.Sorted(maps.Keys(byRound)) {

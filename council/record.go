@@ -81,11 +81,17 @@ func (r *Record) late(c LateCall) {
 	}
 }
 
-// faulty reports whether a call of the seat that was cut off makes it one of the F
+// faulty reports whether calls of the seat that were cut off make it one of the F
 // faulty seats: in one round, or with round -1 in any. A seat that does not get to
 // refine its answer keeps it, which is what an honest model may reply too.
 func (r *Record) faulty(round int) bool {
 	return slices.ContainsFunc(r.Late, func(c LateCall) bool { return !c.Refined && (round < 0 || c.Round == round) })
+}
+
+// unanswered reports whether the seat had no answer when it noted an opinion, because a
+// call was late in this round or an earlier one.
+func (r *Record) unanswered(o *synod.Opinion) bool {
+	return o.Answer == synod.None && slices.ContainsFunc(r.Late, func(c LateCall) bool { return c.Round <= o.Round })
 }
 
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many

@@ -3,7 +3,6 @@ package council
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +28,8 @@ type Runner interface {
 type Run struct {
 	Instance Instance
 	Log      sim.Log   // receives the events and effects of every seat; may be nil
-	Watch    sim.Watch // a runner that sees all seats asks it after every tick whether to stop; may be nil
+	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
+	Watch    sim.Watch // the same after every tick; both may be nil
 }
 
 // Models answers the model calls of seats.
@@ -104,14 +104,15 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 	}
 	result := sim.Run(sim.Config{
 		Machines: crew.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed, Log: run.Log,
-		Watch: func(now synod.Tick, notes []sim.Noted) string {
+		Watch: run.Watch,
+		Notes: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
 			}
-			if run.Watch == nil {
+			if run.Notes == nil {
 				return ""
 			}
-			return run.Watch(now, notes)
+			return run.Notes(now, notes)
 		},
 	})
 	if again {
@@ -179,9 +180,6 @@ func (p *Plan) signedInstance(in Instance) sign.Instance {
 	}
 	return p.InstanceID(in)
 }
-
-// errLate is why patience cancels a call.
-var errLate = errors.New("cut off by patience")
 
 // Ask starts the calls of a batch. A member that answers in this process is asked in
 // place: a goroutine would cost more than its answer.
@@ -271,7 +269,7 @@ func (b *batch) wait() []synod.Reply {
 		case <-enough:
 			cut = true
 			for _, i := range b.waiting {
-				b.cancel[i](errLate)
+				b.cancel[i](llm.ErrLate)
 			}
 		}
 	}
@@ -293,7 +291,8 @@ func (b *batch) patience() (at time.Time, ok bool) {
 
 // mayBeLate reports whether the calls that a batch waits for can be cut off without
 // more than the spare seats being faulty: in one round, where the protocol's claim is
-// about each round, else in the whole run.
+// about each round, else in the whole run. A seat whose answer was late is faulty until
+// it has one.
 func (s *session) mayBeLate(b *batch) bool {
 	p := s.council.plan
 	s.mu.Lock()
@@ -304,10 +303,10 @@ func (s *session) mayBeLate(b *batch) bool {
 			round = s.round[b.calls[w].Node]
 		}
 		for i := range s.seats {
-			waits := slices.ContainsFunc(b.waiting, func(w int) bool {
+			waits := (round < 0 || s.round[i] == round) && slices.ContainsFunc(b.waiting, func(w int) bool {
 				return int(b.calls[w].Node) == i && b.calls[w].Prompt.Purpose != synod.Refining
 			})
-			if waits || s.seats[i].faulty(round) {
+			if waits || s.seats[i].faulty(round) || s.lacks(i, round) {
 				faulty++
 			}
 		}
@@ -316,6 +315,15 @@ func (s *session) mayBeLate(b *batch) bool {
 		}
 	}
 	return true
+}
+
+// lacks reports whether a seat has no answer in a round because a call was late. Round
+// -1 stands for all rounds, where seats with a late answer are faulty in any case.
+func (s *session) lacks(seat, round int) bool {
+	if round < s.round[seat] {
+		return slices.Contains(s.lacked[seat], round)
+	}
+	return s.unanswered[seat]
 }
 
 // eachRound reports whether the protocol's claim is about each round by itself.
@@ -354,8 +362,8 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()
-		if context.Cause(ctx) == errLate {
-			r.Status, r.Detail, r.Late = synod.Timeout, errLate.Error(), true
+		if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
+			r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
 		}
 	}
 	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
@@ -378,6 +386,9 @@ func (s *session) count(call sim.Call, round int, r *synod.Reply) {
 	seat.count(r)
 	if r.Late {
 		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
+	}
+	if call.Prompt.Purpose == synod.Answering && (r.Late || r.Status == synod.OK) {
+		s.unanswered[call.Node] = r.Late
 	}
 	if r.Status != synod.OK && (seat.Failure == "" || call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
 		seat.Failure, s.failed[call.Node] = r.Detail, call.ID

@@ -48,6 +48,7 @@ type Config struct {
 	Faults Faults
 	Seed   uint64 // of the faults' randomness
 	Log    Log    // nil: no log is kept
+	Notes  Watch  // like Watch, but called before the model calls of the tick start; may be nil
 	Watch  Watch  // nil: the run goes on to its end
 }
 
@@ -163,6 +164,11 @@ func (s *run) loop() string {
 		s.now, s.notes = tick, s.notes[:0]
 		for _, it := range s.byNode(items) {
 			s.give(it.node, it.event)
+		}
+		if s.Notes != nil {
+			if why := s.Notes(s.now, s.notes); why != "" {
+				return why
+			}
 		}
 		s.ask()
 		if next, any := s.queue.peek(); any && len(s.batches) > 0 && s.batches[0].due <= next {
