@@ -15,7 +15,7 @@ help: ## list the targets
 build: ## build bin/synod
 	$(GO) build -o $(BIN) ./cmd/synod
 
-model: build ## fetch the model in the box (about 110 MB, once)
+model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull
 
 test: model check examples race ## everything that CI runs

@@ -60,7 +60,7 @@ needs no key and no server.`,
 		"no model")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
-	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`")
+	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`; a new journal gets the whole run")
 	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: "+
 		"recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
@@ -188,7 +188,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	}
 	if run.End != nil {
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",
-			f.resume), "replay it with: synod replay "+f.resume)
+			f.resume), "replay it with: synod replay "+council.ShellWord(f.resume))
 	}
 	spec, err := council.SpecOf(run)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/preset"
 	"synod.dev/synod/task"
@@ -215,7 +216,7 @@ func occupied(err error, dir string) error {
 		return fail(exitError1, err)
 	}
 	if e.Run && len(e.Changes) == 0 {
-		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+dir)
+		return fail(exitUsage, err, "resume it with:\n  synod bench resume "+council.ShellWord(dir))
 	}
 	return fail(exitUsage, err, "choose another folder with -o")
 }
@@ -302,7 +303,8 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release,
 		Progress: show.at})
 	show.done()
-	resume := "synod bench resume " + run.Dir()
+	dir := council.ShellWord(run.Dir())
+	resume := "synod bench resume " + dir
 	var changed *lab.ChangedError
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -318,11 +320,11 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	}
 	if !a.quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d questions finished · %d calls now · see: synod bench report %s\n",
-			done.Finished, done.Total, done.Calls, run.Dir())
+			done.Finished, done.Total, done.Calls, dir)
 	}
 	if done.Failed > 0 {
 		return fail(exitError1, fmt.Errorf("%d of %d questions failed", done.Failed, done.Total),
-			"see the reasons with: synod bench report "+run.Dir()+"\ntry them again with:\n  "+resume)
+			"see the reasons with: synod bench report "+dir+"\ntry them again with:\n  "+resume)
 	}
 	return nil
 }
@@ -358,7 +360,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 	if len(grid.Cells) == 0 {
 		if !a.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "all cells are computed without asking a member · see: synod bench report "+
-				"%s\n", grid.Dir())
+				"%s\n", council.ShellWord(grid.Dir()))
 		}
 		return nil
 	}

@@ -79,7 +79,7 @@ it is printed.`,
 		"simulated, embedded, or a council `file` with a model named player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
-	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`")
+	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`; a new journal gets the whole game")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
 	return cmd
@@ -128,7 +128,7 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	g, ok := plan.Protocol().(*game.Game)
 	if !ok {
 		return fail(exitUsage, fmt.Errorf("%s: this journal is not from a game", f.resume),
-			"resume it with: synod ask --resume "+f.resume)
+			"resume it with: synod ask --resume "+council.ShellWord(f.resume))
 	}
 	if err := a.fetchModels(cmd, spec); err != nil {
 		return err

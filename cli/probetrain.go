@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/probe"
 	"synod.dev/synod/probe/collect"
 	"synod.dev/synod/probe/draw"
@@ -106,7 +107,7 @@ func collectedData(dir string) (probe.Data, collect.Left, error) {
 	if err != nil {
 		hint := ""
 		if errors.Is(err, collect.ErrNoFolder) {
-			hint = "collect answers with: synod probe collect TASK -o " + dir
+			hint = "collect answers with: synod probe collect TASK -o " + council.ShellWord(dir)
 		}
 		return probe.Data{}, collect.Left{}, fail(exitError1, err, hint)
 	}

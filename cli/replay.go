@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -44,11 +46,23 @@ file that contains many, such as journals.jsonl of a bench run.`,
 					v.Records)
 			}
 			if run.End == nil && !a.quiet {
-				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with: synod ask --resume", args[0])
+				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with:", resumeCommand(run, args[0]))
 			}
 			return nil
 		},
 	}
+}
+
+// resumeCommand returns the command that resumes the run of a journal.
+func resumeCommand(run *journal.Run, path string) string {
+	if file, _, many := strings.Cut(path, "#"); many {
+		return "synod bench resume " + council.ShellWord(filepath.Dir(file))
+	}
+	verb := "ask"
+	if spec, err := council.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
+		verb = "game"
+	}
+	return "synod " + verb + " --resume " + council.ShellWord(path)
 }
 
 // verification is the JSON output of synod verify.

@@ -127,11 +127,11 @@ func (o *Outcome) Continue() string {
 	if o.Journal == "" || o.resume == "" {
 		return ""
 	}
-	return fmt.Sprintf(o.resume, shellWord(o.Journal))
+	return fmt.Sprintf(o.resume, ShellWord(o.Journal))
 }
 
-// shellWord quotes a text as one word of a shell command.
-func shellWord(text string) string {
+// ShellWord quotes a text as one word of a shell command, if it needs quotes.
+func ShellWord(text string) string {
 	if plainWord.MatchString(text) {
 		return text
 	}

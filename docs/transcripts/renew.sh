@@ -30,9 +30,9 @@ EOF
 	  | ([.members[].answer]) as $answers
 	  | "",
 	    (if $t == 0 then "Round 0, first answers: " + ([.members[] | .id + " " + .answer] | join(", "))
-	     else "Round \($t): who (rows) gave which score to whose answer",
+	     else "Round \($t): score that each member (row) gave to each answer (column)",
 	      "",
-	      "| | " + ($ids | join(" | ")) + " | dropped | then says |",
+	      "| | " + ($ids | join(" | ")) + " | dropped | next answer |",
 	      "|---|" + ($ids | map("---|") | join("")) + "---|---|",
 	      (.members[] | . as $m | "| " + .id + " | "
 	        + ([$ids[] as $id | $m.scores[$id] | cell] | join(" | ")) + " | "
@@ -44,14 +44,14 @@ EOF
 	cat <<EOF
 # The same question, with scores stated and scores by likelihood
 
-Written by \`sh docs/transcripts/renew.sh\` from two real runs of the council in
-the box: seven seats of SmolLM2-135M-Instruct that differ in seed and
+Written by \`sh docs/transcripts/renew.sh\` from two real runs of the default
+council: seven seats of SmolLM2-135M-Instruct that differ in seed and
 temperature. "Stated": the seat's model writes a number, as in the paper.
 "Likelihood": exp of the mean log-probability that the seat's model gives the
 answer's text after the question (SAC-12). A dash is a score that could not be
 read. In both runs a seat refines by choosing (docs/box.md), so the scores decide
-only what it gets to see. One question proves nothing; it shows what the two kinds
-of score look like. Seconds are of a busy machine with two cores.
+only which answers it can choose from. One question is an example and proves nothing.
+The times are from a busy machine with two cores.
 EOF
 	run stated
 	run likelihood
