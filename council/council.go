@@ -351,6 +351,7 @@ type session struct {
 	fixed    *fixedPoint
 	breaker  *breaker
 	round    []int         // by seat: the round that its next note is for
+	median   time.Duration // of the calls of the last batch in which a call returned; 0: none yet
 	settled  bool          // whether the last tick has shown that no remaining round can change the decision
 	ending   string        // why the run is being cut off; "": it is not
 	replies  []synod.Reply // storage of the replies, if reuse

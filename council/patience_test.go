@@ -59,6 +59,56 @@ func sameFromJournal(t *testing.T, o council.Outcome, path string) {
 	}
 }
 
+// A run does not play on for a member that is late in every round, and such a member
+// gains nothing by it: the decision and the others' answers are those of a run that
+// plays all rounds. If the decision depends on the late member's vote, the run plays on.
+func TestPatienceEndsEarly(t *testing.T) {
+	late := func(is func(llmtest.Call) bool) llmtest.Option {
+		return llmtest.With(func(x *llmtest.Exchange) {
+			if strings.HasPrefix(x.Call.Model, "slow") && is(x.Call) {
+				llmtest.Hang(time.Minute)(x)
+				return
+			}
+			x.OK()
+		})
+	}
+	scoring := llmtest.Call.Scoring
+	everything := func(llmtest.Call) bool { return true }
+	for _, c := range []struct {
+		name    string
+		models  []string
+		late    func(llmtest.Call) bool
+		stopped string
+	}{
+		{"late scores", []string{"s42", "s42", "s42", "s42", "s42", "s41", "slow41"}, scoring, council.Early},
+		{"no reply at all", []string{"s42", "s42", "s42", "s42", "s41", "s41", "slow41"}, everything, council.Early},
+		{"decisive vote", []string{"s42", "s42", "s42", "s41", "s41", "s41", "slow42"}, scoring, "rounds"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := llmtest.Start(t, stubborn, late(c.late))
+			path, sets := filepath.Join(t.TempDir(), "j"), []string{"protocol.rounds=4", "patience={spare: 3, after: 30x}"}
+			early := decide(t, convene(t, seven(s.URL, c.models...), sets...), council.Ask{Seed: 7, Journal: path})
+			// Random loss, even one that never happens, keeps a run from ending early.
+			whole := decide(t, convene(t, seven(s.URL, c.models...), append(sets, "faults={loss: 1e-300}")...), council.Ask{Seed: 7})
+			if early.Stopped != c.stopped || whole.Stopped != "rounds" || fmt.Sprint(early.Late) != "[a6]" {
+				t.Errorf("stopped: %s and %s; late %v", early.Stopped, whole.Stopped, early.Late)
+			}
+			if c.stopped == council.Early && len(early.Rounds) != 2 {
+				t.Errorf("it ended after round %d", len(early.Rounds)-1)
+			}
+			if early.Status != council.Agreed || whole.Status != early.Status || *early.Answer != *whole.Answer {
+				t.Errorf("%s: %s; with all rounds: %s", early.Status, early.Reason, whole.Reason)
+			}
+			for i := range early.Members[:6] {
+				if *early.Members[i].Final != *whole.Members[i].Final {
+					t.Errorf("a%d ends on %s, and with all rounds on %s", i, *early.Members[i].Final, *whole.Members[i].Final)
+				}
+			}
+			sameFromJournal(t, early, path)
+		})
+	}
+}
+
 // No more members become faulty in a round than are spared: with one spare and two slow
 // members the council waits for one of them.
 func TestPatienceIsBounded(t *testing.T) {

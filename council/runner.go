@@ -264,7 +264,9 @@ func (b *batch) wait() []synod.Reply {
 		}
 		select {
 		case i := <-b.finished:
-			b.took = append(b.took, time.Since(b.start))
+			if !cut { // the time of a call that was cut off says nothing about the others
+				b.took = append(b.took, time.Since(b.start))
+			}
 			b.waiting = slices.DeleteFunc(b.waiting, func(w int) bool { return w == i })
 		case <-enough:
 			cut = true
@@ -277,16 +279,28 @@ func (b *batch) wait() []synod.Reply {
 }
 
 // patience returns when the calls that have not returned are cut off, if they may be:
-// they are no more than the spare calls, and with their seats no more than that many
-// seats are late.
+// they are calls of no more than the spare seats, and with these no more than that many
+// seats are late. Where no call of the batch has returned, because the other members
+// answer from memory, the median is that of the last batch.
 func (b *batch) patience() (at time.Time, ok bool) {
-	p := b.session.council.plan.spec.Patience
-	if p.Spare == 0 || len(b.waiting) > p.Spare || len(b.took) == 0 || !b.session.mayBeLate(b) {
+	s, p := b.session, b.session.council.plan.spec.Patience
+	if p.Spare == 0 || b.waitingSeats() > p.Spare || !s.mayBeLate(b) {
 		return at, false
 	}
-	took := slices.Sorted(slices.Values(b.took))
-	median := took[(len(took)-1)/2]
-	return b.start.Add(time.Duration(float64(p.After) * float64(median))), true
+	if len(b.took) > 0 {
+		took := slices.Sorted(slices.Values(b.took))
+		s.median = took[(len(took)-1)/2]
+	}
+	return b.start.Add(time.Duration(float64(p.After) * float64(s.median))), s.median > 0
+}
+
+// waitingSeats returns how many seats have calls that have not returned.
+func (b *batch) waitingSeats() int {
+	seats := map[synod.NodeID]bool{}
+	for _, w := range b.waiting {
+		seats[b.calls[w].Node] = true
+	}
+	return len(seats)
 }
 
 // mayBeLate reports whether the calls that a batch waits for can be cut off without

@@ -79,7 +79,7 @@ type Pace struct {
 // of its calls have returned, and After times the median time of those has passed.
 // The seats that made the calls are late; they use up as many of F.
 type Patience struct {
-	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" jsonschema:"minimum=0,description=how many calls of a batch may be given up, at most f; 0: wait for all"`
+	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" jsonschema:"minimum=0,description=how many seats (at most f) may be late in a batch of calls; 0: wait for all"`
 	After Factor `yaml:"after,omitempty" json:"after,omitzero" jsonschema:"type=string,description=how long to wait for them, as a multiple of the median time of the calls that returned, such as 2x (1x to 100x; default 2x)"`
 }
 
