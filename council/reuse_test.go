@@ -59,3 +59,31 @@ func outcomeJSON(t *testing.T, c *council.Council, q synod.Question, seed int) s
 	}
 	return string(b)
 }
+
+// Questions that are asked at the same time never share machines.
+func TestMachinesAreReusedConcurrently(t *testing.T) {
+	const spec = `
+protocol: {name: sac, rounds: 3}
+f: 1
+models: {m: {provider: simulated, ability: 0.5}}
+seats: [{id: a, model: m, count: 6}, {id: x, model: m, adversary: {name: replay}}]
+limits: {calls: 0, tokens: 0, deadline: 0s}
+`
+	c, question := convene(t, spec), synod.Question{ID: "1", Text: "an item", Form: synod.Number}
+	var want [20]string
+	for i := range want {
+		want[i] = outcomeJSON(t, c, question, i)
+	}
+	t.Run("at the same time", func(t *testing.T) {
+		for k := range 4 {
+			t.Run(strconv.Itoa(k), func(t *testing.T) {
+				t.Parallel()
+				for i := range want {
+					if got := outcomeJSON(t, c, question, i); got != want[i] {
+						t.Fatalf("question %d:\n%s\nand alone:\n%s", i, got, want[i])
+					}
+				}
+			})
+		}
+	})
+}
