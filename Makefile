@@ -7,7 +7,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check examples race fuzz campaign bench transcript inspect probe clean
+.PHONY: help build model test check examples race fuzz campaign mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,15 @@ fuzz: ## five seconds for every fuzz target
 CAMPAIGN ?= 1000000
 campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
 	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
+
+MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab $(wildcard ./protocol/*)
+GREMLINS := $(TOOLS)/gremlins
+mutants: $(GREMLINS) ## mutation tests; takes hours; PKG=./sign for one package
+	@for p in $(or $(PKG),$(MUTATED)); do ls $$p/*_test.go >/dev/null 2>&1 || continue; echo "== $$p"; \
+	  $(GREMLINS) unleash $$p --workers 1 --timeout-coefficient 20 --output-statuses lct | grep -v '^ *$$' || exit 1; done
+
+$(GREMLINS):
+	GOBIN=$(TOOLS) $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...

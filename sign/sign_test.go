@@ -29,6 +29,8 @@ func TestSignatureIsBound(t *testing.T) {
 		check("itself", true, peer, 2, data, sig)
 		check("by a third party", true, keys.Verifier("run"), 2, data, sig)
 		check("the same keys derived again", true, derive(1, 4).Signer(3, "run"), 2, data, sig)
+		check("the first seat", true, keys.Signer(3, "run"), 0, data, keys.Signer(0, "run").Sign(data))
+		check("the last seat", true, peer, 3, data, keys.Signer(3, "run").Sign(data))
 		check("another signer", false, peer, 1, data, sig)
 		check("a seat that does not exist", false, peer, 4, data, sig)
 		check("a negative seat", false, peer, -1, data, sig)
@@ -134,7 +136,8 @@ func TestSecretText(t *testing.T) {
 		t.Errorf("read back: %v", err)
 	}
 	for _, bad := range []string{"", text[1:], text[:len(text)-1], text + "00", strings.Replace(text, "7", "x", 1)} {
-		if _, err := ParseSecret(bad); err == nil || bad != "" && strings.Contains(err.Error(), bad) {
+		if _, err := ParseSecret(bad); err == nil || !strings.Contains(err.Error(), "64 hexadecimal digits") ||
+			bad != "" && strings.Contains(err.Error(), bad) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
