@@ -1,7 +1,10 @@
 package adversary
 
 import (
+	"strconv"
+
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/read"
 )
@@ -94,6 +97,34 @@ func (t *twins) consult(machine int, x synod.Consult) {
 	t.asked = append(t.asked, c)
 }
 
+// contraryMove returns another number or the opposite vote than a reply in the game has. A
+// reply that cannot be read stays.
+func contraryMove(t *game.Table, purpose synod.Purpose, r *synod.Reply) *synod.Reply {
+	moved := *r // with the model's cost
+	moved.Typed, moved.Text = true, ""
+	if purpose == game.Voting {
+		vote, ok := game.ReadVote(r)
+		if !ok {
+			return r
+		}
+		moved.Answer = synod.Answer(game.Stop)
+		if vote == game.Stop {
+			moved.Answer = synod.Answer(game.Continue)
+		}
+		return &moved
+	}
+	v, ok := game.ReadValue(r, t.Low, t.High)
+	if !ok || v == nil {
+		return r
+	}
+	next := *v + 1
+	if next > t.High {
+		next = t.Low
+	}
+	moved.Answer = synod.Answer(strconv.Itoa(next))
+	return &moved
+}
+
 // contrary returns a machine that gives another answer than its model's, and inverts its
 // model's judgements.
 func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
@@ -103,6 +134,8 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 		switch p.Purpose {
 		case grade.One, grade.All, synod.Scoring:
 			return invert(p, r)
+		case game.Proposing, game.Voting:
+			return contraryMove(game.TableOf(p), p.Purpose, r)
 		}
 		return forge(p, r)
 	}

@@ -26,6 +26,7 @@ type gameFlags struct {
 	rule     string
 	stop     string
 	threat   string
+	end      string
 	members  string
 	seed     uint64
 	path     string
@@ -75,6 +76,9 @@ it is printed.`,
 	fl.StringVar(&f.stop, "stop", game.TwoThirds, "share of votes that stops the game: two-thirds or 66-percent")
 	fl.StringVar(&f.threat, "threat", game.Restricted,
 		"restricted: one message for all receivers, which they check; open: every message is accepted")
+	fl.StringVar(&f.end, "end", game.AgreedEnd,
+		"agreed-end: votes are sent by signed Byzantine broadcast, so that all honest players stop together; paper: "+
+			"every player counts the votes that it receives, and a Byzantine one can stop the game for some only")
 	fl.StringVar(&f.members, "members", "simulated",
 		"simulated, embedded, or a council `file` with a model named player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
@@ -108,7 +112,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	}
 	spec := preset.Game{Honest: f.n - f.b, Byzantine: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
-		"threat": f.threat,
+		"threat": f.threat, "end": f.end,
 	}}.Spec()
 	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
@@ -139,7 +143,7 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	}
 	defer c.Close()
 	board := newBoard(cmd, g, c.Seats(), f.asJSON || a.quiet)
-	board.head(a)
+	board.head(c.Plan().Bound())
 	ask.Noted = board.note
 	o, err := c.Decide(cmd.Context(), ask)
 	var torn *council.JournalError
@@ -169,7 +173,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
-			"threat", "members", "seed"} {
+			"threat", "end", "members", "seed"} {
 			if cmd.Flags().Changed(flag) {
 				return ask, council.Spec{}, fail(exitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))

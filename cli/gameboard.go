@@ -39,9 +39,10 @@ func (b *board) width() int {
 	return w + 1
 }
 
-// head prints the first lines: a warning if there are too many Byzantine players, the
-// kind of the players unless they are live models, and the names of the columns.
-func (b *board) head(a *app) {
+// head prints the first lines: a warning if there are too many Byzantine players, what is
+// guaranteed if there are any, the kind of the players unless they are live models, and the
+// names of the columns.
+func (b *board) head(bound council.Bound) {
 	if b.quiet {
 		return
 	}
@@ -54,6 +55,9 @@ func (b *board) head(a *app) {
 	if game.Veto(len(b.seats), byzantine) {
 		fmt.Fprintf(b.out, "warning: %d of %d players are Byzantine, more than a third: they can prevent the others "+
 			"from stopping the game\n", byzantine, len(b.seats))
+	}
+	if bound.F > 0 {
+		fmt.Fprintf(b.out, "end: %s: %s\n", b.game.End, bound.Note)
 	}
 	if kind := b.seats[0].Kind; kind != llm.Endpoint {
 		fmt.Fprintf(b.out, "players: %s (%s)\n", kind, b.seats[0].Model)
@@ -110,15 +114,11 @@ func (b *board) honestStarted() bool {
 
 func (b *board) print(t int) {
 	fmt.Fprintf(b.out, "%5d ", t)
-	var stop []string
-	for i, s := range b.seats {
+	for i := range b.seats {
 		fmt.Fprintf(b.out, "%*s", b.width(), number(b.value(i, t)))
-		if o := b.at(i, t); o != nil && game.VoteOf(o) == game.Stop {
-			stop = append(stop, s.ID)
-		}
 	}
 	if t > 0 && t <= b.game.Rounds {
-		fmt.Fprintf(b.out, "   %d of %d", len(stop), len(b.seats))
+		fmt.Fprintf(b.out, "   %s of %d", b.counted(t), len(b.seats))
 	}
 	if stuck := b.stuck(t); len(stuck) > 0 {
 		fmt.Fprintf(b.out, "   stuck: %s", strings.Join(stuck, ", "))
@@ -130,6 +130,22 @@ func (b *board) print(t int) {
 		}
 	}
 	fmt.Fprintln(b.out)
+}
+
+// counted returns how many votes to stop the honest players counted in round t, "2 to 3" if
+// they counted different numbers.
+func (b *board) counted(t int) string {
+	least, most := len(b.seats), 0
+	for i := range b.seats {
+		if o := b.at(i, t); o != nil && b.seats[i].Adversary == "" {
+			n := len(game.StopsOf(o))
+			least, most = min(least, n), max(most, n)
+		}
+	}
+	if least < most {
+		return fmt.Sprintf("%d to %d", least, most)
+	}
+	return strconv.Itoa(most)
 }
 
 func (b *board) names(ids []synod.NodeID) (names []string) {
@@ -235,6 +251,10 @@ func ending(r game.Result) string {
 	}
 	when := ""
 	switch {
+	case r.Split && r.Outcome == game.NoStop:
+		return "none: a vote stopped it for some honest players and not for others, which end: paper does not prevent"
+	case r.Split:
+		when = fmt.Sprintf(" (after %s, for some players earlier, which end: paper does not prevent)", rounds(r.Stop))
 	case r.Code:
 		when = " (stopped by code after the last round)"
 	case r.Stop > 0:
@@ -267,6 +287,8 @@ type gameRecord struct {
 	StopRound *int          `json:"stop_round"` // null: not stopped
 	Stopped   string        `json:"stopped"`    // "rounds", or why it was stopped early
 	Finalised bool          `json:"finalised"`  // stopped by code after the last round
+	Split     bool          `json:"split"`      // stopped by vote for some honest players only or earlier; only with end: paper
+	End       string        `json:"end"`
 	Rule      game.Rule     `json:"rule"`
 	Variant   string        `json:"variant"`
 	Players   []gamePlayer  `json:"players"`
@@ -290,10 +312,11 @@ type gameRound struct {
 }
 
 func (b *board) record(o *council.Outcome) gameRecord {
-	r := gameRecord{Version: 1, Stopped: o.Stopped, Rule: b.game.Rule, Variant: b.game.Variant, Seed: o.Seed}
+	r := gameRecord{Version: 1, Stopped: o.Stopped, Rule: b.game.Rule, Variant: b.game.Variant, Seed: o.Seed,
+		End: b.game.End}
 	if !cutOff(o) && unreached(o) == nil {
 		judged := b.game.Judge(b.notes, b.honest())
-		r.Outcome, r.Finalised = &judged.Outcome, judged.Code
+		r.Outcome, r.Finalised, r.Split = &judged.Outcome, judged.Code, judged.Split
 		if judged.Stop > 0 {
 			r.StopRound = &judged.Stop
 		}

@@ -6,6 +6,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
+	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/report"
 	"synod.dev/synod/task"
 )
@@ -94,7 +95,8 @@ func gameFigures() (all []Preset) {
 cell (25 in the paper). Byzantine players are those of the paper: a model that is told
 to prevent agreement. Figure 3 of the paper has eight honest players; here are cells
 with four and sixteen too. The figures of Figure 2 are means over two models and both
-prompts; every cell of that size is compared with them.
+prompts; every cell of that size is compared with them. Every player counts the votes that
+it receives, as in the paper (end: paper).
 
 simulated  players that follow the most common number; see synod explain simulated
 embedded   the embedded model: use a small -n and --rounds
@@ -138,7 +140,7 @@ func (f gameFigure) plan(o Options) (*plan, error) {
 	}
 	for _, c := range f.cells {
 		g := Game{Honest: c.honest, Byzantine: c.byzantine, Strategy: "saboteur", Model: found["player"],
-			Params: council.Params{"rounds": rounds, "variant": c.variant}}
+			Params: council.Params{"rounds": rounds, "variant": c.variant, "end": game.PaperEnd}}
 		out := cell{spec: g.Spec()}
 		out.Cell = lab.Cell{
 			Name: fmt.Sprintf("h%d-b%d-%s", c.honest, c.byzantine, c.variant),

@@ -13,8 +13,13 @@
 //     the infrastructure is not an opinion (GR-2). A player whose reply cannot be read three
 //     times in a row abstains from the round and votes to go on (GM-2);
 //   - receivers check the restricted threat model: players exchange digests of what they
-//     received from everybody, and drop a number or a vote that fewer than two thirds of all
-//     players received alike (GM-7).
+//     received from everybody, and drop a number that fewer than two thirds of all players
+//     received alike (GM-7);
+//   - in the paper a player counts the votes that it receives, so a Byzantine player that
+//     votes to stop to some players only ends the game for these only. By default votes are
+//     sent by signed Byzantine broadcast (package broadcast): all honest players count the
+//     same votes and end after the same round. End PaperEnd, which exact: paper sets, counts
+//     what arrives.
 //
 // Beyond the paper, a rule in code may replace the model's choice of a number (GM-9): each
 // player then holds, after a round, what the rule computes from the round.
@@ -70,6 +75,7 @@ type Game struct {
 	Attempts int    `yaml:"attempts" json:"attempts"` // tries at a reply that can be read, ≥ 1
 	Rule     Rule   `yaml:"rule" json:"rule"`
 	Threat   string `yaml:"threat" json:"threat"` // restricted | open
+	End      string `yaml:"end" json:"end"`       // agreed-end | paper
 }
 
 // The threat models (GM-7).
@@ -78,15 +84,16 @@ const (
 	Open       = "open"       // whatever comes is taken
 )
 
-// New returns the defaults: the paper's game.
+// New returns the defaults: the paper's game, with an agreed end.
 func New() *Game {
 	return &Game{
-		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model, Threat: Restricted,
+		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model,
+		Threat: Restricted, End: AgreedEnd,
 	}
 }
 
-// Paper sets the threshold that the paper's prompts name.
-func (g *Game) Paper() { g.Stop = Percent66 }
+// Paper sets the threshold that the paper's prompts name, and the paper's end.
+func (g *Game) Paper() { g.Stop, g.End = Percent66, PaperEnd }
 
 // Validate returns an error for the first parameter that is out of its range.
 func (g *Game) Validate() error {
@@ -101,6 +108,7 @@ func (g *Game) Validate() error {
 		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000), within("attempts", g.Attempts, 1, 10),
 		oneOf("variant", g.Variant, MayExist, NoAdversary, Unmentioned), oneOf("stop", g.Stop, TwoThirds, Percent66),
 		oneOf("rule", g.Rule, Rules()...), oneOf("threat", g.Threat, Restricted, Open),
+		oneOf("end", g.End, AgreedEnd, PaperEnd),
 	} {
 		if err != nil {
 			return err
@@ -128,21 +136,21 @@ func (g *Game) Join(seat synod.Seat) synod.Machine {
 // play is Algorithm 1, round by round.
 func (g *Game) play(me *script.Agent) synod.Answer {
 	p := g.sit(me)
-	p.note(0, "")
+	p.note(0, "", false)
 	for t := 1; t <= g.Rounds; t++ {
 		own := p.propose(t)      // 1 to 5
 		all := p.tell(t, own)    // 6, 7
 		p.hold(all)              // 8; GM-9
 		vote := p.vote(t, all)   // 9
 		over := p.count(t, vote) // GM-3
-		p.note(t, vote)
+		p.note(t, vote, over)
 		if over {
 			return p.answer()
 		}
 	}
 	if g.Rule == FinalVote {
 		p.finalise()
-		p.note(g.Rounds+1, "")
+		p.note(g.Rounds+1, "", false)
 	}
 	return p.answer()
 }
@@ -166,15 +174,21 @@ func (g *Game) threshold() string {
 // ends are the ticks at which the parts of a round end, counted from the start of the
 // game. They are fixed, because the restricted threat model compares what players heard
 // from one another, and so needs them to agree on who was silent.
+//
+// With the paper's end, voted is when the votes have arrived, and counted when their digests
+// have. With the agreed end, their broadcast begins at voted and has F + 1 rounds.
 type ends struct{ proposed, echoed, voted, counted synod.Tick }
 
-func (g *Game) ends(pace synod.Pace, t int) (e ends) {
-	think := synod.Tick(g.Attempts) * pace.Think
-	round := 2*think + 4*pace.Within
+func (g *Game) ends(pace synod.Pace, f, t int) (e ends) {
+	think, voting, counting := synod.Tick(g.Attempts)*pace.Think, pace.Within, pace.Within
+	if g.agrees(f) {
+		voting, counting = 0, synod.Tick(f+1)*roundOf(pace)
+	}
+	round := 2*think + 2*pace.Within + voting + counting
 	e.proposed = synod.Tick(t-1)*round + think + pace.Within
 	e.echoed = e.proposed + pace.Within
-	e.voted = e.echoed + think + pace.Within
-	e.counted = e.voted + pace.Within
+	e.voted = e.echoed + think + voting
+	e.counted = e.voted + counting
 	return e
 }
 
@@ -213,8 +227,11 @@ players. The game succeeds if it ends with all honest players on one number that
 them was given. It measures members and not questions: see synod game.
 
 guaranteed  exactly one of valid, invalid, premature, none; with at most a third of the
-            players Byzantine, the honest ones can end it alone.
-not promised  that they do: most games of small models reach the last round.
+            players Byzantine, the honest ones can end it alone; with end: agreed-end and
+            at most f Byzantine players, all honest players count the same votes and end
+            the game after the same round.
+not promised  that they end it: most games of small models reach the last round. With end:
+            paper a Byzantine player can end the game for some honest players only.
 
 rounds    T_max (50)
 low, high the range of the numbers (0, 50)
@@ -226,7 +243,9 @@ attempts  tries at a reply that can be read (3)
 rule      what sets the number of a player: none (its model), or code: mode, median,
           w-msr, and final-vote, which ends a game that no vote ended
 threat    restricted: one message for each sender and round, which receivers check;
-          open: every message is accepted`
+          open: every message is accepted
+end       agreed-end: votes are sent by signed Byzantine broadcast in f + 1 rounds;
+          paper: every player counts the votes that it receives`
 
 //go:embed prompts/*.tmpl
 var files embed.FS

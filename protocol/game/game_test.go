@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/script"
+	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
 
@@ -23,6 +24,7 @@ func table(g *game.Game, n, f int, seed uint64) []synod.Machine {
 
 func seat(i, n, f int, seed uint64) synod.Seat {
 	s := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 2}, Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
+	s.Signer = sign.DeriveSymbolic(seed, n).Signer(s.Self, "game")
 	for j := range n {
 		if j != i {
 			s.Peers = append(s.Peers, synod.NodeID(j))
@@ -39,9 +41,14 @@ type played struct {
 }
 
 func play(machines []synod.Machine, ask func(sim.Call) synod.Reply) played {
+	return playAt(machines, 1, ask)
+}
+
+// playAt is play with calls that take so many ticks.
+func playAt(machines []synod.Machine, ticks synod.Tick, ask func(sim.Call) synod.Reply) played {
 	p := played{notes: make([][]*synod.Opinion, len(machines))}
 	p.result = sim.Run(sim.Config{
-		Machines: machines,
+		Machines: machines, CallTicks: ticks,
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			replies := make([]synod.Reply, len(calls))
 			for i, c := range calls {
@@ -241,7 +248,7 @@ func TestJudgeLooksAtTheHonest(t *testing.T) {
 		}, game.Result{Outcome: game.Valid, Stop: 2}},
 		"one honest player was told that it is over": {[][]*synod.Opinion{
 			player("stop"), player("stop", "stop", "stop", "stop", "continue"), player("continue"),
-		}, game.Result{Outcome: game.NoStop}},
+		}, game.Result{Outcome: game.NoStop, Split: true}},
 	} {
 		if got := g.Judge(c.notes, []bool{true, true, false}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", what, got, c.want)

@@ -25,45 +25,54 @@ type Result struct {
 	Outcome Outcome
 	Stop    int  // the round after which it ended; 0: it did not
 	Code    bool // code ended it, not a vote (rule final-vote)
+	Split   bool // a vote ended it for some honest players only, or for some earlier; only with the paper's end
 }
 
 // Judge returns how a game ended, from what its players noted and from who is honest,
 // which only the experimenter knows. notes are by player and ascending by round; round 0
 // is the number that the player was given.
 func (g *Game) Judge(notes [][]*synod.Opinion, honest []bool) Result {
-	stop := g.stopped(notes, honest)
+	stop, split := g.stopped(notes, honest)
 	code := false
 	if stop == 0 {
 		for i, of := range notes {
 			code = code || honest[i] && at(of, g.Rounds+1) != nil
 		}
 		if !code {
-			return Result{Outcome: NoStop}
+			return Result{Outcome: NoStop, Split: split}
 		}
 		stop = g.Rounds + 1
 	}
-	return Result{Outcome: outcome(notes, honest, stop), Stop: min(stop, g.Rounds), Code: code}
+	return Result{Outcome: outcome(notes, honest, stop), Stop: min(stop, g.Rounds), Code: code, Split: split}
 }
 
-// stopped returns the round after which no honest player plays on; 0 if no vote ended the
-// game. Notes of Byzantine players are ignored, except for their votes in the last round,
-// after which no player plays on anyway.
-func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) int {
-	last, votes := 0, 0
+// stopped returns the last of the rounds after which a vote ended the game for an honest
+// player; 0 if it ended for none, or not for all. split reports whether it ended for some
+// only, or for some earlier. Notes of Byzantine players are ignored.
+func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) (last int, split bool) {
+	ended, first := true, g.Rounds+1
 	for i, of := range notes {
+		if !honest[i] {
+			continue
+		}
+		round, over := 0, false
 		for _, o := range of {
-			if honest[i] && o.Round <= g.Rounds {
-				last = max(last, o.Round)
-			}
-			if o.Round == g.Rounds && VoteOf(o) == Stop {
-				votes++
+			if o.Round > round && o.Round <= g.Rounds {
+				round, over = o.Round, recordOf(o).Over
 			}
 		}
+		if ended = ended && (over || round < g.Rounds); over || round < g.Rounds {
+			first = min(first, round)
+		}
+		last = max(last, round)
 	}
-	if last < g.Rounds || g.Stops(votes, len(notes)) {
-		return last
+	switch {
+	case !ended:
+		return 0, first <= g.Rounds
+	case last == 0:
+		return 0, false
 	}
-	return 0
+	return last, first < last
 }
 
 // outcome compares what the honest players hold after a round.

@@ -93,15 +93,15 @@ func (e echo) of(from synod.NodeID) ([sha256.Size]byte, bool) {
 	return [sha256.Size]byte{}, false
 }
 
-// ballot is a vote as a message.
-type ballot Vote
+// word is a vote as a message of the paper's end.
+type word Vote
 
-func (v ballot) AppendBinary(b []byte) ([]byte, error) { return append(b, v...), nil }
+func (v word) AppendBinary(b []byte) ([]byte, error) { return append(b, v...), nil }
 
-func (v *ballot) UnmarshalBinary(b []byte) error {
+func (v *word) UnmarshalBinary(b []byte) error {
 	switch Vote(b) {
 	case Stop, Continue, Abstain:
-		*v = ballot(b)
+		*v = word(b)
 		return nil
 	}
 	return wire.ErrMalformed

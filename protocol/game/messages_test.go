@@ -14,7 +14,15 @@ func FuzzWords(f *testing.F) {
 	f.Add([]byte("stop"))
 	b, _ = echo{{1, digest(proposalMessage{})}, {3, digest(proposalMessage{value: &v})}}.AppendBinary(nil)
 	f.Add(b)
+	b, _ = ballot{Continue, &v}.AppendBinary(nil)
+	f.Add(b)
+	b, _ = ballot{Abstain, nil}.AppendBinary(nil)
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, body []byte) {
+		var a word
+		if a.UnmarshalBinary(body) == nil && string(a) != string(body) {
+			t.Errorf("vote %x is read as %s", body, a)
+		}
 		var w proposalMessage
 		if w.UnmarshalBinary(body) == nil {
 			if again, _ := w.AppendBinary(nil); !bytes.Equal(again, body) {

@@ -20,6 +20,7 @@ type player struct {
 	last     []Proposal // of the last round, ascending
 	past     []Past
 	notes    []string
+	tally    tallied // of the last round
 	suspects []synod.NodeID
 	failed   int
 	garbled  int
@@ -95,7 +96,7 @@ func (p *player) vote(t int, all []Proposal) Vote {
 			}
 			continue
 		}
-		given, ok := readVote(reply)
+		given, ok := ReadVote(reply)
 		if ok {
 			return given
 		}
@@ -105,30 +106,21 @@ func (p *player) vote(t int, all []Proposal) Vote {
 	return vote
 }
 
-// count sends the vote and counts all votes. It drops votes that too few players received
-// alike.
+// count sends the vote of round t and reports whether the votes of all end the game.
 func (p *player) count(t int, mine Vote) bool {
-	end := p.ends(p.me.Seat().Pace, t)
-	self := p.me.Seat().Self
-	votes := map[synod.NodeID]ballot{self: ballot(mine)}
-	for _, h := range script.Exchange(p.me, "vote", t, ballot(mine), script.Until{At: end.voted}) {
-		votes[h.From] = h.Value
+	if p.agrees(p.me.Seat().F) {
+		p.tally = p.agree(t, mine)
+	} else {
+		p.tally = p.hear(t, mine)
 	}
-	dropUnequal(p, "count", t, votes, end.counted)
-	stop := 0
-	for _, id := range p.players() {
-		if Vote(votes[id]) == Stop {
-			stop++
-		}
-	}
-	return p.Stops(stop, p.n())
+	return p.Stops(len(p.tally.stops), p.n())
 }
 
-// note records what the player holds after round t.
-func (p *player) note(t int, vote Vote) {
+// note records what the player holds after round t, its vote, and what it counted.
+func (p *player) note(t int, vote Vote, over bool) {
 	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Suspects: p.suspects, Failed: p.failed, Unreadable: p.garbled}
 	if vote != "" {
-		o.Record = &Record{Vote: vote}
+		o.Record = &Record{Vote: vote, Stops: p.tally.stops, Over: over}
 	}
 	if t > 0 {
 		o.Source = synod.New

@@ -50,8 +50,14 @@ func readProposal(r *synod.Reply, low, high int) (p proposal, ok bool) {
 	return p, ok
 }
 
-// readVote reads a reply to Voting: {"decision": "stop" | "continue" | "abstain"}.
-func readVote(r *synod.Reply) (Vote, bool) {
+// ReadValue returns the number in a reply to Proposing, nil if the player abstains.
+func ReadValue(r *synod.Reply, low, high int) (*int, bool) {
+	p, ok := readProposal(r, low, high)
+	return p.value, ok
+}
+
+// ReadVote reads a reply to Voting: {"decision": "stop" | "continue" | "abstain"}.
+func ReadVote(r *synod.Reply) (Vote, bool) {
 	text := string(r.Answer)
 	switch {
 	case r.Status != synod.OK:

@@ -54,7 +54,7 @@ func TestReadVote(t *testing.T) {
 		`{"decision": "stop"}`: Stop, `{"decision": "CONTINUE"}`: Continue, `{"decision": "abstain"}`: Abstain,
 		`{"decision": "halt"}`: "", `stop`: "", `{"decision": true}`: "", `{"decision": "stop"} or {"decision": "continue"}`: "",
 	} {
-		if got, ok := readVote(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
+		if got, ok := ReadVote(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)
 		}
 	}
@@ -74,6 +74,6 @@ func FuzzReadProposal(f *testing.F) {
 		if strings.ContainsAny(p.reason+p.notes, "\n\x1b") || len(p.reason) > maxPublic || len(p.notes) > maxNotes {
 			t.Errorf("%q %q", p.reason, p.notes)
 		}
-		readVote(r)
+		ReadVote(r)
 	})
 }

@@ -13,7 +13,7 @@ import (
 // tell sends the proposal to all players and returns the proposals of all, ascending. A
 // player whose message is missing or dropped abstained.
 func (p *player) tell(t int, own proposal) []Proposal {
-	end := p.ends(p.me.Seat().Pace, t)
+	end := p.ends(p.me.Seat().Pace, p.me.Seat().F, t)
 	mine := proposalMessage{own.value, own.reason}
 	others := script.Exchange(p.me, "propose", t, mine, script.Until{At: end.proposed})
 	messages := map[synod.NodeID]proposalMessage{p.me.Seat().Self: mine}
@@ -112,10 +112,16 @@ func (p *player) hold(all []Proposal) {
 	}
 }
 
-// finalise ends a game that no vote ended, with the mode of the last round (GR-3). In the
-// restricted threat model it is the same number for all.
+// finalise ends a game that no vote ended, with the mode of the last round (GR-3). With the
+// agreed end it is the mode of the numbers that were broadcast with the votes, so all honest
+// players hold the same. With the paper's end they may not: a number of a Byzantine player
+// can be dropped by some and not by others.
 func (p *player) finalise() {
-	if values := proposed(p.last); len(values) > 0 {
+	values := p.tally.numbers
+	if !p.agrees(p.me.Seat().F) {
+		values = proposed(p.last)
+	}
+	if len(values) > 0 {
 		p.was, p.value = p.value, mode(values)
 	}
 }
