@@ -7,7 +7,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test check examples race fuzz campaign mutants bench transcript inspect probe clean
+.PHONY: help build model test unit concurrent check examples parquet race fuzz campaign mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +18,10 @@ build: ## build bin/synod
 model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull
 
-test: model check examples race ## everything that CI runs
+test: model check examples unit concurrent ## what CI always runs
+
+unit: ## all tests of this module, with whole campaigns
+	$(GO) test -timeout 30m ./...
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
@@ -26,18 +29,26 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(STATIC) ./...
 	$(GO) test -count=1 -run TestHouse .
 
-# Under the race detector these play fewer executions; here they play them all.
-CAMPAIGNS := ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game
+# Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
+CONCURRENT := ./council ./internal/... ./journal ./lab ./llm/... ./script ./sim
 
-race: ## all tests, under the race detector where there is a C compiler
-	@if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m ./... && $(GO) test -timeout 30m $(CAMPAIGNS); \
-	else echo "no C compiler: tests run without the race detector"; $(GO) test -timeout 30m ./...; fi
+concurrent: ## the tests of packages with concurrency, under the race detector where there is a C compiler
+	$(call race,-short $(CONCURRENT))
+
+race: ## all tests under the race detector, where campaigns play fewer executions
+	$(call race,./...)
+
+race = @if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m $(1); \
+	else echo "no C compiler: nothing runs under the race detector"; fi
 
 EXAMPLES := adversary aggregate member protocol task topology
 
 examples: ## the modules in examples: at most 40 lines each, and their tests pass
 	@for m in $(EXAMPLES); do test $$(wc -l < examples/$$m/$$m.go) -le 40 || { echo "examples/$$m/$$m.go has over 40 lines"; exit 1; }; done
 	cd examples && $(GO) vet $(EXAMPLES:%=./%) && $(GO) test $(EXAMPLES:%=./%)
+
+parquet: ## the command that converts Parquet tables, a module of its own
+	cd parquet && $(GO) vet ./... && $(GO) test ./...
 
 $(STATIC):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0

@@ -20,10 +20,10 @@ func dataCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
 		Short: "Fetch and list the data sets of tasks",
-		Long: `Fetches the published files of tasks, so that "synod bench run" finds them without
---data. Only files with a pinned SHA-256 digest are fetched, from addresses that
-contain a commit. For other tasks the expected layout is printed; pass your own copy
-with --data.`,
+		Long: `Fetches the published data of tasks, so that "synod bench run" finds it without
+--data. Only files with a pinned SHA-256 digest, and rows of the public hub at a
+pinned revision, are fetched. For other tasks the expected layout is printed; pass
+your own copy with --data.`,
 		Example: "  synod data list\n  synod data pull gsm8k\n  synod data pull --all",
 	}
 	cmd.AddCommand(dataPull(a), dataList(a))
@@ -32,19 +32,22 @@ with --data.`,
 
 func dataPull(a *app) *cobra.Command {
 	var all bool
+	var revision string
 	cmd := &cobra.Command{
 		Use:   "pull NAME… | --all",
-		Short: "Fetch data sets and check them against pinned digests",
+		Short: "Fetch data sets and check them against pinned digests and revisions",
 		Long: `Fetches the published file of each data set into the data folder, unless it is already
-there. The file gets its final name after its digest was checked. An interrupted fetch
-continues where it stopped. --all fetches every data set with a pinned file and lists
-the others.
+there. The file gets its final name after its digest was checked. Sets that are
+published as a Parquet table are fetched as rows of the public hub, 100 in a page,
+with pauses if its rate limit is reached; the hub's revision must be the pinned one.
+An interrupted fetch continues where it stopped. --all fetches every data set with a
+pinned source and lists the others.
 
 Exit codes: 0 all data sets are there · 1 a data set has no pinned source or could not
-be fetched · 2 usage · 7 a fetched file does not have the pinned digest (it is
-deleted) · 130 interrupted.`,
+be fetched, or the hub serves another revision · 2 usage · 7 what was fetched is not
+what is pinned (it is deleted) · 130 interrupted.`,
 		Example: "  synod data pull gsm8k math500\n  synod data pull --all\n  HTTPS_PROXY=http://proxy:3128 synod " +
-			"data pull gsm8k",
+			"data pull gsm8k\n  synod data pull mmlu-pro --revision 0a1b2c…   # the hub's newer revision",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if all == (len(names) > 0) {
 				return fail(exitUsage, errors.New("give the names of data sets, or --all"),
@@ -54,20 +57,26 @@ deleted) · 130 interrupted.`,
 			if err != nil {
 				return err
 			}
-			return a.dataPullAll(cmd, entries)
+			if revision != "" && (len(entries) != 1 || entries[0].Source.Rows == nil || len(revision) != 40) {
+				return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose rows "+
+					"come from the public hub"), "example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
+			}
+			return a.dataPullAll(cmd, entries, revision)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "fetch every data set whose published file is pinned")
+	cmd.Flags().BoolVar(&all, "all", false, "fetch every data set whose published source is pinned")
+	cmd.Flags().StringVar(&revision, "revision", "", "accept this `commit` of a set on the public hub in place of the "+
+		"pinned one")
 	return cmd
 }
 
 // dataPullAll fetches all entries. It continues after a failure, so that one host that
 // is down does not prevent fetching from others.
-func (a *app) dataPullAll(cmd *cobra.Command, entries []task.Entry) error {
+func (a *app) dataPullAll(cmd *cobra.Command, entries []task.Entry, revision string) error {
 	code, missed := exitOK, 0
 	for _, e := range entries {
 		var failed *exitError
-		if err := a.dataPull(cmd, e); !errors.As(err, &failed) {
+		if err := a.dataPull(cmd, e, revision); !errors.As(err, &failed) {
 			continue
 		}
 		if len(entries) == 1 || failed.code == exitInterrupted {
@@ -116,17 +125,19 @@ func (a *app) say(cmd *cobra.Command, line string) {
 }
 
 // dataPull fetches one data set. Its errors have advice.
-func (a *app) dataPull(cmd *cobra.Command, e task.Entry) error {
+func (a *app) dataPull(cmd *cobra.Command, e task.Entry, revision string) error {
 	show, at := a.download(cmd, e.Name)
-	err := a.tasks().Pull(cmd.Context(), e, task.PullOptions{Progress: at, Notice: func(line string) {
+	notice := func(line string) {
 		if !a.onTerminal(cmd) {
 			a.say(cmd, line)
 		}
-	}})
+	}
+	err := a.tasks().Pull(cmd.Context(), e, task.PullOptions{Progress: at, Notice: notice, Revision: revision})
 	show.done()
 	give := "pass your own copy to synod bench run with --data PATH; its layout: " + e.Layout
 	var pull *task.PullError
 	var none *task.NoSourceError
+	var other *task.RevisionError
 	switch {
 	case err == nil:
 		return nil
@@ -135,6 +146,10 @@ func (a *app) dataPull(cmd *cobra.Command, e task.Entry) error {
 			"continues"))
 	case errors.As(err, &none):
 		return fail(exitError1, err, give)
+	case errors.As(err, &other):
+		return fail(exitError1, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts questions may "+
+			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: see "+
+			"docs/data.md", e.Name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
 		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
 			"changed or the connection is not trustworthy")
@@ -157,12 +172,14 @@ type dataRow struct {
 	SHA256  string `json:"sha256,omitempty"`
 	Bytes   int64  `json:"bytes,omitempty"`
 	About   string `json:"about"`
+
+	Rows *task.Rows `json:"rows,omitempty"` // of the public hub, in place of a file
 }
 
 func (a *app) dataRows() (rows []dataRow) {
 	for _, e := range task.Catalogue.All() {
 		rows = append(rows, dataRow{e.Name, e.Summary, a.tasks().State(e), e.Form, e.Items, e.Layout, e.Source.URL,
-			e.Source.SHA256, e.Source.Size, e.About})
+			e.Source.SHA256, e.Source.Size, e.About, e.Source.Rows})
 	}
 	return rows
 }
@@ -177,7 +194,7 @@ func dataList(a *app) *cobra.Command {
   here      fetched; "synod bench run" finds it
   absent    can be fetched with "synod data pull"
   damaged   fetched, but its length has changed; fetch it again
-  unpinned  cannot be fetched, because no digest is known; use --data PATH`,
+  unpinned  cannot be fetched, because no digest or revision is known; use --data PATH`,
 		Example: "  synod data list\n  synod data list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

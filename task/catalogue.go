@@ -34,6 +34,7 @@ type Source struct {
 	URL    string `json:"url"`
 	SHA256 string `json:"sha256,omitempty"` // "" if no digest is known
 	Size   int64  `json:"size,omitempty"`   // in bytes; 0 if only the digest is known
+	Rows   *Rows  `json:"rows,omitempty"`   // rows of the public hub in place of a file; nil for a file
 }
 
 // Options select the items of a set.
@@ -82,7 +83,10 @@ func (e Entry) Open(o Options) (Set, error) {
 
 // read loads the set's file. A file that must be the pinned one is verified first.
 func (e Entry) read(path string, o Options) ([]Item, error) {
-	if released(path) {
+	switch filepath.Ext(path) {
+	case ".parquet":
+		return nil, &ParquetError{path}
+	case ".zip": // only the published archive
 		if err := e.verify(path); err != nil {
 			return nil, fmt.Errorf("task: %s: %w", e.Name, err)
 		}

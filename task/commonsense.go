@@ -1,11 +1,16 @@
 package task
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
+	"io"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,9 +46,9 @@ func adapters() []Entry {
 				"file that is pulled. Both have the same questions, with other labels and ids.",
 			Source: releases[a.name].source,
 			Layout: "one JSON object on each line, or one JSON array of them: instruction, input (empty), output, " +
-				"answer; or " + path.Base(releases[a.name].source.URL) + " as the authors publish it",
-			Files: []string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json",
-				a.name + "/" + path.Base(releases[a.name].source.URL)},
+				"answer; or " + releases[a.name].source.what() + " as the authors publish it",
+			Files: append([]string{"llm-adapters/" + a.file + ".jsonl", a.file + ".jsonl", a.folder + "/test.json"},
+				releases[a.name].source.files(a.name)...),
 			Load: loadCommonsenseSet(releases[a.name].open),
 		})
 	}
@@ -60,11 +65,40 @@ type adapterRow struct {
 // loadCommonsenseSet reads a set from its own release or in LLM-Adapters' layout.
 func loadCommonsenseSet(release func(path string) ([]Item, error)) func(string, Options) ([]Item, error) {
 	return func(path string, _ Options) ([]Item, error) {
-		if released(path) {
+		if filepath.Ext(path) == ".zip" {
+			return release(path)
+		}
+		keys, err := firstKeys(path)
+		if err == nil && !slices.Contains(keys, "instruction") {
 			return release(path)
 		}
 		return loadAdapter(path)
 	}
+}
+
+// firstKeys returns the keys of the first object of a file; an error if it does not begin with an object, or with a
+// list of objects.
+func firstKeys(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("task: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReader(io.LimitReader(f, maxFile))
+	if mark, err := r.Peek(3); err == nil && string(mark) == "\ufeff" {
+		_, _ = r.Discard(3)
+	}
+	d := json.NewDecoder(r)
+	if first, err := r.Peek(1); err == nil && first[0] == '[' {
+		if _, err := d.Token(); err != nil {
+			return nil, err
+		}
+	}
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return nil, err
+	}
+	return keysOf(raw)
 }
 
 // loadAdapter names items by their text, as the SAC paper does.
@@ -163,21 +197,15 @@ func loadMix(_ string, o Options) ([]Item, error) {
 // files from them, and they can be pulled. Choices without labels get letters. Ids are the authors' if there
 // are any.
 var releases = map[string]release{
-	"arc-challenge": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453",
-		"ARC-Challenge/test-00000-of-00001.parquet",
-		"62f03257e737aed263f55c6abf87c7bb0028a44a6bdd2a26eb1279eb42c1d1e9", 203808), table(arcItem)},
-	"arc-easy": {hubFile("allenai/ai2_arc", "210d026faf9955653af8916fad021475a3f00453",
-		"ARC-Easy/test-00000-of-00001.parquet",
-		"4160597d618ae851c7eb04e281574f3f654776216ac6b6641588d64527b47177", 0), table(arcItem)},
-	"boolq": {hubFile("google/boolq", "35b264d03638db9f4ce671b711558bf7ff0f80d5",
-		"data/validation-00000-of-00001.parquet",
-		"52355d11524b4b874a9b9dcc278feb10f672d52c4f4eff9872e695ede59820f8", 0), table(boolqItem)},
-	"hellaswag": {hubFile("Rowan/hellaswag", "218ec52e09a7e7462a5400043bb9a69a41d06b76",
-		"data/validation-00000-of-00001.parquet",
-		"899813071e1e95efafec90f856e1987d2150fa4d020fc005df6962c259f660cd", 6315951), table(hellaswagItem)},
-	"openbookqa": {hubFile("allenai/openbookqa", "388097ea7776314e93a529163e0fea805b8a6454",
-		"main/test-00000-of-00001.parquet",
-		"cd5483e366daa230c1c87bbdc512d8b7229f14f6dd04d19fc8b1a3855aaaa8a3", 0), table(openbookItem)},
+	"arc-challenge": {hubRows("allenai/ai2_arc", "ARC-Challenge", "test", arcRevision, 1172), rows(arcItem)},
+	"arc-easy":      {hubRows("allenai/ai2_arc", "ARC-Easy", "test", arcRevision, 2376), rows(arcItem)},
+	"boolq": {hubRows("google/boolq", "default", "validation", "35b264d03638db9f4ce671b711558bf7ff0f80d5", 3270),
+		rows(boolqItem)},
+	"hellaswag": {Source{URL: "https://raw.githubusercontent.com/rowanz/hellaswag/master/data/hellaswag_val.jsonl",
+		SHA256: "0aa3b88843990f3f10a97b9575c94d7b71fb2205240ba04ae4884d9e9c992588", Size: 12246618},
+		rows(hellaswagItem)},
+	"openbookqa": {hubRows("allenai/openbookqa", "main", "test", "388097ea7776314e93a529163e0fea805b8a6454", 500),
+		rows(openbookItem)},
 	"piqa": {mosaicFile("physicaliqa/physicaliqa-train-dev.zip",
 		"54d32a04f59a7e354396f321723c8d7ec35cc6b08506563d8d1ffcc15ce98ddd", 1824009),
 		archived("physicaliqa-train-dev/dev.jsonl", "physicaliqa-train-dev/dev-labels.lst", piqaItem)},
@@ -194,11 +222,7 @@ type release struct {
 	open   func(path string) ([]Item, error)
 }
 
-// hubFile returns a file of a data set on the public hub at a commit.
-func hubFile(set, commit, file, sum string, size int64) Source {
-	return Source{URL: "https://huggingface.co/datasets/" + set + "/resolve/" + commit + "/" + file, SHA256: sum,
-		Size: size}
-}
+const arcRevision = "210d026faf9955653af8916fad021475a3f00453"
 
 // mosaicFile returns an archive of AllenAI's Mosaic group. Its address names no commit, so only the digest
 // identifies it.
@@ -206,8 +230,8 @@ func mosaicFile(file, sum string, size int64) Source {
 	return Source{URL: "https://storage.googleapis.com/ai2-mosaic/public/" + file, SHA256: sum, Size: size}
 }
 
-// table returns a loader for a release that is one Parquet table.
-func table[T any](use func(T) (Item, error)) func(string) ([]Item, error) {
+// rows returns a loader for a release with one JSON object on each line.
+func rows[T any](use func(T) (Item, error)) func(string) ([]Item, error) {
 	return func(path string) ([]Item, error) {
 		name := namer{}
 		return ReadRows(path, func(_ int, row T) (Item, error) { return name.of(use(row)) })
@@ -327,11 +351,24 @@ type hellaswagRow struct {
 	SourceID  string   `json:"source_id"`
 	Split     string   `json:"split"`
 	SplitType string   `json:"split_type"`
-	Label     string   `json:"label"`
+	Label     label    `json:"label"`
+}
+
+// label is a string on the public hub and a number in the authors' file.
+type label string
+
+// UnmarshalJSON accepts a string or a number.
+func (l *label) UnmarshalJSON(data []byte) error {
+	var n json.Number
+	if err := json.Unmarshal(data, &n); err != nil {
+		return fmt.Errorf("the label %s is not a number", data)
+	}
+	*l = label(n)
+	return nil
 }
 
 func hellaswagItem(r hellaswagRow) (Item, error) {
-	return numbered("", r.Activity+": "+r.Ctx, r.Label, 0, r.Endings...)
+	return numbered("", r.Activity+": "+r.Ctx, string(r.Label), 0, r.Endings...)
 }
 
 type piqaRow struct {

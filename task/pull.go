@@ -11,28 +11,37 @@ import (
 	"synod.dev/synod/internal/fetch"
 )
 
-// Store is a folder of pulled sets. It holds each published file as NAME/FILE.
+// Store is a folder of pulled sets. It holds each published file as NAME/FILE, and rows of the public hub as
+// NAME/rows.jsonl.
 type Store struct {
 	Dir   string
 	fetch fetch.Client // https only, except in tests
 }
 
-// PullOptions let a caller watch a pull. Both fields may be nil.
+// PullOptions let a caller watch a pull. Every field may be empty.
 type PullOptions struct {
-	Progress func(done, total int64)
+	Progress func(done, total int64) // bytes of a file, or rows of the hub
 	Notice   func(line string)
+	// Revision accepts this commit of a set on the public hub in place of the pinned one.
+	Revision string
+}
+
+func (o PullOptions) notice(format string, args ...any) {
+	if o.Notice != nil {
+		o.Notice(fmt.Sprintf(format, args...))
+	}
 }
 
 // The states of a set in a store.
 const (
 	Inside   = "inside"   // in the binary, needs no data
-	Here     = "here"     // pulled, with the pinned length
+	Here     = "here"     // pulled, with the right length
 	Damaged  = "damaged"  // a file with another length is there
 	Absent   = "absent"   // can be pulled
-	Unpinned = "unpinned" // cannot be pulled: no digest is known
+	Unpinned = "unpinned" // cannot be pulled: no digest or revision is known
 )
 
-// NoSourceError reports that a set cannot be pulled, because no digest of its file is known.
+// NoSourceError reports that a set cannot be pulled, because no digest of its file and no revision is known.
 type NoSourceError struct{ Entry Entry }
 
 func (e *NoSourceError) Error() string {
@@ -51,14 +60,34 @@ func (e *PullError) Error() string {
 
 func (e *PullError) Unwrap() error { return e.Err }
 
-// Pinned reports whether the digest of the file is known.
-func (s Source) Pinned() bool { return s.SHA256 != "" }
+// Pinned reports whether the digest of the file, or the revision of the rows, is known.
+func (s Source) Pinned() bool { return s.SHA256 != "" || s.Rows != nil }
 
 func (s Source) length() string {
-	if s.Size == 0 {
+	switch {
+	case s.Rows != nil:
+		return fmt.Sprintf("%d rows", s.Rows.Count)
+	case s.Size == 0:
 		return "a file"
 	}
 	return fmt.Sprintf("%d bytes", s.Size)
+}
+
+// what names the file, or the rows.
+func (s Source) what() string {
+	if s.Rows != nil {
+		return "the rows of " + s.Rows.Set
+	}
+	return path.Base(s.URL)
+}
+
+// files returns the names that the source of a set may have in a folder of data. A Parquet table of the hub is found
+// there too, so that it can be refused with advice.
+func (s Source) files(set string) []string {
+	if s.Rows == nil {
+		return []string{set + "/" + path.Base(s.URL)}
+	}
+	return []string{set + "/" + rowsFile, set + "/" + s.Rows.Split + "-00000-of-00001.parquet"}
 }
 
 // NeedsData reports whether the set is read from a file and not from the binary.
@@ -68,6 +97,9 @@ func (e Entry) NeedsData() bool { return e.Layout != "" }
 func (s Store) file(e Entry) string {
 	if s.Dir == "" || !e.Source.Pinned() {
 		return ""
+	}
+	if e.Source.Rows != nil {
+		return filepath.Join(s.Dir, e.Name, rowsFile)
 	}
 	return filepath.Join(s.Dir, e.Name, path.Base(e.Source.URL))
 }
@@ -91,25 +123,36 @@ func (s Store) State(e Entry) string {
 	switch {
 	case err != nil:
 		return Absent
-	case e.Source.Size > 0 && info.Size() != e.Source.Size:
+	case info.Size() != e.size(s.file(e), info.Size()):
 		return Damaged
 	}
 	return Here
 }
 
-// Pull fetches the published file of a set, or the files of its parts, verifies the pinned SHA-256 and moves
-// it into the store. Received bytes are kept if the connection breaks, and the next Pull continues there. The
-// error is a *NoSourceError or a *PullError; the latter wraps fetch.ErrDigest if the bytes are not the pinned
-// ones.
-func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
-	notice := func(format string, args ...any) {
-		if o.Notice != nil {
-			o.Notice(fmt.Sprintf(format, args...))
+// size returns the length that a pulled file should have: given if it is not known.
+func (e Entry) size(path string, given int64) int64 {
+	switch {
+	case e.Source.Rows != nil:
+		r, err := readRowsRecord(path)
+		if err != nil {
+			return -1
 		}
+		return r.Bytes
+	case e.Source.Size > 0:
+		return e.Source.Size
 	}
+	return given
+}
+
+// Pull fetches the published file of a set, or the files of its parts, verifies the pinned SHA-256 and moves
+// it into the store. A set whose authors publish a Parquet table is fetched as rows of the public hub, at the pinned
+// revision. What was received is kept if the connection breaks, and the next Pull continues there. The error is a
+// *NoSourceError or a *PullError; the latter wraps fetch.ErrDigest if the content is not the pinned one, and a
+// *RevisionError if the hub serves another revision.
+func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	switch s.State(e) {
 	case Inside:
-		notice("%s is in the program, there is nothing to pull", e.Name)
+		o.notice("%s is in the program, there is nothing to pull", e.Name)
 		return nil
 	case Unpinned:
 		return &NoSourceError{e}
@@ -132,10 +175,13 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	}
 	defer unlock()
 	if e.verify(to) == nil {
-		notice("%s is already there: %s", e.Name, to)
+		o.notice("%s is already there: %s", e.Name, to)
 		return nil
 	}
-	notice("%s: fetching %s from %s", e.Name, e.Source.length(), e.Source.URL)
+	o.notice("%s: fetching %s from %s", e.Name, e.Source.length(), e.Source.URL)
+	if e.Source.Rows != nil {
+		return s.pullRows(ctx, e, to, o)
+	}
 	want := fetch.Want{Bytes: e.Source.Size, SHA256: e.Source.SHA256}
 	if err := s.fetch.Download(ctx, e.Source.URL, to+".part", want, o.Progress); err != nil {
 		return &PullError{e, err}
@@ -146,8 +192,11 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	return nil
 }
 
-// verify returns an error unless a file is the pinned one.
+// verify returns an error unless a file is the pinned one, or has the rows that were fetched.
 func (e Entry) verify(path string) error {
+	if e.Source.Rows != nil {
+		return verifyRows(path)
+	}
 	size, sum, err := fetch.Digest(path)
 	if err == nil && sum != e.Source.SHA256 {
 		err = fmt.Errorf("%s: %w: %d bytes with SHA-256 %s, pinned is %s with %s", path, fetch.ErrDigest, size, sum,

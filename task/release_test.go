@@ -39,11 +39,10 @@ func archive(t testing.TB, files map[string]string) string {
 	return path
 }
 
-// TestReleases reads rows of our own in the layouts in which the authors publish their sets. The tables in
-// testdata were written by Arrow's library, like those of the public hub, in both of its ways to name the
-// entries of a list.
+// TestReleases reads rows of our own in the layouts in which the authors publish their sets. The rows in testdata are
+// those of the tables in parquet/testdata, as the public hub serves them and as the command in parquet writes them.
 func TestReleases(t *testing.T) {
-	table := func(name string) string { return filepath.Join("testdata", "releases", name+".parquet") }
+	table := func(name string) string { return filepath.Join("testdata", "releases", name+".jsonl") }
 	for name, c := range map[string]struct {
 		path string
 		want []string // question, then choices, then the key
@@ -99,12 +98,19 @@ func opened(t *testing.T, name, path string) ([]Item, error) {
 	return e.Load(path, Options{})
 }
 
+// HellaSwag's authors write the label as a number, the public hub as a string.
+func TestLabelOfHellaSwag(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hellaswag_val.jsonl")
+	write(t, path, `{"ind": 3, "activity_label": "Baking", "ctx_a": "She", "ctx_b": "", "ctx": "She", "split": "val", `+
+		`"split_type": "indomain", "label": 1, "endings": ["is a loaf.", "eats."], "source_id": "x~1"}`+"\n")
+	items, err := opened(t, "hellaswag", path)
+	if err != nil || len(items) != 1 || items[0].key != "B" {
+		t.Errorf("%+v, %v", items, err)
+	}
+}
+
 func TestBadReleases(t *testing.T) {
 	dir := t.TempDir()
-	whole, err := os.ReadFile(filepath.Join("testdata", "releases", "arc-easy.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
 		write(t, path, text)
@@ -113,9 +119,9 @@ func TestBadReleases(t *testing.T) {
 	const wino = "winogrande_1.1/dev.jsonl"
 	row := `{"qID": "W-1", "sentence": "a _", "option1": "b", "option2": "c", "answer": "1"}`
 	for _, c := range []struct{ name, path, want string }{
-		{"arc-easy", file("cut.parquet", string(whole[:len(whole)/2])), "broken Parquet"},
-		{"arc-easy", file("text.parquet", "{}"), "broken Parquet"},
-		{"arc-easy", filepath.Join("testdata", "releases", "boolq.parquet"), ":1: unknown key"},
+		{"arc-easy", filepath.Join("testdata", "releases", "boolq.jsonl"), ":1: unknown key"},
+		{"hellaswag", file("label.jsonl", `{"label": "first"}`), `:1: broken JSON: the label "first" is not a number`},
+		{"boolq", file("nothing.jsonl", ""), "contains no question"},
 		{"winogrande", file("text.zip", "{}"), "not a valid zip file"},
 		{"winogrande", archive(t, map[string]string{wino: row}), "dev-labels.lst: file does not exist"},
 		{"winogrande", archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "1\n2\n"}),
@@ -131,10 +137,22 @@ func TestBadReleases(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", c.name, filepath.Base(c.path), err, c.want)
 		}
 	}
-	// With --data, such a file is accepted only if it is the published one.
-	for _, name := range []string{"arc-easy", "gsm8k"} {
-		_, err := Open(name, Options{Data: filepath.Join("testdata", "releases", "arc-easy.parquet")})
-		if !errors.Is(err, fetch.ErrDigest) {
+	// With --data, an archive is accepted only if it is the published one, and a Parquet table is refused with advice.
+	zipped := archive(t, map[string]string{wino: row, "winogrande_1.1/dev-labels.lst": "1\n"})
+	if _, err := Open("winogrande", Options{Data: zipped}); !errors.Is(err, fetch.ErrDigest) {
+		t.Errorf("%v", err)
+	}
+	old := filepath.Join(dir, "mmlu-pro", "test-00000-of-00001.parquet")
+	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, old, "PAR1")
+	for name, data := range map[string]string{"arc-easy": file("table.parquet", "PAR1"), "mmlu-pro": dir,
+		"gsm8k": old} {
+		_, err := Open(name, Options{Data: data})
+		var table *ParquetError
+		if !errors.As(err, &table) || !strings.Contains(err.Error(), "go run synod.dev/synod/parquet@latest ") ||
+			!strings.Contains(err.Error(), "--data rows.jsonl") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,21 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-
 	"synod.dev/synod"
 )
 
-// ReadRows reads a file with one JSON object on each line, with one JSON array of objects, or with a Parquet
-// table, and makes an item of each row with use, whose n counts rows from 0. Unknown keys of an object,
-// repeated ids and invalid items are errors with file and line; for a table, the line is the number of the
-// row.
+// ReadRows reads a file with one JSON object on each line, or with one JSON array of objects, and makes an item of each
+// row with use, whose n counts rows from 0. Unknown keys of an object, repeated ids and invalid items are errors with
+// file and line.
 func ReadRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -206,22 +202,21 @@ func kind(t reflect.Type) string {
 // maxFile is the largest data file that is read, in bytes: ten times the largest known one.
 const maxFile = 1 << 30
 
-// released reports whether a file is of a kind that is read only if its digest is the pinned one.
-func released(path string) bool {
-	ext := filepath.Ext(path)
-	return ext == ".parquet" || ext == ".zip"
+// ParquetError reports that a file is a Parquet table, which this program does not read.
+type ParquetError struct{ Path string }
+
+func (e *ParquetError) Error() string {
+	return fmt.Sprintf("task: %s is a Parquet table; convert it into JSON lines first, for example with "+
+		"go run synod.dev/synod/parquet@latest %[1]s > rows.jsonl (docs/data.md), and pass --data rows.jsonl", e.Path)
 }
 
-// readFile returns the content of a file; a Parquet table becomes one JSON object on each line.
+// readFile returns the content of a file.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("task: %w", err)
 	}
 	defer f.Close()
-	if filepath.Ext(path) == ".parquet" {
-		return readTable(path, f)
-	}
 	return readAll(path, f)
 }
 
@@ -234,37 +229,6 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("task: %s is larger than %d bytes", name, maxFile)
 	}
 	return data, nil
-}
-
-// readTable returns the rows of a Parquet table as JSON lines. With a broken table the library may panic or
-// not terminate, so only tables with a pinned digest are passed to it.
-func readTable(path string, f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("task: %w", err)
-	}
-	table, err := parquet.OpenFile(f, info.Size())
-	if err != nil {
-		return nil, fmt.Errorf("task: %s: broken Parquet: %w", path, err)
-	}
-	rows := parquet.NewReader(table)
-	defer rows.Close()
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	for n := 1; ; n++ {
-		row := map[string]any{}
-		if err := rows.Read(&row); errors.Is(err, io.EOF) {
-			return out.Bytes(), nil
-		} else if err != nil {
-			return nil, fmt.Errorf("task: %s:%d: broken Parquet: %w", path, n, err)
-		}
-		if err := enc.Encode(row); err != nil {
-			return nil, fmt.Errorf("task: %s:%d: %w", path, n, err)
-		}
-		if out.Len() > maxFile {
-			return nil, fmt.Errorf("task: %s holds more than %d bytes", path, maxFile)
-		}
-	}
 }
 
 // readMember returns the content of a file in a zip archive.

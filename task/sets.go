@@ -238,12 +238,10 @@ var mmluPro = Entry{
 	Form:  string(synod.Choice), Items: 12032,
 	About: "Wang et al. 2024, Apache-2.0. Most questions have ten options, some as few as three. An answer that " +
 		"cannot be read stays unread; the authors' script draws a random letter there.",
-	Source: hubFile("TIGER-Lab/MMLU-Pro", "b189ec765aa7ed75c8acfea42df31fdae71f97be",
-		"data/test-00000-of-00001.parquet",
-		"0e24a191921c2f453518a537a8b2117bd137e7714d4ef1565e9ba06c1ecb9ad8", 4144185),
-	Layout: "a Parquet table, or one JSON object on each line: question_id, question, options (a list), answer (a " +
-		"letter), answer_index, cot_content, category, src",
-	Files: []string{"mmlu-pro.jsonl", "mmlu-pro/test-00000-of-00001.parquet"},
+	Source: hubRows("TIGER-Lab/MMLU-Pro", "default", "test", "b189ec765aa7ed75c8acfea42df31fdae71f97be", 12032),
+	Layout: "one JSON object on each line: question_id, question, options (a list), answer (a letter), answer_index, " +
+		"cot_content, category, src",
+	Files: []string{"mmlu-pro.jsonl", "mmlu-pro/" + rowsFile, "mmlu-pro/test-00000-of-00001.parquet"},
 	Load:  func(path string, _ Options) ([]Item, error) { return ReadRows(path, mmluProItem) },
 }
 
