@@ -61,6 +61,7 @@ var ranks = map[string]int{
 	"graph/design":      3,
 	"graph/internal":    3,  // what the tests of several graph packages share
 	"internal/filelock": -1, // fetch uses it
+	"internal/durable":  -1, // so does it
 	"internal/fetch":    0,  // downloads for models and tasks
 	"probe/collect":     3,  // asks models and grades answers
 	"internal/canvas":   0,  // writes drawings of report, probe and graph/draw

@@ -184,7 +184,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	}
 	run, err := journal.Load(f.resume)
 	if err != nil {
-		return ask, council.Spec{}, fail(exitError1, err)
+		return ask, council.Spec{}, unreadable(err)
 	}
 	if run.End != nil {
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",

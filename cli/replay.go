@@ -26,7 +26,7 @@ file that contains many, such as journals.jsonl of a bench run.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, err := journal.Load(args[0])
 			if err != nil {
-				return fail(exitError1, err)
+				return unreadable(err)
 			}
 			digest, err := council.Replay(run)
 			var bad *council.ConfigError
@@ -51,6 +51,14 @@ file that contains many, such as journals.jsonl of a bench run.`,
 			return nil
 		},
 	}
+}
+
+// unreadable returns the error of a journal that cannot be read: one that was changed fails verification.
+func unreadable(err error) error {
+	if errors.Is(err, journal.ErrChanged) {
+		return fail(exitVerify, err, "restore the file from a copy, or ask the question again")
+	}
+	return fail(exitError1, err)
 }
 
 // resumeCommand returns the command that resumes the run of a journal.

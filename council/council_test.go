@@ -214,7 +214,7 @@ func TestResume(t *testing.T) {
 	text, _ := os.ReadFile(filepath.Join(dir, "whole"))
 	before := s.Count()
 	lines := strings.SplitAfter(string(text), "\n")
-	for _, cut := range []int{1, 2, 9, len(lines) / 3, len(lines) / 2, len(lines) - 2} {
+	for _, cut := range []int{2, 3, 9, len(lines) / 3, len(lines) / 2, len(lines) - 2} {
 		torn := strings.Join(lines[:cut], "") + `{"k":"event","t":3,`
 		run, err := journal.Read(strings.NewReader(torn))
 		if err != nil {

@@ -3,13 +3,19 @@ package journal
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 
 	"synod.dev/synod"
 )
 
 // Over returns a Writer to an open file, for tests of files that fail.
-func Over(f *os.File) (*Writer, error) { return newWriter(f.Name(), (*file)(f), Head{}, false) }
+func Over(f *os.File) (*Writer, error) { return newWriter(f.Name(), &file{File: f}, Head{}, false) }
+
+// Summed returns the text of a journal with a sum line at its end.
+func Summed(text string) string {
+	return string(appendSum([]byte(text), int64(len(text)), crc32.Checksum([]byte(text), castagnoli)))
+}
 
 // Encodings returns lines as a Writer encodes them and as encoding/json does.
 func Encodings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect) (ours, theirs []string, err error) {

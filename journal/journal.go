@@ -7,7 +7,7 @@
 // the run again without any model (Replay), and grading, metrics and plots are
 // computed from it.
 //
-// # Format 2
+// # Format 3
 //
 // A journal is JSON lines:
 //
@@ -16,6 +16,11 @@
 //	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
 //	{"k":"effect","t":3,"n":1,…}   what node 1 wanted done
 //	{"k":"end",…}                  why the run stopped, and the digests
+//	{"k":"sum","bytes":N,"crc":…}  the CRC-32C of the N bytes before this line
+//
+// Every write to the file ends with a sum line. Lines after the last sum line were being
+// written when the process died, and are left out. A file whose bytes do not have their
+// sum was changed, and is an error, whether the run was finished or not.
 //
 // Each seat has a digest: the SHA-256 of its event and effect lines, as they stand in
 // the file. An answered event holds a hash of what the reply says, so the seat's
@@ -42,7 +47,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -50,10 +54,12 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/internal/filelock"
 )
 
 // Version is the format that is written, and the only one that is read.
-const Version = 2
+const Version = 3
 
 // Head says what was run, completely enough to run it again.
 type Head struct {
@@ -193,7 +199,8 @@ type Writer struct {
 }
 
 // Create makes a new journal file, readable by its owner only, and writes the head.
-// It does not replace a file.
+// It does not replace a file. Until the Writer is closed other processes cannot resume
+// the journal.
 func Create(path string, head Head) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -202,7 +209,13 @@ func Create(path string, head Head) (*Writer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	w, err := newWriter(path, (*file)(f), head, true)
+	w, err := (*Writer)(nil), filelock.Hold(f)
+	if err == nil {
+		w, err = newWriter(path, &file{File: f}, head, true)
+	}
+	if err == nil {
+		err = durable.SyncDir(filepath.Dir(path))
+	}
 	if err != nil {
 		f.Close()
 		os.Remove(path)
@@ -224,19 +237,6 @@ func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 		w.flush()
 	}
 	return w, w.err
-}
-
-// file is the output of a journal that has a file of its own.
-type file os.File
-
-func (f *file) write(lines []byte, _ bool) error {
-	_, err := (*os.File)(f).Write(lines)
-	return err
-}
-
-func (f *file) close(lines []byte, _ bool) error {
-	defer recycle(lines)
-	return errors.Join(f.write(lines, true), (*os.File)(f).Sync(), (*os.File)(f).Close())
 }
 
 // Path returns where the journal can be loaded from: its file, or FILE#ID in a

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/filelock"
 )
 
 // Key identifies a model call of a run.
@@ -89,11 +90,38 @@ func open(path string, file func(io.Reader) error, segment func(*Segment, string
 	return nil
 }
 
-// Read reads a journal. It leaves out a last line that was cut off; anything else
-// that cannot be read is an error that names the line.
-func Read(r io.Reader) (*Run, error) {
+// Resume is Load for a run that is to be resumed. Until the lock is closed no other
+// process can resume the journal. The error is filelock.ErrHeld if another process is
+// writing or resuming it.
+func Resume(path string) (run *Run, lock io.Closer, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) { // a part of a segment, or nothing
+		run, err = Load(path)
+		return run, io.NopCloser(nil), err
+	}
+	if err == nil {
+		err = filelock.Hold(f)
+	}
+	if errors.Is(err, filelock.ErrHeld) {
+		err = fmt.Errorf("%s: %w: it is writing or resuming this journal", path, err)
+	}
+	if err == nil {
+		run, err = Load(path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return run, f, nil
+}
+
+// Read reads a journal. It leaves out lines at the end that were being written when the
+// process died; anything else that cannot be read is an error that names the line.
+func Read(r io.Reader) (*Run, error) { return readRun(r, true) }
+
+// readRun reads a journal that has sum lines, or a part of a segment, which has none.
+func readRun(r io.Reader, sums bool) (*Run, error) {
 	in := reading{run: &Run{Replies: Replies{}}}
-	if err := eachLine(r, in.take); err != nil {
+	if err := eachLine(r, sums, in.take); err != nil {
 		return nil, err
 	}
 	in.run.digest, in.run.seats = in.digests.end()
@@ -103,28 +131,54 @@ func Read(r io.Reader) (*Run, error) {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 64<<10)) }}
 
-// eachLine calls take with every whole line, newline included, and its number. A
+// eachLine calls take with every line that counts, newline included, and its number. A
 // line is valid until take returns.
-func eachLine(r io.Reader, take func(n int, raw []byte) error) error {
+func eachLine(r io.Reader, sums bool, take func(n int, raw []byte) error) error {
 	buf := buffers.Get().(*[]byte) // a report reads thousands of journals
 	defer buffers.Put(buf)
 	in := bufio.NewScanner(r)
 	in.Buffer(*buf, maxLine)
-	in.Split(wholeLines)
+	in.Split(allLines)
+	check := summed{take: take}
+	if sums {
+		take = check.add
+	}
 	n := 0
+	var rest []byte // the last line, if it has no newline
 	for in.Scan() {
+		raw := in.Bytes()
+		if raw[len(raw)-1] != '\n' {
+			rest = raw
+			break
+		}
 		n++
-		if err := take(n, in.Bytes()); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+		if err := take(n, raw); err != nil {
+			return atLine(n, err)
 		}
 	}
 	if err := in.Err(); err != nil {
-		return fmt.Errorf("line %d: %w", n+1, err)
+		return atLine(n+1, err)
+	}
+	if sums {
+		return check.end(n+1, rest)
+	}
+	if rest != nil {
+		return atLine(n+1, fmt.Errorf("the line does not end: %w", ErrChanged))
 	}
 	if n == 0 {
-		return errors.New("there is no head: this is not a journal, or it was cut off at once")
+		return errCut
 	}
 	return nil
+}
+
+var errCut = errors.New("there is no head: this is not a journal, or it was cut off at once")
+
+// atLine names the line of an error, unless the error does.
+func atLine(n int, err error) error {
+	if named := new(lineError); errors.As(err, &named) {
+		return err
+	}
+	return &lineError{n, err}
 }
 
 // reading is a journal while it is read.
@@ -134,10 +188,8 @@ type reading struct {
 }
 
 func (in *reading) take(n int, raw []byte) error {
-	if rest, ok := bytes.CutPrefix(raw, []byte(`{"k":"`)); ok { // as a Writer writes it: the whole line is decoded below
-		if name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte(`",`)); ok {
-			return in.takeKind(string(name), n, raw)
-		}
+	if kind, ok := kindOf(raw); ok { // the whole line is decoded below
+		return in.takeKind(kind, n, raw)
 	}
 	var kind struct {
 		Kind string `json:"k"`
@@ -146,6 +198,16 @@ func (in *reading) take(n int, raw []byte) error {
 		return fmt.Errorf("not a journal line: %w", err)
 	}
 	return in.takeKind(kind.Kind, n, raw)
+}
+
+// kindOf returns the kind of a line as a Writer writes it.
+func kindOf(raw []byte) (kind string, ok bool) {
+	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
+	if !ok {
+		return "", false
+	}
+	name, _, ok := bytes.Cut(rest[:min(len(rest), 16)], []byte(`",`))
+	return string(name), ok
 }
 
 func (in *reading) takeKind(kind string, n int, raw []byte) error {
@@ -274,14 +336,14 @@ func (run *Run) Asked() []Asked {
 	return out
 }
 
-// wholeLines is bufio.ScanLines, but it keeps the newline, and drops a last line
-// without one: that line was being written when the process died.
-func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
+// allLines is bufio.ScanLines, but it keeps the newline. Only the last line may have
+// none.
+func allLines(data []byte, atEOF bool) (int, []byte, error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil
 	}
-	if atEOF {
-		return len(data), nil, nil
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
 	}
 	return 0, nil, nil
 }

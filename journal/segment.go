@@ -14,13 +14,15 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"synod.dev/synod/internal/durable"
 )
 
 // Segment is a file that holds the journals of many runs, so that a bench run of
 // thousands of questions does not make thousands of files. It consists of chunks: a
 // line that says whose lines follow and how many bytes they have, and these lines.
 //
-//	{"k":"chunk","run":"q7-0","begin":true,"bytes":1234,"crc":"89abcdef"}
+//	{"k":"chunk","run":"q7-0","begin":true,"bytes":1234,"crc":"89abcdef","sum":"01234567"}
 //	{"k":"head",…}
 //	…
 //
@@ -32,7 +34,9 @@ import (
 // Crash safety is that of a journal file: a reply that was paid for is with the
 // operating system before Writer.Reply returns. Lines of replies that cost nothing may
 // wait in memory, and are lost with the process. When a segment is opened, a chunk that
-// was cut off at the end of the file is left out.
+// was cut off at the end of the file is left out. Anything else that is not a chunk was
+// changed, and is an error; so are lines without their checksum, when they are read and,
+// in a segment that is opened for writing, at once.
 //
 // One process may write a segment at a time, with any number of Writers; others may
 // read it meanwhile. All methods may be called concurrently. The zero Segment holds
@@ -72,13 +76,13 @@ type pending struct {
 
 // chunk is the line before the lines of a chunk.
 type chunk struct {
-	Kind  string `json:"k"`
 	Run   string `json:"run"`
 	Begin bool   `json:"begin,omitempty"` // the first chunk of an attempt
 	Kept  bool   `json:"kept,omitempty"`  // the last chunk of a finished run
 	Drop  bool   `json:"drop,omitempty"`  // what the segment holds of the run so far no longer counts
 	Bytes int    `json:"bytes"`
 	CRC   string `json:"crc"` // CRC-32C of the lines, 8 hexadecimal digits
+	Sum   string `json:"sum"` // CRC-32C of this line up to this field
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -90,7 +94,11 @@ func OpenSegment(path string) (*Segment, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	return openSegment(path, os.O_RDWR|os.O_CREATE, true)
+	s, err := openSegment(path, os.O_RDWR|os.O_CREATE, true)
+	if err == nil && s.size == 0 {
+		err = durable.SyncDir(filepath.Dir(path))
+	}
+	return s, err
 }
 
 // ReadSegment opens a segment for reading.
@@ -118,63 +126,140 @@ const (
 // chunkPrefix begins the line before a chunk.
 const chunkPrefix = `{"k":"chunk",`
 
-// scan finds the chunks of the file. What is not a chunk is left out, whether it was
-// damaged or was being written when the process died: a run that has lost a chunk is
-// unfinished, or does not have its digest any more. If the segment is open for writing,
-// scan removes what follows the last chunk. The last chunk must have its checksum, since
-// the machine may have stopped when the file had grown but its contents were not on disk.
+// scan finds the chunks of the file. A chunk that was being written when the process
+// died is left out, and removed if the segment is open for writing; what else is not a
+// chunk is an error.
 func (s *Segment) scan() error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
 	}
 	in := bufio.NewReaderSize(s.file, maxChunkLine)
-	var last chunk
-	var lines extent // of last
-	for at, end := int64(0), info.Size(); at < end; {
+	end := info.Size()
+	for s.size < end {
 		line, err := in.ReadSlice('\n')
-		at += int64(len(line))
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
 		var c chunk
 		crc, ok := c.decode(line)
-		switch {
-		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull):
-			return err
-		case at == int64(len(line)) && err == nil && line[0] != 0 && !bytes.HasPrefix(line, []byte(chunkPrefix)):
+		lines := extent{s.size + int64(len(line)), c.Bytes, crc}
+		switch whole := ok && lines.at+int64(c.Bytes) <= end; {
+		case s.size == 0 && !ok && !hole(line) && !beginsChunk(line):
 			return errors.New("the file does not begin with a chunk: it is not a segment of journals")
-		case !ok || int64(c.Bytes) > end-at:
-			continue
+		case !ok && !hole(line) && (err == nil || len(line) == maxChunkLine || !torn(line)):
+			return s.damage("is not a chunk")
+		case !whole:
+			return s.cut(end)
 		}
-		if last.CRC != "" {
-			s.enter(last, lines)
-			s.size = lines.at + int64(lines.bytes)
-		}
-		last, lines = c, extent{at, c.Bytes, crc}
-		at += int64(c.Bytes)
-		if in.Buffered() >= c.Bytes {
-			in.Discard(c.Bytes)
-		} else if _, err := s.file.Seek(at, io.SeekStart); err != nil {
+		next := lines.at + int64(c.Bytes)
+		sum, empty, err := s.sumOf(in, &lines, s.write || next == end)
+		switch {
+		case err != nil:
 			return err
-		} else {
-			in.Reset(s.file)
+		case sum != crc && (empty && next == end || s.endsEmpty(end)):
+			return s.cut(end)
+		case sum != crc:
+			return s.damage("does not have its checksum")
 		}
+		s.enter(c, lines)
+		s.size = next
 	}
-	if _, err := lines.read(s.file, nil); err == nil && last.CRC != "" {
-		s.enter(last, lines)
-		s.size = lines.at + int64(lines.bytes)
-	}
-	if s.size < info.Size() && s.write {
+	return nil
+}
+
+// endsEmpty reports whether the end of the file was never written.
+func (s *Segment) endsEmpty(end int64) bool {
+	var last [16]byte
+	_, err := s.file.ReadAt(last[:], max(end-int64(len(last)), 0))
+	return err == nil && hole(last[:])
+}
+
+// beginsChunk reports whether a line is the line before a chunk, or begins as one.
+func beginsChunk(line []byte) bool {
+	n := min(len(line), len(chunkPrefix))
+	return string(line[:n]) == chunkPrefix[:n]
+}
+
+// cut leaves out what follows the last chunk.
+func (s *Segment) cut(end int64) error {
+	if s.size < end && s.write {
 		return s.file.Truncate(s.size)
 	}
 	return nil
 }
 
+func (s *Segment) damage(what string) error {
+	return fmt.Errorf("the part at byte %d %s: %w", s.size, what, ErrChanged)
+}
+
+// sumOf reads over the lines of a chunk. With check it returns their CRC, and whether a
+// part of them was never written; without, it returns the CRC that they should have.
+func (s *Segment) sumOf(in *bufio.Reader, x *extent, check bool) (crc uint32, empty bool, err error) {
+	if !check {
+		if in.Buffered() >= x.bytes {
+			_, err := in.Discard(x.bytes)
+			return x.crc, false, err
+		}
+		_, err := s.file.Seek(x.at+int64(x.bytes), io.SeekStart)
+		in.Reset(s.file)
+		return x.crc, false, err
+	}
+	for left := x.bytes; left > 0; {
+		part, err := in.Peek(min(left, in.Size()))
+		if err != nil {
+			return 0, false, err
+		}
+		crc, empty = crc32.Update(crc, castagnoli, part), empty || hole(part)
+		left -= len(part)
+		if _, err := in.Discard(len(part)); err != nil {
+			return 0, false, err
+		}
+	}
+	return crc, empty, nil
+}
+
+// sumField is the last field of the line before a chunk.
+const sumField = `,"sum":"`
+
 // decode reads the line before a chunk.
 func (c *chunk) decode(line []byte) (crc uint32, ok bool) {
-	if !bytes.HasPrefix(line, []byte(chunkPrefix)) || json.Unmarshal(line, c) != nil || c.Bytes < 0 {
+	at := len(line) - len(sumField) - 8 - len("\"}\n")
+	if !bytes.HasPrefix(line, []byte(chunkPrefix)) || at < 0 {
+		return 0, false
+	}
+	var buf [len(sumField) + 16]byte
+	if !bytes.Equal(line[at:], appendSumField(buf[:0], line[:at])) {
+		return 0, false
+	}
+	if json.Unmarshal(line, c) != nil || c.Bytes < 0 || c.Run == "" {
 		return 0, false
 	}
 	sum, err := strconv.ParseUint(c.CRC, 16, 32)
 	return uint32(sum), err == nil
+}
+
+// appendSumField ends the line before a chunk.
+func appendSumField(b, line []byte) []byte {
+	return append(appendHex(append(b, sumField...), crc32.Checksum(line, castagnoli)), '"', '}', '\n')
+}
+
+// appendLine writes the line before a chunk.
+func (c *chunk) appendLine(b []byte, crc uint32) []byte {
+	start := len(b)
+	b = appendText(append(b, `{"k":"chunk","run":`...), c.Run)
+	if c.Begin {
+		b = append(b, `,"begin":true`...)
+	}
+	if c.Kept {
+		b = append(b, `,"kept":true`...)
+	}
+	if c.Drop {
+		b = append(b, `,"drop":true`...)
+	}
+	b = strconv.AppendInt(append(b, `,"bytes":`...), int64(c.Bytes), 10)
+	b = append(appendHex(append(b, `,"crc":"`...), crc), '"')
+	return appendSumField(b, b[start:])
 }
 
 // enter puts a chunk in the index.
@@ -204,14 +289,9 @@ func (s *Segment) append(c chunk, lines []byte, sync bool) error {
 	case !s.write || s.file == nil:
 		return fmt.Errorf("%s is not open for writing", s.path)
 	}
-	c.Kind, c.Bytes = "chunk", len(lines)
+	c.Bytes = len(lines)
 	crc := crc32.Checksum(lines, castagnoli)
-	c.CRC = fmt.Sprintf("%08x", crc)
-	line, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	s.buf = append(append(append(s.buf, line...), '\n'), lines...)
+	s.buf = append(c.appendLine(s.buf, crc), lines...)
 	s.enter(c, extent{s.size + int64(len(s.buf)-len(lines)), len(lines), crc})
 	if sync || len(s.buf) > maxBuffer {
 		return s.flush()
@@ -363,8 +443,8 @@ func (s *Segment) Drop(id string) error {
 }
 
 // Load reads the journal of a run. The replies of a run that was cut off are those of
-// all its attempts, later ones first; its head and lines are those of the last attempt
-// that can be read. The error is os.ErrNotExist if the segment has nothing of the run.
+// all its attempts, later ones first; its head and lines are those of the last attempt.
+// The error is os.ErrNotExist if the segment has nothing of the run.
 func (s *Segment) Load(id string) (*Run, error) {
 	s.mu.Lock()
 	r := s.runs[id]
@@ -380,21 +460,16 @@ func (s *Segment) Load(id string) (*Run, error) {
 		return nil, s.missing(id)
 	}
 	var run *Run
-	var first error
 	for _, chunks := range all {
-		next, err := Read(s.reader(chunks))
-		switch {
-		case err != nil:
-			first = errors.Join(first, err)
-			continue
-		case run != nil:
+		next, err := readRun(s.reader(chunks), false)
+		if err != nil {
+			return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
+		}
+		if run != nil {
 			maps.Copy(run.Replies, next.Replies)
 			next.Replies = run.Replies
 		}
 		run = next
-	}
-	if run == nil {
-		return nil, fmt.Errorf("journal: %s: %w", s.Path(id), first)
 	}
 	return run, nil
 }
@@ -416,7 +491,7 @@ func (s *Segment) Summarize(id string) (*Summary, error) {
 	if chunks == nil {
 		return nil, s.missing(id)
 	}
-	sum, err := summarize(s.reader(chunks))
+	sum, err := summarize(s.reader(chunks), false)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
 	}

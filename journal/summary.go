@@ -27,7 +27,7 @@ type Summary struct {
 // it skipped are known to be unchanged too.
 func Summarize(path string) (sum *Summary, err error) {
 	err = open(path, func(r io.Reader) (err error) {
-		sum, err = summarize(r)
+		sum, err = summarize(r, true)
 		return err
 	}, func(s *Segment, id string) (err error) {
 		sum, err = s.Summarize(id)
@@ -43,10 +43,10 @@ const (
 	replyPrefix  = `{"k":"reply",`
 )
 
-func summarize(r io.Reader) (*Summary, error) {
+func summarize(r io.Reader, sums bool) (*Summary, error) {
 	in := reading{run: &Run{Replies: make(Replies, 64)}}
 	s := &Summary{Replies: in.run.Replies, Last: map[synod.NodeID]synod.Tick{}}
-	err := eachLine(r, func(n int, raw []byte) error { return s.take(&in, n, raw) })
+	err := eachLine(r, sums, func(n int, raw []byte) error { return s.take(&in, n, raw) })
 	if err == nil {
 		err = in.changed()
 	}

@@ -19,8 +19,7 @@ func TestSummaryAgreesWithLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := strings.IndexByte(string(whole), '\n') + 1
-	for n := head; n <= len(whole); n++ {
+	for n := afterHead(whole); n <= len(whole); n++ {
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -79,11 +78,11 @@ func TestSummaryFindsEveryChange(t *testing.T) {
 // too.
 func TestSummaryOfOtherEncoding(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	text := `{"version":2, "k":"head"}` + "\n" +
+	text := `{"version":3, "k":"head"}` + "\n" +
 		`{ "w":"note", "opinion":{"answer":"7","round":1}, "n":2, "k":"effect"}` + "\n" +
 		`{"k":"effect","n":1,"opinion":{"answer":"8"},"w":"note"}` + "\n" +
 		`{"n":1, "k":"reply", "id":4, "calls":2}` + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(journal.Summed(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := journal.Summarize(path)

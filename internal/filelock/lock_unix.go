@@ -22,14 +22,26 @@ func Lock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Hold(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Hold locks an open file as Lock does. Files that are not regular, such as /dev/null, are not locked: processes share
+// them.
+func Hold(f *os.File) error {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, errors.Join(ErrHeld, f.Close())
+			return ErrHeld
 		}
-		return f, nil
+		return nil
 	}
 }

@@ -1,0 +1,58 @@
+// Package durable makes changes to folders outlive a crash of the machine, and reads files of bounded size.
+//
+// Its rank is -1: internal/fetch and all packages that write files use it.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Rename renames a file or a folder and syncs the folder that contains the new name, so that the new name is on disk.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(to))
+}
+
+// WriteFile writes and syncs a file that only its owner can read. It is complete or not there: it is written under
+// the name path.new and renamed.
+func WriteFile(path string, b []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return Rename(path+".new", path)
+}
+
+// ErrTooLarge means that a file has more bytes than are read.
+var ErrTooLarge = errors.New("the file is too large")
+
+// ReadFile reads a whole file of at most max bytes. It allocates no more than that, whatever the file system says about
+// the size. The error is ErrTooLarge for a larger file.
+func ReadFile(path string, max int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > max {
+		return nil, fmt.Errorf("%s: %w: it has %d bytes; at most %d are read", path, ErrTooLarge, info.Size(), max)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > max {
+		return nil, fmt.Errorf("%s: %w: at most %d bytes are read", path, ErrTooLarge, max)
+	}
+	return b, nil
+}

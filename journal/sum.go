@@ -1,0 +1,184 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"strconv"
+)
+
+// sumPrefix begins a sum line.
+const sumPrefix = `{"k":"sum","bytes":`
+
+// appendSum writes the sum line of a file that has so many bytes with this CRC.
+func appendSum(b []byte, bytes int64, crc uint32) []byte {
+	b = strconv.AppendInt(append(b, sumPrefix...), bytes, 10)
+	return append(appendHex(append(b, `,"crc":"`...), crc), '"', '}', '\n')
+}
+
+// appendHex writes 8 hexadecimal digits.
+func appendHex(b []byte, crc uint32) []byte {
+	for shift := 28; shift >= 0; shift -= 4 {
+		b = append(b, "0123456789abcdef"[crc>>shift&15])
+	}
+	return b
+}
+
+// file is the output of a journal that has a file of its own.
+type file struct {
+	*os.File
+	size int64
+	crc  uint32 // of the file
+}
+
+// write writes lines and their sum. After a failure it takes back what was written of
+// them, as far as that is possible.
+func (f *file) write(lines []byte, _ bool) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	crc := crc32.Update(f.crc, castagnoli, lines)
+	n := len(lines)
+	lines = appendSum(lines, f.size+int64(n), crc)
+	if _, err := f.Write(lines); err != nil {
+		f.Truncate(f.size) // if this fails too, readers leave the lines out
+		return err
+	}
+	f.size, f.crc = f.size+int64(len(lines)), crc32.Update(crc, castagnoli, lines[n:])
+	return nil
+}
+
+func (f *file) close(lines []byte, _ bool) error {
+	defer recycle(lines)
+	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
+}
+
+// maxPending is how many bytes may come before a sum line, roughly: a Writer writes
+// at the latest when it has maxBuffer bytes.
+const maxPending = maxLine + 2*maxBuffer
+
+// summed reads a file with sum lines. It hands on lines that have their sum.
+type summed struct {
+	take    func(n int, raw []byte) error
+	size    int64
+	crc     uint32 // of all lines
+	n       int    // number of the last line that was handed on
+	held    bool   // there was a sum line
+	pending []byte // lines after the last sum line
+}
+
+// add takes a whole line. The head is handed on at once, because it says whether this is
+// a journal of this format.
+func (s *summed) add(n int, raw []byte) error {
+	if n == 1 {
+		if err := s.take(n, raw); err != nil {
+			return err
+		}
+		s.n = 1
+	} else if bytes.HasPrefix(raw, []byte(sumPrefix)) {
+		if !s.holds(raw) {
+			return fmt.Errorf("the lines before do not have their checksum: %w", ErrChanged)
+		}
+		if err := s.pass(n); err != nil {
+			return err
+		}
+	} else if len(s.pending)+len(raw) > maxPending {
+		return fmt.Errorf("the last %d bytes have no checksum: this is not a journal, or it was changed", len(s.pending))
+	} else {
+		s.pending = append(s.pending, raw...)
+	}
+	s.size, s.crc = s.size+int64(len(raw)), crc32.Update(s.crc, castagnoli, raw)
+	return nil
+}
+
+// holds reports whether a sum line is that of the lines before.
+func (s *summed) holds(raw []byte) bool {
+	var buf [80]byte
+	return bytes.Equal(raw, appendSum(buf[:0], s.size, s.crc))
+}
+
+// pass hands on the pending lines. A sum line has the number n.
+func (s *summed) pass(n int) error {
+	for line := range bytes.Lines(s.pending) {
+		s.n++
+		if err := s.take(s.n, line); err != nil {
+			return &lineError{s.n, err}
+		}
+	}
+	s.n, s.pending, s.held = n, s.pending[:0], true
+	return nil
+}
+
+// end takes what follows the last whole line. Lines that have no sum are left out if
+// they are what a process leaves that dies while it writes.
+func (s *summed) end(n int, rest []byte) error {
+	if last := append(bytes.Clone(rest), '\n'); bytes.HasPrefix(last, []byte(sumPrefix)) && s.holds(last) {
+		return s.pass(n) // only the newline is missing
+	}
+	if !s.held {
+		return errCut
+	}
+	for line := range bytes.Lines(s.pending) {
+		s.n++
+		if !known(line) {
+			return &lineError{s.n, fmt.Errorf("not a journal line: %w", ErrChanged)}
+		}
+	}
+	if !torn(rest) {
+		return &lineError{n, fmt.Errorf("the line does not end: %w", ErrChanged)}
+	}
+	return nil
+}
+
+// known reports whether a line is one that a Writer writes, other than a sum line.
+func known(line []byte) bool {
+	kind, ok := kindOf(line)
+	return ok && kinds[kind] && json.Valid(line)
+}
+
+var kinds = map[string]bool{"head": true, "reply": true, "event": true, "effect": true, "end": true}
+
+// torn reports whether the end of a file can be the beginning of a line: no object is
+// complete in it, unless nothing follows.
+func torn(rest []byte) bool {
+	if hole(rest) {
+		return true
+	}
+	if len(rest) == 0 {
+		return true
+	}
+	if !bytes.HasPrefix(rest, []byte(linePrefix)) && !bytes.HasPrefix([]byte(linePrefix), rest) {
+		return false
+	}
+	var object json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(rest))
+	err := d.Decode(&object)
+	switch {
+	case err == nil:
+		return d.InputOffset() == int64(len(rest))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return true
+	}
+	return false
+}
+
+// linePrefix begins every line that a Writer writes.
+const linePrefix = `{"k":"`
+
+// hole reports whether a part of a file that should be text was not written: some file
+// systems leave zeros after a power failure.
+func hole(part []byte) bool { return bytes.Contains(part, make([]byte, 16)) }
+
+// lineError says which line of a file cannot be read.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *lineError) Unwrap() error { return e.err }
