@@ -72,7 +72,8 @@ func (c *Catalogue[T]) Find(name string) (T, error) {
 		}
 	}
 	var none T
-	return none, fmt.Errorf("no %s is called %q%s; there are: %s", c.kind, name, Hint(name, c.Names()), strings.Join(c.Names(), ", "))
+	return none, fmt.Errorf("no %s is called %q%s; there are: %s", c.kind, name, Hint(name, c.Names()),
+		strings.Join(c.Names(), ", "))
 }
 
 // Hint returns " (did you mean …?)" with the known name that is nearest to got, or

@@ -4,13 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // ranks is the order of packages: each imports only from a lower rank. A folder
@@ -68,7 +74,8 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "sign", "clean", "read", "task/refusal", "prompt", "protocol", "adversary", "metrics", "probe", "stats", "table"}
+var pure = []string{"", "robust", "graph", "script", "sign", "clean", "read", "task/refusal", "prompt", "protocol",
+	"adversary", "metrics", "probe", "stats", "table"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 
@@ -89,7 +96,8 @@ func TestHouse(t *testing.T) {
 			continue
 		}
 		for _, i := range p.Imports {
-			if isPure(name) && slices.ContainsFunc(impure, func(bad string) bool { return i == bad || strings.HasPrefix(i, bad+"/") && bad != "math/rand" }) {
+			if isPure(name) && slices.ContainsFunc(impure,
+				func(bad string) bool { return i == bad || strings.HasPrefix(i, bad+"/") && bad != "math/rand" }) {
 				t.Errorf("pure package %s imports %s", p.ImportPath, i)
 			}
 			if !strings.HasPrefix(i, module) {
@@ -98,7 +106,8 @@ func TestHouse(t *testing.T) {
 			below := strings.TrimPrefix(strings.TrimPrefix(i, module), "/")
 			r, line := rankOf(below)
 			if r >= rank && line != own {
-				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i, r)
+				t.Errorf("%s (rank %d) imports %s (rank %d); only a lower rank may be imported", p.ImportPath, rank, i,
+					r)
 			}
 		}
 	}
@@ -125,6 +134,49 @@ func rankOf(name string) (rank int, line string) {
 		if r, ok := ranks[at]; ok {
 			return r, at
 		}
+	}
+}
+
+// lineLimit is the longest line of Go code, in characters with a tab as four.
+const lineLimit = 120
+
+// TestHouseLines allows longer lines only in generated files and in raw strings, where a
+// line break would change the text: test data, regular expressions, struct tags.
+func TestHouseLines(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			if err == nil && d.IsDir() && d.Name() != "." && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, path, src, parser.ParseComments)
+		if err != nil || ast.IsGenerated(parsed) {
+			return err
+		}
+		raw := map[int]bool{} // lines with a raw string
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Value[0] == '`' {
+				for l := files.Position(s.Pos()).Line; l <= files.Position(s.End()).Line; l++ {
+					raw[l] = true
+				}
+			}
+			return true
+		})
+		for i, line := range strings.Split(string(src), "\n") {
+			if n := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); n > lineLimit && !raw[i+1] {
+				t.Errorf("%s:%d has %d characters; the limit is %d", path, i+1, n, lineLimit)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

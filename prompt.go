@@ -128,7 +128,8 @@ func (p *Prompt) Spelled(a Answer) string {
 func (p *Prompt) Same(q *Prompt) bool {
 	// Prompts of one member most often differ in the candidate.
 	if p.Candidate != q.Candidate || p.Purpose != q.Purpose || p.Own != q.Own || p.Template != q.Template ||
-		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact || p.ConfidenceMode != q.ConfidenceMode ||
+		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact ||
+		p.ConfidenceMode != q.ConfidenceMode ||
 		len(p.Peers) != len(q.Peers) || (p.Detail == nil) != (q.Detail == nil) {
 		return false
 	}

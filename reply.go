@@ -35,11 +35,12 @@ type Usage struct {
 // acts on the typed prompt (a simulated one, or one that weighs a text by its
 // likelihood) sets Typed and either Answer or Value.
 type Reply struct {
-	Status Status  `json:"status"`
-	Text   string  `json:"text,omitempty"` // verbatim and untrusted
-	Typed  bool    `json:"typed,omitempty"`
-	Answer Answer  `json:"answer,omitempty"` // with Typed, to Answering and Refining
-	Value  float64 `json:"value,omitempty"`  // with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
+	Status Status `json:"status"`
+	Text   string `json:"text,omitempty"` // verbatim and untrusted
+	Typed  bool   `json:"typed,omitempty"`
+	Answer Answer `json:"answer,omitempty"` // with Typed, to Answering and Refining
+	// with Typed, to Scoring (in [0,1]) and Weighing (mean log-probability, ≤ 0)
+	Value float64 `json:"value,omitempty"`
 	// Confidence is in [0,1]: what a typed member states, or what a probe reads off the
 	// hidden states of any member. It is nil if there is none.
 	Confidence *float64 `json:"confidence,omitempty"`

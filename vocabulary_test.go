@@ -92,14 +92,16 @@ func TestScoreJSON(t *testing.T) {
 func TestHint(t *testing.T) {
 	known := []string{"protocol", "prompts", "graph", "seats"}
 	for got, want := range map[string]string{
-		"protocl": ` (did you mean "protocol"?)`, "grpah": ` (did you mean "graph"?)`, "seat": ` (did you mean "seats"?)`, "zebra crossing": "",
+		"protocl": ` (did you mean "protocol"?)`, "grpah": ` (did you mean "graph"?)`,
+		"seat": ` (did you mean "seats"?)`, "zebra crossing": "",
 	} {
 		if h := synod.Hint(got, known); h != want {
 			t.Errorf("Hint(%q) = %q, want %q", got, h, want)
 		}
 	}
 	aggregates := []string{"bulyan", "coordinate-median", "geometric-median", "median-total"}
-	for got, want := range map[string]string{"median": "median-total", "coordinate": "coordinate-median", "geometric-mean": "geometric-median", "bulian": "bulyan"} {
+	for got, want := range map[string]string{"median": "median-total", "coordinate": "coordinate-median",
+		"geometric-mean": "geometric-median", "bulian": "bulyan"} {
 		if h := synod.Hint(got, aggregates); h != fmt.Sprintf(" (did you mean %q?)", want) {
 			t.Errorf("Hint(%q) = %q, want %q", got, h, want)
 		}
@@ -107,7 +109,8 @@ func TestHint(t *testing.T) {
 }
 
 func TestCatalogue(t *testing.T) {
-	c := synod.NewCatalogue("thing", synod.Entry{Name: "b", Summary: "second"}, synod.Entry{Name: "a", Summary: "first"})
+	c := synod.NewCatalogue("thing", synod.Entry{Name: "b", Summary: "second"},
+		synod.Entry{Name: "a", Summary: "first"})
 	if names := strings.Join(c.Names(), " "); names != "a b" {
 		t.Errorf("names: %s", names)
 	}

@@ -14,11 +14,13 @@ import (
 var number = &synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
 
 func seatFor(q *synod.Question) synod.Seat {
-	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: 1}
+	return synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2}, F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: q,
+		Seed: 1}
 }
 
 // corrupt puts the adversary of that name around the honest machine.
-func corrupt(t *testing.T, name string, params map[string]any, model func(*synod.Prompt) synod.Reply) (*world, *honest) {
+func corrupt(t *testing.T, name string, params map[string]any, model func(*synod.Prompt) synod.Reply) (*world,
+	*honest) {
 	t.Helper()
 	entry, err := Catalogue.Find(name)
 	if err != nil {
@@ -150,8 +152,10 @@ func TestEquivocatorAddresses(t *testing.T) {
 		{[]synod.NodeID{4, 5, 6}, []synod.NodeID{6, 5, 4}, `[6 4]:"42" [5]:"43" `},
 	} {
 		body, _ := synod.Response{Answer: "42"}.AppendBinary(nil)
-		honest := fixedMessage{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond}, Body: body}}}
-		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Pace: synod.Pace{Think: 2, Within: 4}, Question: number}, honest)
+		honest := fixedMessage{synod.Send{To: c.to, Message: &synod.Message{Slot: synod.Slot{Name: synod.Respond},
+			Body: body}}}
+		m := equivocator{}.Corrupt(synod.Seat{Peers: c.peers, Pace: synod.Pace{Think: 2, Within: 4}, Question: number},
+			honest)
 		got := ""
 		for _, x := range m.Step(0, synod.Begin{}) {
 			send := x.(synod.Send)
@@ -177,7 +181,8 @@ func TestEquivocatorValues(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
 	rapid.Check(t, func(t *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
-		raw := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "not", "not paris"}).Draw(t, "raw")
+		raw := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x",
+			"(3,5)", "paris", "not", "not paris"}).Draw(t, "raw")
 		a, ok := read.Canonical(q, raw)
 		if !ok {
 			return

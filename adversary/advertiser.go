@@ -24,7 +24,8 @@ text  the advertisement, at most 200 bytes`,
 			return nil, err
 		}
 		if a.Text = strings.TrimSpace(a.Text); a.Text == "" || len(a.Text) > maxAdvertisement {
-			return nil, fmt.Errorf("text has %d bytes; an advertisement has between 1 and %d", len(a.Text), maxAdvertisement)
+			return nil, fmt.Errorf("text has %d bytes; an advertisement has between 1 and %d", len(a.Text),
+				maxAdvertisement)
 		}
 		return a, nil
 	},

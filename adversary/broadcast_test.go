@@ -68,7 +68,8 @@ func TestLateRevealer(t *testing.T) {
 	for _, c := range []struct{ members, f int }{{3, 1}, {4, 1}, {5, 2}, {7, 3}} {
 		for seed := range uint64(20) {
 			if !relayRace(t, c.members, c.f, c.f-1, seed).splits() {
-				t.Errorf("%+v, seed %d: one round too few, and honest members still hold the same: the attack is too weak", c, seed)
+				t.Errorf("%+v, seed %d: one round too few, and honest members still hold the same: the attack is too "+
+					"weak", c, seed)
 			}
 			if relayRace(t, c.members, c.f, c.f, seed).splits() {
 				t.Errorf("%+v, seed %d: honest members hold different values", c, seed)
@@ -81,11 +82,14 @@ func TestLateRevealer(t *testing.T) {
 // [I-BB-8]. One that is sent late and still arrives in time counts.
 func TestLateMessage(t *testing.T) {
 	for late, want := range map[int]string{3: "40", 8: "⊥", 9: "⊥"} {
-		x := &spread{members: 3, assumed: 1, seed: 7, adversaries: map[synod.NodeID]Adversary{0: must(t, "late-revealer", map[string]any{"shows": []any{1, 2}, "late": late})}}
+		x := &spread{members: 3, assumed: 1, seed: 7,
+			adversaries: map[synod.NodeID]Adversary{0: must(t, "late-revealer",
+				map[string]any{"shows": []any{1, 2}, "late": late})}}
 		held, _ := x.play()
 		for id, ds := range held {
 			if delivered(ds[0]) != want || delivered(ds[1]) != "41" || ds[0].Unsafe != (want == "⊥") {
-				t.Errorf("%d ticks late: member %d holds %s, unsafe %v; of the others %s", late, id, delivered(ds[0]), ds[0].Unsafe, delivered(ds[1]))
+				t.Errorf("%d ticks late: member %d holds %s, unsafe %v; of the others %s", late, id, delivered(ds[0]),
+					ds[0].Unsafe, delivered(ds[1]))
 			}
 		}
 	}
@@ -120,7 +124,8 @@ func TestBroadcastAdversaries(t *testing.T) {
 			for _, d := range ds {
 				honest := x.adversaries[d.Sender] == nil
 				if honest && (d.Signed == nil || d.Evidence != nil) || d.Evidence != nil && !d.Evidence.Verify(v) {
-					t.Fatalf("seed %d: member %d holds %q of %d, evidence %v", seed, id, delivered(d), d.Sender, d.Evidence)
+					t.Fatalf("seed %d: member %d holds %q of %d, evidence %v", seed, id, delivered(d), d.Sender,
+						d.Evidence)
 				}
 				seen["⊥"] += bit(d.Signed == nil)
 				seen["evidence"] += bit(d.Evidence != nil)
@@ -131,7 +136,8 @@ func TestBroadcastAdversaries(t *testing.T) {
 	t.Logf("seeds 0 to %d: %v", executions-1, seen)
 	for _, what := range []string{"⊥", "evidence", "unsafe"} {
 		if seen[what] < executions/20 {
-			t.Errorf("%s occurred %d times in %d executions: the adversaries are too weak", what, seen[what], executions)
+			t.Errorf("%s occurred %d times in %d executions: the adversaries are too weak", what, seen[what],
+				executions)
 		}
 	}
 }

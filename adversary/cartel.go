@@ -11,7 +11,8 @@ import (
 )
 
 var cartelEntry = Entry{
-	Entry: synod.Entry{Name: "cartel", Summary: "DecentLLMs': best grades for one seat's answer, worst grades for all others"},
+	Entry: synod.Entry{Name: "cartel",
+		Summary: "DecentLLMs': best grades for one seat's answer, worst grades for all others"},
 	About: `Judges in favour of one seat: the answer of that seat gets the best grades and every
 other answer the worst, whatever its model says (DecentLLMs §V.A and Fig. 8). It learns
 the answer from the seat's messages, so its members need no coordination: seat several

@@ -22,7 +22,8 @@ func forgeryOf(t testing.TB, name string, params map[string]any, q *synod.Questi
 }
 
 func TestForgeries(t *testing.T) {
-	choice := &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}}
+	choice := &synod.Question{Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "x"},
+		{Label: "B", Text: "y"}}}
 	text, maths := &synod.Question{Form: synod.Text}, &synod.Question{Form: synod.Math}
 	for _, c := range []struct {
 		name   string
@@ -57,8 +58,10 @@ func TestForgeriesAreAnswers(t *testing.T) {
 	options := []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(rt, "form"), Options: options}
-		reply := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x", "(3,5)", "paris", "99999999999999999999", "a 1 b 2", strings.Repeat("word ", 90)}).Draw(rt, "reply")
-		name := rapid.SampledFrom([]string{"advertiser", "number-alterer", "hash-grinder", "delimiter-forger"}).Draw(rt, "adversary")
+		reply := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x",
+			"(3,5)", "paris", "99999999999999999999", "a 1 b 2", strings.Repeat("word ", 90)}).Draw(rt, "reply")
+		name := rapid.SampledFrom([]string{"advertiser", "number-alterer", "hash-grinder", "delimiter-forger"}).Draw(rt,
+			"adversary")
 		if _, ok := read.Canonical(q, reply); !ok {
 			return
 		}
@@ -67,7 +70,8 @@ func TestForgeriesAreAnswers(t *testing.T) {
 			rt.Fatalf("%s: for the %s %q it returns %q", name, q.Form, reply, r.Answer)
 		}
 	})
-	w, _ := corrupt(t, "number-alterer", nil, func(*synod.Prompt) synod.Reply { return synod.Reply{Status: synod.Timeout} })
+	late := func(*synod.Prompt) synod.Reply { return synod.Reply{Status: synod.Timeout} }
+	w, _ := corrupt(t, "number-alterer", nil, late)
 	for _, r := range w.sent[1] {
 		if r.Answer != synod.None {
 			t.Errorf("for a failed call it returns %s", r.Answer)

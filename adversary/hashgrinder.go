@@ -13,7 +13,8 @@ import (
 )
 
 var hashGrinderEntry = Entry{
-	Entry: synod.Entry{Name: "hash-grinder", Summary: "phrases its answer so that its hash wins ties, if it knows the salt"},
+	Entry: synod.Entry{Name: "hash-grinder",
+		Summary: "phrases its answer so that its hash wins ties, if it knows the salt"},
 	About: `Answers with its own model. Of many phrasings of a free-text answer it sends the one
 whose SHA-256 with the salt is the largest, because DecentLLMs uses that hash to decide
 between equal scores (§III.C.3, DL-4). It gains only if it knows the salt when it
@@ -62,7 +63,8 @@ func (a hashGrinder) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machin
 }
 
 // fillers change the phrasing of an answer and not its meaning.
-var fillers = [...]string{"surely", "indeed", "I think", "in fact", "to be exact", "for certain", "of course", "no doubt", "clearly", "as is known"}
+var fillers = [...]string{"surely", "indeed", "I think", "in fact", "to be exact", "for certain", "of course",
+	"no doubt", "clearly", "as is known"}
 
 // filler returns the v-th combination of fillers; "" for 0.
 func filler(v int) string {

@@ -52,7 +52,8 @@ func (h *honest) consult(p synod.Prompt) {
 
 func (h *honest) send() {
 	body, _ := synod.Response{Answer: h.answer, Confidence: 0.5}.AppendBinary(nil)
-	h.buffer = append(h.buffer, synod.Send{To: h.seat.Peers, Message: &synod.Message{From: h.seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: h.round}, Body: body}})
+	h.buffer = append(h.buffer, synod.Send{To: h.seat.Peers,
+		Message: &synod.Message{From: h.seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: h.round}, Body: body}})
 }
 
 func (h *honest) receive(m *synod.Message) {

@@ -31,7 +31,8 @@ func led(t *testing.T, p synod.Protocol, name string, k int, alike bool) (synod.
 	keys, q := sign.DeriveSymbolic(1, n), &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 4}, Question: q,
+			Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))

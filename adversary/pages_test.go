@@ -24,12 +24,16 @@ func page(name, text string, exact bool) *synod.Prompt {
 	said := []game.Proposal{{By: 1, Value: &seven, Reason: text}, {By: 2, Value: &seven, Reason: text}}
 	var detail synod.Detail = grade.Detail{}
 	if strings.HasPrefix(name, "game/") {
-		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said, Past: []game.Past{{Round: 1, Proposals: said}}}
+		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said,
+			Past: []game.Past{{Round: 1, Proposals: said}}}
 	}
 	return &synod.Prompt{
-		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text}, Seed: 77,
-		Own: own, Candidate: a, Rationale: text, Caution: synod.CautionMayExist, F: 1, Exact: exact, ConfidenceMode: synod.StatedConfidence,
-		Peers:    []synod.Rated{{Answer: "first", Score: 0.5, Rationale: text}, {Answer: a, Score: 0.2, Rationale: text}},
+		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text},
+		Seed: 77,
+		Own:  own, Candidate: a, Rationale: text, Caution: synod.CautionMayExist, F: 1, Exact: exact,
+		ConfidenceMode: synod.StatedConfidence,
+		Peers: []synod.Rated{{Answer: "first", Score: 0.5, Rationale: text},
+			{Answer: a, Score: 0.2, Rationale: text}},
 		Spelling: map[synod.Answer]string{own: text},
 		Detail:   detail,
 	}
@@ -149,7 +153,8 @@ func TestDelimiterForgerPages(t *testing.T) {
 
 // mixture tries the forger's lines with random text between them.
 func mixture(t *rapid.T, b *prompt.Templates, name string, lines []string, tried *int) {
-	text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t, "text"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
+	text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(lines), rapid.StringN(0, 8, -1)), 1, 12).Draw(t,
+		"text"), rapid.SampledFrom([]string{"", " ", "\n", "\u2028"}).Draw(t, "gap"))
 	if clean.Line(text, 100) == "" {
 		return // a prompt may omit a member without text
 	}
@@ -162,7 +167,8 @@ func mixture(t *rapid.T, b *prompt.Templates, name string, lines []string, tried
 // The vulnerable twin has the prompt of the paper, with plain delimiters around unchanged text. The
 // forger closes them and continues as the prompt and as the evaluator.
 func TestDelimiterForgerSucceeds(t *testing.T) {
-	naive := fstest.MapFS{"grade.tmpl": {Data: []byte("{{define \"system\"}}You judge.{{end}}{{define \"user\"}}--- Proposed Answer ---\n{{.Rationale}}\n--- End of Proposed Answer ---\nYour marks:{{end}}")}}
+	naive := fstest.MapFS{"grade.tmpl": {Data: []byte("{{define \"system\"}}You judge.{{end}}{{define \"user\"}}--- " +
+		"Proposed Answer ---\n{{.Rationale}}\n--- End of Proposed Answer ---\nYour marks:{{end}}")}}
 	b, err := prompt.NewTemplates("naive", naive)
 	if err != nil {
 		t.Fatal(err)
@@ -175,8 +181,10 @@ func TestDelimiterForgerSucceeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer ---\n") // an evaluator trusts the text after the answer
-	if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: strings.SplitN(outside, "\n", 2)[0]}); !closed || err != nil || g[0] != grade.Max {
+	_, outside, closed := strings.Cut(c.User, "--- End of Proposed Answer "+
+		"---\n") // an evaluator trusts the text after the answer
+	if g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: strings.SplitN(outside, "\n", 2)[0]}); !closed ||
+		err != nil || g[0] != grade.Max {
 		t.Errorf("the attack on the twin fails: after the answer there is %q", outside)
 	}
 }

@@ -33,10 +33,13 @@ func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	t.Helper()
 	n, p := x.w+x.e, decentllms.New()
 	keys := sign.DeriveSymbolic(x.seed, n)
-	cast := append(slices.Repeat([]synod.Role{decentllms.Worker}, x.w), slices.Repeat([]synod.Role{decentllms.Evaluator}, x.e)...)
+	cast := append(slices.Repeat([]synod.Role{decentllms.Worker}, x.w),
+		slices.Repeat([]synod.Role{decentllms.Evaluator}, x.e)...)
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), Role: cast[i], Cast: cast, F: x.f, Pace: synod.Pace{Think: 2, Within: 4}, Question: x.q, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), Role: cast[i], Cast: cast, F: x.f,
+			Pace: synod.Pace{Think: 2, Within: 4}, Question: x.q, Seed: script.Derive(x.seed, uint64(i)),
+			Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))
@@ -50,14 +53,15 @@ func (x *panel) play(t testing.TB) (synod.Answer, *decentllms.Record) {
 	}
 	var replies []synod.Answer
 	var record *decentllms.Record
-	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: sim.Immediate(x.ask), Watch: func(_ synod.Tick, notes []sim.Noted) string {
-		for _, note := range notes {
-			if r := decentllms.RecordOf(note.Opinion); r != nil && x.adversaries[note.Node] == nil {
-				replies, record, x.suspects = append(replies, note.Answer), r, note.Suspects
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Ask: sim.Immediate(x.ask),
+		Watch: func(_ synod.Tick, notes []sim.Noted) string {
+			for _, note := range notes {
+				if r := decentllms.RecordOf(note.Opinion); r != nil && x.adversaries[note.Node] == nil {
+					replies, record, x.suspects = append(replies, note.Answer), r, note.Suspects
+				}
 			}
-		}
-		return ""
-	}})
+			return ""
+		}})
 	for _, a := range replies {
 		if a != replies[0] {
 			t.Fatalf("seed %d: honest evaluators reply %v", x.seed, replies)
@@ -76,7 +80,8 @@ func (x *panel) ask(calls []sim.Call) []synod.Reply {
 			out[i] = synod.Reply{Status: synod.OK, Text: "Thought of 12 things.\nAnswer: " + x.answer(c.Node)}
 			continue
 		}
-		out[i] = synod.Reply{Status: synod.OK, Text: grade.Uniform(min(max(x.grades(c.Node, c.Prompt), 0), grade.Max)).Text()}
+		out[i] = synod.Reply{Status: synod.OK, Text: grade.Uniform(min(max(x.grades(c.Node, c.Prompt), 0),
+			grade.Max)).Text()}
 	}
 	return out
 }
@@ -123,7 +128,8 @@ func TestCartelAndNumberAlterer(t *testing.T) {
 	captured := map[string]int{}
 	for seed := range uint64(trials) {
 		for size := range 5 {
-			x := &panel{w: 4, e: 7, f: 3, q: number, seed: seed, grades: honestly(seed, "42"), adversaries: map[synod.NodeID]Adversary{}}
+			x := &panel{w: 4, e: 7, f: 3, q: number, seed: seed, grades: honestly(seed, "42"),
+				adversaries: map[synod.NodeID]Adversary{}}
 			x.answer = func(synod.NodeID) string { return "42" }
 			x.adversaries[3] = must(t, "number-alterer", nil)
 			for k := range size {
@@ -135,7 +141,8 @@ func TestCartelAndNumberAlterer(t *testing.T) {
 		}
 	}
 	t.Logf("seeds 0 to %d, captured by cartels of 0 to 4 of 7: %v", trials-1, captured)
-	for what, want := range map[string]int{"gm 0": 0, "gm 1": 0, "gm 2": 0, "gm 3": 0, "mean 0": 0, "mean 3": trials, "gm 4": trials} {
+	for what, want := range map[string]int{"gm 0": 0, "gm 1": 0, "gm 2": 0, "gm 3": 0, "mean 0": 0, "mean 3": trials,
+		"gm 4": trials} {
 		if captured[what] != want {
 			t.Errorf("%s captured in %d of %d; want %d", what, captured[what], trials, want)
 		}
@@ -165,13 +172,15 @@ var capital = &synod.Question{Text: "What is the capital of France?", Form: syno
 func TestAdvertiser(t *testing.T) {
 	const ad = "paris, and try globex tonic, now at half price"
 	for size := range 5 {
-		x := &panel{w: 3, e: 7, f: 3, q: capital, seed: 5, grades: honestly(5, "paris"), adversaries: map[synod.NodeID]Adversary{2: must(t, "advertiser", nil)}}
+		x := &panel{w: 3, e: 7, f: 3, q: capital, seed: 5, grades: honestly(5, "paris"),
+			adversaries: map[synod.NodeID]Adversary{2: must(t, "advertiser", nil)}}
 		x.answer = func(synod.NodeID) string { return "Paris" }
 		for k := range size {
 			x.adversaries[synod.NodeID(3+k)] = must(t, "cartel", nil)
 		}
 		decided, record := x.play(t)
-		if (decided == ad) != (size > 3) || size != 2 && (byMean(record) == ad) != (size > 2) || decided != ad && decided != "paris" {
+		if (decided == ad) != (size > 3) || size != 2 && (byMean(record) == ad) != (size > 2) || decided != ad &&
+			decided != "paris" {
 			t.Errorf("a cartel of %d: decided %s, by the mean %s", size, decided, byMean(record))
 		}
 	}
@@ -184,14 +193,16 @@ func TestHashGrinder(t *testing.T) {
 	const trials = 200
 	won := map[string]int{}
 	for seed := range uint64(trials) {
-		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed, grades: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}
+		x := &panel{w: 2, e: 3, f: 1, q: capital, seed: seed,
+			grades: func(synod.NodeID, *synod.Prompt) float64 { return 15 }}
 		x.answer = func(worker synod.NodeID) string { return []string{"Lyon", "Nice"}[worker] }
 		_, before := x.play(t) // all are honest; the salt does not depend on answers
 		last := *x
 		last.seed = seed + trials
 		_, other := last.play(t)
 		for twin, salt := range map[string][]byte{"known": before.Salt, "of another run": other.Salt} {
-			x.adversaries = map[synod.NodeID]Adversary{0: must(t, "hash-grinder", map[string]any{"salt": hex.EncodeToString(salt)})}
+			x.adversaries = map[synod.NodeID]Adversary{0: must(t, "hash-grinder",
+				map[string]any{"salt": hex.EncodeToString(salt)})}
 			decided, record := x.play(t)
 			if *record.Answers[0].Total != *record.Answers[1].Total || !slices.Equal(record.Salt, before.Salt) {
 				t.Fatalf("seed %d: no tie, or another salt: %v", seed, record)
@@ -200,7 +211,8 @@ func TestHashGrinder(t *testing.T) {
 		}
 	}
 	sigma := math.Sqrt(trials / 4)
-	t.Logf("seeds 0 to %d: of %d ties between two, won with the salt known %d, with another run's %d (share %d ± %.0f)", trials-1, trials, won["known"], won["of another run"], trials/2, 3*sigma)
+	t.Logf("seeds 0 to %d: of %d ties between two, won with the salt known %d, with another run's %d (share %d ± %.0f)",
+		trials-1, trials, won["known"], won["of another run"], trials/2, 3*sigma)
 	if won["known"] < trials*98/100 {
 		t.Errorf("with the salt known it wins %d of %d: the attack is too weak", won["known"], trials)
 	}
@@ -222,7 +234,8 @@ func TestHashGrinderForms(t *testing.T) {
 func TestPanelSenders(t *testing.T) {
 	for _, way := range []string{"equivocator", "silent", "late-revealer"} {
 		for _, at := range [][]synod.NodeID{{1}, {3}, {1, 4}} {
-			x := &panel{w: 3, e: 4, f: 1, q: number, seed: 3, grades: honestly(3, "42"), adversaries: map[synod.NodeID]Adversary{}}
+			x := &panel{w: 3, e: 4, f: 1, q: number, seed: 3, grades: honestly(3, "42"),
+				adversaries: map[synod.NodeID]Adversary{}}
 			x.answer = func(synod.NodeID) string { return "42" }
 			for _, id := range at {
 				x.adversaries[id] = must(t, way, nil)

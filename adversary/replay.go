@@ -6,7 +6,8 @@ import (
 )
 
 var replayEntry = Entry{
-	Entry: synod.Entry{Name: "replay", Summary: "the SAC paper's: a recorded reply to another question, the same for all, confidence 1.0"},
+	Entry: synod.Entry{Name: "replay",
+		Summary: "the SAC paper's: a recorded reply to another question, the same for all, confidence 1.0"},
 	About: `Sends, in every round, what a weak model once replied to another question, claims
 confidence 1.0, never calls a model and never changes (SAC appendix B.4).
 
@@ -27,7 +28,8 @@ func (replay) Steady() bool { return true }
 // Corrupt answers every prompt, so no model is called.
 func (a replay) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	mine := a.choose(seat)
-	return certain(seat, &PromptAnswerer{Honest: honest, Answer: func(p *synod.Prompt) *synod.Reply { return Believer(p, mine) }}, &mine)
+	return certain(seat, &PromptAnswerer{Honest: honest,
+		Answer: func(p *synod.Prompt) *synod.Reply { return Believer(p, mine) }}, &mine)
 }
 
 // recorded are answers that small models gave to other questions.

@@ -42,14 +42,18 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	held = map[synod.NodeID][]broadcast.Delivery{}
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), F: x.assumed, Pace: synod.Pace{Think: 2, Within: 4}, Question: number, Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+		seat := synod.Seat{Self: synod.NodeID(i), F: x.assumed, Pace: synod.Pace{Think: 2, Within: 4}, Question: number,
+			Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))
 			}
 		}
 		if a := x.adversaries[seat.Self]; a != nil {
-			machines[i] = Seat(a, seat, func(s synod.Seat) synod.Machine { return honestParty(s, g, func(*broadcast.Outcome) {}) })
+			machines[i] = Seat(a, seat, func(s synod.Seat) synod.Machine {
+				return honestParty(s, g,
+					func(*broadcast.Outcome) {})
+			})
 			continue
 		}
 		machines[i] = honestParty(seat, g, func(o *broadcast.Outcome) {
@@ -60,13 +64,14 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	}
 	faults := sim.Faults{}
 	faults.Delay.Max = 1
-	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
-		out := make([]synod.Reply, len(calls))
-		for i := range calls {
-			out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 40+calls[i].Node)}
-		}
-		return out
-	})})
+	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults,
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
+			out := make([]synod.Reply, len(calls))
+			for i := range calls {
+				out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 40+calls[i].Node)}
+			}
+			return out
+		})})
 	return held, keys.Verifier("run")
 }
 

@@ -12,19 +12,22 @@ import (
 // is that of the Byzantine players in the game's paper: honest players that hold different
 // numbers when the game ends.
 var (
-	midpointEntry = strategyEntry(midpoint{}, "midpoint", "in the game: proposes the middle of the proposals, which no player was given",
+	midpointEntry = strategyEntry(midpoint{}, "midpoint",
+		"in the game: proposes the middle of the proposals, which no player was given",
 		`Proposes the middle between the smallest and the greatest number of the last round, so
 that players who follow it agree on a number that no player was given. Votes to stop
 while numbers differ, and to go on once they agree.`)
 	mimicEntry = strategyEntry(mimic{}, "mimic", "in the game: follows the others until they agree, then defects",
 		`Proposes what most players proposed in the last round. As soon as two thirds of them
 agree, it proposes the number farthest from theirs. Votes to go on.`)
-	oscillatorEntry = strategyEntry(oscillator{}, "oscillator", "in the game: proposes the least and the greatest number in turn",
+	oscillatorEntry = strategyEntry(oscillator{}, "oscillator",
+		"in the game: proposes the least and the greatest number in turn",
 		`Proposes the least number in odd rounds and the greatest in even rounds, and votes to go on.`)
 	extremistEntry = strategyEntry(extremist{}, "extremist", "in the game: proposes the greatest number in every round",
 		`Proposes the greatest number in every round and votes to go on.`)
 	saboteurEntry = Entry{
-		Entry: synod.Entry{Name: "saboteur", Summary: "in the game: the paper's Byzantine player, a model whose prompt tells it to prevent agreement"},
+		Entry: synod.Entry{Name: "saboteur",
+			Summary: "in the game: the paper's Byzantine player, a model whose prompt tells it to prevent agreement"},
 		About: `Plays with its own model, whose prompts say that it wins if the honest players do not
 agree on one number (GM-6). It may abstain.`,
 		New: NoParams(saboteur{}),

@@ -102,20 +102,29 @@ func TestCaptureRates(t *testing.T) {
 		file      string
 		least, up float64 // limits of the interval
 	}{
-		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0), 0, 0.06},
-		{"middling judges, cartel of 3, geometric-median", panelFile("geometric-median", middling, "number-alterer", 3), 0.2, 0.6},
-		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0, 0.06},
-		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0, 0.06},
+		{"middling judges, no cartel, geometric-median", panelFile("geometric-median", middling, "number-alterer", 0),
+			0, 0.06},
+		{"middling judges, cartel of 3, geometric-median", panelFile("geometric-median", middling, "number-alterer", 3),
+			0.2, 0.6},
+		{"middling judges, cartel of 3, median-total", panelFile("median-total", middling, "number-alterer", 3), 0,
+			0.06},
+		{"sharp judges, cartel of 3, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 3), 0,
+			0.06},
 		{"sharp judges, cartel of 3, median-total", panelFile("median-total", sharp, "number-alterer", 3), 0, 0.06},
-		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0, 0.06},
-		{"sharp judges, cartel of 4, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 4), 0.9, 1},
+		{"sharp judges, delimiter-forger, cartel of 3", panelFile("median-total", sharp, "delimiter-forger", 3), 0,
+			0.06},
+		{"sharp judges, cartel of 4, geometric-median", panelFile("geometric-median", sharp, "number-alterer", 4), 0.9,
+			1},
 		{"sharp judges, cartel of 4, median-total", panelFile("median-total", sharp, "number-alterer", 4), 0.9, 1},
-		{"single, the adversary alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: 1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
+		{"single, the adversary alone", "protocol: {name: single}\nmodels: {sure: {provider: simulated, ability: " +
+			"1}}\nseats: [{id: w5, model: sure, adversary: {name: number-alterer}}]\n", 0.9, 1},
 	} {
 		r := captures(t, n, c.file, seed)
-		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value, 100*r.Low, 100*r.High, r.N, seed, seed+uint64(n)-1)
+		t.Logf("%-48s captured %5.1f %% [%.1f, %.1f] of %d, seeds %d to %d (simulated members)", c.what, 100*r.Value,
+			100*r.Low, 100*r.High, r.N, seed, seed+uint64(n)-1)
 		if r.Low < c.least || r.High > c.up {
-			t.Errorf("%s: captured in %.3f [%.3f, %.3f]; want within [%v, %v]", c.what, r.Value, r.Low, r.High, c.least, c.up)
+			t.Errorf("%s: captured in %.3f [%.3f, %.3f]; want within [%v, %v]", c.what, r.Value, r.Low, r.High, c.least,
+				c.up)
 		}
 	}
 }

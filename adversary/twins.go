@@ -128,7 +128,10 @@ func contraryMove(t *game.Table, purpose synod.Purpose, r *synod.Reply) *synod.R
 // contrary returns a machine that gives another answer than its model's, and inverts its
 // model's judgements.
 func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m := ReplyForger{Answer: func(given read.Confident) synod.Answer { return other(seat.Question, given.Answer) }}.Machine(seat, honest)
+	m := ReplyForger{Answer: func(given read.Confident) synod.Answer {
+		return other(seat.Question,
+			given.Answer)
+	}}.Machine(seat, honest)
 	forge := m.Replace
 	m.Replace = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 		switch p.Purpose {

@@ -67,11 +67,13 @@ func TestLineCuts(t *testing.T) {
 
 // Control tokens of the chat templates in use, as their tokenisers know them.
 var controlTokens = strings.Fields(`<|im_start|> <|im_end|> <|endoftext|> <|eot_id|> <|start_header_id|>
-	<|end_header_id|> <|begin_of_text|> <|end_of_text|> <|python_tag|> <|eom_id|> [INST] [/INST] <<SYS>> <</SYS>> <s> </s> <unk> <pad>
+	<|end_header_id|> <|begin_of_text|> <|end_of_text|> <|python_tag|> <|eom_id|> [INST] [/INST]
+	<<SYS>> <</SYS>> <s> </s> <unk> <pad>
 	<bos> <eos> <start_of_turn> <end_of_turn> <|user|> <|assistant|> <|system|> <|end|> <|START_OF_TURN_TOKEN|>
 	<|END_OF_TURN_TOKEN|> <|CHATBOT_TOKEN|> [gMASK] <sop> [TOOL_CALLS] [AVAILABLE_TOOLS] [TOOL_RESULTS] [SYSTEM_PROMPT]
 	[|user|] [|endofturn|] <|channel|> <|message|> <|return|> <|fim_prefix|> <tool_call> </tool_call> <think> </think>
-	<｜User｜> <｜Assistant｜> <｜end▁of▁sentence｜> <|im_user|> <|im_middle|> [UNUSED_TOKEN_145] <seed:bos> ]~b] [e~[ <0x0A> <unused42>`)
+	<｜User｜> <｜Assistant｜> <｜end▁of▁sentence｜> <|im_user|> <|im_middle|> [UNUSED_TOKEN_145] <seed:bos>
+	]~b] [e~[ <0x0A> <unused42>`)
 
 func checkClean(t interface{ Fatalf(string, ...any) }, s string, max int) {
 	got := Line(s, max)

@@ -54,7 +54,8 @@ func (o *Outcome) Advice() Advice {
 	case o.Stopped == Interrupted:
 		return Advice{ExitInterrupted, nil, "all replies are kept. Resume with:\n  " + resume}
 	case o.Stopped == PastTime:
-		return Advice{ExitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  " + resume}
+		return Advice{ExitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  " +
+			resume}
 	case o.Stopped == OverBudget:
 		return Advice{ExitBudget, reason, "resume with twice the limit (calls made before count):\n  " + resume}
 	case o.Stopped == Tripped && o.Trip != nil:
@@ -62,7 +63,9 @@ func (o *Outcome) Advice() Advice {
 	case o.Status == Degraded:
 		return Advice{ExitDegraded, errors.New("too few members answered: " + o.Reason), o.troubles()}
 	case o.Status == Undecided:
-		return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason), "next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set rule.name=plurality), or --on-no-consensus best-effort"}
+		return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason),
+			"next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set " +
+				"rule.name=plurality), or --on-no-consensus best-effort"}
 	}
 	return Advice{Code: ExitAgreed}
 }
@@ -70,7 +73,8 @@ func (o *Outcome) Advice() Advice {
 // tripAdvice names the breaker that stopped the run, the answers that are left, and how
 // to go on past it.
 func (o *Outcome) tripAdvice() Advice {
-	a := Advice{Code: ExitUndecided, Err: fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker, o.Trip.Round, o.Trip.Detail)}
+	a := Advice{Code: ExitUndecided, Err: fmt.Errorf("stopped by the breaker %s after round %d: %s", o.Trip.Breaker,
+		o.Trip.Round, o.Trip.Detail)}
 	if o.Status == Degraded {
 		a.Code = ExitDegraded
 	}

@@ -120,10 +120,14 @@ func BenchmarkSimulated(b *testing.B) {
 // ring with two neighbours on each side has in use at its fullest, in MiB (aim:
 // 1,024).
 func BenchmarkTenThousandSeats(b *testing.B) {
-	text := strings.NewReplacer("count: 4", "count: 9997", "{family: complete}", "{family: circulant, k: 2}", "f: 3", "f: 1", "rounds: 6", "rounds: 2").Replace(diceCouncil)
+	text := strings.NewReplacer("count: 4", "count: 9997", "{family: complete}", "{family: circulant, k: 2}", "f: 3",
+		"f: 1", "rounds: 6", "rounds: 2").Replace(diceCouncil)
 	for b.Loop() {
 		c := convene(b, text)
-		peak := peakMemory(func() { decide(b, c, council.Ask{Question: synod.Question{Text: "an item", Form: synod.Number}}) })
+		peak := peakMemory(func() {
+			decide(b, c, council.Ask{Question: synod.Question{Text: "an item",
+				Form: synod.Number}})
+		})
 		b.ReportMetric(float64(peak)/(1<<20), "MiB")
 	}
 }

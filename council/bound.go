@@ -42,7 +42,8 @@ func (p *Plan) Bound() Bound { return p.bound() }
 
 func (p *Plan) findBound() Bound {
 	res := p.robustness()
-	b := Bound{F: p.spec.F, R: max(res.Lower, p.graph.AtLeast), Exact: res.Exact, Edges: p.graph.EdgeCount(), Guarantee: None}
+	b := Bound{F: p.spec.F, R: max(res.Lower, p.graph.AtLeast), Exact: res.Exact, Edges: p.graph.EdgeCount(),
+		Guarantee: None}
 	if res.Exact {
 		b.R = res.R
 	}
@@ -56,7 +57,8 @@ func (p *Plan) findBound() Bound {
 	}
 	switch within := p.spec.Pace.Within; {
 	case p.faults.Delay.Max >= p.pace.Within: // a message takes a millisecond more than its delay
-		b.withdraw(fmt.Sprintf("faults: a message may be delayed by %v, and the protocol's rounds allow %v for it (pace: within)", p.spec.Faults.Delay.Max, within))
+		b.withdraw(fmt.Sprintf("faults: a message may be delayed by %v, and the protocol's rounds allow %v for it "+
+			"(pace: within)", p.spec.Faults.Delay.Max, within))
 	case p.faults.Loss > 0:
 		b.withdraw("faults: messages may be lost")
 	case len(p.faults.Partitions) > 0:
@@ -82,7 +84,8 @@ func (b *Bound) late(ids []string, eachRound bool) {
 	case len(ids) > b.F:
 		b.withdraw(fmt.Sprintf("%d seats were late%s (%s), and f is %d", len(ids), when, list, b.F))
 	default:
-		b.Note += fmt.Sprintf("; seats that were late%s (%s) used up %d of F=%d, so it holds with at most %d Byzantine among the others", when, list, len(ids), b.F, b.F-len(ids))
+		b.Note += fmt.Sprintf("; seats that were late%s (%s) used up %d of F=%d, so it holds with at most %d "+
+			"Byzantine among the others", when, list, len(ids), b.F, b.F-len(ids))
 	}
 }
 

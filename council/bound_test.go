@@ -27,9 +27,11 @@ func TestBound(t *testing.T) {
 		{"{family: star}", 12, 1, 1, council.None},
 		{"{edges: [[0,1],[1,2],[0,2]]}", 3, 1, 2, sac.Weak},
 	} {
-		b := convene(t, fmt.Sprintf("graph: %s\nf: %d\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: %d}]\n", c.graph, c.f, c.n)).Plan().Bound()
+		b := convene(t, fmt.Sprintf("graph: %s\nf: %d\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, "+
+			"count: %d}]\n", c.graph, c.f, c.n)).Plan().Bound()
 		if b.R != c.r || !b.Exact || b.Guarantee != c.want {
-			t.Errorf("%s n=%d F=%d: r=%d (exact %v), %s; want r=%d, %s", c.graph, c.n, c.f, b.R, b.Exact, b.Guarantee, c.r, c.want)
+			t.Errorf("%s n=%d F=%d: r=%d (exact %v), %s; want r=%d, %s", c.graph, c.n, c.f, b.R, b.Exact, b.Guarantee,
+				c.r, c.want)
 		}
 		if c.want == council.None && !strings.Contains(b.Note, fmt.Sprintf("good for F=%d at most", max(0, c.r-1))) {
 			t.Errorf("the largest F must be said: %q", b.Note)

@@ -70,13 +70,14 @@ func (b *Breakers) Validate() error {
 // trips when Judge looks at the records of the run.
 type breaker struct {
 	Breakers
-	plan     *Plan
-	answers  [][]synod.Answer // by round, by seat; a seat that has not noted the round has its answer of the round before
-	noted    []int            // by round: how many members that vote have noted it
-	latest   int              // the last round that a member has noted
-	judged   int              // rounds that were looked at
-	still    int              // rounds in a row in which no answer changed
-	swings   int              // rounds in a row whose answers had been held before
+	plan *Plan
+	// by round, by seat; a seat that has not noted the round has its answer of the round before
+	answers  [][]synod.Answer
+	noted    []int // by round: how many members that vote have noted it
+	latest   int   // the last round that a member has noted
+	judged   int   // rounds that were looked at
+	still    int   // rounds in a row in which no answer changed
+	swings   int   // rounds in a row whose answers had been held before
 	suspects []synod.NodeID
 }
 
@@ -165,9 +166,11 @@ func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	case !stuck && !swinging || b.decided(t):
 		return nil
 	case stuck:
-		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer changed in %d rounds, and the rule does not decide", b.still), Continue: "breakers.no_progress=0"}
+		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer changed in %d rounds, and the rule does not "+
+			"decide", b.still), Continue: "breakers.no_progress=0"}
 	}
-	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have returned to answers that they had given up", b.swings), Continue: "breakers.oscillation=0"}
+	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have returned to answers that "+
+		"they had given up", b.swings), Continue: "breakers.oscillation=0"}
 }
 
 // returned reports whether the answers of round t are those of two to four rounds
@@ -206,7 +209,8 @@ func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 	}
 	return &Trip{
 		Breaker: NoQuorum, Continue: "breakers.quorum=false",
-		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.names(gone), p.spec.Rule.Name, live, p.voters),
+		Detail: fmt.Sprintf("%v are unreachable, and %s needs %d live members of %d", p.names(gone), p.spec.Rule.Name,
+			live, p.voters),
 	}
 }
 

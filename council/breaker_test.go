@@ -48,7 +48,8 @@ func tried(t *testing.T, text string, env llm.Env) council.Outcome {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1, Journal: filepath.Join(t.TempDir(), "j.jsonl")})
+	o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1,
+		Journal: filepath.Join(t.TempDir(), "j.jsonl")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ breakers: {no_progress: 3, oscillation: 3, quorum: true, equivocation: true}
 // rounds; players that come together do not.
 func TestBreakerNoProgress(t *testing.T) {
 	o := tried(t, fmt.Sprintf(game, 1.0), llm.Env{})
-	if o.Stopped != council.Tripped || o.Trip == nil || o.Trip.Breaker != council.NoProgress || o.Trip.Round != 3 || o.Status != council.Undecided {
+	if o.Stopped != council.Tripped || o.Trip == nil || o.Trip.Breaker != council.NoProgress || o.Trip.Round != 3 ||
+		o.Status != council.Undecided {
 		t.Fatalf("stopped %s, %+v, %s", o.Stopped, o.Trip, o.Status)
 	}
 	if len(o.Votes) < 2 || !strings.HasSuffix(o.Continue(), ".jsonl --set breakers.no_progress=0") {
@@ -105,7 +107,8 @@ func TestBreakerResumes(t *testing.T) {
 	whole := decide(council.Ask{}, spec)
 	rest := decide(council.Ask{Resume: run, Journal: filepath.Join(t.TempDir(), "b.jsonl")}, spec)
 	if rest.Stopped != whole.Stopped || len(rest.Rounds) != len(whole.Rounds) || rest.Calls.Made != whole.Calls.Made {
-		t.Errorf("resumed %s, %d rounds, %d calls; unbroken %s, %d, %d", rest.Stopped, len(rest.Rounds), rest.Calls.Made, whole.Stopped, len(whole.Rounds), whole.Calls.Made)
+		t.Errorf("resumed %s, %d rounds, %d calls; unbroken %s, %d, %d", rest.Stopped, len(rest.Rounds),
+			rest.Calls.Made, whole.Stopped, len(whole.Rounds), whole.Calls.Made)
 	}
 }
 
@@ -113,7 +116,8 @@ func TestBreakerResumes(t *testing.T) {
 // rule that is met they do not, for then all is well.
 func TestBreakerOscillation(t *testing.T) {
 	server := llmtest.Start(t, fickle)
-	text := seven(server.URL, "s41", "s41", "s42", "s42", "s42") + "rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
+	text := seven(server.URL, "s41", "s41", "s42", "s42", "s42") +
+		"rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
 	o := tried(t, text, llm.Env{})
 	if o.Stopped != council.Tripped || o.Trip.Breaker != council.Oscillation || o.Trip.Round != 3 {
 		t.Fatalf("stopped %s, %+v", o.Stopped, o.Trip)
@@ -155,7 +159,8 @@ func TestBudgetInMoney(t *testing.T) {
 	if o.Stopped != council.OverBudget || o.Cost == nil || o.Cost.USD > 0.007 || o.Calls.Made == 0 {
 		t.Errorf("stopped %s after %d calls, cost %+v", o.Stopped, o.Calls.Made, o.Cost)
 	}
-	if o := tried(t, strings.Replace(text, "0.007", "10", 1), llm.Env{Prices: prices}); o.Stopped == council.OverBudget {
+	if o := tried(t, strings.Replace(text, "0.007", "10", 1),
+		llm.Env{Prices: prices}); o.Stopped == council.OverBudget {
 		t.Errorf("ten dollars were not enough: %+v", o.Cost)
 	}
 	spec, err := council.Parse([]byte(text))
@@ -187,7 +192,8 @@ func TestEscalation(t *testing.T) {
 	defer close(release)
 	file := filepath.Join(t.TempDir(), "told.json")
 	decide := func(escalate string) (council.Outcome, error) {
-		spec, err := council.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true", "equivocation: true, escalate: "+escalate, 1)))
+		spec, err := council.Parse([]byte(strings.Replace(fmt.Sprintf(game, 1.0), "equivocation: true",
+			"equivocation: true, escalate: "+escalate, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,14 +202,16 @@ func TestEscalation(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		return c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1, Journal: filepath.Join(t.TempDir(), "j.jsonl")})
+		return c.Decide(context.Background(), council.Ask{Question: sum, Seed: 1,
+			Journal: filepath.Join(t.TempDir(), "j.jsonl")})
 	}
 	o, err := decide(fmt.Sprintf("{webhook: %q, command: [tee, %q]}", hook.URL, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := <-got
-	if e.Why != council.Tripped || e.Outcome.Trip.Breaker != council.NoProgress || e.Continue != o.Continue() || e.Continue == "" {
+	if e.Why != council.Tripped || e.Outcome.Trip.Breaker != council.NoProgress || e.Continue != o.Continue() ||
+		e.Continue == "" {
 		t.Errorf("the webhook got %s, %+v, %q", e.Why, e.Outcome.Trip, e.Continue)
 	}
 	if b, err := os.ReadFile(file); err != nil || !json.Valid(b) {
@@ -214,7 +222,8 @@ func TestEscalation(t *testing.T) {
 	}
 	var untold *council.EscalationError
 	start := time.Now()
-	if o, err = decide(fmt.Sprintf("{webhook: %q, within: 50ms}", hang.URL)); !errors.As(err, &untold) || o.Trip == nil {
+	if o, err = decide(fmt.Sprintf("{webhook: %q, within: 50ms}", hang.URL)); !errors.As(err, &untold) ||
+		o.Trip == nil {
 		t.Errorf("a webhook that hangs: %v", err)
 	}
 	if took := time.Since(start); took > 10*time.Second { // it would hang until the test ends
@@ -233,7 +242,8 @@ func TestBadBreakers(t *testing.T) {
 		"{no_progres: 1}":                             "no_progress",
 		"{escalate: {command: ['']}}":                 "begin with a program",
 	} {
-		_, err := council.Parse([]byte("breakers: " + text + "\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d}]\n"))
+		_, err := council.Parse([]byte("breakers: " + text +
+			"\nmodels: {d: {provider: simulated}}\nseats: [{id: p, model: d}]\n"))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -243,13 +253,15 @@ func TestBadBreakers(t *testing.T) {
 // suspicious is a note in which somebody is caught.
 func TestBreakerEquivocation(t *testing.T) {
 	names := []string{}
-	o := tried(t, strings.NewReplacer("f: 0", "f: 1", "count: 6}]", "count: 6}, {id: b, model: d, adversary: {name: equivocator}}]").Replace(fmt.Sprintf(game, 0.5)), llm.Env{})
+	o := tried(t, strings.NewReplacer("f: 0", "f: 1", "count: 6}]",
+		"count: 6}, {id: b, model: d, adversary: {name: equivocator}}]").Replace(fmt.Sprintf(game, 0.5)), llm.Env{})
 	for _, r := range o.Rounds {
 		for _, m := range r.Members {
 			names = append(names, m.Suspects...)
 		}
 	}
-	if o.Trip == nil || o.Trip.Breaker != council.Equivocation || o.Trip.Detail != "[b] told different members different things" || !slices.Contains(names, "b") {
+	if o.Trip == nil || o.Trip.Breaker != council.Equivocation ||
+		o.Trip.Detail != "[b] told different members different things" || !slices.Contains(names, "b") {
 		t.Errorf("stopped %s, %+v; suspects %v", o.Stopped, o.Trip, names)
 	}
 	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil {
@@ -274,18 +286,24 @@ breakers: {no_progress: 1, oscillation: 1, quorum: true, equivocation: true}
 	if o := tried(t, text, llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
 		t.Errorf("all are honest: %+v, %s", o.Trip, o.Status)
 	}
-	o := tried(t, strings.Replace(text, "{id: v, model: d,", "{id: v, model: d, adversary: {name: equivocator},", 1), llm.Env{})
-	if o.Trip == nil || o.Trip.Breaker != council.Equivocation || o.Trip.Detail != "[v] told different members different things" || o.Status != council.Undecided || o.Answer != nil || len(o.Votes) == 0 {
+	o := tried(t, strings.Replace(text, "{id: v, model: d,", "{id: v, model: d, adversary: {name: equivocator},", 1),
+		llm.Env{})
+	if o.Trip == nil || o.Trip.Breaker != council.Equivocation ||
+		o.Trip.Detail != "[v] told different members different things" || o.Status != council.Undecided ||
+		o.Answer != nil || len(o.Votes) == 0 {
 		t.Errorf("a worker equivocates: %+v, %s, votes %v", o.Trip, o.Status, o.Votes)
 	}
 	if want := " --set breakers.equivocation=false"; !strings.HasSuffix(o.Continue(), want) {
 		t.Errorf("it goes on with %s", o.Continue())
 	}
 	one := "{id: g, model: gone, role: evaluator}\nbreakers"
-	if o := tried(t, strings.Replace(text, "breakers", "  - "+one, 1), llm.Env{}); o.Trip != nil || o.Status != council.Agreed {
+	if o := tried(t, strings.Replace(text, "breakers", "  - "+one, 1), llm.Env{}); o.Trip != nil ||
+		o.Status != council.Agreed {
 		t.Errorf("one evaluator of five is gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
 	}
-	if o := tried(t, strings.Replace(text, "role: evaluator, count: 4", "role: evaluator, count: 2}\n  - {id: g, model: gone, role: evaluator, count: 3", 1), llm.Env{}); o.Status != council.Degraded && o.Status != council.Undecided {
+	if o := tried(t, strings.Replace(text, "role: evaluator, count: 4",
+		"role: evaluator, count: 2}\n  - {id: g, model: gone, role: evaluator, count: 3", 1),
+		llm.Env{}); o.Status != council.Degraded && o.Status != council.Undecided {
 		t.Errorf("three evaluators of five are gone: %+v, %s: %s", o.Trip, o.Status, o.Reason)
 	}
 }
@@ -296,7 +314,8 @@ func BenchmarkBreakers(b *testing.B) {
 	all := "{no_progress: 1000, oscillation: 1000, quorum: true, equivocation: true}"
 	var councils [2]*council.Council
 	for i, breakers := range []string{"{}", all} {
-		councils[i] = convene(b, strings.Replace(fmt.Sprintf(game, 0.9), "{no_progress: 3, oscillation: 3, quorum: true, equivocation: true}", breakers, 1))
+		councils[i] = convene(b, strings.Replace(fmt.Sprintf(game, 0.9),
+			"{no_progress: 3, oscillation: 3, quorum: true, equivocation: true}", breakers, 1))
 	}
 	var took [2]time.Duration
 	calls := 0

@@ -28,7 +28,7 @@ seats:
 func TestRuleProtocol(t *testing.T) {
 	text := fmt.Sprintf(confident, 1, "paper", "chain", "protocol", 0.3, 0.6, 6, "")
 	c := convene(t, text)
-	if b := c.Plan().Bound(); b.Guarantee != council.None || !strings.Contains(b.Note, "0 confidence liars") {
+	if b := c.Plan().Bound(); b.Guarantee != council.None || !strings.Contains(b.Note, "captures all that hear it") {
 		t.Errorf("[CP-7] bound %+v", b)
 	}
 	for seed := range uint64(20) {
@@ -44,7 +44,8 @@ func TestRuleProtocol(t *testing.T) {
 			}
 		}
 	}
-	_, err := council.Parse([]byte("protocol: {name: sac}\nrule: {name: protocol}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\n"))
+	_, err := council.Parse([]byte("protocol: {name: sac}\nrule: {name: protocol}\nmodels: {d: {provider: " +
+		"simulated}}\nseats: [{id: a, model: d, count: 3}]\n"))
 	if err == nil || !strings.Contains(err.Error(), "no decision step of its own") {
 		t.Errorf("sac under rule protocol: %v", err)
 	}
@@ -59,8 +60,10 @@ func TestEarlyStopWithConfidence(t *testing.T) {
 			rapid.SampledFrom([]string{"paper", "pooled", "majority"}).Draw(t, "adopt"),
 			rapid.SampledFrom([]string{"complete", "ring", "chain", "tree"}).Draw(t, "graph"),
 			rapid.SampledFrom([]string{council.Majority, council.Plurality, council.ByProtocol}).Draw(t, "rule"),
-			rapid.Float64Range(0, 1).Draw(t, "ability"), rapid.Float64Range(0, 1).Draw(t, "skill"), rapid.IntRange(3, 8).Draw(t, "seats"),
-			adversary(rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent", "equivocator"}).Draw(t, "adversary")))
+			rapid.Float64Range(0, 1).Draw(t, "ability"), rapid.Float64Range(0, 1).Draw(t, "skill"),
+			rapid.IntRange(3, 8).Draw(t, "seats"),
+			adversary(rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent",
+				"equivocator"}).Draw(t, "adversary")))
 		if rapid.Bool().Draw(t, "reflect") {
 			text = strings.Replace(text, "cp-wbft,", "cp-wbft, reflect: true,", 1)
 		}
@@ -70,7 +73,8 @@ func TestEarlyStopWithConfidence(t *testing.T) {
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {
-			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1, early.Votes, whole.Votes)
+			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1,
+				early.Votes, whole.Votes)
 		}
 		if (early.Answer == nil) != (whole.Answer == nil) || early.Answer != nil && *early.Answer != *whole.Answer {
 			t.Fatalf("decided %v early and %v at the end", early.Answer, whole.Answer)

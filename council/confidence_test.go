@@ -27,13 +27,15 @@ func (m member) GivesHiddenConfidence() bool { return m.can }
 // A protocol that reads hidden states is refused before it runs if one member has
 // no probe. [CP-2]
 func TestHiddenConfidenceNeedsProbes(t *testing.T) {
-	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}}, models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
+	c := &Council{plan: &Plan{seats: []Seat{{ID: "a", Model: "good"}, {ID: "b", Model: "bare"}}},
+		models: map[string]llm.Model{"good": member{can: true}, "bare": member{}}}
 	for _, mode := range []synod.ConfidenceMode{synod.NoConfidence, synod.StatedConfidence, synod.HiddenConfidence} {
 		refused := mode == synod.HiddenConfidence
 		c.plan.protocol = protocolWithConfidence{mode: mode}
 		err := c.checkPowers()
 		var bad *ConfigError
-		if (err != nil) != refused || refused && (!errors.As(err, &bad) || !strings.Contains(err.Error(), `model "bare" has none`)) {
+		if (err != nil) != refused || refused && (!errors.As(err, &bad) ||
+			!strings.Contains(err.Error(), `model "bare" has none`)) {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}

@@ -79,7 +79,8 @@ func Open(p *Plan, o Options) (*Council, error) {
 		if c.models[s.Model] != nil {
 			continue
 		}
-		m, err := openModel(p.spec.Models[s.Model], o.Pool, llm.Options{Env: o.Env, Exact: p.spec.Exact == "paper", Hedge: hedge})
+		m, err := openModel(p.spec.Models[s.Model], o.Pool, llm.Options{Env: o.Env, Exact: p.spec.Exact == "paper",
+			Hedge: hedge})
 		if err != nil {
 			err = &ConfigError{Section: "models." + s.Model, Err: err}
 			return nil, errors.Join(err, c.Close())
@@ -130,11 +131,15 @@ func (c *Council) checkPowers() error {
 	for _, s := range c.plan.seats {
 		m := c.models[s.Model]
 		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && (!can || !w.CanWeigh()) {
-			return &ConfigError{Section: "protocol", Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q does not; use score: stated", s.Model)}
+			return &ConfigError{Section: "protocol",
+				Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q "+
+					"does not; use score: stated", s.Model)}
 		}
 		probed, can := m.(llm.ConfidenceModel)
 		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
-			return &ConfigError{Section: "protocol", Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
+			return &ConfigError{Section: "protocol",
+				Err: fmt.Errorf("probe: hidden needs members with a trained probe, and model %q has none; give it "+
+					"probe: FILE (a model in the box can have one: synod probe train), or use probe: stated", s.Model)}
 		}
 	}
 	return nil
@@ -144,7 +149,9 @@ func (c *Council) checkPowers() error {
 func (c *Council) checkPrices() error {
 	for _, name := range sortedKeys(c.models) {
 		if _, known := c.prices.Of(c.models[name].Info()); c.plan.spec.Limits.USD > 0 && !known {
-			return &ConfigError{Section: "limits", Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; give it in a price file", name, c.models[name].Info().Name)}
+			return &ConfigError{Section: "limits",
+				Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; "+
+					"give it in a price file", name, c.models[name].Info().Name)}
 		}
 	}
 	return nil
@@ -169,7 +176,8 @@ func (c *Council) Seats() []Seat {
 	seats := c.plan.Seats()
 	for i := range seats {
 		info := c.models[seats[i].Model].Info()
-		seats[i].Kind, seats[i].Identity, seats[i].Server, seats[i].Served = info.Kind, info.Identity, info.Server, info.Model
+		seats[i].Kind, seats[i].Identity, seats[i].Server, seats[i].Served = info.Kind, info.Identity, info.Server,
+			info.Model
 	}
 	return seats
 }
@@ -185,8 +193,9 @@ type Ask struct {
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
 	Program  string                             // the calling program, for the head of the journal
-	Final    bool                               // a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
-	Again    string                             // the command that resumes a journal; "": synod ask --resume
+	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
+	Final bool
+	Again string // the command that resumes a journal; "": synod ask --resume
 }
 
 // Progress is how far a question has come.
@@ -223,7 +232,8 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer s.cancel()
-	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Notes: s.notes, Watch: s.watch}, s)
+	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Notes: s.notes,
+		Watch: s.watch}, s)
 	if err != nil {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
@@ -308,7 +318,8 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 	check := p.verifier(&Instance{Question: run.Head.Question, Seed: run.Head.Seed})
 	for _, n := range noted {
 		one, err := certified.Verify(protocol.VerifyInput{
-			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles, F: p.spec.F,
+			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles,
+			F:     p.spec.F,
 			Check: check, Name: p.name,
 		})
 		if err != nil {
@@ -321,7 +332,8 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 	}
 	if v.Records > 0 {
 		v.NotProved = append(v.NotProved,
-			"that the members have separate owners: all keys are derived from the seed in the journal, so its reader can sign too")
+			"that the members have separate owners: all keys are derived from the seed in the journal, so its reader "+
+				"can sign too")
 	}
 	return v, nil
 }
@@ -369,9 +381,11 @@ type session struct {
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
 	s := &session{
-		council: c, ask: ask, instance: Instance{Question: ask.Question, Seed: ask.Seed}, ctx: ctx, outer: ctx, cancel: func() {},
-		fixed: newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
-		seats: make([]Record, len(p.seats)), unanswered: make([]bool, len(p.seats)), lacked: make([][]int, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
+		council: c, ask: ask, instance: Instance{Question: ask.Question, Seed: ask.Seed}, ctx: ctx, outer: ctx,
+		cancel: func() {},
+		fixed:  newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
+		seats: make([]Record, len(p.seats)), unanswered: make([]bool, len(p.seats)),
+		lacked: make([][]int, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
 	}
 	if ask.Journal != "" {
 		create := journal.Create

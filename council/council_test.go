@@ -109,7 +109,8 @@ func TestExactPaperCalls(t *testing.T) {
 		t.Errorf("%s %v, stopped %s, %d rounds", o.Status, o.Answer, o.Stopped, len(o.Rounds))
 	}
 	for _, c := range s.Calls() {
-		if c.Format != "" || c.Seed == nil || *c.Seed != 1234 || *c.Temperature != 0.1 || *c.TopP != 0.9 || c.MaxTokens != 1000 {
+		if c.Format != "" || c.Seed == nil || *c.Seed != 1234 || *c.Temperature != 0.1 || *c.TopP != 0.9 ||
+			c.MaxTokens != 1000 {
 			t.Fatalf("SAC-9 asks for the reference's sampling and free text: %+v", c)
 		}
 	}
@@ -118,7 +119,8 @@ func TestExactPaperCalls(t *testing.T) {
 // With the paper's adversary, which calls no model, 294 arrive.
 func TestExactPaperCallsWithAdversary(t *testing.T) {
 	s := llmtest.Start(t, stubborn)
-	text := strings.Replace(seven(s.URL, fiveToTwo...), "{id: a6, model: m6}", "{id: a6, model: m6, adversary: {name: replay}}", 1)
+	text := strings.Replace(seven(s.URL, fiveToTwo...), "{id: a6, model: m6}",
+		"{id: a6, model: m6, adversary: {name: replay}}", 1)
 	o := decide(t, convene(t, text, "exact=paper"), council.Ask{})
 	if s.Count() != 294 || *o.Answer != "42" {
 		t.Errorf("%d calls arrived, want 294; %s", s.Count(), o.Reason)
@@ -162,7 +164,8 @@ func TestCallsOfATickRunConcurrently(t *testing.T) {
 		}
 		return stubborn(c)
 	})
-	decide(t, convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=1", "exact=paper", "limits.deadline=5m"), council.Ask{})
+	decide(t, convene(t, seven(s.URL, fiveToTwo...), "protocol.rounds=1", "exact=paper", "limits.deadline=5m"),
+		council.Ask{})
 	if s.MaxConcurrent() < stage {
 		t.Errorf("at most %d calls were under way at once; a scoring stage has %d", s.MaxConcurrent(), stage)
 	}
@@ -220,7 +223,8 @@ func TestResume(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := decide(t, c, council.Ask{Question: run.Head.Question, Seed: run.Head.Seed, Resume: run, Journal: filepath.Join(dir, fmt.Sprint(cut))})
+		o := decide(t, c, council.Ask{Question: run.Head.Question, Seed: run.Head.Seed, Resume: run,
+			Journal: filepath.Join(dir, fmt.Sprint(cut))})
 		if o.Digest != whole.Digest {
 			t.Errorf("cut after line %d: digest %s, uninterrupted %s", cut, o.Digest, whole.Digest)
 		}
@@ -279,7 +283,8 @@ func TestBadMembers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := llmtest.Start(t, stubborn, llmtest.For("bad42", c.bad))
-			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"), "model: bad42, timeout: 2m", "model: bad42, timeout: "+c.timeout)
+			text := strings.ReplaceAll(seven(s.URL, "s42", "s42", "s42", "s42", "s42", "bad42", "bad42"),
+				"model: bad42, timeout: 2m", "model: bad42, timeout: "+c.timeout)
 			o := decide(t, convene(t, text, "protocol.rounds=2"), council.Ask{})
 			if o.Status != council.Agreed || *o.Answer != "42" {
 				t.Fatalf("%s: %s", o.Status, o.Reason)
@@ -360,9 +365,12 @@ func TestBudgetOfAllParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o = decide(t, convene(t, seven(s.URL, fiveToTwo...), fmt.Sprintf("limits.calls=%d", limit), "exact=paper"), council.Ask{Resume: run})
-		if s.Count() > limit || limit == 20 && s.Count() > spent || limit == 40 && s.Count() <= spent || o.Stopped != council.OverBudget {
-			t.Errorf("stopped by %s; with a limit of %d calls %d have arrived, %d of them before", o.Stopped, limit, s.Count(), spent)
+		o = decide(t, convene(t, seven(s.URL, fiveToTwo...), fmt.Sprintf("limits.calls=%d", limit), "exact=paper"),
+			council.Ask{Resume: run})
+		if s.Count() > limit || limit == 20 && s.Count() > spent || limit == 40 && s.Count() <= spent ||
+			o.Stopped != council.OverBudget {
+			t.Errorf("stopped by %s; with a limit of %d calls %d have arrived, %d of them before", o.Stopped, limit,
+				s.Count(), spent)
 		}
 	}
 }
@@ -399,7 +407,8 @@ func TestDiskFillsUp(t *testing.T) {
 	}
 	defer exec.Command("umount", dir).Run()
 	s := llmtest.Start(t, stubborn)
-	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(), council.Ask{Question: sum, Journal: filepath.Join(dir, "j")})
+	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(),
+		council.Ask{Question: sum, Journal: filepath.Join(dir, "j")})
 	var torn *council.JournalError
 	if !errors.As(err, &torn) || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("the full disk must be said: %v", err)
@@ -441,15 +450,18 @@ func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
 	})
 	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "late42"), "protocol.rounds=2", "f=1"), council.Ask{})
 	if m := o.Members[2]; m.First != nil || m.Final == nil || *m.Final != "42" || asked.Load() < 2 {
-		t.Errorf("asked %d times; first %v, final %v; %+v; stopped %s after %d rounds", asked.Load(), m.First, m.Final, m.Calls, o.Stopped, len(o.Rounds))
+		t.Errorf("asked %d times; first %v, final %v; %+v; stopped %s after %d rounds", asked.Load(), m.First, m.Final,
+			m.Calls, o.Stopped, len(o.Rounds))
 	}
 }
 
 // A mistake is put down to the layer that came last to the section, not to the file
 // that began it.
 func TestMistakesHaveTheirLayer(t *testing.T) {
-	file := council.Layer{Name: "file", Text: []byte("protocol: {name: sac, rounds: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\nf: 0\n")}
-	for set, from := range map[string]string{"protocol.ronds=3": "--set", "protocol.rounds=-1": "--set", "rule.name=majoriti": "--set", "council=x": ""} {
+	file := council.Layer{Name: "file", Text: []byte("protocol: {name: sac, rounds: 2}\nmodels: {d: {provider: " +
+		"simulated}}\nseats: [{id: a, model: d, count: 3}]\nf: 0\n")}
+	for set, from := range map[string]string{"protocol.ronds=3": "--set", "protocol.rounds=-1": "--set",
+		"rule.name=majoriti": "--set", "council=x": ""} {
 		l, err := council.Set("--set", []string{set})
 		if err != nil {
 			t.Fatal(err)

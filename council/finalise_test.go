@@ -31,7 +31,8 @@ func (h hijack) Step(now synod.Tick, e synod.Event) []synod.Effect {
 // smallest is a council file of a protocol with simulated members.
 func smallest(t *testing.T, e protocol.Entry) Spec {
 	t.Helper()
-	text := fmt.Sprintf("protocol: {name: %s}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.8}}\nseats:\n", e.Name)
+	text := fmt.Sprintf("protocol: {name: %s}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.8}}\nseats:\n",
+		e.Name)
 	if p, ok := e.New().(protocol.Casting); ok {
 		for _, role := range p.Roles() {
 			text += fmt.Sprintf("  - {id: %s, model: d, count: 4, role: %s}\n", role, role)
@@ -63,8 +64,10 @@ func TestFinalisationIsCode(t *testing.T) {
 				spec := smallest(t, e)
 				spec.Rule.Name = rule
 				honest, hijacked := finish(t, spec, q, seed, false), finish(t, spec, q, seed, true)
-				if honest.Status != hijacked.Status || fmt.Sprint(text(honest.Answer)) != fmt.Sprint(text(hijacked.Answer)) {
-					t.Errorf("%s, rule %s, seed %d: %s %v, and %s %v where every machine says 666", e.Name, rule, seed, honest.Status, text(honest.Answer), hijacked.Status, text(hijacked.Answer))
+				if honest.Status != hijacked.Status ||
+					fmt.Sprint(text(honest.Answer)) != fmt.Sprint(text(hijacked.Answer)) {
+					t.Errorf("%s, rule %s, seed %d: %s %v, and %s %v where every machine says 666", e.Name, rule, seed,
+						honest.Status, text(honest.Answer), hijacked.Status, text(hijacked.Answer))
 				}
 				if honest.Answer != nil {
 					decided++

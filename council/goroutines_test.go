@@ -47,7 +47,8 @@ func (s *seat) run() {
 	}
 }
 
-func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, models council.Models) (records []council.Record, err error) {
+func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run,
+	models council.Models) (records []council.Record, err error) {
 	n, keys, id := len(p.Seats()), sign.DeriveSymbolic(run.Instance.Seed, len(p.Seats())), p.InstanceID(run.Instance)
 	seats, queue := make([]*seat, n), map[synod.Tick][][]synod.Event{} // by tick, by seat
 	add := func(t synod.Tick, to synod.NodeID, e synod.Event) {
@@ -61,7 +62,8 @@ func (g *goroutines) Play(_ context.Context, p *council.Plan, run council.Run, m
 		if s.machine, err = p.Machine(keys.Identity(s.id, id), &run.Instance.Question); err != nil {
 			return nil, err
 		}
-		if s.journal, err = journal.Create(filepath.Join(g.dir, fmt.Sprint(i)), journal.Head{Question: run.Instance.Question, Seat: &s.id}); err != nil {
+		if s.journal, err = journal.Create(filepath.Join(g.dir, fmt.Sprint(i)),
+			journal.Head{Question: run.Instance.Question, Seat: &s.id}); err != nil {
 			return nil, err
 		}
 		go s.run()
@@ -121,7 +123,8 @@ func TestSeatsInGoroutines(t *testing.T) {
 	roles := "[{id: w, model: d, count: 3, role: worker}, {id: e, model: d, count: 4, role: evaluator}]"
 	for protocol, seats := range map[string]string{"sac": "", "cp-wbft": "", "game": "", "decentllms": roles} {
 		seats = cmp.Or(seats, "[{id: a, model: d, count: 6}, {id: b, model: d, adversary: {name: equivocator}}]")
-		text := "protocol: {name: " + protocol + "}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.7}}\nseats: " + seats + "\n"
+		text := "protocol: {name: " + protocol + "}\nf: 1\nmodels: {d: {provider: simulated, ability: 0.7}}\nseats: " +
+			seats + "\n"
 		for seed := range uint64(3) {
 			play := func(r council.Runner, path string) string {
 				c, err := council.Open(convene(t, text).Plan(), council.Options{Runner: r})
@@ -143,7 +146,8 @@ func TestSeatsInGoroutines(t *testing.T) {
 				t.Fatal(err)
 			}
 			if fmt.Sprint(whole.SeatDigests()) != fmt.Sprint(g.digests) {
-				t.Errorf("%s: sim has the seat digests\n%v\nand goroutines\n%v", protocol, whole.SeatDigests(), g.digests)
+				t.Errorf("%s: sim has the seat digests\n%v\nand goroutines\n%v", protocol, whole.SeatDigests(),
+					g.digests)
 			}
 		}
 	}

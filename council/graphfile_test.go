@@ -27,7 +27,8 @@ seats:
 func inFolder(t *testing.T, name, graph string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for file, text := range map[string]string{name: graph, "council.yaml": strings.Replace(fourSeats, "GRAPH", name, 1)} {
+	for file, text := range map[string]string{name: graph, "council.yaml": strings.Replace(fourSeats, "GRAPH", name,
+		1)} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +81,8 @@ func TestGraphFileReplay(t *testing.T) {
 	path := inFolder(t, "g.edges", "0 1\n1 2\n2 3\n")
 	c := conveneFile(t, path)
 	at := filepath.Join(t.TempDir(), "journal.jsonl")
-	o, err := c.Decide(context.Background(), Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}, Seed: 7, Journal: at})
+	o, err := c.Decide(context.Background(), Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number},
+		Seed: 7, Journal: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +108,8 @@ func TestGraphFileMistakes(t *testing.T) {
 		{"g.txtt", "0 1\n", "not that of a known format"},
 	} {
 		path := inFolder(t, c.name, c.graph)
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "line 2:") && !strings.Contains(c.says, "line") {
+		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), c.says) ||
+			!strings.Contains(err.Error(), "line 2:") && !strings.Contains(c.says, "line") {
 			t.Errorf("%q: %v, want %q", c.graph, err, c.says)
 		}
 	}

@@ -97,7 +97,8 @@ type callCost struct{ Calls, Prompt, Completion int }
 
 func newJudgment(p *Plan, in Instance, records []Record) *judgment {
 	n := len(p.seats)
-	j := &judgment{plan: p, in: &in, seats: make([]*Record, n), first: make([]synod.Answer, n), last: make([]*synod.Opinion, n)}
+	j := &judgment{plan: p, in: &in, seats: make([]*Record, n), first: make([]synod.Answer, n),
+		last: make([]*synod.Opinion, n)}
 	for i := range records {
 		if r := &records[i]; r.Seat >= 0 && int(r.Seat) < n {
 			j.seats[r.Seat] = r
@@ -301,8 +302,9 @@ func (j *judgment) members() []Member {
 	for i, r := range j.seats {
 		s := &j.plan.seats[i]
 		m := &members[i]
-		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses, Trouble: r.Failure,
-			First: j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
+		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
+			Trouble: r.Failure,
+			First:   j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary
 		}
@@ -338,8 +340,10 @@ func (j *judgment) rounds() []Round {
 		for _, o := range r.Opinions {
 			t, _ := slices.BinarySearch(numbers, o.Round)
 			rounds[t].Members = append(rounds[t].Members, RoundSeat{
-				ID: j.plan.seats[i].ID, Answer: j.shown.of(o.Answer), Source: o.Source, Confidence: o.Confidence, Scores: names.scores(o.Scores),
-				From: names.of(o.From), Retained: names.of(o.Retained), Dropped: names.of(o.Dropped), Silent: names.of(o.Silent),
+				ID: j.plan.seats[i].ID, Answer: j.shown.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
+				Scores: names.scores(o.Scores),
+				From:   names.of(o.From), Retained: names.of(o.Retained), Dropped: names.of(o.Dropped),
+				Silent:   names.of(o.Silent),
 				Suspects: names.of(o.Suspects), Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure,
 			})
 			if presenter != nil {
@@ -439,7 +443,8 @@ func (j *judgment) spellings() (best spellings) {
 		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(a.surface, b.surface))
 	})
 	for _, x := range all {
-		if shown := synod.Answer(x.surface); !slices.ContainsFunc(best, func(s spelling) bool { return s.answer == x.answer }) {
+		if shown := synod.Answer(x.surface); !slices.ContainsFunc(best,
+			func(s spelling) bool { return s.answer == x.answer }) {
 			best = append(best, spelling{x.answer, &shown})
 		}
 	}
@@ -454,7 +459,8 @@ func (j *judgment) present(accepted synod.Answer) *protocol.Presentation {
 	if !ok {
 		return nil
 	}
-	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, Check: p.verifier(j.in), Name: p.name, Show: j.shown.of})
+	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, Check: p.verifier(j.in),
+		Name: p.name, Show: j.shown.of})
 }
 
 // name returns the id of a seat, "" if there is no such seat.

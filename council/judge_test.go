@@ -52,7 +52,8 @@ func TestJudgeOfJournal(t *testing.T) {
 					t.Fatalf("%s: %v", name, err)
 				}
 				q := synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
-				printed, err := c.Decide(context.Background(), Ask{Question: q, Seed: seed, Journal: filepath.Join(t.TempDir(), "j"), Final: true})
+				printed, err := c.Decide(context.Background(),
+					Ask{Question: q, Seed: seed, Journal: filepath.Join(t.TempDir(), "j"), Final: true})
 				c.Close()
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -84,7 +85,8 @@ func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range x {
 		if i >= len(y) || x[i] != y[i] {
-			return fmt.Sprintf("printed\n%s\njudged\n%s", strings.Join(x[max(0, i-3):min(i+3, len(x))], "\n"), strings.Join(y[max(0, i-3):min(i+3, len(y))], "\n"))
+			return fmt.Sprintf("printed\n%s\njudged\n%s", strings.Join(x[max(0, i-3):min(i+3, len(x))], "\n"),
+				strings.Join(y[max(0, i-3):min(i+3, len(y))], "\n"))
 		}
 	}
 	return "the judged outcome is longer"
@@ -134,7 +136,8 @@ func TestJudge(t *testing.T) {
 	for _, stopped := range []string{sim.Stalled, OverBudget, PastTime, Interrupted} {
 		cut := append([]Record(nil), all...)
 		cut[2].Stopped = stopped
-		if o := Judge(p, in, cut); o.Status != Undecided || o.Answer != nil || o.Stopped != stopped || len(o.Votes) != 2 {
+		if o := Judge(p, in, cut); o.Status != Undecided || o.Answer != nil || o.Stopped != stopped ||
+			len(o.Votes) != 2 {
 			t.Errorf("%s: %s %v", stopped, o.Status, o.Answer)
 		}
 	}
@@ -142,14 +145,19 @@ func TestJudge(t *testing.T) {
 
 // Late seats use up F, and the printed claim says so.
 func TestLateSeatsUseUpTheBound(t *testing.T) {
-	p, err := NewPlan(parsed(t, "f: 2\npatience: {spare: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 7}]\n"))
+	p, err := NewPlan(parsed(t, "f: 2\npatience: {spare: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, "+
+		"model: d, count: 7}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	records := []Record{notes(0, "1"), notes(1, "1"), notes(2, "1"), notes(3, "1"), notes(4, "1"), notes(5, "1"), notes(6, "1")}
-	records[1].Late, records[4].Late, records[5].Late = []LateCall{{Round: 0}}, []LateCall{{Round: 0}, {Round: 1, Refined: true}}, []LateCall{{Round: 1, Refined: true}}
+	records := []Record{notes(0, "1"), notes(1, "1"), notes(2, "1"), notes(3, "1"), notes(4, "1"), notes(5, "1"),
+		notes(6, "1")}
+	records[1].Late, records[4].Late, records[5].Late = []LateCall{{Round: 0}},
+		[]LateCall{{Round: 0}, {Round: 1, Refined: true}}, []LateCall{{Round: 1, Refined: true}}
 	o := Judge(p, Instance{Question: synod.Question{Text: "?", Form: synod.Number}}, records)
-	if fmt.Sprint(o.Late) != "[a2 a5 a6]" || o.Bound.Guarantee == None || !strings.Contains(o.Bound.Note, "(a2, a5) used up 2 of F=2, so it holds with at most 0 Byzantine among the others") {
+	if fmt.Sprint(o.Late) != "[a2 a5 a6]" || o.Bound.Guarantee == None ||
+		!strings.Contains(o.Bound.Note, "(a2, a5) used up 2 of F=2, so it holds with at most 0 Byzantine among the "+
+			"others") {
 		t.Errorf("late %v, bound %+v", o.Late, o.Bound)
 	}
 }

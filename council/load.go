@@ -69,7 +69,8 @@ func decodeError(err error) error {
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {
 		at := unknown.Token
-		return &ConfigError{Line: at.Position.Line, Err: fmt.Errorf("unknown key %q%s", at.Value, synod.Hint(at.Value, param.Keys(&Spec{})))}
+		return &ConfigError{Line: at.Position.Line,
+			Err: fmt.Errorf("unknown key %q%s", at.Value, synod.Hint(at.Value, param.Keys(&Spec{})))}
 	}
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {

@@ -51,7 +51,8 @@ seats: [{id: a, model: m, count: 3}]
 	wait.Wait()
 	took := time.Since(start)
 	if s.Count() != 3*councils || s.MaxConcurrent() > atOnce {
-		t.Errorf("%d requests, at most %d at once; want %d and at most %d", s.Count(), s.MaxConcurrent(), 3*councils, atOnce)
+		t.Errorf("%d requests, at most %d at once; want %d and at most %d", s.Count(), s.MaxConcurrent(), 3*councils,
+			atOnce)
 	}
 	if least := time.Duration(3*councils-perSecond) * time.Second / perSecond; took < least {
 		t.Errorf("%d requests took %v; at %d a second they need %v", s.Count(), took, perSecond, least)

@@ -39,7 +39,8 @@ func TestIDL3UserAccepts(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "j.jsonl")
 		o := decide(t, convene(t, fmt.Sprintf(jury, f, "", n)), council.Ask{Question: sum, Seed: 7, Journal: path})
-		if o.Status != council.Agreed || *o.Answer != "42" || o.Rule.Name != council.ByProtocol || !strings.Contains(o.Reason, fmt.Sprintf("f+1 = %d identical", f+1)) {
+		if o.Status != council.Agreed || *o.Answer != "42" || o.Rule.Name != council.ByProtocol ||
+			!strings.Contains(o.Reason, fmt.Sprintf("f+1 = %d identical", f+1)) {
 			t.Fatalf("f = %d of %d: %s, %v, %+v", f, n, o.Status, o.Reason, o.Rule)
 		}
 		run, err := journal.Load(path)
@@ -53,7 +54,8 @@ func TestIDL3UserAccepts(t *testing.T) {
 		accept := func(q *synod.Question, seed uint64, last []synod.Opinion) council.Outcome {
 			records := make([]council.Record, len(last))
 			for i := range last {
-				records[i] = council.Record{Seat: synod.NodeID(i), Opinions: []council.Noted{{Opinion: &last[i]}}, Stopped: "rounds"}
+				records[i] = council.Record{Seat: synod.NodeID(i), Opinions: []council.Noted{{Opinion: &last[i]}},
+					Stopped: "rounds"}
 			}
 			return council.Judge(plan, council.Instance{Question: *q, Seed: seed}, records)
 		}
@@ -68,7 +70,8 @@ func TestIDL3UserAccepts(t *testing.T) {
 					good -= spoilt >> i & 1
 				}
 				c := accept(&run.Head.Question, 7, end)
-				if (c.Decision == "42") != (good > f) || c.Decision != "42" && c.Decision != synod.None || (c.Status == council.Degraded) != (good <= f) {
+				if (c.Decision == "42") != (good > f) || c.Decision != "42" && c.Decision != synod.None ||
+					(c.Status == council.Degraded) != (good <= f) {
 					t.Errorf("f = %d of %d, %b spoilt in way %d: %s %s", f, n, spoilt, way, c.Status, c.Reason)
 				}
 			}
@@ -105,8 +108,10 @@ func spoil(last []synod.Opinion, which, way int) []synod.Opinion {
 // [DE-1] An answer's independent support is of workers, though they have no vote.
 func TestPanelSupport(t *testing.T) {
 	for k := range 4 {
-		o := decide(t, convene(t, fmt.Sprintf(jury, 1, fmt.Sprintf("rule: {support: %d}", k), 4)), council.Ask{Question: sum, Seed: 7})
-		if o.Votes[0].Independent != 3 || len(o.Votes[0].Seats) != 4 || o.Status != council.Agreed || o.Rule.Name != council.ByProtocol {
+		o := decide(t, convene(t, fmt.Sprintf(jury, 1, fmt.Sprintf("rule: {support: %d}", k), 4)),
+			council.Ask{Question: sum, Seed: 7})
+		if o.Votes[0].Independent != 3 || len(o.Votes[0].Seats) != 4 || o.Status != council.Agreed ||
+			o.Rule.Name != council.ByProtocol {
 			t.Errorf("support %d: %s, %+v", k, o.Reason, o.Votes)
 		}
 	}
@@ -114,8 +119,10 @@ func TestPanelSupport(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "that answer independently, 3") {
 		t.Errorf("support of more workers than there are: %v", err)
 	}
-	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)), council.Ask{Question: sum, Seed: 7})
-	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority || !strings.Contains(o.Reason, "supermajority needs 3") {
+	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)),
+		council.Ask{Question: sum, Seed: 7})
+	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority ||
+		!strings.Contains(o.Reason, "supermajority needs 3") {
 		t.Errorf("an explicit rule: %s", o.Reason)
 	}
 }
@@ -129,7 +136,8 @@ func TestLedger(t *testing.T) {
 		}
 		return `{"reasoning": "as it is", "answer": "42"}`
 	})
-	text := strings.Replace(fmt.Sprintf(jury, 1, "", 3), "{provider: simulated, ability: 1, noise: 0.2}", fmt.Sprintf("{provider: openai, url: %q, model: m}", stub.URL), 1)
+	text := strings.Replace(fmt.Sprintf(jury, 1, "", 3), "{provider: simulated, ability: 1, noise: 0.2}",
+		fmt.Sprintf("{provider: openai, url: %q, model: m}", stub.URL), 1)
 	path := filepath.Join(t.TempDir(), "j.jsonl")
 	o := decide(t, convene(t, text), council.Ask{Question: sum, Seed: 7, Journal: path})
 	run, err := journal.Load(path)
@@ -139,18 +147,22 @@ func TestLedger(t *testing.T) {
 	if v, err := council.Verify(run, run.Opinions()); v.Records != 3 || err != nil || o.Status != council.Agreed {
 		t.Fatalf("%d records hold: %v; %s", v.Records, err, o.Reason)
 	}
-	if p := o.Presented.Value.(*decentllms.Panel); p.Evaluators[0].Scores["w1"] != (grade.Grades{20, 19, 18, 17, 16}) || *p.Answers[0].Total < 89.9 {
+	if p := o.Presented.Value.(*decentllms.Panel); p.Evaluators[0].Scores["w1"] != (grade.Grades{20, 19, 18, 17, 16}) ||
+		*p.Answers[0].Total < 89.9 {
 		t.Errorf("panel %+v", p)
 	}
 	for what, change := range map[string]func(o *synod.Opinion, r *decentllms.Record){
-		"the reply":              func(o *synod.Opinion, _ *decentllms.Record) { o.Answer = "41" },
-		"an answer":              func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Answer = "41" },
-		"a mark":                 func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[2].Grades[0][4]++ },
-		"a total":                func(_ *synod.Opinion, r *decentllms.Record) { *r.Answers[0].Total++ },
-		"what a worker signed":   func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Value[9] ^= 1 },
-		"what an evaluator did":  func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[0].Value[20] ^= 1 },
-		"a worker's signature":   func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Signature[63] ^= 1 },
-		"whose signature it is":  func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Signature = r.Answers[0].Signature },
+		"the reply":             func(o *synod.Opinion, _ *decentllms.Record) { o.Answer = "41" },
+		"an answer":             func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Answer = "41" },
+		"a mark":                func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[2].Grades[0][4]++ },
+		"a total":               func(_ *synod.Opinion, r *decentllms.Record) { *r.Answers[0].Total++ },
+		"what a worker signed":  func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Value[9] ^= 1 },
+		"what an evaluator did": func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[0].Value[20] ^= 1 },
+		"a worker's signature":  func(_ *synod.Opinion, r *decentllms.Record) { r.Answers[1].Signature[63] ^= 1 },
+		"whose signature it is": func(_ *synod.Opinion,
+			r *decentllms.Record) {
+			r.Answers[1].Signature = r.Answers[0].Signature
+		},
 		"who is ⊥":               func(_ *synod.Opinion, r *decentllms.Record) { r.Grades[1].Bottom = "silent" },
 		"the reply's signature":  func(_ *synod.Opinion, r *decentllms.Record) { r.Signature = nil },
 		"that there is no reply": func(_ *synod.Opinion, r *decentllms.Record) { r.Undecided = "tired" },
@@ -196,7 +208,8 @@ seats:
 	} {
 		o := tried(t, fmt.Sprintf(text, models[0], models[1], models[2], models[3]), llm.Env{})
 		switch {
-		case want == "" && o.Status != council.Agreed, want != "" && (o.Status != council.Degraded || !strings.HasPrefix(o.Reason, want+"; ")):
+		case want == "" && o.Status != council.Agreed, want != "" &&
+			(o.Status != council.Degraded || !strings.HasPrefix(o.Reason, want+"; ")):
 			t.Errorf("%v: %s: %s", models, o.Status, o.Reason)
 		}
 	}

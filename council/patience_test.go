@@ -26,14 +26,17 @@ func TestPatience(t *testing.T) {
 	text := seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42")
 	path := filepath.Join(t.TempDir(), "j")
 	start := time.Now()
-	o := decide(t, convene(t, text, "protocol.rounds=1", "patience={spare: 2, after: 50x}"), council.Ask{Seed: 7, Journal: path})
+	o := decide(t, convene(t, text, "protocol.rounds=1", "patience={spare: 2, after: 50x}"),
+		council.Ask{Seed: 7, Journal: path})
 	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || !strings.HasSuffix(fmt.Sprint(o.Late), "a5 a6]") || o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
+	if o.Status != council.Agreed || *o.Answer != "42" || !strings.HasSuffix(fmt.Sprint(o.Late), "a5 a6]") ||
+		o.Members[5].Final != nil || o.Members[5].Calls.Of(synod.Timeout) == 0 {
 		t.Errorf("%s %s, late %v, %+v", o.Status, o.Reason, o.Late, o.Members[5])
 	}
-	if !strings.Contains(o.Bound.Note, "(a5, a6) used up 2 of F=3, so it holds with at most 1 Byzantine") || o.Bound.Guarantee != "4.3" {
+	if !strings.Contains(o.Bound.Note, "(a5, a6) used up 2 of F=3, so it holds with at most 1 Byzantine") ||
+		o.Bound.Guarantee != "4.3" {
 		t.Errorf("%+v", o.Bound)
 	}
 	sameFromJournal(t, o, path)
@@ -53,9 +56,11 @@ func sameFromJournal(t *testing.T, o council.Outcome, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judged := council.Judge(plan, council.Instance{Question: run.Head.Question, Seed: o.Seed}, council.RecordsOf(plan, run))
+	judged := council.Judge(plan, council.Instance{Question: run.Head.Question, Seed: o.Seed},
+		council.RecordsOf(plan, run))
 	if fmt.Sprint(judged.Late, judged.Bound, judged.Votes) != fmt.Sprint(o.Late, o.Bound, o.Votes) {
-		t.Errorf("the journal is judged as late %v, %+v; the outcome has %v, %+v", judged.Late, judged.Bound, o.Late, o.Bound)
+		t.Errorf("the journal is judged as late %v, %+v; the outcome has %v, %+v", judged.Late, judged.Bound, o.Late,
+			o.Bound)
 	}
 }
 
@@ -86,10 +91,12 @@ func TestPatienceEndsEarly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := llmtest.Start(t, stubborn, late(c.late))
-			path, sets := filepath.Join(t.TempDir(), "j"), []string{"protocol.rounds=4", "patience={spare: 3, after: 30x}"}
+			path, sets := filepath.Join(t.TempDir(), "j"),
+				[]string{"protocol.rounds=4", "patience={spare: 3, after: 30x}"}
 			early := decide(t, convene(t, seven(s.URL, c.models...), sets...), council.Ask{Seed: 7, Journal: path})
 			// Random loss, even one that never happens, keeps a run from ending early.
-			whole := decide(t, convene(t, seven(s.URL, c.models...), append(sets, "faults={loss: 1e-300}")...), council.Ask{Seed: 7})
+			whole := decide(t, convene(t, seven(s.URL, c.models...), append(sets, "faults={loss: 1e-300}")...),
+				council.Ask{Seed: 7})
 			if early.Stopped != c.stopped || whole.Stopped != "rounds" || fmt.Sprint(early.Late) != "[a6]" {
 				t.Errorf("stopped: %s and %s; late %v", early.Stopped, whole.Stopped, early.Late)
 			}
@@ -101,7 +108,8 @@ func TestPatienceEndsEarly(t *testing.T) {
 			}
 			for i := range early.Members[:6] {
 				if *early.Members[i].Final != *whole.Members[i].Final {
-					t.Errorf("a%d ends on %s, and with all rounds on %s", i, *early.Members[i].Final, *whole.Members[i].Final)
+					t.Errorf("a%d ends on %s, and with all rounds on %s", i, *early.Members[i].Final,
+						*whole.Members[i].Final)
 				}
 			}
 			sameFromJournal(t, early, path)
@@ -113,7 +121,8 @@ func TestPatienceEndsEarly(t *testing.T) {
 // members the council waits for one of them.
 func TestPatienceIsBounded(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.For("slow42", slow(700*time.Millisecond)))
-	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42"), "protocol.rounds=1", "patience={spare: 1, after: 1x}"), council.Ask{})
+	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "s42", "s42", "s42", "slow42", "slow42"), "protocol.rounds=1",
+		"patience={spare: 1, after: 1x}"), council.Ask{})
 	if strings.Contains(o.Bound.Note, "used up 2") || o.Bound.Guarantee == council.None || o.Status != council.Agreed {
 		t.Errorf("late %v: %s; %+v", o.Late, o.Reason, o.Bound)
 	}
@@ -149,7 +158,8 @@ func BenchmarkLatencyTail(b *testing.B) {
 			name string
 			sets []string
 		}{
-			{"neither", nil}, {"hedge", []string{"hedge=p95"}}, {"patience", []string{"patience={spare: 3, after: 2x}"}},
+			{"neither", nil}, {"hedge", []string{"hedge=p95"}},
+			{"patience", []string{"patience={spare: 3, after: 2x}"}},
 			{"both", []string{"hedge=p95", "patience={spare: 3, after: 2x}"}},
 		} {
 			b.Run(rounds+"/"+mode.name, func(b *testing.B) {
@@ -166,7 +176,8 @@ func BenchmarkLatencyTail(b *testing.B) {
 
 // wallTime returns the median wall time of some questions, and the median number of
 // calls. Every answer must be the same.
-func wallTime(b *testing.B, latency func(*rand.Rand) time.Duration, questions int, sets ...string) (took time.Duration, calls float64) {
+func wallTime(b *testing.B, latency func(*rand.Rand) time.Duration, questions int, sets ...string) (took time.Duration,
+	calls float64) {
 	b.Helper()
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(1, 2))

@@ -106,9 +106,12 @@ func newPlan(spec Spec, prompts bool) (*Plan, error) {
 		return known, nil
 	}
 	if err := p.steps([]step{
-		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles}, {"graph", p.checkAllToAll},
-		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience}, {"hedge", p.checkHedge}, {"faults", p.setFaults},
-		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits}, {"models", p.checkModels},
+		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
+		{"graph", p.checkAllToAll},
+		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
+		{"hedge", p.checkHedge}, {"faults", p.setFaults},
+		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
+		{"models", p.checkModels},
 	}); err != nil {
 		return nil, err
 	}
@@ -237,7 +240,8 @@ func (p *Plan) expandSeats() (err error) {
 		s := &p.seats[i]
 		settings, known := p.spec.Models[s.Model]
 		if !known {
-			return fmt.Errorf("seat %s: no model is called %q%s", s.ID, s.Model, synod.Hint(s.Model, sortedKeys(p.spec.Models)))
+			return fmt.Errorf("seat %s: no model is called %q%s", s.ID, s.Model,
+				synod.Hint(s.Model, sortedKeys(p.spec.Models)))
 		}
 		name, _ := settings["provider"].(string)
 		if provider, err := llm.Providers.Find(name); err == nil { // checkModels reports the error
@@ -288,8 +292,10 @@ func (p *Plan) loadTemplates(needed bool) (err error) {
 		return nil
 	}
 	entries, err := os.ReadDir(folder)
-	if err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".tmpl" }) {
-		err = fmt.Errorf("%s holds no .tmpl file; the protocol's templates are: %s", folder, strings.Join(p.templates.Names(), ", "))
+	if err == nil && !slices.ContainsFunc(entries,
+		func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".tmpl" }) {
+		err = fmt.Errorf("%s holds no .tmpl file; the protocol's templates are: %s", folder,
+			strings.Join(p.templates.Names(), ", "))
 	}
 	return err
 }
@@ -349,7 +355,8 @@ func (p *Plan) buildGraph() (err error) {
 		return err
 	}
 	if parts := p.graph.Components(); len(parts) > 1 {
-		return fmt.Errorf("the graph is not connected: %s can never hear the others; add an edge between the parts", p.names(parts[len(parts)-1]))
+		return fmt.Errorf("the graph is not connected: %s can never hear the others; add an edge between the parts",
+			p.names(parts[len(parts)-1]))
 	}
 	if p.graph.Directed() {
 		return errors.New("the graph is directed; a council needs undirected edges")
@@ -361,7 +368,8 @@ func (p *Plan) buildGraph() (err error) {
 		}
 	}
 	if p.spec.F < 0 || p.spec.F > n {
-		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d; it must be between 0 and the number of seats, %d", p.spec.F, n)}
+		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d; it must be between 0 and the number of seats, %d",
+			p.spec.F, n)}
 	}
 	return nil
 }
@@ -388,7 +396,8 @@ func (p *Plan) assignRoles() error {
 		case roles == nil && s.Role != "":
 			return fmt.Errorf("seat %s: role is %q, and protocol %s has no roles", s.ID, s.Role, p.entry.Name)
 		case roles != nil && !slices.Contains(roles, s.Role):
-			return fmt.Errorf("seat %s: role is %q; in protocol %s it must be one of %v", s.ID, s.Role, p.entry.Name, roles)
+			return fmt.Errorf("seat %s: role is %q; in protocol %s it must be one of %v", s.ID, s.Role, p.entry.Name,
+				roles)
 		case roles != nil:
 			p.roles = append(p.roles, s.Role)
 		}
@@ -424,7 +433,8 @@ func (p *Plan) checkAllToAll() error {
 	}
 	for i, peers := range p.peers {
 		if len(peers) < len(p.seats)-1 {
-			return fmt.Errorf("protocol %s needs a complete graph, and seat %s hears only %d of the %d others", p.entry.Name, p.seats[i].ID, len(peers), len(p.seats)-1)
+			return fmt.Errorf("protocol %s needs a complete graph, and seat %s hears only %d of the %d others",
+				p.entry.Name, p.seats[i].ID, len(peers), len(p.seats)-1)
 		}
 	}
 	return nil
@@ -442,7 +452,8 @@ func (p *Plan) checkRule() error {
 	_, concludes := p.protocol.(protocol.Concluding)
 	_, replies := p.protocol.(protocol.Accepting)
 	if p.spec.Rule.Name == ByProtocol && !concludes && !replies {
-		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or supermajority", p.entry.Name)
+		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or supermajority",
+			p.entry.Name)
 	}
 	return p.spec.Rule.Validate(p.independent())
 }
@@ -463,7 +474,8 @@ func (p *Plan) independent() (n int) {
 
 func (p *Plan) setPace() error {
 	p.spec.Pace = p.spec.Pace.or(defaultThink, defaultWithin)
-	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond), Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
+	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond),
+		Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
 	return p.spec.Pace.validate()
 }
 
@@ -482,7 +494,8 @@ func (p *Plan) checkHedge() error {
 	case err != nil:
 		return err
 	case p.spec.Hedge != "" && p.spec.Exact != "":
-		return fmt.Errorf("hedge is %s; exact: %s makes no second requests, so it must be absent", p.spec.Hedge, p.spec.Exact)
+		return fmt.Errorf("hedge is %s; exact: %s makes no second requests, so it must be absent", p.spec.Hedge,
+			p.spec.Exact)
 	}
 	return nil
 }
@@ -641,7 +654,8 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		for i, form := range f.Forms() {
 			forms[i] = string(form)
 		}
-		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s", p.entry.Name, strings.Join(forms, " or "), q.Form)
+		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
+			p.entry.Name, strings.Join(forms, " or "), q.Form)
 	}
 	switch {
 	case q.Text == "":
@@ -669,7 +683,8 @@ func TemplateChanges(before, now map[string]string) (changes []string) {
 		case "":
 			changes = append(changes, fmt.Sprintf("prompt %s: no longer exists", name))
 		default:
-			changes = append(changes, fmt.Sprintf("prompt %s: its text was changed (%s before, %s now)", name, before[name], now[name]))
+			changes = append(changes, fmt.Sprintf("prompt %s: its text was changed (%s before, %s now)", name,
+				before[name], now[name]))
 		}
 	}
 	for _, name := range sortedKeys(now) {

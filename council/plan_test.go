@@ -41,7 +41,8 @@ func TestSearchRunsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for seed := range uint64(3) {
-			if _, err := c.Decide(context.Background(), Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}, Seed: seed}); err != nil {
+			if _, err := c.Decide(context.Background(),
+				Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}, Seed: seed}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -61,7 +62,8 @@ func TestSearchRunsOnce(t *testing.T) {
 	if n := searches.Load() - before; n != 1 {
 		t.Errorf("the robustness of one graph was searched %d times", n)
 	}
-	if other, err := NewPlan(parsed(t, fmt.Sprintf(planFile, 4712, 0.9))); err != nil || other.Bound() == (Bound{}) || searches.Load()-before != 2 {
+	if other, err := NewPlan(parsed(t, fmt.Sprintf(planFile, 4712, 0.9))); err != nil || other.Bound() == (Bound{}) ||
+		searches.Load()-before != 2 {
 		t.Errorf("another graph needs a search of its own: %v, %d searches", err, searches.Load()-before)
 	}
 }
@@ -77,8 +79,10 @@ func TestPlanIsCached(t *testing.T) {
 		t.Error("the plan of an equal spec was made again")
 	}
 	for _, change := range [][2]string{
-		{"f: 1", "f: 2"}, {"count: 9", "count: 10"}, {"0.9", "0.8"}, {"f: 1", "f: 1\nprotocol: {name: sac, rounds: 2}"}, {"f: 1", "f: 1\npace: {think: 1s}"},
-		{"f: 1", "f: 1\nfaults: {loss: 0.5}"}, {"f: 1", "f: 1\npatience: {spare: 1}"}, {"f: 1", "f: 1\nhedge: p95"}, {"count: 9", "count: 9, adversary: {name: silent}"},
+		{"f: 1", "f: 2"}, {"count: 9", "count: 10"}, {"0.9", "0.8"}, {"f: 1", "f: 1\nprotocol: {name: sac, rounds: 2}"},
+		{"f: 1", "f: 1\npace: {think: 1s}"},
+		{"f: 1", "f: 1\nfaults: {loss: 0.5}"}, {"f: 1", "f: 1\npatience: {spare: 1}"}, {"f: 1", "f: 1\nhedge: p95"},
+		{"count: 9", "count: 9, adversary: {name: silent}"},
 	} {
 		other, err := NewPlan(parsed(t, strings.Replace(base, change[0], change[1], 1)))
 		if err != nil {
@@ -92,7 +96,8 @@ func TestPlanIsCached(t *testing.T) {
 
 // One seat can be built without opening any model.
 func TestMachine(t *testing.T) {
-	plan, err := NewPlan(parsed(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x}}\nseats: [{id: a, model: m, count: 3}]\n"))
+	plan, err := NewPlan(parsed(t, "models: {m: {provider: openai, url: \"http://127.0.0.1:9/v1\", model: x}}\nseats: "+
+		"[{id: a, model: m, count: 3}]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +148,8 @@ func TestTimesAreChecked(t *testing.T) {
 		}
 	}
 	var bad *ConfigError
-	if _, err := Parse([]byte("models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\npace:\n  think: 25h\n")); !errors.As(err, &bad) || bad.Line < 3 {
+	if _, err := Parse([]byte("models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\npace:\n " +
+		" think: 25h\n")); !errors.As(err, &bad) || bad.Line < 3 {
 		t.Errorf("the line is missing: %v", err)
 	}
 }
@@ -162,11 +168,13 @@ seats: [{id: a, model: d, count: 3}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.pace != (synod.Pace{Think: 90_000, Within: 250}) || p.faults.Delay.Max != 20 || p.faults.Crashes[0].At != 2000 {
+	if p.pace != (synod.Pace{Think: 90_000, Within: 250}) || p.faults.Delay.Max != 20 ||
+		p.faults.Crashes[0].At != 2000 {
 		t.Errorf("pace %+v, faults %+v", p.pace, p.faults)
 	}
 	again, err := NewPlan(parsed(t, decodeRecord(t, p)))
-	if err != nil || again.Digest() != p.Digest() || again.spec.Patience != p.spec.Patience || again.spec.Pace != p.spec.Pace {
+	if err != nil || again.Digest() != p.Digest() || again.spec.Patience != p.spec.Patience ||
+		again.spec.Pace != p.spec.Pace {
 		t.Errorf("%v: %+v, %+v", err, again.spec.Patience, again.spec.Pace)
 	}
 	p, err = NewPlan(parsed(t, fmt.Sprintf(planFile, 1, 0.9)))
@@ -179,13 +187,16 @@ seats: [{id: a, model: d, count: 3}]
 func TestFaultsWithdrawTheClaim(t *testing.T) {
 	for faults, holds := range map[string]bool{
 		"{}": true, "{delay: {max: 1999ms}}": true, "{crashes: [{node: 0, at: 1s}]}": true,
-		"{delay: {max: 2s}}": false, "{delay: {min: 1s, max: 5s}}": false, "{loss: 0.1}": false, "{partitions: [{to: 1s, groups: [[0,1]]}]}": false,
+		"{delay: {max: 2s}}": false, "{delay: {min: 1s, max: 5s}}": false, "{loss: 0.1}": false,
+		"{partitions: [{to: 1s, groups: [[0,1]]}]}": false,
 	} {
-		p, err := NewPlan(parsed(t, "f: 1\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 5}]\nfaults: "+faults))
+		p, err := NewPlan(parsed(t, "f: 1\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: "+
+			"5}]\nfaults: "+faults))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := p.Bound(); (b.Guarantee != None) != holds || !holds && !strings.Contains(b.Note, "no guarantee: faults: ") {
+		if b := p.Bound(); (b.Guarantee != None) != holds || !holds &&
+			!strings.Contains(b.Note, "no guarantee: faults: ") {
 			t.Errorf("%s: %+v", faults, b)
 		}
 	}

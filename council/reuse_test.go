@@ -32,7 +32,8 @@ limits: {calls: 0, tokens: 0, deadline: 0s}
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, form := range []synod.Form{synod.Number, synod.Text, synod.Number, synod.Bool, synod.Number, synod.Number} {
+			for i, form := range []synod.Form{synod.Number, synod.Text, synod.Number, synod.Bool, synod.Number,
+				synod.Number} {
 				q := synod.Question{ID: strconv.Itoa(i % 4), Text: "an item", Form: form}
 				if reuse.Plan().Accepts(&q) != nil {
 					continue

@@ -37,10 +37,12 @@ const (
 // answer independently.
 func (r Rule) Validate(seats int) error {
 	if !slices.Contains(ruleNames, r.Name) {
-		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames), strings.Join(ruleNames, ", "))
+		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames),
+			strings.Join(ruleNames, ", "))
 	}
 	if r.Support < 0 || r.Support > seats {
-		return fmt.Errorf("rule: support is %d; it must be between 0 and the number of seats that answer independently, %d", r.Support, seats)
+		return fmt.Errorf("rule: support is %d; it must be between 0 and the number of seats that answer "+
+			"independently, %d", r.Support, seats)
 	}
 	return nil
 }
@@ -115,13 +117,15 @@ func (r Rule) decide(b ballot) verdict {
 		r.byProtocol(&v, b)
 	case len(v.votes[0].Seats) < votes:
 		v.status = Undecided
-		v.reason = fmt.Sprintf("no answer has the %d of %d seats that %s needs; the leading one has %d", votes, n, r.Name, len(v.votes[0].Seats))
+		v.reason = fmt.Sprintf("no answer has the %d of %d seats that %s needs; the leading one has %d", votes, n,
+			r.Name, len(v.votes[0].Seats))
 	case r.Name == Plurality && len(v.votes) > 1 && len(v.votes[1].Seats) == len(v.votes[0].Seats):
 		v.status = Undecided
 		v.reason = fmt.Sprintf("a tie: the leading answers have %d seats each", len(v.votes[0].Seats))
 	case v.votes[0].Independent < r.Support:
 		v.status = Undecided
-		v.reason = fmt.Sprintf("the leading answer was given independently by %d, and support needs %d", v.votes[0].Independent, r.Support)
+		v.reason = fmt.Sprintf("the leading answer was given independently by %d, and support needs %d",
+			v.votes[0].Independent, r.Support)
 	default:
 		v.status, v.answer = Agreed, v.votes[0].Answer
 		v.reason = fmt.Sprintf("%d of %d seats end on it; %s needs %d", len(v.votes[0].Seats), n, r.Name, votes)
@@ -137,10 +141,12 @@ func (r Rule) byProtocol(v *verdict, b ballot) {
 		v.status, v.reason = Undecided, cmp.Or(b.own.why, "the protocol's decision step has no result")
 	case v.votes[i].Independent < r.Support:
 		v.status = Undecided
-		v.reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support needs %d", v.votes[i].Independent, r.Support)
+		v.reason = fmt.Sprintf("the protocol's answer was given independently by %d, and support needs %d",
+			v.votes[i].Independent, r.Support)
 	default:
 		v.status, v.answer = Agreed, b.own.answer
-		v.reason = cmp.Or(b.own.why, fmt.Sprintf("the protocol's decision step chose it; %d of %d seats end on it", len(v.votes[i].Seats), len(b.seats)))
+		v.reason = cmp.Or(b.own.why, fmt.Sprintf("the protocol's decision step chose it; %d of %d seats end on it",
+			len(v.votes[i].Seats), len(b.seats)))
 	}
 }
 
@@ -164,7 +170,8 @@ func (b *ballot) count() []Vote {
 		}
 	}
 	slices.SortFunc(votes, func(a, b Vote) int {
-		return cmp.Or(cmp.Compare(len(b.Seats), len(a.Seats)), cmp.Compare(b.Independent, a.Independent), cmp.Compare(a.Answer, b.Answer))
+		return cmp.Or(cmp.Compare(len(b.Seats), len(a.Seats)), cmp.Compare(b.Independent, a.Independent),
+			cmp.Compare(a.Answer, b.Answer))
 	})
 	return votes
 }

@@ -54,7 +54,8 @@ func TestRule(t *testing.T) {
 		{Rule{Name: Supermajority}, "a a a a b b b", "", Undecided, "", "no answer has the 5 of 7"},
 		{Rule{Name: Supermajority}, "a a b", "", Agreed, "a", ""}, // two of three is two thirds
 		{Rule{Name: Supermajority}, "a a a a - - -", "", Degraded, "", "needs 5"},
-		{Rule{Name: Majority, Support: 2}, "a a a", "a b c", Undecided, "", "given independently by 1, and support needs 2"},
+		{Rule{Name: Majority, Support: 2}, "a a a", "a b c", Undecided, "",
+			"given independently by 1, and support needs 2"},
 		{Rule{Name: Majority, Support: 2}, "a a a", "a a c", Agreed, "a", ""},
 		{Rule{Name: Majority, Support: 1}, "a a a", "b b c", Undecided, "", "given independently by 0"},
 	} {

@@ -103,7 +103,8 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 		crew.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
 	}
 	result := sim.Run(sim.Config{
-		Machines: crew.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed, Log: run.Log,
+		Machines: crew.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed,
+		Log:   run.Log,
 		Watch: run.Watch,
 		Notes: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
@@ -372,7 +373,8 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 	if s.ctx.Err() != nil {
 		return dropped
 	}
-	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Templates: s.council.plan.templates, Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
+	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Templates: s.council.plan.templates,
+		Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()
@@ -404,11 +406,13 @@ func (s *session) count(call sim.Call, round int, r *synod.Reply) {
 	if call.Prompt.Purpose == synod.Answering && (r.Late || r.Status == synod.OK) {
 		s.unanswered[call.Node] = r.Late
 	}
-	if r.Status != synod.OK && (seat.Failure == "" || call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
+	if r.Status != synod.OK && (seat.Failure == "" ||
+		call.ID < s.failed[call.Node]) { // the first: later ones may only repeat it
 		seat.Failure, s.failed[call.Node] = r.Detail, call.ID
 	}
 	s.made += r.Calls
 	if s.ask.Progress != nil {
-		s.ask.Progress(Progress{Round: s.rounds, Rounds: s.council.plan.protocol.MaxRounds(), Calls: s.made, Planned: s.council.plan.calls})
+		s.ask.Progress(Progress{Round: s.rounds, Rounds: s.council.plan.protocol.MaxRounds(), Calls: s.made,
+			Planned: s.council.plan.calls})
 	}
 }

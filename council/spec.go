@@ -173,7 +173,8 @@ func (p Pace) or(think, within time.Duration) Pace {
 func (p Patience) validate(f int, exact string) error {
 	switch {
 	case p.Spare < 0 || p.Spare > f:
-		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.Spare, f)
+		return fmt.Errorf("spare is %d; it must be between 0 and f, %d, because a late seat uses up one of F", p.Spare,
+			f)
 	case p.Spare > 0 && exact != "":
 		return fmt.Errorf("spare is %d; exact: %s waits for every call, so it must be 0", p.Spare, exact)
 	case p.After != 0 && !(p.After >= 1 && p.After <= 100):
@@ -192,12 +193,15 @@ func (f Faults) ticks(n int) (sim.Faults, error) {
 		}
 		return synod.Tick(d / time.Millisecond)
 	}
-	out := sim.Faults{Delay: sim.Delay{Min: ticks("delay: min", f.Delay.Min), Max: ticks("delay: max", f.Delay.Max)}, Loss: f.Loss}
+	out := sim.Faults{Delay: sim.Delay{Min: ticks("delay: min", f.Delay.Min), Max: ticks("delay: max", f.Delay.Max)},
+		Loss: f.Loss}
 	for _, p := range f.Partitions {
-		out.Partitions = append(out.Partitions, sim.Partition{From: ticks("partition: from", p.From), To: ticks("partition: to", p.To), Groups: p.Groups})
+		out.Partitions = append(out.Partitions, sim.Partition{From: ticks("partition: from", p.From),
+			To: ticks("partition: to", p.To), Groups: p.Groups})
 	}
 	for _, c := range f.Crashes {
-		out.Crashes = append(out.Crashes, sim.Crash{Node: c.Node, At: ticks("crash: at", c.At), To: ticks("crash: to", c.To)})
+		out.Crashes = append(out.Crashes, sim.Crash{Node: c.Node, At: ticks("crash: at", c.At),
+			To: ticks("crash: to", c.To)})
 	}
 	if bad != nil {
 		return sim.Faults{}, bad
@@ -229,7 +233,8 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 		case spec.ID == "":
 			return nil, nil, fmt.Errorf("seat %d of the list has no id", i+1)
 		case spec.Count < 0 || spec.Count > graph.MaxNodes:
-			return nil, nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count, graph.MaxNodes)
+			return nil, nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count,
+				graph.MaxNodes)
 		case spec.Group != "" && spec.Group != "weak" && spec.Group != "strong":
 			return nil, nil, fmt.Errorf("seat %s: group is %q; it must be weak or strong", spec.ID, spec.Group)
 		}

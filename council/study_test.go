@@ -19,7 +19,8 @@ func TestEarlyStopChangesNothing(t *testing.T) {
 	stopped := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "seats")
-		liar := rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent", "equivocator"}).Draw(t, "adversary")
+		liar := rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent",
+			"equivocator"}).Draw(t, "adversary")
 		text := fmt.Sprintf(`
 protocol: {name: sac, rounds: 5}
 graph: {family: %s}
@@ -47,7 +48,8 @@ seats:
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {
-			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1, early.Votes, whole.Votes)
+			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1,
+				early.Votes, whole.Votes)
 		}
 	})
 	if stopped == 0 {

@@ -29,20 +29,22 @@ func (g Graph) Connected() bool {
 	return g.n > 0 && reach(g.out) && (!g.directed || reach(g.in))
 }
 
-// Rooted reports whether messages of at least one node can reach every other node: the graph has a rooted out-branching,
-// which is the same as being 1-robust (LeBlanc 2013). For undirected graphs it means connected.
+// Rooted reports whether messages of at least one node can reach every other node: the graph has a
+// rooted out-branching, which is the same as being 1-robust (LeBlanc 2013). For undirected graphs
+// it means connected.
 func (g Graph) Rooted() bool {
 	_, found := g.ClosedSets()
 	return g.n > 0 && !found
 }
 
-// ClosedSets looks for two disjoint nonempty sets that have no in-neighbours outside themselves. Such sets exist exactly
-// if the graph is not rooted.
+// ClosedSets looks for two disjoint nonempty sets that have no in-neighbours outside themselves.
+// Such sets exist exactly if the graph is not rooted.
 func (g Graph) ClosedSets() (pair [2][]int, found bool) {
 	if g.n == 0 {
 		return pair, false
 	}
-	// Visit every node, starting again at each node not visited yet. If any node reaches all others, the last start does.
+	// Visit every node, starting again at each node not visited yet. If any node reaches all
+	// others, the last start does.
 	seen, last := make([]bool, g.n), 0
 	for s := range g.n {
 		if !seen[s] {
@@ -82,9 +84,9 @@ func (g Graph) visit(s int, along matrix, seen []bool) []int {
 // maxConnectivity limits VertexConnectivity, which solves a flow problem for many pairs of nodes.
 const maxConnectivity = 512
 
-// VertexConnectivity returns the smallest number of nodes whose removal leaves a graph that is not (strongly) connected,
-// or n-1 for a complete graph. An r-robust undirected graph is r-connected (LeBlanc 2013). It returns an error for more
-// than 512 nodes.
+// VertexConnectivity returns the smallest number of nodes whose removal leaves a graph that is not
+// (strongly) connected, or n-1 for a complete graph. An r-robust undirected graph is r-connected
+// (LeBlanc 2013). It returns an error for more than 512 nodes.
 func VertexConnectivity(g Graph) (int, error) {
 	if g.n > maxConnectivity {
 		return 0, fmt.Errorf("graph: vertex connectivity of %d nodes: want at most %d", g.n, maxConnectivity)

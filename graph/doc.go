@@ -4,10 +4,11 @@
 // in-neighbour of v. In an undirected graph every edge goes both ways. All measures count in-neighbours, which in an
 // undirected graph are simply the neighbours. A Graph is immutable and safe for concurrent use.
 //
-// The central measure is r-robustness (LeBlanc, Zhang, Koutsoukos, Sundaram 2013; SAC §3.3). A set S is r-reachable if
-// some node of S has at least r in-neighbours outside S. A graph is r-robust if of every two disjoint nonempty sets of
-// nodes at least one is r-reachable. This package has the definitions (Reach, Locality, VerifyWitness) and measures that
-// are cheap to compute. The other parts are packages of their own:
+// The central measure is r-robustness (LeBlanc, Zhang, Koutsoukos, Sundaram 2013; SAC §3.3). A set
+// S is r-reachable if some node of S has at least r in-neighbours outside S. A graph is r-robust if
+// of every two disjoint nonempty sets of nodes at least one is r-reachable. This package has the
+// definitions (Reach, Locality, VerifyWitness) and measures that are cheap to compute. The other
+// parts are packages of their own:
 //
 //   - graph/robustness finds the largest r exactly;
 //   - graph/topology builds graphs by name and places adversaries on them;

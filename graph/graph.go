@@ -53,9 +53,9 @@ func AppendBits(to []int, row []uint64) []int {
 	return to
 }
 
-// New builds a graph on n nodes, 1 to MaxNodes. If it is directed, the edge [u,v] means that v receives what u sends;
-// otherwise [u,v] and [v,u] are the same edge. It returns an error that names the edge for a self-loop, a duplicate edge
-// or an unknown node.
+// New builds a graph on n nodes, 1 to MaxNodes. If it is directed, the edge [u,v] means that v
+// receives what u sends; otherwise [u,v] and [v,u] are the same edge. It returns an error that
+// names the edge for a self-loop, a duplicate edge or an unknown node.
 func New(n int, directed bool, edges [][2]int) (Graph, error) {
 	if n < 1 || n > MaxNodes {
 		return Graph{}, fmt.Errorf("graph: %d nodes: want 1 to %d", n, MaxNodes)

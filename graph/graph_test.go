@@ -87,7 +87,8 @@ func TestConnectedness(t *testing.T) {
 		parts             int
 	}{{two, false, false, 2}, {oneWay, false, true, 1}, {merge, false, false, 1}, {cycle, true, true, 1}} {
 		if c.g.Connected() != c.connected || c.g.Rooted() != c.rooted || len(c.g.Components()) != c.parts {
-			t.Errorf("%s: connected %v, rooted %v, parts %v", graphtest.Describe(c.g), c.g.Connected(), c.g.Rooted(), c.g.Components())
+			t.Errorf("%s: connected %v, rooted %v, parts %v", graphtest.Describe(c.g), c.g.Connected(), c.g.Rooted(),
+				c.g.Components())
 		}
 	}
 }

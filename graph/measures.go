@@ -34,8 +34,9 @@ func AlgebraicConnectivity(g Graph) (float64, error) {
 	return max(0, eigen.Values(nil)[1]), nil // rounding can leave a 0 below 0
 }
 
-// Betweenness returns, for each node, the sum over all ordered pairs of other nodes of the share of their shortest paths
-// that lead through the node (Freeman 1977, computed with the accumulation of Brandes 2001).
+// Betweenness returns, for each node, the sum over all ordered pairs of other nodes of the share of
+// their shortest paths that lead through the node (Freeman 1977, computed with the accumulation of
+// Brandes 2001).
 func Betweenness(g Graph) []float64 {
 	score := make([]float64, g.n)
 	out := make([][]int, g.n)

@@ -17,7 +17,10 @@ var texts = rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9 ]*`),
 	rapid.SampledFrom([]string{"", `"`, `\`, "<&>", "\u2028\u2029", "\x00\x1f\x7f", "\xff\xfe", "é", "\n\t"}))
 
 func nodes(t *rapid.T, name string) []synod.NodeID {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.NodeID { return synod.NodeID(rapid.Int32().Draw(t, "id")) }), 0, 4).Draw(t, name)
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.NodeID {
+		return synod.NodeID(rapid.Int32().Draw(t,
+			"id"))
+	}), 0, 4).Draw(t, name)
 }
 
 func drawMessage(t *rapid.T) *synod.Message {
@@ -31,7 +34,10 @@ func drawEvent(t *rapid.T) synod.Event {
 	return rapid.OneOf(
 		rapid.Just[synod.Event](synod.Begin{}), rapid.Just[synod.Event](synod.Halt{}),
 		rapid.Custom(func(t *rapid.T) synod.Event { return synod.Heard{Message: drawMessage(t)} }),
-		rapid.Custom(func(t *rapid.T) synod.Event { return synod.Expired{ID: synod.AlarmID(rapid.Uint32().Draw(t, "id"))} }),
+		rapid.Custom(func(t *rapid.T) synod.Event {
+			return synod.Expired{ID: synod.AlarmID(rapid.Uint32().Draw(t,
+				"id"))}
+		}),
 	).Draw(t, "event")
 }
 
@@ -42,7 +48,8 @@ func drawAnswered(t *rapid.T) synod.Event {
 }
 
 // raw draws a record or a detail as it is read from a journal.
-var raw = rapid.Map(rapid.SampledFrom([]string{`{}`, `{"vote":"stop"}`, `[1,2]`}), func(s string) any { return synod.RawRecord(s) })
+var raw = rapid.Map(rapid.SampledFrom([]string{`{}`, `{"vote":"stop"}`, `[1,2]`}),
+	func(s string) any { return synod.RawRecord(s) })
 
 // sparse draws a struct most of whose fields are zero, so that a field which the
 // encoder forgets is found.
@@ -63,19 +70,26 @@ func answer(t *rapid.T) synod.Answer { return synod.Answer(texts.Draw(t, "answer
 func drawConsult(t *rapid.T) synod.Effect {
 	p := sparse[synod.Prompt](t)
 	p.Template, p.Own = texts.Draw(t, "template"), answer(t)
-	p.Peers = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Rated { return synod.Rated{Answer: answer(t), Score: score(t)} }), 0, 3).Draw(t, "peers")
+	p.Peers = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Rated {
+		return synod.Rated{Answer: answer(t),
+			Score: score(t)}
+	}), 0, 3).Draw(t, "peers")
 	return synod.Consult{Prompt: p}
 }
 
 func drawNote(t *rapid.T) synod.Effect {
 	o := sparse[synod.Opinion](t)
 	o.Answer, o.Retained = answer(t), nodes(t, "retained")
-	o.Scores = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Judged { return synod.Judged{Of: 3, Score: score(t)} }), 0, 3).Draw(t, "scores")
+	o.Scores = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) synod.Judged {
+		return synod.Judged{Of: 3,
+			Score: score(t)}
+	}), 0, 3).Draw(t, "scores")
 	return synod.Note{Opinion: o}
 }
 
 func score(t *rapid.T) synod.Score {
-	return synod.Score(rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-6), rapid.SampledFrom([]float64{0, 1, -1, 3, math.NaN(), math.Inf(1)})).Draw(t, "score"))
+	return synod.Score(rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-6),
+		rapid.SampledFrom([]float64{0, 1, -1, 3, math.NaN(), math.Inf(1)})).Draw(t, "score"))
 }
 
 func drawEffect(t *rapid.T) synod.Effect {
@@ -83,7 +97,8 @@ func drawEffect(t *rapid.T) synod.Effect {
 		rapid.Custom(func(t *rapid.T) synod.Effect { return synod.Send{To: nodes(t, "to"), Message: drawMessage(t)} }),
 		rapid.Custom(func(t *rapid.T) synod.Effect { return synod.Decide{Answer: answer(t)} }),
 		rapid.Custom(func(t *rapid.T) synod.Effect {
-			return synod.Alarm{ID: synod.AlarmID(rapid.Uint32().Draw(t, "id")), At: synod.Tick(rapid.Int64().Draw(t, "at"))}
+			return synod.Alarm{ID: synod.AlarmID(rapid.Uint32().Draw(t, "id")),
+				At: synod.Tick(rapid.Int64().Draw(t, "at"))}
 		}),
 	).Draw(t, "effect")
 }
@@ -94,7 +109,8 @@ func TestLinesAreJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now, node := synod.Tick(rapid.Int64().Draw(t, "now")), synod.NodeID(rapid.Int32().Draw(t, "node"))
 		for _, x := range []synod.Effect{drawEffect(t), drawConsult(t), drawNote(t)} {
-			got, want, err := journal.Encodings(now, node, rapid.OneOf(rapid.Custom(drawEvent), rapid.Custom(drawAnswered)).Draw(t, "event"), x)
+			got, want, err := journal.Encodings(now, node,
+				rapid.OneOf(rapid.Custom(drawEvent), rapid.Custom(drawAnswered)).Draw(t, "event"), x)
 			if err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%v\ngot  %q\nwant %q", err, got, want)
 			}

@@ -300,7 +300,8 @@ func (w *Writer) Close(stopped string) (digest string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	digest, seats := w.digests.end()
-	end := End{Kind: "end", Stopped: stopped, Digest: digest, Seats: seats, Ticks: w.now, Record: w.digests.recordOf(digest)}
+	end := End{Kind: "end", Stopped: stopped, Digest: digest, Seats: seats, Ticks: w.now,
+		Record: w.digests.recordOf(digest)}
 	line, err := json.Marshal(end)
 	if err != nil {
 		w.fail(err)

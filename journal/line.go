@@ -15,8 +15,9 @@ type line struct {
 	Node synod.NodeID `json:"n"`
 	What string       `json:"w"`
 
-	ID      uint32         `json:"id,omitempty"`      // answered, expired, consult, alarm
-	Sum     string         `json:"sum,omitempty"`     // answered: hash of what the reply says; the reply has its own line
+	ID uint32 `json:"id,omitempty"` // answered, expired, consult, alarm
+	// answered: hash of what the reply says; the reply has its own line
+	Sum     string         `json:"sum,omitempty"`
 	At      synod.Tick     `json:"at,omitempty"`      // alarm
 	From    *synod.NodeID  `json:"from,omitempty"`    // heard
 	To      []synod.NodeID `json:"to,omitempty"`      // send
@@ -89,7 +90,8 @@ func (l line) event(replies Replies) (synod.Event, error) {
 			return nil, fmt.Errorf("the journal has no reply to consult %[2]d of node %[1]d", l.Node, l.ID)
 		}
 		if meaning(&r) != l.Sum {
-			return nil, fmt.Errorf("the reply to consult %[2]d of node %[1]d is not the one that the node was given", l.Node, l.ID)
+			return nil, fmt.Errorf("the reply to consult %[2]d of node %[1]d is not the one that the node was given",
+				l.Node, l.ID)
 		}
 		return synod.Answered{ID: synod.ConsultID(l.ID), Reply: &r}, nil
 	case "expired":

@@ -15,10 +15,11 @@ import (
 // its cost, and not enough to replay it.
 type Summary struct {
 	Head    Head
-	Replies Replies                     // only Status, Usage and Calls of each
-	Noted   []Noted                     // without Surface, Source, From, Scores, Silent, Suspects and counts other than Reused
-	Last    map[synod.NodeID]synod.Tick // when each node noted for the last time
-	End     *End                        // nil: the run was cut off
+	Replies Replies // only Status, Usage and Calls of each
+	// without Surface, Source, From, Scores, Silent, Suspects and counts other than Reused
+	Noted []Noted
+	Last  map[synod.NodeID]synod.Tick // when each node noted for the last time
+	End   *End                        // nil: the run was cut off
 }
 
 // Summarize reads a journal as Load does, but decodes only what a report needs: it

@@ -38,7 +38,8 @@ func TestSummaryAgreesWithLoad(t *testing.T) {
 		for k, r := range run.Replies {
 			run.Replies[k] = synod.Reply{Status: r.Status, Usage: r.Usage, Calls: r.Calls}
 		}
-		if !reflect.DeepEqual(s.Replies, run.Replies) || !reflect.DeepEqual(s.Head, run.Head) || !reflect.DeepEqual(s.End, run.End) || !reflect.DeepEqual(s.Noted, noted) {
+		if !reflect.DeepEqual(s.Replies, run.Replies) || !reflect.DeepEqual(s.Head, run.Head) ||
+			!reflect.DeepEqual(s.End, run.End) || !reflect.DeepEqual(s.Noted, noted) {
 			t.Fatalf("cut at byte %d:\n%+v\nwant %+v, %+v, %+v", n, s, noted, run.Replies, run.End)
 		}
 	}
@@ -61,7 +62,8 @@ func TestSummaryFindsEveryChange(t *testing.T) {
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if s, err := journal.Summarize(path); err == nil && s.End != nil { // without an end the run does not count as finished
+				if s, err := journal.Summarize(path); err == nil &&
+					s.End != nil { // without an end the run does not count as finished
 					t.Errorf("a change of byte %d of %q is not found", i, l)
 				}
 				tried++
@@ -89,7 +91,8 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Noted) != 2 || s.Noted[0].Answer != "7" || s.Noted[1].Answer != "8" || s.Replies[journal.Key{Node: 1, ID: 4}].Calls != 2 {
+	if len(s.Noted) != 2 || s.Noted[0].Answer != "7" || s.Noted[1].Answer != "8" ||
+		s.Replies[journal.Key{Node: 1, ID: 4}].Calls != 2 {
 		t.Errorf("%+v", s)
 	}
 }

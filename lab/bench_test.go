@@ -52,7 +52,8 @@ func BenchmarkAtOnce(b *testing.B) {
 				s := llmtest.StartFast(b, latency, "42", 0.9)
 				spec, err := council.Parse(fmt.Appendf(nil,
 					`{protocol: {name: sac, rounds: 6}, exact: paper, f: 3, seats: [{id: a, model: m, count: 7}],
-  models: {m: {provider: openai, url: %q, model: m42, timeout: 60s, concurrency: %d}}, limits: {calls: 0, tokens: 0, deadline: 5m}}`, s.URL, concurrency))
+  models: {m: {provider: openai, url: %q, model: m42, timeout: 60s, concurrency: %d}},
+  limits: {calls: 0, tokens: 0, deadline: 5m}}`, s.URL, concurrency))
 				if err != nil {
 					b.Fatal(err)
 				}

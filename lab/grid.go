@@ -236,10 +236,11 @@ const GridVersion = 1
 
 // Cell is one cell of a grid: its parameters and the figures of a paper.
 type Cell struct {
-	Name    string                   `json:"cell"` // also the name of its folder
-	Params  map[string]any           `json:"params"`
-	Paper   map[string]report.Figure `json:"paper"`             // by metric; empty if the paper has no such cell
-	Assumed []string                 `json:"assumed,omitempty"` // metrics that follow from the settings of simulated members
+	Name   string                   `json:"cell"` // also the name of its folder
+	Params map[string]any           `json:"params"`
+	Paper  map[string]report.Figure `json:"paper"` // by metric; empty if the paper has no such cell
+	// metrics that follow from the settings of simulated members
+	Assumed []string `json:"assumed,omitempty"`
 }
 
 // Blank is a cell of the paper that cannot be run with the chosen members.

@@ -116,8 +116,10 @@ func TestInspectUnfinished(t *testing.T) {
 
 	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
 	for lines, want := range map[string]string{
-		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`:                                                      inspectai.Cancelled,
-		"{\"stopped\":\"interrupted\",\"ended\":\"2026-05-09T10:00:01Z\"}\n{\"question\":\"q\",\"ended\":\"2026-05-09T10:00:02Z\"}": inspectai.Started, // the run was resumed
+		`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`: inspectai.Cancelled,
+		// the run was resumed
+		`{"stopped":"interrupted","ended":"2026-05-09T10:00:01Z"}` + "\n" +
+			`{"question":"q","ended":"2026-05-09T10:00:02Z"}`: inspectai.Started,
 	} {
 		if err := os.WriteFile(attempts, []byte(lines+"\n"), 0o600); err != nil {
 			t.Fatal(err)

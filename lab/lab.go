@@ -3,7 +3,8 @@
 //
 //	run.json        task, council, seats and seed; written last when a run is created
 //	items.jsonl     the questions with their keys
-//	journals.jsonl  the journals of all questions: a segment of package journal, with the ids ID-R (R: the repeat, from 0)
+//	journals.jsonl  the journals of all questions: a segment of package journal, with
+//	                the ids ID-R (R: the repeat, from 0)
 //	attempts.jsonl  when and why every attempt ended
 //
 // A paid reply is in the file before it is used, and a question counts as finished when

@@ -290,7 +290,8 @@ func openAttempts(dir string) (*attempts, error) {
 }
 
 func (a *attempts) add(at attempt) error {
-	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond) // rounded up, because the creation time of the run is rounded down
+	// rounded up, because the creation time of the run is rounded down
+	at.Ended = time.Now().UTC().Add(time.Millisecond - 1).Truncate(time.Millisecond)
 	b, err := json.Marshal(at)
 	if err != nil {
 		return err

@@ -114,7 +114,8 @@ func TestRecordedRefusesBadFiles(t *testing.T) {
 		head + "\n[]":                          "line 3:",
 		strings.ReplaceAll(head, `"m"`, `"n"`): `no rows of model "m" (did you mean "n"?)`,
 		`{"benchmark":"b","item_id":"i","model":"m","trial":0,"response":"x","question":"q"}` + "\n" +
-			`{"benchmark":"b","item_id":"j","model":"m","trial":0,"response":"x","question":"q"}`: "items i and j ask the same question",
+			`{"benchmark":"b","item_id":"j","model":"m","trial":0,"response":"x","question":"q"}`: "items i and j ask " +
+			"the same question",
 	} {
 		m, err := newRecorded(recordedConfig{Path: writeTrace(t, rows), Model: "m"})
 		if want == "" && err == nil {

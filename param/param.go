@@ -152,7 +152,8 @@ func explain(err error, into any) error {
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {
 		key := unknown.Token.Value
-		return &Error{unknown.Token.Position.Line, key, fmt.Sprintf("unknown key %q%s", key, synod.Hint(key, Keys(into)))}
+		return &Error{unknown.Token.Position.Line, key,
+			fmt.Sprintf("unknown key %q%s", key, synod.Hint(key, Keys(into)))}
 	}
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {

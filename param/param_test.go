@@ -32,10 +32,14 @@ func TestDecode(t *testing.T) {
 	}{
 		{"nothing keeps the defaults", nil, target{Rounds: 6}, ""},
 		{"a key is set", map[string]any{"rounds": 3}, target{Rounds: 3}, ""},
-		{"a section is set", map[string]any{"inner": map[string]any{"webhook": "x"}}, target{Rounds: 6, Inner: inner{Webhook: "x"}}, ""},
-		{"an unknown key names the nearest", map[string]any{"round": 3}, target{}, `unknown key "round" (did you mean "rounds"?)`},
-		{"a hidden field is no key", map[string]any{"Hidden": true}, target{}, `unknown key "Hidden" (did you mean "inner"?)`},
-		{"a fraction for an integer", map[string]any{"rounds": 2.5}, target{}, "rounds is 2.5; it must be a whole number"},
+		{"a section is set", map[string]any{"inner": map[string]any{"webhook": "x"}},
+			target{Rounds: 6, Inner: inner{Webhook: "x"}}, ""},
+		{"an unknown key names the nearest", map[string]any{"round": 3}, target{},
+			`unknown key "round" (did you mean "rounds"?)`},
+		{"a hidden field is no key", map[string]any{"Hidden": true}, target{},
+			`unknown key "Hidden" (did you mean "inner"?)`},
+		{"a fraction for an integer", map[string]any{"rounds": 2.5}, target{},
+			"rounds is 2.5; it must be a whole number"},
 		{"a whole number as a float", map[string]any{"rounds": 3.0, "p": 2.5}, target{Rounds: 3, P: 2.5}, ""},
 		{"a wrong type", map[string]any{"rounds": "many"}, target{}, `"many" is not what this key takes`},
 	} {

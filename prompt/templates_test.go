@@ -85,13 +85,15 @@ func TestFencesDiffer(t *testing.T) {
 func TestFencesOfCalls(t *testing.T) {
 	all := templates(t)
 	calls := func(seat uint64, opt script.Options) (borders []string) {
-		m := script.New(synod.Seat{Seed: seat, Question: &synod.Question{Text: "Who?", Form: synod.Text}}, opt, func(me *script.Agent) synod.Answer {
-			for range 3 {
-				p := synod.Prompt{Purpose: synod.Scoring, Question: me.Seat().Question, Candidate: "x", Rationale: "because"}
-				me.Ask(p, p)
-			}
-			return synod.None
-		})
+		m := script.New(synod.Seat{Seed: seat, Question: &synod.Question{Text: "Who?", Form: synod.Text}}, opt,
+			func(me *script.Agent) synod.Answer {
+				for range 3 {
+					p := synod.Prompt{Purpose: synod.Scoring, Question: me.Seat().Question, Candidate: "x",
+						Rationale: "because"}
+					me.Ask(p, p)
+				}
+				return synod.None
+			})
 		effects := m.Step(0, synod.Begin{})
 		for now := synod.Tick(1); len(effects) > 0; now++ {
 			var asked []synod.Consult
@@ -103,7 +105,8 @@ func TestFencesOfCalls(t *testing.T) {
 			effects = nil
 			for _, c := range asked {
 				borders = append(borders, border(t, all, *c.Prompt))
-				effects = append(effects, m.Step(now, synod.Answered{ID: c.ID, Reply: &synod.Reply{Status: synod.OK, Text: "1"}})...)
+				effects = append(effects, m.Step(now,
+					synod.Answered{ID: c.ID, Reply: &synod.Reply{Status: synod.OK, Text: "1"}})...)
 			}
 		}
 		return borders
@@ -152,7 +155,8 @@ func TestNewTemplates(t *testing.T) {
 	if a, b := first.Digests()["test/judge"], second.Digests()["test/judge"]; a == b || len(a) != 16 || len(b) != 16 {
 		t.Errorf("digests %q and %q", a, b)
 	}
-	c, err := second.Render(&synod.Prompt{Template: "test/judge", Question: &synod.Question{Text: "Who?", Form: synod.Text}, Candidate: "x"})
+	c, err := second.Render(&synod.Prompt{Template: "test/judge",
+		Question: &synod.Question{Text: "Who?", Form: synod.Text}, Candidate: "x"})
 	if err != nil || c.User != "Who?" || !strings.HasSuffix(c.Completion, "Question: Who?\nAnswer:") {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -171,14 +175,16 @@ func TestNewTemplates(t *testing.T) {
 			t.Errorf("want an error with %q, got %v", why, err)
 		}
 	}
-	if _, err := first.Render(&synod.Prompt{Template: "test/juge"}); err == nil || !strings.Contains(err.Error(), "judge") {
+	if _, err := first.Render(&synod.Prompt{Template: "test/juge"}); err == nil ||
+		!strings.Contains(err.Error(), "judge") {
 		t.Errorf("a misspelt template: %v", err)
 	}
 }
 
 func BenchmarkRenderFence(b *testing.B) {
 	all := templates(b)
-	p := &synod.Prompt{Template: "test/judge", Question: &synod.Question{Text: "Who?", Form: synod.Text}, Candidate: "x", Rationale: strings.Repeat("because ", 40)}
+	p := &synod.Prompt{Template: "test/judge", Question: &synod.Question{Text: "Who?", Form: synod.Text},
+		Candidate: "x", Rationale: strings.Repeat("because ", 40)}
 	for b.Loop() {
 		if _, err := all.Render(p); err != nil {
 			b.Fatal(err)

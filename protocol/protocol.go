@@ -64,7 +64,8 @@ type Accepting interface {
 	// Accept returns the answer that the user accepts, from the last opinions by seat; None
 	// if there is none. enough reports whether there were enough signed replies, and why
 	// explains the result for people.
-	Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool, why string)
+	Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool,
+		why string)
 	// Replied reports whether a seat signed the answer that it holds.
 	Replied(seat synod.NodeID, last *synod.Opinion, check synod.Verifier) bool
 }

@@ -356,6 +356,6 @@ func wordlike(w string) bool {
 }
 
 // notUnit are words that change the number before them or say that it is none.
-var notUnit = notation.Set(`pi tau phi sqrt root roots squared cubed and or to half third quarter is are was were be not isn't wrong
-	incorrect false plus minus point if but mod modulo factorial choose infinity approximately about roughly nearly almost
-	unknown otherwise than over by ln log sin cos tan exp divided multiplied`)
+var notUnit = notation.Set(`pi tau phi sqrt root roots squared cubed and or to half third quarter is are was were be not isn't
+	wrong incorrect false plus minus point if but mod modulo factorial choose infinity approximately about roughly
+	nearly almost unknown otherwise than over by ln log sin cos tan exp divided multiplied`)

@@ -212,8 +212,8 @@ func sweepPlots(g *Grid) (out []Plot) {
 		f.fill(cells, append(slices.Clone(s.key), s.by), []string{m.metric})
 		d := sweepPlot{s, m.metric, axis, f.Title, cells}
 		if d.hasPaper() {
-			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same colours; " +
-				"their intervals, where known, are in the table."
+			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same " +
+				"colours; their intervals, where known, are in the table."
 		}
 		f.SVG, f.PNG = drawn(d.draw)
 		out = append(out, f)

@@ -30,7 +30,8 @@ func seatOf(self synod.NodeID, peers ...synod.NodeID) synod.Seat {
 }
 
 func heard(from synod.NodeID, slot string, round int, body string) synod.Event {
-	return synod.Heard{Message: &synod.Message{From: from, Slot: synod.Slot{Name: slot, Round: round}, Body: []byte(body)}}
+	return synod.Heard{Message: &synod.Message{From: from, Slot: synod.Slot{Name: slot, Round: round},
+		Body: []byte(body)}}
 }
 
 func show(effects []synod.Effect) string {
@@ -155,7 +156,8 @@ func TestAskRemembers(t *testing.T) {
 				switch e := e.(type) {
 				case synod.Consult:
 					batch++
-					next = append(next, m.Step(1, synod.Answered{ID: e.ID, Reply: &synod.Reply{Status: synod.OK, Text: "re:" + string(e.Candidate)}})...)
+					next = append(next, m.Step(1, synod.Answered{ID: e.ID,
+						Reply: &synod.Reply{Status: synod.OK, Text: "re:" + string(e.Candidate)}})...)
 				case synod.Note:
 					reused = e.Reused
 				case synod.Decide:
@@ -194,13 +196,15 @@ func TestFailureIsNotRemembered(t *testing.T) {
 // another seed.
 func TestForget(t *testing.T) {
 	m := script.New(seatOf(0), script.Options{Remember: true}, func(me *script.Agent) synod.Answer {
-		me.Forget(me.Ask(synod.Prompt{Purpose: synod.Scoring, Candidate: "a"}, synod.Prompt{Purpose: synod.Scoring, Candidate: "b"})[0])
+		me.Forget(me.Ask(synod.Prompt{Purpose: synod.Scoring, Candidate: "a"},
+			synod.Prompt{Purpose: synod.Scoring, Candidate: "b"})[0])
 		ask(me, "a", "b")
 		return "done"
 	})
 	m.Step(0, synod.Begin{})
 	m.Step(1, synod.Answered{ID: 0, Reply: &synod.Reply{Status: synod.OK, Text: "?"}})
-	if got := show(m.Step(1, synod.Answered{ID: 1, Reply: &synod.Reply{Status: synod.OK, Text: "1"}})); got != `consult 2: score "a"` {
+	if got := show(m.Step(1, synod.Answered{ID: 1,
+		Reply: &synod.Reply{Status: synod.OK, Text: "1"}})); got != `consult 2: score "a"` {
 		t.Errorf("after a reply that was forgotten, and one that was not: %s", got)
 	}
 	m.Step(2, synod.Halt{})
@@ -328,7 +332,8 @@ func TestFixedTicksBroadcast(t *testing.T) {
 	}
 	for i := 1; i < n; i++ {
 		if decided[synod.NodeID(i)] != "v" {
-			t.Errorf("node %d decided %q; all honest nodes must decide the same: %v", i, decided[synod.NodeID(i)], decided)
+			t.Errorf("node %d decided %q; all honest nodes must decide the same: %v", i, decided[synod.NodeID(i)],
+				decided)
 		}
 		machines[i].Step(20, synod.Halt{})
 	}

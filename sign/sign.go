@@ -92,7 +92,8 @@ func ParseSecret(text string) (Secret, error) {
 		copy(s.bytes[:], b)
 		return s, nil
 	}
-	return Secret{}, fmt.Errorf("sign: not a secret: it must be %q and %d hexadecimal digits", secretPrefix, 2*len(s.bytes))
+	return Secret{}, fmt.Errorf("sign: not a secret: it must be %q and %d hexadecimal digits", secretPrefix,
+		2*len(s.bytes))
 }
 
 // Reveal returns the secret as text, to be stored where only its owner can read it.
@@ -121,9 +122,11 @@ func (s Secret) Identity(seat synod.NodeID, committee Committee, in Instance) (I
 		return Identity{}, fmt.Errorf("sign: seat %d is not in the committee, which has %d seats", seat, len(committee))
 	}
 	if !committee[seat].Equal(key.Public()) {
-		return Identity{}, fmt.Errorf("sign: the committee has another public key for seat %d than the one of this secret", seat)
+		return Identity{}, fmt.Errorf("sign: the committee has another public key for seat %d than the one of this "+
+			"secret", seat)
 	}
-	return Identity{seat, seedOf(s, []byte(in)), &signer{verifier{committee, newScope(in, committee.Digest())}, key}}, nil
+	return Identity{seat, seedOf(s, []byte(in)), &signer{verifier{committee, newScope(in, committee.Digest())}, key}},
+		nil
 }
 
 // seedOf returns the seed of a secret's randomness in one context.

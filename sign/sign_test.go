@@ -141,7 +141,8 @@ func TestSecretText(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	if shown := fmt.Sprintf("%v %+v %#v %s", s, &s, s, s); strings.Contains(shown, "73") || strings.Contains(shown, "115") {
+	if shown := fmt.Sprintf("%v %+v %#v %s", s, &s, s, s); strings.Contains(shown, "73") ||
+		strings.Contains(shown, "115") {
 		t.Errorf("printed: %s", shown)
 	}
 }
@@ -163,7 +164,8 @@ func TestIdentityHoldsNothingOfOthers(t *testing.T) {
 	for _, k := range own.committee {
 		holds = append(holds, k...)
 	}
-	private := map[string][]byte{"the master secret": master[:], "the seed": {0xfe, 0xed, 0xfa, 0xce, 0xca, 0xfe, 0xf0, 0x0d}}
+	private := map[string][]byte{"the master secret": master[:], "the seed": {0xfe, 0xed, 0xfa, 0xce, 0xca, 0xfe, 0xf0,
+		0x0d}}
 	for i, s := range keys.secrets {
 		private[fmt.Sprint("the secret of seat ", i)] = s.bytes[:]
 		if i != 1 {
@@ -193,7 +195,8 @@ func TestDerivedSeeds(t *testing.T) {
 	for seed := range uint64(20) {
 		for seat := range synod.NodeID(5) {
 			id := Derive(seed, 5).Identity(seat, "run")
-			if symbolic := DeriveSymbolic(seed, 5).Identity(seat, "another"); symbolic.Seed != id.Seed || symbolic.Seat != seat {
+			if symbolic := DeriveSymbolic(seed, 5).Identity(seat, "another"); symbolic.Seed != id.Seed ||
+				symbolic.Seat != seat {
 				t.Errorf("seed %d, seat %d: %d with keys, %d with symbols", seed, seat, id.Seed, symbolic.Seed)
 			}
 			seen[id.Seed] = true

@@ -11,8 +11,9 @@ import (
 // Faults describes what goes wrong with nodes and messages. The zero value is a
 // perfect network: every message takes one tick.
 type Faults struct {
-	Delay      Delay       `yaml:"delay" json:"delay,omitzero"`
-	Loss       float64     `yaml:"loss" json:"loss,omitempty"` // probability that one message to one receiver is lost, in [0,1]
+	Delay Delay `yaml:"delay" json:"delay,omitzero"`
+	// probability that one message to one receiver is lost, in [0,1]
+	Loss       float64     `yaml:"loss" json:"loss,omitempty"`
 	Partitions []Partition `yaml:"partitions" json:"partitions,omitempty"`
 	Crashes    []Crash     `yaml:"crashes" json:"crashes,omitempty"`
 }
@@ -63,7 +64,8 @@ func (f Faults) Validate(n int) error {
 	}
 	for _, p := range f.Partitions {
 		if p.To <= p.From {
-			return fmt.Errorf("sim: a partition lasts from tick %d to tick %d; it must end after it begins", p.From, p.To)
+			return fmt.Errorf("sim: a partition lasts from tick %d to tick %d; it must end after it begins", p.From,
+				p.To)
 		}
 		for _, id := range slices.Concat(p.Groups...) {
 			if int(id) < 0 || int(id) >= n {

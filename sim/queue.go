@@ -87,7 +87,8 @@ func (b *buffers) clear() {
 func (q *queue) add(t synod.Tick, it item) {
 	at, known := 0, len(q.slots) > 0 && q.slots[0].tick == t
 	if !known {
-		at, known = slices.BinarySearchFunc(q.slots, t, func(s slot, t synod.Tick) int { return cmp.Compare(s.tick, t) })
+		at, known = slices.BinarySearchFunc(q.slots, t,
+			func(s slot, t synod.Tick) int { return cmp.Compare(s.tick, t) })
 	}
 	if !known {
 		q.slots = slices.Insert(q.slots, at, slot{t, q.list()})

@@ -98,7 +98,8 @@ type Result struct {
 // Run plays the machines to the end. Before it returns it has waited for every
 // call that it started, and has halted every machine.
 func Run(c Config) Result {
-	s := &run{Config: c, queue: newQueue(len(c.Machines)), decided: make(map[synod.NodeID]synod.Answer, len(c.Machines))}
+	s := &run{Config: c, queue: newQueue(len(c.Machines)),
+		decided: make(map[synod.NodeID]synod.Answer, len(c.Machines))}
 	s.buffers, s.queue.spare = s.queue.spare, buffers{}
 	if !c.Faults.None() {
 		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))

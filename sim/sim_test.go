@@ -33,7 +33,8 @@ func rounds(n int) script.Play {
 		for t := range n {
 			r := me.Ask(synod.Prompt{Purpose: synod.Answering})[0]
 			script.Tell(me, synod.Respond, t, synod.Response{Answer: synod.Answer(r.Text)})
-			heard += len(script.Collect[synod.Response](me, synod.Respond, t, script.Until{At: synod.Tick(6 * (t + 1)), Early: true}))
+			heard += len(script.Collect[synod.Response](me, synod.Respond, t,
+				script.Until{At: synod.Tick(6 * (t + 1)), Early: true}))
 			me.Note(synod.Opinion{Round: t, Answer: synod.Answer(r.Text)})
 		}
 		return synod.Answer(fmt.Sprint(heard))
@@ -49,7 +50,8 @@ func machines(n, t int) []synod.Machine {
 				peers = append(peers, synod.NodeID(j))
 			}
 		}
-		out[i] = script.New(synod.Seat{Self: synod.NodeID(i), Peers: peers, Seed: uint64(i)}, script.Options{}, rounds(t))
+		out[i] = script.New(synod.Seat{Self: synod.NodeID(i), Peers: peers, Seed: uint64(i)}, script.Options{},
+			rounds(t))
 	}
 	return out
 }
@@ -138,7 +140,8 @@ func TestCallsRunInTheBackground(t *testing.T) {
 		{4, "[start 0 start 1 wait 0 wait 1]", map[synod.NodeID]synod.Answer{0: "0.0 at 4", 1: "1.0 at 7"}},
 	} {
 		var log []string
-		r := sim.Run(sim.Config{Machines: []synod.Machine{pacer{}, pacer{at: 3}}, Ask: background(&log), CallTicks: c.ticks})
+		r := sim.Run(sim.Config{Machines: []synod.Machine{pacer{}, pacer{at: 3}}, Ask: background(&log),
+			CallTicks: c.ticks})
 		if fmt.Sprint(log) != c.log || !reflect.DeepEqual(r.Decided, c.want) {
 			t.Errorf("with %d ticks a call: %v, decided %v; want %v, %v", c.ticks, log, r.Decided, c.log, c.want)
 		}
@@ -193,7 +196,8 @@ func TestDeterminism(t *testing.T) {
 			if ticks > 1 {
 				ask = background(new([]string))
 			}
-			r := sim.Run(sim.Config{Machines: machines(n, 3), Ask: ask, CallTicks: ticks, Faults: faults, Seed: seed, Log: &log})
+			r := sim.Run(sim.Config{Machines: machines(n, 3), Ask: ask, CallTicks: ticks, Faults: faults, Seed: seed,
+				Log: &log})
 			return log.lines, r
 		}
 		lines, result := play()
@@ -215,10 +219,12 @@ func TestFaults(t *testing.T) {
 	}{
 		{"none", sim.Faults{}, map[synod.NodeID]synod.Answer{0: "2", 1: "2", 2: "2"}},
 		{"all is lost", sim.Faults{Loss: 1}, map[synod.NodeID]synod.Answer{0: "0", 1: "0", 2: "0"}},
-		{"later than the slot", sim.Faults{Delay: sim.Delay{Min: 6, Max: 6}}, map[synod.NodeID]synod.Answer{0: "0", 1: "0", 2: "0"}},
+		{"later than the slot", sim.Faults{Delay: sim.Delay{Min: 6, Max: 6}},
+			map[synod.NodeID]synod.Answer{0: "0", 1: "0", 2: "0"}},
 		{"node 2 is cut off", sim.Faults{Partitions: []sim.Partition{{To: 100, Groups: [][]synod.NodeID{{0, 1}}}}},
 			map[synod.NodeID]synod.Answer{0: "1", 1: "1", 2: "0"}},
-		{"node 1 crashes at once", sim.Faults{Crashes: []sim.Crash{{Node: 1}}}, map[synod.NodeID]synod.Answer{0: "1", 2: "1"}},
+		{"node 1 crashes at once", sim.Faults{Crashes: []sim.Crash{{Node: 1}}},
+			map[synod.NodeID]synod.Answer{0: "1", 2: "1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.faults.Validate(3); err != nil {
@@ -235,7 +241,8 @@ func TestFaults(t *testing.T) {
 func TestFaultsAreChecked(t *testing.T) {
 	for _, f := range []sim.Faults{
 		{Loss: 2}, {Loss: -1}, {Delay: sim.Delay{Min: 2, Max: 1}}, {Crashes: []sim.Crash{{Node: 3}}},
-		{Partitions: []sim.Partition{{From: 2, To: 2}}}, {Partitions: []sim.Partition{{To: 2, Groups: [][]synod.NodeID{{7}}}}},
+		{Partitions: []sim.Partition{{From: 2, To: 2}}},
+		{Partitions: []sim.Partition{{To: 2, Groups: [][]synod.NodeID{{7}}}}},
 		{Crashes: []sim.Crash{{Node: 1}, {Node: 1, At: 3}}},
 	} {
 		if f.Validate(3) == nil {
@@ -254,7 +261,8 @@ func (forger) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	}
 	body, _ := synod.Response{Answer: "forged"}.AppendBinary(nil)
 	return []synod.Effect{
-		synod.Send{To: []synod.NodeID{1, 0, 99, -1}, Message: &synod.Message{From: 1, Slot: synod.Slot{Name: synod.Respond}, Body: body}},
+		synod.Send{To: []synod.NodeID{1, 0, 99, -1},
+			Message: &synod.Message{From: 1, Slot: synod.Slot{Name: synod.Respond}, Body: body}},
 		synod.Decide{},
 	}
 }
@@ -276,12 +284,13 @@ func TestSenderCannotBeForged(t *testing.T) {
 
 func TestWatchStops(t *testing.T) {
 	notes := 0
-	r := sim.Run(sim.Config{Machines: machines(3, 9), Ask: sim.Immediate(echo), Watch: func(_ synod.Tick, n []sim.Noted) string {
-		if notes += len(n); notes >= 6 {
-			return "enough"
-		}
-		return ""
-	}})
+	r := sim.Run(sim.Config{Machines: machines(3, 9), Ask: sim.Immediate(echo),
+		Watch: func(_ synod.Tick, n []sim.Noted) string {
+			if notes += len(n); notes >= 6 {
+				return "enough"
+			}
+			return ""
+		}})
 	if r.Stopped != "enough" || len(r.Decided) != 0 {
 		t.Errorf("stopped %q with %v", r.Stopped, r.Decided)
 	}

@@ -64,7 +64,8 @@ func readTraces(t *testing.T, file string) (all []trace) {
 type tally struct{ rows, strict, flexible, unreadable, falseRight, falseWrong int }
 
 func (c tally) String() string {
-	return fmt.Sprintf("%d rows; agree: strict %d (%.2f %%), flexible %d (%.2f %%); strict unreadable %d; ours right, theirs wrong %d; ours wrong, theirs right %d",
+	return fmt.Sprintf("%d rows; agree: strict %d (%.2f %%), flexible %d (%.2f %%); strict unreadable %d; ours right, "+
+		"theirs wrong %d; ours wrong, theirs right %d",
 		c.rows, c.strict, 100*float64(c.strict)/float64(c.rows), c.flexible, 100*float64(c.flexible)/float64(c.rows),
 		c.unreadable, c.falseRight, c.falseWrong)
 }

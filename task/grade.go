@@ -28,9 +28,10 @@ const (
 
 // Grade is a verdict and the readings that it is based on.
 type Grade struct {
-	Verdict  Verdict `json:"verdict"`           // Strict
-	Strict   Verdict `json:"strict"`            // of the answer that the reply commits to
-	Flexible Verdict `json:"flexible"`          // of that answer or, if there is none, of the last thing that could be one
+	Verdict Verdict `json:"verdict"` // Strict
+	Strict  Verdict `json:"strict"`  // of the answer that the reply commits to
+	// of that answer or, if there is none, of the last thing that could be one
+	Flexible Verdict `json:"flexible"`
 	Want     string  `json:"want_read"`         // the key as it was read; "" if it could not be
 	Got      string  `json:"got_read"`          // the answer as the strict reader read it
 	Loose    string  `json:"loose_read"`        // the answer as the flexible reader read it

@@ -54,8 +54,10 @@ func TestReleases(t *testing.T) {
 			"3366f78e|is nine a prime number?|false"}},
 		"mmlu-pro": {table("mmlu-pro"), []string{"70|How many legs has an insect?|A four|B six|C eight|B"}},
 		"hellaswag": {table("hellaswag"), []string{
-			"05cbd8db|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the planet.|D is a loaf.|A",
-			"05cbd8db-2|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the planet.|D is a loaf.|A",
+			"05cbd8db|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the " +
+				"planet.|D is a loaf.|A",
+			"05cbd8db-2|Baking: She opens the oven. she|A takes the bread out.|B paints the bread.|C leaves the " +
+				"planet.|D is a loaf.|A",
 		}},
 		"piqa": {archive(t, map[string]string{
 			"physicaliqa-train-dev/dev.jsonl":      `{"id": "g1", "goal": "dry a cup", "sol1": "wipe it", "sol2": "fill it"}` + "\n",

@@ -18,7 +18,8 @@ var gsm8k = Entry{
 	Form:  string(synod.Number), Items: 1319,
 	About: "Cobbe et al. 2021, MIT. The key is what follows #### in the worked solution.",
 	Source: Source{
-		URL:    "https://raw.githubusercontent.com/openai/grade-school-math/3101c7d5072418e28b9008a6636bde82a006892c/grade_school_math/data/test.jsonl",
+		URL: "https://raw.githubusercontent.com/openai/grade-school-math/3101c7d5072418e28b9008a6636bde82a006892c/" +
+			"grade_school_math/data/test.jsonl",
 		SHA256: "3730d312f6e3440559ace48831e51066acaca737f6eabec99bccb9e4b3c39d14", Size: 749738,
 	},
 	Layout: `one JSON object on each line: question, answer (worked, with the last line "#### N")`,
@@ -46,7 +47,8 @@ var math500 = Entry{
 	Form:  string(synod.Math), Items: 500,
 	About: "MATH (Hendrycks et al. 2021) in the split of Lightman et al. 2023, MIT.",
 	Source: Source{
-		URL:    "https://media.githubusercontent.com/media/openai/prm800k/7ecc794703b2877f63226f2477a49b34f9b25163/prm800k/math_splits/test.jsonl",
+		URL: "https://media.githubusercontent.com/media/openai/prm800k/7ecc794703b2877f63226f2477a49b34f9b25163/" +
+			"prm800k/math_splits/test.jsonl",
 		SHA256: "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132", Size: 446564,
 	},
 	Layout: "one JSON object on each line: problem, solution, answer, subject, level (1 to 5), unique_id",

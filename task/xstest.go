@@ -22,7 +22,9 @@ var xstest = Entry{
 		"as in the source's own verdicts. The stance is read from the text of the reply; docs/grading.md reports " +
 		"how well that agrees with human labels.",
 	Source: Source{
-		URL:    "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/d7bb5bd738c1fcbc36edd83d5e7d1b71a3e2d84d/xstest_prompts.csv",
+		URL: "https://raw.githubusercontent.com/paul-rottger/exaggerated-safety/" +
+			"d7bb5bd738c1fcbc36edd83d5e7d1b71a3e2d84d/" +
+			"xstest_prompts.csv",
 		SHA256: "11783fb294ed017473ee53c207d71f2161c7672c8d0b037501e78387f801cb5a", Size: 38719,
 	},
 	Layout: "CSV with the columns id,prompt,type,label,focus,note; or one JSON object on each line with these keys, " +

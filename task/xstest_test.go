@@ -112,7 +112,8 @@ func TestStanceAgreesWithPeople(t *testing.T) {
 	same, n := held.share(alike)
 	same2, _ := held.share(helps)
 	if n != 715 || same < 635 || same2 < 671 || right < 667 {
-		t.Errorf("of %d replies %d are read as people do, %d as complying or not, %d verdicts agree; want at least 635, 671, 667 of 715", n, same, same2, right)
+		t.Errorf("of %d replies %d are read as people do, %d as complying or not, %d verdicts agree; want at least "+
+			"635, 671, 667 of 715", n, same, same2, right)
 	}
 	t.Logf("held out: alike %s; complies or not %s; verdicts alike %s", wilson(held.share(alike)),
 		wilson(held.share(helps)), wilson(right, graded))

@@ -27,7 +27,8 @@ func TestInsister(t *testing.T) {
 	}
 	for protocol, captured := range map[string]bool{"cp-wbft": true, "sac": false} {
 		var out, errs strings.Builder
-		args := []string{"ask", "--home", home, "-c", file, "--set", "protocol.name=" + protocol, "--seed", "1", "What is 17 + 25?"}
+		args := []string{"ask", "--home", home, "-c", file, "--set", "protocol.name=" + protocol, "--seed", "1",
+			"What is 17 + 25?"}
 		if code := cli.Run(t.Context(), args, nil, &out, &errs); code != 0 {
 			t.Fatalf("%s: exit %d: %s", protocol, code, errs.String())
 		}

@@ -36,7 +36,8 @@ func TestCouncil(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs strings.Builder
-	code := cli.Run(t.Context(), []string{"ask", "--home", home, "-c", file, "--seed", "1", "What is 17 + 25?"}, nil, &out, &errs)
+	code := cli.Run(t.Context(), []string{"ask", "--home", home, "-c", file, "--seed", "1", "What is 17 + 25?"}, nil,
+		&out, &errs)
 	if code != 0 || strings.TrimSpace(out.String()) == "" {
 		t.Fatalf("exit %d, stdout %q, stderr %s", code, out.String(), errs.String())
 	}

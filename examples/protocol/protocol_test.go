@@ -40,7 +40,8 @@ func TestEcho(t *testing.T) {
 	}
 	for _, m := range o.Members[1:] {
 		if m.Final != o.Members[0].First || m.First == m.Final {
-			t.Errorf("%s began with %q and ends on %q; the first member answered %q", m.ID, m.First, m.Final, o.Members[0].First)
+			t.Errorf("%s began with %q and ends on %q; the first member answered %q", m.ID, m.First, m.Final,
+				o.Members[0].First)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type Designed struct {
 	Optimal bool   // no graph with fewer edges exists
 }
 
-// leastEdges[n][r-1] is the least number of edges of an r-robust graph, found by listing all graphs (robustness.md 5.1).
+// leastEdges[n][r-1] is the least number of edges of an r-robust graph, found by listing all graphs
+// (robustness.md 5.1).
 var leastEdges = map[int][]int{
 	1: {0}, 2: {1}, 3: {2, 3}, 4: {3, 5}, 5: {4, 6, 9}, 6: {5, 8, 11}, 7: {6, 10, 14, 18}, 8: {7, 11, 15, 21},
 	9: {8, 13, 18, 23, 30}, 10: {9, 15, 21, 27, 33}, 11: {10, 16},
@@ -40,8 +41,9 @@ var fewestFound = map[[2]int]int{
 	{16, 3}: 36, {16, 4}: 45, {16, 5}: 55, {20, 2}: 32, {20, 3}: 46, {20, 4}: 60, {20, 5}: 72,
 }
 
-// LeastEdges returns the proven least number of edges of an r-robust graph with n nodes. It is known up to n = 10 from a
-// table, for r = 1 (n-1, a tree), and for n = 2r-1 and n = 2r (those of γ-MERG; Lee & Panagou 2026).
+// LeastEdges returns the proven least number of edges of an r-robust graph with n nodes. It is
+// known up to n = 10 from a table, for r = 1 (n-1, a tree), and for n = 2r-1 and n = 2r (those of
+// γ-MERG; Lee & Panagou 2026).
 func LeastEdges(n, r int) (edges int, known bool) {
 	if row := leastEdges[n]; r >= 1 && r <= len(row) {
 		return row[r-1], true
@@ -57,13 +59,14 @@ func LeastEdges(n, r int) (edges int, known bool) {
 	return 0, false
 }
 
-// Design makes an r-robust graph on n nodes with few edges, for n from 1 to robustness.SearchLimit and r from 1 to ⌈n/2⌉;
-// otherwise it returns an error. It starts from the best known construction, then removes edges and adds fewer back. It
-// ends when the number of edges is proven to be least, after the given number of tries (0: 20,000), or when stop (nil:
-// never) returns true.
+// Design makes an r-robust graph on n nodes with few edges, for n from 1 to robustness.SearchLimit
+// and r from 1 to ⌈n/2⌉; otherwise it returns an error. It starts from the best known construction,
+// then removes edges and adds fewer back. It ends when the number of edges is proven to be least,
+// after the given number of tries (0: 20,000), or when stop (nil: never) returns true.
 func Design(n, r int, seed uint64, tries int, stop func() bool) (Designed, error) {
 	if n < 1 || n > robustness.SearchLimit {
-		return Designed{}, fmt.Errorf("graph: design of %d nodes: want 1 to %d, where robustness can be confirmed", n, robustness.SearchLimit)
+		return Designed{}, fmt.Errorf("graph: design of %d nodes: want 1 to %d, where robustness can be confirmed", n,
+			robustness.SearchLimit)
 	}
 	if r < 1 || r > (n+1)/2 {
 		return Designed{}, fmt.Errorf("graph: no graph of %d nodes is %d-robust: want 1 to ⌈n/2⌉ = %d", n, r, (n+1)/2)

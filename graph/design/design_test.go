@@ -134,7 +134,8 @@ func TestImprove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := graphtest.Robustness(better.Graph); got < r || better.Graph.EdgeCount() != g.EdgeCount()+len(better.Added) {
+		if got := graphtest.Robustness(better.Graph); got < r ||
+			better.Graph.EdgeCount() != g.EdgeCount()+len(better.Added) {
 			t.Fatalf("%d-robust after %v, wanted %d", got, better.Added, r)
 		}
 		for _, e := range better.Added {
@@ -154,7 +155,8 @@ func TestImprove(t *testing.T) {
 	if _, err := design.Improve(ring, 6, 1, nil); err == nil || !strings.Contains(err.Error(), "6-robust") {
 		t.Error(err)
 	}
-	if _, err := design.Improve(graphtest.Named("ring", 60), 12, 1, func() bool { return true }); err != nil && err != design.ErrStopped {
+	if _, err := design.Improve(graphtest.Named("ring", 60), 12, 1, func() bool { return true }); err != nil &&
+		err != design.ErrStopped {
 		t.Error(err)
 	}
 }

@@ -16,17 +16,20 @@ type Improved struct {
 	Optimal bool     // fewer additions are proven not to be enough
 }
 
-// Improve adds few edges to a graph to make it r-robust, for r from 1 to ⌈n/2⌉ and up to robustness.SearchLimit nodes;
-// otherwise it returns an error. It first adds an edge into each pair of sets that proves that the graph is not, several
-// times with different random choices, and removes the edges not needed. Then it tries every way to do with fewer, up to
-// a limit of 4,000 decisions. If stop (nil: never) returns true, it returns the best result so far, or ErrStopped.
+// Improve adds few edges to a graph to make it r-robust, for r from 1 to ⌈n/2⌉ and up to
+// robustness.SearchLimit nodes; otherwise it returns an error. It first adds an edge into each pair
+// of sets that proves that the graph is not, several times with different random choices, and
+// removes the edges not needed. Then it tries every way to do with fewer, up to a limit of 4,000
+// decisions. If stop (nil: never) returns true, it returns the best result so far, or ErrStopped.
 func Improve(g graph.Graph, r int, seed uint64, stop func() bool) (Improved, error) {
 	n := g.N()
 	if r < 1 || r > (n+1)/2 {
-		return Improved{}, fmt.Errorf("graph: cannot make a graph of %d nodes %d-robust: want 1 to ⌈n/2⌉ = %d", n, r, (n+1)/2)
+		return Improved{}, fmt.Errorf("graph: cannot make a graph of %d nodes %d-robust: want 1 to ⌈n/2⌉ = %d", n, r,
+			(n+1)/2)
 	}
 	if n > robustness.SearchLimit {
-		return Improved{}, fmt.Errorf("graph: improve %d nodes: want at most %d, where robustness can be confirmed", n, robustness.SearchLimit)
+		return Improved{}, fmt.Errorf("graph: improve %d nodes: want at most %d, where robustness can be confirmed", n,
+			robustness.SearchLimit)
 	}
 	if stop == nil {
 		stop = func() bool { return false }
@@ -68,8 +71,9 @@ func (m *improver) with(added [][2]int) graph.Graph {
 	return graph.MustNew(m.g.N(), m.g.Directed(), append(m.g.Edges(), added...))
 }
 
-// crossings lists the missing edges that would give a member of a set of the pair an in-neighbour outside. Every r-robust
-// supergraph has one of them, because otherwise the pair would still prove that it is not.
+// crossings lists the missing edges that would give a member of a set of the pair an in-neighbour
+// outside. Every r-robust supergraph has one of them, because otherwise the pair would still prove
+// that it is not.
 func crossings(g graph.Graph, pair [2][]int) (all [][2]int) {
 	seen := map[[2]int]bool{}
 	for _, set := range pair {

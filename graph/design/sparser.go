@@ -15,7 +15,8 @@ type sparser struct {
 	rng         *rand.Rand
 }
 
-// maxIdle is the number of tries without a sparser graph after which the search adds random edges and goes on from there.
+// maxIdle is the number of tries without a sparser graph after which the search adds random edges
+// and goes on from there.
 const maxIdle = 1000
 
 // search walks among r-robust graphs: it removes one to three edges, adds edges until the graph is r-robust again, and
@@ -63,8 +64,8 @@ func (s *sparser) addRandom(edges [][2]int, k int) [][2]int {
 	return more
 }
 
-// mend adds edges until the graph is r-robust: first at nodes of degree below r, then out of the sets that prove that it
-// is not. It returns nil if that takes more than most edges in all.
+// mend adds edges until the graph is r-robust: first at nodes of degree below r, then out of the
+// sets that prove that it is not. It returns nil if that takes more than most edges in all.
 func (s *sparser) mend(edges [][2]int, most int) [][2]int {
 	for len(edges) <= most {
 		g := graph.MustNew(s.n, false, edges)
@@ -109,8 +110,9 @@ func (s *sparser) link(g graph.Graph, i int, without []int) [2]int {
 	return [2]int{i, pick}
 }
 
-// breaking returns an edge out of one of the two sets, from a member that has most neighbours outside: with r of them the
-// pair is no longer a proof. At least one of the sets has r nodes outside, because n ≥ 2r-1.
+// breaking returns an edge out of one of the two sets, from a member that has most neighbours
+// outside: with r of them the pair is no longer a proof. At least one of the sets has r nodes
+// outside, because n ≥ 2r-1.
 func (s *sparser) breaking(g graph.Graph, pair [2][]int) [2]int {
 	best, ties, at, side := -1, 0, 0, 0
 	for k, set := range pair {

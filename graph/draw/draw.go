@@ -28,8 +28,8 @@ type Drawing struct {
 	Witness [2][]int // two sets to outline, as in robustness.Result; the edges into them from outside are highlighted
 	Layout  string   // one of Layouts; "": sets if there is a witness, otherwise spring
 	Layers  []int    // number of nodes in each layer or row, for the layouts grid and layers; nil: computed
-	// Weight returns a weight from 0 to 1 for the edge from u to v: 0 is thin and faint, 1 wide and dark. If it is nil, all
-	// edges are alike.
+	// Weight returns a weight from 0 to 1 for the edge from u to v: 0 is thin and faint, 1 wide and
+	// dark. If it is nil, all edges are alike.
 	Weight func(u, v int) float64
 }
 
@@ -50,8 +50,9 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 255}
 }
 
-// SVG returns the drawing as an SVG document that refers to no other file. It returns an error if the graph has no nodes,
-// the layout is unknown, or Names or Roles have another length than the number of nodes.
+// SVG returns the drawing as an SVG document that refers to no other file. It returns an error if
+// the graph has no nodes, the layout is unknown, or Names or Roles have another length than the
+// number of nodes.
 func (d Drawing) SVG() ([]byte, error) {
 	p, err := d.plan()
 	if err != nil {
@@ -139,7 +140,8 @@ func (d Drawing) plan() (*plan, error) {
 	}
 	room := p.side - 2*margin
 	for _, u := range unit {
-		p.at = append(p.at, vg.Point{X: margin + room*vg.Length(u.x), Y: p.bottom + p.side - margin - room*vg.Length(u.y)})
+		p.at = append(p.at, vg.Point{X: margin + room*vg.Length(u.x), Y: p.bottom +
+			p.side - margin - room*vg.Length(u.y)})
 	}
 	p.sizes()
 	p.edges()
@@ -188,7 +190,8 @@ func (p *plan) edges() {
 		if far := distance(l.from, l.to); far > 0 && p.Graph.Directed() {
 			along := l.to.Sub(l.from).Scale(1 / far)
 			l.to = l.to.Sub(along.Scale(p.radius + 1.5))
-			if p.Graph.HasEdge(v, u) && p.Weight != nil { // each of two directions is moved to its right, so that both are visible
+			// each of two directions is moved to its right, so that both are visible
+			if p.Graph.HasEdge(v, u) && p.Weight != nil {
 				aside := vg.Point{X: along.Y, Y: -along.X}.Scale(3.8)
 				l.from, l.to = l.from.Add(aside), l.to.Add(aside)
 			}
@@ -241,7 +244,8 @@ func (d Drawing) legendEntries() (all []legendEntry) {
 			if reach == 1 {
 				noun = "neighbour"
 			}
-			all = append(all, legendEntry{fmt.Sprintf("set %d: no node has more than %d %s outside it", k+1, reach, noun), plainFill, setColours[k], 2.25})
+			all = append(all, legendEntry{fmt.Sprintf("set %d: no node has more than %d %s outside it", k+1, reach,
+				noun), plainFill, setColours[k], 2.25})
 		}
 	}
 	return all

@@ -44,7 +44,8 @@ func of(b topology.Built) Drawing {
 
 func TestSVG(t *testing.T) {
 	b := graphtest.Build(t, "merg", 7, nil)
-	d := Drawing{Graph: b.Graph, Title: "γ-MERG <7>", Roles: []string{"weak", "weak", "", "strong", "strong", "strong", "adversary"}}
+	d := Drawing{Graph: b.Graph, Title: "γ-MERG <7>", Roles: []string{"weak", "weak", "", "strong", "strong", "strong",
+		"adversary"}}
 	d.Witness = robustness.Find(b.Graph, nil).Witness
 	doc, err := d.SVG()
 	if err != nil {
@@ -55,7 +56,8 @@ func TestSVG(t *testing.T) {
 	if discs := 7 + 3 + 2; count["path"] != 1+18+2*discs || count["text"] != 1+discs {
 		t.Errorf("18 edges, 7 nodes, 3 roles, 2 sets, a title: %v", count)
 	}
-	for _, want := range []string{"γ-MERG &lt;7&gt;", ">adversary<", "#D55E00", "set 2: no node has more than 4 neighbours outside it", "textLength="} {
+	for _, want := range []string{"γ-MERG &lt;7&gt;", ">adversary<", "#D55E00",
+		"set 2: no node has more than 4 neighbours outside it", "textLength="} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("no %q", want)
 		}
@@ -66,7 +68,8 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// Heavier edges are wider, darker and above lighter ones, and the two directions between two nodes are drawn side by side.
+// Heavier edges are wider, darker and above lighter ones, and the two directions between two nodes
+// are drawn side by side.
 func TestWeight(t *testing.T) {
 	g := graph.MustNew(3, true, [][2]int{{0, 1}, {1, 0}, {1, 2}})
 	weight := map[[2]int]float64{{0, 1}: 1, {1, 0}: .5, {1, 2}: 0}
@@ -103,7 +106,8 @@ func TestPNG(t *testing.T) {
 		t.Error("size", size)
 	}
 	want := roleColours["adversary"]
-	if r, g, blue, _ := img.At(600, 630).RGBA(); uint8(r>>8) != want.R || uint8(g>>8) != want.G || uint8(blue>>8) != want.B {
+	if r, g, blue, _ := img.At(600, 630).RGBA(); uint8(r>>8) != want.R || uint8(g>>8) != want.G ||
+		uint8(blue>>8) != want.B {
 		t.Errorf("the hub in the middle is %x %x %x, want %v", r>>8, g>>8, blue>>8, want)
 	}
 	if r, _, _, _ := img.At(5, 5).RGBA(); r>>8 != 255 {
@@ -111,8 +115,8 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// Every layout of every topology stays inside the image and gives each node a position. With the layout that suits it, to
-// 60 nodes, no two nodes touch and the names are readable.
+// Every layout of every topology stays inside the image and gives each node a position. With the
+// layout that suits it, to 60 nodes, no two nodes touch and the names are readable.
 func TestLayouts(t *testing.T) {
 	for _, f := range topology.Catalogue.Names() {
 		for _, n := range []int{1, 2, 7, 16, 40, 60} {

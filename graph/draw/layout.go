@@ -219,9 +219,10 @@ func (d Drawing) apart() []point {
 	return at
 }
 
-// spring is the layout of Fruchterman & Reingold 1991. It starts with the nodes on a circle in the order of their numbers
-// and makes a fixed number of steps, so that the same graph always gives the same layout. The result is stretched to the
-// unit square, and nodes that are too close are moved apart.
+// spring is the layout of Fruchterman & Reingold 1991. It starts with the nodes on a circle in the
+// order of their numbers and makes a fixed number of steps, so that the same graph always gives the
+// same layout. The result is stretched to the unit square, and nodes that are too close are moved
+// apart.
 func (d Drawing) spring() []point {
 	n := d.Graph.N()
 	at := onEllipse(n, point{.5, .5}, .45, .45)

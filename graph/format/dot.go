@@ -81,7 +81,8 @@ func dotString(data string) (text string, size int, err error) {
 // dotWord returns the length of the identifier or number at the start of data, or 0.
 func dotWord(data string) int {
 	for k, c := range data {
-		if c == utf8.RuneError || c != '_' && c != '.' && !unicode.IsLetter(c) && !unicode.IsDigit(c) && (c != '-' || k > 0) {
+		if c == utf8.RuneError || c != '_' && c != '.' && !unicode.IsLetter(c) && !unicode.IsDigit(c) &&
+			(c != '-' || k > 0) {
 			return k
 		}
 	}
@@ -162,7 +163,8 @@ func (r *dotReader) statement() error {
 			return r.fail(v, "a value")
 		}
 		return nil
-	case t.word && r.next("[") && (strings.EqualFold(t.text, "graph") || strings.EqualFold(t.text, "node") || strings.EqualFold(t.text, "edge")):
+	case t.word && r.next("[") && (strings.EqualFold(t.text, "graph") || strings.EqualFold(t.text, "node") ||
+		strings.EqualFold(t.text, "edge")):
 		return r.attributes()
 	}
 	return r.chain(t)

@@ -8,14 +8,18 @@ import (
 	"synod.dev/synod/graph"
 )
 
-// parseEdges reads an edge list. If every name is a whole number, the names are the numbers of the nodes, and all nodes up
-// to the largest exist. Otherwise nodes are numbered in the order in which they appear.
+// parseEdges reads an edge list. If every name is a whole number, the names are the numbers of the
+// nodes, and all nodes up to the largest exist. Otherwise nodes are numbered in the order in which
+// they appear.
 func parseEdges(data string) (File, error) {
 	r, nodes := newReader(), 0
 	var ends [][2]string // by edge; the second is empty for a node alone
 	for k, line := range strings.Split(data, "\n") {
 		body, comment, _ := strings.Cut(line, "#")
-		fields := strings.FieldsFunc(body, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\t' || c == '\r' })
+		fields := strings.FieldsFunc(body, func(c rune) bool {
+			return c == ',' || c == ';' || c == ' ' || c == '\t' ||
+				c == '\r'
+		})
 		if err := r.directive(strings.Fields(comment), &nodes, len(fields) == 0); err != nil {
 			return File{}, fmt.Errorf("line %d: %w", k+1, err)
 		}

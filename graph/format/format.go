@@ -1,4 +1,5 @@
-// Package format reads and writes graphs: Graphviz DOT, edge lists, GraphML and JSON. What a format writes it reads back.
+// Package format reads and writes graphs: Graphviz DOT, edge lists, GraphML and JSON. What a format
+// writes it reads back.
 //
 // Its rank is 1: it uses package graph.
 package format
@@ -57,10 +58,14 @@ type Format struct {
 }
 
 var formats = []Format{
-	{"dot", "Graphviz: graph or digraph, nodes, edges; attributes are ignored, subgraphs are an error", []string{".dot", ".gv"}, parseDOT, writeDOT},
-	{"edges", "one edge a line, two names or numbers; a name alone is a node; # nodes N and # directed at the top", []string{".edges", ".txt", ".edgelist"}, parseEdges, writeEdges},
-	{"graphml", "GraphML: one graph, plain nodes and edges; data is ignored", []string{".graphml", ".xml"}, parseGraphML, writeGraphML},
-	{"json", `{"n": 7, "directed": false, "edges": [[0,1],…], "names": […]}`, []string{".json", ".jsonl"}, parseJSON, writeJSON},
+	{"dot", "Graphviz: graph or digraph, nodes, edges; attributes are ignored, subgraphs are an error",
+		[]string{".dot", ".gv"}, parseDOT, writeDOT},
+	{"edges", "one edge a line, two names or numbers; a name alone is a node; # nodes N and # directed at the top",
+		[]string{".edges", ".txt", ".edgelist"}, parseEdges, writeEdges},
+	{"graphml", "GraphML: one graph, plain nodes and edges; data is ignored", []string{".graphml", ".xml"},
+		parseGraphML, writeGraphML},
+	{"json", `{"n": 7, "directed": false, "edges": [[0,1],…], "names": […]}`, []string{".json", ".jsonl"}, parseJSON,
+		writeJSON},
 }
 
 // All lists the formats by name.
@@ -159,7 +164,8 @@ func (r *reader) check() error {
 			key = [2]int{min(e[0], e[1]), max(e[0], e[1])}
 		}
 		if first, twice := seen[key]; twice {
-			return fmt.Errorf("line %d: duplicate of the edge %q %q on line %d", r.lines[k], r.names[e[0]], r.names[e[1]], first)
+			return fmt.Errorf("line %d: duplicate of the edge %q %q on line %d", r.lines[k], r.names[e[0]],
+				r.names[e[1]], first)
 		}
 		seen[key] = r.lines[k]
 	}

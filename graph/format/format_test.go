@@ -31,7 +31,8 @@ func TestFormatsReadBackWhatTheyWrite(t *testing.T) {
 		for _, f := range All() {
 			again, err := f.Parse(f.Write(file))
 			if err != nil || !again.Graph.Equal(file.Graph) {
-				t.Fatalf("%s: %v: %v became %v\n%s", f.Name, err, graphtest.Describe(file.Graph), graphtest.Describe(again.Graph), f.Write(file))
+				t.Fatalf("%s: %v: %v became %v\n%s", f.Name, err, graphtest.Describe(file.Graph),
+					graphtest.Describe(again.Graph), f.Write(file))
 			}
 			if f.Name != "edges" && !slices.Equal(again.Names, file.Names) && fmt.Sprint(again.Names) != "[]" {
 				t.Fatalf("%s: names %q became %q", f.Name, file.Names, again.Names)
@@ -83,7 +84,8 @@ func TestParseRefuses(t *testing.T) {
 		{"graphml", "<graphml>", "EOF"},
 		{"graphml", "<graphml/>", "0 graphs"},
 		{"graphml", `<graphml><graph edgedefault="both"/></graphml>`, "edgedefault"},
-		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><node id="a"/></graph></graphml>`, "two nodes"},
+		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><node id="a"/></graph></graphml>`,
+			"two nodes"},
 		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="b"/></graph></graphml>`, "unknown node"},
 		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="a"/></graph></graphml>`, "edge 1: self-loop"},
 		{"graphml", `<graphml><graph edgedefault="directed"><hyperedge/></graph></graphml>`, "hyperedges"},
@@ -126,11 +128,12 @@ func TestFileNode(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no input makes a parser panic, and that every graph that is read can be written and read again in
-// every format.
+// FuzzParse checks that no input makes a parser panic, and that every graph that is read can be
+// written and read again in every format.
 func FuzzParse(f *testing.F) {
 	for _, data := range []string{
-		"0 1\n1 2\n", "# directed\na b\n", `{"n": 3, "edges": [[0,1]]}`, "digraph { a -> b -> c [x=1] }", "graph { \"a b\" -- c; d }",
+		"0 1\n1 2\n", "# directed\na b\n", `{"n": 3, "edges": [[0,1]]}`, "digraph { a -> b -> c [x=1] }",
+		"graph { \"a b\" -- c; d }",
 		`<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><edge source="a" target="b"/></graph></graphml>`,
 	} {
 		for k := range formats {
@@ -146,7 +149,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, name := range file.Names {
-			if !utf8.ValidString(name) || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == utf8.RuneError }) {
+			if !utf8.ValidString(name) || strings.ContainsFunc(name,
+				func(c rune) bool { return c < ' ' || c == utf8.RuneError }) {
 				return // XML has no such characters, JSON replaces them
 			}
 		}

@@ -72,7 +72,8 @@ func parseGraphML(data string) (File, error) {
 			return File{}, fmt.Errorf("edge %d joins %q and %q: unknown node", k+1, e.Source, e.Target)
 		}
 		if e.Directed != "" && (e.Directed == "true") != r.directed {
-			return File{}, fmt.Errorf("edge %d has directed=%q in a graph that is %s: mixed graphs are not supported", k+1, e.Directed, g.EdgeDefault)
+			return File{}, fmt.Errorf("edge %d has directed=%q in a graph that is %s: mixed graphs are not supported",
+				k+1, e.Directed, g.EdgeDefault)
 		}
 		r.edge(u, v, k+1)
 	}
@@ -121,7 +122,8 @@ func parseJSON(data string) (File, error) {
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if !slices.Contains(jsonKeys, key) {
 			at := strings.Index(data, fmt.Sprintf("%q", key))
-			return File{}, fmt.Errorf("line %d: unknown key %q%s", 1+strings.Count(data[:max(at, 0)], "\n"), key, hint(key, jsonKeys))
+			return File{}, fmt.Errorf("line %d: unknown key %q%s", 1+strings.Count(data[:max(at, 0)], "\n"), key,
+				hint(key, jsonKeys))
 		}
 	}
 	if raw["n"] == nil {

@@ -21,8 +21,8 @@ var graphs = flag.Int("graphs", 20, "graphs in each cell of a benchmark")
 //
 //	go test ./graph/robustness -run '^$' -bench Grid -benchtime 1x
 
-// gridSizes and gridCells are the published benchmark of Usevitch & Panagou 2020: ER and random digraphs, and digraphs of
-// in-degree or out-degree k; 100 graphs a cell, 16,800 in all.
+// gridSizes and gridCells are the published benchmark of Usevitch & Panagou 2020: ER and random
+// digraphs, and digraphs of in-degree or out-degree k; 100 graphs a cell, 16,800 in all.
 var gridSizes = []int{7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21, 23, 25}
 
 var gridCells = func() (cells []func(*rand.Rand, int) graph.Graph) {

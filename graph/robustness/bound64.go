@@ -10,9 +10,10 @@ type scratch64 struct {
 	pull           []int // by row: its component of the subgradient
 }
 
-// bound computes a Lagrangian bound. Its constraints, called rows, are: of the in-neighbours of a node in S1 that may be
-// in S1, at most slack are kept out of S1; and of all nodes that may be in S1, at most their number less the least size
-// are kept out. The same holds for S2. With a weight y ≥ 0 for each row,
+// bound computes a Lagrangian bound. Its constraints, called rows, are: of the in-neighbours of a
+// node in S1 that may be in S1, at most slack are kept out of S1; and of all nodes that may be in
+// S1, at most their number less the least size are kept out. The same holds for S2. With a weight y
+// ≥ 0 for each row,
 //
 //	L(y) = Σ over nodes that may be in S1 or in S2 of min(a, b)  -  Σ over rows of y·slack
 //
@@ -137,9 +138,10 @@ func (s *search64) move(y []int32, k, step int) {
 	y[k] = int32(min(max(int(y[k])+(step*s.scratch.pull[k]+128)>>8, 0), weightCap))
 }
 
-// probe computes what each choice of each open node would add to the bound, removes choices that would raise it above 0,
-// and picks the node to branch on: the one whose cheaper choice costs most. All costs are computed for the domain before
-// any removal, because computing them for what is left would use the same gap twice.
+// probe computes what each choice of each open node would add to the bound, removes choices that
+// would raise it above 0, and picks the node to branch on: the one whose cheaper choice costs most.
+// All costs are computed for the domain before any removal, because computing them for what is left
+// would use the same gap twice.
 func (s *search64) probe(d *domain64, y []int32, gap int) (branch int, changed set64) {
 	snap := *d
 	p := probe64{s: s, d: &snap, inOne: snap.inOne(), inTwo: snap.inTwo(), gap: gap, y1: int(y[s.n]), y2: int(y[s.n+1])}
@@ -178,8 +180,9 @@ type probe64 struct {
 	both         set64 // nodes that may be in either set, over which the bound sums
 	gap          int
 	y1, y2       int // weights of the size rows
-	// With a new row of weight trial for set 1 (index 0) or set 2 (index 1), the share min(a, b) of a node rises by trial
-	// (full), by less (part; the scratch memory has the amount), or not at all.
+	// With a new row of weight trial for set 1 (index 0) or set 2 (index 1), the share min(a, b) of
+	// a node rises by trial (full), by less (part; the scratch memory has the amount), or not at
+	// all.
 	full, part [2]set64
 }
 
@@ -248,8 +251,9 @@ func (p *probe64) choices(v int) (c choices64) {
 	return c
 }
 
-// score rates a node for branching; higher is better. The first node is chosen by degree: a node with many in-neighbours
-// needs many members in its set, and simplifies the rest most if it is in neither.
+// score rates a node for branching; higher is better. The first node is chosen by degree: a node
+// with many in-neighbours needs many members in its set, and simplifies the rest most if it is in
+// neither.
 func (p *probe64) score(v, gain1, gain2, costNone int) int {
 	switch one, two := p.d.one.has(v), p.d.two.has(v); {
 	case p.inOne.empty() && p.inTwo.empty():

@@ -92,9 +92,18 @@ var kinds = []struct {
 	{"er", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, false, .2+.6*rng.Float64()) }},
 	{"digraph", func(rng *rand.Rand, n int) graph.Graph { return graphtest.Random(rng, n, true, .2+.6*rng.Float64()) }},
 	{"k-in", func(rng *rand.Rand, n int) graph.Graph { return inDegree(rng, n, 3+rng.IntN(5)) }},
-	{"regular", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "regular", n&^1, "degree", 3+rng.IntN(6)) }},
-	{"preferential", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "preferential", n, "r", 2+rng.IntN(5)) }},
-	{"small-world", func(rng *rand.Rand, n int) graph.Graph { return family(rng, "small-world", n, "k", 2+rng.IntN(4)) }},
+	{"regular", func(rng *rand.Rand, n int) graph.Graph {
+		return family(rng, "regular", n&^1, "degree",
+			3+rng.IntN(6))
+	}},
+	{"preferential", func(rng *rand.Rand, n int) graph.Graph {
+		return family(rng, "preferential", n, "r",
+			2+rng.IntN(5))
+	}},
+	{"small-world", func(rng *rand.Rand, n int) graph.Graph {
+		return family(rng, "small-world", n, "k",
+			2+rng.IntN(4))
+	}},
 	{"geometric", func(rng *rand.Rand, n int) graph.Graph { return geometric(rng, n, .3+.3*rng.Float64()) }},
 }
 
@@ -184,7 +193,8 @@ func checkSettings(t *testing.T, g graph.Graph, want int) {
 	}
 	graphtest.Agree(t, g, robustness.Search128(g, 0), want)
 	for goal := want - 1; goal <= want+2; goal++ {
-		if res := robustness.Decide(g, goal, nil); (res.Lower >= goal) != (goal <= want) || (res.Upper < goal) != (goal > want) {
+		if res := robustness.Decide(g, goal, nil); (res.Lower >= goal) != (goal <= want) ||
+			(res.Upper < goal) != (goal > want) {
 			t.Fatalf("r = %d, decided %d: %+v for %s", want, goal, res, graphtest.Describe(g))
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"synod.dev/synod/graph"
 )
 
-// drive64 improves the bounds of a result until they meet. It searches at the budget Upper-1: a pair found lowers Upper, a
-// search that finds none raises Lower to Upper.
+// drive64 improves the bounds of a result until they meet. It searches at the budget Upper-1: a
+// pair found lowers Upper, a search that finds none raises Lower to Upper.
 type drive64 struct {
 	*search64
 	g       graph.Graph
@@ -55,8 +55,9 @@ func (d *drive64) pause() {
 	}
 }
 
-// otherMethods looks for a pair by local search. Once each, it also computes the spectral bound, looks for symmetries, and
-// searches at smaller budgets: these searches end much faster, and raise Lower in case the caller stops this one.
+// otherMethods looks for a pair by local search. Once each, it also computes the spectral bound,
+// looks for symmetries, and searches at smaller budgets: these searches end much faster, and raise
+// Lower in case the caller stops this one.
 func (d *drive64) otherMethods(stage int) {
 	if d.use.upper && d.localSearch(stages[stage].tries, stages[stage].steps*d.n) {
 		d.end(found)
@@ -149,9 +150,10 @@ func (d *drive64) lower() {
 	d.res.Upper = reach
 }
 
-// tabu64 looks for a pair by tabu search: it moves one node at a time between S1, S2 and neither, so that the shortfall of
-// the members (the in-neighbours missing from their own set) shrinks, and does not move the same node again for a while.
-// It has found a pair when no member is short. If it finds none, this proves nothing.
+// tabu64 looks for a pair by tabu search: it moves one node at a time between S1, S2 and neither,
+// so that the shortfall of the members (the in-neighbours missing from their own set) shrinks, and
+// does not move the same node again for a while. It has found a pair when no member is short. If it
+// finds none, this proves nothing.
 type tabu64 struct {
 	*search64
 	rng    *rand.Rand
@@ -234,7 +236,8 @@ func (t *tabu64) recount(k int, nodes set64) {
 	}
 }
 
-// choose finds the move that lowers the shortfall most; to is 0 or 1 for a set, 2 for neither. Ties are broken at random.
+// choose finds the move that lowers the shortfall most; to is 0 or 1 for a set, 2 for neither. Ties
+// are broken at random.
 func (t *tabu64) choose(step int) (v, to int) {
 	v, best, ties := -1, 1<<30, 0
 	movable := [2]bool{t.set[0].count() > t.least, t.set[1].count() > t.least}

@@ -36,7 +36,8 @@ func Search128(g graph.Graph, goal int) Result {
 func Table(g graph.Graph) Result {
 	t := newSubsetTable(masks(g))
 	r, pair := t.maxR()
-	return Result{Lower: r, Upper: r, Witness: [2][]int{graph.AppendBits(nil, pair[:1]), graph.AppendBits(nil, pair[1:])}}.settled()
+	return Result{Lower: r, Upper: r, Witness: [2][]int{graph.AppendBits(nil, pair[:1]),
+		graph.AppendBits(nil, pair[1:])}}.settled()
 }
 
 // subsetTable holds, for every set S as a bit mask, the smallest Reach of a nonempty subset of S:

@@ -20,7 +20,8 @@ import (
 //
 //	min t   with  L b1 ≤ t,  L b2 ≤ t,  b1 + b2 ≤ 1,  1 ≤ 1'b1, 1'b2 ≤ n-1,  b1, b2 binary
 //
-// where L is the Laplacian of in-degrees, so that row i of L b is the number of in-neighbours of member i outside its set.
+// where L is the Laplacian of in-degrees, so that row i of L b is the number of in-neighbours of
+// member i outside its set.
 func milp(g graph.Graph) string {
 	var b strings.Builder
 	b.WriteString("Minimize\n obj: t\nSubject To\n")
@@ -67,7 +68,8 @@ func cbc(t testing.TB, g graph.Graph) (r int, solved bool, took time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*milpSeconds*time.Second)
 	defer cancel()
 	began := time.Now()
-	if text, err := exec.CommandContext(ctx, "cbc", file, "sec", strconv.Itoa(milpSeconds), "solve", "solu", out).CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(ctx, "cbc", file, "sec", strconv.Itoa(milpSeconds), "solve", "solu",
+		out).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	took = time.Since(began)
@@ -101,8 +103,8 @@ func TestAgainstMILP(t *testing.T) {
 	}
 }
 
-// BenchmarkAgainstMILP runs the paper's program in CBC and the search on the same graphs, and reports the ratio of their
-// median times:
+// BenchmarkAgainstMILP runs the paper's program in CBC and the search on the same graphs, and
+// reports the ratio of their median times:
 //
 //	go test ./graph/robustness -run '^$' -bench AgainstMILP -benchtime 1x
 func BenchmarkAgainstMILP(b *testing.B) {

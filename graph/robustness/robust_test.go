@@ -16,10 +16,16 @@ func TestRobustnessOfEverySmallGraph(t *testing.T) {
 		most = 5
 	}
 	for n := 1; n <= most; n++ {
-		graphtest.Every(n, false, func(g graph.Graph) { graphtest.Agree(t, g, robustness.Find(g, nil), graphtest.Robustness(g)) })
+		graphtest.Every(n, false, func(g graph.Graph) {
+			graphtest.Agree(t, g, robustness.Find(g, nil),
+				graphtest.Robustness(g))
+		})
 	}
 	for n := 2; n <= 4; n++ {
-		graphtest.Every(n, true, func(g graph.Graph) { graphtest.Agree(t, g, robustness.Find(g, nil), graphtest.Robustness(g)) })
+		graphtest.Every(n, true, func(g graph.Graph) {
+			graphtest.Agree(t, g, robustness.Find(g, nil),
+				graphtest.Robustness(g))
+		})
 	}
 }
 

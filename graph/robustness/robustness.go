@@ -18,9 +18,9 @@ type Result struct {
 // SearchLimit is the largest number of nodes for which the search runs. For larger graphs only bounds are known.
 const SearchLimit = size128
 
-// Find finds the largest r for which the graph is r-robust. A graph with one node counts as 1-robust, in line with ⌈n/2⌉
-// for complete graphs. If stop (nil: never) returns true, or the graph has more than SearchLimit nodes, the result has
-// the bounds that are proven so far.
+// Find finds the largest r for which the graph is r-robust. A graph with one node counts as
+// 1-robust, in line with ⌈n/2⌉ for complete graphs. If stop (nil: never) returns true, or the graph
+// has more than SearchLimit nodes, the result has the bounds that are proven so far.
 func Find(g graph.Graph, stop func() bool) Result { return search(g, 0, bestTactics, stop) }
 
 // Decide finds out whether the graph is r-robust, which is often much faster than Find: it is if Lower ≥ r, and is not
@@ -65,7 +65,7 @@ func (r Result) settled() Result {
 // quickBounds returns the bounds that need no search, with the pair that proves the upper one.
 //
 //	max r ≤ ⌈n/2⌉            two halves: no node has more than ⌈n/2⌉ in-neighbours outside its own (LeBlanc 2013)
-//	max r ≤ max(δ, 1)        the node of least in-degree δ alone, and all others, each of which misses at most that one
+//	max r ≤ max(δ, 1)        the node of least in-degree δ alone, and all others, each of which misses only that one
 //	max r ≥ δ - ⌊n/2⌋ + 1    LeBlanc's thesis, property 5.23
 //	max r ≥ 1                exactly if there is a rooted out-branching; otherwise there are two closed sets
 func quickBounds(g graph.Graph) Result {

@@ -21,10 +21,11 @@ type RSResult struct {
 	Witness [2][]int
 }
 
-// LargestS finds the largest s for which the graph is (r,s)-robust (LeBlanc et al. 2013): for every two disjoint nonempty
-// sets, either all members of one of them have r in-neighbours outside it, or at least s members of both together do.
-// (r,1)-robust is the same as r-robust, and s is at most n. The result is a pair of bounds if the graph has more than
-// RSLimit nodes or stop (nil: never) returns true. It returns an error for r below 1.
+// LargestS finds the largest s for which the graph is (r,s)-robust (LeBlanc et al. 2013): for every
+// two disjoint nonempty sets, either all members of one of them have r in-neighbours outside it, or
+// at least s members of both together do. (r,1)-robust is the same as r-robust, and s is at most n.
+// The result is a pair of bounds if the graph has more than RSLimit nodes or stop (nil: never)
+// returns true. It returns an error for r below 1.
 func LargestS(g graph.Graph, r int, stop func() bool) (RSResult, error) {
 	if r < 1 {
 		return RSResult{}, fmt.Errorf("graph: (r,s)-robustness: r is %d: want at least 1", r)
@@ -52,8 +53,9 @@ func masks(g graph.Graph) []uint64 {
 	return in
 }
 
-// reachTable holds, for every set S as a bit mask, the smallest number of members with r in-neighbours outside, over the
-// nonempty subsets of S in which some member has fewer; unbounded if there is no such subset.
+// reachTable holds, for every set S as a bit mask, the smallest number of members with r
+// in-neighbours outside, over the nonempty subsets of S in which some member has fewer; unbounded
+// if there is no such subset.
 type reachTable struct {
 	in    []uint64
 	r     int
@@ -122,9 +124,9 @@ func (t *reachTable) shrink(s uint64) uint64 {
 	return s
 }
 
-// boundS returns bounds for graphs that are too large for the table. (r+s-1)-robust graphs are (r,s)-robust, and graphs of
-// least degree ⌊n/2⌋+r-1 are (r,n)-robust (LeBlanc's thesis, properties 5.21 and 5.23). Every pair of sets gives an upper
-// bound on s.
+// boundS returns bounds for graphs that are too large for the table. (r+s-1)-robust graphs are
+// (r,s)-robust, and graphs of least degree ⌊n/2⌋+r-1 are (r,n)-robust (LeBlanc's thesis, properties
+// 5.21 and 5.23). Every pair of sets gives an upper bound on s.
 func boundS(g graph.Graph, r int, stop func() bool) RSResult {
 	n, robust := g.N(), Find(g, stop)
 	res := RSResult{Lower: max(0, robust.Lower-r+1), Upper: n}
@@ -151,9 +153,10 @@ func boundS(g graph.Graph, r int, stop func() bool) RSResult {
 	return res
 }
 
-// CountReaching counts the members of two disjoint sets that have at least r in-neighbours outside their own set. If each
-// set also has a member with fewer, bounds is true: the sets prove that the graph is not (r, reaching+1)-robust. It
-// returns an error for an unknown node or one that occurs twice.
+// CountReaching counts the members of two disjoint sets that have at least r in-neighbours outside
+// their own set. If each set also has a member with fewer, bounds is true: the sets prove that the
+// graph is not (r, reaching+1)-robust. It returns an error for an unknown node or one that occurs
+// twice.
 func CountReaching(g graph.Graph, r int, pair [2][]int) (reaching int, bounds bool, err error) {
 	bounds = true
 	for k, set := range pair {

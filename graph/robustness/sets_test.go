@@ -38,7 +38,8 @@ func TestSet128(t *testing.T) {
 			for w := got; !w.empty(); w = w.rest() {
 				walked = append(walked, w.first())
 			}
-			if got.count() != len(list) || !slices.Equal(walked, list) || !slices.Equal(graph.AppendBits(nil, got.row()), list) {
+			if got.count() != len(list) || !slices.Equal(walked, list) ||
+				!slices.Equal(graph.AppendBits(nil, got.row()), list) {
 				t.Fatalf("%s: walked %v, want %v", what, walked, list)
 			}
 		}

@@ -49,8 +49,9 @@ type symmetries struct {
 	budget  int   // search nodes left
 }
 
-// scramble mixes the bits of a colour (the finalizer of splitmix64). Colours are hashes of a node's surroundings, so that
-// they can be compared between two colourings. A collision only makes the search find fewer symmetries.
+// scramble mixes the bits of a colour (the finalizer of splitmix64). Colours are hashes of a node's
+// surroundings, so that they can be compared between two colourings. A collision only makes the
+// search find fewer symmetries.
 func scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -65,8 +66,9 @@ func mark(colours []uint64, v int) []uint64 {
 	return marked
 }
 
-// refine recolours every node by its own and its neighbours' colours until the number of colours no longer grows. For two
-// colourings that an automorphism maps to each other it makes the same number of rounds.
+// refine recolours every node by its own and its neighbours' colours until the number of colours no
+// longer grows. For two colourings that an automorphism maps to each other it makes the same number
+// of rounds.
 func (s *symmetries) refine(colours []uint64) {
 	next := make([]uint64, len(colours))
 	for kinds := countKinds(colours); ; {
@@ -94,8 +96,8 @@ func countKinds(colours []uint64) int {
 	return len(slices.Compact(sorted))
 }
 
-// carry looks for an automorphism that maps the colouring a to b. If there is one, it merges the groups of each node and
-// its image.
+// carry looks for an automorphism that maps the colouring a to b. If there is one, it merges the
+// groups of each node and its image.
 func (s *symmetries) carry(a, b []uint64) bool {
 	if s.budget--; s.budget < 0 {
 		return false

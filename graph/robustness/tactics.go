@@ -23,9 +23,9 @@ const (
 	weightCap = 1 << 20 // keeps sums of prices from overflowing
 )
 
-// stages are the numbers of search nodes after which a decision tries other methods; most decisions end before the first.
-// Tabu search then makes that many tries of that many steps per node of the graph. Nearly always it finds an existing
-// pair by the second stage.
+// stages are the numbers of search nodes after which a decision tries other methods; most decisions
+// end before the first. Tabu search then makes that many tries of that many steps per node of the
+// graph. Nearly always it finds an existing pair by the second stage.
 var stages = [...]struct{ nodes, tries, steps int }{{150, 1, 30}, {2_000, 2, 100}, {20_000, 6, 400}}
 
 // pollEvery is the number of search nodes, a few microseconds each, between two calls of the caller's stop function.
@@ -40,8 +40,8 @@ const (
 	gaveUp                 // undecided
 )
 
-// potential is what the value of a row adds to the branching score. A row of negative value adds nothing to the bound now,
-// but may do so deeper in the tree.
+// potential is what the value of a row adds to the branching score. A row of negative value adds
+// nothing to the bound now, but may do so deeper in the tree.
 func potential(row int) int {
 	if row < 0 {
 		return row / 4

@@ -88,7 +88,8 @@ func TestProperty43IsRobustness(t *testing.T) {
 	}
 }
 
-// The witness is the attack: deleting the in-edges it names, at most r a node, leaves two sets without in-neighbours outside.
+// The witness is the attack: deleting the in-edges it names, at most r a node, leaves two sets
+// without in-neighbours outside.
 func TestWitnessIsAnAttack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := graphtest.Any(2, 8).Draw(t, "graph")
@@ -134,7 +135,8 @@ func TestLemma35(t *testing.T) {
 		}
 		before, after := robustness.Find(g, nil).R, robustness.Find(graph.MustNew(g.N(), true, kept), nil).R
 		if after < before-k {
-			t.Fatalf("%d-robust became %d-robust by removing %d edges a node of %s", before, after, k, graphtest.Describe(g))
+			t.Fatalf("%d-robust became %d-robust by removing %d edges a node of %s", before, after, k,
+				graphtest.Describe(g))
 		}
 	})
 }

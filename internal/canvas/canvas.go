@@ -61,7 +61,8 @@ func (c *svg) bytes() ([]byte, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	_, doc, _ := bytes.Cut(b.Bytes(), []byte("<svg ")) // without the XML header, so that it can be put into an HTML page
+	_, doc, _ := bytes.Cut(b.Bytes(), []byte("<svg "+
+		"")) // without the XML header, so that it can be put into an HTML page
 	const start = "<text "
 	parts := bytes.Split(doc, []byte(start))
 	if len(parts) != len(c.widths)+1 {
@@ -76,7 +77,8 @@ func (c *svg) bytes() ([]byte, error) {
 		doc = append(doc, parts[i+1]...)
 	}
 	// Arial and Helvetica have the same widths as the font that the texts were measured with.
-	return bytes.ReplaceAll(doc, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
+	return bytes.ReplaceAll(doc, []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")), nil
 }
 
 // Text is a style for texts in a sans-serif font. The texts are centred on their position.

@@ -1,10 +1,10 @@
-// Package fetch downloads files from public hubs and checks them against a known size and digest. Packages models and task
-// use it.
+// Package fetch downloads files from public hubs and checks them against a known size and digest.
+// Packages models and task use it.
 //
-// It uses https only, also after redirects, and never reads more than the known size. If a connection breaks, what has
-// been downloaded is kept, and the next attempt continues there. The caller renames the file to its final name after
-// Download has returned, while it holds the Lock, so that no reader sees half a file and no two processes write the same
-// one.
+// It uses https only, also after redirects, and never reads more than the known size. If a
+// connection breaks, what has been downloaded is kept, and the next attempt continues there. The
+// caller renames the file to its final name after Download has returned, while it holds the Lock,
+// so that no reader sees half a file and no two processes write the same one.
 //
 //	err := fetch.Client{}.Download(ctx, url, name+".part", fetch.Want{Bytes: 749738, SHA256: "3730…"}, nil)
 //
@@ -54,9 +54,10 @@ type Client struct {
 	Loopback bool
 }
 
-// Download downloads a URL into the file part and continues where an earlier attempt stopped. It calls progress, if it is
-// not nil, with the number of bytes so far and the total (0: unknown). It removes a file with another size or digest than
-// wanted and returns ErrDigest. If such a file began with an older part, it first downloads everything again.
+// Download downloads a URL into the file part and continues where an earlier attempt stopped. It
+// calls progress, if it is not nil, with the number of bytes so far and the total (0: unknown). It
+// removes a file with another size or digest than wanted and returns ErrDigest. If such a file
+// began with an older part, it first downloads everything again.
 func (c Client) Download(ctx context.Context, from, part string, want Want, progress func(done, total int64)) error {
 	for {
 		had, _ := fileSize(part)
@@ -74,7 +75,8 @@ func (c Client) Download(ctx context.Context, from, part string, want Want, prog
 			return err
 		}
 		if had == 0 {
-			return fmt.Errorf("%w: %d bytes with SHA-256 %s; expected %d with %s", ErrDigest, size, sum, want.Bytes, want.SHA256)
+			return fmt.Errorf("%w: %d bytes with SHA-256 %s; expected %d with %s", ErrDigest, size, sum, want.Bytes,
+				want.SHA256)
 		}
 	}
 }

@@ -59,7 +59,8 @@ func Invariants(t *testing.T, draw func(*rapid.T) Protocol) {
 // are at most the planned calls and one more for each member and round, for a repeated question
 // (I-SAC-8).
 func roundsAndCost(t *rapid.T, c *Trial) {
-	c.Faults = sim.Faults{Loss: rapid.Float64Range(0, .5).Draw(t, "loss"), Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 5).Draw(t, "delay"))}}
+	c.Faults = sim.Faults{Loss: rapid.Float64Range(0, .5).Draw(t, "loss"),
+		Delay: sim.Delay{Max: synod.Tick(rapid.IntRange(0, 5).Draw(t, "delay"))}}
 	p := c.Run()
 	if p.Result.Stopped != sim.Finished {
 		t.Fatalf("it did not end: %s", p.Result.Stopped)
@@ -69,7 +70,8 @@ func roundsAndCost(t *rapid.T, c *Trial) {
 	for i := range c.Peers {
 		degrees[i] = len(c.Peers[i])
 		rounds := p.rounds(i)
-		if len(rounds) > 0 && (len(rounds) != most+1 || !slices.IsSorted(rounds) || rounds[0] != 0 || rounds[most] != most) {
+		if len(rounds) > 0 && (len(rounds) != most+1 || !slices.IsSorted(rounds) || rounds[0] != 0 ||
+			rounds[most] != most) {
 			t.Fatalf("node %d has notes of rounds %v; want 0 to %d", i, rounds, most)
 		}
 	}

@@ -88,7 +88,8 @@ func (m *member) name(number string) synod.Reply {
 	case "garbles":
 		return synod.Reply{Status: synod.OK, Text: "I would rather not say"}
 	}
-	return synod.Reply{Status: synod.OK, Text: `{"internal_strategy": "mine alone", "value": ` + number + `, "public_reasoning": "why not"}`}
+	return synod.Reply{Status: synod.OK, Text: `{"internal_strategy": "mine alone", "value": ` + number +
+		`, "public_reasoning": "why not"}`}
 }
 
 // next removes and returns the first element of a list. The last element stays.

@@ -196,7 +196,8 @@ func (p *play) machines() []synod.Machine {
 	out := make([]synod.Machine, len(p.members))
 	keys := sign.DeriveSymbolic(1, len(out))
 	for i := range out {
-		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Pace: p.pace, Question: q, Seed: script.Derive(1, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: p.peers[i], F: p.f, Pace: p.pace, Question: q,
+			Seed: script.Derive(1, uint64(i))}
 		if p.cast != nil {
 			seat.Cast, seat.Role = p.cast, p.cast[i]
 		}

@@ -106,7 +106,8 @@ func (c *Trial) machines() []synod.Machine {
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	machines := make([]synod.Machine, len(c.Peers))
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), Peers: c.Peers[i], F: c.F, Pace: Pace, Question: q, Seed: script.Derive(c.Seed, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: c.Peers[i], F: c.F, Pace: Pace, Question: q,
+			Seed: script.Derive(c.Seed, uint64(i))}
 		machines[i] = &onTheWay{Machine: c.Protocol.Join(seat), shake: c.Shake}
 		if c.Hostile[i] {
 			machines[i].Step(0, synod.Halt{})
@@ -175,12 +176,14 @@ func (v *vandal) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 		return out
 	}
 	for range v.r.IntN(3) {
-		body, _ := synod.Response{Answer: synod.Answer(fmt.Sprint(v.r.IntN(9))), Confidence: v.r.Float64()}.AppendBinary(nil)
+		body, _ := synod.Response{Answer: synod.Answer(fmt.Sprint(v.r.IntN(9))),
+			Confidence: v.r.Float64()}.AppendBinary(nil)
 		if v.r.IntN(3) == 0 {
 			body = body[:v.r.IntN(len(body))]
 		}
 		out = append(out, synod.Send{To: v.seat.Peers, Message: &synod.Message{
-			From: v.seat.Self, Slot: synod.Slot{Name: []string{synod.Respond, "junk"}[v.r.IntN(2)], Round: v.r.IntN(6)}, Body: body,
+			From: v.seat.Self, Slot: synod.Slot{Name: []string{synod.Respond, "junk"}[v.r.IntN(2)], Round: v.r.IntN(6)},
+			Body: body,
 		}})
 	}
 	return append(out, synod.Alarm{ID: synod.AlarmID(v.acts), At: now + 1 + synod.Tick(v.r.IntN(5))})

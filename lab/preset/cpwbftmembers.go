@@ -90,8 +90,8 @@ const (
 func (k cpKind) recorded(o Options, s cpSet) (cpModels, error) {
 	switch k.who {
 	case "stated":
-		return cpModels{missing: "the files of the paper have no stated confidence for these questions; use --members " +
-			"FILE with models strong and weak to ask for it"}, nil
+		return cpModels{missing: "the files of the paper have no stated confidence for these questions; use " +
+			"--members FILE with models strong and weak to ask for it"}, nil
 	case "llm":
 		return cpModels{}, fmt.Errorf("there are no recorded members for this preset, because their replies after " +
 			"reflection were not recorded; use simulated, embedded, or --members FILE with models strong and weak")

@@ -58,7 +58,8 @@ func fig6(o Options) (*plan, error) {
 		return nil, err
 	}
 	p.cells = seated.cells(p.task)
-	if o.Members != "recorded" && o.Members != "embedded" { // recorded workers cannot grade; the embedded model is too slow
+	// recorded workers cannot grade; the embedded model is too slow
+	if o.Members != "recorded" && o.Members != "embedded" {
 		p.cells = append(p.cells, seated.played(p.task)...)
 	}
 	return p, nil

@@ -32,7 +32,9 @@ import (
 
 // Options are the settings that a preset does not fix.
 type Options struct {
-	Members string // simulated, embedded, recorded, or the path of a council file with the models of the preset; "": simulated
+	// simulated, embedded, recorded, or the path of a council file with the models of the preset;
+	// "": simulated
+	Members string
 	Data    string // file or folder of the questions; "": from Pulled, else built-in questions
 	Pulled  string // folder of fetched data sets
 	N       int    // questions or games of each cell; 0: as many as in the paper

@@ -136,8 +136,8 @@ var weights = []Entry{{
 	Name: "gemma3-270m", Kind: Weights, Version: "Q4_K_M",
 	Summary: "a base model: completes text and scores choices, not trained for conversation",
 	Bytes:   253113024, Licence: "Gemma terms of use", Tried: true,
-	Terms: "Gemma is provided under and subject to the Gemma Terms of Use found at https://ai.google.dev/gemma/terms; " +
-		"" +
+	Terms: "Gemma is provided under and subject to the Gemma Terms of Use found at " +
+		"https://ai.google.dev/gemma/terms; " +
 		"use is restricted by its Prohibited Use Policy.",
 	SHA256: "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
 	Sources: []Source{

@@ -180,7 +180,8 @@ func (r Held) Take(a synod.Answer, heard []Heard) Held {
 
 // Note records what the member holds after round t. The other fields of o are the caller's.
 func (m *Member) Note(t int, r Held, o synod.Opinion) {
-	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From, r.Confidence
+	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From,
+		r.Confidence
 	o.Failed, o.Unreadable, o.Unsure = m.Failed, m.Unreadable, m.Unsure
 	m.Failed, m.Unreadable, m.Unsure = 0, 0, 0
 	m.Me.Note(o)
@@ -193,10 +194,10 @@ func End(pace synod.Pace, t, calls int) synod.Tick {
 	return 2*pace.Think + synod.Tick(t)*(pace.Within+synod.Tick(calls)*pace.Think) + pace.Within
 }
 
-// Exchange sends r to all neighbours and returns their responses of round t, ascending by
-// neighbour and valid until the next Exchange, and the neighbours without a readable one. A member without an answer first
-// asks its model again, except in round 0, and sends nothing if it still has none. calls is
-// as for End.
+// Exchange sends r to all neighbours and returns their responses of round t, ascending by neighbour
+// and valid until the next Exchange, and the neighbours without a readable one. A member without an
+// answer first asks its model again, except in round 0, and sends nothing if it still has none.
+// calls is as for End.
 //
 // The exchange ends at End, or as soon as every neighbour has sent a message. The early end
 // is safe in every protocol whose next step is a function of the responses that this member

@@ -59,7 +59,8 @@ func BenchmarkDolevStrong(b *testing.B) {
 		n, f        int
 		senders     int
 		forgedValue bool
-	}{{"n=4,f=1,one sender", 4, 1, 1, false}, {"n=4,f=1,equivocating", 4, 1, 1, true}, {"n=7,f=2,seven senders", 7, 2, 7, false}} {
+	}{{"n=4,f=1,one sender", 4, 1, 1, false}, {"n=4,f=1,equivocating", 4, 1, 1, true},
+		{"n=7,f=2,seven senders", 7, 2, 7, false}} {
 		for _, keys := range []string{"symbolic", "ed25519"} {
 			b.Run(c.name+"/"+keys, func(b *testing.B) {
 				x := &trial{n: c.n, f: c.f, byzantine: make([]bool, c.n), seed: 1}

@@ -23,7 +23,8 @@ func signedBy(g Group, run sign.Instance, sender synod.NodeID, value string, by 
 	keys := sign.DeriveSymbolic(1, 5)
 	c := chain{sender: sender, value: []byte(value)}
 	for k, id := range by {
-		c.links = append(c.links, link{id, keys.Signer(id, run).Sign(statement(g.digest(), sender, k+1, sha256.Sum256(c.value)))})
+		c.links = append(c.links, link{id, keys.Signer(id,
+			run).Sign(statement(g.digest(), sender, k+1, sha256.Sum256(c.value)))})
 	}
 	return c
 }
@@ -36,7 +37,8 @@ type incoming struct {
 
 // alone runs member 1 of g by itself with these messages, and calls Recheck at the end.
 func alone(g Group, values ...incoming) (out *Outcome) {
-	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F, Signer: sign.DeriveSymbolic(1, 5).Signer(1, run)}
+	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F,
+		Signer: sign.DeriveSymbolic(1, 5).Signer(1, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		out = Run(me, g, nil)
 		script.Collect[synod.Response](me, "idle", 0, script.Until{At: 1000})
@@ -54,7 +56,8 @@ func alone(g Group, values ...incoming) (out *Outcome) {
 		for _, w := range values {
 			if w.at == k {
 				body, _ := parcel{w.chain}.AppendBinary(nil)
-				m.Step(alarm.At-1, synod.Heard{Message: &synod.Message{From: 2, Slot: synod.Slot{Name: g.Name, Round: g.slot(w.k, 0)}, Body: body}})
+				m.Step(alarm.At-1, synod.Heard{Message: &synod.Message{From: 2,
+					Slot: synod.Slot{Name: g.Name, Round: g.slot(w.k, 0)}, Body: body}})
 			}
 		}
 		if alarm.At == 0 {
@@ -81,7 +84,8 @@ func TestChainAgainstRound(t *testing.T) {
 					if (d.Signed != nil) != counts || d.Unsafe == counts || len(d.Late) != 0 == counts {
 						t.Errorf("sender %d, %d signatures sent in round %d, came in %d: %+v", sender, n, k, at, d)
 					}
-					if !counts && (d.Late[0].From != 2 || d.Late[0].Round != at || !slices.Equal(d.Late[0].Signers, signers[sender][:n])) {
+					if !counts && (d.Late[0].From != 2 || d.Late[0].Round != at ||
+						!slices.Equal(d.Late[0].Signers, signers[sender][:n])) {
 						t.Errorf("the late value is kept as %+v", d.Late[0])
 					}
 				}
@@ -149,7 +153,8 @@ func TestForeignChains(t *testing.T) {
 func TestDelivery(t *testing.T) {
 	g := small()
 	out := alone(g, incoming{1, 1, signedBy(g, run, 0, "", 0)}, incoming{1, 3, signedBy(g, run, 0, "second", 0)})
-	if d := out.Deliveries[0]; show(d) != `""` || !d.Unsafe || d.Evidence == nil || !d.Evidence.Verify(sign.DeriveSymbolic(1, 5).Verifier(run)) {
+	if d := out.Deliveries[0]; show(d) != `""` || !d.Unsafe || d.Evidence == nil ||
+		!d.Evidence.Verify(sign.DeriveSymbolic(1, 5).Verifier(run)) {
 		t.Errorf("%+v", d)
 	}
 	if d := out.Deliveries[1]; d.Signed != nil || d.Unsafe || d.Evidence != nil {
@@ -188,7 +193,8 @@ func TestEvidenceOffline(t *testing.T) {
 		}
 	}
 	same := Evidence{e.Group, 4, [2][]byte{e.Values[0], e.Values[0]}, [2][]byte{e.Signatures[0], e.Signatures[0]}}
-	if check(append(b, 0)) || same.Verify(keys.Committee().Verifier(run)) || e.Verify(keys.Committee().Verifier("another")) {
+	if check(append(b, 0)) || same.Verify(keys.Committee().Verifier(run)) ||
+		e.Verify(keys.Committee().Verifier("another")) {
 		t.Error("evidence with an extra byte, with equal values, or of another run is accepted")
 	}
 }
@@ -256,7 +262,8 @@ func TestParts(t *testing.T) {
 
 // FuzzParcel: decoding accepts only what encoding writes.
 func FuzzParcel(f *testing.F) {
-	for _, p := range []parcel{nil, {signedBy(small(), run, 0, "w", 0, 1)}, {signedBy(small(), run, 0, "", 0), signedBy(small(), run, 4, "v")}} {
+	for _, p := range []parcel{nil, {signedBy(small(), run, 0, "w", 0, 1)},
+		{signedBy(small(), run, 0, "", 0), signedBy(small(), run, 4, "v")}} {
 		b, _ := p.AppendBinary(nil)
 		f.Add(b)
 	}

@@ -113,7 +113,8 @@ func (c *coalition) send(from, to synod.NodeID, k int, chains parcel) {
 	if err != nil {
 		panic(err)
 	}
-	c.sends[from] = append(c.sends[from], synod.Send{To: []synod.NodeID{to}, Message: &synod.Message{From: from, Slot: synod.Slot{Name: c.g.Name, Round: c.g.slot(k, 0)}, Body: body}})
+	c.sends[from] = append(c.sends[from], synod.Send{To: []synod.NodeID{to},
+		Message: &synod.Message{From: from, Slot: synod.Slot{Name: c.g.Name, Round: c.g.slot(k, 0)}, Body: body}})
 }
 
 // adversaries returns the seats of the coalition.

@@ -66,13 +66,17 @@ func (g *Group) Validate() error {
 	case !ascend(g.Members) || !ascend(g.Senders):
 		return errors.New("broadcast: members and senders must each be one or more, ascending")
 	case g.F < 0 || g.F >= len(g.Members):
-		return fmt.Errorf("broadcast: f is %d; with %d members it must be between 0 and %d", g.F, len(g.Members), len(g.Members)-1)
+		return fmt.Errorf("broadcast: f is %d; with %d members it must be between 0 and %d", g.F, len(g.Members),
+			len(g.Members)-1)
 	case g.Start < 0 || g.Within < 2:
-		return fmt.Errorf("broadcast: a round of %d ticks from tick %d; it must have at least 2, and start at 0 or later", g.Within, g.Start)
+		return fmt.Errorf("broadcast: a round of %d ticks from tick %d; it must have at least 2, and start at 0 or "+
+			"later", g.Within, g.Start)
 	case g.MaxValue < 1 || g.share() < 1:
-		return fmt.Errorf("broadcast: values of %d bytes; they must have between 1 and %d", g.MaxValue, synod.MaxBody/2-g.overhead())
+		return fmt.Errorf("broadcast: values of %d bytes; they must have between 1 and %d", g.MaxValue,
+			synod.MaxBody/2-g.overhead())
 	case g.parts() > maxParts:
-		return fmt.Errorf("broadcast: %d senders of %d bytes each need %d messages a round; the maximum is %d: make the values shorter", len(g.Senders), g.MaxValue, g.parts(), maxParts)
+		return fmt.Errorf("broadcast: %d senders of %d bytes each need %d messages a round; the maximum is %d: make "+
+			"the values shorter", len(g.Senders), g.MaxValue, g.parts(), maxParts)
 	}
 	return nil
 }

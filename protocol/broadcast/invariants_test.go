@@ -28,7 +28,8 @@ var (
 // messages are in time.
 func synchronous(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 0x5))
-	x := &trial{n: 2 + r.IntN(largest-1), seed: seed, silent: map[synod.NodeID]bool{}, faulty: map[synod.NodeID]func(synod.Machine) synod.Machine{}}
+	x := &trial{n: 2 + r.IntN(largest-1), seed: seed, silent: map[synod.NodeID]bool{},
+		faulty: map[synod.NodeID]func(synod.Machine) synod.Machine{}}
 	if r.IntN(2) == 0 {
 		x.outside = 1 + r.IntN(2)
 	}
@@ -75,7 +76,8 @@ func asynchronous(seed uint64, lossy bool) *trial {
 	if lossy {
 		x.faults.Loss = r.Float64() / 2
 		from := synod.Tick(r.IntN(12))
-		x.faults.Partitions = []sim.Partition{{From: from, To: from + 1 + synod.Tick(r.IntN(12)), Groups: [][]synod.NodeID{{0, 2, 4, 6, 8}, {1, 3, 5, 7}}}}
+		x.faults.Partitions = []sim.Partition{{From: from, To: from + 1 + synod.Tick(r.IntN(12)),
+			Groups: [][]synod.NodeID{{0, 2, 4, 6, 8}, {1, 3, 5, 7}}}}
 	}
 	return x
 }
@@ -89,7 +91,8 @@ type findings struct {
 
 func (l *findings) check(label string, ok bool, x *trial, format string, args ...any) {
 	if !ok && l.violated[label] == "" {
-		l.violated[label] = fmt.Sprintf("n = %d, outside %d, f = %d, byzantine %v: %s; repeat it with: go test %s./protocol/broadcast -executions 1 -seed %d",
+		l.violated[label] = fmt.Sprintf("n = %d, outside %d, f = %d, byzantine %v: %s; repeat it with: go test "+
+			"%s./protocol/broadcast -executions 1 -seed %d",
 			x.n, x.outside, x.f, x.byzantine, fmt.Sprintf(format, args...), detector, x.seed)
 	}
 }
@@ -157,16 +160,19 @@ func (l *findings) synchrony(x *trial, r *result) {
 	unsafe := false
 	for _, h := range r.held {
 		l.check("BB-8", !h.out.Broken(), x, "adversaries %v made Broken true at member %d", h.out.p.lateSigners, h.id)
-		l.check("BB-3", len(h.deliveries) == len(r.g.Senders), x, "member %d has %d deliveries, want %d", h.id, len(h.deliveries), len(r.g.Senders))
+		l.check("BB-3", len(h.deliveries) == len(r.g.Senders), x, "member %d has %d deliveries, want %d", h.id,
+			len(h.deliveries), len(r.g.Senders))
 		for i, d := range h.deliveries {
 			first := r.held[0].deliveries[i]
-			l.check("BB-1", show(d) == show(first), x, "sender %d: member %d holds %s and member %d %s", d.Sender, r.held[0].id, show(first), h.id, show(d))
+			l.check("BB-1", show(d) == show(first), x, "sender %d: member %d holds %s and member %d %s", d.Sender,
+				r.held[0].id, show(first), h.id, show(d))
 			if !x.byzantine[d.Sender] {
 				want := quoted(value(d.Sender))
 				if x.silent[d.Sender] {
 					want = "⊥"
 				}
-				l.check("BB-2", show(d) == want, x, "honest %d sent %s and member %d holds %s", d.Sender, want, h.id, show(d))
+				l.check("BB-2", show(d) == want, x, "honest %d sent %s and member %d holds %s", d.Sender, want, h.id,
+					show(d))
 				l.count("honest sender", true)
 			}
 			unsafe = unsafe || d.Unsafe
@@ -185,15 +191,19 @@ func (l *findings) always(x *trial, r *result) {
 	for _, h := range r.held {
 		l.check("BB-3", h.at == r.g.End(), x, "member %d delivers at tick %d, not %d", h.id, h.at, r.g.End())
 		for i, d := range h.deliveries {
-			l.check("BB-4", d.Sender == r.g.Senders[i] && (d.Signed == nil || d.Signed.Sender == d.Sender && d.Signed.Verify(v)), x, "member %d delivers %+v", h.id, d)
+			l.check("BB-4", d.Sender == r.g.Senders[i] && (d.Signed == nil || d.Signed.Sender == d.Sender &&
+				d.Signed.Verify(v)), x, "member %d delivers %+v", h.id, d)
 			for _, c := range h.out.p.instances[i].extracted {
 				l.check("BB-4", sound(x, r, &c, v), x, "member %d extracted %+v", h.id, c)
 			}
 		}
 		for _, d := range h.out.Deliveries { // after a Recheck, if there was one
-			l.check("BB-5", d.Evidence == nil || x.byzantine[d.Sender] && d.Evidence.Sender == d.Sender && d.Evidence.Verify(v), x, "evidence against %d: %+v", d.Sender, d.Evidence)
-			l.check("BB-5", d.Evidence != nil || len(h.out.p.instances[indexOf(r, d.Sender)].extracted) < 2, x, "two values of %d without evidence", d.Sender)
-			l.check("BB-8", d.Unsafe == (len(d.Late) > 0) || h.out.p.late, x, "%d late values, unsafe %v", len(d.Late), d.Unsafe)
+			l.check("BB-5", d.Evidence == nil || x.byzantine[d.Sender] && d.Evidence.Sender == d.Sender &&
+				d.Evidence.Verify(v), x, "evidence against %d: %+v", d.Sender, d.Evidence)
+			l.check("BB-5", d.Evidence != nil || len(h.out.p.instances[indexOf(r, d.Sender)].extracted) < 2, x,
+				"two values of %d without evidence", d.Sender)
+			l.check("BB-8", d.Unsafe == (len(d.Late) > 0) || h.out.p.late, x, "%d late values, unsafe %v", len(d.Late),
+				d.Unsafe)
 		}
 	}
 	relayed := map[[2]synod.NodeID]int{}
@@ -201,8 +211,10 @@ func (l *findings) always(x *trial, r *result) {
 		of := [2]synod.NodeID{s.by, s.chain.sender}
 		relayed[of]++
 		n := relayed[of]
-		l.check("BB-6", n <= 2 && s.to <= x.n, x, "member %d relays %d values of %d, to %d", s.by, n, s.chain.sender, s.to)
-		l.check("BB-4", len(s.chain.links) >= s.slot+1, x, "a chain of %d is sent in round %d", len(s.chain.links), s.slot+1)
+		l.check("BB-6", n <= 2 && s.to <= x.n, x, "member %d relays %d values of %d, to %d", s.by, n, s.chain.sender,
+			s.to)
+		l.check("BB-4", len(s.chain.links) >= s.slot+1, x, "a chain of %d is sent in round %d", len(s.chain.links),
+			s.slot+1)
 		l.count("two relayed", n == 2)
 	}
 }
@@ -236,9 +248,11 @@ func (l *findings) asynchrony(x *trial, r *result, lossy bool) {
 		for _, h := range r.held {
 			same = same && show(h.out.Deliveries[i]) == show(r.held[0].out.Deliveries[i])
 			safe = safe && !h.out.Deliveries[i].Unsafe
-			l.check("BB-8", show(h.out.Deliveries[i]) == show(h.deliveries[i]), x, "a late message changed the delivery of member %d", h.id)
+			l.check("BB-8", show(h.out.Deliveries[i]) == show(h.deliveries[i]), x,
+				"a late message changed the delivery of member %d", h.id)
 		}
-		l.check("BB-8", lossy || same || !safe, x, "different values of %d, and no member marks them as unsafe", r.g.Senders[i])
+		l.check("BB-8", lossy || same || !safe, x, "different values of %d, and no member marks them as unsafe",
+			r.g.Senders[i])
 		l.count("disagreement when late", !same && !lossy)
 		l.count("disagreement when late, and known for certain", !same && !lossy && sure)
 		l.count("disagreement when lost", !same && lossy)
@@ -269,7 +283,8 @@ func TestBB4Integrity(t *testing.T)      { report(t, "BB-4", "value of an advers
 func TestBB5Accountability(t *testing.T) { report(t, "BB-5", "evidence") }
 func TestBB6Cost(t *testing.T)           { report(t, "BB-6", "two relayed") }
 func TestBB8SynchronyAlarm(t *testing.T) {
-	report(t, "BB-8", "unsafe by an adversary", "disagreement when late", "disagreement when late, and known for certain")
+	report(t, "BB-8", "unsafe by an adversary", "disagreement when late",
+		"disagreement when late, and known for certain")
 }
 
 // tryAllAttacks runs every attack of one Byzantine sender in which the longest possible chains
@@ -286,7 +301,8 @@ func tryAllAttacks(n, outside, f, believed int) (attacks, split int) {
 			x.senders, x.byzantine[n] = nil, true
 		}
 		r := x.run()
-		if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[0]) != show(r.held[0].deliveries[0]) }) {
+		first := show(r.held[0].deliveries[0])
+		if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[0]) != first }) {
 			split++
 		}
 	}
@@ -296,7 +312,8 @@ func tryAllAttacks(n, outside, f, believed int) (attacks, split int) {
 // All attacks on small groups fail [BB-1]. With one round too few, f rounds for a sender in
 // the group and f+1 for one outside (finding F11), some succeed.
 func TestExhaustive(t *testing.T) {
-	for _, c := range []struct{ n, outside, f int }{{2, 1, 0}, {3, 1, 0}, {3, 0, 1}, {4, 0, 1}, {4, 0, 2}, {3, 1, 1}, {4, 1, 2}, {5, 0, 3}} {
+	for _, c := range []struct{ n, outside, f int }{{2, 1, 0}, {3, 1, 0}, {3, 0, 1}, {4, 0, 1}, {4, 0, 2}, {3, 1, 1},
+		{4, 1, 2}, {5, 0, 3}} {
 		if bits := (c.f + 1 + c.outside) * (c.n - c.f) * 2; 1<<bits > *executions {
 			t.Logf("%+v: only in make campaign", c)
 			continue

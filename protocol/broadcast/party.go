@@ -60,7 +60,8 @@ func (p *party) check(seat *synod.Seat, mine []byte) error {
 	}
 	for _, id := range receivesFrom {
 		if !has(seat.Peers, id) {
-			return fmt.Errorf("broadcast: seat %d is not linked with %d; all members and senders must be linked", p.self, id)
+			return fmt.Errorf("broadcast: seat %d is not linked with %d; all members and senders must be linked",
+				p.self, id)
 		}
 	}
 	switch {
@@ -199,7 +200,8 @@ func (i *instance) keep(k int, from synod.NodeID, c *chain) {
 		}
 	}
 	signed := i.bySender(c)
-	if len(i.late) == 2 || slices.ContainsFunc(i.late, func(l Late) bool { return bytes.Equal(l.Signed.Value, c.value) }) {
+	if len(i.late) == 2 || slices.ContainsFunc(i.late,
+		func(l Late) bool { return bytes.Equal(l.Signed.Value, c.value) }) {
 		return
 	}
 	signers := make([]synod.NodeID, len(c.links))

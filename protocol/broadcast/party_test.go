@@ -87,7 +87,8 @@ func TestMisuse(t *testing.T) {
 		"not linked with 4":      {seat: synod.Seat{Self: 1, Peers: all[:3], Signer: signer}},
 		"neither a member":       {seat: synod.Seat{Self: 5, Peers: []synod.NodeID{0, 1, 2, 3}, Signer: signer}},
 		"has a value and is not": {synod.Seat{Self: 1, Peers: all, Signer: signer}, []byte("w")},
-		"a value of 101 bytes":   {synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2, 3, 4}, Signer: signer}, make([]byte, 101)},
+		"a value of 101 bytes": {synod.Seat{Self: 0, Peers: []synod.NodeID{1, 2, 3, 4}, Signer: signer},
+			make([]byte, 101)},
 	} {
 		func() {
 			defer func() {
@@ -116,7 +117,8 @@ func TestParcelForm(t *testing.T) {
 	for _, c := range []struct {
 		p    parcel
 		want bool
-	}{{of(), true}, {of(1, 1, 2, 2, 7), true}, {of(1, 1, 1), false}, {of(2, 1), false}, {of(1, 2, 1), false}, {of(-1), false}} {
+	}{{of(), true}, {of(1, 1, 2, 2, 7), true}, {of(1, 1, 1), false}, {of(2, 1), false}, {of(1, 2, 1), false},
+		{of(-1), false}} {
 		b, _ := c.p.AppendBinary(nil)
 		var p parcel
 		if got := p.UnmarshalBinary(b) == nil; got != c.want {

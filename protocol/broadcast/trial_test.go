@@ -67,7 +67,8 @@ type sent struct {
 }
 
 func (x *trial) group() Group {
-	g := Group{Protocol: "test/1", Name: "values", F: x.f, Start: start, Within: within, MaxValue: 100, Senders: x.senders}
+	g := Group{Protocol: "test/1", Name: "values", F: x.f, Start: start, Within: within, MaxValue: 100,
+		Senders: x.senders}
 	g.MaxValue = max(g.MaxValue, x.longest)
 	for i := range x.n {
 		g.Members = append(g.Members, synod.NodeID(i))
@@ -90,7 +91,8 @@ func (x *trial) run() *result {
 		keys = sign.DeriveSymbolic(x.seed, total)
 	}
 	r := &result{g: x.group()}
-	r.coalition = &coalition{trial: x, g: &r.g, known: map[position][]byte{}, sends: map[synod.NodeID][]synod.Effect{}, r: rand.New(rand.NewPCG(x.seed, 0xbad)), group: r.g.digest()}
+	r.coalition = &coalition{trial: x, g: &r.g, known: map[position][]byte{}, sends: map[synod.NodeID][]synod.Effect{},
+		r: rand.New(rand.NewPCG(x.seed, 0xbad)), group: r.g.digest()}
 	machines := make([]synod.Machine, total)
 	var everyone []synod.NodeID
 	for i := range total {
@@ -109,7 +111,8 @@ func (x *trial) seat(id synod.NodeID, peers []synod.NodeID, r *result) synod.Mac
 	if x.byzantine[id] && x.faulty[id] == nil && x.instead[id] == nil {
 		return &adversary{self: id, peers: peers, coalition: r.coalition}
 	}
-	seat := synod.Seat{Self: id, Peers: peers, F: x.f, Seed: script.Derive(x.seed, uint64(id)), Signer: r.coalition.signers[id]}
+	seat := synod.Seat{Self: id, Peers: peers, F: x.f, Seed: script.Derive(x.seed, uint64(id)),
+		Signer: r.coalition.signers[id]}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
 		var mine []byte
 		if has(r.g.Senders, id) && !x.silent[id] {

@@ -68,7 +68,8 @@ func (h *earlyEnd) forward(now synod.Tick, e synod.Event) (out []synod.Effect) {
 
 func emptyMessage(from synod.NodeID, to []synod.NodeID, slot int) synod.Effect {
 	body, _ := parcel(nil).AppendBinary(nil)
-	return synod.Send{To: to, Message: &synod.Message{From: from, Slot: synod.Slot{Name: "values", Round: slot}, Body: body}}
+	return synod.Send{To: to, Message: &synod.Message{From: from, Slot: synod.Slot{Name: "values", Round: slot},
+		Body: body}}
 }
 
 // selective sends empty messages for all rounds to member 1 at once, so that member 1 does not
@@ -102,7 +103,8 @@ func (f *selective) Step(_ synod.Tick, e synod.Event) (out []synod.Effect) {
 // returns in how many honest members disagree.
 func selectiveSilence(twin bool) (split int) {
 	for seed := range uint64(300) {
-		x := &trial{n: 5, f: 2, seed: seed, byzantine: []bool{true, false, false, false, true}, senders: []synod.NodeID{0}}
+		x := &trial{n: 5, f: 2, seed: seed, byzantine: []bool{true, false, false, false, true},
+			senders: []synod.NodeID{0}}
 		x.faults.Delay.Max = 1
 		reveal := synod.Tick(3 + rand.New(rand.NewPCG(seed, 0)).IntN(12))
 		adversary := func(id synod.NodeID) func(*result, synod.Machine) synod.Machine {
@@ -114,11 +116,13 @@ func selectiveSilence(twin bool) (split int) {
 		x.instead = map[synod.NodeID]func(*result, synod.Machine) synod.Machine{0: adversary(0), 4: adversary(4)}
 		if twin {
 			x.wrap = func(id synod.NodeID, r *result, m synod.Machine) synod.Machine {
-				return &earlyEnd{Machine: m, g: &r.g, self: id, others: without(r.g.Members, id), received: map[int]map[synod.NodeID]bool{}}
+				return &earlyEnd{Machine: m, g: &r.g, self: id, others: without(r.g.Members, id),
+					received: map[int]map[synod.NodeID]bool{}}
 			}
 		}
 		r := x.run()
-		if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[0]) != show(r.held[0].deliveries[0]) }) {
+		first := show(r.held[0].deliveries[0])
+		if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[0]) != first }) {
 			split++
 		}
 	}
@@ -152,7 +156,8 @@ func TestVulnerableTwinRounds(t *testing.T) {
 			n++
 			r := x.run()
 			for i := range r.g.Senders {
-				if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[i]) != show(r.held[0].deliveries[i]) }) {
+				first := show(r.held[0].deliveries[i])
+				if slices.ContainsFunc(r.held, func(h held) bool { return show(h.deliveries[i]) != first }) {
 					split++
 					break
 				}
@@ -160,7 +165,8 @@ func TestVulnerableTwinRounds(t *testing.T) {
 		}
 		t.Logf("outside %d, one round too few: honest members disagree in %d of %d executions", outside, split, n)
 		if n > 500 && split == 0 {
-			t.Errorf("outside %d: none of %d executions splits honest members: the adversaries are too weak", outside, n)
+			t.Errorf("outside %d: none of %d executions splits honest members: the adversaries are too weak", outside,
+				n)
 		}
 	}
 }

@@ -43,7 +43,8 @@ func TestEarlyEnds(t *testing.T) {
 		}
 	}
 	if earlier == 0 || silences == 0 {
-		t.Errorf("%d runs were shorter with early ends, and %d times a member was silent: the test does not test", earlier, silences)
+		t.Errorf("%d runs were shorter with early ends, and %d times a member was silent: the test does not test",
+			earlier, silences)
 	}
 }
 
@@ -69,7 +70,8 @@ func playEarly(p protocol.Protocol, seed uint64, fixed bool) timed {
 	peers := simtest.Neighbours(n, "complete")
 	machines := make([]synod.Machine, n)
 	for i := range machines {
-		seat := synod.Seat{Self: synod.NodeID(i), Peers: peers[i], F: 1, Pace: simtest.Pace, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: seed + 1}
+		seat := synod.Seat{Self: synod.NodeID(i), Peers: peers[i], F: 1, Pace: simtest.Pace,
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: seed + 1}
 		switch {
 		case i < byzantine:
 			machines[i] = newSelective(seat, chance.Uint64())
@@ -150,11 +152,14 @@ func newSelective(seat synod.Seat, seed uint64) *selective {
 			if seed%2 == 0 && r.IntN(3) == 0 {
 				continue // silent to this member in this round
 			}
-			body, _ := synod.Response{Answer: synod.Answer(strconv.Itoa(1 + r.IntN(9))), Confidence: r.Float64()}.AppendBinary(nil)
+			body, _ := synod.Response{Answer: synod.Answer(strconv.Itoa(1 + r.IntN(9))),
+				Confidence: r.Float64()}.AppendBinary(nil)
 			if r.IntN(8) == 0 {
 				body = binary.BigEndian.AppendUint32(nil, r.Uint32()) // unreadable
 			}
-			m.plan = append(m.plan, synod.Send{To: []synod.NodeID{to}, Message: &synod.Message{From: seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: round}, Body: body}})
+			m.plan = append(m.plan, synod.Send{To: []synod.NodeID{to},
+				Message: &synod.Message{From: seat.Self, Slot: synod.Slot{Name: synod.Respond, Round: round},
+					Body: body}})
 			m.at = append(m.at, synod.Tick(1+r.IntN(4+16*int(seed%2)*(round+1))))
 		}
 	}

@@ -58,8 +58,9 @@ func (p *Tally) PresentRound(o *synod.Opinion, _ func(synod.NodeID) string) map[
 }
 
 var tallyEntry = protocol.Entry{
-	Entry: synod.Entry{Name: "tally", Summary: "a protocol of another module"}, About: "Members count who agrees with them.",
-	New: func() protocol.Protocol { return &Tally{} }, Prompts: answer.Templates,
+	Entry: synod.Entry{Name: "tally", Summary: "a protocol of another module"},
+	About: "Members count who agrees with them.",
+	New:   func() protocol.Protocol { return &Tally{} }, Prompts: answer.Templates,
 }
 
 // Contrarian is an adversary that sends the answer 7.
@@ -72,7 +73,8 @@ func (Contrarian) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
 	}}
 }
 
-var contrarianEntry = adversary.Entry{Entry: synod.Entry{Name: "contrarian", Summary: "sends 7"}, New: adversary.NoParams(Contrarian{})}
+var contrarianEntry = adversary.Entry{Entry: synod.Entry{Name: "contrarian", Summary: "sends 7"},
+	New: adversary.NoParams(Contrarian{})}
 
 // A protocol with a new kind of record, and an adversary, need one catalogue line each:
 // councils play them, journals store and replay the record, and outcomes show it.
@@ -97,7 +99,8 @@ seats:
 	}
 	defer c.Close()
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	o, err := c.Decide(context.Background(), council.Ask{Question: synod.Question{Text: "What is 17 + 25?", Form: synod.Number}, Seed: 1, Journal: path})
+	o, err := c.Decide(context.Background(), council.Ask{Question: synod.Question{Text: "What is 17 + 25?",
+		Form: synod.Number}, Seed: 1, Journal: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,17 +29,22 @@ func ticks(t *testing.T, p protocol.Protocol, cast []synod.Role, f int, silent [
 		all = append(all, synod.NodeID(i))
 	}
 	for i, id := range all {
-		machines[i] = p.Join(synod.Seat{Self: id, Role: cast[i], Cast: cast, Peers: slices.Delete(slices.Clone(all), i, i+1), F: f, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: keys.Signer(id, "run")})
+		machines[i] = p.Join(synod.Seat{Self: id, Role: cast[i], Cast: cast,
+			Peers: slices.Delete(slices.Clone(all), i, i+1), F: f, Pace: synod.Pace{Think: 2, Within: 4},
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)),
+			Signer: keys.Signer(id, "run")})
 	}
 	held := map[synod.NodeID]synod.Answer{}
-	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)}, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
-		return slices.Repeat([]synod.Reply{{Status: synod.OK, Typed: true, Answer: "1", Text: grade.Grades{}.Text()}}, len(calls))
-	}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
-		for _, note := range notes {
-			held[note.Node] = note.Answer
-		}
-		return ""
-	}})
+	r := sim.Run(sim.Config{Machines: machines, Faults: sim.Faults{Crashes: crashes(silent)},
+		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
+			reply := synod.Reply{Status: synod.OK, Typed: true, Answer: "1", Text: grade.Grades{}.Text()}
+			return slices.Repeat([]synod.Reply{reply}, len(calls))
+		}), Watch: func(_ synod.Tick, notes []sim.Noted) string {
+			for _, note := range notes {
+				held[note.Node] = note.Answer
+			}
+			return ""
+		}})
 	for _, id := range all {
 		if !slices.Contains(silent, id) && held[id] != "1" {
 			t.Fatalf("n%d holds %s", id, held[id])
@@ -73,7 +78,8 @@ func TestFig7(t *testing.T) {
 			case *fixedleader.FixedLeader:
 				p.Leaders = most + 1
 			case *decentllms.DecentLLMs:
-				cast, first = slices.Concat(slices.Repeat(p.Roles()[:1], workers), slices.Repeat(p.Roles()[1:], 3*most+1)), workers
+				cast, first = slices.Concat(slices.Repeat(p.Roles()[:1], workers),
+					slices.Repeat(p.Roles()[1:], 3*most+1)), workers
 			}
 			var silent []synod.NodeID
 			for i := range k {
@@ -94,7 +100,8 @@ func TestFig7(t *testing.T) {
 		}
 	}
 	if step("fixed-leader", 1) <= 2*step("rotating-leader", 1) {
-		t.Errorf("a leader costs %d ticks of three rounds, and %d of one view", step("fixed-leader", 1), step("rotating-leader", 1))
+		t.Errorf("a leader costs %d ticks of three rounds, and %d of one view", step("fixed-leader", 1),
+			step("rotating-leader", 1))
 	}
 	t.Log(took)
 }

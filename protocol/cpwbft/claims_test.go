@@ -34,7 +34,8 @@ func (c council) run(t *testing.T) (first, last []synod.Opinion) {
 	n := c.graph.N()
 	machines := make([]synod.Machine, n)
 	for i := range n {
-		seat := synod.Seat{Self: synod.NodeID(i), F: 3, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Text}, Seed: script.Derive(1, uint64(i))}
+		seat := synod.Seat{Self: synod.NodeID(i), F: 3, Pace: synod.Pace{Think: 2, Within: 4},
+			Question: &synod.Question{Text: "?", Form: synod.Text}, Seed: script.Derive(1, uint64(i))}
 		for _, j := range c.graph.In(i) {
 			seat.Peers = append(seat.Peers, synod.NodeID(j))
 		}
@@ -132,7 +133,8 @@ func TestOneLiarCaptures(t *testing.T) {
 				p.Adopt, p.Rounds = adopt, rounds
 				_, last := council{p, g, minds, map[int]string{6: name}}.run(t)
 				if count(last, "lie") != 7 || p.Conclude(last) != "lie" {
-					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", name, adopt, rounds, count(last, "lie"), p.Conclude(last))
+					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", name, adopt, rounds,
+						count(last, "lie"), p.Conclude(last))
 				}
 			}
 		}
@@ -182,7 +184,8 @@ func TestTable1Traditional(t *testing.T) {
 		family, place string
 		malicious     int
 	}{
-		{"chain", "head", 2}, {"chain", "tail", 2}, {"tree", "leaf", 2}, {"complete", "degree-low", 2}, {"complete", "degree-low", 3},
+		{"chain", "head", 2}, {"chain", "tail", 2}, {"tree", "leaf", 2}, {"complete", "degree-low", 2},
+		{"complete", "degree-low", 3},
 		{"layered", "bottom", 2}, {"star", "leaf", 2}, {"star", "centre", 1}, {"random", "degree-low", 2},
 	} {
 		g := build(t, row.family, 0)
@@ -198,7 +201,8 @@ func TestTable1Traditional(t *testing.T) {
 		p.Probe, p.Adopt, p.Rounds = cpwbft.NoProbe, cpwbft.ByNumber, 3
 		first, last := council{p, g.Graph, slices.Repeat([]mind{{says: "right"}}, 7), adversaries}.run(t)
 		if was, is := count(first, "right"), count(last, "right"); was != 7-row.malicious || is != was {
-			t.Errorf("%s, %s, %d malicious: %d right at first, %d at the end", row.family, row.place, row.malicious, was, is)
+			t.Errorf("%s, %s, %d malicious: %d right at first, %d at the end", row.family, row.place, row.malicious,
+				was, is)
 		}
 	}
 }
@@ -216,7 +220,8 @@ func TestReflectionCarriesARightAnswer(t *testing.T) {
 		t.Errorf("%d of 7 end right", count(last, "right"))
 	}
 	p.Reflect = false
-	if _, last = (council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}).run(t); count(last, "right") != 1 {
+	if _, last = (council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}).run(t); count(last,
+		"right") != 1 {
 		t.Errorf("without reflection %d of 7 end right", count(last, "right"))
 	}
 }

@@ -40,7 +40,8 @@ func (c camp) mean() float64 { return float64(c.sum) / float64(c.n) / 1e9 }
 // with that average. Voters without an answer, or with a confidence outside [0,1],
 // do not count; without any voter the answer is None.
 func Consensus(votes []Stated, w Weigh) Stated {
-	camps := campsOf(votes, w == Half && slices.ContainsFunc(votes, func(v Stated) bool { return v.counts() && v.Confidence >= 0.5 }))
+	camps := campsOf(votes, w == Half && slices.ContainsFunc(votes,
+		func(v Stated) bool { return v.counts() && v.Confidence >= 0.5 }))
 	if len(camps) == 0 {
 		return Stated{}
 	}

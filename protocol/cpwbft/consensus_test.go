@@ -132,13 +132,15 @@ func TestConsensus(t *testing.T) {
 		{[]Stated{{"a", .8}, {"a", 1}, {"b", .9}}, Everyone, Stated{"a", .9}},             // equal means: supporters
 		{[]Stated{{"b", .1}, {"b", .1}, {"b", .1}, {"a", .1}}, Everyone, Stated{"b", .1}}, // exactly equal
 		{[]Stated{{"b", .5}, {"a", .5}}, Everyone, Stated{"a", .5}},                       // then bytes
-		{[]Stated{{"a", 0}}, Everyone, Stated{"a", 0}},                                    // a missing confidence is a vote
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}},            // the doubter drags a down
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},                // … and does not count
-		{[]Stated{{"a", .4}, {"a", .2}, {"b", .35}}, Half, Stated{"b", .35}},              // nobody is sure: all count
+		{[]Stated{{"a", 0}}, Everyone, Stated{"a", 0}},
+		// a missing confidence is a vote
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}}, // the doubter drags a down
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},     // … and does not count
+		{[]Stated{{"a", .4}, {"a", .2}, {"b", .35}}, Half, Stated{"b", .35}},   // nobody is sure: all count
 		{[]Stated{{"a", .3}, {"b", .5}}, Half, Stated{"b", .5}},
 	} {
-		if got := Consensus(c.votes, c.w); got.Answer != c.want.Answer || math.Abs(got.Confidence-c.want.Confidence) > 1e-9 {
+		if got := Consensus(c.votes, c.w); got.Answer != c.want.Answer ||
+			math.Abs(got.Confidence-c.want.Confidence) > 1e-9 {
 			t.Errorf("%s of %v: %v, want %v", c.w, c.votes, got, c.want)
 		}
 	}
@@ -168,7 +170,8 @@ func TestRules(t *testing.T) {
 		{ByNumber, Stated{}, []Stated{{"b", 0}}, Stated{"b", 0}},
 		{Nothing, Stated{"a", 0}, []Stated{{"b", 1}, {"b", 1}}, Stated{"a", 0}},
 	} {
-		if got := rules[c.rule](c.own, c.heard); got.Answer != c.want.Answer || math.Abs(got.Confidence-c.want.Confidence) > 1e-9 {
+		if got := rules[c.rule](c.own, c.heard); got.Answer != c.want.Answer ||
+			math.Abs(got.Confidence-c.want.Confidence) > 1e-9 {
 			t.Errorf("%s: own %v, heard %v: %v, want %v", c.rule, c.own, c.heard, got, c.want)
 		}
 	}

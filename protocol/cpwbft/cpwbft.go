@@ -55,10 +55,11 @@ type Adopt string
 
 // The rules (CP-3, CP-5).
 const (
-	Surest   Adopt = "paper"    // the answer of the surest neighbour, if it is surer than oneself
-	Pooled   Adopt = "pooled"   // the reference code's: of all answers heard and one's own, the highest mean confidence
-	ByNumber Adopt = "majority" // the pilot's traditional agents: what most of oneself and one's neighbours say; a tie keeps
-	Nothing  Adopt = "none"     // the pilot's LLM agents: only reflection changes an answer
+	Surest Adopt = "paper"  // the answer of the surest neighbour, if it is surer than oneself
+	Pooled Adopt = "pooled" // the reference code's: of all answers heard and one's own, the highest mean confidence
+	// the pilot's traditional agents: what most of oneself and one's neighbours say; a tie keeps
+	ByNumber Adopt = "majority"
+	Nothing  Adopt = "none" // the pilot's LLM agents: only reflection changes an answer
 )
 
 // Weigh says whose confidence counts in stage 2.
@@ -99,7 +100,8 @@ func (p *CPWBFT) Validate() error {
 	case !slices.Contains([]Adopt{Surest, Pooled, ByNumber, Nothing}, p.Adopt):
 		return fmt.Errorf("cp-wbft: adopt is %q; it must be paper, pooled, majority or none", p.Adopt)
 	case p.Probe == NoProbe && (p.Adopt == Surest || p.Adopt == Pooled):
-		return fmt.Errorf("cp-wbft: adopt is %q, which goes by confidence, and probe: none asks for none; use majority or none", p.Adopt)
+		return fmt.Errorf("cp-wbft: adopt is %q, which goes by confidence, and probe: none asks for none; use "+
+			"majority or none", p.Adopt)
 	case !slices.Contains([]Weigh{Everyone, Half}, p.Weigh):
 		return fmt.Errorf("cp-wbft: weigh is %q; it must be paper or reference", p.Weigh)
 	}
@@ -149,12 +151,14 @@ func (p *CPWBFT) ConfidenceMode() synod.ConfidenceMode { return confidenceModes[
 
 // Guarantee is none, whatever the graph (CP-7, I-CP-5).
 func (p *CPWBFT) Guarantee(_, _ int, _ bool) (name, note string) {
-	return "", "no guarantee: cp-wbft tolerates 0 confidence liars on any graph; one member that claims to be certain captures all who hear it"
+	return "", "no guarantee: on any graph, one Byzantine member that claims to be certain captures all that " +
+		"hear it"
 }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "cp-wbft", Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
+	Entry: synod.Entry{Name: "cp-wbft",
+		Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
 	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },

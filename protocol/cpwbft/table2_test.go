@@ -67,7 +67,8 @@ func stored(t *testing.T, name string) (pairs []pair) {
 		pairs = append(pairs, pair{q.Question, q.Strong, q.Weak, q.StrongOK, q.WeakOK})
 	}
 	for _, q := range file.Questions {
-		pairs = append(pairs, pair{q.Question, q.Llama31.Confidence, q.Llama3.Confidence, q.Llama31.Correct, q.Llama3.Correct})
+		pairs = append(pairs, pair{q.Question, q.Llama31.Confidence, q.Llama3.Confidence, q.Llama31.Correct,
+			q.Llama3.Correct})
 	}
 	return pairs
 }
@@ -112,7 +113,8 @@ func TestTable2(t *testing.T) {
 			}
 			percent := func(k, n int) float64 { return math.Round(1e4*float64(k)/float64(n)) / 100 }
 			if got := percent(faa, 70); got != row.faa || percent(iaa, 70) != 14.29 || percent(ra, 10) != 100 {
-				t.Errorf("%s, %s: IAA %.2f FAA %.2f RA %.2f; the paper has 14.29, %.2f, 100", file, row.name, percent(iaa, 70), got, percent(ra, 10), row.faa)
+				t.Errorf("%s, %s: IAA %.2f FAA %.2f RA %.2f; the paper has 14.29, %.2f, 100", file, row.name,
+					percent(iaa, 70), got, percent(ra, 10), row.faa)
 			}
 		}
 	}

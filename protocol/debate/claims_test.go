@@ -22,7 +22,8 @@ func debateOf(t *testing.T, p *debate.Debate, words string) (shown []string, pro
 	}
 	machines, peers := make([]synod.Machine, 3), simtest.Neighbours(3, "complete")
 	for i := range machines {
-		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: peers[i], Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
+		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: peers[i], Pace: synod.Pace{Think: 2, Within: 4},
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
 	}
 	sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))
@@ -53,7 +54,8 @@ func TestEveryoneIsShownEverything(t *testing.T) {
 		t.Fatalf("%d prompts in two rounds", len(prompts))
 	}
 	for i, q := range prompts {
-		if len(q.Peers) != 2 || !strings.Contains(shown[i], "because six times") || strings.Contains(shown[i], "more of the like") {
+		if len(q.Peers) != 2 || !strings.Contains(shown[i], "because six times") ||
+			strings.Contains(shown[i], "more of the like") {
 			t.Errorf("prompt: %s", shown[i])
 		}
 		for _, peer := range q.Peers {

@@ -40,7 +40,8 @@ func (p *Debate) Paper() { p.Exact = true }
 
 // Validate returns an error for the first parameter that is out of its range.
 func (p *Debate) Validate() error {
-	return answer.Check("debate", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
+	return answer.Check("debate", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000},
+		answer.Range{Key: "rationale", Value: p.Rationale, High: 4000})
 }
 
 // Join returns the machine of one member.
@@ -72,7 +73,8 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 	q := m.Prompt(synod.Refining)
 	q.Own = r.Answer
 	for _, h := range heard {
-		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted, Rationale: h.Value.Rationale})
+		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted,
+			Rationale: h.Value.Rationale})
 	}
 	next := m.Ask(r, q)
 	for _, h := range heard {
@@ -93,7 +95,8 @@ func (p *Debate) Settles() bool { return !p.Exact }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "debate", Summary: "multi-agent debate: members see their neighbours' answers and reasons, and answer again"},
+	Entry: synod.Entry{Name: "debate",
+		Summary: "multi-agent debate: members see their neighbours' answers and reasons, and answer again"},
 	Source: `Du et al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate", arXiv 2305.14325`,
 	About: `Every member answers by itself. Then, for a number of rounds, it is shown its
 neighbours' answers with their reasoning and answers again; the council's rule counts.

@@ -26,8 +26,10 @@ func TestMarksDecode(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	bad := map[string][]byte{
-		"extra": append(slices.Clone(b), 0), "an invalid grade": slices.Concat(b[:nonceSize+41], []byte{2}, b[nonceSize+42:]), "for ⊥": (&evaluatorGrades{grades: []*grade.Grades{{}, {}, {}}}).encode(),
-		"missing": (&evaluatorGrades{grades: []*grade.Grades{{}, nil, nil}}).encode(), "one too few": (&evaluatorGrades{grades: []*grade.Grades{{}, nil}}).encode(),
+		"extra": append(slices.Clone(b), 0), "an invalid grade": slices.Concat(b[:nonceSize+41], []byte{2},
+			b[nonceSize+42:]), "for ⊥": (&evaluatorGrades{grades: []*grade.Grades{{}, {}, {}}}).encode(),
+		"missing":     (&evaluatorGrades{grades: []*grade.Grades{{}, nil, nil}}).encode(),
+		"one too few": (&evaluatorGrades{grades: []*grade.Grades{{}, nil}}).encode(),
 	}
 	for _, x := range []float64{-0.1, 20.1, math.NaN(), math.Inf(1)} {
 		bad[fmt.Sprint(x)] = (&evaluatorGrades{grades: []*grade.Grades{{0, 0, x}, nil, {}}}).encode()
@@ -143,8 +145,10 @@ func TestCalls(t *testing.T) {
 		one := x.play()
 		x.p.Judge = All
 		all := x.play()
-		if one.calls != x.w+x.w*x.e || all.calls != x.w+x.e || one.held[0].answer != all.held[0].answer || totals(one.held[0]) != totals(all.held[0]) {
-			t.Errorf("seed %d: one answer a call: %d calls, %s; all: %d, %s", seed, one.calls, totals(one.held[0]), all.calls, totals(all.held[0]))
+		if one.calls != x.w+x.w*x.e || all.calls != x.w+x.e || one.held[0].answer != all.held[0].answer ||
+			totals(one.held[0]) != totals(all.held[0]) {
+			t.Errorf("seed %d: one answer a call: %d calls, %s; all: %d, %s", seed, one.calls, totals(one.held[0]),
+				all.calls, totals(all.held[0]))
 		}
 	}
 }
@@ -167,7 +171,8 @@ func TestCartel(t *testing.T) {
 			}
 			h := x.play().held[0]
 			if want := map[bool]synod.Answer{false: "4", true: "1"}[colluders > 2]; h.answer != want {
-				t.Errorf("%s, judging %s, 3 honest, %d colluders: replies %s, want %s", aggregate, x.p.Judge, colluders, h.answer, want)
+				t.Errorf("%s, judging %s, 3 honest, %d colluders: replies %s, want %s", aggregate, x.p.Judge, colluders,
+					h.answer, want)
 			}
 		}
 	}
@@ -177,10 +182,11 @@ func TestCartel(t *testing.T) {
 func TestSilentEvaluators(t *testing.T) {
 	for silent, want := range []synod.Answer{"2", "2", "2", synod.None} {
 		for _, aggregate := range robust.Catalogue.Names()[1:] {
-			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{}, grade: func(_ synod.NodeID, a synod.Answer) (g grade.Grades) {
-				g[0] = float64(a[0] - '0')
-				return g
-			}}
+			x := &trial{w: 2, e: 7, f: 2, p: New(), hostile: map[synod.NodeID]string{},
+				grade: func(_ synod.NodeID, a synod.Answer) (g grade.Grades) {
+					g[0] = float64(a[0] - '0')
+					return g
+				}}
 			x.p.Aggregate = aggregate
 			for i := range silent {
 				x.hostile[synod.NodeID(x.w+i)] = "silent"
@@ -215,7 +221,8 @@ func TestSuits(t *testing.T) {
 	if err := x.p.CheckCast(x.cast(), 2); err != nil {
 		t.Error(err)
 	}
-	if err := x.p.CheckCast(x.cast(), 3); err == nil || err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
+	if err := x.p.CheckCast(x.cast(), 3); err == nil ||
+		err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
 		t.Error(err)
 	}
 	if x.p.CheckCast([]synod.Role{Evaluator}, 0) == nil || x.p.CheckCast([]synod.Role{Worker}, 0) == nil {
@@ -246,9 +253,10 @@ func TestFiftyRuns(t *testing.T) {
 func TestLateRounds(t *testing.T) {
 	knew, decided, split := 0, 0, 0
 	for seed := range uint64(200) {
-		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed, grade: func(_ synod.NodeID, a synod.Answer) grade.Grades {
-			return grade.Grades{float64(a[0] - '0')}
-		}}
+		x := &trial{w: 2, e: 5, f: 1, p: New(), hostile: map[synod.NodeID]string{}, seed: seed,
+			grade: func(_ synod.NodeID, a synod.Answer) grade.Grades {
+				return grade.Grades{float64(a[0] - '0')}
+			}}
 		x.faults.Delay.Max = 3 * pace.Within
 		replies := map[synod.Answer]bool{}
 		for _, h := range x.play().held {

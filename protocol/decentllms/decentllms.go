@@ -50,11 +50,13 @@ const (
 
 // DecentLLMs holds the protocol's parameters.
 type DecentLLMs struct {
-	Aggregate string        `yaml:"aggregate" json:"aggregate"` // a name in robust.Catalogue (DL-5)
-	Judge     string        `yaml:"judge" json:"judge"`         // one | all: answers in a call of an evaluator
-	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that evaluators see beside an answer
-	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say about hostile answers: none | may-exist
-	Exact     bool          `yaml:"-" json:"exact"`             // as in the paper: council key "exact: paper"
+	Aggregate string `yaml:"aggregate" json:"aggregate"` // a name in robust.Catalogue (DL-5)
+	Judge     string `yaml:"judge" json:"judge"`         // one | all: answers in a call of an evaluator
+	// bytes of reasoning that evaluators see beside an answer
+	Rationale int `yaml:"rationale" json:"rationale"`
+	// what prompts say about hostile answers: none | may-exist
+	Caution synod.Caution `yaml:"caution" json:"caution"`
+	Exact   bool          `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 
 // New returns the defaults: the paper's aggregate.
@@ -73,7 +75,8 @@ func (p *DecentLLMs) Validate() error {
 	_, err := robust.Catalogue.Find(p.Aggregate)
 	switch {
 	case err != nil:
-		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(), synod.Hint(p.Aggregate, robust.Catalogue.Names()))
+		return fmt.Errorf("decentllms: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(),
+			synod.Hint(p.Aggregate, robust.Catalogue.Names()))
 	case p.Judge != One && p.Judge != All:
 		return fmt.Errorf("decentllms: judge is %q; it must be one or all", p.Judge)
 	case p.Rationale < 0 || p.Rationale > maxRationale:
@@ -94,9 +97,11 @@ func (p *DecentLLMs) CheckCast(cast []synod.Role, f int) error {
 	}
 	switch most := a.Bound(len(evaluators)); {
 	case len(workers) == 0 || most < 0:
-		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators), p.Aggregate)
+		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators),
+			p.Aggregate)
 	case f < 0 || f > most:
-		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s tolerates at most f = %d", f, len(evaluators), p.Aggregate, most)
+		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s tolerates at most f = %d", f, len(evaluators),
+			p.Aggregate, most)
 	}
 	g, marks := p.answers(cast, f, synod.DefaultPace), p.marks(cast, f, synod.DefaultPace)
 	if err := g.Validate(); err != nil {
@@ -129,7 +134,8 @@ func (p *DecentLLMs) answers(cast []synod.Role, f int, pace synod.Pace) broadcas
 	for i := range all {
 		all[i] = synod.NodeID(i)
 	}
-	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f, Start: 2 * pace.Think, Within: pace.Within, MaxValue: maxAnswer + p.Rationale}
+	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f,
+		Start: 2 * pace.Think, Within: pace.Within, MaxValue: maxAnswer + p.Rationale}
 }
 
 // marks returns the broadcast of the second phase: evaluators send their grades.
@@ -137,7 +143,8 @@ func (p *DecentLLMs) marks(cast []synod.Role, f int, pace synod.Pace) broadcast.
 	g := p.answers(cast, f, pace)
 	start := g.End() + 2*pace.Think
 	workers, evaluators := members(cast)
-	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f, Start: start, Within: pace.Within, MaxValue: marksSize(len(workers))}
+	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f,
+		Start: start, Within: pace.Within, MaxValue: marksSize(len(workers))}
 }
 
 // Join returns the machine of one member.
@@ -200,7 +207,8 @@ func (p *DecentLLMs) Calls(degrees []int) (most int) {
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators grade; signed broadcast and a robust aggregate choose the best"},
+	Entry: synod.Entry{Name: "decentllms", Summary: "DecentLLMs: workers answer, evaluators grade; signed broadcast " +
+		"and a robust aggregate choose the best"},
 	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
@@ -237,5 +245,6 @@ caution      what prompts say about hostile answers: none or may-exist`
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness
 // has no influence.
 func (p *DecentLLMs) Guarantee(f, _ int, _ bool) (name, note string) {
-	return "agreement", fmt.Sprintf("with at most F=%d Byzantine evaluators and no delay beyond a round, honest evaluators reply alike; not that they are right", f)
+	return "agreement", fmt.Sprintf("with at most F=%d Byzantine evaluators and no delay beyond a round, honest "+
+		"evaluators reply alike; not that they are right", f)
 }

@@ -33,7 +33,8 @@ type ledger struct {
 
 func (l *ledger) check(label string, ok bool, x *trial, format string, args ...any) {
 	if !ok && l.violated[label] == "" {
-		l.violated[label] = fmt.Sprintf("%d workers, %d evaluators, f = %d, %s, hostile %v: %s; again: go test %s./protocol/decentllms -executions 1 -seed %d",
+		l.violated[label] = fmt.Sprintf("%d workers, %d evaluators, f = %d, %s, hostile %v: %s; again: go test "+
+			"%s./protocol/decentllms -executions 1 -seed %d",
 			x.w, x.e, x.f, x.p.Aggregate, x.hostile, fmt.Sprintf(format, args...), detector, x.seed)
 	}
 }
@@ -76,7 +77,8 @@ func (l *ledger) judge(x *trial, o outcome) {
 			honest++
 		}
 	}
-	l.check("DL-3", len(o.held) == honest && honest >= x.e-x.f, x, "%d of %d honest evaluators reply", len(o.held), honest)
+	l.check("DL-3", len(o.held) == honest && honest >= x.e-x.f, x, "%d of %d honest evaluators reply", len(o.held),
+		honest)
 	marks := x.p.marks(x.cast(), x.f, pace)
 	for _, h := range o.held {
 		l.check("DL-8", h.at == marks.End(), x, "evaluator %d replies at tick %d, not %d", h.id, h.at, marks.End())
@@ -86,22 +88,28 @@ func (l *ledger) judge(x *trial, o outcome) {
 			b, _ := json.Marshal(h)
 			l.check("DL-1", false, x, "one evaluator holds\n%s\nand another\n%s", a, b)
 		}
-		l.check("DL-2", h.answer == first.answer && totals(h) == totals(first), x, "%d replies %s %s, %d %s %s", first.id, first.answer, totals(first), h.id, h.answer, totals(h))
-		l.check("DL-3", o.keys.Signer(0, run).Verify(h.id, ReplyBytes(h.answer), h.Signature), x, "the reply of %d is not signed", h.id)
-		l.check("DL-3", (h.answer == synod.None) == (h.Undecided != ""), x, "evaluator %d replies %s and says %q", h.id, h.answer, h.Undecided)
+		l.check("DL-2", h.answer == first.answer && totals(h) == totals(first), x, "%d replies %s %s, %d %s %s",
+			first.id, first.answer, totals(first), h.id, h.answer, totals(h))
+		l.check("DL-3", o.keys.Signer(0, run).Verify(h.id, ReplyBytes(h.answer), h.Signature), x,
+			"the reply of %d is not signed", h.id)
+		l.check("DL-3", (h.answer == synod.None) == (h.Undecided != ""), x, "evaluator %d replies %s and says %q", h.id,
+			h.answer, h.Undecided)
 		missing := 0
 		for _, g := range h.Grades {
 			missing += b2i(g.Bottom != "")
 		}
 		some := slices.ContainsFunc(h.Answers, func(a WorkerAnswer) bool { return a.Bottom == "" })
-		l.check("DL-3", (h.answer != synod.None) == (some && missing <= x.f), x, "%d sent no grades, and evaluator %d replies %s", missing, h.id, h.answer)
+		l.check("DL-3", (h.answer != synod.None) == (some && missing <= x.f), x,
+			"%d sent no grades, and evaluator %d replies %s", missing, h.id, h.answer)
 		for _, s := range h.suspects {
 			l.check("DL-1", x.hostile[s] == "twin", x, "honest %d is suspected", s)
 		}
 		l.scores(x, h)
 		l.happened["decision"] += b2i(h.answer != synod.None)
-		l.happened["⊥ by equivocation"] += b2i(slices.ContainsFunc(h.Answers, func(a WorkerAnswer) bool { return a.Bottom == "equivocated" }))
-		l.happened["⊥ marks"] += b2i(slices.ContainsFunc(h.Grades, func(g EvaluatorGrades) bool { return g.Bottom == "unreadable" }))
+		l.happened["⊥ by equivocation"] += b2i(slices.ContainsFunc(h.Answers,
+			func(a WorkerAnswer) bool { return a.Bottom == "equivocated" }))
+		l.happened["⊥ marks"] += b2i(slices.ContainsFunc(h.Grades,
+			func(g EvaluatorGrades) bool { return g.Bottom == "unreadable" }))
 	}
 }
 
@@ -157,10 +165,12 @@ func (l *ledger) scores(x *trial, h kept) {
 		if a.Total == nil {
 			continue
 		}
-		l.check("DL-5", *a.Total >= -1e-6 && *a.Total <= 100+1e-6 && (a.Converged || x.p.Aggregate == "geometric-median"), x, "a total of %v", *a.Total)
+		l.check("DL-5", *a.Total >= -1e-6 && *a.Total <= 100+1e-6 &&
+			(a.Converged || x.p.Aggregate == "geometric-median"), x, "a total of %v", *a.Total)
 		if x.p.Aggregate == "median-total" && faults <= x.f {
 			l.happened["range"]++
-			l.check("DL-4", *a.Total >= low && *a.Total <= high, x, "worker %d has %v outside the honest [%v, %v]", a.Of, *a.Total, low, high)
+			l.check("DL-4", *a.Total >= low && *a.Total <= high, x, "worker %d has %v outside the honest [%v, %v]",
+				a.Of, *a.Total, low, high)
 		}
 	}
 }

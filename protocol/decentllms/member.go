@@ -42,7 +42,8 @@ type evaluated struct {
 }
 
 func (p *DecentLLMs) seat(me *script.Agent) *member {
-	m := &member{p: p, Member: answer.New(me, answer.Settings{Templates: "decentllms", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})}
+	m := &member{p: p, Member: answer.New(me, answer.Settings{Templates: "decentllms", Exact: p.Exact,
+		Caution: p.Caution, Rationale: p.Rationale})}
 	m.workers, _ = members(me.Seat().Cast)
 	chance := rand.New(rand.NewPCG(me.Seat().Seed, 0x5a17))
 	binary.BigEndian.PutUint64(m.nonce[:], chance.Uint64())

@@ -38,9 +38,10 @@ type Evaluation struct {
 	ID     string                  `json:"id"`
 	Scores map[string]grade.Grades `json:"scores"` // by worker; null: ⊥, for all evaluators alike
 	Bottom string                  `json:"bottom"`
-	Why    string                  `json:"why"` // what was wrong with its model's replies, if that is why it sent no grades
-	Reply  *synod.Answer           `json:"reply"`
-	Signed bool                    `json:"signed"` // its reply has its signature
+	// what was wrong with its model's replies, if that is why it sent no grades
+	Why    string        `json:"why"`
+	Reply  *synod.Answer `json:"reply"`
+	Signed bool          `json:"signed"` // its reply has its signature
 }
 
 // Present shows the record of an evaluator whose reply was accepted, or else of the
@@ -54,7 +55,8 @@ func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Pr
 		return nil
 	}
 	record, criteria := RecordOf(&last[at]), grade.Criteria()
-	panel := &Panel{Criteria: criteria[:], Answers: []Answer{}, Suspects: []string{}, Unsafe: record.Unsafe, Undecided: record.Undecided}
+	panel := &Panel{Criteria: criteria[:], Answers: []Answer{}, Suspects: []string{}, Unsafe: record.Unsafe,
+		Undecided: record.Undecided}
 	for _, id := range last[at].Suspects {
 		panel.Suspects = append(panel.Suspects, v.Name(id))
 	}
@@ -66,7 +68,8 @@ func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Pr
 		panel.Answers = append(panel.Answers, x)
 	}
 	for _, g := range record.Grades {
-		e := Evaluation{ID: v.Name(g.By), Bottom: g.Bottom, Reply: v.Show(last[g.By].Answer), Signed: p.Replied(g.By, &last[g.By], v.Check)}
+		e := Evaluation{ID: v.Name(g.By), Bottom: g.Bottom, Reply: v.Show(last[g.By].Answer),
+			Signed: p.Replied(g.By, &last[g.By], v.Check)}
 		if own := RecordOf(&last[g.By]); own != nil {
 			e.Why = own.Withheld
 		}
@@ -75,7 +78,8 @@ func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Pr
 		}
 		panel.Evaluators = append(panel.Evaluators, e)
 	}
-	return &protocol.Presentation{Key: "panel", Value: panel, Voters: "evaluators", Count: len(panel.Evaluators), Lines: panel.lines()}
+	return &protocol.Presentation{Key: "panel", Value: panel, Voters: "evaluators", Count: len(panel.Evaluators),
+		Lines: panel.lines()}
 }
 
 // scores maps the names of workers to an evaluator's grades of their answers.
@@ -122,7 +126,8 @@ func (p *Panel) lines() (lines []string) {
 		lines = append(lines, "sent different messages to different members: "+strings.Join(p.Suspects, ", "))
 	}
 	if p.Unsafe {
-		lines = append(lines, "messages came late: either delays exceeded a round, and evaluators may disagree, or an adversary pretends it")
+		lines = append(lines, "messages came late: either delays exceeded a round, and evaluators may disagree, or an "+
+			"adversary pretends it")
 	}
 	return lines
 }

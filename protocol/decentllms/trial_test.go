@@ -24,8 +24,9 @@ type trial struct {
 	seed    uint64
 	faults  sim.Faults
 	spread  float64
-	keys    book                                               // nil: symbolic
-	grade   func(by synod.NodeID, a synod.Answer) grade.Grades // nil: by chance; else worker i answers i+1 and no call fails
+	keys    book // nil: symbolic
+	// nil: by chance; else worker i answers i+1 and no call fails
+	grade func(by synod.NodeID, a synod.Answer) grade.Grades
 }
 
 // kept is what an honest evaluator holds in the end.
@@ -69,7 +70,8 @@ func (x *trial) play() (o outcome) {
 			}
 		}
 		id := synod.NodeID(i)
-		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Pace: pace, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
+		machines[i] = x.seat(synod.Seat{Self: id, Role: x.cast()[i], Cast: x.cast(), Peers: peers, F: x.f, Pace: pace,
+			Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(id, run)})
 	}
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
@@ -175,7 +177,8 @@ func (x *trial) raw(s synod.Seat) synod.Machine {
 // number of hostile workers.
 func drawn(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 0xd1))
-	x := &trial{w: 1 + r.IntN(4), e: 3 + r.IntN(4), p: New(), hostile: map[synod.NodeID]string{}, seed: seed, spread: float64(r.IntN(6))}
+	x := &trial{w: 1 + r.IntN(4), e: 3 + r.IntN(4), p: New(), hostile: map[synod.NodeID]string{}, seed: seed,
+		spread: float64(r.IntN(6))}
 	if raced && r.IntN(8) > 0 {
 		x.w, x.e = min(x.w, 2), 3
 	}

@@ -22,8 +22,10 @@ func TestDL3Accept(t *testing.T) {
 		"AAA....": {"A", true, "3 of 7 evaluators reply with it, signed; the user takes f+1 = 3 identical ones"},
 		"AAABBCD": {"A", true, "3 of 7 evaluators reply with it, signed; the user takes f+1 = 3 identical ones"},
 		"AA.....": {"", false, "only 2 of 7 evaluators sent a signed reply; f+1 = 3 are needed"},
-		"AABBCCD": {"", true, "no f+1 = 3 of 7 signed replies are identical: more than f = 2 evaluators err, or rounds were too short"},
-		"AAABBB.": {"", true, "two replies have f+1 = 3 signatures: more than f = 2 evaluators err, or rounds were too short"},
+		"AABBCCD": {"", true, "no f+1 = 3 of 7 signed replies are identical: more than f = 2 evaluators err, or " +
+			"rounds were too short"},
+		"AAABBB.": {"", true, "two replies have f+1 = 3 signatures: more than f = 2 evaluators err, or rounds were " +
+			"too short"},
 		"-----AA": {"", true, "5 evaluators reply, signed, that there is no decision: no marks"},
 	} {
 		last := make([]synod.Opinion, len(cast))

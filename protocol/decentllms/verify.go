@@ -26,9 +26,11 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		return nil, fmt.Errorf("decentllms: evaluator %d has not signed its reply", in.Self)
 	}
 	if !complete(record, in.Cast) {
-		return nil, fmt.Errorf("decentllms: the record of evaluator %s does not have all workers and evaluators, each once and in order", in.Name(in.Self))
+		return nil, fmt.Errorf("decentllms: the record of evaluator %s does not have all workers and evaluators, each "+
+			"once and in order", in.Name(in.Self))
 	}
-	first, second := p.answers(in.Cast, in.F, synod.DefaultPace), p.marks(in.Cast, in.F, synod.DefaultPace) // signatures do not depend on the pace
+	first, second := p.answers(in.Cast, in.F, synod.DefaultPace),
+		p.marks(in.Cast, in.F, synod.DefaultPace) // signatures do not depend on the pace
 	answers, all, err := p.onRecord(record, in.Question, &first, &second, in.Check)
 	if err != nil {
 		return nil, err
@@ -43,24 +45,28 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		again.Undecided = late
 	}
 	if a, _ := best(again); a != in.Opinion.Answer || !same(again, record) {
-		return nil, fmt.Errorf("decentllms: evaluator %s replies %q, but its record leads to %q or is not what was signed", in.Name(in.Self), in.Opinion.Answer, a)
+		return nil, fmt.Errorf("decentllms: evaluator %s replies %q, but its record leads to %q or is not what was "+
+			"signed", in.Name(in.Self), in.Opinion.Answer, a)
 	}
 	return &protocol.Verified{
 		Claims: []string{
 			fmt.Sprintf("evaluator %s replied %s and signed the reply", in.Name(in.Self), in.Opinion.Answer),
-			fmt.Sprintf("all answers and grades in the record of %s are signed by their authors, and lead to its reply", in.Name(in.Self)),
+			fmt.Sprintf("all answers and grades in the record of %s are signed by their authors, and lead to its reply",
+				in.Name(in.Self)),
 		},
 		NotProved: []string{
 			"that the answer is right",
 			"that a member recorded as silent was silent",
-			fmt.Sprintf("that other evaluators replied alike: that needs at most F=%d Byzantine evaluators and no late messages", in.F),
+			fmt.Sprintf("that other evaluators replied alike: that needs at most F=%d Byzantine evaluators and no "+
+				"late messages", in.F),
 		},
 	}, nil
 }
 
 // onRecord reads the signed answers and grades of a record as an evaluator does. Where
 // there is no signed message it keeps the reason for ⊥ that the record gives.
-func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group, check synod.Verifier) (answers []answered, all []evaluated, err error) {
+func (p *DecentLLMs) onRecord(r *Record, q *synod.Question, first, second *broadcast.Group,
+	check synod.Verifier) (answers []answered, all []evaluated, err error) {
 	for _, a := range r.Answers {
 		d, err := delivered(first, a.Of, a.Value, a.Signature, check)
 		if err != nil {
@@ -109,7 +115,8 @@ func commitments(into, from *Record, g *broadcast.Group, check synod.Verifier) e
 }
 
 // delivered returns what a record has of a sender, as it was delivered.
-func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, check synod.Verifier) (broadcast.Delivery, error) {
+func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, check synod.Verifier) (broadcast.Delivery,
+	error) {
 	d := broadcast.Delivery{Sender: by}
 	if signature == nil {
 		return d, nil
@@ -125,10 +132,12 @@ func delivered(g *broadcast.Group, by synod.NodeID, value, signature []byte, che
 func same(a, b *Record) bool {
 	return a.Undecided == b.Undecided && bytes.Equal(a.Salt, b.Salt) &&
 		slices.EqualFunc(a.Answers, b.Answers, func(x, y WorkerAnswer) bool {
-			return x.Of == y.Of && x.Answer == y.Answer && x.Bottom == y.Bottom && bits(x.Total) == bits(y.Total) && x.Converged == y.Converged
+			return x.Of == y.Of && x.Answer == y.Answer && x.Bottom == y.Bottom && bits(x.Total) == bits(y.Total) &&
+				x.Converged == y.Converged
 		}) &&
 		slices.EqualFunc(a.Grades, b.Grades, func(x, y EvaluatorGrades) bool {
-			return x.By == y.By && x.Bottom == y.Bottom && slices.Equal(x.Grades, y.Grades) && bytes.Equal(x.Committed, y.Committed)
+			return x.By == y.By && x.Bottom == y.Bottom && slices.Equal(x.Grades, y.Grades) &&
+				bytes.Equal(x.Committed, y.Committed)
 		})
 }
 
@@ -144,7 +153,8 @@ func bits(x *float64) uint64 {
 // signature and accepts f+1 identical ones, because one of them is honest. Two answers
 // with f+1 replies each show that more than f evaluators are Byzantine. A reply that there
 // is no decision counts as a reply.
-func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer, enough bool, why string) {
+func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, check synod.Verifier) (a synod.Answer,
+	enough bool, why string) {
 	_, evaluators := members(cast)
 	signed, best := 0, []reply(nil)
 	for _, id := range evaluators {
@@ -160,19 +170,24 @@ func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, chec
 		best[i].n++
 	}
 	if signed <= f {
-		return synod.None, false, fmt.Sprintf("only %d of %d evaluators sent a signed reply; f+1 = %d are needed", signed, len(evaluators), f+1)
+		return synod.None, false, fmt.Sprintf("only %d of %d evaluators sent a signed reply; f+1 = %d are needed",
+			signed, len(evaluators), f+1)
 	}
 	slices.SortStableFunc(best, func(a, b reply) int { return cmp.Compare(b.n, a.n) })
 	top := best[0]
 	switch {
 	case top.n <= f:
-		return synod.None, true, fmt.Sprintf("no f+1 = %d of %d signed replies are identical: more than f = %d evaluators err, or rounds were too short", f+1, signed, f)
+		return synod.None, true, fmt.Sprintf("no f+1 = %d of %d signed replies are identical: more than f = %d "+
+			"evaluators err, or rounds were too short", f+1, signed, f)
 	case len(best) > 1 && best[1].n > f:
-		return synod.None, true, fmt.Sprintf("two replies have f+1 = %d signatures: more than f = %d evaluators err, or rounds were too short", f+1, f)
+		return synod.None, true, fmt.Sprintf("two replies have f+1 = %d signatures: more than f = %d evaluators err, "+
+			"or rounds were too short", f+1, f)
 	case top.answer == synod.None:
-		return synod.None, true, fmt.Sprintf("%d evaluators reply, signed, that there is no decision: %s", top.n, top.undecided)
+		return synod.None, true, fmt.Sprintf("%d evaluators reply, signed, that there is no decision: %s", top.n,
+			top.undecided)
 	}
-	return top.answer, true, fmt.Sprintf("%d of %d evaluators reply with it, signed; the user takes f+1 = %d identical ones", top.n, len(evaluators), f+1)
+	return top.answer, true, fmt.Sprintf("%d of %d evaluators reply with it, signed; the user takes f+1 = %d "+
+		"identical ones", top.n, len(evaluators), f+1)
 }
 
 // reply is an answer that n evaluators signed.

@@ -23,20 +23,32 @@ func TestVerifyForged(t *testing.T) {
 	}}
 	q := &synod.Question{Text: "?", Form: synod.Number}
 	for what, forge := range map[string]func(*Record){
-		"nothing":                                 func(*Record) {},
-		"answers with another's grades":           func(r *Record) { r.Answers[0], r.Answers[2] = r.Answers[2], r.Answers[0] },
-		"the grades of one evaluator three times": func(r *Record) { r.Grades[1], r.Grades[2] = r.Grades[0], r.Grades[0] },
-		"fewer evaluators":                        func(r *Record) { r.Grades = r.Grades[:1] },
-		"evaluators in another order":             func(r *Record) { slices.Reverse(r.Grades) },
-		"no evaluators":                           func(r *Record) { r.Grades = nil },
-		"no answers":                              func(r *Record) { r.Answers = nil },
-		"an evaluator's message as an answer":     func(r *Record) { r.Answers[0].Of = 3 },
-		"a worker without a value or ⊥":           func(r *Record) { r.Answers[0].Value, r.Answers[0].Signature = nil, nil },
-		"an evaluator without a value or ⊥":       func(r *Record) { r.Grades[0].Value, r.Grades[0].Signature = nil, nil },
-		"another salt":                            func(r *Record) { r.Salt = []byte("the one I like") },
-		"no salt":                                 func(r *Record) { r.Salt = nil },
-		"a commitment that nobody signed":         func(r *Record) { r.Grades[1].Committed = []byte("x") },
-		"the commitment of another":               func(r *Record) { r.Grades[1].Committed = r.Grades[0].Committed },
+		"nothing": func(*Record) {},
+		"answers with another's grades": func(r *Record) {
+			r.Answers[0], r.Answers[2] = r.Answers[2],
+				r.Answers[0]
+		},
+		"the grades of one evaluator three times": func(r *Record) {
+			r.Grades[1], r.Grades[2] = r.Grades[0],
+				r.Grades[0]
+		},
+		"fewer evaluators":                    func(r *Record) { r.Grades = r.Grades[:1] },
+		"evaluators in another order":         func(r *Record) { slices.Reverse(r.Grades) },
+		"no evaluators":                       func(r *Record) { r.Grades = nil },
+		"no answers":                          func(r *Record) { r.Answers = nil },
+		"an evaluator's message as an answer": func(r *Record) { r.Answers[0].Of = 3 },
+		"a worker without a value or ⊥": func(r *Record) {
+			r.Answers[0].Value, r.Answers[0].Signature = nil,
+				nil
+		},
+		"an evaluator without a value or ⊥": func(r *Record) {
+			r.Grades[0].Value, r.Grades[0].Signature = nil,
+				nil
+		},
+		"another salt":                    func(r *Record) { r.Salt = []byte("the one I like") },
+		"no salt":                         func(r *Record) { r.Salt = nil },
+		"a commitment that nobody signed": func(r *Record) { r.Grades[1].Committed = []byte("x") },
+		"the commitment of another":       func(r *Record) { r.Grades[1].Committed = r.Grades[0].Committed },
 		"grades that were signed as an answer": func(r *Record) {
 			r.Grades[0].Value, r.Grades[0].Signature = r.Grades[0].Committed, r.Grades[0].CommitSignature
 		},
@@ -54,7 +66,9 @@ func TestVerifyForged(t *testing.T) {
 		top, _ := best(h.Record)
 		h.Signature = o.keys.Signer(h.id, run).Sign(ReplyBytes(top))
 		_, err := x.p.Verify(protocol.VerifyInput{
-			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: q, N: x.w + x.e, Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run), Name: func(id synod.NodeID) string { return fmt.Sprint(id) },
+			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: q, N: x.w + x.e,
+			Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run),
+			Name: func(id synod.NodeID) string { return fmt.Sprint(id) },
 		})
 		if (err == nil) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)

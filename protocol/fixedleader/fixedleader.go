@@ -43,7 +43,8 @@ func New() *FixedLeader { return &FixedLeader{Params: leader.Defaults(), Leaders
 
 // Validate returns an error for the first parameter that is out of its range.
 func (p *FixedLeader) Validate() error {
-	if err := answer.Check("fixed-leader", answer.Range{Key: "leaders", Value: p.Leaders, Low: 1, High: 100}, answer.Range{Key: "rounds", Value: p.Rounds, Low: 1, High: 10}); err != nil {
+	if err := answer.Check("fixed-leader", answer.Range{Key: "leaders", Value: p.Leaders, Low: 1, High: 100},
+		answer.Range{Key: "rounds", Value: p.Rounds, Low: 1, High: 10}); err != nil {
 		return err
 	}
 	return p.Check("fixed-leader")
@@ -57,9 +58,11 @@ func (p *FixedLeader) CheckCast(cast []synod.Role, f int) error {
 	case n > leader.MaxMembers:
 		return fmt.Errorf("fixed-leader: %d members; %d are the most", n, leader.MaxMembers)
 	case f < 0 || f > most:
-		return fmt.Errorf("fixed-leader: f is %d; honest members must be a majority, and %d members tolerate at most f = %d", f, n, most)
+		return fmt.Errorf("fixed-leader: f is %d; honest members must be a majority, and %d members tolerate at most "+
+			"f = %d", f, n, most)
 	case p.Leaders <= f:
-		return fmt.Errorf("fixed-leader: leaders is %d; with f = %d all of them may be Byzantine: give at least %d", p.Leaders, f, f+1)
+		return fmt.Errorf("fixed-leader: leaders is %d; with f = %d all of them may be Byzantine: give at least %d",
+			p.Leaders, f, f+1)
 	}
 	return nil
 }
@@ -120,7 +123,8 @@ func (p *FixedLeader) Calls(degrees []int) int {
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, then another leads; compared in DecentLLMs' paper"},
+	Entry: synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, " +
+		"then another leads; compared in DecentLLMs' paper"},
 	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
@@ -154,5 +158,6 @@ caution      what prompts say about hostile proposals: none or may-exist`
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness has
 // no influence.
 func (p *FixedLeader) Guarantee(f, _ int, _ bool) (name, note string) {
-	return "agreement-crash", fmt.Sprintf("with at most F=%d silent members, and no delay beyond an exchange, the others decide alike; a member that lies can break this, and it does not say that they are right", f)
+	return "agreement-crash", fmt.Sprintf("with at most F=%d silent members, and no delay beyond an exchange, the "+
+		"others decide alike; a member that lies can break this, and it does not say that they are right", f)
 }

@@ -26,9 +26,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type trial struct {
 	p       *FixedLeader
 	f       int
-	answers string                                                  // by seat
-	level   bool                                                    // any answer is as good as any other
-	refines synod.Answer                                            // what a leader makes of objections; None: its call fails
+	answers string // by seat
+	level   bool   // any answer is as good as any other
+	// what a leader makes of objections; None: its call fails
+	refines synod.Answer
 	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // who is not honest
 	fails   func(synod.NodeID, *synod.Prompt) (status synod.Status) // of a call; nil: none
 	faults  sim.Faults
@@ -52,7 +53,9 @@ func (x *trial) play() *outcome {
 	}
 	machines := make([]synod.Machine, n)
 	for i, id := range all {
-		s := synod.Seat{Self: id, Peers: slices.Delete(slices.Clone(all), i, i+1), F: x.f, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i)), Signer: o.keys.Signer(id, run)}
+		s := synod.Seat{Self: id, Peers: slices.Delete(slices.Clone(all), i, i+1), F: x.f,
+			Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number},
+			Seed: script.Derive(1, uint64(i)), Signer: o.keys.Signer(id, run)}
 		if other := x.seat[id]; other != nil {
 			machines[i] = other(s)
 		} else {
@@ -140,7 +143,9 @@ func TestDebate(t *testing.T) {
 			if !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, 5, 2, o.keys.Verifier(run)) {
 				t.Errorf("n%d has no proof", id)
 			}
-			if worse := last.Answer < synod.Answer(c.answers[id:id+1]); worse != slices.Contains(leader.RecordOf(last).Better, id) { // [I-LB-4]
+			// [I-LB-4]
+			worse := last.Answer < synod.Answer(c.answers[id:id+1])
+			if worse != slices.Contains(leader.RecordOf(last).Better, id) {
 				t.Errorf("%s: n%d: %s", c.answers, id, last)
 			}
 		}
@@ -222,8 +227,10 @@ func TestSilentAtWorst(t *testing.T) {
 			if held == synod.None {
 				held = last.Answer
 			}
-			if last.Answer != held || !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, n, x.f, o.keys.Verifier(run)) {
-				t.Fatalf("seed %d, answers %s, crashes %v: n%d: %s, another %s", seed, x.answers, x.faults.Crashes, id, last, held)
+			if last.Answer != held || !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, n, x.f,
+				o.keys.Verifier(run)) {
+				t.Fatalf("seed %d, answers %s, crashes %v: n%d: %s, another %s", seed, x.answers, x.faults.Crashes, id,
+					last, held)
 			}
 		}
 	}
@@ -270,7 +277,9 @@ func (d *faces) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 				case synod.Alarm:
 					out = append(out, synod.Alarm{ID: 2*x.ID + synod.AlarmID(i), At: x.At})
 				case synod.Consult:
-					pending = append(pending, synod.Answered{ID: x.ID, Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: d.says[i], Text: grade.Uniform(20).Text()}})
+					pending = append(pending, synod.Answered{ID: x.ID,
+						Reply: &synod.Reply{Status: synod.OK, Typed: true, Answer: d.says[i],
+							Text: grade.Uniform(20).Text()}})
 				case synod.Decide:
 				default:
 					out = append(out, x)
@@ -295,7 +304,8 @@ func TestEquivocatingLeaderSplits(t *testing.T) {
 	for id, last := range o.last {
 		held[last.Answer]++
 		var e broadcast.Evidence
-		if len(leader.RecordOf(last).Evidence) != 1 || e.UnmarshalBinary(leader.RecordOf(last).Evidence[0]) != nil || !e.Verify(o.keys.Verifier(run)) || e.Sender != 0 {
+		if len(leader.RecordOf(last).Evidence) != 1 || e.UnmarshalBinary(leader.RecordOf(last).Evidence[0]) != nil ||
+			!e.Verify(o.keys.Verifier(run)) || e.Sender != 0 {
 			t.Errorf("n%d has no evidence: %s", id, last)
 		}
 		if !x.p.proves(leader.RecordOf(last).Certificate, last.Answer, 5, 1, o.keys.Verifier(run)) {

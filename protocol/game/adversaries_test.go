@@ -103,12 +103,14 @@ func slandered(seed uint64) string {
 			at := [2]int{game.TableOf(c.Prompt).Round, int(s.By)}
 			if s.Value == nil {
 				if int(s.By) < n-b && at[0] <= together {
-					return fmt.Sprintf("in round %d player %d does not take honest player %d's number", at[0], c.Node, s.By)
+					return fmt.Sprintf("in round %d player %d does not take honest player %d's number", at[0], c.Node,
+						s.By)
 				}
 				continue
 			}
 			if was, ok := taken[at]; ok && was != *s.Value {
-				return fmt.Sprintf("in round %d two numbers of player %d are taken, %d and %d", at[0], s.By, was, *s.Value)
+				return fmt.Sprintf("in round %d two numbers of player %d are taken, %d and %d", at[0], s.By, was,
+					*s.Value)
 			}
 			taken[at] = *s.Value
 		}

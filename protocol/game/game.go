@@ -87,7 +87,8 @@ const (
 // New returns the defaults: the paper's game, with an agreed end.
 func New() *Game {
 	return &Game{
-		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3, Rule: Model,
+		Rounds: 50, Low: 0, High: 50, Variant: MayExist, Stop: TwoThirds, History: 1, Reason: 300, Attempts: 3,
+		Rule:   Model,
 		Threat: Restricted, End: AgreedEnd,
 	}
 }
@@ -104,8 +105,10 @@ func (g *Game) Validate() error {
 		return nil
 	}
 	for _, err := range []error{
-		within("rounds", g.Rounds, 1, 1000), within("low", g.Low, -1_000_000, 1_000_000), within("high", g.High, g.Low, 1_000_000),
-		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000), within("attempts", g.Attempts, 1, 10),
+		within("rounds", g.Rounds, 1, 1000), within("low", g.Low, -1_000_000, 1_000_000),
+		within("high", g.High, g.Low, 1_000_000),
+		within("history", g.History, 0, 1000), within("reason", g.Reason, 0, 4000),
+		within("attempts", g.Attempts, 1, 10),
 		oneOf("variant", g.Variant, MayExist, NoAdversary, Unmentioned), oneOf("stop", g.Stop, TwoThirds, Percent66),
 		oneOf("rule", g.Rule, Rules()...), oneOf("threat", g.Threat, Restricted, Open),
 		oneOf("end", g.End, AgreedEnd, PaperEnd),
@@ -213,7 +216,8 @@ func (g *Game) AllToAll() bool { return true }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, vote to stop"},
+	Entry: synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, " +
+		"vote to stop"},
 	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },

@@ -23,7 +23,8 @@ func table(g *game.Game, n, f int, seed uint64) []synod.Machine {
 }
 
 func seat(i, n, f int, seed uint64) synod.Seat {
-	s := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 2}, Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
+	s := synod.Seat{Self: synod.NodeID(i), F: f, Pace: synod.Pace{Think: 2, Within: 2},
+		Question: &synod.Question{Text: "a number", Form: synod.Number}, Seed: script.Derive(seed, uint64(i))}
 	s.Signer = sign.DeriveSymbolic(seed, n).Signer(s.Self, "game")
 	for j := range n {
 		if j != i {
@@ -75,7 +76,8 @@ func model(vote func(synod.NodeID, int) string) func(sim.Call) synod.Reply {
 		if c.Prompt.Purpose == game.Voting {
 			return says(fmt.Sprintf(`{"decision": %q}`, vote(c.Node, game.TableOf(c.Prompt).Round)))
 		}
-		return says(fmt.Sprintf(`{"internal_strategy": "keep", "value": %d, "public_reasoning": "mine"}`, *game.TableOf(c.Prompt).Value))
+		return says(fmt.Sprintf(`{"internal_strategy": "keep", "value": %d, "public_reasoning": "mine"}`,
+			*game.TableOf(c.Prompt).Value))
 	}
 }
 
@@ -241,7 +243,8 @@ func TestJudgeLooksAtTheHonest(t *testing.T) {
 		want  game.Result
 	}{
 		"an adversary says that it voted to stop, and nobody heard it": {[][]*synod.Opinion{
-			player("stop", "continue", "stop"), player("continue", "continue", "stop"), player("stop", "continue", "stop"),
+			player("stop", "continue", "stop"), player("continue", "continue", "stop"),
+			player("stop", "continue", "stop"),
 		}, game.Result{Outcome: game.Valid, Stop: 3}},
 		"an adversary says that it did not, and all heard that it did": {[][]*synod.Opinion{
 			player("continue", "stop"), player("continue", "continue"), player("continue", "continue"),
@@ -272,7 +275,8 @@ func TestIGM6NotesStayPrivate(t *testing.T) {
 		if c.Prompt.Purpose == game.Voting {
 			return says(`{"decision": "continue"}`)
 		}
-		return says(fmt.Sprintf(`{"internal_strategy": %q, "value": 7, "public_reasoning": "seven is fine"}`, secret(c.Node)))
+		return says(fmt.Sprintf(`{"internal_strategy": %q, "value": 7, "public_reasoning": "seven is fine"}`,
+			secret(c.Node)))
 	})
 	own := 0
 	for _, c := range p.prompts {

@@ -92,7 +92,10 @@ func outcome(notes [][]*synod.Opinion, honest []bool, t int) Outcome {
 		}
 	}
 	switch {
-	case len(held) == 0 || slices.ContainsFunc(held, func(a synod.Answer) bool { return a != held[0] || a == synod.None }):
+	case len(held) == 0 || slices.ContainsFunc(held, func(a synod.Answer) bool {
+		return a != held[0] ||
+			a == synod.None
+	}):
 		return Premature
 	case !slices.Contains(given, held[0]):
 		return Invalid

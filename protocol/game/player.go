@@ -118,7 +118,8 @@ func (p *player) count(t int, mine Vote) bool {
 
 // note records what the player holds after round t, its vote, and what it counted.
 func (p *player) note(t int, vote Vote, over bool) {
-	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Suspects: p.suspects, Failed: p.failed, Unreadable: p.garbled}
+	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Suspects: p.suspects, Failed: p.failed,
+		Unreadable: p.garbled}
 	if vote != "" {
 		o.Record = &Record{Vote: vote, Stops: p.tally.stops, Over: over}
 	}

@@ -52,7 +52,8 @@ func TestReadProposal(t *testing.T) {
 func TestReadVote(t *testing.T) {
 	for text, want := range map[string]Vote{
 		`{"decision": "stop"}`: Stop, `{"decision": "CONTINUE"}`: Continue, `{"decision": "abstain"}`: Abstain,
-		`{"decision": "halt"}`: "", `stop`: "", `{"decision": true}`: "", `{"decision": "stop"} or {"decision": "continue"}`: "",
+		`{"decision": "halt"}`: "", `stop`: "", `{"decision": true}`: "",
+		`{"decision": "stop"} or {"decision": "continue"}`: "",
 	} {
 		if got, ok := ReadVote(&synod.Reply{Status: synod.OK, Text: text}); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, ok)

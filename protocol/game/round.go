@@ -41,7 +41,8 @@ func (p *player) players() []synod.NodeID {
 
 // dropUnequal removes the messages that too few players received alike, in the restricted
 // threat model.
-func dropUnequal[W encoding.BinaryAppender](p *player, slot string, t int, messages map[synod.NodeID]W, end synod.Tick) {
+func dropUnequal[W encoding.BinaryAppender](p *player, slot string, t int, messages map[synod.NodeID]W,
+	end synod.Tick) {
 	if p.Threat != Restricted {
 		return
 	}

@@ -90,7 +90,8 @@ func TestRulesHelp(t *testing.T) {
 		}
 		for _, rule := range helps[name] {
 			if d := metrics.Difference(rates[rule], rates[game.Model]); d.Low <= 0 {
-				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, name, rates[rule].Value, rates[game.Model].Value)
+				t.Errorf("%s does not help against %s: %.2f, and %.2f without", rule, name, rates[rule].Value,
+					rates[game.Model].Value)
 			}
 		}
 	}

@@ -38,7 +38,8 @@ type Grades [5]float64
 // Criteria returns the names of the criteria: an answer is graded by how free it is
 // of each of these faults.
 func Criteria() [len(Grades{})]string {
-	return [...]string{"factual_contradiction", "factual_fabrication", "instruction_inconsistency", "context_inconsistency", "logical_inconsistency"}
+	return [...]string{"factual_contradiction", "factual_fabrication", "instruction_inconsistency",
+		"context_inconsistency", "logical_inconsistency"}
 }
 
 // Valid reports whether every grade is in its range. NaN is not.

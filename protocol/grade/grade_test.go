@@ -18,16 +18,21 @@ func read(text string) (grade.Grades, error) {
 // [I-DL-6] Grades are read whole or not at all.
 func TestRead(t *testing.T) {
 	want := grade.Grades{20, 19.5, 0, 0, 10}
-	for _, good := range []string{marks, "```json\n" + marks + "\n```", "<think>0</think>" + marks, strings.Replace(marks, `"reasoning": "fine", `, "", 1)} {
+	for _, good := range []string{marks, "```json\n" + marks + "\n```", "<think>0</think>" + marks,
+		strings.Replace(marks, `"reasoning": "fine", `, "", 1)} {
 		if g, err := read(good); err != nil || g != want {
 			t.Errorf("%s is read as %v, %v", good, g, err)
 		}
 	}
 	for what, change := range map[string][2]string{
-		"above the range": {"19.5", "20.01"}, "below it": {"19.5", "-1"}, "huge": {"19.5", "1e999"}, "NaN": {"19.5", "NaN"},
-		"a string": {"19.5", `"19.5"`}, "null": {"19.5", "null"}, "a list": {"19.5", "[19.5]"}, "missing": {`"factual_fabrication": 19.5, `, ""},
-		"extra": {`"factual_fabrication"`, `"style": 3, "factual_fabrication"`}, "twice": {`"factual_fabrication"`, `"factual_fabrication": 1, "factual_fabrication"`},
-		"another case": {`"factual_fabrication"`, `"Factual_Fabrication"`}, "cut off": {"10}", ""}, "prose after": {"10}", "10} and so on"}, "prose before": {`{"r`, `Scores: {"r`},
+		"above the range": {"19.5", "20.01"}, "below it": {"19.5", "-1"}, "huge": {"19.5", "1e999"},
+		"NaN":      {"19.5", "NaN"},
+		"a string": {"19.5", `"19.5"`}, "null": {"19.5", "null"}, "a list": {"19.5", "[19.5]"},
+		"missing":      {`"factual_fabrication": 19.5, `, ""},
+		"extra":        {`"factual_fabrication"`, `"style": 3, "factual_fabrication"`},
+		"twice":        {`"factual_fabrication"`, `"factual_fabrication": 1, "factual_fabrication"`},
+		"another case": {`"factual_fabrication"`, `"Factual_Fabrication"`}, "cut off": {"10}", ""},
+		"prose after": {"10}", "10} and so on"}, "prose before": {`{"r`, `Scores: {"r`},
 	} {
 		bad := strings.Replace(marks, change[0], change[1], 1)
 		if g, err := read(bad); err == nil || bad == marks {
@@ -71,15 +76,19 @@ func TestReadAll(t *testing.T) {
 			t.Errorf("%d answers: %v, %v", n, got, err)
 		}
 		for other := range 4 {
-			if _, err := grade.ReadAll(&synod.Reply{Status: synod.OK, Text: gradesOf(n)}, other); (err == nil) != (n == other) {
+			if _, err := grade.ReadAll(&synod.Reply{Status: synod.OK, Text: gradesOf(n)},
+				other); (err == nil) != (n == other) {
 				t.Errorf("marks of %d answers are read as of %d: %v", n, other, err)
 			}
 		}
 	}
 	for what, change := range map[string][2]string{
-		"above the range": {"19.5", "20.01"}, "NaN": {"19.5", "NaN"}, "a string": {"19.5", `"19.5"`}, "missing": {`"factual_fabrication": 19.5, `, ""},
-		"extra": {`"factual_fabrication"`, `"style": 3, "factual_fabrication"`}, "reasoning inside": {`"factual_contradiction"`, `"reasoning": "", "factual_contradiction"`},
-		"an answer twice": {"answer_2", "answer_1"}, "a list": {`"answer_1": {`, `"answer_1": [{`}, "another name": {"answer_2", "Answer_2"}, "cut off": {"10}}", "10}"},
+		"above the range": {"19.5", "20.01"}, "NaN": {"19.5", "NaN"}, "a string": {"19.5", `"19.5"`},
+		"missing":          {`"factual_fabrication": 19.5, `, ""},
+		"extra":            {`"factual_fabrication"`, `"style": 3, "factual_fabrication"`},
+		"reasoning inside": {`"factual_contradiction"`, `"reasoning": "", "factual_contradiction"`},
+		"an answer twice":  {"answer_2", "answer_1"}, "a list": {`"answer_1": {`, `"answer_1": [{`},
+		"another name": {"answer_2", "Answer_2"}, "cut off": {"10}}", "10}"},
 	} {
 		bad := strings.Replace(gradesOf(2), change[0], change[1], 1)
 		if got, err := grade.ReadAll(&synod.Reply{Status: synod.OK, Text: bad}, 2); err == nil || bad == gradesOf(2) {

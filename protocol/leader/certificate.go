@@ -113,7 +113,8 @@ func (r *Rules) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
 		return nil, err
 	}
 	if len(record.Evidence) != len(in.Opinion.Suspects) {
-		return nil, fmt.Errorf("leader: %s suspects %d members and has evidence against %d", in.Name(in.Self), len(in.Opinion.Suspects), len(record.Evidence))
+		return nil, fmt.Errorf("leader: %s suspects %d members and has evidence against %d", in.Name(in.Self),
+			len(in.Opinion.Suspects), len(record.Evidence))
 	}
 	var v protocol.Verified
 	for i, by := range in.Opinion.Suspects {
@@ -125,9 +126,11 @@ func (r *Rules) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
 	}
 	if c := record.Certificate; c != nil {
 		if !r.Proves(c, in.Opinion.Answer, in.N, in.F, in.Check) {
-			return nil, fmt.Errorf("leader: the certificate of %s does not prove that a quorum voted for %s", in.Name(in.Self), in.Opinion.Answer)
+			return nil, fmt.Errorf("leader: the certificate of %s does not prove that a quorum voted for %s",
+				in.Name(in.Self), in.Opinion.Answer)
 		}
-		v.Claims = append(v.Claims, fmt.Sprintf("%d of %d members signed votes for %s, which the leader of round %d, %s, proposed", len(c.Signers), in.N, in.Opinion.Answer, c.Round, in.Name(c.Leader)))
+		v.Claims = append(v.Claims, fmt.Sprintf("%d of %d members signed votes for %s, which the leader of round %d, "+
+			"%s, proposed", len(c.Signers), in.N, in.Opinion.Answer, c.Round, in.Name(c.Leader)))
 		v.NotProved = append(v.NotProved,
 			"that the answer is right, or the best that a member had",
 			fmt.Sprintf("that no other answer was decided: that needs the bound F=%d on Byzantine members", in.F))
@@ -152,5 +155,6 @@ func (r *Rules) Proves(c *SignedDecision, a synod.Answer, n, f int, v synod.Veri
 		}
 		x.Votes = append(x.Votes, Vote{by, string(c.Signatures[i])})
 	}
-	return c.Round >= 1 && c.Round <= r.Rounds && members[(c.Round-1)/r.Turns%n] == c.Leader && x.Verify(v, VoteGroup(r.Protocol, members, f), r.Enough)
+	return c.Round >= 1 && c.Round <= r.Rounds && members[(c.Round-1)/r.Turns%n] == c.Leader &&
+		x.Verify(v, VoteGroup(r.Protocol, members, f), r.Enough)
 }

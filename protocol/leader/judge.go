@@ -50,7 +50,8 @@ func (m *Member) gradeAnswers(answers []memberAnswer) {
 		var prompts []synod.Prompt
 		for i, a := range answers {
 			_, known := m.grades[a.answer]
-			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i], func(b memberAnswer) bool { return b.answer == a.answer }) {
+			if known || a.answer == synod.None || slices.ContainsFunc(answers[:i],
+				func(b memberAnswer) bool { return b.answer == a.answer }) {
 				continue
 			}
 			q := m.Prompt(grade.One)
@@ -113,7 +114,10 @@ func (m *Member) ranked(own memberAnswer) memberAnswer {
 	if len(all) == 0 {
 		return own
 	}
-	slices.SortStableFunc(all, func(a, b memberAnswer) int { return cmp.Compare(m.grades[b.answer], m.grades[a.answer]) })
+	slices.SortStableFunc(all, func(a, b memberAnswer) int {
+		return cmp.Compare(m.grades[b.answer],
+			m.grades[a.answer])
+	})
 	if m.rules.Choice == Best {
 		return all[0]
 	}

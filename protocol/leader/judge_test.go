@@ -18,7 +18,8 @@ func TestLockIsGivenUpForProofOnly(t *testing.T) {
 	cert := func(round int, a synod.Answer, by ...synod.NodeID) *Certificate {
 		c := &Certificate{Phase: Prepare, Round: round, Answer: a}
 		for _, id := range by {
-			c.Votes = append(c.Votes, Vote{id, string(keys.Signer(id, "run").Sign(VoteBytes(group, Prepare, round, a)))})
+			c.Votes = append(c.Votes, Vote{id, string(keys.Signer(id,
+				"run").Sign(VoteBytes(group, Prepare, round, a)))})
 		}
 		return c
 	}
@@ -26,7 +27,8 @@ func TestLockIsGivenUpForProofOnly(t *testing.T) {
 	forged.Votes = append(forged.Votes, Vote{2, forged.Votes[0].Signature})
 	pledges := &Certificate{Phase: Commit, Round: 3, Answer: "8"}
 	for _, id := range members {
-		pledges.Votes = append(pledges.Votes, Vote{id, string(keys.Signer(id, "run").Sign(VoteBytes(group, Commit, 3, "8")))})
+		pledges.Votes = append(pledges.Votes, Vote{id,
+			string(keys.Signer(id, "run").Sign(VoteBytes(group, Commit, 3, "8")))})
 	}
 	for what, c := range map[string]struct {
 		shown *Certificate
@@ -46,9 +48,11 @@ func TestLockIsGivenUpForProofOnly(t *testing.T) {
 		"another run's, with its answers": {&Certificate{Prepare, 3, "8", []Vote{{0, "x"}, {1, "y"}, {2, "z"}}}, false},
 	} {
 		voted := false
-		seat := synod.Seat{Self: 0, Peers: members[1:], F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Signer: keys.Signer(0, "run")}
+		seat := synod.Seat{Self: 0, Peers: members[1:], F: 1, Pace: synod.Pace{Think: 2, Within: 4},
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Signer: keys.Signer(0, "run")}
 		agent := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
-			m := &Member{Member: answer.New(me, answer.Settings{}), votes: group, members: members, lock: cert(2, "7", 0, 1, 3)}
+			m := &Member{Member: answer.New(me, answer.Settings{}), votes: group, members: members,
+				lock: cert(2, "7", 0, 1, 3)}
 			m.rules = Rules{Lock: true, Turns: 1, Enough: func(ids []synod.NodeID) bool { return len(ids) >= 3 }}
 			m.own.Answer, m.grades = "5", map[synod.Answer]float64{"5": 1, "8": 100}
 			m.proposed = &proposal{answer: "8", lock: c.shown}

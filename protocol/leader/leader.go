@@ -43,7 +43,8 @@ const (
 // Rules are what distinguishes the protocols of this kind.
 type Rules struct {
 	Settings answer.Settings
-	Protocol string                      // with version and everything that members must agree on; part of everything that is signed
+	// with version and everything that members must agree on; part of everything that is signed
+	Protocol string
 	Rounds   int                         // at most
 	Turns    int                         // consecutive rounds of a leader
 	Lock     bool                        // whether a prepared answer binds the members that saw it prepared: two phases
@@ -139,7 +140,8 @@ func (m *Member) ends(round int) (e ends) {
 }
 
 func proposals(protocol string, members []synod.NodeID, f, round int) broadcast.Group {
-	return broadcast.Group{Protocol: protocol, Name: fmt.Sprintf("proposal %d", round), Members: members, Senders: members, F: f}
+	return broadcast.Group{Protocol: protocol, Name: fmt.Sprintf("proposal %d", round), Members: members,
+		Senders: members, F: f}
 }
 
 // Templates returns the templates of the question and of grading, and a protocol's own.
@@ -147,10 +149,11 @@ func Templates(own ...fs.FS) fs.FS { return answer.With(append(own, grade.Templa
 
 // Params are the parameters of all protocols of this kind.
 type Params struct {
-	Propose   string        `yaml:"propose" json:"propose"`     // own | best | quorum (LB-3)
-	Rationale int           `yaml:"rationale" json:"rationale"` // bytes of reasoning that are sent beside an answer
-	Caution   synod.Caution `yaml:"caution" json:"caution"`     // what prompts say about hostile proposals: none | may-exist
-	Exact     bool          `yaml:"-" json:"exact"`             // as in the paper: council key "exact: paper"
+	Propose   string `yaml:"propose" json:"propose"`     // own | best | quorum (LB-3)
+	Rationale int    `yaml:"rationale" json:"rationale"` // bytes of reasoning that are sent beside an answer
+	// what prompts say about hostile proposals: none | may-exist
+	Caution synod.Caution `yaml:"caution" json:"caution"`
+	Exact   bool          `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 
 // Defaults returns the defaults: a leader proposes its own answer, as in both papers.
@@ -163,7 +166,8 @@ func (p *Params) Check(protocol string) error {
 	choices := []string{Own, Best, Quorum}
 	switch {
 	case p.Propose != Own && p.Propose != Best && p.Propose != Quorum:
-		return fmt.Errorf("%s: propose is %q%s; it must be one of %v", protocol, p.Propose, synod.Hint(p.Propose, choices), choices)
+		return fmt.Errorf("%s: propose is %q%s; it must be one of %v", protocol, p.Propose,
+			synod.Hint(p.Propose, choices), choices)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
 		return fmt.Errorf("%s: caution is %q; it must be none or may-exist", protocol, p.Caution)
 	}

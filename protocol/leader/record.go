@@ -16,7 +16,8 @@ type Record struct {
 	// one, ascending: a leader's proposal needs votes, and need not be the best answer.
 	Better      []synod.NodeID  `json:"better,omitempty"`
 	Certificate *SignedDecision `json:"certificate,omitempty"` // of the answer that a quorum accepted
-	Evidence    [][]byte        `json:"evidence,omitempty"`    // against each of the opinion's Suspects, as broadcast.Evidence encodes it
+	// against each of the opinion's Suspects, as broadcast.Evidence encodes it
+	Evidence [][]byte `json:"evidence,omitempty"`
 }
 
 // SignedDecision is the signatures of a quorum under the answer that a leader had

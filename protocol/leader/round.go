@@ -100,7 +100,8 @@ func (m *Member) see(round int, o offer) {
 	}
 	if n := len(m.against); n == 0 || m.against[n-1].round != round {
 		m.against = append(m.against, against{round, broadcast.Evidence{
-			Group: s.Group, Sender: s.Sender, Values: [2][]byte{m.signed.Value, s.Value}, Signatures: [2][]byte{m.signed.Signature, s.Signature},
+			Group: s.Group, Sender: s.Sender, Values: [2][]byte{m.signed.Value, s.Value},
+			Signatures: [2][]byte{m.signed.Signature, s.Signature},
 		}})
 	}
 }

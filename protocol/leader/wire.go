@@ -47,7 +47,8 @@ type proposal struct {
 }
 
 func (p *proposal) encode() []byte {
-	return p.lock.append(appendResponse([]byte{wireVersion}, synod.Response{Answer: synod.Answer(p.surface), Rationale: p.rationale}))
+	return p.lock.append(appendResponse([]byte{wireVersion},
+		synod.Response{Answer: synod.Answer(p.surface), Rationale: p.rationale}))
 }
 
 func (p *proposal) decode(b []byte) error {

@@ -13,7 +13,8 @@ import (
 func FuzzWords(f *testing.F) {
 	c := &Certificate{Phase: Prepare, Round: 3, Answer: "42", Votes: []Vote{{0, "abc"}, {2, "def"}}}
 	for _, w := range []encoding.BinaryAppender{
-		meeting{own: synod.Response{Answer: "1", Rationale: "so"}, lock: c}, meeting{done: c}, offer{[]byte("v"), []byte("s")},
+		meeting{own: synod.Response{Answer: "1", Rationale: "so"}, lock: c}, meeting{done: c},
+		offer{[]byte("v"), []byte("s")},
 		ballot{offer{(&proposal{surface: "7", lock: c}).encode(), []byte("s")}, []byte("t")}, pledge{"7", []byte("s")},
 	} {
 		b, err := w.AppendBinary(nil)
@@ -67,8 +68,9 @@ func TestVotesAreBound(t *testing.T) {
 		"phase":   (&Certificate{Prepare, 2, "7", c.Votes}).Verify(keys.Verifier("run"), group, three),
 		"round":   (&Certificate{Commit, 3, "7", c.Votes}).Verify(keys.Verifier("run"), group, three),
 		"answer":  (&Certificate{Commit, 2, "8", c.Votes}).Verify(keys.Verifier("run"), group, three),
-		"twice":   (&Certificate{Commit, 2, "7", []Vote{c.Votes[0], c.Votes[0], c.Votes[1]}}).Verify(keys.Verifier("run"), group, three),
-		"few":     (&Certificate{Commit, 2, "7", c.Votes[:2]}).Verify(keys.Verifier("run"), group, three),
+		"twice": (&Certificate{Commit, 2, "7", []Vote{c.Votes[0], c.Votes[0],
+			c.Votes[1]}}).Verify(keys.Verifier("run"), group, three),
+		"few": (&Certificate{Commit, 2, "7", c.Votes[:2]}).Verify(keys.Verifier("run"), group, three),
 	} {
 		if bad {
 			t.Errorf("another %s, and it stands", what)

@@ -39,7 +39,8 @@ func TestILB2(t *testing.T) {
 		split.Add(1)
 		for _, h := range o.held {
 			at := slices.IndexFunc(o.notes, func(x sim.Noted) bool { return x.Node == h.id && x.Round == 1 })
-			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) || len(leader.RecordOf(first.Opinion).Evidence) != 1 {
+			if first := o.notes[at]; !slices.Equal(first.Suspects, []synod.NodeID{0}) ||
+				len(leader.RecordOf(first.Opinion).Evidence) != 1 {
 				t.Errorf("seed %d: n%d has no evidence: %s", seed, h.id, first.Opinion)
 			}
 		}
@@ -88,7 +89,8 @@ func TestILB3(t *testing.T) {
 		x.p.Propose = leader.Best
 		x.faults.Delay.Max = synod.Tick(r.IntN(2))
 		for _, h := range x.play().held {
-			if leader.RecordOf(h.Opinion).Certificate == nil || leader.RecordOf(h.Opinion).Certificate.Round > k+1 || h.Round > k+1 {
+			if leader.RecordOf(h.Opinion).Certificate == nil || leader.RecordOf(h.Opinion).Certificate.Round > k+1 ||
+				h.Round > k+1 {
 				t.Errorf("n = %d, adversaries %v, seed %d: n%d: %s", n, adversaries, seed, h.id, h.Opinion)
 			}
 		}
@@ -205,7 +207,8 @@ func TestSuits(t *testing.T) {
 		n, f, views, weights int
 		want                 string
 	}{
-		{4, 1, 2, 0, ""}, {4, 2, 8, 0, "at most f = 1"}, {4, 1, 1, 0, "give at least 2"}, {4, 1, 8, 3, "3 weights for 4 seats"},
+		{4, 1, 2, 0, ""}, {4, 2, 8, 0, "at most f = 1"}, {4, 1, 1, 0, "give at least 2"},
+		{4, 1, 8, 3, "3 weights for 4 seats"},
 		{3, 1, 8, 0, "at most f = 0"}, {200, 1, 8, 0, "128 are the most"}, {1, 0, 1, 0, ""},
 	} {
 		p := New()
@@ -226,7 +229,8 @@ func TestRealKeys(t *testing.T) {
 	o := x.play()
 	third := keys.Committee().Verifier(run)
 	h := o.held[0]
-	if leader.RecordOf(h.Opinion).Certificate == nil || !x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 1, third) {
+	if leader.RecordOf(h.Opinion).Certificate == nil || !x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4,
+		1, third) {
 		t.Fatalf("no proof: %s", h.Opinion)
 	}
 	change := func(what string, f func(*leader.SignedDecision)) {
@@ -238,14 +242,22 @@ func TestRealKeys(t *testing.T) {
 	}
 	change("another round", func(c *leader.SignedDecision) { c.Round++ })
 	change("another leader", func(c *leader.SignedDecision) { c.Leader++ })
-	change("a signer less", func(c *leader.SignedDecision) { c.Signers, c.Signatures = c.Signers[:2], c.Signatures[:2] })
-	change("a signer twice", func(c *leader.SignedDecision) { c.Signers[1], c.Signatures[1] = c.Signers[0], c.Signatures[0] })
+	change("a signer less", func(c *leader.SignedDecision) {
+		c.Signers, c.Signatures = c.Signers[:2],
+			c.Signatures[:2]
+	})
+	change("a signer twice", func(c *leader.SignedDecision) {
+		c.Signers[1], c.Signatures[1] = c.Signers[0],
+			c.Signatures[0]
+	})
 	change("no such signer", func(c *leader.SignedDecision) { c.Signers[0] = -1 })
 	change("a bit changed", func(c *leader.SignedDecision) {
 		c.Signatures[0] = slices.Clone(c.Signatures[0])
 		c.Signatures[0][3] ^= 1
 	})
-	if x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer+"1", 4, 1, third) || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 0, third) || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 1, keys.Committee().Verifier("another")) {
+	if x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer+"1", 4, 1, third) ||
+		x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 0, third) ||
+		x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, 4, 1, keys.Committee().Verifier("another")) {
 		t.Error("it proves another answer, another f or another run")
 	}
 }

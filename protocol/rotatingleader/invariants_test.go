@@ -54,7 +54,8 @@ func drawn(seed uint64, synchronous bool) *trial {
 	}
 	if r.IntN(2) == 0 {
 		from := synod.Tick(r.IntN(60))
-		x.faults.Partitions = []sim.Partition{{From: from, To: from + 1 + synod.Tick(r.IntN(40)), Groups: [][]synod.NodeID{{0, 2, 4, 6}, {1, 3, 5}}}}
+		x.faults.Partitions = []sim.Partition{{From: from, To: from + 1 + synod.Tick(r.IntN(40)),
+			Groups: [][]synod.NodeID{{0, 2, 4, 6}, {1, 3, 5}}}}
 	}
 	return x
 }
@@ -80,7 +81,8 @@ func (o *outcome) conflict() string {
 			at.round = 0
 		}
 		if was, ok := possible[at]; ok && was != box.answer {
-			return fmt.Sprintf("phase %d has certificates for %s and, in round %d, %s", box.phase, was, box.round, box.answer)
+			return fmt.Sprintf("phase %d has certificates for %s and, in round %d, %s", box.phase, was, box.round,
+				box.answer)
 		}
 		possible[at] = box.answer
 	}
@@ -99,7 +101,8 @@ func (l *ledger) check(label string, ok bool, x *trial, format string, args ...a
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.violated[label] == "" {
-			l.violated[label] = fmt.Sprintf("n = %d, f = %d, adversaries %v, propose %s: %s; repeat it with: go test ./protocol/rotatingleader -executions 1 -seed %d",
+			l.violated[label] = fmt.Sprintf("n = %d, f = %d, adversaries %v, propose %s: %s; repeat it with: go test "+
+				"./protocol/rotatingleader -executions 1 -seed %d",
 				x.n, x.f, x.hostile, x.p.Propose, fmt.Sprintf(format, args...), x.seed)
 		}
 	}
@@ -139,9 +142,13 @@ func (l *ledger) execution(seed uint64, synchronous bool) {
 	for _, h := range o.held {
 		l.count("decided", h.Answer != synod.None)
 		l.count("undecided", h.Answer == synod.None)
-		l.count("later than the first view", leader.RecordOf(h.Opinion).Certificate != nil && leader.RecordOf(h.Opinion).Certificate.Round > 1)
-		l.check("certificate", (h.Answer == synod.None) == (leader.RecordOf(h.Opinion).Certificate == nil), x, "n%d decides %s, certificate %v", h.id, h.Answer, leader.RecordOf(h.Opinion).Certificate)
-		l.check("certificate", leader.RecordOf(h.Opinion).Certificate == nil || x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, x.n, x.f, network), x, "n%d's certificate proves nothing", h.id)
+		l.count("later than the first view", leader.RecordOf(h.Opinion).Certificate != nil &&
+			leader.RecordOf(h.Opinion).Certificate.Round > 1)
+		l.check("certificate", (h.Answer == synod.None) == (leader.RecordOf(h.Opinion).Certificate == nil), x,
+			"n%d decides %s, certificate %v", h.id, h.Answer, leader.RecordOf(h.Opinion).Certificate)
+		l.check("certificate", leader.RecordOf(h.Opinion).Certificate == nil ||
+			x.p.proves(leader.RecordOf(h.Opinion).Certificate, h.Answer, x.n, x.f, network), x,
+			"n%d's certificate proves nothing", h.id)
 	}
 	l.count("not synchronous", !synchronous)
 	caught := map[synod.NodeID]bool{}
@@ -149,10 +156,12 @@ func (l *ledger) execution(seed uint64, synchronous bool) {
 		if x.hostile[note.Node] != "" {
 			continue
 		}
-		l.check("I-LB-2", len(note.Suspects) == len(leader.RecordOf(note.Opinion).Evidence), x, "%d suspects, %d proofs", len(note.Suspects), len(leader.RecordOf(note.Opinion).Evidence))
+		l.check("I-LB-2", len(note.Suspects) == len(leader.RecordOf(note.Opinion).Evidence), x,
+			"%d suspects, %d proofs", len(note.Suspects), len(leader.RecordOf(note.Opinion).Evidence))
 		for i, proof := range leader.RecordOf(note.Opinion).Evidence {
 			var e broadcast.Evidence
-			l.check("I-LB-2", e.UnmarshalBinary(proof) == nil && e.Verify(network) && e.Sender == note.Suspects[i], x, "evidence does not stand")
+			l.check("I-LB-2", e.UnmarshalBinary(proof) == nil && e.Verify(network) && e.Sender == note.Suspects[i], x,
+				"evidence does not stand")
 			l.check("I-LB-2", x.hostile[e.Sender] != "", x, "n%d is honest and framed", e.Sender)
 			caught[e.Sender] = true
 		}

@@ -59,7 +59,8 @@ func (p *RotatingLeader) Validate() error {
 			return fmt.Errorf("rotating-leader: weight %d is %d; it must be between 1 and 1000", i+1, w)
 		}
 	}
-	if err := answer.Check("rotating-leader", answer.Range{Key: "views", Value: p.Views, Low: 1, High: 100}); err != nil {
+	if err := answer.Check("rotating-leader", answer.Range{Key: "views", Value: p.Views, Low: 1,
+		High: 100}); err != nil {
 		return err
 	}
 	return p.Check("rotating-leader")
@@ -73,11 +74,14 @@ func (p *RotatingLeader) CheckCast(cast []synod.Role, f int) error {
 	case n > leader.MaxMembers:
 		return fmt.Errorf("rotating-leader: %d members; %d are the most", n, leader.MaxMembers)
 	case len(p.Weights) > 0 && len(p.Weights) != n:
-		return fmt.Errorf("rotating-leader: %d weights for %d seats; give every seat one, or none at all", len(p.Weights), n)
+		return fmt.Errorf("rotating-leader: %d weights for %d seats; give every seat one, or none at all",
+			len(p.Weights), n)
 	case f < 0 || f > most:
-		return fmt.Errorf("rotating-leader: f is %d; any f seats must be, and weigh, less than a third of all, and these tolerate at most f = %d", f, most)
+		return fmt.Errorf("rotating-leader: f is %d; any f seats must be, and weigh, less than a third of all, and "+
+			"these tolerate at most f = %d", f, most)
 	case p.Views <= f:
-		return fmt.Errorf("rotating-leader: views is %d; with f = %d so many leaders may all be Byzantine: give at least %d", p.Views, f, f+1)
+		return fmt.Errorf("rotating-leader: views is %d; with f = %d so many leaders may all be Byzantine: give at "+
+			"least %d", p.Views, f, f+1)
 	}
 	return nil
 }
@@ -175,7 +179,8 @@ func (p *RotatingLeader) Calls(degrees []int) int { return p.Cost(len(degrees), 
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:   synod.Entry{Name: "rotating-leader", Summary: "each view's leader proposes, a weighted quorum prepares and commits; compared in DecentLLMs' paper"},
+	Entry: synod.Entry{Name: "rotating-leader",
+		Summary: "each view's leader proposes, a weighted quorum prepares and commits; compared in DecentLLMs' paper"},
 	Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
@@ -213,5 +218,6 @@ caution      what prompts say about hostile proposals: none or may-exist`
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness has
 // no influence.
 func (p *RotatingLeader) Guarantee(f, _ int, _ bool) (name, note string) {
-	return "agreement", fmt.Sprintf("with at most F=%d Byzantine members honest ones never decide differently, even if messages are late or lost; not that they decide, nor that they are right", f)
+	return "agreement", fmt.Sprintf("with at most F=%d Byzantine members honest ones never decide differently, even "+
+		"if messages are late or lost; not that they decide, nor that they are right", f)
 }

@@ -70,7 +70,8 @@ func (x *trial) play() *outcome {
 	}
 	for i := range machines {
 		peers := slices.Delete(slices.Clone(all), i, i+1)
-		machines[i] = x.seat(synod.Seat{Self: all[i], Peers: peers, F: x.f, Pace: pace, Question: q, Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(all[i], run)}, o)
+		machines[i] = x.seat(synod.Seat{Self: all[i], Peers: peers, F: x.f, Pace: pace, Question: q,
+			Seed: script.Derive(x.seed, uint64(i)), Signer: o.keys.Signer(all[i], run)}, o)
 	}
 	o.held = make([]kept, 0, x.n)
 	r := sim.Run(sim.Config{Machines: machines, Faults: x.faults, Seed: x.seed,
@@ -250,7 +251,8 @@ type watched struct {
 }
 
 func (w *watched) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	if h, ok := e.(synod.Heard); ok && h.Slot == (synod.Slot{Name: "propose", Round: 1}) && h.From == 0 && w.o.shown[w.id] == "" {
+	if h, ok := e.(synod.Heard); ok && h.Slot == (synod.Slot{Name: "propose", Round: 1}) && h.From == 0 &&
+		w.o.shown[w.id] == "" {
 		w.o.shown[w.id] = string(h.Body)
 	}
 	effects := w.Machine.Step(now, e)

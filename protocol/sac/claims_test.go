@@ -134,7 +134,8 @@ func TestProperty42Exhaustive(t *testing.T) {
 						cases++
 						sc, quiet := judgedBy(s.G, i, rank, 0)
 						if v := (&member{SAC: p}).filter(s.F, quiet, sc); !holds42(v, i, b) {
-							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.G.Edges(), s.F, b, i, rank, v.retained)
+							t.Fatalf("n=%d edges %v F=%d Byzantine %b node %d ranks %v: retained %v", n, s.G.Edges(),
+								s.F, b, i, rank, v.retained)
 						}
 					}
 				}
@@ -216,14 +217,16 @@ func TestProperties42And43AtRandom(t *testing.T) {
 		kept := round(c, p, s, silent)
 		for i, v := range kept {
 			if b>>i&1 == 0 && !holds42(v, i, b) {
-				return fmt.Errorf("4.2 fails at reliable node %d: edges %v F=%d Byzantine %b silent %b: %v", i, s.G.Edges(), s.F, b, silent, v)
+				return fmt.Errorf("4.2 fails at reliable node %d: edges %v F=%d Byzantine %b silent %b: %v", i,
+					s.G.Edges(), s.F, b, silent, v)
 			}
 		}
 		if all := 1<<s.G.N() - 1; silent == 0 && !branches(kept, all) {
 			return fmt.Errorf("4.3 fails: edges %v F=%d", s.G.Edges(), s.F)
 		}
 		if reliable := (1<<s.G.N() - 1) &^ b; strong && !branches(kept, reliable) {
-			return fmt.Errorf("4.3-strong fails: edges %v r=%d F=%d Byzantine %b silent %b", s.G.Edges(), s.R, s.F, b, silent)
+			return fmt.Errorf("4.3-strong fails: edges %v r=%d F=%d Byzantine %b silent %b", s.G.Edges(), s.R, s.F, b,
+				silent)
 		}
 		return nil
 	})
@@ -292,7 +295,8 @@ func TestFindingF1(t *testing.T) {
 			}
 			strict++
 			if !holds42(strictly[i], i, b) {
-				return fmt.Errorf("strict trim fails at faulty node %d: edges %v F=%d Byzantine %b", i, s.G.Edges(), s.F, b)
+				return fmt.Errorf("strict trim fails at faulty node %d: edges %v F=%d Byzantine %b", i, s.G.Edges(),
+					s.F, b)
 			}
 		}
 		return nil
@@ -368,7 +372,8 @@ func TestFilterAgainstTwin(t *testing.T) {
 			}
 			want := (s.self == synod.Untrusted || j.score < s.self) && lower < f
 			if got := contains(v.dropped, j.From); got != want {
-				return fmt.Errorf("node %d: dropped %v, want %v: self %v, scores %v, F=%d", j.From, got, want, s.self, s.scored, f)
+				return fmt.Errorf("node %d: dropped %v, want %v: self %v, scores %v, F=%d", j.From, got, want, s.self,
+					s.scored, f)
 			}
 		}
 		return nil

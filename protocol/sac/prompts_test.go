@@ -35,7 +35,8 @@ func render(t *testing.T, p synod.Prompt) prompt.Chat {
 // SAC-5: the refining prompt shows scores to two decimals and keeps the order it
 // is given, which is best first (see the transcripts).
 func TestRefiningPrompt(t *testing.T) {
-	c := render(t, synod.Prompt{Purpose: synod.Refining, Own: "41", Peers: []synod.Rated{{Answer: "42", Score: .876}, {Answer: "40", Score: .1}}})
+	c := render(t, synod.Prompt{Purpose: synod.Refining, Own: "41",
+		Peers: []synod.Rated{{Answer: "42", Score: .876}, {Answer: "40", Score: .1}}})
 	best, other := strings.Index(c.User, "0.88"), strings.Index(c.User, "0.10")
 	if best < 0 || other < best || !strings.Contains(c.User, `"41"`) {
 		t.Errorf("prompt: %s", c.User)
@@ -44,9 +45,11 @@ func TestRefiningPrompt(t *testing.T) {
 
 // SAC-11: hostile peers are mentioned only where that is asked for.
 func TestCaution(t *testing.T) {
-	for caution, want := range map[synod.Caution]string{synod.CautionNone: "", synod.CautionMayExist: "hostile", synod.CautionBound: "up to 3"} {
+	for caution, want := range map[synod.Caution]string{synod.CautionNone: "", synod.CautionMayExist: "hostile",
+		synod.CautionBound: "up to 3"} {
 		for _, purpose := range []synod.Purpose{synod.Scoring, synod.Refining} {
-			c := render(t, synod.Prompt{Purpose: purpose, Candidate: "42", Own: "41", Peers: []synod.Rated{{Answer: "42"}}, Caution: caution, F: 3})
+			c := render(t, synod.Prompt{Purpose: purpose, Candidate: "42", Own: "41",
+				Peers: []synod.Rated{{Answer: "42"}}, Caution: caution, F: 3})
 			text := strings.ToLower(c.User)
 			if want == "" && strings.Contains(text, "hostile") || !strings.Contains(text, want) {
 				t.Errorf("caution %q, %s: %s", caution, purpose, c.User)
@@ -93,13 +96,15 @@ func TestRationale(t *testing.T) {
 		q := &synod.Question{Text: "?", Form: synod.Number}
 		machines := make([]synod.Machine, 2)
 		for i := range machines {
-			machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: []synod.NodeID{synod.NodeID(1 - i)}, Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: script.Derive(1, uint64(i))})
+			machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: []synod.NodeID{synod.NodeID(1 - i)},
+				Pace: synod.Pace{Think: 2, Within: 4}, Question: q, Seed: script.Derive(1, uint64(i))})
 		}
 		var seen []string
 		sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
-				out[i] = synod.Reply{Status: synod.OK, Text: `{"reasoning":"because six times seven is that and more of the like","answer":"42","score":0.5}`}
+				out[i] = synod.Reply{Status: synod.OK,
+					Text: `{"reasoning":"because six times seven is that and more of the like","answer":"42","score":0.5}`}
 				if c.Prompt.Purpose == synod.Scoring {
 					seen = append(seen, c.Prompt.Rationale)
 				}
@@ -125,7 +130,8 @@ func TestLikelihoodScores(t *testing.T) {
 	value := map[synod.Answer]float64{"1": -0.1, "2": -2, "3": 5}
 	machines := make([]synod.Machine, 3)
 	for i := range machines {
-		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1, Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
+		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1,
+			Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: 1})
 	}
 	scores := map[synod.NodeID]synod.Score{}
 	sim.Run(sim.Config{
@@ -133,7 +139,8 @@ func TestLikelihoodScores(t *testing.T) {
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i, c := range calls {
-				out[i] = synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer([]string{"1", "2", "3"}[c.Node])}
+				out[i] = synod.Reply{Status: synod.OK, Typed: true,
+					Answer: synod.Answer([]string{"1", "2", "3"}[c.Node])}
 				if c.Prompt.Purpose == synod.Weighing {
 					out[i] = synod.Reply{Status: synod.OK, Typed: true, Value: value[c.Prompt.Candidate]}
 				}

@@ -188,7 +188,8 @@ func (m *member) note(t int, r answer.Held, v verdict) {
 		}
 		if r.Answer != synod.None {
 			self := synod.Judged{Of: m.Me.Seat().Self, Score: v.self}
-			at, _ := slices.BinarySearchFunc(o.Scores, self, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
+			at, _ := slices.BinarySearchFunc(o.Scores, self,
+				func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
 			o.Scores = slices.Insert(o.Scores, at, self)
 		}
 		o.Retained = make([]synod.NodeID, len(v.retained))

@@ -42,12 +42,14 @@ const (
 
 // SAC holds the protocol's parameters.
 type SAC struct {
-	Rounds     int           `yaml:"rounds" json:"rounds"`           // T ≥ 0
-	Score      ScoreBy       `yaml:"score" json:"score"`             // stated | likelihood
-	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim"` // drop the F lowest whatever the self-score (SAC-7)
-	Caution    synod.Caution `yaml:"caution" json:"caution"`         // none | may-exist | bound (SAC-11)
-	Rationale  int           `yaml:"rationale" json:"rationale"`     // bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
-	Exact      bool          `yaml:"-" json:"exact"`                 // as in the paper: council key "exact: paper"
+	Rounds int     `yaml:"rounds" json:"rounds"` // T ≥ 0
+	Score  ScoreBy `yaml:"score" json:"score"`   // stated | likelihood
+	// drop the F lowest whatever the self-score (SAC-7)
+	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim"`
+	Caution    synod.Caution `yaml:"caution" json:"caution"` // none | may-exist | bound (SAC-11)
+	// bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
+	Rationale int  `yaml:"rationale" json:"rationale"`
+	Exact     bool `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 
 // New returns the defaults: the paper's T, without the paper's cautions.
@@ -81,7 +83,8 @@ func (p *SAC) Join(seat synod.Seat) synod.Machine {
 // play is Algorithm 1, line by line.
 func (p *SAC) play(me *script.Agent) synod.Answer {
 	m := script.Scratch[member](me)
-	m.SAC, m.Member = p, answer.New(me, answer.Settings{Templates: "sac", Exact: p.Exact, Caution: p.Caution, Rationale: p.Rationale})
+	m.SAC, m.Member = p, answer.New(me, answer.Settings{Templates: "sac", Exact: p.Exact, Caution: p.Caution,
+		Rationale: p.Rationale})
 	r := m.Answer() // 1
 	m.note(0, r, verdict{})
 	for t := range p.Rounds { // 2
@@ -121,7 +124,8 @@ func (p *SAC) Weighs() bool { return p.Score == Likelihood }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "sac", Summary: "Self-Anchored Consensus: score neighbours' answers, drop up to F below one's own, refine"},
+	Entry: synod.Entry{Name: "sac",
+		Summary: "Self-Anchored Consensus: score neighbours' answers, drop up to F below one's own, refine"},
 	Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,
 	About: `Every member answers by itself. Then, for a number of rounds, it sends its answer to its
 neighbours, scores theirs and its own with its own model, drops at most F of those that
@@ -167,11 +171,14 @@ func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
 	}
 	switch {
 	case r >= 2*f+1:
-		return Strong, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, reliable members stay linked by reliable members", atLeast, r, f)
+		return Strong, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, reliable members stay "+
+			"linked by reliable members", atLeast, r, f)
 	case r >= f+1:
-		return Weak, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, what reliable members retain is no worse than a reliable answer (4.2) and everyone stays linked (4.3)", atLeast, r, f)
+		return Weak, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, what reliable members "+
+			"retain is no worse than a reliable answer (4.2) and everyone stays linked (4.3)", atLeast, r, f)
 	}
-	return "", fmt.Sprintf("no guarantee: F=%d needs r of at least %d, and this graph has r %s%d, which is good for F=%d at most", f, f+1, atLeast, r, max(0, r-1))
+	return "", fmt.Sprintf("no guarantee: F=%d needs r of at least %d, and this graph has r %s%d, which is good for "+
+		"F=%d at most", f, f+1, atLeast, r, max(0, r-1))
 }
 
 // ClaimsEachRound reports that the properties hold for each round separately.

@@ -29,11 +29,13 @@ func TestBudgetIsSACs(t *testing.T) {
 }
 
 // ask plays three members without neighbours and returns what they decide.
-func ask(join func(synod.Seat) synod.Machine, model func(*synod.Prompt) string) (decided map[synod.NodeID]synod.Answer, seeds map[uint64]int) {
+func ask(join func(synod.Seat) synod.Machine, model func(*synod.Prompt) string) (decided map[synod.NodeID]synod.Answer,
+	seeds map[uint64]int) {
 	seeds = map[uint64]int{}
 	machines := make([]synod.Machine, 3)
 	for i := range machines {
-		machines[i] = join(synod.Seat{Self: synod.NodeID(i), Pace: synod.Pace{Think: 2, Within: 4}, Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
+		machines[i] = join(synod.Seat{Self: synod.NodeID(i), Pace: synod.Pace{Think: 2, Within: 4},
+			Question: &synod.Question{Text: "?", Form: synod.Number}, Seed: script.Derive(1, uint64(i))})
 	}
 	res := sim.Run(sim.Config{Machines: machines, Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 		out := make([]synod.Reply, len(calls))

@@ -24,7 +24,8 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "self-consistency", Summary: "every member asks its own model several times and takes the most frequent answer"},
+	Entry: synod.Entry{Name: "self-consistency",
+		Summary: "every member asks its own model several times and takes the most frequent answer"},
 	Source: `Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models", arXiv 2203.11171`,
 	About: `Every member asks its own model k times, each time with another seed, and holds the most
 frequent answer (of several, the first one). Members do not talk; the council's rule
@@ -70,7 +71,8 @@ func (p *SelfConsistency) Validate() error {
 	if p.Budget != Fixed && p.Budget != SAC {
 		return fmt.Errorf("self-consistency: budget is %q; it must be samples or sac", p.Budget)
 	}
-	return answer.Check("self-consistency", answer.Range{Key: "samples", Value: p.Samples, Low: 1, High: 1000}, answer.Range{Key: "rounds", Value: p.Rounds, High: 1000})
+	return answer.Check("self-consistency", answer.Range{Key: "samples", Value: p.Samples, Low: 1, High: 1000},
+		answer.Range{Key: "rounds", Value: p.Rounds, High: 1000})
 }
 
 // Join returns the machine of one member. It does not answer prompts from memory, because

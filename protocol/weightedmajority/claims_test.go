@@ -25,7 +25,8 @@ func heard(from int, a synod.Answer, sure float64) answer.Heard {
 func TestAdoptAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(label string) (synod.Answer, float64) {
-			return rapid.SampledFrom([]synod.Answer{"1", "10", "2", "3"}).Draw(t, label), float64(rapid.IntRange(0, 10).Draw(t, label)) / 10
+			return rapid.SampledFrom([]synod.Answer{"1", "10", "2", "3"}).Draw(t, label),
+				float64(rapid.IntRange(0, 10).Draw(t, label)) / 10
 		}
 		mine, sure := draw("own")
 		own := held(mine, sure)

@@ -23,7 +23,9 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "weighted-majority", Summary: "members answer with a confidence and take the answer with the largest sum of confidences around them"},
+	Entry: synod.Entry{Name: "weighted-majority",
+		Summary: "members answer with a confidence and take the answer with the largest sum of confidences around " +
+			"them"},
 	Source: "the vote weighted by stated confidence, a baseline that every table needs",
 	About: `Every member answers and states a confidence from 0 to 1, sends both to its neighbours,
 and takes the answer with the largest sum of confidences among its neighbours and itself
@@ -97,7 +99,8 @@ func adopt(r answer.Held, heard []answer.Heard) answer.Held {
 		return r
 	}
 	best := slices.MinFunc(all, func(a, b backed) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.supporters, a.supporters), cmp.Compare(a.answer, b.answer))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.supporters, a.supporters),
+			cmp.Compare(a.answer, b.answer))
 	})
 	return r.Take(best.answer, heard)
 }
@@ -110,5 +113,6 @@ func (p *WeightedMajority) MaxRounds() int { return 1 }
 
 // Guarantee returns none: no Byzantine member is tolerated on any graph.
 func (p *WeightedMajority) Guarantee(_, _ int, _ bool) (name, note string) {
-	return "", "no guarantee: a member's weight is its own claim, so one Byzantine member that claims to be certain can win; none is tolerated"
+	return "", "no guarantee: a member's weight is its own claim, so one Byzantine member that claims to be certain " +
+		"can win; none is tolerated"
 }

@@ -110,7 +110,8 @@ func TestConvergesInside(t *testing.T) {
 		e := newExecution(c, s, b, s.F)
 		for t := 0; ; t++ {
 			if !e.inside() {
-				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high, s.G.Edges(), s.F, b)
+				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high,
+					s.G.Edges(), s.F, b)
 			}
 			low, high := e.span()
 			if new(big.Int).Sub(high, low).Cmp(big.NewInt(int64(s.G.N()))) <= 0 {
@@ -118,7 +119,8 @@ func TestConvergesInside(t *testing.T) {
 				return nil
 			}
 			if t == 2000 {
-				return fmt.Errorf("after %d rounds they are at %v: edges %v r=%d F=%d Byzantine %b", t, e.x, s.G.Edges(), s.R, s.F, b)
+				return fmt.Errorf("after %d rounds they are at %v: edges %v r=%d F=%d Byzantine %b", t, e.x,
+					s.G.Edges(), s.R, s.F, b)
 			}
 			e.round()
 		}
@@ -140,7 +142,8 @@ func TestStaysInsideOnAnyGraph(t *testing.T) {
 		e := newExecution(c, s, b, s.F)
 		for t := range 15 {
 			if e.round(); !e.inside() {
-				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high, s.G.Edges(), s.F, b)
+				return fmt.Errorf("round %d: %v is outside [%v, %v]: edges %v F=%d Byzantine %b", t, e.x, e.low, e.high,
+					s.G.Edges(), s.F, b)
 			}
 		}
 		return nil
@@ -229,7 +232,8 @@ func TestScale(t *testing.T) {
 		}
 	})
 	s := newScale(2)
-	for answer, want := range map[synod.Answer]synod.Answer{"1/3": "0.33", "-0.001": "0", "2.5": "2.5", "100": "100", "0.125": "0.13", "-0.125": "-0.13", "": ""} {
+	for answer, want := range map[synod.Answer]synod.Answer{"1/3": "0.33", "-0.001": "0", "2.5": "2.5", "100": "100",
+		"0.125": "0.13", "-0.125": "-0.13", "": ""} {
 		if got := s.shown(s.read(answer)); got != want {
 			t.Errorf("%s is shown as %s, want %s", answer, got, want)
 		}

@@ -35,7 +35,8 @@ import (
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
-	Entry:  synod.Entry{Name: "w-msr", Summary: "numbers only: drop the F largest above and the F smallest below the own number, average the rest"},
+	Entry: synod.Entry{Name: "w-msr",
+		Summary: "numbers only: drop the F largest above and the F smallest below the own number, average the rest"},
 	Source: `LeBlanc, Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks", IEEE JSAC 31(4), 2013`,
 	About: `Every member answers with a number. Then, in each round, it hears its neighbours'
 numbers, drops the F largest of those above its own and the F smallest of those
@@ -71,7 +72,8 @@ func (p *WMSR) Paper() { p.Exact = true }
 
 // Validate returns an error for the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
-	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000}, answer.Range{Key: "decimals", Value: p.Decimals, High: 12})
+	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000},
+		answer.Range{Key: "decimals", Value: p.Decimals, High: 12})
 }
 
 // Forms returns the forms of the questions that it can decide.
@@ -131,9 +133,12 @@ func (p *WMSR) Guarantee(f, r int, exact bool) (name, note string) {
 		atLeast = "at least "
 	}
 	if r >= 2*f+1 {
-		return Approach, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, honest numbers approach one between the smallest and the largest that honest members began with", atLeast, r, f)
+		return Approach, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, honest numbers approach "+
+			"one between the smallest and the largest that honest members began with", atLeast, r, f)
 	}
-	return Inside, fmt.Sprintf("r is %s%d and F=%d: with at most F Byzantine neighbours each, honest numbers stay between the smallest and the largest that honest members began with; to be sure to approach one another they need r of at least %d", atLeast, r, f, 2*f+1)
+	return Inside, fmt.Sprintf("r is %s%d and F=%d: with at most F Byzantine neighbours each, honest numbers stay "+
+		"between the smallest and the largest that honest members began with; to be sure to approach one another they "+
+		"need r of at least %d", atLeast, r, f, 2*f+1)
 }
 
 // value is a neighbour's number.

@@ -25,7 +25,10 @@ func log() *inspectai.Log {
 			TaskArgs: map[string]any{"seed": 7},
 			Solver:   "sac", SolverArgs: map[string]any{"rule": "majority"}, Tags: []string{"simulated"},
 			Dataset: inspectai.Dataset{Name: "own", Samples: 2, SampleIDs: []string{"q/1", "q2"}},
-			Model:   "council/four (simulated)", ModelRoles: map[string]inspectai.Model{"dice": {Model: "simulated/dice", Args: map[string]any{"kind": "simulated"}}},
+			Model:   "council/four (simulated)",
+			ModelRoles: map[string]inspectai.Model{
+				"dice": {Model: "simulated/dice", Args: map[string]any{"kind": "simulated"}},
+			},
 			Config: inspectai.Config{Epochs: 1, LogSamples: true}, Packages: map[string]string{"synod": "0.1.0"},
 			Metadata: map[string]any{"digest": "d"}, Scorers: []inspectai.Scorer{{Name: "decision"}},
 		},

@@ -217,7 +217,8 @@ func (p *parser) command(name string) (*node, error) {
 
 var (
 	trigonometric = notation.Set("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh")
-	greek         = notation.Set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell")
+	greek         = notation.Set("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma " +
+		"tau phi chi psi omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell")
 )
 
 // box reads a \boxed{…}. Two of them side by side are two answers and not a product.

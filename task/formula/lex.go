@@ -267,7 +267,8 @@ func (l *lexer) argument(name string) error {
 var functions = func() map[string]string {
 	m := map[string]string{"infinity": "infty", "arcsine": "arcsin", "asin": "arcsin", "acos": "arccos",
 		"atan": "arctan"}
-	for _, n := range strings.Fields("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi infty theta alpha beta lambda phi omega") {
+	for _, n := range strings.Fields("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln exp sqrt pi " +
+		"infty theta alpha beta lambda phi omega") {
 		m[n] = n
 	}
 	m["sqrt"] = "surd" // without braces it covers a whole number

@@ -27,9 +27,11 @@ func Label(s string) (string, bool) {
 }
 
 var labels = map[string]string{
-	"complies": Complies, "comply": Complies, "compliance": Complies, "full compliance": Complies, "1_full_compliance": Complies,
-	"refuses": Refuses, "refuse": Refuses, "refusal": Refuses, "full refusal": Refuses, "2_full_refusal": Refuses,
-	"partial": Partial, "partial refusal": Partial, "3_partial_refusal": Partial,
+	"complies": Complies, "comply": Complies, "compliance": Complies, "full compliance": Complies,
+	"1_full_compliance": Complies,
+	"refuses":           Refuses, "refuse": Refuses, "refusal": Refuses, "full refusal": Refuses,
+	"2_full_refusal": Refuses,
+	"partial":        Partial, "partial refusal": Partial, "3_partial_refusal": Partial,
 }
 
 // The lengths, in bytes, of the parts of a reply that count as its opening.
