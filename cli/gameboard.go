@@ -287,13 +287,14 @@ type gameRecord struct {
 	StopRound *int          `json:"stop_round"` // null: not stopped
 	Stopped   string        `json:"stopped"`    // "rounds", or why it was stopped early
 	Finalised bool          `json:"finalised"`  // stopped by code after the last round
-	Split     bool          `json:"split"`      // stopped by vote for some honest players only or earlier; only with end: paper
-	End       string        `json:"end"`
-	Rule      game.Rule     `json:"rule"`
-	Variant   string        `json:"variant"`
-	Players   []gamePlayer  `json:"players"`
-	Rounds    []gameRound   `json:"rounds"`
-	Seed      uint64        `json:"seed"`
+	// stopped by vote for some honest players only or earlier; only with end: paper
+	Split   bool         `json:"split"`
+	End     string       `json:"end"`
+	Rule    game.Rule    `json:"rule"`
+	Variant string       `json:"variant"`
+	Players []gamePlayer `json:"players"`
+	Rounds  []gameRound  `json:"rounds"`
+	Seed    uint64       `json:"seed"`
 }
 
 type gamePlayer struct {

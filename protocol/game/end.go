@@ -55,7 +55,8 @@ func (g *Game) CheckCast(cast []synod.Role, f int) error {
 	}
 	group := g.votes(len(cast), f, 1, synod.DefaultPace)
 	if err := group.Validate(); err != nil {
-		return fmt.Errorf("game: %d players are too many for end: %s; set end: %s: %w", len(cast), AgreedEnd, PaperEnd, err)
+		return fmt.Errorf("game: %d players are too many for end: %s; set end: %s: %w", len(cast), AgreedEnd, PaperEnd,
+			err)
 	}
 	return nil
 }
@@ -64,11 +65,11 @@ func (g *Game) CheckCast(cast []synod.Role, f int) error {
 // robustness has no influence.
 func (g *Game) Guarantee(f, _ int, _ bool) (name, note string) {
 	if g.End == PaperEnd && f > 0 {
-		return "", "no guarantee: with end: paper one Byzantine player can end the game for some honest players only; " +
-			"end: agreed-end prevents it"
+		return "", "no guarantee: with end: paper one Byzantine player can end the game for some honest players " +
+			"only; end: agreed-end prevents it"
 	}
-	return AgreedEnd, fmt.Sprintf("with at most F=%d Byzantine players and no delay beyond a round, all honest players "+
-		"count the same votes and end the game after the same round; not that they hold one number", f)
+	return AgreedEnd, fmt.Sprintf("with at most F=%d Byzantine players and no delay beyond a round, all honest "+
+		"players count the same votes and end the game after the same round; not that they hold one number", f)
 }
 
 // tallied is what a player counted of the votes of one round.

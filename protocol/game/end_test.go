@@ -61,11 +61,13 @@ func TestPaperEndSplits(t *testing.T) {
 				splits++
 			}
 			if (len(p.notes[0]) != len(p.notes[1])) != r.Split {
-				t.Fatalf("seed %d: %+v, and players 0 and 1 played %d and %d rounds", seed, r, len(p.notes[0])-1, len(p.notes[1])-1)
+				t.Fatalf("seed %d: %+v, and players 0 and 1 played %d and %d rounds", seed, r, len(p.notes[0])-1,
+					len(p.notes[1])-1)
 			}
 		}
 		if want := map[string]int{game.PaperEnd: 300, game.AgreedEnd: 0}[end]; splits != want {
-			t.Errorf("end %s: the game ended for some honest players only in %d of 300 executions, want %d", end, splits, want)
+			t.Errorf("end %s: the game ended for some honest players only in %d of 300 executions, want %d", end,
+				splits, want)
 		}
 	}
 }
@@ -188,7 +190,8 @@ func TestAgreedEnd(t *testing.T) {
 		}
 	}
 	t.Logf("%d executions: %v", executions, seen)
-	for _, what := range []string{"ended by vote", "ended by code", "a Byzantine vote counted", "a Byzantine player found out"} {
+	for _, what := range []string{"ended by vote", "ended by code", "a Byzantine vote counted",
+		"a Byzantine player found out"} {
 		if seen[what] == 0 {
 			t.Errorf("in no execution: %s", what)
 		}
@@ -225,7 +228,8 @@ func agreedEnd(t *testing.T, seed uint64) (seen []string) {
 			}
 			for id := range synod.NodeID(n - b) {
 				if (votes(id, k+1) == "stop") != slices.Contains(own.Stops, id) {
-					t.Fatalf("%s round %d: player %d counts %s, and honest player %d votes %s", where, k+1, i, own, id, votes(id, k+1))
+					t.Fatalf("%s round %d: player %d counts %s, and honest player %d votes %s", where, k+1, i, own, id,
+						votes(id, k+1))
 				}
 			}
 			if slices.ContainsFunc(own.Stops, func(id synod.NodeID) bool { return int(id) >= n-b }) {
@@ -277,7 +281,8 @@ func TestTooManyPlayers(t *testing.T) {
 // What the paper's end does not give stands in the guarantee.
 func TestEndGuarantee(t *testing.T) {
 	g := game.New()
-	if name, note := g.Guarantee(1, 2, true); name != game.AgreedEnd || !strings.Contains(note, "after the same round") {
+	if name, note := g.Guarantee(1, 2, true); name != game.AgreedEnd ||
+		!strings.Contains(note, "after the same round") {
 		t.Errorf("%s: %s", name, note)
 	}
 	g.Paper()
