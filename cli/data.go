@@ -58,8 +58,9 @@ what is pinned (it is deleted) · 130 interrupted.`,
 				return err
 			}
 			if revision != "" && (len(entries) != 1 || entries[0].Source.Rows == nil || len(revision) != 40) {
-				return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose rows "+
-					"come from the public hub"), "example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
+				return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose "+
+					"rows come from the public hub"),
+					"example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
 			}
 			return a.dataPullAll(cmd, entries, revision)
 		},
@@ -148,8 +149,8 @@ func (a *app) dataPull(cmd *cobra.Command, e task.Entry, revision string) error 
 		return fail(exitError1, err, give)
 	case errors.As(err, &other):
 		return fail(exitError1, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts questions may "+
-			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: see "+
-			"docs/data.md", e.Name, other.Served))
+			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: "+
+			"see docs/data.md", e.Name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
 		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
 			"changed or the connection is not trustworthy")

@@ -26,7 +26,9 @@ func play(suffix string) script.Play {
 		r := me.Ask(synod.Prompt{Purpose: synod.Answering}, synod.Prompt{Purpose: synod.Scoring, Candidate: "7"})
 		script.Tell(me, synod.Respond, 0, synod.Response{Answer: "7"})
 		heard := script.Collect[synod.Response](me, synod.Respond, 0, script.Until{At: 3})
-		me.Note(synod.Opinion{Answer: synod.Answer(r[0].Text + suffix), Scores: []synod.Judged{{Of: 1, Score: synod.Untrusted}, {Of: 2, Score: .5}}, Retained: []synod.NodeID{1}, Dropped: []synod.NodeID{2}})
+		me.Note(synod.Opinion{Answer: synod.Answer(r[0].Text + suffix),
+			Scores: []synod.Judged{{Of: 1, Score: synod.Untrusted}, {Of: 2, Score: .5}}, Retained: []synod.NodeID{1},
+			Dropped: []synod.NodeID{2}})
 		return synod.Answer(fmt.Sprint(len(heard), suffix))
 	}
 }
@@ -210,7 +212,8 @@ func afterHead(whole []byte) int {
 func TestEarlierFormatsAreRefused(t *testing.T) {
 	for _, version := range []string{"1", "2"} {
 		_, err := journal.Read(strings.NewReader(`{"k":"head","version":` + version + "}\n" + `{"k":"event"}` + "\n"))
-		if err == nil || !strings.Contains(err.Error(), "format "+version+" of an earlier version") || !strings.Contains(err.Error(), "ask the question again") {
+		if err == nil || !strings.Contains(err.Error(), "format "+version+" of an earlier version") ||
+			!strings.Contains(err.Error(), "ask the question again") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -264,7 +267,8 @@ func TestSeatJournal(t *testing.T) {
 	var own [n]*journal.Writer
 	for i := range own {
 		id := synod.NodeID(i)
-		if own[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)), journal.Head{Seat: &id, Seed: 100 + uint64(i)}); err != nil {
+		if own[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)),
+			journal.Head{Seat: &id, Seed: 100 + uint64(i)}); err != nil {
 			t.Fatal(err)
 		}
 		logs = append(logs, oneSeat{own[i], id})
@@ -304,11 +308,13 @@ func TestSeatJournal(t *testing.T) {
 		step(5, i, synod.Halt{})
 	}
 	digest, seats := all.Digests()
-	if closed, err := all.Close("rounds"); err != nil || closed != digest || len(seats) != n || journal.RunDigest(seats) != digest {
+	if closed, err := all.Close("rounds"); err != nil || closed != digest || len(seats) != n ||
+		journal.RunDigest(seats) != digest {
 		t.Fatal(closed, digest, seats, err)
 	}
 	run, err := journal.Load(filepath.Join(dir, "all"))
-	if err != nil || run.Digest() != digest || !slices.Equal(run.SeatDigests(), seats) || !slices.Equal(run.End.Seats, seats) {
+	if err != nil || run.Digest() != digest || !slices.Equal(run.SeatDigests(), seats) ||
+		!slices.Equal(run.End.Seats, seats) {
 		t.Fatal(err, run)
 	}
 	whole, _ := os.ReadFile(filepath.Join(dir, "all"))
@@ -321,7 +327,8 @@ func TestSeatJournal(t *testing.T) {
 		if err != nil || mine.Digest() != seats[i] || *mine.Head.Seat != synod.NodeID(i) {
 			t.Fatal(mine, err)
 		}
-		if d, err := journal.Replay(mine, func(id synod.NodeID) (synod.Machine, error) { return seat(id), nil }); err != nil || d != seats[i] {
+		d, err := journal.Replay(mine, func(id synod.NodeID) (synod.Machine, error) { return seat(id), nil })
+		if err != nil || d != seats[i] {
 			t.Errorf("replay of seat %d alone: %s, %v", i, d, err)
 		}
 		text, _ := os.ReadFile(path)

@@ -257,9 +257,11 @@ func (in *reading) head(raw []byte) error {
 	case head.Version < 1:
 		return errors.New("the head has no version: this is not a journal")
 	case head.Version < Version:
-		return fmt.Errorf("this journal has format %d of an earlier version of Synod, and this version reads format %d only; replay it with the version that wrote it, or ask the question again", head.Version, Version)
+		return fmt.Errorf("this journal has format %d of an earlier version of Synod, and this version reads format "+
+			"%d only; replay it with the version that wrote it, or ask the question again", head.Version, Version)
 	case head.Version > Version:
-		return fmt.Errorf("this journal has format %d of a later version of Synod; this version reads format %d only", head.Version, Version)
+		return fmt.Errorf("this journal has format %d of a later version of Synod; this version reads format %d only",
+			head.Version, Version)
 	}
 	return nil
 }

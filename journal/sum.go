@@ -87,7 +87,8 @@ func (s *summed) add(n int, raw []byte) error {
 			return err
 		}
 	} else if len(s.pending)+len(raw) > maxPending {
-		return fmt.Errorf("the last %d bytes have no checksum: this is not a journal, or it was changed", len(s.pending))
+		return fmt.Errorf("the last %d bytes have no checksum: this is not a journal, or it was changed",
+			len(s.pending))
 	} else {
 		s.pending = append(s.pending, raw...)
 	}

@@ -3,9 +3,10 @@
 //
 //	go run . test-00000-of-00001.parquet > rows.jsonl
 //
-// It is a module of its own because its library is larger than everything else that Synod downloads. It prints the
-// table's SHA-256 on stderr; docs/data.md lists the digests of the published tables. With a broken table the library may
-// panic or not terminate, so give -sha256 for a table from elsewhere.
+// It is a module of its own because its library is larger than everything else that Synod
+// downloads. It prints the table's SHA-256 on stderr; docs/data.md lists the digests of the
+// published tables. With a broken table the library may panic or not terminate, so give -sha256 for
+// a table from elsewhere.
 package main
 
 import (
@@ -41,8 +42,8 @@ func main() {
 	}
 }
 
-// convert writes the rows of the table at path to out as JSON lines, and its digest and number of rows to notes. A table
-// with another digest than want, if want is not empty, is an error.
+// convert writes the rows of the table at path to out as JSON lines, and its digest and number of
+// rows to notes. A table with another digest than want, if want is not empty, is an error.
 func convert(path, want string, out, notes io.Writer) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -228,7 +228,8 @@ func TestPins(t *testing.T) {
 		// HellaSwag's authors have not changed their branch since 2019, and two public records name its address.
 		stores := []string{"s3.amazonaws.com", "storage.googleapis.com"}
 		branch := e.Name == "hellaswag"
-		if !branch && !slices.Contains(stores, u.Host) && !slices.ContainsFunc(strings.Split(u.Path, "/"), wholeCommit) {
+		if !branch && !slices.Contains(stores, u.Host) &&
+			!slices.ContainsFunc(strings.Split(u.Path, "/"), wholeCommit) {
 			t.Errorf("%s: %s names no commit", e.Name, e.Source.URL)
 		}
 		if sum, err := hex.DecodeString(e.Source.SHA256); err != nil || len(sum) != sha256.Size {

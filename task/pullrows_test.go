@@ -81,7 +81,8 @@ func TestPullRows(t *testing.T) {
 	e := v.serve(t)
 	var last, total int64
 	var told []string
-	o := PullOptions{Progress: func(d, n int64) { last, total = d, n }, Notice: func(s string) { told = append(told, s) }}
+	o := PullOptions{Progress: func(d, n int64) { last, total = d, n },
+		Notice: func(s string) { told = append(told, s) }}
 	for range 2 {
 		if err := s.Pull(context.Background(), e, o); err != nil {
 			t.Fatal(err)
@@ -90,7 +91,8 @@ func TestPullRows(t *testing.T) {
 	if fmt.Sprint(v.pages) != "[0 100 200]" || last != 250 || total != 250 || s.State(e) != Here {
 		t.Errorf("pages %v, progress %d of %d, %s", v.pages, last, total, s.State(e))
 	}
-	if all := strings.Join(told, "\n"); !strings.Contains(all, "boolq: 250 rows of revision "+rowsRevision+", SHA-256 ") ||
+	if all := strings.Join(told, "\n"); !strings.Contains(all,
+		"boolq: 250 rows of revision "+rowsRevision+", SHA-256 ") ||
 		!strings.Contains(all, "already there") {
 		t.Error(all)
 	}
@@ -163,7 +165,8 @@ func TestPullRowsGoesOn(t *testing.T) {
 	}}
 	e := v.serve(t)
 	err := s.Pull(context.Background(), e, PullOptions{})
-	if err == nil || !strings.Contains(err.Error(), "after 200 of 250 rows: the server answered 403 Forbidden (the rows are kept)") {
+	if err == nil || !strings.Contains(err.Error(),
+		"after 200 of 250 rows: the server answered 403 Forbidden (the rows are kept)") {
 		t.Fatal(err)
 	}
 	parts, _ := filepath.Glob(filepath.Join(s.Dir, "*", "*.part"))
@@ -218,7 +221,8 @@ func TestPullRowsRefuses(t *testing.T) {
 		"another place": {func(p map[string]any) { row(p, 5)["row_idx"] = 4 }, "row 4 stands where row 5 is expected"},
 		"cut cell":      {func(p map[string]any) { row(p, 5)["truncated_cells"] = []string{"passage"} }, "or is cut"},
 		"unknown key":   {func(p map[string]any) { row(p, 0)["row"].(map[string]any)["label"] = 1 }, "unknown key"},
-		"no answer":     {func(p map[string]any) { row(p, 0)["row"].(map[string]any)["answer"] = nil }, "there is no answer"},
+		"no answer": {func(p map[string]any) { row(p, 0)["row"].(map[string]any)["answer"] = nil },
+			"there is no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, v := toyStore(t), &viewer{change: c.change}
