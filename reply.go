@@ -1,5 +1,7 @@
 package synod
 
+import "math"
+
 // Status says how a model call ended. It comes from the transport and the parser,
 // never from what the text says about itself.
 type Status string
@@ -29,6 +31,25 @@ type Usage struct {
 	Completion int `json:"completion,omitempty"`
 }
 
+// Plus returns the sum of two counts of tokens, by Sum.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{Prompt: Sum(u.Prompt, v.Prompt), Completion: Sum(u.Completion, v.Completion)}
+}
+
+// Total returns the tokens of prompt and completion together, by Sum.
+func (u Usage) Total() int { return Sum(u.Prompt, u.Completion) }
+
+// Sum returns a+b for two counts that come from a server or a file. A negative count
+// is taken for 0, and a sum that exceeds the largest int is the largest int, so that
+// no count can make a sum smaller.
+func Sum(a, b int) int {
+	a, b = max(a, 0), max(b, 0)
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}
+
 // Reply is a member's response to one Prompt.
 //
 // A member that writes prose sets Text, and the protocol reads it. A member that
@@ -47,6 +68,12 @@ type Reply struct {
 	Detail     string   `json:"detail,omitempty"` // why the call failed, for people; contains no secret
 	Usage      Usage    `json:"usage,omitzero"`
 	Calls      int      `json:"calls,omitempty"` // requests sent for this reply, retries included
+	// Charged is what a limit on tokens counts for the reply where that is not Usage: a
+	// request that was cut off costs all that it may have cost.
+	Charged Usage `json:"charged,omitzero"`
+	// Fault is what the member's server did wrong beside the answer, such as a usage
+	// that the request cannot have. It is for people and contains no secret.
+	Fault string `json:"fault,omitempty"`
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request

@@ -392,10 +392,14 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		if ask.Segment != nil {
 			create = ask.Segment.Create
 		}
-		w, err := create(ask.Journal, journal.Head{
+		head := journal.Head{
 			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
 			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
-		})
+		}
+		if ask.Resume != nil {
+			head.Unanswered = ask.Resume.Unanswered
+		}
+		w, err := create(ask.Journal, head)
 		if err != nil {
 			return nil, err
 		}
@@ -424,15 +428,23 @@ func (s *session) charge() {
 	if s.ask.Resume == nil {
 		return
 	}
-	uses := make([]llm.Use, len(s.seats))
+	info := func(seat synod.NodeID) (m llm.Info, ok bool) {
+		if seat < 0 || int(seat) >= len(s.seats) {
+			return m, false
+		}
+		return s.council.models[s.council.plan.seats[seat].Model].Info(), true
+	}
 	for at, r := range s.ask.Resume.Replies {
-		if i := int(at.Node); i >= 0 && i < len(uses) {
-			uses[i].Add(r)
+		if m, ok := info(at.Node); ok && r.Calls > 0 {
+			s.budget.Charge(m, r.Calls, llm.Charged(&r))
 		}
 	}
-	for i, u := range uses {
-		u.Info = s.council.models[s.council.plan.seats[i].Model].Info()
-		s.budget.Charge(u)
+	for _, u := range s.ask.Resume.Unanswered {
+		if m, ok := info(u.Node); ok {
+			s.budget.Charge(m, u.Calls, u.Usage)
+			s.seats[u.Node].Use.Lose(u.Calls)
+			s.made = synod.Sum(s.made, u.Calls)
+		}
 	}
 }
 
@@ -525,7 +537,8 @@ func (s *session) account(records []Record) {
 	defer s.mu.Unlock()
 	for i := range records {
 		r := &s.seats[i]
-		records[i].Statuses, records[i].Use, records[i].Failure, records[i].Late = r.Statuses, r.Use, r.Failure, r.Late
+		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
+		records[i].Misreports, records[i].Late = r.Misreports, r.Late
 	}
 }
 

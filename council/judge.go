@@ -110,9 +110,9 @@ func newJudgment(p *Plan, in Instance, records []Record) *judgment {
 			continue
 		}
 		j.ticks = max(j.ticks, r.Ticks)
-		j.use.Calls += r.Use.Calls
-		j.use.Prompt += r.Use.Prompt
-		j.use.Completion += r.Use.Completion
+		j.use.Calls = synod.Sum(j.use.Calls, r.Use.Calls)
+		j.use.Prompt = synod.Sum(j.use.Prompt, r.Use.Prompt)
+		j.use.Completion = synod.Sum(j.use.Completion, r.Use.Completion)
 		j.notes += len(r.Opinions)
 		for _, o := range r.Opinions {
 			if o.Round == 0 {
@@ -303,8 +303,8 @@ func (j *judgment) members() []Member {
 		s := &j.plan.seats[i]
 		m := &members[i]
 		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
-			Trouble: r.Failure,
-			First:   j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
+			Trouble: r.Failure, Misreports: r.Misreports,
+			First: j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary
 		}

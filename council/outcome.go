@@ -67,16 +67,17 @@ type Calls struct {
 
 // Member is one seat and how its calls ended.
 type Member struct {
-	ID        string        `json:"id"`
-	Model     string        `json:"model"`
-	Kind      llm.Kind      `json:"kind"`
-	Role      string        `json:"role"`
-	Adversary *string       `json:"adversary"` // null: the experimenter put none there
-	First     *synod.Answer `json:"first"`     // null: no answer
-	Final     *synod.Answer `json:"final"`
-	Calls     StatusCount   `json:"calls"`
-	Trouble   string        `json:"trouble,omitempty"` // why its first failed call failed
-	Adapted   []string      `json:"adapted,omitempty"` // settings that its server refused, and what was sent instead
+	ID         string        `json:"id"`
+	Model      string        `json:"model"`
+	Kind       llm.Kind      `json:"kind"`
+	Role       string        `json:"role"`
+	Adversary  *string       `json:"adversary"` // null: the experimenter put none there
+	First      *synod.Answer `json:"first"`     // null: no answer
+	Final      *synod.Answer `json:"final"`
+	Calls      StatusCount   `json:"calls"`
+	Trouble    string        `json:"trouble,omitempty"`   // why its first failed call failed
+	Misreports Misreports    `json:"misreports,omitzero"` // replies whose usage cannot be true
+	Adapted    []string      `json:"adapted,omitempty"`   // settings that its server refused, and what was sent instead
 }
 
 // Round is what every member held after round t; t 0 is the independent answers.

@@ -24,21 +24,42 @@ type Instance struct {
 // Record is what one seat's run leaves behind: all that Judge looks at. A client that
 // holds the records of enough seats can judge a run that it did not see.
 type Record struct {
-	Seat     synod.NodeID
-	Opinions []Noted       // in the order in which the seat noted them
-	Decided  *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
-	Statuses StatusCount   // how the seat's model calls ended
-	Use      llm.Use       // calls and tokens of them
-	Failure  string        // why the first call that failed did, "" if none failed
-	Late     []LateCall    // calls of the seat that patience cut off, ascending by round
-	Stopped  string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
-	Ticks    synod.Tick    // when it ended, in virtual time
+	Seat       synod.NodeID
+	Opinions   []Noted       // in the order in which the seat noted them
+	Decided    *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
+	Statuses   StatusCount   // how the seat's model calls ended
+	Use        llm.Use       // calls and tokens of them
+	Failure    string        // why the first call that failed did, "" if none failed
+	Misreports Misreports    // replies whose usage cannot be true
+	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
+	Stopped    string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
+	Ticks      synod.Tick    // when it ended, in virtual time
 }
 
 // Noted is an opinion and when the seat noted it.
 type Noted struct {
 	Tick synod.Tick
 	*synod.Opinion
+}
+
+// Misreports counts replies whose usage cannot be true, such as more tokens than the request
+// could have. They are charged what was reserved for them.
+type Misreports struct {
+	Replies int    `json:"replies"`
+	First   string `json:"first"` // what was wrong with the reply to the first such call, for people
+
+	call synod.ConsultID // that First is about
+}
+
+// add counts a reply.
+func (f *Misreports) add(id synod.ConsultID, r *synod.Reply) {
+	if r.Fault == "" {
+		return
+	}
+	if f.Replies == 0 || id < f.call {
+		f.First, f.call = r.Fault, id
+	}
+	f.Replies++
 }
 
 // LateCall is a model call that patience cut off.
@@ -64,7 +85,7 @@ func (r *Record) count(reply *synod.Reply) {
 // them that was printed when the run ended. For a run without an end in its journal,
 // which was cut off, the reason is not known.
 func RecordsOf(p *Plan, run *journal.Run) []Record {
-	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.End)
+	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.Unanswered, run.End)
 	for _, asked := range run.Asked() {
 		if run.Replies[asked.Key].Late && int(asked.Node) < len(records) {
 			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})
@@ -96,7 +117,9 @@ func (r *Record) unanswered(o *synod.Opinion) bool {
 
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many
 // journals keeps. The records have no late rounds.
-func RecordsOfParts(p *Plan, noted []journal.Noted, replies journal.Replies, end *journal.End) []Record {
+func RecordsOfParts(
+	p *Plan, noted []journal.Noted, replies journal.Replies, unanswered []journal.Unanswered, end *journal.End,
+) []Record {
 	records := make([]Record, len(p.seats))
 	first := make([]synod.ConsultID, len(p.seats))
 	for i := range records {
@@ -111,12 +134,18 @@ func RecordsOfParts(p *Plan, noted []journal.Noted, replies journal.Replies, end
 			r.Opinions = append(r.Opinions, Noted{n.Tick, &n.Opinion})
 		}
 	}
+	for _, u := range unanswered {
+		if u.Node >= 0 && int(u.Node) < len(records) {
+			records[u.Node].Use.Lose(u.Calls)
+		}
+	}
 	for key, reply := range replies {
 		if key.Node < 0 || int(key.Node) >= len(records) {
 			continue
 		}
 		r := &records[key.Node]
 		r.count(&reply)
+		r.Misreports.add(key.ID, &reply)
 		if reply.Status != synod.OK && (r.Failure == "" || key.ID < first[key.Node]) {
 			r.Failure, first[key.Node] = reply.Detail, key.ID
 		}

@@ -373,8 +373,7 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 	if s.ctx.Err() != nil {
 		return dropped
 	}
-	r, err := m.Complete(ctx, llm.Request{Prompt: call.Prompt, Templates: s.council.plan.templates,
-		Seat: s.council.plan.seats[call.Node].ID, Sample: s.ask.Sample, Budget: s.limited})
+	r, err := m.Complete(ctx, s.request(call))
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()
@@ -394,12 +393,29 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 	return r
 }
 
+// request is the request of a call. Before it leaves it is in the journal: it is paid for
+// even if this process does not live to see the reply.
+func (s *session) request(call sim.Call) llm.Request {
+	p := s.council.plan
+	r := llm.Request{
+		Prompt: call.Prompt, Templates: p.templates, Seat: p.seats[call.Node].ID, Sample: s.ask.Sample,
+		Budget: s.limited,
+	}
+	if s.journal != nil && !free(p.seats[call.Node].Kind) {
+		r.Asked = func(most synod.Usage) error {
+			return s.journal.Asked(call.Node, call.ID, journal.Cost{Calls: 1, Usage: most})
+		}
+	}
+	return r
+}
+
 // count adds a reply to the account of its seat.
 func (s *session) count(call sim.Call, round int, r *synod.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seat := &s.seats[call.Node]
 	seat.count(r)
+	seat.Misreports.add(call.ID, r)
 	if r.Late {
 		seat.late(LateCall{round, call.Prompt.Purpose == synod.Refining})
 	}

@@ -203,19 +203,33 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 		b = strconv.AppendFloat(append(b, `,"confidence":`...), *r.Confidence, 'f', -1, 64)
 	}
 	b = appendSome(b, `,"detail":`, r.Detail)
-	if u := r.Usage; u != (synod.Usage{}) {
-		b = append(b, `,"usage":{`...)
-		b = appendCount(b, `"prompt":`, u.Prompt)
-		if u.Prompt != 0 && u.Completion != 0 {
-			b = append(b, ',')
-		}
-		b = append(appendCount(b, `"completion":`, u.Completion), '}')
-	}
+	b = appendUsage(b, `,"usage":{`, r.Usage)
 	b = appendCount(b, `,"calls":`, r.Calls)
+	b = appendUsage(b, `,"charged":{`, r.Charged)
+	b = appendSome(b, `,"fault":`, r.Fault)
 	if r.Reused {
 		b = append(b, `,"reused":true`...)
 	}
 	return append(b, '}'), nil
+}
+
+func appendUsage(b []byte, name string, u synod.Usage) []byte {
+	if u == (synod.Usage{}) {
+		return b
+	}
+	b = appendCount(append(b, name...), `"prompt":`, u.Prompt)
+	if u.Prompt != 0 && u.Completion != 0 {
+		b = append(b, ',')
+	}
+	return append(appendCount(b, `"completion":`, u.Completion), '}')
+}
+
+// appendAskedLine writes an asked line, which is read as an askedLine.
+func appendAskedLine(b []byte, node synod.NodeID, id synod.ConsultID, c Cost) []byte {
+	b = strconv.AppendInt(append(b, `{"k":"asked","n":`...), int64(node), 10)
+	b = strconv.AppendUint(append(b, `,"id":`...), uint64(id), 10)
+	b = appendCount(b, `,"calls":`, c.Calls)
+	return append(appendUsage(b, `,"usage":{`, c.Usage), '}')
 }
 
 // short reports whether encoding/json writes a number, and without an exponent.

@@ -12,6 +12,7 @@
 // A journal is JSON lines:
 //
 //	{"k":"head",…}                 what was run: version, spec, question, seed
+//	{"k":"asked","n":1,"id":0,…}   a request is about to leave, and what it may cost
 //	{"k":"reply","n":1,"id":0,…}   a reply with its cost, when it came
 //	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
 //	{"k":"effect","t":3,"n":1,…}   what node 1 wanted done
@@ -27,8 +28,16 @@
 // digest covers that too. The digest of the run is the SHA-256 of the seats' digests
 // in order (RunDigest). Nothing that differs between two runs of one seed and one set
 // of replies is under these digests: no clock, no token count, no order of arrival.
-// The end line also has the SHA-256 of the head and reply lines with the run's
+// The end line also has the SHA-256 of the head, asked and reply lines with the run's
 // digest, so that no byte of a finished journal can be changed without being noticed.
+//
+// An asked line is with the operating system before its request leaves. There is one
+// for each request, so for one call there may be several: a repeated request, or the
+// second copy of a slow one. The reply line of a call has the cost of all its requests.
+// Asked lines without a later reply line of their call are requests whose reply never
+// came, because the run was cut off. They are paid for all the same: whoever resumes the
+// run charges them what they may have cost, and writes them into the new head
+// (Head.Unanswered), so that they count however often the run is resumed.
 //
 // The event and effect lines of a seat are the same wherever they are written: a
 // journal that holds one seat only (Head.Seat) has the lines, and the digest, that
@@ -47,6 +56,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"os"
@@ -84,6 +94,28 @@ type Head struct {
 	// Prompts are digests of the prompt templates by name: a run is not resumed with
 	// other templates.
 	Prompts map[string]string `json:"prompts,omitempty"`
+
+	// Unanswered are the requests of earlier, cut-off attempts at this run whose replies
+	// never came, one entry for a seat; see Run.Unanswered.
+	Unanswered []Unanswered `json:"unanswered,omitempty"`
+}
+
+// Cost is the cost of requests that left: their number, and the tokens that they may
+// have cost at most.
+type Cost struct {
+	Calls int         `json:"calls"`
+	Usage synod.Usage `json:"usage,omitzero"`
+}
+
+// Plus returns the sum, by synod.Sum.
+func (c Cost) Plus(d Cost) Cost {
+	return Cost{synod.Sum(c.Calls, d.Calls), c.Usage.Plus(d.Usage)}
+}
+
+// Unanswered is the cost of a seat's requests whose replies never came.
+type Unanswered struct {
+	Node synod.NodeID `json:"n"`
+	Cost
 }
 
 // DerivedIdentities is the value of Head.Identities in a simulation: whoever knows
@@ -96,7 +128,7 @@ type End struct {
 	Stopped string     `json:"stopped"`
 	Digest  string     `json:"digest"`           // of the run, or of the only seat
 	Seats   []string   `json:"seats,omitempty"`  // digests by NodeID; nil in the journal of one seat
-	Record  string     `json:"record,omitempty"` // SHA-256 of the head and reply lines and of Digest
+	Record  string     `json:"record,omitempty"` // SHA-256 of the head, asked and reply lines and of Digest
 	Ticks   synod.Tick `json:"ticks,omitempty"`  // virtual time that the run took
 }
 
@@ -135,7 +167,7 @@ func (d *digests) add(node synod.NodeID, line []byte) error {
 // take all memory.
 const maxSeats = 1 << 17
 
-// note takes a head or reply line.
+// note takes a head, asked or reply line.
 func (d *digests) note(line []byte) {
 	if d.record == nil {
 		d.record = sha256.New()
@@ -159,7 +191,7 @@ func (d *digests) end() (digest string, seats []string) {
 	return hexOf(nil), nil
 }
 
-// recordOf returns End.Record for a run's digest. No head or reply line can follow.
+// recordOf returns End.Record for a run's digest. No line that note takes can follow.
 func (d *digests) recordOf(digest string) string {
 	d.note([]byte(digest))
 	return hexOf(d.record)
@@ -242,6 +274,23 @@ func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 // Path returns where the journal can be loaded from: its file, or FILE#ID in a
 // segment.
 func (w *Writer) Path() string { return w.path }
+
+// Asked writes that a request for a call is about to leave, at once, so that it is known
+// even if the process dies before the reply comes. A request must not leave if it fails.
+func (w *Writer) Asked(node synod.NodeID, id synod.ConsultID, c Cost) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.out == nil {
+		return errors.Join(w.err, errClosed)
+	}
+	start := len(w.buf)
+	w.buf = append(appendAskedLine(w.buf, node, id, c), '\n')
+	w.digests.note(w.buf[start:])
+	w.flush()
+	return w.err
+}
+
+var errClosed = errors.New("the journal is closed")
 
 // Reply writes a reply at once, so that it outlives the process.
 func (w *Writer) Reply(node synod.NodeID, id synod.ConsultID, r synod.Reply) {

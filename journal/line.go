@@ -67,7 +67,8 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 // and no machine may let them change its effects.
 func meaning(r *synod.Reply) string {
 	said := *r
-	said.Usage, said.Calls, said.Reused, said.Late, said.Detail = synod.Usage{}, 0, false, false, ""
+	said.Usage, said.Charged, said.Calls, said.Reused, said.Late = synod.Usage{}, synod.Usage{}, 0, false, false
+	said.Detail, said.Fault = "", ""
 	var buf [512]byte
 	b, _ := appendReply(append(buf[:0], '{'), &said)
 	sum := sha256.Sum256(b)

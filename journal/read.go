@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,11 +30,14 @@ type Replies map[Key]synod.Reply
 type Run struct {
 	Head    Head
 	Replies Replies
-	End     *End // nil: the run was cut off
-	lines   []stored
-	digest  string   // of the lines
-	seats   []string // digests by NodeID
-	changed error    // wraps ErrChanged, or nil
+	// Unanswered are the requests of this run and of earlier attempts at it whose replies
+	// never came, by seat. They cost what they may cost at most.
+	Unanswered []Unanswered
+	End        *End // nil: the run was cut off
+	lines      []stored
+	digest     string   // of the lines
+	seats      []string // digests by NodeID
+	changed    error    // wraps ErrChanged, or nil
 }
 
 // stored is an event or effect line of a file.
@@ -125,7 +130,7 @@ func readRun(r io.Reader, sums bool) (*Run, error) {
 		return nil, err
 	}
 	in.run.digest, in.run.seats = in.digests.end()
-	in.run.changed = in.changed()
+	in.run.changed, in.run.Unanswered = in.changed(), in.unanswered()
 	return in.run, nil
 }
 
@@ -185,6 +190,38 @@ func atLine(n int, err error) error {
 type reading struct {
 	run     *Run
 	digests digests
+	asked   map[Key]Cost // requests whose reply has not been read
+}
+
+// unanswered returns the cost of the requests without a reply, by seat.
+func (in *reading) unanswered() []Unanswered {
+	bySeat := map[synod.NodeID]Cost{}
+	for _, u := range in.run.Head.Unanswered {
+		bySeat[u.Node] = bySeat[u.Node].Plus(u.Cost)
+	}
+	for key, c := range in.asked {
+		bySeat[key.Node] = bySeat[key.Node].Plus(c)
+	}
+	var all []Unanswered
+	for _, node := range slices.Sorted(maps.Keys(bySeat)) {
+		all = append(all, Unanswered{node, bySeat[node]})
+	}
+	return all
+}
+
+// ask takes an asked line.
+func (in *reading) ask(raw []byte) error {
+	in.digests.note(raw)
+	var l askedLine
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return err
+	}
+	if in.asked == nil {
+		in.asked = map[Key]Cost{}
+	}
+	key := Key{l.Node, l.ID}
+	in.asked[key] = in.asked[key].Plus(l.Cost)
+	return nil
 }
 
 func (in *reading) take(n int, raw []byte) error {
@@ -231,6 +268,9 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 			return err
 		}
 		run.Replies[Key{l.Node, l.ID}] = l.Reply
+		delete(in.asked, Key{l.Node, l.ID})
+	case "asked":
+		return in.ask(raw)
 	case "event", "effect":
 		k := stored{raw: bytes.Clone(raw), at: n}
 		if err := json.Unmarshal(raw, &k.line); err != nil {
@@ -280,6 +320,14 @@ func (in *reading) changed() error {
 		return fmt.Errorf("the head and the replies do not have the digest that the end names: %w", ErrChanged)
 	}
 	return nil
+}
+
+// askedLine is an asked line.
+type askedLine struct {
+	Kind string          `json:"k"`
+	Node synod.NodeID    `json:"n"`
+	ID   synod.ConsultID `json:"id"`
+	Cost
 }
 
 // replyLine is a reply line.

@@ -14,8 +14,9 @@ import (
 // Summary is what a report needs of a journal: enough to grade the run and to add up
 // its cost, and not enough to replay it.
 type Summary struct {
-	Head    Head
-	Replies Replies // only Status, Usage and Calls of each
+	Head       Head
+	Replies    Replies      // only Status, Usage, Calls and Fault of each
+	Unanswered []Unanswered // as Run.Unanswered
 	// without Surface, Source, From, Scores, Silent, Suspects and counts other than Reused
 	Noted []Noted
 	Last  map[synod.NodeID]synod.Tick // when each node noted for the last time
@@ -51,7 +52,7 @@ func summarize(r io.Reader, sums bool) (*Summary, error) {
 	if err == nil {
 		err = in.changed()
 	}
-	s.Head, s.End = in.run.Head, in.run.End
+	s.Head, s.End, s.Unanswered = in.run.Head, in.run.End, in.unanswered()
 	return s, err
 }
 
@@ -67,7 +68,7 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 			}
 		} else if bytes.HasPrefix(raw, []byte(replyPrefix)) {
 			in.digests.note(raw)
-			return s.reply(raw)
+			return s.reply(in, raw)
 		}
 	}
 	err := in.take(n, raw) // the head, the end, or a line that another program has written
@@ -104,8 +105,8 @@ func object(raw []byte) (gjson.Result, error) {
 	return gjson.ParseBytes(raw), nil
 }
 
-// reply keeps status, usage and call count of a reply.
-func (s *Summary) reply(raw []byte) error {
+// reply keeps status, usage, call count and fault of a reply.
+func (s *Summary) reply(in *reading, raw []byte) error {
 	line, err := object(raw)
 	var key Key
 	var r synod.Reply
@@ -121,11 +122,14 @@ func (s *Summary) reply(raw []byte) error {
 			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int())}
 		case "calls":
 			r.Calls = int(v.Int())
+		case "fault":
+			r.Fault = v.Str
 		}
 		return true
 	})
 	if err == nil {
 		s.Replies[key] = r
+		delete(in.asked, key)
 	}
 	return err
 }

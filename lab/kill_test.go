@@ -98,6 +98,10 @@ func TestKill(t *testing.T) {
 		t.Errorf("killed only %d times", kills)
 	}
 	got, want := reported(t, killed.Dir()), reported(t, whole.Dir())
+	if n, arrived := got.Calls.Made, s.Count()-uninterrupted; n < arrived || n > arrived+inFlight {
+		t.Errorf("the report counts %d calls, the server %d", n, arrived)
+	}
+	got.Calls.Made = want.Calls.Made
 	if text(t, got) != text(t, want) {
 		t.Errorf("killed:\n%s\nwant\n%s", text(t, got), text(t, want))
 	}

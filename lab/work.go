@@ -215,7 +215,10 @@ func (w *work) known(j job) *journal.Run {
 func callsIn(known *journal.Run) (n int) {
 	if known != nil {
 		for _, reply := range known.Replies {
-			n += reply.Calls
+			n = synod.Sum(n, reply.Calls)
+		}
+		for _, u := range known.Unanswered {
+			n = synod.Sum(n, u.Calls)
 		}
 	}
 	return n

@@ -12,12 +12,16 @@ import (
 // that answer the question share it: it is a field of their requests, and a layer
 // around every model holds them to it. It is safe for concurrent use.
 //
+// Calls are requests that leave: repeated requests, second copies of slow ones
+// (Hedge) and requests in which a model learns what its server refuses each count.
+// A reply from the cache is no request.
+//
 // What a request may cost is reserved before it leaves and settled when it comes
 // back. A reservation is an upper bound: a token is at least one byte of UTF-8
 // in every tokenizer that we know of, so a prompt has no more tokens than bytes
-// (and a few for the roles), and a reply no more than its max_tokens. So the
-// budget is not exceeded as long as servers keep to max_tokens and report their
-// usage truthfully, and never by more than the calls in flight. Where a
+// (and some for the text that a chat template adds), and a reply no more than its
+// max_tokens. A server that reports more is charged the reservation (Reply.Fault),
+// so no report can exceed the budget, and neither can it lower the sum. Where a
 // reservation does not fit but others are still open, the call waits for them:
 // most of what they reserve comes back.
 //
@@ -76,16 +80,24 @@ func (b *Budget) Short() Spent {
 	return b.short
 }
 
-// Charge adds what an earlier, interrupted part of the run has spent: a model's
-// calls and their tokens.
-func (b *Budget) Charge(u Use) {
+// Charge adds what an earlier, interrupted part of the run has spent on a model.
+func (b *Budget) Charge(m Info, calls int, tokens synod.Usage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.spent.Calls += u.Calls
-	b.spent.Tokens += u.Prompt + u.Completion
-	if price, known := b.prices.Of(u.Info); b.usd > 0 && known {
-		b.spent.USD += price.of(u.Prompt, u.Completion)
+	b.spent = b.spent.plus(b.cost(m, calls, tokens))
+}
+
+// cost returns what requests count; money only if it is bounded.
+func (b *Budget) cost(m Info, calls int, tokens synod.Usage) Spent {
+	s := Spent{Calls: calls, Tokens: tokens.Total()}
+	if price, known := b.prices.Of(m); b.usd > 0 && known {
+		s.USD = price.of(tokens)
 	}
+	return s
+}
+
+func (s Spent) plus(t Spent) Spent {
+	return Spent{synod.Sum(s.Calls, t.Calls), synod.Sum(s.Tokens, t.Tokens), s.USD + t.USD}
 }
 
 var errBudget = errors.New("the budget is spent")
@@ -98,9 +110,7 @@ func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
 		b.mu.Lock()
 		switch {
 		case b.fits(want):
-			b.held.Calls += want.Calls
-			b.held.Tokens += want.Tokens
-			b.held.USD += want.USD
+			b.held = b.held.plus(want)
 			b.mu.Unlock()
 			return nil
 		case hedge:
@@ -122,18 +132,16 @@ func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
 }
 
 func (b *Budget) fits(w Spent) bool {
-	return !b.exhausted &&
-		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
-		(b.tokens == 0 || b.spent.Tokens+b.held.Tokens+w.Tokens <= b.tokens) &&
-		(b.usd == 0 || b.spent.USD+b.held.USD+w.USD <= b.usd)
+	sum := b.spent.plus(b.held).plus(w)
+	return !b.exhausted && (b.calls == 0 || sum.Calls <= b.calls) && (b.tokens == 0 || sum.Tokens <= b.tokens) &&
+		(b.usd == 0 || sum.USD <= b.usd)
 }
 
 // mayFit reports whether w would fit if the tokens that are held cost nothing.
 func (b *Budget) mayFit(w Spent) bool {
-	return !b.exhausted && b.held.Calls > 0 &&
-		(b.calls == 0 || b.spent.Calls+b.held.Calls+w.Calls <= b.calls) &&
-		(b.tokens == 0 || b.spent.Tokens+w.Tokens <= b.tokens) &&
-		(b.usd == 0 || b.spent.USD+w.USD <= b.usd)
+	sum := b.spent.plus(w)
+	return !b.exhausted && b.held.Calls > 0 && (b.calls == 0 || synod.Sum(sum.Calls, b.held.Calls) <= b.calls) &&
+		(b.tokens == 0 || sum.Tokens <= b.tokens) && (b.usd == 0 || sum.USD <= b.usd)
 }
 
 // more reserves one more request for a call in flight. Its tokens are held
@@ -142,7 +150,7 @@ func (b *Budget) more(hedge bool) *Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case !b.exhausted && (b.calls == 0 || b.spent.Calls+b.held.Calls+1 <= b.calls):
+	case !b.exhausted && (b.calls == 0 || b.spent.plus(b.held).Calls < b.calls):
 		b.held.Calls++
 		return nil
 	case hedge:
@@ -155,14 +163,15 @@ func (b *Budget) more(hedge bool) *Failure {
 func (b *Budget) exhaust(w Spent) *Failure {
 	if !b.exhausted {
 		b.exhausted = true
-		if n := b.spent.Calls + b.held.Calls + w.Calls; b.calls > 0 && n > b.calls {
+		if n := b.spent.plus(b.held).plus(w).Calls; b.calls > 0 && n > b.calls {
 			b.short.Calls = n
 		}
-		if n := b.spent.Tokens + w.Tokens; b.tokens > 0 && n > b.tokens {
-			b.short.Tokens = n
+		sum := b.spent.plus(w)
+		if b.tokens > 0 && sum.Tokens > b.tokens {
+			b.short.Tokens = sum.Tokens
 		}
-		if x := b.spent.USD + w.USD; b.usd > 0 && x > b.usd {
-			b.short.USD = x
+		if b.usd > 0 && sum.USD > b.usd {
+			b.short.USD = sum.USD
 		}
 	}
 	return &Failure{Status: synod.Dropped, Err: errBudget}
@@ -174,112 +183,7 @@ func (b *Budget) settle(held, spent Spent) {
 	b.held.Calls -= held.Calls
 	b.held.Tokens -= held.Tokens
 	b.held.USD = max(b.held.USD-held.USD, 0) // a rounding error is not money
-	b.spent.Calls += spent.Calls
-	b.spent.Tokens += spent.Tokens
-	b.spent.USD += spent.USD
+	b.spent = b.spent.plus(spent)
 	close(b.changed)
 	b.changed = make(chan struct{})
-}
-
-// spend is the layer that reserves and settles the requests of one model, whose
-// replies have at most maxTokens tokens, with the budget of each request. It
-// belongs below retries, so that each request that leaves is counted.
-func spend(maxTokens int) layer {
-	if maxTokens <= 0 {
-		maxTokens = assumedReply
-	}
-	return func(m Model) Model { return &spender{layered{m}, maxTokens} }
-}
-
-// assumedReply is how many tokens a reply may have where no limit is set.
-const assumedReply = 1000
-
-type spender struct {
-	layered
-	maxTokens int
-}
-
-func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	b := r.Budget
-	if b == nil {
-		return l.Model.Complete(ctx, r)
-	}
-	if kind := l.Info().Kind; kind == Recorded || kind == Simulated {
-		return l.spend(ctx, r, 0, Spent{Calls: 1}) // they read no text and write no tokens
-	}
-	r = r.rendering()
-	prompt := promptTokens(r)
-	hold := Spent{Calls: 1, Tokens: prompt + l.maxTokens}
-	if b.usd > 0 {
-		price, known := b.prices.Of(l.Info())
-		if !known {
-			return failed(synod.Reply{}, failure(synod.Dropped,
-				"the budget is in money, and the price of this model is not known"))
-		}
-		hold.USD = price.of(prompt, l.maxTokens)
-	}
-	return l.spend(ctx, r, prompt, hold)
-}
-
-func (l *spender) spend(ctx context.Context, r Request, prompt int, hold Spent) (synod.Reply, error) {
-	b := r.Budget
-	if f := b.reserve(ctx, hold, r.hedge); f != nil {
-		return failed(synod.Reply{}, f)
-	}
-	r.extra = func() *Failure {
-		f := b.more(r.hedge)
-		if f == nil {
-			hold.Calls++
-		}
-		return f
-	}
-	reply, err := l.Model.Complete(ctx, r)
-	sent := reply.Calls
-	if err == nil && sent == 0 && !reply.Reused {
-		sent = 1 // a model that does not count
-	}
-	b.settle(hold, b.charge(l.Info(), hold, Spent{Calls: sent, Tokens: charged(hold.Tokens, prompt, reply, err)},
-		reply))
-	return reply, err
-}
-
-// charge adds what the tokens cost. Where the reply does not say which of them
-// belong to the prompt, all are charged at the higher price.
-func (b *Budget) charge(m Info, held, spent Spent, r synod.Reply) Spent {
-	if b.usd == 0 {
-		return spent
-	}
-	price, _ := b.prices.Of(m)
-	if r.Usage.Prompt+r.Usage.Completion > 0 {
-		spent.USD = price.of(r.Usage.Prompt, r.Usage.Completion)
-		return spent
-	}
-	spent.USD = min(max(price.of(spent.Tokens, 0), price.of(0, spent.Tokens)), held.USD)
-	return spent
-}
-
-// charged is how many tokens a call is charged. Where a reply comes without
-// usage, its bytes stand for its tokens. A call that timed out, was late or lost
-// against its hedge is charged all that it may have cost, since the server may
-// have gone on writing. Other failures cost what they report.
-func charged(held, prompt int, r synod.Reply, err error) int {
-	switch reported := r.Usage.Prompt + r.Usage.Completion; {
-	case held == 0 || reported > 0:
-		return reported
-	case err == nil:
-		return min(held, prompt+len(r.Text))
-	case r.Calls > 0 && AsFailure(err).Status == synod.Timeout:
-		return held
-	}
-	return 0
-}
-
-// promptTokens is an upper bound on the tokens of a rendered prompt.
-func promptTokens(r Request) int {
-	c, err := r.Chat()
-	if err != nil {
-		return 0
-	}
-	const roles = 32
-	return max(len(c.System)+len(c.Schema), len(c.Completion)) + len(c.User) + roles
 }

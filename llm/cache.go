@@ -129,7 +129,7 @@ func (l *cached) store(key string, r synod.Reply) {
 
 // reused is a reply that cost nothing this time.
 func reused(r synod.Reply) synod.Reply {
-	r.Reused, r.Calls, r.Usage = true, 0, synod.Usage{}
+	r.Reused, r.Calls, r.Usage, r.Charged, r.Fault = true, 0, synod.Usage{}, synod.Usage{}, ""
 	return r
 }
 

@@ -15,6 +15,8 @@ type Failure struct {
 	Retryable  bool          // the same call may succeed later
 	RetryAfter time.Duration // how long the server asks to wait; 0: it did not say
 	Err        error         // holds no secret and no upstream body; may be nil
+
+	begun bool // the server may have begun to write a reply
 }
 
 // Error returns the status and the reason.
@@ -35,6 +37,16 @@ func (f *Failure) Reason() string {
 		return ""
 	}
 	return f.Err.Error()
+}
+
+// mayHaveCost reports whether the server may charge for the call although no reply came
+// of it.
+func (f *Failure) mayHaveCost() bool {
+	switch f.Status {
+	case synod.Timeout, synod.Dropped, synod.Unreadable, synod.Refused:
+		return true
+	}
+	return f.begun
 }
 
 // ErrLate is the cancellation cause of a straggler's call: enough other members
@@ -103,9 +115,10 @@ func temporary(status synod.Status, format string, args ...any) *Failure {
 	return &Failure{Status: status, Retryable: true, Err: fmt.Errorf(format, args...)}
 }
 
-// failed returns the reply that belongs to a failure; it keeps calls and usage.
+// failed returns the reply that belongs to a failure; it keeps what was spent.
 func failed(spent synod.Reply, f *Failure) (synod.Reply, error) {
-	return synod.Reply{Status: f.Status, Detail: f.Reason(), Usage: spent.Usage, Calls: spent.Calls}, f
+	return synod.Reply{Status: f.Status, Detail: f.Reason(), Usage: spent.Usage, Calls: spent.Calls,
+		Charged: spent.Charged, Fault: spent.Fault}, f
 }
 
 // sleep waits for d. It returns false if the context ended first.

@@ -184,8 +184,7 @@ func merge(first, second attempt) (synod.Reply, error) {
 	if errors.Is(lost.err, errOutrun) && lost.reply.Calls > 0 && spent == (synod.Usage{}) {
 		spent = won.reply.Usage
 	}
-	won.reply.Calls += lost.reply.Calls
-	won.reply.Usage.Prompt += spent.Prompt
-	won.reply.Usage.Completion += spent.Completion
+	lost.reply.Charged, lost.reply.Usage = Charged(&lost.reply), spent
+	addCost(&won.reply, &lost.reply)
 	return won.reply, won.err
 }

@@ -56,6 +56,12 @@ type Request struct {
 	Sample    int               // which repeat of the same question this is, from 0
 	Budget    *Budget           // what the call spends from; nil: no limit
 
+	// Asked is called before each request leaves, with the tokens that it may cost at
+	// most; none for a further request of which no token was reserved. If it fails, the
+	// request is not sent. It may be nil, and is not called for recorded and simulated
+	// models, which send nothing.
+	Asked func(most synod.Usage) error
+
 	chat  *rendered       // nil: not rendered yet
 	extra func() *Failure // reserves one more request of the budget; nil: no limit
 	sent  func()          // called when the request is about to leave; may be nil

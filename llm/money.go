@@ -23,9 +23,7 @@ func (u *Use) Add(r synod.Reply) {
 	if r.Calls == 0 {
 		return
 	}
-	u.Calls += r.Calls
-	u.Prompt += r.Usage.Prompt
-	u.Completion += r.Usage.Completion
+	u.Calls, u.Usage = synod.Sum(u.Calls, r.Calls), u.Usage.Plus(r.Usage)
 	// After a timeout the server may go on writing.
 	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) {
 		u.Silent++
@@ -34,8 +32,12 @@ func (u *Use) Add(r synod.Reply) {
 
 // Plus adds the counts of v.
 func (u *Use) Plus(v Use) {
-	u.Calls, u.Silent = u.Calls+v.Calls, u.Silent+v.Silent
-	u.Prompt, u.Completion = u.Prompt+v.Prompt, u.Completion+v.Completion
+	u.Calls, u.Silent, u.Usage = synod.Sum(u.Calls, v.Calls), synod.Sum(u.Silent, v.Silent), u.Usage.Plus(v.Usage)
+}
+
+// Lose counts requests whose reply never came. How many tokens they had is not known.
+func (u *Use) Lose(calls int) {
+	u.Calls, u.Silent = synod.Sum(u.Calls, calls), synod.Sum(u.Silent, calls)
 }
 
 // Money is what calls cost, as far as that is known. An unknown price never counts
@@ -67,7 +69,7 @@ func (p Prices) Bill(uses []Use) Money {
 			m.Unknown = append(m.Unknown, u.Model)
 		}
 		if known {
-			m.AtLeast += price.of(u.Prompt, u.Completion)
+			m.AtLeast += price.of(u.Usage)
 			m.AsOf = older(m.AsOf, price.Date)
 		}
 	}

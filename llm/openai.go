@@ -331,6 +331,7 @@ func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if f := m.unwanted(res); f != nil {
+		f.begun = true
 		return response{}, f
 	}
 	limit := m.cfg.MaxReply
@@ -342,7 +343,9 @@ func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
 		if f := over(ctx, "in the middle of the reply"); f != nil {
 			return response{}, f
 		}
-		return response{}, temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(b))
+		f := temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(b))
+		f.begun = true
+		return response{}, f
 	}
 	if int64(len(b)) > limit && res.StatusCode == http.StatusOK {
 		return response{}, tooLong(limit)

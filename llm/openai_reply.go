@@ -21,7 +21,7 @@ import (
 // another format; an empty list means that the server failed.
 type completion struct {
 	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
+	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
 
@@ -37,11 +37,6 @@ type message struct {
 	ToolCalls []json.RawMessage `json:"tool_calls"`
 	Thinking  string            `json:"reasoning_content"`
 	Reasoning string            `json:"reasoning"`
-}
-
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
 }
 
 type logprobs struct {
@@ -78,12 +73,12 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	var c completion
 	if err := json.Unmarshal(res.body, &c); err != nil {
-		return synod.Reply{}, notJSON(res.body, err)
+		f := notJSON(res.body, err)
+		f.begun = true
+		return synod.Reply{}, f
 	}
 	reply := synod.Reply{Status: synod.OK}
-	if c.Usage != nil {
-		reply.Usage = synod.Usage{Prompt: max(0, c.Usage.Prompt), Completion: max(0, c.Usage.Completion)}
-	}
+	reply.Usage, reply.Fault = readUsage(c.Usage)
 	switch {
 	case len(c.Error) > 0 && string(c.Error) != "null" && len(c.Choices) == 0:
 		return reply, m.errorInside(res.body)
@@ -110,6 +105,37 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 		reply.Logprob = new(sum / float64(len(l.Content)))
 	}
 	return reply, nil
+}
+
+// readUsage reads the usage of a completion. A count that is not one is the server's
+// fault, which does not make its answer unusable.
+func readUsage(raw json.RawMessage) (u synod.Usage, fault string) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return u, ""
+	}
+	var counts struct {
+		Prompt     json.RawMessage `json:"prompt_tokens"`
+		Completion json.RawMessage `json:"completion_tokens"`
+	}
+	if json.Unmarshal(raw, &counts) != nil {
+		return u, "its usage is not an object"
+	}
+	for _, c := range []struct {
+		name string
+		raw  json.RawMessage
+		into *int
+	}{{"prompt_tokens", counts.Prompt, &u.Prompt}, {"completion_tokens", counts.Completion, &u.Completion}} {
+		if len(c.raw) == 0 || string(c.raw) == "null" {
+			continue
+		}
+		n, err := strconv.ParseInt(string(c.raw), 10, 64)
+		if err != nil || n < 0 {
+			return synod.Usage{}, fmt.Sprintf("it reports %s: %s, which is not a count", c.name,
+				shorten(oneLine(string(c.raw))))
+		}
+		*c.into = int(n)
+	}
+	return u, ""
 }
 
 // withoutKey removes the key from a reply, for servers that echo the request. A

@@ -3,7 +3,6 @@ package llm
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path"
 	"time"
@@ -48,8 +47,8 @@ func (p Prices) Of(m Info) (price Price, known bool) {
 }
 
 // of returns the cost of tokens in USD.
-func (p Price) of(prompt, completion int) float64 {
-	return (p.Prompt*float64(prompt) + p.Completion*float64(completion)) / 1e6
+func (p Price) of(u synod.Usage) float64 {
+	return (p.Prompt*float64(u.Prompt) + p.Completion*float64(u.Completion)) / 1e6
 }
 
 // Published returns list prices without discounts for caching or batches. They
@@ -74,6 +73,9 @@ func Published() Prices {
 		{"openrouter.ai", "google/gemini-2.5-flash", Price{0.30, 2.50, "2026-07-11"}},
 	}
 }
+
+// maxPrice bounds a price, in USD for a million tokens, so that no cost is infinite.
+const maxPrice = 1e6
 
 // priceRow is a row of a price file.
 type priceRow struct {
@@ -149,8 +151,15 @@ func (l priceRow) tariff() (Tariff, error) {
 		return t, fmt.Errorf("model %s: it needs prompt and completion, in USD per million tokens", l.Model)
 	}
 	t.Prompt, t.Completion = *l.Prompt, *l.Completion
-	if !(t.Prompt >= 0 && t.Completion >= 0) || math.IsInf(t.Prompt+t.Completion, 0) {
-		return t, fmt.Errorf("model %s: a price must be a number, at least 0", l.Model)
+	for _, p := range []struct {
+		key string
+		usd float64
+	}{{"prompt", t.Prompt}, {"completion", t.Completion}} {
+		if !(p.usd >= 0 && p.usd <= maxPrice) {
+			return t, fmt.Errorf("model %s: %s is %v; it must be between 0 and %.0f USD per million tokens, such as "+
+				"2.5",
+				l.Model, p.key, p.usd, float64(maxPrice))
+		}
 	}
 	if _, err := time.Parse(time.DateOnly, l.Date); l.Date != "" && err != nil {
 		if _, err := time.Parse("2006-01", l.Date); err != nil {

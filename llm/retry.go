@@ -51,11 +51,9 @@ func (l *retrying) Complete(ctx context.Context, r Request) (synod.Reply, error)
 	var spent synod.Reply
 	for n := 1; ; n++ {
 		reply, err := l.Model.Complete(ctx, r)
-		spent.Calls += reply.Calls
-		spent.Usage.Prompt += reply.Usage.Prompt
-		spent.Usage.Completion += reply.Usage.Completion
-		reply.Calls, reply.Usage = spent.Calls, spent.Usage
+		addCost(&spent, &reply)
 		if err == nil {
+			reply.Calls, reply.Usage, reply.Charged, reply.Fault = spent.Calls, spent.Usage, spent.Charged, spent.Fault
 			return reply, nil
 		}
 		f := AsFailure(err)

@@ -112,7 +112,7 @@ func transportFailure(err error) *Failure {
 		f.Err = errors.New("connection refused: no server listens there")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		f.Err = errors.New("the server closed the connection without a reply")
+		f.begun, f.Err = true, errors.New("the server closed the connection without a reply")
 	case errors.As(err, &slow) && slow.Timeout():
 		f.Status, f.Err = synod.Timeout, errors.New("no connection within 10s")
 	case strings.Contains(err.Error(), "malformed HTTP"): // the rest of the text quotes the server

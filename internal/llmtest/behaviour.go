@@ -369,3 +369,12 @@ func ToolCall() Behaviour {
 	return Body("application/json", `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[`+
 		`{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`)
 }
+
+// Usage answers as the server's handler does, and reports this JSON as its usage.
+func Usage(usage string) Behaviour {
+	return func(x *Exchange) {
+		body := x.completion(x.server.handler(x.Call), "stop")
+		at := bytes.LastIndex(body, []byte(`"usage":`))
+		x.Send(http.StatusOK, "application/json", append(append(body[:at:at], `"usage":`+usage...), '}'))
+	}
+}
