@@ -2,23 +2,37 @@
 
 GO      ?= go
 BIN     := bin/synod
+PREFIX  ?= $(HOME)/.local
 TOOLS   := $(CURDIR)/.tools
 STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build model test unit concurrent check examples parquet race fuzz campaign mutants bench transcript inspect probe clean
+.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz campaign mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/synod
-	$(GO) build -o $(BIN) ./cmd/synod
+build: ## build bin/synod, the same bytes from the same commit in any folder
+	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
+
+install: build ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages and shell completion
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/synod
+	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
+	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
+	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
+
+reproducible: ## build the commit in two folders and compare the binaries
+	@packaging/reproducible.sh
+
+release: ## archives for Linux and macOS, Debian packages and SHA256SUMS in dist
+	@packaging/release.sh
 
 model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull
 
-test: model check examples unit concurrent ## what CI always runs
+test: model check reproducible examples unit concurrent ## what CI always runs
 
 unit: ## all tests of this module, with whole campaigns
 	$(GO) test -timeout 30m ./...
@@ -89,4 +103,4 @@ inspect: build ## have the released inspect_ai read exported logs (fetches it in
 	"$$dir/venv/bin/python" lab/testdata/inspect_check.py $(BIN) "$$dir"
 
 clean: ## remove what was built
-	rm -rf bin .tools
+	rm -rf bin dist .tools

@@ -51,6 +51,7 @@ var ranks = map[string]int{
 	"lab":              7,
 	"cli":              8,
 	"cmd/synod":        9,
+	"internal/manual":  9, // writes the manual pages of the command line
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"protocol/*":         4, // each protocol stands alone

@@ -62,6 +62,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return e.code
 }
 
+// Command returns the command line, for programs that document it. Main runs it.
+func Command() *cobra.Command { return newRoot() }
+
 // Exit codes; see "synod help exit-codes".
 const (
 	exitOK          = 0
