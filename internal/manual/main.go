@@ -2,9 +2,9 @@
 //
 //	go run ./internal/manual share
 //
-// writes share/man/man1/synod*.1 and completion files for bash, zsh and fish. "make install" and "make release" run it. It
-// is a program of its own because synod itself does not need the library that renders manual pages. Its rank is 9, as
-// cmd/synod's.
+// writes share/man/man1/synod*.1 and completion files for bash, zsh and fish. "make install" and "make release" run
+// it. It is a program of its own because synod itself does not need the library that renders manual pages. Its rank
+// is 9, as cmd/synod's.
 package main
 
 import (
