@@ -61,17 +61,18 @@ var ranks = map[string]int{
 	"protocol/grade":     2, // how evaluators grade answers, in several protocols
 	"protocol/leader":    3, // what leader-based protocols share
 
-	"graph/robustness":  1,
-	"graph/format":      1,
-	"graph/draw":        1,
-	"graph/topology":    2, // one of its topologies is redrawn until robustness says that it is robust enough
-	"graph/design":      3,
-	"graph/internal":    3,  // what the tests of several graph packages share
-	"internal/filelock": -1, // fetch uses it
-	"internal/durable":  -1, // so does it
-	"internal/fetch":    0,  // downloads for models and tasks
-	"probe/collect":     3,  // asks models and grades answers
-	"internal/canvas":   0,  // writes drawings of report, probe and graph/draw
+	"graph/robustness":    1,
+	"graph/format":        1,
+	"graph/draw":          1,
+	"graph/topology":      2, // one of its topologies is redrawn until robustness says that it is robust enough
+	"graph/design":        3,
+	"graph/internal":      3,  // what the tests of several graph packages share
+	"internal/filelock":   -1, // fetch uses it
+	"internal/durable":    -1, // so does it
+	"internal/fetch":      0,  // downloads for models and tasks
+	"internal/jsonobject": 0,  // objects with their order and repeated keys
+	"probe/collect":       3,  // asks models and grades answers
+	"internal/canvas":     0,  // writes drawings of report, probe and graph/draw
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.

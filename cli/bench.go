@@ -299,9 +299,9 @@ type bench interface {
 
 // benchWork works on a run and prints how many questions are finished.
 func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
-	show := a.benchProgress(cmd)
+	show, at := a.benchProgress(cmd)
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release,
-		Progress: show.at})
+		Progress: at})
 	show.done()
 	dir := council.ShellWord(run.Dir())
 	resume := "synod bench resume " + dir

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,18 +71,9 @@ func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
 	}
 	values := map[string]string{}
 	flatten(tree, "", values)
-	var names []string
-	for k := range values {
-		names = append(names, k)
-	}
-	slices.Sort(names)
 	var t table.Table
-	for _, k := range names {
-		origin := from[k]
-		if origin == "" {
-			origin = "default"
-		}
-		t.Add(k, oneLine(values[k]), origin)
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		t.Add(k, oneLine(values[k]), cmp.Or(from[k], "default"))
 	}
 	return t.Write(cmd.OutOrStdout(), "text")
 }

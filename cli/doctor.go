@@ -61,11 +61,8 @@ func (a *app) checks() []check {
 			return fmt.Sprintf("%s, %s, %s/%s, %d cores", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
 				runtime.NumCPU()), nil
 		}},
-		{what: "journals", do: func(context.Context) (string,
-			error) {
-			return writable(filepath.Join(a.dirs.state, "journals"))
-		}},
-		{what: "models folder", do: func(context.Context) (string, error) { return writable(a.store().Dir) }},
+		{what: "journals", do: writable(filepath.Join(a.dirs.state, "journals"))},
+		{what: "models folder", do: writable(a.store().Dir)},
 		{what: "embedded model", do: a.tryEmbedded},
 	}
 	for _, e := range []struct{ what, env string }{
@@ -81,16 +78,18 @@ func (a *app) checks() []check {
 	return append(checks, check{what: "Ollama", optional: true, do: tryOllama})
 }
 
-// writable checks that a folder and a file in it can be created.
-func writable(dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w: choose another folder with --home", err)
+// writable returns a check that a folder and a file in it can be created.
+func writable(dir string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", fmt.Errorf("%w: choose another folder with --home", err)
+		}
+		f, err := os.CreateTemp(dir, ".doctor-*")
+		if err != nil {
+			return "", fmt.Errorf("%w: choose another folder with --home", err)
+		}
+		return dir, errors.Join(f.Close(), os.Remove(f.Name()))
 	}
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return "", fmt.Errorf("%w: choose another folder with --home", err)
-	}
-	return dir, errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // tryEmbedded starts the engine with the default model and generates one token.

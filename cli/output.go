@@ -60,37 +60,61 @@ type bar struct {
 	bar      *mpb.Bar
 }
 
+func (b *bar) done() {
+	if b.progress != nil {
+		b.bar.Abort(true)
+		b.progress.Wait()
+	}
+}
+
+// set shows how much of total is done.
+func (b *bar) set(done, total int64) {
+	if b.bar != nil {
+		b.bar.SetTotal(max(total, 0), false)
+		b.bar.SetCurrent(done)
+	}
+}
+
 // onTerminal reports whether progress may be drawn on standard error.
 func (a *app) onTerminal(cmd *cobra.Command) bool { return !a.quiet && isTerminal(cmd.ErrOrStderr()) }
 
-// progress shows rounds and calls while a council decides.
-func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
+// newBar draws a bar, if standard error is a terminal.
+func (a *app) newBar(cmd *cobra.Command, style mpb.BarFillerBuilder, options ...mpb.BarOption) *bar {
 	if !a.onTerminal(cmd) {
 		return &bar{}
 	}
-	var last atomic.Pointer[council.Progress]
 	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.New(0, mpb.SpinnerStyle().PositionLeft(), mpb.BarRemoveOnComplete(), mpb.AppendDecorators(
-		decor.Any(func(decor.Statistics) string {
-			now := last.Load()
-			if now == nil {
-				return "starting the members"
-			}
-			if now.Round < 0 {
-				return fmt.Sprintf("first answers · %d calls", now.Calls)
-			}
-			return fmt.Sprintf("round %d of at most %d · %d calls", now.Round+1, now.Rounds, now.Calls)
-		}),
-		decor.Elapsed(decor.ET_STYLE_GO, decor.WC{W: 6}),
-	))
-	ask.Progress = func(now council.Progress) { last.Store(&now) }
-	return &bar{p, b}
+	return &bar{p, p.New(0, style, options...)}
 }
 
-// benchBar shows how many questions of a run are finished and the estimated time left.
-type benchBar struct {
-	bar
-	at func(lab.Progress)
+// described draws a bar beside a text: starting, and then what the function that was
+// last given to say returns.
+func (a *app) described(cmd *cobra.Command, style mpb.BarFillerBuilder, starting string,
+	more ...decor.Decorator) (show *bar, say func(func() string)) {
+	var last atomic.Pointer[func() string]
+	say = func(f func() string) { last.Store(&f) }
+	say(func() string { return starting })
+	text := decor.Any(func(decor.Statistics) string { return (*last.Load())() })
+	show = a.newBar(cmd, style, mpb.BarRemoveOnComplete(),
+		mpb.AppendDecorators(append([]decor.Decorator{text}, more...)...))
+	return show, say
+}
+
+// progress shows rounds and calls while a council decides.
+func (a *app) progress(cmd *cobra.Command, ask *council.Ask) *bar {
+	show, say := a.described(cmd, mpb.SpinnerStyle().PositionLeft(), "starting the members",
+		decor.Elapsed(decor.ET_STYLE_GO, decor.WC{W: 6}))
+	if show.bar != nil {
+		ask.Progress = func(now council.Progress) {
+			say(func() string {
+				if now.Round < 0 {
+					return fmt.Sprintf("first answers · %d calls", now.Calls)
+				}
+				return fmt.Sprintf("round %d of at most %d · %d calls", now.Round+1, now.Rounds, now.Calls)
+			})
+		}
+	}
+	return show
 }
 
 // eta estimates the time left from how many steps this process has done in the time
@@ -103,83 +127,44 @@ func eta(done, left int, took time.Duration) string {
 	return "about " + rest.Round(time.Second).String() + " left"
 }
 
-func (a *app) benchProgress(cmd *cobra.Command) *benchBar {
-	if !a.onTerminal(cmd) {
-		return &benchBar{}
-	}
+// benchProgress shows how many questions of a run are finished and the estimated time left.
+func (a *app) benchProgress(cmd *cobra.Command) (show *bar, at func(lab.Progress)) {
 	start := time.Now()
-	var last atomic.Pointer[lab.Progress]
-	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-		now := last.Load()
-		if now == nil {
-			return "starting the members"
-		}
-		text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
-			eta(now.Now, now.Left(), time.Since(start)))
-		if now.Failed > 0 {
-			text += fmt.Sprintf(" · %d failed", now.Failed)
-		}
-		return text
-	})))
-	return &benchBar{bar{p, b}, func(now lab.Progress) {
-		last.Store(&now)
-		b.SetTotal(int64(now.Total), false)
-		b.SetCurrent(int64(now.Finished))
-	}}
+	show, say := a.described(cmd, mpb.BarStyle(), "starting the members")
+	return show, func(now lab.Progress) {
+		say(func() string {
+			text := fmt.Sprintf("%d of %d questions · %d calls · %s", now.Finished, now.Total, now.Calls,
+				eta(now.Now, now.Left(), time.Since(start)))
+			if now.Failed > 0 {
+				text += fmt.Sprintf(" · %d failed", now.Failed)
+			}
+			return text
+		})
+		show.set(int64(now.Finished), int64(now.Total))
+	}
 }
 
 // download shows how many bytes of a file have been fetched.
 func (a *app) download(cmd *cobra.Command, name string) (show *bar, at func(done, total int64)) {
-	if !a.onTerminal(cmd) {
-		return &bar{}, func(int64, int64) {}
-	}
-	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.AddBar(0, mpb.PrependDecorators(decor.Name(name+" ")),
+	show = a.newBar(cmd, mpb.BarStyle(), mpb.PrependDecorators(decor.Name(name+" ")),
 		mpb.AppendDecorators(decor.CountersKibiByte("% .1f / % .1f")))
-	return &bar{p, b}, func(done, total int64) {
-		b.SetTotal(max(total, 0), false)
-		b.SetCurrent(done)
-	}
-}
-
-func (b *bar) done() {
-	if b.progress != nil {
-		b.bar.Abort(true)
-		b.progress.Wait()
-	}
-}
-
-// counter shows a progress bar with the text that describe returns.
-func (a *app) counter(cmd *cobra.Command, describe func(done, total int) string) (*bar, func(done, total int)) {
-	if !a.onTerminal(cmd) {
-		return &bar{}, func(int, int) {}
-	}
-	var text atomic.Pointer[string]
-	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
-	b := p.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
-		if s := text.Load(); s != nil {
-			return *s
-		}
-		return "starting the model"
-	})))
-	return &bar{p, b}, func(done, total int) {
-		s := describe(done, total)
-		text.Store(&s)
-		b.SetTotal(int64(total), false)
-		b.SetCurrent(int64(done))
-	}
+	return show, show.set
 }
 
 // steps shows how many of total steps are done and the estimated time left.
-func (a *app) steps(cmd *cobra.Command, what string) (*bar, func(done, total int)) {
+func (a *app) steps(cmd *cobra.Command, what string) (show *bar, at func(done, total int)) {
 	start, first := time.Now(), -1
-	return a.counter(cmd, func(done, total int) string {
+	show, say := a.described(cmd, mpb.BarStyle(), "starting the model")
+	return show, func(done, total int) {
 		if first < 0 {
 			first = done
 		}
-		return fmt.Sprintf("%d of %d %s · %s", done, total, what, eta(done-first, total-done, time.Since(start)))
-	})
+		before := first
+		say(func() string {
+			return fmt.Sprintf("%d of %d %s · %s", done, total, what, eta(done-before, total-done, time.Since(start)))
+		})
+		show.set(int64(done), int64(total))
+	}
 }
 
 // writeFile writes a file with the access rights 0644. The file is replaced

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/clean"
+	"synod.dev/synod/internal/jsonobject"
 	"synod.dev/synod/read/notation"
 )
 
@@ -48,32 +49,20 @@ func JSONObject(reply string) (body string, ok bool) {
 // well-formed, if the key is missing, if any key is repeated, or if a key differs from name only by letter case
 // or white space: an object that two readers could read in two ways is not read. Other keys are ignored.
 func Member(body, name string) (json.RawMessage, bool) {
-	d := json.NewDecoder(strings.NewReader(body))
-	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	members, err := jsonobject.Members([]byte(body))
+	if err != nil {
 		return nil, false
 	}
 	var value json.RawMessage
-	seen := map[string]bool{}
-	for d.More() {
-		t, err := d.Token()
-		key, isString := t.(string)
-		if err != nil || !isString || seen[key] || key != name && strings.EqualFold(strings.TrimSpace(key), name) {
+	for _, m := range members {
+		switch {
+		case m.Key == name:
+			value = m.Value
+		case strings.EqualFold(strings.TrimSpace(m.Key), name):
 			return nil, false
 		}
-		seen[key] = true
-		var v json.RawMessage
-		if d.Decode(&v) != nil {
-			return nil, false
-		}
-		if key == name {
-			value = v
-		}
 	}
-	if _, err := d.Token(); err != nil {
-		return nil, false
-	}
-	return value, value != nil && strings.TrimSpace(body[d.InputOffset():]) == ""
+	return value, value != nil
 }
 
 // TextMember returns the value of a key that is a string, or "" if Member returns none or another value.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -62,7 +63,7 @@ func largest(r *rand.Rand, next func() (string, float64), name string) problem {
 			all = append(all, text)
 		}
 	}
-	best := slices.MaxFunc(all, func(a, b string) int { return compareFloats(values[a], values[b]) })
+	best := slices.MaxFunc(all, func(a, b string) int { return cmp.Compare(values[a], values[b]) })
 	others := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == best })
 	return pick(r, "Which "+name+" is the largest?", best, others, func(s string) bool {
 		p, q := ratio(s)
@@ -73,16 +74,6 @@ func largest(r *rand.Rand, next func() (string, float64), name string) problem {
 		}
 		return true
 	})
-}
-
-func compareFloats(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // ratio reads p/q or p.

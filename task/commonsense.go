@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // adapters returns the eight sets of Commonsense170k in LLM-Adapters' layout: one instruction that contains
@@ -68,17 +69,17 @@ func loadCommonsenseSet(release func(path string) ([]Item, error)) func(string, 
 		if filepath.Ext(path) == ".zip" {
 			return release(path)
 		}
-		keys, err := firstKeys(path)
-		if err == nil && !slices.Contains(keys, "instruction") {
+		first, err := firstObject(path)
+		if err == nil && !slices.ContainsFunc(first, func(m jsonobject.Member) bool { return m.Key == "instruction" }) {
 			return release(path)
 		}
 		return loadAdapter(path)
 	}
 }
 
-// firstKeys returns the keys of the first object of a file; an error if it does not begin with an object, or with a
-// list of objects.
-func firstKeys(path string) ([]string, error) {
+// firstObject returns the first object of a file; an error if it does not begin with an object, or with a list of
+// objects.
+func firstObject(path string) ([]jsonobject.Member, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("task: %w", err)
@@ -98,7 +99,7 @@ func firstKeys(path string) ([]string, error) {
 	if err := d.Decode(&raw); err != nil {
 		return nil, err
 	}
-	return keysOf(raw)
+	return jsonobject.Members(raw)
 }
 
 // loadAdapter names items by their text, as the SAC paper does.

@@ -39,7 +39,8 @@ func readJSON(s string) (reading, bool) {
 
 var errJSON = errors.New("not read")
 
-// jsonValue decodes the next value; numbers become exact rationals.
+// jsonValue decodes the next value. Equal values are deeply equal: numbers by their value, lists in order, objects in
+// any order.
 func jsonValue(d *json.Decoder, depth int) (any, error) {
 	t, err := d.Token()
 	if err != nil || depth > maxDepth {
@@ -94,41 +95,11 @@ func jsonNumber(s string) (any, error) {
 	if !ok {
 		return nil, errJSON
 	}
-	return r, nil
+	return number(r.RatString()), nil
 }
 
-// sameJSON compares two values: numbers by value, lists in order, objects in any order.
-func sameJSON(a, b any) bool {
-	switch a := a.(type) {
-	case *big.Rat:
-		y, ok := b.(*big.Rat)
-		return ok && a.Cmp(y) == 0
-	case []any:
-		y, ok := b.([]any)
-		if !ok || len(a) != len(y) {
-			return false
-		}
-		for i := range a {
-			if !sameJSON(a[i], y[i]) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		y, ok := b.(map[string]any)
-		if !ok || len(a) != len(y) {
-			return false
-		}
-		for k, v := range a {
-			w, has := y[k]
-			if !has || !sameJSON(v, w) {
-				return false
-			}
-		}
-		return true
-	}
-	return a == b
-}
+// number is a JSON number as a fraction in lowest terms: 1, 1.0 and 10e-1 are the same.
+type number string
 
 // outerJSON returns the part of a reply that must be JSON: the fenced block at its end, or the whole reply.
 func outerJSON(reply string) string {

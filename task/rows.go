@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/jsonobject"
 )
 
 // ReadRows reads a file with one JSON object on each line, or with one JSON array of objects, and makes an item of each
@@ -125,17 +126,15 @@ func decodeRow(raw []byte, into any) error {
 	if !utf8.Valid(raw) {
 		return errors.New("the text is not UTF-8")
 	}
-	keys, err := keysOf(raw)
+	members, err := jsonobject.Members(raw)
 	if err != nil {
 		return err
 	}
 	known := fieldsOf(reflect.TypeOf(into).Elem())
-	for i, k := range keys {
-		if !slices.Contains(known, k) {
-			return fmt.Errorf("unknown key %q%s; known are: %s", k, synod.Hint(k, known), strings.Join(known, ", "))
-		}
-		if slices.Contains(keys[:i], k) {
-			return fmt.Errorf("the key %q is repeated", k)
+	for _, m := range members {
+		if !slices.Contains(known, m.Key) {
+			return fmt.Errorf("unknown key %q%s; known are: %s", m.Key, synod.Hint(m.Key, known),
+				strings.Join(known, ", "))
 		}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -148,31 +147,6 @@ func decodeRow(raw []byte, into any) error {
 		return fmt.Errorf("broken JSON: %w", err)
 	}
 	return nil
-}
-
-// keysOf lists the keys of the object that raw consists of.
-func keysOf(raw []byte) ([]string, error) {
-	if !json.Valid(raw) {
-		var any json.RawMessage
-		return nil, fmt.Errorf("broken JSON: %w", json.Unmarshal(raw, &any))
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("it is not a JSON object")
-	}
-	var keys []string
-	for d.More() {
-		k, err := d.Token()
-		if err != nil {
-			return nil, fmt.Errorf("broken JSON: %w", err)
-		}
-		keys = append(keys, k.(string))
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, fmt.Errorf("broken JSON: %w", err)
-		}
-	}
-	return keys, nil
 }
 
 // fieldsOf lists the JSON names of a struct's fields.

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"synod.dev/synod/internal/jsonobject"
 )
 
 const (
@@ -200,41 +201,6 @@ type property struct {
 	of   *schema
 }
 
-// member is a key and value of a JSON object. Maps would lose the order.
-type member struct {
-	key   string
-	value json.RawMessage
-}
-
-func members(raw json.RawMessage) ([]member, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("want a JSON object")
-	}
-	var out []member
-	for d.More() {
-		t, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		m := member{key: t.(string)} // the decoder returns only strings here
-		if slices.ContainsFunc(out, func(o member) bool { return o.key == m.key }) {
-			return nil, fmt.Errorf("key %q occurs twice", m.key)
-		}
-		if err := d.Decode(&m.value); err != nil {
-			return nil, err
-		}
-		out = append(out, m)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("text after the object")
-	}
-	return out, nil
-}
-
 // annotations are keywords that do not restrict values.
 var annotations = []string{"$schema", "$id", "$comment", "title", "description", "default", "examples"}
 
@@ -247,18 +213,18 @@ func parseSchema(raw json.RawMessage, path string, depth int) (*schema, error) {
 	if depth > maxDepth {
 		return fail("nested deeper than %d", maxDepth)
 	}
-	ms, err := members(raw)
+	ms, err := jsonobject.Members(raw)
 	if err != nil {
 		return fail("%v", err)
 	}
 	s := &schema{}
 	for _, m := range ms { // the meaning of the other keywords depends on the type
-		if m.key == "type" && json.Unmarshal(m.value, &s.kind) != nil {
-			return fail("type is %s; it must be a string", m.value)
+		if m.Key == "type" && json.Unmarshal(m.Value, &s.kind) != nil {
+			return fail("type is %s; it must be a string", m.Value)
 		}
 	}
 	for _, m := range ms {
-		if m.key == "type" || slices.Contains(annotations, m.key) {
+		if m.Key == "type" || slices.Contains(annotations, m.Key) {
 			continue
 		}
 		if err := s.keyword(m, path, depth); err != nil {
@@ -270,81 +236,81 @@ func parseSchema(raw json.RawMessage, path string, depth int) (*schema, error) {
 
 // keyword reads one keyword of a schema. An unknown one is an error, because the output
 // would not follow it.
-func (s *schema) keyword(m member, path string, depth int) error {
+func (s *schema) keyword(m jsonobject.Member, path string, depth int) error {
 	var err error
-	switch s.kind + " " + m.key {
+	switch s.kind + " " + m.Key {
 	case "object properties":
-		return s.properties(m.value, path, depth)
+		return s.properties(m.Value, path, depth)
 	case "object required", "object additionalProperties": // the output has all listed properties and no other
 		return s.closed(m, path)
 	case "array items":
-		s.items, err = parseSchema(m.value, path+"[]", depth+1)
+		s.items, err = parseSchema(m.Value, path+"[]", depth+1)
 		return err
 	case "array minItems", "string minLength":
-		err = json.Unmarshal(m.value, &s.minLen)
+		err = json.Unmarshal(m.Value, &s.minLen)
 	case "array maxItems", "string maxLength":
-		if err = json.Unmarshal(m.value, &s.maxLen); err == nil && s.maxLen < 1 {
+		if err = json.Unmarshal(m.Value, &s.maxLen); err == nil && s.maxLen < 1 {
 			err = errors.New("must be at least 1")
 		}
 	case "integer minimum", "number minimum":
-		err = json.Unmarshal(m.value, &s.min)
+		err = json.Unmarshal(m.Value, &s.min)
 	case "integer maximum", "number maximum":
-		err = json.Unmarshal(m.value, &s.max)
+		err = json.Unmarshal(m.Value, &s.max)
 	default:
-		if m.key == "enum" || m.key == "const" {
+		if m.Key == "enum" || m.Key == "const" {
 			return s.choices(m, path)
 		}
-		return fmt.Errorf("engine: schema at %s: %q is not supported for type %q", path, m.key, s.kind)
+		return fmt.Errorf("engine: schema at %s: %q is not supported for type %q", path, m.Key, s.kind)
 	}
 	if err != nil {
-		return fmt.Errorf("engine: schema at %s: %s is %s; it must be a whole number", path, m.key, m.value)
+		return fmt.Errorf("engine: schema at %s: %s is %s; it must be a whole number", path, m.Key, m.Value)
 	}
 	return nil
 }
 
 func (s *schema) properties(raw json.RawMessage, path string, depth int) error {
-	ms, err := members(raw)
+	ms, err := jsonobject.Members(raw)
 	if err != nil {
 		return fmt.Errorf("engine: schema at %s: properties: %w", path, err)
 	}
 	for _, m := range ms {
-		of, err := parseSchema(m.value, path+"."+m.key, depth+1)
+		of, err := parseSchema(m.Value, path+"."+m.Key, depth+1)
 		if err != nil {
 			return err
 		}
-		s.props = append(s.props, property{m.key, of})
+		s.props = append(s.props, property{m.Key, of})
 	}
 	return nil
 }
 
 // closed checks the keywords required and additionalProperties.
-func (s *schema) closed(m member, path string) error {
-	if m.key == "additionalProperties" {
+func (s *schema) closed(m jsonobject.Member, path string) error {
+	if m.Key == "additionalProperties" {
 		var b bool
-		if json.Unmarshal(m.value, &b) != nil {
+		if json.Unmarshal(m.Value, &b) != nil {
 			return fmt.Errorf("engine: schema at %s: additionalProperties must be true or false", path)
 		}
 		return nil
 	}
 	var names []string
-	if err := json.Unmarshal(m.value, &names); err != nil {
+	if err := json.Unmarshal(m.Value, &names); err != nil {
 		return fmt.Errorf("engine: schema at %s: required: %w", path, err)
 	}
 	return nil
 }
 
 // choices reads enum or const: strings, numbers and booleans.
-func (s *schema) choices(m member, path string) error {
+func (s *schema) choices(m jsonobject.Member, path string) error {
 	var values []json.RawMessage
-	if m.key == "const" {
-		values = []json.RawMessage{m.value}
-	} else if err := json.Unmarshal(m.value, &values); err != nil || len(values) == 0 {
+	if m.Key == "const" {
+		values = []json.RawMessage{m.Value}
+	} else if err := json.Unmarshal(m.Value, &values); err != nil || len(values) == 0 {
 		return fmt.Errorf("engine: schema at %s: enum must be a list that is not empty", path)
 	}
 	for _, v := range values {
 		text, kind, err := scalar(v)
 		if err != nil {
-			return fmt.Errorf("engine: schema at %s: %s: %w", path, m.key, err)
+			return fmt.Errorf("engine: schema at %s: %s: %w", path, m.Key, err)
 		}
 		if s.kind != "" && s.kind != kind && (s.kind != "integer" || kind != "number" ||
 			strings.ContainsAny(text, ".eE")) {

@@ -31,10 +31,10 @@ func TestGrammarText(t *testing.T) {
 
 func TestUnsupportedSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
-		``:                                   "want a JSON object",
-		`[]`:                                 "want a JSON object",
+		``:                                   "broken JSON",
+		`[]`:                                 "not a JSON object",
 		`{"type":"string"`:                   "schema at root",
-		`{} {}`:                              "text after",
+		`{} {}`:                              "broken JSON",
 		`{}`:                                 "no type",
 		`{"type":"null"}`:                    `type "null" is not supported`,
 		`{"type":["string","null"]}`:         "must be a string",
@@ -52,7 +52,7 @@ func TestUnsupportedSchemas(t *testing.T) {
 		`{"enum":[null]}`:              "not a string, number or boolean",
 		`{"type":"string","enum":[1]}`: "not of type string",
 		`{"$ref":"#/x"}`:               `"$ref" is not supported`,
-		`{"type":"object","properties":{"a":{"type":"boolean"},"a":{"type":"boolean"}}}`: "twice",
+		`{"type":"object","properties":{"a":{"type":"boolean"},"a":{"type":"boolean"}}}`: `"a" is repeated`,
 		`{"type":"object","properties":{"a":{"oneOf":[]}}}`:                              "root.a",
 	} {
 		if g, err := Grammar([]byte(schema)); err == nil || !strings.Contains(err.Error(), want) {

@@ -152,39 +152,35 @@ func (s *server) loop(ctx context.Context, commands <-chan toChild) error {
 // gather returns the commands that have arrived. If the engine is idle it waits for some.
 // open is false when there will be no more.
 func (s *server) gather(ctx context.Context, commands <-chan toChild) (wave []toChild, open bool) {
-	if s.runner.Busy() {
-		for {
+	var deadline time.Time // of the wave, once it has a command
+	for {
+		var m toChild
+		switch {
+		case s.runner.Busy():
 			select {
-			case m, ok := <-commands:
-				if !ok {
-					return nil, false
-				}
-				wave = append(wave, m)
+			case m, open = <-commands:
 			default:
 				return wave, ctx.Err() == nil
 			}
+		case wave == nil:
+			select {
+			case m, open = <-commands:
+			case <-ctx.Done():
+				return nil, false
+			}
+			deadline = time.Now().Add(maxWait)
+		case time.Now().Before(deadline):
+			select {
+			case m, open = <-commands:
+			case <-time.After(quiet):
+				return wave, true
+			}
+		default:
+			return wave, true
 		}
-	}
-	select {
-	case m, ok := <-commands:
-		if !ok {
+		if !open {
 			return nil, false
 		}
 		wave = append(wave, m)
-	case <-ctx.Done():
-		return nil, false
 	}
-	deadline := time.Now().Add(maxWait)
-	for time.Now().Before(deadline) {
-		select {
-		case m, ok := <-commands:
-			if !ok {
-				return nil, false
-			}
-			wave = append(wave, m)
-		case <-time.After(quiet):
-			return wave, true
-		}
-	}
-	return wave, true
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/big"
-	"strings"
 )
 
 // ratio is a quotient of two polynomials. It is exact if none of its atoms hides an expression; two exact
@@ -124,7 +123,7 @@ func hidden(name string, args ...ratio) ratio {
 		name += "(" + a.name() + ")"
 	}
 	if len(name) > 1<<14 {
-		name = fmt.Sprintf("?%x", sum(name))
+		name = fmt.Sprintf("?%x", sha256.Sum256([]byte(name)))
 	}
 	r := quotient(atom(name))
 	r.exact = false
@@ -156,17 +155,16 @@ func (a ratio) raised(r *big.Rat, w *work) (ratio, error) {
 		return a, nil
 	}
 	if len(a.n) == 1 && len(a.d) == 1 {
-		n, err := a.n.sorted()[0].root(r)
+		m, err := a.n.sorted()[0].root(r)
+		var d mono
 		if err == nil {
-			var d mono
-			if d, err = a.d.sorted()[0].root(new(big.Rat).Neg(r)); err == nil {
-				var m mono
-				if m, err = product(n, d); err == nil {
-					p := poly{}
-					p.put(m)
-					return quotient(p), nil
-				}
-			}
+			d, err = a.d.sorted()[0].root(new(big.Rat).Neg(r))
+		}
+		if err == nil {
+			m, err = product(m, d)
+		}
+		if err == nil {
+			return quotient(of(m)), nil
 		}
 	}
 	return hidden("root "+r.RatString(), a), nil
@@ -181,36 +179,33 @@ func (a ratio) repeated(n *big.Int, w *work) (ratio, error) {
 		}
 		return inv.repeated(new(big.Int).Neg(n), w)
 	}
-	if !n.IsInt64() || n.Int64() > maxBits {
+	p, err := a.multiplied(n, w)
+	if err != nil {
 		return hidden("power "+n.String(), a), nil
 	}
+	return p, nil
+}
+
+// multiplied returns a to a whole power from 0, or errAlgebra if that would be too large.
+func (a ratio) multiplied(n *big.Int, w *work) (out ratio, err error) {
 	if len(a.n) == 1 && len(a.d) == 1 {
-		p, err := a.n.sorted()[0].power(n)
-		if err != nil {
-			return hidden("power "+n.String(), a), nil
+		out.exact = a.exact
+		if out.n, err = a.n.sorted()[0].power(n); err == nil {
+			out.d, err = a.d.sorted()[0].power(n)
 		}
-		q, err := a.d.sorted()[0].power(n)
-		if err != nil {
-			return hidden("power "+n.String(), a), nil
-		}
-		return ratio{p, q, a.exact}, nil
+		return out, err
 	}
-	if n.Int64() > 24 {
-		return hidden("power "+n.String(), a), nil
+	if !n.IsInt64() || n.Int64() > 24 {
+		return a, errAlgebra
 	}
-	out := quotient(constant(one))
-	var err error
+	out = quotient(constant(one))
 	for range n.Int64() {
 		if out, err = out.times(a, w); err != nil {
-			return hidden("power "+n.String(), a), nil
+			return out, err
 		}
 	}
 	return out, nil
 }
-
-func sum(s string) [32]byte { return sha256.Sum256([]byte(s)) }
-
-func compare(a, b string) int { return strings.Compare(a, b) }
 
 // maxFactorial is the largest number whose factorial is multiplied out.
 const maxFactorial = 500

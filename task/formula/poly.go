@@ -2,6 +2,7 @@ package formula
 
 import (
 	"errors"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -49,18 +50,17 @@ var (
 	errUndefined = errors.New("formula: division by zero")
 )
 
-func constant(r *big.Rat) poly {
+// of returns the polynomial that consists of one monomial.
+func of(m mono) poly {
 	p := poly{}
-	p.put(mono{coef: r})
+	p.put(m)
 	return p
 }
 
+func constant(r *big.Rat) poly { return of(mono{coef: r}) }
+
 // atom returns the polynomial that consists of one atom.
-func atom(name string) poly {
-	p := poly{}
-	p.put(mono{coef: one, parts: []part{{name, one}}})
-	return p
-}
+func atom(name string) poly { return of(mono{coef: one, parts: []part{{name, one}}}) }
 
 var one = big.NewRat(1, 1)
 
@@ -78,14 +78,9 @@ func (p poly) put(m mono) {
 }
 
 func (p poly) sorted() []mono {
-	keys := make([]string, 0, len(p))
-	for k := range p {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	all := make([]mono, len(keys))
-	for i, k := range keys {
-		all[i] = p[k]
+	all := make([]mono, 0, len(p))
+	for _, k := range slices.Sorted(maps.Keys(p)) {
+		all = append(all, p[k])
 	}
 	return all
 }
@@ -243,9 +238,7 @@ func (m mono) power(n *big.Int) (poly, error) {
 	if out, err = out.reduce(); err != nil {
 		return nil, err
 	}
-	q := poly{}
-	q.put(out)
-	return q, nil
+	return of(out), nil
 }
 
 // root returns m raised to a rational power r that is not whole. m must be a number that is positive, or real
@@ -285,7 +278,7 @@ func (m mono) root(r *big.Rat) (mono, error) {
 		}
 		out.parts = append(out.parts, part{p.atom, new(big.Rat).Mul(p.exp, r)})
 	}
-	slices.SortFunc(out.parts, func(a, b part) int { return compare(a.atom, b.atom) })
+	slices.SortFunc(out.parts, func(a, b part) int { return strings.Compare(a.atom, b.atom) })
 	merged, err := merge(out)
 	if err != nil {
 		return m, err

@@ -22,10 +22,9 @@ func newFloat() *big.Float { return new(big.Float).SetPrec(precision) }
 
 // usual reports that x is finite and of a size that can be computed with.
 func usual(x *big.Float) bool {
-	return !x.IsInf() && (x.Sign() == 0 || abs(x.MantExp(nil)) < 1<<20)
+	e := x.MantExp(nil)
+	return !x.IsInf() && (x.Sign() == 0 || max(e, -e) < 1<<20)
 }
-
-func abs(n int) int { return max(n, -n) }
 
 // lnTwo and circle are ln 2 and π.
 var (
