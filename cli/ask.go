@@ -70,6 +70,7 @@ needs no key and no server.`,
 }
 
 func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
+	defer a.unlock()
 	if f.fallback != "fail" && f.fallback != "best-effort" {
 		return fail(exitUsage, fmt.Errorf("--on-no-consensus is %q; it must be fail or best-effort", f.fallback))
 	}
@@ -90,7 +91,7 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	}
 	err = a.convene(cmd, ask, spec, env, f)
 	if env.Record != nil {
-		if torn := env.Record.Close(); torn != nil {
+		if torn := env.Record.Close(); torn != nil && err == nil {
 			return fail(exitError1, torn, "the trace is not complete; the outcome above is")
 		}
 	}
@@ -128,6 +129,9 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	}
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err
+	}
+	if torn != nil && torn.Cut {
+		return fail(exitError1, torn, outcome.Advice().Next)
 	}
 	if torn != nil {
 		return fail(exitError1, torn, "free some disk space or choose another file with --journal FILE; the answer "+
@@ -169,6 +173,10 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 // notBegun returns the error of a run that could not begin, because of the question or
 // of the disk.
 func notBegun(err error) error {
+	var other *council.ResumeError
+	if errors.As(err, &other) {
+		return fail(exitVerify, err)
+	}
 	var disk *os.PathError
 	if errors.As(err, &disk) {
 		return fail(exitError1, err, "choose another file with --journal FILE, or write none with --no-journal")
@@ -182,10 +190,11 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 		return ask, council.Spec{}, fail(exitUsage,
 			errors.New("--resume takes the question and the council from the journal; give no question"))
 	}
-	run, err := journal.Load(f.resume)
+	run, lock, err := journal.Resume(f.resume)
 	if err != nil {
 		return ask, council.Spec{}, unreadable(err)
 	}
+	a.locks = append(a.locks, lock)
 	if run.End != nil {
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",
 			f.resume), "replay it with: synod replay "+council.ShellWord(f.resume))

@@ -110,7 +110,16 @@ type app struct {
 	quiet   bool
 	verbose bool
 	dirs    dirs
-	prices  llm.Prices // prices of models; nil: the published prices
+	prices  llm.Prices  // prices of models; nil: the published prices
+	locks   []io.Closer // of files that the command works on
+}
+
+// unlock lets other processes work on the files of the command.
+func (a *app) unlock() {
+	for _, lock := range a.locks {
+		lock.Close()
+	}
+	a.locks = nil
 }
 
 func newRoot() *cobra.Command {

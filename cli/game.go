@@ -121,6 +121,7 @@ func (f *gameFlags) spec() (council.Spec, error) {
 }
 
 func (a *app) game(cmd *cobra.Command, f gameFlags) error {
+	defer a.unlock()
 	ask, spec, err := f.begin(cmd, a)
 	if err != nil {
 		return err
@@ -160,6 +161,8 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 		return fail(exitError1, err)
 	}
 	switch {
+	case torn != nil && torn.Cut:
+		return fail(exitError1, torn, o.Advice().Next)
 	case torn != nil:
 		return fail(exitError1, torn)
 	case cutOff(&o):
@@ -200,7 +203,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 // cutOff reports whether a game was stopped before its end. Such a game has no
 // outcome; "none" would wrongly state that all its rounds were played.
 func cutOff(o *council.Outcome) bool {
-	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime},
+	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime, council.Unwritten},
 		o.Stopped)
 }
 

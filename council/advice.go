@@ -32,6 +32,7 @@ func ReadQuestion(text string, form synod.Form) (synod.Question, error) {
 // The exit codes of a program that puts a question to a council.
 const (
 	ExitAgreed      = 0
+	ExitError       = 1
 	ExitUndecided   = 3
 	ExitDegraded    = 4
 	ExitBudget      = 5
@@ -58,6 +59,8 @@ func (o *Outcome) Advice() Advice {
 			resume}
 	case o.Stopped == OverBudget:
 		return Advice{ExitBudget, reason, "resume with twice the limit (calls made before count):\n  " + resume}
+	case o.Stopped == Unwritten:
+		return Advice{ExitError, reason, "free some disk space, and resume with:\n  " + resume}
 	case o.Stopped == Tripped && o.Trip != nil:
 		return o.tripAdvice()
 	case o.Status == Degraded:

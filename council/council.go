@@ -38,6 +38,7 @@ type Council struct {
 	plan   *Plan
 	models map[string]llm.Model // by name in the council file
 	prices llm.Prices
+	record *llm.Recorder // nil: replies are not recorded
 	runner Runner
 	spare  sync.Pool // of *[]synod.Reply, the replies of earlier questions to simulated members
 }
@@ -61,7 +62,7 @@ func Convene(spec Spec, env llm.Env) (*Council, error) {
 // Open opens the models of a plan. It calls none of them. A model that cannot be opened
 // or cannot do what the protocol needs is a *ConfigError. The caller closes the council.
 func Open(p *Plan, o Options) (*Council, error) {
-	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, runner: o.Runner}
+	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record, runner: o.Runner}
 	if c.prices == nil {
 		c.prices = llm.Published()
 	}
@@ -206,11 +207,17 @@ type Progress struct {
 	Planned int // requests at most, retries aside
 }
 
-// JournalError says that the run is complete but its journal is not.
-type JournalError struct{ Err error }
+// JournalError says that the journal or the trace of a run could not be written.
+type JournalError struct {
+	Err error
+	Cut bool // the run was stopped before its end, and no further call was made; false: the outcome is complete
+}
 
 // Error says why, and what it means for the run.
 func (e *JournalError) Error() string {
+	if e.Cut {
+		return fmt.Sprintf("the run was stopped, because its record could not be written: %v", e.Err)
+	}
 	return fmt.Sprintf("the journal could not be written, so this run cannot be replayed or resumed: %v", e.Err)
 }
 
@@ -223,8 +230,10 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if err := c.plan.Accepts(&ask.Question); err != nil {
 		return Outcome{}, err
 	}
-	if err := c.sameTemplates(ask.Resume); err != nil {
-		return Outcome{}, err
+	if ask.Resume != nil {
+		if err := c.resumable(&ask); err != nil {
+			return Outcome{}, err
+		}
 	}
 	start := time.Now()
 	s, err := c.begin(ctx, ask)
@@ -244,18 +253,37 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	}
 	o := Judge(c.plan, s.instance, records)
 	c.complete(&o, records)
+	if s.journal != nil {
+		o.Journal = s.journal.Path()
+	}
 	o.resume, o.Seconds = s.resume(&o), time.Since(start).Seconds()
 	err = s.close(&o)
 	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))
 }
 
-// sameTemplates refuses to resume a run whose prompts had another text.
-func (c *Council) sameTemplates(run *journal.Run) error {
-	if run == nil {
-		return nil
+// ResumeError says that a run cannot be resumed from a journal: it belongs to another
+// run, or its lines do not follow from its replies.
+type ResumeError struct{ Err error }
+
+// Error says why.
+func (e *ResumeError) Error() string { return "the journal cannot be resumed: " + e.Err.Error() }
+
+func (e *ResumeError) Unwrap() error { return e.Err }
+
+// resumable checks the journal that a run is to be resumed from, before any call is made:
+// it is of this run, the prompts have not changed, and the effects in it follow from the
+// events and replies.
+func (c *Council) resumable(ask *Ask) error {
+	run := ask.Resume
+	in := Instance{Question: ask.Question, Seed: ask.Seed}
+	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
+		return &ResumeError{errors.New("it belongs to another run: the question, the council or the seed is another")}
 	}
 	if changes := TemplateChanges(run.Head.Prompts, c.plan.digests); len(changes) > 0 {
 		return fmt.Errorf("the run was begun with other prompts:\n  %s", strings.Join(changes, "\n  "))
+	}
+	if _, err := c.plan.replay(run); err != nil {
+		return &ResumeError{err}
 	}
 	return nil
 }
@@ -285,6 +313,11 @@ func Replay(run *journal.Run) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
+	return p.replay(run)
+}
+
+// replay is Replay with the plan of the run.
+func (p *Plan) replay(run *journal.Run) (digest string, err error) {
 	in := Instance{Question: run.Head.Question, Seed: run.Head.Seed}
 	keys, instance := p.identities(in.Seed), p.InstanceID(in)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
@@ -411,8 +444,11 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 	}
 	limits := p.spec.Limits
-	if limits.Deadline > 0 {
+	switch {
+	case limits.Deadline > 0:
 		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
+	case s.journal != nil || c.record != nil:
+		s.ctx, s.cancel = context.WithCancel(ctx)
 	}
 	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
@@ -488,6 +524,8 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	switch {
 	case s.outer.Err() != nil:
 		s.ending = Interrupted
+	case s.lost() != nil:
+		s.ending = Unwritten
 	case s.ctx.Err() != nil:
 		s.ending = PastTime
 	case s.budget.Exhausted():
@@ -503,6 +541,18 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 		s.journal.Seal()
 	}
 	return ""
+}
+
+// lost returns why the journal or the trace of the run cannot be written; nil if they can.
+// Further calls would be paid for and lost.
+func (s *session) lost() error {
+	if s.journal != nil && s.journal.Err() != nil {
+		return s.journal.Err()
+	}
+	if s.council.record != nil {
+		return s.council.record.Err()
+	}
+	return nil
 }
 
 // dead reports whether a seat has called its model and no call of it has succeeded.
@@ -553,19 +603,20 @@ func (s *session) abandon() error {
 // close completes the journal. The journal of a run that was cut off gets no end, so
 // that the run can be resumed.
 func (s *session) close(o *Outcome) error {
-	if s.journal == nil {
+	lost := s.lost()
+	if s.journal == nil && lost == nil {
 		return nil
 	}
-	o.Journal = s.journal.Path()
 	var err error
 	switch {
-	case o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget, o.Stopped == Tripped && !s.ask.Final:
+	case s.journal == nil:
+	case o.Stopped == Unwritten, o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget, o.Stopped == Tripped && !s.ask.Final:
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)
 	}
-	if err != nil {
-		return &JournalError{err}
+	if err = cmp.Or(lost, err); err != nil {
+		return &JournalError{err, o.Stopped == Unwritten}
 	}
 	return nil
 }

@@ -399,22 +399,104 @@ f: 1
 	}
 }
 
-// A disk that fills up on the way costs the record, not the answer.
+// When the disk fills up, the run stops, no further call is made, and the run can be
+// resumed from what is on disk.
 func TestDiskFillsUp(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=12k", "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("no small disk can be had here: %v: %s", err, out)
 	}
 	defer exec.Command("umount", dir).Run()
 	s := llmtest.Start(t, stubborn)
-	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(),
-		council.Ask{Question: sum, Journal: filepath.Join(dir, "j")})
-	var torn *council.JournalError
-	if !errors.As(err, &torn) || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("the full disk must be said: %v", err)
+	c, path := convene(t, seven(s.URL, fiveToTwo...), "exact=paper"), filepath.Join(dir, "j")
+	o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 7, Journal: path})
+	var lost *council.JournalError
+	if !errors.As(err, &lost) || !lost.Cut || !strings.Contains(err.Error(), "no space left") {
+		t.Fatalf("the full disk must be said: %v", err)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || len(o.Digest) != 64 {
-		t.Errorf("what was paid for must not be lost: %s %v", o.Status, o.Answer)
+	if o.Status != council.Undecided || o.Answer != nil || o.Stopped != council.Unwritten || !strings.Contains(o.Continue(), path) {
+		t.Errorf("%s, stopped %s, continue with %q", o.Status, o.Stopped, o.Continue())
+	}
+	if out, err := exec.Command("mount", "-o", "remount,size=16m", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	run, err := journal.Load(path)
+	if err != nil || len(run.Replies) == 0 {
+		t.Fatalf("%v: %d replies are left", err, len(run.Replies))
+	}
+	if more := s.Count() - len(run.Replies); more > 42 { // every seat scores six answers at once
+		t.Errorf("%d calls were made whose replies are not on disk; at most 42 can have been on their way", more)
+	}
+	before := s.Count()
+	again := decide(t, c, council.Ask{Question: sum, Seed: 7, Resume: run, Journal: filepath.Join(dir, "again")})
+	if again.Status != council.Agreed || s.Count()-before != again.Calls.Made-len(run.Replies) {
+		t.Errorf("resumed: %s; %d calls of %d with %d replies", again.Status, s.Count()-before, again.Calls.Made, len(run.Replies))
+	}
+}
+
+// After a failed write no call is made: not by another seat, and not as a retry.
+func TestNoCallsAfterFailedWrite(t *testing.T) {
+	segment, err := journal.OpenSegment(filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := segment.Close(); err != nil { // all writes fail
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.N > 1 {
+			<-over
+		}
+		return stubborn(c)
+	})
+	defer close(over)
+	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(), council.Ask{Question: sum, Segment: segment, Journal: "q"})
+	var lost *council.JournalError
+	if !errors.As(err, &lost) || !lost.Cut || o.Stopped != council.Unwritten {
+		t.Errorf("stopped %s: %v", o.Stopped, err)
+	}
+	if s.Count() > 7 {
+		t.Errorf("%d calls were made", s.Count())
+	}
+}
+
+// A run is not resumed from the journal of another run, nor from one whose effects do not
+// follow from its replies. No call is made.
+func TestResumeChecksTheJournal(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	c := convene(t, seven(s.URL, fiveToTwo...), "exact=paper")
+	path := filepath.Join(t.TempDir(), "j")
+	decide(t, c, council.Ask{Seed: 7, Journal: path})
+	calls := s.Count()
+	load := func() *journal.Run {
+		run, err := journal.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	question := load().Head.Question
+	other := question
+	other.Text += " "
+	forged := load()
+	for k, r := range forged.Replies {
+		r.Text = strings.ReplaceAll(r.Text, "42", "43")
+		forged.Replies[k] = r
+	}
+	for name, ask := range map[string]council.Ask{
+		"belongs to another run": {Question: question, Seed: 8, Resume: load()},
+		"is another":             {Question: other, Seed: 7, Resume: load()},
+		"is not the one that":    {Question: question, Seed: 7, Resume: forged},
+	} {
+		_, err := c.Decide(context.Background(), ask)
+		var bad *council.ResumeError
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s.Count() != calls {
+		t.Errorf("%d calls were made", s.Count()-calls)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	PastTime    = "deadline"    // the question's deadline passed
 	Interrupted = "interrupted" // the caller gave up, or the process ended
 	Tripped     = "breaker"     // a breaker tripped
+	Unwritten   = "unwritten"   // the journal or the trace of the run could not be written
 )
 
 // cutOff says what happened in runs that did not come to their end. Such a run has no
@@ -28,6 +29,7 @@ var cutOff = map[string]string{
 	OverBudget:  "a limit on calls, tokens or money was reached",
 	PastTime:    "the deadline passed",
 	Interrupted: "the run was interrupted",
+	Unwritten:   "the record of the run could not be written",
 	sim.Stalled: "the run stalled before every member had finished",
 }
 
@@ -150,7 +152,7 @@ func (j *judgment) stopped() (why string, trip *Trip) {
 }
 
 // severity orders the reasons why seats may have stopped, when they differ.
-var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Tripped, Interrupted}
+var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Unwritten, Tripped, Interrupted}
 
 // trip returns the first breaker that trips on the opinions, tick by tick.
 func (j *judgment) trip() *Trip {

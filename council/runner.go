@@ -370,7 +370,7 @@ var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 // anybody sees it, unless the call failed only because the run is ending: then a
 // resumed run asks again.
 func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, round int) synod.Reply {
-	if s.ctx.Err() != nil {
+	if s.ctx.Err() != nil || s.lost() != nil {
 		return dropped
 	}
 	r, err := m.Complete(ctx, s.request(call))
@@ -388,6 +388,9 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 		s.journal.Free(call.Node, call.ID, r)
 	default:
 		s.journal.Reply(call.Node, call.ID, r)
+	}
+	if s.lost() != nil {
+		s.cancel() // also calls that wait for a retry
 	}
 	s.count(call, round, &r)
 	return r

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/filelock"
 )
 
 // Recorder writes the answers of models to questions, one JSON object a line, in
@@ -25,8 +26,9 @@ import (
 // its digest.
 //
 // A line is written before its reply is returned, so that a crash of this program
-// loses none. A failure to write does not fail the call: Close returns it, and
-// nothing more is written, because half a line would spoil the next.
+// loses none. A failure to write does not fail the call: Err and Close return it, and
+// nothing more is written, because half a line would spoil the next. One process at
+// a time can record into a file.
 type Recorder struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -70,7 +72,10 @@ func NewRecorder(path string) (*Recorder, error) {
 		return nil, fmt.Errorf("llm: record: %w", err)
 	}
 	w := &Recorder{file: f, trials: map[trialKey]int{}}
-	if err := w.resume(); err != nil {
+	if err = filelock.Hold(f); err == nil {
+		err = w.resume()
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("llm: record: %s: %w", path, err), f.Close())
 	}
 	return w, nil
@@ -155,6 +160,16 @@ func (w *Recorder) write(r record) {
 		_, err = w.file.Write(append(b, '\n'))
 	}
 	w.err = err
+}
+
+// Err returns the first error of writing.
+func (w *Recorder) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return fmt.Errorf("llm: record: %w", w.err)
+	}
+	return nil
 }
 
 // Close syncs and closes the file and returns the first error of writing.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/filelock"
 )
 
 func newTestRecorder(t *testing.T, path string) *Recorder {
@@ -108,6 +110,21 @@ func TestRecorderLeavesOtherFilesAlone(t *testing.T) {
 }
 
 // TestRecorderDiskFull: a full disk loses no reply, and Close returns an error.
+// Two processes cannot record into one file.
+func TestRecorderLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	w := newTestRecorder(t, path)
+	if _, err := NewRecorder(path); !errors.Is(err, filelock.ErrHeld) {
+		t.Errorf("a second recorder: %v", err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := newTestRecorder(t, path).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRecorderDiskFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full here")
