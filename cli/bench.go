@@ -106,8 +106,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return errors.New("-o is missing: the folder of the run")
 	case f.asJSON && !f.dryRun:
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
-	case f.repeat < 1 || f.repeat > 100_000:
-		return fmt.Errorf("--repeat is %d; it must be between 1 and 100000", f.repeat)
+	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
+		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, lab.MaxRepeat)
 	}
 	return errors.Join(f.checkParallel(), f.checkNumber(cmd))
 }
@@ -281,11 +281,11 @@ func openBench(dir string) (*lab.Run, *lab.Grid, error) {
 		return nil, grid, nil
 	}
 	if !errors.Is(err, lab.ErrNoRun) {
-		return nil, nil, fail(exitError1, err)
+		return nil, nil, unreportable(err)
 	}
 	run, err := lab.Open(dir)
 	if err != nil {
-		return nil, nil, fail(exitError1, err)
+		return nil, nil, unreportable(err)
 	}
 	return run, nil, nil
 }
@@ -310,6 +310,8 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
 	case errors.Is(err, context.Canceled):
 		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply "+
 			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
+	case lab.Damaged(err):
+		return unreportable(err)
 	case errors.As(err, &changed):
 		return fail(exitUsage, err, "start a new run with: synod bench run … -o FOLDER")
 	case err != nil && done.Total == 0: // the work did not start

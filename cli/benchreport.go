@@ -128,7 +128,7 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error 
 // unreportable adds a hint to the error about a journal that was changed after the run.
 func unreportable(err error) error {
 	if lab.Damaged(err) {
-		return fail(exitError1, err, "restore journals.jsonl from a copy, or start a new run")
+		return fail(exitError1, err, "restore the file from a copy, or start a new run")
 	}
 	return fail(exitError1, err)
 }

@@ -145,9 +145,9 @@ func (s *Segment) scan() error {
 		crc, ok := c.decode(line)
 		lines := extent{s.size + int64(len(line)), c.Bytes, crc}
 		switch whole := ok && lines.at+int64(c.Bytes) <= end; {
-		case s.size == 0 && !ok && !hole(line) && !beginsChunk(line):
+		case s.size == 0 && !ok && !durable.Hole(line) && !beginsChunk(line):
 			return errors.New("the file does not begin with a chunk: it is not a segment of journals")
-		case !ok && !hole(line) && (err == nil || len(line) == maxChunkLine || !torn(line)):
+		case !ok && !durable.Hole(line) && (err == nil || len(line) == maxChunkLine || !durable.Torn(line, chunkPrefix)):
 			return s.damage("is not a chunk")
 		case !whole:
 			return s.cut(end)
@@ -172,7 +172,7 @@ func (s *Segment) scan() error {
 func (s *Segment) endsEmpty(end int64) bool {
 	var last [16]byte
 	_, err := s.file.ReadAt(last[:], max(end-int64(len(last)), 0))
-	return err == nil && hole(last[:])
+	return err == nil && durable.Hole(last[:])
 }
 
 // beginsChunk reports whether a line is the line before a chunk, or begins as one.
@@ -210,7 +210,7 @@ func (s *Segment) sumOf(in *bufio.Reader, x *extent, check bool) (crc uint32, em
 		if err != nil {
 			return 0, false, err
 		}
-		crc, empty = crc32.Update(crc, castagnoli, part), empty || hole(part)
+		crc, empty = crc32.Update(crc, castagnoli, part), empty || durable.Hole(part)
 		left -= len(part)
 		if _, err := in.Discard(len(part)); err != nil {
 			return 0, false, err

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"strconv"
+
+	"synod.dev/synod/internal/durable"
 )
 
 // sumPrefix begins a sum line.
@@ -129,7 +130,7 @@ func (s *summed) end(n int, rest []byte) error {
 			return &lineError{s.n, fmt.Errorf("not a journal line: %w", ErrChanged)}
 		}
 	}
-	if !torn(rest) {
+	if !durable.Torn(rest, linePrefix) {
 		return &lineError{n, fmt.Errorf("the line does not end: %w", ErrChanged)}
 	}
 	return nil
@@ -143,36 +144,8 @@ func known(line []byte) bool {
 
 var kinds = map[string]bool{"head": true, "reply": true, "event": true, "effect": true, "end": true}
 
-// torn reports whether the end of a file can be the beginning of a line: no object is
-// complete in it, unless nothing follows.
-func torn(rest []byte) bool {
-	if hole(rest) {
-		return true
-	}
-	if len(rest) == 0 {
-		return true
-	}
-	if !bytes.HasPrefix(rest, []byte(linePrefix)) && !bytes.HasPrefix([]byte(linePrefix), rest) {
-		return false
-	}
-	var object json.RawMessage
-	d := json.NewDecoder(bytes.NewReader(rest))
-	err := d.Decode(&object)
-	switch {
-	case err == nil:
-		return d.InputOffset() == int64(len(rest))
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return true
-	}
-	return false
-}
-
 // linePrefix begins every line that a Writer writes.
 const linePrefix = `{"k":"`
-
-// hole reports whether a part of a file that should be text was not written: some file
-// systems leave zeros after a power failure.
-func hole(part []byte) bool { return bytes.Contains(part, make([]byte, 16)) }
 
 // lineError says which line of a file cannot be read.
 type lineError struct {

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/task"
 )
@@ -30,11 +31,12 @@ type Plan struct {
 	Seed    uint64
 	Spec    council.Spec
 	Env     llm.Env
+	Mark    func([]byte) string // of the run; see Run
 }
 
 // Draft prepares a run without writing anything. It opens the models but asks none.
 func Draft(p Plan) (*Run, error) {
-	r := &Run{Prices: p.Env.Prices}
+	r := &Run{Prices: p.Env.Prices, Mark: p.Mark}
 	for _, it := range p.Items {
 		r.Items = append(r.Items, it.Record())
 	}
@@ -68,6 +70,9 @@ func Draft(p Plan) (*Run, error) {
 		Council: string(text), Name: spec.Council, Protocol: protocol, Exact: spec.Exact, Rule: spec.Rule,
 		Seats: c.Seats(), Planned: c.Plan().Calls(), Prompts: c.Plan().TemplateDigests(),
 		Items: hex.EncodeToString(sum[:]),
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
 	}
 	return r, nil
 }
@@ -108,15 +113,18 @@ func (r *Run) Create(dir string) error {
 		return err
 	}
 	r.Created = time.Now().UTC().Truncate(time.Millisecond)
-	manifest, err := json.MarshalIndent(r.Manifest, "", "  ")
+	manifest, err := seal(r.Manifest, r.Mark)
 	if err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
 	r.dir = dir
 	if err := writeFile(filepath.Join(dir, "items.jsonl"), items); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, "run.json"), append(manifest, '\n'))
+	if err := writeFile(filepath.Join(dir, "run.json"), manifest); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(dir))
 }
 
 // vacant fails unless the folder is empty or has only files of an interrupted Create.
@@ -141,16 +149,8 @@ func (r *Run) vacant(dir string) error {
 }
 
 // writeFile writes and syncs a file atomically: it is complete or not there.
-func writeFile(path string, b []byte) (err error) {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err == nil {
-		_, err = f.Write(b)
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
+func writeFile(path string, b []byte) error {
+	if err := durable.WriteFile(path, b); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
 	return nil
@@ -196,25 +196,34 @@ func encodeItems(items []task.Record) ([]byte, error) {
 
 // loadItems reads items.jsonl and checks its SHA-256 digest.
 func loadItems(path, want string) ([]task.Record, error) {
-	b, err := os.ReadFile(path)
+	b, err := durable.ReadFile(path, maxItems)
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != want {
-		return nil, fmt.Errorf("lab: %s was changed after the run was created", path)
+	if sumOf(b) != want {
+		return nil, fmt.Errorf("lab: %s was changed after the run was created: %w", path, journal.ErrChanged)
 	}
 	var items []task.Record
-	in := bufio.NewScanner(bytes.NewReader(b))
-	in.Buffer(nil, 64<<20)
-	for n := 1; in.Scan(); n++ {
+	n := 0
+	for line := range bytes.Lines(b) {
+		n++
 		var r task.Record
-		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+		if err := json.Unmarshal(line, &r); err != nil {
 			return nil, fmt.Errorf("lab: %s: line %d: %w", path, n, err)
+		}
+		if r.Question.ID == "" || r.Question.Text == "" {
+			return nil, fmt.Errorf("lab: %s: line %d: the question has no id or no text", path, n)
 		}
 		items = append(items, r)
 	}
-	return items, in.Err()
+	if err := checkItems(items); err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, path)
+	}
+	return items, nil
 }
+
+// maxItems bounds items.jsonl in bytes.
+const maxItems = 64 << 20
 
 // truth returns the keys of all questions, which simulated members need.
 func (r *Run) truth() llm.Truth {

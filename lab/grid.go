@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 )
@@ -104,7 +105,7 @@ func (g *Grid) Create(dir string) error {
 	if err := g.write(making, dir); err != nil {
 		return err
 	}
-	if err := os.Rename(making, dir); err != nil { // replaces an empty folder
+	if err := durable.Rename(making, dir); err != nil { // replaces an empty folder
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // another process was faster
 			return g.occupied(dir)
 		}
@@ -122,11 +123,11 @@ func (g *Grid) write(making, dir string) error {
 		}
 		run.dir = filepath.Join(dir, "cells", g.Cells[i].Name)
 	}
-	manifest, err := json.MarshalIndent(g.GridManifest, "", "  ")
+	manifest, err := seal(g.GridManifest, nil)
 	if err != nil {
-		return fmt.Errorf("lab: %w", err)
+		return err
 	}
-	return writeFile(filepath.Join(making, "grid.json"), append(manifest, '\n'))
+	return writeFile(filepath.Join(making, "grid.json"), manifest)
 }
 
 // occupied describes the content of a folder that is not empty.
@@ -170,7 +171,7 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 // OpenGrid reads the folder of a grid.
 func OpenGrid(dir string) (*Grid, error) {
 	path := filepath.Join(dir, "grid.json")
-	b, err := os.ReadFile(path)
+	b, err := durable.ReadFile(path, maxManifest)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("lab: %s: %w", dir, ErrNoRun)
 	}
@@ -178,11 +179,11 @@ func OpenGrid(dir string) (*Grid, error) {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
 	g := &Grid{dir: dir}
-	if err := json.Unmarshal(b, &g.GridManifest); err != nil {
+	if err := checkVersion(b, GridVersion); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
-	if g.Version < 1 || g.Version > GridVersion {
-		return nil, fmt.Errorf("lab: %s: version %d; this program reads up to %d", path, g.Version, GridVersion)
+	if _, _, err := unseal(b, &g.GridManifest); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
 	if err := g.checkNames(); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", path, err)
@@ -231,8 +232,8 @@ func (p Progress) and(cell Progress) Progress {
 	return p
 }
 
-// GridVersion is the version of a grid folder. OpenGrid fails for a later one.
-const GridVersion = 1
+// GridVersion is the version of a grid folder. OpenGrid fails for any other one.
+const GridVersion = 2
 
 // Cell is one cell of a grid: its parameters and the figures of a paper.
 type Cell struct {

@@ -111,10 +111,7 @@ func TestGridOccupied(t *testing.T) {
 	if _, err := lab.OpenGrid(run.Dir()); !errors.Is(err, lab.ErrNoRun) {
 		t.Errorf("a run opened as a grid: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "grid.json"), []byte(`{"version":1,"cells":[{"cell":"../../etc"}]}`),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+	reseal(t, filepath.Join(dir, "grid.json"), []byte(`{"version":2,"cells":[{"cell":"../../etc"}]}`))
 	if _, err := lab.OpenGrid(dir); err == nil || !strings.Contains(err.Error(), "not a valid name of a cell") {
 		t.Errorf("a cell outside the folder: %v", err)
 	}

@@ -7,7 +7,7 @@
 //	                the ids ID-R (R: the repeat, from 0)
 //	attempts.jsonl  when and why every attempt ended
 //
-// A paid reply is in the file before it is used, and a question counts as finished when
+// Every file has checksums, and a folder with a changed byte is refused. A paid reply is in the file before it is used, and a question counts as finished when
 // its journal is complete and kept, so the process may die at any time; the next attempt
 // does not ask for received replies again. Paths are relative to the folder, so it can be
 // moved. A report needs only the folder and no model.
@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/script"
@@ -31,7 +32,7 @@ import (
 )
 
 // Version is the version of a run folder. Open fails for any other one.
-const Version = 2
+const Version = 3
 
 // Manifest describes a run. It is stored in run.json.
 type Manifest struct {
@@ -61,11 +62,21 @@ type Run struct {
 	Manifest
 	Items  []task.Record
 	Prices llm.Prices // prices for reports and estimates; nil: llm.Published()
-	dir    string
+
+	// Mark marks a text as written by the user, so that Origin is set in the folder that
+	// Create writes; nil: it is not.
+	Mark func([]byte) string
+
+	dir         string
+	sum, origin string // of run.json; "" before Create
 }
 
 // Dir returns the folder of the run; "" before Create.
 func (r *Run) Dir() string { return r.dir }
+
+// Origin returns the text that Mark was given when the folder was created, and what it
+// returned; "" if there was no Mark.
+func (r *Run) Origin() (text []byte, mark string) { return []byte(r.sum), r.origin }
 
 // Spec returns the council of the run.
 func (r *Run) Spec() (council.Spec, error) {
@@ -81,28 +92,63 @@ var ErrNoRun = errors.New("there is no run in this folder")
 
 // Open reads the folder of a run. It does not read the journals.
 func Open(dir string) (*Run, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	path := filepath.Join(dir, "run.json")
+	b, err := durable.ReadFile(path, maxManifest)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("lab: %s: %w", dir, ErrNoRun)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	r := &Run{dir: dir}
-	if err := json.Unmarshal(b, &r.Manifest); err != nil {
-		return nil, fmt.Errorf("lab: %s: %w", filepath.Join(dir, "run.json"), err)
+	if err := checkVersion(b, Version); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", dir, err)
 	}
-	if r.Version != Version {
-		return nil, fmt.Errorf("lab: %s: the folder has version %d; this program reads version %d", dir, r.Version,
-			Version)
+	r := &Run{dir: dir}
+	if r.sum, r.origin, err = unseal(b, &r.Manifest); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", path, err)
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
 	if r.Items, err = loadItems(filepath.Join(dir, "items.jsonl"), r.Manifest.Items); err != nil {
 		return nil, err
 	}
-	if len(r.Items) != r.N || r.Repeat < 1 || len(r.Seats) == 0 {
+	if len(r.Items) != r.N {
 		return nil, fmt.Errorf("lab: %s: run.json does not match items.jsonl", dir)
 	}
 	return r, nil
+}
+
+// checkVersion returns an error for a manifest of another version.
+func checkVersion(b []byte, want int) error {
+	var m struct{ Version int }
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if m.Version != want {
+		return fmt.Errorf("the folder has version %d; this program reads version %d", m.Version, want)
+	}
+	return nil
+}
+
+// Bounds of a run. A run of more jobs should be several runs.
+const (
+	MaxRepeat   = 100_000
+	maxJobs     = 5_000_000
+	maxManifest = 16 << 20 // bytes
+)
+
+// check rejects a run that is too large, and one that says nothing.
+func (m *Manifest) check() error {
+	switch {
+	case m.Repeat < 1 || m.Repeat > MaxRepeat:
+		return fmt.Errorf("repeat is %d; it must be between 1 and %d", m.Repeat, MaxRepeat)
+	case m.N < 1 || m.N > maxJobs/m.Repeat:
+		return fmt.Errorf("%d questions are asked %d times; at most %d questions and repeats are accepted", m.N, m.Repeat, maxJobs)
+	case len(m.Seats) == 0:
+		return errors.New("it lists no seats")
+	}
+	return nil
 }
 
 // job is one repeat of one question, the unit of work of a run.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/journal"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/task"
 )
@@ -41,6 +42,18 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
+// reseal writes a manifest with the sum that it needs.
+func reseal(t *testing.T, path string, manifest []byte) {
+	t.Helper()
+	b, err := lab.Seal(manifest)
+	if err == nil {
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A run is not resumed with other members or other questions.
 func TestChangedMembers(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
@@ -52,6 +65,10 @@ func TestChangedMembers(t *testing.T) {
 	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("Ability:0.8"), []byte("Ability:0.9")), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := lab.Open(run.Dir()); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("a changed run.json: %v", err)
+	}
+	reseal(t, path, bytes.ReplaceAll(b, []byte("Ability:0.8"), []byte("Ability:0.9")))
 	changed, err := lab.Open(run.Dir())
 	if err != nil {
 		t.Fatal(err)
@@ -167,12 +184,11 @@ func TestSeatsTakenOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	manifest["seats"] = manifest["seats"].([]any)[:3]
+	delete(manifest, "sum")
 	if b, err = json.Marshal(manifest); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	reseal(t, path, b)
 	changed, err := lab.Open(run.Dir())
 	if err != nil {
 		t.Fatal(err)

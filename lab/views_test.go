@@ -80,9 +80,8 @@ func TestViewsAddUp(t *testing.T) {
 // is an error.
 func TestViewsOfTheUnfinished(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
-	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}` +
-		"\n"
-	if err := os.WriteFile(filepath.Join(run.Dir(), "attempts.jsonl"), []byte(line), 0o600); err != nil {
+	line := `{"question":"Sum 1/x","repeat":0,"stopped":"deadline","failed":true,"reason":"too late","seconds":1}`
+	if err := os.WriteFile(filepath.Join(run.Dir(), "attempts.jsonl"), lab.SealLine(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var got []report.Question

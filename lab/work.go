@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -164,7 +166,10 @@ func (w *work) one(ctx context.Context, j job) error {
 		return nil
 	}
 	id := w.run.key(j)
-	known := w.known(j)
+	known, err := w.known(j)
+	if err != nil {
+		return err
+	}
 	calls := callsIn(known) // they were made before
 	o, err := w.council.Decide(ctx, council.Ask{
 		Question: w.run.Items[j.item].Question, Seed: w.run.seed(j), Sample: j.repeat,
@@ -203,13 +208,21 @@ func (w *work) one(ctx context.Context, j job) error {
 	return nil
 }
 
-// known returns the replies of earlier attempts at a job; nil if there are none.
-func (w *work) known(j job) *journal.Run {
+// known returns the replies of earlier attempts at a job; nil if there are none. Replies
+// that belong to another run are an error: they were paid for, and somebody has moved
+// them here.
+func (w *work) known(j job) (*journal.Run, error) {
 	run, err := w.segment.Load(w.run.key(j))
-	if err != nil || run.Head.Seed != w.run.seed(j) {
-		return nil // there is no earlier attempt, or it cannot be used: ask again
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
+	case run.Head.Seed != w.run.seed(j) || run.Head.Question.ID != w.run.id(j):
+		return nil, fmt.Errorf("lab: %s: %w: question %s with the seed %d", w.segment.Path(w.run.key(j)), errMoved,
+			run.Head.Question.ID, run.Head.Seed)
 	}
-	return run
+	return run, nil
 }
 
 func callsIn(known *journal.Run) (n int) {
@@ -253,7 +266,7 @@ func cut(o *council.Outcome) bool {
 	return o.Stopped == council.PastTime || o.Stopped == council.OverBudget
 }
 
-// attempt is a line of attempts.jsonl: how one attempt at a question ended. It has only
+// attempt is a line of attempts.jsonl, before its checksum: how one attempt at a question ended. It has only
 // what the journal does not contain.
 type attempt struct {
 	Question string  `json:"question"`
@@ -283,14 +296,43 @@ func openAttempts(dir string) (*attempts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	if info, err := f.Stat(); err == nil && info.Size() > 0 {
-		last := []byte{'\n'}
-		if _, err := f.ReadAt(last, info.Size()-1); err == nil && last[0] != '\n' {
-			f.Write([]byte{'\n'}) // the last writer died while writing a line
-		}
+	if err := repair(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lab: %s: %w", f.Name(), err), f.Close())
 	}
 	return &attempts{file: f}, nil
 }
+
+// repair completes or removes a last line without its newline: the last writer died while
+// it wrote the line.
+func repair(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	from := max(info.Size()-maxAttempt, 0)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, maxAttempt))
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndexByte(b, '\n') + 1
+	switch {
+	case at == len(b):
+		return nil
+	case at == 0 && from > 0:
+		return fmt.Errorf("the last line is too long: %w", journal.ErrChanged)
+	}
+	switch err := unsealLine(b[at:], new(attempt)); {
+	case errors.Is(err, errTorn):
+		return f.Truncate(from + int64(at))
+	case err != nil:
+		return err
+	}
+	_, err = f.Write([]byte{'\n'})
+	return err
+}
+
+// maxAttempt bounds a line of attempts.jsonl, in bytes.
+const maxAttempt = 1 << 20
 
 func (a *attempts) add(at attempt) error {
 	// rounded up, because the creation time of the run is rounded down
@@ -301,7 +343,7 @@ func (a *attempts) add(at attempt) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, err = a.file.Write(append(b, '\n'))
+	_, err = a.file.Write(sealLine(b))
 	return err
 }
 
@@ -317,24 +359,36 @@ func (h history) failure() report.Failure {
 		Reason: h.last.Reason}
 }
 
-// histories reads attempts.jsonl. Incomplete lines, left by a process that died, are
-// skipped.
+// histories reads attempts.jsonl. A last line that was being written when the process
+// died is left out.
 func histories(dir string) (map[string]history, error) {
-	b, err := os.ReadFile(attemptsFile(dir))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	all := map[string]history{}
+	f, err := os.Open(attemptsFile(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	all := map[string]history{}
-	for line := range bytes.Lines(b) {
-		var at attempt
-		if json.Unmarshal(line, &at) != nil {
-			continue
+	defer f.Close()
+	in := bufio.NewReaderSize(f, maxAttempt)
+	for n := 1; ; n++ {
+		line, err := in.ReadSlice('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("lab: %s: line %d: %w", f.Name(), n, err)
 		}
-		key := at.key()
-		h := all[key]
-		all[key] = history{h.seconds + at.Seconds, at}
+		if len(line) == 0 {
+			return all, nil
+		}
+		var at attempt
+		if err := unsealLine(line, &at); errors.Is(err, errTorn) {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("lab: %s: line %d: %w", f.Name(), n, err)
+		}
+		h := all[at.key()]
+		all[at.key()] = history{h.seconds + at.Seconds, at}
 	}
-	return all, nil
 }
 
 func (a attempt) key() string { return key(a.Question, a.Repeat) }

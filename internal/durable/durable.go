@@ -4,6 +4,8 @@
 package durable
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,3 +58,24 @@ func ReadFile(path string, max int64) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// Torn reports whether the end of a file of JSON lines, after the last newline, can be the beginning of a line that was
+// being written when the process died: no object is complete in it, unless nothing follows. Every line begins with
+// prefix.
+func Torn(rest []byte, prefix string) bool {
+	if len(rest) == 0 || Hole(rest) {
+		return true
+	}
+	if n := min(len(rest), len(prefix)); string(rest[:n]) != prefix[:n] {
+		return false
+	}
+	var object json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(rest))
+	if err := d.Decode(&object); err != nil {
+		return errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	return d.InputOffset() == int64(len(rest))
+}
+
+// Hole reports whether a part of a file of text was never written: some file systems leave zeros after a power failure.
+func Hole(part []byte) bool { return bytes.Contains(part, make([]byte, 16)) }

@@ -48,3 +48,20 @@ func TestWriteFile(t *testing.T) {
 		t.Error("a folder that does not exist was synced")
 	}
 }
+
+func TestTorn(t *testing.T) {
+	const whole = `{"k":"a","x":[1,"}"]}`
+	for n := range len(whole) + 1 {
+		if !Torn([]byte(whole[:n]), `{"k":`) {
+			t.Errorf("%q can be the beginning of a line", whole[:n])
+		}
+	}
+	for _, rest := range []string{whole + "J", whole + "{", "x", `{"j"`, `{"k":"a"]`, `{"k":"a\x01`} {
+		if Torn([]byte(rest), `{"k":`) {
+			t.Errorf("%q cannot be the beginning of a line", rest)
+		}
+	}
+	if !Torn([]byte(whole[:9]+string(make([]byte, 40))), `{"k":`) {
+		t.Error("zeros after a power failure")
+	}
+}
