@@ -203,8 +203,9 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 // cutOff reports whether a game was stopped before its end. Such a game has no
 // outcome; "none" would wrongly state that all its rounds were played.
 func cutOff(o *council.Outcome) bool {
-	return slices.Contains([]string{council.Interrupted, council.Tripped, council.OverBudget, council.PastTime, council.Unwritten},
-		o.Stopped)
+	return slices.Contains([]string{
+		council.Interrupted, council.Tripped, council.OverBudget, council.PastTime, council.Unwritten,
+	}, o.Stopped)
 }
 
 // unreached returns the first player whose model was asked and never answered, or nil.

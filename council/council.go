@@ -610,7 +610,8 @@ func (s *session) close(o *Outcome) error {
 	var err error
 	switch {
 	case s.journal == nil:
-	case o.Stopped == Unwritten, o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget, o.Stopped == Tripped && !s.ask.Final:
+	case o.Stopped == Unwritten, o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget,
+		o.Stopped == Tripped && !s.ask.Final:
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)

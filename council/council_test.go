@@ -414,7 +414,8 @@ func TestDiskFillsUp(t *testing.T) {
 	if !errors.As(err, &lost) || !lost.Cut || !strings.Contains(err.Error(), "no space left") {
 		t.Fatalf("the full disk must be said: %v", err)
 	}
-	if o.Status != council.Undecided || o.Answer != nil || o.Stopped != council.Unwritten || !strings.Contains(o.Continue(), path) {
+	if o.Status != council.Undecided || o.Answer != nil || o.Stopped != council.Unwritten ||
+		!strings.Contains(o.Continue(), path) {
 		t.Errorf("%s, stopped %s, continue with %q", o.Status, o.Stopped, o.Continue())
 	}
 	if out, err := exec.Command("mount", "-o", "remount,size=16m", dir).CombinedOutput(); err != nil {
@@ -430,7 +431,8 @@ func TestDiskFillsUp(t *testing.T) {
 	before := s.Count()
 	again := decide(t, c, council.Ask{Question: sum, Seed: 7, Resume: run, Journal: filepath.Join(dir, "again")})
 	if again.Status != council.Agreed || s.Count()-before != again.Calls.Made-len(run.Replies) {
-		t.Errorf("resumed: %s; %d calls of %d with %d replies", again.Status, s.Count()-before, again.Calls.Made, len(run.Replies))
+		t.Errorf("resumed: %s; %d calls of %d with %d replies", again.Status, s.Count()-before, again.Calls.Made,
+			len(run.Replies))
 	}
 }
 
@@ -451,7 +453,8 @@ func TestNoCallsAfterFailedWrite(t *testing.T) {
 		return stubborn(c)
 	})
 	defer close(over)
-	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(), council.Ask{Question: sum, Segment: segment, Journal: "q"})
+	o, err := convene(t, seven(s.URL, fiveToTwo...)).Decide(context.Background(),
+		council.Ask{Question: sum, Segment: segment, Journal: "q"})
 	var lost *council.JournalError
 	if !errors.As(err, &lost) || !lost.Cut || o.Stopped != council.Unwritten {
 		t.Errorf("stopped %s: %v", o.Stopped, err)

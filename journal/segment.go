@@ -144,10 +144,11 @@ func (s *Segment) scan() error {
 		var c chunk
 		crc, ok := c.decode(line)
 		lines := extent{s.size + int64(len(line)), c.Bytes, crc}
+		unended := err != nil && len(line) < maxChunkLine && durable.Torn(line, chunkPrefix)
 		switch whole := ok && lines.at+int64(c.Bytes) <= end; {
 		case s.size == 0 && !ok && !durable.Hole(line) && !beginsChunk(line):
 			return errors.New("the file does not begin with a chunk: it is not a segment of journals")
-		case !ok && !durable.Hole(line) && (err == nil || len(line) == maxChunkLine || !durable.Torn(line, chunkPrefix)):
+		case !ok && !durable.Hole(line) && !unended:
 			return s.damage("is not a chunk")
 		case !whole:
 			return s.cut(end)

@@ -323,11 +323,19 @@ func TestCutJournalChangedAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(w, 0)
+	if err := w.Asked(0, 2, journal.Cost{Calls: 1}); err != nil {
+		t.Fatal(err)
+	}
 	w.Reply(0, 2, reply("more"))
 	if _, err := w.Abandon(); err != nil {
 		t.Fatal(err)
 	}
 	whole, _ := os.ReadFile(path)
+	for n := afterHead(whole); n <= len(whole); n++ {
+		if _, err := journal.Read(bytes.NewReader(whole[:n])); err != nil {
+			t.Errorf("cut at byte %d: %v", n, err)
+		}
+	}
 	for bit := range 8 * len(whole) {
 		changed := bytes.Clone(whole)
 		changed[bit/8] ^= 1 << (bit % 8)

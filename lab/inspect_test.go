@@ -117,7 +117,9 @@ func TestInspectUnfinished(t *testing.T) {
 	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
 	interrupted := lab.SealLine(`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`)
 	resumed := slices.Concat(interrupted, lab.SealLine(`{"question":"q","ended":"2026-05-09T10:00:02Z"}`))
-	for lines, want := range map[string]string{string(interrupted): inspectai.Cancelled, string(resumed): inspectai.Started} {
+	for lines, want := range map[string]string{
+		string(interrupted): inspectai.Cancelled, string(resumed): inspectai.Started,
+	} {
 		if err := os.WriteFile(attempts, []byte(lines), 0o600); err != nil {
 			t.Fatal(err)
 		}

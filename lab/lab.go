@@ -7,10 +7,11 @@
 //	                the ids ID-R (R: the repeat, from 0)
 //	attempts.jsonl  when and why every attempt ended
 //
-// Every file has checksums, and a folder with a changed byte is refused. A paid reply is in the file before it is used, and a question counts as finished when
-// its journal is complete and kept, so the process may die at any time; the next attempt
-// does not ask for received replies again. Paths are relative to the folder, so it can be
-// moved. A report needs only the folder and no model.
+// Every file has checksums, and a folder with a changed byte is refused. A paid reply is in
+// the file before it is used, and a question counts as finished when its journal is
+// complete and kept, so the process may die at any time; the next attempt does not ask for
+// received replies again. Paths are relative to the folder, so it can be moved. A report
+// needs only the folder and no model.
 package lab
 
 import (
@@ -144,7 +145,8 @@ func (m *Manifest) check() error {
 	case m.Repeat < 1 || m.Repeat > MaxRepeat:
 		return fmt.Errorf("repeat is %d; it must be between 1 and %d", m.Repeat, MaxRepeat)
 	case m.N < 1 || m.N > maxJobs/m.Repeat:
-		return fmt.Errorf("%d questions are asked %d times; at most %d questions and repeats are accepted", m.N, m.Repeat, maxJobs)
+		return fmt.Errorf("%d questions are asked %d times; a run may have at most %d questions times repeats", m.N,
+			m.Repeat, maxJobs)
 	case len(m.Seats) == 0:
 		return errors.New("it lists no seats")
 	}
