@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -50,10 +51,20 @@ const (
 type chart struct {
 	*plot.Plot
 	legend plot.Legend
+	err    error // the first one of drawing; failed returns it
+}
+
+func (c *chart) failed() error { return c.err }
+
+// put adds what a constructor of gonum has returned.
+func (c *chart) put(p plot.Plotter, err error) {
+	if c.err = cmp.Or(c.err, err); err == nil {
+		c.Add(p)
+	}
 }
 
 func newChart(title string) chart {
-	c := chart{plot.New(), plot.NewLegend()}
+	c := chart{Plot: plot.New(), legend: plot.NewLegend()}
 	for _, style := range []*text.Style{
 		&c.Title.TextStyle, &c.X.Label.TextStyle, &c.Y.Label.TextStyle, &c.X.Tick.Label, &c.Y.Tick.Label,
 		&c.legend.TextStyle,
@@ -92,87 +103,76 @@ func strokes(ink color.Color) [2]draw.LineStyle {
 }
 
 // interval draws the interval of a rate as a vertical error bar.
-func (c *chart) interval(x float64, r *metrics.Rate, ink color.Color) error {
+func (c *chart) interval(x float64, r *metrics.Rate, ink color.Color) {
 	bar := struct {
 		plotter.XYs
 		plotter.YErrors
 	}{plotter.XYs{{X: x, Y: r.Value}}, plotter.YErrors{errorBar(r)}}
 	for _, style := range strokes(ink) {
 		e, err := plotter.NewYErrorBars(bar)
-		if err != nil {
-			return err
+		if err == nil {
+			e.LineStyle = style
 		}
-		e.LineStyle = style
-		c.Add(e)
+		c.put(e, err)
 	}
-	return nil
 }
 
 // intervalAcross draws the interval of a rate as a horizontal error bar.
-func (c *chart) intervalAcross(y float64, r *metrics.Rate, ink color.Color) error {
+func (c *chart) intervalAcross(y float64, r *metrics.Rate, ink color.Color) {
 	bar := struct {
 		plotter.XYs
 		plotter.XErrors
 	}{plotter.XYs{{X: r.Value, Y: y}}, plotter.XErrors{errorBar(r)}}
 	for _, style := range strokes(ink) {
 		e, err := plotter.NewXErrorBars(bar)
-		if err != nil {
-			return err
+		if err == nil {
+			e.LineStyle, e.CapWidth = style, vg.Points(4)
 		}
-		e.LineStyle, e.CapWidth = style, vg.Points(4)
-		c.Add(e)
+		c.put(e, err)
 	}
-	return nil
 }
 
 // box draws a filled rectangle.
-func (c *chart) box(x1, y1, x2, y2 float64, fill, edge color.Color) error {
+func (c *chart) box(x1, y1, x2, y2 float64, fill, edge color.Color) {
 	box, err := plotter.NewPolygon(plotter.XYs{{X: x1, Y: y1}, {X: x1, Y: y2}, {X: x2, Y: y2}, {X: x2, Y: y1}})
-	if err != nil {
-		return err
+	if err == nil {
+		box.Color, box.LineStyle.Color, box.Width = fill, edge, vg.Points(.75)
 	}
-	box.Color, box.LineStyle.Color, box.Width = fill, edge, vg.Points(.75)
-	c.Add(box)
-	return nil
+	c.put(box, err)
 }
 
 // dot draws one mark.
-func (c *chart) dot(x, y float64, style draw.GlyphStyle) error {
+func (c *chart) dot(x, y float64, style draw.GlyphStyle) {
 	points, err := plotter.NewScatter(plotter.XYs{{X: x, Y: y}})
-	if err != nil {
-		return err
+	if err == nil {
+		points.GlyphStyle = style
 	}
-	points.GlyphStyle = style
-	c.Add(points)
-	return nil
+	c.put(points, err)
 }
 
 // line draws a line, or nothing if there are fewer than two points.
-func (c *chart) line(points plotter.XYs, style draw.LineStyle) error {
+func (c *chart) line(points plotter.XYs, style draw.LineStyle) {
 	if len(points) < 2 {
-		return nil
+		return
 	}
 	line, err := plotter.NewLine(points)
-	if err != nil {
-		return err
+	if err == nil {
+		line.LineStyle = style
 	}
-	line.LineStyle = style
-	c.Add(line)
-	return nil
+	c.put(line, err)
 }
 
 // path draws a line with a mark at every point, or nothing without points.
-func (c *chart) path(points plotter.XYs, style draw.LineStyle, mark draw.GlyphStyle) error {
+func (c *chart) path(points plotter.XYs, style draw.LineStyle, mark draw.GlyphStyle) {
 	if len(points) == 0 {
-		return nil
+		return
 	}
 	lines, marks, err := plotter.NewLinePoints(points)
-	if err != nil {
-		return err
+	if err == nil {
+		lines.LineStyle, marks.GlyphStyle = style, mark
 	}
-	lines.LineStyle, marks.GlyphStyle = style, mark
-	c.Add(lines, marks)
-	return nil
+	c.put(lines, err)
+	c.put(marks, err)
 }
 
 // addLegend adds an entry to the legend. A long name is cut to the available width.
@@ -183,10 +183,10 @@ func (c *chart) addLegend(name string, signs ...plot.Thumbnailer) {
 	c.legend.Add(plain(name), signs...)
 }
 
-func (c chart) size() (width, height vg.Length) { return chartWidth, chartHeight }
+func (c *chart) size() (width, height vg.Length) { return chartWidth, chartHeight }
 
 // drawOn draws the chart beside its legend.
-func (c chart) drawOn(canvas draw.Canvas) {
+func (c *chart) drawOn(canvas draw.Canvas) {
 	c.Draw(draw.Crop(canvas, 0, -legendWidth, 0, 0))
 	c.legend.Draw(draw.Crop(canvas, canvas.Max.X-canvas.Min.X-legendWidth+vg.Points(10), 0, 0, -vg.Points(30)))
 }
@@ -221,6 +221,15 @@ func (p *panels) add(title string) *chart {
 	c.Y.Label.Text = ""
 	p.charts, p.names = append(p.charts, c), append(p.names, prose(title))
 	return &p.charts[len(p.charts)-1]
+}
+
+func (p *panels) failed() error {
+	for _, c := range p.charts {
+		if c.err != nil {
+			return c.err
+		}
+	}
+	return nil
 }
 
 // inLastRow reports whether the panel with this index of n is in the last row.
@@ -377,27 +386,22 @@ func (diamond) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 type picture interface {
 	size() (width, height vg.Length)
 	drawOn(draw.Canvas)
+	failed() error
 }
 
 // drawn returns functions that draw a picture as SVG and PNG; build makes the picture.
-func drawn[P picture](build func() (P, error)) (svg, png func() ([]byte, error)) {
-	svg = func() ([]byte, error) {
-		p, err := build()
-		if err != nil {
-			return nil, err
+func drawn[P picture](build func() P) (svg, png func() ([]byte, error)) {
+	with := func(write func(width, height vg.Length, on func(draw.Canvas)) ([]byte, error)) func() ([]byte, error) {
+		return func() ([]byte, error) {
+			p := build()
+			if err := p.failed(); err != nil {
+				return nil, err
+			}
+			width, height := p.size()
+			return write(width, height, func(c draw.Canvas) { p.drawOn(inMargin(c)) })
 		}
-		width, height := p.size()
-		return canvas.SVG(width, height, func(c draw.Canvas) { p.drawOn(inMargin(c)) })
 	}
-	png = func() ([]byte, error) {
-		p, err := build()
-		if err != nil {
-			return nil, err
-		}
-		width, height := p.size()
-		return canvas.PNG(width, height, func(c draw.Canvas) { p.drawOn(inMargin(c)) })
-	}
-	return svg, png
+	return with(canvas.SVG), with(canvas.PNG)
 }
 
 // inMargin returns the canvas without a margin of 8 points.

@@ -98,7 +98,7 @@ func trajectoriesPlot(g *Grid) []Plot {
 	for _, game := range games {
 		game.addTo(&f)
 	}
-	f.SVG, f.PNG = drawn(func() (*panels, error) { return drawGames(f.Title, games) })
+	f.SVG, f.PNG = drawn(func() *panels { return drawGames(f.Title, games) })
 	return []Plot{f}
 }
 
@@ -123,16 +123,14 @@ func (g *shownGame) addTo(f *Plot) {
 	}
 }
 
-func drawGames(title string, games []shownGame) (*panels, error) {
+func drawGames(title string, games []shownGame) *panels {
 	p := newPanels(title, min(3, len(games)), vg.Points(160))
 	adversaries := false
 	low, high := rangeOf(games)
 	for i := range games {
 		c := p.add(games[i].title())
 		c.Y.Min, c.Y.Max = low, high
-		if err := games[i].draw(c); err != nil {
-			return nil, err
-		}
+		games[i].draw(c)
 		if p.inLastRow(i, len(games)) {
 			c.X.Label.Text = "round"
 		}
@@ -145,7 +143,7 @@ func drawGames(title string, games []shownGame) (*panels, error) {
 	}
 	p.addLegend("given to honest", stroke{allColour, dots})
 	p.addLegend("ended", stroke{modelColours[2], nil})
-	return p, nil
+	return p
 }
 
 // rangeOf returns the range of all numbers in the games, with a margin.
@@ -179,7 +177,7 @@ func (g *shownGame) given() (from, to float64) {
 	return from, to
 }
 
-func (g *shownGame) draw(c *chart) error {
+func (g *shownGame) draw(c *chart) {
 	last := 1
 	for _, values := range g.Values {
 		last = max(last, len(values)-1)
@@ -189,17 +187,13 @@ func (g *shownGame) draw(c *chart) error {
 		plot.ConstantTicks(wholeTicks(c.Y.Min, c.Y.Max))
 	if from, to := g.given(); from <= to {
 		for _, y := range []float64{from, to} {
-			if err := c.line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
-				draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: dots}); err != nil {
-				return err
-			}
+			c.line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
+				draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: dots})
 		}
 	}
 	if x := float64(g.Stop); g.Stop > 0 {
-		if err := c.line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
-			draw.LineStyle{Color: modelColours[2], Width: vg.Points(1.5)}); err != nil {
-			return err
-		}
+		c.line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
+			draw.LineStyle{Color: modelColours[2], Width: vg.Points(1.5)})
 	}
 	for _, adversary := range []bool{true, false} { // honest players are drawn last, above the others
 		style := draw.LineStyle{Color: strongColour, Width: vg.Points(.9)}
@@ -211,16 +205,13 @@ func (g *shownGame) draw(c *chart) error {
 				continue
 			}
 			aside := (c.Y.Max - c.Y.Min) * .004 * (float64(i) - float64(len(g.Values)-1)/2)
-			if err := c.segments(values, aside, style); err != nil {
-				return err
-			}
+			c.segments(values, aside, style)
 		}
 	}
-	return nil
 }
 
 // segments draws a line with gaps at missing values. A value between two gaps is a dot.
-func (c *chart) segments(values []*float64, aside float64, style draw.LineStyle) error {
+func (c *chart) segments(values []*float64, aside float64, style draw.LineStyle) {
 	var segment plotter.XYs
 	for t := 0; t <= len(values); t++ {
 		if t < len(values) && values[t] != nil {
@@ -228,17 +219,12 @@ func (c *chart) segments(values []*float64, aside float64, style draw.LineStyle)
 			continue
 		}
 		if len(segment) == 1 {
-			if err := c.dot(segment[0].X, segment[0].Y, draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1.5),
-				Shape: draw.CircleGlyph{}}); err != nil {
-				return err
-			}
+			c.dot(segment[0].X, segment[0].Y, draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1.5),
+				Shape: draw.CircleGlyph{}})
 		}
-		if err := c.line(segment, style); err != nil {
-			return err
-		}
+		c.line(segment, style)
 		segment = nil
 	}
-	return nil
 }
 
 // stopsPlot shows after how many rounds games ended: a dot per game, a row per cell.
@@ -264,7 +250,7 @@ func stopsPlot(g *Grid) []Plot {
 		f.Table.Add(c.Cell, fmt.Sprintf("%d of %d", len(c.Stops), c.Finished), medianOf(c.Stops),
 			strings.Join(rounds, " "))
 	}
-	f.SVG, f.PNG = drawn(func() (*panels, error) { return drawStops(f.Title, cells) })
+	f.SVG, f.PNG = drawn(func() *panels { return drawStops(f.Title, cells) })
 	return []Plot{f}
 }
 
@@ -291,7 +277,7 @@ func medianOf(ascending []int) float64 {
 	return stats.Median(values)
 }
 
-func drawStops(title string, cells []Cell) (*panels, error) {
+func drawStops(title string, cells []Cell) *panels {
 	p := newPanels(title, 1, vg.Points(56)+vg.Points(20)*vg.Length(len(cells)))
 	c := p.add("")
 	c.rowPerCell(cells, true)
@@ -303,16 +289,12 @@ func drawStops(title string, cells []Cell) (*panels, error) {
 		ticks[i].Label += fmt.Sprintf("  (%d of %d)", len(stops), cells[i].Finished)
 		last = max(last, stops[len(stops)-1])
 		m := medianOf(stops)
-		if err := c.line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
-			draw.LineStyle{Color: weakColour, Width: vg.Points(2)}); err != nil {
-			return nil, err
-		}
+		c.line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
+			draw.LineStyle{Color: weakColour, Width: vg.Points(2)})
 		for _, s := range countStops(stops) {
 			distance := min(.2, .7/float64(s.games))
 			for j := range s.games {
-				if err := c.dot(float64(s.round), y+distance*(float64(j)-float64(s.games-1)/2), game); err != nil {
-					return nil, err
-				}
+				c.dot(float64(s.round), y+distance*(float64(j)-float64(s.games-1)/2), game)
 			}
 		}
 	}
@@ -320,5 +302,5 @@ func drawStops(title string, cells []Cell) (*panels, error) {
 	c.X.Tick.Marker, c.X.Label.Text = plot.ConstantTicks(wholeTicks(0, c.X.Max)), "round"
 	p.addLegend("a game", sign{game})
 	p.addLegend("median", stroke{weakColour, nil})
-	return p, nil
+	return p
 }

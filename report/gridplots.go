@@ -171,7 +171,7 @@ func (b bars) plot(g *Grid) []Plot {
 	})
 	f := Plot{Name: b.name, Title: g.titled(b.title), Caption: b.caption + paperNote(cells, b.metrics()), wide: true}
 	f.fill(cells, nil, b.metrics())
-	f.SVG, f.PNG = drawn(func() (*panels, error) { return b.draw(f.Title, cells) })
+	f.SVG, f.PNG = drawn(func() *panels { return b.draw(f.Title, cells) })
 	return []Plot{f}
 }
 
@@ -184,7 +184,7 @@ func (b *bars) metrics() (names []string) {
 	return names
 }
 
-func (b *bars) draw(title string, cells []Cell) (*panels, error) {
+func (b *bars) draw(title string, cells []Cell) *panels {
 	rowHeight := vg.Points(14)
 	if len(b.panels[0].bars) > 1 {
 		rowHeight = vg.Points(28)
@@ -194,9 +194,7 @@ func (b *bars) draw(title string, cells []Cell) (*panels, error) {
 		c := p.add(panel.title)
 		c.rowPerCell(cells, k == 0)
 		for i := range cells {
-			if err := panel.drawRow(c, float64(len(cells)-1-i), &cells[i]); err != nil {
-				return nil, err
-			}
+			panel.drawRow(c, float64(len(cells)-1-i), &cells[i])
 		}
 		c.X.Min, c.X.Max = 0, 1
 		c.X.Tick.Marker = plot.ConstantTicks(percentTicks(50))
@@ -207,12 +205,12 @@ func (b *bars) draw(title string, cells []Cell) (*panels, error) {
 	if paperNote(cells, b.metrics()) != "" {
 		p.addLegend("the paper", sign{paperMark})
 	}
-	return p, nil
+	return p
 }
 
 // drawRow draws the bars of a cell at height y, each with our interval in its upper
 // half and the paper's in its lower half.
-func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) error {
+func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) {
 	thickness := .8 / float64(len(p.bars))
 	for k, bar := range p.bars {
 		middle := y + thickness*(float64(len(p.bars)-1)/2-float64(k))
@@ -222,23 +220,14 @@ func (p *barPanel) drawRow(c *chart, y float64, cell *Cell) error {
 			aside = thickness / 4
 		}
 		if ours != nil {
-			if err := c.box(0, middle-thickness/2, ours.Value, middle+thickness/2, bar.fill, bar.stroke); err != nil {
-				return err
-			}
-			if err := c.intervalAcross(middle+aside, ours, allColour); err != nil {
-				return err
-			}
+			c.box(0, middle-thickness/2, ours.Value, middle+thickness/2, bar.fill, bar.stroke)
+			c.intervalAcross(middle+aside, ours, allColour)
 		}
 		if paper != nil {
-			if err := c.intervalAcross(middle-aside, paper, paperColour); err != nil {
-				return err
-			}
-			if err := c.dot(paper.Value, middle-aside, paperMark); err != nil {
-				return err
-			}
+			c.intervalAcross(middle-aside, paper, paperColour)
+			c.dot(paper.Value, middle-aside, paperMark)
 		}
 	}
-	return nil
 }
 
 // rowPerCell makes the vertical axis one of cells, from the top, with or without
@@ -286,7 +275,7 @@ func roundsPlot(g *Grid) []Plot {
 		f.Caption += " Dashed lines with open marks are the paper’s."
 	}
 	f.fill(cells, nil, names)
-	f.SVG, f.PNG = drawn(func() (*panels, error) { return drawRounds(f.Title, cells, last) })
+	f.SVG, f.PNG = drawn(func() *panels { return drawRounds(f.Title, cells, last) })
 	return []Plot{f}
 }
 
@@ -304,14 +293,12 @@ var roundLines = []roundLine{
 	{metrics.Weak, weakColour, draw.PyramidGlyph{}, draw.TriangleGlyph{}, -.05},
 }
 
-func drawRounds(title string, cells []Cell, last int) (*panels, error) {
+func drawRounds(title string, cells []Cell, last int) *panels {
 	p := newPanels(title, min(3, len(cells)), vg.Points(150))
 	for i := range cells {
 		c := p.add(cells[i].Cell)
 		for _, l := range roundLines {
-			if err := l.draw(c, &cells[i], last); err != nil {
-				return nil, err
-			}
+			l.draw(c, &cells[i], last)
 		}
 		c.fix(-.3, float64(last)+.3, roundTicks(last))
 		c.Y.Tick.Marker = plot.ConstantTicks(percentTicks(50))
@@ -329,10 +316,10 @@ func drawRounds(title string, cells []Cell, last int) (*panels, error) {
 			p.addLegend(l.group+", the paper", stroke{l.ink, dashes}, sign{mark(l.ink, l.paper)})
 		}
 	}
-	return p, nil
+	return p
 }
 
-func (l roundLine) draw(c *chart, cell *Cell, last int) error {
+func (l roundLine) draw(c *chart, cell *Cell, last int) {
 	var ours, paper plotter.XYs
 	for t := range last + 1 {
 		if r := cell.published(roundMetric(l.group, t)); r != nil {
@@ -340,14 +327,10 @@ func (l roundLine) draw(c *chart, cell *Cell, last int) error {
 		}
 		if r := cell.Metrics[roundMetric(l.group, t)]; r != nil {
 			ours = append(ours, plotter.XY{X: float64(t) + l.aside, Y: r.Value})
-			if err := c.interval(float64(t)+l.aside, r, l.ink); err != nil {
-				return err
-			}
+			c.interval(float64(t)+l.aside, r, l.ink)
 		}
 	}
-	if err := c.path(paper, draw.LineStyle{Color: l.ink, Width: vg.Points(1), Dashes: dashes},
-		mark(l.ink, l.paper)); err != nil {
-		return err
-	}
-	return c.path(ours, draw.LineStyle{Color: l.ink, Width: vg.Points(1.5)}, mark(l.ink, l.ours))
+	c.path(paper, draw.LineStyle{Color: l.ink, Width: vg.Points(1), Dashes: dashes},
+		mark(l.ink, l.paper))
+	c.path(ours, draw.LineStyle{Color: l.ink, Width: vg.Points(1.5)}, mark(l.ink, l.ours))
 }

@@ -178,7 +178,7 @@ func accuracyPlot(r *Report) *Plot {
 	return f
 }
 
-func (r *Report) accuracyChart() (chart, error) {
+func (r *Report) accuracyChart() *chart {
 	c := newChart(r.titled("Members right after every round"))
 	c.X.Label.Text = "round"
 	groups, last := r.groups(), 0
@@ -191,29 +191,25 @@ func (r *Report) accuracyChart() (chart, error) {
 			if rate := g.round(m); rate != nil {
 				at := float64(m.T) + aside
 				line = append(line, plotter.XY{X: at, Y: rate.Value})
-				if err := c.interval(at, rate, g.colour); err != nil {
-					return c, err
-				}
+				c.interval(at, rate, g.colour)
 			}
 		}
-		if err := c.legendLine(g.name, line, g.colour, g.shape); err != nil {
-			return c, err
-		}
+		c.legendLine(g.name, line, g.colour, g.shape)
 	}
 	c.fix(-.3, float64(last)+.3, roundTicks(last))
-	return c, nil
+	return &c
 }
 
 // legendLine draws a line with marks, and adds it to the legend. Without points it
 // does nothing.
-func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, shape draw.GlyphDrawer) error {
+func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, shape draw.GlyphDrawer) {
 	if len(points) == 0 {
-		return nil
+		return
 	}
 	style, mark := draw.LineStyle{Color: ink, Width: vg.Points(1.5)},
 		draw.GlyphStyle{Color: ink, Radius: vg.Points(3), Shape: shape}
 	c.addLegend(name, stroke{ink, nil}, sign{mark})
-	return c.path(points, style, mark)
+	c.path(points, style, mark)
 }
 
 // groupsPlot shows the share of right answers before and after the rounds, by group.
@@ -239,7 +235,7 @@ func groupsPlot(r *Report) *Plot {
 	return f
 }
 
-func (r *Report) groupsChart() (chart, error) {
+func (r *Report) groupsChart() *chart {
 	c := newChart(r.titled("Members right before and after the rounds"))
 	var names []plot.Tick
 	for k, g := range r.groups() {
@@ -253,18 +249,14 @@ func (r *Report) groupsChart() (chart, error) {
 				continue
 			}
 			at := float64(k) + bar.aside
-			if err := c.box(at-.16, 0, at+.16, bar.rate.Value, bar.fill, g.colour); err != nil {
-				return c, err
-			}
-			if err := c.interval(at, bar.rate, allColour); err != nil {
-				return c, err
-			}
+			c.box(at-.16, 0, at+.16, bar.rate.Value, bar.fill, g.colour)
+			c.interval(at, bar.rate, allColour)
 		}
 	}
 	c.addLegend("before", swatch{pale(allColour)})
 	c.addLegend("after", swatch{allColour})
 	c.fix(-.6, float64(len(names))-.4, names)
-	return c, nil
+	return &c
 }
 
 // calibrationPlot is the reliability diagram: the share of right answers by confidence.
@@ -293,13 +285,11 @@ func calibrationPlot(r *Report) *Plot {
 	return f
 }
 
-func (r *Report) calibrationChart() (chart, error) {
+func (r *Report) calibrationChart() *chart {
 	c := newChart(r.titled("Right answers by confidence"))
 	c.X.Label.Text = "confidence"
 	diagonal := draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(3)}}
-	if err := c.line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal); err != nil {
-		return c, err
-	}
+	c.line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
 	for k, m := range r.Calibration.Models {
 		ink := modelColours[k%len(modelColours)]
 		var line plotter.XYs
@@ -308,20 +298,16 @@ func (r *Report) calibrationChart() (chart, error) {
 				continue
 			}
 			line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
-			if err := c.interval(*bin.Confidence, bin.Right, ink); err != nil {
-				return c, err
-			}
+			c.interval(*bin.Confidence, bin.Right, ink)
 		}
-		if err := c.legendLine(m.Model, line, ink, draw.CircleGlyph{}); err != nil {
-			return c, err
-		}
+		c.legendLine(m.Model, line, ink, draw.CircleGlyph{})
 	}
 	var ticks []plot.Tick
 	for k := range 6 {
 		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})
 	}
 	c.fix(0, 1, ticks)
-	return c, nil
+	return &c
 }
 
 // dropsPlot shows which members dropped whose answers: seats as nodes, and an arrow

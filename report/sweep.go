@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -269,7 +270,7 @@ func (d sweepPlot) split() (panel string, key []string) {
 	return last, without(last)
 }
 
-func (d sweepPlot) draw() (*panels, error) {
+func (d sweepPlot) draw() *panels {
 	split, key := d.split()
 	titles := distinct(d.cells, func(c *Cell) string { return panelName(c, split) })
 	p := newPanels(d.title, min(3, len(titles)), vg.Points(170))
@@ -284,9 +285,7 @@ func (d sweepPlot) draw() (*panels, error) {
 	styles, order := d.lineStyles(byPanel, key)
 	for k, title := range titles {
 		c := p.add(title)
-		if err := d.drawPanel(c, byPanel[k], key, styles); err != nil {
-			return nil, err
-		}
+		d.drawPanel(c, byPanel[k], key, styles)
 		if p.inLastRow(k, len(titles)) {
 			c.X.Label.Text = d.axis
 		}
@@ -301,7 +300,7 @@ func (d sweepPlot) draw() (*panels, error) {
 	if d.hasPaper() {
 		p.addLegend("the paper", stroke{allColour, dashes}, sign{mark(allColour, diamond{})})
 	}
-	return p, nil
+	return p
 }
 
 // panelName returns the title of a cell's panel.
@@ -362,7 +361,7 @@ func (d sweepPlot) lineStyles(panels [][]Cell, key []string) (map[string]lineSty
 
 // drawPanel draws the lines of a panel side by side. The axis of rates goes from 0 to
 // 100 %, that of counts and seconds to the highest value of the plot.
-func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[string]lineStyle) error {
+func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[string]lineStyle) {
 	low, high, top := math.Inf(1), math.Inf(-1), 1.0
 	for i := range d.cells {
 		x, _ := d.cells[i].number(d.by)
@@ -378,16 +377,13 @@ func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[st
 	for k, line := range lines {
 		aside := distance * (float64(k) - float64(len(lines)-1)/2)
 		onLine := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return c.line(key) != line })
-		if err := d.drawLine(c, onLine, aside, styles[line]); err != nil {
-			return err
-		}
+		d.drawLine(c, onLine, aside, styles[line])
 	}
 	margin := (high - low) / 12
 	c.fix(low-margin, high+margin, d.ticks())
 	if top > 1 {
 		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, plot.ConstantTicks(wholeTicks(0, top))
 	}
-	return nil
 }
 
 // distinct returns the distinct values of cells in the order of first appearance.
@@ -411,42 +407,36 @@ func (d sweepPlot) ticks() (ticks []plot.Tick) {
 
 // drawLine draws cells in the order of the number, as a line with gaps at cells
 // without a figure, and the paper's figures as a dashed line.
-func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) error {
+func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) {
 	at := func(c *Cell) float64 { x, _ := c.number(d.by); return x + aside }
 	paper := draw.LineStyle{Color: style.Color, Width: vg.Points(1), Dashes: dashes}
-	err := eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) },
-		func(segment plotter.XYs) error {
-			return to.path(segment, paper, mark(style.Color, diamond{}))
-		})
-	if err != nil {
-		return err
+	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) }) {
+		to.path(segment, paper, mark(style.Color, diamond{}))
 	}
 	for i := range cells {
 		if r := cells[i].Metrics[d.metric]; r != nil {
-			if err := to.interval(at(&cells[i]), r, style.Color); err != nil {
-				return err
-			}
+			to.interval(at(&cells[i]), r, style.Color)
 		}
 	}
-	return eachSegment(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] },
-		func(segment plotter.XYs) error {
-			return to.path(segment, style.LineStyle, mark(style.Color, style.shape))
-		})
+	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] }) {
+		to.path(segment, style.LineStyle, mark(style.Color, style.shape))
+	}
 }
 
-// eachSegment calls draw with the parts of a line between gaps.
-func eachSegment(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate,
-	draw func(plotter.XYs) error) error {
-	var segment plotter.XYs
-	for i := range cells {
-		if r := of(&cells[i]); r != nil {
-			segment = append(segment, plotter.XY{X: at(&cells[i]), Y: r.Value})
-			continue
+// segments returns the parts of a line between gaps.
+func segments(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate) iter.Seq[plotter.XYs] {
+	return func(yield func(plotter.XYs) bool) {
+		var segment plotter.XYs
+		for i := range cells {
+			if r := of(&cells[i]); r != nil {
+				segment = append(segment, plotter.XY{X: at(&cells[i]), Y: r.Value})
+				continue
+			}
+			if !yield(segment) {
+				return
+			}
+			segment = nil
 		}
-		if err := draw(segment); err != nil {
-			return err
-		}
-		segment = nil
+		yield(segment)
 	}
-	return draw(segment)
 }
