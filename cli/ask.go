@@ -195,7 +195,7 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 		return ask, council.Spec{}, unreadable(err)
 	}
 	a.locks = append(a.locks, lock)
-	if run.End != nil {
+	if !council.Unfinished(run) {
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",
 			f.resume), "replay it with: synod replay "+council.ShellWord(f.resume))
 	}

@@ -58,6 +58,9 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			rounds(len(o.Rounds)-1))
 		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
 	}
+	if o.Answered() {
+		parts = append(parts, ended(o)...)
+	}
 	switch {
 	case o.Presented != nil:
 		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
@@ -78,14 +81,31 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		}
 	}
 	labels(cmd, o)
-	if o.Status != council.Degraded { // else the error contains it
+	if o.Answered() || o.Status != council.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
 			fmt.Fprintln(w, line)
 		}
 	}
+	if resume := o.Continue(); o.Answered() && resume != "" {
+		fmt.Fprintln(w, "the rule is met; the remaining rounds can be played with:\n  "+resume)
+	}
 	if a.verbose {
 		fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
 	}
+}
+
+// ended says what ended the run of an outcome that has an answer before its last round;
+// nothing if it came to its end.
+func ended(o council.Outcome) []string {
+	switch o.Stopped {
+	case council.PastTime:
+		return []string{"the deadline ended the run"}
+	case council.OverBudget:
+		return []string{"a limit ended the run"}
+	case council.Tripped:
+		return []string{"a breaker ended the run"}
+	}
+	return nil
 }
 
 // rounds formats a number of rounds.

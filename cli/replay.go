@@ -45,7 +45,7 @@ file that contains many, such as journals.jsonl of a bench run.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "%d signed records are valid; synod verify shows what they prove\n",
 					v.Records)
 			}
-			if run.End == nil && !a.quiet {
+			if council.Unfinished(run) && !a.quiet {
 				fmt.Fprintln(cmd.ErrOrStderr(), "the run is not complete; resume it with:", resumeCommand(run, args[0]))
 			}
 			return nil

@@ -52,6 +52,8 @@ func (o *Outcome) Advice() Advice {
 	reason := errors.New(o.Reason)
 	resume := cmp.Or(o.Continue(), "(there is no journal, so the run cannot be resumed)")
 	switch {
+	case o.Answered():
+		return Advice{Code: ExitAgreed}
 	case o.Stopped == Interrupted:
 		return Advice{ExitInterrupted, nil, "all replies are kept. Resume with:\n  " + resume}
 	case o.Stopped == PastTime:

@@ -100,7 +100,7 @@ func TestBreakerResumes(t *testing.T) {
 	}
 	first := decide(council.Ask{Journal: filepath.Join(t.TempDir(), "a.jsonl")}, spec)
 	run, err := journal.Load(first.Journal)
-	if err != nil || run.End != nil {
+	if err != nil || !council.Unfinished(run) {
 		t.Fatalf("%v, ended %v", err, run.End)
 	}
 	spec.Breakers = council.Breakers{}

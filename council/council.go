@@ -430,7 +430,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
 		}
 		if ask.Resume != nil {
-			head.Unanswered = ask.Resume.Unanswered
+			head.Unanswered = ask.Resume.Lost()
 		}
 		w, err := create(ask.Journal, head)
 		if err != nil {
@@ -447,7 +447,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	switch {
 	case limits.Deadline > 0:
 		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
-	case s.journal != nil || c.record != nil:
+	case s.journal != nil || c.record != nil || !p.simulated():
 		s.ctx, s.cancel = context.WithCancel(ctx)
 	}
 	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
@@ -471,11 +471,11 @@ func (s *session) charge() {
 		return s.council.models[s.council.plan.seats[seat].Model].Info(), true
 	}
 	for at, r := range s.ask.Resume.Replies {
-		if m, ok := info(at.Node); ok && r.Calls > 0 {
+		if m, ok := info(at.Node); ok && r.Calls > 0 && r.Status != synod.Dropped {
 			s.budget.Charge(m, r.Calls, llm.Charged(&r))
 		}
 	}
-	for _, u := range s.ask.Resume.Unanswered {
+	for _, u := range s.ask.Resume.Lost() {
 		if m, ok := info(u.Node); ok {
 			s.budget.Charge(m, u.Calls, u.Usage)
 			s.seats[u.Node].Use.Lose(u.Calls)
@@ -504,6 +504,7 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 	}
 	s.settled = s.fixed.after(notes, s.late)
 	if s.settled && !s.council.plan.spec.Breakers.any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
+		s.cancel()
 		return Early
 	}
 	return ""
@@ -511,8 +512,7 @@ func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
 
 // watch stops the run when the caller gave up, a limit was reached, a breaker tripped,
 // or no remaining round can change the decision. A run that is cut off is played one
-// tick further, without a journal, so that the replies that have come show in its
-// outcome.
+// tick further, so that the replies that have come show in its outcome.
 func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	if s.ending != "" {
 		return s.ending
@@ -535,10 +535,8 @@ func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
 	case trip != nil:
 		s.ending = Tripped
 	case s.settled:
+		s.cancel()
 		return Early
-	}
-	if s.ending != "" && s.journal != nil {
-		s.journal.Seal()
 	}
 	return ""
 }
@@ -600,8 +598,8 @@ func (s *session) abandon() error {
 	return err
 }
 
-// close completes the journal. The journal of a run that was cut off gets no end, so
-// that the run can be resumed.
+// close completes the journal. In a segment a run that was cut off without a decision gets
+// no end, and counts as unfinished.
 func (s *session) close(o *Outcome) error {
 	lost := s.lost()
 	if s.journal == nil && lost == nil {
@@ -610,8 +608,8 @@ func (s *session) close(o *Outcome) error {
 	var err error
 	switch {
 	case s.journal == nil:
-	case o.Stopped == Unwritten, o.Stopped == Interrupted, o.Stopped == PastTime, o.Stopped == OverBudget,
-		o.Stopped == Tripped && !s.ask.Final:
+	case o.Stopped == Unwritten,
+		s.ask.Segment != nil && !o.Answered() && unfinished(o.Stopped) && !(o.Stopped == Tripped && s.ask.Final):
 		o.Digest, err = s.journal.Abandon()
 	default:
 		o.Digest, err = s.journal.Close(o.Stopped)

@@ -22,8 +22,7 @@ const (
 	Unwritten   = "unwritten"   // the journal or the trace of the run could not be written
 )
 
-// cutOff says what happened in runs that did not come to their end. Such a run has no
-// decision: that money or time ran out does not justify a weaker answer (DE-2).
+// cutOff says what ended runs that did not come to their end.
 var cutOff = map[string]string{
 	Tripped:     "a breaker tripped",
 	OverBudget:  "a limit on calls, tokens or money was reached",
@@ -59,18 +58,11 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.reason)
 	}
 	if why, cut := cutOff[o.Stopped]; cut {
-		o.Status, v.answer = Undecided, synod.None
-		if o.Trip != nil {
-			why = o.Trip.Detail
-			if o.Trip.Breaker == NoQuorum {
-				o.Status = Degraded
-			}
-		}
-		o.Reason = fmt.Sprintf("%s; until then %s", why, v.reason)
+		j.cutOff(&o, &v, why)
 	}
 	o.Decision = v.answer
-	if o.Status != Agreed {
-		o.Decision = synod.None
+	if cutOff[o.Stopped] != "" || o.Stopped == Early && j.finished() < 1 {
+		j.unplayed(&o.Bound)
 	}
 	o.Answer = j.shown.of(o.Decision)
 	for i := range o.Votes {

@@ -23,6 +23,7 @@ func TestCouncilsShareLimits(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.Latency(20*time.Millisecond))
 	text := fmt.Sprintf(`
 protocol: {name: majority}
+exact: paper # every call is waited for
 f: 0
 models: {m: {provider: openai, url: %q, model: s42, timeout: 1m, concurrency: %d, per_minute: %d}}
 seats: [{id: a, model: m, count: 3}]

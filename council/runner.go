@@ -253,14 +253,19 @@ type batch struct {
 	cancel   []context.CancelCauseFunc
 }
 
-// wait returns the replies when all calls have returned, or patience has cut off those
-// that have not.
+// wait returns the replies when all calls have returned, or those that have not were cut
+// off: by patience, or because they cannot change the decision.
 func (b *batch) wait() []synod.Reply {
 	for cut := false; len(b.waiting) > 0; {
-		var enough <-chan time.Time
+		var enough, needless <-chan time.Time
 		if at, ok := b.patience(); ok && !cut {
 			timer := time.NewTimer(time.Until(at))
 			enough = timer.C
+			defer timer.Stop()
+		}
+		if at, ok := b.needless(); ok && !cut {
+			timer := time.NewTimer(time.Until(at))
+			needless = timer.C
 			defer timer.Stop()
 		}
 		select {
@@ -274,6 +279,12 @@ func (b *batch) wait() []synod.Reply {
 			for _, i := range b.waiting {
 				b.cancel[i](llm.ErrLate)
 			}
+		case <-needless:
+			cut = true
+			b.session.settled = b.session.settled || b.session.unanimous()
+			for _, i := range b.waiting {
+				b.cancel[i](nil)
+			}
 		}
 	}
 	return b.replies
@@ -281,18 +292,24 @@ func (b *batch) wait() []synod.Reply {
 
 // patience returns when the calls that have not returned are cut off, if they may be:
 // they are calls of no more than the spare seats, and with these no more than that many
-// seats are late. Where no call of the batch has returned, because the other members
-// answer from memory, the median is that of the last batch.
+// seats are late.
 func (b *batch) patience() (at time.Time, ok bool) {
 	s, p := b.session, b.session.council.plan.spec.Patience
 	if p.Spare == 0 || b.waitingSeats() > p.Spare || !s.mayBeLate(b) {
 		return at, false
 	}
+	median := b.median()
+	return b.start.Add(time.Duration(float64(p.After) * float64(median))), median > 0
+}
+
+// median returns the median time of the calls that have returned. Where none has, because
+// the other members answer from memory, it is that of the last batch; 0 if there is none.
+func (b *batch) median() time.Duration {
 	if len(b.took) > 0 {
 		took := slices.Sorted(slices.Values(b.took))
-		s.median = took[(len(took)-1)/2]
+		b.session.median = took[(len(took)-1)/2]
 	}
-	return b.start.Add(time.Duration(float64(p.After) * float64(s.median))), s.median > 0
+	return b.session.median
 }
 
 // waitingSeats returns how many seats have calls that have not returned.
@@ -354,7 +371,7 @@ func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
 		return synod.Reply{}, false
 	}
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
-	if ok {
+	if ok = ok && r.Status != synod.Dropped; ok {
 		if s.journal != nil {
 			s.journal.Free(call.Node, call.ID, r) // the earlier journal has it
 		}
@@ -367,24 +384,16 @@ func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
 var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 
 // complete calls one model. A reply that cost something is in the journal before
-// anybody sees it, unless the call failed only because the run is ending: then a
+// anybody sees it. A call that failed only because the run is ending is dropped: a
 // resumed run asks again.
 func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, round int) synod.Reply {
-	if s.ctx.Err() != nil || s.lost() != nil {
-		return dropped
+	r := dropped
+	if s.ctx.Err() == nil && s.lost() == nil {
+		r = s.asked(ctx, m, call)
 	}
-	r, err := m.Complete(ctx, s.request(call))
-	if r.Status = synod.OK; err != nil {
-		f := llm.AsFailure(err)
-		r.Status, r.Detail = f.Status, f.Reason()
-		if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
-			r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
-		}
-	}
-	ending := r.Status != synod.OK && s.ctx.Err() != nil || r.Status == synod.Dropped
 	switch {
-	case s.journal == nil || ending:
-	case free(m.Info().Kind):
+	case s.journal == nil:
+	case r.Calls == 0 || free(m.Info().Kind):
 		s.journal.Free(call.Node, call.ID, r)
 	default:
 		s.journal.Reply(call.Node, call.ID, r)
@@ -393,6 +402,22 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 		s.cancel() // also calls that wait for a retry
 	}
 	s.count(call, round, &r)
+	return r
+}
+
+// asked is the reply of a model, or why there is none.
+func (s *session) asked(ctx context.Context, m llm.Model, call sim.Call) synod.Reply {
+	r, err := m.Complete(ctx, s.request(call))
+	if r.Status = synod.OK; err != nil {
+		f := llm.AsFailure(err)
+		r.Status, r.Detail = f.Status, f.Reason()
+		if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
+			r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
+		}
+	}
+	if r.Status != synod.OK && s.ctx.Err() != nil {
+		r.Status, r.Late = synod.Dropped, false
+	}
 	return r
 }
 

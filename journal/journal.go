@@ -225,7 +225,6 @@ type Writer struct {
 	out     output // nil once it is closed
 	buf     []byte // lines that have not been written
 	digests digests
-	sealed  bool
 	now     synod.Tick // of the last event
 	err     error
 }
@@ -312,28 +311,15 @@ func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 func (w *Writer) Event(now synod.Tick, node synod.NodeID, e synod.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.sealed {
-		w.now = now
-		w.step(eventOf(now, node, e))
-	}
+	w.now = now
+	w.step(eventOf(now, node, e))
 }
 
 // Effect records what a node wanted done.
 func (w *Writer) Effect(now synod.Tick, node synod.NodeID, e synod.Effect) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.sealed {
-		w.step(effectOf(now, node, e))
-	}
-}
-
-// Seal ends the record of events and effects: what still happens while a run is
-// being cut off is not recorded, and happens again when the run is resumed. Replies
-// are still written.
-func (w *Writer) Seal() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.sealed = true
+	w.step(effectOf(now, node, e))
 }
 
 // Digests returns the digest of the run so far, and those of its seats by NodeID.

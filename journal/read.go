@@ -202,7 +202,10 @@ func (in *reading) unanswered() []Unanswered {
 	for key, c := range in.asked {
 		bySeat[key.Node] = bySeat[key.Node].Plus(c)
 	}
-	var all []Unanswered
+	return sorted(bySeat)
+}
+
+func sorted(bySeat map[synod.NodeID]Cost) (all []Unanswered) {
 	for _, node := range slices.Sorted(maps.Keys(bySeat)) {
 		all = append(all, Unanswered{node, bySeat[node]})
 	}
@@ -354,6 +357,34 @@ func (run *Run) Opinions() []Noted {
 		}
 	}
 	return out
+}
+
+// Lost returns the requests that were paid for and brought nothing that a resumed run can
+// use: Unanswered, and those of calls that were dropped because the run ended.
+func (run *Run) Lost() []Unanswered {
+	bySeat := map[synod.NodeID]Cost{}
+	for _, u := range run.Unanswered {
+		bySeat[u.Node] = bySeat[u.Node].Plus(u.Cost)
+	}
+	for key, r := range run.Replies {
+		if r.Status == synod.Dropped && r.Calls > 0 {
+			usage := r.Usage
+			if r.Charged != (synod.Usage{}) {
+				usage = r.Charged
+			}
+			bySeat[key.Node] = bySeat[key.Node].Plus(Cost{r.Calls, usage})
+		}
+	}
+	return sorted(bySeat)
+}
+
+// before returns the replies of a later attempt with those of this one that it does not
+// have. The head of the later attempt has the cost of calls that were dropped.
+func (run *Run) before(later Replies) Replies {
+	all := maps.Clone(run.Replies)
+	maps.DeleteFunc(all, func(_ Key, r synod.Reply) bool { return r.Status == synod.Dropped })
+	maps.Copy(all, later)
+	return all
 }
 
 // Asked is a model call of a journal with its prompt.

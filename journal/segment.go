@@ -467,8 +467,7 @@ func (s *Segment) Load(id string) (*Run, error) {
 			return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
 		}
 		if run != nil {
-			maps.Copy(run.Replies, next.Replies)
-			next.Replies = run.Replies
+			next.Replies = run.before(next.Replies)
 		}
 		run = next
 	}

@@ -246,6 +246,8 @@ func failed(o *council.Outcome, ends bool) (bool, string) {
 	switch {
 	case o.Stopped == council.Interrupted:
 		return false, ""
+	case o.Answered() && !ends:
+		return false, ""
 	case cut(o), ends && o.Stopped == council.Tripped: // a game that was stopped early
 		return true, o.Reason
 	case !ends && o.Status != council.Degraded:
