@@ -61,6 +61,11 @@ it is printed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.game(cmd, f) },
 	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *gameFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "players", "n", 4, "number of players, including Byzantine ones")
 	fl.IntVarP(&f.b, "byzantine", "b", 0, "number of Byzantine players")
@@ -86,7 +91,6 @@ it is printed.`,
 	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`; a new journal gets the whole game")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
-	return cmd
 }
 
 // spec returns the council that plays the game.

@@ -2,8 +2,6 @@ package council
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,13 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
@@ -28,7 +22,6 @@ import (
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
-	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
 
@@ -164,57 +157,6 @@ func (e *ConfigError) Error() string {
 }
 
 func (e *ConfigError) Unwrap() error { return e.Err }
-
-// cache keeps the last few results by key.
-type cache[V any] struct {
-	mu    sync.Mutex
-	known map[string]V
-	order []string // oldest first
-	room  int
-}
-
-func (c *cache[V]) get(key string) (V, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok := c.known[key]
-	return v, ok
-}
-
-func (c *cache[V]) put(key string, v V) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.known == nil {
-		c.known = map[string]V{}
-	}
-	if _, ok := c.known[key]; !ok {
-		if len(c.order) == c.room {
-			delete(c.known, c.order[0])
-			c.order = c.order[1:]
-		}
-		c.order = append(c.order, key)
-	}
-	c.known[key] = v
-}
-
-// The caches of this process. A grid of the bench has a few hundred plans and a few
-// dozen graphs.
-var (
-	plans  = cache[*Plan]{room: 256}
-	robust = cache[func() robustness.Result]{room: 256}
-)
-
-// key identifies the content of the spec and of the files that it names.
-func (p *Plan) key() (string, error) {
-	content, err := json.Marshal(struct {
-		Spec
-		Templates map[string]string
-	}{p.spec, p.digests})
-	if err != nil {
-		return "", fmt.Errorf("council: encode the spec: %w", err)
-	}
-	sum := sha256.Sum256(content)
-	return string(sum[:]), nil
-}
 
 // absolute makes the paths in the spec absolute, because a run may be resumed in
 // another folder. The caller's maps are left alone.
@@ -424,275 +366,6 @@ func (p *Plan) cast() []synod.Role {
 		return make([]synod.Role, len(p.seats))
 	}
 	return p.roles
-}
-
-// checkAllToAll refuses a graph that is not complete where the protocol needs one.
-func (p *Plan) checkAllToAll() error {
-	if a, ok := p.protocol.(protocol.AllToAll); !ok || !a.AllToAll() {
-		return nil
-	}
-	for i, peers := range p.peers {
-		if len(peers) < len(p.seats)-1 {
-			return fmt.Errorf("protocol %s needs a complete graph, and seat %s hears only %d of the %d others",
-				p.entry.Name, p.seats[i].ID, len(peers), len(p.seats)-1)
-		}
-	}
-	return nil
-}
-
-// checkBound refuses a bound F that is too large for the seats and their roles.
-func (p *Plan) checkBound() error {
-	if s, ok := p.protocol.(protocol.CastChecker); ok {
-		return s.CheckCast(p.cast(), p.spec.F)
-	}
-	return nil
-}
-
-func (p *Plan) checkRule() error {
-	_, concludes := p.protocol.(protocol.Concluding)
-	_, replies := p.protocol.(protocol.Accepting)
-	if p.spec.Rule.Name == ByProtocol && !concludes && !replies {
-		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or supermajority",
-			p.entry.Name)
-	}
-	return p.spec.Rule.Validate(p.independent())
-}
-
-// independent counts the seats that give an answer of their own in round 0.
-func (p *Plan) independent() (n int) {
-	a, ok := p.protocol.(protocol.Answering)
-	if !ok {
-		return p.voters
-	}
-	for i := range p.seats {
-		if a.Answers(synod.NodeID(i), p.roles) {
-			n++
-		}
-	}
-	return n
-}
-
-func (p *Plan) setPace() error {
-	p.spec.Pace = p.spec.Pace.or(defaultThink, defaultWithin)
-	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond),
-		Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
-	return p.spec.Pace.validate()
-}
-
-func (p *Plan) checkPatience() error {
-	if err := p.spec.Patience.validate(p.spec.F, p.spec.Exact); err != nil {
-		return err
-	}
-	if p.spec.Patience.Spare > 0 {
-		p.spec.Patience.After = cmp.Or(p.spec.Patience.After, 2)
-	}
-	return nil
-}
-
-func (p *Plan) checkHedge() error {
-	switch _, err := p.spec.hedge(); {
-	case err != nil:
-		return err
-	case p.spec.Hedge != "" && p.spec.Exact != "":
-		return fmt.Errorf("hedge is %s; exact: %s makes no second requests, so it must be absent", p.spec.Hedge,
-			p.spec.Exact)
-	}
-	return nil
-}
-
-// hedge returns when a call is sent a second time.
-func (s *Spec) hedge() (h llm.Hedge, err error) { return h, h.UnmarshalText([]byte(s.Hedge)) }
-
-func (p *Plan) setFaults() (err error) {
-	p.faults, err = p.spec.Faults.ticks(len(p.seats))
-	return err
-}
-
-func (p *Plan) checkLimits() error {
-	l := p.spec.Limits
-	if l.Calls < 0 || l.Tokens < 0 || l.USD < 0 || l.Deadline < 0 {
-		return errors.New("calls, tokens, usd and deadline must be 0 or more; 0 is no limit")
-	}
-	return nil
-}
-
-// checkModels reads every model's settings without opening it.
-func (p *Plan) checkModels() error {
-	for _, name := range sortedKeys(p.spec.Models) {
-		provider, decode := settingsOf(p.spec.Models[name])
-		err := errors.New("it names no provider")
-		if provider != "" {
-			err = llm.Check(provider, decode)
-		}
-		if err != nil {
-			return &ConfigError{Section: "models." + name, Err: err}
-		}
-	}
-	return nil
-}
-
-// encode makes the record of the spec that a journal keeps: the text of a council
-// file, as a JSON string. It leaves out where to escalate to, because that may hold
-// a secret, and because a journal from elsewhere must not start a program.
-func (p *Plan) encode() error {
-	text, err := yaml.Marshal(p.Spec())
-	if err != nil {
-		return fmt.Errorf("council: encode the spec: %w", err)
-	}
-	if p.record, err = json.Marshal(string(text)); err != nil {
-		return fmt.Errorf("council: encode the spec: %w", err)
-	}
-	sum := sha256.New()
-	sum.Write(p.record)
-	for _, name := range sortedKeys(p.digests) {
-		fmt.Fprintf(sum, "\n%s %s", name, p.digests[name])
-	}
-	p.digest = hex.EncodeToString(sum.Sum(nil))
-	fixed := p.Spec()
-	fixed.Limits, fixed.Breakers = Limits{}, Breakers{} // a resumed run may have others
-	content, err := json.Marshal(fixed)
-	if err != nil {
-		return fmt.Errorf("council: encode the spec: %w", err)
-	}
-	own := sha256.Sum256(content)
-	p.runKey = own[:]
-	return nil
-}
-
-// Spec returns the spec with defaults filled in, paths absolute, a graph file
-// replaced by its edges, and without the addresses that breakers escalate to. The
-// maps in it must not be changed.
-func (p *Plan) Spec() Spec {
-	spec := p.spec
-	spec.Breakers.Escalate = Escalate{}
-	return spec
-}
-
-// Digest identifies the plan: SHA-256 of spec and prompt templates, in hexadecimal.
-// Members of one run must have the same.
-func (p *Plan) Digest() string { return p.digest }
-
-// Record returns the spec as the head of a journal keeps it; see SpecOf.
-func (p *Plan) Record() json.RawMessage { return p.record }
-
-// Seats returns the seats in order. Identity, Server and Served are empty: no model
-// is open.
-func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
-
-// Protocol returns the protocol with its parameters. It must not be changed.
-func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
-
-// Rule returns the rule by which final answers become a decision.
-func (p *Plan) Rule() Rule { return p.spec.Rule }
-
-// Templates returns the prompt templates.
-func (p *Plan) Templates() *prompt.Templates { return p.templates }
-
-// TemplateDigests returns a digest of each prompt template, by name. The map must
-// not be changed.
-func (p *Plan) TemplateDigests() map[string]string { return p.digests }
-
-// Calls returns how many model calls a question takes at most, retries and hedges
-// aside.
-func (p *Plan) Calls() int { return p.calls }
-
-// Machine builds the seat of an identity for a question: an honest machine, inside its
-// adversary where the experimenter has put one. It opens no model. Everything that the
-// seat knows beside the plan is in its identity. An identity of a seat that does not
-// exist is an error.
-func (p *Plan) Machine(own sign.Identity, q *synod.Question) (synod.Machine, error) {
-	if own.Seat < 0 || int(own.Seat) >= len(p.seats) {
-		return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", own.Seat, len(p.seats))
-	}
-	return p.machine(own, q, p.protocol.Join), nil
-}
-
-// machine is Machine with join in place of the protocol's Join.
-func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Seat) synod.Machine) synod.Machine {
-	id := own.Seat
-	seat := synod.Seat{
-		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
-		Question: q, Seed: own.Seed, Pace: p.pace,
-	}
-	if p.signs() {
-		seat.Signer = own.Signer
-	}
-	if a := p.adversaries[id]; a != nil {
-		return adversary.Seat(a, seat, join)
-	}
-	return join(seat)
-}
-
-// signs reports whether the seats sign their messages.
-func (p *Plan) signs() bool {
-	s, ok := p.protocol.(protocol.Signing)
-	return ok && s.Signs()
-}
-
-// ids returns the seats' ids in order.
-func (p *Plan) ids() []string {
-	ids := make([]string, len(p.seats))
-	for i, s := range p.seats {
-		ids[i] = s.ID
-	}
-	return ids
-}
-
-// names returns the ids of some seats.
-func (p *Plan) names(seats []int) []string {
-	ids := make([]string, len(seats))
-	for i, n := range seats {
-		ids[i] = p.seats[n].ID
-	}
-	return ids
-}
-
-// Accepts reports why a question cannot be put to the council; nil if it can.
-func (p *Plan) Accepts(q *synod.Question) error {
-	if f, ok := p.protocol.(protocol.Formal); ok && !slices.Contains(f.Forms(), q.Form) {
-		forms := make([]string, len(f.Forms()))
-		for i, form := range f.Forms() {
-			forms[i] = string(form)
-		}
-		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
-			p.entry.Name, strings.Join(forms, " or "), q.Form)
-	}
-	switch {
-	case q.Text == "":
-		return errors.New("the question is empty")
-	case len(q.Text) > maxQuestion:
-		return fmt.Errorf("the question has %d bytes; at most %d are accepted", len(q.Text), maxQuestion)
-	case q.Form == synod.Choice && len(q.Options) < 2:
-		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
-	}
-	return nil
-}
-
-// maxQuestion is the largest text of a question in bytes.
-const maxQuestion = 256 << 10
-
-// TemplateChanges describes in which prompt templates two sets of digests differ,
-// one line each; none if either is nil.
-func TemplateChanges(before, now map[string]string) (changes []string) {
-	if before == nil || now == nil {
-		return nil
-	}
-	for _, name := range sortedKeys(before) {
-		switch now[name] {
-		case before[name]:
-		case "":
-			changes = append(changes, fmt.Sprintf("prompt %s: no longer exists", name))
-		default:
-			changes = append(changes, fmt.Sprintf("prompt %s: its text was changed (%s before, %s now)", name,
-				before[name], now[name]))
-		}
-	}
-	for _, name := range sortedKeys(now) {
-		if before[name] == "" {
-			changes = append(changes, fmt.Sprintf("prompt %s: is new", name))
-		}
-	}
-	return changes
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -23,11 +23,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		return nil, err
 	}
 	defer before.close()
-	there := map[string]job{}
-	for k := range other.total() {
-		j := other.job(k)
-		there[other.identity(j)] = j
-	}
+	there := other.byIdentity()
 	out := &report.Compared{Against: other.Name}
 	var faa []float64
 	for k := range r.total() {
@@ -65,6 +61,16 @@ func Compare(r, other *Run) (*report.Compared, error) {
 	out.Decision = out.Pairs.Difference()
 	out.FAA = metrics.BootstrapMean(faa, bootstrapSeed)
 	return out, nil
+}
+
+// byIdentity returns the jobs of the run by their identities.
+func (r *Run) byIdentity() map[string]job {
+	jobs := make(map[string]job, r.total())
+	for k := range r.total() {
+		j := r.job(k)
+		jobs[r.identity(j)] = j
+	}
+	return jobs
 }
 
 // identity returns a key that is equal for the same job of two runs.

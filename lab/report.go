@@ -33,11 +33,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &report.Report{
-		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact, Rule: r.Rule.Name,
-		Seed:   r.Seed,
-		Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(), Seats: r.seats(), Failures: []report.Failure{},
-	}
+	out := r.emptyReport()
 	var ranks ranks
 	var latency metrics.Mean
 	kinds := newKinds(r.roles())
@@ -80,6 +76,15 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
+}
+
+// emptyReport returns a report that names the run and has no results yet.
+func (r *Run) emptyReport() *report.Report {
+	return &report.Report{
+		Version: report.Version, Task: r.Task, Council: r.Name, Protocol: r.Protocol, Exact: r.Exact,
+		Rule: r.Rule.Name, Seed: r.Seed, Repeat: r.Repeat, Questions: r.total(), MembersKind: r.kinds(),
+		Seats: r.seats(), Failures: []report.Failure{},
+	}
 }
 
 // kinds counts results by level and by topic of the questions.

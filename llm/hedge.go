@@ -120,6 +120,11 @@ type attempt struct {
 	err   error
 }
 
+func (l *hedging) attempt(ctx context.Context, r Request) (a attempt) {
+	a.reply, a.err = l.Model.Complete(ctx, r)
+	return a
+}
+
 func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	after, known := l.latency.percentile(int(l.at))
 	if !known || r.probe {
@@ -143,8 +148,7 @@ func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		go func() {
 			again := r
 			again.hedge, again.sent = true, nil
-			var a attempt
-			a.reply, a.err = l.Model.Complete(secondCtx, again)
+			a := l.attempt(secondCtx, again)
 			if a.err == nil {
 				cancelFirst(errOutrun)
 			}
@@ -156,8 +160,7 @@ func (l *hedging) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		defer mu.Unlock()
 		timer = time.AfterFunc(after+1, start) // slower, not as slow
 	}
-	var first attempt
-	first.reply, first.err = l.Model.Complete(firstCtx, r)
+	first := l.attempt(firstCtx, r)
 	mu.Lock()
 	over = true
 	if timer != nil {

@@ -42,6 +42,13 @@ func (r *Report) Rates() []NamedRate {
 		add("flexible", "first replies right, read flexibly", e.Flexible)
 	}
 	add("latency", "virtual seconds until the decision", r.Latency)
+	return append(rates, r.detailRates()...)
+}
+
+// detailRates lists the rates by rank, ending, group and round, the baselines, and the
+// comparison with another run.
+func (r *Report) detailRates() (rates []NamedRate) {
+	add := func(name, label string, rate *metrics.Rate) { rates = append(rates, NamedRate{name, label, rate}) }
 	for i, rate := range r.Ranked {
 		add(fmt.Sprintf("rank_%d", i+1), fmt.Sprintf("answer of rank %d right", i+1), rate)
 	}

@@ -1,0 +1,117 @@
+package council
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
+)
+
+// checkAllToAll refuses a graph that is not complete where the protocol needs one.
+func (p *Plan) checkAllToAll() error {
+	if a, ok := p.protocol.(protocol.AllToAll); !ok || !a.AllToAll() {
+		return nil
+	}
+	for i, peers := range p.peers {
+		if len(peers) < len(p.seats)-1 {
+			return fmt.Errorf("protocol %s needs a complete graph, and seat %s hears only %d of the %d others",
+				p.entry.Name, p.seats[i].ID, len(peers), len(p.seats)-1)
+		}
+	}
+	return nil
+}
+
+// checkBound refuses a bound F that is too large for the seats and their roles.
+func (p *Plan) checkBound() error {
+	if s, ok := p.protocol.(protocol.CastChecker); ok {
+		return s.CheckCast(p.cast(), p.spec.F)
+	}
+	return nil
+}
+
+func (p *Plan) checkRule() error {
+	_, concludes := p.protocol.(protocol.Concluding)
+	_, replies := p.protocol.(protocol.Accepting)
+	if p.spec.Rule.Name == ByProtocol && !concludes && !replies {
+		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or supermajority",
+			p.entry.Name)
+	}
+	return p.spec.Rule.Validate(p.independent())
+}
+
+// independent counts the seats that give an answer of their own in round 0.
+func (p *Plan) independent() (n int) {
+	a, ok := p.protocol.(protocol.Answering)
+	if !ok {
+		return p.voters
+	}
+	for i := range p.seats {
+		if a.Answers(synod.NodeID(i), p.roles) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Plan) setPace() error {
+	p.spec.Pace = p.spec.Pace.or(defaultThink, defaultWithin)
+	p.pace = synod.Pace{Think: synod.Tick(p.spec.Pace.Think / time.Millisecond),
+		Within: synod.Tick(p.spec.Pace.Within / time.Millisecond)}
+	return p.spec.Pace.validate()
+}
+
+func (p *Plan) checkPatience() error {
+	if err := p.spec.Patience.validate(p.spec.F, p.spec.Exact); err != nil {
+		return err
+	}
+	if p.spec.Patience.Spare > 0 {
+		p.spec.Patience.After = cmp.Or(p.spec.Patience.After, 2)
+	}
+	return nil
+}
+
+func (p *Plan) checkHedge() error {
+	switch _, err := p.spec.hedge(); {
+	case err != nil:
+		return err
+	case p.spec.Hedge != "" && p.spec.Exact != "":
+		return fmt.Errorf("hedge is %s; exact: %s makes no second requests, so it must be absent", p.spec.Hedge,
+			p.spec.Exact)
+	}
+	return nil
+}
+
+// hedge returns when a call is sent a second time.
+func (s *Spec) hedge() (h llm.Hedge, err error) { return h, h.UnmarshalText([]byte(s.Hedge)) }
+
+func (p *Plan) setFaults() (err error) {
+	p.faults, err = p.spec.Faults.ticks(len(p.seats))
+	return err
+}
+
+func (p *Plan) checkLimits() error {
+	l := p.spec.Limits
+	if l.Calls < 0 || l.Tokens < 0 || l.USD < 0 || l.Deadline < 0 {
+		return errors.New("calls, tokens, usd and deadline must be 0 or more; 0 is no limit")
+	}
+	return nil
+}
+
+// checkModels reads every model's settings without opening it.
+func (p *Plan) checkModels() error {
+	for _, name := range sortedKeys(p.spec.Models) {
+		provider, decode := settingsOf(p.spec.Models[name])
+		err := errors.New("it names no provider")
+		if provider != "" {
+			err = llm.Check(provider, decode)
+		}
+		if err != nil {
+			return &ConfigError{Section: "models." + name, Err: err}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package council
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/prompt"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/sign"
+)
+
+// Spec returns the spec with defaults filled in, paths absolute, a graph file
+// replaced by its edges, and without the addresses that breakers escalate to. The
+// maps in it must not be changed.
+func (p *Plan) Spec() Spec {
+	spec := p.spec
+	spec.Breakers.Escalate = Escalate{}
+	return spec
+}
+
+// Digest identifies the plan: SHA-256 of spec and prompt templates, in hexadecimal.
+// Members of one run must have the same.
+func (p *Plan) Digest() string { return p.digest }
+
+// Record returns the spec as the head of a journal keeps it; see SpecOf.
+func (p *Plan) Record() json.RawMessage { return p.record }
+
+// Seats returns the seats in order. Identity, Server and Served are empty: no model
+// is open.
+func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
+
+// Protocol returns the protocol with its parameters. It must not be changed.
+func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
+
+// Rule returns the rule by which final answers become a decision.
+func (p *Plan) Rule() Rule { return p.spec.Rule }
+
+// Templates returns the prompt templates.
+func (p *Plan) Templates() *prompt.Templates { return p.templates }
+
+// TemplateDigests returns a digest of each prompt template, by name. The map must
+// not be changed.
+func (p *Plan) TemplateDigests() map[string]string { return p.digests }
+
+// Calls returns how many model calls a question takes at most, retries and hedges
+// aside.
+func (p *Plan) Calls() int { return p.calls }
+
+// Machine builds the seat of an identity for a question: an honest machine, inside its
+// adversary where the experimenter has put one. It opens no model. Everything that the
+// seat knows beside the plan is in its identity. An identity of a seat that does not
+// exist is an error.
+func (p *Plan) Machine(own sign.Identity, q *synod.Question) (synod.Machine, error) {
+	if own.Seat < 0 || int(own.Seat) >= len(p.seats) {
+		return nil, fmt.Errorf("council: there is no seat %d; the council has %d seats", own.Seat, len(p.seats))
+	}
+	return p.machine(own, q, p.protocol.Join), nil
+}
+
+// machine is Machine with join in place of the protocol's Join.
+func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Seat) synod.Machine) synod.Machine {
+	id := own.Seat
+	seat := synod.Seat{
+		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
+		Question: q, Seed: own.Seed, Pace: p.pace,
+	}
+	if p.signs() {
+		seat.Signer = own.Signer
+	}
+	if a := p.adversaries[id]; a != nil {
+		return adversary.Seat(a, seat, join)
+	}
+	return join(seat)
+}
+
+// signs reports whether the seats sign their messages.
+func (p *Plan) signs() bool {
+	s, ok := p.protocol.(protocol.Signing)
+	return ok && s.Signs()
+}
+
+// ids returns the seats' ids in order.
+func (p *Plan) ids() []string {
+	ids := make([]string, len(p.seats))
+	for i, s := range p.seats {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// names returns the ids of some seats.
+func (p *Plan) names(seats []int) []string {
+	ids := make([]string, len(seats))
+	for i, n := range seats {
+		ids[i] = p.seats[n].ID
+	}
+	return ids
+}
+
+// Accepts reports why a question cannot be put to the council; nil if it can.
+func (p *Plan) Accepts(q *synod.Question) error {
+	if f, ok := p.protocol.(protocol.Formal); ok && !slices.Contains(f.Forms(), q.Form) {
+		forms := make([]string, len(f.Forms()))
+		for i, form := range f.Forms() {
+			forms[i] = string(form)
+		}
+		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
+			p.entry.Name, strings.Join(forms, " or "), q.Form)
+	}
+	switch {
+	case q.Text == "":
+		return errors.New("the question is empty")
+	case len(q.Text) > maxQuestion:
+		return fmt.Errorf("the question has %d bytes; at most %d are accepted", len(q.Text), maxQuestion)
+	case q.Form == synod.Choice && len(q.Options) < 2:
+		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
+	}
+	return nil
+}
+
+// maxQuestion is the largest text of a question in bytes.
+const maxQuestion = 256 << 10
+
+// TemplateChanges describes in which prompt templates two sets of digests differ,
+// one line each; none if either is nil.
+func TemplateChanges(before, now map[string]string) (changes []string) {
+	if before == nil || now == nil {
+		return nil
+	}
+	for _, name := range sortedKeys(before) {
+		switch now[name] {
+		case before[name]:
+		case "":
+			changes = append(changes, fmt.Sprintf("prompt %s: no longer exists", name))
+		default:
+			changes = append(changes, fmt.Sprintf("prompt %s: its text was changed (%s before, %s now)", name,
+				before[name], now[name]))
+		}
+	}
+	for _, name := range sortedKeys(now) {
+		if before[name] == "" {
+			changes = append(changes, fmt.Sprintf("prompt %s: is new", name))
+		}
+	}
+	return changes
+}
