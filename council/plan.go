@@ -349,9 +349,15 @@ func (p *Plan) assignRoles() error {
 	if !ok {
 		return nil
 	}
+	respondents, _ := p.protocol.(protocol.Respondents)
 	for i := range p.seats {
-		if p.seats[i].NonVoting = !e.Votes(synod.NodeID(i), p.cast()); p.seats[i].NonVoting {
+		id, s := synod.NodeID(i), &p.seats[i]
+		if s.NonVoting = !e.Votes(id, p.cast()); s.NonVoting {
 			p.voters--
+		}
+		s.Unasked = s.NonVoting
+		if respondents != nil {
+			s.Unasked = !respondents.Asks(id, p.cast())
 		}
 	}
 	if p.voters == 0 {

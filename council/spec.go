@@ -219,6 +219,7 @@ type Seat struct {
 	Adversary string     `json:"adversary,omitempty"` // the name of the adversary that controls it
 	Role      synod.Role `json:"role,omitempty"`
 	NonVoting bool       `json:"mute,omitempty"`
+	Unasked   bool       `json:"-"`                // the protocol never asks it for an answer of its own
 	Identity  string     `json:"identity"`         // of the model: everything about it that changes an answer
 	Server    string     `json:"server,omitempty"` // of an endpoint: its host
 	Served    string     `json:"served,omitempty"` // of an endpoint: the model's name there

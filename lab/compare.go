@@ -48,8 +48,8 @@ func Compare(r, other *Run) (*report.Compared, error) {
 				out.Pairs.Add(wasRight, isRight)
 			}
 		}
-		a, okA := was.FinalAccuracy(other.roles())
-		b, okB := is.FinalAccuracy(r.roles())
+		a, okA := was.FinalAccuracy(before.roles())
+		b, okB := is.FinalAccuracy(now.roles())
 		if okA && okB {
 			faa = append(faa, b-a)
 		}

@@ -246,3 +246,23 @@ seats: [{id: a, model: m, count: 3}]
 		t.Errorf("unfinished attempts: %v", left)
 	}
 }
+
+// In a protocol with roles, IAA and FAA are about the members that are asked for an answer,
+// before and after: the workers of DecentLLMs. Its evaluators answer nothing themselves.
+func TestSamePopulationBeforeAndAfter(t *testing.T) {
+	run := create(t, plan(t, `council: roles
+protocol: {name: decentllms}
+f: 1
+models: {dice: {provider: simulated, ability: 0.8}}
+seats:
+  - {id: w, model: dice, count: 3, role: worker}
+  - {id: e, model: dice, count: 3, role: evaluator}
+`, 5, 1))
+	work(t, run, 2)
+	r := reported(t, run.Dir())
+	if r.Metrics.IAA == nil || r.Metrics.IAA.N != 5*3 || *r.Metrics.FAA != *r.Metrics.IAA ||
+		r.Metrics.Decision == nil {
+		t.Errorf("iaa %+v, faa %+v, decisions %+v; want 15 answers of workers", r.Metrics.IAA, r.Metrics.FAA,
+			r.Metrics.Decision)
+	}
+}

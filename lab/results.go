@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -41,7 +42,7 @@ func Damaged(err error) bool { return errors.Is(err, journal.ErrChanged) || erro
 func (r *Run) roles() []metrics.Member {
 	seats := make([]metrics.Member, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = metrics.Member{Group: s.Group, Adversary: s.Adversary != "", NonVoting: s.NonVoting}
+		seats[i] = metrics.Member{Group: s.Group, Adversary: s.Adversary != "", Unasked: s.Unasked}
 	}
 	return seats
 }
@@ -60,13 +61,19 @@ func (r *Run) read() (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &reader{Run: r}
+	run := *r
+	x := &reader{Run: &run}
 	if x.plan, err = council.ReadPlan(spec); err != nil {
 		return nil, fmt.Errorf("lab: the run's council: %w", err)
 	}
-	if n := len(x.plan.Seats()); n != len(r.Seats) {
+	planned := x.plan.Seats()
+	if n := len(planned); n != len(r.Seats) {
 		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", r.dir,
 			len(r.Seats), n)
+	}
+	x.Seats = slices.Clone(r.Seats)
+	for i := range x.Seats {
+		x.Seats[i].Unasked = planned[i].Unasked
 	}
 	x.ending, _ = x.plan.Protocol().(protocol.Ending)
 	x.segment, err = journal.ReadSegment(r.journals())

@@ -16,7 +16,7 @@ const (
 type Member struct {
 	Group     string // Strong, Weak or ""
 	Adversary bool   // adversaries are in no group; their Group is ignored
-	NonVoting bool   // the protocol asks it for no answer: a missing answer is not counted as unscored
+	Unasked   bool   // the protocol never asks it for an answer of its own: it is in no rate over members
 }
 
 // Case is one finished question with the grades of all answers in it.
@@ -80,20 +80,22 @@ func FirstConfidences(noted []journal.Noted, seats int) []*float64 {
 	return confidences
 }
 
-// first returns the answers before the rounds, nil if nothing was noted.
-func (c *Case) first() []synod.Answer {
+// held returns the answers by round and seat: one round without answers if nothing was
+// noted.
+func (c *Case) held(seats int) [][]synod.Answer {
 	if len(c.Rounds) == 0 {
-		return nil
+		return [][]synod.Answer{make([]synod.Answer, seats)}
 	}
-	return c.Rounds[0]
+	return c.Rounds
 }
 
-// last returns the answers after the last round, nil if nothing was noted.
-func (c *Case) last() []synod.Answer {
-	if len(c.Rounds) == 0 {
-		return nil
-	}
-	return c.Rounds[len(c.Rounds)-1]
+// first returns the answers before the rounds.
+func (c *Case) first(seats int) []synod.Answer { return c.held(seats)[0] }
+
+// last returns the answers after the last round.
+func (c *Case) last(seats int) []synod.Answer {
+	rounds := c.held(seats)
+	return rounds[len(rounds)-1]
 }
 
 // grade reports whether an answer is right, and whether that is known.
@@ -105,13 +107,10 @@ func (c *Case) grade(a synod.Answer) (right, known bool) {
 	return v == task.Right, v == task.Right || v == task.Wrong
 }
 
-// gradeSeat reports whether a seat's answer is right, and whether that is known. An
-// adversary is always wrong, also with a right answer, as in SAC's tables. A non-voting
-// seat without an answer is in no figure, even if it is an adversary.
+// gradeSeat reports whether the answer of a seat that is asked for one is right, and
+// whether that is known. An adversary is always wrong, also with a right answer, as in
+// SAC's tables.
 func (c *Case) gradeSeat(s Member, a synod.Answer) (right, known bool) {
-	if s.NonVoting && a == synod.None {
-		return false, false
-	}
 	if s.Adversary {
 		return false, true
 	}
@@ -149,12 +148,15 @@ func (c *Case) Decided() (right, known bool) {
 	return c.grade(c.Decision)
 }
 
-// FinalAccuracy returns the share of scored seats that are right at the end. It is
-// not known if no seat is scored.
+// FinalAccuracy returns the share of seats that are right at the end, among those that
+// are asked for an answer, as FAA counts them. It is not known if no seat is asked.
 func (c *Case) FinalAccuracy(seats []Member) (share float64, known bool) {
 	var n count
-	for i, a := range c.last() {
-		n.add(c.gradeSeat(seats[i], a))
+	for i, a := range c.last(len(seats)) {
+		if !seats[i].Unasked {
+			right, _ := c.gradeSeat(seats[i], a)
+			n.add(right, true)
+		}
 	}
 	if n.n == 0 {
 		return 0, false
@@ -166,7 +168,7 @@ func (c *Case) FinalAccuracy(seats []Member) (share float64, known bool) {
 // that include selects. Adversaries, absent answers and answers that cannot be
 // graded are left out.
 func (c *Case) Forecasts(seats []Member, include func(seat int) bool) (all []Forecast) {
-	for i, a := range c.first() {
+	for i, a := range c.first(len(seats)) {
 		if right, known := c.grade(a); known && !seats[i].Adversary && include(i) && i < len(c.Confidences) {
 			all = append(all, Forecast{c.Confidences[i], right})
 		}

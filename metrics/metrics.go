@@ -5,9 +5,11 @@
 //
 // It is pure: the same cases give the same figures, and no model is asked. Three
 // rules hold everywhere. Every rate has its N and a 95 % interval (package stats).
-// A figure that does not exist is nil, never zero. An answer that is absent, or
-// that the grader cannot read, is unscored: it counts as neither right nor wrong,
-// and unscored answers are counted separately.
+// A figure that does not exist is nil, never zero. An answer that is absent, or that
+// the grader cannot read, is not right and stays in the denominator, as in the papers
+// (members × questions); so rates before and after the rounds are about the same
+// members. Absent and unreadable answers are counted (Unscored), and the rates whose
+// names end in Present leave them out.
 //
 // N counts answers for rates about members, and questions for rates about votes
 // and decisions. Members that answer the same question do not err independently,
@@ -94,6 +96,10 @@ func toInt(b bool) int {
 	}
 	return 0
 }
+
+// before and after return the share that is right before and after, nil without pairs.
+func (p *Pairs) before() *Rate { return Share(p[1][0]+p[1][1], p.N()) }
+func (p *Pairs) after() *Rate  { return Share(p[0][1]+p[1][1], p.N()) }
 
 // N returns the number of pairs.
 func (p *Pairs) N() int { return p[0][0] + p[0][1] + p[1][0] + p[1][1] }

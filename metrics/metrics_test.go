@@ -123,38 +123,40 @@ func TestTally(t *testing.T) {
 		want := metrics.Share(k, n)
 		near(t, name, r, want.Value, want.Low, want.High, n)
 	}
-	w("iaa", m.IAA, 4, 14) // R; R; R R; 16 answers without one absent and one unreadable
-	w("faa", m.FAA, 5, 14)
+	w("iaa", m.IAA, 4, 16) // R; R; R R; one absent and one unreadable answer are not right
+	w("faa", m.FAA, 5, 16)
+	w("iaa present", m.IAAPresent, 4, 14)
+	w("faa present", m.FAAPresent, 5, 14)
 	w("ra", m.RA, 1, 4)
 	w("h_majority", m.HMajority, 2, 4)
 	w("decision", m.Decision, 1, 3)
 	w("agreed", m.Agreed, 3, 4)
 	w("capture", m.Capture, 1, 4)
 	w("liveness", m.Liveness, 3, 5)
-	w("weak before", got.Groups.Weak.Before, 0, 3)
-	w("weak after", got.Groups.Weak.After, 1, 3)
-	w("strong before", got.Groups.Strong.Before, 4, 7)
-	w("strong after", got.Groups.Strong.After, 4, 7)
-	if m.BFTI.Value != m.FAA.Value-m.IAA.Value || m.BFTI.N != 14 || m.BFTI.Low >= m.BFTI.Value ||
-		m.BFTI.High <= m.BFTI.Value {
+	w("weak before", got.Groups.Weak.Before, 0, 4)
+	w("weak after", got.Groups.Weak.After, 1, 4)
+	w("strong before", got.Groups.Strong.Before, 4, 8)
+	w("strong after", got.Groups.Strong.After, 4, 8)
+	if m.BFTI.Value != m.FAA.Value-m.IAA.Value || m.BFTI.N != 16 || m.BFTIPresent.N != 14 ||
+		m.BFTI.Low >= m.BFTI.Value || m.BFTI.High <= m.BFTI.Value {
 		t.Errorf("bfti %+v", *m.BFTI)
 	}
 	for round, k := range []int{4, 6, 5} {
-		w("round", got.Rounds[round].Accuracy, k, 14)
-		w("weak in round", got.Rounds[round].Weak, []int{0, 1, 1}[round], 3)
-		w("strong in round", got.Rounds[round].Strong, []int{4, 5, 4}[round], 7)
+		w("round", got.Rounds[round].Accuracy, k, 16)
+		w("weak in round", got.Rounds[round].Weak, []int{0, 1, 1}[round], 4)
+		w("strong in round", got.Rounds[round].Strong, []int{4, 5, 4}[round], 8)
 	}
 	w("majority of first answers", got.Baselines.Majority, 0, 4)
-	w("one strong member", got.Baselines.Strong, 4, 7)
-	w("one weak member", got.Baselines.Weak, 0, 3)
+	w("one strong member", got.Baselines.Strong, 4, 8)
+	w("one weak member", got.Baselines.Weak, 0, 4)
 	if got.Ties != (metrics.Ties{RA: 1, First: 2}) || got.Unscored != 2 || len(got.Rounds) != 3 {
 		t.Errorf("ties %+v, unscored %d, rounds %d", got.Ties, got.Unscored, len(got.Rounds))
 	}
 }
 
-// Seats that do not vote and hold no answer are in no figure, adversaries included.
-func TestNonVotingSeats(t *testing.T) {
-	tally := metrics.NewTally([]metrics.Member{{}, {NonVoting: true}, {NonVoting: true, Adversary: true}})
+// Seats that are never asked for an answer are in no rate over members, adversaries included.
+func TestUnaskedSeats(t *testing.T) {
+	tally := metrics.NewTally([]metrics.Member{{}, {Unasked: true}, {Unasked: true, Adversary: true}})
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{"R", "", ""}}, Verdicts: verdicts, Agreed: true, Decision: "R",
 		Live: true})
 	got := tally.Numbers().Metrics
@@ -170,9 +172,54 @@ func TestNoData(t *testing.T) {
 		t.Errorf("figures without data: %+v", got)
 	}
 	tally.Add(metrics.Case{Rounds: [][]synod.Answer{{""}}})
+	tally.Add(metrics.Case{}) // finished, and nobody noted anything
 	m := tally.Numbers().Metrics
-	if m.IAA != nil || m.FAA != nil || m.BFTI != nil || m.RA != nil || m.Decision != nil || m.Capture != nil {
+	if m.IAAPresent != nil || m.FAAPresent != nil || m.BFTIPresent != nil || m.RAPresent != nil ||
+		m.HMajorityPresent != nil || m.Decision != nil || m.Capture != nil {
 		t.Errorf("an absent answer was scored: %+v", m)
+	}
+	for name, r := range map[string]*metrics.Rate{"iaa": m.IAA, "faa": m.FAA, "ra": m.RA,
+		"h_majority": m.HMajority} {
+		near(t, name, r, 0, metrics.Share(0, 2).Low, metrics.Share(0, 2).High, 2)
+	}
+}
+
+// The definitions of the SAC paper (§5.1) by hand: five honest members answer four questions,
+// 20 answers. Before the rounds 5 are right and 8 absent, so IAA is 5/20 = 25 %, not 5/12.
+// After them 13 are right: FAA is 65 % and BFTI +40 points. The honest majority is right in
+// two questions, in one it is a tie, and in one it holds an answer that nobody can read: 2/4.
+func TestDefinitionsOfThePapers(t *testing.T) {
+	tally := metrics.NewTally(make([]metrics.Member, 5))
+	for _, held := range [][2][]synod.Answer{
+		{{"R", "R", "R", "W", ""}, {"R", "R", "R", "R", "R"}},
+		{{"R", "R", "W", "", ""}, {"R", "R", "R", "R", "R"}},
+		{{"W", "W", "W", "", ""}, {"R", "R", "W", "W", "V"}},
+		{{"W", "W", "", "", ""}, {"R", "?", "?", "", ""}},
+	} {
+		tally.Add(metrics.Case{Rounds: held[:], Verdicts: verdicts})
+	}
+	numbers := tally.Numbers()
+	m := numbers.Metrics
+	for name, f := range map[string]struct {
+		got  *metrics.Rate
+		k, n int
+	}{
+		"iaa": {m.IAA, 5, 20}, "iaa_present": {m.IAAPresent, 5, 12}, "faa": {m.FAA, 13, 20},
+		"faa_present": {m.FAAPresent, 13, 16}, "h_majority": {m.HMajority, 2, 4},
+		"h_majority_present": {m.HMajorityPresent, 2, 3}, "ra": {m.RA, 2, 4}, "ra_present": {m.RAPresent, 2, 3},
+	} {
+		want := metrics.Share(f.k, f.n)
+		near(t, name, f.got, want.Value, want.Low, want.High, f.n)
+	}
+	if math.Abs(m.BFTI.Value-0.40) > 1e-12 || m.BFTI.N != 20 {
+		t.Errorf("BFTI is %+v, want +40 points over 20 answers", *m.BFTI)
+	}
+	if first, last := numbers.Rounds[0].Accuracy, numbers.Rounds[1].Accuracy; *first != *m.IAA || *last != *m.FAA {
+		t.Errorf("rounds %+v and %+v, want IAA and FAA", *first, *last)
+	}
+	// Graded before and after: 4, 3, 3 and 1 members; of these 1, 1, 2 and 1 gain.
+	if math.Abs(m.BFTIPresent.Value-5.0/11) > 1e-12 || m.BFTIPresent.N != 11 {
+		t.Errorf("bfti_present %+v", *m.BFTIPresent)
 	}
 }
 

@@ -44,13 +44,19 @@ func (p *Parts) Add(kind string, c *Case) {
 		p.byKind[kind] = counts
 	}
 	counts.questions++
-	first, last := c.first(), c.last()
-	for i := range first {
-		counts.iaa.add(c.gradeSeat(p.seats[i], first[i]))
-		counts.faa.add(c.gradeSeat(p.seats[i], last[i]))
+	first, last := c.first(len(p.seats)), c.last(len(p.seats))
+	for i, s := range p.seats {
+		if s.Unasked {
+			continue
+		}
+		before, _ := c.gradeSeat(s, first[i])
+		after, _ := c.gradeSeat(s, last[i])
+		counts.iaa.add(before, true)
+		counts.faa.add(after, true)
 	}
-	ties := 0
-	counts.ra.addPlurality(c, last, &ties)
+	var ra plurality
+	ra.add(c, last)
+	counts.ra.right, counts.ra.n = counts.ra.right+ra.all.right, counts.ra.n+ra.all.n
 	if c.Agreed {
 		counts.decision.add(c.grade(c.Decision))
 	}

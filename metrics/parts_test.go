@@ -15,7 +15,7 @@ import (
 // kind there are none.
 func TestParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		seats := []Member{{Group: Strong}, {Group: Weak}, {Adversary: true}, {NonVoting: true}}
+		seats := []Member{{Group: Strong}, {Group: Weak}, {Adversary: true}, {Unasked: true}}
 		verdicts := map[synod.Answer]task.Verdict{"a": task.Right, "b": task.Wrong, "c": task.Unreadable}
 		parts, alone := NewParts(seats), map[string]*Tally{}
 		for i := range rapid.IntRange(0, 12).Draw(t, "questions") {

@@ -8,18 +8,27 @@ import (
 	"synod.dev/synod/task"
 )
 
-// Metrics are the rates of a run. Absent and unreadable answers are in none of them.
+// Metrics are the rates of a run. IAA, FAA, BFTI, RA and HMajority are those of the
+// papers: an absent or unreadable answer is not right and stays in the denominator. The
+// rates whose names end in Present are the same over answers that could be graded.
 // IAA and FAA count adversaries as wrong; Capture is nil without adversaries.
 type Metrics struct {
-	IAA       *Rate `json:"iaa"`               // initial accuracy: members right before the rounds
-	FAA       *Rate `json:"faa"`               // final accuracy: members right after the rounds
-	BFTI      *Rate `json:"bfti"`              // FAA − IAA; N counts answers that are scored before and after
-	RA        *Rate `json:"ra"`                // questions for which the plurality of all seats is right
-	HMajority *Rate `json:"h_majority"`        // questions for which the plurality of the honest seats is right
-	Decision  *Rate `json:"decision_accuracy"` // decisions that are right, of those made
-	Agreed    *Rate `json:"agreed"`            // questions with a decision
-	Capture   *Rate `json:"capture"`           // questions with a wrong decision that an adversary held
-	Liveness  *Rate `json:"liveness"`          // questions begun that ended with enough live members
+	IAA       *Rate `json:"iaa"`        // initial accuracy: members right before the rounds
+	FAA       *Rate `json:"faa"`        // final accuracy: members right after the rounds
+	BFTI      *Rate `json:"bfti"`       // FAA − IAA of the same members
+	RA        *Rate `json:"ra"`         // questions for which the plurality of all seats is right
+	HMajority *Rate `json:"h_majority"` // questions for which the plurality of the honest seats is right
+
+	IAAPresent       *Rate `json:"iaa_present"`  // N counts answers that could be graded
+	FAAPresent       *Rate `json:"faa_present"`  // likewise
+	BFTIPresent      *Rate `json:"bfti_present"` // N counts answers that could be graded before and after
+	RAPresent        *Rate `json:"ra_present"`   // N counts questions whose plurality could be graded
+	HMajorityPresent *Rate `json:"h_majority_present"`
+
+	Decision *Rate `json:"decision_accuracy"` // decisions that are right, of those made
+	Agreed   *Rate `json:"agreed"`            // questions with a decision
+	Capture  *Rate `json:"capture"`           // questions with a wrong decision that an adversary held
+	Liveness *Rate `json:"liveness"`          // questions begun that ended with enough live members
 
 	// EffectiveVotes is not a share: the number of independent votes to which those of the
 	// honest members are equivalent, from 1 to their number. N counts questions. See votes.go.
@@ -54,7 +63,7 @@ type Baselines struct {
 	Majority *Rate `json:"majority"`      // the plurality of all first answers, including the adversaries'
 }
 
-// Ties counts pluralities without a winner. They are counted in N and as not right.
+// Ties counts pluralities without a winner. They are in N and not right.
 type Ties struct {
 	RA     int `json:"ra"`
 	First  int `json:"first"` // of the first answers
@@ -87,18 +96,17 @@ type Numbers struct {
 	Ties       Ties
 	Honest     int         // honest seats that answer: the upper end of EffectiveVotes
 	Extraction *Extraction // nil: no member wrote text
-	Unscored   int         // final answers of honest seats that are absent or unreadable
+	Unscored   int         // final answers of honest seats that are absent or unreadable; see the Present rates
 }
 
 // Tally adds up cases. Its size does not depend on their number.
 type Tally struct {
 	seats           []Member
 	adversaries     bool
-	iaa, faa        count
-	change          Pairs // of answers before and after
-	ra, honest      count
-	firstPlurality  count
-	ties            Ties
+	change, present Pairs // of answers before and after: all, and those that could be graded
+	iaa, faa        count // of answers that could be graded
+	ra, honest      plurality
+	firstPlurality  plurality
 	decision        count
 	agreed, capture count
 	live            count
@@ -128,29 +136,32 @@ func (c *count) add(right, known bool) {
 
 func (c *count) rate() *Rate { return Share(c.right, c.n) }
 
-// addPlurality counts whether the plurality of answers is right. A tie is counted
-// as not right, and in ties.
-func (c *count) addPlurality(of *Case, answers []synod.Answer, ties *int) {
+// plurality counts questions whose plurality is right, among all questions and among
+// those whose plurality could be graded. A tie is not right; it is in both, and in ties.
+type plurality struct {
+	all, present count
+	ties         int
+}
+
+func (p *plurality) add(c *Case, answers []synod.Answer) {
 	winner, tie := Plurality(answers)
-	if tie {
-		*ties++
-		c.add(false, true)
-		return
-	}
-	c.add(of.grade(winner))
+	right, known := c.grade(winner)
+	p.all.add(right, true)
+	p.present.add(right, known || tie)
+	p.ties += toInt(tie)
 }
 
 // byRound counts answers by round, and the final answers of cases by the round in
 // which they ended.
 type byRound struct{ at, final []count }
 
-func (b *byRound) add(round int, right, known, final bool) {
+func (b *byRound) add(round int, right, final bool) {
 	for len(b.at) <= round {
 		b.at, b.final = append(b.at, count{}), append(b.final, count{})
 	}
-	b.at[round].add(right, known)
+	b.at[round].add(right, true)
 	if final {
-		b.final[round].add(right, known)
+		b.final[round].add(right, true)
 	}
 }
 
@@ -199,15 +210,16 @@ func (t *Tally) Add(c Case) {
 	t.addReplies(c.Replies)
 	t.addMembers(&c)
 	t.voters.add(&c)
-	t.ra.addPlurality(&c, c.last(), &t.ties.RA)
-	t.firstPlurality.addPlurality(&c, c.first(), &t.ties.First)
+	last := c.last(len(t.seats))
+	t.ra.add(&c, last)
+	t.firstPlurality.add(&c, c.first(len(t.seats)))
 	var honest []synod.Answer
-	for i, a := range c.last() {
+	for i, a := range last {
 		if !t.seats[i].Adversary {
 			honest = append(honest, a)
 		}
 	}
-	t.honest.addPlurality(&c, honest, &t.ties.Honest)
+	t.honest.add(&c, honest)
 	right, known := false, false
 	if c.Agreed {
 		right, known = c.grade(c.Decision)
@@ -232,34 +244,41 @@ func (t *Tally) addReplies(grades []task.Grade) {
 
 // addMembers counts the answers of every seat, round by round.
 func (t *Tally) addMembers(c *Case) {
-	final := len(c.Rounds) - 1
-	for round, answers := range c.Rounds {
-		for i, a := range answers {
-			right, known := c.gradeSeat(t.seats[i], a)
-			t.all.add(round, right, known, round == final)
-			if g := t.groups[t.seats[i].Group]; g != nil && !t.seats[i].Adversary {
-				g.add(round, right, known, round == final)
+	rounds := c.held(len(t.seats))
+	final := len(rounds) - 1
+	for round, answers := range rounds {
+		for i, s := range t.seats {
+			if s.Unasked {
+				continue
+			}
+			right, _ := c.gradeSeat(s, answers[i])
+			t.all.add(round, right, round == final)
+			if g := t.groups[s.Group]; g != nil && !s.Adversary {
+				g.add(round, right, round == final)
 			}
 		}
 	}
-	first, last := c.first(), c.last()
-	for i := range first {
-		s := t.seats[i]
-		before, knownBefore := c.gradeSeat(s, first[i])
-		after, knownAfter := c.gradeSeat(s, last[i])
-		t.iaa.add(before, knownBefore)
-		t.faa.add(after, knownAfter)
-		if knownBefore && knownAfter {
-			t.change.Add(before, after)
+	for i, s := range t.seats {
+		if !s.Unasked {
+			t.addMember(c, s, rounds[0][i], rounds[final][i])
 		}
-		if !knownAfter && !s.NonVoting {
-			t.unscored++
-		}
-		if s.Adversary || t.before[s.Group] == nil {
-			continue
-		}
-		t.before[s.Group].add(before, knownBefore)
-		t.after[s.Group].add(after, knownAfter)
+	}
+}
+
+// addMember counts the first and the last answer of a seat.
+func (t *Tally) addMember(c *Case, s Member, first, last synod.Answer) {
+	before, knownBefore := c.gradeSeat(s, first)
+	after, knownAfter := c.gradeSeat(s, last)
+	t.change.Add(before, after)
+	t.iaa.add(before, knownBefore)
+	t.faa.add(after, knownAfter)
+	if knownBefore && knownAfter {
+		t.present.Add(before, after)
+	}
+	t.unscored += toInt(!knownAfter)
+	if !s.Adversary && t.before[s.Group] != nil {
+		t.before[s.Group].add(before, true)
+		t.after[s.Group].add(after, true)
 	}
 }
 
@@ -279,19 +298,20 @@ func (t *Tally) heldByAdversary(c *Case) bool {
 func (t *Tally) Numbers() Numbers {
 	n := Numbers{
 		Metrics: Metrics{
-			IAA: t.iaa.rate(), FAA: t.faa.rate(), RA: t.ra.rate(), HMajority: t.honest.rate(),
+			IAA: t.change.before(), FAA: t.change.after(), BFTI: t.change.Difference(),
+			RA: t.ra.all.rate(), HMajority: t.honest.all.rate(),
+			IAAPresent: t.iaa.rate(), FAAPresent: t.faa.rate(), BFTIPresent: t.present.Difference(),
+			RAPresent: t.ra.present.rate(), HMajorityPresent: t.honest.present.rate(),
 			Decision: t.decision.rate(), Agreed: t.agreed.rate(), Capture: t.capture.rate(),
 			Liveness:       t.live.rate(),
 			EffectiveVotes: t.voters.effective(),
 		},
 		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
 		Baselines: Baselines{
-			Strong: t.before[Strong].rate(), Weak: t.before[Weak].rate(), Majority: t.firstPlurality.rate(),
+			Strong: t.before[Strong].rate(), Weak: t.before[Weak].rate(), Majority: t.firstPlurality.all.rate(),
 		},
-		Rounds: []Round{}, Ties: t.ties, Unscored: t.unscored, Honest: len(t.voters.seats),
-	}
-	if n.Metrics.BFTI = t.change.Difference(); n.Metrics.BFTI != nil {
-		n.Metrics.BFTI.Value = n.Metrics.FAA.Value - n.Metrics.IAA.Value
+		Ties:   Ties{RA: t.ra.ties, First: t.firstPlurality.ties, Honest: t.honest.ties},
+		Rounds: []Round{}, Unscored: t.unscored, Honest: len(t.voters.seats),
 	}
 	if e := &t.extraction; e.strict.n > 0 {
 		n.Extraction = &Extraction{Strict: e.strict.rate(), Flexible: e.flexible.rate(), Unreadable: e.unreadable,

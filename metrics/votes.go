@@ -48,7 +48,7 @@ type pair struct{ n, one, other, both int }
 func newVoters(seats []Member) *voters {
 	v := &voters{}
 	for i, s := range seats {
-		if !s.Adversary && !s.NonVoting {
+		if !s.Adversary && !s.Unasked {
 			v.seats = append(v.seats, i)
 		}
 	}
@@ -62,10 +62,10 @@ func newVoters(seats []Member) *voters {
 
 // add counts the errors of a question's first answers.
 func (v *voters) add(c *Case) {
-	first := c.first()
-	if first == nil || len(v.seats) > maxVoters {
+	if len(c.Rounds) == 0 || len(v.seats) > maxVoters {
 		return
 	}
+	first := c.Rounds[0]
 	h := fnv.New32a()
 	h.Write([]byte(c.Question))
 	g := &v.groups[h.Sum32()%questionGroups]

@@ -102,7 +102,7 @@ func TestEffectiveVotesOrder(t *testing.T) {
 		want := effective(make([]metrics.Member, n), cases)
 		order, others := chance.Perm(n), []synod.Answer{"W", "R"}
 		chance.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-		seats := append(make([]metrics.Member, n), metrics.Member{Adversary: true}, metrics.Member{NonVoting: true})
+		seats := append(make([]metrics.Member, n), metrics.Member{Adversary: true}, metrics.Member{Unasked: true})
 		for k, c := range cases {
 			row := make([]synod.Answer, 0, n+2)
 			for _, i := range order {

@@ -34,6 +34,13 @@ type Electorate interface {
 	Votes(seat synod.NodeID, cast []synod.Role) bool
 }
 
+// Respondents is implemented by a protocol with votes in which other seats are asked for an
+// answer of their own than have a vote. Without it, those with a vote are asked.
+type Respondents interface {
+	// Asks reports whether a seat is asked for its own answer to the question.
+	Asks(seat synod.NodeID, cast []synod.Role) bool
+}
+
 // Formal is implemented by a protocol that decides questions of certain forms only.
 type Formal interface{ Forms() []synod.Form }
 

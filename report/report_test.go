@@ -21,7 +21,7 @@ func sample() *report.Report {
 		MembersKind: []string{"recorded", "simulated"}, Rounds: []metrics.Round{{T: 0}},
 		Failures: []report.Failure{{Question: "q5", Reason: "the deadline\npassed"}},
 	}
-	r.Metrics.IAA = metrics.Share(3, 4)
+	r.Metrics.IAA, r.Metrics.IAAPresent = metrics.Share(3, 4), metrics.Share(3, 4)
 	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Share(2, 3)}, {Name: "2", Questions: 1}}
 	r.Topics = []metrics.Part{{Name: "a|\x1b[2J", Questions: 3}, {Name: "b", Questions: 1}}
 	var sure metrics.Calibrator

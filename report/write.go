@@ -31,6 +31,11 @@ func (r *Report) Rates() []NamedRate {
 		{"agreed", "questions decided", m.Agreed},
 		{"capture", "questions captured by an adversary", m.Capture},
 		{"liveness", "questions ended with enough live members", m.Liveness},
+		{"iaa_present", "right at first, of answers that could be graded", m.IAAPresent},
+		{"faa_present", "right at the end, of answers that could be graded", m.FAAPresent},
+		{"bfti_present", "gain of members with graded answers before and after", m.BFTIPresent},
+		{"ra_present", "plurality of all seats right, where it could be graded", m.RAPresent},
+		{"h_majority_present", "plurality of honest seats right, where it could be graded", m.HMajorityPresent},
 		{"effective_votes", fmt.Sprintf("effective votes of %d honest members", r.Honest), m.EffectiveVotes},
 	}
 	add := func(name, label string, rate *metrics.Rate) { rates = append(rates, NamedRate{name, label, rate}) }
@@ -209,7 +214,13 @@ func (r *Report) progress() string {
 
 func (r *Report) rateTable() *table.Table {
 	t := &table.Table{Head: []string{"rate", "value", "95 % interval", "n"}, Align: "lr"}
-	for _, rate := range r.Rates() {
+	rates := r.Rates()
+	n := map[string]string{} // by name
+	for _, rate := range rates {
+		n[rate.Name] = count(rate.Rate)
+		if of, present := strings.CutSuffix(rate.Name, "_present"); present && n[of] == n[rate.Name] {
+			continue // every answer could be graded: the same figure
+		}
 		t.Add(rate.Label, percent(rate.Rate), interval(rate.Rate), count(rate.Rate))
 	}
 	return t
@@ -241,7 +252,8 @@ func (r *Report) partTables() (tables []*table.Table) {
 // totals are the lines about ties, calls and cost.
 func (r *Report) totals() []string {
 	return []string{
-		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers unscored (absent or unreadable)",
+		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers absent or unreadable, counted as "+
+			"not right",
 			r.Ties.RA, r.Ties.Honest, r.Unscored),
 		fmt.Sprintf("%s · tokens: %d prompt, %d completion · %.1f s · cost: %s%s", r.callsLine(), r.Tokens.Prompt,
 			r.Tokens.Completion, r.Seconds,

@@ -180,6 +180,11 @@ func (p *DecentLLMs) Votes(seat synod.NodeID, cast []synod.Role) bool {
 	return cast[seat] == Evaluator
 }
 
+// Asks reports whether a seat is a worker: evaluators give no answer of their own.
+func (p *DecentLLMs) Asks(seat synod.NodeID, cast []synod.Role) bool {
+	return cast[seat] == Worker
+}
+
 // AllToAll returns true: broadcast needs every link.
 func (p *DecentLLMs) AllToAll() bool { return true }
 
