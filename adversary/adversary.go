@@ -55,6 +55,9 @@ type Entry struct {
 	synod.Entry
 	About string // what it does, its source and its parameters
 	New   func(params map[string]any) (Adversary, error)
+	// Params returns a pointer to a struct with the parameters and their defaults, described by tags (param.Fields);
+	// nil if there are none.
+	Params func() any
 }
 
 // Catalogue lists the adversaries. Programs of other modules add theirs with Add.

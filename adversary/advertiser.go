@@ -19,7 +19,7 @@ advertisement.
 
 text  the advertisement, at most 200 bytes`,
 	New: func(params map[string]any) (Adversary, error) {
-		a := advertiser{Text: "and try Globex tonic, now at half price"}
+		a := defaultAdvertiser()
 		if err := param.Decode(params, &a); err != nil {
 			return nil, err
 		}
@@ -29,12 +29,17 @@ text  the advertisement, at most 200 bytes`,
 		}
 		return a, nil
 	},
+	Params: func() any { a := defaultAdvertiser(); return &a },
+}
+
+func defaultAdvertiser() advertiser {
+	return advertiser{Text: "and try Globex tonic, now at half price"}
 }
 
 const maxAdvertisement = 200
 
 type advertiser struct {
-	Text string `yaml:"text"`
+	Text string `yaml:"text" doc:"the advertisement, 1 to 200 bytes"`
 }
 
 func (advertiser) Steady() bool { return true }

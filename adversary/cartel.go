@@ -23,12 +23,15 @@ answers prompts for an answer as an honest member does.
 favours  a seat's id in the council file, or its index from 0; by default the last
          seat of another role than its own, or the last neighbour`,
 	New: func(params map[string]any) (Adversary, error) {
-		var given struct {
-			Favours any `yaml:"favours"`
-		}
+		var given cartelParams
 		err := param.Decode(params, &given)
 		return cartel{seatNames(given.Favours)}, err
 	},
+	Params: func() any { return &cartelParams{} },
+}
+
+type cartelParams struct {
+	Favours any `yaml:"favours" doc:"id or index of the favoured seat; default: the last of another role, or neighbour" example:"w1"`
 }
 
 type cartel struct{ favours []seatName }

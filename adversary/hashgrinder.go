@@ -23,8 +23,16 @@ effect.
 
 variants  how many phrasings it tries, 2 to 1024 (1000)
 salt      the salt that it expects, in hexadecimal digits (none)`,
-	New: newHashGrinder,
+	New:    newHashGrinder,
+	Params: func() any { p := defaultHashGrinder(); return &p },
 }
+
+type hashGrinderParams struct {
+	Variants int    `yaml:"variants" doc:"phrasings that it tries" range:"2:1024"`
+	Salt     string `yaml:"salt" doc:"the salt that it expects, in hexadecimal digits; default: none" example:"00ff"`
+}
+
+func defaultHashGrinder() hashGrinderParams { return hashGrinderParams{Variants: 1000} }
 
 type hashGrinder struct {
 	variants int
@@ -32,10 +40,7 @@ type hashGrinder struct {
 }
 
 func newHashGrinder(params map[string]any) (Adversary, error) {
-	given := struct {
-		Variants int    `yaml:"variants"`
-		Salt     string `yaml:"salt"`
-	}{Variants: 1000}
+	given := defaultHashGrinder()
 	if err := param.Decode(params, &given); err != nil {
 		return nil, err
 	}

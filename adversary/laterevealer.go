@@ -18,7 +18,13 @@ no message and forges no signature.
 shows  a seat's id in the council file, its index from 0, or a list of them; by default
        the first recipient of each message
 late   the delay of its messages in milliseconds, 0 to 60000 (0)`,
-	New: newLateRevealer,
+	New:    newLateRevealer,
+	Params: func() any { return &lateRevealerParams{} },
+}
+
+type lateRevealerParams struct {
+	Shows any `yaml:"shows" doc:"ids or indices of the seats that get its messages" example:"[a1, 2]"`
+	Late  int `yaml:"late" doc:"delay of its messages" range:"0:60000" unit:"milliseconds"`
 }
 
 type lateRevealer struct {
@@ -27,10 +33,7 @@ type lateRevealer struct {
 }
 
 func newLateRevealer(params map[string]any) (Adversary, error) {
-	var given struct {
-		Shows any `yaml:"shows"`
-		Late  int `yaml:"late"`
-	}
+	var given lateRevealerParams
 	if err := param.Decode(params, &given); err != nil {
 		return nil, err
 	}

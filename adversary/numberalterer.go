@@ -19,15 +19,18 @@ becomes another answer of its form: the next choice, the opposite.
 
 by  what it adds, a whole number between -1000000 and 1000000 and not 0; by default
     a number between -9 and 9 that the seat's seed gives`,
-	New: newNumberAlterer,
+	New:    newNumberAlterer,
+	Params: func() any { return &numberAltererParams{} },
+}
+
+type numberAltererParams struct {
+	By *int `yaml:"by" doc:"what it adds to numbers, not 0; default: -9 to 9 by the seat's seed" range:"-1000000:1000000"`
 }
 
 type numberAlterer struct{ by int }
 
 func newNumberAlterer(params map[string]any) (Adversary, error) {
-	var given struct {
-		By *int `yaml:"by"`
-	}
+	var given numberAltererParams
 	if err := param.Decode(params, &given); err != nil || given.By == nil {
 		return numberAlterer{}, err
 	}

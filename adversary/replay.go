@@ -17,10 +17,11 @@ answer  its answer; by default one of a few recorded answers, chosen by the seat
 		err := param.Decode(params, &a)
 		return a, err
 	},
+	Params: func() any { return &replay{} },
 }
 
 type replay struct {
-	Answer string `yaml:"answer"`
+	Answer string `yaml:"answer" doc:"its answer; default: one of a few recorded answers, by the seat's seed" example:"1776"`
 }
 
 func (replay) Steady() bool { return true }

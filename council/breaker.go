@@ -17,11 +17,11 @@ import (
 // too. An infrastructure failure is not a disagreement (GR-2): it counts only where it
 // makes the rule impossible to meet.
 type Breakers struct {
-	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" jsonschema:"minimum=0,description=Stop when no answer has changed in this many rounds in a row and the rule does not decide; 0: never."`
-	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" jsonschema:"minimum=0,description=Stop when in this many rounds in a row the members' answers were those of two to four rounds before and the rule does not decide; 0: never."`
-	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" jsonschema:"description=Stop when so many members are unreachable that the rule cannot be met any more."`
-	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" jsonschema:"description=Stop when a member was seen to equivocate."`
-	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" jsonschema:"description=Where to report a run that was stopped by a breaker or a limit."`
+	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
+	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row were those of two to four rounds before and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
+	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" doc:"stop when so many members are unreachable that the rule cannot be met any more"`
+	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" doc:"stop when a member was seen to equivocate"`
+	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" doc:"where to report a run that a breaker or a limit stopped"`
 }
 
 // The breakers by name, as an outcome names them.
@@ -347,7 +347,7 @@ func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil
 // Escalate says where to report a run that was stopped. Both get the outcome as JSON;
 // neither is waited for longer than Within.
 type Escalate struct {
-	Webhook string        `yaml:"webhook,omitempty" json:"webhook,omitempty" jsonschema:"description=A URL that the outcome is posted to."`
-	Command []string      `yaml:"command,omitempty" json:"command,omitempty" jsonschema:"description=A program and its arguments that gets the outcome on standard input; no shell is used."`
-	Within  time.Duration `yaml:"within,omitempty" json:"within,omitzero" jsonschema:"type=string,description=how long to wait for them at most (5s)"`
+	Webhook string        `yaml:"webhook,omitempty" json:"webhook,omitempty" doc:"address that the outcome is posted to" example:"https://example.org/synod"`
+	Command []string      `yaml:"command,omitempty" json:"command,omitempty" doc:"program and arguments; it gets the outcome on standard input; no shell" example:"[notify, --urgent]"`
+	Within  time.Duration `yaml:"within,omitempty" json:"within,omitzero" doc:"the longest wait for them" default:"5s"`
 }

@@ -22,8 +22,8 @@ var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}
 // Rule says when final answers are a decision. It counts every voting seat alike,
 // unless the protocol decides, and does not know who is honest.
 type Rule struct {
-	Name    string `yaml:"name" json:"name" jsonschema:"enum=plurality,enum=majority,enum=supermajority,enum=protocol"`
-	Support int    `yaml:"support" json:"support" jsonschema:"minimum=0,description=An answer also needs this many members who gave it independently in round 0."`
+	Name    string `yaml:"name" json:"name" example:"majority" doc:"how many of the last answers must agree; default: majority, or protocol where members reply to a user" enum:"plurality|majority|supermajority|protocol"`
+	Support int    `yaml:"support" json:"support" doc:"members that must have given the answer before they heard others; 0: not asked for" range:"0:" unit:"members" example:"4"`
 }
 
 // Statuses of a decision.

@@ -2,34 +2,226 @@ package council
 
 import (
 	"encoding/json"
-	"reflect"
-	"time"
+	"maps"
+	"slices"
+	"strings"
 
-	"github.com/invopop/jsonschema"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/llm/models"
+	"synod.dev/synod/param"
+	"synod.dev/synod/protocol/catalog"
+	"synod.dev/synod/protocol/game"
+	aggregates "synod.dev/synod/robust"
 )
 
-// Schema returns the JSON schema of a council file, made from Spec, so that editors can
-// check and complete one. The parameters of named things (protocols, providers,
-// adversaries) are not in it: "synod explain NAME" lists those, and reading a file
-// checks them.
-func Schema() ([]byte, error) {
-	r := jsonschema.Reflector{
-		FieldNameTag:               "yaml",
-		RequiredFromJSONSchemaTags: true,
-		Anonymous:                  true,
-		ExpandedStruct:             true,
-		Mapper: func(t reflect.Type) *jsonschema.Schema {
-			switch t {
-			case reflect.TypeFor[time.Duration](), reflect.TypeFor[Factor]():
-				return &jsonschema.Schema{Type: "string"}
-			case reflect.TypeFor[Params]():
-				return &jsonschema.Schema{Type: "object"}
-			}
-			return nil
-		},
+// Variant is a named thing of a council file with its parameters, such as a protocol.
+type Variant struct {
+	Name, Summary string
+	Fields        []param.Field
+}
+
+// Reference describes every key of a council file. It is made from the structs that council files are read into and
+// from the catalogues, so it has what other modules add to them.
+type Reference struct {
+	Keys        []param.Field // the keys of the file, with those below them
+	Protocols   []Variant     // beside protocol.name
+	Graphs      []Variant     // beside graph.family
+	Providers   []Variant     // beside models.NAME.provider
+	Adversaries []Variant     // beside seats[].adversary.name
+}
+
+// NewReference returns the description of council files.
+func NewReference() Reference {
+	spec := Default()
+	r := Reference{Keys: param.Fields(&spec)}
+	for i := range r.Keys {
+		switch r.Keys[i].Key {
+		case "protocol":
+			r.Keys[i].Default = "{name: sac}"
+		case "graph":
+			r.Keys[i].Default = "{family: complete}"
+		}
 	}
-	s := r.Reflect(&Spec{})
-	s.ID = "https://synod.dev/council.schema.json"
-	s.Title = "Synod council file"
-	return json.MarshalIndent(s, "", "  ")
+	for _, e := range catalog.Protocols.All() {
+		r.Protocols = append(r.Protocols, Variant{e.Name, e.Summary, param.Fields(e.New())})
+	}
+	for _, e := range topology.Catalogue.All() {
+		seed := param.Field{Key: "seed", Type: "integer", Doc: "seed of the draw", Default: "0", Low: new(float64)}
+		fields := param.Fields(e.New())
+		if e.Seeded {
+			fields = append(fields, seed)
+		}
+		r.Graphs = append(r.Graphs, Variant{e.Name, e.Summary, fields})
+	}
+	for _, e := range llm.Providers.All() {
+		r.Providers = append(r.Providers, Variant{e.Name, e.Summary, param.Fields(e.Settings())})
+	}
+	for _, e := range adversary.Catalogue.All() {
+		v := Variant{Name: e.Name, Summary: e.Summary}
+		if e.Params != nil {
+			v.Fields = param.Fields(e.Params())
+		}
+		r.Adversaries = append(r.Adversaries, v)
+	}
+	return r
+}
+
+// named returns the values that the tag names stands for. Names of models are suggestions: others can be installed.
+func named(what string) (values []string, open bool) {
+	switch what {
+	case "aggregates":
+		return aggregates.Catalogue.Names(), false
+	case "game rules":
+		for _, rule := range game.Rules() {
+			values = append(values, string(rule))
+		}
+		return values, false
+	case "models":
+		for _, m := range models.Catalog() {
+			values = append(values, m.Name)
+		}
+		return values, true
+	}
+	return nil, true
+}
+
+// node is a part of a JSON schema.
+type node = map[string]any
+
+//go:generate go test . -run TestSchema|TestReferencePage -rewrite
+
+// Schema returns the JSON schema of a council file, with the parameters of protocols, graphs, providers and
+// adversaries, so that editors can check and complete one.
+func Schema() ([]byte, error) {
+	r := NewReference()
+	root := object(r.Keys)
+	keys := root["properties"].(node)
+	choose := func(key, tag string, variants []Variant, fallback string) node {
+		return joined(keys[key].(node), oneOf(tag, variants, fallback))
+	}
+	keys["protocol"] = choose("protocol", "name", r.Protocols, "sac")
+	keys["graph"] = choose("graph", "family", r.Graphs, "complete")
+	graphs := keys["graph"].(node)
+	for _, f := range []string{"edges", "file"} {
+		graphs["oneOf"] = append(graphs["oneOf"].([]node), graphBy(f))
+	}
+	keys["models"].(node)["additionalProperties"] = oneOf("provider", r.Providers, "")
+	seat := keys["seats"].(node)["items"].(node)
+	seat["required"] = []string{"id"}
+	of := seat["properties"].(node)
+	of["adversary"] = joined(of["adversary"].(node), oneOf("name", r.Adversaries, ""))
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["$id"] = "https://synod.dev/council.schema.json"
+	root["title"] = "Synod council file"
+	return json.MarshalIndent(root, "", "  ")
+}
+
+// graphBy is the schema of a graph that is given by its edges or by a file.
+func graphBy(key string) node {
+	value := node{"type": "string", "description": "a graph file: GraphML, DOT, JSON, an edge list, …"}
+	if key == "edges" {
+		pair := node{"type": "array", "items": node{"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+		value = node{"type": "array", "items": pair, "description": "pairs of seats by index from 0"}
+	}
+	return node{"type": "object", "additionalProperties": false, "required": []string{key},
+		"properties": node{key: value}}
+}
+
+// oneOf is the schema of an object whose key tag names one of the variants. The key may be absent for the fallback.
+func oneOf(tag string, variants []Variant, fallback string) node {
+	var all []node
+	for _, v := range variants {
+		o := object(v.Fields)
+		o["properties"].(node)[tag] = node{"const": v.Name, "description": v.Summary}
+		o["description"] = v.Summary
+		if v.Name != fallback {
+			o["required"] = []string{tag}
+		}
+		all = append(all, o)
+	}
+	return node{"type": "object", "oneOf": all}
+}
+
+func joined(a, b node) node {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+// object is the schema of a table with these keys and no others.
+func object(fields []param.Field) node {
+	properties := node{}
+	for _, f := range fields {
+		properties[f.Key] = value(f)
+	}
+	return node{"type": "object", "additionalProperties": false, "properties": properties}
+}
+
+// value is the schema of one key.
+func value(f param.Field) node {
+	n := typed(f)
+	if f.Doc != "" {
+		n["description"] = sentence(f)
+	}
+	if f.Low != nil {
+		n["minimum"] = *f.Low
+	}
+	if f.High != nil {
+		n["maximum"] = *f.High
+	}
+	values, open := f.Enum, false
+	if f.Names != "" {
+		values, open = named(f.Names)
+	}
+	if len(values) > 0 && open {
+		n["examples"] = values
+	} else if len(values) > 0 {
+		n["enum"] = slices.Clone(values)
+	}
+	return n
+}
+
+// typed is the schema of a key's type.
+func typed(f param.Field) node {
+	switch f.Type {
+	case "string", "integer", "number":
+		return node{"type": f.Type}
+	case "bool":
+		return node{"type": "boolean"}
+	case "duration":
+		return node{"type": "string", "pattern": `^-?([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	case "multiple":
+		return node{"type": []string{"string", "number"}, "pattern": `^[0-9]+(\.[0-9]+)?x?$`}
+	case "list":
+		if f.Fields != nil {
+			return node{"type": "array", "items": object(f.Fields)}
+		}
+		return node{"type": "array"}
+	case "table":
+		if f.Fields != nil {
+			return object(f.Fields)
+		}
+		return node{"type": "object"}
+	}
+	return node{}
+}
+
+// sentence is what an editor shows for a key.
+func sentence(f param.Field) string {
+	var more []string
+	if f.Unit != "" {
+		more = append(more, "unit: "+f.Unit)
+	}
+	if f.Default != "" {
+		more = append(more, "default: "+f.Default)
+	}
+	if f.Example != "" {
+		more = append(more, "example: "+f.Example)
+	}
+	if len(more) == 0 {
+		return f.Doc
+	}
+	return f.Doc + " (" + strings.Join(more, "; ") + ")"
 }

@@ -59,6 +59,29 @@ func TestSchema(t *testing.T) {
 	if schema.Validate(map[string]any{"protocl": map[string]any{}}) == nil {
 		t.Error("the schema lets an unknown key through")
 	}
+	for _, bad := range []string{
+		"protocol: {name: sac, rouns: 3}", "protocol: {name: sac, rounds: -1}", "protocol: {name: sac, score: loud}",
+		"protocol: {name: nosuch}", "protocol: {name: decentllms, aggregate: nosuch}", "graph: {family: nosuch}",
+		"graph: {family: circulant, k: two}", "models: {m: {provider: openai, api_key: x}}", "models: {m: {url: x}}",
+		"models: {m: {provider: simulated, ability: 1.5}}", "seats: [{id: a, modl: m}]", "seats: [{model: m}]",
+		"seats: [{id: a, adversary: {name: nosuch}}]", "seats: [{id: a, adversary: {name: silent, by: 1}}]",
+		"seats: [{id: a, group: middle}]", "limits: {deadline: 10}", "limits: {deadline: ten}", "rule: {name: all}",
+		"faults: {loss: 2}", "exact: papr", "patience: {after: twice}",
+	} {
+		if schema.Validate(parsed(t, []byte(bad))) == nil {
+			t.Errorf("the schema lets %s through", bad)
+		}
+	}
+	for _, good := range []string{
+		"protocol: {rounds: 3}", "graph: {edges: [[0, 1]]}", "graph: {file: g.graphml}",
+		"graph: {family: er, p: 0.5, seed: 7}",
+		"models: {m: {provider: ollama, model: x, timeout: 1m30s}}", "patience: {spare: 1, after: 2x}", "exact: \"\"",
+		"seats: [{id: a, adversary: {name: number-alterer, by: 3}}]", "limits: {deadline: 10m, usd: 0.5}",
+	} {
+		if err := schema.Validate(parsed(t, []byte(good))); err != nil {
+			t.Errorf("the schema refuses %s: %v", good, err)
+		}
+	}
 }
 
 // tree is a YAML file as a JSON value.
@@ -68,7 +91,14 @@ func tree(t *testing.T, path string) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = yaml.YAMLToJSON(b); err != nil {
+	return parsed(t, b)
+}
+
+// parsed is YAML text as a JSON value.
+func parsed(t *testing.T, text []byte) any {
+	t.Helper()
+	b, err := yaml.YAMLToJSON(text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))

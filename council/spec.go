@@ -32,55 +32,55 @@ func (p Params) split() (name string, rest Params, err error) {
 
 // Spec is a council file. Absent keys have the values of Default.
 type Spec struct {
-	Council  string            `yaml:"council" json:"council" jsonschema:"description=The council's name."`
-	Protocol Params            `yaml:"protocol" json:"protocol" jsonschema:"description=name and the protocol's own parameters."`
-	Exact    string            `yaml:"exact" json:"exact" jsonschema:"enum=,enum=paper,description=paper: no reuse and no early stop; the paper's parsers and sampling."`
-	Graph    Params            `yaml:"graph" json:"graph" jsonschema:"description=family with its parameters; or edges; or file."`
-	F        int               `yaml:"f" json:"f" jsonschema:"minimum=0,description=The bound F on Byzantine neighbours of a member."`
-	Rule     Rule              `yaml:"rule" json:"rule" jsonschema:"description=How final answers become a decision. Without a name: majority, or the protocol's own where its members reply to a user."`
-	Prompts  string            `yaml:"prompts,omitempty" json:"prompts,omitempty" jsonschema:"description=A folder of NAME.tmpl files that replace the protocol's prompts."`
-	Models   map[string]Params `yaml:"models" json:"models" jsonschema:"description=Models by name: provider and its settings."`
-	Seats    []SeatSpec        `yaml:"seats" json:"seats" jsonschema:"description=The seats; in order."`
-	Pace     Pace              `yaml:"pace,omitempty" json:"pace,omitzero" jsonschema:"description=How long one model call and one message may take."`
-	Patience Patience          `yaml:"patience,omitempty" json:"patience,omitzero" jsonschema:"description=When to stop waiting for the slowest model calls; off by default."`
-	Hedge    string            `yaml:"hedge,omitempty" json:"hedge,omitempty" jsonschema:"description=A percentile such as p95: a call slower than that percentile of its model's calls is sent a second time and the first reply counts; both are paid for."`
-	Limits   Limits            `yaml:"limits" json:"limits" jsonschema:"description=What one question may cost."`
-	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" jsonschema:"description=When to stop a run that makes no progress."`
-	Faults   Faults            `yaml:"faults,omitempty" json:"faults,omitzero" jsonschema:"description=Network faults to simulate; for experiments."`
+	Council  string            `yaml:"council" json:"council" doc:"name of the council, shown in outputs" example:"seven"`
+	Protocol Params            `yaml:"protocol" json:"protocol" doc:"the protocol's name, with its parameters beside it" example:"{name: sac, rounds: 6}"`
+	Exact    string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
+	Graph    Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, or a file" example:"{family: merg}"`
+	F        int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
+	Rule     Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
+	Prompts  string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts" example:"prompts/paper"`
+	Models   map[string]Params `yaml:"models" json:"models" doc:"models by name: a provider and its settings" example:"{strong: {provider: openai, model: gpt-4o-mini}}"`
+	Seats    []SeatSpec        `yaml:"seats" json:"seats" doc:"the seats, in order" example:"[{id: a, model: strong, count: 4}]"`
+	Pace     Pace              `yaml:"pace,omitempty" json:"pace,omitzero" doc:"how long a model call and a message may take"`
+	Patience Patience          `yaml:"patience,omitempty" json:"patience,omitzero" doc:"when to stop waiting for the slowest model calls; off by default"`
+	Hedge    string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
+	Limits   Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
+	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
+	Faults   Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`
 }
 
 // SeatSpec is one seat, or Count seats of one kind named id1, id2, ….
 type SeatSpec struct {
-	ID        string `yaml:"id" json:"id"`
-	Model     string `yaml:"model" json:"model"`
-	Count     int    `yaml:"count,omitempty" json:"count,omitempty" jsonschema:"minimum=0"`
-	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" jsonschema:"description=name and parameters of an adversary that controls the seat; for experiments."`
-	Role      string `yaml:"role,omitempty" json:"role,omitempty" jsonschema:"description=The seat's role in a protocol with roles."`
-	Group     string `yaml:"group,omitempty" json:"group,omitempty" jsonschema:"enum=weak,enum=strong,description=The experimenter's label; the bench reports both groups. Members do not see it."`
+	ID        string `yaml:"id" json:"id" doc:"name of the seat; with count the seats are id1, id2, …" example:"a"`
+	Model     string `yaml:"model" json:"model" doc:"a name under models" example:"strong"`
+	Count     int    `yaml:"count,omitempty" json:"count,omitempty" doc:"seats of this kind; 0: one seat that keeps the id" range:"0:16384"`
+	Adversary Params `yaml:"adversary,omitempty" json:"adversary,omitempty" doc:"makes the seat Byzantine: an adversary's name and parameters; for experiments" example:"{name: replay}"`
+	Role      string `yaml:"role,omitempty" json:"role,omitempty" doc:"role in a protocol with roles" example:"evaluator"`
+	Group     string `yaml:"group,omitempty" json:"group,omitempty" doc:"the experimenter's label, reported by the bench; members do not see it" enum:"weak|strong"`
 }
 
 // Limits bound one attempt at a question. Replies that a resumed run finds in its
 // journal count too. Zero is no limit.
 type Limits struct {
-	Calls    int           `yaml:"calls" json:"calls" jsonschema:"minimum=0"`
-	Tokens   int           `yaml:"tokens" json:"tokens" jsonschema:"minimum=0"`
-	USD      float64       `yaml:"usd,omitempty" json:"usd,omitempty" jsonschema:"minimum=0,description=money; every model's price must be known"`
-	Deadline time.Duration `yaml:"deadline" json:"deadline" jsonschema:"type=string,description=such as 90s or 10m"`
+	Calls    int           `yaml:"calls" json:"calls" doc:"model calls of a question; 0: no limit" range:"0:" unit:"calls"`
+	Tokens   int           `yaml:"tokens" json:"tokens" doc:"tokens of prompts and replies of a question; 0: no limit" range:"0:" unit:"tokens"`
+	USD      float64       `yaml:"usd,omitempty" json:"usd,omitempty" doc:"money for a question; every model's price must be known; 0: no limit" range:"0:" unit:"US dollars" example:"0.50"`
+	Deadline time.Duration `yaml:"deadline" json:"deadline" doc:"time for a question; 0s: no limit" example:"90s"`
 }
 
 // Pace separates thinking time from network time. Protocols compute the ends of
 // their rounds from both. One tick of virtual time is a millisecond.
 type Pace struct {
-	Think  time.Duration `yaml:"think,omitempty" json:"think,omitzero" jsonschema:"type=string,description=time that a model may take for one call (1ms to 24h; default 60s)"`
-	Within time.Duration `yaml:"within,omitempty" json:"within,omitzero" jsonschema:"type=string,description=time that a message may take (1ms to 1h; default 2s)"`
+	Think  time.Duration `yaml:"think,omitempty" json:"think,omitzero" doc:"time that a model may take for one call, 1ms to 24h" default:"60s" example:"2m"`
+	Within time.Duration `yaml:"within,omitempty" json:"within,omitzero" doc:"time that a message may take, 1ms to 1h" default:"2s" example:"500ms"`
 }
 
 // Patience says when the slowest calls of a batch are given up: when all but Spare
 // of its calls have returned, and After times the median time of those has passed.
 // The seats that made the calls are late; they use up as many of F.
 type Patience struct {
-	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" jsonschema:"minimum=0,description=how many seats (at most f) may be late in a batch of calls; 0: wait for all"`
-	After Factor `yaml:"after,omitempty" json:"after,omitzero" jsonschema:"type=string,description=how long to wait for them, as a multiple of the median time of the calls that returned, such as 2x (1x to 100x; default 2x)"`
+	Spare int    `yaml:"spare,omitempty" json:"spare,omitempty" doc:"seats, at most f, that may be late in a batch of calls; 0: wait for all" range:"0:" unit:"seats"`
+	After Factor `yaml:"after,omitempty" json:"after,omitzero" doc:"how long to wait for them, as a multiple of the median time of the calls that returned, 1x to 100x" default:"2x" example:"3x"`
 }
 
 // Factor is a multiple. In a council file it is written 2x.
@@ -109,31 +109,31 @@ func (f Factor) String() string { return strconv.FormatFloat(float64(f), 'g', -1
 // Faults are network faults that a simulation plays. All times are whole
 // milliseconds; those of partitions and crashes count from the start of a run.
 type Faults struct {
-	Delay      Delay       `yaml:"delay,omitempty" json:"delay,omitzero"`
-	Loss       float64     `yaml:"loss,omitempty" json:"loss,omitempty" jsonschema:"minimum=0,maximum=1,description=probability that a message to one receiver is lost"`
-	Partitions []Partition `yaml:"partitions,omitempty" json:"partitions,omitempty"`
-	Crashes    []Crash     `yaml:"crashes,omitempty" json:"crashes,omitempty"`
+	Delay      Delay       `yaml:"delay,omitempty" json:"delay,omitzero" doc:"of every message"`
+	Loss       float64     `yaml:"loss,omitempty" json:"loss,omitempty" doc:"probability that a message to one receiver is lost" range:"0:1"`
+	Partitions []Partition `yaml:"partitions,omitempty" json:"partitions,omitempty" doc:"times in which groups of seats are cut off from one another"`
+	Crashes    []Crash     `yaml:"crashes,omitempty" json:"crashes,omitempty" doc:"times in which a seat is down"`
 }
 
 // Delay is drawn uniformly for every message and receiver.
 type Delay struct {
-	Min time.Duration `yaml:"min,omitempty" json:"min,omitzero" jsonschema:"type=string"`
-	Max time.Duration `yaml:"max,omitempty" json:"max,omitzero" jsonschema:"type=string"`
+	Min time.Duration `yaml:"min,omitempty" json:"min,omitzero" doc:"shortest delay" example:"10ms"`
+	Max time.Duration `yaml:"max,omitempty" json:"max,omitzero" doc:"longest delay" example:"50ms"`
 }
 
 // Partition cuts every link between seats of different groups from From until To.
 // A seat in no group is alone. Seats are numbered from 0.
 type Partition struct {
-	From   time.Duration    `yaml:"from,omitempty" json:"from,omitzero" jsonschema:"type=string"`
-	To     time.Duration    `yaml:"to" json:"to" jsonschema:"type=string"`
-	Groups [][]synod.NodeID `yaml:"groups" json:"groups"`
+	From   time.Duration    `yaml:"from,omitempty" json:"from,omitzero" doc:"start, from the start of the run" example:"1s"`
+	To     time.Duration    `yaml:"to" json:"to" doc:"end" example:"5s"`
+	Groups [][]synod.NodeID `yaml:"groups" json:"groups" doc:"seats by index from 0; a seat in no group is alone" example:"[[0, 1], [2, 3]]"`
 }
 
 // Crash makes a seat lose every event from At until To; To 0 is for ever.
 type Crash struct {
-	Node synod.NodeID  `yaml:"node" json:"node"`
-	At   time.Duration `yaml:"at,omitempty" json:"at,omitzero" jsonschema:"type=string"`
-	To   time.Duration `yaml:"to,omitempty" json:"to,omitzero" jsonschema:"type=string"`
+	Node synod.NodeID  `yaml:"node" json:"node" doc:"index of the seat, from 0" range:"0:"`
+	At   time.Duration `yaml:"at,omitempty" json:"at,omitzero" doc:"start of the crash" example:"1s"`
+	To   time.Duration `yaml:"to,omitempty" json:"to,omitzero" doc:"end of the crash; 0s: for ever" example:"5s"`
 }
 
 // Default is the Spec that a council file is read into.

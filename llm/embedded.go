@@ -34,25 +34,25 @@ threads      of the engine; more than one rarely helps a small model
 seqs         requests decoded together
 probe        a file from "synod probe train", for protocols that read a confidence from hidden
              states; it must have been trained on this model, engine and way of answering` + commonAbout,
-	Settings: func() any { return &embeddedConfig{} },
+	Settings: func() any { s := embeddedDefaults(); return &s },
 	Open:     openEmbedded,
 }
 
 // embeddedConfig are the settings of an embedded model.
 type embeddedConfig struct {
 	Common      `yaml:",inline"`
-	Model       string  `yaml:"model"`       // a name from "synod models list"
-	Path        string  `yaml:"path"`        // of a GGUF file, instead of Model
-	Library     string  `yaml:"library"`     // folder with llama.cpp's libraries, instead of the pulled one
-	Temperature float64 `yaml:"temperature"` // 0 is greedy
-	TopP        float64 `yaml:"top_p"`
-	MaxTokens   int     `yaml:"max_tokens"`
-	Answers     string  `yaml:"answers"` // short | written
-	Refine      string  `yaml:"refine"`  // choose | written
-	Context     int     `yaml:"context"` // tokens of prompt and reply together
-	Threads     int     `yaml:"threads"`
-	Seqs        int     `yaml:"seqs"`  // requests decoded together
-	Probe       string  `yaml:"probe"` // file of a trained probe, for prompts that ask for a hidden confidence
+	Model       string  `yaml:"model" doc:"a model of this machine: synod models list" names:"models" example:"smollm2-135m-instruct"`
+	Path        string  `yaml:"path" doc:"a GGUF file, instead of model" example:"models/mine.gguf"`
+	Library     string  `yaml:"library" doc:"folder with llama.cpp's libraries, instead of the pulled one"`
+	Temperature float64 `yaml:"temperature" doc:"sampling temperature; 0 is greedy" range:"0:"`
+	TopP        float64 `yaml:"top_p" doc:"nucleus sampling" range:"0:1"`
+	MaxTokens   int     `yaml:"max_tokens" doc:"tokens of one reply" range:"1:" unit:"tokens"`
+	Answers     string  `yaml:"answers" doc:"short: continue a few examples by one line, options by likelihood; written: JSON with reasoning" enum:"short|written"`
+	Refine      string  `yaml:"refine" doc:"choose: the likeliest of the shown answers; written: JSON with reasoning" enum:"choose|written"`
+	Context     int     `yaml:"context" doc:"tokens of prompt and reply together" range:"1:" unit:"tokens"`
+	Threads     int     `yaml:"threads" doc:"threads of the engine; more than one rarely helps a small model" range:"1:"`
+	Seqs        int     `yaml:"seqs" doc:"requests decoded together" range:"1:"`
+	Probe       string  `yaml:"probe" doc:"file from synod probe train, for protocols that read a confidence from hidden states"`
 }
 
 // How an embedded model gives its first answer and how it refines. A small model

@@ -13,15 +13,15 @@ import (
 // endpointSettings are the keys of a model behind an HTTP API.
 type endpointSettings struct {
 	Common      `yaml:",inline"`
-	URL         string   `yaml:"url"`
-	Model       string   `yaml:"model"`
-	KeyEnv      string   `yaml:"key_env"`
-	Temperature *float64 `yaml:"temperature"`
-	TopP        *float64 `yaml:"top_p"`
-	Tokens      int      `yaml:"max_tokens"`
-	Seed        *int64   `yaml:"seed"`
-	Logprobs    bool     `yaml:"logprobs"`
-	Private     bool     `yaml:"private"`
+	URL         string   `yaml:"url" doc:"base of the API, with or without /v1; default: the provider's" example:"http://127.0.0.1:8000/v1"`
+	Model       string   `yaml:"model" doc:"the model's name at the server" example:"gpt-4o-mini"`
+	KeyEnv      string   `yaml:"key_env" doc:"the environment variable that holds the key; never the key itself" example:"OPENAI_API_KEY"`
+	Temperature *float64 `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:" example:"0.2"`
+	TopP        *float64 `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
+	Tokens      int      `yaml:"max_tokens" doc:"tokens of one reply" range:"1:" unit:"tokens"`
+	Seed        *int64   `yaml:"seed" doc:"sent to the server with each request" example:"1234"`
+	Logprobs    bool     `yaml:"logprobs" doc:"ask for token log-probabilities"`
+	Private     bool     `yaml:"private" doc:"the name in the url may lead to a private address"`
 }
 
 // endpoint returns a provider behind an HTTP API: its default base URL, and the
@@ -40,7 +40,7 @@ key_env      the environment variable that holds the key (default: %s, where no 
 temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
 private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
-		Settings: func() any { return &endpointSettings{} },
+		Settings: func() any { s := endpointDefaults(); return &s },
 		Open:     func(o Opening) (Opened, error) { return openEndpoint(o, base, urlEnv, keyEnv) },
 	}
 }
@@ -54,8 +54,12 @@ const (
 	paperSeed        = 1234
 )
 
+func endpointDefaults() endpointSettings {
+	return endpointSettings{Common: Common{Timeout: DefaultTimeout}, Tokens: paperTokens}
+}
+
 func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
-	s := endpointSettings{Common: Common{Timeout: DefaultTimeout}, Tokens: paperTokens}
+	s := endpointDefaults()
 	if o.Exact {
 		temperature, topP, seed := paperTemperature, paperTopP, int64(paperSeed)
 		s.Temperature, s.TopP, s.Seed = &temperature, &topP, &seed

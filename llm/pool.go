@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/param"
 )
 
 // Env is what providers may know of the machine and the study they run in. The
@@ -104,7 +105,17 @@ func Check(provider string, decode func(into any) error) error {
 	if err != nil {
 		return err
 	}
-	return decode(p.Settings())
+	return checked(decode)(p.Settings())
+}
+
+// checked returns decode with a check of the decoded settings against the ranges that their tags describe.
+func checked(decode func(into any) error) func(into any) error {
+	return func(into any) error {
+		if err := decode(into); err != nil {
+			return err
+		}
+		return param.Verify(into)
+	}
 }
 
 // Open opens a model of a provider with its layers. decode writes the model's
@@ -131,7 +142,7 @@ func (p *Pool) Open(provider string, decode func(into any) error, o Options) (Mo
 	if err != nil {
 		return nil, err
 	}
-	opened, err := entry.Open(Opening{Decode: decode, Exact: o.Exact, Env: o.Env})
+	opened, err := entry.Open(Opening{Decode: checked(decode), Exact: o.Exact, Env: o.Env})
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,11 @@ import (
 //	})
 type Provider struct {
 	synod.Entry
-	Kind     Kind       // of every model of this provider; Info returns the same
-	About    string     // the keys of the settings, one a line, for "synod explain"
-	Settings func() any // returns a pointer to an empty struct with the keys that the provider takes
+	Kind  Kind   // of every model of this provider; Info returns the same
+	About string // the keys of the settings, one a line, for "synod explain"
+	// Settings returns a pointer to a struct with the keys that the provider takes and their defaults, described by
+	// tags (param.Fields).
+	Settings func() any
 	// Open reads the settings and opens the model. It sends nothing. Errors are
 	// for the author of the settings.
 	Open func(o Opening) (Opened, error)
@@ -56,11 +58,11 @@ type Opened struct {
 // Common are the settings that all models which call somebody share. Struct
 // tags: embed it with `yaml:",inline"`.
 type Common struct {
-	Timeout     time.Duration `yaml:"timeout"`     // of one request; a call that takes longer fails; 0: none
-	Concurrency int           `yaml:"concurrency"` // requests at once; 0: no limit
-	PerMinute   int           `yaml:"per_minute"`  // requests started in a minute; 0: no limit
-	Attempts    int           `yaml:"attempts"`    // requests for one call at most; 0: 5
-	Cache       bool          `yaml:"cache"`       // keep replies on disk and use them again
+	Timeout     time.Duration `yaml:"timeout" doc:"time limit of one request; a call that takes longer fails; 0s: none" example:"30s"`
+	Concurrency int           `yaml:"concurrency" doc:"requests at once, of all councils in the process that use the model; 0: no limit" range:"0:"`
+	PerMinute   int           `yaml:"per_minute" doc:"requests started in a minute, likewise; 0: no limit" range:"0:" unit:"requests a minute"`
+	Attempts    int           `yaml:"attempts" doc:"the most requests for one call, with waits between them; 0: 5" range:"0:"`
+	Cache       bool          `yaml:"cache" doc:"keep replies on disk and use them again"`
 }
 
 const commonAbout = `

@@ -47,10 +47,10 @@ score, it gives 1 to its own answer and 0 to every other.`,
 
 // recordedConfig are the settings of a recorded model.
 type recordedConfig struct {
-	Path      string `yaml:"path"`      // JSONL file with one reply a row
-	Model     string `yaml:"model"`     // whose replies, by the name in the rows
-	Benchmark string `yaml:"benchmark"` // only rows of this benchmark; "": all
-	Answers   string `yaml:"answers"`   // where an answer comes from, see below; "": response
+	Path      string `yaml:"path" doc:"JSONL file with one reply a row" example:"traces.jsonl"`
+	Model     string `yaml:"model" doc:"whose replies, by the name in the rows" example:"GPT-4o"`
+	Benchmark string `yaml:"benchmark" doc:"only rows of this benchmark; empty: all"`
+	Answers   string `yaml:"answers" doc:"read from the reply's text, the row's own answer, or whether the row is marked correct" enum:"response|source|verdict" default:"response"`
 }
 
 // The settings of recordedConfig.Answers. The last two trust the source of the

@@ -36,18 +36,18 @@ import (
 // returns the score that it gives to it, at most 0.99: 1 would be an artefact of
 // clipping the noise.
 type SimulatedConfig struct {
-	Ability float64 `yaml:"ability"` // share of questions that it answers correctly alone, in [0,1]
-	Spread  float64 `yaml:"spread"`  // of question difficulty, in logits, in [0,10]
+	Ability float64 `yaml:"ability" doc:"share of questions that it answers correctly alone" range:"0:1"`
+	Spread  float64 `yaml:"spread" doc:"of the questions' difficulty" range:"0:10" unit:"logits"`
 	// Difference between its scores of right and wrong, in [-1,1]; default: that of a
 	// judge who compares with its own solution.
-	Skill        *float64 `yaml:"skill"`
-	Noise        float64  `yaml:"noise"`        // standard deviation of a score, in [0,1]
-	Stubbornness float64  `yaml:"stubbornness"` // probability to keep its answer whatever it is shown, in [0,1]
-	Sharpness    int      `yaml:"sharpness"`    // 0: all shown answers weigh the same; 20: the best score wins
-	Correlation  float64  `yaml:"correlation"`  // probability that its luck is the study's, in [0,1]
-	Wrong        int      `yaml:"wrong"`        // wrong answers that a question has, 1 to 1000
-	Seed         uint64   `yaml:"seed"`         // of the member
-	Study        uint64   `yaml:"study"`        // of what members share: difficulties, wrong answers, shared luck
+	Skill        *float64 `yaml:"skill" doc:"difference between its scores of right and wrong answers; default: a judge's who compares with its own solution" range:"-1:1"`
+	Noise        float64  `yaml:"noise" doc:"standard deviation of a score" range:"0:1"`
+	Stubbornness float64  `yaml:"stubbornness" doc:"probability to keep its answer whatever it is shown" range:"0:1"`
+	Sharpness    int      `yaml:"sharpness" doc:"how much more a better score weighs when it refines; 0: all the same" range:"0:20"`
+	Correlation  float64  `yaml:"correlation" doc:"probability that its luck is the whole study's, so that members err together" range:"0:1"`
+	Wrong        int      `yaml:"wrong" doc:"wrong answers that a question has" range:"1:1000"`
+	Seed         uint64   `yaml:"seed" doc:"seed of the member"`
+	Study        uint64   `yaml:"study" doc:"seed of what members share: difficulties, wrong answers, shared luck"`
 }
 
 var simulatedProvider = Provider{
@@ -64,7 +64,7 @@ sharpness     how much more a better score weighs when it refines
 correlation   probability that its luck is the whole study's, so that members err together
 wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
-	Settings: func() any { return &SimulatedConfig{} },
+	Settings: func() any { s := NewSimulatedConfig(); return &s },
 	Open: func(o Opening) (Opened, error) {
 		c := NewSimulatedConfig()
 		if err := o.Decode(&c); err != nil {

@@ -73,12 +73,12 @@ const (
 
 // CPWBFT holds the protocol's parameters.
 type CPWBFT struct {
-	Rounds  int   `yaml:"rounds" json:"rounds"`   // of stage 1, ≥ 0
-	Probe   Probe `yaml:"probe" json:"probe"`     // stated | hidden | none
-	Adopt   Adopt `yaml:"adopt" json:"adopt"`     // paper | pooled | majority | none
-	Weigh   Weigh `yaml:"weigh" json:"weigh"`     // paper | reference
-	Reflect bool  `yaml:"reflect" json:"reflect"` // each round, first think again with the neighbours' answers in view
-	Exact   bool  `yaml:"-" json:"exact"`         // the paper's letter: council key "exact: paper"
+	Rounds  int   `yaml:"rounds" json:"rounds" doc:"rounds of stage 1" range:"0:1000"`
+	Probe   Probe `yaml:"probe" json:"probe" doc:"where a confidence comes from: the member's own words, a probe of hidden states, or nowhere" enum:"stated|hidden|none"`
+	Adopt   Adopt `yaml:"adopt" json:"adopt" doc:"stage 1: take over the surest neighbour's answer, the answer with the highest mean confidence, the most frequent one, or none (CP-3, CP-5)" enum:"paper|pooled|majority|none"`
+	Weigh   Weigh `yaml:"weigh" json:"weigh" doc:"stage 2: count every confidence, or none below 0.5 where any is at least 0.5 (CP-4)" enum:"paper|reference"`
+	Reflect bool  `yaml:"reflect" json:"reflect" doc:"in each round, first think again with the neighbours' answers in view"`
+	Exact   bool  `yaml:"-" json:"exact"` // the paper's letter: council key "exact: paper"
 }
 
 // New returns the paper's protocol: one round, stated confidence.

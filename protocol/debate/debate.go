@@ -27,9 +27,9 @@ import (
 
 // Debate holds the protocol's parameters.
 type Debate struct {
-	Rounds    int  `yaml:"rounds" json:"rounds"`       // 0 to 1000
-	Rationale int  `yaml:"rationale" json:"rationale"` // bytes of reasoning shown beside an answer, 0 to 4000
-	Exact     bool `yaml:"-" json:"exact"`             // no reuse, the papers' readers: council key "exact: paper"
+	Rounds    int  `yaml:"rounds" json:"rounds" doc:"rounds after the first answers" range:"0:1000"`
+	Rationale int  `yaml:"rationale" json:"rationale" doc:"bytes of reasoning shown beside an answer; 0: none" range:"0:4000" unit:"bytes"`
+	Exact     bool `yaml:"-" json:"exact"` // no reuse, the papers' readers: council key "exact: paper"
 }
 
 // New returns the defaults: the paper's two rounds.

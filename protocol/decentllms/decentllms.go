@@ -50,12 +50,12 @@ const (
 
 // DecentLLMs holds the protocol's parameters.
 type DecentLLMs struct {
-	Aggregate string `yaml:"aggregate" json:"aggregate"` // a name in robust.Catalogue (DL-5)
-	Judge     string `yaml:"judge" json:"judge"`         // one | all: answers in a call of an evaluator
+	Aggregate string `yaml:"aggregate" json:"aggregate" doc:"how the evaluators' scores become one (DL-5)" names:"aggregates"`
+	Judge     string `yaml:"judge" json:"judge" doc:"answers in one call of an evaluator" enum:"one|all"`
 	// bytes of reasoning that evaluators see beside an answer
-	Rationale int `yaml:"rationale" json:"rationale"`
+	Rationale int `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that evaluators see beside an answer; 0: none" range:"0:4000" unit:"bytes"`
 	// what prompts say about hostile answers: none | may-exist
-	Caution synod.Caution `yaml:"caution" json:"caution"`
+	Caution synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile answers" enum:"none|may-exist"`
 	Exact   bool          `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 

@@ -34,8 +34,8 @@ import (
 // FixedLeader holds the protocol's parameters.
 type FixedLeader struct {
 	leader.Params `yaml:",inline"`
-	Leaders       int `yaml:"leaders" json:"leaders"` // at most, one after another
-	Rounds        int `yaml:"rounds" json:"rounds"`   // of each leader
+	Leaders       int `yaml:"leaders" json:"leaders" doc:"the most leaders, one after another; more than f" range:"1:"`
+	Rounds        int `yaml:"rounds" json:"rounds" doc:"rounds of each leader" range:"1:"`
 }
 
 // New returns the defaults: the paper's three rounds for each leader.

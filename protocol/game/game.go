@@ -65,17 +65,17 @@ const (
 
 // Game holds the parameters.
 type Game struct {
-	Rounds   int    `yaml:"rounds" json:"rounds"`     // T_max ≥ 1
-	Low      int    `yaml:"low" json:"low"`           // of the numbers
-	High     int    `yaml:"high" json:"high"`         //
-	Variant  string `yaml:"variant" json:"variant"`   // may-exist | no-adversary | unmentioned
-	Stop     string `yaml:"stop" json:"stop"`         // two-thirds | 66-percent
-	History  int    `yaml:"history" json:"history"`   // rounds that a prompt shows, ≥ 0
-	Reason   int    `yaml:"reason" json:"reason"`     // bytes of a public reason that are shown, ≥ 0
-	Attempts int    `yaml:"attempts" json:"attempts"` // tries at a reply that can be read, ≥ 1
-	Rule     Rule   `yaml:"rule" json:"rule"`
-	Threat   string `yaml:"threat" json:"threat"` // restricted | open
-	End      string `yaml:"end" json:"end"`       // agreed-end | paper
+	Rounds   int    `yaml:"rounds" json:"rounds" doc:"T_max, the most rounds" range:"1:1000"`
+	Low      int    `yaml:"low" json:"low" doc:"smallest number of the game" range:"-1000000:1000000"`
+	High     int    `yaml:"high" json:"high" doc:"largest number of the game; not below low" range:"-1000000:1000000"`
+	Variant  string `yaml:"variant" json:"variant" doc:"what prompts say about hostile players" enum:"may-exist|no-adversary|unmentioned"`
+	Stop     string `yaml:"stop" json:"stop" doc:"share of votes that stops the game" enum:"two-thirds|66-percent"`
+	History  int    `yaml:"history" json:"history" doc:"rounds that a prompt shows" range:"0:1000"`
+	Reason   int    `yaml:"reason" json:"reason" doc:"bytes of a public reason that are shown" range:"0:4000" unit:"bytes"`
+	Attempts int    `yaml:"attempts" json:"attempts" doc:"tries at a reply that can be read" range:"1:10"`
+	Rule     Rule   `yaml:"rule" json:"rule" doc:"who chooses the numbers: the model, or code with this rule" names:"game rules"`
+	Threat   string `yaml:"threat" json:"threat" doc:"restricted: one message of a sender in a round, which receivers check (GM-7)" enum:"restricted|open"`
+	End      string `yaml:"end" json:"end" doc:"how a game ends: by agreement on the votes, or as in the paper" enum:"agreed-end|paper"`
 }
 
 // The threat models (GM-7).

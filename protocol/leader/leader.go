@@ -149,10 +149,10 @@ func Templates(own ...fs.FS) fs.FS { return answer.With(append(own, grade.Templa
 
 // Params are the parameters of all protocols of this kind.
 type Params struct {
-	Propose   string `yaml:"propose" json:"propose"`     // own | best | quorum (LB-3)
-	Rationale int    `yaml:"rationale" json:"rationale"` // bytes of reasoning that are sent beside an answer
+	Propose   string `yaml:"propose" json:"propose" doc:"what a leader proposes: its own answer, the best graded one, or what a quorum gave (LB-3)" enum:"own|best|quorum"`
+	Rationale int    `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that are sent beside an answer; 0: none" range:"0:4000" unit:"bytes"`
 	// what prompts say about hostile proposals: none | may-exist
-	Caution synod.Caution `yaml:"caution" json:"caution"`
+	Caution synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile proposals" enum:"none|may-exist"`
 	Exact   bool          `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 

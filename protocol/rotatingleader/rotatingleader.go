@@ -40,8 +40,8 @@ import (
 // RotatingLeader holds the protocol's parameters.
 type RotatingLeader struct {
 	leader.Params `yaml:",inline"`
-	Views         int   `yaml:"views" json:"views"`     // at most, each with another leader
-	Weights       []int `yaml:"weights" json:"weights"` // reputation by seat, 1 to 1000; empty: all equal
+	Views         int   `yaml:"views" json:"views" doc:"the most views, each with another leader" range:"1:"`
+	Weights       []int `yaml:"weights" json:"weights" doc:"reputation of each seat, 1 to 1000; empty: all equal" example:"[2, 1, 1, 1]"`
 
 	twin twin // makes the protocol vulnerable, for tests
 }

@@ -42,13 +42,13 @@ const (
 
 // SAC holds the protocol's parameters.
 type SAC struct {
-	Rounds int     `yaml:"rounds" json:"rounds"` // T ≥ 0
-	Score  ScoreBy `yaml:"score" json:"score"`   // stated | likelihood
+	Rounds int     `yaml:"rounds" json:"rounds" doc:"T, the rounds after the first answers" range:"0:1000"`
+	Score  ScoreBy `yaml:"score" json:"score" doc:"how a member scores an answer: it writes a number, or the likelihood that it gives the text (SAC-12)" enum:"stated|likelihood"`
 	// drop the F lowest whatever the self-score (SAC-7)
-	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim"`
-	Caution    synod.Caution `yaml:"caution" json:"caution"` // none | may-exist | bound (SAC-11)
+	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim" doc:"drop the F lowest-scored answers whatever the score of one's own (SAC-7)"`
+	Caution    synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile members (SAC-11)" enum:"none|may-exist|bound"`
 	// bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
-	Rationale int  `yaml:"rationale" json:"rationale"`
+	Rationale int  `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that are sent beside an answer; 0: none (SAC-6)" range:"0:4000" unit:"bytes"`
 	Exact     bool `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 

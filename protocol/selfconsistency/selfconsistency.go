@@ -58,9 +58,9 @@ const (
 // SelfConsistency holds the protocol's parameters.
 type SelfConsistency struct {
 	answer.Plain `yaml:",inline"`
-	Budget       Budget `yaml:"budget" json:"budget"`   // samples | sac
-	Samples      int    `yaml:"samples" json:"samples"` // with budget samples: of each member, 1 to 1000
-	Rounds       int    `yaml:"rounds" json:"rounds"`   // with budget sac: T, 0 to 1000
+	Budget       Budget `yaml:"budget" json:"budget" doc:"samples: a number for each member; sac: as many calls as SAC makes with these rounds" enum:"samples|sac"`
+	Samples      int    `yaml:"samples" json:"samples" doc:"samples of each member, with budget samples" range:"1:1000"`
+	Rounds       int    `yaml:"rounds" json:"rounds" doc:"T of SAC, with budget sac" range:"0:1000"`
 }
 
 // New returns the defaults: five samples; SAC's six rounds.

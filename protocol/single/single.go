@@ -34,7 +34,7 @@ member       the seat that answers, counted from 0 (0)`,
 // Single holds the protocol's parameters.
 type Single struct {
 	answer.Plain `yaml:",inline"`
-	Member       synod.NodeID `yaml:"member" json:"member"` // the seat that answers, from 0
+	Member       synod.NodeID `yaml:"member" json:"member" doc:"index of the seat that answers, from 0" range:"0:"`
 }
 
 // New returns the protocol in which the first seat answers.

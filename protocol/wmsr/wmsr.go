@@ -59,9 +59,9 @@ decimals     of recorded and decided numbers (3); six more are used internally`,
 
 // WMSR holds the protocol's parameters.
 type WMSR struct {
-	Rounds   int  `yaml:"rounds" json:"rounds"`     // 0 to 1000
-	Decimals int  `yaml:"decimals" json:"decimals"` // of recorded and decided numbers, 0 to 12
-	Exact    bool `yaml:"-" json:"exact"`           // the papers' readers: council key "exact: paper"
+	Rounds   int  `yaml:"rounds" json:"rounds" doc:"rounds after the first answers" range:"0:1000"`
+	Decimals int  `yaml:"decimals" json:"decimals" doc:"decimals of recorded and decided numbers" range:"0:12"`
+	Exact    bool `yaml:"-" json:"exact"` // the papers' readers: council key "exact: paper"
 }
 
 // New returns the defaults.
