@@ -81,3 +81,12 @@ type Reply struct {
 	// for the slowest calls of its batch; Status is then Timeout.
 	Late bool `json:"late,omitempty"`
 }
+
+// Spent returns the tokens that a limit counts for the reply: Charged, or Usage where
+// nothing else is charged.
+func (r *Reply) Spent() Usage {
+	if r.Charged != (Usage{}) {
+		return r.Charged
+	}
+	return r.Usage
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,7 @@ type benchFlags struct {
 	repeat   int
 	seed     uint64
 	parallel int
+	outage   time.Duration
 	form     string
 	data     string
 	pulled   string // folder of fetched data sets
@@ -83,8 +85,7 @@ the run is printed.`,
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run; must be new or empty")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
-		"limits")
+	f.addWork(cmd)
 	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or "+
 		"stance (default: guessed for each line)")
 	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
@@ -109,12 +110,26 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, lab.MaxRepeat)
 	}
-	return errors.Join(f.checkParallel(), f.checkNumber(cmd))
+	return errors.Join(f.checkWork(), f.checkNumber(cmd))
 }
 
-func (f *benchFlags) checkParallel() error {
-	if f.parallel < 1 || f.parallel > 10_000 {
-		return fmt.Errorf("--parallel is %d; it must be between 1 and 10000", f.parallel)
+// addWork adds the flags that say how the work on a run is done.
+func (f *benchFlags) addWork(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
+		"limits")
+	fl.DurationVar(&f.outage, "outage", lab.DefaultOutage,
+		"how long calls wait for a model that has replied before and "+
+			"no longer does, before they fail; 0: not at all")
+}
+
+// checkWork validates the flags of addWork.
+func (f *benchFlags) checkWork() error {
+	switch {
+	case f.parallel < 1 || f.parallel > 10_000:
+		return fmt.Errorf("--parallel is %d; it must be between 1 and 10000, such as 8", f.parallel)
+	case f.outage < 0 || f.outage > 24*time.Hour:
+		return fmt.Errorf("--outage is %v; it must be between 0s and 24h, such as 5m", f.outage)
 	}
 	return nil
 }
@@ -171,7 +186,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)
 	}
-	return a.benchWork(cmd, run, f.parallel)
+	return a.benchWork(cmd, run, f)
 }
 
 // items returns the first f.n questions of a task or question file.
@@ -233,7 +248,7 @@ same, or the run is not resumed.`,
 		Example: "  synod bench resume runs/first --parallel 8",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.checkParallel(); err != nil {
+			if err := f.checkWork(); err != nil {
 				return fail(exitUsage, err)
 			}
 			run, grid, err := openBench(args[0])
@@ -241,17 +256,16 @@ same, or the run is not resumed.`,
 				return err
 			}
 			if grid != nil {
-				return a.benchWork(cmd, grid, f.parallel)
+				return a.benchWork(cmd, grid, f)
 			}
 			if err := a.sameCouncil(cmd, run, &f.source); err != nil {
 				return err
 			}
-			return a.benchWork(cmd, run, f.parallel)
+			return a.benchWork(cmd, run, f)
 		},
 	}
 	f.source.add(cmd)
-	cmd.Flags().IntVar(&f.parallel, "parallel", 1,
-		"questions in progress at the same time; models keep their own concurrency limits")
+	f.addWork(cmd)
 	return cmd
 }
 
@@ -298,10 +312,10 @@ type bench interface {
 }
 
 // benchWork works on a run and prints how many questions are finished.
-func (a *app) benchWork(cmd *cobra.Command, run bench, parallel int) error {
-	show, at := a.benchProgress(cmd)
-	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: parallel, Program: "synod " + release,
-		Progress: at})
+func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
+	show, at := a.benchProgress(cmd, f.outage)
+	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
+		Progress: at, Outage: f.outage})
 	show.done()
 	dir := council.ShellWord(run.Dir())
 	resume := "synod bench resume " + dir
@@ -366,7 +380,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		}
 		return nil
 	}
-	return a.benchWork(cmd, grid, f.parallel)
+	return a.benchWork(cmd, grid, f)
 }
 
 // fetchGrid fetches the models that the embedded seats of all cells need.

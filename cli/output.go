@@ -19,6 +19,7 @@ import (
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
+	"synod.dev/synod/llm"
 )
 
 // printable makes untrusted text safe for a terminal: control, format and
@@ -128,7 +129,10 @@ func eta(done, left int, took time.Duration) string {
 }
 
 // benchProgress shows how many questions of a run are finished and the estimated time left.
-func (a *app) benchProgress(cmd *cobra.Command) (show *bar, at func(lab.Progress)) {
+func (a *app) benchProgress(cmd *cobra.Command, outage time.Duration) (show *bar, at func(lab.Progress)) {
+	if !a.quiet && !a.onTerminal(cmd) {
+		return &bar{}, announceWaits(cmd.ErrOrStderr(), outage)
+	}
 	start := time.Now()
 	show, say := a.described(cmd, mpb.BarStyle(), "starting the members")
 	return show, func(now lab.Progress) {
@@ -138,9 +142,43 @@ func (a *app) benchProgress(cmd *cobra.Command) (show *bar, at func(lab.Progress
 			if now.Failed > 0 {
 				text += fmt.Sprintf(" · %d failed", now.Failed)
 			}
+			if now.Again {
+				text += " · asking the failed ones again"
+			}
+			for _, w := range now.Waiting {
+				text += " · " + waiting(w, outage)
+			}
 			return text
 		})
 		show.set(int64(now.Finished), int64(now.Total))
+	}
+}
+
+// waiting says what calls wait for, since when, and how long they will.
+func waiting(w llm.Waiting, outage time.Duration) string {
+	return fmt.Sprintf("waiting for %s (%s): %v of at most %v", oneLine(w.Model), oneLine(w.Reason),
+		time.Since(w.Since).Round(time.Second), outage)
+}
+
+// announceWaits prints a line where a model begins to be waited for, and where that ends.
+func announceWaits(out io.Writer, outage time.Duration) func(lab.Progress) {
+	before := map[string]time.Time{}
+	return func(now lab.Progress) {
+		models := map[string]bool{}
+		for _, w := range now.Waiting {
+			models[w.Model] = true
+			if _, known := before[w.Model]; !known {
+				before[w.Model] = w.Since
+				fmt.Fprintln(out, "synod:", waiting(w, outage))
+			}
+		}
+		for model, since := range before {
+			if !models[model] {
+				delete(before, model)
+				fmt.Fprintf(out, "synod: no longer waiting for %s, after %v\n", oneLine(model),
+					time.Since(since).Round(time.Second))
+			}
+		}
 	}
 }
 

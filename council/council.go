@@ -196,7 +196,9 @@ type Ask struct {
 	Program  string                             // the calling program, for the head of the journal
 	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
 	Final bool
-	Again string // the command that resumes a journal; "": synod ask --resume
+	// Outage lets calls wait while their model is out of order; nil: they fail.
+	Outage *llm.Outage
+	Again  string // the command that resumes a journal; "": synod ask --resume
 }
 
 // Progress is how far a question has come.
@@ -472,7 +474,7 @@ func (s *session) charge() {
 	}
 	for at, r := range s.ask.Resume.Replies {
 		if m, ok := info(at.Node); ok && r.Calls > 0 && r.Status != synod.Dropped {
-			s.budget.Charge(m, r.Calls, llm.Charged(&r))
+			s.budget.Charge(m, r.Calls, r.Spent())
 		}
 	}
 	for _, u := range s.ask.Resume.Lost() {

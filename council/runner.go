@@ -427,7 +427,7 @@ func (s *session) request(call sim.Call) llm.Request {
 	p := s.council.plan
 	r := llm.Request{
 		Prompt: call.Prompt, Templates: p.templates, Seat: p.seats[call.Node].ID, Sample: s.ask.Sample,
-		Budget: s.limited,
+		Budget: s.limited, Outage: s.ask.Outage,
 	}
 	if s.journal != nil && !free(p.seats[call.Node].Kind) {
 		r.Asked = func(most synod.Usage) error {

@@ -130,3 +130,41 @@ func TestAskedInSegments(t *testing.T) {
 		s.Close()
 	}
 }
+
+// A dropped run loses its replies and not their cost, also when the file is read again.
+func TestDropKeepsTheCost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	for n := range 3 {
+		s, err := journal.OpenSegment(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := journal.Head{Program: "test", Seed: 7}
+		if n > 0 {
+			run, err := s.Load("q")
+			if err != nil || len(run.Replies) > 0 || run.Head.Seed != 7 || len(run.Unanswered) != 1 ||
+				run.Unanswered[0] != (journal.Unanswered{Node: 1, Cost: journal.Cost{Calls: 5 * n,
+					Usage: synod.Usage{Prompt: 30 * n, Completion: 400 * n}}}) {
+				t.Fatalf("after %d drops: %+v, %v", n, run, err)
+			}
+			head.Unanswered = run.Unanswered
+		}
+		w, err := s.Create("q", head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := journal.Cost{Calls: 1, Usage: synod.Usage{Prompt: 10, Completion: 200}}
+		if err := errors.Join(w.Asked(1, 0, cost), w.Asked(1, 1, cost)); err != nil {
+			t.Fatal(err)
+		}
+		w.Reply(1, 1, synod.Reply{Status: synod.OK, Calls: 4, Usage: synod.Usage{Prompt: 20, Completion: 200}})
+		if n%2 == 0 {
+			_, err = w.Close("rounds")
+		} else {
+			_, err = w.Abandon()
+		}
+		if err := errors.Join(err, s.Drop("q"), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

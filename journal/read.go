@@ -3,6 +3,7 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -195,21 +196,24 @@ type reading struct {
 
 // unanswered returns the cost of the requests without a reply, by seat.
 func (in *reading) unanswered() []Unanswered {
-	bySeat := map[synod.NodeID]Cost{}
-	for _, u := range in.run.Head.Unanswered {
-		bySeat[u.Node] = bySeat[u.Node].Plus(u.Cost)
-	}
+	all := slices.Clone(in.run.Head.Unanswered)
 	for key, c := range in.asked {
-		bySeat[key.Node] = bySeat[key.Node].Plus(c)
+		all = append(all, Unanswered{key.Node, c})
 	}
-	return sorted(bySeat)
+	return bySeat(all)
 }
 
-func sorted(bySeat map[synod.NodeID]Cost) (all []Unanswered) {
-	for _, node := range slices.Sorted(maps.Keys(bySeat)) {
-		all = append(all, Unanswered{node, bySeat[node]})
+// bySeat returns one entry for each seat.
+func bySeat(all []Unanswered) (sums []Unanswered) {
+	slices.SortFunc(all, func(a, b Unanswered) int { return cmp.Compare(a.Node, b.Node) })
+	for _, u := range all {
+		if n := len(sums); n > 0 && sums[n-1].Node == u.Node {
+			sums[n-1].Cost = sums[n-1].Plus(u.Cost)
+		} else {
+			sums = append(sums, u)
+		}
 	}
-	return all
+	return sums
 }
 
 // ask takes an asked line.
@@ -362,20 +366,13 @@ func (run *Run) Opinions() []Noted {
 // Lost returns the requests that were paid for and brought nothing that a resumed run can
 // use: Unanswered, and those of calls that were dropped because the run ended.
 func (run *Run) Lost() []Unanswered {
-	bySeat := map[synod.NodeID]Cost{}
-	for _, u := range run.Unanswered {
-		bySeat[u.Node] = bySeat[u.Node].Plus(u.Cost)
-	}
+	all := slices.Clone(run.Unanswered)
 	for key, r := range run.Replies {
 		if r.Status == synod.Dropped && r.Calls > 0 {
-			usage := r.Usage
-			if r.Charged != (synod.Usage{}) {
-				usage = r.Charged
-			}
-			bySeat[key.Node] = bySeat[key.Node].Plus(Cost{r.Calls, usage})
+			all = append(all, Unanswered{key.Node, Cost{r.Calls, r.Spent()}})
 		}
 	}
-	return sorted(bySeat)
+	return bySeat(all)
 }
 
 // before returns the replies of a later attempt with those of this one that it does not

@@ -79,7 +79,7 @@ type chunk struct {
 	Run   string `json:"run"`
 	Begin bool   `json:"begin,omitempty"` // the first chunk of an attempt
 	Kept  bool   `json:"kept,omitempty"`  // the last chunk of a finished run
-	Drop  bool   `json:"drop,omitempty"`  // what the segment holds of the run so far no longer counts
+	Drop  bool   `json:"drop,omitempty"`  // the chunks of the run before this one no longer count
 	Bytes int    `json:"bytes"`
 	CRC   string `json:"crc"` // CRC-32C of the lines, 8 hexadecimal digits
 	Sum   string `json:"sum"` // CRC-32C of this line up to this field
@@ -270,8 +270,11 @@ func (s *Segment) enter(c chunk, x extent) {
 		r = &attempts{}
 		s.runs[c.Run] = r
 	}
+	if c.Drop {
+		r.all = nil
+	}
 	switch {
-	case c.Drop:
+	case c.Drop && c.Bytes == 0:
 		delete(s.runs, c.Run)
 		return
 	case c.Begin || len(r.all) == 0:
@@ -427,8 +430,13 @@ func (s *Segment) Keep(id string) error {
 	return s.named(err)
 }
 
-// Drop makes the segment forget all attempts at a run.
+// Drop makes the segment forget the replies of all attempts at a run, but not what they
+// cost: that is in the head of an attempt without replies, which takes their place.
 func (s *Segment) Drop(id string) error {
+	lines, err := s.costOf(id)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runs[id]
@@ -436,11 +444,37 @@ func (s *Segment) Drop(id string) error {
 		return nil
 	}
 	r.finished = nil
+	if len(lines) > 0 {
+		return s.named(s.append(chunk{Run: id, Begin: true, Drop: true}, lines, true))
+	}
 	if len(r.all) == 0 { // nothing of it is in the file
 		delete(s.runs, id)
 		return nil
 	}
 	return s.named(s.append(chunk{Run: id, Drop: true}, nil, true))
+}
+
+// costOf returns the head of the last attempt at a run with the cost of all attempts in
+// it; nothing if they cost nothing.
+func (s *Segment) costOf(id string) ([]byte, error) {
+	run, err := s.Load(id)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for key, r := range run.Replies {
+		if r.Calls > 0 {
+			run.Unanswered = append(run.Unanswered, Unanswered{key.Node, Cost{r.Calls, r.Spent()}})
+		}
+	}
+	head := run.Head
+	if head.Unanswered = bySeat(run.Unanswered); len(head.Unanswered) == 0 {
+		return nil, nil
+	}
+	line, err := json.Marshal(head)
+	return append(line, '\n'), err
 }
 
 // Load reads the journal of a run. The replies of a run that was cut off are those of

@@ -179,14 +179,16 @@ func TestSegmentAttempts(t *testing.T) {
 		t.Error("a run with a new attempt counts as finished")
 	}
 	must(s.Drop("q"))
-	if _, err := s.Load("q"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a run that was dropped: %v", err)
-	}
-	w = begin(t, s, "q", 4)
+	expect("seed 3, [], ended false") // what it cost is left
+	w = begin(t, s, "free", 4)
+	w.Free(0, 0, synod.Reply{Status: synod.OK, Text: "e"})
 	_, err = w.Close("rounds")
 	must(err)
-	must(errors.Join(s.Drop("q"), s.Drop("q"), s.Drop("another")))
-	if len(s.IDs()) != 0 {
+	must(errors.Join(s.Drop("free"), s.Drop("free"), s.Drop("another")))
+	if _, err := s.Load("free"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that was dropped: %v", err)
+	}
+	if !slices.Equal(s.IDs(), []string{"q"}) {
 		t.Errorf("left: %v", s.IDs())
 	}
 	for _, id := range []string{"", strings.Repeat("x", 5000)} {

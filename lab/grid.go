@@ -229,6 +229,7 @@ func (p Progress) and(cell Progress) Progress {
 	p.Failed += cell.Failed
 	p.Now += cell.Now
 	p.Calls += cell.Calls
+	p.Again, p.Waiting = cell.Again, cell.Waiting
 	return p
 }
 

@@ -248,9 +248,7 @@ func (t *sampler) usage() {
 		}
 		u := t.sample.ModelUsage[t.x.models[key.Node]]
 		for _, sum := range []*inspectai.Usage{&u, &whole} {
-			sum.Input += r.Usage.Prompt
-			sum.Output += r.Usage.Completion
-			sum.Total += r.Usage.Prompt + r.Usage.Completion
+			*sum = sum.Plus(inspectai.Usage{Input: r.Usage.Prompt, Output: r.Usage.Completion, Total: r.Usage.Total()})
 		}
 		t.sample.ModelUsage[t.x.models[key.Node]] = u
 	}

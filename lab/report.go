@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -116,11 +117,13 @@ const followed = 3
 
 func count(out *report.Report, res *result, seconds float64) {
 	out.Finished++
-	out.Calls.Made += res.calls.Made
-	out.Calls.Reused += res.calls.Reused
-	out.Calls.Planned += res.calls.Planned
-	out.Tokens.Prompt += res.tokens.Prompt
-	out.Tokens.Completion += res.tokens.Completion
+	out.Calls.Add(res.calls)
+	out.Tokens.Add(res.tokens)
+	for i, m := range res.outcome.Members {
+		s := &out.Seats[i]
+		s.Misreports = synod.Sum(s.Misreports, m.Misreports.Replies)
+		s.Misreport = cmp.Or(s.Misreport, m.Misreports.First)
+	}
 	out.Seconds += seconds
 }
 

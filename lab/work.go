@@ -27,7 +27,13 @@ type Options struct {
 	Parallel int // questions in progress at the same time; below 1: 1
 	Program  string
 	Progress func(Progress) // may be nil; not called concurrently
+	// Outage is how long calls wait for a model that has replied before and is out of
+	// order (llm.Outage); 0: they fail at once.
+	Outage time.Duration
 }
+
+// DefaultOutage is a usual Options.Outage.
+const DefaultOutage = 5 * time.Minute
 
 // Progress counts the questions of a run.
 type Progress struct {
@@ -37,14 +43,19 @@ type Progress struct {
 	Now      int    // finished in this call of Work
 	Calls    int    // made in this call of Work
 	Cell     string // grids only: the current cell
+	Again    bool   // the questions that failed are asked again
+
+	Waiting []llm.Waiting // models that are out of order and waited for
 }
 
 // Left returns the number of questions that are neither finished nor failed.
 func (p Progress) Left() int { return p.Total - p.Finished - p.Failed }
 
-// Work asks the council every question that is not finished. It returns when all are
-// finished or failed, when ctx ends, or when the folder cannot be written. Replies are
-// kept in every case.
+// Work asks the council every question that is not finished. While a model is out of
+// order, its calls wait (Options.Outage). Questions that failed all the same are asked
+// again at the end, as long as that finishes any. Work returns when all are finished or
+// failed, when ctx ends, or when the folder cannot be written. Replies are kept in every
+// case.
 func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	held, err := lock(r.dir)
 	if err != nil {
@@ -79,6 +90,10 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	_, endings := c.Plan().Protocol().(protocol.Ending)
 	w := &work{run: r, council: c, segment: segment, endings: endings, options: o, log: log,
 		now: Progress{Total: r.total()}}
+	if o.Outage > 0 {
+		w.outage = &llm.Outage{Limit: o.Outage}
+		w.outage.Changed = func() { w.count(func(p *Progress) { p.Waiting = w.outage.Waiting() }) }
+	}
 	err = w.all(ctx)
 	return w.now, err
 }
@@ -109,16 +124,44 @@ type work struct {
 	endings bool // the protocol has named endings
 	options Options
 	log     *attempts
+	outage  *llm.Outage // nil: calls do not wait
 
-	mu  sync.Mutex
-	now Progress
+	mu    sync.Mutex
+	now   Progress
+	again []job // failed because of the infrastructure, to be asked again
 }
 
-// all distributes the questions over the workers. The first worker that cannot write
-// stops the others.
+// all asks all questions that are not finished, and those that failed again.
 func (w *work) all(outer context.Context) error {
 	ctx, stop := context.WithCancelCause(outer)
 	defer stop(nil)
+	var open []job
+	for k := range w.run.total() {
+		if j := w.run.job(k); w.segment.Finished(w.run.key(j)) {
+			w.now.Finished++
+		} else {
+			open = append(open, j)
+		}
+	}
+	w.count(func(*Progress) {})
+	for first := true; len(open) > 0; first = false {
+		finished := w.now.Now
+		w.each(ctx, stop, open)
+		if ctx.Err() != nil || len(w.again) == 0 || !first && w.now.Now == finished {
+			break
+		}
+		open, w.again = w.again, nil
+		w.count(func(p *Progress) { p.Failed, p.Again = p.Failed-len(open), true })
+	}
+	if outer.Err() != nil {
+		return errors.Join(outer.Err(), w.log.add(interruption))
+	}
+	return context.Cause(ctx)
+}
+
+// each distributes questions over the workers. The first worker that cannot write stops
+// the others.
+func (w *work) each(ctx context.Context, stop context.CancelCauseFunc, open []job) {
 	jobs := make(chan job)
 	var wait sync.WaitGroup
 	for range max(w.options.Parallel, 1) {
@@ -130,12 +173,7 @@ func (w *work) all(outer context.Context) error {
 			}
 		})
 	}
-	for k := range w.run.total() {
-		j := w.run.job(k)
-		if w.segment.Finished(w.run.key(j)) {
-			w.count(func(p *Progress) { p.Finished++ })
-			continue
-		}
+	for _, j := range open {
 		select {
 		case <-ctx.Done():
 		case jobs <- j:
@@ -145,10 +183,6 @@ func (w *work) all(outer context.Context) error {
 	}
 	close(jobs)
 	wait.Wait()
-	if outer.Err() != nil {
-		return errors.Join(outer.Err(), w.log.add(interruption))
-	}
-	return context.Cause(ctx)
 }
 
 func (w *work) count(change func(*Progress)) {
@@ -174,6 +208,7 @@ func (w *work) one(ctx context.Context, j job) error {
 	o, err := w.council.Decide(ctx, council.Ask{
 		Question: w.run.Items[j.item].Question, Seed: w.run.seed(j), Sample: j.repeat,
 		Segment: w.segment, Journal: id, Resume: known, Program: w.options.Program, Final: true,
+		Outage: w.outage,
 		Progress: func(p council.Progress) {
 			w.count(func(all *Progress) { all.Calls += max(p.Calls-calls, 0) })
 			calls = max(calls, p.Calls)
@@ -195,7 +230,12 @@ func (w *work) one(ctx context.Context, j job) error {
 	case o.Stopped == council.Interrupted:
 		return nil
 	case at.Failed:
-		w.count(func(p *Progress) { p.Failed++ })
+		w.count(func(p *Progress) {
+			p.Failed++
+			if o.Stopped != council.OverBudget && o.Stopped != council.Tripped {
+				w.again = append(w.again, j)
+			}
+		})
 		if cut(&o) {
 			return nil
 		}

@@ -47,6 +47,11 @@ type breaker struct {
 	open   bool
 	until  time.Time // when the next call may test the model
 	cool   time.Duration
+
+	worked bool          // a call has succeeded
+	since  time.Time     // when it opened
+	tested time.Time     // when the model last failed, or when a test began that has not returned
+	closed chan struct{} // closed when the breaker closes; nil: it is
 }
 
 // newBreaker returns a closed breaker.
@@ -71,7 +76,15 @@ type breaking struct {
 	b *breaker
 }
 
-func (l *breaking) Complete(ctx context.Context, r Request) (reply synod.Reply, err error) {
+func (l *breaking) Complete(ctx context.Context, r Request) (synod.Reply, error) {
+	if r.Outage != nil {
+		return l.outlast(ctx, r)
+	}
+	return l.once(ctx, r)
+}
+
+// once makes a call, unless the breaker is open.
+func (l *breaking) once(ctx context.Context, r Request) (reply synod.Reply, err error) {
 	var f *Failure
 	if r.probe, f = l.b.enter(); f != nil {
 		return failed(synod.Reply{}, f)
@@ -112,7 +125,8 @@ func (b *breaker) enter() (probe bool, f *Failure) {
 	case time.Now().Before(b.until):
 		return false, b.reason()
 	}
-	b.until = time.Now().Add(b.cool) // in case the test does not return
+	b.tested = time.Now()
+	b.until = b.tested.Add(b.cool) // in case the test does not return
 	return true, nil
 }
 
@@ -147,7 +161,8 @@ func (b *breaker) leave(probe, tried bool, f *Failure) {
 			b.until = time.Now() // it says nothing; the next call tests
 		}
 	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout && f.Status != synod.Auth:
-		b.failed, b.open, b.cool = 0, false, b.cfg.coolDown
+		b.close()
+		b.worked = b.worked || f == nil
 	case b.open && !probe:
 		// was under way when the breaker opened
 	default:
@@ -156,7 +171,23 @@ func (b *breaker) leave(probe, tried bool, f *Failure) {
 			b.cool = min(2*b.cool, maxCoolDown)
 		}
 		if probe || b.failed >= b.cfg.failures || f.Status == synod.Auth {
-			b.open, b.until = true, time.Now().Add(b.cool)
+			b.trip()
 		}
+	}
+}
+
+func (b *breaker) trip() {
+	b.tested = time.Now()
+	b.until = b.tested.Add(b.cool)
+	if !b.open {
+		b.open, b.since, b.closed = true, b.tested, make(chan struct{})
+	}
+}
+
+func (b *breaker) close() {
+	b.failed, b.cool = 0, b.cfg.coolDown
+	if b.open {
+		b.open = false
+		close(b.closed)
 	}
 }

@@ -187,7 +187,7 @@ func merge(first, second attempt) (synod.Reply, error) {
 	if errors.Is(lost.err, errOutrun) && lost.reply.Calls > 0 && spent == (synod.Usage{}) {
 		spent = won.reply.Usage
 	}
-	lost.reply.Charged, lost.reply.Usage = Charged(&lost.reply), spent
+	lost.reply.Charged, lost.reply.Usage = lost.reply.Spent(), spent
 	addCost(&won.reply, &lost.reply)
 	return won.reply, won.err
 }

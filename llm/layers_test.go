@@ -77,9 +77,8 @@ func TestStandardRetriesHoldNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		m := standard(fake{Endpoint, func(_ context.Context, r Request) (synod.Reply, error) {
-			if r.Sample == 0 && time.Since(begun) < time.Minute {
-				return failed(synod.Reply{Calls: 1}, &Failure{Status: synod.RateLimited, Retryable: true,
-					RetryAfter: time.Minute, Err: errDeadline})
+			if r.Sample == 0 && time.Since(begun) == 0 {
+				return failing(synod.RateLimited, true)
 			}
 			return fine("")
 		}}, testLayers{limits: limits{concurrency: 1}})

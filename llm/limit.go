@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +19,8 @@ type limits struct {
 
 // limiter holds requests to one model of an account to the limits of all its
 // users. Where users set different limits, the lowest counts. Requests start in
-// the order in which they came.
+// the order in which they came. If the server asks not to be called for a while
+// (Retry-After), no request starts before.
 //
 // A rate of 60 a minute or more is a bound on every second: k = perMinute/60
 // requests may start together, and no more than k start in any window of
@@ -30,7 +33,35 @@ type limiter struct {
 	running int
 	starts  []time.Time // of the last requests, oldest first; at most k
 	waiting []chan struct{}
-	timer   *time.Timer // starts the next request that waits for the rate; nil: none does
+	timer   *time.Timer   // starts the next request that waits for the rate; nil: none does
+	paused  time.Time     // the server has asked not to be called before
+	pauses  chan struct{} // closed when the pause becomes longer; nil: nobody waits for that
+}
+
+// longestPause is how long a server may ask calls to wait; if it asks for more, they
+// fail at once.
+const longestPause = time.Minute
+
+// pause lets no request start for so long.
+func (l *limiter) pause(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until := time.Now().Add(d); until.After(l.paused) {
+		l.paused = until
+		if l.pauses != nil {
+			close(l.pauses)
+			l.pauses = nil
+		}
+	}
+}
+
+// refused returns a failure if a call does not wait for the end of the pause.
+func (l *limiter) refused(ctx context.Context, longest time.Duration) *Failure {
+	left := time.Until(l.paused)
+	if left <= 0 || left <= longest && before(ctx, l.paused) {
+		return nil
+	}
+	return failure(synod.RateLimited, "the server has asked not to be called for another %v", left.Round(time.Second))
 }
 
 // join adds a user's limits; leave takes them away again.
@@ -65,10 +96,15 @@ func (l *limiter) lowest() {
 	}
 }
 
-// acquire waits until a request may start. It fails if the context ends first,
-// or if a hedged copy would have to wait.
-func (l *limiter) acquire(ctx context.Context, hedge bool) *Failure {
+// acquire waits until a request may start. It fails if the context ends first, if a
+// hedged copy would have to wait, or if the server has asked for a longer pause than
+// this.
+func (l *limiter) acquire(ctx context.Context, hedge bool, longest time.Duration) *Failure {
 	l.mu.Lock()
+	if f := l.refused(ctx, longest); f != nil {
+		l.mu.Unlock()
+		return f
+	}
 	if len(l.waiting) == 0 && l.full() == "" && l.delay() == 0 {
 		l.start()
 		l.mu.Unlock()
@@ -81,27 +117,47 @@ func (l *limiter) acquire(ctx context.Context, hedge bool) *Failure {
 	turn := make(chan struct{})
 	l.waiting = append(l.waiting, turn)
 	l.admit()
-	l.mu.Unlock()
-	select {
-	case <-turn:
-		return nil
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	why := l.full()
-	for i, w := range l.waiting {
-		if w == turn {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			if why == "" {
-				why = "waiting for the model's rate limit"
-			}
-			return ended(ctx, why)
+	return l.wait(ctx, turn, longest)
+}
+
+// wait waits for a turn. It is called with the lock held and returns without.
+func (l *limiter) wait(ctx context.Context, turn chan struct{}, longest time.Duration) *Failure {
+	for {
+		if l.pauses == nil {
+			l.pauses = make(chan struct{})
 		}
+		pauses, f := l.pauses, l.refused(ctx, longest)
+		if f != nil && l.leaveQueue(turn) {
+			l.mu.Unlock()
+			return f
+		}
+		l.mu.Unlock()
+		select {
+		case <-turn:
+			return nil
+		case <-pauses:
+			l.mu.Lock()
+			continue
+		case <-ctx.Done():
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		why := cmp.Or(l.full(), "waiting for the model's rate limit")
+		if !l.leaveQueue(turn) { // its turn came at the same moment
+			l.running--
+			l.admit()
+		}
+		return ended(ctx, why)
 	}
-	l.running-- // its turn came at the same moment
-	l.admit()
-	return ended(ctx, "waiting for the model's limits")
+}
+
+// leaveQueue takes a turn out of the queue; false if it is not in it any more.
+func (l *limiter) leaveQueue(turn chan struct{}) bool {
+	i := slices.Index(l.waiting, turn)
+	if i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	return i >= 0
 }
 
 var errNoRoom = errors.New("the model's limits have no room for a second copy of the call")
@@ -160,14 +216,24 @@ func (l *limiter) full() string {
 	return ""
 }
 
-// delay is how long the rate limit holds the next request back.
+// delay is how long the server's pause and the rate limit hold the next request back.
 func (l *limiter) delay() time.Duration {
+	var pause time.Duration
+	if !l.paused.IsZero() {
+		pause = max(0, time.Until(l.paused))
+	}
 	k := l.burst()
 	if k == 0 || len(l.starts) < k {
-		return 0
+		return pause
 	}
 	window := time.Duration(k) * time.Minute / time.Duration(l.now.perMinute)
-	return max(0, time.Until(l.starts[len(l.starts)-k].Add(window)))
+	return max(pause, time.Until(l.starts[len(l.starts)-k].Add(window)))
+}
+
+// before reports whether a time comes before the deadline of a context.
+func before(ctx context.Context, at time.Time) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || at.Before(deadline)
 }
 
 func (l *limiter) layer() layer {
@@ -180,9 +246,15 @@ type limited struct {
 }
 
 func (m *limited) Complete(ctx context.Context, r Request) (synod.Reply, error) {
-	if f := m.l.acquire(ctx, r.hedge); f != nil {
+	if f := m.l.acquire(ctx, r.hedge, r.Outage.longest(longestPause)); f != nil {
 		return failed(synod.Reply{}, f)
 	}
 	defer m.l.release()
-	return m.Model.Complete(ctx, r)
+	reply, err := m.Model.Complete(ctx, r)
+	if err != nil {
+		if f := AsFailure(err); f.RetryAfter > 0 {
+			m.l.pause(f.RetryAfter)
+		}
+	}
+	return reply, err
 }

@@ -62,6 +62,9 @@ type Request struct {
 	// models, which send nothing.
 	Asked func(most synod.Usage) error
 
+	// Outage lets the call wait while the model is out of order; nil: it fails.
+	Outage *Outage
+
 	chat  *rendered       // nil: not rendered yet
 	extra func() *Failure // reserves one more request of the budget; nil: no limit
 	sent  func()          // called when the request is about to leave; may be nil

@@ -38,7 +38,7 @@ func retry(c retryConfig) layer {
 	c.attempts = cmp.Or(c.attempts, 5)
 	c.first = cmp.Or(c.first, 15*time.Millisecond)
 	c.longest = cmp.Or(c.longest, 2*time.Second)
-	c.retryAfter = cmp.Or(c.retryAfter, time.Minute)
+	c.retryAfter = cmp.Or(c.retryAfter, longestPause)
 	return func(m Model) Model { return &retrying{layered{m}, c} }
 }
 
@@ -63,7 +63,7 @@ func (l *retrying) Complete(ctx context.Context, r Request) (synod.Reply, error)
 		if n >= l.cfg.attempts {
 			return failed(spent, f.because("after %d attempts", n))
 		}
-		wait, allowed := l.wait(ctx, f, n)
+		wait, allowed := l.wait(ctx, f, n, r.Outage)
 		if !allowed {
 			return failed(spent, f.because("asked to wait %v, which is longer than allowed", wait.Round(time.Second)))
 		}
@@ -82,7 +82,7 @@ func (f *Failure) because(format string, args ...any) *Failure {
 }
 
 // wait returns how long to wait after the nth attempt, and whether that is allowed.
-func (l *retrying) wait(ctx context.Context, f *Failure, n int) (time.Duration, bool) {
+func (l *retrying) wait(ctx context.Context, f *Failure, n int, o *Outage) (time.Duration, bool) {
 	first, longest := l.cfg.first, l.cfg.longest
 	if f.Status == synod.RateLimited {
 		first, longest = first*rateFactor, longest*rateFactor
@@ -92,7 +92,7 @@ func (l *retrying) wait(ctx context.Context, f *Failure, n int) (time.Duration, 
 	if f.RetryAfter > wait {
 		wait = f.RetryAfter
 	}
-	if f.RetryAfter > l.cfg.retryAfter {
+	if f.RetryAfter > o.longest(l.cfg.retryAfter) {
 		return wait, false
 	}
 	deadline, ok := ctx.Deadline()

@@ -78,7 +78,7 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 	if most != (synod.Usage{}) {
 		l.charge(&reply, err, most)
 	}
-	b.settle(hold, b.cost(info, sent, Charged(&reply)))
+	b.settle(hold, b.cost(info, sent, reply.Spent()))
 	return reply, err
 }
 
@@ -126,17 +126,9 @@ func (l *spender) charge(r *synod.Reply, err error, most synod.Usage) {
 	}
 }
 
-// Charged returns what a limit counts for a reply.
-func Charged(r *synod.Reply) synod.Usage {
-	if r.Charged != (synod.Usage{}) {
-		return r.Charged
-	}
-	return r.Usage
-}
-
 // addCost adds the cost of other requests for the same call to a reply.
 func addCost(r *synod.Reply, other *synod.Reply) {
-	sum := Charged(r).Plus(Charged(other))
+	sum := r.Spent().Plus(other.Spent())
 	r.Calls, r.Usage = synod.Sum(r.Calls, other.Calls), r.Usage.Plus(other.Usage)
 	if r.Charged = sum; sum == r.Usage {
 		r.Charged = synod.Usage{}

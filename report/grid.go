@@ -294,11 +294,8 @@ func (g *Grid) Add(c Cell) {
 	g.Finished += c.Finished
 	g.Failed += c.Failed
 	g.Unfinished += c.Unfinished
-	g.Calls.Made += c.Calls.Made
-	g.Calls.Reused += c.Calls.Reused
-	g.Calls.Planned += c.Calls.Planned
-	g.Tokens.Prompt += c.Tokens.Prompt
-	g.Tokens.Completion += c.Tokens.Completion
+	g.Calls.Add(c.Calls)
+	g.Tokens.Add(c.Tokens)
 	g.Seconds += c.Seconds
 	g.Money = g.Money.Plus(c.Money)
 	g.Cost = g.Money.Cost()

@@ -40,6 +40,17 @@ type Tokens struct {
 	Completion int `json:"completion"`
 }
 
+// Add adds the counts of d.
+func (c *Calls) Add(d Calls) {
+	c.Made, c.Reused = synod.Sum(c.Made, d.Made), synod.Sum(c.Reused, d.Reused)
+	c.Planned = synod.Sum(c.Planned, d.Planned)
+}
+
+// Add adds the counts of u.
+func (t *Tokens) Add(u Tokens) {
+	t.Prompt, t.Completion = synod.Sum(t.Prompt, u.Prompt), synod.Sum(t.Completion, u.Completion)
+}
+
 // Failure is a question that was begun and could not be finished.
 type Failure struct {
 	Question string `json:"question"`
@@ -55,6 +66,11 @@ type Member struct {
 	Kind      string `json:"kind"`      // endpoint, embedded, recorded or simulated
 	Group     string `json:"group"`     // weak, strong or ""
 	Adversary string `json:"adversary"` // name of the adversary; "": honest
+
+	// Misreports counts the member's replies with a usage that cannot be true, and
+	// Misreport says what was wrong with the first.
+	Misreports int    `json:"misreports,omitempty"`
+	Misreport  string `json:"misreport,omitempty"`
 }
 
 // Drop counts, over all rounds of all finished questions, how often a member

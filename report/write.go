@@ -251,7 +251,7 @@ func (r *Report) partTables() (tables []*table.Table) {
 
 // totals are the lines about ties, calls and cost.
 func (r *Report) totals() []string {
-	return []string{
+	lines := []string{
 		fmt.Sprintf("ties: %d of all seats, %d of the honest · %d final answers absent or unreadable, counted as "+
 			"not right",
 			r.Ties.RA, r.Ties.Honest, r.Unscored),
@@ -259,6 +259,14 @@ func (r *Report) totals() []string {
 			r.Tokens.Completion, r.Seconds,
 			plain(r.Money.String()), r.excluded()),
 	}
+	for _, m := range r.Seats {
+		if m.Misreports > 0 {
+			lines = append(lines, fmt.Sprintf("usage of %s (%s) that cannot be true: %d replies, charged what was "+
+				"reserved "+
+				"for them; the first: %s", plain(m.ID), plain(m.Model), m.Misreports, plain(m.Misreport)))
+		}
+	}
+	return lines
 }
 
 func (r *Report) callsLine() string {

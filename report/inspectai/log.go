@@ -16,6 +16,8 @@
 //	err := inspectai.Write(w, inspectai.JSON, &log, samples)
 package inspectai
 
+import "synod.dev/synod"
+
 // Version is the version of the log schema.
 const Version = 2
 
@@ -137,6 +139,11 @@ type Stats struct {
 	StartedAt   string           `json:"started_at"`   // "": unknown
 	CompletedAt string           `json:"completed_at"` // "": unknown or not completed
 	ModelUsage  map[string]Usage `json:"model_usage"`
+}
+
+// Plus returns the sum, by synod.Sum.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{synod.Sum(u.Input, v.Input), synod.Sum(u.Output, v.Output), synod.Sum(u.Total, v.Total)}
 }
 
 // Usage counts the tokens of a model.

@@ -44,8 +44,7 @@ func (l *Log) sum(samples Samples) error {
 			return err
 		}
 		for model, u := range s.ModelUsage { // the order of a sum does not matter
-			was := l.Stats.ModelUsage[model]
-			l.Stats.ModelUsage[model] = Usage{was.Input + u.Input, was.Output + u.Output, was.Total + u.Total}
+			l.Stats.ModelUsage[model] = l.Stats.ModelUsage[model].Plus(u)
 		}
 		if s.StartedAt != "" && (l.Stats.StartedAt == "" ||
 			s.StartedAt < l.Stats.StartedAt) { // all are UTC and have the same length
