@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/sim"
 )
@@ -64,26 +65,23 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	if cutOff[o.Stopped] != "" || o.Stopped == Early && j.finished() < 1 {
 		j.unplayed(&o.Bound)
 	}
-	o.Answer = j.shown.of(o.Decision)
-	for i := range o.Votes {
-		o.Votes[i].Answer = *j.shown.of(o.Votes[i].Answer)
-	}
+	o.Answer = j.answers.of(o.Decision)
 	o.Members, o.Rounds, o.Presented = j.members(), j.rounds(), j.present(v.answer)
 	return o
 }
 
 // judgment is what Judge has found out.
 type judgment struct {
-	plan   *Plan
-	in     *Instance
-	seats  []*Record        // by seat
-	first  []synod.Answer   // by seat
-	last   []*synod.Opinion // by seat; nil: the seat noted nothing
-	shown  spellings
-	notes  int // of all seats
-	use    callCost
-	reused int
-	ticks  synod.Tick
+	plan    *Plan
+	in      *Instance
+	seats   []*Record        // by seat
+	first   []synod.Answer   // by seat
+	last    []*synod.Opinion // by seat; nil: the seat noted nothing
+	answers answers          // that were shown
+	notes   int              // of all seats
+	use     callCost
+	reused  int
+	ticks   synod.Tick
 }
 
 // callCost is calls and tokens.
@@ -116,7 +114,6 @@ func newJudgment(p *Plan, in Instance, records []Record) *judgment {
 			j.reused += o.Reused
 		}
 	}
-	j.shown = j.spellings()
 	return j
 }
 
@@ -298,7 +295,8 @@ func (j *judgment) members() []Member {
 		m := &members[i]
 		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
 			Trouble: r.Failure, Misreports: r.Misreports,
-			First: j.shown.of(j.first[i]), Final: j.shown.of(answerOf(j.last[i]))}
+			First: j.answers.of(j.first[i]), Final: j.answers.of(answerOf(j.last[i])),
+			Written: written(r, answerOf(j.last[i]))}
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary
 		}
@@ -334,7 +332,7 @@ func (j *judgment) rounds() []Round {
 		for _, o := range r.Opinions {
 			t, _ := slices.BinarySearch(numbers, o.Round)
 			rounds[t].Members = append(rounds[t].Members, RoundSeat{
-				ID: j.plan.seats[i].ID, Answer: j.shown.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
+				ID: j.plan.seats[i].ID, Answer: j.answers.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
 				Scores: names.scores(o.Scores),
 				From:   names.of(o.From), Retained: names.of(o.Retained), Dropped: names.of(o.Dropped),
 				Silent:   names.of(o.Silent),
@@ -389,60 +387,40 @@ func (n *namer) scores(judged []synod.Judged) Scores {
 	return n.rated[from:len(n.rated):len(n.rated)]
 }
 
-// spellings are how each canonical answer is shown to people: as most members
-// spelled it.
-type spellings []spelling
+// answers are the canonical answers of an outcome, each once. Outcomes have no other spelling
+// of an answer, because whoever spells it could choose what is printed for all.
+type answers []*synod.Answer
 
-type spelling struct {
-	answer synod.Answer
-	shown  *synod.Answer
-}
-
-func (s *spellings) of(a synod.Answer) *synod.Answer {
+// of returns an answer as an outcome has it; nil for None.
+func (s *answers) of(a synod.Answer) *synod.Answer {
 	if a == synod.None {
 		return nil
 	}
 	for _, x := range *s {
-		if x.answer == a {
-			return x.shown
+		if *x == a {
+			return x
 		}
 	}
-	*s = append(*s, spelling{a, &a})
+	*s = append(*s, &a)
 	return &a
 }
 
-func (j *judgment) spellings() (best spellings) {
-	type counted struct {
-		answer  synod.Answer
-		surface string
-		times   int
-	}
-	var all []counted
-	for _, r := range j.seats {
-	opinions:
-		for _, o := range r.Opinions {
-			if o.Surface == "" {
-				continue
-			}
-			for k := range all {
-				if all[k].answer == o.Answer && all[k].surface == o.Surface {
-					all[k].times++
-					continue opinions
-				}
-			}
-			all = append(all, counted{o.Answer, o.Surface, 1})
+// maxWritten bounds a member's own spelling of its answer, in bytes.
+const maxWritten = 200
+
+// written returns how a member itself last spelled the answer that it holds; "" if it did not,
+// or spelled it canonically.
+func written(r *Record, held synod.Answer) string {
+	for i := len(r.Opinions) - 1; i >= 0; i-- {
+		switch o := r.Opinions[i]; {
+		case o.Answer != held || o.Surface == "":
+		case o.Surface == string(held):
+			return ""
+		default:
+			return clean.Line(o.Surface, maxWritten)
 		}
 	}
-	slices.SortFunc(all, func(a, b counted) int {
-		return cmp.Or(cmp.Compare(b.times, a.times), cmp.Compare(a.surface, b.surface))
-	})
-	for _, x := range all {
-		if shown := synod.Answer(x.surface); !slices.ContainsFunc(best,
-			func(s spelling) bool { return s.answer == x.answer }) {
-			best = append(best, spelling{x.answer, &shown})
-		}
-	}
-	return best
+	return ""
 }
 
 // present returns what the protocol shows of a run beyond the common fields; nil if that
@@ -454,7 +432,7 @@ func (j *judgment) present(accepted synod.Answer) *protocol.Presentation {
 		return nil
 	}
 	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, Check: p.verifier(j.in),
-		Name: p.name, Show: j.shown.of})
+		Name: p.name})
 }
 
 // name returns the id of a seat, "" if there is no such seat.

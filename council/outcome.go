@@ -19,7 +19,7 @@ type Outcome struct {
 	Form     synod.Form    `json:"form"`
 	Status   string        `json:"status"` // agreed | degraded | undecided
 	Reason   string        `json:"reason"`
-	Answer   *synod.Answer `json:"answer"` // as most members spelled it; null unless agreed
+	Answer   *synod.Answer `json:"answer"` // canonical; null unless agreed
 	Council  string        `json:"council"`
 	Protocol string        `json:"protocol"`
 	Exact    string        `json:"exact"`
@@ -45,7 +45,7 @@ type Outcome struct {
 	// its Key.
 	Presented *protocol.Presentation `json:"-"`
 
-	// Decision is the canonical form of Answer; None unless agreed.
+	// Decision is Answer; None unless agreed.
 	Decision synod.Answer `json:"-"`
 
 	resume string // the command that resumes the run, with %s for the journal; "": there is none
@@ -74,6 +74,7 @@ type Member struct {
 	Adversary  *string       `json:"adversary"` // null: the experimenter put none there
 	First      *synod.Answer `json:"first"`     // null: no answer
 	Final      *synod.Answer `json:"final"`
+	Written    string        `json:"written,omitempty"` // Final as the member spelled it, if that differs; untrusted
 	Calls      StatusCount   `json:"calls"`
 	Trouble    string        `json:"trouble,omitempty"`   // why its first failed call failed
 	Misreports Misreports    `json:"misreports,omitzero"` // replies whose usage cannot be true

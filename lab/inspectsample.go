@@ -50,7 +50,7 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &sampler{x, s, run, res, surfaces(run)}
+	t := &sampler{x, s, run, res}
 	t.rounds()
 	t.decided()
 	t.usage()
@@ -92,30 +92,10 @@ func metadata(it task.Record) map[string]any {
 
 // sampler fills a sample from the journal of a finished job.
 type sampler struct {
-	x        *export
-	sample   *inspectai.Sample
-	run      *journal.Run
-	res      *result
-	surfaces map[synod.Answer]string
-}
-
-// surfaces returns how each answer was first written.
-func surfaces(run *journal.Run) map[synod.Answer]string {
-	written := map[synod.Answer]string{}
-	for _, n := range run.Opinions() {
-		if _, has := written[n.Answer]; !has && n.Surface != "" {
-			written[n.Answer] = n.Surface
-		}
-	}
-	return written
-}
-
-// show returns an answer as it was first written.
-func (t *sampler) show(a synod.Answer) string {
-	if s, ok := t.surfaces[a]; ok {
-		return s
-	}
-	return string(a)
+	x      *export
+	sample *inspectai.Sample
+	run    *journal.Run
+	res    *result
 }
 
 // rounds adds every opinion as a message of its member and as a row of the store. The
@@ -147,7 +127,7 @@ func (t *sampler) rounds() {
 		row["kind"] = seat.Kind
 		content, ok := replies[[2]int{int(n.Node), n.Round}]
 		if !ok {
-			content = t.show(n.Answer)
+			content = string(n.Answer)
 		}
 		t.sample.Messages = append(t.sample.Messages, inspectai.Message{
 			ID: fmt.Sprintf("%d.%s", n.Round, seat.ID), Role: inspectai.Assistant, Source: inspectai.Generate,
@@ -216,7 +196,7 @@ func (t *sampler) decided() {
 	if !t.res.Agreed {
 		return
 	}
-	shown, verdict := t.show(t.res.Decision), t.res.Verdicts[t.res.Decision]
+	shown, verdict := string(t.res.Decision), t.res.Verdicts[t.res.Decision]
 	m["verdict"] = verdict
 	t.sample.Output.Completion = shown
 	t.sample.Output.Choices = []inspectai.Choice{{

@@ -114,8 +114,7 @@ type View struct {
 	Accepted synod.Answer // the council's answer; None if there is none
 	Cast     []synod.Role
 	Check    synod.Verifier
-	Name     func(synod.NodeID) string        // the name of a seat
-	Show     func(synod.Answer) *synod.Answer // an answer as people are to see it; nil for None
+	Name     func(synod.NodeID) string // the name of a seat
 }
 
 // Presentation is what a protocol adds to an outcome.

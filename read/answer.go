@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxSurface = 120 // bytes of a model's own spelling that are shown
+	maxSurface = 120 // bytes of a member's own spelling that are kept
 	maxLine    = 200 // bytes of a reply that may be an answer as a whole
 	maxWords   = 10  // words of such a reply if the answer is free text
 )
@@ -33,8 +33,18 @@ const (
 // that merely occur in the text are never read. For a question of the form synod.Stance the whole reply is
 // classified (package task/refusal).
 //
-// surface is the answer as the model spelled it, cleaned, for showing to people.
+// surface is the answer as the model spelled it, cleaned and at most 120 bytes long. It is untrusted, and is
+// shown only beside the name of the member that wrote it.
 func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	return answerIn(q, text, false)
+}
+
+// BareAnswerIn is AnswerIn for graders: it drops what stands beside a value, as Bare does.
+func BareAnswerIn(q *synod.Question, text string) (answer synod.Answer, surface string, ok bool) {
+	return answerIn(q, text, true)
+}
+
+func answerIn(q *synod.Question, text string, bare bool) (synod.Answer, string, bool) {
 	find := candidateOf
 	if q.Form == synod.Stance {
 		find = stanceReply
@@ -43,12 +53,12 @@ func AnswerIn(q *synod.Question, text string) (answer synod.Answer, surface stri
 	if !found {
 		return synod.None, "", false
 	}
-	return canonicalWithSurface(q, candidate)
+	return withSurface(q, candidate, bare)
 }
 
-// canonicalWithSurface returns the canonical form of a candidate and the text to show for it.
-func canonicalWithSurface(q *synod.Question, candidate string) (synod.Answer, string, bool) {
-	a, ok := Canonical(q, candidate)
+// withSurface returns the canonical form of a candidate and the candidate as its author wrote it.
+func withSurface(q *synod.Question, candidate string, bare bool) (synod.Answer, string, bool) {
+	a, ok := canonical(q, candidate, bare)
 	if !ok {
 		return synod.None, "", false
 	}
@@ -163,11 +173,11 @@ func announced(q *synod.Question, line string, last bool) (string, bool) {
 func isAnswerAfterHashes(q *synod.Question, rest string, last bool) bool {
 	rest = strings.TrimSpace(rest)
 	if q.Form == synod.Number || q.Form == synod.Math {
-		if _, ok := Canonical(&synod.Question{Form: synod.Number}, rest); ok {
+		if _, ok := Bare(&synod.Question{Form: synod.Number}, rest); ok {
 			return true
 		}
 	}
-	_, ok := Canonical(q, rest)
+	_, ok := Bare(q, rest)
 	return ok && last
 }
 

@@ -313,7 +313,7 @@ func TestReadRecordedReplies(t *testing.T) {
 				continue
 			}
 			want, _ := Canonical(&c.q, *row.Answer)
-			switch got, _, ok := AnswerIn(&c.q, *row.Response); {
+			switch got, _, ok := BareAnswerIn(&c.q, *row.Response); {
 			case !ok:
 				none++
 			case got == want:

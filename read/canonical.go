@@ -1,6 +1,7 @@
 package read
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -20,27 +21,36 @@ const (
 )
 
 // Canonical reads raw as a whole as an answer to q and returns the one spelling that stands for all its
-// spellings. It is idempotent. It returns false if raw is no answer of that form.
+// spellings. It is idempotent. It returns false if raw is no answer of that form. The members of a
+// council vote with canonical answers; which spellings become one is in the table merges.
 //   - Number: an exact rational, written as an integer or finite decimal if it is one, otherwise as p/q in
-//     lowest terms. Thousands separators, currency signs, per cent signs and unit words are dropped: 45% is
-//     45. What is only near a number (≈ 3, 0.333…, 2π, 3 or 4) is none.
-//   - Choice: the option's label as the question writes it; the option's text is accepted too.
-//   - Bool: "true" or "false"; yes and no are accepted too.
-//   - Math: LaTeX without spacing and sizing; fractions of numbers as for Number, except that 45% and 90°
-//     keep their signs. Only spellings with the same meaning become equal; whether two expressions have the
-//     same value is for a grader to decide.
+//     lowest terms. Thousands separators, a currency and the unit that the question asks for are dropped. With
+//     another unit, a percent sign or a qualifier it is another answer: "5 cents each year", "0.5%". What is
+//     only near a number (≈ 3, 0.333…, 2π, 3 or 4) is none.
+//   - Choice: the option's label as the question writes it; the option's text is accepted too, alone or after
+//     its label. With other words it is no answer.
+//   - Bool: "true" or "false"; yes and no are accepted too. With words that say more it is no answer.
+//   - Math: LaTeX without spacing and sizing; numbers as for Number, except that a percent sign, a degree sign
+//     and other units stay. Only spellings with the same meaning become equal; whether two expressions have
+//     the same value is for a grader to decide.
 //   - Text: without letter case, outer punctuation, leading article and repeated white space.
 //   - Stance: "complies", "refuses" or "partial"; raw is such a label or a whole reply, which is classified.
-func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
+func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, false) }
+
+// Bare is Canonical for graders and for the papers' readers, which do not vote: it drops what stands beside
+// a value, whatever it says. 45% is 45, "5 km" is 5, "A: Paris, in France" is A, and "Yes, because …" is true.
+func Bare(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, true) }
+
+func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
 	if raw == "" || len(raw) > maxRaw {
 		return synod.None, false
 	}
 	if isCanonical(q, raw) {
 		return synod.Answer(raw), true
 	}
-	s, ok := reduce(q, raw)
+	s, ok := reduce(q, raw, bare)
 	for tries := 0; ok && !clean.IsPlain(s); tries++ { // characters may combine after others were removed
-		next, fine := reduce(q, s)
+		next, fine := reduce(q, s, bare)
 		if next == s {
 			break
 		}
@@ -55,7 +65,7 @@ func Canonical(q *synod.Question, raw string) (synod.Answer, bool) {
 }
 
 // reduce applies the reader of the question's form once.
-func reduce(q *synod.Question, raw string) (string, bool) {
+func reduce(q *synod.Question, raw string, bare bool) (string, bool) {
 	if q.Form == synod.Stance {
 		return canonicalStance(raw) // before its lines are joined
 	}
@@ -64,17 +74,33 @@ func reduce(q *synod.Question, raw string) (string, bool) {
 	}
 	switch s := clean.Collapse(clean.Fold(raw)); q.Form {
 	case synod.Number:
-		return canonNumber(s)
+		return canonNumber(q, s, bare)
 	case synod.Choice:
-		return canonChoice(q.Options, s)
+		return canonChoice(q.Options, s, bare)
 	case synod.Bool:
-		return canonBool(s)
+		return canonBool(s, bare)
 	case synod.Math:
+		if number, ok := mathQuantity(q, s); ok {
+			return number, true
+		}
 		return canonMath(s)
 	case synod.Text:
 		return canonText(s)
 	}
 	return "", false
+}
+
+// mathQuantity reads a number with a currency or unit beside it that is merged with the number.
+func mathQuantity(q *synod.Question, s string) (string, bool) {
+	s = notation.Unwrap(s)
+	if strings.Contains(s, "=") {
+		return "", false
+	}
+	v, x, ok := quantityOf(s)
+	if !ok || x.String() == "" || !x.merged(q) {
+		return "", false
+	}
+	return writeRat(v)
 }
 
 // isCanonical reports, without allocating, that raw is certainly canonical. False says nothing.
@@ -144,19 +170,24 @@ func isCanonicalNumber(s string) bool {
 	return true
 }
 
-// canonBool reads true, false, yes or no, optionally followed by a remark after a comma that does not say the
-// opposite.
-func canonBool(s string) (string, bool) {
+// canonBool reads true, false, yes or no. Words after it may only repeat it; with bare set, they may be any
+// that do not say the opposite.
+func canonBool(s string, bare bool) (string, bool) {
 	s = strings.ToLower(notation.Unwrap(s))
 	s = strings.TrimRight(s, ".!")
 	word := strings.TrimRight(s, " ,.:;!-")
 	rest := ""
 	if i := strings.IndexAny(s, ",.:;!"); i >= 0 {
-		word, rest = s[:i], s[i+1:]
+		word, rest = s[:i], strings.Trim(s[i+1:], " ,.;!")
 	}
 	value, ok := boolWords[notation.Unwrap(word)]
-	if !ok {
+	switch {
+	case !ok:
 		return "", false
+	case rest == "" || boolWords[rest] == value:
+		return value, true
+	case !bare:
+		return value, echoes[value].MatchString(rest)
 	}
 	for w := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r < 'a' || r > 'z' }) {
 		if other, is := boolWords[w]; is && other != value {
@@ -167,6 +198,14 @@ func canonBool(s string) (string, bool) {
 }
 
 var boolWords = map[string]string{"true": "true", "yes": "true", "false": "false", "no": "false"}
+
+// echoes match what repeats a yes or a no and says nothing more.
+var echoes = map[string]*regexp.Regexp{
+	"true":  regexp.MustCompile(`^(?:it|they|he|she|we|you|i|there|that|this) ` + auxiliary + `(?: (?:so|true|correct|right))?$|^(?:that's|it's|indeed|correct|right|of course)(?: (?:true|correct|right))?$`),
+	"false": regexp.MustCompile(`^(?:it|they|he|she|we|you|i|there|that|this) (?:` + auxiliary + `(?:n't| not)|cannot|can't|won't|` + auxiliary + ` (?:false|incorrect|wrong))(?: (?:so|true|correct|right))?$|^(?:that's|it's) (?:false|incorrect|wrong|not true|not correct|not right)$`),
+}
+
+const auxiliary = `(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|must)`
 
 // canonText brings short text, already folded and on one line, to one spelling. Only outer punctuation is
 // removed; signs that may have a meaning (-5, C++, 5!, 3%) stay.

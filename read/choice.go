@@ -1,6 +1,7 @@
 package read
 
 import (
+	"regexp"
 	"strings"
 
 	"synod.dev/synod"
@@ -8,9 +9,9 @@ import (
 	"synod.dev/synod/read/notation"
 )
 
-// canonChoice finds the option that s names by its label or text. It returns false if two options are
-// possible.
-func canonChoice(options []synod.Option, s string) (string, bool) {
+// canonChoice finds the option that s names by its label, its text, or both. It returns false if two options
+// are possible, and if other words follow the label; with bare set, these are ignored.
+func canonChoice(options []synod.Option, s string, bare bool) (string, bool) {
 	s = notation.Unwrap(s)
 	if i := byLabel(options, s); i >= 0 {
 		return options[i].Label, true
@@ -25,24 +26,40 @@ func canonChoice(options []synod.Option, s string) (string, bool) {
 	if i := byText(options, text); i >= 0 {
 		return options[i].Label, true
 	}
-	bare := s
+	named := s
 	for _, word := range []string{"option", "choice", "answer"} {
 		if len(s) > len(word) && strings.EqualFold(s[:len(word)], word) {
-			bare = strings.TrimLeft(s[len(word):], " :")
+			named = strings.TrimLeft(s[len(word):], " :")
 		}
 	}
-	label, rest := cutLabel(bare)
+	label, rest := cutLabel(named)
 	i := byLabel(options, label)
 	if i < 0 {
 		if i = byNumber(options, label); i < 0 {
 			return "", false
 		}
 	}
-	if namesAnother(options, rest, i) {
+	if namesAnother(options, rest, i) || !bare && !repeats(options, rest, i) {
 		return "", false
 	}
 	return options[i].Label, true
 }
+
+// repeats reports whether the text after the label of option i is empty, the beginning of the option's own
+// text, or its label again.
+func repeats(options []synod.Option, rest string, i int) bool {
+	rest = strings.Trim(endToken.ReplaceAllString(rest, ""), " .,;:)*_")
+	if rest == "" {
+		return true
+	}
+	text, _ := canonText(rest)
+	own, _ := canonText(clean.Collapse(clean.Fold(options[i].Text)))
+	label, more := cutLabel(rest)
+	return text != "" && strings.HasPrefix(own, text) || byLabel(options, label) == i && strings.Trim(more, " .") == ""
+}
+
+// endToken matches the token with which some models end a reply.
+var endToken = regexp.MustCompile(`< ?/?\|?(?:EOS_TOKEN|eos|s|im_end|eot_id|endoftext|end)\|? ?>$`)
 
 // namesAnother reports whether the text after the label of option i names another option, as in "A, B".
 func namesAnother(options []synod.Option, rest string, i int) bool {

@@ -6,11 +6,14 @@ import (
 	"strconv"
 	"strings"
 
+	"synod.dev/synod"
 	"synod.dev/synod/read/notation"
 )
 
-// canonNumber reads a number with sign, currency, power of ten, multiplier and unit.
-func canonNumber(s string) (string, bool) {
+// canonNumber reads a number with sign, currency, power of ten, multiplier and unit. With bare
+// set, currency, unit and per cent sign are dropped; otherwise they stay if with them it is
+// another answer to q than the number (see merges).
+func canonNumber(q *synod.Question, s string, bare bool) (string, bool) {
 	s = notation.Unwrap(s)
 	if left, right, ok := strings.Cut(s, "="); ok { // x = 5
 		if len(strings.Fields(left)) > 1 || strings.ContainsAny(left, "0123456789+*/^(") {
@@ -18,22 +21,36 @@ func canonNumber(s string) (string, bool) {
 		}
 		s = notation.Unwrap(right)
 	}
+	v, x, ok := quantityOf(s)
+	if !ok {
+		return "", false
+	}
+	number, ok := writeRat(v)
+	if !ok || bare || x.merged(q) {
+		return number, ok
+	}
+	return number + x.String(), true
+}
+
+// quantityOf reads a number and what stands beside it.
+func quantityOf(s string) (v *big.Rat, x suffix, ok bool) {
 	s = plainTex(s)
 	if spaced.MatchString(s) {
 		s = strings.ReplaceAll(s, " ", "")
 	}
-	v, rest, ok := readQuantity(s)
+	v, money, rest, ok := readQuantity(s)
 	if !ok {
-		return "", false
+		return nil, x, false
 	}
 	m, rest := multiplier(rest)
 	if !isUnit(rest) {
-		return "", false
+		return nil, x, false
 	}
 	if m != 1 {
 		v.Mul(v, new(big.Rat).SetInt64(m))
 	}
-	return writeRat(v)
+	x, ok = readSuffix(money, rest)
+	return v, x, ok
 }
 
 // spaced matches a number with spaces between thousands and nothing else. With other text the spaces are not
@@ -70,11 +87,11 @@ var texUnits = strings.NewReplacer(
 )
 
 // readQuantity reads sign, currency and number from the start of s.
-func readQuantity(s string) (v *big.Rat, rest string, ok bool) {
+func readQuantity(s string) (v *big.Rat, money, rest string, ok bool) {
 	s, negative, signed := cutSign(s)
 	for _, c := range []string{"US$", "$", "\u20ac", "\u00a3", "\u00a5", "\u20b9"} {
 		if after, found := strings.CutPrefix(s, c); found {
-			s = strings.TrimLeft(after, " ")
+			money, s = c, strings.TrimLeft(after, " ")
 			if !signed {
 				s, negative, _ = cutSign(s)
 			}
@@ -85,7 +102,7 @@ func readQuantity(s string) (v *big.Rat, rest string, ok bool) {
 	if ok && negative {
 		v.Neg(v)
 	}
-	return v, rest, ok
+	return v, money, rest, ok
 }
 
 func cutSign(s string) (rest string, negative, signed bool) {
@@ -305,7 +322,7 @@ const maxUnitWords = 3
 func isUnit(rest string) bool {
 	attached := rest != "" && rest[0] != ' '
 	rest = strings.TrimSpace(rest)
-	for _, sign := range []string{"%", "\u00b0", "\u00a2", "$", "\u20ac", "\u00a3", "\u00a5"} {
+	for _, sign := range unitSigns {
 		if after, found := strings.CutPrefix(rest, sign); found {
 			attached = false
 			rest = strings.TrimSpace(after)
@@ -313,12 +330,15 @@ func isUnit(rest string) bool {
 		}
 	}
 	words := strings.Fields(rest)
+	if len(words) > 0 && monies[strings.ToLower(words[0])] != "" && !attached {
+		words = words[1:]
+	}
 	if len(words) > maxUnitWords {
 		return false
 	}
 	for i, w := range words {
 		w = strings.Trim(w, ".,")
-		name := strings.ToLower(power(w))
+		name := strings.ToLower(withoutPower(w))
 		switch {
 		case i == 0 && attached:
 			if !notation.ShortUnits[name] {
@@ -331,8 +351,11 @@ func isUnit(rest string) bool {
 	return true
 }
 
-// power removes ^2, ^{3} or a plain 2 or 3 from the end of a unit: m^2, cm3.
-func power(w string) string {
+// unitSigns are the signs that may follow a number.
+var unitSigns = []string{"%", "\u00b0", "\u00a2", "$", "\u20ac", "\u00a3", "\u00a5"}
+
+// withoutPower removes ^2, ^{3} or a plain 2 or 3 from the end of a unit: m^2, cm3.
+func withoutPower(w string) string {
 	w = strings.NewReplacer("^{2}", "", "^{3}", "", "^2", "", "^3", "").Replace(w)
 	if n := len(w); n > 1 && (w[n-1] == '2' || w[n-1] == '3') && notation.ShortUnits[strings.ToLower(w[:n-1])] {
 		return w[:n-1]

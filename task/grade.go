@@ -108,7 +108,7 @@ func (g *grader) read(s string) (reading, bool) {
 	case synod.Math:
 		return readMath(s)
 	}
-	a, ok := read.Canonical(g.q, s)
+	a, ok := read.Bare(g.q, s)
 	return reading{shown: string(a), answer: a, value: percentOf(g.q, s)}, ok
 }
 
@@ -120,9 +120,9 @@ func (g *grader) strict(reply string) (reading, bool) {
 	case synod.Math:
 		return strictMath(g.q, g.key, reply)
 	}
-	a, surface, ok := read.AnswerIn(g.q, reply)
+	a, surface, ok := read.BareAnswerIn(g.q, reply)
 	if !ok && g.q.Form == synod.Text { // a reply that is the key word for word is an answer
-		if same, whole := read.Canonical(g.q, reply); whole && same == g.key.answer {
+		if same, whole := read.Bare(g.q, reply); whole && same == g.key.answer {
 			return g.key, true
 		}
 	}

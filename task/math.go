@@ -30,7 +30,7 @@ func strictMath(q *synod.Question, key reading, reply string) (reading, bool) {
 	if f, err := formula.Parse(reply); err == nil && key.value != nil {
 		return reading{shown: f.String(), value: f}, true
 	}
-	a, _, ok := read.AnswerIn(q, reply)
+	a, _, ok := read.BareAnswerIn(q, reply)
 	if !ok {
 		return reading{}, false
 	}

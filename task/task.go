@@ -130,7 +130,7 @@ func (it Item) GradeReply(text string) Grade { return GradeReply(&it.Question, i
 func Truth(items []Item) func(*synod.Question) synod.Answer {
 	keys := make(map[string]synod.Answer, len(items))
 	for _, it := range items {
-		if a, ok := read.Canonical(&it.Question, it.key); ok {
+		if a, ok := read.Bare(&it.Question, it.key); ok {
 			keys[it.Question.ID] = a
 		}
 	}

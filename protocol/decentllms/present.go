@@ -61,14 +61,14 @@ func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Pr
 		panel.Suspects = append(panel.Suspects, v.Name(id))
 	}
 	for _, a := range record.Answers {
-		x := Answer{Worker: v.Name(a.Of), Answer: v.Show(a.Answer), Bottom: a.Bottom, Total: a.Total}
+		x := Answer{Worker: v.Name(a.Of), Answer: shown(a.Answer), Bottom: a.Bottom, Total: a.Total}
 		if a.Total != nil {
 			x.Converged = &a.Converged
 		}
 		panel.Answers = append(panel.Answers, x)
 	}
 	for _, g := range record.Grades {
-		e := Evaluation{ID: v.Name(g.By), Bottom: g.Bottom, Reply: v.Show(last[g.By].Answer),
+		e := Evaluation{ID: v.Name(g.By), Bottom: g.Bottom, Reply: shown(last[g.By].Answer),
 			Signed: p.Replied(g.By, &last[g.By], v.Check)}
 		if own := RecordOf(&last[g.By]); own != nil {
 			e.Why = own.Withheld
@@ -80,6 +80,14 @@ func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Pr
 	}
 	return &protocol.Presentation{Key: "panel", Value: panel, Voters: "evaluators", Count: len(panel.Evaluators),
 		Lines: panel.lines()}
+}
+
+// shown returns an answer as JSON has it; nil for None.
+func shown(a synod.Answer) *synod.Answer {
+	if a == synod.None {
+		return nil
+	}
+	return &a
 }
 
 // scores maps the names of workers to an evaluator's grades of their answers.
