@@ -66,10 +66,6 @@ type Vote struct {
 	Answer      synod.Answer `json:"answer"`
 	Seats       []string     `json:"seats"`
 	Independent int          `json:"independent"` // seats that gave it in round 0
-
-	// Canonical is the canonical form of Answer, which an Outcome shows as most members
-	// spelled it.
-	Canonical synod.Answer `json:"-"`
 }
 
 // ballot is what the rule counts.
@@ -160,7 +156,7 @@ func (b *ballot) count() []Vote {
 		k := at(a)
 		if k < 0 {
 			k = len(votes)
-			votes = append(votes, Vote{Answer: a, Canonical: a})
+			votes = append(votes, Vote{Answer: a})
 		}
 		votes[k].Seats = append(votes[k].Seats, b.seats[i])
 	}

@@ -61,7 +61,7 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
 	}
 	for _, v := range res.outcome.Votes {
-		q.Votes = append(q.Votes, report.Support{Answer: v.Canonical, Verdict: res.Verdicts[v.Canonical],
+		q.Votes = append(q.Votes, report.Support{Answer: v.Answer, Verdict: res.Verdicts[v.Answer],
 			Seats: v.Seats, Independent: v.Independent})
 	}
 	run, err := r.segment.Load(r.key(j)) // journal.Summarize does not read scores

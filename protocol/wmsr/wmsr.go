@@ -11,11 +11,13 @@
 // smallest and the largest honest first number on any graph, and on an r-robust graph with
 // r ≥ 2F+1 they converge, whatever the Byzantine members send to whom.
 //
-// Arithmetic is exact and the same on all machines: numbers are whole multiples of
-// 10^-(decimals+6). Received numbers and means are rounded to that, halves away from zero.
-// Rounding keeps the order, so it cannot leave the range above, but numbers may stop some
-// units of the last place apart. Recorded and decided numbers are rounded to the parameter
-// decimals. Weights are equal.
+// Arithmetic is exact and the same on all machines. First numbers are exact fractions. Means
+// are rounded to whole multiples of 10^-(decimals+6), halves away from zero, so numbers may
+// stop some units of the last place apart. Recorded and decided numbers are rounded to the
+// parameter decimals. No rounding leaves the range above: a mean that would be rounded to
+// below the smallest of the numbers that it averages becomes that number, and recorded numbers
+// get more decimals if they would otherwise leave the range of the numbers that the member has
+// averaged so far. Weights are equal.
 //
 //	protocol: {name: w-msr, rounds: 20, decimals: 3}
 package wmsr
@@ -25,7 +27,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
@@ -52,7 +53,8 @@ not promised  that the number is right, nor that all members show exactly the sa
             numbers are rounded, and those on two sides of a rounding border differ.
 
 rounds       the number of rounds (20)
-decimals     of recorded and decided numbers (3); six more are used internally`,
+decimals     of recorded and decided numbers (3), more where rounding would leave the
+            range of honest numbers; six more are used internally`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Templates,
 }
@@ -92,18 +94,21 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	r := m.Answer()
 	m.Note(0, r, synod.Opinion{})
 	x := scale.read(r.Answer)
+	seen := span{x, x}
 	for t := range p.Rounds {
 		reported := r
 		reported.Answer = scale.write(x)
 		heard, silent := m.Exchange(t, &reported, 1) // an answer that is asked for again
 		if x == nil {
 			r, x = reported, scale.read(reported.Answer)
+			seen = span{x, x}
 		}
 		o := synod.Opinion{Silent: silent}
 		if x != nil {
-			s := step(x, scale.readAll(heard), me.Seat().F)
+			s := scale.step(x, scale.readAll(heard), me.Seat().F)
 			x, o.Retained, o.Dropped = s.next, s.retained, s.dropped
-			r = r.Take(scale.shown(x), heard)
+			seen = seen.with(s.averaged)
+			r = r.Take(scale.shown(x, seen), heard)
 		}
 		m.Note(t+1, r, o)
 	}
@@ -144,12 +149,30 @@ func (p *WMSR) Guarantee(f, r int, exact bool) (name, note string) {
 // value is a neighbour's number.
 type value struct {
 	from synod.NodeID
-	x    *big.Int
+	x    *big.Rat
 }
+
+// span is a range of numbers. That of the numbers that an honest member averages lies in the
+// range of honest numbers (LeBlanc et al. 2013, Lemma 1).
+type span struct{ low, high *big.Rat }
+
+// with returns the range that covers both.
+func (s span) with(t span) span {
+	if t.low.Cmp(s.low) < 0 {
+		s.low = t.low
+	}
+	if t.high.Cmp(s.high) > 0 {
+		s.high = t.high
+	}
+	return s
+}
+
+func (s span) has(x *big.Rat) bool { return x.Cmp(s.low) >= 0 && x.Cmp(s.high) <= 0 }
 
 // moved is the result of a round at one member.
 type moved struct {
-	next              *big.Int
+	next              *big.Rat
+	averaged          span
 	retained, dropped []synod.NodeID // ascending
 }
 
@@ -157,7 +180,7 @@ type moved struct {
 // largest are dropped, of those below the f smallest. The result is the mean of the rest
 // and own. Between equal numbers the neighbour's id decides, which changes who is dropped
 // and nothing else.
-func step(own *big.Int, heard []value, f int) moved {
+func (s scale) step(own *big.Rat, heard []value, f int) moved {
 	sorted := slices.Clone(heard)
 	slices.SortFunc(sorted, func(a, b value) int { return cmp.Or(a.x.Cmp(b.x), cmp.Compare(a.from, b.from)) })
 	below, above := 0, 0
@@ -170,78 +193,92 @@ func step(own *big.Int, heard []value, f int) moved {
 		}
 	}
 	low, high := min(f, below), len(sorted)-min(f, above)
-	var m moved
-	sum := new(big.Int).Set(own)
+	m := moved{averaged: span{own, own}}
+	sum := new(big.Rat).Set(own)
 	for i, v := range sorted {
 		if i < low || i >= high {
 			m.dropped = append(m.dropped, v.from)
 			continue
 		}
 		m.retained = append(m.retained, v.from)
+		m.averaged = m.averaged.with(span{v.x, v.x})
 		sum.Add(sum, v.x)
 	}
 	slices.Sort(m.retained)
 	slices.Sort(m.dropped)
-	m.next = divide(sum, big.NewInt(int64(len(m.retained)+1)))
+	m.next = s.round(sum.Quo(sum, new(big.Rat).SetInt64(int64(len(m.retained)+1))), m.averaged)
 	return m
 }
 
 // guard is the number of internal decimals beyond the recorded ones.
 const guard = 6
 
-// scale writes numbers as whole multiples of 10^-places.
-type scale struct {
-	decimals, places int
-	unit             *big.Int // 10^places
+// scale says how many decimals numbers have: those that are recorded, and internal ones.
+type scale struct{ decimals, places int }
+
+func newScale(decimals int) scale { return scale{decimals, decimals + guard} }
+
+// round returns a mean rounded to the internal decimals, or the end of the range if it would
+// leave the range or be too long to be sent.
+func (s scale) round(x *big.Rat, within span) *big.Rat {
+	switch r := rounded(x, s.places); {
+	case r.Cmp(within.low) <= 0 || len(r.FloatString(s.places)) > maxSent:
+		return within.low
+	case r.Cmp(within.high) > 0:
+		return within.high
+	default:
+		return r
+	}
 }
 
-func newScale(decimals int) scale {
-	places := decimals + guard
-	return scale{decimals, places, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)}
+// maxSent is the longest number that is sent, in characters.
+const maxSent = 250
+
+// rounded returns x rounded to so many decimals, halves away from zero.
+func rounded(x *big.Rat, places int) *big.Rat {
+	r, _ := new(big.Rat).SetString(x.FloatString(places)) // always a number
+	return r
 }
 
-// read returns the multiple that is nearest to an answer; nil for None.
-func (s scale) read(a synod.Answer) *big.Int {
+// read returns the number of an answer; nil for None.
+func (s scale) read(a synod.Answer) *big.Rat {
 	r, ok := new(big.Rat).SetString(string(a)) // canonical numbers have no exponent
 	if !ok {
 		return nil
 	}
-	return divide(new(big.Int).Mul(r.Num(), s.unit), r.Denom())
+	return r
 }
 
+// readAll returns the numbers of neighbours. An answer that is none, "18 euros" for example,
+// is silence.
 func (s scale) readAll(heard []answer.Heard) []value {
-	all := make([]value, len(heard))
-	for i, h := range heard {
-		all[i] = value{h.From, s.read(h.Value.Answer)}
+	all := make([]value, 0, len(heard))
+	for _, h := range heard {
+		if x := s.read(h.Value.Answer); x != nil {
+			all = append(all, value{h.From, x})
+		}
 	}
 	return all
 }
 
-// write returns a multiple as a canonical answer; None for nil.
-func (s scale) write(x *big.Int) synod.Answer { return s.digits(x, s.places) }
-
-// shown returns a multiple rounded to the recorded decimals.
-func (s scale) shown(x *big.Int) synod.Answer { return s.digits(x, s.decimals) }
-
-func (s scale) digits(x *big.Int, places int) synod.Answer {
+// write returns a number as a canonical answer; None for nil.
+func (s scale) write(x *big.Rat) synod.Answer {
 	if x == nil {
 		return synod.None
 	}
-	text := new(big.Rat).SetFrac(x, s.unit).FloatString(places)
-	if strings.Contains(text, ".") {
-		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	if places, finite := x.FloatPrec(); finite {
+		return synod.Answer(x.FloatString(places))
 	}
-	if text == "-0" {
-		return "0"
-	}
-	return synod.Answer(text)
+	return synod.Answer(x.RatString())
 }
 
-// divide returns n/d, for d > 0, rounded to the nearest whole number, halves away from zero.
-func divide(n, d *big.Int) *big.Int {
-	q, rest := new(big.Int).QuoRem(n, d, new(big.Int))
-	if rest.Lsh(rest.Abs(rest), 1).Cmp(d) >= 0 {
-		q.Add(q, big.NewInt(int64(n.Sign())))
+// shown returns a number rounded to the recorded decimals, or to as many more as it takes to
+// stay in a range that has it.
+func (s scale) shown(x *big.Rat, within span) synod.Answer {
+	for places := s.decimals; places <= s.places; places++ {
+		if r := rounded(x, places); within.has(r) {
+			return s.write(r)
+		}
 	}
-	return q
+	return s.write(x)
 }

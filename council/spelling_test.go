@@ -1,0 +1,73 @@
+package council_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/llmtest"
+)
+
+// A Byzantine member chooses how it spells its answer. Whatever it writes, the decision and
+// every printed answer are canonical, and honest spellings of one answer are one class.
+func TestSpellingIsNotPrinted(t *testing.T) {
+	for _, c := range []struct {
+		question synod.Question
+		honest   []string
+		hostile  string
+		decision synod.Answer // None: the hostile answer is not merged, so there is no majority
+		apart    string       // the class of the hostile answer, if it has its own
+	}{
+		{synod.Question{Text: "How many dollars does it cost?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars", "18", ""},
+		{synod.Question{Text: "How many dollars does it cost?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars each", "", "18 dollars each"},
+		{synod.Question{Text: "What is it?", Form: synod.Number}, []string{"0.5", ".50"}, "0.5%", "", "0.5%"},
+		{synod.Question{Text: "What does it cost?", Form: synod.Number}, []string{"5", "$5"}, "5 cents each year", "", "5 cents each year"},
+		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes, it is."}, "YES", "true", ""},
+		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes."}, "Yes: except on Sundays", "", ""},
+		{synod.Question{Text: "Which?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}},
+			[]string{"A", "A) x"}, "A: all of the above, and B", "", ""},
+		{synod.Question{Text: "Which town?", Form: synod.Text}, []string{"Paris", "Paris."}, "PARIS", "paris", ""},
+	} {
+		written := map[string]string{"s0": c.honest[0], "s1": c.honest[1], "s2": c.hostile, "s3": "", "s4": ""}
+		server := llmtest.Start(t, func(call llmtest.Call) string {
+			return "I think.\nAnswer: " + written[call.Model]
+		})
+		// Three of five seats make a majority; two have no answer.
+		text := strings.ReplaceAll(seven(server.URL, "s0", "s1", "s2", "s3", "s4"), "protocol: {name: sac, rounds: 6}", "protocol: {name: majority}\nexact: \"\"\nrule: {name: majority}")
+		text = strings.Replace(text, "f: 3", "f: 1", 1)
+		o := decide(t, convene(t, text), council.Ask{Question: c.question, Seed: 1})
+		where := fmt.Sprintf("%q against %q", c.hostile, c.honest)
+		if o.Decision != c.decision {
+			t.Errorf("%s: the decision is %q, want %q (%s)", where, string(o.Decision), string(c.decision), o.Reason)
+		}
+		for _, v := range o.Votes {
+			if len(v.Seats) == 1 && string(v.Answer) != c.apart {
+				t.Errorf("%s: a class of its own, %q", where, string(v.Answer))
+			}
+			if c.apart == "" && string(v.Answer) == c.hostile {
+				t.Errorf("%s: its spelling is printed", where)
+			}
+		}
+		for i, m := range o.Members[:3] {
+			if m.Final != nil && string(*m.Final) == c.hostile && c.apart == "" {
+				t.Errorf("%s: its spelling is shown as the answer of member %d", where, i)
+			}
+		}
+		if m := o.Members[2]; c.decision != synod.None && m.Written != c.hostile {
+			t.Errorf("%s: beside its name stands %q", where, m.Written)
+		}
+	}
+}
+
+// A decision is printed whole: a member's own spelling is kept to 120 bytes, and was printed.
+func TestLongAnswerIsWhole(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("word ", 60))
+	server := llmtest.Start(t, func(llmtest.Call) string { return "Answer: " + long })
+	text := strings.Replace(seven(server.URL, "s1", "s2", "s3"), "protocol: {name: sac, rounds: 6}", "protocol: {name: majority}", 1)
+	o := decide(t, convene(t, strings.Replace(text, "f: 3", "f: 1", 1)), council.Ask{Question: synod.Question{Text: "Which words?", Form: synod.Text}})
+	if o.Answer == nil || string(*o.Answer) != long {
+		t.Errorf("%d bytes are decided as %v", len(long), o.Answer)
+	}
+}
