@@ -20,13 +20,16 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 		decision synod.Answer // None: the hostile answer is not merged, so there is no majority
 		apart    string       // the class of the hostile answer, if it has its own
 	}{
-		{synod.Question{Text: "How many dollars does it cost?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars", "18", ""},
-		{synod.Question{Text: "How many dollars does it cost?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars each", "", "18 dollars each"},
+		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars", "18", ""},
+		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars each", "",
+			"18 dollars each"},
 		{synod.Question{Text: "What is it?", Form: synod.Number}, []string{"0.5", ".50"}, "0.5%", "", "0.5%"},
-		{synod.Question{Text: "What does it cost?", Form: synod.Number}, []string{"5", "$5"}, "5 cents each year", "", "5 cents each year"},
+		{synod.Question{Text: "What does it cost?", Form: synod.Number}, []string{"5", "$5"}, "5 cents each year", "",
+			"5 cents each year"},
 		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes, it is."}, "YES", "true", ""},
 		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes."}, "Yes: except on Sundays", "", ""},
-		{synod.Question{Text: "Which?", Form: synod.Choice, Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}},
+		{synod.Question{Text: "Which?", Form: synod.Choice,
+			Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}},
 			[]string{"A", "A) x"}, "A: all of the above, and B", "", ""},
 		{synod.Question{Text: "Which town?", Form: synod.Text}, []string{"Paris", "Paris."}, "PARIS", "paris", ""},
 	} {
@@ -35,8 +38,8 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 			return "I think.\nAnswer: " + written[call.Model]
 		})
 		// Three of five seats make a majority; two have no answer.
-		text := strings.ReplaceAll(seven(server.URL, "s0", "s1", "s2", "s3", "s4"), "protocol: {name: sac, rounds: 6}", "protocol: {name: majority}\nexact: \"\"\nrule: {name: majority}")
-		text = strings.Replace(text, "f: 3", "f: 1", 1)
+		text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: majority}\nrule: {name: majority}", "f: 3", "f: 1").
+			Replace(seven(server.URL, "s0", "s1", "s2", "s3", "s4"))
 		o := decide(t, convene(t, text), council.Ask{Question: c.question, Seed: 1})
 		where := fmt.Sprintf("%q against %q", c.hostile, c.honest)
 		if o.Decision != c.decision {
@@ -65,8 +68,9 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 func TestLongAnswerIsWhole(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("word ", 60))
 	server := llmtest.Start(t, func(llmtest.Call) string { return "Answer: " + long })
-	text := strings.Replace(seven(server.URL, "s1", "s2", "s3"), "protocol: {name: sac, rounds: 6}", "protocol: {name: majority}", 1)
-	o := decide(t, convene(t, strings.Replace(text, "f: 3", "f: 1", 1)), council.Ask{Question: synod.Question{Text: "Which words?", Form: synod.Text}})
+	text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: majority}", "f: 3", "f: 1").
+		Replace(seven(server.URL, "s1", "s2", "s3"))
+	o := decide(t, convene(t, text), council.Ask{Question: synod.Question{Text: "Which words?", Form: synod.Text}})
 	if o.Answer == nil || string(*o.Answer) != long {
 		t.Errorf("%d bytes are decided as %v", len(long), o.Answer)
 	}

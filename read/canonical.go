@@ -201,11 +201,17 @@ var boolWords = map[string]string{"true": "true", "yes": "true", "false": "false
 
 // echoes match what repeats a yes or a no and says nothing more.
 var echoes = map[string]*regexp.Regexp{
-	"true":  regexp.MustCompile(`^(?:it|they|he|she|we|you|i|there|that|this) ` + auxiliary + `(?: (?:so|true|correct|right))?$|^(?:that's|it's|indeed|correct|right|of course)(?: (?:true|correct|right))?$`),
-	"false": regexp.MustCompile(`^(?:it|they|he|she|we|you|i|there|that|this) (?:` + auxiliary + `(?:n't| not)|cannot|can't|won't|` + auxiliary + ` (?:false|incorrect|wrong))(?: (?:so|true|correct|right))?$|^(?:that's|it's) (?:false|incorrect|wrong|not true|not correct|not right)$`),
+	"true": regexp.MustCompile(`^` + pronoun + auxiliary + right + `$|` +
+		`^(?:that's|it's|indeed|of course|correct|right)` + right + `$`),
+	"false": regexp.MustCompile(`^` + pronoun + `(?:` + auxiliary + `(?:n't| not)|cannot|can't|won't)` + right + `$|` +
+		`^(?:` + pronoun + auxiliary + `|that's |it's ) ?(?:false|incorrect|wrong|not true|not correct|not right)$`),
 }
 
-const auxiliary = `(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|must)`
+const (
+	pronoun   = `(?:it|they|he|she|we|you|i|there|that|this) `
+	auxiliary = `(?:is|are|was|were|am|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|must)`
+	right     = `(?: (?:so|true|correct|right))?`
+)
 
 // canonText brings short text, already folded and on one line, to one spelling. Only outer punctuation is
 // removed; signs that may have a meaning (-5, C++, 5!, 3%) stay.

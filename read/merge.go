@@ -47,23 +47,40 @@ const (
 // merges is the table. Whoever writes an answer chooses its spelling, so two spellings are
 // merged only if they cannot mean different things.
 var merges = [...]merge{
-	thousands:     {synod.Number, "separators between thousands", true, "How many?", "1,234", "1234"},
-	currency:      {synod.Number, "a currency, unless the question names another", true, "How much is it?", "$18", "18"},
-	otherCurrency: {synod.Number, "another currency than that of the question", false, "How many dollars is it?", "€18", "18 euros"},
-	askedUnit:     {synod.Number, "the unit that the question asks for", true, "How many km is it?", "18 kilometres", "18"},
-	otherUnit:     {synod.Number, "another unit", false, "How many metres is it?", "18 km", "18 km"},
-	askedPercent:  {synod.Number, "a percent sign, if the question asks for a percentage", true, "What percentage is it?", "18%", "18"},
-	percent:       {synod.Number, "a percent sign otherwise", false, "What is the rate?", "0.5%", "0.5%"},
-	scaleWord:     {synod.Number, "a scale word; it is multiplied in", false, "How many are there?", "5 million", "5000000"},
-	qualifier:     {synod.Number, "a qualifier, such as each, extra, except", false, "How many cents is it?", "5 cents each year", "5 cents each year"},
-	optionText:    {synod.Choice, "the text of the same option", true, "Which?", "A) Paris", "A"},
-	optionWords:   {synod.Choice, "other words after the label", false, "Which?", "A: all of the above, and B", synod.None},
-	echo:          {synod.Bool, "words that only repeat it", true, "Is it open?", "Yes, it is.", "true"},
-	remark:        {synod.Bool, "other words", false, "Is it open?", "Yes: except on Sundays", synod.None},
-	mathUnit:      {synod.Math, "a currency or the unit that the question asks for, after a number", true, "How many cm is it?", `18\text{ cm}`, "18"},
-	mathOther:     {synod.Math, "anything else, a percent sign for example", false, "How many cm is it?", `18\%`, "18%"},
-	textCase:      {synod.Text, "letter case, outer punctuation, a leading article", true, "Which tower?", "The Eiffel Tower.", "eiffel tower"},
-	textWords:     {synod.Text, "other words", false, "Which tower?", "Eiffel Tower, or not", "eiffel tower, or not"},
+	thousands: {synod.Number, "separators between thousands", true,
+		"How many?", "1,234", "1234"},
+	currency: {synod.Number, "a currency, unless the question names another", true,
+		"How much is it?", "$18", "18"},
+	otherCurrency: {synod.Number, "another currency than that of the question", false,
+		"How many dollars is it?", "€18", "18 euros"},
+	askedUnit: {synod.Number, "the unit that the question asks for", true,
+		"How many km is it?", "18 kilometres", "18"},
+	otherUnit: {synod.Number, "another unit", false,
+		"How many metres is it?", "18 km", "18 km"},
+	askedPercent: {synod.Number, "a percent sign, if the question asks for a percentage", true,
+		"What percentage is it?", "18%", "18"},
+	percent: {synod.Number, "a percent sign otherwise", false,
+		"What is the rate?", "0.5%", "0.5%"},
+	scaleWord: {synod.Number, "a scale word; it is multiplied in", false,
+		"How many are there?", "5 million", "5000000"},
+	qualifier: {synod.Number, "a qualifier, such as each, extra, except", false,
+		"How many cents is it?", "5 cents each year", "5 cents each year"},
+	optionText: {synod.Choice, "the text of the same option", true,
+		"Which?", "A) Paris", "A"},
+	optionWords: {synod.Choice, "other words after the label", false,
+		"Which?", "A: all of the above, and B", synod.None},
+	echo: {synod.Bool, "words that only repeat it", true,
+		"Is it open?", "Yes, it is.", "true"},
+	remark: {synod.Bool, "other words", false,
+		"Is it open?", "Yes: except on Sundays", synod.None},
+	mathUnit: {synod.Math, "a currency or the unit that the question asks for, after a number", true,
+		"How many cm is it?", `18\text{ cm}`, "18"},
+	mathOther: {synod.Math, "anything else, a percent sign for example", false,
+		"How many cm is it?", `18\%`, "18%"},
+	textCase: {synod.Text, "letter case, outer punctuation, a leading article", true,
+		"Which tower?", "The Eiffel Tower.", "eiffel tower"},
+	textWords: {synod.Text, "other words", false,
+		"Which tower?", "Eiffel Tower, or not", "eiffel tower, or not"},
 }
 
 // suffix is what stands beside a number: a sign, and words in lower case.
@@ -110,7 +127,8 @@ func (x suffix) merged(q *synod.Question) bool {
 var monies = map[string]string{
 	"$": "dollars", "US$": "dollars", "dollar": "dollars", "dollars": "dollars", "usd": "dollars", "bucks": "dollars",
 	"\u20ac": "euros", "euro": "euros", "euros": "euros", "eur": "euros",
-	"\u00a3": "gbp", "gbp": "gbp", "\u00a5": "yen", "yen": "yen", "\u20b9": "rupees", "rupee": "rupees", "rupees": "rupees",
+	"\u00a3": "gbp", "gbp": "gbp", "\u00a5": "yen", "yen": "yen",
+	"\u20b9": "rupees", "rupee": "rupees", "rupees": "rupees",
 }
 
 // readSuffix reads the text after a number that isUnit accepts. money is the sign before the
@@ -311,11 +329,12 @@ func (a *asked) rate(w string) bool {
 }
 
 var (
-	rates      = notation.Set("per a an each every")
-	adverbs    = map[string]string{"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly", "year": "yearly"}
+	rates   = notation.Set("per a an each every")
+	adverbs = map[string]string{"hour": "hourly", "day": "daily", "week": "weekly", "month": "monthly",
+		"year": "yearly"}
 	fillers    = notation.Set("of the in total altogether overall")
-	qualifiers = notation.Set(`apiece extra more less fewer only except excluding including half double twice triple remaining
-		additional left other another tenth tenths hundredth hundredths thousandth thousandths tens dozens hundreds
+	qualifiers = notation.Set(`apiece extra more less fewer only except excluding including half double twice triple
+		remaining additional left other another tenth tenths hundredth hundredths thousandth thousandths tens dozens hundreds
 		thousands millions billions trillions million billion trillion thousand hundred dozen percent percentage`)
 )
 
@@ -324,12 +343,15 @@ func hasWord(words []string, w string) bool {
 	return slices.ContainsFunc(words, func(x string) bool { return stem(x) == stem(w) })
 }
 
+// hissing matches plurals in es: boxes, inches.
+var hissing = regexp.MustCompile(`(?:ch|sh|x|ss)es$`)
+
 // stem returns a word without the ending of a plural.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"
-	case len(w) > 4 && (strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "sses")):
+	case len(w) > 4 && hissing.MatchString(w):
 		return w[:len(w)-2]
 	case len(w) > 2 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
 		return w[:len(w)-1]

@@ -226,7 +226,8 @@ func TestRoundingStaysInside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScale(rapid.IntRange(0, 12).Draw(t, "decimals"))
 		fraction := rapid.Custom(func(t *rapid.T) *big.Rat {
-			return big.NewRat(rapid.Int64Range(-50, 50).Draw(t, "a"), rapid.SampledFrom([]int64{1, 3, 7, 1000, 99_999, 1e18}).Draw(t, "b"))
+			return big.NewRat(rapid.Int64Range(-50, 50).Draw(t, "a"),
+				rapid.SampledFrom([]int64{1, 3, 7, 1000, 99_999, 1e18}).Draw(t, "b"))
 		})
 		own := fraction.Draw(t, "own")
 		var heard []value
