@@ -20,14 +20,17 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 		decision synod.Answer // None: the hostile answer is not merged, so there is no majority
 		apart    string       // the class of the hostile answer, if it has its own
 	}{
-		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars", "18", ""},
-		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars each", "",
+		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"}, "18 dollars",
+			"18", ""},
+		{synod.Question{Text: "How many dollars is it?", Form: synod.Number}, []string{"$18", "18"},
+			"18 dollars each", "",
 			"18 dollars each"},
 		{synod.Question{Text: "What is it?", Form: synod.Number}, []string{"0.5", ".50"}, "0.5%", "", "0.5%"},
 		{synod.Question{Text: "What does it cost?", Form: synod.Number}, []string{"5", "$5"}, "5 cents each year", "",
 			"5 cents each year"},
 		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes, it is."}, "YES", "true", ""},
-		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes."}, "Yes: except on Sundays", "", ""},
+		{synod.Question{Text: "Is it open?", Form: synod.Bool}, []string{"yes", "Yes."}, "Yes: except on Sundays", "",
+			""},
 		{synod.Question{Text: "Which?", Form: synod.Choice,
 			Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}},
 			[]string{"A", "A) x"}, "A: all of the above, and B", "", ""},
@@ -38,7 +41,8 @@ func TestSpellingIsNotPrinted(t *testing.T) {
 			return "I think.\nAnswer: " + written[call.Model]
 		})
 		// Three of five seats make a majority; two have no answer.
-		text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: majority}\nrule: {name: majority}", "f: 3", "f: 1").
+		text := strings.NewReplacer("{name: sac, rounds: 6}", "{name: majority}\nrule: {name: majority}", "f: 3",
+			"f: 1").
 			Replace(seven(server.URL, "s0", "s1", "s2", "s3", "s4"))
 		o := decide(t, convene(t, text), council.Ask{Question: c.question, Seed: 1})
 		where := fmt.Sprintf("%q against %q", c.hostile, c.honest)

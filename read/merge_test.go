@@ -34,7 +34,8 @@ func TestMerges(t *testing.T) {
 		}
 		got, ok := Canonical(q, row.written)
 		if got != row.answer || ok != (row.answer != synod.None) {
-			t.Errorf("%s, %s: %q is read as %q, want %q", row.form, row.beside, row.written, string(got), string(row.answer))
+			t.Errorf("%s, %s: %q is read as %q, want %q", row.form, row.beside, row.written, string(got),
+				string(row.answer))
 		}
 		if (got == plain) != row.merged {
 			t.Errorf("%s, %s: merged is %v, and %q is %q while %q is %q", row.form, row.beside, row.merged, row.written,
@@ -133,7 +134,8 @@ func TestSpellingChangesNothing(t *testing.T) {
 		value := rapid.SampledFrom(values[q.Form]).Draw(t, "value")
 		before := rapid.SampledFrom([]string{"", "$", "€", "**", "about ", "not "}).Draw(t, "before")
 		after := rapid.SliceOfN(rapid.SampledFrom([]string{"%", " dollars", " km", " each", " million", ":", ",",
-			" except on Sundays", " and B", ".", " per year", "°", " or so", "\u202e", " it is", " all of the above"}), 0, 3).Draw(t, "after")
+			" except on Sundays", " and B", ".", " per year", "°", " or so", "\u202e", " it is",
+			" all of the above"}), 0, 3).Draw(t, "after")
 		written := before + value
 		for _, s := range after {
 			written += s

@@ -214,7 +214,8 @@ func TestStepAgainstReference(t *testing.T) {
 			t.Fatalf("retained %v, dropped %v of %v", got.retained, got.dropped, heard)
 		}
 		slices.Reverse(heard)
-		if again := units.step(own, heard, f); again.next.Cmp(got.next) != 0 || !slices.Equal(again.dropped, got.dropped) {
+		if again := units.step(own, heard, f); again.next.Cmp(got.next) != 0 || !slices.Equal(again.dropped,
+			got.dropped) {
 			t.Fatalf("the order of arrival shows: %v and %v", got, again)
 		}
 	})
