@@ -60,7 +60,8 @@ needs no key and no server.`,
 		"no model")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
-	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`; a new journal gets the whole run")
+	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`, which gets the rest of the run; "+
+		"a complete run is printed again")
 	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: "+
 		"recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
@@ -115,6 +116,9 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	a.announce(cmd, c, ask.Question, f.dryRun)
 	if f.dryRun {
 		return a.dryRun(cmd, ask, spec, env, f.asJSON)
+	}
+	if ask.Resume != nil && !council.Unfinished(ask.Resume) {
+		return a.recall(cmd, ask.Resume, c, f)
 	}
 	show := a.progress(cmd, &ask)
 	outcome, err := c.Decide(cmd.Context(), ask)
@@ -195,10 +199,6 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 		return ask, council.Spec{}, unreadable(err)
 	}
 	a.locks = append(a.locks, lock)
-	if !council.Unfinished(run) {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("%s: the run is complete and cannot be resumed",
-			f.resume), "replay it with: synod replay "+council.ShellWord(f.resume))
-	}
 	spec, err := council.SpecOf(run)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
@@ -207,8 +207,22 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 		return ask, council.Spec{}, configError(err)
 	}
 	ask.Resume, ask.Question, ask.Seed = run, run.Head.Question, run.Head.Seed
-	ask.Journal = a.journalPath(f)
+	if ask.Journal = a.journalPath(f); f.path == "" && !f.noJournal && run.Continues(f.resume) {
+		ask.Journal = f.resume
+	}
 	return ask, spec, nil
+}
+
+// recall prints the outcome of a run that is complete.
+func (a *app) recall(cmd *cobra.Command, run *journal.Run, c *council.Council, f askFlags) error {
+	if !a.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), "the run is complete; no model was asked")
+	}
+	o := c.Recall(run, f.resume)
+	if err := a.print(cmd, f, o, c); err != nil {
+		return err
+	}
+	return verdict(o)
 }
 
 // question returns the question: the arguments, or stdin for "-".

@@ -88,7 +88,7 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 		"simulated, embedded, or a council `file` with a model named player")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
-	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`; a new journal gets the whole game")
+	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`, which gets the rest of the game")
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
 }
@@ -186,7 +186,13 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
-		return a.resumed(ask, nil, &askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}})
+		resume := askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}}
+		ask, spec, err := a.resumed(ask, nil, &resume)
+		if err == nil && !council.Unfinished(ask.Resume) {
+			err = fail(exitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.resume),
+				"replay it with: synod replay "+council.ShellWord(f.resume))
+		}
+		return ask, spec, err
 	}
 	spec, err := f.spec()
 	if err != nil {

@@ -38,6 +38,7 @@ func TestHundredCouncilsShareAnAccount(t *testing.T) {
 	}))
 	text := fmt.Sprintf(`
 protocol: {name: majority}
+exact: paper # every call is waited for
 models: {m: {provider: openai, url: %q, model: m42, concurrency: %d, per_minute: %d}}
 seats: [{id: a, model: m, count: 3}]
 `, s.URL, atOnce, 60*perSecond)

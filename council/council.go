@@ -190,7 +190,7 @@ type Ask struct {
 	Sample   int              // which repeat of the question this is, from 0
 	Journal  string           // path of the journal to write or, with Segment, the id of its run; "": none is kept
 	Segment  *journal.Segment // the file that the journal is part of; nil: a file of its own
-	Resume   *journal.Run     // a run that was cut off: its replies are not asked for again
+	Resume   *journal.Run     // a run that was cut off: no reply is asked for again; it goes on in its Journal
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
 	Program  string                             // the calling program, for the head of the journal
@@ -424,8 +424,11 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	if ask.Journal != "" {
 		create := journal.Create
-		if ask.Segment != nil {
+		switch {
+		case ask.Segment != nil:
 			create = ask.Segment.Create
+		case ask.Resume != nil && ask.Resume.Continues(ask.Journal):
+			create = func(_ string, head journal.Head) (*journal.Writer, error) { return ask.Resume.Continue(head) }
 		}
 		head := journal.Head{
 			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,

@@ -15,6 +15,16 @@ import (
 // resumed. It may have a decision all the same.
 func Unfinished(run *journal.Run) bool { return run.End == nil || unfinished(run.End.Stopped) }
 
+// Recall returns the outcome of the run in a journal that came to its end, as it was printed
+// then. No model is asked. Seconds is 0.
+func (c *Council) Recall(run *journal.Run, path string) Outcome {
+	records := RecordsOf(c.plan, run)
+	o := Judge(c.plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
+	c.complete(&o, records)
+	o.Journal, o.Digest = path, run.Digest()
+	return o
+}
+
 func unfinished(stopped string) bool {
 	return slices.Contains([]string{Tripped, OverBudget, PastTime, Interrupted, Unwritten}, stopped)
 }

@@ -17,6 +17,7 @@
 //	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
 //	{"k":"effect","t":3,"n":1,…}   what node 1 wanted done
 //	{"k":"end",…}                  why the run stopped, and the digests
+//	{"k":"head",…}                 a later attempt at a run that was cut off
 //	{"k":"sum","bytes":N,"crc":…}  the CRC-32C of the N bytes before this line
 //
 // Every write to the file ends with a sum line. Lines after the last sum line were being
@@ -42,6 +43,10 @@
 // The event and effect lines of a seat are the same wherever they are written: a
 // journal that holds one seat only (Head.Seat) has the lines, and the digest, that
 // this seat has in the journal of the whole run.
+//
+// A run that was cut off goes on in its file (Resume, Run.Continue): another head begins
+// another attempt, which has all lines that it needs to be replayed. A reader returns the
+// last attempt; until that has an end, replies of earlier ones are kept too.
 //
 // # Segments
 //

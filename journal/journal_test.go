@@ -185,7 +185,7 @@ func TestBadFiles(t *testing.T) {
 		"negative seat":   `{"k":"head","version":3}` + "\n" + `{"k":"event","t":0,"n":-1,"w":"begin"}` + "\n",
 		"far too many":    `{"k":"head","version":3}` + "\n" + `{"k":"event","t":0,"n":2000000,"w":"begin"}` + "\n",
 		"a segment":       `{"k":"chunk","run":"x","bytes":0,"crc":"00000000"}` + "\n",
-		"two heads":       `{"k":"head","version":3}` + "\n" + `{"k":"head","version":3}` + "\n",
+		"two heads":       `{"k":"head","version":3}` + "\n" + `{"k":"head","version":3,"seed":1}` + "\n",
 		"after the end":   `{"k":"head","version":3}` + "\n" + `{"k":"end"}` + "\n" + `{"k":"end"}` + "\n",
 		"unknown kind":    `{"k":"head","version":3}` + "\n" + `{"k":"tail"}` + "\n",
 		"effect at first": `{"k":"head","version":3}` + "\n" + `{"k":"effect","t":0,"n":0,"w":"decide"}` + "\n",

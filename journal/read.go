@@ -34,7 +34,8 @@ type Run struct {
 	// Unanswered are the requests of this run and of earlier attempts at it whose replies
 	// never came, by seat. They cost what they may cost at most.
 	Unanswered []Unanswered
-	End        *End // nil: the run was cut off
+	End        *End  // nil: the run was cut off
+	held       *held // after Resume: the file, which the run continues in
 	lines      []stored
 	digest     string   // of the lines
 	seats      []string // digests by NodeID
@@ -100,7 +101,7 @@ func open(path string, file func(io.Reader) error, segment func(*Segment, string
 // process can resume the journal. The error is filelock.ErrHeld if another process is
 // writing or resuming it.
 func Resume(path string) (run *Run, lock io.Closer, err error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) { // a part of a segment, or nothing
 		run, err = Load(path)
 		return run, io.NopCloser(nil), err
@@ -112,12 +113,56 @@ func Resume(path string) (run *Run, lock io.Closer, err error) {
 		err = fmt.Errorf("%s: %w: it is writing or resuming this journal", path, err)
 	}
 	if err == nil {
-		run, err = Load(path)
+		run, err = readHeld(path, f)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return run, f, nil
+}
+
+// readHeld reads a journal that is to be continued in its file.
+func readHeld(path string, f *os.File) (*Run, error) {
+	in := reading{run: &Run{Replies: Replies{}}}
+	sum := summed{take: in.take}
+	if err := eachLine(f, &sum); err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", path, err)
+	}
+	run := in.finish()
+	run.held = &held{path: path, file: f, size: sum.whole, crc: sum.wholeCRC, torn: sum.torn}
+	return run, nil
+}
+
+// held is the file of a journal that was read, up to its last sum line.
+type held struct {
+	path string
+	file *os.File
+	size int64
+	crc  uint32
+	torn bool // the last byte, a newline, is missing
+}
+
+// Continues reports whether the run was read by Resume from the file of this path, so that
+// Continue writes to it.
+func (run *Run) Continues(path string) bool { return run.held != nil && run.held.path == path }
+
+// Continue begins another attempt at the run, in the file that Resume has read it from. The
+// file keeps what was paid for, and the Writer owns it from then on.
+func (run *Run) Continue(head Head) (*Writer, error) {
+	h := run.held
+	run.held = nil
+	if err := h.file.Truncate(h.size); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if h.torn {
+		if _, err := h.file.WriteAt([]byte{'\n'}, h.size-1); err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+	}
+	if _, err := h.file.Seek(h.size, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	return newWriter(h.path, &file{File: h.file, size: h.size, crc: h.crc}, head, true)
 }
 
 // Read reads a journal. It leaves out lines at the end that were being written when the
@@ -127,27 +172,36 @@ func Read(r io.Reader) (*Run, error) { return readRun(r, true) }
 // readRun reads a journal that has sum lines, or a part of a segment, which has none.
 func readRun(r io.Reader, sums bool) (*Run, error) {
 	in := reading{run: &Run{Replies: Replies{}}}
-	if err := eachLine(r, sums, in.take); err != nil {
+	check := summed{take: in.take, none: !sums}
+	if err := eachLine(r, &check); err != nil {
 		return nil, err
+	}
+	return in.finish(), nil
+}
+
+// finish returns the run when all lines have been read.
+func (in *reading) finish() *Run {
+	if in.run.End == nil && in.earlier != nil {
+		in.run.Replies = (&Run{Replies: in.earlier}).before(in.run.Replies)
 	}
 	in.run.digest, in.run.seats = in.digests.end()
 	in.run.changed, in.run.Unanswered = in.changed(), in.unanswered()
-	return in.run, nil
+	return in.run
 }
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 64<<10)) }}
 
-// eachLine calls take with every line that counts, newline included, and its number. A
-// line is valid until take returns.
-func eachLine(r io.Reader, sums bool, take func(n int, raw []byte) error) error {
+// eachLine calls check.take with every line that counts, newline included, and its number.
+// A line is valid until take returns.
+func eachLine(r io.Reader, check *summed) error {
 	buf := buffers.Get().(*[]byte) // a report reads thousands of journals
 	defer buffers.Put(buf)
 	in := bufio.NewScanner(r)
 	in.Buffer(*buf, maxLine)
 	in.Split(allLines)
-	check := summed{take: take}
-	if sums {
-		take = check.add
+	take := check.add
+	if check.none {
+		take = check.take
 	}
 	n := 0
 	var rest []byte // the last line, if it has no newline
@@ -165,7 +219,7 @@ func eachLine(r io.Reader, sums bool, take func(n int, raw []byte) error) error 
 	if err := in.Err(); err != nil {
 		return atLine(n+1, err)
 	}
-	if sums {
+	if !check.none {
 		return check.end(n+1, rest)
 	}
 	if rest != nil {
@@ -191,6 +245,8 @@ func atLine(n int, err error) error {
 type reading struct {
 	run     *Run
 	digests digests
+	earlier Replies      // of earlier attempts at the run
+	before  *Head        // of the attempt before this one; nil: there is none
 	asked   map[Key]Cost // requests whose reply has not been read
 }
 
@@ -259,8 +315,12 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 	switch {
 	case kind == "chunk":
 		return errors.New("this file holds the journals of several runs; name one of them: FILE#ID")
-	case (kind == "head") != (n == 1):
-		return errors.New("the head must be the first line, and no other line")
+	case n == 1 && kind != "head":
+		return errors.New("the head must be the first line")
+	case n > 1 && kind == "head":
+		if err := in.restart(); err != nil {
+			return err
+		}
 	case run.End != nil:
 		return errors.New("a line follows the end")
 	}
@@ -294,6 +354,20 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 	return nil
 }
 
+// restart begins to read a later attempt at a run that was cut off.
+func (in *reading) restart() error {
+	if err := in.changed(); err != nil {
+		return err
+	}
+	in.earlier = (&Run{Replies: in.earlier}).before(in.run.Replies)
+	clear(in.run.Replies)
+	head := in.run.Head
+	in.before = &head
+	*in.run = Run{Replies: in.run.Replies, lines: in.run.lines[:0]}
+	in.digests, in.asked = digests{}, nil
+	return nil
+}
+
 func (in *reading) head(raw []byte) error {
 	head := &in.run.Head
 	if err := json.Unmarshal(raw, head); err != nil {
@@ -301,6 +375,8 @@ func (in *reading) head(raw []byte) error {
 	}
 	in.digests.seat = head.Seat
 	switch {
+	case in.before != nil && (head.Seed != in.before.Seed || head.Instance != in.before.Instance):
+		return errors.New("a second head is not one of the same run")
 	case head.Version < 1:
 		return errors.New("the head has no version: this is not a journal")
 	case head.Version < Version:
@@ -378,8 +454,12 @@ func (run *Run) Lost() []Unanswered {
 // before returns the replies of a later attempt with those of this one that it does not
 // have. The head of the later attempt has the cost of calls that were dropped.
 func (run *Run) before(later Replies) Replies {
-	all := maps.Clone(run.Replies)
-	maps.DeleteFunc(all, func(_ Key, r synod.Reply) bool { return r.Status == synod.Dropped })
+	all := make(Replies, len(run.Replies)+len(later))
+	for key, r := range run.Replies {
+		if r.Status != synod.Dropped {
+			all[key] = r
+		}
+	}
 	maps.Copy(all, later)
 	return all
 }

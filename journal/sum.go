@@ -65,11 +65,16 @@ const maxPending = maxLine + 2*maxBuffer
 // summed reads a file with sum lines. It hands on lines that have their sum.
 type summed struct {
 	take    func(n int, raw []byte) error
+	none    bool // the lines have no sums
 	size    int64
 	crc     uint32 // of all lines
 	n       int    // number of the last line that was handed on
 	held    bool   // there was a sum line
 	pending []byte // lines after the last sum line
+
+	whole    int64  // bytes up to the last sum line
+	wholeCRC uint32 // of them
+	torn     bool   // the newline of the last sum line is missing
 }
 
 // add takes a whole line. The head is handed on at once, because it says whether this is
@@ -94,6 +99,9 @@ func (s *summed) add(n int, raw []byte) error {
 		s.pending = append(s.pending, raw...)
 	}
 	s.size, s.crc = s.size+int64(len(raw)), crc32.Update(s.crc, castagnoli, raw)
+	if len(s.pending) == 0 && n > 1 {
+		s.whole, s.wholeCRC = s.size, s.crc
+	}
 	return nil
 }
 
@@ -119,6 +127,7 @@ func (s *summed) pass(n int) error {
 // they are what a process leaves that dies while it writes.
 func (s *summed) end(n int, rest []byte) error {
 	if last := append(bytes.Clone(rest), '\n'); bytes.HasPrefix(last, []byte(sumPrefix)) && s.holds(last) {
+		s.whole, s.wholeCRC, s.torn = s.size+int64(len(last)), crc32.Update(s.crc, castagnoli, last), true
 		return s.pass(n) // only the newline is missing
 	}
 	if !s.held {

@@ -48,7 +48,7 @@ const (
 func summarize(r io.Reader, sums bool) (*Summary, error) {
 	in := reading{run: &Run{Replies: make(Replies, 64)}}
 	s := &Summary{Replies: in.run.Replies, Last: map[synod.NodeID]synod.Tick{}}
-	err := eachLine(r, sums, func(n int, raw []byte) error { return s.take(&in, n, raw) })
+	err := eachLine(r, &summed{take: func(n int, raw []byte) error { return s.take(&in, n, raw) }, none: !sums})
 	if err == nil {
 		err = in.changed()
 	}
@@ -71,7 +71,11 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 			return s.reply(in, raw)
 		}
 	}
-	err := in.take(n, raw) // the head, the end, or a line that another program has written
+	if kind, _ := kindOf(raw); kind == "head" { // of a later attempt
+		s.Noted = nil
+		clear(s.Last)
+	}
+	err := in.take(n, raw) // a head, the end, or a line that another program has written
 	for _, k := range in.run.lines {
 		if k.Opinion != nil {
 			s.Noted = append(s.Noted, Noted{k.Tick, k.Node, *k.Opinion})
