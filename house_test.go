@@ -69,6 +69,7 @@ var ranks = map[string]int{
 	"graph/internal":      3,  // what the tests of several graph packages share
 	"internal/filelock":   -1, // fetch uses it
 	"internal/durable":    -1, // so does it
+	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
 	"probe/collect":       3,  // asks models and grades answers

@@ -31,6 +31,8 @@ type askFlags struct {
 	resume    string
 	record    string
 	fallback  string
+	trust     bool
+	escalate  bool
 }
 
 func askCommand(a *app) *cobra.Command {
@@ -62,6 +64,9 @@ needs no key and no server.`,
 	fl.BoolVar(&f.noJournal, "no-journal", false, "write no journal")
 	fl.StringVar(&f.resume, "resume", "", "resume the run in this `journal`, which gets the rest of the run; "+
 		"a complete run is printed again")
+	fl.BoolVar(&f.trust, "trust", false, "with --resume: "+fmt.Sprintf(trustFlag, "journal"))
+	fl.BoolVar(&f.escalate, "allow-escalation", false, "allow the webhook and the command that breakers of the "+
+		"council file name")
 	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: "+
 		"recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
@@ -146,7 +151,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 
 // prepare returns the question and the council, from the arguments or from a journal.
 func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
-	ask := council.Ask{Program: "synod " + release, Seed: f.seed}
+	ask := council.Ask{Program: "synod " + release, Seed: f.seed, Mark: a.mark(ownJournal)}
 	if f.resume != "" {
 		for _, flag := range []string{"council", "model", "form", "seed"} {
 			if cmd.Flags().Changed(flag) {
@@ -154,7 +159,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
-		return a.resumed(ask, args, f)
+		return a.resumed(ask, args, f, "ask")
 	}
 	text, err := question(cmd, args)
 	if err != nil {
@@ -163,9 +168,14 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if ask.Question, err = council.ReadQuestion(text, synod.Form(f.form)); err != nil {
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--%w", err))
 	}
-	spec, err := f.source.load(a)
+	spec, from, err := f.source.merge(a)
 	if err != nil {
 		return ask, council.Spec{}, configError(err)
+	}
+	if !f.escalate {
+		if err := a.checkEscalation(spec, from); err != nil {
+			return ask, spec, err
+		}
 	}
 	if !cmd.Flags().Changed("seed") {
 		ask.Seed = rand.Uint64N(1 << 48)
@@ -188,8 +198,8 @@ func notBegun(err error) error {
 	return fail(exitUsage, err)
 }
 
-// resumed returns the question and the council of the journal to resume.
-func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask, council.Spec, error) {
+// resumed returns the question and the council of the journal to resume, by "synod ask" or another verb.
+func (a *app) resumed(ask council.Ask, args []string, f *askFlags, verb string) (council.Ask, council.Spec, error) {
 	if len(args) > 0 {
 		return ask, council.Spec{}, fail(exitUsage,
 			errors.New("--resume takes the question and the council from the journal; give no question"))
@@ -202,6 +212,11 @@ func (a *app) resumed(ask council.Ask, args []string, f *askFlags) (council.Ask,
 	spec, err := council.SpecOf(run)
 	if err != nil {
 		return ask, council.Spec{}, fail(exitError1, err)
+	}
+	if !f.trust {
+		if err := a.trustJournal(run, spec, f.resume, verb); err != nil {
+			return ask, spec, err
+		}
 	}
 	if spec, err = f.source.setLimits(spec, "a run is resumed with its own council"); err != nil {
 		return ask, council.Spec{}, configError(err)

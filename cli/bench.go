@@ -47,6 +47,7 @@ type benchFlags struct {
 	pulled   string // folder of fetched data sets
 	levels   []int
 	members  string
+	trust    bool
 	cell     string
 	rounds   int
 	dryRun   bool
@@ -175,7 +176,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	}
 	run, err := lab.Draft(lab.Plan{
 		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
-		Seed: f.seed, Spec: spec, Env: a.env(),
+		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
 	})
 	if err != nil {
 		return configError(err)
@@ -255,6 +256,15 @@ same, or the run is not resumed.`,
 			if err != nil {
 				return err
 			}
+			runs := []*lab.Run{run}
+			if grid != nil {
+				runs = grid.Runs
+			}
+			if !f.trust {
+				if err := a.trustRuns(args[0], runs...); err != nil {
+					return err
+				}
+			}
 			if grid != nil {
 				return a.benchWork(cmd, grid, f)
 			}
@@ -266,6 +276,7 @@ same, or the run is not resumed.`,
 	}
 	f.source.add(cmd)
 	f.addWork(cmd)
+	cmd.Flags().BoolVar(&f.trust, "trust", false, fmt.Sprintf(trustFlag, "folder"))
 	return cmd
 }
 
@@ -355,7 +366,7 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 	}
 	grid, err := p.Draft(preset.Options{
 		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell,
-		Rounds: f.rounds, Program: "synod " + release, Env: a.env(),
+		Rounds: f.rounds, Program: "synod " + release, Env: a.env(), Mark: a.mark(ownRun),
 	})
 	if err != nil {
 		return configError(err)

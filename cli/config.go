@@ -125,6 +125,9 @@ func (f *specFlags) add(cmd *cobra.Command) {
 		"use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
 }
 
+// setLayer is the name of the settings that --set gives.
+const setLayer = "--set"
+
 // load returns the council: flags over the council file or, without one, over
 // ./synod.yaml, the user's config.yaml and the default council.
 func (f *specFlags) load(a *app) (council.Spec, error) {
@@ -146,7 +149,7 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 		layers = append(layers, l)
 	}
 	if len(f.sets) > 0 {
-		l, err := council.Set("--set", f.sets)
+		l, err := council.Set(setLayer, f.sets)
 		if err != nil {
 			return council.Spec{}, nil, fail(exitUsage, err)
 		}
@@ -164,7 +167,7 @@ func (f *specFlags) setLimits(spec council.Spec, reason string) (council.Spec, e
 			return spec, fmt.Errorf("--set %s: %s; only limits.… and breakers.… can be set", s, reason)
 		}
 	}
-	set, err := council.Set("--set", f.sets)
+	set, err := council.Set(setLayer, f.sets)
 	if err != nil {
 		return spec, err
 	}

@@ -31,6 +31,7 @@ type gameFlags struct {
 	seed     uint64
 	path     string
 	resume   string
+	trust    bool
 	sets     []string
 	asJSON   bool
 }
@@ -89,6 +90,7 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
 	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`, which gets the rest of the game")
+	fl.BoolVar(&f.trust, "trust", false, "with --resume: "+fmt.Sprintf(trustFlag, "journal"))
 	fl.StringVar(&f.path, "journal", "", "write the journal to this `file`")
 	fl.BoolVar(&f.asJSON, "json", false, "print the game as JSON after it has ended")
 }
@@ -177,7 +179,7 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 
 // begin returns the council and the run of a new game, or of the game to resume.
 func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
-	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume"}
+	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume", Mark: a.mark(ownJournal)}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {
@@ -186,8 +188,8 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
 			}
 		}
-		resume := askFlags{resume: f.resume, path: f.path, source: specFlags{sets: f.sets}}
-		ask, spec, err := a.resumed(ask, nil, &resume)
+		resume := askFlags{resume: f.resume, path: f.path, trust: f.trust, source: specFlags{sets: f.sets}}
+		ask, spec, err := a.resumed(ask, nil, &resume, "game")
 		if err == nil && !council.Unfinished(ask.Resume) {
 			err = fail(exitUsage, fmt.Errorf("%s: the game is over and cannot be resumed", f.resume),
 				"replay it with: synod replay "+council.ShellWord(f.resume))

@@ -198,7 +198,8 @@ type Ask struct {
 	Final bool
 	// Outage lets calls wait while their model is out of order; nil: they fail.
 	Outage *llm.Outage
-	Again  string // the command that resumes a journal; "": synod ask --resume
+	Mark   func([]byte) string // marks the head of the journal as written by the user; nil: there is no mark
+	Again  string              // the command that resumes a journal; "": synod ask --resume
 }
 
 // Progress is how far a question has come.
@@ -436,6 +437,9 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		if ask.Resume != nil {
 			head.Unanswered = ask.Resume.Lost()
+		}
+		if ask.Mark != nil {
+			head.Origin = ask.Mark(head.Content())
 		}
 		w, err := create(ask.Journal, head)
 		if err != nil {

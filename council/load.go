@@ -50,6 +50,18 @@ func Parse(b []byte) (Spec, error) { return parse(b, "") }
 
 // parse reads paths as relative to a folder.
 func parse(b []byte, dir string) (Spec, error) {
+	spec, err := decodeSpec(b, dir)
+	if err != nil {
+		return Spec{}, err
+	}
+	if err := check(b, &spec, fromFile); err != nil {
+		return Spec{}, err
+	}
+	return spec, nil
+}
+
+// decodeSpec is parse without the check.
+func decodeSpec(b []byte, dir string) (Spec, error) {
 	spec := Default()
 	if len(bytes.TrimSpace(b)) == 0 {
 		return spec, nil
@@ -58,9 +70,6 @@ func parse(b []byte, dir string) (Spec, error) {
 		return Spec{}, decodeError(err)
 	}
 	spec.resolve(dir)
-	if err := check(b, &spec); err != nil {
-		return Spec{}, err
-	}
 	return spec, nil
 }
 
@@ -88,14 +97,14 @@ const maxChecked = 500
 
 // check makes the plan of a whole file, so that a mistake in any section is found at
 // once, and looks up the line of the section.
-func check(b []byte, spec *Spec) error {
+func check(b []byte, spec *Spec, from source) error {
 	if len(spec.Seats) == 0 {
 		return nil
 	}
 	if seats, _, err := spec.expand(); err == nil && len(seats) > maxChecked {
 		return nil
 	}
-	_, err := newPlan(*spec, false)
+	_, err := newPlan(*spec, from)
 	var bad *ConfigError
 	if errors.As(err, &bad) && bad.Line == 0 {
 		bad.Line = lineOf(b, bad.Section, bad.Err.Error())

@@ -53,7 +53,7 @@ type Plan struct {
 // file, a folder of prompts) and nothing else. A mistake in the spec is a
 // *ConfigError. Plans are cached by the content of the spec and of those files, so
 // a second call is cheap.
-func NewPlan(spec Spec) (*Plan, error) { return newPlan(spec, true) }
+func NewPlan(spec Spec) (*Plan, error) { return newPlan(spec, toRun) }
 
 // PlanOf returns the plan of the run in a journal. It does not need the folder of
 // prompts that the run used: a replay renders nothing.
@@ -62,12 +62,12 @@ func PlanOf(run *journal.Run) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(spec, false)
+	return newPlan(spec, fromRecord)
 }
 
 // ReadPlan is NewPlan for runs that are read and not asked anything: it does not need
 // the spec's folder of prompts.
-func ReadPlan(spec Spec) (*Plan, error) { return newPlan(spec, false) }
+func ReadPlan(spec Spec) (*Plan, error) { return newPlan(spec, fromRecord) }
 
 // SpecOf returns the spec in the head of a journal, which is the text of a council
 // file, encoded as a JSON string.
@@ -76,18 +76,27 @@ func SpecOf(run *journal.Run) (Spec, error) {
 	if err := json.Unmarshal(run.Head.Spec, &text); err != nil {
 		return Spec{}, fmt.Errorf("the journal's council cannot be read: %w", err)
 	}
-	spec, err := Parse([]byte(text))
+	spec, err := ParseRecord([]byte(text))
 	if err != nil {
 		return Spec{}, fmt.Errorf("the journal's council: %w", err)
 	}
 	return spec, nil
 }
 
-func newPlan(spec Spec, prompts bool) (*Plan, error) {
+// source says what a plan is made for, and so which files it reads.
+type source int
+
+const (
+	toRun      source = iota // the spec's folder of prompts must be there
+	fromFile                 // a council file is checked: the folder may be missing
+	fromRecord               // a record of a run is read: the folder is not looked at
+)
+
+func newPlan(spec Spec, from source) (*Plan, error) {
 	p := &Plan{spec: spec}
 	if err := p.steps([]step{
 		{"council", p.absolute}, {"seats", p.expandSeats}, {"graph", p.loadGraph}, {"protocol", p.configure},
-		{"prompts", func() error { return p.loadTemplates(prompts) }},
+		{"prompts", func() error { return p.loadTemplates(from) }},
 	}); err != nil {
 		return nil, err
 	}
@@ -216,12 +225,12 @@ func (p *Plan) configure() error {
 	return p.protocol.Validate()
 }
 
-// loadTemplates reads the protocol's prompt templates. With needed, a folder of
-// prompts that is missing or holds no template is an error, because the protocol's
+// loadTemplates reads the protocol's prompt templates. In a plan that is run, a folder
+// of prompts that is missing or holds no template is an error, because the protocol's
 // own templates are not what the spec asks for.
-func (p *Plan) loadTemplates(needed bool) (err error) {
+func (p *Plan) loadTemplates(from source) (err error) {
 	folder := p.spec.Prompts
-	if folder == "" {
+	if folder == "" || from == fromRecord {
 		p.templates, err = prompt.NewTemplates(p.entry.Name, p.entry.Prompts())
 	} else {
 		p.templates, err = prompt.NewTemplates(p.entry.Name, p.entry.Prompts(), os.DirFS(folder))
@@ -230,7 +239,7 @@ func (p *Plan) loadTemplates(needed bool) (err error) {
 		return err
 	}
 	p.digests = p.templates.Digests()
-	if folder == "" || !needed {
+	if folder == "" || from != toRun {
 		return nil
 	}
 	entries, err := os.ReadDir(folder)

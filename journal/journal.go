@@ -100,6 +100,9 @@ type Head struct {
 	// other templates.
 	Prompts map[string]string `json:"prompts,omitempty"`
 
+	// Origin is a mark of Content by which users know their own journals; "": none.
+	Origin string `json:"origin,omitempty"`
+
 	// Unanswered are the requests of earlier, cut-off attempts at this run whose replies
 	// never came, one entry for a seat; see Run.Unanswered.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
@@ -121,6 +124,13 @@ func (c Cost) Plus(d Cost) Cost {
 type Unanswered struct {
 	Node synod.NodeID `json:"n"`
 	Cost
+}
+
+// Content returns what a mark of the head is about: all other fields.
+func (h Head) Content() []byte {
+	h.Kind, h.Version, h.Origin = "head", Version, ""
+	b, _ := json.Marshal(h) // it fails only for a Spec that is not JSON, which cannot be written either
+	return b
 }
 
 // DerivedIdentities is the value of Head.Identities in a simulation: whoever knows

@@ -49,7 +49,7 @@ const (
 
 // Estimate simulates the council of the run. It asks no model.
 func (r *Run) Estimate(ctx context.Context) (*Estimate, error) {
-	spec, err := council.Parse([]byte(r.Council))
+	spec, err := council.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (r *Run) Origin() (text []byte, mark string) { return []byte(r.sum), r.orig
 
 // Spec returns the council of the run.
 func (r *Run) Spec() (council.Spec, error) {
-	spec, err := council.Parse([]byte(r.Council))
+	spec, err := council.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return spec, fmt.Errorf("lab: the run's council: %w", err)
 	}

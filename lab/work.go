@@ -64,7 +64,7 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	if held != nil {
 		defer held.Close()
 	}
-	spec, err := council.Parse([]byte(r.Council))
+	spec, err := council.ParseRecord([]byte(r.Council))
 	if err != nil {
 		return p, fmt.Errorf("lab: the run's council: %w", err)
 	}

@@ -35,7 +35,21 @@ seqs         requests decoded together
 probe        a file from "synod probe train", for protocols that read a confidence from hidden
              states; it must have been trained on this model, engine and way of answering` + commonAbout,
 	Settings: func() any { s := embeddedDefaults(); return &s },
-	Open:     openEmbedded,
+	Uses: func(decode func(any) error) (lines []string) {
+		var c embeddedConfig
+		if decode(&c) != nil {
+			return nil
+		}
+		for _, f := range [][2]string{
+			{"reads the model file ", c.Path}, {"loads libraries from ", c.Library}, {"reads the probe ", c.Probe},
+		} {
+			if f[1] != "" {
+				lines = append(lines, f[0]+f[1])
+			}
+		}
+		return lines
+	},
+	Open: openEmbedded,
 }
 
 // embeddedConfig are the settings of an embedded model.

@@ -41,7 +41,23 @@ temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
 private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
 		Settings: func() any { s := endpointDefaults(); return &s },
-		Open:     func(o Opening) (Opened, error) { return openEndpoint(o, base, urlEnv, keyEnv) },
+		Uses: func(decode func(any) error) []string {
+			var s endpointSettings
+			if decode(&s) != nil {
+				return nil // it cannot be opened
+			}
+			if s.URL == "" {
+				s.KeyEnv = cmp.Or(s.KeyEnv, keyEnv)
+			} else {
+				s.URL = StripURL(s.URL)
+			}
+			to := "sends questions to " + cmp.Or(s.URL, where)
+			if s.KeyEnv != "" {
+				to += " with the key in the environment variable " + s.KeyEnv
+			}
+			return []string{to}
+		},
+		Open: func(o Opening) (Opened, error) { return openEndpoint(o, base, urlEnv, keyEnv) },
 	}
 }
 

@@ -28,6 +28,10 @@ type Provider struct {
 	// Settings returns a pointer to a struct with the keys that the provider takes and their defaults, described by
 	// tags (param.Fields).
 	Settings func() any
+	// Uses lists what a model with these settings sends where, and which files of this
+	// machine it reads, for somebody who decides whether to trust them: lines such as
+	// "sends questions to https://…". Nil: all settings are shown.
+	Uses func(decode func(into any) error) []string
 	// Open reads the settings and opens the model. It sends nothing. Errors are
 	// for the author of the settings.
 	Open func(o Opening) (Opened, error)

@@ -32,6 +32,13 @@ answers    response (read from the reply), source (the row's answer, where it ha
 The file has first answers and nothing else: asked to refine, the member keeps its answer; asked to
 score, it gives 1 to its own answer and 0 to every other.`,
 	Settings: func() any { return &recordedConfig{} },
+	Uses: func(decode func(any) error) []string {
+		var c recordedConfig
+		if decode(&c) != nil {
+			return nil
+		}
+		return []string{"reads the recording " + c.Path}
+	},
 	Open: func(o Opening) (Opened, error) {
 		var c recordedConfig
 		if err := o.Decode(&c); err != nil {

@@ -44,6 +44,7 @@ type Options struct {
 	Only    string // pattern of cell names; "": all cells
 	Program string
 	Env     llm.Env
+	Mark    func([]byte) string // of the runs; see lab.Run
 }
 
 // Preset is an entry of the catalogue.
@@ -122,7 +123,7 @@ func (p Preset) Draft(o Options) (*lab.Grid, error) {
 		m.Cells = append(m.Cells, c.Cell)
 		plans = append(plans, lab.Plan{
 			Program: o.Program, Task: c.task, Items: c.items, Repeat: max(all.repeat, 1) * o.Repeat, Seed: o.Seed,
-			Spec: c.spec, Env: o.Env,
+			Spec: c.spec, Env: o.Env, Mark: o.Mark,
 		})
 	}
 	if len(plans) == 0 {
