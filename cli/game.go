@@ -179,7 +179,8 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 
 // begin returns the council and the run of a new game, or of the game to resume.
 func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec, error) {
-	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Again: "synod game --resume", Mark: a.mark(ownJournal)}
+	ask := council.Ask{Seed: f.seed, Program: "synod " + release, Mark: a.mark(ownJournal),
+		Again: "synod game --resume"}
 	if f.resume != "" {
 		for _, flag := range []string{"players", "byzantine", "rounds", "range", "variant", "strategy", "rule", "stop",
 			"threat", "end", "members", "seed"} {

@@ -39,7 +39,8 @@ func (a *app) mark(kind string) func([]byte) string {
 	return func(text []byte) string { return a.key().Mark(kind, text) }
 }
 
-const trustFlag = "use the addresses, keys and files that the %s names, although it was not written by you on this machine"
+const trustFlag = "use the addresses, keys and files that the %s names, although it was not written by you on this " +
+	"machine"
 
 // trustJournal fails if a journal from elsewhere names something that resuming it would use.
 func (a *app) trustJournal(run *journal.Run, spec council.Spec, path, verb string) error {
