@@ -158,8 +158,9 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a),
 		explainCommand(a),
 		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a),
-		doctorCommand(a), engineCommand(), exitCodesTopic(),
+		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),
 	)
+	addCompletion(root)
 	return root
 }
 

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/table"
+)
+
+// variable is an environment variable that the program reads.
+type variable struct{ name, meaning string }
+
+// variables lists the environment variables that users may set. TestEnvironment compares it with the code.
+var variables = []variable{
+	{"SYNOD_HOME", "folder for config, models, cache and journals; --home replaces it"},
+	{"SYNOD_COUNCIL", "council file; -c replaces it"},
+	{"SYNOD_PRICES", "price file; --prices replaces it"},
+	{"SYNOD_MODELS", "folder of the embedded models (default: synod/models in the data folder)"},
+	{"XDG_CONFIG_HOME", "holds synod/config.yaml and synod/prices.yaml (default: ~/.config)"},
+	{"XDG_DATA_HOME", "holds synod/models and synod/tasks (default: ~/.local/share)"},
+	{"XDG_CACHE_HOME", "holds synod, the cache of replies (default: ~/.cache)"},
+	{"XDG_STATE_HOME", "holds synod, the journals (default: ~/.local/state)"},
+	{"OPENAI_API_KEY", "key of provider openai where the model has neither url nor key_env"},
+	{"OPENAI_BASE_URL", "address of provider openai where the model has no url (default: https://api.openai.com/v1)"},
+	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},
+	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
+	{"HTTPS_PROXY", "proxy for https; HTTP_PROXY for http; NO_PROXY lists hosts without one"},
+	{"LD_LIBRARY_PATH", "more folders with libraries that the embedded engine needs; on macOS DYLD_LIBRARY_PATH"},
+}
+
+func environmentTopic() *cobra.Command {
+	var b strings.Builder
+	b.WriteString("Environment variables, besides those that key_env of a council file names:\n\n")
+	t := table.Table{Indent: "  "}
+	for _, v := range variables {
+		t.Add(v.name, v.meaning)
+	}
+	_ = t.Write(&b, "text") // to memory
+	return &cobra.Command{
+		Use:   "environment",
+		Short: "List the environment variables",
+		Long:  strings.TrimRight(b.String(), "\n"),
+	}
+}
