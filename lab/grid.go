@@ -241,8 +241,8 @@ type Cell struct {
 	Name   string                   `json:"cell"` // also the name of its folder
 	Params map[string]any           `json:"params"`
 	Paper  map[string]report.Figure `json:"paper"` // by metric; empty if the paper has no such cell
-	// metrics that follow from the settings of simulated members
-	Assumed []string `json:"assumed,omitempty"`
+	// figures that the experiment was built to have, with the reasons
+	Assumed report.Assumptions `json:"assumed,omitempty"`
 }
 
 // Blank is a cell of the paper that cannot be run with the chosen members.
@@ -296,7 +296,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
 	}
 	for _, c := range g.Computed {
-		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How))
+		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How, c.Assumed))
 	}
 	slices.Sort(tasks)
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {
@@ -403,7 +403,7 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 		for name, of := range r.Rates {
 			f.Rates[name] = from.Metrics[of]
 		}
-		c := report.NewComputed(r.Name, r.Params, f, from.Finished, r.Paper, r.How)
+		c := report.NewComputed(r.Name, r.Params, f, from.Finished, r.Paper, r.How, r.Assumed)
 		c.MembersKind, c.Task = from.MembersKind, from.Task
 		out = append(out, c)
 	}

@@ -4,67 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"synod.dev/synod/metrics"
 )
-
-// Figure is a figure that a paper reports.
-type Figure struct {
-	Value float64 `json:"value"`
-	N     int     `json:"n"`               // independent questions; 0: unknown, so it is not compared
-	Count bool    `json:"count,omitempty"` // not a share: print it as it is, not in percent
-}
-
-// The verdicts on a paper's figure.
-const (
-	Reproduced   = "reproduced"   // within Margin, may be equal, and on enough questions
-	Differs      = "differs"      // the interval of the difference excludes 0
-	Inconclusive = "inconclusive" // neither: too few questions in the paper or here
-)
-
-// Margin is the largest difference from the paper's figure that counts as reproduced.
-const Margin = 0.05
-
-// ComparePaper returns the verdict on a paper's figure of a metric, or "" if ours
-// or the paper's cannot be compared. questions is the number of questions that ours
-// was measured on; 0 means that it was computed without any.
-//
-// Neither interval assumes that members who answer the same question are
-// independent: the paper's, which is unknown, is taken to be that of a share over
-// its questions, and ours is widened if it rests on more answers than questions. On
-// fewer questions than the paper's, no figure counts as reproduced.
-func ComparePaper(metric string, ours *metrics.Rate, questions int, paper Figure) string {
-	difference := metric == "bfti"
-	if ours != nil && questions > 0 && ours.N > questions && !ours.Count {
-		ours = byQuestion(*ours, questions, difference)
-	}
-	d := metrics.Difference(ours, metrics.Published(paper.Value, paper.N, difference))
-	switch {
-	case d == nil:
-		return ""
-	case d.Low > 0 || d.High < 0:
-		return Differs
-	case math.Abs(d.Value) <= Margin && (questions == 0 || questions >= paper.N):
-		return Reproduced
-	}
-	return Inconclusive
-}
-
-// byQuestion returns a rate with the interval that it has if all answers to a
-// question are right or wrong together. The interval of a difference keeps its shape.
-func byQuestion(r metrics.Rate, questions int, difference bool) *metrics.Rate {
-	if !difference {
-		return metrics.Published(r.Value, questions, false)
-	}
-	wider := math.Sqrt(float64(r.N) / float64(questions))
-	return &metrics.Rate{
-		Value: r.Value, N: questions,
-		Low: r.Value - wider*(r.Value-r.Low), High: r.Value + wider*(r.High-r.Value),
-	}
-}
 
 // Cell is a run of a grid, with the parameters that the grid varies and the paper's
 // figures. Its JSON also has the fields of Report.
@@ -74,7 +18,7 @@ type Cell struct {
 	Metrics map[string]*metrics.Rate `json:"metrics"` // all rates by name; null if a rate does not exist
 	Paper   map[string]float64       `json:"paper"`
 	Verdict map[string]string        `json:"verdict"`
-	Assumed []string                 `json:"assumed"`       // metrics that the members were built to have
+	Assumed Assumptions              `json:"assumed"`       // figures that show nothing, with the reasons
 	Why     string                   `json:"why,omitempty"` // why there is no run, and so no figure
 	How     string                   `json:"how,omitempty"` // how the figures were computed without a run
 	Lists   map[string][]float64     `json:"-"`             // figures that are not rates; in JSON among Metrics
@@ -84,11 +28,11 @@ type Cell struct {
 }
 
 // NewCell returns a cell with a run's report and the paper's figures by metric.
-func NewCell(name string, params map[string]any, r *Report, paper map[string]Figure, assumed []string) Cell {
+func NewCell(name string, params map[string]any, r *Report, paper map[string]Figure, assumed Assumptions) Cell {
 	c := Cell{
 		Cell: name, Params: params, Report: r, Metrics: map[string]*metrics.Rate{}, Paper: map[string]float64{},
 		Verdict: map[string]string{},
-		Assumed: append([]string{}, assumed...), figures: paper,
+		Assumed: assumed.And(nil), figures: paper,
 	}
 	for _, rate := range append(r.Rates(), r.groupRounds()...) {
 		c.Metrics[rate.Name] = rate.Rate
@@ -123,24 +67,15 @@ type Figures struct {
 // from what, and questions is the number of questions that they rest on (0: none). A
 // metric that the paper reports and f lacks is null.
 func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure,
-	how string) Cell {
+	how string, assumed Assumptions) Cell {
 	c := NewBlank(name, params, paper, "")
-	c.How = how
+	c.How, c.Assumed = how, assumed.And(nil)
 	if f != nil {
 		maps.Copy(c.Metrics, f.Rates)
 		c.Lists = f.Lists
 	}
 	c.compare(questions)
 	return c
-}
-
-// compare sets the verdicts on the paper's figures.
-func (c *Cell) compare(questions int) {
-	for metric, figure := range c.figures {
-		if v := ComparePaper(metric, c.Metrics[metric], questions, figure); v != "" {
-			c.Verdict[metric] = v
-		}
-	}
 }
 
 // MarshalJSON puts lists among the metrics.
@@ -152,11 +87,16 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 	for name, list := range c.Lists {
 		all[name] = list
 	}
+	texts := map[string]string{}
+	for metric := range c.Verdict {
+		texts[metric] = c.verdictText(metric)
+	}
 	type plain Cell
 	return json.Marshal(struct {
 		plain
-		Metrics map[string]any `json:"metrics"`
-	}{plain(c), all})
+		Metrics map[string]any    `json:"metrics"`
+		Texts   map[string]string `json:"verdict_text"` // the verdicts with the kinds of the members
+	}{plain(c), all, texts})
 }
 
 // has reports whether a cell has a figure of any of the metrics.
@@ -177,32 +117,6 @@ func (c *Cell) published(metric string) *metrics.Rate {
 	}
 	return &metrics.Rate{Value: f.Value, Low: f.Value, High: f.Value, Count: f.Count}
 }
-
-// verdictText returns the verdict on a metric for readers; "" if the paper has no
-// figure.
-func (c *Cell) verdictText(metric string) string {
-	if _, known := c.Paper[metric]; !known {
-		return ""
-	}
-	verdict := c.Verdict[metric]
-	switch {
-	case verdict != "":
-	case c.Metrics[metric] != nil && c.figures[metric].Count:
-		verdict = "none: the paper's figure is not a share"
-	case c.Metrics[metric] != nil:
-		verdict = "none: the paper gives no number of questions"
-	case c.Why != "":
-		verdict = "none: no run"
-	default:
-		verdict = "no figure yet"
-	}
-	if c.assumed(metric) {
-		verdict += " (assumed)"
-	}
-	return verdict
-}
-
-func (c *Cell) assumed(metric string) bool { return slices.Contains(c.Assumed, metric) }
 
 // allRates lists the cell's rates in the order of Report.Rates, and then those that
 // no run has.

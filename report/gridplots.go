@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"image/color"
 	"slices"
 
@@ -74,7 +73,7 @@ func (f *Plot) fill(cells []Cell, params, metricNames []string) {
 			}
 			f.Data.Rows = append(f.Data.Rows, slices.Concat([]string{c.kindsCell(), c.Cell}, values, []string{name},
 				rateCells(ours), paperCells,
-				[]string{c.Verdict[name], fmt.Sprint(c.assumed(name))}))
+				[]string{c.Verdict[name], plain(c.Assumed[name])}))
 			f.Table.Rows = append(f.Table.Rows, slices.Concat([]string{c.Cell}, values,
 				[]string{name, full(ours), paperText, c.verdictText(name)}))
 		}

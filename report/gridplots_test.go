@@ -149,7 +149,8 @@ func TestSweepPlot(t *testing.T) {
 func TestGridPlots(t *testing.T) {
 	paper := map[string]report.Figure{"faa": {Value: .6, N: 30}, "weak_round_1": {Value: .5, N: 30},
 		"valid": {Value: .4, N: 100}}
-	sac := report.Cell{Cell: "sac-merg", Report: graded(), Params: byB(0), Assumed: []string{"faa"}}
+	sac := report.Cell{Cell: "sac-merg", Report: graded(), Params: byB(0),
+		Assumed: report.Assume("it was built in", "faa")}
 	dir := t.TempDir()
 	all := map[string][]string{
 		"before-after": {"recorded+simulated", "sac-merg", "faa", "0.9", "40"},
@@ -194,7 +195,7 @@ func TestGridPlots(t *testing.T) {
 		t.Errorf("not drawn: %v", all)
 	}
 	for _, line := range plots[0].Table.Rows {
-		if line[1] == "faa" && (line[3] != "60.0 % (42.3 to 75.4, n 30)" || !strings.HasSuffix(line[4], " (assumed)")) {
+		if line[1] == "faa" && (line[3] != "60.0 % (42.3 to 75.4, n 30)" || !strings.HasPrefix(line[4], "assumed (")) {
 			t.Errorf("the paper's figure: %q", line)
 		}
 	}
@@ -224,7 +225,7 @@ func TestGridPlotsOfCounts(t *testing.T) {
 		c := report.NewComputed(fmt.Sprint("c", i), byB(i),
 			&report.Figures{Rates: map[string]*metrics.Rate{"latency": {Value: seconds, N: 5, Low: seconds - 9,
 				High: seconds + 9, Count: true}}},
-			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "from a model of the clock")
+			0, map[string]report.Figure{"latency": {Value: 221, Count: true}}, "from a model of the clock", nil)
 		g.Add(c)
 	}
 	plots := g.Plots()

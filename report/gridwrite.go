@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"synod.dev/synod/metrics"
@@ -94,11 +93,7 @@ func (g *Grid) versusTable() *table.Table {
 			ours := c.Metrics[metric]
 			paper := value(&metrics.Rate{Value: c.Paper[metric], Count: c.figures[metric].Count})
 			t.Add(c.Cell, metric, paper, value(ours), interval(ours), count(ours), c.verdictText(metric))
-			class := map[string]string{Reproduced: "right", Differs: "wrong", Inconclusive: "none"}[c.Verdict[metric]]
-			if c.assumed(metric) {
-				class = "" // an assumed figure shows nothing
-			}
-			classes = append(classes, class)
+			classes = append(classes, verdictClasses[c.Verdict[metric]])
 		}
 	}
 	t.Class = func(row, column int) string {
@@ -139,30 +134,6 @@ func (g *Grid) notes() []string {
 	return lines
 }
 
-// legend explains and counts the verdicts. Verdicts on assumed figures are counted
-// separately.
-func (g *Grid) legend() []string {
-	n, assumed := map[string]int{}, 0
-	for _, c := range g.Cells {
-		for metric, v := range c.Verdict {
-			if c.assumed(metric) {
-				assumed++
-			} else {
-				n[v]++
-			}
-		}
-	}
-	lines := []string{fmt.Sprintf("%d reproduced (within %.0f points on at least as many questions, and the "+
-		"difference may be 0) · "+
-		"%d differ (the interval of the difference excludes 0) · %d inconclusive.", n[Reproduced], 100*Margin,
-		n[Differs], n[Inconclusive])}
-	if assumed > 0 {
-		lines = append(lines, fmt.Sprintf("%d more are assumed: the members were built to have these figures, so the "+
-			"verdicts show nothing.", assumed))
-	}
-	return lines
-}
-
 // csv prints one figure per line.
 func (g *Grid) csv(w io.Writer) error {
 	t := &table.Table{Head: []string{"preset", "cell", "task", "members_kind", "params", "figure", "value", "n", "low",
@@ -180,12 +151,12 @@ func (g *Grid) csv(w io.Writer) error {
 			t.Rows = append(t.Rows, slices.Concat(
 				[]string{g.Preset, c.Cell, plain(c.Task), c.kindsCell(), string(params), rate.Name},
 				rateCells(rate.Rate),
-				[]string{paper, c.Verdict[rate.Name], strconv.FormatBool(c.assumed(rate.Name))}))
+				[]string{paper, c.Verdict[rate.Name], plain(c.Assumed[rate.Name])}))
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
 			for i, x := range c.Lists[name] {
 				t.Rows = append(t.Rows, []string{g.Preset, c.Cell, plain(c.Task), "", string(params),
-					fmt.Sprintf("%s_%d", name, i), number(x), "1", "", "", "", "", "false"})
+					fmt.Sprintf("%s_%d", name, i), number(x), "1", "", "", "", "", ""})
 			}
 		}
 	}

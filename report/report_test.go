@@ -72,7 +72,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files; then read t
 // The layout of text and Markdown, of a run and of a grid with and without the paper.
 func TestGolden(t *testing.T) {
 	paper := map[string]report.Figure{"iaa": {Value: .75, N: 4}, "latency": {Value: 3, Count: true}}
-	g := gridOf(paper, report.Cell{Cell: "a|b", Report: sample(), Assumed: []string{"iaa"}})
+	g := gridOf(paper, report.Cell{Cell: "a|b", Report: sample(), Assumed: report.Assume("it was built in", "iaa")})
 	g.Add(report.NewBlank("none", nil, map[string]report.Figure{"faa": {Value: .5, N: 9}}, "there is no data"))
 	var b bytes.Buffer
 	for _, format := range []string{"text", "md"} {

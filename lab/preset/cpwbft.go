@@ -112,6 +112,11 @@ func (p cpPlace) allBut() (malicious []int) {
 	return malicious
 }
 
+// fitted reports whether the place of the honest member, or the graph, was inferred from
+// the FAA of hidden confidence in Table 2. On the complete graph all nodes are alike, and the
+// rows of the star name the place.
+func (p cpPlace) fitted() bool { return p.graph != "complete" && p.graph != "star" }
+
 // build returns the graph (CP-6). The random graphs of the paper are not known, but node
 // 1 has degree 3 in Table 2, so the first seed with this property is used.
 func (p cpPlace) build() (topology.Built, error) {
@@ -160,7 +165,7 @@ func (c cpCouncil) cell() (cell, error) {
 		spec.Seats = append(spec.Seats, seat)
 	}
 	out := cell{spec: spec, task: c.set.task, items: c.set.items, blank: c.models.missing}
-	out.Name, out.Assumed = c.name, c.models.assumed
+	out.Name, out.Assumed = c.name, c.models.assumed.And(nil)
 	adversary := c.adversary
 	if adversary == "" {
 		adversary = "weak-model"
@@ -178,16 +183,18 @@ const aboutTable2 = `CP-WBFT (one round, then Eq. 4 as decision rule) with seven
 seat is an adversary, and h_majority and capture have no meaning. The honest member is
 at node 1 (or at the centre, node 0, if the leaves of the star are malicious). The
 random and layered graphs are the first ones with degree 3 at this node, as in the
-figures of the paper. RA in the paper is decision_accuracy. The figures of the paper are
-for ten questions of each task, chosen so that the strong model is right and the weak
-one wrong. -pcp- cells use stated confidence, -hcp- cells that of a hidden probe.
+figures of the paper, so FAA and BFTI of -hcp- cells are "assumed" with all members
+except on the complete graph and the star. RA in the paper is decision_accuracy. The
+figures of the paper are for ten questions of each task, chosen so that the strong model
+is right and the weak one wrong. -pcp- cells use stated confidence, -hcp- cells that of a hidden probe.
 
-simulated  abilities that give the mean IAA of the table ("assumed"). The confidence in
-           right and wrong answers has the difference and noise of the recordings of the
-           paper: hidden confidence of the same task; stated confidence of CommonsenseQA
-           (0.84 and 0.80), the only one available
+simulated  abilities that give the mean IAA of the table. The confidence in right and
+           wrong answers has the difference and noise of the recordings of the paper:
+           hidden confidence of the same task, so every figure of -hcp- cells is assumed;
+           stated confidence of CommonsenseQA (0.84 and 0.80), the only one available
 recorded   with --data DIR: the answers and hidden confidences of the paper for its ten
-           questions. There are no stated confidences, so -pcp- cells stay empty
+           questions, so every figure is assumed. There are no stated confidences, so
+           -pcp- cells stay empty
 embedded   the embedded model at two temperatures, stated confidence only
 FILE       a council file with models strong and weak; for -hcp- cells both must be
            {provider: embedded, probe: FILE}, made by synod probe train. A probe is for
@@ -222,6 +229,9 @@ func cpTable2(o Options) (*plan, error) {
 					return nil, err
 				}
 				c.Paper = paper[cpRow{s.name, place.graph, place.position, probe}]
+				if probe == "hidden" && place.fitted() {
+					c.Assumed = c.Assumed.And(report.Assume(placed, "faa", "bfti"))
+				}
 				p.cells = append(p.cells, c)
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // cpModels has the models strong and weak of a council.
 type cpModels struct {
 	by      map[string]council.Params
-	assumed []string // figures that follow from the settings of simulated models
-	missing string   // why the cell cannot be run with them; "": it can
+	assumed report.Assumptions // figures that follow from the settings of the models
+	missing string             // why the cell cannot be run with them; "": it can
 }
 
 // exact returns "paper", or "" for the embedded model, whose replies the strict readers of
@@ -50,13 +50,27 @@ func (k cpKind) models(o Options, s cpSet, paper map[cpRow]map[string]report.Fig
 	}, "strong", "weak")
 	m := cpModels{by: found}
 	if o.Members == "simulated" {
-		m.assumed = []string{"iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0"}
+		m.assumed = report.Assume(setAbility, "iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0")
+		if k.who == "hidden" {
+			m.assumed = m.assumed.And(report.Assume(likeStored, "faa", "bfti", "decision_accuracy"))
+		}
 	}
 	if k.who == "hidden" && err == nil {
 		m.missing = unprobed(found)
 	}
 	return m, err
 }
+
+// Why figures of CP-WBFT's tables show nothing.
+const (
+	likeStored = "the confidences of the simulated members are distributed like those that the paper stored for " +
+		"this task"
+	stored   = "the answers and confidences are those that the paper stored"
+	selected = "the questions were selected so that the strong model is right and the weak one wrong"
+	placed   = "the honest member is at the node (and random and layered graphs are those) whose degree gives the " +
+		"FAA of this table"
+	unplaced = "the paper does not say where the malicious agents are; at other nodes the figure differs"
+)
 
 // simulated returns members whose abilities give the mean IAA of the table. The strong
 // one is always right, because the questions of the paper were chosen like that. The
@@ -101,7 +115,8 @@ func (k cpKind) recorded(o Options, s cpSet) (cpModels, error) {
 		by[name] = council.Params{"provider": "recorded", "path": s.trace, "model": model, "benchmark": s.name,
 			"answers": s.answers}
 	}
-	return cpModels{by: by}, nil
+	return cpModels{by: by, assumed: report.Assume(selected, "iaa", "probe_accuracy").
+		And(report.Assume(stored, "faa", "bfti", "decision_accuracy"))}, nil
 }
 
 // unprobed returns an explanation if a model has no probe for hidden confidence; else "".

@@ -57,7 +57,8 @@ func newPilots(o Options, s cpSet) (*pilots, error) {
 			"strong": {"provider": "simulated", "ability": 1},
 			"weak":   {"provider": "simulated", "ability": 0, "wrong": 1},
 		},
-		assumed: []string{"iaa", "strong_before", "strong_round_0"},
+		assumed: report.Assume("the answers of traditional agents are given, in the numbers of the table", "iaa",
+			"strong_before", "strong_round_0"),
 	}}}
 	p.models[llmAgents], err = cpKind{1, llmAgents}.models(o, s, paper)
 	return p, err
@@ -76,6 +77,9 @@ func (p *pilots) cell(name, agents string, place cpPlace, malicious []int) (cell
 	out, err := c.cell()
 	if err == nil {
 		out.Params["agents"] = agents
+	}
+	if agents == traditional && (place.graph == "tree" || place.graph == "layered") {
+		out.Assumed = out.Assumed.And(report.Assume(unplaced, "faa"))
 	}
 	return out, err
 }

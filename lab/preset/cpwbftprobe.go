@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/report"
 )
 
 const aboutTable3 = `The accuracy of the hidden probe: one member answers, and probe_accuracy is the share
@@ -96,7 +97,7 @@ func (l probeCell) seated(o Options, s cpSet, accuracy float64) (cpModels, error
 	switch {
 	case o.Members == "simulated":
 		return cpModels{by: map[string]council.Params{l.seat: withAccuracy(accuracy)},
-			assumed: []string{"probe_accuracy"}}, nil
+			assumed: report.Assume("the simulated members were built to have this accuracy", "probe_accuracy")}, nil
 	case o.Members == "recorded" && l.states != "mean":
 		return cpModels{missing: "the files of the paper have only the confidences of the probe that averages over " +
 			"the answer"}, nil

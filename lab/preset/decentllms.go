@@ -94,8 +94,9 @@ Byzantine. The paper prints the total of each evaluator for each answer, but not
 grades behind it. From the totals one can compute their medians and means, and which
 worker wins or is last. No member is asked, so --members, -n and --repeat have no effect.
 
-median-total      medians by worker, and winners (w6 and w7 tie; workers count from 0)
-mean              the same with plain means, for comparison
+median-total      medians by worker, and winners (w6 and w7 tie; workers count from 0).
+                  The paper does not print them, so they are compared with nothing
+mean              the same with plain means
 geometric-median  the robust scores of the paper. They need the grades by criterion, so
                   they cannot be computed and have no verdict.`
 
@@ -109,7 +110,6 @@ func tableI(Options) (*plan, error) {
 		return map[string]any{"protocol": "decentllms", "aggregate": aggregate, "n_w": len(s.byzantine), "b": 1,
 			"n_e": len(s.honest) + 1, "f_e": 1}
 	}
-	right := map[string]report.Figure{"decision_accuracy": {Value: 1, N: 1}}
 	paper := map[string]report.Figure{}
 	for i, v := range s.robust {
 		paper[fmt.Sprintf("score_w%d", i)] = report.Figure{Value: v, Count: true}
@@ -119,11 +119,11 @@ func tableI(Options) (*plan, error) {
 		note: "No members: the figures are computed from the totals that the paper prints.",
 		cells: []cell{
 			{
-				Cell: lab.Cell{Name: "median-total", Params: params("median-total"), Paper: right}, how: how,
+				Cell: lab.Cell{Name: "median-total", Params: params("median-total")}, how: how,
 				compute: func() (*report.Figures, error) { return s.standing("medians", medianOf) },
 			},
 			{
-				Cell: lab.Cell{Name: "mean", Params: params("mean"), Paper: right}, how: how,
+				Cell: lab.Cell{Name: "mean", Params: params("mean")}, how: how,
 				compute: func() (*report.Figures, error) { return s.standing("means", meanOf) },
 			},
 			{

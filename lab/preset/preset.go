@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,8 +209,8 @@ func questions(o Options, name string, n int) (used string, items []task.Item, n
 	}
 	used = name
 	if err != nil {
-		used, note = "builtin", fmt.Sprintf("Questions: built-in ones, because those of the paper (%s) are not "+
-			"available; use --data.", name)
+		used, note = "builtin", fmt.Sprintf("Questions: substitutes. All are built-in ones, because those of the "+
+			"paper (%s) are not available; use --data.", name)
 		if set, err = task.Open(used, task.Options{Seed: o.Seed, Number: max(o.N, n)}); err != nil {
 			return "", nil, "", err
 		}
@@ -223,7 +224,25 @@ func questions(o Options, name string, n int) (used string, items []task.Item, n
 	if o.N > 0 {
 		n = o.N
 	}
-	return used, items[:min(n, len(items))], note, nil
+	items = items[:min(n, len(items))]
+	return used, items, strings.TrimSpace(note + " " + remarks(items)), nil
+}
+
+// remarks says which questions are not those of the paper as printed: abbreviations,
+// substitutes and corrected answers.
+func remarks(items []task.Item) string {
+	ids := map[string][]string{} // by remark
+	for _, it := range items {
+		if it.Note != "" {
+			ids[it.Note] = append(ids[it.Note], it.Question.ID)
+		}
+	}
+	var out []string
+	for _, note := range slices.Sorted(maps.Keys(ids)) {
+		out = append(out, fmt.Sprintf("%d of %d questions: %s (%s).", len(ids[note]), len(items), note,
+			strings.Join(ids[note], ", ")))
+	}
+	return strings.Join(out, " ")
 }
 
 // traceRow is what presets need of a line of a recorded trace.

@@ -129,8 +129,57 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("task %s, n %d, note %q", g.Runs[0].Task, g.Runs[0].N, g.Note)
 	}
 	g = draft(t, "sac-table1", Options{Only: "sac-merg-b1-replay", Data: sharedData(t)})
-	if g.Runs[0].Task != "sac-math" || strings.Contains(g.Note, "built-in") {
+	if g.Runs[0].Task != "sac-math" || strings.Contains(g.Note, "built-in") ||
+		!strings.Contains(g.Note, "1 of 30 questions: the paper prints another answer") {
 		t.Errorf("task %s, note %q", g.Runs[0].Task, g.Note)
+	}
+	g = draft(t, "sac-table3", Options{Only: "sac-merg-b1-replay", Data: sharedData(t)})
+	if !strings.Contains(g.Note, "10 of 30 questions: the paper's shortened wording") ||
+		!strings.Contains(g.Note, "263ebb80") {
+		t.Errorf("the note does not list the abbreviated questions: %q", g.Note)
+	}
+}
+
+// A figure that an experiment was tuned to, selected for or built from is assumed. All
+// others could have failed.
+func TestAssumed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "members.yaml")
+	const members = "models:\n  strong: {provider: simulated, ability: 0.9}\n  weak: {provider: simulated}\n"
+	if err := os.WriteFile(file, []byte(members), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ preset, members, cell, assumed, open string }{
+		{"sac-table1", "simulated", "sac-merg-b1-replay", "iaa weak_before strong_before",
+			"faa bfti ra h_majority weak_after strong_after"},
+		{"sac-table1", file, "sac-merg-b1-replay", "", "iaa weak_before faa"},
+		{"sac-table2", "simulated", "sac-er-b1-replay", "weak_round_0 strong_round_0", "weak_round_1 strong_round_6"},
+		{"cpwbft-table2", "simulated", "gsm8k-pcp-complete", "iaa", "faa bfti decision_accuracy"},
+		{"cpwbft-table2", "simulated", "gsm8k-hcp-complete", "iaa faa bfti decision_accuracy", ""},
+		{"cpwbft-table2", file, "gsm8k-hcp-complete", "", "iaa faa bfti decision_accuracy"},
+		{"cpwbft-table2", file, "gsm8k-hcp-random", "faa bfti", "iaa decision_accuracy"},
+		{"cpwbft-table2", file, "gsm8k-pcp-random", "", "iaa faa bfti decision_accuracy"},
+		{"cpwbft-table1", file, "gsm8k-traditional-tree", "iaa faa", "ra"},
+		{"cpwbft-table1", file, "gsm8k-llm-tree", "", "iaa faa ra"},
+		{"cpwbft-table3", "simulated", "gsm8k-llama-3-query", "probe_accuracy", ""},
+		{"game-fig2", "simulated", "h4-b0-may-exist", "", "valid"},
+	} {
+		cell := draft(t, c.preset, Options{Members: c.members, Only: c.cell}).Cells[0]
+		for _, metric := range strings.Fields(c.assumed) {
+			if _, known := cell.Paper[metric]; !known || cell.Assumed[metric] == "" {
+				t.Errorf("%s, %s: %s is not assumed, or the paper does not have it", c.preset, c.cell, metric)
+			}
+		}
+		for _, metric := range strings.Fields(c.open) {
+			if _, known := cell.Paper[metric]; !known || cell.Assumed[metric] != "" {
+				t.Errorf("%s, %s: %s is assumed (%s), or the paper does not have it", c.preset, c.cell, metric,
+					cell.Assumed[metric])
+			}
+		}
+	}
+	for _, c := range draft(t, "decentllms-table1", Options{}).Computed {
+		if len(c.Paper) != 0 {
+			t.Errorf("%s is compared with %v, which the paper does not report", c.Name, c.Paper)
+		}
 	}
 }
 

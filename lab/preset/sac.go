@@ -155,10 +155,13 @@ func (t sacTable) cell(o Options, name, family string, b int, adversary string, 
 	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3,
 		"adversary": adversary, "r": t.robust[family], "exact": spec.Exact}
 	if o.Members == "simulated" {
-		c.Assumed = []string{"iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0"}
+		c.Assumed = report.Assume(setAbility, "iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0")
 	}
 	return c
 }
+
+// setAbility is why the first answers of simulated members show nothing.
+const setAbility = "the abilities of the simulated members were set to the initial accuracies in the paper"
 
 // sacKey identifies a row of a table.
 type sacKey struct {
