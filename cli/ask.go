@@ -28,6 +28,7 @@ type askFlags struct {
 	dryRun    bool
 	path      string
 	noJournal bool
+	noCheck   bool
 	resume    string
 	record    string
 	fallback  string
@@ -71,6 +72,7 @@ needs no key and no server.`,
 		"recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
 		"fail, or best-effort: print the leading answer, with the exit code of the failure")
+	addNoPreflight(cmd, &f.noCheck)
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
 }
@@ -124,6 +126,14 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	}
 	if ask.Resume != nil && !council.Unfinished(ask.Resume) {
 		return a.recall(cmd, ask.Resume, c, f)
+	}
+	if !f.noCheck {
+		if gone := a.preflight(cmd, c, ask); gone != nil {
+			if err := a.print(cmd, f, *gone, c); err != nil {
+				return err
+			}
+			return verdict(*gone)
+		}
 	}
 	show := a.progress(cmd, &ask)
 	outcome, err := c.Decide(cmd.Context(), ask)

@@ -42,6 +42,7 @@ type benchFlags struct {
 	seed     uint64
 	parallel int
 	outage   time.Duration
+	noCheck  bool
 	form     string
 	data     string
 	pulled   string // folder of fetched data sets
@@ -117,6 +118,7 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 // addWork adds the flags that say how the work on a run is done.
 func (f *benchFlags) addWork(cmd *cobra.Command) {
 	fl := cmd.Flags()
+	addNoPreflight(cmd, &f.noCheck)
 	fl.IntVar(&f.parallel, "parallel", 1, "questions in progress at the same time; models keep their own concurrency "+
 		"limits")
 	fl.DurationVar(&f.outage, "outage", lab.DefaultOutage,
@@ -183,6 +185,9 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	}
 	if f.dryRun {
 		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON)
+	}
+	if err := a.preflightBench(cmd, f, run); err != nil {
+		return err
 	}
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)
@@ -375,6 +380,9 @@ func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error
 		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON)
 	}
 	if err := a.fetchGrid(cmd, grid); err != nil {
+		return err
+	}
+	if err := a.preflightBench(cmd, f, grid.Runs...); err != nil {
 		return err
 	}
 	if err := grid.Create(f.out); err != nil {

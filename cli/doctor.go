@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -27,15 +29,28 @@ type check struct {
 }
 
 func doctorCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var source specFlags
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that this machine has what a council needs",
 		Long: `Checks the folders, the embedded model (by starting it), and the servers and keys that
-environment variables name. It sends no key to any server and asks no served model.`,
-		Args: cobra.NoArgs,
+environment variables name. It sends no key to any server and asks no served model.
+
+With -c or --model it checks the members of this council instead: that keys are set and
+accepted, addresses can be reached, and servers know the models. It sends the keys to the
+servers of the council, and asks for their lists of models, which costs nothing.`,
+		Example: "  synod doctor\n  synod doctor -c council.yaml",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks := a.checks()
+			if cmd.Flags().Changed("council") || cmd.Flags().Changed("model") {
+				var err error
+				if checks, err = a.memberChecks(cmd, &source); err != nil {
+					return err
+				}
+			}
 			bad := 0
-			for _, c := range a.checks() {
+			for _, c := range checks {
 				found, err := c.do(cmd.Context())
 				state := "ok     "
 				switch {
@@ -53,6 +68,30 @@ environment variables name. It sends no key to any server and asks no served mod
 			return nil
 		},
 	}
+	source.add(cmd)
+	return cmd
+}
+
+// memberChecks returns a check for each model of a council.
+func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []check, err error) {
+	spec, err := source.load(a)
+	if err != nil {
+		return nil, configError(err)
+	}
+	c, err := council.Convene(spec, a.env())
+	if err != nil {
+		return nil, configError(err)
+	}
+	defer c.Close()
+	for _, k := range c.Preflight(cmd.Context()) {
+		checks = append(checks, check{what: member(k), do: func(context.Context) (string, error) {
+			if k.Err != nil {
+				return "", errors.New(problem(k))
+			}
+			return cmp.Or(k.Found, "has no server to check"), nil
+		}})
+	}
+	return checks, nil
 }
 
 func (a *app) checks() []check {

@@ -72,6 +72,7 @@ func misbehaviours() (opts []llmtest.Option) {
 			opts = append(opts, llmtest.For("bad-"+name, b))
 		}
 	}
+	opts = append(opts, llmtest.For("bad-missing", llmtest.Status(404)))
 	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
 		llmtest.For("warm-41", llmtest.RefuseParam("temperature")))

@@ -66,8 +66,17 @@ func (o *Outcome) Advice() Advice {
 	case o.Stopped == Tripped && o.Trip != nil:
 		return o.tripAdvice()
 	case o.Status == Degraded:
-		return Advice{ExitDegraded, errors.New("too few members answered: " + o.Reason), o.troubles()}
+		next := o.troubles()
+		if remedies := o.remedies(); remedies != "" {
+			next += "\nwhat to do:\n" + remedies
+		}
+		return Advice{ExitDegraded, errors.New("too few members answered: " + o.Reason), next}
 	case o.Status == Undecided:
+		if remedies := o.remedies(); remedies != "" {
+			return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason),
+				"some members never replied, which more rounds do not change:\n" + o.troubles() +
+					"\nwhat to do:\n" + remedies}
+		}
 		return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason),
 			"next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set " +
 				"rule.name=plurality), or --on-no-consensus best-effort"}

@@ -20,12 +20,14 @@ const (
 	PastTime    = "deadline"    // the question's deadline passed
 	Interrupted = "interrupted" // the caller gave up, or the process ended
 	Tripped     = "breaker"     // a breaker tripped
+	Preflight   = "preflight"   // too few members could be reached, so the run was not begun
 	Unwritten   = "unwritten"   // the journal or the trace of the run could not be written
 )
 
 // cutOff says what ended runs that did not come to their end.
 var cutOff = map[string]string{
 	Tripped:     "a breaker tripped",
+	Preflight:   "too few members could be reached",
 	OverBudget:  "a limit on calls, tokens or money was reached",
 	PastTime:    "the deadline passed",
 	Interrupted: "the run was interrupted",
@@ -141,7 +143,8 @@ func (j *judgment) stopped() (why string, trip *Trip) {
 }
 
 // severity orders the reasons why seats may have stopped, when they differ.
-var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Unwritten, Tripped, Interrupted}
+var severity = []string{"", Early, sim.Finished, sim.Stalled, OverBudget, PastTime, Unwritten, Tripped, Preflight,
+	Interrupted}
 
 // trip returns the first breaker that trips on the opinions, tick by tick.
 func (j *judgment) trip() *Trip {

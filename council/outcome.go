@@ -35,7 +35,7 @@ type Outcome struct {
 	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
 	Ticks    synod.Tick    `json:"ticks"`   // virtual time in milliseconds
-	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker | unwritten
+	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker | unwritten | preflight
 	Trip     *Trip         `json:"trip"`    // the breaker that stopped the run; null if none did
 	Journal  string        `json:"journal"` // path; "" if none was kept
 	Digest   string        `json:"digest"`

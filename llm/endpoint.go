@@ -109,6 +109,7 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 	opened.Account = fmt.Sprintf("%s key=%s private=%t", StripURL(s.URL), c.Key.identity(), s.Private)
 	if s.KeyEnv != "" && c.Key.IsZero() {
 		opened.Model = keyless{layered{m}, s.KeyEnv}
+		opened.Account += " missing=" + s.KeyEnv // it shares nothing with a model that needs no key
 	}
 	return opened, nil
 }

@@ -1,0 +1,113 @@
+package council
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+)
+
+// Check is what Preflight found about one model.
+type Check struct {
+	Model  string // its name in the council file
+	Seats  []string
+	Server string       // of an endpoint: its host
+	Found  string       // "" if there was nothing to check
+	Err    *llm.Failure // nil: its calls may succeed
+	Advice string       // what to do about Err
+}
+
+// preflightTime is how long one model is checked at most.
+const preflightTime = 5 * time.Second
+
+// Preflight checks every model by a request that costs nothing, all at once: that its key is
+// present and accepted, its address can be reached and its server knows the model. A model
+// without a server has nothing to check.
+func (c *Council) Preflight(ctx context.Context) []Check {
+	var checks []Check
+	for _, s := range c.plan.seats {
+		i := slices.IndexFunc(checks, func(k Check) bool { return k.Model == s.Model })
+		if i < 0 {
+			i = len(checks)
+			checks = append(checks, Check{Model: s.Model, Server: c.models[s.Model].Info().Server})
+		}
+		checks[i].Seats = append(checks[i].Seats, s.ID)
+	}
+	ctx, cancel := context.WithTimeout(ctx, preflightTime)
+	defer cancel()
+	var wait sync.WaitGroup
+	for i := range checks {
+		k := &checks[i]
+		p, ok := c.models[k.Model].(llm.Preflighter)
+		if !ok {
+			continue
+		}
+		wait.Go(func() {
+			found, err := p.Preflight(ctx)
+			if f, fatal := llm.AsPreflight(err); fatal {
+				k.Err, k.Advice = f, llm.Advice(f.Status, k.Model, f.Reason())
+			} else if err != nil {
+				found = "not checked: " + llm.AsFailure(err).Reason()
+			}
+			k.Found = found
+		})
+	}
+	wait.Wait()
+	return checks
+}
+
+// Unreached returns the outcome of a run that is not begun because the members whose check
+// failed are so many that the rule cannot be met; nil if it can.
+func (c *Council) Unreached(ask Ask, checks []Check) *Outcome {
+	p := c.plan
+	records, gone := make([]Record, len(p.seats)), 0
+	for i, s := range p.seats {
+		records[i] = Record{Seat: synod.NodeID(i), Stopped: Preflight}
+		k := checks[slices.IndexFunc(checks, func(k Check) bool { return k.Model == s.Model })]
+		if k.Err == nil {
+			continue
+		}
+		records[i].Statuses[statusIndex(k.Err.Status)]++
+		records[i].Failure = k.Err.Reason()
+		if !s.NonVoting {
+			gone++
+		}
+	}
+	_, live := p.spec.Rule.need(p.voters)
+	if p.voters-gone >= live {
+		return nil
+	}
+	o := Judge(p, Instance{Question: ask.Question, Seed: ask.Seed}, records)
+	c.complete(&o, records)
+	o.Status = Degraded
+	o.Reason = fmt.Sprintf("%d of %d members that vote cannot answer, and %s needs %d; no question was asked", gone,
+		p.voters, p.spec.Rule.Name, live)
+	return &o
+}
+
+// remedies says what to do about the failures of members, a line for each model.
+func (o *Outcome) remedies() string {
+	var lines []string
+	for _, m := range o.Members {
+		if m.Calls.Of(synod.OK) > 0 {
+			continue
+		}
+		for _, s := range synod.Statuses() {
+			if m.Calls.Of(s) == 0 || s == synod.OK {
+				continue
+			}
+			if advice := llm.Advice(s, m.Model, m.Trouble); advice != "" {
+				if line := "  " + m.Model + ": " + advice; !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+				break
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
