@@ -18,10 +18,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod"
 	"synod.dev/synod/llm"
 )
 
@@ -40,30 +42,88 @@ func Main() {
 // exit code. Errors and hints are written to stderr. Progress bars are drawn only
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot()
+	root, out, messages := newRoot(), &screen{to: stdout}, &screen{to: stderr}
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(out)
+	root.SetErr(messages)
+	complete(root)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
-	}
 	var e *exitError
-	if !errors.As(err, &e) {
+	switch {
+	case err == nil:
+		e = &exitError{code: exitOK}
+	case !errors.As(err, &e):
 		e = &exitError{code: exitUsage, err: err} // cobra reports only usage errors itself
 	}
+	if out.flush(); out.err != nil && e.code != exitError1 { // whoever reads the output did not get it
+		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.err)}
+	}
 	if e.err != nil {
-		fmt.Fprintln(stderr, "synod:", printable(e.err.Error()))
+		fmt.Fprintln(messages, "synod:", printable(e.err.Error()))
 	}
 	if e.hint != "" {
-		fmt.Fprintln(stderr, printable(e.hint))
+		fmt.Fprintln(messages, printable(e.hint))
 	}
+	messages.flush()
 	return e.code
 }
 
 // Command returns the command line, for programs that document it. Main runs it.
-func Command() *cobra.Command { return newRoot() }
+func Command() *cobra.Command {
+	root := newRoot()
+	complete(root)
+	return root
+}
+
+// complete adds the commands that cobra provides. The output of root must be set before.
+func complete(root *cobra.Command) {
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd()
+	refuseUnknown(root)
+}
+
+// helpCommand is "synod help" with an error for an unknown command.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return fail(exitUsage, fmt.Errorf("there is no command %q", strings.Join(args, " ")), "try: synod --help")
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
+}
+
+// refuseUnknown makes every command that only has subcommands fail for another word. Cobra
+// would print its help and succeed.
+func refuseUnknown(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		refuseUnknown(c)
+	}
+	if cmd.Runnable() || !cmd.HasParent() {
+		return
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		if !cmd.HasSubCommands() {
+			return fail(exitUsage, fmt.Errorf("%s takes no arguments", cmd.CommandPath()))
+		}
+		var known []string
+		for _, c := range cmd.Commands() {
+			known = append(known, c.Name())
+		}
+		return fail(exitUsage, fmt.Errorf("unknown command %s %q%s; available: %s", cmd.CommandPath(), args[0],
+			synod.Hint(args[0], known), strings.Join(known, ", ")))
+	}
+}
 
 // Exit codes; see "synod help exit-codes".
 const (

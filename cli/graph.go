@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
@@ -37,18 +36,6 @@ of v.`,
   synod graph new merg -n 9 -o nine.graphml
   synod graph check nine.graphml --f 3
   synod graph design -n 10 --f 2 -o ten.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			var known []string
-			for _, c := range cmd.Commands() {
-				known = append(known, c.Name())
-			}
-			return fail(exitUsage, fmt.Errorf("unknown command synod graph %q%s; available: %s", args[0],
-				synod.Hint(args[0], known), strings.Join(known, ", ")))
-		},
 	}
 	cmd.AddCommand(graphListCommand(), graphNewCommand(a), graphCheckCommand(a), graphConvertCommand(a),
 		graphWithoutCommand(a), graphImproveCommand(a), graphDesignCommand(a), graphDrawCommand(a))

@@ -78,7 +78,7 @@ func (a *app) draw(cmd *cobra.Command, args []string, f drawFlags) error {
 		return fail(exitUsage, err)
 	}
 	if f.path == "-" {
-		_, err = cmd.OutOrStdout().Write(image)
+		_, err = rawOut(cmd).Write(image)
 	} else {
 		err = os.WriteFile(f.path, image, 0o666)
 	}

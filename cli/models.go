@@ -217,7 +217,7 @@ func engineCommand() *cobra.Command {
 			if err != nil {
 				return fail(exitUsage, err)
 			}
-			if err := engine.Serve(cmd.Context(), opts, cmd.InOrStdin(), cmd.OutOrStdout()); err != nil {
+			if err := engine.Serve(cmd.Context(), opts, cmd.InOrStdin(), rawOut(cmd)); err != nil {
 				return fail(exitError1, err)
 			}
 			return nil

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
@@ -24,21 +23,7 @@ import (
 
 // printable makes untrusted text safe for a terminal: control, format and
 // bidirectional characters, tags and escapes are printed as \u codes (SC-37).
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case r == unicode.ReplacementChar, unicode.Is(unicode.C, r), unicode.Is(unicode.Zl, r),
-			unicode.Is(unicode.Zp, r), r >= 0xFE00 && r <= 0xFE0F:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func printable(s string) string { return string(escaped([]byte(s))) }
 
 // oneLine is printable with white space, including line breaks, collapsed to single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
@@ -51,8 +36,19 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 func isTerminal(w io.Writer) bool {
+	if s, ok := w.(*screen); ok {
+		w = s.to
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// terminal returns standard error for a progress bar, which draws with escapes.
+func terminal(cmd *cobra.Command) io.Writer {
+	if s, ok := cmd.ErrOrStderr().(*screen); ok {
+		return s.to
+	}
+	return cmd.ErrOrStderr()
 }
 
 // bar is a progress bar on a terminal; the zero value does nothing.
@@ -84,7 +80,7 @@ func (a *app) newBar(cmd *cobra.Command, style mpb.BarFillerBuilder, options ...
 	if !a.onTerminal(cmd) {
 		return &bar{}
 	}
-	p := mpb.New(mpb.WithOutput(cmd.ErrOrStderr()))
+	p := mpb.New(mpb.WithOutput(terminal(cmd)))
 	return &bar{p, p.New(0, style, options...)}
 }
 

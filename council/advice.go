@@ -115,16 +115,7 @@ func (o *Outcome) troubles() string {
 		if m.Final != nil {
 			continue
 		}
-		why := m.Trouble
-		switch {
-		case why == "" && m.First != nil:
-			why = "it gave an answer first, but has none at the end"
-		case why == "" && m.Calls.Of(synod.OK) > 0:
-			why = "none of its answers could be read"
-		case why == "":
-			why = "it was not asked"
-		}
-		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(why))
+		line := fmt.Sprintf(" (%s): %s", m.Model, oneLine(m.lacking()))
 		if ids[line] == nil {
 			lines = append(lines, line)
 		}
@@ -134,6 +125,25 @@ func (o *Outcome) troubles() string {
 		lines[i] = "  " + strings.Join(ids[line], ", ") + line
 	}
 	return strings.Join(lines, "\n")
+}
+
+// lacking returns why a member has no answer at the end.
+func (m *Member) lacking() string {
+	calls := 0
+	for _, s := range synod.Statuses() {
+		calls += m.Calls.Of(s)
+	}
+	switch {
+	case m.Trouble != "":
+		return m.Trouble
+	case m.First != nil:
+		return "it gave an answer first, but has none at the end"
+	case m.Calls.Of(synod.OK)+m.Calls.Of(synod.Unreadable) > 0: // the protocol moves calls that it cannot read
+		return "it answered, and none of its answers could be read"
+	case calls > 0:
+		return "none of its calls was answered"
+	}
+	return "it was not asked"
 }
 
 // oneLine is a text without line breaks or runs of space.

@@ -225,6 +225,10 @@ type Seat struct {
 	Served    string     `json:"served,omitempty"` // of an endpoint: the model's name there
 }
 
+// breaksLine reports whether a character would let a name begin a line or a column of its own
+// where it is shown.
+func breaksLine(r rune) bool { return strings.ContainsRune("\n\r\t\v\f\u0085\u2028\u2029", r) }
+
 // expand returns the seats with counts written out, and the adversary parameters of
 // each: {id: a, count: 4} makes a1 … a4; a single seat keeps its id.
 func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
@@ -233,6 +237,9 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 		switch {
 		case spec.ID == "":
 			return nil, nil, fmt.Errorf("seat %d of the list has no id", i+1)
+		case strings.ContainsFunc(spec.ID, breaksLine):
+			return nil, nil, fmt.Errorf("seat %d of the list is called %q; an id must have no line break and no tab",
+				i+1, spec.ID)
 		case spec.Count < 0 || spec.Count > graph.MaxNodes:
 			return nil, nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count,
 				graph.MaxNodes)

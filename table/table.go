@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -179,7 +180,26 @@ func (t *Table) markdown(b *bytes.Buffer) {
 }
 
 func (t *Table) csv(b *bytes.Buffer) error {
-	return csv.NewWriter(b).WriteAll(t.lines())
+	lines := t.lines()
+	for _, line := range lines {
+		for i, cell := range line {
+			line[i] = inert(cell)
+		}
+	}
+	return csv.NewWriter(b).WriteAll(lines)
+}
+
+// inert puts an apostrophe before a cell that a spreadsheet would take for a formula. White
+// space before the sign does not protect. Numbers stay.
+func inert(cell string) string {
+	start := strings.TrimLeft(cell, " \u00a0")
+	if start == "" || !strings.ContainsRune("=+-@\uff1d\uff0b\uff0d\uff20", []rune(start)[0]) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(strings.TrimSuffix(start, "%"), 64); err == nil {
+		return cell
+	}
+	return "'" + cell
 }
 
 // html prints the first column as row headers. Right-aligned cells have the class

@@ -112,3 +112,31 @@ func ExampleTable() {
 	// complete  12
 	// ring       1
 }
+
+// A spreadsheet takes a cell that begins with a sign for a formula; numbers stay numbers.
+func TestCSVIsInert(t *testing.T) {
+	tab := table.Table{Head: []string{"=head", "x"}}
+	for _, cell := range []string{"=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u00a0=1", "＝1",
+		"-0.5", "+3",
+		"-12%", "-1e-9", "a=b", "", "–"} {
+		tab.Add(cell, "x")
+	}
+	var b bytes.Buffer
+	if err := tab.Write(&b, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows[1:] {
+		cell, first := row[0], strings.TrimLeft(row[0], " \u00a0")
+		formula := first != "" && strings.ContainsRune("=+-@＝", []rune(first)[0])
+		if number := i >= 9 && i <= 12; formula != number {
+			t.Errorf("row %d begins with a sign: %q", i, cell)
+		}
+	}
+	if rows[0][0] != "'=head" || rows[1][0] != "'=1+1" || rows[10][0] != "-0.5" || rows[14][0] != "a=b" {
+		t.Errorf("%q", rows)
+	}
+}

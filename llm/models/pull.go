@@ -43,6 +43,14 @@ var (
 
 // Ensure pulls the libraries and a model if they are not in the store.
 func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
+	if isPath(name) { // before anything is fetched
+		switch file, err := os.Stat(name); {
+		case err != nil:
+			return fmt.Errorf("models: %w", err)
+		case file.IsDir():
+			return fmt.Errorf("models: %s is a folder; give the path of a GGUF file", name)
+		}
+	}
 	if s.LibDir == "" {
 		if _, err := s.installed(Library); err != nil {
 			if err := s.Pull(ctx, Library, Options{AcceptUnpinned: opts.AcceptUnpinned, Progress: opts.Progress,

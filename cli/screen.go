@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// screen is the standard output or error of a command. It writes every character that could
+// change what a terminal or an editor shows (escapes, control and bidirectional characters,
+// invisible ones) as a \u code, which is also how JSON writes it. So no name, message or
+// answer from a file, a model or a server reaches a terminal as it is, even where a command
+// forgets printable.
+type screen struct {
+	to      io.Writer
+	mu      sync.Mutex
+	err     error  // the first error of to
+	partial []byte // the beginning of a character
+}
+
+// Write implements io.Writer. After an error it writes nothing more.
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	text := append(s.partial, b...)
+	s.partial = nil
+	if end := wholeRunes(text); end < len(text) {
+		s.partial = append([]byte(nil), text[end:]...)
+		text = text[:end]
+	}
+	if s.put(text); s.err != nil {
+		return 0, s.err
+	}
+	return len(b), nil
+}
+
+// flush writes what is left of an incomplete character.
+func (s *screen) flush() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.partial) > 0 && s.err == nil {
+		s.put(s.partial)
+		s.partial = nil
+	}
+}
+
+func (s *screen) put(text []byte) {
+	if _, err := s.to.Write(escaped(text)); err != nil {
+		s.err = err
+	}
+}
+
+// wholeRunes returns the length of text without an incomplete character at its end.
+func wholeRunes(text []byte) int {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// escaped returns text with a code in place of every character that is not safe to show.
+func escaped(text []byte) []byte {
+	if !strings.ContainsFunc(string(text), unsafeRune) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range string(text) {
+		switch {
+		case !unsafeRune(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return []byte(b.String())
+}
+
+// unsafeRune reports whether a terminal may obey a character or not show it.
+func unsafeRune(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef: // variation selectors
+		return true
+	}
+	return r == unicode.ReplacementChar || unicode.In(r, unicode.C, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// rawOut returns the standard output of a command for bytes that are no text: a picture, or the
+// messages between processes.
+func rawOut(cmd *cobra.Command) io.Writer {
+	out := cmd.OutOrStdout()
+	if s, ok := out.(*screen); ok {
+		return s.to
+	}
+	return out
+}
