@@ -91,7 +91,8 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			found, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return fail(exitUsage, fmt.Errorf("there is no command %q", strings.Join(args, " ")), "try: synod --help")
+				return fail(exitUsage, fmt.Errorf("there is no command %q", strings.Join(args, " ")),
+					"try: synod --help")
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

@@ -98,7 +98,11 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 // Who does not get the answer gets exit code 1, from every command that prints something.
 func TestFullOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
-	text := "protocol: {name: majority}\nf: 0\nmodels: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 3}]\n"
+	text := `protocol: {name: majority}
+f: 0
+models: {d: {provider: simulated, ability: 1}}
+seats: [{id: a, model: d, count: 3}]
+`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
