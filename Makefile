@@ -8,7 +8,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz campaign mutants bench transcript inspect probe clean
+.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz campaign kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,10 @@ fuzz: ## five seconds for every fuzz target
 CAMPAIGN ?= 1000000
 campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
 	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
+
+KILLS ?= 450
+kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs
+	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cli -kills $(KILLS)
 
 MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
