@@ -48,7 +48,7 @@ func TestKills(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("to repeat: go test ./cli -run TestKills -kills %d -kills-seed %d", *kills, seed)
-	k := &killer{T: t, chance: rand.New(rand.NewPCG(seed, 0))}
+	k := &killer{T: t, home: t.TempDir(), chance: rand.New(rand.NewPCG(seed, 0))}
 	k.stub = llmtest.Start(t, confident, llmtest.Latency(3*time.Millisecond))
 	for i, protocol := range killedCouncils {
 		council := k.council(protocol)
@@ -81,6 +81,7 @@ type killer struct {
 	*testing.T
 	chance *rand.Rand
 	stub   *llmtest.Server
+	home   string
 
 	kills, midway, again, uncounted int
 }
@@ -113,7 +114,7 @@ func (k *killer) run(after time.Duration, args ...string) (stdout []byte, killed
 	k.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.Command("synod", args...)
-	cmd.Env = append(os.Environ(), "SYNOD_HOME="+k.TempDir(), "OPENAI_API_KEY=")
+	cmd.Env = append(os.Environ(), "SYNOD_HOME="+k.home, "OPENAI_API_KEY=")
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	before := k.stub.Count()
 	if err := cmd.Start(); err != nil {
@@ -180,6 +181,7 @@ func (k *killer) asks(council string, kills int) {
 			if try < 4 && k.kills < until {
 				after = k.moment(whole)
 			}
+			arrived := k.stub.Count()
 			out, killed := k.run(after, append(args, "--journal", path)...)
 			if run, err := journal.Load(path); err == nil && killed && run.End == nil {
 				if now := calls(run.Lost()); now > lost+inFlight {
@@ -197,7 +199,7 @@ func (k *killer) asks(council string, kills int) {
 					k.same(council, out, want)
 				}
 				break
-			} else if !killed {
+			} else if !killed || k.stub.Count() > arrived {
 				k.Fatal(err)
 			}
 			if resume != "" {

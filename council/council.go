@@ -436,7 +436,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
 		}
 		if ask.Resume != nil {
-			head.Unanswered = ask.Resume.Lost()
+			head.Unanswered, head.Known = ask.Resume.Lost(), ask.Resume.Answered()
 		}
 		if ask.Mark != nil {
 			head.Origin = ask.Mark(head.Content())

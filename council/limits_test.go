@@ -103,3 +103,35 @@ func TestFaultIsShown(t *testing.T) {
 		t.Errorf("%d completion tokens", o.Tokens.Completion)
 	}
 }
+
+// An attempt that is cut off at once has the replies of the earlier ones, so that the next
+// can be resumed from it.
+func TestAttemptHasEarlierReplies(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.N == 20 {
+			cancel()
+		}
+		return stubborn(c)
+	})
+	c, dir := convene(t, seven(s.URL, fiveToTwo...), "exact=paper"), t.TempDir()
+	ask := council.Ask{Question: sum, Seed: 7}
+	var had int
+	for n := range 3 {
+		ask.Journal = filepath.Join(dir, fmt.Sprint(n))
+		if _, err := c.Decide(ctx, ask); err != nil {
+			t.Fatal(err)
+		}
+		run, err := journal.Load(ask.Journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			had = len(run.Answered())
+		}
+		if got := len(run.Answered()); got != had || had < 7 {
+			t.Errorf("attempt %d has %d replies, the first had %d", n, got, had)
+		}
+		ask.Resume = run
+	}
+}

@@ -364,17 +364,14 @@ func (p *Plan) eachRound() bool {
 	return ok && c.ClaimsEachRound()
 }
 
-// known is the reply in the journal of an earlier, cut-off run. It is written to the
-// journal of this run too.
+// known is the reply in the journal of an earlier, cut-off run. The journal of this run
+// has it too (journal.Head.Known).
 func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
 	if s.ask.Resume == nil {
 		return synod.Reply{}, false
 	}
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
 	if ok = ok && r.Status != synod.Dropped; ok {
-		if s.journal != nil {
-			s.journal.Free(call.Node, call.ID, r) // the earlier journal has it
-		}
 		s.count(call, round, &r)
 	}
 	return r, ok

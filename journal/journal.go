@@ -64,8 +64,10 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"synod.dev/synod"
@@ -106,6 +108,10 @@ type Head struct {
 	// Unanswered are the requests of earlier, cut-off attempts at this run whose replies
 	// never came, one entry for a seat; see Run.Unanswered.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
+
+	// Known are the replies of earlier attempts. They follow the head, at once: an attempt
+	// that is cut off early has them too, so that the next one can be resumed from it.
+	Known Replies `json:"-"`
 }
 
 // Cost is the cost of requests that left: their number, and the tokens that they may
@@ -279,6 +285,10 @@ func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 	}
 	w.buf = append(append(w.buf, line...), '\n')
 	w.digests.note(w.buf)
+	for _, key := range slices.SortedFunc(maps.Keys(head.Known), Key.compare) {
+		r := head.Known[key]
+		w.reply(key.Node, key.ID, &r)
+	}
 	if now {
 		w.flush()
 	}

@@ -24,6 +24,10 @@ type Key struct {
 	ID   synod.ConsultID
 }
 
+func (k Key) compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Node, other.Node), cmp.Compare(k.ID, other.ID))
+}
+
 // Replies are the replies of a run by call.
 type Replies map[Key]synod.Reply
 
@@ -451,15 +455,22 @@ func (run *Run) Lost() []Unanswered {
 	return bySeat(all)
 }
 
-// before returns the replies of a later attempt with those of this one that it does not
-// have. The head of the later attempt has the cost of calls that were dropped.
-func (run *Run) before(later Replies) Replies {
-	all := make(Replies, len(run.Replies)+len(later))
+// Answered returns the replies that a resumed run can use. Calls that were dropped because
+// the run ended are made again.
+func (run *Run) Answered() Replies {
+	all := make(Replies, len(run.Replies))
 	for key, r := range run.Replies {
 		if r.Status != synod.Dropped {
 			all[key] = r
 		}
 	}
+	return all
+}
+
+// before returns the replies of a later attempt with those of this one that it does not
+// have. The head of the later attempt has the cost of calls that were dropped.
+func (run *Run) before(later Replies) Replies {
+	all := run.Answered()
 	maps.Copy(all, later)
 	return all
 }
