@@ -57,7 +57,8 @@ needs no key and no server.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: "+
 		"guessed from the question)")
-	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed; "+
+		"the same for the same question where a model has cache: true)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the guarantee and the low, expected and worst-case cost, and ask "+
 		"no model")
@@ -187,7 +188,13 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 			return ask, spec, err
 		}
 	}
-	if !cmd.Flags().Changed("seed") {
+	switch {
+	case cmd.Flags().Changed("seed"):
+	case caches(spec):
+		if ask.Seed, err = llm.CacheSeed(a.cacheDir(), cacheText(ask, spec)); err != nil {
+			return ask, council.Spec{}, fail(exitError1, err)
+		}
+	default:
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
 	ask.Journal = a.journalPath(f)

@@ -219,6 +219,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a),
 		explainCommand(a),
 		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a),
+		cacheCommand(a), journalsCommand(a),
 		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),
 	)
 	addCompletion(root)
@@ -277,8 +278,8 @@ func exitCodesTopic() *cobra.Command {
   2    usage or configuration
   3    no consensus: enough members answered, but no answer satisfies the rule
   4    degraded: fewer members answered than the rule needs
-  5    a limit on calls, tokens or money was reached
-  6    the deadline passed
+  5    a limit on calls, tokens or money was reached before the question was decided
+  6    the deadline passed before the question was decided
   7    verification failed, for example a replay that differs
   100  a gate or assertion failed
   130  interrupted; the state is saved and the command that continues is printed`,

@@ -34,12 +34,14 @@ type Outcome struct {
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
 	Money    llm.Money     `json:"money"`
 	Seconds  float64       `json:"seconds"`
-	Ticks    synod.Tick    `json:"ticks"`   // virtual time in milliseconds
-	Stopped  string        `json:"stopped"` // rounds | early | stalled | budget | deadline | interrupted | breaker | unwritten | preflight
-	Trip     *Trip         `json:"trip"`    // the breaker that stopped the run; null if none did
-	Journal  string        `json:"journal"` // path; "" if none was kept
-	Digest   string        `json:"digest"`
-	Seed     uint64        `json:"seed"`
+	Ticks    synod.Tick    `json:"ticks"` // virtual time in milliseconds
+	// Stopped is why the run ended: rounds, early, stalled, budget, deadline, interrupted, breaker,
+	// unwritten or preflight.
+	Stopped string `json:"stopped"`
+	Trip    *Trip  `json:"trip"`    // the breaker that stopped the run; null if none did
+	Journal string `json:"journal"` // path; "" if none was kept
+	Digest  string `json:"digest"`
+	Seed    uint64 `json:"seed"`
 
 	// Presented is what the protocol adds; nil: nothing. Its Value is in the JSON under
 	// its Key.

@@ -4,7 +4,6 @@ import (
 	"iter"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/report"
 	"synod.dev/synod/sim"
@@ -57,7 +56,7 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 	default:
 		q.Status, q.Reason = res.outcome.Status, res.outcome.Reason
 	}
-	if q.Status == council.Agreed {
+	if res.outcome.Answered() {
 		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]
 	}
 	for _, v := range res.outcome.Votes {
