@@ -12,7 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"synod.dev/synod/param"
+
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
@@ -136,7 +137,7 @@ func (s *graphSource) paramsByFamily() (map[string]map[string]any, error) {
 	for _, p := range s.params {
 		key, text, ok := strings.Cut(p, "=")
 		var value any
-		if !ok || key == "" || yaml.Unmarshal([]byte(text), &value) != nil {
+		if !ok || key == "" || param.UnmarshalAny([]byte(text), &value) != nil {
 			return nil, fail(exitUsage, fmt.Errorf("--param is %q; it must be KEY=VALUE, for example k=3", p))
 		}
 		accepted, known := key == "seed", []string{"seed"}

@@ -3,7 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
+
+	"synod.dev/synod/internal/durable"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +68,7 @@ func printSubject(w io.Writer, s probe.Subject) {
 }
 
 func readProbe(path string) (*probe.Probe, error) {
-	text, err := os.ReadFile(path)
+	text, err := durable.ReadFile(path, 64<<20)
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}

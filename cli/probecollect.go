@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"synod.dev/synod/param"
+
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
@@ -129,7 +130,7 @@ func (a *app) openProber(f collectFlags) (llm.Model, error) {
 	settings, given := council.Params{"provider": "embedded", "model": f.model, "temperature": 0}, council.Params{}
 	layer, err := council.Set("--set", f.sets)
 	if err == nil {
-		err = yaml.Unmarshal(layer.Text, &given)
+		err = param.UnmarshalAny(layer.Text, &given)
 	}
 	if err != nil {
 		return nil, err

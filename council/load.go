@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"synod.dev/synod/internal/durable"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -36,7 +37,7 @@ func Load(path string) (Spec, error) {
 
 // File is the layer of a council file.
 func File(path string) (Layer, error) {
-	b, err := os.ReadFile(path)
+	b, err := durable.ReadFile(path, param.MaxText)
 	if err != nil {
 		return Layer{}, fmt.Errorf("council file: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"synod.dev/synod/internal/durable"
+
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/llm/models"
@@ -131,13 +133,16 @@ func (m *embedded) describe(name string, at models.Location) error {
 	return m.loadProbe()
 }
 
+// maxProbe bounds the file of a probe, in bytes.
+const maxProbe = 64 << 20
+
 // loadProbe reads the probe, if there is one. It fails if the probe was trained on
 // another model, engine or way of answering.
 func (m *embedded) loadProbe() error {
 	if m.cfg.Probe == "" {
 		return nil
 	}
-	text, err := os.ReadFile(m.cfg.Probe)
+	text, err := durable.ReadFile(m.cfg.Probe, maxProbe)
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}

@@ -3,9 +3,11 @@ package llm
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"time"
+
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/param"
 
 	"github.com/goccy/go-yaml"
 
@@ -95,7 +97,7 @@ type priceRow struct {
 // Prices are USD per million tokens. A row without server applies to any. It fails
 // if the file cannot be read or a row is not valid; the error names the row.
 func ReadPrices(file string) (Prices, error) {
-	b, err := os.ReadFile(file)
+	b, err := durable.ReadFile(file, param.MaxText)
 	if err != nil {
 		return nil, fmt.Errorf("llm: prices: %w", err)
 	}
@@ -107,15 +109,10 @@ func ReadPrices(file string) (Prices, error) {
 }
 
 func parsePrices(b []byte) (table Prices, err error) {
-	defer func() { // the decoder panics on some odd input, and the file may come from anywhere
-		if r := recover(); r != nil {
-			err = fmt.Errorf("this cannot be read as YAML: %v", r)
-		}
-	}()
 	var file struct {
 		Prices []priceRow `yaml:"prices"`
 	}
-	if err := yaml.UnmarshalWithOptions(b, &file, yaml.Strict()); err != nil {
+	if err := param.UnmarshalAny(b, &file, yaml.Strict()); err != nil {
 		var unknown *yaml.UnknownFieldError
 		if errors.As(err, &unknown) {
 			at := unknown.Token

@@ -133,14 +133,17 @@ func Unmarshal(text []byte, into any) error {
 var fraction = regexp.MustCompile(`[0-9]\.[0-9]*[1-9]|(^|[^0-9])\.[0-9]`)
 
 // UnmarshalAny reads YAML text with the given options and returns the decoder's
-// own error. A panic of the decoder becomes an error, because the text may come
-// from anywhere.
+// own error. A panic of the decoder becomes an error, and a text that would take
+// it too long is one, because the text may come from anywhere.
 func UnmarshalAny(text []byte, into any, opts ...yaml.DecodeOption) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("this cannot be read as YAML: %v", r)
 		}
 	}()
+	if err := checkShape(text); err != nil {
+		return err
+	}
 	return yaml.UnmarshalWithOptions(text, into, opts...)
 }
 
@@ -148,6 +151,10 @@ func UnmarshalAny(text []byte, into any, opts ...yaml.DecodeOption) (err error) 
 func explain(err error, into any) error {
 	if err == nil {
 		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) {
+		return known
 	}
 	var unknown *yaml.UnknownFieldError
 	if errors.As(err, &unknown) {

@@ -35,14 +35,16 @@ type Chat struct {
 // concurrent use.
 type Templates struct {
 	byName  map[string]*template.Template
+	guarded map[string]bool // the template is a user's, and has steps
 	digests map[string]string
 }
 
 // NewTemplates reads the files NAME.tmpl of each layer. A file defines the parts "system" and
 // "user" and optionally "completion". A later layer replaces templates of an earlier one; a
-// template of a later layer that replaces nothing is an error.
+// template of a later layer that replaces nothing is an error. The first layer is trusted; renderings of
+// later ones are bounded in time and size.
 func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
-	t := &Templates{byName: map[string]*template.Template{}, digests: map[string]string{}}
+	t := &Templates{byName: map[string]*template.Template{}, guarded: map[string]bool{}, digests: map[string]string{}}
 	for i, layer := range layers {
 		files, err := fs.Glob(layer, "*.tmpl")
 		if err != nil {
@@ -53,12 +55,17 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 			if i > 0 && t.byName[name] == nil {
 				return nil, fmt.Errorf("prompt: template %s replaces nothing%s", file, synod.Hint(name, t.Names()))
 			}
-			text, err := fs.ReadFile(layer, file)
+			text, err := readTemplate(layer, file, i > 0)
 			if err != nil {
 				return nil, fmt.Errorf("prompt: template %s: %w", file, err)
 			}
-			if t.byName[name], err = parse(file, string(text)); err != nil {
+			if t.byName[name], err = parseTemplate(file, string(text)); err != nil {
 				return nil, err
+			}
+			if t.guarded[name] = i > 0; i > 0 {
+				if err := guard(t.byName[name]); err != nil {
+					return nil, fmt.Errorf("prompt: template %s: %w", file, err)
+				}
 			}
 			sum := sha256.Sum256(text)
 			t.digests[name] = hex.EncodeToString(sum[:8])
@@ -67,7 +74,7 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 	return t, nil
 }
 
-func parse(file, text string) (*template.Template, error) {
+func parseTemplate(file, text string) (*template.Template, error) {
 	t, err := template.New(path.Base(file)).Option("missingkey=error").Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("prompt: template %s: %w", file, err)
@@ -97,6 +104,15 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	}
 	v := view(*p)
 	v.Nonce = fenceNonce(p)
+	var limits *meter
+	if t.guarded[p.Template] {
+		limits = &meter{}
+		var err error
+		if tmpl, err = tmpl.Clone(); err != nil {
+			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
+		}
+		tmpl.Funcs(limits.functions())
+	}
 	var c Chat
 	for _, part := range []struct {
 		name string
@@ -105,15 +121,27 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		if tmpl.Lookup(part.name) == nil {
 			continue
 		}
-		var s strings.Builder
-		s.Grow(1 << 10) // most parts fit
-		if err := tmpl.ExecuteTemplate(&s, part.name, &v); err != nil {
+		text, err := execute(tmpl, part.name, &v, limits)
+		if err != nil {
 			return Chat{}, fmt.Errorf("prompt: render %s: %w", p.Template, err)
 		}
-		*part.into = strings.TrimSpace(s.String())
+		*part.into = strings.TrimSpace(text)
 	}
 	if !p.Exact {
 		c.Schema = schemaFor(p)
 	}
 	return c, nil
+}
+
+// execute renders a part of a template, with limits for a user's.
+func execute(tmpl *template.Template, part string, v *view, limits *meter) (string, error) {
+	if limits != nil {
+		limits.out.Reset()
+		err := tmpl.ExecuteTemplate(limits, part, v)
+		return limits.out.String(), err
+	}
+	var s strings.Builder
+	s.Grow(1 << 10) // most parts fit
+	err := tmpl.ExecuteTemplate(&s, part, v)
+	return s.String(), err
 }

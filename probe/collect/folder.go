@@ -30,6 +30,8 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod/internal/durable"
+
 	"synod.dev/synod"
 	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/probe"
@@ -137,6 +139,12 @@ const (
 	statesFile  = "states.f32"
 )
 
+// The files are bounded, in bytes.
+const (
+	maxHead    = 1 << 20
+	maxAnswers = 64 << 20
+)
+
 var (
 	// ErrNoFolder means that a folder has no collection.
 	ErrNoFolder = errors.New("there are no collected answers in this folder")
@@ -185,7 +193,7 @@ func create(dir string, h Head) (*Folder, error) {
 // Open reads the collection in a folder. It returns ErrNoFolder if there is none, and other errors
 // for a damaged one or another version.
 func Open(dir string) (*Folder, error) {
-	text, err := os.ReadFile(filepath.Join(dir, headFile))
+	text, err := durable.ReadFile(filepath.Join(dir, headFile), maxHead)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("probing: %s: %w", dir, ErrNoFolder)
 	}
@@ -208,7 +216,7 @@ func Open(dir string) (*Folder, error) {
 
 // read reads the whole lines that have a record, and returns their length in bytes.
 func (f *Folder) read() (whole int64, err error) {
-	text, err := os.ReadFile(filepath.Join(f.Dir, answersFile))
+	text, err := durable.ReadFile(filepath.Join(f.Dir, answersFile), maxAnswers)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
