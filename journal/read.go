@@ -247,6 +247,7 @@ func atLine(n int, err error) error {
 
 // reading is a journal while it is read.
 type reading struct {
+	notes   int // lines with an opinion
 	run     *Run
 	digests digests
 	earlier Replies      // of earlier attempts at the run
@@ -304,6 +305,19 @@ func (in *reading) take(n int, raw []byte) error {
 	return in.takeKind(kind.Kind, n, raw)
 }
 
+// maxSkipped is how many rounds may pass in which no seat notes anything.
+const maxSkipped = 1024
+
+// noted checks the round of a note: rounds follow one another, and readers make room for all
+// rounds up to the last.
+func (in *reading) noted(round int) error {
+	if round < 0 || round > in.notes+maxSkipped {
+		return fmt.Errorf("an opinion is about round %d, and there are %d opinions before it", round, in.notes)
+	}
+	in.notes++
+	return nil
+}
+
 // kindOf returns the kind of a line as a Writer writes it.
 func kindOf(raw []byte) (kind string, ok bool) {
 	rest, ok := bytes.CutPrefix(raw, []byte(linePrefix))
@@ -346,6 +360,11 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 		k := stored{raw: bytes.Clone(raw), at: n}
 		if err := json.Unmarshal(raw, &k.line); err != nil {
 			return err
+		}
+		if k.Opinion != nil {
+			if err := in.noted(k.Opinion.Round); err != nil {
+				return err
+			}
 		}
 		run.lines = append(run.lines, k)
 		return in.digests.add(k.Node, raw)

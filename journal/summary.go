@@ -64,7 +64,7 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 				if err := in.digests.add(node, raw); err != nil || event {
 					return err
 				}
-				return s.note(raw)
+				return s.note(in, raw)
 			}
 		} else if bytes.HasPrefix(raw, []byte(replyPrefix)) {
 			in.digests.note(raw)
@@ -103,10 +103,38 @@ var errLine = errors.New("not a JSON object")
 // object parses a JSON object. encoding/json would decode all of its fields, and a
 // report needs few.
 func object(raw []byte) (gjson.Result, error) {
-	if !gjson.ValidBytes(raw) || len(raw) == 0 || raw[0] != '{' {
+	if tooDeep(raw) || !gjson.ValidBytes(raw) || len(raw) == 0 || raw[0] != '{' {
 		return gjson.Result{}, errLine
 	}
 	return gjson.ParseBytes(raw), nil
+}
+
+// maxNesting is how deep an object may be nested. gjson calls itself for every level, and
+// the stack of a process is not endless.
+const maxNesting = 1000
+
+// tooDeep reports whether an object is nested too deeply.
+func tooDeep(raw []byte) bool {
+	if len(raw) <= maxNesting {
+		return false
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case c == ']' || c == '}':
+			depth--
+		}
+	}
+	return false
 }
 
 // reply keeps status, usage, call count and fault of a reply.
@@ -139,7 +167,7 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 }
 
 // note keeps an effect if it is a note.
-func (s *Summary) note(raw []byte) error {
+func (s *Summary) note(in *reading, raw []byte) error {
 	if !isNote(raw) {
 		return nil
 	}
@@ -159,6 +187,9 @@ func (s *Summary) note(raw []byte) error {
 		return true
 	})
 	if err != nil || !noted {
+		return err
+	}
+	if err := in.noted(note.Round); err != nil {
 		return err
 	}
 	s.Noted = append(s.Noted, note)

@@ -17,7 +17,8 @@ func TestHostileShapes(t *testing.T) {
 	}
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for i := range 9 {
-		laughs += fmt.Sprintf("%c: &%[1]c [%s]\n", 'b'+i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9), ","))
+		nine := strings.Repeat(fmt.Sprintf("*%c,", 'a'+i), 9)
+		laughs += fmt.Sprintf("%c: &%[1]c [%s]\n", 'b'+i, strings.TrimSuffix(nine, ","))
 	}
 	for name, c := range map[string]struct {
 		text   string
