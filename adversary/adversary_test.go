@@ -182,7 +182,7 @@ func TestEquivocatorValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := &synod.Question{Form: rapid.SampledFrom(synod.Forms()).Draw(t, "form"), Options: options}
 		raw := rapid.SampledFrom([]string{"0", "-1", "0.5", "11/18", "A", "B", "true", "false", `3\sqrt{3}`, "x",
-			"(3,5)", "paris", "not", "not paris"}).Draw(t, "raw")
+			"(3,5)", "paris", "not", "not paris", "0.5%", "18 euros each"}).Draw(t, "raw")
 		a, ok := read.Canonical(q, raw)
 		if !ok {
 			return

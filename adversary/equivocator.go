@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/read"
 )
 
 var equivocatorEntry = Entry{
@@ -76,11 +77,21 @@ func split(seat synod.Seat, to []synod.NodeID) (informed, deceived []synod.NodeI
 	return informed, deceived
 }
 
+// numberIn returns the number in an answer, which may have a unit; nil if there is none.
+func numberIn(q *synod.Question, a synod.Answer) *big.Rat {
+	bare, _ := read.Bare(q, string(a))
+	r, ok := new(big.Rat).SetString(string(bare))
+	if !ok {
+		return nil
+	}
+	return r
+}
+
 // other returns another answer of the same form.
 func other(q *synod.Question, a synod.Answer) synod.Answer {
 	switch q.Form {
 	case synod.Number:
-		if r, ok := new(big.Rat).SetString(string(a)); ok {
+		if r := numberIn(q, a); r != nil {
 			return canonical(q, r.Add(r, big.NewRat(1, 1)).RatString())
 		}
 	case synod.Bool:

@@ -56,7 +56,7 @@ func (a numberAlterer) Corrupt(seat synod.Seat, honest synod.Machine) synod.Mach
 func (a numberAlterer) alter(q *synod.Question, given synod.Answer) synod.Answer {
 	switch q.Form {
 	case synod.Number:
-		if r, ok := new(big.Rat).SetString(string(given)); ok {
+		if r := numberIn(q, given); r != nil {
 			return canonical(q, r.Add(r, big.NewRat(int64(a.by), 1)).RatString())
 		}
 	case synod.Math, synod.Text:
