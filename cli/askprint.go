@@ -101,7 +101,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	}
 }
 
-// ended says what ended the run of an outcome that has an answer before its last round;
+// ended describes what ended the run of an outcome that has an answer before its last round;
 // nothing if it came to its end.
 func ended(o council.Outcome) []string {
 	switch o.Stopped {

@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/read"
 )
 
-// ReadQuestion makes a question of a text that a person typed. form says how the answer
+// ReadQuestion makes a question of a text that a person typed. form determines how the answer
 // is read; "" guesses it from the text. Listed options, as in lines that begin with A)
 // and B), become the options of a Choice question. An unknown form is an error.
 func ReadQuestion(text string, form synod.Form) (synod.Question, error) {
@@ -47,7 +47,7 @@ type Advice struct {
 	Next string // what to do next; "" if nothing helps. It may have several lines
 }
 
-// Advice explains an outcome that is not a decision, and says what to do next.
+// Advice explains an outcome that is not a decision, and what to do next.
 func (o *Outcome) Advice() Advice {
 	reason := errors.New(o.Reason)
 	resume := cmp.Or(o.Continue(), "(there is no journal, so the run cannot be resumed)")
@@ -106,7 +106,7 @@ func (o *Outcome) tripAdvice() Advice {
 	return a
 }
 
-// troubles says for every member without an answer why it has none; members of one
+// troubles gives for every member without an answer the reason; members of one
 // model with the same trouble share a line.
 func (o *Outcome) troubles() string {
 	var lines []string

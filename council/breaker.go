@@ -12,7 +12,7 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Breakers stop a run that makes no progress and say why (GR-1), whatever the
+// Breakers stop a run that makes no progress, with a reason (GR-1), whatever the
 // protocol. All are off by default. Limits (calls, tokens, money, deadline) stop a run
 // too. An infrastructure failure is not a disagreement (GR-2): it counts only where it
 // makes the rule impossible to meet.
@@ -344,7 +344,7 @@ func (p *Plan) decide(records []Record) verdict {
 
 func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// Escalate says where to report a run that was stopped. Both get the outcome as JSON;
+// Escalate determines where to report a run that was stopped. Both get the outcome as JSON;
 // neither is waited for longer than Within.
 type Escalate struct {
 	Webhook string        `yaml:"webhook,omitempty" json:"webhook,omitempty" doc:"address that the outcome is posted to" example:"https://example.org/synod"`

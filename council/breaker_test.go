@@ -21,7 +21,7 @@ import (
 	"synod.dev/synod/llm"
 )
 
-// fickle answers as its model's name says and, whenever it refines, changes its
+// fickle answers the number in its model's name and, whenever it refines, changes its
 // mind between 41 and 42.
 func fickle(c llmtest.Call) string {
 	if c.Scoring() {
@@ -128,7 +128,7 @@ func TestBreakerOscillation(t *testing.T) {
 }
 
 // GR-1, GR-2: members out of reach are no dissent, but when too many are, nothing
-// that the rest say can meet the rule.
+// that the other members give can meet the rule.
 func TestBreakerQuorum(t *testing.T) {
 	server := llmtest.Start(t, stubborn)
 	text := seven(server.URL, "s41", "s42", "s42", "s42", "s42", "s42", "s42") + "breakers: {quorum: true}\n"
@@ -265,7 +265,7 @@ func TestBreakerEquivocation(t *testing.T) {
 		t.Errorf("stopped %s, %+v; suspects %v", o.Stopped, o.Trip, names)
 	}
 	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil {
-		t.Errorf("nobody lies: %+v", o.Trip)
+		t.Errorf("nobody is Byzantine: %+v", o.Trip)
 	}
 }
 

@@ -43,7 +43,7 @@ type Council struct {
 	spare  sync.Pool // of *[]synod.Reply, the replies of earlier questions to simulated members
 }
 
-// Options say how a council is opened. The zero value is usable.
+// Options determine how a council is opened. The zero value is usable.
 type Options struct {
 	Env    llm.Env   // what models may know of this machine
 	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
@@ -205,18 +205,18 @@ type Ask struct {
 // Progress is how far a question has come.
 type Progress struct {
 	Round   int // the last round that every live member has finished; -1: none
-	Rounds  int // rounds at most; 0 if the protocol does not say
+	Rounds  int // rounds at most; 0 if the protocol has no maximum
 	Calls   int // requests made
 	Planned int // requests at most, retries aside
 }
 
-// JournalError says that the journal or the trace of a run could not be written.
+// JournalError reports that the journal or the trace of a run could not be written.
 type JournalError struct {
 	Err error
 	Cut bool // the run was stopped before its end, and no further call was made; false: the outcome is complete
 }
 
-// Error says why, and what it means for the run.
+// Error returns the cause, and what it means for the run.
 func (e *JournalError) Error() string {
 	if e.Cut {
 		return fmt.Sprintf("the run was stopped, because its record could not be written: %v", e.Err)
@@ -264,11 +264,11 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))
 }
 
-// ResumeError says that a run cannot be resumed from a journal: it belongs to another
+// ResumeError reports that a run cannot be resumed from a journal: it belongs to another
 // run, or its lines do not follow from its replies.
 type ResumeError struct{ Err error }
 
-// Error says why.
+// Error returns the reason.
 func (e *ResumeError) Error() string { return "the journal cannot be resumed: " + e.Err.Error() }
 
 func (e *ResumeError) Unwrap() error { return e.Err }

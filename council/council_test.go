@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // sum is the question of most tests; its answer is 42.
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
 
-// stubborn answers and refines with the number in its model's name (s42 says 42),
+// stubborn answers and refines with the number in its model's name (s42 answers 42),
 // scores that 0.9 and others 0.2.
 func stubborn(c llmtest.Call) string {
 	mine := strings.TrimLeft(c.Model, "abcdefghijklmnopqrstuvwxyz")
@@ -261,7 +261,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// One or two bad members of seven: the others still agree, the bad ones say why,
+// One or two bad members of seven: the others still agree, the bad ones report the reason,
 // and no failure is an answer or a score (SAC-10).
 func TestBadMembers(t *testing.T) {
 	for _, c := range []struct {
@@ -392,7 +392,7 @@ f: 1
 		}
 	}
 	if o.Members[6].Adversary == nil || *o.Members[6].Adversary != "silent" || o.Members[6].Final != nil {
-		t.Errorf("the liar must be labelled: %+v", o.Members[6])
+		t.Errorf("the adversary must be labelled: %+v", o.Members[6])
 	}
 	if b, err := json.Marshal(o); err != nil || !strings.Contains(string(b), `"kind":"simulated"`) {
 		t.Errorf("%v", err)

@@ -70,7 +70,7 @@ func TestDecidedWithoutTheSlowest(t *testing.T) {
 }
 
 // The deadline ends a run whose rule is met: the answer is printed, with the guarantee that
-// holds. A rule that is not met stays undecided. The journal says the same.
+// holds. A rule that is not met stays undecided. The journal has the same result.
 func TestDeadlineKeepsTheDecision(t *testing.T) {
 	s := llmtest.Start(t, stubborn, llmtest.For("slow42", slowScoring), llmtest.For("never42", slowAnswer))
 	for _, c := range []struct {

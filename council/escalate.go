@@ -23,11 +23,11 @@ type Escalation struct {
 	Outcome  Outcome `json:"outcome"`
 }
 
-// EscalationError says that a run was stopped, and that the webhook or the command of
+// EscalationError reports that a run was stopped, and that the webhook or the command of
 // its breakers could not be reached or failed.
 type EscalationError struct{ Err error }
 
-// Error says why.
+// Error returns the reason.
 func (e *EscalationError) Error() string { return "the escalation failed: " + e.Err.Error() }
 
 func (e *EscalationError) Unwrap() error { return e.Err }

@@ -49,7 +49,7 @@ func smallest(t *testing.T, e protocol.Entry) Spec {
 
 // GR-3: the last step is always code. Under every protocol there is, the decision
 // is what the rule, or the protocol's own last step, makes of the members' final
-// answers; what a machine says was decided changes nothing.
+// answers; the decision that a machine reports changes nothing.
 func TestFinalisationIsCode(t *testing.T) {
 	q := synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
 	decided := 0

@@ -24,7 +24,7 @@ const (
 	Unwritten   = "unwritten"   // the journal or the trace of the run could not be written
 )
 
-// cutOff says what ended runs that did not come to their end.
+// cutOff describes what ended runs that were not completed.
 var cutOff = map[string]string{
 	Tripped:     "a breaker tripped",
 	Preflight:   "too few members could be reached",
@@ -41,7 +41,7 @@ var cutOff = map[string]string{
 // missing counts as silence. What depends on open models or on the clock is left
 // empty: Cost, Money, Seconds, Journal, Digest and Members' Adapted.
 //
-// What a machine says it decided counts for nothing: the decision is that of the
+// The decision that a machine reports is ignored: the decision is that of the
 // rule, or of the protocol's own step, over the seats' last opinions (GR-3).
 func Judge(p *Plan, in Instance, records []Record) Outcome {
 	j := newJudgment(p, in, records)

@@ -143,7 +143,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Late seats use up F, and the printed claim says so.
+// Late seats use up F, and the printed claim states it.
 func TestLateSeatsUseUpTheBound(t *testing.T) {
 	p, err := NewPlan(parsed(t, "f: 2\npatience: {spare: 2}\nmodels: {d: {provider: simulated}}\nseats: [{id: a, "+
 		"model: d, count: 7}]\n"))

@@ -19,7 +19,7 @@ const (
 
 var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}
 
-// Rule says when final answers are a decision. It counts every voting seat alike,
+// Rule determines when final answers are a decision. It counts every voting seat alike,
 // unless the protocol decides, and does not know who is honest.
 type Rule struct {
 	Name    string `yaml:"name" json:"name" example:"majority" doc:"how many of the last answers must agree; default: majority, or protocol where members reply to a user" enum:"plurality|majority|supermajority|protocol"`

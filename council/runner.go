@@ -270,7 +270,7 @@ func (b *batch) wait() []synod.Reply {
 		}
 		select {
 		case i := <-b.finished:
-			if !cut { // the time of a call that was cut off says nothing about the others
+			if !cut { // the time of a call that was cut off is no measure of the others
 				b.took = append(b.took, time.Since(b.start))
 			}
 			b.waiting = slices.DeleteFunc(b.waiting, func(w int) bool { return w == i })

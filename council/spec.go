@@ -75,7 +75,7 @@ type Pace struct {
 	Within time.Duration `yaml:"within,omitempty" json:"within,omitzero" doc:"time that a message may take, 1ms to 1h" default:"2s" example:"500ms"`
 }
 
-// Patience says when the slowest calls of a batch are given up: when all but Spare
+// Patience determines when the slowest calls of a batch are cancelled: when all but Spare
 // of its calls have returned, and After times the median time of those has passed.
 // The seats that made the calls are late; they use up as many of F.
 type Patience struct {

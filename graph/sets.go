@@ -89,7 +89,7 @@ func Locality(g Graph, set []int) (int, error) {
 
 // VerifyWitness checks by the definition that a pair of sets proves that the graph is not r-robust: the sets are
 // disjoint and nonempty, and neither is r-reachable. It shares no code with the search that finds witnesses. It returns
-// nil if the proof is valid, and otherwise an error that says what is wrong.
+// nil if the proof is valid, and otherwise an error that names the mistake.
 func VerifyWitness(g Graph, r int, pair [2][]int) error {
 	for k, set := range pair {
 		reach, err := Reach(g, set)

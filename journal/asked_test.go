@@ -13,7 +13,7 @@ import (
 )
 
 // An asked line is in the file before its request leaves. Without a reply it stays
-// unanswered, together with what the head says of earlier attempts.
+// unanswered, together with what the head records of earlier attempts.
 func TestAsked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	earlier := []journal.Unanswered{{Node: 1, Cost: journal.Cost{Calls: 5, Usage: synod.Usage{Prompt: 50}}}}

@@ -25,7 +25,7 @@
 // sum was changed, and is an error, whether the run was finished or not.
 //
 // Each seat has a digest: the SHA-256 of its event and effect lines, as they stand in
-// the file. An answered event holds a hash of what the reply says, so the seat's
+// the file. An answered event holds a hash of the reply's content, so the seat's
 // digest covers that too. The digest of the run is the SHA-256 of the seats' digests
 // in order (RunDigest). Nothing that differs between two runs of one seed and one set
 // of replies is under these digests: no clock, no token count, no order of arrival.
@@ -78,7 +78,7 @@ import (
 // Version is the format that is written, and the only one that is read.
 const Version = 3
 
-// Head says what was run, completely enough to run it again.
+// Head describes a run completely enough to run it again.
 type Head struct {
 	Kind     string          `json:"k"`
 	Version  int             `json:"version"`
@@ -90,7 +90,7 @@ type Head struct {
 	Seat *synod.NodeID `json:"seat,omitempty"`
 	// Instance is the instance id to which the run's signatures are bound.
 	Instance string `json:"instance,omitempty"`
-	// Identities says where the seats' keys and seeds come from: DerivedIdentities,
+	// Identities is the origin of the seats' keys and seeds: DerivedIdentities,
 	// or "" in the journal of a seat that has an identity of its own.
 	Identities string `json:"identities,omitempty"`
 	// Seed is the seed of the run, from which all identities are derived. In the
@@ -143,7 +143,7 @@ func (h Head) Content() []byte {
 // the seed in the head knows the keys and seeds of all seats.
 const DerivedIdentities = "derived from the seed"
 
-// End says how the run ended.
+// End describes how the run ended.
 type End struct {
 	Kind    string     `json:"k"`
 	Stopped string     `json:"stopped"`

@@ -169,7 +169,7 @@ func TestTornAnywhere(t *testing.T) {
 		if _, err := journal.Replay(run, join("")); err != nil {
 			t.Fatalf("cut at byte %d: %v", n, err)
 		}
-		if (run.End != nil) != (n >= len(whole)-1) { // the last newline says nothing
+		if (run.End != nil) != (n >= len(whole)-1) { // the last newline is not needed
 			t.Fatalf("cut at byte %d: end is %v", n, run.End)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"synod.dev/synod"
 )
 
-// line is an event or an effect line. Kind and What say which type it has.
+// line is an event or an effect line. Kind and What determine its type.
 type line struct {
 	Kind string       `json:"k"`
 	Tick synod.Tick   `json:"t"`
@@ -16,7 +16,7 @@ type line struct {
 	What string       `json:"w"`
 
 	ID uint32 `json:"id,omitempty"` // answered, expired, consult, alarm
-	// answered: hash of what the reply says; the reply has its own line
+	// answered: hash of the reply's content; the reply has its own line
 	Sum     string         `json:"sum,omitempty"`
 	At      synod.Tick     `json:"at,omitempty"`      // alarm
 	From    *synod.NodeID  `json:"from,omitempty"`    // heard
@@ -62,7 +62,7 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 	return l
 }
 
-// meaning returns a hash of what a reply says. What it cost is not part of it: the
+// meaning returns a hash of a reply's content. Its cost is not part of the content: the
 // digest of a run must not depend on token counts, retries or the text of a failure,
 // and no machine may let them change its effects.
 func meaning(r *synod.Reply) string {

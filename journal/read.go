@@ -53,7 +53,7 @@ type stored struct {
 	at  int    // line number, from 1
 }
 
-// ErrChanged says that a journal is not what was written.
+// ErrChanged reports that a journal was changed after it was written.
 var ErrChanged = errors.New("the file was changed")
 
 // Digest returns the digest of the run's event and effect lines.

@@ -20,7 +20,7 @@ import (
 
 // Segment is a file that holds the journals of many runs, so that a bench run of
 // thousands of questions does not make thousands of files. It consists of chunks: a
-// line that says whose lines follow and how many bytes they have, and these lines.
+// line that names whose lines follow and how many bytes they have, and these lines.
 //
 //	{"k":"chunk","run":"q7-0","begin":true,"bytes":1234,"crc":"89abcdef","sum":"01234567"}
 //	{"k":"head",…}

@@ -77,7 +77,7 @@ type summed struct {
 	torn     bool   // the newline of the last sum line is missing
 }
 
-// add takes a whole line. The head is handed on at once, because it says whether this is
+// add takes a whole line. The head is handed on at once, because it tells whether this is
 // a journal of this format.
 func (s *summed) add(n int, raw []byte) error {
 	if n == 1 {
@@ -156,7 +156,7 @@ var kinds = map[string]bool{"head": true, "asked": true, "reply": true, "event":
 // linePrefix begins every line that a Writer writes.
 const linePrefix = `{"k":"`
 
-// lineError says which line of a file cannot be read.
+// lineError names the line of a file that cannot be read.
 type lineError struct {
 	line int
 	err  error

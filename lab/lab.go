@@ -139,7 +139,7 @@ const (
 	maxManifest = 16 << 20 // bytes
 )
 
-// check rejects a run that is too large, and one that says nothing.
+// check rejects a run that is too large, and one that is empty.
 func (m *Manifest) check() error {
 	switch {
 	case m.Repeat < 1 || m.Repeat > MaxRepeat:

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/journal"
 )
 
-// The JSON files of a folder end with the SHA-256 of what they say, and with the mark of
+// The JSON files of a folder end with the SHA-256 of their content, and with the mark of
 // the user who created the folder, so that a changed byte is noticed:
 //
 //	{
@@ -89,7 +89,7 @@ func whole(line []byte) bool {
 	return at > 0 && bytes.Equal(line[at:], sealLine(append(bytes.Clone(line[:at]), '}'))[at:])
 }
 
-// errTorn says that the last line of a file was being written when the process died.
+// errTorn reports that the last line of a file was being written when the process died.
 var errTorn = errors.New("the last line is incomplete")
 
 // unsealLine decodes a line of attempts.jsonl. The error is errTorn for an end of the file

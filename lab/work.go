@@ -281,7 +281,7 @@ func callsIn(known *journal.Run) (n int) {
 // council (GR-2), and why: a limit or the deadline stopped it, or too few members
 // answered because their calls failed. For protocols with endings, such as the game,
 // one failed call is enough: a player with an unreachable model did not vote, so the
-// ending says nothing about the players.
+// ending does not depend on the players.
 func failed(o *council.Outcome, ends bool) (bool, string) {
 	switch {
 	case o.Stopped == council.Interrupted:

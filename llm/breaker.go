@@ -9,7 +9,7 @@ import (
 	"synod.dev/synod"
 )
 
-// breakerConfig says when a model is not called for a while. Zero fields take
+// breakerConfig determines when a model is not called for a while. Zero fields take
 // the defaults.
 type breakerConfig struct {
 	failures int           // failures in a row that open the breaker; default 3
@@ -29,7 +29,7 @@ const maxCoolDown = 10 * time.Minute
 // account may have been topped up.
 //
 // Replies with any other status show that the model works. A call that was
-// stopped by its own context (deadline of the run, ErrLate) says nothing.
+// stopped by its own context (deadline of the run, ErrLate) does not count.
 //
 // Its layer belongs outside retries, so that a failure is a call given up and
 // not one attempt; its gate belongs inside the limits, so that calls which were
@@ -158,7 +158,7 @@ func (b *breaker) leave(probe, tried bool, f *Failure) {
 	switch {
 	case f != nil && f.Status != synod.Auth && (!tried || f.Status == synod.Dropped || f.Status == synod.RateLimited):
 		if probe {
-			b.until = time.Now() // it says nothing; the next call tests
+			b.until = time.Now() // this call does not count; the next one tests the model
 		}
 	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout && f.Status != synod.Auth:
 		b.close()

@@ -13,7 +13,7 @@ import (
 type Failure struct {
 	Status     synod.Status
 	Retryable  bool          // the same call may succeed later
-	RetryAfter time.Duration // how long the server asks to wait; 0: it did not say
+	RetryAfter time.Duration // how long the server asks to wait; 0: unknown
 	Err        error         // holds no secret and no upstream body; may be nil
 
 	begun bool // the server may have begun to write a reply
@@ -96,7 +96,7 @@ func AsFailure(err error) *Failure {
 }
 
 // ended returns the failure of a call whose context has ended, from the
-// context's cause. doing says what the call was doing at that time.
+// context's cause. doing describes what the call was doing at that time.
 func ended(ctx context.Context, doing string) *Failure {
 	f := AsFailure(context.Cause(ctx))
 	if errors.As(f.Err, new(slowError)) {

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod"
 )
 
-// Hedge says when a slow call is sent a second time: once it has taken longer
+// Hedge determines when a slow call is sent a second time: once it has taken longer
 // than this percentile, 50 to 99, of the model's own observed latency. 0 means
 // never. Its text form is "p95".
 //

@@ -208,7 +208,7 @@ func (l *limiter) burst() int {
 	return max(1, l.now.perMinute/60)
 }
 
-// full says what a request waits for if all slots are taken, else "".
+// full returns what a request waits for if all slots are taken, else "".
 func (l *limiter) full() string {
 	if l.now.concurrency > 0 && l.running >= l.now.concurrency {
 		return "waiting for a free slot of the model's concurrency limit"

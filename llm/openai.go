@@ -20,7 +20,7 @@ import (
 	"synod.dev/synod/prompt"
 )
 
-// OpenAIConfig says how to reach one model of an OpenAI-compatible server and
+// OpenAIConfig determines how to reach one model of an OpenAI-compatible server and
 // how it samples. Nil and zero fields are not sent, so the server's defaults
 // apply.
 type OpenAIConfig struct {

@@ -305,7 +305,7 @@ func (m *OpenAI) errorInside(body []byte) *Failure {
 	return temporary(synod.Unavailable, "the server reports an error%s", m.quote(c.message))
 }
 
-// serverError is what an error body says.
+// serverError is the content of an error body.
 type serverError struct{ message, code, param string }
 
 // parseError reads an error body in the shapes that are in use: OpenAI's, a plain

@@ -31,10 +31,10 @@ func (e Env) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// Options say how one user of a pool opens a model. The zero value is usable.
+// Options determine how one user of a pool opens a model. The zero value is usable.
 type Options struct {
 	Env   Env
-	Exact bool  // use the papers' sampling where the settings do not say otherwise
+	Exact bool  // use the papers' sampling where the settings give no others
 	Hedge Hedge // send slow calls a second time; 0: never
 }
 

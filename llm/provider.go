@@ -40,7 +40,7 @@ type Provider struct {
 // Opening is what a provider opens a model with.
 type Opening struct {
 	Decode func(into any) error // writes the settings over the defaults in a struct; fails for unknown keys
-	Exact  bool                 // use the papers' sampling where the settings do not say otherwise
+	Exact  bool                 // use the papers' sampling where the settings give no others
 	Env    Env
 }
 

@@ -10,7 +10,7 @@ import (
 	"synod.dev/synod"
 )
 
-// retryConfig says how failed calls are repeated. Zero fields take the defaults.
+// retryConfig determines how failed calls are repeated. Zero fields take the defaults.
 type retryConfig struct {
 	attempts   int           // requests for one call at most; default 5, 1 repeats none
 	first      time.Duration // wait before the second; it doubles from there; default 15ms

@@ -11,7 +11,7 @@ import (
 )
 
 // SimulatedConfig are the parameters of a simulated member. A probability is over
-// questions unless it says otherwise.
+// questions unless it is set.
 //
 // Answering. Question i has a difficulty dᵢ from a logistic distribution with
 // scale Spread, the same for all members of a Study. A member is right about i if
@@ -126,7 +126,7 @@ type Truth func(q *synod.Question) synod.Answer
 // Its reply is a function of its configuration, the asking seat, the repeat, the
 // question and the prompt with its seed. Where Truth does not know a question,
 // "What is 17 + 25?" is computed, and any other question gets an answer derived
-// from its hash: what such a council says about the world is meaningless, and
+// from its hash: the answers of such a council are meaningless, and
 // every output labels it simulated.
 type simulated struct {
 	cfg          SimulatedConfig

@@ -44,7 +44,7 @@ func NewCell(name string, params map[string]any, r *Report, paper map[string]Fig
 	return c
 }
 
-// NewBlank returns a cell without a run, and says why there is none.
+// NewBlank returns a cell without a run, with the reason why there is none.
 func NewBlank(name string, params map[string]any, paper map[string]Figure, why string) Cell {
 	empty := &Report{Version: Version, MembersKind: []string{}, Seats: []Member{}, Rounds: []metrics.Round{},
 		Drops: []Drop{}, Failures: []Failure{}}
@@ -63,7 +63,7 @@ type Figures struct {
 	Lists map[string][]float64     `json:"lists,omitempty"`
 }
 
-// NewComputed returns a cell whose figures were computed without a run. how says
+// NewComputed returns a cell whose figures were computed without a run. how tells
 // from what, and questions is the number of questions that they rest on (0: none). A
 // metric that the paper reports and f lacks is null.
 func NewComputed(name string, params map[string]any, f *Figures, questions int, paper map[string]Figure,
@@ -148,7 +148,7 @@ func (c *Cell) paperMetrics() []string {
 	})
 }
 
-// progress says how much of a cell is done.
+// progress returns how much of a cell is done.
 func (c *Cell) progress() string {
 	switch {
 	case c.Why != "":

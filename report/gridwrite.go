@@ -46,7 +46,7 @@ func (g *Grid) document(format string, versus bool) document {
 	return d
 }
 
-// membersLine says who the members are, and how many questions are finished.
+// membersLine names the kinds of the members, and how many questions are finished.
 func (g *Grid) membersLine() string {
 	if len(g.MembersKind) == 0 && g.Questions == 0 {
 		return "none; every cell is computed"

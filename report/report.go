@@ -82,7 +82,7 @@ type Drop struct {
 	Share   *metrics.Rate `json:"share"` // of the answers that were dropped or retained
 }
 
-// Calibration says how well confidences predicted grades, over all honest members
+// Calibration measures how well confidences predicted grades, over all honest members
 // and per model.
 type Calibration struct {
 	metrics.Calibration
@@ -191,7 +191,7 @@ type Held struct {
 type Detail struct {
 	Questions iter.Seq2[*Question, error] // nil: none
 	Limit     int                         // questions to show; below 0: all
-	Rest      string                      // says how to get the questions beyond Limit
+	Rest      string                      // how to get the questions beyond Limit
 }
 
 // Formats returns the names of the formats that Report.Write and Grid.Write support.

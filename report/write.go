@@ -273,7 +273,7 @@ func (r *Report) callsLine() string {
 	return fmt.Sprintf("%d calls of %d planned, %d reused", r.Calls.Made, r.Calls.Planned, r.Calls.Reused)
 }
 
-// excluded says that calls, tokens and cost leave out unfinished questions.
+// excluded states that calls, tokens and cost leave out unfinished questions.
 func (r *Report) excluded() string {
 	if r.Failed+r.Unfinished == 0 {
 		return ""

@@ -31,7 +31,7 @@ type Set interface {
 	// Items returns the questions in the order of the data set. Every call returns
 	// the same ones.
 	Items() ([]Item, error)
-	// Grade says whether an answer, in canonical form, is right.
+	// Grade reports whether an answer, in canonical form, is right.
 	Grade(Item, synod.Answer) Grade
 }
 

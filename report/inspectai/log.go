@@ -84,7 +84,7 @@ type Model struct {
 	Args   map[string]any `json:"args"`
 }
 
-// Config says how often every question was asked.
+// Config is how often every question was asked.
 type Config struct {
 	Epochs      int  `json:"epochs"`
 	FailOnError bool `json:"fail_on_error"`
@@ -153,7 +153,7 @@ type Usage struct {
 	Total  int `json:"total_tokens"`
 }
 
-// Error says why a sample or a run failed.
+// Error is the reason why a sample or a run failed.
 type Error struct {
 	Message       string `json:"message"`
 	Traceback     string `json:"traceback"`

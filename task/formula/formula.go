@@ -39,7 +39,7 @@ func (f Formula) String() string {
 	return f.root.String()
 }
 
-// Basis says how two formulas were compared.
+// Basis is how two formulas were compared.
 type Basis string
 
 // The ways of comparing.

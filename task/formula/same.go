@@ -241,7 +241,7 @@ func (j *judge) relations(a, b *node) bool {
 // anyName is the label of f(x) = …, which matches every other.
 const anyName = "()"
 
-// solved returns what an equation or inequality says about its one unknown, and the unknown's name as the
+// solved returns what an equation or inequality states about its one unknown, and the unknown's name as the
 // label: for x = 5 the node 5, for 2 < x an interval, for 3 + 4 = 7 the node 7.
 func (j *judge) solved(n *node) (*node, string) {
 	if n.op != opRel {
