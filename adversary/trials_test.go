@@ -38,7 +38,7 @@ func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate 
 		if err != nil {
 			t.Fatal(err)
 		}
-		lie, hope := synod.None, len(o.Members) == 1
+		wrong, hope := synod.None, len(o.Members) == 1
 		for _, m := range o.Members {
 			switch right := m.First != nil && string(*m.First) == fmt.Sprint(i+25); {
 			case m.ID != "w5":
@@ -46,12 +46,12 @@ func captures(t *testing.T, n int, file string, firstSeed uint64) *metrics.Rate 
 			case m.First == nil || right:
 				t.Fatalf("seed %d: the adversary answers %v", firstSeed+uint64(i), m.First)
 			default:
-				lie = *m.First
+				wrong = *m.First
 			}
 		}
 		if hope {
 			counted++
-			if o.Answer != nil && *o.Answer == lie {
+			if o.Answer != nil && *o.Answer == wrong {
 				captured++
 			}
 		}

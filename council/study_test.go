@@ -14,12 +14,12 @@ import (
 )
 
 // A run that stops early decides as the same run played to its last round: the
-// claim behind Early, over councils and liars drawn at random.
+// claim behind Early, over councils and adversaries drawn at random.
 func TestEarlyStopChangesNothing(t *testing.T) {
 	stopped := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "seats")
-		liar := rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent",
+		name := rapid.SampledFrom([]string{"", "replay", "weak-answer", "overconfident", "silent",
 			"equivocator"}).Draw(t, "adversary")
 		text := fmt.Sprintf(`
 protocol: {name: sac, rounds: 5}
@@ -35,7 +35,7 @@ seats:
 `, rapid.SampledFrom([]string{"complete", "ring"}).Draw(t, "graph"), rapid.IntRange(0, 3).Draw(t, "f"),
 			rapid.SampledFrom([]string{council.Majority, council.Plurality, council.Supermajority}).Draw(t, "rule"),
 			rapid.Float64Range(0, 1).Draw(t, "ability"), rapid.Float64Range(0, 1).Draw(t, "stubbornness"),
-			rapid.Float64Range(0, 1).Draw(t, "weak ability"), n-1, adversary(liar))
+			rapid.Float64Range(0, 1).Draw(t, "weak ability"), n-1, adversary(name))
 		seed := rapid.Uint64().Draw(t, "seed")
 		early := study(t, text, seed)
 		// A loss so rare that it never strikes makes the network chancy, and a run

@@ -76,11 +76,11 @@ func shape(t *testing.T, name string, f int, spread float64, trials int) (outsid
 				low, high = min(low, sum), max(high, sum)
 			}
 			for range f {
-				lie := 0.0
+				grade := 0.0
 				if worker == 9 {
-					lie = 20
+					grade = 20
 				}
-				all = append(all, []float64{lie, lie, lie, lie, lie})
+				all = append(all, []float64{grade, grade, grade, grade, grade})
 			}
 			got, err := a.Of(&w, all, f)
 			if err != nil {

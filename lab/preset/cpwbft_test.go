@@ -175,7 +175,7 @@ func TestSACColumnCollapses(t *testing.T) {
 	g := run(t, "sac-table1", Options{N: 10, Only: "*-complete-b1-replay", Data: sharedData(t)})
 	for _, c := range g.Cells {
 		captured, faa := c.Metrics["capture"].Value, c.Metrics["faa"].Value
-		if liar := c.Params["protocol"] == "cp-wbft"; liar && (captured != 1 || faa != 0) || !liar &&
+		if cp := c.Params["protocol"] == "cp-wbft"; cp && (captured != 1 || faa != 0) || !cp &&
 			(captured > 0.2 || faa < 0.5) {
 			t.Errorf("%s: captured %.2f, FAA %.2f", c.Cell, captured, faa)
 		}

@@ -258,12 +258,12 @@ func cartelCell(aggregate string, spread float64, f int, task string) cell {
 	}
 	spec.Seats = []council.SeatSpec{
 		{ID: "w", Model: "worker", Count: workers - 1, Role: "worker"},
-		{ID: "liar", Model: "worker", Role: "worker", Adversary: council.Params{"name": "number-alterer"}},
+		{ID: "byzantine", Model: "worker", Role: "worker", Adversary: council.Params{"name": "number-alterer"}},
 		{ID: "e", Model: "evaluator", Count: evaluators, Role: "evaluator"},
 	}
 	if f > 0 {
 		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "c", Model: "evaluator", Count: f, Role: "evaluator",
-			Adversary: council.Params{"name": "cartel", "favours": "liar"}})
+			Adversary: council.Params{"name": "cartel", "favours": "byzantine"}})
 	}
 	return cell{spec: spec, Cell: lab.Cell{
 		Name: spec.Council,

@@ -88,7 +88,7 @@ models:
   good: {provider: simulated, ability: 1}
 seats:
   - {id: honest, model: good, count: 3}
-  - {id: liar, model: good, adversary: {name: contrarian}}
+  - {id: byzantine, model: good, adversary: {name: contrarian}}
 `))
 	if err != nil {
 		t.Fatal(err)

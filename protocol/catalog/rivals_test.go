@@ -63,7 +63,7 @@ func crashes(ids []synod.NodeID) (all []sim.Crash) {
 // [Fig. 7] In virtual time, with Byzantine leaders one after another, both rivals take
 // linearly longer, the one that has three rounds with each leader more steeply;
 // DecentLLMs takes what it took without them [I-DL-8]. What is assumed, f, stays the
-// same: the figure varies who lies.
+// same: the figure varies who is Byzantine.
 func TestFig7(t *testing.T) {
 	const most, workers = 4, 5
 	took := map[string][]synod.Tick{}

@@ -14,18 +14,18 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// mind is how a typed member answers: what it says, and how sure it is.
+// mind is how a typed member answers, and with which confidence.
 type mind struct {
-	says synod.Answer
-	sure float64
+	answer synod.Answer
+	sure   float64
 }
 
-// council is a graph with a mind at every node, and what lies there.
+// council is a graph with a mind at every node, or an adversary.
 type council struct {
 	protocol    synod.Protocol
 	graph       graph.Graph
 	minds       []mind
-	adversaries map[int]string // adversary by node; each says "lie"
+	adversaries map[int]string // adversary by node; each answers "wrong"
 }
 
 // run plays it and returns every member's first and last opinion.
@@ -71,7 +71,7 @@ func corrupt(t *testing.T, name string) adversary.Adversary {
 	}
 	var params map[string]any
 	if name == "replay" {
-		params = map[string]any{"answer": "lie"}
+		params = map[string]any{"answer": "wrong"}
 	}
 	a, err := entry.New(params)
 	if err != nil {
@@ -81,9 +81,9 @@ func corrupt(t *testing.T, name string) adversary.Adversary {
 }
 
 // reply answers typed prompts: a right answer scores 0.9, any other 0.1, and the
-// best that is shown is taken.
+// right answer is taken if it is shown.
 func (m mind) reply(p *synod.Prompt) synod.Reply {
-	r := synod.Reply{Status: synod.OK, Typed: true, Answer: m.says, Confidence: &m.sure}
+	r := synod.Reply{Status: synod.OK, Typed: true, Answer: m.answer, Confidence: &m.sure}
 	switch p.Purpose {
 	case synod.Scoring:
 		r.Answer, r.Value = "", 0.1
@@ -120,11 +120,11 @@ func count(os []synod.Opinion, a synod.Answer) (n int) {
 }
 
 // I-CP-4, [CP-7], finding F8: one adversary on a complete graph captures every
-// honest member that is not itself certain, and stage 2; SAC, which does not look
-// at what a sender says of itself, stands. If this fails, the protocol has changed.
-func TestOneLiarCaptures(t *testing.T) {
+// honest member that is not itself certain, and stage 2. It captures none under SAC, which
+// ignores what a sender claims about itself. If this fails, the protocol has changed.
+func TestOneAdversaryCaptures(t *testing.T) {
 	minds := slices.Repeat([]mind{{"right", 0.99}}, 7)
-	minds[6] = mind{"lie", 0.5} // what the model of an adversary says that asks it
+	minds[6] = mind{"wrong", 0.5} // of the adversary that asks its model
 	g := build(t, "complete", 0).Graph
 	for _, name := range []string{"replay", "overconfident", "weak-answer"} {
 		for _, adopt := range []cpwbft.Adopt{cpwbft.Surest, cpwbft.Pooled} {
@@ -132,9 +132,9 @@ func TestOneLiarCaptures(t *testing.T) {
 				p := cpwbft.New()
 				p.Adopt, p.Rounds = adopt, rounds
 				_, last := council{p, g, minds, map[int]string{6: name}}.run(t)
-				if count(last, "lie") != 7 || p.Conclude(last) != "lie" {
-					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 says %s", name, adopt, rounds,
-						count(last, "lie"), p.Conclude(last))
+				if count(last, "wrong") != 7 || p.Conclude(last) != "wrong" {
+					t.Errorf("%s, adopt %s, %d rounds: %d of 7 captured, stage 2 decides %s", name, adopt, rounds,
+						count(last, "wrong"), p.Conclude(last))
 				}
 			}
 		}
@@ -145,7 +145,7 @@ func TestOneLiarCaptures(t *testing.T) {
 	}
 }
 
-// An adversary is believed only against doubt: members who are certain stay.
+// Members that are certain keep their answer.
 func TestTheCertainStay(t *testing.T) {
 	minds := slices.Repeat([]mind{{"right", 1}}, 7)
 	_, last := council{cpwbft.New(), build(t, "complete", 0).Graph, minds, map[int]string{6: "replay"}}.run(t)
@@ -155,8 +155,8 @@ func TestTheCertainStay(t *testing.T) {
 }
 
 // On SAC's MERG with the adversary at 6, nodes 1 and 5 are not its neighbours: in one round they
-// keep what they had, and those who hear it lose it. A second round carries the
-// lie on to them: nobody is out of reach of hearsay.
+// keep their answer, and the neighbours lose theirs. In a second round the wrong answer reaches
+// nodes 1 and 5 too.
 func TestExposureOnMERG(t *testing.T) {
 	minds := slices.Repeat([]mind{{"right", 0.9}}, 7)
 	g := build(t, "merg", 0).Graph
@@ -178,7 +178,7 @@ func TestExposureOnMERG(t *testing.T) {
 
 // Table 1, traditional agents: with two malicious members of seven, and three on the
 // complete graph, at every attacked position FAA is IAA (71.4 %, 57.1 %) and the
-// plurality is right (CP-5, CP-6). The paper does not say where its two sit.
+// plurality is right (CP-5, CP-6). The paper does not state where its two members are.
 func TestTable1Traditional(t *testing.T) {
 	for _, row := range []struct {
 		family, place string
@@ -199,7 +199,7 @@ func TestTable1Traditional(t *testing.T) {
 		}
 		p := cpwbft.New()
 		p.Probe, p.Adopt, p.Rounds = cpwbft.NoProbe, cpwbft.ByNumber, 3
-		first, last := council{p, g.Graph, slices.Repeat([]mind{{says: "right"}}, 7), adversaries}.run(t)
+		first, last := council{p, g.Graph, slices.Repeat([]mind{{answer: "right"}}, 7), adversaries}.run(t)
 		if was, is := count(first, "right"), count(last, "right"); was != 7-row.malicious || is != was {
 			t.Errorf("%s, %s, %d malicious: %d right at first, %d at the end", row.family, row.place, row.malicious,
 				was, is)
@@ -208,11 +208,11 @@ func TestTable1Traditional(t *testing.T) {
 }
 
 // The pilot study's LLM agents: with six malicious of seven, the star's leaves, all
-// who hear the honest centre and can judge come round to it by reflection; the
-// centre hears only wrong answers and stays, because it judges them (CP-5).
+// that hear the honest centre and can judge adopt its answer by reflection; the
+// centre hears only wrong answers, judges them, and keeps its own (CP-5).
 func TestReflectionCarriesARightAnswer(t *testing.T) {
-	minds := slices.Repeat([]mind{{says: "wrong"}}, 7)
-	minds[0].says = "right"
+	minds := slices.Repeat([]mind{{answer: "wrong"}}, 7)
+	minds[0].answer = "right"
 	p := cpwbft.New()
 	p.Probe, p.Adopt, p.Reflect = cpwbft.NoProbe, cpwbft.Nothing, true
 	_, last := council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}.run(t)
@@ -220,8 +220,8 @@ func TestReflectionCarriesARightAnswer(t *testing.T) {
 		t.Errorf("%d of 7 end right", count(last, "right"))
 	}
 	p.Reflect = false
-	if _, last = (council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}).run(t); count(last,
-		"right") != 1 {
+	_, last = council{protocol: p, graph: build(t, "star", 0).Graph, minds: minds}.run(t)
+	if count(last, "right") != 1 {
 		t.Errorf("without reflection %d of 7 end right", count(last, "right"))
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"synod.dev/synod"
 )
 
-// thousandth is a vote with its confidence as a whole number, so that the twin
-// below can work in integers; one outside 0 to 1000 stands for what is no vote.
+// thousandth is a vote with its confidence as a whole number, so that the reference below can work
+// in integers. One outside 0 to 1000 stands for a missing vote.
 type thousandth struct {
 	answer synod.Answer
 	k      int
 }
 
-// naive is Eq. 4 in the plainest way: every answer against every other.
+// naive is Eq. 4 computed directly: every answer is compared with every other.
 func naive(votes []thousandth, half bool) synod.Answer {
 	sure := false
 	for _, v := range votes {
@@ -47,7 +47,7 @@ func naive(votes []thousandth, half bool) synod.Answer {
 
 func drawVotes(r *rand.Rand) []thousandth {
 	votes := make([]thousandth, r.IntN(9))
-	grid := []int{1, 100, 250, 500}[r.IntN(4)] // coarse grids tie often
+	grid := []int{1, 100, 250, 500}[r.IntN(4)] // coarse grids give many ties
 	for i := range votes {
 		votes[i] = thousandth{synod.Answer([]string{"a", "b", "c", "d", ""}[r.IntN(5)]), grid * r.IntN(1000/grid+1)}
 		if r.IntN(20) == 0 {
@@ -68,8 +68,8 @@ func stated(votes []thousandth) []Stated {
 	return out
 }
 
-// I-CP-1, I-CP-3, [CP-4]: Eq. 4 with its ties against the naive twin on a million
-// random inputs, and no order of the voters changes the outcome or its mean.
+// I-CP-1, I-CP-3, [CP-4]: Eq. 4 with its ties gives the same as the naive reference on a million
+// random inputs, and the order of the voters changes neither the outcome nor its mean.
 func TestConsensusAgainstTwin(t *testing.T) {
 	runs := 1_000_000
 	if testing.Short() {
@@ -134,9 +134,9 @@ func TestConsensus(t *testing.T) {
 		{[]Stated{{"b", .5}, {"a", .5}}, Everyone, Stated{"a", .5}},                       // then bytes
 		{[]Stated{{"a", 0}}, Everyone, Stated{"a", 0}},
 		// a missing confidence is a vote
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}}, // the doubter drags a down
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},     // … and does not count
-		{[]Stated{{"a", .4}, {"a", .2}, {"b", .35}}, Half, Stated{"b", .35}},   // nobody is sure: all count
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}}, // the low confidence lowers the mean of a
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},     // … and is not counted
+		{[]Stated{{"a", .4}, {"a", .2}, {"b", .35}}, Half, Stated{"b", .35}},   // all are below one half: all count
 		{[]Stated{{"a", .3}, {"b", .5}}, Half, Stated{"b", .5}},
 	} {
 		if got := Consensus(c.votes, c.w); got.Answer != c.want.Answer ||
@@ -157,12 +157,12 @@ func TestRules(t *testing.T) {
 		{Surest, Stated{"a", .5}, nil, Stated{"a", .5}},
 		{Surest, Stated{"a", .5}, []Stated{{"b", .4}, {"c", .6}, {"d", .55}}, Stated{"c", .6}},
 		{Surest, Stated{"a", .5}, []Stated{{"b", .5}, {"c", .5}}, Stated{"a", .5}}, // not above its own
-		{Surest, Stated{"a", .5}, []Stated{{"c", .6}, {"b", .6}}, Stated{"b", .6}}, // alike: the first in bytes
-		{Surest, Stated{"a", .5}, []Stated{{"a", .9}}, Stated{"a", .9}},            // the same, surer
-		{Surest, Stated{}, []Stated{{"b", 0}}, Stated{"b", 0}},                     // anything is more than nothing
+		{Surest, Stated{"a", .5}, []Stated{{"c", .6}, {"b", .6}}, Stated{"b", .6}}, // equal: the first by its bytes
+		{Surest, Stated{"a", .5}, []Stated{{"a", .9}}, Stated{"a", .9}},            // the same answer with a higher confidence
+		{Surest, Stated{}, []Stated{{"b", 0}}, Stated{"b", 0}},                     // any answer is better than none
 		{Surest, Stated{"b", 1}, []Stated{{"a", 1}}, Stated{"b", 1}},
 		{Pooled, Stated{"a", .5}, []Stated{{"b", .9}, {"b", .2}, {"c", .54}}, Stated{"b", .55}},
-		{Pooled, Stated{"a", .6}, []Stated{{"a", .9}, {"b", .7}}, Stated{"a", .6}}, // its own camp leads
+		{Pooled, Stated{"a", .6}, []Stated{{"a", .9}, {"b", .7}}, Stated{"a", .6}}, // its own answer has the highest mean
 		{Pooled, Stated{}, []Stated{{"a", .1}}, Stated{"a", .1}},
 		{ByNumber, Stated{"a", .9}, []Stated{{"b", 0}, {"b", 0}, {"c", 0}}, Stated{"b", 0}},
 		{ByNumber, Stated{"a", .9}, []Stated{{"b", 0}}, Stated{"a", .9}}, // a tie keeps
@@ -177,7 +177,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// I-CP-3: the order in which neighbours are heard changes nothing.
+// I-CP-3: the order of the neighbours changes nothing.
 func TestRulesIgnoreOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 0))
 	for range 50_000 {

@@ -167,15 +167,18 @@ var Entry = protocol.Entry{
 
 // About is what "synod explain" says.
 const About = `Every member answers and says how sure it is, from 0 to 1. In each round of
-stage 1 it tells its neighbours both, and takes over what the surest of them says
-if that one is surer than itself. Stage 2 makes the decision: the answer whose
-supporters are surest on average, of equals the one with more supporters. Give the
+stage 1 it sends both to its neighbours, and adopts the answer of the neighbour with
+the highest confidence if that is higher than its own. Stage 2 makes the decision: the
+answer whose supporters have the highest mean confidence, of equals the one with more
+supporters. Give the
 council rule: {name: protocol} for stage 2; any other rule counts the members' last
 answers instead.
 
-guaranteed  nothing, on any graph: 0 members that lie about their confidence are tolerated (claimed f is 0).
-            One member that claims to be certain captures all honest ones that hear it.
-measured    what confidence is worth where nobody lies (the report's calibration).
+guaranteed  nothing, on any graph: no member that states a false confidence is tolerated
+            (claimed f is 0). One that claims to be certain captures all honest members
+            that hear it.
+measured    how well the confidence of honest members predicts their answers (the
+            report's calibration).
 not promised  agreement, correctness, anything with an adversary among the members.
 
 rounds   of stage 1 (1, as in the paper)

@@ -38,8 +38,8 @@ func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return cpwbft.New() })
 }
 
-// I-CP-2: a message whose confidence is not in [0,1] is not heard at all.
-func TestBadConfidenceIsUnsaid(t *testing.T) {
+// I-CP-2: a message whose confidence is not in [0,1] is ignored.
+func TestBadConfidenceIsIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := simtest.Draw(t, draw(t))
 		bad := rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1), -0.01, 1.01, 100}).Draw(t,
@@ -62,7 +62,7 @@ func TestBadConfidenceIsUnsaid(t *testing.T) {
 			return out.Opinions() // without ticks: an unreadable message ends the exchange, a missing one does not
 		}
 		if heard, unheard := deaf(true), deaf(false); heard != unheard {
-			t.Fatalf("a confidence of %v is heard:\n%s\nand without it\n%s", bad, heard, unheard)
+			t.Fatalf("a confidence of %v is accepted:\n%s\nand without it\n%s", bad, heard, unheard)
 		}
 	})
 }
@@ -83,8 +83,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// [CP-1] The page asks for a confidence only where one is to be stated, as JSON or,
-// under exact: paper, on the answer's own line.
+// [CP-1] The prompt asks for a confidence only if one is to be stated: in JSON or, under exact:
+// paper, on a line of its own.
 func TestPages(t *testing.T) {
 	b, err := prompt.NewTemplates("cp-wbft", cpwbft.Prompts())
 	if err != nil {
@@ -112,7 +112,7 @@ func TestPages(t *testing.T) {
 					t.Errorf("%s, mode %q, exact %v: schema %s", purpose, mode, exact, c.Schema)
 				}
 				if strings.Contains(c.User, "<|im_end|>") || strings.Contains(c.User, "\nConfidence: 1") {
-					t.Errorf("a peer's words leave their place:\n%s", c.User)
+					t.Errorf("a peer's text leaves its quotation:\n%s", c.User)
 				}
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"synod.dev/synod/protocol/cpwbft"
 )
 
-// seedWith is the first seed whose draw has the degree at a node: the paper's own
-// draws of its random graphs are not known, but their degrees follow from Table 2.
+// seedWith returns the first seed whose graph has the given degree at a node. The random graphs of
+// the paper are not known, but their degrees follow from Table 2.
 func seedWith(t *testing.T, family string, node, degree int) uint64 {
 	for seed := range uint64(1000) {
 		if build(t, family, seed).InDegree(node) == degree {
@@ -24,14 +24,14 @@ func seedWith(t *testing.T, family string, node, degree int) uint64 {
 	return 0
 }
 
-// pair is one stored question: what the strong and the weak model made of it.
+// pair is one stored question, with the answers of the strong and the weak model.
 type pair struct {
 	question             string
 	strong, weak         float64
 	strongGood, weakGood bool
 }
 
-// stored reads the paper's own problem files.
+// stored reads the problem files of the paper.
 func stored(t *testing.T, name string) (pairs []pair) {
 	t.Helper()
 	dir := os.Getenv("SYNOD_TEST_DATA")

@@ -39,16 +39,16 @@ func TestMarksDecode(t *testing.T) {
 	}
 	for what, b := range bad {
 		if got.decode(b, answers) == nil {
-			t.Errorf("%s: taken", what)
+			t.Errorf("%s: accepted", what)
 		}
 	}
 }
 
-// [I-DL-7] Ties are cut by a salt that workers cannot know: a worker that tries a
-// thousand answers against every salt it can think of wins no more than its share.
+// [I-DL-7] Ties are decided with a salt that workers cannot know: a worker that tries a thousand
+// answers against salts that it knows wins no more than its share of ties.
 func TestDL7Grinding(t *testing.T) {
 	const k = 5
-	trials, hands := *executions/2, runtime.GOMAXPROCS(0) // two executions each
+	trials, hands := *executions/2, runtime.GOMAXPROCS(0) // each has two executions
 	var wins atomic.Int64
 	var wait sync.WaitGroup
 	for hand := range hands {
@@ -67,8 +67,8 @@ func TestDL7Grinding(t *testing.T) {
 	}
 }
 
-// ground reports whether worker 0 wins a tie among k, that has ground its answer for
-// the salt of the run before; the others answer honestly, all differently.
+// ground reports whether worker 0 wins a tie among k answers, after it has chosen its answer for
+// the salt of an earlier run. The others give different honest answers.
 func ground(before, now uint64, k int) bool {
 	last := saltOf(before)
 	mine, hash := synod.None, []byte(nil)
@@ -91,24 +91,24 @@ func ground(before, now uint64, k int) bool {
 	return got == mine
 }
 
-// saltOf is the salt of another run.
+// saltOf returns the salt of another run.
 func saltOf(seed uint64) []byte {
 	x := &trial{w: 1, e: 3, f: 1, p: New(), seed: seed}
 	return x.play().held[0].Salt
 }
 
-// [I-DL-7] The salt is not a function of anything that was said before answers were
-// committed: two councils that differ in their evaluators' seeds only have two salts.
+// [I-DL-7] The salt does not depend on anything that was sent before the answers were committed:
+// two councils that differ only in the seeds of their evaluators have different salts.
 func TestSaltIsTheEvaluators(t *testing.T) {
 	if slices.Equal(saltOf(1), saltOf(2)) {
-		t.Error("two runs, one salt")
+		t.Error("two runs have the same salt")
 	}
 	if !slices.Equal(saltOf(1), saltOf(1)) {
-		t.Error("one run, two salts")
+		t.Error("one run has two salts")
 	}
 }
 
-// [I-DL-8] A decision takes as long whatever the workers do (Fig. 7's flat line).
+// [I-DL-8] A decision takes the same time whatever the workers do (the constant line of Fig. 7).
 func TestDL8Latency(t *testing.T) {
 	var want synod.Tick
 	for bad := range 5 {
@@ -128,9 +128,9 @@ func TestDL8Latency(t *testing.T) {
 	}
 }
 
-// Calls are within what is planned, an answer asked for again aside. [DL-6] All
-// answers in one call is one call an evaluator, and the same decision by evaluators
-// that mark alike either way.
+// There are no more calls than planned, apart from repeated ones. [DL-6] With all answers in one
+// call, each evaluator makes one call, and the decision is the same if evaluators grade alike in
+// both ways.
 func TestCalls(t *testing.T) {
 	for seed := range uint64(50) {
 		x := drawn(seed)
@@ -153,8 +153,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Fig. 8 in small: a cartel within the bound does not win, one above it does. The
-// honest grades grow with the answer, so 4 is the best and the cartel's 1 the worst.
+// A small Fig. 8: a cartel within the bound does not win, one above it does. Honest grades grow
+// with the answer, so 4 is the best answer, and 1, that of the cartel, the worst.
 func TestCartel(t *testing.T) {
 	for _, aggregate := range []string{"geometric-median", "median-total", "coordinate-median"} {
 		for k := range 10 {
@@ -199,7 +199,7 @@ func TestSilentEvaluators(t *testing.T) {
 	}
 }
 
-// [DL-4] Who reveals something else than it has committed to has no part in the salt.
+// [DL-4] A value that differs from its commitment has no part in the salt.
 func TestSaltIsCommitted(t *testing.T) {
 	record := &Record{}
 	var whole []evaluated
@@ -226,11 +226,11 @@ func TestSuits(t *testing.T) {
 		t.Error(err)
 	}
 	if x.p.CheckCast([]synod.Role{Evaluator}, 0) == nil || x.p.CheckCast([]synod.Role{Worker}, 0) == nil {
-		t.Error("a council without one of the roles is taken")
+		t.Error("a council without one of the roles is accepted")
 	}
 }
 
-// One seed, one record, fifty times.
+// Fifty runs with the same seed have the same record.
 func TestFiftyRuns(t *testing.T) {
 	x := drawn(12)
 	record := func() (s string) {
@@ -243,13 +243,13 @@ func TestFiftyRuns(t *testing.T) {
 	first := record()
 	for range 50 {
 		if record() != first {
-			t.Fatal("one seed, two records")
+			t.Fatal("two runs with the same seed have different records")
 		}
 	}
 }
 
-// [DE-2] Rounds that are shorter than delays: evaluators that know it do not decide,
-// and the user learns why. A late message of an adversary only marks the record.
+// [DE-2] If rounds are shorter than delays, evaluators that notice it do not decide, and the user
+// gets the reason. A late message of an adversary is only recorded.
 func TestLateRounds(t *testing.T) {
 	knew, decided, split := 0, 0, 0
 	for seed := range uint64(200) {
@@ -267,7 +267,7 @@ func TestLateRounds(t *testing.T) {
 				replies[h.answer], decided = true, decided+1
 			}
 			if (h.answer != synod.None) != (h.Undecided == "") {
-				t.Errorf("seed %d: evaluator %d replies %q and says %q", seed, h.id, h.answer, h.Undecided)
+				t.Errorf("seed %d: evaluator %d replies %q with the reason %q", seed, h.id, h.answer, h.Undecided)
 			}
 		}
 		split += b2i(len(replies) > 1)

@@ -18,7 +18,7 @@
 //     can choose its answer for the hash (DL-4). The paper takes the hash of the latest
 //     block. k evaluators that withhold their parts until they know the others' can choose
 //     among 2^k salts, and lose their grades; every coin toss by commitments has this bias;
-//   - an evaluator without grades uses up the budget f, like one that lies. With more than
+//   - an evaluator without grades uses up the budget f, like a Byzantine one. With more than
 //     f of them there is no decision;
 //   - Weiszfeld's algorithm starts at the mean, not at the origin (DL-3).
 //

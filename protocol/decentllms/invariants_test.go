@@ -24,8 +24,8 @@ var (
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 
-// ledger is the first violation of each invariant, and how often what they are
-// about did happen.
+// ledger has the first violation of each invariant, and how often the events that the invariants
+// are about happened.
 type ledger struct {
 	violated map[string]string
 	happened map[string]int
@@ -39,8 +39,7 @@ func (l *ledger) check(label string, ok bool, x *trial, format string, args ...a
 	}
 }
 
-// campaign runs all executions once, shared among the processors; each test reads
-// its part of the ledger.
+// campaign runs all executions once, on all processors; each test reads its own part of the ledger.
 var campaign = sync.OnceValue(func() *ledger {
 	parts := make([]*ledger, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
@@ -120,7 +119,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// shared is all of a record that honest evaluators must hold alike.
+// shared returns the part of a record that must be equal for all honest evaluators.
 func shared(h kept) Record {
 	p := *h.Record
 	p.Signature, p.Unsafe, p.Withheld = nil, false, ""
@@ -136,8 +135,8 @@ func totals(h kept) (s string) {
 	return s
 }
 
-// scores checks the guarantees for aggregated grades. An honest evaluator whose
-// model fails it is one of the f that may err.
+// scores checks the guarantees for aggregated grades. An honest evaluator whose model fails counts
+// as one of the f faulty ones.
 func (l *ledger) scores(x *trial, h kept) {
 	at, faults := 0, 0
 	for _, g := range h.Grades {
@@ -184,7 +183,7 @@ func report(t *testing.T, label string, occasions ...string) {
 	for _, o := range occasions {
 		t.Logf("%s: %s %d times in %d executions", label, o, l.happened[o], *executions)
 		if l.happened[o] < *executions/200 {
-			t.Errorf("%s happened %d times in %d executions: too few to mean much", o, l.happened[o], *executions)
+			t.Errorf("%s happened %d times in %d executions: too few for a test", o, l.happened[o], *executions)
 		}
 	}
 }

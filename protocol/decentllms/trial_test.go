@@ -13,23 +13,22 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// trial is one decision: workers 0 to w-1, evaluators after them, some of either
-// Byzantine.
+// trial is one decision: workers 0 to w-1, then evaluators, with Byzantine ones among both.
 var pace = synod.Pace{Think: 2, Within: 4}
 
 type trial struct {
 	w, e, f int
 	p       *DecentLLMs
-	hostile map[synod.NodeID]string // how it lies; see seat
+	hostile map[synod.NodeID]string // kind of adversary; see seat
 	seed    uint64
 	faults  sim.Faults
 	spread  float64
-	keys    book // nil: symbolic
-	// nil: by chance; else worker i answers i+1 and no call fails
+	keys    book // nil: symbolic signatures
+	// nil: random; otherwise worker i answers i+1 and no call fails
 	grade func(by synod.NodeID, a synod.Answer) grade.Grades
 }
 
-// kept is what an honest evaluator holds in the end.
+// kept is the state of an honest evaluator at the end.
 type kept struct {
 	id       synod.NodeID
 	at       synod.Tick // when it replied
@@ -94,8 +93,8 @@ func (x *trial) play() (o outcome) {
 	return o
 }
 
-// reply is a member's model: a function of seed, member and prompt, and of the
-// consult's number, so that the two faces of a twin differ.
+// reply returns the reply of a member's model. It depends on seed, member, prompt and number of the
+// consult, so that the two machines of a twin differ.
 func (x *trial) reply(c sim.Call) synod.Reply {
 	r := rand.New(rand.NewPCG(x.seed^uint64(c.Node)<<32^uint64(c.ID)<<8, uint64(len(c.Prompt.Candidate))))
 	if c.Prompt.Purpose == synod.Answering && x.grade != nil {
@@ -139,7 +138,7 @@ func (x *trial) marks(by synod.NodeID, a synod.Answer, r *rand.Rand) (g grade.Gr
 	return g
 }
 
-// seat is an honest machine, or one that lies.
+// seat returns an honest or a Byzantine machine.
 func (x *trial) seat(s synod.Seat) synod.Machine {
 	switch x.hostile[s.Self] {
 	case "twin":
@@ -156,7 +155,7 @@ func (x *trial) seat(s synod.Seat) synod.Machine {
 	return x.p.Join(s)
 }
 
-// raw is a seat that signs bytes that are no answer, or no grades, and sends them to all.
+// raw is a seat that signs and sends bytes that are neither an answer nor grades.
 func (x *trial) raw(s synod.Seat) synod.Machine {
 	r := rand.New(rand.NewPCG(x.seed, uint64(s.Self)))
 	return script.New(s, script.Options{}, func(me *script.Agent) synod.Answer {
@@ -173,8 +172,8 @@ func (x *trial) raw(s synod.Seat) synod.Machine {
 	})
 }
 
-// drawn is a trial of S(f): f hostile evaluators within the aggregate's bound, any
-// number of hostile workers.
+// drawn is a random trial of S(f): f Byzantine evaluators within the bound of the aggregate, and
+// any number of Byzantine workers.
 func drawn(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 0xd1))
 	x := &trial{w: 1 + r.IntN(4), e: 3 + r.IntN(4), p: New(), hostile: map[synod.NodeID]string{}, seed: seed,

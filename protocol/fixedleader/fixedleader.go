@@ -141,7 +141,7 @@ three rounds too. Proposals and votes are signed and go to all members; the grap
 complete.
 
 guaranteed  under synchrony, if faulty members are at worst silent: no two decisions.
-not promised  agreement if a member lies: a leader that sends two proposals, or voters
+not promised  agreement if a member is Byzantine: a leader that sends two proposals, or voters
             that withhold their votes, can have two majorities (the two phases and the
             lock of rotating-leader prevent that). Not that the best answer wins: one
             that is better than half of the others can win. A member with a better
@@ -159,5 +159,5 @@ caution      what prompts say about hostile proposals: none or may-exist`
 // no influence.
 func (p *FixedLeader) Guarantee(f, _ int, _ bool) (name, note string) {
 	return "agreement-crash", fmt.Sprintf("with at most F=%d silent members, and no delay beyond an exchange, the "+
-		"others decide alike; a member that lies can break this, and it does not say that they are right", f)
+		"others decide alike; a Byzantine member can break this; not that they are right", f)
 }

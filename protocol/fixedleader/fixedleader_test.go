@@ -21,16 +21,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// trial is one decision of members who judge alike: an answer is as good as its
-// digit.
+// trial is one decision of members that grade alike: the grade of an answer is its digit.
 type trial struct {
 	p       *FixedLeader
 	f       int
 	answers string // by seat
-	level   bool   // any answer is as good as any other
-	// what a leader makes of objections; None: its call fails
+	level   bool   // all answers have the same grade
+	// the answer of a leader after objections; None: its call fails
 	refines synod.Answer
-	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // who is not honest
+	seat    map[synod.NodeID]func(synod.Seat) synod.Machine         // machines of Byzantine members
 	fails   func(synod.NodeID, *synod.Prompt) (status synod.Status) // of a call; nil: none
 	faults  sim.Faults
 }
@@ -120,9 +119,9 @@ func (silentMachine) Step(synod.Tick, synod.Event) []synod.Effect {
 	return []synod.Effect{synod.Decide{}}
 }
 
-// [LB-2] A leader whose answer beats those of half of the others decides at once; one
-// that is turned down hears the others and proposes again, three times in all; then
-// the next one leads.
+// [LB-2] If the leader's answer is better than those of half of the others, it is decided at once.
+// A leader whose proposal is rejected is shown the other answers and proposes again, three times in
+// all; then the next seat leads.
 func TestDebate(t *testing.T) {
 	for _, c := range []struct {
 		answers string
@@ -131,9 +130,9 @@ func TestDebate(t *testing.T) {
 		round   int
 	}{
 		{"54321", "", "5", 1},  // the best
-		{"32451", "", "3", 1},  // the third of five: not the best, and a majority has it
-		{"12345", "4", "4", 2}, // turned down, and taught
-		{"12345", "", "3", 7},  // not to be taught: 1 and 2 have three rounds each, and 3 leads
+		{"32451", "", "3", 1},  // the third of five: not the best, but a majority accepts it
+		{"12345", "4", "4", 2}, // rejected, then improved
+		{"12345", "", "3", 7},  // not improved: 1 and 2 lead three rounds each, then 3 leads
 		{"13245", "3", "3", 2},
 	} {
 		x := &trial{p: New(), f: 2, answers: c.answers, refines: c.refines}
@@ -149,14 +148,14 @@ func TestDebate(t *testing.T) {
 				t.Errorf("%s: n%d: %s", c.answers, id, last)
 			}
 		}
-		if most := x.p.Calls(make([]int, 5)); len(o.calls) > most+6 { // its own call may fail and be made again
+		if most := x.p.Calls(make([]int, 5)); len(o.calls) > most+6 { // its own call may fail and be repeated
 			t.Errorf("%d calls; %d are planned", len(o.calls), most)
 		}
 	}
 }
 
-// To the paper's letter a proposal has to be better than one's own answer; else it has
-// to be as good.
+// Under exact: paper a member accepts a proposal only if it is better than its own answer;
+// otherwise also if it is equal.
 func TestEqualMarks(t *testing.T) {
 	for _, exact := range []bool{false, true} {
 		p := New()
@@ -166,14 +165,14 @@ func TestEqualMarks(t *testing.T) {
 		x := &trial{p: p, f: 2, answers: "12333"}
 		x.level = true
 		if exact {
-			x.play().decided(t, "3", 7) // three hold it themselves; nobody else's beats theirs
+			x.play().decided(t, "3", 7) // three members hold it, and no answer is better
 		} else {
 			x.play().decided(t, "1", 1)
 		}
 	}
 }
 
-// What a leader is shown of a debate are the answers of those who gave it no vote.
+// In a debate the leader is shown the answers of the members that did not vote for it.
 func TestObjections(t *testing.T) {
 	o := (&trial{p: New(), f: 2, answers: "21345", refines: "5"}).play()
 	at := slices.IndexFunc(o.calls, func(p *synod.Prompt) bool { return p.Purpose == synod.Refining })
@@ -183,7 +182,7 @@ func TestObjections(t *testing.T) {
 	o.decided(t, "5", 2)
 }
 
-// [LB-2] A silent leader costs its three rounds, which is what Fig. 7 draws.
+// [LB-2] A silent leader costs its three rounds, as in Fig. 7.
 func TestSilentLeaders(t *testing.T) {
 	for k := range 3 {
 		x := &trial{p: New(), f: 2, answers: "55555", seat: map[synod.NodeID]func(synod.Seat) synod.Machine{}}
@@ -194,8 +193,8 @@ func TestSilentLeaders(t *testing.T) {
 	}
 }
 
-// [LB-2] What is guaranteed: while messages come in time and at most f members fall
-// silent, at any tick, no two decisions, and each with its proof.
+// [LB-2] The guarantee: if messages are in time and at most f members become silent, at any tick,
+// there are no two different decisions, and each decision has a proof.
 func TestSilentAtWorst(t *testing.T) {
 	decided := 0
 	for seed := range uint64(usual) {
@@ -237,7 +236,7 @@ func TestSilentAtWorst(t *testing.T) {
 	t.Logf("%d decisions", decided)
 }
 
-// Where no leader gets a majority there is no decision, and no answer.
+// If no leader gets a majority, there is no decision and no answer.
 func TestUndecided(t *testing.T) {
 	p := New()
 	p.Leaders = 1
@@ -253,7 +252,7 @@ func TestUndecided(t *testing.T) {
 	x.play().decided(t, synod.None, 0)
 }
 
-// faces is two machines with one key, each for its own part of the others.
+// faces is two machines with one key, each for another part of the members.
 type faces struct {
 	two  [2]synod.Machine
 	says [2]synod.Answer
@@ -290,12 +289,12 @@ func (d *faces) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 	return out
 }
 
-// A leader that proposes one thing to some and another to the rest breaks it: this is
-// what a majority in one phase cannot bear. It leaves evidence with all [I-LB-2].
+// A leader that makes different proposals to two parts of the members splits the decision, because
+// a majority in one phase does not prevent that. It leaves evidence with all [I-LB-2].
 func TestEquivocatingLeaderSplits(t *testing.T) {
 	x := &trial{p: New(), f: 1, answers: "55555", seat: map[synod.NodeID]func(synod.Seat) synod.Machine{}}
 	x.p.Propose = leader.Own
-	x.answers = "12121" // the odd hold 2, the even 1
+	x.answers = "12121" // seats 1 and 3 hold 2, the others 1
 	x.seat[0] = func(s synod.Seat) synod.Machine {
 		return &faces{[2]synod.Machine{x.p.Join(s), x.p.Join(s)}, [2]synod.Answer{"1", "2"}}
 	}
@@ -313,7 +312,7 @@ func TestEquivocatingLeaderSplits(t *testing.T) {
 		}
 	}
 	if held["1"] != 2 || held["2"] != 2 {
-		t.Errorf("held: %v; it is not split", held)
+		t.Errorf("held: %v; the decision is not split", held)
 	}
 }
 
@@ -346,7 +345,7 @@ func TestSuits(t *testing.T) {
 	}
 }
 
-// [LB-3] The rank of Fig. 6's majority.
+// [LB-3] The rank that a majority accepts in Fig. 6.
 func TestRank(t *testing.T) {
 	for n, want := range map[int]int{3: 2, 5: 3, 7: 4, 15: 8} {
 		if Rank(n) != want {

@@ -2,5 +2,5 @@
 
 package fixedleader
 
-// usual is how many executions a campaign has.
+// usual is the number of executions of a campaign.
 const usual = 20_000

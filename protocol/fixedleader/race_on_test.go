@@ -2,6 +2,6 @@
 
 package fixedleader
 
-// usual is how many executions a campaign has; make test runs all 20,000 without the
+// usual is the number of executions of a campaign; make test runs all 20,000 without the
 // race detector too.
 const usual = 3_000

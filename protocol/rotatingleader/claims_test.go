@@ -17,9 +17,9 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// [I-LB-2] A leader that proposes different things to honest members leaves evidence
-// with every honest member, under synchrony, that stands before a third party; and
-// nobody honest is ever framed, which the whole campaign checks.
+// [I-LB-2] Under synchrony, a leader that makes different proposals to honest members leaves
+// evidence with every honest member, which a third party can verify. No honest member is ever
+// accused; the whole campaign checks that.
 func TestILB2(t *testing.T) {
 	report(t, "I-LB-2", "equivocators caught")
 	var split atomic.Int64
@@ -46,12 +46,12 @@ func TestILB2(t *testing.T) {
 		}
 	})
 	if split.Load() < int64(*executions/20) {
-		t.Errorf("the leader proposed two things in %d of %d runs only", split.Load(), *executions)
+		t.Errorf("the leader made two proposals in only %d of %d runs", split.Load(), *executions)
 	}
 	t.Logf("the leader proposed two things in %d of %d runs", split.Load(), *executions)
 }
 
-// many plays so many executions, on all processors.
+// many plays that many executions, on all processors.
 func many(executions int, play func(seed uint64)) {
 	hands := runtime.GOMAXPROCS(0)
 	var wait sync.WaitGroup
@@ -65,8 +65,8 @@ func many(executions int, play func(seed uint64)) {
 	wait.Wait()
 }
 
-// agreeing is a trial of S in which honest members judge alike: an answer is as good
-// as its number, and adversaries say what they like.
+// agreeing is a trial under synchrony in which honest members grade alike: the grade of an answer
+// is its number. Adversaries grade at random.
 func agreeing(seed uint64, n int, adversaries map[synod.NodeID]string) *trial {
 	return &trial{n: n, f: (n - 1) / 3, p: New(), hostile: adversaries, seed: seed,
 		answers: func(id synod.NodeID) synod.Answer { return synod.Answer(fmt.Sprint(1 + (uint64(id)+seed)%4)) },
@@ -74,8 +74,8 @@ func agreeing(seed uint64, n int, adversaries map[synod.NodeID]string) *trial {
 	}
 }
 
-// [I-LB-3] Under synchrony, where honest members judge alike and leaders propose the
-// best they know, all have decided in view k+1 after k ≤ f Byzantine leaders.
+// [I-LB-3] Under synchrony, if honest members grade alike and leaders propose the best answer they
+// know, all have decided in view k+1 after k ≤ f Byzantine leaders.
 func TestILB3(t *testing.T) {
 	ways := []string{"two-faced", "selective", "bad", "silent", "scribbler"}
 	many(*executions, func(seed uint64) {
@@ -97,8 +97,8 @@ func TestILB3(t *testing.T) {
 	})
 }
 
-// Without that, an honest leader is turned down like a Byzantine one: of seven with
-// answers of seven ranks, the first to lead whose answer is among the best third
+// If leaders propose their own answers, the proposal of an honest leader may be rejected too: of
+// seven members with answers of seven ranks, the first leader whose answer is among the best third
 // decides (LB-3: rank ⌈(n+1)/3⌉ is the last that is accepted).
 func TestOwnProposals(t *testing.T) {
 	for _, c := range []struct {
@@ -118,8 +118,8 @@ func TestOwnProposals(t *testing.T) {
 	}
 }
 
-// [LB-3] Fig. 6's model, played: a leader that proposes the answer of rank
-// ⌈(n+1)/3⌉ gets it accepted in the first view, above it nothing stands in the way.
+// [LB-3] The model of Fig. 6 as a run: the answer of rank ⌈(n+1)/3⌉ is accepted in the first view,
+// and so is every better one.
 func TestQuorumRank(t *testing.T) {
 	for n, want := range map[int]int{4: 2, 7: 3, 10: 4, 13: 5} {
 		if Rank(n) != want {
@@ -139,8 +139,8 @@ func TestQuorumRank(t *testing.T) {
 	}
 }
 
-// [I-LB-4] What is accepted though better was to be had is recorded as such, by those
-// who hold the better; where it was the best, nobody records anything.
+// [I-LB-4] Members that hold a better answer than the accepted one record that; if the accepted
+// answer is the best, nobody records anything.
 func TestILB4(t *testing.T) {
 	var below atomic.Int64
 	many(*executions, func(seed uint64) {
@@ -167,12 +167,12 @@ func TestILB4(t *testing.T) {
 		}
 	})
 	if below.Load() == 0 {
-		t.Error("nothing was accepted below the best: the test shows nothing")
+		t.Error("only the best answers were accepted, so nothing was tested")
 	}
 }
 
-// [LB-1] Weights: two heavy seats and a third one decide against two light ones'
-// silence only if they are a quorum of members too.
+// [LB-1] Weights: heavy seats decide while light ones are silent only if they are also a quorum of
+// members.
 func TestWeights(t *testing.T) {
 	p := New()
 	p.Weights = []int{3, 3, 3, 2, 2, 2, 2}
@@ -220,8 +220,8 @@ func TestSuits(t *testing.T) {
 	}
 }
 
-// With real signatures the record proves the decision to who has the keys only, and
-// proves nothing else.
+// With real signatures the record proves the decision to a verifier with the public keys, and
+// proves no other decision.
 func TestRealKeys(t *testing.T) {
 	keys := sign.Derive(5, 4)
 	x := agreeing(5, 4, map[synod.NodeID]string{0: "two-faced"})
@@ -262,7 +262,7 @@ func TestRealKeys(t *testing.T) {
 	}
 }
 
-// Fifty runs of one seed are one run, whatever the seed.
+// Fifty runs with the same seed are equal, for several seeds.
 func TestDeterminism(t *testing.T) {
 	for seed := range uint64(3) {
 		first := drawn(seed, false).play()
@@ -275,7 +275,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// Calls are within what is planned, tries of failed ones aside.
+// There are no more calls than planned, apart from repeated ones.
 func TestCalls(t *testing.T) {
 	for seed := range uint64(100) {
 		x := agreeing(seed, 7, nil)

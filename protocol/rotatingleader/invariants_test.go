@@ -24,9 +24,9 @@ var (
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 
-// drawn is an execution: at most f adversaries that equivocate, vote twice, send to some and
-// not others, sign what does not hold, or say nothing. Under A anyone's words may come late, be lost, or be
-// cut off.
+// drawn is a random execution: at most f adversaries that equivocate, vote twice, send to some
+// members only, send invalid signatures, or are silent. Under A messages of any member may be late,
+// lost, or stopped by a partition.
 func drawn(seed uint64, synchronous bool) *trial {
 	r := rand.New(rand.NewPCG(seed, 0x1b))
 	x := &trial{n: []int{4, 4, 4, 4, 4, 5, 7}[r.IntN(7)], p: New(), hostile: map[synod.NodeID]string{}, seed: seed}
@@ -60,9 +60,9 @@ func drawn(seed uint64, synchronous bool) *trial {
 	return x
 }
 
-// conflict is what I-LB-1 forbids: two honest members with different decisions, or
-// two answers that a certificate could be made for, given all votes of honest members
-// and any of adversaries: a decision in any two rounds, a preparation in one.
+// conflict returns what I-LB-1 forbids: two honest members with different decisions, or two answers
+// for which a certificate can be made from all votes of honest members and any votes of
+// adversaries: two decisions in any rounds, or two preparations in one round.
 func (o *outcome) conflict() string {
 	for _, h := range o.held {
 		if h.Answer != synod.None && o.held[0].Answer != synod.None && h.Answer != o.held[0].Answer {
@@ -89,7 +89,7 @@ func (o *outcome) conflict() string {
 	return ""
 }
 
-// ledger is what a campaign found.
+// ledger has the results of a campaign.
 type ledger struct {
 	mu       sync.Mutex
 	violated map[string]string
@@ -116,8 +116,8 @@ func (l *ledger) count(what string, yes bool) {
 	}
 }
 
-// campaign runs all executions once, half of them under S and half under A, and
-// each test reads its part.
+// campaign runs all executions once, half of them under S and half under A; each test reads its own
+// results.
 var campaign = sync.OnceValue(func() *ledger {
 	l := &ledger{violated: map[string]string{}, happened: map[string]int{}}
 	const hands = 4
@@ -176,20 +176,20 @@ func report(t *testing.T, label string, happened ...string) {
 	}
 	for _, what := range happened {
 		if l.happened[what] == 0 && *executions >= 1000 {
-			t.Errorf("it never happens that members are: %s", what)
+			t.Errorf("members were never: %s", what)
 		}
 		t.Logf("%s: %d", what, l.happened[what])
 	}
 }
 
-// [I-LB-1] No two conflicting certificates at one height for f < n/3, also where
-// messages are late, lost or cut off.
+// [I-LB-1] There are no two conflicting certificates at one height for f < n/3, also if messages
+// are late, lost or stopped by a partition.
 func TestILB1(t *testing.T) {
 	report(t, "I-LB-1", "decided", "undecided", "later than the first view", "not synchronous")
 	report(t, "certificate")
 }
 
-// The twins fall: a majority as quorum, and a lock that binds nobody.
+// Two weakened variants fail: one with a majority as quorum, and one whose lock has no effect.
 func TestVulnerableTwins(t *testing.T) {
 	for _, weak := range []twin{{quorum: true}, {lock: true}} {
 		name := map[bool]string{true: "a majority is a quorum", false: "a lock binds nobody"}[weak.quorum]

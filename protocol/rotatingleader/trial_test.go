@@ -19,13 +19,13 @@ var pace = synod.Pace{Think: 2, Within: 4}
 type trial struct {
 	n, f    int
 	p       *RotatingLeader
-	hostile map[synod.NodeID]string // how it lies; see seat
+	hostile map[synod.NodeID]string // kind of adversary; see seat
 	seed    uint64
 	faults  sim.Faults
-	keys    book                                 // nil: symbolic
-	answers func(synod.NodeID) synod.Answer      // nil: by chance, one of four
-	quality func(synod.NodeID, synod.Answer) int // of an answer as a member sees it, 0 to 20; nil: by chance
-	lenient bool                                 // without quality: to most members one answer is as good as another
+	keys    book                                 // nil: symbolic signatures
+	answers func(synod.NodeID) synod.Answer      // nil: random, one of four
+	quality func(synod.NodeID, synod.Answer) int // grade that a member gives an answer, 0 to 20; nil: random
+	lenient bool                                 // without quality: most members grade all answers alike
 }
 
 type book interface {
@@ -34,7 +34,7 @@ type book interface {
 
 const run = "run"
 
-// kept is what an honest member holds in the end.
+// kept is the state of an honest member at the end.
 type kept struct {
 	id synod.NodeID
 	*synod.Opinion
@@ -47,11 +47,11 @@ type outcome struct {
 	ticks synod.Tick
 	calls int
 	keys  book
-	votes map[ballotBox][]synod.NodeID // honest members' votes, as they were sent
-	shown map[synod.NodeID]string      // what the first leader proposed to an honest member
+	votes map[ballotBox][]synod.NodeID // votes of honest members as they were sent
+	shown map[synod.NodeID]string      // proposal of the first leader to an honest member
 }
 
-// ballotBox is where a vote goes.
+// ballotBox identifies what a vote is for.
 type ballotBox struct {
 	phase, round int
 	answer       synod.Answer
@@ -97,7 +97,7 @@ func (x *trial) play() *outcome {
 	return o
 }
 
-// reply is a member's model; a Byzantine member's takes whatever it is shown.
+// reply returns the reply of a member's model. That of a Byzantine member takes any answer it is shown.
 func (x *trial) reply(c sim.Call) synod.Reply {
 	r := rand.New(rand.NewPCG(x.seed^uint64(c.Node)<<40, uint64(c.ID)))
 	hostile := x.hostile[c.Node] != ""
@@ -126,7 +126,7 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 	return out
 }
 
-// seat is an honest machine, or one that lies.
+// seat returns an honest or a Byzantine machine.
 func (x *trial) seat(s synod.Seat, o *outcome) synod.Machine {
 	free := *x.p
 	free.twin.lock = true // no lock binds an adversary
@@ -154,8 +154,8 @@ func (silentMachine) Step(synod.Tick, synod.Event) []synod.Effect {
 	return []synod.Effect{synod.Decide{}}
 }
 
-// faces is two machines with one key. Whenever one of them speaks, chance says to
-// whom: so the seat proposes two things, and votes twice.
+// faces is two machines with one key. The receivers of each message are random, so the seat makes
+// two proposals and votes twice.
 type faces struct {
 	two    [2]synod.Machine
 	peers  []synod.NodeID
@@ -207,8 +207,8 @@ func some(chance *rand.Rand, ids []synod.NodeID) (kept []synod.NodeID) {
 	return kept
 }
 
-// scribbler votes and pledges with signatures that do not hold: the last byte of its
-// words is another.
+// scribbler sends votes and commitments with invalid signatures: it changes the last byte of each
+// message.
 type scribbler struct{ synod.Machine }
 
 func (s scribbler) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
@@ -224,7 +224,7 @@ func (s scribbler) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 	return out
 }
 
-// selective tells some of those it should tell.
+// selective sends messages to some of their receivers only.
 type selective struct {
 	synod.Machine
 	chance *rand.Rand
@@ -240,8 +240,8 @@ func (s *selective) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 	return out
 }
 
-// watched takes down how an honest machine votes. A vote is the signature at the
-// end of its word; whose answer it is under is found by trying.
+// watched records how an honest machine votes. A vote ends in a signature; which answer was signed
+// is found by trying all.
 type watched struct {
 	synod.Machine
 	o       *outcome
