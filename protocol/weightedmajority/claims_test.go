@@ -75,7 +75,7 @@ func beats(words []answer.Heard, a, b synod.Answer) bool {
 // The claim is zero tolerated adversaries: however many honest members agree, one that
 // claims 1.0 wins if they are unsure enough; at the same confidences it would lose
 // a vote.
-func TestOneLiarWins(t *testing.T) {
+func TestOneAdversaryWins(t *testing.T) {
 	for honest := 2; honest <= 12; honest++ {
 		sure := 0.9 / float64(honest)
 		var words []answer.Heard
