@@ -4,7 +4,8 @@ import "math/bits"
 
 //go:generate sh widen.sh
 
-// set64 is a set of nodes 0 to 63. set128 is the same for 128 nodes. The package comment gives the reason for two types.
+// set64 is a set of nodes 0 to 63. set128 is the same for 128 nodes. The package comment explains why there
+// are two types.
 type set64 uint64
 
 const size64 = 64

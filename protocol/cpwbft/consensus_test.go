@@ -134,8 +134,8 @@ func TestConsensus(t *testing.T) {
 		{[]Stated{{"b", .5}, {"a", .5}}, Everyone, Stated{"a", .5}},                       // then bytes
 		{[]Stated{{"a", 0}}, Everyone, Stated{"a", 0}},
 		// a missing confidence is a vote
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}}, // the low confidence lowers the mean of a
-		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},     // … and is not counted
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Everyone, Stated{"b", .6}}, // a has a low mean
+		{[]Stated{{"a", .9}, {"a", .2}, {"b", .6}}, Half, Stated{"a", .9}},     // … without the low one
 		{[]Stated{{"a", .4}, {"a", .2}, {"b", .35}}, Half, Stated{"b", .35}},   // all are below one half: all count
 		{[]Stated{{"a", .3}, {"b", .5}}, Half, Stated{"b", .5}},
 	} {
@@ -158,11 +158,11 @@ func TestRules(t *testing.T) {
 		{Surest, Stated{"a", .5}, []Stated{{"b", .4}, {"c", .6}, {"d", .55}}, Stated{"c", .6}},
 		{Surest, Stated{"a", .5}, []Stated{{"b", .5}, {"c", .5}}, Stated{"a", .5}}, // not above its own
 		{Surest, Stated{"a", .5}, []Stated{{"c", .6}, {"b", .6}}, Stated{"b", .6}}, // equal: the first by its bytes
-		{Surest, Stated{"a", .5}, []Stated{{"a", .9}}, Stated{"a", .9}},            // the same answer with a higher confidence
-		{Surest, Stated{}, []Stated{{"b", 0}}, Stated{"b", 0}},                     // any answer is better than none
+		{Surest, Stated{"a", .5}, []Stated{{"a", .9}}, Stated{"a", .9}},            // the same answer, surer
+		{Surest, Stated{}, []Stated{{"b", 0}}, Stated{"b", 0}},                     // better than no answer
 		{Surest, Stated{"b", 1}, []Stated{{"a", 1}}, Stated{"b", 1}},
 		{Pooled, Stated{"a", .5}, []Stated{{"b", .9}, {"b", .2}, {"c", .54}}, Stated{"b", .55}},
-		{Pooled, Stated{"a", .6}, []Stated{{"a", .9}, {"b", .7}}, Stated{"a", .6}}, // its own answer has the highest mean
+		{Pooled, Stated{"a", .6}, []Stated{{"a", .9}, {"b", .7}}, Stated{"a", .6}}, // its own mean is highest
 		{Pooled, Stated{}, []Stated{{"a", .1}}, Stated{"a", .1}},
 		{ByNumber, Stated{"a", .9}, []Stated{{"b", 0}, {"b", 0}, {"c", 0}}, Stated{"b", 0}},
 		{ByNumber, Stated{"a", .9}, []Stated{{"b", 0}}, Stated{"a", .9}}, // a tie keeps
