@@ -88,6 +88,31 @@ func TestReplayAnswers(t *testing.T) {
 	}
 }
 
+// On choices the replay has one label in all questions and for all seeds: of five equally
+// frequent labels it is right in one question of five.
+func TestReplayHasOneLabel(t *testing.T) {
+	var options []synod.Option
+	for _, label := range []string{"A", "B", "C", "D", "E"} {
+		options = append(options, synod.Option{Label: label, Text: "text " + label})
+	}
+	right := 0
+	for seed := range uint64(100) {
+		seat := seatFor(&synod.Question{Text: fmt.Sprint(seed), Form: synod.Choice, Options: options})
+		seat.Seed = seed
+		key := options[seed%5].Label
+		if (replay{}).choose(seat) == canonical(seat.Question, key) {
+			right++
+		}
+		seat.Question = &synod.Question{Text: fmt.Sprint(seed), Form: synod.Bool}
+		if got := (replay{}).choose(seat); got != "false" {
+			t.Errorf("seed %d: a statement is %q", seed, got)
+		}
+	}
+	if right != 20 {
+		t.Errorf("right in %d of 100 questions with five options, want 20", right)
+	}
+}
+
 func TestWeakAnswer(t *testing.T) {
 	w, h := corrupt(t, "weak-answer", nil, writes("I would say.\nAnswer: 41", "42"))
 	if want := `"41"@1 "41"@1 "41"@1 `; sentTo(w, 1) != want {

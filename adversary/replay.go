@@ -7,11 +7,15 @@ import (
 
 var replayEntry = Entry{
 	Entry: synod.Entry{Name: "replay",
-		Summary: "the SAC paper's: a recorded reply to another question, the same for all, confidence 1.0"},
-	About: `Sends, in every round, what a weak model once replied to another question, claims
-confidence 1.0, never calls a model and never changes (SAC appendix B.4).
+		Summary: "the SAC paper's: a reply to another question, the same for all, confidence 1.0"},
+	About: `Sends, in every round, what a weak model could have replied to another question, claims
+confidence 1.0, never calls a model and never changes (SAC appendix B.4). The paper does
+not print its cached replies: the answers and sentences that this adversary has are
+invented. Numbers, formulas and texts are chosen by the seat's seed. Choices always get
+the last option but one, and statements are false, like a model with a bias for one
+label: of five equally frequent labels this is right in one question of five.
 
-answer  its answer; by default one of a few recorded answers, chosen by the seat's seed`,
+answer  its answer instead`,
 	New: func(params map[string]any) (Adversary, error) {
 		var a replay
 		err := param.Decode(params, &a)
@@ -21,7 +25,7 @@ answer  its answer; by default one of a few recorded answers, chosen by the seat
 }
 
 type replay struct {
-	Answer string `yaml:"answer" doc:"its answer; default: one of a few recorded answers, by the seat's seed" example:"1776"`
+	Answer string `yaml:"answer" doc:"its answer; default: an invented one" example:"1776"`
 }
 
 func (replay) Steady() bool { return true }
@@ -33,27 +37,26 @@ func (a replay) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 		Answer: func(p *synod.Prompt) *synod.Reply { return Believer(p, mine) }}, &mine)
 }
 
-// recorded are answers that small models gave to other questions.
-var recorded = map[synod.Form][]string{
+// invented are answers to other questions. No model gave them.
+var invented = map[synod.Form][]string{
 	synod.Number: {"1776", "3.5", "212", "-4", "60", "0.125"},
 	synod.Math:   {`\frac{7}{2}`, "x+1", `3\sqrt{5}`, "1776", "-4"},
 	synod.Text:   {"the Battle of Hastings", "photosynthesis", "about three weeks", "a minor seventh", "Lake Titicaca"},
 }
 
-// choose returns the answer of a seat: the given one, a recorded one, or one of the few
-// that the question allows.
+// choose returns the answer of a seat: the given one, an invented one, or the label for
+// which it is biased. A label drawn by the seed would be right in half of the questions
+// with two options, which no reply to another question is.
 func (a replay) choose(seat synod.Seat) synod.Answer {
 	q := seat.Question
-	answers := recorded[q.Form]
+	answers := invented[q.Form]
 	switch q.Form {
 	case synod.Bool:
-		answers = []string{"true", "false"}
+		answers = []string{"false"}
 	case synod.Stance:
 		answers = []string{string(synod.Complies), string(synod.Refuses)}
 	case synod.Choice:
-		for _, o := range q.Options {
-			answers = append(answers, o.Label)
-		}
+		answers = []string{q.Options[max(len(q.Options)-2, 0)].Label}
 	}
 	if a.Answer != "" {
 		answers = []string{a.Answer}

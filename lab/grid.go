@@ -243,6 +243,7 @@ type Cell struct {
 	Paper  map[string]report.Figure `json:"paper"` // by metric; empty if the paper has no such cell
 	// figures that the experiment was built to have, with the reasons
 	Assumed report.Assumptions `json:"assumed,omitempty"`
+	Remark  string             `json:"remark,omitempty"` // what readers must know about this cell
 }
 
 // Blank is a cell of the paper that cannot be run with the chosen members.
@@ -282,7 +283,9 @@ func (g *Grid) Report() (*report.Grid, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Add(report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed))
+		c := report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed)
+		c.Remark = g.Cells[i].Remark
+		out.Add(c)
 		tasks = append(tasks, run.Task)
 	}
 	read, err := g.read(out.Cells)

@@ -18,10 +18,11 @@ type Cell struct {
 	Metrics map[string]*metrics.Rate `json:"metrics"` // all rates by name; null if a rate does not exist
 	Paper   map[string]float64       `json:"paper"`
 	Verdict map[string]string        `json:"verdict"`
-	Assumed Assumptions              `json:"assumed"`       // figures that show nothing, with the reasons
-	Why     string                   `json:"why,omitempty"` // why there is no run, and so no figure
-	How     string                   `json:"how,omitempty"` // how the figures were computed without a run
-	Lists   map[string][]float64     `json:"-"`             // figures that are not rates; in JSON among Metrics
+	Assumed Assumptions              `json:"assumed"`          // figures that show nothing, with the reasons
+	Remark  string                   `json:"remark,omitempty"` // what readers must know about this cell
+	Why     string                   `json:"why,omitempty"`    // why there is no run, and so no figure
+	How     string                   `json:"how,omitempty"`    // how the figures were computed without a run
+	Lists   map[string][]float64     `json:"-"`                // figures that are not rates; in JSON among Metrics
 	*Report
 
 	figures map[string]Figure

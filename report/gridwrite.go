@@ -113,7 +113,8 @@ func (g *Grid) notes() []string {
 		"Members that answer the same question do not err independently, so the intervals of rates over members are " +
 			"too narrow.",
 	}
-	computed, blank := map[string]int{}, map[string][]string{} // by reason
+	computed := map[string]int{}                                   // by how
+	blank, remarks := map[string][]string{}, map[string][]string{} // by reason; by remark
 	for _, c := range g.Cells {
 		for _, name := range slices.Sorted(maps.Keys(c.Lists)) {
 			lines = append(lines, fmt.Sprintf("%s, %s: %.4g", c.Cell, name, c.Lists[name]))
@@ -124,6 +125,12 @@ func (g *Grid) notes() []string {
 		if c.Why != "" {
 			blank[c.Why] = append(blank[c.Why], c.Cell)
 		}
+		if c.Remark != "" {
+			remarks[c.Remark] = append(remarks[c.Remark], c.Cell)
+		}
+	}
+	for _, remark := range slices.Sorted(maps.Keys(remarks)) {
+		lines = append(lines, fmt.Sprintf("%s (%s)", plain(remark), strings.Join(remarks[remark], ", ")))
 	}
 	for _, how := range slices.Sorted(maps.Keys(computed)) {
 		lines = append(lines, fmt.Sprintf("Computed in %d of %d cells: %s", computed[how], len(g.Cells), plain(how)))

@@ -2,12 +2,14 @@ package preset
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 )
 
@@ -100,6 +102,41 @@ func TestSACRoundsEndWhereGroupsEnd(t *testing.T) {
 	}
 }
 
+// seatedAs reports whether adversaries and weak members sit where SAC's reference code puts
+// them: {6}, {6,3} and {6,3,0} of seven nodes, {7} of nine; weak members at the first others.
+func seatedAs(seats []council.Seat, n, b int) bool {
+	adversaries := map[int]map[int]string{7: {1: "6", 2: "36", 3: "036"}, 9: {1: "7"}}[n][b]
+	weak := map[int]string{1: "01", 2: "0", 3: ""}[b]
+	gotA, gotW := "", ""
+	for node, s := range seats {
+		switch {
+		case s.Adversary != "":
+			gotA += fmt.Sprint(node)
+		case s.Group == "weak":
+			gotW += fmt.Sprint(node)
+		}
+	}
+	return gotA == adversaries && gotW == weak
+}
+
+// Every cell says who never hears an adversary. On a MERG of seven, nodes 5 and 6 are joined
+// to {0, 2, 3, 4}: nodes 1 and 5 do not hear 6, but they hear 3.
+func TestWhoNeverHearsAnAdversary(t *testing.T) {
+	for cell, want := range map[string]string{
+		"sac-merg-b1-replay": "never hear an adversary: w1, s5", "sac-merg-b2-replay": "every honest member hears",
+		"cp-wbft-complete-b3-weak-answer": "every honest member hears",
+	} {
+		if c := draft(t, "sac-table5", Options{N: 1, Only: cell}).Cells[0]; !strings.HasPrefix(c.Remark, want) {
+			t.Errorf("%s: %q, want %q", cell, c.Remark, want)
+		}
+	}
+	for _, c := range draft(t, "sac-table6", Options{N: 1}).Cells {
+		if c.Remark == "" {
+			t.Errorf("%s does not say who never hears an adversary", c.Name)
+		}
+	}
+}
+
 // Every cell has a valid council, figures of the paper, and a graph with the r of the paper.
 func TestSACTablesDraft(t *testing.T) {
 	for name, cells := range map[string]int{"sac-table1": 6, "sac-table2": 6, "sac-table3": 6, "sac-table4": 6,
@@ -113,8 +150,7 @@ func TestSACTablesDraft(t *testing.T) {
 				t.Errorf("%s: cell %s has no figures of the paper", name, c.Name)
 			}
 			seats := g.Runs[i].Seats
-			if n := c.Params["n"].(int); len(seats) != n || seats[0].Group == "strong" && c.Params["w"] != 0 ||
-				seats[n-1].Adversary == "" {
+			if n := c.Params["n"].(int); len(seats) != n || !seatedAs(seats, n, c.Params["b"].(int)) {
 				t.Errorf("%s: cell %s seats %+v", name, c.Name, seats)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/report"
 )
 
@@ -55,9 +57,10 @@ func sacTables() (all []Preset) {
 			Source: fmt.Sprintf("arXiv 2605.09076, Table %d", t.number),
 			About: `SAC and CP-WBFT on the graphs of the paper, with F=3, T=6 and two adversaries: replay
 (a reply to another question, as in the text) and weak-answer (as in the reference
-code). As in that code, weak members are at nodes 0 and 1 and adversaries at the last
-nodes, so on a MERG seats 1 and 5 do not hear the adversary. The figures of the paper
-are for 30 questions and are compared with both adversaries. CP-WBFT runs one round
+code). Members sit as in that code: of seven nodes the adversaries are at 6, then 3, then
+0; of nine at 7. Weak members have the first nodes that are left. The report lists who
+never hears an adversary: on a MERG of seven, nodes 1 and 5 do not hear node 6. The
+figures of the paper are for 30 questions and are compared with both adversaries. CP-WBFT runs one round
 with stated confidence and decides by its own last step; in the paper its later rounds
 repeat the first.
 
@@ -101,7 +104,10 @@ func (t sacTable) plan(o Options) (*plan, error) {
 		for _, family := range slices.Sorted(maps.Keys(t.robust)) {
 			for _, b := range t.byzantine {
 				for _, adversary := range []string{"replay", "weak-answer"} {
-					c := t.cell(o, name, family, b, adversary, found)
+					c, err := t.cell(o, name, family, b, adversary, found)
+					if err != nil {
+						return nil, err
+					}
 					c.Params["task"] = p.task
 					c.Paper = paper[sacKey{name, family, b}]
 					p.cells = append(p.cells, c)
@@ -117,9 +123,10 @@ var sacNotes = map[string]string{
 	"embedded":  "Members: one small model at two temperatures, so weak and strong hardly differ.",
 }
 
-// cell returns one council of the paper: weak members first, adversaries last.
-func (t sacTable) cell(o Options, name, family string, b int, adversary string, models map[string]council.Params) cell {
-	weak, strong := 3-b, t.n-3
+// cell returns one council of the paper.
+func (t sacTable) cell(o Options, name, family string, b int, adversary string,
+	models map[string]council.Params) (cell, error) {
+	weak := 3 - b
 	spec := council.Default()
 	spec.Council = fmt.Sprintf("%s-%s-b%d-%s", name, family, b, adversary)
 	spec.Protocol = council.Params{"name": name}
@@ -144,20 +151,59 @@ func (t sacTable) cell(o Options, name, family string, b int, adversary string, 
 		}
 	}
 	spec.Models = models
-	if weak > 0 {
-		spec.Seats = append(spec.Seats, council.SeatSpec{ID: "w", Model: "weak", Count: weak, Group: "weak"})
-	}
-	spec.Seats = append(spec.Seats,
-		council.SeatSpec{ID: "s", Model: "strong", Count: strong, Group: "strong"},
-		council.SeatSpec{ID: "m", Model: "weak", Count: b, Adversary: council.Params{"name": adversary}})
+	byzantine := sacByzantine[t.n][:b]
+	spec.Seats = sacSeats(t.n, weak, byzantine, adversary)
 	c := cell{spec: spec}
 	c.Name = spec.Council
+	g, err := topology.FromSpec(spec.Graph, t.n, 0)
+	if err != nil {
+		return c, err
+	}
+	c.Remark = unheard(g.Graph, spec.Seats, byzantine)
 	c.Params = map[string]any{"protocol": name, "graph": family, "n": t.n, "b": b, "w": weak, "f": 3,
 		"adversary": adversary, "r": t.robust[family], "exact": spec.Exact}
 	if o.Members == "simulated" {
 		c.Assumed = report.Assume(setAbility, "iaa", "weak_before", "strong_before", "weak_round_0", "strong_round_0")
 	}
-	return c
+	return c, nil
+}
+
+// sacByzantine are the nodes of the adversaries, by the number of nodes. The reference code
+// draws them with the seed 1234: {6}, {6,3} and {6,3,0} of seven nodes, {7} of nine.
+var sacByzantine = map[int][]int{7: {6, 3, 0}, 9: {7}}
+
+// sacSeats returns the seats in the order of the nodes: the adversaries at the given nodes,
+// weak members at the first others, strong ones at the rest.
+func sacSeats(n, weak int, byzantine []int, adversary string) (seats []council.SeatSpec) {
+	for node := range n {
+		s := council.SeatSpec{ID: fmt.Sprintf("s%d", node), Model: "strong", Group: "strong"}
+		switch {
+		case slices.Contains(byzantine, node):
+			s = council.SeatSpec{ID: fmt.Sprintf("m%d", node), Model: "weak",
+				Adversary: council.Params{"name": adversary}}
+		case weak > 0:
+			weak--
+			s = council.SeatSpec{ID: fmt.Sprintf("w%d", node), Model: "weak", Group: "weak"}
+		}
+		seats = append(seats, s)
+	}
+	return seats
+}
+
+// unheard says which honest members have no adversary among their neighbours, so that they
+// never hear one.
+func unheard(g graph.Graph, seats []council.SeatSpec, byzantine []int) string {
+	var ids []string
+	for node, s := range seats {
+		if !slices.Contains(byzantine, node) &&
+			!slices.ContainsFunc(g.In(node), func(j int) bool { return slices.Contains(byzantine, j) }) {
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return "every honest member hears an adversary"
+	}
+	return "never hear an adversary: " + strings.Join(ids, ", ")
 }
 
 // setAbility is why the first answers of simulated members show nothing.
