@@ -135,7 +135,7 @@ func (p *DecentLLMs) answers(cast []synod.Role, f int, pace synod.Pace) broadcas
 		all[i] = synod.NodeID(i)
 	}
 	return broadcast.Group{Protocol: version, Name: "answers", Members: evaluators, Senders: all, F: f,
-		Start: 2 * pace.Think, Within: pace.Within, MaxValue: maxAnswer + p.Rationale}
+		Start: 2 * pace.Think, Within: roundOf(pace), MaxValue: maxAnswer + p.Rationale}
 }
 
 // marks returns the broadcast of the second phase: evaluators send their grades.
@@ -144,7 +144,7 @@ func (p *DecentLLMs) marks(cast []synod.Role, f int, pace synod.Pace) broadcast.
 	start := g.End() + 2*pace.Think
 	workers, evaluators := members(cast)
 	return broadcast.Group{Protocol: version, Name: "marks", Members: evaluators, Senders: evaluators, F: f,
-		Start: start, Within: pace.Within, MaxValue: marksSize(len(workers))}
+		Start: start, Within: roundOf(pace), MaxValue: marksSize(len(workers))}
 }
 
 // Join returns the machine of one member.
@@ -187,6 +187,9 @@ func (p *DecentLLMs) Asks(seat synod.NodeID, cast []synod.Role) bool {
 
 // AllToAll returns true: broadcast needs every link.
 func (p *DecentLLMs) AllToAll() bool { return true }
+
+// roundOf returns the length of a round of the broadcasts, which has at least two ticks.
+func roundOf(pace synod.Pace) synod.Tick { return max(pace.Within, 2) }
 
 // Signs returns true: broadcast needs signers.
 func (p *DecentLLMs) Signs() bool { return true }

@@ -65,8 +65,8 @@ func (g *Game) CheckCast(cast []synod.Role, f int) error {
 // robustness has no influence.
 func (g *Game) Guarantee(f, _ int, _ bool) (name, note string) {
 	if g.End == PaperEnd && f > 0 {
-		return "", "no guarantee: with end: paper one Byzantine player can end the game for some honest players " +
-			"only; end: agreed-end prevents it"
+		return "", "no guarantee: one Byzantine player can end the game for some honest players only, which " +
+			"end: agreed-end prevents"
 	}
 	return AgreedEnd, fmt.Sprintf("with at most F=%d Byzantine players and no delay beyond a round, all honest "+
 		"players count the same votes and end the game after the same round; not that they hold one number", f)

@@ -303,3 +303,21 @@ func TestSlowVotesCount(t *testing.T) {
 		}
 	}
 }
+
+// The shortest pace of a council file, a millisecond for a message, is played.
+func TestShortestPace(t *testing.T) {
+	g := game.New()
+	g.Rounds = 1
+	machines := make([]synod.Machine, 4)
+	for i := range machines {
+		s := seat(i, 4, 1, 1)
+		s.Pace = synod.Pace{Think: 1, Within: 1}
+		machines[i] = g.Join(s)
+	}
+	p := play(machines, model(func(synod.NodeID, int) string { return "stop" }))
+	for i, of := range p.notes {
+		if r := of[len(of)-1].Record.(*game.Record); len(r.Stops) != 4 || !r.Over {
+			t.Errorf("player %d counts %s", i, r)
+		}
+	}
+}
