@@ -61,6 +61,9 @@ func (r *Response) UnmarshalBinary(b []byte) error {
 	if string(r.Answer) != string(answer) { // a neighbour often repeats its answer: keep that string
 		r.Answer = Answer(answer)
 	}
-	r.Rationale, r.Confidence = string(rationale), confidence
+	if r.Rationale != string(rationale) {
+		r.Rationale = string(rationale)
+	}
+	r.Confidence = confidence
 	return nil
 }

@@ -55,7 +55,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	parts := []string{o.Status}
 	if len(o.Votes) > 0 {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
-			rounds(len(o.Rounds)-1))
+			rounds(o.Rounds.Len()-1))
 		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
 	}
 	if o.Answered() {

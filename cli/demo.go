@@ -186,7 +186,7 @@ func demoText(all []played, n int, seed uint64) string {
 		o := p.outcomes[shown]
 		fmt.Fprintf(&b, "\n%d. %s\n%s\n", i+1, p.Name, wrapped(p.About, "   ", 88))
 		fmt.Fprintf(&b, "   first answers:  %s\n", answersOf(o, 0))
-		if last := len(o.Rounds) - 1; last > 0 {
+		if last := o.Rounds.Len() - 1; last > 0 {
 			fmt.Fprintf(&b, "   after round %d:  %s\n", last, answersOf(o, last))
 		}
 		fmt.Fprintf(&b, "   decision:       %s   (read %s)\n", judged(o, right), p.Doc)
@@ -232,11 +232,11 @@ func wrapped(text, indent string, width int) string {
 
 // answersOf lists who holds which answer after a round.
 func answersOf(o council.Outcome, round int) string {
-	if round >= len(o.Rounds) {
+	if round >= o.Rounds.Len() {
 		return "none"
 	}
 	var words []string
-	for _, m := range o.Rounds[round].Members {
+	for _, m := range o.Rounds.All()[round].Members {
 		answer := "–"
 		if m.Answer != nil {
 			answer = string(*m.Answer)

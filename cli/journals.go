@@ -170,7 +170,8 @@ model is asked.`,
 				fmt.Fprintln(w, "answer:  ", oneLine(string(*o.Answer)))
 			}
 			fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
-			fmt.Fprintf(w, "stopped:  %s after %s · %d calls of %d\n", o.Stopped, rounds(len(o.Rounds)-1), o.Calls.Made,
+			fmt.Fprintf(w, "stopped:  %s after %s · %d calls of %d\n", o.Stopped,
+				rounds(o.Rounds.Len()-1), o.Calls.Made,
 				o.Calls.Planned)
 			if council.Unfinished(run) {
 				fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))

@@ -83,6 +83,9 @@ type breaker struct {
 
 func newBreaker(p *Plan) *breaker { return &breaker{Breakers: p.spec.Breakers, plan: p} }
 
+// reset prepares for another run.
+func (b *breaker) reset() { *b = breaker{Breakers: b.Breakers, plan: b.plan} }
+
 // after takes the notes of a tick and returns the breaker that trips; nil if none
 // does. dead reports whether all calls of a seat have failed so far.
 func (b *breaker) after(notes []sim.Noted, dead func(seat int) bool) *Trip {
@@ -249,16 +252,27 @@ type roundNotes struct {
 }
 
 func newFixedPoint(p *Plan) *fixedPoint {
-	s := &fixedPoint{
-		plan: p, possible: p.protocol.Settles() && p.faults.None(), complete: -1,
+	return &fixedPoint{
+		plan: p, possible: p.settles, complete: -1,
 		first: make([]*synod.Opinion, len(p.seats)), last: make([]*synod.Opinion, len(p.seats)),
 	}
+}
+
+// reset prepares for another run.
+func (s *fixedPoint) reset() {
+	clear(s.first)
+	clear(s.last)
+	s.rounds, s.complete = s.rounds[:0], -1
+}
+
+// mayEndEarly reports whether a run can have a fixed point.
+func (p *Plan) mayEndEarly() bool {
 	for _, a := range p.adversaries {
 		if steady, ok := a.(adversary.Steady); a != nil && (!ok || !steady.Steady()) {
-			s.possible = false
+			return false
 		}
 	}
-	return s
+	return p.protocol.Settles() && p.faults.None()
 }
 
 // after takes the notes of a tick and reports whether a round is a fixed point. late is

@@ -106,9 +106,9 @@ func TestBreakerResumes(t *testing.T) {
 	spec.Breakers = council.Breakers{}
 	whole := decide(council.Ask{}, spec)
 	rest := decide(council.Ask{Resume: run, Journal: filepath.Join(t.TempDir(), "b.jsonl")}, spec)
-	if rest.Stopped != whole.Stopped || len(rest.Rounds) != len(whole.Rounds) || rest.Calls.Made != whole.Calls.Made {
-		t.Errorf("resumed %s, %d rounds, %d calls; unbroken %s, %d, %d", rest.Stopped, len(rest.Rounds),
-			rest.Calls.Made, whole.Stopped, len(whole.Rounds), whole.Calls.Made)
+	if rest.Stopped != whole.Stopped || rest.Rounds.Len() != whole.Rounds.Len() || rest.Calls.Made != whole.Calls.Made {
+		t.Errorf("resumed %s, %d rounds, %d calls; unbroken %s, %d, %d", rest.Stopped, rest.Rounds.Len(),
+			rest.Calls.Made, whole.Stopped, whole.Rounds.Len(), whole.Calls.Made)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestBreakerEquivocation(t *testing.T) {
 	names := []string{}
 	o := tried(t, strings.NewReplacer("f: 0", "f: 1", "count: 6}]",
 		"count: 6}, {id: b, model: d, adversary: {name: equivocator}}]").Replace(fmt.Sprintf(game, 0.5)), llm.Env{})
-	for _, r := range o.Rounds {
+	for _, r := range o.Rounds.All() {
 		for _, m := range r.Members {
 			names = append(names, m.Suspects...)
 		}

@@ -34,7 +34,7 @@ func TestRuleProtocol(t *testing.T) {
 	for seed := range uint64(20) {
 		o := decide(t, c, council.Ask{Question: sum, Seed: seed})
 		means := map[synod.Answer][2]float64{}
-		for _, m := range o.Rounds[len(o.Rounds)-1].Members {
+		for _, m := range o.Rounds.All()[o.Rounds.Len()-1].Members {
 			n := means[*m.Answer]
 			means[*m.Answer] = [2]float64{n[0] + *m.Confidence, n[1] + 1}
 		}
@@ -73,8 +73,8 @@ func TestEarlyStopWithConfidence(t *testing.T) {
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {
-			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1,
-				early.Votes, whole.Votes)
+			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped,
+				early.Rounds.Len()-1, early.Votes, whole.Votes)
 		}
 		if (early.Answer == nil) != (whole.Answer == nil) || early.Answer != nil && *early.Answer != *whole.Answer {
 			t.Fatalf("decided %v early and %v at the end", early.Answer, whole.Answer)

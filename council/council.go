@@ -40,7 +40,7 @@ type Council struct {
 	prices llm.Prices
 	record *llm.Recorder // nil: replies are not recorded
 	runner Runner
-	spare  sync.Pool // of *[]synod.Reply, the replies of earlier questions to simulated members
+	spare  sync.Pool // of *session, of earlier questions to simulated members
 }
 
 // Options determine how a council is opened. The zero value is usable.
@@ -250,17 +250,16 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
 	s.account(records)
-	if s.reuse {
-		old := s.replies
-		c.spare.Put(&old)
-	}
 	o := Judge(c.plan, s.instance, records)
-	c.complete(&o, records)
+	c.completeIn(&o, records, s.uses)
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
 	}
 	o.resume, o.Seconds = s.resume(&o), time.Since(start).Seconds()
 	err = s.close(&o)
+	if s.reuse {
+		c.spare.Put(s)
+	}
 	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))
 }
 
@@ -292,8 +291,11 @@ func (c *Council) resumable(ask *Ask) error {
 }
 
 // complete adds what only the open models know.
-func (c *Council) complete(o *Outcome, records []Record) {
-	uses := make([]llm.Use, len(records))
+func (c *Council) complete(o *Outcome, records []Record) { c.completeIn(o, records, nil) }
+
+// completeIn is complete with a buffer, or nil.
+func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
+	uses = slices.Grow(uses[:0], len(records))[:len(records)]
 	for i := range records {
 		s := c.plan.seats[i]
 		m := c.models[s.Model]
@@ -404,6 +406,7 @@ type session struct {
 	ending   string        // why the run is being cut off; "": it is not
 	replies  []synod.Reply // storage of the replies, if reuse
 	reuse    bool          // nobody keeps replies after the run
+	uses     []llm.Use     // buffer of completeIn
 
 	mu         sync.Mutex
 	seats      []Record          // by seat: the account of its calls
@@ -416,13 +419,8 @@ type session struct {
 
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
-	s := &session{
-		council: c, ask: ask, instance: Instance{Question: ask.Question, Seed: ask.Seed}, ctx: ctx, outer: ctx,
-		cancel: func() {},
-		fixed:  newFixedPoint(p), breaker: newBreaker(p), round: make([]int, len(p.seats)),
-		seats: make([]Record, len(p.seats)), unanswered: make([]bool, len(p.seats)),
-		lacked: make([][]int, len(p.seats)), failed: make([]synod.ConsultID, len(p.seats)), rounds: -1,
-	}
+	s := c.session(ask.Journal == "" && p.simulated())
+	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
 	if ask.Journal != "" {
 		create := journal.Create
 		switch {
@@ -447,11 +445,6 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		s.journal = w
 	}
-	if s.reuse = s.journal == nil && p.simulated(); s.reuse {
-		if old, ok := c.spare.Get().(*[]synod.Reply); ok {
-			s.replies = (*old)[:0]
-		}
-	}
 	limits := p.spec.Limits
 	switch {
 	case limits.Deadline > 0:
@@ -465,6 +458,41 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	}
 	s.charge()
 	return s, nil
+}
+
+// session returns the session of a new question. With reuse it may be that of an earlier
+// question, and its memory may be used for a later one.
+func (c *Council) session(reuse bool) *session {
+	if reuse {
+		if old, ok := c.spare.Get().(*session); ok {
+			old.reset()
+			return old
+		}
+	}
+	p, n := c.plan, len(c.plan.seats)
+	s := &session{
+		council: c, reuse: reuse, fixed: newFixedPoint(p), breaker: newBreaker(p),
+		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, n),
+		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
+	}
+	s.reset()
+	return s
+}
+
+// reset prepares the session for another question. It keeps buffers.
+func (s *session) reset() {
+	clear(s.round)
+	clear(s.seats)
+	clear(s.unanswered)
+	clear(s.lacked)
+	clear(s.failed)
+	s.fixed.reset()
+	s.breaker.reset()
+	*s = session{
+		council: s.council, reuse: s.reuse, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
+		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
+		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
+	}
 }
 
 // charge counts what the earlier part of the run has spent: a limit is one on the

@@ -105,8 +105,8 @@ func TestExactPaperCalls(t *testing.T) {
 	if s.Count() != 343 || o.Calls.Made != 343 || o.Calls.Planned != 343 || o.Calls.Reused != 0 {
 		t.Errorf("%d calls arrived, outcome says %+v; want 343", s.Count(), o.Calls)
 	}
-	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != "rounds" || len(o.Rounds) != 7 {
-		t.Errorf("%s %v, stopped %s, %d rounds", o.Status, o.Answer, o.Stopped, len(o.Rounds))
+	if o.Status != council.Agreed || *o.Answer != "42" || o.Stopped != "rounds" || o.Rounds.Len() != 7 {
+		t.Errorf("%s %v, stopped %s, %d rounds", o.Status, o.Answer, o.Stopped, o.Rounds.Len())
 	}
 	for _, c := range s.Calls() {
 		if c.Format != "" || c.Seed == nil || *c.Seed != 1234 || *c.Temperature != 0.1 || *c.TopP != 0.9 ||
@@ -536,7 +536,7 @@ func TestGarbledFirstReplyIsAskedAgain(t *testing.T) {
 	o := decide(t, convene(t, seven(s.URL, "s42", "s42", "late42"), "protocol.rounds=2", "f=1"), council.Ask{})
 	if m := o.Members[2]; m.First != nil || m.Final == nil || *m.Final != "42" || asked.Load() < 2 {
 		t.Errorf("asked %d times; first %v, final %v; %+v; stopped %s after %d rounds", asked.Load(), m.First, m.Final,
-			m.Calls, o.Stopped, len(o.Rounds))
+			m.Calls, o.Stopped, o.Rounds.Len())
 	}
 }
 

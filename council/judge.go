@@ -43,6 +43,9 @@ var cutOff = map[string]string{
 //
 // The decision that a machine reports is ignored: the decision is that of the
 // rule, or of the protocol's own step, over the seats' last opinions (GR-3).
+//
+// The outcome keeps the opinions in the records for its Rounds, so they must not be
+// changed afterwards.
 func Judge(p *Plan, in Instance, records []Record) Outcome {
 	j := newJudgment(p, in, records)
 	o := Outcome{
@@ -68,7 +71,8 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 		j.unplayed(&o.Bound)
 	}
 	o.Answer = j.answers.of(o.Decision)
-	o.Members, o.Rounds, o.Presented = j.members(), j.rounds(), j.present(v.answer)
+	o.Members, o.Presented = j.members(), j.present(v.answer)
+	o.Rounds = Rounds{transcript: j.transcript()}
 	return o
 }
 
@@ -316,80 +320,6 @@ func (j *judgment) members() []Member {
 	return members
 }
 
-func (j *judgment) rounds() []Round {
-	var numbers []int
-	names := j.namer()
-	presenter, _ := j.plan.protocol.(protocol.RoundPresenter)
-	for _, r := range j.seats {
-		for _, o := range r.Opinions {
-			if at, known := slices.BinarySearch(numbers, o.Round); !known {
-				numbers = slices.Insert(numbers, at, o.Round)
-			}
-		}
-	}
-	rounds := make([]Round, len(numbers))
-	for t, number := range numbers {
-		rounds[t] = Round{T: number, Members: make([]RoundSeat, 0, len(j.seats))}
-	}
-	for i, r := range j.seats {
-		for _, o := range r.Opinions {
-			t, _ := slices.BinarySearch(numbers, o.Round)
-			rounds[t].Members = append(rounds[t].Members, RoundSeat{
-				ID: j.plan.seats[i].ID, Answer: j.answers.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
-				Scores: names.scores(o.Scores),
-				From:   names.of(o.From), Retained: names.of(o.Retained), Dropped: names.of(o.Dropped),
-				Silent:   names.of(o.Silent),
-				Suspects: names.of(o.Suspects), Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure,
-			})
-			if presenter != nil {
-				last := &rounds[t].Members[len(rounds[t].Members)-1]
-				last.Presented = presenter.PresentRound(o.Opinion, j.plan.name)
-			}
-		}
-	}
-	return rounds
-}
-
-// namer turns seat numbers into ids. All its lists share two arrays, because an
-// outcome has hundreds of them.
-type namer struct {
-	seats []Seat
-	names []string
-	rated []SeatScore
-}
-
-func (j *judgment) namer() *namer {
-	names, scores := 0, 0
-	for _, r := range j.seats {
-		for _, o := range r.Opinions {
-			names += len(o.From) + len(o.Retained) + len(o.Dropped) + len(o.Silent) + len(o.Suspects)
-			scores += len(o.Scores)
-		}
-	}
-	return &namer{j.plan.seats, make([]string, 0, names), make([]SeatScore, 0, scores)}
-}
-
-// of skips seats that do not exist: a journal may hold any number.
-func (n *namer) of(seats []synod.NodeID) []string {
-	from := len(n.names)
-	for _, id := range seats {
-		if id >= 0 && int(id) < len(n.seats) {
-			n.names = append(n.names, n.seats[id].ID)
-		}
-	}
-	return n.names[from:len(n.names):len(n.names)]
-}
-
-func (n *namer) scores(judged []synod.Judged) Scores {
-	from := len(n.rated)
-	for _, x := range judged {
-		if x.Of >= 0 && int(x.Of) < len(n.seats) {
-			n.rated = append(n.rated, SeatScore{n.seats[x.Of].ID, x.Score})
-		}
-	}
-	return n.rated[from:len(n.rated):len(n.rated)]
-}
-
 // answers are the canonical answers of an outcome, each once. Outcomes have no other spelling
 // of an answer, because whoever spells it could choose what is printed for all.
 type answers []*synod.Answer
@@ -404,8 +334,9 @@ func (s *answers) of(a synod.Answer) *synod.Answer {
 			return x
 		}
 	}
-	*s = append(*s, &a)
-	return &a
+	known := a // only a new answer takes memory
+	*s = append(*s, &known)
+	return &known
 }
 
 // maxWritten bounds a member's own spelling of its answer, in bytes.

@@ -111,7 +111,7 @@ func TestJudge(t *testing.T) {
 	in := Instance{Question: synod.Question{Text: "?", Form: synod.Number}}
 	all := []Record{notes(0, "1", "2"), notes(1, "2", "2"), notes(2, "2", "2"), notes(3, "1", "1"), notes(4, "3", "1")}
 	whole := Judge(p, in, all)
-	if whole.Status != Agreed || whole.Decision != "2" || whole.Votes[0].Independent != 2 || len(whole.Rounds) != 2 {
+	if whole.Status != Agreed || whole.Decision != "2" || whole.Votes[0].Independent != 2 || whole.Rounds.Len() != 2 {
 		t.Errorf("%s %s %+v", whole.Status, whole.Decision, whole.Votes)
 	}
 	if o := Judge(p, in, []Record{all[3], all[1], all[4], all[0], all[2]}); pure(t, o) != pure(t, whole) {
@@ -159,5 +159,28 @@ func TestLateSeatsUseUpTheBound(t *testing.T) {
 		!strings.Contains(o.Bound.Note, "(a2, a5) used up 2 of F=2, so it holds with at most 0 Byzantine among the "+
 			"others") {
 		t.Errorf("late %v, bound %+v", o.Late, o.Bound)
+	}
+}
+
+// The rounds of an outcome are a list in JSON, and can be read again.
+func TestRoundsAsJSON(t *testing.T) {
+	p, err := NewPlan(parsed(t, "models: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 2}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Judge(p, Instance{}, []Record{notes(0, "1", "2"), notes(1, "2", "2")})
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Outcome
+	if err := json.Unmarshal(b, &again); err != nil {
+		t.Fatal(err)
+	}
+	if again.Rounds.Len() != 2 || o.Rounds.Len() != 2 || len(again.Rounds.All()[1].Members) != 2 {
+		t.Errorf("%d rounds, and %d from JSON", o.Rounds.Len(), again.Rounds.Len())
+	}
+	if back, err := json.Marshal(again.Rounds); err != nil || !strings.Contains(string(b), `"rounds":`+string(back)) {
+		t.Errorf("%s, and from JSON %s, %v", b, back, err)
 	}
 }

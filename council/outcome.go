@@ -28,7 +28,7 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	Late     []string      `json:"late"` // ids of seats that patience cut off
 	Members  []Member      `json:"members"`
-	Rounds   []Round       `json:"rounds"`
+	Rounds   Rounds        `json:"rounds"`
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`
 	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known

@@ -100,8 +100,8 @@ func TestPatienceEndsEarly(t *testing.T) {
 			if early.Stopped != c.stopped || whole.Stopped != "rounds" || fmt.Sprint(early.Late) != "[a6]" {
 				t.Errorf("stopped: %s and %s; late %v", early.Stopped, whole.Stopped, early.Late)
 			}
-			if c.stopped == council.Early && len(early.Rounds) != 2 {
-				t.Errorf("it ended after round %d", len(early.Rounds)-1)
+			if c.stopped == council.Early && early.Rounds.Len() != 2 {
+				t.Errorf("it ended after round %d", early.Rounds.Len()-1)
 			}
 			if early.Status != council.Agreed || whole.Status != early.Status || *early.Answer != *whole.Answer {
 				t.Errorf("%s: %s; with all rounds: %s", early.Status, early.Reason, whole.Reason)

@@ -46,6 +46,7 @@ type Plan struct {
 	digests     map[string]string // of the templates, by name
 	voters      int
 	calls       int
+	settles     bool // a run may end early
 	bound       func() Bound
 }
 
@@ -124,7 +125,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	for i := range p.peers {
 		degrees[i] = len(p.peers[i])
 	}
-	p.calls = p.protocol.Calls(degrees)
+	p.calls, p.settles = p.protocol.Calls(degrees), p.mayEndEarly()
 	p.bound = sync.OnceValue(p.findBound)
 	plans.put(key, p)
 	return p, nil

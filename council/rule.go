@@ -147,18 +147,19 @@ func (r Rule) byProtocol(v *verdict, b ballot) {
 }
 
 func (b *ballot) count() []Vote {
-	var votes []Vote
+	votes, seats := []Vote(nil), make([]string, 0, len(b.final))
 	at := func(a synod.Answer) int { return slices.IndexFunc(votes, func(v Vote) bool { return v.Answer == a }) }
 	for i, a := range b.final {
-		if a == synod.None {
+		if a == synod.None || at(a) >= 0 {
 			continue
 		}
-		k := at(a)
-		if k < 0 {
-			k = len(votes)
-			votes = append(votes, Vote{Answer: a})
+		from := len(seats)
+		for k, other := range b.final[i:] {
+			if other == a {
+				seats = append(seats, b.seats[i+k])
+			}
 		}
-		votes[k].Seats = append(votes[k].Seats, b.seats[i])
+		votes = append(votes, Vote{Answer: a, Seats: slices.Clip(seats[from:])})
 	}
 	for _, a := range b.first {
 		if k := at(a); k >= 0 {

@@ -121,9 +121,9 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 	}
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
-		if a, decided := result.Decided[synod.NodeID(i)]; decided {
-			records[i].Decided = &a
-		}
+	}
+	for id, a := range result.Decided {
+		records[id].Decided = &a
 	}
 	return records, nil
 }

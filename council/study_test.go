@@ -48,8 +48,8 @@ seats:
 			stopped++
 		}
 		if early.Status != whole.Status || fmt.Sprint(early.Votes) != fmt.Sprint(whole.Votes) {
-			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped, len(early.Rounds)-1,
-				early.Votes, whole.Votes)
+			t.Fatalf("stopped early (%s) after round %d: %v; played to the end: %v", early.Stopped,
+				early.Rounds.Len()-1, early.Votes, whole.Votes)
 		}
 	})
 	if stopped == 0 {

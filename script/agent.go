@@ -9,66 +9,71 @@ import (
 )
 
 // Agent is the member as its protocol function sees it: its seat, the current tick, its
-// own model and its neighbours. It is valid only inside the Play that received it.
+// own model and its neighbours. It is valid only inside the Play or the Steps that received it.
 type Agent struct {
 	seat    synod.Seat
 	opt     Options
-	now     synod.Tick
-	effects []synod.Effect
 	pause   func() // returns from Step; the call returns when the wait is over
+	effects []synod.Effect
 	waits   condition
+	state
 
 	// Asking.
-	consults synod.ConsultID // the next id
-	first    synod.ConsultID // of the current batch
-	nonces   uint64          // seed of the prompts' nonces
-	batch    []asked         // the current batch; replies that have not come are nil
-	missing  int             // replies of the batch that have not come
-	memory   []asked         // for Options.Remember
-	reused   int             // prompts answered from memory since the last note
-	prompts  []synod.Prompt  // storage for copies of prompts
-	rated    []synod.Rated   // storage for their peers
-	asks     []synod.Effect  // the first calls, by id: a machine that is reset uses their prompts again
-	from     []int           // buffer of Ask
-	replies  []*synod.Reply  // what the last Ask returned
+	calls   []call         // of this batch or, with Options.Remember, of this run
+	from    []int          // by prompt of the batch: the call whose reply it gets
+	replies []*synod.Reply // buffer of Replies
+	prompts []synod.Prompt // storage for copies of prompts
+	rated   []synod.Rated  // storage for their peers
+	asks    []synod.Effect // the first calls, by id: a machine that is reset uses their prompts again
 
 	// Receiving.
-	inbox   []*synod.Message // for slots that have not been collected
-	counts  []int            // messages in inbox, by neighbour
-	arrived int              // messages in inbox for the slot that is waited for
-	closed  []synod.Slot     // slots that have been collected: later messages for them are late
-	late    []*synod.Message
-	alarms  int64 // the last id
-	expired int64 // the last id that has expired
+	inbox  []*synod.Message // for slots that have not been collected
+	counts []int            // messages in inbox, by neighbour
+	closed []synod.Slot     // slots that have been collected: later messages for them are late
+	late   []*synod.Message
 
-	sends   int            // messages sent
 	sent    []synod.Effect // the first messages: a machine that is reset uses them again
 	set     []synod.Effect // the first alarms, by id, likewise
 	scratch []any          // see Scratch
+}
+
+// state is the numbers of a run.
+type state struct {
+	now      synod.Tick
+	nonces   uint64          // seed of the prompts' nonces
+	consults synod.ConsultID // the next id
+	first    synod.ConsultID // of calls
+	batch    int             // the first of calls that is of this batch
+	missing  int             // replies of the batch that have not come
+	taken    bool            // the replies of the batch were taken: the next prompt begins another one
+	reused   int             // prompts answered from memory since the last note
+	arrived  int             // messages in inbox for the slot that is waited for
+	alarms   int64           // the last id
+	expired  int64           // the last id that has expired
+	sends    int             // messages sent
+}
+
+// call is a prompt that was put to the model.
+type call struct {
+	prompt *synod.Prompt
+	reply  *synod.Reply // nil: it has not come
+	gone   bool         // the reply is not remembered
 }
 
 // maxKept is how many calls, messages and alarms of a kind a machine keeps for its next
 // run. A long run must not hold all of them in memory.
 const maxKept = 64
 
-// reset prepares the agent for another run. It keeps buffers.
+// reset prepares the agent for another run. It keeps buffers, and does not clear those that
+// are overwritten.
 func (me *Agent) reset(seat synod.Seat) {
-	clear(me.memory)
-	clear(me.batch)
-	clear(me.replies)
-	clear(me.inbox)
+	if len(me.counts) != len(seat.Peers) {
+		me.counts = nil
+	}
 	clear(me.counts)
-	counts := me.counts
-	if len(counts) != len(seat.Peers) {
-		counts = nil
-	}
-	*me = Agent{
-		seat: seat, opt: me.opt, effects: me.effects[:0],
-		batch: me.batch[:0], memory: me.memory[:0], prompts: me.prompts, rated: me.rated[:0], asks: me.asks,
-		from: me.from[:0], replies: me.replies[:0],
-		inbox: me.inbox[:0], counts: counts, closed: me.closed[:0],
-		sent: me.sent, set: me.set, scratch: me.scratch,
-	}
+	me.seat, me.state, me.waits = seat, state{}, condition{}
+	me.effects, me.calls, me.from, me.rated = me.effects[:0], me.calls[:0], me.from[:0], me.rated[:0]
+	me.inbox, me.closed, me.late = me.inbox[:0], me.closed[:0], me.late[:0]
 }
 
 // Scratch returns the agent's T, the same in every call and also after the machine was
@@ -85,12 +90,6 @@ func Scratch[T any](me *Agent) *T {
 	return t
 }
 
-// asked is a prompt that was put to the model, and the reply.
-type asked struct {
-	prompt *synod.Prompt
-	reply  *synod.Reply
-}
-
 // Seat returns what the member may know.
 func (me *Agent) Seat() synod.Seat { return me.seat }
 
@@ -99,9 +98,12 @@ func (me *Agent) Now() synod.Tick { return me.now }
 
 // Note records what the member holds, and how many of its prompts since the last note
 // were answered from memory.
-func (me *Agent) Note(o synod.Opinion) {
+func (me *Agent) Note(o synod.Opinion) { me.Noted(&o) }
+
+// Noted is Note for an opinion that the caller does not use any more, so it is not copied.
+func (me *Agent) Noted(o *synod.Opinion) {
 	o.Reused, me.reused = me.reused, 0
-	me.effects = append(me.effects, synod.Note{Opinion: &o})
+	me.effects = append(me.effects, synod.Note{Opinion: o})
 }
 
 // Ask puts all prompts to the member's own model at once and waits for all replies. It
@@ -109,41 +111,69 @@ func (me *Agent) Note(o synod.Opinion) {
 // until the next Ask. Prompts are copied with their lists of peers, so the caller may
 // change them afterwards.
 func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
-	size := max(len(prompts), len(me.seat.Peers)+1) // most protocols ask about all neighbours at some point
-	me.first, me.batch = me.consults, slices.Grow(me.batch[:0], min(size, 4+len(prompts)))
-	me.replies, me.from = slices.Grow(me.replies[:0], size), slices.Grow(me.from[:0], size)
-	me.effects = slices.Grow(me.effects, len(prompts))
+	me.open()
 	for i := range prompts {
-		known, from := me.recall(&prompts[i])
-		switch {
-		case known != nil || from >= 0:
-			me.reused++
-		default:
-			from = len(me.batch)
-			me.consult(&prompts[i], len(prompts)-i)
-		}
-		me.replies, me.from = append(me.replies, known), append(me.from, from)
+		me.Put(&prompts[i])
 	}
-	me.missing = len(me.batch)
-	me.wait(condition{replies: true})
-	for i, from := range me.from {
-		if from >= 0 {
-			me.replies[i] = me.batch[from].reply
-		}
+	me.Wait()
+	return me.Replies()
+}
+
+// Put puts one more prompt to the member's own model. Wait, or the end of a step, waits
+// for the replies to all prompts that were put since replies were last taken. The prompt is
+// copied with its list of peers.
+func (me *Agent) Put(q *synod.Prompt) {
+	if me.taken {
+		me.open()
 	}
-	if me.opt.Remember {
-		me.remember()
+	at := me.recall(q)
+	if at < 0 {
+		at = len(me.calls)
+		me.consult(q)
+	} else {
+		me.reused++
+	}
+	me.from = append(me.from, at)
+	me.waits.what = forReplies
+}
+
+// Replies returns the replies to the prompts that were put, in their order and whatever
+// their status. The slice is valid until the next Put.
+func (me *Agent) Replies() []*synod.Reply {
+	me.replies = slices.Grow(me.replies[:0], len(me.from))
+	for i := range me.from {
+		me.replies = append(me.replies, me.Reply(i))
 	}
 	return me.replies
 }
 
-// consult asks a copy of q. At most so many prompts of this batch are left, q included.
-func (me *Agent) consult(q *synod.Prompt, left int) {
+// Reply returns the reply to the prompt that was put as number i, from 0.
+func (me *Agent) Reply(i int) *synod.Reply {
+	if !me.taken {
+		me.taken = true
+		for k := me.batch; k < len(me.calls); k++ { // a failed call may be repeated
+			me.calls[k].gone = me.calls[k].reply.Status != synod.OK
+		}
+	}
+	return me.calls[me.from[i]].reply
+}
+
+// open begins a batch of prompts.
+func (me *Agent) open() {
+	me.taken, me.missing, me.from = false, 0, me.from[:0]
+	if !me.opt.Remember {
+		me.calls, me.first = me.calls[:0], me.consults
+	}
+	me.batch = len(me.calls)
+}
+
+// consult asks a copy of q.
+func (me *Agent) consult(q *synod.Prompt) {
 	id := me.consults
 	me.consults++
 	k := min(int(id), maxKept)
 	if k == len(me.asks) || k == maxKept {
-		me.asks = append(me.asks[:k], synod.Consult{ID: id, Prompt: me.prompt(left)})
+		me.asks = append(me.asks[:k], synod.Consult{ID: id, Prompt: me.prompt()})
 	}
 	p := me.asks[k].(synod.Consult).Prompt
 	*p = *q
@@ -152,17 +182,20 @@ func (me *Agent) consult(q *synod.Prompt, left int) {
 		p.Seed = Derive(me.seat.Seed, uint64(id))
 	}
 	p.Nonce = Derive(me.nonces, uint64(id))
-	me.batch = append(me.batch, asked{prompt: p})
+	me.missing++
+	me.calls = append(me.calls, call{prompt: p})
 	me.effects = append(me.effects, me.asks[k])
 }
 
-// prompt returns storage for a prompt of a batch of which so many are left.
-func (me *Agent) prompt(left int) *synod.Prompt {
+// prompt returns storage for a prompt. Most protocols ask about all neighbours at some
+// point; where replies are remembered, few of these prompts are new.
+func (me *Agent) prompt() *synod.Prompt {
 	if len(me.prompts) == cap(me.prompts) {
+		size := min(len(me.seat.Peers)+1, maxKept)
 		if me.opt.Remember {
-			left = min(left, 4) // neighbours often hold the same answer, and most prompts are answered from memory
+			size = min(size, 4)
 		}
-		me.prompts = make([]synod.Prompt, 0, left)
+		me.prompts = make([]synod.Prompt, 0, size)
 	}
 	me.prompts = me.prompts[:len(me.prompts)+1]
 	return &me.prompts[len(me.prompts)-1]
@@ -181,72 +214,82 @@ func (me *Agent) copyPeers(peers []synod.Rated) []synod.Rated {
 	return me.rated[from:len(me.rated):len(me.rated)]
 }
 
-// recall returns the remembered reply to a prompt, or else the index of the same prompt
-// in this batch, -1 if there is none.
-func (me *Agent) recall(p *synod.Prompt) (known *synod.Reply, from int) {
+// recall returns the call that has or will get the reply to a prompt, -1 if there is none.
+func (me *Agent) recall(q *synod.Prompt) int {
 	if !me.opt.Remember {
-		return nil, -1
+		return -1
 	}
-	for _, a := range me.memory {
-		if a.prompt.Same(p) {
-			return a.reply, -1
+	for i := range me.calls {
+		if c := &me.calls[i]; c.prompt.Candidate == q.Candidate && !c.gone && c.prompt.Same(q) {
+			return i
 		}
 	}
-	return nil, slices.IndexFunc(me.batch, func(a asked) bool { return a.prompt.Same(p) })
-}
-
-// remember keeps the replies of the batch, except those that failed: they may be asked
-// for again.
-func (me *Agent) remember() {
-	for _, a := range me.batch {
-		if a.reply.Status == synod.OK {
-			me.memory = append(me.memory, a)
-		}
-	}
+	return -1
 }
 
 // Forget removes a reply from memory, so that the same prompt is asked again. It is for
 // replies that could not be read.
 func (me *Agent) Forget(r *synod.Reply) {
-	me.memory = slices.DeleteFunc(me.memory, func(a asked) bool { return a.reply == r })
+	for i := range me.calls {
+		if me.calls[i].reply == r {
+			me.calls[i].gone = true
+		}
+	}
 }
 
 func (me *Agent) answered(e synod.Answered) {
 	i := int64(e.ID) - int64(me.first)
-	if i < 0 || i >= int64(len(me.batch)) || me.batch[i].reply != nil {
+	if i < int64(me.batch) || i >= int64(len(me.calls)) || me.calls[i].reply != nil {
 		return // a late or second reply
 	}
-	me.batch[i].reply = e.Reply
+	me.calls[i].reply = e.Reply
 	me.missing--
 }
 
-// condition is what the protocol function waits for: all replies of a batch, or the end
-// of a slot's round. The zero value holds at once.
+// condition is what the protocol waits for.
 type condition struct {
-	replies bool
-	alarm   int64 // the id of the alarm that ends the round; 0: none
-	early   bool  // the round also ends when all neighbours have sent for slot
-	slot    synod.Slot
+	what  awaited
+	alarm int64 // with forRound: the id of the alarm that ends the round
+	early bool  // with forRound: the round also ends when all neighbours have sent for slot
+	slot  synod.Slot
 }
 
-func (me *Agent) wait(c condition) {
-	me.waits = c
-	if c.early {
-		me.arrived = me.received(c.slot)
-	}
+type awaited int
+
+const (
+	nothing    awaited = iota
+	forReplies         // to all prompts of the batch
+	forRound           // the end of a slot's round
+)
+
+// Wait waits for the replies to the prompts that were put, or for the end of the round that
+// Expect began. Only a Play may wait.
+func (me *Agent) Wait() {
 	if !me.ready() {
 		me.pause()
 	}
-	me.waits = condition{}
+	me.waits.what = nothing
+}
+
+// take keeps what an event brings.
+func (me *Agent) take(e synod.Event) {
+	switch e := e.(type) {
+	case synod.Heard:
+		me.receive(e.Message)
+	case synod.Answered:
+		me.answered(e)
+	case synod.Expired:
+		me.expired = max(me.expired, int64(e.ID))
+	}
 }
 
 // ready reports whether the protocol function can go on.
 func (me *Agent) ready() bool {
 	w := &me.waits
-	switch {
-	case w.replies:
+	switch w.what {
+	case forReplies:
 		return me.missing == 0
-	case w.alarm > 0:
+	case forRound:
 		return me.expired >= w.alarm || w.early && me.arrived == len(me.seat.Peers)
 	}
 	return true

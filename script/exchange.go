@@ -79,13 +79,32 @@ func CollectInto[T any, P interface {
 	*T
 	encoding.BinaryUnmarshaler
 }](buffer []Heard[T], me *Agent, name string, round int, until Until) []Heard[T] {
+	me.Expect(name, round, until)
+	me.Wait()
+	return Received[T, P](buffer, me, name, round)
+}
+
+// Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
+func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
-	me.wait(condition{alarm: me.alarm(until.At), early: until.Early, slot: slot})
-	heard := slices.Grow(buffer[:0], me.received(slot))
-	rest := me.inbox[:0]
+	me.waits = condition{forRound, me.alarm(until.At), until.Early, slot}
+	if until.Early {
+		me.arrived = me.received(slot)
+	}
+}
+
+// Received returns what CollectInto returns, after the end of the slot's round.
+func Received[T any, P interface {
+	*T
+	encoding.BinaryUnmarshaler
+}](buffer []Heard[T], me *Agent, name string, round int) []Heard[T] {
+	slot := synod.Slot{Name: name, Round: round}
+	heard := slices.Grow(buffer[:0], len(me.inbox))
+	rest := 0
 	for _, m := range me.inbox {
 		if m.Slot != slot {
-			rest = append(rest, m)
+			me.inbox[rest] = m
+			rest++
 			continue
 		}
 		me.counts[me.neighbour(m.From)]--
@@ -96,8 +115,8 @@ func CollectInto[T any, P interface {
 			heard = heard[:len(heard)-1]
 		}
 	}
-	clear(me.inbox[len(rest):])
-	me.inbox = rest
+	clear(me.inbox[rest:])
+	me.inbox = me.inbox[:rest]
 	me.closed = append(me.closed, slot)
 	slices.SortFunc(heard, func(a, b Heard[T]) int { return int(a.From) - int(b.From) })
 	return heard
@@ -157,7 +176,7 @@ func (me *Agent) receive(m *synod.Message) {
 	}
 	me.counts[from]++
 	me.inbox = append(me.inbox, m)
-	if me.waits.early && m.Slot == me.waits.slot {
+	if me.waits.what == forRound && me.waits.early && m.Slot == me.waits.slot {
 		me.arrived++
 	}
 }

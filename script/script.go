@@ -21,6 +21,8 @@
 // signed broadcast, where one selectively silent Byzantine member could then make
 // honest members disagree.
 //
+// Steps is another form of a protocol, without a coroutine.
+//
 // A protocol function must not use recover, go, select or channels, and may panic only
 // when an invariant is broken.
 //
@@ -85,7 +87,7 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	me := &m.agent
 	me.now = now
 	me.effects = me.effects[:0]
-	switch e := e.(type) {
+	switch e.(type) {
 	case synod.Begin:
 		if m.resume == nil {
 			m.start()
@@ -93,13 +95,8 @@ func (m *machine) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	case synod.Halt:
 		m.end()
 		return nil
-	case synod.Heard:
-		me.receive(e.Message)
-	case synod.Answered:
-		me.answered(e)
-	case synod.Expired:
-		me.expired = max(me.expired, int64(e.ID))
 	}
+	me.take(e)
 	if m.resume != nil && me.ready() {
 		if _, more := m.resume(); !more {
 			m.end()

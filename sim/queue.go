@@ -46,42 +46,33 @@ func newQueue(nodes int) *queue {
 	return q
 }
 
-// maxReuse is the capacity of a list, in items, up to which a queue is used again.
-const maxReuse = 4 << 10
+// maxReuse is how many things a queue that is used again can hold at most.
+const maxReuse = 16 << 10
 
-// release makes the queue available to other runs. It must not be used afterwards.
+// release makes the queue available to other runs. It must not be used afterwards. Lists
+// are not cleared: what they hold of this run stays in memory until the next run
+// overwrites it or the garbage collector empties the pool.
 func (q *queue) release() {
 	for _, s := range q.slots {
-		q.free = append(q.free, s.items)
+		q.free = append(q.free, s.items[:0])
 	}
 	if q.last != nil {
-		q.free = append(q.free, q.last)
+		q.free = append(q.free, q.last[:0])
 	}
-	for i, items := range q.free {
-		if cap(items) > maxReuse {
-			return
-		}
-		items = items[:cap(items)]
-		clear(items) // the events must not stay in memory
-		q.free[i] = items[:0]
+	room := q.spare.room()
+	for _, items := range q.free {
+		room += cap(items)
 	}
-	clear(q.slots)
-	q.spare.clear()
+	if room > maxReuse {
+		return
+	}
 	q.slots, q.last = q.slots[:0], nil
 	queues.Put(q)
 }
 
-// clear removes what must not stay in memory. Large buffers are not kept.
-func (b *buffers) clear() {
-	if cap(b.notes)+cap(b.events)+cap(b.order) > maxReuse {
-		*b = buffers{}
-	}
-	clear(b.notes[:cap(b.notes)])
-	clear(b.events[:cap(b.events)])
-	clear(b.order[:cap(b.order)])
-	for _, calls := range b.unused {
-		clear(calls[:cap(calls)])
-	}
+// room returns how many things the buffers can hold.
+func (b *buffers) room() int {
+	return cap(b.decided) + cap(b.notes) + cap(b.replies) + cap(b.events) + cap(b.order)
 }
 
 func (q *queue) add(t synod.Tick, it item) {

@@ -98,9 +98,10 @@ type Result struct {
 // Run plays the machines to the end. Before it returns it has waited for every
 // call that it started, and has halted every machine.
 func Run(c Config) Result {
-	s := &run{Config: c, queue: newQueue(len(c.Machines)),
-		decided: make(map[synod.NodeID]synod.Answer, len(c.Machines))}
+	s := &run{Config: c, queue: newQueue(len(c.Machines))}
 	s.buffers, s.queue.spare = s.queue.spare, buffers{}
+	s.decided = slices.Grow(s.decided[:0], len(c.Machines))[:len(c.Machines)]
+	clear(s.decided)
 	if !c.Faults.None() {
 		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))
 	}
@@ -115,9 +116,15 @@ func Run(c Config) Result {
 	for id := range c.Machines {
 		s.step(synod.NodeID(id), synod.Halt{})
 	}
+	result := Result{Stopped: stopped, Ticks: s.now, Decided: make(map[synod.NodeID]synod.Answer, s.done)}
+	for id, d := range s.decided {
+		if d.done {
+			result.Decided[synod.NodeID(id)] = d.answer
+		}
+	}
 	s.queue.spare = s.buffers
 	s.queue.release()
-	return Result{Stopped: stopped, Ticks: s.now, Decided: s.decided}
+	return result
 }
 
 type run struct {
@@ -128,16 +135,32 @@ type run struct {
 	now     synod.Tick
 	calls   []Call  // started by the current tick
 	batches []batch // whose replies have not been delivered, by delivery tick
-	decided map[synod.NodeID]synod.Answer
+	done    int     // nodes that have decided
+}
+
+// delivery is an event of a tick on its way to a node: the number of an item or, from the
+// number of items on, of a reply. It has no pointer, because the garbage collector would
+// have to be told of every pointer that is moved.
+type delivery struct {
+	node synod.NodeID
+	at   int32
+}
+
+// decision is what a node has decided.
+type decision struct {
+	done   bool
+	answer synod.Answer
 }
 
 // buffers are used again by later runs.
 type buffers struct {
-	notes  []Noted  // of the current tick
-	events []item   // of the current tick, where it has replies
-	starts []int    // of sorted
-	order  []item   // of sorted
-	unused [][]Call // lists of calls
+	decided []decision    // by node
+	notes   []Noted       // of the current tick
+	replies []synod.Event // of the current tick
+	events  []delivery    // of the current tick
+	starts  []int         // of sorted
+	order   []delivery    // of sorted
+	unused  [][]Call      // lists of calls
 }
 
 // batch is the calls of one tick.
@@ -163,8 +186,12 @@ func (s *run) loop() string {
 			return Stalled
 		}
 		s.now, s.notes = tick, s.notes[:0]
-		for _, it := range s.byNode(items) {
-			s.give(it.node, it.event)
+		for _, d := range s.byNode(items) {
+			if int(d.at) < len(items) {
+				s.give(d.node, items[d.at].event)
+			} else {
+				s.give(d.node, s.replies[int(d.at)-len(items)])
+			}
 		}
 		if s.Notes != nil {
 			if why := s.Notes(s.now, s.notes); why != "" {
@@ -180,7 +207,7 @@ func (s *run) loop() string {
 				return why
 			}
 		}
-		if len(s.decided)+s.lost() >= len(s.Machines) {
+		if s.done+s.lost() >= len(s.Machines) {
 			return Finished
 		}
 	}
@@ -190,7 +217,7 @@ func (s *run) loop() string {
 // lost counts the nodes that will never decide because they are down for good.
 func (s *run) lost() (n int) {
 	for _, c := range s.Faults.Crashes {
-		if _, decided := s.decided[c.Node]; !decided && c.To == 0 && s.now >= c.At {
+		if !s.decided[c.Node].done && c.To == 0 && s.now >= c.At {
 			n++
 		}
 	}
@@ -227,8 +254,9 @@ func (s *run) apply(node synod.NodeID, effect synod.Effect) {
 	case synod.Note:
 		s.notes = append(s.notes, Noted{node, x.Opinion})
 	case synod.Decide:
-		if _, twice := s.decided[node]; !twice {
-			s.decided[node] = x.Answer
+		if d := &s.decided[node]; !d.done {
+			*d = decision{true, x.Answer}
+			s.done++
 		}
 	}
 }
@@ -245,7 +273,9 @@ func (s *run) send(node synod.NodeID, x synod.Send) {
 		if int(to) < 0 || int(to) >= len(s.Machines) || to == node {
 			continue
 		}
-		if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
+		if s.random == nil {
+			s.queue.add(s.now+1, item{to, heard})
+		} else if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
 			s.queue.add(s.now+after, item{to, heard})
 		}
 	}
@@ -269,52 +299,49 @@ func (s *run) ask() {
 	}
 }
 
-// byNode returns the events of a tick by node, with the replies of batches in place of
-// the batches. The events of one node keep the order in which they were queued. So
-// what a node is given in a tick, and in which order, does not depend on the order in
-// which other nodes step, and a runner whose nodes share no queue can do the same.
-func (s *run) byNode(items []item) []item {
-	events := items
-	if slices.ContainsFunc(items, func(it item) bool { return it.node == anyBatch }) {
-		s.events = s.events[:0]
-		for _, it := range items {
-			if it.node != anyBatch {
-				s.events = append(s.events, it)
-				continue
-			}
-			b := s.batches[0]
-			s.batches = slices.Delete(s.batches, 0, 1)
-			replies := b.replies()
-			for i, c := range b.calls {
-				s.events = append(s.events, item{c.Node, synod.Answered{ID: c.ID, Reply: &replies[i]}})
-			}
-			s.unused = append(s.unused, b.calls[:0])
+// byNode returns the events of a tick by node, with the replies of a batch in the place of
+// the batch. The events of one node keep the order in which they were queued. So what a
+// node is given in a tick, and in which order, does not depend on the order in which other
+// nodes step, and a runner whose nodes share no queue can do the same.
+func (s *run) byNode(items []item) []delivery {
+	s.events, s.replies = s.events[:0], s.replies[:0]
+	for i := range items {
+		if node := items[i].node; node != anyBatch {
+			s.events = append(s.events, delivery{node, int32(i)})
+			continue
 		}
-		events = s.events
+		b := s.batches[0]
+		s.batches = slices.Delete(s.batches, 0, 1)
+		replies := b.replies()
+		for k, c := range b.calls {
+			s.events = append(s.events, delivery{c.Node, int32(len(items) + len(s.replies))})
+			s.replies = append(s.replies, synod.Answered{ID: c.ID, Reply: &replies[k]})
+		}
+		s.unused = append(s.unused, b.calls[:0])
 	}
-	order := func(a, b item) int { return cmp.Compare(a.node, b.node) }
+	order := func(a, b delivery) int { return cmp.Compare(a.node, b.node) }
 	switch {
-	case slices.IsSortedFunc(events, order):
-	case len(events) >= len(s.Machines): // a counting sort: most members hear from most others
-		events = s.sorted(events)
+	case slices.IsSortedFunc(s.events, order):
+	case len(s.events) >= len(s.Machines): // a counting sort: most members hear from most others
+		return s.sorted()
 	default:
-		slices.SortStableFunc(events, order)
+		slices.SortStableFunc(s.events, order)
 	}
-	return events
+	return s.events
 }
 
 // sorted returns the events in the order of their nodes. It keeps the order of the events
 // of one node.
-func (s *run) sorted(events []item) []item {
+func (s *run) sorted() []delivery {
 	s.starts = append(s.starts[:0], make([]int, len(s.Machines)+1)...)
-	for _, e := range events {
+	for _, e := range s.events {
 		s.starts[e.node+1]++
 	}
 	for i := range len(s.Machines) {
 		s.starts[i+1] += s.starts[i]
 	}
-	s.order = slices.Grow(s.order[:0], len(events))[:len(events)]
-	for _, e := range events {
+	s.order = slices.Grow(s.order[:0], len(s.events))[:len(s.events)]
+	for _, e := range s.events {
 		s.order[s.starts[e.node]] = e
 		s.starts[e.node]++
 	}

@@ -39,7 +39,11 @@ func (r *Reader) Version(v byte) {
 
 // Uint reads an unsigned number of 1 to 8 bytes.
 func (r *Reader) Uint(bytes int) (n uint64) {
-	for _, x := range r.Fixed(bytes) {
+	b := r.Fixed(bytes)
+	if len(b) == 8 {
+		return binary.BigEndian.Uint64(b)
+	}
+	for _, x := range b {
 		n = n<<8 | uint64(x)
 	}
 	return n

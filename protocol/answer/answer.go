@@ -40,6 +40,7 @@ type Member struct {
 	spelled    map[synod.Answer]string // free-text answers as they were first written
 	templates  []template              // the templates of prompts
 	heard      []Heard                 // buffer of Exchange
+	again      bool                    // Again asked for an answer
 }
 
 // template is the name of the template for a purpose.
@@ -96,7 +97,9 @@ func (m *Member) template(purpose synod.Purpose) string {
 
 // Answer asks the model for an independent answer.
 func (m *Member) Answer() Held {
-	return m.Own(m.Me.Ask(m.Prompt(synod.Answering))[0])
+	m.Put(synod.Answering)
+	m.Me.Wait()
+	return m.Own(m.Me.Reply(0))
 }
 
 // Own reads a reply to a prompt for an independent answer.
@@ -179,12 +182,15 @@ func (r Held) Take(a synod.Answer, heard []Heard) Held {
 }
 
 // Note records what the member holds after round t. The other fields of o are the caller's.
-func (m *Member) Note(t int, r Held, o synod.Opinion) {
-	o.Round, o.Answer, o.Surface, o.Source, o.From, o.Confidence = t, r.Answer, r.Surface, r.Source, r.From,
-		r.Confidence
+func (m *Member) Note(t int, r Held, o synod.Opinion) { m.Noted(t, &r, &o) }
+
+// Noted is Note for an opinion that the caller does not use any more, so it is not copied.
+func (m *Member) Noted(t int, r *Held, o *synod.Opinion) {
+	o.Round, o.Answer, o.Surface, o.Source, o.From = t, r.Answer, r.Surface, r.Source, r.From
+	o.Confidence = r.Confidence
 	o.Failed, o.Unreadable, o.Unsure = m.Failed, m.Unreadable, m.Unsure
 	m.Failed, m.Unreadable, m.Unsure = 0, 0, 0
-	m.Me.Note(o)
+	m.Me.Noted(o)
 }
 
 // End returns the tick at which the exchange of round t ends at the latest. calls is the
@@ -207,8 +213,31 @@ func End(pace synod.Pace, t, calls int) synod.Tick {
 // but each returns what it would return with a fixed end. No such protocol needs its members
 // to agree on who was silent. A signed broadcast does, and has fixed ends.
 func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []synod.NodeID) {
-	if r.Answer == synod.None && t > 0 {
-		*r = m.Answer()
+	m.Again(t, r)
+	m.Me.Wait()
+	m.Send(t, r, calls)
+	m.Me.Wait()
+	return m.Received(t)
+}
+
+// Again, Send and Received are the parts of Exchange between which it waits, for protocols
+// that are written as script.Steps. Again asks a member without an answer again.
+func (m *Member) Again(t int, r *Held) {
+	if m.again = r.Answer == synod.None && t > 0; m.again {
+		m.Put(synod.Answering)
+	}
+}
+
+// Put asks the model the prompt with the common fields.
+func (m *Member) Put(purpose synod.Purpose) {
+	q := m.Prompt(purpose)
+	m.Me.Put(&q)
+}
+
+// Send reads the answer that Again asked for and sends r.
+func (m *Member) Send(t int, r *Held, calls int) {
+	if m.again {
+		*r = m.Own(m.Me.Reply(0))
 	}
 	if r.Answer != synod.None {
 		response := synod.Response{Answer: synod.Answer(m.spelling(r.Answer)), Rationale: r.Rationale}
@@ -217,26 +246,38 @@ func (m *Member) Exchange(t int, r *Held, calls int) (heard []Heard, silent []sy
 		}
 		script.Tell(m.Me, synod.Respond, t, response)
 	}
-	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
-	m.heard = script.CollectInto(m.heard, m.Me, synod.Respond, t, until)
+	m.Me.Expect(synod.Respond, t, script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true})
+}
+
+// Received returns what Exchange returns.
+func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
+	m.heard = script.Received(m.heard, m.Me, synod.Respond, t)
 	heard = m.readable(m.heard)
 	return heard, absent(m.Me.Seat().Peers, heard)
 }
 
 // readable drops responses that are not an answer to the question, and cuts reasoning.
 func (m *Member) readable(heard []Heard) []Heard {
-	kept, q := heard[:0], m.Me.Seat().Question
-	for _, h := range heard {
-		a, ok := read.Canonical(q, string(h.Value.Answer))
+	n, q := 0, m.Me.Seat().Question
+	for i := range heard {
+		r := &heard[i].Value
+		a, ok := read.Canonical(q, string(r.Answer))
 		if !ok {
 			continue
 		}
-		m.spell(a, string(h.Value.Answer))
-		h.Value.Answer = a
-		h.Value.Rationale = clean.Line(h.Value.Rationale, m.Settings.Rationale)
-		kept = append(kept, h)
+		m.spell(a, string(r.Answer))
+		if r.Answer != a {
+			r.Answer = a
+		}
+		if r.Rationale != "" {
+			r.Rationale = clean.Line(r.Rationale, m.Settings.Rationale)
+		}
+		if n < i {
+			heard[n] = heard[i]
+		}
+		n++
 	}
-	return kept
+	return heard[:n]
 }
 
 // absent lists the neighbours without a response. Both lists are ascending.

@@ -8,7 +8,25 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/read"
+	"synod.dev/synod/script"
 )
+
+// member is the protocol at one seat. It and its buffers are used for many runs.
+type member struct {
+	*SAC
+	*answer.Member
+	me       *script.Agent
+	r        answer.Held    // r_i
+	heard    []answer.Heard // of this round
+	silent   []synod.NodeID // neighbours without a readable response in this round, ascending
+	v        verdict        // of this round
+	refining bool           // a refinement was asked for in this round
+
+	scored []judged      // buffer of scores
+	lower  []judged      // buffer of filter
+	peers  []synod.Rated // buffer of refine
+	kept   kept          // of the opinions of this run
+}
 
 // scores is s_i: a member's scores of each neighbour's answer, ascending by neighbour, and
 // of its own.
@@ -31,45 +49,67 @@ type verdict struct {
 	silent   []synod.NodeID // neighbours without a readable response, ascending
 }
 
-// score is Eq. 2 for every neighbour and for the member itself. The calls do not depend on
-// one another, so they are made together. A prompt contains the answer and nothing that the
-// sender says about itself.
-func (m *member) score(heard []answer.Heard, r answer.Held) scores {
-	if r.Answer == synod.None {
-		return scores{self: synod.Untrusted} // nothing to refine, so nothing to score
-	}
-	m.prompts = slices.Grow(m.prompts[:0], len(heard)+1)
-	q := m.judge()
-	for i := range heard {
-		m.candidate(&q, heard[i].Value.Answer, heard[i].Value.Rationale)
-	}
-	m.candidate(&q, r.Answer, r.Rationale)
-	m.scored = slices.Grow(m.scored[:0], len(heard))[:len(heard)]
-	s := scores{self: synod.Untrusted, scored: m.scored}
-	for i, reply := range m.Me.Ask(m.prompts...) {
-		if i < len(heard) {
-			s.scored[i] = judged{&heard[i], m.scoreOf(reply)}
-		} else {
-			s.self = m.scoreOf(reply)
-		}
-	}
-	return s
+// ask asks for the member's independent answer.
+func (m *member) ask() {
+	m.Member = answer.New(m.me, answer.Settings{
+		Templates: "sac", Exact: m.Exact, Caution: m.Caution, Rationale: m.Rationale,
+	})
+	m.v, m.kept = verdict{}, newKept(len(m.me.Seat().Peers))
+	m.Put(synod.Answering)
 }
 
-// judge returns a prompt for a score, without the answer to score.
-func (m *member) judge() synod.Prompt {
+// answer takes r_i^(0).
+func (m *member) answer() {
+	m.r = m.Own(m.me.Reply(0))
+	m.note(0)
+}
+
+// again asks a member without an answer again.
+func (m *member) again(t int) { m.Again(t, &m.r) }
+
+// send sends r_i to all neighbours, and waits for theirs.
+func (m *member) send(t int) { m.Send(t, &m.r, calls) }
+
+// judge asks for the scores of Eq. 2: of every neighbour's answer and of the member's own.
+// The calls do not depend on one another, so they are made together. A prompt contains the
+// answer and nothing that the sender says about itself.
+func (m *member) judge(t int) {
+	m.heard, m.silent = m.Received(t)
+	if m.r.Answer == synod.None {
+		return // nothing to refine, so nothing to score
+	}
+	purpose := synod.Scoring
 	if m.Score == Likelihood {
-		return m.Prompt(synod.Weighing)
+		purpose = synod.Weighing
 	}
-	return m.Prompt(synod.Scoring)
+	q := m.Prompt(purpose)
+	for i := range m.heard {
+		m.candidate(&q, m.heard[i].Value.Answer, m.heard[i].Value.Rationale)
+	}
+	m.candidate(&q, m.r.Answer, m.r.Rationale)
 }
 
-// candidate adds q for the score of one answer to the prompts.
+// candidate asks for the score of one answer with the prompt q.
 func (m *member) candidate(q *synod.Prompt, candidate synod.Answer, rationale string) {
-	m.prompts = append(m.prompts, *q)
-	p := &m.prompts[len(m.prompts)-1]
-	p.Candidate, p.Rationale = candidate, rationale
-	m.Show(p)
+	q.Candidate, q.Rationale, q.Spelling = candidate, rationale, nil
+	m.Show(q)
+	m.me.Put(q)
+}
+
+// scores reads the scores that judge has asked for.
+func (m *member) scores() scores {
+	s := scores{self: synod.Untrusted}
+	if m.r.Answer == synod.None {
+		return s
+	}
+	n := len(m.heard)
+	m.scored = slices.Grow(m.scored[:0], n)[:n]
+	s.scored = m.scored
+	for i := range n {
+		s.scored[i] = judged{&m.heard[i], m.scoreOf(m.me.Reply(i))}
+	}
+	s.self = m.scoreOf(m.me.Reply(n))
+	return s
 }
 
 // scoreOf reads a score: the number that the model wrote for Stated, and
@@ -90,6 +130,26 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 	return synod.Untrusted
 }
 
+// refine filters the neighbours' answers and asks for the refinement of Eq. 5: the member's
+// model sees its own answer and the retained ones, best first, and none that was dropped.
+func (m *member) refine(int) {
+	m.v = m.filter(m.me.Seat().F, m.silent, m.scores())
+	m.refining = m.r.Answer != synod.None && len(m.v.retained) > 0
+	if !m.refining {
+		return
+	}
+	m.peers = slices.Grow(m.peers[:0], len(m.v.retained))
+	for _, j := range m.v.retained {
+		m.peers = append(m.peers, synod.Rated{Answer: j.Value.Answer, Score: j.score, Rationale: j.Value.Rationale})
+	}
+	// Stable: equal scores stay in the order of their senders.
+	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
+	q := m.Prompt(synod.Refining)
+	q.Own, q.Peers = m.r.Answer, m.peers
+	m.Show(&q)
+	m.me.Put(&q)
+}
+
 // filter is Eq. 3 and 4: of the neighbours with a score strictly below the member's own,
 // the lowest are dropped, at most F of them.
 func (m *member) filter(f int, silent []synod.NodeID, s scores) verdict {
@@ -103,7 +163,7 @@ func (m *member) filter(f int, silent []synod.NodeID, s scores) verdict {
 	}
 	m.lower = below(m.lower, anchor, s.scored)
 	lower := m.lower
-	v.dropped = bottom(budget, lower)
+	v.dropped = m.bottom(budget, lower)
 	v.retained = lower[:0] // lower is no longer needed, and has the room
 	for _, j := range s.scored {
 		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
@@ -127,75 +187,94 @@ func below(buffer []judged, anchor synod.Score, all []judged) []judged {
 
 // bottom returns the f neighbours with the lowest scores, ascending by id. Between equal
 // scores the id decides, so the order of arrival has no influence (I-SAC-5).
-func bottom(f int, lower []judged) []synod.NodeID {
+func (m *member) bottom(f int, lower []judged) []synod.NodeID {
 	slices.SortFunc(lower, func(a, b judged) int {
 		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(a.From, b.From))
 	})
 	if lower = lower[:min(f, len(lower))]; len(lower) == 0 {
 		return nil
 	}
-	ids := make([]synod.NodeID, len(lower))
-	for i, j := range lower {
-		ids[i] = j.From
+	ids := m.kept.nodes.list(len(lower))
+	for _, j := range lower {
+		ids = append(ids, j.From)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// refine is Eq. 5: the member's model sees its own answer and the retained ones, best
-// first, and none that was dropped. If nothing was retained or the reply cannot be read, the
-// member keeps its answer (I-SAC-7).
-func (m *member) refine(r answer.Held, v verdict) answer.Held {
-	if r.Answer == synod.None {
-		return r
+// adopt takes r_i^(t+1). If nothing was retained or the reply cannot be read, the member
+// keeps its answer (I-SAC-7).
+func (m *member) adopt(t int) {
+	switch {
+	case m.refining:
+		m.r = m.Read(m.r, m.me.Reply(0))
+		if m.r.Source == synod.New {
+			m.r.From = m.kept.nodes.list(len(m.v.retained))
+		}
+		for _, j := range m.v.retained {
+			m.r.Credit(j.From, j.Value.Answer)
+		}
+		if len(m.r.From) == 0 {
+			m.r.From = nil
+		}
+	case m.r.Answer != synod.None:
+		m.r.Source, m.r.From = synod.Kept, nil
 	}
-	if len(v.retained) == 0 {
-		r.Source, r.From = synod.Kept, nil
-		return r
-	}
-	m.peers = slices.Grow(m.peers[:0], len(v.retained))
-	for _, j := range v.retained {
-		m.peers = append(m.peers, synod.Rated{Answer: j.Value.Answer, Score: j.score, Rationale: j.Value.Rationale})
-	}
-	// Stable: equal scores stay in the order of their senders.
-	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
-	q := m.Prompt(synod.Refining)
-	q.Own, q.Peers = r.Answer, m.peers
-	next := m.Ask(r, q)
-	for _, j := range v.retained {
-		next.Credit(j.From, j.Value.Answer)
-	}
-	return next
-}
-
-// member is the protocol at one seat.
-type member struct {
-	*SAC
-	*answer.Member
-	prompts []synod.Prompt // buffer of score
-	scored  []judged       // likewise
-	lower   []judged       // buffer of filter
-	peers   []synod.Rated  // buffer of refine
+	m.note(t + 1)
 }
 
 // note records r_i^(t) and what led to it.
-func (m *member) note(t int, r answer.Held, v verdict) {
-	o := synod.Opinion{Dropped: v.dropped, Silent: v.silent}
+func (m *member) note(t int) {
+	o, v := &m.kept.opinions.list(1)[:1][0], &m.v
+	o.Dropped, o.Silent = v.dropped, v.silent
 	if t > 0 {
-		o.Scores = make([]synod.Judged, 0, len(v.scored)+1)
+		o.Scores = m.kept.scores.list(len(v.scored) + 1)
+		self := m.me.Seat().Self
+		mine := m.r.Answer != synod.None
 		for _, j := range v.scored {
+			if mine && j.From > self {
+				o.Scores, mine = append(o.Scores, synod.Judged{Of: self, Score: v.self}), false
+			}
 			o.Scores = append(o.Scores, synod.Judged{Of: j.From, Score: j.score})
 		}
-		if r.Answer != synod.None {
-			self := synod.Judged{Of: m.Me.Seat().Self, Score: v.self}
-			at, _ := slices.BinarySearchFunc(o.Scores, self,
-				func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
-			o.Scores = slices.Insert(o.Scores, at, self)
+		if mine {
+			o.Scores = append(o.Scores, synod.Judged{Of: self, Score: v.self})
 		}
-		o.Retained = make([]synod.NodeID, len(v.retained))
-		for i, j := range v.retained {
-			o.Retained[i] = j.From
+		o.Retained = m.kept.nodes.list(len(v.retained))
+		for _, j := range v.retained {
+			o.Retained = append(o.Retained, j.From)
 		}
 	}
-	m.Note(t, r, o)
+	m.Noted(t, &m.r, o)
+}
+
+// kept is what the opinions of a run consist of. They outlive the run, so the next one does
+// not overwrite them.
+type kept struct {
+	opinions slab[synod.Opinion]
+	scores   slab[synod.Judged]
+	nodes    slab[synod.NodeID]
+}
+
+// newKept returns what is kept of a run with so many peers, in arrays for about two rounds.
+func newKept(peers int) kept {
+	scores := min(2*(peers+1), 64)
+	return kept{slab[synod.Opinion]{size: 2}, slab[synod.Judged]{size: scores}, slab[synod.NodeID]{size: 32}}
+}
+
+// slab hands out parts of arrays of a size. Each of the many short lists of a run would
+// otherwise take an allocation.
+type slab[T any] struct {
+	size int
+	free []T
+}
+
+// list returns an empty list with room for n.
+func (s *slab[T]) list(n int) []T {
+	if n > len(s.free) {
+		s.free = make([]T, max(n, s.size))
+	}
+	list := s.free[:0:n]
+	s.free = s.free[n:]
+	return list
 }

@@ -77,24 +77,24 @@ func (p *SAC) Validate() error {
 
 // Join returns the machine of one member.
 func (p *SAC) Join(seat synod.Seat) synod.Machine {
-	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+	return script.NewSteps(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.algorithm)
 }
 
-// play is Algorithm 1, line by line.
-func (p *SAC) play(me *script.Agent) synod.Answer {
-	m := script.Scratch[member](me)
-	m.SAC, m.Member = p, answer.New(me, answer.Settings{Templates: "sac", Exact: p.Exact, Caution: p.Caution,
-		Rationale: p.Rationale})
-	r := m.Answer() // 1
-	m.note(0, r, verdict{})
-	for t := range p.Rounds { // 2
-		heard, silent := m.Exchange(t, &r, calls)  // 3
-		scores := m.score(heard, r)                // 4
-		v := m.filter(me.Seat().F, silent, scores) // 5, 6
-		r = m.refine(r, v)                         // 7
-		m.note(t+1, r, v)
-	} // 8
-	return r.Answer // 9
+// algorithm is Algorithm 1, line by line. Between two steps the member waits for its model
+// or its neighbours.
+func (p *SAC) algorithm(me *script.Agent) script.Steps {
+	m := &member{SAC: p, me: me}
+	return script.Steps{
+		First:  []func(){m.ask, m.answer}, // 1
+		Rounds: p.Rounds,                  // 2
+		Round: []func(t int){
+			m.again, m.send, // 3
+			m.judge,  // 4
+			m.refine, // 5, 6, 7
+			m.adopt,  // 7
+		}, // 8
+		Answer: func() synod.Answer { return m.r.Answer }, // 9
+	}
 }
 
 // calls is the number of calls of a round that wait for one another: an answer that is
