@@ -213,7 +213,7 @@ func (p *play) machines() []synod.Machine {
 	return out
 }
 
-// record is every effect of a run, alarms aside, one a line.
+// record returns all effects of a run except alarms, one in a line.
 func (p *play) record() string {
 	var r recorder
 	ask := func(calls []sim.Call) []synod.Reply {

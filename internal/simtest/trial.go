@@ -14,9 +14,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Trial is a whole council drawn at random: a connected graph, honest members
-// whose models answer, score, fail and garble by chance, and hostile ones that
-// send whatever they like.
+// Trial is a random council: a connected graph, honest members whose models answer, score, fail and
+// return unreadable text at random, and Byzantine ones that send random messages.
 type Trial struct {
 	Protocol Protocol
 	F        int
@@ -24,19 +23,19 @@ type Trial struct {
 	Hostile  []bool
 	Seed     uint64
 	Faults   sim.Faults
-	Shake    func(*synod.Message) []*synod.Message // what becomes of a message on its way; nil: nothing
+	Shake    func(*synod.Message) []*synod.Message // what the network delivers for a message; nil: the message
 }
 
-// Played is what came of a trial.
+// Played is the result of a trial.
 type Played struct {
-	Record string // every effect, one a line
+	Record string // all effects, one in a line
 	Notes  []sim.Noted
 	Calls  int
 	Sends  int // messages, by receiver
 	Result sim.Result
 }
 
-// Draw draws a council of 2 to 7 members with F up to 3.
+// Draw returns a random council of 2 to 7 members with F up to 3.
 func Draw(t *rapid.T, p Protocol) *Trial {
 	n := rapid.IntRange(2, 7).Draw(t, "n")
 	c := &Trial{Protocol: p, F: rapid.IntRange(0, 3).Draw(t, "f"), Seed: rapid.Uint64().Draw(t, "seed")}
@@ -53,8 +52,8 @@ func Draw(t *rapid.T, p Protocol) *Trial {
 	return c
 }
 
-// reply is a member's model: a function of node and prompt, so that runs can be
-// compared.
+// reply returns the reply of a member's model. It depends only on node and prompt, so that runs can
+// be compared.
 func (c *Trial) reply(call sim.Call) synod.Reply {
 	h := fnv.New64a()
 	fmt.Fprint(h, c.Seed, call.Node, call.Prompt, call.Prompt.Seed)
@@ -76,7 +75,7 @@ func (c *Trial) reply(call sim.Call) synod.Reply {
 	return out
 }
 
-// Run plays the trial.
+// Run plays the trial and returns its result.
 func (c *Trial) Run() Played {
 	var out Played
 	var log recorder
@@ -108,7 +107,7 @@ func (c *Trial) machines() []synod.Machine {
 	for i := range machines {
 		seat := synod.Seat{Self: synod.NodeID(i), Peers: c.Peers[i], F: c.F, Pace: Pace, Question: q,
 			Seed: script.Derive(c.Seed, uint64(i))}
-		machines[i] = &onTheWay{Machine: c.Protocol.Join(seat), shake: c.Shake}
+		machines[i] = &network{Machine: c.Protocol.Join(seat), shake: c.Shake}
 		if c.Hostile[i] {
 			machines[i].Step(0, synod.Halt{})
 			machines[i] = &vandal{seat: seat, r: rand.New(rand.NewPCG(c.Seed, uint64(i)))}
@@ -128,7 +127,7 @@ func (p *Played) Opinions() string {
 	return s.String()
 }
 
-// rounds are those that a node noted.
+// rounds returns the rounds that a node has noted.
 func (p *Played) rounds(node int) (rounds []int) {
 	for _, n := range p.Notes {
 		if int(n.Node) == node {
@@ -138,13 +137,13 @@ func (p *Played) rounds(node int) (rounds []int) {
 	return rounds
 }
 
-// onTheWay is what a network may do to the messages that a machine hears.
-type onTheWay struct {
+// network changes the messages that a machine receives.
+type network struct {
 	synod.Machine
 	shake func(*synod.Message) []*synod.Message
 }
 
-func (o *onTheWay) Step(now synod.Tick, e synod.Event) []synod.Effect {
+func (o *network) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	h, ok := e.(synod.Heard)
 	if !ok || o.shake == nil {
 		return o.Machine.Step(now, e)
@@ -156,8 +155,8 @@ func (o *onTheWay) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	return out
 }
 
-// vandal sends garbage, doubles, other slots and other rounds, at times of its
-// own, and sometimes nothing.
+// vandal is a Byzantine machine that sends random messages for any slot and round, some of them
+// invalid or twice, at random ticks.
 type vandal struct {
 	seat synod.Seat
 	r    *rand.Rand
@@ -170,7 +169,7 @@ func (v *vandal) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 		out = append(out, synod.Decide{})
 	case synod.Expired:
 	default:
-		return nil // answering what it hears would let two of them shout each other up
+		return nil // if it replied to messages, two of them would exchange messages without end
 	}
 	if v.acts++; v.acts > 8 {
 		return out

@@ -16,8 +16,8 @@ import (
 
 var executions = flag.Int("executions", usual, "seeded executions of I-GM-5")
 
-// slanderer tells every player something else, in any slot: another number, another
-// vote, or other digests of what it heard, or nothing.
+// slanderer sends something else to every player in any slot: another number, another vote, other
+// digests of what it received, or nothing.
 type slanderer struct {
 	honest synod.Machine
 	chance *rand.Rand
@@ -53,10 +53,10 @@ func (m slanderer) twist(slot string, body []byte) []byte {
 	return body
 }
 
-// [I-GM-5] With at most a third of the players Byzantine, whatever these tell to whom in
-// any exchange: an honest player's number is taken by all, no two honest players take
-// different numbers of one player, and nobody suspects an honest one. This holds with either
-// end; that the game ends for all at once is TestAgreedEnd's.
+// [I-GM-5] With at most a third of the players Byzantine, whatever they send: all players accept
+// the number of an honest player, no two honest players accept different numbers from one player,
+// and nobody suspects an honest one. This holds with either end; TestAgreedEnd tests that the game
+// ends for all at the same time.
 func TestIGM5Campaign(t *testing.T) {
 	hands := runtime.GOMAXPROCS(0)
 	var wait sync.WaitGroup
@@ -73,12 +73,12 @@ func TestIGM5Campaign(t *testing.T) {
 	wait.Wait()
 }
 
-// slandered is what went wrong in a game with adversaries; "" if nothing did.
+// slandered returns the first violation in a game with adversaries; "" if there is none.
 func slandered(seed uint64) string {
 	chance := rand.New(rand.NewPCG(seed, 5))
 	g := game.New()
 	g.Rounds, g.End = 2, game.PaperEnd
-	if seed%8 == 0 { // the broadcast costs ten times as much
+	if seed%8 == 0 { // the broadcast takes ten times as long
 		g.End = game.AgreedEnd
 	}
 	n := 3 + chance.IntN(5)
@@ -90,7 +90,7 @@ func slandered(seed uint64) string {
 	p := play(machines, model(func(id synod.NodeID, round int) string {
 		return []string{"stop", "continue"}[(uint64(id)+seed+uint64(round))%2]
 	}))
-	together := g.Rounds // the last round in which all honest players were there
+	together := g.Rounds // the last round that all honest players have played
 	for _, of := range p.notes[:n-b] {
 		together = min(together, of[len(of)-1].Round)
 	}
@@ -125,7 +125,7 @@ func slandered(seed uint64) string {
 	return ""
 }
 
-// twoFaced tells every player something of its own in one slot.
+// twoFaced sends another message to every player in one slot.
 type twoFaced struct {
 	honest synod.Machine
 	slot   string
@@ -148,19 +148,18 @@ func (m twoFaced) Step(now synod.Tick, e synod.Event) (out []synod.Effect) {
 	return out
 }
 
-// anotherNumber is said by to, in the place of the honest one.
+// anotherNumber returns a proposal that depends on the receiver.
 func anotherNumber(to synod.NodeID, body []byte) []byte {
 	body[8] = byte(to % 2)
 	return body
 }
 
-// anotherVote tells players of odd number to stop, and the others to go on.
+// anotherVote returns a vote to stop for players with odd numbers, and to continue for others.
 func anotherVote(to synod.NodeID, _ []byte) []byte { return []byte([]string{"continue", "stop"}[to%2]) }
 
-// I-GM-5: whoever tells different numbers to different players is found out by all
-// who hear, and no two honest players take different numbers from it; where the
-// threat model is lifted they do.
-func TestIGM5OneWordForAll(t *testing.T) {
+// I-GM-5: with the restricted threat model all players detect a player that sends different
+// numbers, and no two honest players accept different numbers from it. With the open one they do.
+func TestIGM5OneNumberForAll(t *testing.T) {
 	for _, threat := range []string{game.Restricted, game.Open} {
 		g := game.New()
 		g.Rounds, g.Threat = 1, threat
@@ -177,7 +176,7 @@ func TestIGM5OneWordForAll(t *testing.T) {
 				if s.By == n-1 && s.Value != nil {
 					heard[strconv.Itoa(*s.Value)] = true
 				} else if s.By != n-1 && s.Value == nil {
-					t.Errorf("%s: player %d does not hear honest player %d", threat, c.Node, s.By)
+					t.Errorf("%s: player %d has no number from honest player %d", threat, c.Node, s.By)
 				}
 			}
 		}
@@ -190,17 +189,17 @@ func TestIGM5OneWordForAll(t *testing.T) {
 			}
 		}
 		if threat == game.Restricted && (len(heard) > 1 || suspected != n-1) {
-			t.Errorf("restricted: its numbers %v were taken, %d of %d suspect it", heard, suspected, n-1)
+			t.Errorf("restricted: its numbers %v were accepted, %d of %d suspect it", heard, suspected, n-1)
 		}
 		if threat == game.Open && len(heard) != 2 {
-			t.Errorf("open: the twin must be deceived, and heard %v", heard)
+			t.Errorf("open: players must accept different numbers, and accepted %v", heard)
 		}
 	}
 }
 
-// I-GM-5: votes are words too. This is about the paper's end. Four of seven vote to stop, one short of what it takes;
-// an adversary that gives some of them its vote ends the game for these alone, where the
-// threat model is lifted. Restricted, nobody takes its vote and all suspect it.
+// I-GM-5 for votes, with the paper's end. Four of seven vote to stop, one too few. With the open
+// threat model, an adversary that votes to stop to some players only ends the game for these. With
+// the restricted one, nobody accepts its vote and all suspect it.
 func TestIGM5OneVoteForAll(t *testing.T) {
 	for _, threat := range []string{game.Restricted, game.Open} {
 		g := game.New()

@@ -137,7 +137,7 @@ func (m *byzantine) step(i int, machine synod.Machine, now synod.Tick, e synod.E
 	return out
 }
 
-// send returns what becomes of a message of machine i.
+// send returns what is sent for a message of machine i.
 func (m *byzantine) send(i int, s synod.Send) (out []synod.Effect) {
 	kind := m.kind
 	if kind == "all" {
@@ -274,11 +274,11 @@ func TestTooManyPlayers(t *testing.T) {
 		t.Errorf("with the paper's end: %v", err)
 	}
 	if err := g.CheckCast(make([]synod.Role, 4), 4); err == nil {
-		t.Error("all players may be Byzantine, it says")
+		t.Error("n = f is accepted")
 	}
 }
 
-// What the paper's end does not give stands in the guarantee.
+// The guarantee states what the paper's end does not provide.
 func TestEndGuarantee(t *testing.T) {
 	g := game.New()
 	if name, note := g.Guarantee(1, 2, true); name != game.AgreedEnd ||

@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// table seats n players who hear one another.
+// table returns n players that are all linked.
 func table(g *game.Game, n, f int, seed uint64) []synod.Machine {
 	machines := make([]synod.Machine, n)
 	for i := range machines {
@@ -34,7 +34,7 @@ func seat(i, n, f int, seed uint64) synod.Seat {
 	return s
 }
 
-// played is what a game left behind.
+// played is the result of a game.
 type played struct {
 	notes   [][]*synod.Opinion
 	prompts []sim.Call
@@ -45,7 +45,7 @@ func play(machines []synod.Machine, ask func(sim.Call) synod.Reply) played {
 	return playAt(machines, 1, ask)
 }
 
-// playAt is play with calls that take so many ticks.
+// playAt is play with calls that take the given number of ticks.
 func playAt(machines []synod.Machine, ticks synod.Tick, ask func(sim.Call) synod.Reply) played {
 	p := played{notes: make([][]*synod.Opinion, len(machines))}
 	p.result = sim.Run(sim.Config{
@@ -70,7 +70,7 @@ func playAt(machines []synod.Machine, ticks synod.Tick, ask func(sim.Call) synod
 
 func says(words string) synod.Reply { return synod.Reply{Status: synod.OK, Text: words} }
 
-// model replies as a model would: it keeps what it holds, and votes as told.
+// model returns replies of a model that keeps its number and votes as vote decides.
 func model(vote func(synod.NodeID, int) string) func(sim.Call) synod.Reply {
 	return func(c sim.Call) synod.Reply {
 		if c.Prompt.Purpose == game.Voting {
@@ -89,9 +89,9 @@ func honest(n, b int) []bool {
 	return h
 }
 
-// I-GM-1: a game stops if and only if 3·stop ≥ 2·N, over all players, and an
-// abstention is no vote to stop; every ballot of up to five players, through the
-// real machines. 66 % is another rule.
+// I-GM-1: a game stops if and only if 3·stop ≥ 2·N, over all players; an abstention is not a vote
+// to stop. All ballots of up to five players are played with the real machines. 66 % is another
+// rule.
 func TestIGM1EveryBallot(t *testing.T) {
 	votes := []string{"stop", "continue", "abstain"}
 	for n := 2; n <= 5; n++ {
@@ -138,9 +138,9 @@ func TestIGM1EveryBallot(t *testing.T) {
 	}
 }
 
-// I-GM-2 and I-GM-3 on games of random players: exactly one outcome, none exactly
-// when nobody stops in T_max rounds, and valid only where all honest hold one
-// number that one of them was given, by a judge written apart.
+// I-GM-2 and I-GM-3 on games of random players: there is exactly one outcome; it is "none" if and
+// only if nobody stops in T_max rounds, and "valid" only if all honest players hold one number that
+// one of them was given. A second implementation judges.
 func TestIGM2And3Outcomes(t *testing.T) {
 	seen := map[game.Outcome]int{}
 	for seed := uint64(1); seed <= 2000; seed++ {
@@ -175,7 +175,7 @@ func TestIGM2And3Outcomes(t *testing.T) {
 	}
 }
 
-// judge is GM-4 read aloud.
+// judge implements GM-4 directly.
 func judge(notes [][]*synod.Opinion, n, b, rounds int) game.Outcome {
 	for t := 1; t <= rounds; t++ {
 		stop := 0
@@ -213,7 +213,7 @@ func judge(notes [][]*synod.Opinion, n, b, rounds int) game.Outcome {
 	return "none"
 }
 
-// I-GM-4: with B ≤ ⌊N/3⌋ the honest alone can stop; with one more they cannot.
+// I-GM-4: with B ≤ ⌊N/3⌋ the honest players alone can stop the game; with one more they cannot.
 func TestIGM4HonestCanStop(t *testing.T) {
 	g := game.New()
 	for n := 1; n <= 300; n++ {
@@ -226,8 +226,7 @@ func TestIGM4HonestCanStop(t *testing.T) {
 	}
 }
 
-// GM-4: a game has ended when no honest player plays on, whatever adversaries say that they
-// voted.
+// GM-4: a game has ended when no honest player continues, whatever votes adversaries report.
 func TestJudgeLooksAtTheHonest(t *testing.T) {
 	g := game.New()
 	g.Rounds = 5
@@ -259,8 +258,8 @@ func TestJudgeLooksAtTheHonest(t *testing.T) {
 	}
 }
 
-// I-GM-6: a private note is in no other player's prompt, in no message and in no
-// opinion; its own player gets it back.
+// I-GM-6: a private note is in no other player's prompt, in no message and in no opinion; its own
+// player is shown it again.
 func TestIGM6NotesStayPrivate(t *testing.T) {
 	g := game.New()
 	g.Rounds, g.History = 4, 4
@@ -290,7 +289,7 @@ func TestIGM6NotesStayPrivate(t *testing.T) {
 		}
 	}
 	if own == 0 {
-		t.Error("nobody got its own note back: this test shows nothing")
+		t.Error("nobody was shown its own note, so nothing was tested")
 	}
 	for _, of := range p.notes {
 		for _, o := range of {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What can be read is what would be written: no two bodies say the same.
+// Every value has exactly one encoding: a body that can be decoded is encoded as the same bytes.
 func FuzzWords(f *testing.F) {
 	v := 25
 	b, _ := proposalMessage{&v, "because"}.AppendBinary(nil)
@@ -26,7 +26,7 @@ func FuzzWords(f *testing.F) {
 		var w proposalMessage
 		if w.UnmarshalBinary(body) == nil {
 			if again, _ := w.AppendBinary(nil); !bytes.Equal(again, body) {
-				t.Errorf("word %x is written %x", body, again)
+				t.Errorf("proposal %x is written %x", body, again)
 			}
 		}
 		var e echo
@@ -44,7 +44,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// W-MSR's step by hand (LeBlanc et al. 2013, Section IV).
+// Steps of W-MSR, computed by hand (LeBlanc et al. 2013, Section IV).
 func TestTrimmed(t *testing.T) {
 	for _, c := range []struct {
 		values []int
@@ -52,8 +52,8 @@ func TestTrimmed(t *testing.T) {
 		want   int
 	}{
 		{[]int{1, 5, 9}, 5, 0, 5},
-		{[]int{0, 5, 50}, 5, 1, 5},      // one above and one below go
-		{[]int{5, 6, 50}, 5, 1, 6},      // nothing below; 50 goes; 5.5 is rounded up
+		{[]int{0, 5, 50}, 5, 1, 5},      // one above and one below are dropped
+		{[]int{5, 6, 50}, 5, 1, 6},      // none below; 50 is dropped; 5.5 is rounded up
 		{[]int{5, 5, 50, 50}, 5, 1, 20}, // one 50 stays
 		{[]int{5}, 5, 3, 5},
 		{[]int{-3, -2}, -2, 0, -2}, // −2.5 is rounded up

@@ -61,8 +61,7 @@ func TestReadVote(t *testing.T) {
 	}
 }
 
-// Whatever a model writes, a proposal is in range, and its words begin no line of
-// their own.
+// Whatever a model writes, a proposal is in range, and its text has no line breaks.
 func FuzzReadProposal(f *testing.F) {
 	f.Add(`{"internal_strategy": "a\nb", "value": 25, "public_reasoning": "<|im_end|>"}`)
 	f.Add(`{"value": "abstain"}`)

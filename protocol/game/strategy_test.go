@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// naive is a group of simulated players that follow what they hear.
+// naive is a group of simulated players that follow the numbers they receive.
 func naive(t testing.TB) func(sim.Call) synod.Reply {
 	t.Helper()
 	c := llm.NewSimulatedConfig()
@@ -57,9 +57,8 @@ func valid(t testing.TB, g *game.Game, n, b int, name string, games int) *metric
 	return metrics.Share(won, games)
 }
 
-// GM-6: every strategy makes a naive group end well less often, beyond what chance
-// explains.
-func TestStrategiesBite(t *testing.T) {
+// GM-6: with each strategy fewer games of naive players are valid, beyond chance.
+func TestStrategiesHaveAnEffect(t *testing.T) {
 	const games = 200
 	g := game.New()
 	g.Rounds = 6
@@ -74,9 +73,9 @@ func TestStrategiesBite(t *testing.T) {
 	}
 }
 
-// GM-9: code that takes the number, or the last word, out of the players' hands
-// makes the same players, with the same adversaries, end well more often; not against
-// every adversary, and w-msr, which averages, leaves the initial numbers.
+// GM-9: if code chooses the numbers, or ends the game, more games of the same players with the same
+// adversaries are valid. This does not hold for every adversary, and w-msr averages, so its numbers
+// may be none of the initial ones.
 func TestRulesHelp(t *testing.T) {
 	const games = 200
 	helps := map[string][]game.Rule{"mimic": {game.Mode, game.Median}, "silent": {game.FinalVote}}
@@ -97,7 +96,7 @@ func TestRulesHelp(t *testing.T) {
 	}
 }
 
-// One seed is one game, to the last note.
+// Two games with the same seed have equal notes.
 func TestOneSeedOneGame(t *testing.T) {
 	once := func() string {
 		g := game.New()
@@ -114,7 +113,7 @@ func TestOneSeedOneGame(t *testing.T) {
 	first := once()
 	for range 50 {
 		if again := once(); again != first {
-			t.Fatalf("two games of one seed differ:\n%s\n%s", first, again)
+			t.Fatalf("two games with one seed differ:\n%s\n%s", first, again)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// GM-2: a reply that cannot be read is asked for three times; then the player
-// abstains from the round and votes to go on. GR-2: a call that failed is no vote.
+// GM-2: after three unreadable replies the player abstains from the round and votes to continue.
+// GR-2: a failed call is not a vote.
 func TestThreeTries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -37,7 +37,7 @@ func TestThreeTries(t *testing.T) {
 			t.Errorf("%s: asked %d times, noted %s", c.name, asked, o)
 		}
 		if got := p.notes[0][1].Silent; len(got) != 1 || got[0] != bad {
-			t.Errorf("%s: the others hear nothing from %v, want %d", c.name, got, bad)
+			t.Errorf("%s: the others receive nothing from %v, want %d", c.name, got, bad)
 		}
 		if o.Answer != p.notes[bad][0].Answer {
 			t.Errorf("%s: it holds %s, and was given %s", c.name, o.Answer, p.notes[bad][0].Answer)

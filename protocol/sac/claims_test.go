@@ -11,9 +11,8 @@ import (
 	"synod.dev/synod/protocol/answer"
 )
 
-// This file holds the claims of §4.2 of the paper against the filter itself:
-// every case for n ≤ 5, random ones above. Only the order of scores matters, so
-// weak orders stand for all real scores.
+// This file tests the claims of §4.2 of the paper on the filter itself: all cases for n ≤ 5, random
+// ones above. Only the order of scores matters, so weak orders represent all real scores.
 
 // everyGraph lists all graphs of n nodes with every F for which r ≥ F+1.
 func everyGraph(t *testing.T, n int) (out []simtest.Setting) {
@@ -43,7 +42,7 @@ func everyGraph(t *testing.T, n int) (out []simtest.Setting) {
 	return out
 }
 
-// everyLocal calls do with every F-local set, as a bit set.
+// everyLocal calls do with each F-local set, as a bit set.
 func everyLocal(s simtest.Setting, do func(b int)) {
 	for b := range 1 << s.G.N() {
 		if s.Local(b) {
@@ -52,7 +51,7 @@ func everyLocal(s simtest.Setting, do func(b int)) {
 	}
 }
 
-// everyOrder calls do with every weak order of m things, as ranks.
+// everyOrder calls do with each weak order of m elements, as ranks.
 func everyOrder(m int, do func(rank []int)) {
 	rank := make([]int, m)
 	var place func(k, top int)
@@ -83,7 +82,7 @@ func uses(rank []int, want int) bool {
 	return false
 }
 
-// judgedBy is node i's scores from ranks: neighbours in order, then itself.
+// judgedBy returns the scores of node i from ranks: first its neighbours in order, then itself.
 func judgedBy(g graph.Graph, i int, rank []int, silent int) (s scores, quiet []synod.NodeID) {
 	s.self = synod.Score(rank[len(rank)-1])
 	for k, j := range g.In(i) {
@@ -96,9 +95,9 @@ func judgedBy(g graph.Graph, i int, rank []int, silent int) (s scores, quiet []s
 	return s, quiet
 }
 
-// holds42 checks Property 4.2 at i: what is retained scores no less than the
-// lowest-scored reliable agent, itself included where it is reliable; and
-// something is retained (I-SAC-1, I-SAC-2).
+// holds42 checks Property 4.2 at i: no retained agent has a lower score than the reliable agent
+// with the lowest score (i is one of them if it is reliable), and some agent is retained (I-SAC-1,
+// I-SAC-2).
 func holds42(v verdict, i, b int) bool {
 	low, any := synod.Score(0), false
 	if b>>i&1 == 0 {
@@ -117,8 +116,8 @@ func holds42(v verdict, i, b int) bool {
 	return len(v.retained) > 0
 }
 
-// Property 4.2, at reliable agents: every graph with n ≤ 5, every F-local set,
-// every weak order of scores.
+// Property 4.2 at reliable agents, for all graphs with n ≤ 5, all F-local sets and all weak orders
+// of scores.
 func TestProperty42Exhaustive(t *testing.T) {
 	p := New()
 	cases := 0
@@ -144,13 +143,13 @@ func TestProperty42Exhaustive(t *testing.T) {
 	}
 	t.Logf("%d cases", cases)
 	if cases < 1_200_000 {
-		t.Errorf("only %d cases: not every one was tried", cases)
+		t.Errorf("only %d cases: some were left out", cases)
 	}
 }
 
 var orderCache = map[int][][]int{}
 
-// byDegree is the weak orders of a node of each degree and its neighbours.
+// byDegree returns the weak orders of a node and its neighbours, by degree.
 func byDegree(s simtest.Setting) map[int][][]int {
 	for d := range s.G.N() {
 		if orderCache[d] == nil {
@@ -160,7 +159,7 @@ func byDegree(s simtest.Setting) map[int][][]int {
 	return orderCache
 }
 
-// round is one random round of the whole council: every node's verdict.
+// round plays one random round of the whole council and returns the verdict of each node.
 func round(c simtest.Chance, p *SAC, s simtest.Setting, silent int) []verdict {
 	out := make([]verdict, s.G.N())
 	for i := range out {
@@ -201,7 +200,7 @@ func branches(kept []verdict, mask int) bool {
 }
 
 // Properties 4.2 and 4.3 (I-SAC-1, I-SAC-2, I-SAC-3) on random graphs of 6 to 9
-// nodes with r ≥ F+1, with random silence among the Byzantine; and 4.3-strong
+// nodes with r ≥ F+1, with some Byzantine agents silent; and 4.3-strong
 // (I-SAC-4) where r ≥ 2F+1.
 func TestProperties42And43AtRandom(t *testing.T) {
 	p := New()
@@ -252,7 +251,7 @@ func TestProperty43Exhaustive(t *testing.T) {
 					}
 					return
 				}
-				seen := map[string]bool{} // removals, not orders, make the case
+				seen := map[string]bool{} // cases are counted by removals, not by orders
 				for _, rank := range orders[len(s.G.In(i))] {
 					sc, _ := judgedBy(s.G, i, rank, 0)
 					v := (&member{SAC: p}).filter(s.F, nil, sc)
@@ -271,9 +270,8 @@ func TestProperty43Exhaustive(t *testing.T) {
 	}
 }
 
-// Finding F1: the paper claims 4.2 at "each agent", faulty ones too. It is false
-// there, and strict trim makes it true at every honest agent with at most F
-// Byzantine neighbours (I-SAC-1s).
+// Finding F1: the paper claims 4.2 at "each agent", including faulty ones, where it is false. With
+// strict trim it is true at every honest agent with at most F Byzantine neighbours (I-SAC-1s).
 func TestFindingF1(t *testing.T) {
 	broken, strict := 0, 0
 	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
@@ -306,8 +304,8 @@ func TestFindingF1(t *testing.T) {
 	}
 }
 
-// Finding F2: with F+1 ≤ r ≤ 2F the branching of 4.3 may have to pass through
-// Byzantine agents, so what the paper's text draws from it does not follow.
+// Finding F2: with F+1 ≤ r ≤ 2F every branching of 4.3 may pass through Byzantine agents, so the
+// paper's conclusion from it does not follow.
 func TestFindingF2(t *testing.T) {
 	broken := 0
 	simtest.EachChance(t, 20_000, func(c simtest.Chance) error {
@@ -321,8 +319,8 @@ func TestFindingF2(t *testing.T) {
 	}
 }
 
-// Finding F3: with the paper's letter, silent neighbours are just left out, and
-// that empties retained sets; silence that spends the budget does not.
+// Finding F3: by the letter of the paper silent neighbours are only left out, and retained sets can
+// become empty. If a silent neighbour uses up one of F, they cannot.
 func TestFindingF3(t *testing.T) {
 	paper := New()
 	paper.Paper()
@@ -345,13 +343,13 @@ func TestFindingF3(t *testing.T) {
 		return nil
 	})
 	if empty == 0 {
-		t.Error("the finding must show: the paper's letter never emptied a retained set")
+		t.Error("the finding must show: no retained set became empty by the letter of the paper")
 	}
 }
 
 // I-SAC-5, I-SAC-7: the filter is a function of the multiset of (id, score),
-// drops at most F, and drops nobody who scores at least as high as oneself. It
-// is checked against a twin that sorts nothing and counts.
+// drops at most F, and drops nobody whose score is at least as high as the own one. It is compared
+// with a reference that counts instead of sorting.
 func TestFilterAgainstTwin(t *testing.T) {
 	simtest.EachChance(t, 50_000, func(c simtest.Chance) error {
 		d, f := c.IntN(7), c.IntN(5)

@@ -23,11 +23,11 @@ func draw(t *rapid.T) simtest.Protocol {
 	return p
 }
 
-// I-SAC-5, I-SAC-8, I-SAC-9. The order of arrival changes nothing either: the
-// filter sorts it away (TestFilterAgainstTwin).
+// I-SAC-5, I-SAC-8, I-SAC-9. The order of arrival has no effect, because the filter sorts
+// (TestFilterAgainstTwin).
 func TestInvariants(t *testing.T) { simtest.Invariants(t, draw) }
 
-// I-SAC-8: messages stay within 2T|E|, where nobody is hostile.
+// I-SAC-8: without Byzantine members there are at most 2T|E| messages.
 func TestMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := simtest.Draw(t, draw(t))
@@ -54,7 +54,7 @@ func TestNoMoreThanFAreDropped(t *testing.T) {
 	})
 }
 
-// I-SAC-6: what a sender says about itself changes no score and nothing else.
+// I-SAC-6: the confidence that a sender claims changes neither scores nor anything else.
 func TestConfidenceIsNotLookedAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := simtest.Draw(t, draw(t))

@@ -19,9 +19,9 @@ func heard(from int, a synod.Answer, sure float64) answer.Heard {
 	return answer.Heard{From: synod.NodeID(from), Value: synod.Response{Answer: a, Confidence: sure}}
 }
 
-// [LB-4] The rule against a twin that asks, of every answer, whether another beats
-// it, in exact sums; and no order of neighbours shows. Nanos are exact for
-// confidences of a few decimals.
+// [LB-4] The rule is compared with a reference that looks, for every answer, for one with a larger
+// exact sum; the order of neighbours has no effect. Units of 1e-9 are exact for confidences with a
+// few decimals.
 func TestAdoptAgainstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(label string) (synod.Answer, float64) {
@@ -30,30 +30,30 @@ func TestAdoptAgainstTwin(t *testing.T) {
 		}
 		mine, sure := draw("own")
 		own := held(mine, sure)
-		words := []answer.Heard{heard(99, mine, sure)}
+		all := []answer.Heard{heard(99, mine, sure)}
 		var all []answer.Heard
 		for j := range rapid.IntRange(0, 7).Draw(t, "neighbours") {
 			a, c := draw("heard")
 			all = append(all, heard(j, a, c))
 		}
-		words = append(words, all...)
+		all = append(all, all...)
 		got := adopt(own, all)
-		for _, rival := range words {
-			if beats(words, rival.Value.Answer, got.Answer) {
-				t.Fatalf("%s beats %s: %v", rival.Value.Answer, got.Answer, words)
+		for _, rival := range all {
+			if beats(all, rival.Value.Answer, got.Answer) {
+				t.Fatalf("%s beats %s: %v", rival.Value.Answer, got.Answer, all)
 			}
 		}
 		slices.Reverse(all)
 		if again := adopt(own, all); again.Answer != got.Answer {
-			t.Fatalf("the order of neighbours shows: %s and %s", got.Answer, again.Answer)
+			t.Fatalf("the result depends on the order of neighbours: %s and %s", got.Answer, again.Answer)
 		}
 	})
 }
 
-func beats(words []answer.Heard, a, b synod.Answer) bool {
+func beats(all []answer.Heard, a, b synod.Answer) bool {
 	weigh := func(x synod.Answer) (sum *big.Rat, n int) {
 		sum = new(big.Rat)
-		for _, w := range words {
+		for _, w := range all {
 			if w.Value.Answer == x {
 				sum.Add(sum, big.NewRat(int64(w.Value.Confidence*10+.5), 10))
 				n++
@@ -72,21 +72,20 @@ func beats(words []answer.Heard, a, b synod.Answer) bool {
 	return nA > nB || nA == nB && a < b
 }
 
-// The claim is zero tolerated adversaries: however many honest members agree, one that
-// claims 1.0 wins if they are unsure enough; at the same confidences it would lose
-// a vote.
+// No adversary is tolerated: however many honest members agree, one Byzantine member that claims
+// 1.0 wins if their confidences are low enough. In a plain vote it would lose.
 func TestOneAdversaryWins(t *testing.T) {
 	for honest := 2; honest <= 12; honest++ {
 		sure := 0.9 / float64(honest)
-		var words []answer.Heard
+		var all []answer.Heard
 		for j := range honest - 1 {
-			words = append(words, heard(j, "4", sure))
+			all = append(all, heard(j, "4", sure))
 		}
-		if r := adopt(held("4", sure), words); r.Answer != "4" {
+		if r := adopt(held("4", sure), all); r.Answer != "4" {
 			t.Fatalf("without an adversary: %+v", r)
 		}
-		if r := adopt(held("4", sure), append(words, heard(20, "7", 1))); r.Answer != "7" || r.Source != synod.Adopted {
-			t.Errorf("%d honest members hold out: %+v", honest, r)
+		if r := adopt(held("4", sure), append(all, heard(20, "7", 1))); r.Answer != "7" || r.Source != synod.Adopted {
+			t.Errorf("%d honest members keep their answer: %+v", honest, r)
 		}
 	}
 	if name, _ := New().Guarantee(1, 100, true); name != "" {

@@ -13,8 +13,8 @@ import (
 	"synod.dev/synod/internal/simtest"
 )
 
-// execution is a run of the step rule on a drawn graph, round by round, with
-// Byzantine members that tell every neighbour whatever they like.
+// execution is a run of the step rule on a random graph, round by round, with Byzantine members
+// that send any number to any neighbour.
 type execution struct {
 	simtest.Chance
 	simtest.Setting
@@ -55,8 +55,8 @@ func (e *execution) span() (low, high *big.Rat) {
 	return low, high
 }
 
-// lie is what a Byzantine member tells one neighbour in one round; nil: nothing.
-func (e *execution) lie() *big.Rat {
+// forged returns what a Byzantine member sends to one neighbour in one round; nil: nothing.
+func (e *execution) forged() *big.Rat {
 	low, high := e.span()
 	switch e.IntN(6) {
 	case 0:
@@ -84,7 +84,7 @@ func (e *execution) round() {
 		for _, j := range e.G.In(i) {
 			x := e.x[j]
 			if !e.honest(j) {
-				x = e.lie()
+				x = e.forged()
 			}
 			if x != nil {
 				heard = append(heard, value{synod.NodeID(j), x})
@@ -95,15 +95,15 @@ func (e *execution) round() {
 	e.x = next
 }
 
-// inside reports whether all honest numbers are where honest numbers began.
+// inside reports whether all honest numbers are in the range of the first ones.
 func (e *execution) inside() bool {
 	low, high := e.span()
 	return low.Cmp(e.low) >= 0 && high.Cmp(e.high) <= 0
 }
 
 // [LB-5] Validity in every round and convergence, on (2F+1)-robust graphs with
-// F-local equivocating, silent and lying members: 20,000 executions. Rounding lets
-// numbers rest some units apart, at most one for each member.
+// F-local members that equivocate, are silent or send wrong numbers: 20,000 executions.
+// Because of rounding the final numbers may differ by some units, at most one for each member.
 func TestConvergesInside(t *testing.T) {
 	played, longest := 0, 0
 	simtest.EachChance(t, 38_000, func(c simtest.Chance) error {
@@ -136,8 +136,8 @@ func TestConvergesInside(t *testing.T) {
 	}
 }
 
-// Validity needs no robustness: on any graph, with at most F Byzantine neighbours
-// each.
+// Validity needs no robustness: it holds on any graph with at most F Byzantine neighbours of each
+// member.
 func TestStaysInsideOnAnyGraph(t *testing.T) {
 	simtest.EachChance(t, 8000, func(c simtest.Chance) error {
 		s, b, ok := c.Draw(false)
@@ -155,8 +155,8 @@ func TestStaysInsideOnAnyGraph(t *testing.T) {
 	})
 }
 
-// The vulnerable twin drops nothing, and is dragged out.
-func TestWithoutTrimmingTheyAreDraggedOut(t *testing.T) {
+// Without trimming, Byzantine members move honest numbers out of their range.
+func TestWithoutTrimmingNumbersLeaveTheRange(t *testing.T) {
 	out, played := 0, 0
 	simtest.EachChance(t, 3000, func(c simtest.Chance) error {
 		s, b, ok := c.Draw(true)
@@ -174,7 +174,7 @@ func TestWithoutTrimmingTheyAreDraggedOut(t *testing.T) {
 		return nil
 	})
 	if out < played*9/10 {
-		t.Errorf("%d of %d were dragged out", out, played)
+		t.Errorf("numbers left the range in %d of %d executions", out, played)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestRoundingStaysInside(t *testing.T) {
 	})
 	s := newScale(3)
 	for _, c := range []struct{ x, low, high, want synod.Answer }{
-		{"0.0004", "0.0004", "0.0004", "0.0004"}, // all members say so; it was decided as 0
+		{"0.0004", "0.0004", "0.0004", "0.0004"}, // of all members; it was decided as 0
 		{"0.0004", "0", "1", "0"}, {"1/3", "1/3", "1/3", "1/3"}, {"1/3", "0", "1", "0.333"},
 		{"-0.0005", "-0.0005", "1", "-0.0005"}, {"2.5", "2.5", "2.5", "2.5"}, {"0.1255", "0.1", "0.2", "0.126"},
 		{"-0.0001", "-1", "1", "0"}, {"0.33333", "0.33332", "0.34", "0.33333"},
@@ -257,7 +257,7 @@ func TestRoundingStaysInside(t *testing.T) {
 	}
 }
 
-// The guarantee is what the two tests above hold.
+// The guarantee states what the tests above check.
 func TestGuarantee(t *testing.T) {
 	for _, c := range []struct {
 		f, r int
