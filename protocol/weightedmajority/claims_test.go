@@ -30,17 +30,17 @@ func TestAdoptAgainstTwin(t *testing.T) {
 		}
 		mine, sure := draw("own")
 		own := held(mine, sure)
-		all := []answer.Heard{heard(99, mine, sure)}
+		neighbours := []answer.Heard{heard(99, mine, sure)}
 		var all []answer.Heard
 		for j := range rapid.IntRange(0, 7).Draw(t, "neighbours") {
 			a, c := draw("heard")
 			all = append(all, heard(j, a, c))
 		}
-		all = append(all, all...)
+		neighbours = append(neighbours, all...)
 		got := adopt(own, all)
-		for _, rival := range all {
-			if beats(all, rival.Value.Answer, got.Answer) {
-				t.Fatalf("%s beats %s: %v", rival.Value.Answer, got.Answer, all)
+		for _, rival := range neighbours {
+			if beats(neighbours, rival.Value.Answer, got.Answer) {
+				t.Fatalf("%s beats %s: %v", rival.Value.Answer, got.Answer, neighbours)
 			}
 		}
 		slices.Reverse(all)
@@ -50,10 +50,10 @@ func TestAdoptAgainstTwin(t *testing.T) {
 	})
 }
 
-func beats(all []answer.Heard, a, b synod.Answer) bool {
+func beats(neighbours []answer.Heard, a, b synod.Answer) bool {
 	weigh := func(x synod.Answer) (sum *big.Rat, n int) {
 		sum = new(big.Rat)
-		for _, w := range all {
+		for _, w := range neighbours {
 			if w.Value.Answer == x {
 				sum.Add(sum, big.NewRat(int64(w.Value.Confidence*10+.5), 10))
 				n++
@@ -77,14 +77,15 @@ func beats(all []answer.Heard, a, b synod.Answer) bool {
 func TestOneAdversaryWins(t *testing.T) {
 	for honest := 2; honest <= 12; honest++ {
 		sure := 0.9 / float64(honest)
-		var all []answer.Heard
+		var neighbours []answer.Heard
 		for j := range honest - 1 {
-			all = append(all, heard(j, "4", sure))
+			neighbours = append(neighbours, heard(j, "4", sure))
 		}
-		if r := adopt(held("4", sure), all); r.Answer != "4" {
+		if r := adopt(held("4", sure), neighbours); r.Answer != "4" {
 			t.Fatalf("without an adversary: %+v", r)
 		}
-		if r := adopt(held("4", sure), append(all, heard(20, "7", 1))); r.Answer != "7" || r.Source != synod.Adopted {
+		r := adopt(held("4", sure), append(neighbours, heard(20, "7", 1)))
+		if r.Answer != "7" || r.Source != synod.Adopted {
 			t.Errorf("%d honest members keep their answer: %+v", honest, r)
 		}
 	}
