@@ -47,7 +47,7 @@ and the default council.`,
 			if err != nil {
 				return configError(err)
 			}
-			text, err := yaml.Marshal(spec)
+			text, err := yaml.Marshal(spec.WithoutQueries())
 			if err != nil {
 				return fail(exitError1, err)
 			}

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"synod.dev/synod/llm"
 )
 
 // escalateWithin is how long an escalation may take by default.
@@ -77,7 +79,10 @@ func post(ctx context.Context, url string, body []byte) error {
 		return errors.New("webhook: the address cannot be used")
 	}
 	r.Header.Set("Content-Type", "application/json")
-	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Transport:     llm.PlainTransport(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(r)
 	if err != nil {

@@ -15,11 +15,13 @@ import (
 )
 
 // Spec returns the spec with defaults filled in, paths absolute, a graph file
-// replaced by its edges, and without the addresses that breakers escalate to. The
+// replaced by its edges, and without the addresses that breakers escalate to and the
+// queries of URLs: it is recorded, and these may contain a key. The
 // maps in it must not be changed.
 func (p *Plan) Spec() Spec {
 	spec := p.spec
 	spec.Breakers.Escalate = Escalate{}
+	spec.Models = withoutQueries(spec.Models)
 	return spec
 }
 

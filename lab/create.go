@@ -36,7 +36,7 @@ type Plan struct {
 
 // Draft prepares a run without writing anything. It opens the models but asks none.
 func Draft(p Plan) (*Run, error) {
-	r := &Run{Prices: p.Env.Prices, Mark: p.Mark}
+	r := &Run{queries: p.Spec.Queries(), Prices: p.Env.Prices, Mark: p.Mark}
 	for _, it := range p.Items {
 		r.Items = append(r.Items, it.Record())
 	}
@@ -277,6 +277,7 @@ func (r *Run) ChangedCouncil(spec council.Spec, env llm.Env) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab: encode the council: %w", err)
 	}
+	r.queries = spec.Queries()
 	other := *r
 	other.Council, other.Seats, other.Prompts = string(text), c.Seats(), c.Plan().TemplateDigests()
 	return r.Changes(&other), nil

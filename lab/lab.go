@@ -70,6 +70,9 @@ type Run struct {
 
 	dir         string
 	sum, origin string // of run.json; "" before Create
+	// queries are those of the models' URLs, which are not recorded, by the environment
+	// variables that the recorded council names in their place.
+	queries map[string]string
 }
 
 // Dir returns the folder of the run; "" before Create.
@@ -85,7 +88,7 @@ func (r *Run) Spec() (council.Spec, error) {
 	if err != nil {
 		return spec, fmt.Errorf("lab: the run's council: %w", err)
 	}
-	return spec, nil
+	return spec.WithQueries(r.queries), nil
 }
 
 // ErrNoRun is returned for a folder that contains no run.

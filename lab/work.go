@@ -64,9 +64,9 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	if held != nil {
 		defer held.Close()
 	}
-	spec, err := council.ParseRecord([]byte(r.Council))
+	spec, err := r.Spec()
 	if err != nil {
-		return p, fmt.Errorf("lab: the run's council: %w", err)
+		return p, err
 	}
 	o.Env.Truth = r.truth()
 	c, err := council.Convene(spec, o.Env)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 
 	"synod.dev/synod"
 )
@@ -16,6 +17,7 @@ type endpointSettings struct {
 	URL         string   `yaml:"url" doc:"base of the API, with or without /v1; default: the provider's" example:"http://127.0.0.1:8000/v1"`
 	Model       string   `yaml:"model" doc:"the model's name at the server" example:"gpt-4o-mini"`
 	KeyEnv      string   `yaml:"key_env" doc:"the environment variable that holds the key; never the key itself" example:"OPENAI_API_KEY"`
+	QueryEnv    string   `yaml:"query_env" doc:"the environment variable that holds the query of the url (what follows the ?), which may contain a key" example:"AZURE_QUERY"`
 	Temperature *float64 `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:" example:"0.2"`
 	TopP        *float64 `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
 	Tokens      int      `yaml:"max_tokens" doc:"tokens of one reply" range:"1:" unit:"tokens"`
@@ -37,6 +39,7 @@ func endpoint(name, summary, base, urlEnv, keyEnv string) Provider {
 		About: fmt.Sprintf(`url          base of the API, with or without /v1 (default: %s)
 model        the model's name at the server
 key_env      the environment variable that holds the key (default: %s, where no url is given)
+query_env    the environment variable that holds the query of the url, without the ?
 temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
 private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
@@ -52,6 +55,9 @@ private      true: the url's name may lead to a private address`, where, cmp.Or(
 				s.URL = StripURL(s.URL)
 			}
 			to := "sends questions to " + cmp.Or(s.URL, where)
+			if s.QueryEnv != "" {
+				to += " with the query in the environment variable " + s.QueryEnv
+			}
 			if s.KeyEnv != "" {
 				to += " with the key in the environment variable " + s.KeyEnv
 			}
@@ -90,9 +96,8 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 			return Opened{}, err
 		}
 	}
-	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
-		return Opened{}, errors.New("the url contains a password; " +
-			"put the key into an environment variable and name that as key_env")
+	if err := s.checkURL(o.Env); err != nil {
+		return Opened{}, err
 	}
 	c := OpenAIConfig{
 		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
@@ -112,6 +117,33 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 		opened.Account += " missing=" + s.KeyEnv // it shares nothing with a model that needs no key
 	}
 	return opened, nil
+}
+
+// checkURL refuses a URL with a password, and adds the query that an environment variable
+// holds.
+func (s *endpointSettings) checkURL(env Env) error {
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil // NewOpenAI says so, without the URL
+	}
+	if u.User != nil {
+		return errors.New("the url contains a password; put the key into an environment variable and name that as " +
+			"key_env")
+	}
+	if s.QueryEnv == "" {
+		return nil
+	}
+	query := strings.TrimPrefix(strings.TrimSpace(env.getenv(s.QueryEnv)), "?")
+	switch {
+	case u.RawQuery != "":
+		return errors.New("the url has a query, and query_env names another; give one of them")
+	case query == "":
+		return fmt.Errorf("query_env: %s is not set; it must hold the query of the url, which is not recorded: what "+
+			"follows the ?, such as api-version=2026-01-01", s.QueryEnv)
+	}
+	u.RawQuery = query
+	s.URL = u.String()
+	return nil
 }
 
 // keyless is a model whose key is missing. Every call fails and nothing is sent.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,18 +119,29 @@ func headers(key Secret, u *url.URL) http.Header {
 	return h
 }
 
-// urlSecrets returns the parts of a URL that no message may contain.
-func urlSecrets(u *url.URL) []Secret {
-	var all []Secret
-	if password, ok := u.User.Password(); ok {
-		all = append(all, NewSecret(password))
+// urlSecrets returns the parts of a URL that no message and no reply may contain, as they
+// are, as they stand in the URL, and as they are sent.
+func urlSecrets(u *url.URL) (all []Secret) {
+	add := func(texts ...string) {
+		for _, t := range texts {
+			if s := NewSecret(t); !s.IsZero() {
+				all = append(all, s)
+			}
+		}
 	}
-	if name := u.User.Username(); name != "" {
-		all = append(all, NewSecret(name))
+	if u.User != nil {
+		password, _ := u.User.Password()
+		name := u.User.Username()
+		add(u.User.String(), base64.StdEncoding.EncodeToString([]byte(name+":"+password)), password, name)
 	}
-	for _, values := range u.Query() {
-		for _, v := range values {
-			all = append(all, NewSecret(v))
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if strings.HasSuffix(strings.ToLower(name), "version") { // no secret, and perhaps a date that is an answer
+			continue
+		}
+		add(value)
+		if plain, err := url.QueryUnescape(value); err == nil && plain != value {
+			add(plain)
 		}
 	}
 	return all

@@ -78,7 +78,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 		return synod.Reply{}, f
 	}
 	reply := synod.Reply{Status: synod.OK}
-	reply.Usage, reply.Fault = readUsage(c.Usage)
+	reply.Usage, reply.Fault = m.readUsage(c.Usage)
 	switch {
 	case len(c.Error) > 0 && string(c.Error) != "null" && len(c.Choices) == 0:
 		return reply, m.errorInside(res.body)
@@ -93,7 +93,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	if f := first.failure(m.cfg.MaxTokens, wantJSON); f != nil {
 		return reply, f
 	}
-	reply.Text = m.withoutKey(string(first.Message.Content))
+	reply.Text = m.redact(string(first.Message.Content)) // a server may echo the request
 	if first.FinishReason == "length" {
 		reply.Detail = "cut at max_tokens"
 	}
@@ -109,7 +109,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 
 // readUsage reads the usage of a completion. A count that is not one is the server's
 // fault, which does not make its answer unusable.
-func readUsage(raw json.RawMessage) (u synod.Usage, fault string) {
+func (m *OpenAI) readUsage(raw json.RawMessage) (u synod.Usage, fault string) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return u, ""
 	}
@@ -131,21 +131,11 @@ func readUsage(raw json.RawMessage) (u synod.Usage, fault string) {
 		n, err := strconv.ParseInt(string(c.raw), 10, 64)
 		if err != nil || n < 0 {
 			return synod.Usage{}, fmt.Sprintf("it reports %s: %s, which is not a count", c.name,
-				shorten(oneLine(string(c.raw))))
+				shorten(m.redact(oneLine(string(c.raw)))))
 		}
 		*c.into = int(n)
 	}
 	return u, ""
-}
-
-// withoutKey removes the key from a reply, for servers that echo the request. A
-// key of fewer than 16 bytes stays: local servers accept any, and it may be part
-// of an answer.
-func (m *OpenAI) withoutKey(text string) string {
-	if len(m.cfg.Key.Reveal()) < 16 {
-		return text
-	}
-	return m.cfg.Key.Redact(text)
 }
 
 // failure returns why a choice has no usable text, nil if it has.

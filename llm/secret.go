@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 const mask = "***"
@@ -43,14 +45,42 @@ func (s Secret) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Redact replaces the key in a text by ***. Keys of fewer than four bytes, which
-// local servers accept, are not secret and stay.
+// Redact replaces the key in a text by ***. A key of fewer than eight bytes is replaced
+// where it stands alone, and not inside a word or number. Keys that stand for none, such
+// as "none" or "x", are no secrets and stay: local servers accept any.
 func (s Secret) Redact(text string) string {
-	if key := s.Reveal(); len(key) >= 4 {
+	key := s.Reveal()
+	switch {
+	case len(key) < 2 || placeholders[strings.ToLower(key)] || !strings.Contains(text, key):
+		return text
+	case len(key) >= 8:
 		return strings.ReplaceAll(text, key, mask)
 	}
-	return text
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, key)
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		if partOfWord(last) || partOfWord(next) {
+			b.WriteString(key)
+		} else {
+			b.WriteString(mask)
+		}
+		text = after
+	}
 }
+
+// placeholders are keys that users give to servers which want none.
+var placeholders = map[string]bool{
+	"none": true, "no": true, "null": true, "empty": true, "no-key": true, "nokey": true, "key": true, "token": true,
+	"test": true, "dummy": true, "local": true, "ollama": true, "vllm": true, "lm-studio": true, "anything": true,
+}
+
+func partOfWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // String returns ***.
 func (s Secret) String() string { return mask }

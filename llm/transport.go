@@ -48,6 +48,14 @@ func newTransport(c OpenAIConfig, base *url.URL) (*http.Transport, error) {
 	}, nil
 }
 
+// PlainTransport returns a transport that follows the rules of model addresses: it uses no
+// proxy from the environment, and TLS 1.2 or later with valid certificates. It connects to
+// any address, which the user must have chosen.
+func PlainTransport() *http.Transport {
+	t, _ := newTransport(OpenAIConfig{Private: true}, nil) // it fails for a proxy only
+	return t
+}
+
 func proxyFor(setting string) (func(*http.Request) (*url.URL, error), error) {
 	switch setting {
 	case "":
