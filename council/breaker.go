@@ -14,8 +14,8 @@ import (
 
 // Breakers stop a run that makes no progress, with a reason (GR-1), whatever the
 // protocol. All are off by default. Limits (calls, tokens, money, deadline) stop a run
-// too. An infrastructure failure is not a disagreement (GR-2): it counts only where it
-// makes the rule impossible to meet.
+// too. An infrastructure failure is not a disagreement (GR-2): it counts only if the rule
+// cannot be met because of it.
 type Breakers struct {
 	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
 	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row were those of two to four rounds before and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
@@ -37,7 +37,7 @@ type Trip struct {
 	Breaker string `json:"breaker"`
 	Round   int    `json:"round"`
 	Detail  string `json:"detail"` // for people
-	// Continue is the setting with which the run goes on past this breaker, such as
+	// Continue is the setting with which a resumed run ignores this breaker, such as
 	// "breakers.no_progress=0".
 	Continue string `json:"continue"`
 }
@@ -133,8 +133,8 @@ func (b *breaker) add(n sim.Noted) {
 	b.suspects = append(b.suspects, n.Suspects...)
 }
 
-// equivocation trips as soon as any seat is suspected: the answers that the others
-// hold by then may be an adversary's choice.
+// equivocation trips as soon as any seat is suspected, because an adversary may have chosen the
+// answers that the others hold then.
 func (b *breaker) equivocation() *Trip {
 	if !b.Equivocation || len(b.suspects) == 0 {
 		return nil
@@ -147,7 +147,8 @@ func (b *breaker) equivocation() *Trip {
 	}
 }
 
-// judge looks at a round that all voting members have noted that noted the first.
+// judge looks at a round that is complete: all voting members that noted the first round
+// have noted it.
 func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if trip := b.quorum(t, dead); trip != nil {
 		return trip
@@ -193,8 +194,8 @@ func (b *breaker) decided(t int) bool {
 	return b.plan.spec.Rule.decide(votes).status == Agreed
 }
 
-// quorum trips when the rule needs more live members than are left: the others have
-// no answer, and none of their calls has succeeded by the end of round 1.
+// quorum trips if the rule needs more live members than there are. A member is not live if it has
+// no answer and none of its calls has succeeded by the end of round 1.
 func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 	if !b.Quorum || t == 0 {
 		return nil
@@ -219,9 +220,8 @@ func (b *breaker) quorum(t int, dead func(int) bool) *Trip {
 
 // fixedPoint notices that no remaining round can change the decision. A round in which
 // every call succeeded and no answer or confidence changed is a fixed point of a
-// protocol that Settles, because every later round asks what has been asked. Random
-// faults in the network, or an adversary whose messages change by themselves, rule it
-// out.
+// protocol that Settles, because every later round would ask the same. There is no fixed point with
+// random faults in the network, or with an adversary whose messages change by themselves.
 //
 // Seats that patience made late in the round are left out: at most Patience.Spare, and
 // only if the others agree without them. They count among the F faulty seats. To the
@@ -243,7 +243,7 @@ type fixedPoint struct {
 	complete int // the last round that all have noted who noted round 0; -1: none
 }
 
-// roundNotes is what the notes of one round have in common.
+// roundNotes summarises the notes of one round.
 type roundNotes struct {
 	members int
 	faulty  []synod.NodeID // seats that patience made faulty

@@ -11,12 +11,12 @@ import (
 	"synod.dev/synod/read"
 )
 
-// Unfinished reports whether the run in a journal did not come to its end, so that it can be
-// resumed. It may have a decision all the same.
+// Unfinished reports whether the run in a journal is not complete, so that it can be resumed. It
+// may still have a decision.
 func Unfinished(run *journal.Run) bool { return run.End == nil || unfinished(run.End.Stopped) }
 
-// Recall returns the outcome of the run in a journal that came to its end, as it was printed
-// then. No model is asked. Seconds is 0.
+// Recall returns the outcome of the complete run in a journal, as it was printed then. No model is
+// asked. Seconds is 0.
 func (c *Council) Recall(run *journal.Run, path string) Outcome {
 	records := RecordsOf(c.plan, run)
 	o := Judge(c.plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
@@ -30,12 +30,11 @@ func unfinished(stopped string) bool {
 }
 
 // Answered reports whether the outcome is a decision: the council agreed, or a limit, the
-// deadline or a breaker ended the run when the rule was met already.
+// deadline or a breaker ended the run after the rule was met.
 func (o *Outcome) Answered() bool { return o.Decision != synod.None }
 
-// cutOff corrects the outcome of a run that did not come to its end. A decision that the
-// rest of the run cannot take back is kept; that money or time ran out never justifies a
-// weaker rule (DE-2).
+// cutOff corrects the outcome of a run that is not complete. A decision that the rest of the run
+// cannot change is kept. A lack of money or time never justifies a weaker rule (DE-2).
 func (j *judgment) cutOff(o *Outcome, v *verdict, why string) {
 	if o.Trip != nil {
 		why = o.Trip.Detail
@@ -81,8 +80,8 @@ func (j *judgment) stands(o *Outcome, v *verdict) bool {
 	return p.spec.Rule.certain(v, len(j.missing()))
 }
 
-// certain reports whether a verdict stays the same whatever so many seats would answer that
-// have no answer yet. A majority of all seats stays one. A plurality must lead by more than
+// certain reports whether a verdict stays the same whatever the given number of seats without an
+// answer would answer. A majority of all seats stays one. A plurality must lead by more than
 // their number.
 func (r Rule) certain(v *verdict, missing int) bool {
 	if v.status != Agreed || r.Name != Plurality {
@@ -95,14 +94,14 @@ func (r Rule) certain(v *verdict, missing int) bool {
 	return len(v.votes[0].Seats) > second+missing
 }
 
-// grace is how long calls are waited for at least that cannot change the decision: an
-// answer of a member that is only a little slower than the others shows who dissents.
+// grace is the shortest time to wait for calls that cannot change the decision: the answer of a
+// slightly slower member still shows whether it dissents.
 const grace = time.Second
 
-// needless returns when the calls that have not returned are given up because they cannot
-// change the decision, if that is so: after twice the median time of the calls that have
-// returned, and after a second at least. A bench waits for every call, because its figures
-// must not depend on the time that calls take.
+// needless returns the time at which the calls that have not returned are cut off, if they cannot
+// change the decision: after twice the median time of the calls that have returned, and after at
+// least a second. A bench waits for every call, because its figures must not depend on the time
+// that calls take.
 func (b *batch) needless() (at time.Time, ok bool) {
 	s := b.session
 	if s.ask.Final || !s.unanimous() && !b.certain() {
@@ -111,9 +110,9 @@ func (b *batch) needless() (at time.Time, ok bool) {
 	return b.start.Add(max(grace, 2*b.median())), true
 }
 
-// unanimous reports whether every seat holds the same answer after the last round, in a
-// protocol in which a round without a change repeats itself: then a model that refines its
-// answer has no other to choose.
+// unanimous reports whether every seat holds the same answer after the last round, in a protocol in
+// which a round without changes is repeated in the same way. Then a model that refines its answer
+// has no other to choose from.
 func (s *session) unanimous() bool {
 	f := s.fixed
 	if !f.possible || f.complete < 0 || !f.unanimous(nil) {
@@ -127,8 +126,8 @@ func (s *session) unanimous() bool {
 	return s.decides(func(seat int) synod.Answer { return f.last[seat].Answer })
 }
 
-// certain reports whether the answers of a batch decide whatever those answer that have not
-// returned. It holds only in a protocol of one round, in which every seat is asked once.
+// certain reports whether the answers of a batch decide whatever the missing answers are. That is
+// possible only in a protocol of one round, in which every seat is asked once.
 func (b *batch) certain() bool {
 	s, p := b.session, b.session.council.plan
 	if p.protocol.MaxRounds() > 0 || p.calls != len(p.seats) || len(b.calls) != len(p.seats) || p.spec.Exact != "" ||

@@ -33,8 +33,8 @@ const (
 	Undecided = "undecided" // enough members, but no answer meets the rule
 )
 
-// Validate reports a rule that does not exist or cannot be met by so many seats that
-// answer independently.
+// Validate returns an error for a rule that does not exist, or that cannot be met by this number of
+// seats that answer independently.
 func (r Rule) Validate(seats int) error {
 	if !slices.Contains(ruleNames, r.Name) {
 		return fmt.Errorf("no rule is called %q%s; there are: %s", r.Name, synod.Hint(r.Name, ruleNames),
@@ -47,7 +47,7 @@ func (r Rule) Validate(seats int) error {
 	return nil
 }
 
-// need returns how many votes of so many seats decide, and how many live members the
+// need returns how many votes of the given number of seats decide, and how many live members the
 // rule needs at least.
 func (r Rule) need(seats int) (votes, live int) {
 	half := seats/2 + 1
@@ -61,7 +61,7 @@ func (r Rule) need(seats int) (votes, live int) {
 	}
 }
 
-// Vote is one answer and the seats that end on it.
+// Vote is one answer and the seats whose final answer it is.
 type Vote struct {
 	Answer      synod.Answer `json:"answer"`
 	Seats       []string     `json:"seats"`

@@ -15,16 +15,15 @@ import (
 	"synod.dev/synod/sim"
 )
 
-// Runner plays the machines of a plan and hands back one record per seat, in the order
-// of seats. Only the runner knows where the seats are and how messages travel. A
-// record's account of model calls (Statuses, Use, Failure, Late) is kept by the Models
-// that answered the calls, and may be left empty. An error means that the run could not
-// begin.
+// Runner plays the machines of a plan and returns one record per seat, in the order of seats. Only
+// the runner knows where the seats are and how messages travel. A record's fields about model calls
+// (Statuses, Use, Failure, Late) are set by the Models that answered the calls; a Runner may leave
+// them empty. An error means that the run could not begin.
 type Runner interface {
 	Play(ctx context.Context, p *Plan, run Run, models Models) ([]Record, error)
 }
 
-// Run is one run of a question, as a Runner sees it.
+// Run is what a Runner needs to know of one run of a question.
 type Run struct {
 	Instance Instance
 	Log      sim.Log   // receives the events and effects of every seat; may be nil
@@ -73,9 +72,9 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 	}
 }
 
-// crew returns a crew for a run, and whether it may be used again: machines overwrite
-// prompts, messages and replies of earlier runs, which only simulated members surely do
-// not keep.
+// crew returns a crew for a run, and whether it may be used again. Machines that are used again
+// overwrite prompts, messages and replies of earlier runs, and only simulated members are known to
+// keep none of these.
 func (r SimRunner) crew(p *Plan, run Run) (c *crew, again bool) {
 	again = r.crews != nil && run.Log == nil && p.simulated()
 	if again {
@@ -128,7 +127,7 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 	return records, nil
 }
 
-// callTicks is how much virtual time a model call takes. Calls of real models take
+// callTicks returns how much virtual time a model call takes. Calls of real models take
 // longer than a message may, so that members who wait for a silent neighbour until the
 // end of a round still call their models at the same time as the others.
 func (p *Plan) callTicks() synod.Tick {
@@ -183,7 +182,7 @@ func (p *Plan) signedInstance(in Instance) sign.Instance {
 }
 
 // Ask starts the calls of a batch. A member that answers in this process is asked in
-// place: a goroutine would cost more than its answer.
+// place, because starting a goroutine would take longer than its answer.
 func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 	b := &batch{session: s, calls: calls, replies: s.newReplies(len(calls)), start: time.Now()}
 	for i, call := range calls {
@@ -217,8 +216,8 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 	return b.wait
 }
 
-// newReplies returns storage for the replies of a batch. Batches share one array, which
-// simulated members' next question uses again.
+// newReplies returns storage for the replies of a batch. Batches share one array. With simulated
+// members the next question uses it again.
 func (s *session) newReplies(n int) []synod.Reply {
 	from := len(s.replies)
 	if from+n > cap(s.replies) {
@@ -231,9 +230,9 @@ func (s *session) newReplies(n int) []synod.Reply {
 	return s.replies[from : from+n : from+n]
 }
 
-// growStack makes the stack of a goroutine large while little stands on it. A call
-// through the layers, HTTP and JSON needs some nine kilobytes, and a stack that grows
-// on the way is copied each time with all that it holds.
+// growStack makes the stack of a goroutine large while it is nearly empty. A call through the
+// layers, HTTP and JSON needs about nine kilobytes, and a stack that grows later is copied each
+// time with its content.
 //
 //go:noinline
 func growStack(i int) byte {
@@ -253,8 +252,8 @@ type batch struct {
 	cancel   []context.CancelCauseFunc
 }
 
-// wait returns the replies when all calls have returned, or those that have not were cut
-// off: by patience, or because they cannot change the decision.
+// wait returns the replies when every call has returned or was cut off: by patience, or because it
+// cannot change the decision.
 func (b *batch) wait() []synod.Reply {
 	for cut := false; len(b.waiting) > 0; {
 		var enough, needless <-chan time.Time
@@ -290,9 +289,9 @@ func (b *batch) wait() []synod.Reply {
 	return b.replies
 }
 
-// patience returns when the calls that have not returned are cut off, if they may be:
-// they are calls of no more than the spare seats, and with these no more than that many
-// seats are late.
+// patience returns the time at which the calls that have not returned are cut off, if that is
+// allowed: at most the spare number of seats may have such calls, and with them at most that number
+// of seats may be late.
 func (b *batch) patience() (at time.Time, ok bool) {
 	s, p := b.session, b.session.council.plan.spec.Patience
 	if p.Spare == 0 || b.waitingSeats() > p.Spare || !s.mayBeLate(b) {
@@ -302,8 +301,8 @@ func (b *batch) patience() (at time.Time, ok bool) {
 	return b.start.Add(time.Duration(float64(p.After) * float64(median))), median > 0
 }
 
-// median returns the median time of the calls that have returned. Where none has, because
-// the other members answer from memory, it is that of the last batch; 0 if there is none.
+// median returns the median time of the calls that have returned. If none has, because the other
+// members answered from memory, it returns the median of the last batch, or 0.
 func (b *batch) median() time.Duration {
 	if len(b.took) > 0 {
 		took := slices.Sorted(slices.Values(b.took))
@@ -321,10 +320,9 @@ func (b *batch) waitingSeats() int {
 	return len(seats)
 }
 
-// mayBeLate reports whether the calls that a batch waits for can be cut off without
-// more than the spare seats being faulty: in one round, where the protocol's claim is
-// about each round, else in the whole run. A seat whose answer was late is faulty until
-// it has one.
+// mayBeLate reports whether the calls that a batch waits for can be cut off so that at most the
+// spare number of seats is faulty: per round, if the protocol's claim is about each round,
+// otherwise in the whole run. A seat whose answer was late is faulty until it has an answer.
 func (s *session) mayBeLate(b *batch) bool {
 	p := s.council.plan
 	s.mu.Lock()
@@ -358,7 +356,7 @@ func (s *session) lacks(seat, round int) bool {
 	return s.unanswered[seat]
 }
 
-// eachRound reports whether the protocol's claim is about each round by itself.
+// eachRound reports whether the protocol's claim is about each round separately.
 func (p *Plan) eachRound() bool {
 	c, ok := p.protocol.(protocol.RoundClaims)
 	return ok && c.ClaimsEachRound()
@@ -377,7 +375,7 @@ func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
 	return r, ok
 }
 
-// dropped is the reply to a call that is not made any more.
+// dropped is the reply to a call that is not sent because the run is ending.
 var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 
 // complete calls one model. A reply that cost something is in the journal before

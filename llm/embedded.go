@@ -226,7 +226,7 @@ func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	return m.write(ctx, x, chat)
 }
 
-// engineFailure classifies an error of the engine.
+// engineFailure returns an error of the engine as a Failure.
 func engineFailure(ctx context.Context, err error) error {
 	var done *Failure
 	switch {

@@ -19,13 +19,13 @@ type engineProcess interface {
 	Close() error
 }
 
-// sharedEngine is one engine process for all members of one model file, in
-// whatever council. It starts with the first call and ends with its last member.
+// sharedEngine is one engine process for all members of one model file, in any council. It starts
+// with the first call and ends when its last member is closed.
 //
 // A process that dies is started again with the next call, after a back-off that
 // doubles while it keeps dying within a minute. It is given up only if it dies
-// maxCrashes times in a row before it has answered a call: such a process has a
-// reason to die that another start does not remove.
+// maxCrashes times in a row before it has answered a call, because another start would not remove
+// the reason.
 type sharedEngine struct {
 	key   engineKey
 	cfg   engine.Config
@@ -178,7 +178,7 @@ func (e *sharedEngine) launch() {
 	}()
 }
 
-// reap lets go of a process that has died.
+// reap releases a process that has died.
 func (e *sharedEngine) reap() {
 	if e.now == nil {
 		return

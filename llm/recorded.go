@@ -148,7 +148,8 @@ func (m *recorded) GivesHiddenConfidence() bool { return m.confident }
 // Close closes the file.
 func (m *recorded) Close() error { return m.file.Close() }
 
-// Complete returns the recorded reply, or acts on it.
+// Complete returns the recorded reply to a first question, and derives the replies to
+// other prompts from it.
 func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
 	if p.Purpose == synod.Refining {

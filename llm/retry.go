@@ -18,14 +18,12 @@ type retryConfig struct {
 	retryAfter time.Duration // longest wait that a server may ask for; default 60s
 }
 
-// rateFactor makes the waits longer where the server reports too many requests
-// and not for how long.
+// rateFactor makes the waits longer if the server reports too many requests without a time to wait.
 const rateFactor = 20
 
 // retry is the layer that repeats calls whose failure is Retryable. The waits
-// double, vary by a quarter either way, and are as long as the server asks where
-// it does. It gives up at once if the wait is longer than allowed or than the
-// time that the run has left.
+// double and vary by up to a quarter, unless the server asks for a time. The layer gives up at once
+// if the wait would be longer than allowed, or than the time that the run has left.
 //
 // The first wait is short because a council's stages follow one another: in a
 // SAC question some thirteen of them each wait for their slowest call, and a
