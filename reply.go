@@ -77,6 +77,9 @@ type Reply struct {
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request
+	// Took is how long the call took in milliseconds, with waits and retries; 0: less than one,
+	// or nobody measured it.
+	Took int `json:"ms,omitempty"`
 	// Late is true if the caller cancelled the call because it had waited long enough
 	// for the slowest calls of its batch; Status is then Timeout.
 	Late bool `json:"late,omitempty"`

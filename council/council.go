@@ -308,6 +308,7 @@ func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
 	}
 	o.Money = c.prices.Bill(uses)
 	o.Cost = o.Money.Cost()
+	c.bill(o, uses)
 }
 
 // Replay plays a journal again without any model and returns the digest. The error is
@@ -622,6 +623,7 @@ func (s *session) account(records []Record) {
 	defer s.mu.Unlock()
 	for i := range records {
 		r := &s.seats[i]
+		records[i].Took = r.Took
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late = r.Misreports, r.Late
 	}

@@ -73,6 +73,7 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	o.Answer = j.answers.of(o.Decision)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Rounds = Rounds{transcript: j.transcript()}
+	o.Models = j.models(o.Members, o.Decision)
 	return o
 }
 

@@ -20,6 +20,9 @@ import (
 func pure(t *testing.T, o Outcome) string {
 	t.Helper()
 	o.Seconds, o.Journal, o.Digest, o.Money, o.Cost = 0, "", "", llm.Money{}, nil
+	for i := range o.Models {
+		o.Models[i].Cost, o.Models[i].Served = nil, ""
+	}
 	b, err := json.MarshalIndent(o, "", " ")
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	Late     []string      `json:"late"` // ids of seats that patience cut off
 	Members  []Member      `json:"members"`
+	Models   []ModelResult `json:"models"` // the members of each model together
 	Rounds   Rounds        `json:"rounds"`
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`

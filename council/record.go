@@ -29,6 +29,7 @@ type Record struct {
 	Decided    *synod.Answer // the answer with which the seat's machine ended; nil if it had not ended
 	Statuses   StatusCount   // how the seat's model calls ended
 	Use        llm.Use       // calls and tokens of them
+	Took       []int         // by call that was answered by a request: milliseconds, in any order
 	Failure    string        // why the first call that failed did, "" if none failed
 	Misreports Misreports    // replies whose usage cannot be true
 	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
@@ -79,6 +80,9 @@ func (r *Record) count(reply *synod.Reply) {
 		r.Statuses[i]++
 	}
 	r.Use.Add(*reply)
+	if reply.Status == synod.OK && reply.Took > 0 {
+		r.Took = append(r.Took, reply.Took)
+	}
 }
 
 // RecordsOf returns the records of the run in a journal. Judge makes the outcome of

@@ -402,7 +402,11 @@ func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, roun
 
 // asked is the reply of a model, or why there is none.
 func (s *session) asked(ctx context.Context, m llm.Model, call sim.Call) synod.Reply {
+	begun := time.Now()
 	r, err := m.Complete(ctx, s.request(call))
+	if r.Calls > 0 && !free(s.council.plan.seats[call.Node].Kind) {
+		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
+	}
 	if r.Status = synod.OK; err != nil {
 		f := llm.AsFailure(err)
 		r.Status, r.Detail = f.Status, f.Reason()

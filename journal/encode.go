@@ -210,6 +210,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	if r.Reused {
 		b = append(b, `,"reused":true`...)
 	}
+	b = appendCount(b, `,"ms":`, r.Took)
 	return append(b, '}'), nil
 }
 

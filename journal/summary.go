@@ -154,6 +154,10 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int())}
 		case "calls":
 			r.Calls = int(v.Int())
+		case "reused":
+			r.Reused = v.Bool()
+		case "ms":
+			r.Took = int(v.Int())
 		case "fault":
 			r.Fault = v.Str
 		}

@@ -38,6 +38,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	var ranks ranks
 	var latency metrics.Mean
 	kinds := newKinds(r.roles())
+	models := r.modelTally()
 	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(),
 		r.uses()
 	err = r.results(func(j job, res *result) {
@@ -52,6 +53,7 @@ func (r *reader) summarize() (*report.Report, error) {
 		tally.Add(res.Case)
 		kinds.add(r.Items[j.item], &res.Case)
 		sure.add(res.Case, r.roles())
+		models.add(res)
 		drops.add(res.noted)
 		ranks.add(res.ranked)
 		if r.ending != nil && len(out.Trajectories) < followed {
@@ -73,6 +75,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
+	out.Models = models.list(uses)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

@@ -28,6 +28,7 @@ type result struct {
 	calls   report.Calls
 	tokens  report.Tokens
 	uses    []llm.Use // by seat
+	times   [][]int   // by seat: Record.Took
 	digest  string
 }
 
@@ -128,6 +129,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.uses = make([]llm.Use, len(records))
 	for i := range records {
 		res.uses[i] = records[i].Use
+		res.times = append(res.times, records[i].Took)
 	}
 	return res, nil
 }

@@ -130,6 +130,7 @@ func (l *cached) store(key string, r synod.Reply) {
 // reused is a reply that cost nothing this time.
 func reused(r synod.Reply) synod.Reply {
 	r.Reused, r.Calls, r.Usage, r.Charged, r.Fault = true, 0, synod.Usage{}, synod.Usage{}, ""
+	r.Took = 0
 	return r
 }
 

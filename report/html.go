@@ -138,9 +138,11 @@ func (p *page) report(r *Report) {
 		*Report
 		Label                             string
 		MemberTable, RateTable, FailTable *table.Table
+		ModelTable                        *table.Table
 		PartTables                        []*table.Table
 		Notes                             []string
-	}{r, r.label(), members, r.rateTable(), failures, r.partTables(), append(r.totals(), r.Calibration.notes()...)})
+	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(),
+		append(r.totals(), r.Calibration.notes()...)})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}
 		t.Add("right there", c.Pairs[1][1], c.Pairs[1][0])

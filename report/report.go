@@ -130,6 +130,7 @@ type Report struct {
 	Unfinished  int                 `json:"unfinished"` // not begun, or interrupted by the user
 	MembersKind []string            `json:"members_kind"`
 	Seats       []Member            `json:"seats"`
+	Models      []Model             `json:"models"`
 	Metrics     metrics.Metrics     `json:"metrics"`
 	Baselines   metrics.Baselines   `json:"baselines"`
 	Ties        metrics.Ties        `json:"ties"`

@@ -226,6 +226,15 @@ func (r *Report) rateTable() *table.Table {
 	return t
 }
 
+// tables are the tables of a report as text.
+func (r *Report) tables() []*table.Table {
+	tables := []*table.Table{r.rateTable()}
+	if len(r.Models) > 0 {
+		tables = append(tables, r.modelTable())
+	}
+	return append(tables, r.partTables()...)
+}
+
 // partTables returns a table of figures by level and one by topic, if there are any.
 func (r *Report) partTables() (tables []*table.Table) {
 	for _, by := range []struct {
@@ -327,12 +336,12 @@ func (c *Calibration) notes() (notes []string) {
 
 func (r *Report) text(w io.Writer) error {
 	return document{format: "text", head: []string{r.title(), r.kindsLine(), r.progress()},
-		tables: append([]*table.Table{r.rateTable()}, r.partTables()...), notes: r.notes()}.write(w)
+		tables: r.tables(), notes: r.notes()}.write(w)
 }
 
 func (r *Report) markdown(w io.Writer) error {
 	return document{format: "md", title: r.title(), head: []string{r.kindsLine() + " · " + r.progress()},
-		tables: append([]*table.Table{r.rateTable()}, r.partTables()...), notes: r.notes()}.write(w)
+		tables: r.tables(), notes: r.notes()}.write(w)
 }
 
 // document is text or Markdown with lines above and below tables.
@@ -418,6 +427,7 @@ func (r *Report) csv(w io.Writer) error {
 			}
 		}
 	}
+	r.modelFigures(add)
 	if r.Compared != nil {
 		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions))
 	}

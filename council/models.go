@@ -1,0 +1,84 @@
+package council
+
+import (
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/metrics"
+)
+
+// ModelResult is what a model did in a run, in all seats that it has.
+type ModelResult struct {
+	Model  string    `json:"model"` // its name in the council
+	Kind   llm.Kind  `json:"kind"`
+	Served string    `json:"served,omitempty"` // of an endpoint: its name at the server
+	Seats  []string  `json:"seats"`
+	Calls  int       `json:"calls"` // requests that left, retries included
+	Tokens Tokens    `json:"tokens"`
+	Cost   *llm.Cost `json:"cost"` // null: its price or its tokens are not known
+
+	// Latency is null where no call was timed: simulated and recorded models, and replies
+	// from a cache.
+	Latency    *metrics.Latency `json:"latency"`
+	Unreadable int              `json:"unreadable"` // replies that could not be read
+	Failed     int              `json:"failed"`     // calls that brought no reply; without dropped ones
+	Agree      int              `json:"agree"`      // seats that end on the decision
+	Of         int              `json:"of"`         // seats that could have
+}
+
+// models adds up the members of each model, in the order of seats. An adversary's seat counts
+// for its calls only.
+func (j *judgment) models(members []Member, decision synod.Answer) []ModelResult {
+	var all []ModelResult
+	var took [][]int
+	for i, m := range members {
+		k := slices.IndexFunc(all, func(r ModelResult) bool { return r.Model == m.Model })
+		if k < 0 {
+			k = len(all)
+			all, took = append(all, ModelResult{Model: m.Model, Kind: m.Kind}), append(took, nil)
+		}
+		r, use := &all[k], &j.seats[i].Use
+		took[k] = append(took[k], j.seats[i].Took...)
+		r.Seats = append(r.Seats, m.ID)
+		r.Calls = synod.Sum(r.Calls, use.Calls)
+		r.Tokens = Tokens{synod.Sum(r.Tokens.Prompt, use.Prompt), synod.Sum(r.Tokens.Completion, use.Completion)}
+		r.Unreadable += m.Calls.Of(synod.Unreadable)
+		r.Failed += m.Calls.Failed()
+		if m.Adversary == nil && !j.plan.seats[i].NonVoting && decision != synod.None {
+			r.Of++
+			if answerOf(j.last[i]) == decision {
+				r.Agree++
+			}
+		}
+	}
+	for k := range all {
+		all[k].Latency = metrics.NewLatency(took[k])
+	}
+	return all
+}
+
+// Failed returns the number of calls that brought no reply, without those that were dropped
+// because the run ended or a limit was reached.
+func (c StatusCount) Failed() (n int) {
+	for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable, synod.Refused} {
+		n += c.Of(s)
+	}
+	return n
+}
+
+// bill adds to each model what only the open models know.
+func (c *Council) bill(o *Outcome, uses []llm.Use) {
+	for k := range o.Models {
+		r := &o.Models[k]
+		var of []llm.Use
+		for _, u := range uses {
+			if u.Model == r.Model {
+				of = append(of, u)
+			}
+		}
+		r.Kind, r.Served = of[0].Info.Kind, of[0].Info.Model
+		money := c.prices.Bill(of)
+		r.Cost = money.Cost()
+	}
+}

@@ -1,0 +1,87 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/stats"
+)
+
+// Latency is how long the calls of a model took, in seconds, from the call until its reply,
+// with waits and retries. Replies without a request are left out.
+type Latency struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median"`
+	P95    float64 `json:"p95"` // 95 of 100 calls took no longer
+}
+
+// NewLatency returns the latency of calls that took so many milliseconds; nil without calls.
+func NewLatency(milliseconds []int) *Latency {
+	n := len(milliseconds)
+	if n == 0 {
+		return nil
+	}
+	seconds := make([]float64, n)
+	for i, ms := range milliseconds {
+		seconds[i] = float64(ms) / 1000
+	}
+	slices.Sort(seconds)
+	return &Latency{n, stats.Median(seconds), seconds[int(math.Ceil(0.95*float64(n)))-1]}
+}
+
+// Answers say how right the answers of one model were. Seats that an adversary controls are left
+// out: what they say is not the model's. An absent or unreadable answer is not right.
+type Answers struct {
+	Right struct {
+		First *Rate `json:"first"` // before the rounds
+		Final *Rate `json:"final"` // after them
+	} `json:"right"`
+	Agreement *Rate `json:"agreement"` // final answers that are the decision, where there is one
+}
+
+// Models counts the answers of each model.
+type Models struct {
+	models []string // by seat
+	seats  []Member
+	counts map[string]*modelCounts
+}
+
+type modelCounts struct{ first, final, agree count }
+
+// NewModels counts nothing yet. models has the model of every seat.
+func NewModels(models []string, seats []Member) *Models {
+	m := &Models{models: models, seats: seats, counts: map[string]*modelCounts{}}
+	for _, name := range models {
+		m.counts[name] = &modelCounts{}
+	}
+	return m
+}
+
+// Add counts a case.
+func (m *Models) Add(c *Case) {
+	first, last := c.first(len(m.seats)), c.last(len(m.seats))
+	for i, s := range m.seats {
+		if s.Adversary {
+			continue
+		}
+		k := m.counts[m.models[i]]
+		if !s.Unasked && !c.Ungraded {
+			right, _ := c.grade(first[i])
+			k.first.add(right, true)
+			right, _ = c.grade(last[i])
+			k.final.add(right, true)
+		}
+		if c.Agreed && c.Decision != synod.None && !s.Unasked {
+			k.agree.add(last[i] == c.Decision, true)
+		}
+	}
+}
+
+// Of returns the figures of a model.
+func (m *Models) Of(name string) (of Answers) {
+	if k := m.counts[name]; k != nil {
+		of.Right.First, of.Right.Final, of.Agreement = k.first.rate(), k.final.rate(), k.agree.rate()
+	}
+	return of
+}
