@@ -53,6 +53,7 @@ seats: [{id: NAME, model: NAME, count: 3}, {id: second NAME, model: dead}]
 		{"bench", "run", "builtin", "-n", "2", "-c", file, "-o", folder},
 		{"bench", "report", folder}, {"bench", "report", folder, "--format", "json"},
 		{"bench", "report", folder, "--format", "csv"}, {"bench", "report", folder, "--format", "md"},
+		{"bench", "report", folder, "--format", "json", "-o", folder + ".json"},
 		{"replay", hostileText}, {"bench", hostileText}, {"explain", hostileText}, {"graph", "check", hostileText},
 		{"grade", "--form", "text", hostileText, hostileText},
 	} {
@@ -69,6 +70,9 @@ seats: [{id: NAME, model: NAME, count: 3}, {id: second NAME, model: dead}]
 				t.Errorf("the JSON has %q: %v", o.Council, err)
 			}
 		}
+	}
+	if report, err := os.ReadFile(folder + ".json"); err != nil || bytes.ContainsFunc(report, unsafeRune) {
+		t.Errorf("the report in a file: %v, %q", err, report)
 	}
 }
 
