@@ -7,14 +7,12 @@ import (
 )
 
 // eval returns the value of a scalar without units for the given values of its variables.
-func (n *node) eval(at map[string]value) (value, error) {
+func (n *node) eval(at map[string]value) value {
 	args := make([]value, len(n.args))
 	for i, a := range n.args {
-		v, err := a.eval(at)
-		if err != nil {
-			return v, err
+		if args[i] = a.eval(at); args[i].none() {
+			return value{}
 		}
-		args[i] = v
 	}
 	switch n.op {
 	case opNum:
@@ -22,28 +20,25 @@ func (n *node) eval(at map[string]value) (value, error) {
 	case opName:
 		switch n.name {
 		case "pi":
-			return realValue(circle()), nil
+			return realValue(circle())
 		case "e":
 			return realValue(float(1)).exp()
 		case "i":
-			return value{newFloat(), float(1)}, nil
+			return value{newFloat(), float(1)}
 		case "infty":
-			return value{}, errValue
+			return value{}
 		}
-		return at[n.name], nil
+		return at[n.name]
 	case opAdd, opMul:
-		out, err := args[0], error(nil)
+		out := args[0]
 		for _, v := range args[1:] {
 			if n.op == opAdd {
-				out, err = out.plus(v)
+				out = out.plus(v)
 			} else {
-				out, err = out.times(v)
-			}
-			if err != nil {
-				return out, err
+				out = out.times(v)
 			}
 		}
-		return out, nil
+		return out
 	case opDiv:
 		return args[0].over(args[1])
 	case opPow:
@@ -54,7 +49,7 @@ func (n *node) eval(at map[string]value) (value, error) {
 	case opFunc:
 		return n.call(args)
 	}
-	return value{}, errValue
+	return value{}
 }
 
 // rational returns the value of a node that is a rational number.
@@ -73,32 +68,28 @@ func (n *node) rational() (*big.Rat, bool) {
 }
 
 // rooted returns a rational power; for a negative number and an odd root, the real one.
-func rooted(a value, r *big.Rat) (value, error) {
+func rooted(a value, r *big.Rat) value {
 	b := realValue(newFloat().SetRat(r))
 	if r.IsInt() || !a.real() || a.re.Sign() >= 0 || r.Denom().Bit(0) == 0 {
 		return a.power(b)
 	}
-	v, err := realValue(newFloat().Neg(a.re)).power(b)
-	if err == nil && r.Num().Bit(0) == 1 {
+	v := realValue(newFloat().Neg(a.re)).power(b)
+	if !v.none() && r.Num().Bit(0) == 1 {
 		v.re.Neg(v.re)
 	}
-	return v, err
+	return v
 }
 
 // call returns the value of a function.
-func (n *node) call(x []value) (value, error) {
+func (n *node) call(x []value) value {
 	switch n.name {
 	case "root":
 		if r, ok := n.args[0].rational(); ok && r.Sign() > 0 {
 			return rooted(x[1], new(big.Rat).Inv(r))
 		}
-		inv, err := x[0].inverse()
-		if err != nil {
-			return inv, err
-		}
-		return x[1].power(inv)
+		return x[1].power(x[0].inverse())
 	case "abs":
-		return realValue(x[0].size()), nil
+		return realValue(x[0].size())
 	case "exp":
 		return x[0].exp()
 	case "ln":
@@ -114,11 +105,11 @@ func (n *node) call(x []value) (value, error) {
 }
 
 // stepwise returns the value of a function that rounds or needs a whole number.
-func stepwise(name string, x []value) (value, error) {
+func stepwise(name string, x []value) value {
 	rats := make([]*big.Rat, len(x))
 	for i, v := range x {
 		if !v.almostReal() || v.re.MantExp(nil) > 64 {
-			return v, errValue
+			return value{}
 		}
 		rats[i], _ = v.re.Rat(nil)
 		if rats[i] == nil {
@@ -127,25 +118,15 @@ func stepwise(name string, x []value) (value, error) {
 	}
 	r, ok := exactValue(name, rats)
 	if !ok {
-		return value{}, errValue
+		return value{}
 	}
 	return realValue(newFloat().SetRat(r)).checked()
 }
 
-func hyperbolic(name string, x value) (value, error) {
-	p, err := x.exp()
-	if err != nil {
-		return x, err
-	}
-	q, err := p.inverse()
-	if err != nil {
-		return x, err
-	}
-	half := realValue(float(0.5))
-	sum, err := p.plus(q)
-	if err != nil {
-		return x, err
-	}
+func hyperbolic(name string, x value) value {
+	p := x.exp()
+	q := p.inverse()
+	half, sum := realValue(float(0.5)), p.plus(q)
 	switch name {
 	case "cosh":
 		return sum.times(half)
@@ -155,33 +136,30 @@ func hyperbolic(name string, x value) (value, error) {
 	return p.minus(q).over(sum)
 }
 
-func inverse(name string, x value) (value, error) {
+func inverse(name string, x value) value {
 	if !x.almostReal() {
-		return x, errValue
+		return value{}
 	}
 	if name == "arctan" {
-		return realValue(arctan(x.re)), nil
+		return realValue(arctan(x.re))
 	}
 	rest := newFloat().Sub(float(1), newFloat().Mul(x.re, x.re))
 	if rest.Sign() < 0 {
-		return x, errValue
+		return value{}
 	}
 	rest.Sqrt(rest)
 	if name == "arcsin" {
-		return realValue(angle(x.re, rest)), nil
+		return realValue(angle(x.re, rest))
 	}
-	return realValue(angle(rest, x.re)), nil
+	return realValue(angle(rest, x.re))
 }
 
 // circular returns the value of sin, cos and the functions made of them.
-func circular(name string, x value) (value, error) {
-	if !x.real() {
-		return value{}, errValue
+func circular(name string, x value) value {
+	if !x.real() || !within(x.re, 1e9) {
+		return value{}
 	}
-	s, c, err := sineCosine(x.re)
-	if err != nil {
-		return x, err
-	}
+	s, c := sineCosine(x.re)
 	sin, cos, unit := realValue(s), realValue(c), realValue(float(1))
 	for _, v := range []value{sin, cos} { // do not divide by a rounding error
 		if v.re.Sign() != 0 && v.re.MantExp(nil) < -precision/2-agree/2 {
@@ -190,9 +168,9 @@ func circular(name string, x value) (value, error) {
 	}
 	switch name {
 	case "sin":
-		return sin, nil
+		return sin
 	case "cos":
-		return cos, nil
+		return cos
 	case "tan":
 		return sin.over(cos)
 	case "cot":
@@ -202,7 +180,7 @@ func circular(name string, x value) (value, error) {
 	case "csc":
 		return unit.over(sin)
 	}
-	return x, errValue
+	return value{}
 }
 
 const (
@@ -234,9 +212,8 @@ func everywhere(a, b *node, agree func(x, y value) bool) (same, ok bool) {
 			}
 			at[v] = realValue(float(x))
 		}
-		x, err := a.eval(at)
-		y, other := b.eval(at)
-		if err == nil && other == nil && (whole || x.almostReal() && y.almostReal()) {
+		x, y := a.eval(at), b.eval(at)
+		if !x.none() && !y.none() && (whole || x.almostReal() && y.almostReal()) {
 			if !agree(x, y) {
 				return false, true
 			}

@@ -303,8 +303,8 @@ func (j *judge) equations(a, b *node) bool {
 		if p.zero() || q.zero() {
 			return p.zero() == q.zero()
 		}
-		f, err := p.over(q)
-		if err != nil || equality != "=" && f.re.Sign() <= 0 {
+		f := p.over(q)
+		if f.none() || equality != "=" && f.re.Sign() <= 0 {
 			return false
 		}
 		if factor == nil {

@@ -89,8 +89,8 @@ func endOf(n *node, closed bool) (end, bool) {
 	if !n.scalar() || free(n) || n.hasUnit() {
 		return end{}, false
 	}
-	v, err := n.eval(nil)
-	if err != nil || !v.almostReal() {
+	v := n.eval(nil)
+	if v.none() || !v.almostReal() {
 		return end{}, false
 	}
 	return end{n, v.re, closed}, true

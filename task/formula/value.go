@@ -1,7 +1,6 @@
 package formula
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"sync"
@@ -12,9 +11,6 @@ const (
 	precision = 320
 	agree     = 160
 )
-
-// errValue reports that a formula has no value at a point, or none that is computed here.
-var errValue = errors.New("formula: no value")
 
 func float(x float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(x) }
 
@@ -94,12 +90,9 @@ func angle(y, x *big.Float) *big.Float {
 	return t.Sub(t, circle())
 }
 
-// exponential returns e^x.
-func exponential(x *big.Float) (*big.Float, error) {
+// exponential returns e^x for |x| ≤ 1e5.
+func exponential(x *big.Float) *big.Float {
 	f, _ := x.Float64()
-	if math.Abs(f) > 1e5 {
-		return nil, errValue
-	}
 	k := int(math.Round(f / math.Ln2))
 	r := newFloat().Sub(x, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(k))))
 	const halvings = 16
@@ -115,36 +108,27 @@ func exponential(x *big.Float) (*big.Float, error) {
 	for range halvings {
 		total.Mul(total, total)
 	}
-	return total.SetMantExp(total, k), nil
+	return total.SetMantExp(total, k)
 }
 
 // logarithm returns ln x for x > 0, with two steps that each triple the number of correct digits.
-func logarithm(x *big.Float) (*big.Float, error) {
-	if x.Sign() <= 0 {
-		return nil, errValue
-	}
+func logarithm(x *big.Float) *big.Float {
 	m := newFloat()
 	e := x.MantExp(m)
 	f, _ := m.Float64()
 	y := float(math.Log(f))
 	for range 3 {
-		p, err := exponential(y)
-		if err != nil {
-			return nil, err
-		}
+		p := exponential(y)
 		step := newFloat().Sub(m, p)
 		step.Quo(step.Mul(step, float(2)), p.Add(p, m))
 		y.Add(y, step)
 	}
-	return y.Add(y, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(e)))), nil
+	return y.Add(y, newFloat().Mul(lnTwo(), newFloat().SetInt64(int64(e))))
 }
 
-// sineCosine returns sin x and cos x.
-func sineCosine(x *big.Float) (s, c *big.Float, err error) {
+// sineCosine returns sin x and cos x for |x| ≤ 1e9.
+func sineCosine(x *big.Float) (s, c *big.Float) {
 	f, _ := x.Float64()
-	if math.Abs(f) > 1e9 {
-		return nil, nil, errValue
-	}
 	turn := newFloat().Mul(circle(), float(2))
 	r := newFloat().Sub(x, turn.Mul(turn, newFloat().SetInt64(int64(math.Round(f/(2*math.Pi))))))
 	const halvings = 12
@@ -169,35 +153,53 @@ func sineCosine(x *big.Float) (s, c *big.Float, err error) {
 		s = double.Mul(double, float(2))
 		c = newFloat().Sub(float(1), square.Mul(square, float(2)))
 	}
-	return s, c, nil
+	return s, c
 }
 
-// value is a complex number.
+// value is a complex number. The zero value stands for none: a formula has no value at a
+// point, or none that is computed here. An operation on none is none.
 type value struct{ re, im *big.Float }
 
 func realValue(x *big.Float) value { return value{x, newFloat()} }
+
+func (a value) none() bool { return a.re == nil }
 
 func (a value) real() bool { return a.im.Sign() == 0 }
 
 func (a value) zero() bool { return a.re.Sign() == 0 && a.im.Sign() == 0 }
 
-// checked returns a, or an error if a part of it is infinite or too large.
-func (a value) checked() (value, error) {
+// checked returns a, or none if a part of it is infinite or too large.
+func (a value) checked() value {
 	if !usual(a.re) || !usual(a.im) {
-		return a, errValue
+		return value{}
 	}
-	return a, nil
+	return a
 }
 
-func (a value) plus(b value) (value, error) {
+// within reports whether the real number x is at most limit from 0.
+func within(x *big.Float, limit float64) bool {
+	f, _ := x.Float64()
+	return math.Abs(f) <= limit
+}
+
+func (a value) plus(b value) value {
+	if a.none() || b.none() {
+		return value{}
+	}
 	return value{newFloat().Add(a.re, b.re), newFloat().Add(a.im, b.im)}.checked()
 }
 
 func (a value) minus(b value) value {
+	if a.none() || b.none() {
+		return value{}
+	}
 	return value{newFloat().Sub(a.re, b.re), newFloat().Sub(a.im, b.im)}
 }
 
-func (a value) times(b value) (value, error) {
+func (a value) times(b value) value {
+	if a.none() || b.none() {
+		return value{}
+	}
 	if a.real() && b.real() {
 		return realValue(newFloat().Mul(a.re, b.re)).checked()
 	}
@@ -210,24 +212,18 @@ func (a value) square() *big.Float {
 	return newFloat().Add(newFloat().Mul(a.re, a.re), newFloat().Mul(a.im, a.im))
 }
 
-func (a value) inverse() (value, error) {
-	if a.zero() {
-		return a, errValue
-	}
-	if a.real() {
+func (a value) inverse() value {
+	switch {
+	case a.none() || a.zero():
+		return value{}
+	case a.real():
 		return realValue(newFloat().Quo(float(1), a.re)).checked()
 	}
 	d := a.square()
 	return value{newFloat().Quo(a.re, d), newFloat().Neg(newFloat().Quo(a.im, d))}.checked()
 }
 
-func (a value) over(b value) (value, error) {
-	inv, err := b.inverse()
-	if err != nil {
-		return b, err
-	}
-	return a.times(inv)
-}
+func (a value) over(b value) value { return a.times(b.inverse()) }
 
 func (a value) size() *big.Float {
 	if a.real() {
@@ -237,80 +233,70 @@ func (a value) size() *big.Float {
 	return s.Sqrt(s)
 }
 
-func (a value) exp() (value, error) {
-	e, err := exponential(a.re)
-	if err != nil || a.real() {
-		return realValue(e), err
+func (a value) exp() value {
+	if a.none() || !within(a.re, 1e5) {
+		return value{}
 	}
-	s, c, err := sineCosine(a.im)
-	if err != nil {
-		return a, err
+	e := exponential(a.re)
+	if a.real() {
+		return realValue(e)
 	}
+	if !within(a.im, 1e9) {
+		return value{}
+	}
+	s, c := sineCosine(a.im)
 	return value{c.Mul(c, e), s.Mul(s, e)}.checked()
 }
 
 // ln returns the principal logarithm.
-func (a value) ln() (value, error) {
-	if a.zero() {
-		return a, errValue
+func (a value) ln() value {
+	if a.none() || a.zero() {
+		return value{}
 	}
-	l, err := logarithm(a.size())
-	if err != nil {
-		return a, err
+	size := a.size()
+	if size.Sign() == 0 { // its square is too small
+		return value{}
 	}
-	return value{l, angle(a.im, a.re)}, nil
+	return value{logarithm(size), angle(a.im, a.re)}
 }
 
 // power returns a^b: by squaring for small whole b, otherwise the principal value.
-func (a value) power(b value) (value, error) {
+func (a value) power(b value) value {
+	if a.none() || b.none() {
+		return value{}
+	}
 	if n, exact := b.re.Int64(); b.real() && exact == big.Exact && b.re.IsInt() && n > -1<<16 && n < 1<<16 {
 		return a.whole(n)
 	}
 	if a.zero() {
 		if b.re.Sign() > 0 {
-			return a, nil
+			return a
 		}
-		return a, errValue
+		return value{}
 	}
 	if half := float(0.5); b.real() && a.real() && b.re.Cmp(half) == 0 {
 		if a.re.Sign() >= 0 {
-			return realValue(newFloat().Sqrt(a.re)), nil
+			return realValue(newFloat().Sqrt(a.re))
 		}
-		return value{newFloat(), newFloat().Sqrt(newFloat().Neg(a.re))}, nil
+		return value{newFloat(), newFloat().Sqrt(newFloat().Neg(a.re))}
 	}
-	l, err := a.ln()
-	if err != nil {
-		return a, err
-	}
-	if l, err = l.times(b); err != nil {
-		return a, err
-	}
-	return l.exp()
+	return a.ln().times(b).exp()
 }
 
-func (a value) whole(n int64) (value, error) {
+func (a value) whole(n int64) value {
 	if n < 0 {
-		inv, err := a.inverse()
-		if err != nil {
-			return a, err
-		}
-		return inv.whole(-n)
+		return a.inverse().whole(-n)
 	}
 	out := realValue(float(1))
-	var err error
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
-			if out, err = out.times(a); err != nil {
-				return a, err
-			}
+			out = out.times(a)
 		}
 		if n > 1 {
-			if a, err = a.times(a); err != nil {
-				return a, err
-			}
+			a = a.times(a)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // close reports that two values agree to the required number of bits.
