@@ -4,4 +4,4 @@ package fixedleader
 
 // usual is the number of executions of a campaign; make test runs all 20,000 without the
 // race detector too.
-const usual = 3_000
+const usual = 1_000

@@ -2,6 +2,6 @@
 
 package rotatingleader
 
-// usual is the number of executions of a campaign; make test runs all 20,000 without the
-// race detector too.
-const usual = 4_000
+// usual is the number of executions of a campaign; make test runs more of them without the
+// race detector.
+const usual = 1_000
