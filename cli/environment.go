@@ -25,6 +25,8 @@ var variables = []variable{
 	{"OPENAI_BASE_URL", "address of provider openai where the model has no url (default: https://api.openai.com/v1)"},
 	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},
 	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
+	{"SYNOD_QUERY_MODEL", "query of the url of model MODEL, for a resumed run: records keep no query, and the " +
+		"message names the variable"},
 	{"HTTPS_PROXY", "proxy for https; HTTP_PROXY for http; NO_PROXY lists hosts without one"},
 	{"LD_LIBRARY_PATH", "more folders with libraries that the embedded engine needs; on macOS DYLD_LIBRARY_PATH"},
 }
