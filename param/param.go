@@ -144,7 +144,26 @@ func UnmarshalAny(text []byte, into any, opts ...yaml.DecodeOption) (err error) 
 	if err := checkShape(text); err != nil {
 		return err
 	}
-	return yaml.UnmarshalWithOptions(text, into, opts...)
+	err = yaml.UnmarshalWithOptions(text, into, opts...)
+	var at yaml.Error
+	if len(text) > maxShown && errors.As(err, &at) { // the decoder's own message takes minutes for a long line
+		err = &Error{lineOf(at), "", fmt.Sprintf("%.200s", at.GetMessage())}
+		var unknown *yaml.UnknownFieldError
+		if errors.As(at, &unknown) {
+			err = at
+		}
+	}
+	return err
+}
+
+// maxShown is the longest text that a decoder's error may show a part of, in bytes.
+const maxShown = 16 << 10
+
+func lineOf(err yaml.Error) int {
+	if t := err.GetToken(); t != nil && t.Position != nil {
+		return t.Position.Line
+	}
+	return 0
 }
 
 // explain turns a decoder's error into an *Error.

@@ -57,3 +57,20 @@ func TestHostileShapes(t *testing.T) {
 		}
 	}
 }
+
+// An error about a long line is found at once.
+func TestErrorsOfLongLines(t *testing.T) {
+	start := time.Now()
+	var v struct{ A, B int }
+	text := "b: 1\na: [" + strings.Repeat("0,", 99_000) + "0]\n"
+	if err := Unmarshal([]byte(text), &v); err == nil || !strings.HasPrefix(err.Error(), "line 2: ") {
+		t.Errorf("%.200v", err)
+	}
+	err := UnmarshalAny([]byte(text), &v)
+	if err == nil || len(err.Error()) > 1000 {
+		t.Errorf("%.200v", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
