@@ -17,8 +17,8 @@ import (
 // too. An infrastructure failure is not a disagreement (GR-2): it counts only if the rule
 // cannot be met because of it.
 type Breakers struct {
-	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
-	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row were those of two to four rounds before and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
+	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer but those of at most F members has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
+	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row, but those of at most F members, were those of two to four rounds before and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
 	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" doc:"stop when so many members are unreachable that the rule cannot be met any more"`
 	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" doc:"stop when a member was seen to equivocate"`
 	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" doc:"where to report a run that a breaker or a limit stopped"`
@@ -76,8 +76,6 @@ type breaker struct {
 	noted    []int // by round: how many members that vote have noted it
 	latest   int   // the last round that a member has noted
 	judged   int   // rounds that were looked at
-	still    int   // rounds in a row in which no answer changed
-	swings   int   // rounds in a row whose answers had been held before
 	suspects []synod.NodeID
 }
 
@@ -98,7 +96,7 @@ func (b *breaker) after(notes []sim.Noted, dead func(seat int) bool) *Trip {
 	if trip := b.equivocation(); trip != nil {
 		return trip
 	}
-	for b.judged < len(b.noted) && b.noted[b.judged] >= b.noted[0] && b.noted[0] > 0 {
+	for b.judged < len(b.noted) && b.over(b.judged) {
 		t := b.judged
 		b.judged++
 		if trip := b.judge(t, dead); trip != nil {
@@ -147,8 +145,15 @@ func (b *breaker) equivocation() *Trip {
 	}
 }
 
-// judge looks at a round that is complete: all voting members that noted the first round
-// have noted it.
+// over reports whether a round is over: all voting members that noted the first round have
+// noted it, or all of them but F have noted the next one.
+func (b *breaker) over(t int) bool {
+	first := b.noted[0]
+	return first > 0 && (b.noted[t] >= first ||
+		t+1 < len(b.noted) && b.noted[t+1] >= max(1, first-b.leftOut()))
+}
+
+// judge looks at a round that is over.
 func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if trip := b.quorum(t, dead); trip != nil {
 		return trip
@@ -156,36 +161,69 @@ func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if t == 0 {
 		return nil
 	}
-	same := slices.Equal(b.answers[t], b.answers[t-1])
-	b.still++
-	if !same {
-		b.still = 0
-	}
-	b.swings++
-	if same || !b.returned(t) {
-		b.swings = 0
-	}
-	stuck, swinging := b.NoProgress > 0 && b.still >= b.NoProgress, b.Oscillation > 0 && b.swings >= b.Oscillation
+	still, swings := b.unmoved(t), b.returned(t)
+	stuck, swinging := b.NoProgress > 0 && still >= b.NoProgress, b.Oscillation > 0 && swings >= b.Oscillation
 	switch {
 	case !stuck && !swinging || b.decided(t):
 		return nil
 	case stuck:
-		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer changed in %d rounds, and the rule does not "+
-			"decide", b.still), Continue: "breakers.no_progress=0"}
+		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer%s changed in %d rounds, and the rule does "+
+			"not decide", b.others(), still), Continue: "breakers.no_progress=0"}
 	}
 	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have returned to answers that "+
-		"they had given up", b.swings), Continue: "breakers.oscillation=0"}
+		"they had given up", swings), Continue: "breakers.oscillation=0"}
 }
 
-// returned reports whether the answers of round t are those of two to four rounds
-// before.
-func (b *breaker) returned(t int) bool {
+// others names the members that a breaker leaves out.
+func (b *breaker) others() string {
+	if out := b.leftOut(); out > 0 {
+		return fmt.Sprintf(" but those of at most F=%d members", out)
+	}
+	return ""
+}
+
+// leftOut returns how many members may say what they like without disabling a breaker:
+// the F that may be Byzantine, but never all that vote.
+func (b *breaker) leftOut() int { return min(b.plan.spec.F, b.plan.voters-1) }
+
+// unmoved returns for how many rounds in a row up to t all voting members but F have kept
+// their answers. Always the same F are left out.
+func (b *breaker) unmoved(t int) int {
+	rounds := b.runs(t, 1, b.NoProgress)
+	slices.Sort(rounds)
+	return rounds[b.leftOut()]
+}
+
+// returned returns for how many rounds in a row up to t all voting members but F have held
+// their answers of two to four rounds before, while one of these members changed its answer.
+// Always the same F are left out.
+func (b *breaker) returned(t int) (most int) {
 	for period := 2; period <= 4 && period <= t; period++ {
-		if slices.Equal(b.answers[t], b.answers[t-period]) {
-			return true
+		back, kept := b.runs(t, period, b.Oscillation), b.runs(t, 1, b.Oscillation)
+		rounds := slices.Sorted(slices.Values(back))[b.leftOut()]
+		for i := range back {
+			if back[i] >= rounds && kept[i] < rounds {
+				most = max(most, rounds)
+			}
 		}
 	}
-	return false
+	return most
+}
+
+// runs returns, for every voting member, for how many rounds in a row up to t its answers
+// were those of period rounds before, counting to at most most.
+func (b *breaker) runs(t, period, most int) (rounds []int) {
+	for i, s := range b.plan.seats {
+		if s.NonVoting {
+			continue
+		}
+		n := 0
+		for at := t; n < most && at >= period && b.answers[at][i] == b.answers[at-period][i]; at-- {
+			n++
+		}
+		rounds = append(rounds, n)
+	}
+	return rounds
 }
 
 // decided reports whether the rule would decide on the answers of round t.

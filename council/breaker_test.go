@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,72 @@ func TestBreakerNoProgress(t *testing.T) {
 	}
 	if o := tried(t, fmt.Sprintf(game, 0.2), llm.Env{}); o.Trip != nil || o.Stopped != "rounds" {
 		t.Errorf("a healthy game: %s, %+v", o.Stopped, o.Trip)
+	}
+}
+
+// A Byzantine player cannot disable a breaker, whatever it says or does not say: progress is
+// judged over all but F seats. Players that come together trip nothing.
+func TestBreakersTolerateAdversaries(t *testing.T) {
+	const text = `protocol: {name: game, rounds: 20}
+models: {d: {provider: simulated, stubbornness: %v, sharpness: 2, noise: 0}}
+seats: [{id: p, model: d, count: 6}, {id: b, model: d, adversary: {name: %s}}]
+f: %d
+breakers: {%s: 3}
+`
+	for _, adversary := range []string{"oscillator", "silent", "saboteur", "mimic"} {
+		o := tried(t, fmt.Sprintf(text, 1.0, adversary, 1, "no_progress"), llm.Env{})
+		if o.Stopped != council.Tripped || o.Trip.Breaker != council.NoProgress || o.Trip.Round > 4 {
+			t.Errorf("%s: stopped %s, %+v", adversary, o.Stopped, o.Trip)
+		}
+		if o := tried(t, fmt.Sprintf(text, 0.2, adversary, 1, "no_progress"), llm.Env{}); o.Trip != nil &&
+			o.Trip.Round < 4 {
+			t.Errorf("%s: a game with progress: %+v", adversary, o.Trip)
+		}
+	}
+	if o := tried(t, fmt.Sprintf(text, 1.0, "oscillator", 0, "no_progress"), llm.Env{}); o.Trip != nil {
+		t.Errorf("with F = 0 every seat counts: %+v", o.Trip)
+	}
+}
+
+// An oscillation of all but F members trips the breaker beside a member that is never seen to
+// return, and not if one of the others holds new answers too.
+func TestBreakerOscillationTolerates(t *testing.T) {
+	seats := []string{"s41", "s41", "s42", "s42", "s42"}
+	var babbler atomic.Int64
+	server := llmtest.Start(t, func(c llmtest.Call) string {
+		if c.Model != "s77" || c.Scoring() {
+			return fickle(c)
+		}
+		return fmt.Sprintf(`{"reasoning":"","answer":"%d"}`, 1000+babbler.Add(1))
+	})
+	for f, want := range map[int]bool{0: false, 1: true} {
+		text := strings.Replace(seven(server.URL, append(seats, "s77")...), "f: 3", fmt.Sprintf("f: %d", f), 1) +
+			"rule: {name: supermajority}\nbreakers: {oscillation: 2}\n"
+		o := tried(t, text, llm.Env{})
+		if got := o.Trip != nil && o.Trip.Breaker == council.Oscillation; got != want {
+			t.Errorf("F = %d: stopped %s, %+v", f, o.Stopped, o.Trip)
+		}
+	}
+}
+
+// ask over the game: the players hold one number at the end, but no vote ended the game, so
+// there is no decision. With votes there is.
+func TestGameDecidesByVotes(t *testing.T) {
+	for decision, want := range map[string]string{"continue": council.Undecided, "stop": council.Agreed} {
+		server := llmtest.Start(t, func(c llmtest.Call) string {
+			if strings.Contains(c.User, "Does the game end here?") {
+				return fmt.Sprintf(`{"decision": %q}`, decision)
+			}
+			return `{"internal_strategy": "", "value": 7, "public_reasoning": "seven"}`
+		})
+		o := tried(t, fmt.Sprintf("protocol: {name: game, rounds: 2}\nf: 0\nmodels: {m: {provider: openai, url: %q, "+
+			"model: m}}\nseats: [{id: p, model: m, count: 4}]\n", server.URL), llm.Env{})
+		if o.Status != want || (want == council.Agreed) != (o.Answer != nil) {
+			t.Errorf("votes to %s: %s, %s", decision, o.Status, o.Reason)
+		}
+		if want == council.Undecided && !strings.Contains(o.Reason, "no vote ended the game: 0 of 4 players") {
+			t.Errorf("reason %q", o.Reason)
+		}
 	}
 }
 

@@ -59,6 +59,11 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	o.Bound.late(faulty, p.eachRound())
 	o.Stopped, o.Trip = j.stopped()
 	v := p.spec.Rule.decide(j.ballot())
+	if c, ok := p.protocol.(protocol.Closing); ok && v.status == Agreed {
+		if why := c.Open(j.last, p.spec.F); why != "" {
+			v.status, v.answer, v.reason = Undecided, synod.None, fmt.Sprintf("%s; %s", why, v.reason)
+		}
+	}
 	o.Status, o.Reason, o.Votes = v.status, v.reason, v.votes
 	if why := j.unreachable(); v.status == Undecided && why != "" {
 		o.Status, o.Reason = Degraded, fmt.Sprintf("%s; %s", why, v.reason)

@@ -169,6 +169,14 @@ type Ending interface {
 	Ended(notes [][]*synod.Opinion, honest []bool) (way string, round int)
 }
 
+// Closing is implemented by a protocol whose members end a run themselves. A run that they
+// did not end has no decision, whatever they hold.
+type Closing interface {
+	// Open says why the members have not ended the run, of whom f may be Byzantine; "" if
+	// they have. last is by seat, nil for a seat that noted nothing.
+	Open(last []*synod.Opinion, f int) (why string)
+}
+
 // Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry

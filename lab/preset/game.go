@@ -2,6 +2,7 @@ package preset
 
 import (
 	"fmt"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -29,7 +30,8 @@ func (g Game) Spec() council.Spec {
 	for key, v := range g.Params {
 		spec.Protocol[key] = v
 	}
-	spec.F, spec.Limits = g.Byzantine, council.Limits{}
+	spec.F = g.Byzantine
+	spec.Limits = g.limits()
 	spec.Models = map[string]council.Params{"player": g.Model}
 	spec.Seats = []council.SeatSpec{{ID: "p", Model: "player", Count: g.Honest}}
 	if g.Byzantine > 0 {
@@ -37,6 +39,18 @@ func (g Game) Spec() council.Spec {
 			Adversary: council.Params{"name": g.Strategy}})
 	}
 	return spec
+}
+
+// limits returns the limits of a game: as many calls as its players may make, with the tokens
+// of prompts that show every player's number and reason, and an hour.
+func (g Game) limits() council.Limits {
+	p := game.New()
+	if rounds, ok := g.Params["rounds"].(int); ok {
+		p.Rounds = rounds
+	}
+	players := g.Honest + g.Byzantine
+	calls := p.Calls(make([]int, players))
+	return council.Limits{Calls: calls, Tokens: calls * (500 + 120*players), Deadline: time.Hour}
 }
 
 // GameQuestion returns the question of a game with the given range of numbers.

@@ -258,6 +258,40 @@ func TestJudgeLooksAtTheHonest(t *testing.T) {
 	}
 }
 
+// The page of a vote shows this round and the rounds before it, as many as history says; the
+// page of a proposal shows the rounds before. No page shows a round twice.
+func TestVotePageShowsThePreviousRound(t *testing.T) {
+	for _, history := range []int{0, 1, 2} {
+		g := game.New()
+		g.Rounds, g.History = 4, history
+		p := play(table(g, 3, 0, 5), func(c sim.Call) synod.Reply {
+			if c.Prompt.Purpose == game.Voting {
+				return says(`{"decision": "continue"}`)
+			}
+			return says(fmt.Sprintf(`{"value": %d, "public_reasoning": ""}`, 10+game.TableOf(c.Prompt).Round))
+		})
+		for _, c := range p.prompts {
+			at := game.TableOf(c.Prompt)
+			var rounds, values []int
+			for _, past := range at.Past {
+				rounds, values = append(rounds, past.Round), append(values, *past.Proposals[0].Value)
+			}
+			if c.Prompt.Purpose == game.Voting && *at.Now[0].Value != 10+at.Round {
+				t.Errorf("history %d, vote of round %d shows %d as its own", history, at.Round, *at.Now[0].Value)
+			}
+			if len(rounds) != min(history, at.Round-1) {
+				t.Errorf("history %d, %s in round %d shows rounds %v", history, c.Prompt.Purpose, at.Round, rounds)
+			}
+			for i := range rounds {
+				if want := at.Round - len(rounds) + i; rounds[i] != want || values[i] != 10+want {
+					t.Errorf("history %d, %s in round %d shows rounds %v with %v", history, c.Prompt.Purpose, at.Round,
+						rounds, values)
+				}
+			}
+		}
+	}
+}
+
 // I-GM-6: a private note is in no other player's prompt, in no message and in no opinion; its own
 // player is shown it again.
 func TestIGM6NotesStayPrivate(t *testing.T) {

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"fmt"
 	"slices"
 
 	"synod.dev/synod"
@@ -73,6 +74,26 @@ func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) (last int, split
 		return 0, false
 	}
 	return last, first < last
+}
+
+// Open says that no vote ended the game: fewer players than all but f counted votes that do.
+// Who is honest is not known here, and any f players may say what they like. With FinalVote
+// code may have ended it.
+func (g *Game) Open(last []*synod.Opinion, f int) string {
+	voted, code := 0, 0
+	for _, o := range last {
+		switch {
+		case o == nil:
+		case o.Round > g.Rounds:
+			code++
+		case recordOf(o).Over:
+			voted++
+		}
+	}
+	if most := len(last) - f; voted >= most || code >= most {
+		return ""
+	}
+	return fmt.Sprintf("no vote ended the game: %d of %d players counted enough votes to stop", voted, len(last))
 }
 
 // outcome compares what the honest players hold after a round.

@@ -18,7 +18,7 @@ type player struct {
 	value    int
 	was      int        // the value before this round
 	last     []Proposal // of the last round, ascending
-	past     []Past
+	past     []Past     // the last History rounds and the one before them, ascending
 	notes    []string
 	tally    tallied // of the last round
 	suspects []synod.NodeID
@@ -43,11 +43,16 @@ func (p *player) answer() synod.Answer { return synod.Answer(strconv.Itoa(p.valu
 func (p *player) prompt(t int, purpose synod.Purpose, now []Proposal) synod.Prompt {
 	seat := p.me.Seat()
 	initial, value := p.initial, p.value
+	past := p.past
+	if purpose == Voting { // the last of them is this round, which is in now
+		past = past[:len(past)-1]
+	}
+	past = past[max(0, len(past)-p.History):]
 	q := synod.Prompt{
 		Template: "game/" + string(purpose), Purpose: purpose, Question: seat.Question, F: seat.F,
 		Detail: &Table{
 			Self: seat.Self, Round: t, Rounds: p.Rounds, Low: p.Low, High: p.High, Threshold: p.threshold(),
-			Initial: &initial, Value: &value, Now: now, Past: slices.Clone(p.past), Notes: slices.Clone(p.notes),
+			Initial: &initial, Value: &value, Now: now, Past: slices.Clone(past), Notes: slices.Clone(p.notes),
 		},
 	}
 	switch p.Variant {

@@ -95,7 +95,7 @@ func (p *player) hold(all []Proposal) {
 	if n := len(p.past); n > 1 {
 		p.past[n-1].Round = p.past[n-2].Round + 1
 	}
-	p.past = p.past[max(0, len(p.past)-p.History):]
+	p.past = p.past[max(0, len(p.past)-p.History-1):]
 	values := proposed(all)
 	switch {
 	case len(values) == 0:
