@@ -61,3 +61,38 @@ func TestVerify(t *testing.T) {
 		}
 	}
 }
+
+type kinds struct {
+	Long  time.Duration  `yaml:"long"`
+	Hour  time.Duration  `yaml:"hour"`
+	Pairs [2]int         `yaml:"pairs"`
+	Map   map[string]int `yaml:"map"`
+	Any   any            `yaml:"any"`
+	On    bool           `yaml:"on"`
+	Whole *int           `yaml:"whole"`
+	Below shared         `yaml:"below"`
+}
+
+func TestFieldsOfOtherTypes(t *testing.T) {
+	two := 2
+	var got []string
+	for _, f := range param.Fields(&kinds{Long: 90 * time.Minute, Hour: time.Hour, Whole: &two, Any: "x"}) {
+		got = append(got, f.Key+","+f.Type+","+f.Default)
+	}
+	want := "long,duration,1h30m hour,duration,1h pairs,list,[0 0] map,table, any,any,x on,bool,false " +
+		"whole,integer,2 below,table,"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got\n%s\nwant\n%s", s, want)
+	}
+	if param.Fields(nil) != nil {
+		t.Error("nothing has fields")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a tag that is no range was read")
+		}
+	}()
+	param.Fields(&struct {
+		N int `yaml:"n" range:"low:high"`
+	}{})
+}

@@ -116,6 +116,10 @@ func TestPullRows(t *testing.T) {
 	if s.State(e) != Damaged {
 		t.Errorf("it is %s", s.State(e))
 	}
+	write(t, filepath.Join(filepath.Dir(s.file(e)), rowsSum), "{")
+	if _, err := e.Open(Options{Pulled: s.Dir}); !errors.Is(err, fetch.ErrDigest) || s.State(e) != Damaged {
+		t.Errorf("with a broken record it is %s: %v", s.State(e), err)
+	}
 	if err := s.Pull(context.Background(), e, PullOptions{}); err != nil || e.verify(s.file(e)) != nil {
 		t.Errorf("changed rows are not mended: %v", err)
 	}
@@ -200,6 +204,16 @@ func TestPullRowsOfAnotherRevision(t *testing.T) {
 		other.Pinned != rowsRevision || s.State(e) != Absent {
 		t.Fatalf("%v", err)
 	}
+	if says := other.Error(); !strings.Contains(says, otherCommit) || !strings.Contains(says, rowsRevision) {
+		t.Error(says)
+	}
+	for _, odd := range []string{"", "main", strings.Repeat("Z", 40)} {
+		v.revision = odd
+		if err := s.Pull(context.Background(), e, PullOptions{}); !errors.As(err, &other) || other.Served != "(none)" {
+			t.Errorf("%q: %v", odd, err)
+		}
+	}
+	v.revision = otherCommit
 	if err := s.Pull(context.Background(), e, PullOptions{Revision: otherCommit}); err != nil || s.State(e) != Here {
 		t.Fatalf("%v, %s", err, s.State(e))
 	}
