@@ -245,7 +245,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	}
 	defer s.cancel()
 	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Notes: s.notes,
-		Watch: s.watch}, s)
+		Watch: s.watch, records: s.played}, s)
 	if err != nil {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
@@ -407,6 +407,7 @@ type session struct {
 	ending   string        // why the run is being cut off; "": it is not
 	replies  []synod.Reply // storage of the replies, if reuse
 	reuse    bool          // nobody keeps replies after the run
+	played   []Record      // storage of the runner's records
 	uses     []llm.Use     // buffer of completeIn
 
 	mu         sync.Mutex
@@ -420,7 +421,7 @@ type session struct {
 
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
-	s := c.session(ask.Journal == "" && p.simulated())
+	s := c.session(p.simulated())
 	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
 	if ask.Journal != "" {
 		create := journal.Create
@@ -473,7 +474,7 @@ func (c *Council) session(reuse bool) *session {
 	p, n := c.plan, len(c.plan.seats)
 	s := &session{
 		council: c, reuse: reuse, fixed: newFixedPoint(p), breaker: newBreaker(p),
-		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, n),
+		round: make([]int, n), seats: make([]Record, n), played: make([]Record, n), uses: make([]llm.Use, n),
 		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
 	}
 	s.reset()
@@ -491,7 +492,7 @@ func (s *session) reset() {
 	s.breaker.reset()
 	*s = session{
 		council: s.council, reuse: s.reuse, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
-		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
+		round: s.round, seats: s.seats, played: s.played, uses: s.uses, replies: s.replies[:0],
 		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
 	}
 }

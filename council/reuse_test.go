@@ -3,7 +3,9 @@ package council_test
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"synod.dev/synod"
@@ -49,11 +51,16 @@ limits: {calls: 0, tokens: 0, deadline: 0s}
 
 func outcomeJSON(t *testing.T, c *council.Council, q synod.Question, seed int) string {
 	t.Helper()
-	o, err := c.Decide(context.Background(), council.Ask{Question: q, Seed: uint64(seed + 1)})
+	return playedJSON(t, c, council.Ask{Question: q, Seed: uint64(seed + 1)})
+}
+
+func playedJSON(t *testing.T, c *council.Council, ask council.Ask) string {
+	t.Helper()
+	o, err := c.Decide(context.Background(), ask)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Seconds = 0
+	o.Seconds, o.Journal = 0, ""
 	b, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
@@ -87,4 +94,31 @@ limits: {calls: 0, tokens: 0, deadline: 0s}
 			})
 		}
 	})
+}
+
+// Machines that are used again have the journals of new ones: the digest is the same.
+func TestMachinesAreReusedWithJournals(t *testing.T) {
+	const spec = `
+protocol: {name: sac, rounds: 3}
+f: 1
+models: {m: {provider: simulated, ability: 0.5}}
+seats: [{id: a, model: m, count: 6}, {id: x, model: m, adversary: {name: replay}}]
+limits: {calls: 0, tokens: 0, deadline: 0s}
+`
+	reuse, dir := convene(t, spec), t.TempDir()
+	fresh, err := council.Open(reuse.Plan(), council.Options{Runner: council.SimRunner{}, Env: llm.Env{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	for i := range 10 {
+		play := func(name string, c *council.Council) string {
+			q := synod.Question{ID: strconv.Itoa(i % 3), Text: "an item", Form: synod.Number}
+			path := filepath.Join(dir, name+strconv.Itoa(i))
+			return playedJSON(t, c, council.Ask{Question: q, Seed: uint64(i), Journal: path})
+		}
+		if got, want := play("reused", reuse), play("fresh", fresh); got != want || !strings.Contains(got, `"digest":"`) {
+			t.Fatalf("question %d:\n%s\nwith new machines:\n%s", i, got, want)
+		}
+	}
 }

@@ -29,6 +29,7 @@ type Run struct {
 	Log      sim.Log   // receives the events and effects of every seat; may be nil
 	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
 	Watch    sim.Watch // the same after every tick; both may be nil
+	records  []Record  // storage for the records; nil: SimRunner allocates it
 }
 
 // Models answers the model calls of seats.
@@ -74,9 +75,9 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 
 // crew returns a crew for a run, and whether it may be used again. Machines that are used again
 // overwrite prompts, messages and replies of earlier runs, and only simulated members are known to
-// keep none of these.
-func (r SimRunner) crew(p *Plan, run Run) (c *crew, again bool) {
-	again = r.crews != nil && run.Log == nil && p.simulated()
+// keep none of these. A journal encodes them before the next event.
+func (r SimRunner) crew(p *Plan) (c *crew, again bool) {
+	again = r.crews != nil && p.simulated()
 	if again {
 		if c, ok := r.crews.Get().(*crew); ok {
 			return c, true
@@ -89,16 +90,20 @@ func (r SimRunner) crew(p *Plan, run Run) (c *crew, again bool) {
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
 func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	in := run.Instance
-	records := make([]Record, len(p.seats))
+	in, records := run.Instance, run.records
+	if records == nil {
+		records = make([]Record, len(p.seats))
+	}
 	keys, id := p.identities(in.Seed), p.signedInstance(in)
-	crew, again := r.crew(p, run)
+	crew, again := r.crew(p)
 	join := p.protocol.Join
 	if again {
 		join = crew.join(p)
 	}
+	const most = 4 // opinions of a seat, in most runs that end early
+	opinions := make([]Noted, most*len(records))
 	for i := range records {
-		records[i].Seat = synod.NodeID(i)
+		records[i] = Record{Seat: synod.NodeID(i), Opinions: opinions[most*i : most*i : most*(i+1)]}
 		crew.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
 	}
 	result := sim.Run(sim.Config{
@@ -131,8 +136,10 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 // longer than a message may, so that members who wait for a silent neighbour until the
 // end of a round still call their models at the same time as the others.
 func (p *Plan) callTicks() synod.Tick {
-	if slices.ContainsFunc(p.seats, func(s Seat) bool { return !free(s.Kind) }) {
-		return p.pace.Within + 1
+	for i := range p.seats {
+		if !free(p.seats[i].Kind) {
+			return p.pace.Within + 1
+		}
 	}
 	return 1
 }
@@ -155,7 +162,12 @@ func (p *Plan) identities(seed uint64) *sign.Derived {
 
 // simulated reports whether all members are simulated.
 func (p *Plan) simulated() bool {
-	return !slices.ContainsFunc(p.seats, func(s Seat) bool { return s.Kind != llm.Simulated })
+	for i := range p.seats {
+		if p.seats[i].Kind != llm.Simulated {
+			return false
+		}
+	}
+	return true
 }
 
 // verifier checks the signatures of a simulation; nil for a protocol that signs nothing.

@@ -56,13 +56,15 @@ type Cost struct {
 
 // Bill returns what the counted calls cost by a price table.
 func (p Prices) Bill(uses []Use) Money {
-	m := Money{Unknown: []string{}, Free: []string{}}
-	for _, u := range uses {
-		price, known := p.Of(u.Info)
-		switch {
-		case u.Info.Kind != Endpoint:
+	m := Money{Unknown: []string{}, Free: make([]string, 0, len(uses))}
+	for i := range uses {
+		u := &uses[i]
+		if u.Info.Kind != Endpoint {
 			m.Free = append(m.Free, u.Model)
 			continue
+		}
+		price, known := p.Of(u.Info)
+		switch {
 		case u.Calls == 0:
 			continue
 		case !known, u.Silent > 0 && price.Prompt+price.Completion > 0:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"synod.dev/synod"
 )
@@ -250,8 +251,10 @@ func (m *simulated) refine(it *item, p *synod.Prompt, rng *splitMix) synod.Answe
 	}
 	own := m.weight(m.score(it, p.Own, rng))
 	sum := own
-	shown := make([]float64, len(p.Peers))
-	for i, peer := range p.Peers {
+	var room [16]float64
+	shown := slices.Grow(room[:0], len(p.Peers))[:len(p.Peers)]
+	for i := range p.Peers {
+		peer := &p.Peers[i]
 		score := float64(peer.Score)
 		if peer.Score == synod.Untrusted {
 			score = m.score(it, peer.Answer, rng)

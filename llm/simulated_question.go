@@ -99,6 +99,9 @@ var sumPattern = regexp.MustCompile(`^[^0-9]*?(-?[0-9]{1,9})\s*([-+*\x{00d7}\x{2
 
 // arithmetic computes the answer to a question such as "What is 17 + 25?".
 func arithmetic(text string) (int64, bool) {
+	if !strings.ContainsAny(text, "0123456789") {
+		return 0, false // without the time that the pattern takes
+	}
 	m := sumPattern.FindStringSubmatch(text)
 	if m == nil {
 		return 0, false

@@ -299,7 +299,8 @@ func (me *Agent) ready() bool {
 // that nonces cannot be computed from the seeds of calls, which providers and journals
 // see. It is never 0.
 func nonceSeed(seed uint64) uint64 {
-	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("synod prompt nonces 1"), seed))
+	var buf [64]byte
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(append(buf[:0], "synod prompt nonces 1"...), seed))
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 

@@ -68,7 +68,9 @@ func DeriveUnsigned(seed uint64, n int) *Derived { return derive(seed, n) }
 func derive(seed uint64, n int) *Derived {
 	d, master := &Derived{secrets: make([]Secret, n)}, masterOf(seed)
 	for i := range d.secrets {
-		d.secrets[i].bytes = hash("synod/secret/2", master[:], binary.BigEndian.AppendUint32(nil, uint32(i)))
+		var seat [4]byte
+		binary.BigEndian.PutUint32(seat[:], uint32(i))
+		d.secrets[i].bytes = hash("synod/secret/2", master[:], seat[:])
 	}
 	return d
 }
