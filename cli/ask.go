@@ -32,6 +32,7 @@ type askFlags struct {
 	resume    string
 	record    string
 	fallback  string
+	show      []string
 	trust     bool
 	escalate  bool
 }
@@ -73,6 +74,8 @@ needs no key and no server.`,
 		"recorded replays")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
 		"fail, or best-effort: print the leading answer, with the exit code of the failure")
+	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
+		"-v), models (results per model), or reasoning (of every member)")
 	addNoPreflight(cmd, &f.noCheck)
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
@@ -82,6 +85,9 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	defer a.unlock()
 	if f.fallback != "fail" && f.fallback != "best-effort" {
 		return fail(exitUsage, fmt.Errorf("--on-no-consensus is %q; it must be fail or best-effort", f.fallback))
+	}
+	if err := checkShow(f.show); err != nil {
+		return fail(exitUsage, err)
 	}
 	ask, spec, err := a.prepare(cmd, args, &f)
 	if err != nil {

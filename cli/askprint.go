@@ -37,6 +37,9 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	}
 	if !a.quiet {
 		a.summary(cmd, o)
+		if err := showMore(cmd.ErrOrStderr(), &o, a.verbose, f.show); err != nil {
+			return fail(exitError1, err)
+		}
 	}
 	switch {
 	case o.Answer != nil:

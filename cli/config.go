@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
@@ -210,7 +211,7 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 // tolerates.
 func modelLayer(names []string) (council.Layer, error) {
 	models, seats := map[string]any{}, []any{}
-	counts, open := make([]int, len(names)), 0
+	counts, open, short := make([]int, len(names)), 0, make([]string, len(names))
 	for i, name := range names {
 		provider, model, ok := strings.Cut(name, ":")
 		if !ok || provider == "" || model == "" {
@@ -226,7 +227,8 @@ func modelLayer(names []string) (council.Layer, error) {
 		} else {
 			open++
 		}
-		models[fmt.Sprintf("m%d", i+1)] = map[string]any{"provider": provider, "model": model}
+		short[i] = shortName(model, models)
+		models[short[i]] = map[string]any{"provider": provider, "model": model}
 	}
 	share, total := 7, 0
 	for i := range counts {
@@ -236,14 +238,33 @@ func modelLayer(names []string) (council.Layer, error) {
 			counts[i] = max(counts[i], 1)
 		}
 		total += counts[i]
-		id := string(rune('a'+i%26)) + strings.Repeat("x", i/26)
-		seats = append(seats, map[string]any{"id": id, "model": fmt.Sprintf("m%d", i+1), "count": counts[i]})
+		seat := map[string]any{"id": short[i], "model": short[i]}
+		if counts[i] > 1 {
+			seat["id"], seat["count"] = short[i]+"-", counts[i]
+		}
+		seats = append(seats, seat)
 	}
 	text, err := yaml.Marshal(map[string]any{
 		"council": "models from the command line", "models": models, "seats": seats,
 		"graph": map[string]any{"family": "complete"}, "f": max(0, graph.FSAC((total+1)/2)),
 	})
 	return council.Layer{Name: "--model", Text: text}, err
+}
+
+// shortName names a model after its last path element: openai/gpt-4o is gpt-4o. Seats of the
+// model are gpt-4o, or gpt-4o-1, gpt-4o-2 and so on. A name that is taken gets a letter.
+func shortName(model string, taken map[string]any) string {
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '-'
+	}, model[strings.LastIndexByte(model, '/')+1:]), "-")
+	name = cmp.Or(name, "model")
+	for again, letter := name, 'b'; taken[name] != nil; letter++ {
+		name = again + "-" + string(letter)
+	}
+	return name
 }
 
 // defaultCouncil has seven members of the embedded model that differ in seed and

@@ -145,6 +145,7 @@ func brief(text string, n int) string {
 
 func journalsShow(a *app) *cobra.Command {
 	var asJSON bool
+	var show []string
 	cmd := &cobra.Command{
 		Use:   "show JOURNAL",
 		Short: "Print the outcome of the run in a journal",
@@ -153,6 +154,9 @@ model is asked.`,
 		Example: "  synod journals show 20261120-101500-1a2b3c.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkShow(show); err != nil {
+				return fail(exitUsage, err)
+			}
 			path := args[0]
 			if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(path, "/#") {
 				path = filepath.Join(a.journalsDir(), path)
@@ -173,6 +177,9 @@ model is asked.`,
 			fmt.Fprintf(w, "stopped:  %s after %s · %d calls of %d\n", o.Stopped,
 				rounds(o.Rounds.Len()-1), o.Calls.Made,
 				o.Calls.Planned)
+			if err := showMore(w, &o, true, show); err != nil {
+				return fail(exitError1, err)
+			}
 			if council.Unfinished(run) {
 				fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))
 			}
@@ -180,6 +187,7 @@ model is asked.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole outcome as JSON")
+	cmd.Flags().StringSliceVar(&show, "show", nil, "also print: reasoning (of every member)")
 	return cmd
 }
 

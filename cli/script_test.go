@@ -108,6 +108,9 @@ func stubborn(c llmtest.Call) string {
 	case strings.Contains(string(c.Body), "decision"):
 		return `{"decision":"stop"}`
 	}
+	if strings.HasPrefix(c.Model, "talk-") && !c.Scoring() {
+		return `{"reasoning":"because \u001b[31m ` + mine + ` <b>is</b> it","answer":"` + mine + `"}`
+	}
 	if !c.Scoring() {
 		return `{"reasoning":"","answer":"` + mine + `"}`
 	}

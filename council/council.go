@@ -624,7 +624,7 @@ func (s *session) account(records []Record) {
 	defer s.mu.Unlock()
 	for i := range records {
 		r := &s.seats[i]
-		records[i].Took = r.Took
+		records[i].Took, records[i].Said = r.Took, r.Said
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late = r.Misreports, r.Late
 	}

@@ -107,6 +107,10 @@ type RoundSeat struct {
 	Garbled    int      `json:"garbled"` // replies that could not be read
 	Unsure     int      `json:"unsure"`  // answers without a readable confidence, where one was asked for
 
+	// Reasoning is what the member's model wrote before the answer; "" if it wrote none.
+	// Untrusted.
+	Reasoning string `json:"reasoning,omitempty"`
+
 	// Presented is what the protocol adds, by name in the JSON; nil: nothing.
 	Presented map[string]any `json:"-"`
 }

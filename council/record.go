@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
 )
 
 // Instance is one question as it is put to a council, with what identifies this run
@@ -30,11 +31,48 @@ type Record struct {
 	Statuses   StatusCount   // how the seat's model calls ended
 	Use        llm.Use       // calls and tokens of them
 	Took       []int         // by call that was answered by a request: milliseconds, in any order
+	Said       []Said        // the reasoning of its replies, in any order
 	Failure    string        // why the first call that failed did, "" if none failed
 	Misreports Misreports    // replies whose usage cannot be true
 	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
 	Stopped    string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
 	Ticks      synod.Tick    // when it ended, in virtual time
+}
+
+// Said is the reasoning that a seat's model gave for an answer. It is untrusted.
+type Said struct {
+	Round int // that the seat's next note is about
+	ID    synod.ConsultID
+	Text  string
+}
+
+// maxSaid bounds the reasoning of one reply, in bytes.
+const maxSaid = 8 << 10
+
+// say keeps the reasoning of a reply with an answer.
+func (r *Record) say(round int, id synod.ConsultID, purpose synod.Purpose, reply *synod.Reply) {
+	if reply.Status != synod.OK || reply.Typed || reply.Text == "" || round < 0 ||
+		purpose != synod.Answering && purpose != synod.Refining {
+		return
+	}
+	if text := read.Reasoning(reply.Text, maxSaid); text != "" {
+		r.Said = append(r.Said, Said{round, id, text})
+	}
+}
+
+// Reasoning returns the reasoning for the seat's answer of a round; "" if there is none.
+func (r *Record) Reasoning(round int) string { return reasoning(r.Said, round) }
+
+// reasoning returns the reasoning for the answer of a round, that of the last reply; "" if
+// there is none.
+func reasoning(said []Said, round int) (text string) {
+	last := synod.ConsultID(0)
+	for _, s := range said {
+		if s.Round == round && (text == "" || s.ID > last) {
+			text, last = s.Text, s.ID
+		}
+	}
+	return text
 }
 
 // Noted is an opinion and when the seat noted it.
@@ -91,7 +129,11 @@ func (r *Record) count(reply *synod.Reply) {
 func RecordsOf(p *Plan, run *journal.Run) []Record {
 	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.Unanswered, run.End)
 	for _, asked := range run.Asked() {
-		if run.Replies[asked.Key].Late && int(asked.Node) < len(records) {
+		reply := run.Replies[asked.Key]
+		if asked.Node >= 0 && int(asked.Node) < len(records) {
+			records[asked.Node].say(asked.Round, asked.ID, asked.Prompt.Purpose, &reply)
+		}
+		if reply.Late && int(asked.Node) < len(records) {
 			records[asked.Node].late(LateCall{asked.Round, asked.Prompt.Purpose == synod.Refining})
 		}
 	}

@@ -19,13 +19,14 @@ type Rounds struct {
 type transcript struct {
 	plan     *Plan
 	opinions [][]Noted // by seat
+	said     [][]Said  // likewise
 	answers  answers
 }
 
 func (j *judgment) transcript() *transcript {
-	t := &transcript{j.plan, make([][]Noted, len(j.seats)), slices.Clip(j.answers)}
+	t := &transcript{j.plan, make([][]Noted, len(j.seats)), make([][]Said, len(j.seats)), slices.Clip(j.answers)}
 	for i, r := range j.seats {
-		t.opinions[i] = r.Opinions
+		t.opinions[i], t.said[i] = r.Opinions, r.Said
 	}
 	return t
 }
@@ -69,7 +70,7 @@ func (r Rounds) All() []Round {
 				ID: r.plan.seats[i].ID, Answer: answers.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
 				Scores: names.scores(o.Scores), From: names.of(o.From), Retained: names.of(o.Retained),
 				Dropped: names.of(o.Dropped), Silent: names.of(o.Silent), Suspects: names.of(o.Suspects),
-				Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure,
+				Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure, Reasoning: reasoning(r.said[i], o.Round),
 			})
 			if presenter != nil {
 				last := &rounds[t].Members[len(rounds[t].Members)-1]

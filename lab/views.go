@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/report"
 	"synod.dev/synod/sim"
@@ -68,6 +69,11 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		return nil, err
 	}
 	q.Rounds = held(res, run.Opinions())
+	for i, record := range council.RecordsOf(r.plan, run) {
+		for t := range q.Rounds {
+			q.Rounds[t][i].Reasoning = record.Reasoning(t)
+		}
+	}
 	return q, nil
 }
 

@@ -185,6 +185,7 @@ type Support struct {
 type Held struct {
 	synod.Opinion              // as noted; without a note, the previous opinion
 	Noted         bool         // the member noted something in this round
+	Reasoning     string       // what its model wrote before the answer; untrusted
 	Verdict       task.Verdict // "" for no answer
 }
 
