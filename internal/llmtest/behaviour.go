@@ -104,6 +104,18 @@ func (x *Exchange) pause(d time.Duration) bool {
 	return false
 }
 
+// gone reports whether the client has left or the server is closed.
+func (x *Exchange) gone() bool {
+	select {
+	case <-x.R.Context().Done():
+		return true
+	case <-x.server.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // named are the behaviours that scripts can choose.
 var named = map[string]func() Behaviour{
 	"ok":              OK,
@@ -255,7 +267,8 @@ func GzipBomb(n int) Behaviour {
 			block[i] = ' '
 		}
 		for left := n; left > 0; left -= len(block) { // n is shared by all calls
-			if _, err := z.Write(block); err != nil {
+			// Compressing goes on for long in memory, so a closed connection shows late.
+			if _, err := z.Write(block); err != nil || x.gone() {
 				return
 			}
 		}
