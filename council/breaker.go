@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/param"
 	"synod.dev/synod/sim"
 )
 
@@ -17,8 +18,8 @@ import (
 // too. An infrastructure failure is not a disagreement (GR-2): it counts only if the rule
 // cannot be met because of it.
 type Breakers struct {
-	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer but those of at most F members has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
-	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row, but those of at most F members, were those of two to four rounds before and the rule does not decide; 0: never" range:"0:" unit:"rounds"`
+	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer but those of at most F members has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:1000" unit:"rounds" example:"3"`
+	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row, but those of at most F members, were those of two to four rounds before and the rule does not decide; 0: never" range:"0:1000" unit:"rounds" example:"3"`
 	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" doc:"stop when so many members are unreachable that the rule cannot be met any more"`
 	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" doc:"stop when a member was seen to equivocate"`
 	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" doc:"where to report a run that a breaker or a limit stopped"`
@@ -48,11 +49,8 @@ func (b *Breakers) any() bool {
 
 // Validate reports the first breaker that is out of range.
 func (b *Breakers) Validate() error {
-	if b.NoProgress < 0 || b.Oscillation < 0 {
-		return errors.New("no_progress and oscillation count rounds; they must be 0 or more")
-	}
-	if b.Escalate.Within < 0 {
-		return errors.New("escalate: within must be a time such as 5s")
+	if err := param.Verify(b); err != nil {
+		return err
 	}
 	if w := b.Escalate.Webhook; w != "" {
 		u, err := url.Parse(w)
@@ -401,5 +399,5 @@ func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil
 type Escalate struct {
 	Webhook string        `yaml:"webhook,omitempty" json:"webhook,omitempty" doc:"address that the outcome is posted to" example:"https://example.org/synod"`
 	Command []string      `yaml:"command,omitempty" json:"command,omitempty" doc:"program and arguments; it gets the outcome on standard input; no shell" example:"[notify, --urgent]"`
-	Within  time.Duration `yaml:"within,omitempty" json:"within,omitzero" doc:"the longest wait for them" default:"5s"`
+	Within  time.Duration `yaml:"within,omitempty" json:"within,omitzero" doc:"the longest wait for them, at most 1h" range:"0s:1h" example:"10s" default:"5s"`
 }

@@ -303,7 +303,7 @@ func TestEscalation(t *testing.T) {
 
 func TestBadBreakers(t *testing.T) {
 	for text, want := range map[string]string{
-		"{no_progress: -1}":                           "0 or more",
+		"{no_progress: -1}":                           "between 0 and 1000 rounds",
 		"{escalate: {webhook: nowhere}}":              "must be a URL",
 		"{escalate: {webhook: 'file:///etc/passwd'}}": "must be a URL",
 		"{no_progres: 1}":                             "no_progress",

@@ -70,6 +70,9 @@ func decodeSpec(b []byte, dir string) (Spec, error) {
 	if err := param.UnmarshalAny(b, &spec, yaml.Strict()); err != nil {
 		return Spec{}, decodeError(err)
 	}
+	if err := param.WholeNumbers(b, &spec); err != nil {
+		return Spec{}, err
+	}
 	spec.resolve(dir)
 	return spec, nil
 }

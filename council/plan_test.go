@@ -136,7 +136,7 @@ func TestTimesAreChecked(t *testing.T) {
 		"faults: {delay: {max: 3}}":                         "needs a unit, such as 50ms",
 		"faults: {crashes: [{node: 9}]}":                    "crash",
 		"faults: {partitions: [{to: 1s, groups: [[0,7]]}]}": "partition",
-		"limits: {calls: -1}":                               "must be 0 or more",
+		"limits: {calls: -1}":                               "between 0 and 1000000000 calls",
 	} {
 		_, err := Parse([]byte(text + "\nmodels: {d: {provider: simulated}}\nseats: [{id: a, model: d, count: 3}]\n"))
 		found := false

@@ -56,6 +56,9 @@ func (p *Plan) key() (string, error) {
 		Templates map[string]string
 	}{p.spec, p.digests})
 	if err != nil {
+		if bad := notFinite(&p.spec); bad != nil {
+			return "", bad
+		}
 		return "", fmt.Errorf("council: encode the spec: %w", err)
 	}
 	sum := sha256.Sum256(content)

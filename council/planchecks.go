@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
 )
 
@@ -89,17 +90,14 @@ func (p *Plan) checkHedge() error {
 func (s *Spec) hedge() (h llm.Hedge, err error) { return h, h.UnmarshalText([]byte(s.Hedge)) }
 
 func (p *Plan) setFaults() (err error) {
+	if err := param.Verify(&p.spec.Faults); err != nil {
+		return err
+	}
 	p.faults, err = p.spec.Faults.ticks(len(p.seats))
 	return err
 }
 
-func (p *Plan) checkLimits() error {
-	l := p.spec.Limits
-	if l.Calls < 0 || l.Tokens < 0 || l.USD < 0 || l.Deadline < 0 {
-		return errors.New("calls, tokens, usd and deadline must be 0 or more; 0 is no limit")
-	}
-	return nil
-}
+func (p *Plan) checkLimits() error { return param.Verify(&p.spec.Limits) }
 
 // checkModels reads every model's settings without opening it.
 func (p *Plan) checkModels() error {

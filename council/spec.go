@@ -62,10 +62,10 @@ type SeatSpec struct {
 // Limits bound one attempt at a question. Replies that a resumed run finds in its
 // journal count too. Zero is no limit.
 type Limits struct {
-	Calls    int           `yaml:"calls" json:"calls" doc:"model calls of a question; 0: no limit" range:"0:" unit:"calls"`
-	Tokens   int           `yaml:"tokens" json:"tokens" doc:"tokens of prompts and replies of a question; 0: no limit" range:"0:" unit:"tokens"`
-	USD      float64       `yaml:"usd,omitempty" json:"usd,omitempty" doc:"money for a question; every model's price must be known; 0: no limit" range:"0:" unit:"US dollars" example:"0.50"`
-	Deadline time.Duration `yaml:"deadline" json:"deadline" doc:"time for a question; 0s: no limit" example:"90s"`
+	Calls    int           `yaml:"calls" json:"calls" doc:"requests of a question that leave, repeated ones and second copies (hedge) too; 0: no limit" range:"0:1000000000" unit:"calls" example:"500"`
+	Tokens   int           `yaml:"tokens" json:"tokens" doc:"tokens of prompts and replies of a question; 0: no limit" range:"0:1000000000000" unit:"tokens" example:"1000000"`
+	USD      float64       `yaml:"usd,omitempty" json:"usd,omitempty" doc:"money for a question; every model's price must be known; 0: no limit" range:"0:1000000000" unit:"US dollars" example:"0.50"`
+	Deadline time.Duration `yaml:"deadline" json:"deadline" doc:"time for a question, at most 720h; 0s: no limit" range:"0s:720h" example:"90s"`
 }
 
 // Pace separates thinking time from network time. Protocols compute the ends of
@@ -117,23 +117,23 @@ type Faults struct {
 
 // Delay is drawn uniformly for every message and receiver.
 type Delay struct {
-	Min time.Duration `yaml:"min,omitempty" json:"min,omitzero" doc:"shortest delay" example:"10ms"`
-	Max time.Duration `yaml:"max,omitempty" json:"max,omitzero" doc:"longest delay" example:"50ms"`
+	Min time.Duration `yaml:"min,omitempty" json:"min,omitzero" doc:"shortest delay" range:"0s:24h" example:"10ms"`
+	Max time.Duration `yaml:"max,omitempty" json:"max,omitzero" doc:"longest delay, at most 24h" range:"0s:24h" example:"50ms"`
 }
 
 // Partition cuts every link between seats of different groups from From until To.
 // A seat in no group is alone. Seats are numbered from 0.
 type Partition struct {
-	From   time.Duration    `yaml:"from,omitempty" json:"from,omitzero" doc:"start, from the start of the run" example:"1s"`
-	To     time.Duration    `yaml:"to" json:"to" doc:"end" example:"5s"`
+	From   time.Duration    `yaml:"from,omitempty" json:"from,omitzero" doc:"start, from the start of the run" range:"0s:8760h" example:"1s"`
+	To     time.Duration    `yaml:"to" json:"to" doc:"end" range:"0s:8760h" example:"5s"`
 	Groups [][]synod.NodeID `yaml:"groups" json:"groups" doc:"seats by index from 0; a seat in no group is alone" example:"[[0, 1], [2, 3]]"`
 }
 
 // Crash makes a seat lose every event from At until To; To 0 is for ever.
 type Crash struct {
 	Node synod.NodeID  `yaml:"node" json:"node" doc:"index of the seat, from 0" range:"0:"`
-	At   time.Duration `yaml:"at,omitempty" json:"at,omitzero" doc:"start of the crash" example:"1s"`
-	To   time.Duration `yaml:"to,omitempty" json:"to,omitzero" doc:"end of the crash; 0s: for ever" example:"5s"`
+	At   time.Duration `yaml:"at,omitempty" json:"at,omitzero" doc:"start of the crash" range:"0s:8760h" example:"1s"`
+	To   time.Duration `yaml:"to,omitempty" json:"to,omitzero" doc:"end of the crash; 0s: for ever" range:"0s:8760h" example:"5s"`
 }
 
 // Default is the Spec that a council file is read into.

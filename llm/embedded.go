@@ -58,9 +58,9 @@ type embeddedConfig struct {
 	Model       string  `yaml:"model" doc:"a model of this machine: synod models list" names:"models" example:"smollm2-135m-instruct"`
 	Path        string  `yaml:"path" doc:"a GGUF file, instead of model" example:"models/mine.gguf"`
 	Library     string  `yaml:"library" doc:"folder with llama.cpp's libraries, instead of the pulled one"`
-	Temperature float64 `yaml:"temperature" doc:"sampling temperature; 0 is greedy" range:"0:"`
+	Temperature float64 `yaml:"temperature" doc:"sampling temperature; 0 is greedy" range:"0:100" example:"0.7"`
 	TopP        float64 `yaml:"top_p" doc:"nucleus sampling" range:"0:1"`
-	MaxTokens   int     `yaml:"max_tokens" doc:"tokens of one reply" range:"1:" unit:"tokens"`
+	MaxTokens   int     `yaml:"max_tokens" doc:"tokens of one reply" range:"1:1048576" unit:"tokens"`
 	Answers     string  `yaml:"answers" doc:"short: continue a few examples by one line, options by likelihood; written: JSON with reasoning" enum:"short|written"`
 	Refine      string  `yaml:"refine" doc:"choose: the likeliest of the shown answers; written: JSON with reasoning" enum:"choose|written"`
 	Context     int     `yaml:"context" doc:"tokens of prompt and reply together" range:"1:" unit:"tokens"`

@@ -18,9 +18,9 @@ type endpointSettings struct {
 	Model       string   `yaml:"model" doc:"the model's name at the server" example:"gpt-4o-mini"`
 	KeyEnv      string   `yaml:"key_env" doc:"the environment variable that holds the key; never the key itself" example:"OPENAI_API_KEY"`
 	QueryEnv    string   `yaml:"query_env" doc:"the environment variable that holds the query of the url (what follows the ?), which may contain a key" example:"AZURE_QUERY"`
-	Temperature *float64 `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:" example:"0.2"`
+	Temperature *float64 `yaml:"temperature" doc:"sampling temperature; default: the server's" range:"0:100" example:"0.2"`
 	TopP        *float64 `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
-	Tokens      int      `yaml:"max_tokens" doc:"tokens of one reply" range:"1:" unit:"tokens"`
+	Tokens      int      `yaml:"max_tokens" doc:"tokens of one reply" range:"1:16777216" unit:"tokens" example:"1000"`
 	Seed        *int64   `yaml:"seed" doc:"sent to the server with each request" example:"1234"`
 	Logprobs    bool     `yaml:"logprobs" doc:"ask for token log-probabilities"`
 	Private     bool     `yaml:"private" doc:"the name in the url may lead to a private address"`

@@ -62,10 +62,10 @@ type Opened struct {
 // Common are the settings that all models which call somebody share. Struct
 // tags: embed it with `yaml:",inline"`.
 type Common struct {
-	Timeout     time.Duration `yaml:"timeout" doc:"time limit of one request; a call that takes longer fails; 0s: none" example:"30s"`
-	Concurrency int           `yaml:"concurrency" doc:"requests at once, of all councils in the process that use the model; 0: no limit" range:"0:"`
-	PerMinute   int           `yaml:"per_minute" doc:"requests started in a minute, likewise; 0: no limit" range:"0:" unit:"requests a minute"`
-	Attempts    int           `yaml:"attempts" doc:"the most requests for one call, with waits between them; 0: 5" range:"0:"`
+	Timeout     time.Duration `yaml:"timeout" doc:"time limit of one request; a call that takes longer fails; 0s: none" range:"0s:24h" example:"30s"`
+	Concurrency int           `yaml:"concurrency" doc:"requests at once, of all councils in the process that use the model; 0: no limit" range:"0:100000" example:"8"`
+	PerMinute   int           `yaml:"per_minute" doc:"requests started in a minute, likewise; 0: no limit" range:"0:1000000" example:"60" unit:"requests a minute"`
+	Attempts    int           `yaml:"attempts" doc:"the most requests for one call, with waits between them; 0: 5" range:"0:100" example:"3"`
 	Cache       bool          `yaml:"cache" doc:"keep replies on disk and use them again"`
 }
 

@@ -2,6 +2,7 @@ package param
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func describe(key string, tag reflect.StructTag, value reflect.Value) Field {
 	if list, ok := tag.Lookup("enum"); ok {
 		f.Enum = strings.Split(list, "|")
 	}
-	if limits, ok := tag.Lookup("range"); ok {
+	if limits, ok := tag.Lookup("range"); ok && value.Type() != reflect.TypeFor[time.Duration]() {
 		low, high, _ := strings.Cut(limits, ":")
 		f.Low, f.High = limit(limits, low), limit(limits, high)
 	}
@@ -148,20 +149,20 @@ func durationText(d time.Duration) string {
 	return s
 }
 
-// Verify returns an *Error for the first number of the struct that v points to which is outside the range in its tag,
-// and for the first text that is none of the values in its tag enum. An empty text is accepted: it stands for the
-// default.
-func Verify(v any) error { return verify(reflect.Indirect(reflect.ValueOf(v))) }
+// Verify returns an *Error for the first number or time of the struct that v points to, at any depth, which is outside
+// the range in its tag, or is no finite number, and for the first text that is none of the values in its tag enum. An
+// empty text is accepted: it stands for the default.
+func Verify(v any) error { return verify("", reflect.Indirect(reflect.ValueOf(v))) }
 
-func verify(v reflect.Value) error {
+func verify(path string, v reflect.Value) error {
 	for f, value := range v.Fields() {
 		key, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		var err error
 		switch {
 		case options == "inline":
-			err = verify(value)
+			err = verify(path, value)
 		case f.IsExported() && key != "" && key != "-":
-			err = verifyField(describe(key, f.Tag, value), value)
+			err = verifyField(path+key, f.Tag, value)
 		}
 		if err != nil {
 			return err
@@ -170,21 +171,38 @@ func verify(v reflect.Value) error {
 	return nil
 }
 
-func verifyField(f Field, v reflect.Value) error {
+func verifyField(key string, tag reflect.StructTag, v reflect.Value) error {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil
 		}
 		v = v.Elem()
 	}
-	number := 0.0
 	switch {
-	case f.Enum != nil && v.Kind() == reflect.String:
-		if s := v.String(); s != "" && !slices.Contains(f.Enum, s) {
-			return &Error{0, "", fmt.Sprintf("%s is %q; it must be one of %s%s", f.Key, s, strings.Join(f.Enum, ", "),
-				synod.Hint(s, f.Enum))}
+	case v.Kind() == reflect.Struct:
+		return verify(key+".", v)
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		for i := range v.Len() {
+			if err := verify(fmt.Sprintf("%s[%d].", key, i), v.Index(i)); err != nil {
+				return err
+			}
 		}
 		return nil
+	case v.Kind() == reflect.String:
+		list := strings.Split(tag.Get("enum"), "|")
+		if s := v.String(); tag.Get("enum") != "" && s != "" && !slices.Contains(list, s) {
+			return &Error{0, "", fmt.Sprintf("%s is %q; it must be one of %s%s", key, s, strings.Join(list, ", "),
+				synod.Hint(s, list))}
+		}
+		return nil
+	}
+	return verifyNumber(key, tag, v)
+}
+
+// verifyNumber checks a number or a time.
+func verifyNumber(key string, tag reflect.StructTag, v reflect.Value) error {
+	number := 0.0
+	switch {
 	case v.CanInt():
 		number = float64(v.Int())
 	case v.CanUint():
@@ -194,11 +212,37 @@ func verifyField(f Field, v reflect.Value) error {
 	default:
 		return nil
 	}
-	switch {
-	case f.Low != nil && f.High != nil && !(number >= *f.Low && number <= *f.High):
-		return &Error{0, "", fmt.Sprintf("%s is %v; it must be between %v and %v", f.Key, v, *f.Low, *f.High)}
-	case f.Low != nil && !(number >= *f.Low):
-		return &Error{0, "", fmt.Sprintf("%s is %v; it must be at least %v", f.Key, v, *f.Low)}
+	low, high, _ := strings.Cut(tag.Get("range"), ":")
+	unit := tag.Get("unit")
+	if unit != "" {
+		unit = " " + unit
 	}
-	return nil
+	var allowed string
+	switch {
+	case (low == "" || number >= bound(v, low)) && (high == "" || number <= bound(v, high)) &&
+		!math.IsNaN(number) && !math.IsInf(number, 0):
+		return nil
+	case low != "" && high != "":
+		allowed = fmt.Sprintf("between %s and %s%s", low, high, unit)
+	case low != "":
+		allowed = fmt.Sprintf("at least %s%s", low, unit)
+	default:
+		allowed = "a finite number"
+	}
+	if example := tag.Get("example"); example != "" {
+		allowed += ", such as " + example
+	}
+	return &Error{0, "", fmt.Sprintf("%s is %v; it must be %s", key, v, allowed)}
+}
+
+// bound reads one end of a range, which is a time for a time.
+func bound(v reflect.Value, text string) float64 {
+	if v.Type() == reflect.TypeFor[time.Duration]() {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			panic(fmt.Sprintf("param: the range of a time has the end %q", text))
+		}
+		return float64(d)
+	}
+	return *limit(text, text)
 }

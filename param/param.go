@@ -119,8 +119,17 @@ func typeOf(key string, t reflect.Type) (reflect.Type, bool) {
 // Unmarshal reads YAML text into the value that into points to. It returns an
 // *Error if the text is not YAML, or has a key or value that into cannot take.
 func Unmarshal(text []byte, into any) error {
-	if err := UnmarshalAny(text, into, yaml.Strict()); err != nil || !fraction.Match(text) {
+	if err := UnmarshalAny(text, into, yaml.Strict()); err != nil {
 		return explain(err, into)
+	}
+	return WholeNumbers(text, into)
+}
+
+// WholeNumbers returns an *Error if YAML text that into can take has a number with a
+// fraction for an integer, which the decoder cuts off.
+func WholeNumbers(text []byte, into any) error {
+	if !fraction.Match(text) {
+		return nil
 	}
 	var tree any
 	if err := UnmarshalAny(text, &tree); err != nil {
