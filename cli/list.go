@@ -30,7 +30,11 @@ func catalogues() []catalogue {
 	return []catalogue{
 		{"protocols", func() []synod.Entry { return lines(catalog.Protocols.All()) }, func(name string) string {
 			e, _ := catalog.Protocols.Find(name)
-			return e.About + "\n\nsource      " + e.Source
+			about := e.About
+			if e.Exact != "" {
+				about += "\n\nexact: paper\n" + e.Exact
+			}
+			return about + "\n\nsource      " + e.Source
 		}},
 		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {
 			e, _ := adversary.Catalogue.Find(name)

@@ -182,6 +182,7 @@ type Entry struct {
 	synod.Entry
 	Source  string // the paper
 	About   string // the text of "synod explain"
+	Exact   string // what "exact: paper" restores, and what it does not, for "synod explain"
 	New     func() Protocol
 	Prompts func() fs.FS
 }

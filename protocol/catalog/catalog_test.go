@@ -52,3 +52,13 @@ func TestCatalogue(t *testing.T) {
 		}
 	}
 }
+
+// Every protocol says what "exact: paper" restores and what it does not.
+func TestExactIsListed(t *testing.T) {
+	for _, e := range catalog.Protocols.All() {
+		if e.Name != tallyEntry.Name && !strings.HasPrefix(e.Exact, "restored    ") ||
+			e.Name != tallyEntry.Name && !strings.Contains(e.Exact, "\ndiffers     ") {
+			t.Errorf("%s does not say what exact: paper restores and what differs: %q", e.Name, e.Exact)
+		}
+	}
+}

@@ -160,6 +160,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "cp-wbft",
 		Summary: "CP-WBFT: members adopt the most confident answer; a baseline that one adversary captures"},
 	Source:  `Zheng et al., "Rethinking the Reliability of Multi-agent Systems: A Perspective from Byzantine Fault Tolerance", arXiv 2511.10400`,
+	Exact:   exact,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
@@ -279,3 +280,10 @@ func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
 	slices.SortFunc(all, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
 	return all
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    confidences are read as in the paper's code; one seed; no reply is reused; no
+            early end
+differs     the words of the prompts (use prompts: FOLDER); the reference code's rules, which
+            differ from the text (adopt: pooled, weigh: reference); its training of the
+            probe, which chooses the epoch on test data`

@@ -98,6 +98,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "debate",
 		Summary: "multi-agent debate: members see their neighbours' answers and reasons, and answer again"},
 	Source: `Du et al., "Improving Factuality and Reasoning in Language Models through Multiagent Debate", arXiv 2305.14325`,
+	Exact:  exact,
 	About: `Every member answers by itself. Then, for a number of rounds, it is shown its
 neighbours' answers with their reasoning and answers again; the council's rule counts.
 Nothing is filtered and nothing is scored. n(1+T) calls; in the paper, three agents that
@@ -116,3 +117,8 @@ var files embed.FS
 
 // Prompts returns the protocol's templates.
 func Prompts() fs.FS { return answer.With(files) }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    one seed; no reply is reused; no early end
+differs     the words of the prompts (use prompts: FOLDER); reasoning of any length (it is
+            bounded in bytes)`

@@ -64,8 +64,13 @@ func New() *DecentLLMs {
 	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone}
 }
 
-// Paper sets Exact: no prompt is answered from memory.
-func (p *DecentLLMs) Paper() { p.Exact = true }
+// Paper sets the paper's choices: an evaluator grades all answers in one call and sees as much
+// of their reasoning as fits into a message, the aggregate is the geometric median, f is below
+// ⌊(N−1)/2⌋ (CheckCast), and no prompt is answered from memory. Exact has the list of what is
+// not restored.
+func (p *DecentLLMs) Paper() {
+	p.Exact, p.Judge, p.Aggregate, p.Rationale = true, All, "geometric-median", maxRationale
+}
 
 // maxRationale limits the size of the broadcast messages.
 const maxRationale = 4000
@@ -95,7 +100,14 @@ func (p *DecentLLMs) CheckCast(cast []synod.Role, f int) error {
 	if err != nil {
 		return err
 	}
-	switch most := a.Bound(len(evaluators)); {
+	most := a.Bound(len(evaluators))
+	if p.Exact { // §III.A: f_e < ⌊(N_e−1)/2⌋
+		most = min(most, (len(evaluators)-1)/2-1)
+	}
+	switch {
+	case p.Exact && len(workers) > 0 && (f < 0 || f > most):
+		return fmt.Errorf("decentllms: f is %d; with exact: paper and %d evaluators it must be between 0 and %d, "+
+			"smaller than ⌊(N−1)/2⌋", f, len(evaluators), most)
 	case len(workers) == 0 || most < 0:
 		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators),
 			p.Aggregate)
@@ -219,6 +231,7 @@ var Entry = protocol.Entry{
 		"and a robust aggregate choose the best"},
 	Source:  `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"`,
 	About:   About,
+	Exact:   Exact,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
@@ -249,6 +262,16 @@ aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, kr
 judge        one: an evaluator sees one answer in a call; all: all in one, as in the paper
 rationale    bytes of a worker's reasoning that evaluators see (1000)
 caution      what prompts say about hostile answers: none or may-exist`
+
+// Exact is what "exact: paper" restores, and what it does not.
+const Exact = `restored    an evaluator grades all answers in one call, in the order of the workers, and
+            sees up to 4000 bytes of their reasoning; geometric median; f < ⌊(N−1)/2⌋;
+            no reply is reused. A parameter that the council file names overrides these
+differs     the few-shot examples and words of the prompts (use prompts: FOLDER); the
+            hash of the latest block between equal scores (there is no block chain: the
+            salt comes from commitments); Weiszfeld's start at the origin, which one
+            all-zero evaluator captures (it starts at the mean); gRPC; an evaluator's
+            grades count completely or not at all, where the paper does not say`
 
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness
 // has no influence.

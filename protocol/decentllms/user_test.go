@@ -48,3 +48,30 @@ func TestDL3Accept(t *testing.T) {
 		}
 	}
 }
+
+// exact: paper grades all answers in one call, takes the geometric median, and needs
+// f < ⌊(N−1)/2⌋ (§III.A); without it ⌊(N−1)/2⌋ is allowed.
+func TestPaperChoices(t *testing.T) {
+	p := New()
+	p.Aggregate = "median-total"
+	p.Paper()
+	if p.Judge != All || p.Aggregate != "geometric-median" || !p.Exact {
+		t.Errorf("%+v", p)
+	}
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+	for evaluators := 1; evaluators <= 13; evaluators++ {
+		cast := append(slices.Repeat([]synod.Role{Worker}, 2),
+			slices.Repeat([]synod.Role{Evaluator}, evaluators)...)
+		for f := range evaluators {
+			err := p.CheckCast(cast, f)
+			if want := f < (evaluators-1)/2; (err == nil) != want {
+				t.Errorf("exact: %d evaluators, f = %d: %v", evaluators, f, err)
+			}
+			if err := New().CheckCast(cast, f); (err == nil) != (f <= (evaluators-1)/2) {
+				t.Errorf("%d evaluators, f = %d: %v", evaluators, f, err)
+			}
+		}
+	}
+}

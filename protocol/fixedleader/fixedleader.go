@@ -126,6 +126,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "fixed-leader", Summary: "a leader proposes up to three times for a majority's votes, " +
 		"then another leads; compared in DecentLLMs' paper"},
 	Source:  `BlockAgents, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	Exact:   exact,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
@@ -161,3 +162,9 @@ func (p *FixedLeader) Guarantee(f, _ int, _ bool) (name, note string) {
 	return "agreement-crash", fmt.Sprintf("with at most F=%d silent members, and no delay beyond an exchange, the "+
 		"others decide alike; a Byzantine member can break this; not that they are right", f)
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    a proposal must be better than one's own answer to get a vote; one seed; no
+            reply is reused
+differs     separate workers and evaluators, the race to create a block, blocks and rewards
+            of BlockAgents. The paper names these steps and does not define them`

@@ -219,6 +219,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "game", Summary: "the Byzantine consensus game: propose a number, hear all others, " +
 		"vote to stop"},
 	Source:  `Berdoz, Rugli, Wattenhofer, "Can AI Agents Agree?"`,
+	Exact:   exact,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
@@ -262,3 +263,9 @@ func Prompts() fs.FS {
 	}
 	return sub
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    66 % of all players end a game; every player counts the votes that it receives
+differs     the words of the prompts (use prompts: FOLDER); "open" receivers: they check that
+            a sender tells all the same unless threat: open is set; a player whose model
+            fails abstains, where the paper does not say`

@@ -20,6 +20,7 @@ import (
 var Entry = protocol.Entry{
 	Entry:  synod.Entry{Name: "majority", Summary: "members answer once and do not talk; the council's rule counts"},
 	Source: "the plain vote, a baseline that every table needs",
+	Exact:  exact,
 	About: `Every member answers once; the council's rule (plurality, majority,
 supermajority) counts. n calls, no messages: the graph plays no part.
 
@@ -46,3 +47,8 @@ func (p *Majority) Join(seat synod.Seat) synod.Machine {
 
 // Calls returns n.
 func (p *Majority) Calls(degrees []int) int { return len(degrees) }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    one seed; no reply is reused. It is a baseline of every paper and has no own one
+differs     the words of the prompts (use prompts: FOLDER); the first answer of several that
+            lead equally, which the papers' code takes, is a tie here`

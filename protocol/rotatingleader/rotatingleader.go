@@ -182,6 +182,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "rotating-leader",
 		Summary: "each view's leader proposes, a weighted quorum prepares and commits; compared in DecentLLMs' paper"},
 	Source:  `Trusted MultiLLMN, as described in Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", §II`,
+	Exact:   exact,
 	About:   About,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
@@ -221,3 +222,10 @@ func (p *RotatingLeader) Guarantee(f, _ int, _ bool) (name, note string) {
 	return "agreement", fmt.Sprintf("with at most F=%d Byzantine members honest ones never decide differently, even "+
 		"if messages are late or lost; not that they decide, nor that they are right", f)
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    a proposal must be better than one's own answer to get a vote; one seed; no
+            reply is reused
+differs     reputation earned over questions (weights come from the council file); a quorum
+            of the honest stake, which nobody knows; votes to the leader only; blocks. The
+            paper names these steps and does not define them`

@@ -127,6 +127,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "sac",
 		Summary: "Self-Anchored Consensus: score neighbours' answers, drop up to F below one's own, refine"},
 	Source: `Lee et al., "Robust Multi-Agent LLMs under Byzantine Faults", arXiv 2605.09076`,
+	Exact:  exact,
 	About: `Every member answers by itself. Then, for a number of rounds, it sends its answer to its
 neighbours, scores theirs and its own with its own model, drops at most F of those that
 it scores below its own, and answers again in view of the rest. What a sender says about
@@ -183,3 +184,10 @@ func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
 
 // ClaimsEachRound reports that the properties hold for each round separately.
 func (p *SAC) ClaimsEachRound() bool { return true }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    the budget F whatever neighbours are silent; a score that cannot be read is
+            0.5, the first number of a reply; no strict trim without an own score; prompts
+            say that up to F answers may be malicious; one seed; no reply is reused
+differs     the words of the prompts (use prompts: FOLDER); the order of neighbours with
+            equal scores (by id here; the paper does not say)`

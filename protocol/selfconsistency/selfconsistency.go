@@ -27,6 +27,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "self-consistency",
 		Summary: "every member asks its own model several times and takes the most frequent answer"},
 	Source: `Wang et al., "Self-Consistency Improves Chain of Thought Reasoning in Language Models", arXiv 2203.11171`,
+	Exact:  exact,
 	About: `Every member asks its own model k times, each time with another seed, and holds the most
 frequent answer (of several, the first one). Members do not talk; the council's rule
 counts.
@@ -129,3 +130,9 @@ func (p *SelfConsistency) Calls(degrees []int) (calls int) {
 	}
 	return calls
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    no reply is reused
+differs     the words of the prompts (use prompts: FOLDER); the temperatures of the paper
+            (set them at the model); one seed for all calls, with which all samples would be
+            equal`

@@ -21,6 +21,7 @@ import (
 var Entry = protocol.Entry{
 	Entry:  synod.Entry{Name: "single", Summary: "one member answers, and only it votes"},
 	Source: "the single model, a baseline that every table needs",
+	Exact:  exact,
 	About: `One member answers, and its answer is the council's: the other seats do nothing and
 cost nothing, and have no vote. One call.
 
@@ -65,3 +66,7 @@ func (p *Single) Votes(seat synod.NodeID, _ []synod.Role) bool { return seat == 
 
 // Calls returns 1.
 func (p *Single) Calls([]int) int { return 1 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    one seed; no reply is reused. It is a baseline of every paper and has no own one
+differs     the words of the prompts (use prompts: FOLDER)`

@@ -27,6 +27,7 @@ var Entry = protocol.Entry{
 		Summary: "members answer with a confidence and take the answer with the largest sum of confidences around " +
 			"them"},
 	Source: "the vote weighted by stated confidence, a baseline that every table needs",
+	Exact:  exact,
 	About: `Every member answers and states a confidence from 0 to 1, sends both to its neighbours,
 and takes the answer with the largest sum of confidences among its neighbours and itself
 (of equal sums the one with more supporters, then the first by its bytes). The council's
@@ -116,3 +117,8 @@ func (p *WeightedMajority) Guarantee(_, _ int, _ bool) (name, note string) {
 	return "", "no guarantee: a member's weight is its own claim, so one Byzantine member that claims to be certain " +
 		"can win; none is tolerated"
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    confidences are read as in the code of CP-WBFT; one seed; no reply is reused
+differs     the words of the prompts (use prompts: FOLDER). It is a baseline and has no
+            paper of its own`

@@ -39,6 +39,7 @@ var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "w-msr",
 		Summary: "numbers only: drop the F largest above and the F smallest below the own number, average the rest"},
 	Source: `LeBlanc, Zhang, Koutsoukos, Sundaram, "Resilient Asymptotic Consensus in Robust Networks", IEEE JSAC 31(4), 2013`,
+	Exact:  exact,
 	About: `Every member answers with a number. Then, in each round, it hears its neighbours'
 numbers, drops the F largest of those above its own and the F smallest of those
 below (all, if there are fewer), and moves to the mean of its own and the rest.
@@ -282,3 +283,8 @@ func (s scale) shown(x *big.Rat, within span) synod.Answer {
 	}
 	return s.write(x)
 }
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    one seed for the call that asks for the first number
+differs     real arithmetic (numbers are exact fractions, rounded far behind the last place
+            that is shown) and weights other than equal ones`
