@@ -290,6 +290,24 @@ func (k *killer) benches(council string, kills int) {
 	}
 }
 
+// withoutTimes removes the calls and the time of models, which differ between runs.
+func withoutTimes(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, of := v["model"]; of {
+			delete(v, "calls")
+			delete(v, "latency")
+		}
+		for _, part := range v {
+			withoutTimes(part)
+		}
+	case []any:
+		for _, part := range v {
+			withoutTimes(part)
+		}
+	}
+}
+
 // report returns the report of a run as JSON without what may differ, and the number of
 // requests that it counts.
 func (k *killer) report(dir string) (text string, made int) {
@@ -299,6 +317,9 @@ func (k *killer) report(dir string) (text string, made int) {
 	n, _ := calls["made"].(float64)
 	delete(r, "seconds")
 	delete(calls, "made")
+	for _, part := range r {
+		withoutTimes(part)
+	}
 	b, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		k.Fatal(err)
