@@ -29,7 +29,7 @@ type shown struct {
 }
 
 // measured matches what differs between two runs of one command.
-var measured = regexp.MustCompile(`"(seconds|journal)": [^\n]*`)
+var measured = regexp.MustCompile(`"(seconds|journal|median|p95)": [^\n]*`)
 
 // show runs commands. A failure is an exit code that the genuine file does not lead to.
 func show(home string, commands [][]string) (s shown) {
