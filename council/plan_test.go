@@ -131,7 +131,7 @@ func TestTimesAreChecked(t *testing.T) {
 		"f: 1\nexact: paper\npatience: {spare: 1}":          "exact: paper waits for every call",
 		"hedge: p30":                                        "percentile",
 		"exact: paper\nhedge: p95":                          "exact: paper makes no second requests",
-		"faults: {delay: {max: -1s}}":                       "delay: max is -1s",
+		"faults: {delay: {max: -1s}}":                       "delay.max is -1s; it must be between 0s and 24h",
 		"faults: {delay: {min: 2s, max: 1s}}":               "delay",
 		"faults: {delay: {max: 3}}":                         "needs a unit, such as 50ms",
 		"faults: {crashes: [{node: 9}]}":                    "crash",
