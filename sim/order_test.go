@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -244,7 +245,8 @@ func TestNotesStopBeforeTheCalls(t *testing.T) {
 			if _, ok := e.(synod.Begin); !ok {
 				return nil
 			}
-			return []synod.Effect{synod.Consult{Prompt: &synod.Prompt{}}, synod.Note{Opinion: &synod.Opinion{Answer: "x"}}}
+			return []synod.Effect{synod.Consult{Prompt: &synod.Prompt{}},
+				synod.Note{Opinion: &synod.Opinion{Answer: "x"}}}
 		})
 		r := sim.Run(sim.Config{Machines: []synod.Machine{m}, Notes: stop(c.notes), Watch: stop(c.watch),
 			Ask: sim.Immediate(func(q []sim.Call) []synod.Reply { calls += len(q); return echo(q) })})
@@ -296,29 +298,43 @@ func TestEveryMachineIsHaltedLast(t *testing.T) {
 	}
 }
 
-// A long run uses its lists of events again, and so does the next run: a run allocates no
-// more than a few things for each node, however many ticks it has.
-func TestListsAreUsedAgain(t *testing.T) {
+// A long run uses its lists of events again: it allocates no more of them than a short one.
+func TestLongRunUsesItsListsAgain(t *testing.T) {
 	allocations := func(ticks synod.Tick) float64 {
 		effects := make([]synod.Effect, 0, 2)
-		machines := make([]synod.Machine, 4)
-		for i := range machines {
-			machines[i] = react(func(now synod.Tick, e synod.Event) []synod.Effect {
-				switch e.(type) {
-				case synod.Begin, synod.Expired:
-					if now >= ticks {
-						return append(effects[:0], synod.Decide{})
-					}
-					return append(effects[:0], synod.Alarm{At: now + 1})
+		m := react(func(now synod.Tick, e synod.Event) []synod.Effect {
+			switch e.(type) {
+			case synod.Begin, synod.Expired:
+				if now < ticks {
+					return append(effects, synod.Alarm{At: now + 1})
 				}
-				return nil
-			})
-		}
+			}
+			return nil
+		})
+		machines := []synod.Machine{m, m, m, m}
 		return testing.AllocsPerRun(20, func() { sim.Run(sim.Config{Machines: machines}) })
 	}
-	// Alarms are allocated by the machines, one for each node and tick.
-	short, long := allocations(10), allocations(1010)
-	if lists := long - short - 4*1000; lists > 100 {
+	// The machines allocate their alarms, one for each node and tick.
+	if lists := allocations(1010) - allocations(10) - 4*1000; lists > 100 {
 		t.Errorf("1000 further ticks took %v further lists", lists)
+	}
+}
+
+// The next run uses the lists of the last one: a list of 1000 nodes takes 128 kB.
+func TestNextRunUsesTheLastRunsLists(t *testing.T) {
+	machines := slices.Repeat([]synod.Machine{idle{}}, 1000)
+	var before, after runtime.MemStats
+	const runs = 100
+	for range 2 { // without what other tests have left
+		runtime.GC()
+	}
+	sim.Run(sim.Config{Machines: machines})
+	runtime.ReadMemStats(&before)
+	for range runs {
+		sim.Run(sim.Config{Machines: machines})
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / runs; bytes > 100<<10 {
+		t.Errorf("a further run of 1000 nodes took %d bytes", bytes)
 	}
 }
