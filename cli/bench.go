@@ -30,7 +30,7 @@ for a reply twice. The folder can be moved, and a report needs no model.`,
   synod bench resume runs/first
   synod bench report runs/first --format md`,
 	}
-	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a), benchExport(a))
+	cmd.AddCommand(benchRun(a), benchResume(a), benchReport(a), benchCompare(a), benchExport(a))
 	return cmd
 }
 

@@ -45,6 +45,8 @@ func htmlTable(t *table.Table) (template.HTML, error) {
 type page struct {
 	to  *bufio.Writer
 	err error // the first one
+
+	lists int // lists of questions so far
 }
 
 // HTML writes the report as a page for a browser, with the questions of the detail.
@@ -230,7 +232,11 @@ func (p *page) questions(r *Report, d Detail) {
 	if d.Questions == nil || d.Limit == 0 {
 		return
 	}
-	p.show("questions", struct{ Label string }{r.label()})
+	p.lists++
+	p.show("questions", struct {
+		Label string
+		List  int
+	}{r.label(), p.lists})
 	shown := 0
 	for q, err := range d.Questions {
 		if err != nil && p.err == nil {
@@ -248,8 +254,27 @@ func (p *page) questions(r *Report, d Detail) {
 			Q     *Question
 			Rows  []memberRow
 			Label string
-		}{q, r.memberRows(q), r.label()})
+			Class string
+		}{q, r.memberRows(q), r.label(), r.questionClass(q)})
 	}
+}
+
+// questionClass says to which filters of the page a question belongs.
+func (r *Report) questionClass(q *Question) string {
+	switch {
+	case q.Answer == synod.None:
+		return "q q-undecided"
+	case q.Verdict != task.Wrong:
+		return "q"
+	}
+	for _, v := range q.Votes {
+		for _, m := range r.Seats {
+			if v.Answer == q.Answer && m.Adversary != "" && slices.Contains(v.Seats, m.ID) {
+				return "q q-wrong q-captured"
+			}
+		}
+	}
+	return "q q-wrong"
 }
 
 // memberRow shows what a member did in each round of a question.

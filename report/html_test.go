@@ -81,9 +81,9 @@ var (
 	tag       = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>`)
 	attribute = regexp.MustCompile(`([a-zA-Z0-9:-]+)="[^"]*"`)
 	known     = strings.Fields(`html head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
-		figure figcaption details summary svg g path text rect line polygon circle`)
+		figure figcaption details summary input label svg g path text rect line polygon circle`)
 	harmless = strings.Fields(`lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
-		fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
+		type id for checked fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
 )
 
 // Hostile names, keys and answers add no tags or attributes to a page, and no control
@@ -108,6 +108,7 @@ func TestHostilePage(t *testing.T) {
 		[]string{hostile}
 	for _, round := range q.Rounds {
 		for i := range round {
+			round[i].Reasoning = hostile
 			round[i].Answer, round[i].Surface, round[i].Source, round[i].Dropped = hostile, "said "+hostile, hostile,
 				[]synod.NodeID{-1, 0, 99}
 		}

@@ -218,6 +218,9 @@ func (r *Report) rateTable() *table.Table {
 	n := map[string]string{} // by name
 	for _, rate := range rates {
 		n[rate.Name] = count(rate.Rate)
+		if rate.Name == "latency" && (rate.Rate == nil || rate.Rate.Value < 0.05) {
+			continue // nobody waited: the clock stood still
+		}
 		if of, present := strings.CutSuffix(rate.Name, "_present"); present && n[of] == n[rate.Name] {
 			continue // every answer could be graded: the same figure
 		}
