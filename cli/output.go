@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
 )
@@ -212,7 +213,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := errors.Join(write(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return durable.Rename(f.Name(), path)
 }
 
 // writeBytes is writeFile with the content as bytes.

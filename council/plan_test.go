@@ -127,6 +127,7 @@ func TestTimesAreChecked(t *testing.T) {
 		"pace: {wihtin: 2s}":                                `did you mean "within"`,
 		"f: 1\npatience: {spare: 2}":                        "spare is 2; it must be between 0 and f, 1",
 		"f: 1\npatience: {spare: 1, after: 0.5x}":           "after is 0.5x; it must be between 1x and 100x",
+		"f: 1\npatience: {spare: 1, after: 0x}":             "must be between 1x and 100x",
 		"f: 1\npatience: {spare: 1, after: soon}":           "soon",
 		"f: 1\nexact: paper\npatience: {spare: 1}":          "exact: paper waits for every call",
 		"hedge: p30":                                        "percentile",

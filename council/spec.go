@@ -93,6 +93,9 @@ func (f *Factor) UnmarshalYAML(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%q is not a multiple such as 2x", s)
 	}
+	if v == 0 { // which means the default, and is hardly what was meant
+		return fmt.Errorf("%q is no multiple; it must be between 1x and 100x", s)
+	}
 	*f = Factor(v)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 )
 
@@ -186,7 +187,7 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	if err := s.fetch.Download(ctx, e.Source.URL, to+".part", want, o.Progress); err != nil {
 		return &PullError{e, err}
 	}
-	if err := os.Rename(to+".part", to); err != nil {
+	if err := durable.Rename(to+".part", to); err != nil {
 		return fmt.Errorf("task: %w", err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 )
 
@@ -112,7 +113,7 @@ func (s Store) pullRows(ctx context.Context, e Entry, to string, o PullOptions) 
 	if err := os.WriteFile(filepath.Join(filepath.Dir(to), rowsSum), append(record, '\n'), 0o644); err != nil {
 		return fmt.Errorf("task: %w", err)
 	}
-	if err := os.Rename(part, to); err != nil {
+	if err := durable.Rename(part, to); err != nil {
 		return fmt.Errorf("task: %w", err)
 	}
 	o.notice("%s: %d rows of revision %s, SHA-256 %s", e.Name, want.Count, want.Revision, sum)

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 )
 
@@ -50,7 +51,7 @@ func (s Store) adopt(e Entry, file, source string, opts Options) error {
 	if err := os.Chmod(file, 0o644); err != nil {
 		return err
 	}
-	if err := os.Rename(file, filepath.Join(s.Dir, name)); err != nil {
+	if err := durable.Rename(file, filepath.Join(s.Dir, name)); err != nil {
 		return err
 	}
 	opts.progress(size, size)
@@ -121,7 +122,7 @@ func (s Store) adoptLibraries(e Entry, dir, source string, pinned bool) error {
 	if err := os.RemoveAll(final); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, final); err != nil {
+	if err := durable.Rename(dir, final); err != nil {
 		return err
 	}
 	return s.record(in)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 )
 
@@ -282,7 +283,7 @@ func (s Store) record(in Installed) error {
 		err = cerr
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), s.manifest(in.Name))
+		err = durable.Rename(f.Name(), s.manifest(in.Name))
 	}
 	if err != nil {
 		return fmt.Errorf("models: %w", err)
