@@ -3,6 +3,7 @@ package report
 import (
 	"testing"
 
+	"synod.dev/synod/metrics"
 	"synod.dev/synod/task"
 )
 
@@ -19,5 +20,24 @@ func TestQuestionClass(t *testing.T) {
 		if got := r.questionClass(q); got != want {
 			t.Errorf("%+v: %q, want %q", q, got, want)
 		}
+	}
+}
+
+// Every model has a panel of its own in the plot of confidences, so that none hides another.
+func TestCalibrationShowsEveryModel(t *testing.T) {
+	half, five := 0.5, 5
+	bin := metrics.Bin{Confidence: &half, N: five, Right: metrics.Share(3, five)}
+	r := &Report{Calibration: &Calibration{}}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		m := ModelCalibration{Model: name}
+		m.Bins = append(m.Bins, bin)
+		r.Calibration.Models = append(r.Calibration.Models, m)
+	}
+	p := r.calibrationPanels()
+	if len(p.charts) != 4 || p.names[3] != "d" || p.failed() != nil {
+		t.Errorf("%d panels, %q, %v", len(p.charts), p.names, p.failed())
+	}
+	if svg, err := calibrationPlot(r).SVG(); err != nil || len(svg) == 0 {
+		t.Error(err)
 	}
 }

@@ -183,8 +183,8 @@ func (r *Report) accuracyChart() *chart {
 	c.X.Label.Text = "round"
 	groups, last := r.groups(), 0
 	for k, g := range groups {
-		// Intervals are drawn side by side.
-		aside := .012 * float64(len(r.Rounds)) * (float64(k) - float64(len(groups)-1)/2)
+		// Intervals are drawn side by side, a fortieth of the axis apart.
+		aside := (float64(max(len(r.Rounds), 1)) - .4) / 40 * (float64(k) - float64(len(groups)-1)/2)
 		var line plotter.XYs
 		for _, m := range r.Rounds {
 			last = max(last, m.T)
@@ -267,7 +267,7 @@ func calibrationPlot(r *Report) *Plot {
 	f := &Plot{
 		Name: "calibration", Title: r.titled("Right answers by confidence"),
 		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with Wilson’s 95 % " +
-			"interval. " +
+			"interval; a panel for each model. " +
 			"On the dotted line the confidence equals the share. Only honest members’ own first answers count.",
 		Data:  dataTable("model", "from", "to", "confidence"),
 		Table: &table.Table{Head: []string{"model", "mean confidence", "right"}, Align: "lr"},
@@ -281,33 +281,44 @@ func calibrationPlot(r *Report) *Plot {
 			f.Table.Add(m.Model, fmt.Sprintf("%.2f", *bin.Confidence), full(bin.Right))
 		}
 	}
-	f.SVG, f.PNG = drawn(r.calibrationChart)
+	f.wide = len(r.Calibration.Models) > 1
+	f.SVG, f.PNG = drawn(r.calibrationPanels)
 	return f
 }
 
-func (r *Report) calibrationChart() *chart {
-	c := newChart(r.titled("Right answers by confidence"))
-	c.X.Label.Text = "confidence"
+// calibrationPanels has a panel for each model, so that no model hides another.
+func (r *Report) calibrationPanels() *panels {
+	models := r.Calibration.Models
+	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*vg.Inch)
+	for k, m := range models {
+		c := p.add(m.Model)
+		c.X.Label.Text = "confidence"
+		if k%p.columns == 0 {
+			c.Y.Label.Text = "right, with 95 % interval"
+		}
+		c.calibration(&m, modelColours[k%len(modelColours)])
+	}
+	return p
+}
+
+// calibration draws the bins of a model.
+func (c *chart) calibration(m *ModelCalibration, ink color.RGBA) {
 	diagonal := draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(3)}}
 	c.line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
-	for k, m := range r.Calibration.Models {
-		ink := modelColours[k%len(modelColours)]
-		var line plotter.XYs
-		for _, bin := range m.Bins {
-			if bin.N == 0 {
-				continue
-			}
-			line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
-			c.interval(*bin.Confidence, bin.Right, ink)
+	var line plotter.XYs
+	for _, bin := range m.Bins {
+		if bin.N == 0 {
+			continue
 		}
-		c.legendLine(m.Model, line, ink, draw.CircleGlyph{})
+		line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
+		c.interval(*bin.Confidence, bin.Right, ink)
 	}
+	c.path(line, draw.LineStyle{Color: ink, Width: vg.Points(1.5)}, mark(ink, draw.CircleGlyph{}))
 	var ticks []plot.Tick
 	for k := range 6 {
 		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})
 	}
 	c.fix(0, 1, ticks)
-	return &c
 }
 
 // dropsPlot shows which members dropped whose answers: seats as nodes, and an arrow
