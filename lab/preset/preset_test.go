@@ -170,6 +170,9 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("task %s, note %q", g.Runs[0].Task, g.Note)
 	}
 	g = draft(t, "sac-table3", Options{Only: "sac-merg-b1-replay", Data: sharedData(t)})
+	if !strings.Contains(g.Note, "replay: its answers are invented") {
+		t.Errorf("the note does not say that replay's answers are invented: %q", g.Note)
+	}
 	if !strings.Contains(g.Note, "10 of 30 questions: the paper's shortened wording") ||
 		!strings.Contains(g.Note, "263ebb80") {
 		t.Errorf("the note does not list the abbreviated questions: %q", g.Note)

@@ -95,7 +95,7 @@ func (t sacTable) plan(o Options) (*plan, error) {
 	if p.task, p.items, note, err = questions(o, t.task, sacQuestions); err != nil {
 		return nil, err
 	}
-	p.note = strings.TrimSpace(sacNotes[o.Members] + " " + note)
+	p.note = strings.TrimSpace(sacNotes[o.Members] + " Adversary replay: its answers are invented. " + note)
 	paper, err := sacPaper(t.number)
 	if err != nil {
 		return nil, err
