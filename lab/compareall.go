@@ -104,20 +104,22 @@ func (r *Run) compared() (*report.Compare, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.setting()
-	return &report.Compare{Name: r.Name, Folder: r.dir, Setting: s, Report: rep}, err
-}
-
-// setting is what distinguishes the run from others.
-func (r *Run) setting() (s report.Setting, err error) {
 	x, err := r.read()
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	defer x.close()
-	spec, bound := x.plan.Spec(), x.plan.Bound()
-	s = report.Setting{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: graphName(spec.Graph), F: bound.F,
-		R: bound.R, Rule: r.Rule.Name, Seed: r.Seed}
+	s := *rep.Setting
+	s.R = x.plan.Bound().R
+	return &report.Compare{Name: r.Name, Folder: r.dir, Setting: s, Report: rep}, nil
+}
+
+// setting is what distinguishes the run from others. It leaves out R, for which a report
+// would have to search.
+func (r *reader) setting() *report.Setting {
+	spec := r.plan.Spec()
+	s := &report.Setting{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: graphName(spec.Graph), F: spec.F,
+		Rule: r.Rule.Name, Seed: r.Seed}
 	var names []string
 	seats := map[string]int{}
 	for _, seat := range r.Seats {
@@ -132,7 +134,7 @@ func (r *Run) setting() (s report.Setting, err error) {
 	for _, name := range names {
 		s.Models = append(s.Models, fmt.Sprintf("%s × %d", name, seats[name]))
 	}
-	return s, nil
+	return s
 }
 
 // graphName is the graph of a council in short.

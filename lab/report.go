@@ -35,6 +35,7 @@ func (r *reader) summarize() (*report.Report, error) {
 		return nil, err
 	}
 	out := r.emptyReport()
+	out.Setting = r.setting()
 	var ranks ranks
 	var latency metrics.Mean
 	kinds := newKinds(r.roles())

@@ -31,7 +31,7 @@ type Setting struct {
 	Protocol string   `json:"protocol"`
 	Graph    string   `json:"graph"`
 	F        int      `json:"f"`
-	R        int      `json:"r"` // robustness of the graph
+	R        int      `json:"r,omitempty"` // robustness of the graph; 0: not computed
 	Rule     string   `json:"rule"`
 	Seed     uint64   `json:"seed"`
 	Models   []string `json:"models"` // NAME, or NAME = its name at the server, with the number of seats
@@ -165,6 +165,11 @@ func (c *Comparison) html(w io.Writer) error {
 	}{c.title(), g.label(), c.runTable(), c.pairTable(), c.notes()})
 	p.plots(c.Plots(), g.label())
 	return p.end()
+}
+
+// line describes the setting for people.
+func (s *Setting) line() string {
+	return fmt.Sprintf("graph %s · F=%d · models: %s", plain(s.Graph), s.F, plain(strings.Join(s.Models, ", ")))
 }
 
 // SettingKeys are the keys of Setting.Words in order.

@@ -128,6 +128,7 @@ type Report struct {
 	Finished    int                 `json:"finished"`
 	Failed      int                 `json:"failed"`
 	Unfinished  int                 `json:"unfinished"` // not begun, or interrupted by the user
+	Setting     *Setting            `json:"setting,omitempty"`
 	MembersKind []string            `json:"members_kind"`
 	Seats       []Member            `json:"seats"`
 	Models      []Model             `json:"models"`

@@ -202,7 +202,13 @@ func (r *Report) title() string {
 		exact, plain(r.Rule), r.Seed)
 }
 
-func (r *Report) kindsLine() string { return "members: " + strings.Join(r.MembersKind, ", ") }
+func (r *Report) kindsLine() string {
+	line := "members: " + strings.Join(r.MembersKind, ", ")
+	if r.Setting != nil {
+		line += " · " + r.Setting.line()
+	}
+	return line
+}
 
 func (r *Report) progress() string {
 	s := fmt.Sprintf("%d of %d questions finished", r.Finished, r.Questions)
