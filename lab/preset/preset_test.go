@@ -249,3 +249,19 @@ func TestBadOptions(t *testing.T) {
 		}
 	}
 }
+
+// A game has limits that its players' planned calls, with three tries each, do not exceed.
+func TestGamesHaveLimits(t *testing.T) {
+	for _, players := range []int{2, 9, 20} {
+		spec := Game{Honest: players - 1, Byzantine: 1, Strategy: "silent",
+			Model: council.Params{"provider": "simulated"}, Params: council.Params{"rounds": 7}}.Spec()
+		if l := spec.Limits; l.Calls != 2*3*7*players || l.Tokens < l.Calls*500 || l.Deadline <= 0 {
+			t.Errorf("%d players: %+v", players, l)
+		}
+	}
+	for _, run := range draft(t, "game-fig3", Options{N: 1, Only: "h4-b1-*"}).Runs {
+		if spec, err := run.Spec(); err != nil || spec.Limits.Calls == 0 || spec.Limits.Deadline == 0 {
+			t.Errorf("a preset's game has no limits: %+v, %v", spec.Limits, err)
+		}
+	}
+}
