@@ -152,6 +152,7 @@ func TestEarlyRoundCountsItsSlotOnly(t *testing.T) {
 // talker asks and tells in many rounds, with other peers in the prompts of each.
 func talker(rounds int) script.Play {
 	return func(me *script.Agent) synod.Answer {
+		n := 0
 		for t := range rounds {
 			var peers []synod.Rated
 			for i := range t % 90 {
@@ -160,13 +161,14 @@ func talker(rounds int) script.Play {
 			me.Ask(synod.Prompt{Purpose: synod.Scoring, Candidate: synod.Answer(fmt.Sprint(t)), Peers: peers})
 			to := me.Seat().Peers[:1+t%len(me.Seat().Peers)]
 			script.TellTo(me, to, "w", t, word(fmt.Sprint("m", t)))
-			script.Collect[word](me, "w", t, script.Until{At: synod.Tick(t + 1)})
+			n += len(script.Collect[word](me, "w", t, script.Until{At: synod.Tick(t + 1)}))
 		}
-		return "done"
+		return synod.Answer(fmt.Sprint(n, len(script.Late(me, "w"))))
 	}
 }
 
-// drive plays a machine alone, and returns what each of its steps asked for.
+// drive plays a machine of a talker, to which nodes 0 to 5 send in time, late, and for slots
+// that are not collected. It returns what each of its steps asked for.
 func drive(m synod.Machine, rounds int) (steps []string) {
 	effects := m.Step(0, synod.Begin{})
 	for t := range rounds {
@@ -174,6 +176,15 @@ func drive(m synod.Machine, rounds int) (steps []string) {
 		id := effects[len(effects)-1].(synod.Consult).ID
 		steps = append(steps, detail(m.Step(synod.Tick(t), synod.Answered{ID: id,
 			Reply: &synod.Reply{Status: synod.OK, Text: "r"}})))
+		for from := range synod.NodeID(6) {
+			for _, e := range []synod.Event{
+				heard(from, "w", t, "x"), heard(from, "w", t-1, "y"), heard(from, "v", t, "z"), heard(from, "u", t, "z"),
+			} {
+				if got := m.Step(synod.Tick(t), e); len(got) > 0 {
+					steps = append(steps, detail(got))
+				}
+			}
+		}
 		effects = m.Step(synod.Tick(t+1), synod.Expired{ID: synod.AlarmID(t + 1)})
 	}
 	steps = append(steps, detail(effects))
@@ -198,7 +209,7 @@ func detail(effects []synod.Effect) string {
 }
 
 // A machine that is used again, in another seat too, does what a new one does. It keeps some
-// messages, prompts and alarms of its last run: runs shorter and longer than it keeps follow one another.
+// messages, prompts and alarms of its last run; some of the runs are longer than what it keeps.
 func TestResetMachineIsLikeANewOne(t *testing.T) {
 	for _, o := range []script.Options{{}, {Remember: true}, {OneSeed: true}} {
 		for _, rounds := range []int{3, 64, 65, 200} {
@@ -257,6 +268,22 @@ func TestPromptsOfABatchAreSeparate(t *testing.T) {
 		}
 		if got != fmt.Sprintf("decide %q", strings.Join(want, " ")) {
 			t.Errorf("%+v: replies are %s", o, got)
+		}
+	}
+}
+
+// Each message of a run keeps what it was sent with, however many there are.
+func TestMessagesOfARunAreSeparate(t *testing.T) {
+	const n = 150
+	m := script.New(seatOf(0, 1), script.Options{}, func(me *script.Agent) synod.Answer {
+		for i := range n {
+			script.Tell(me, "w", i, word(fmt.Sprint("m", i)))
+		}
+		return ""
+	})
+	for i, e := range m.Step(0, synod.Begin{})[:n] {
+		if s := e.(synod.Send); s.Slot.Round != i || string(s.Body) != fmt.Sprint("m", i) {
+			t.Errorf("message %d is %s %q", i, s.Slot, s.Body)
 		}
 	}
 }
