@@ -178,7 +178,8 @@ func drive(m synod.Machine, rounds int) (steps []string) {
 			Reply: &synod.Reply{Status: synod.OK, Text: "r"}})))
 		for from := range synod.NodeID(6) {
 			for _, e := range []synod.Event{
-				heard(from, "w", t, "x"), heard(from, "w", t-1, "y"), heard(from, "v", t, "z"), heard(from, "u", t, "z"),
+				heard(from, "w", t, "x"), heard(from, "w", t-1, "y"),
+				heard(from, "v", t, "z"), heard(from, "u", t, "z"),
 			} {
 				if got := m.Step(synod.Tick(t), e); len(got) > 0 {
 					steps = append(steps, detail(got))
