@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,9 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	}
 	env := a.env()
 	if f.record != "" && !f.dryRun {
+		if err := folderOf("--record", f.record); err != nil {
+			return err
+		}
 		if env.Record, err = llm.NewRecorder(f.record); err != nil {
 			return fail(exitError1, err)
 		}
@@ -182,8 +186,15 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if err != nil {
 		return ask, council.Spec{}, err
 	}
+	if f.form != "" && !slices.Contains(synod.Forms(), synod.Form(f.form)) {
+		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
+			synod.Forms()))
+	}
 	if ask.Question, err = council.ReadQuestion(text, synod.Form(f.form)); err != nil {
-		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--%w", err))
+		return ask, council.Spec{}, fail(exitUsage, err)
+	}
+	if err := folderOf("--journal", f.path); err != nil {
+		return ask, council.Spec{}, err
 	}
 	spec, from, err := f.source.merge(a)
 	if err != nil {
@@ -205,6 +216,16 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	}
 	ask.Journal = a.journalPath(f)
 	return ask, spec, nil
+}
+
+// folderOf fails if the folder of the file that a flag names does not exist.
+func folderOf(flag, path string) error {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); path == "" || err == nil && info.IsDir() {
+		return nil
+	}
+	return fail(exitUsage, fmt.Errorf("%s is %s; the folder %s does not exist", flag, path, dir),
+		"create it with: mkdir -p "+council.ShellWord(dir))
 }
 
 // notBegun returns the error of a run that could not begin, because of the question or
@@ -271,14 +292,19 @@ func question(cmd *cobra.Command, args []string) (string, error) {
 	}
 	text := strings.Join(args, " ")
 	if text == "-" {
-		b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<20))
+		const most = 64 << 20
+		b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), most+1))
 		if err != nil {
 			return "", fail(exitError1, fmt.Errorf("read the question from stdin: %w", err))
+		}
+		if len(b) > most {
+			return "", fail(exitUsage, fmt.Errorf("the question on stdin has more than %d MB: shorten it", most>>20))
 		}
 		text = string(b)
 	}
 	if text = strings.TrimSpace(text); text == "" {
-		return "", fail(exitUsage, errors.New("the question is empty"))
+		return "", fail(exitUsage, errors.New("the question is empty"),
+			`try: synod ask "What is the capital of France?"`)
 	}
 	return text, nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
@@ -106,7 +108,7 @@ the run is printed.`,
 func (f *benchFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.out == "" && !f.dryRun:
-		return errors.New("-o is missing: the folder of the run")
+		return errors.New("-o is missing: the folder of the run, such as -o runs/first")
 	case f.asJSON && !f.dryRun:
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
 	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
@@ -164,14 +166,20 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 			".jsonl")
 	}
 	items, err := f.items(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return fail(exitUsage, err, "check the path")
+	}
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	spec, err := f.source.load(a)
+	spec, from, err := f.source.merge(a)
 	if err != nil {
 		return configError(err)
 	}
 	if !f.dryRun {
+		if err := a.mayFetch(spec, from); err != nil {
+			return err
+		}
 		if err := a.fetchModels(cmd, spec); err != nil {
 			return err
 		}
@@ -290,7 +298,7 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 	if !cmd.Flags().Changed("council") && !cmd.Flags().Changed("set") && !cmd.Flags().Changed("model") {
 		return nil
 	}
-	spec, err := source.load(a)
+	spec, err := source.over(a, run)
 	if err != nil {
 		return configError(err)
 	}
@@ -300,6 +308,41 @@ func (a *app) sameCouncil(cmd *cobra.Command, run *lab.Run, source *specFlags) e
 	}
 	if len(changes) > 0 {
 		return fail(exitUsage, &lab.ChangedError{Changes: changes}, "start a new run with: synod bench run … -o FOLDER")
+	}
+	return nil
+}
+
+// over returns the council of the flags: that of the run with --set where no other council is given.
+func (f *specFlags) over(a *app, run *lab.Run) (council.Spec, error) {
+	if f.file != "" || len(f.models) > 0 {
+		return f.load(a)
+	}
+	own, err := run.Spec()
+	if err != nil {
+		return own, err
+	}
+	set, err := council.Set(setLayer, f.sets)
+	if err != nil {
+		return own, err
+	}
+	text, err := yaml.Marshal(own)
+	if err != nil {
+		return own, err
+	}
+	own, _, err = council.Merge(council.Layer{Name: "the run's council", Text: text}, set)
+	return own, err
+}
+
+// mayFetch fails if a bench without a council would fetch the embedded model: nobody asked for it.
+func (a *app) mayFetch(spec council.Spec, from council.Origin) error {
+	for _, name := range a.absentModels(spec) {
+		for key, layer := range from {
+			if layer == defaultLayer && strings.HasPrefix(key, "models.") {
+				return fail(exitUsage, fmt.Errorf("no council is given, and the embedded model %s of the default "+
+					"council is not on this machine", name), "give a council with -c FILE or --model PROVIDER:MODEL, "+
+					"or fetch the model first:\n  synod models pull "+council.ShellWord(name))
+			}
+		}
 	}
 	return nil
 }
@@ -314,10 +357,24 @@ func openBench(dir string) (*lab.Run, *lab.Grid, error) {
 		return nil, nil, unreportable(err)
 	}
 	run, err := lab.Open(dir)
+	if errors.Is(err, lab.ErrNoRun) {
+		return nil, nil, noRun(dir)
+	}
 	if err != nil {
 		return nil, nil, unreportable(err)
 	}
 	return run, nil, nil
+}
+
+// noRun is the error for a folder that is missing or contains no run.
+func noRun(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return fail(exitUsage, fmt.Errorf("the folder %s does not exist", dir),
+			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
+				council.ShellWord(dir))
+	}
+	return fail(exitUsage, fmt.Errorf("%s contains no run", dir),
+		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
 }
 
 // bench is a run or a grid of runs.

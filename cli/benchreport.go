@@ -20,6 +20,8 @@ import (
 
 type reportFlags struct {
 	format, against, versus, out, plots, questions string
+
+	asJSON bool
 }
 
 func benchReport(a *app) *cobra.Command {
@@ -47,9 +49,11 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
+	fl.BoolVar(&f.asJSON, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	fl.StringVar(&f.against, "against", "", "`folder` of another run to compare with")
 	fl.StringVar(&f.versus, "vs", "", "presets only: \"paper\" compares the figures with those of the paper")
-	fl.StringVarP(&f.out, "output", "o", "-", "output `file`; - is stdout")
+	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout")
 	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PNG and CSV")
 	fl.StringVar(&f.questions, "questions", "1000",
 		"number of questions that the page shows, or all; for presets: of each cell (default 3)")
@@ -156,6 +160,9 @@ func (f *reportFlags) one(run *lab.Run) (*report.Report, error) {
 
 // check validates the flags and returns how many questions the page shows; -1: all.
 func (f *reportFlags) check(cmd *cobra.Command) (limit int, err error) {
+	if f.asJSON {
+		f.format = "json"
+	}
 	switch {
 	case !slices.Contains(report.Formats(), f.format):
 		return 0, fmt.Errorf("--format is %q; it must be one of %s", f.format, strings.Join(report.Formats(), ", "))

@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
@@ -56,7 +57,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		e = &exitError{code: exitOK}
 	case !errors.As(err, &e):
-		e = &exitError{code: exitUsage, err: err} // cobra reports only usage errors itself
+		e = &exitError{exitUsage, err, unknownCommand(root, err)} // cobra reports only usage errors itself
 	}
 	if out.flush(); out.err != nil && e.code != exitError1 { // whoever reads the output did not get it
 		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.err)}
@@ -215,7 +216,14 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fail(exitUsage, err, "try: "+c.CommandPath()+" --help")
+		return fail(exitUsage, flagError(c, err), "try: "+c.CommandPath()+" --help")
+	})
+	root.DisableSuggestions = true // unknownCommand makes them
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "output" { // the name before 0.2
+			name = "out"
+		}
+		return pflag.NormalizedName(name)
 	})
 	root.AddCommand(
 		askCommand(a), replayCommand(a), verifyCommand(a), modelsCommand(a), dataCommand(a), listCommand(a),
@@ -226,6 +234,41 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 	)
 	addCompletion(root)
 	return root
+}
+
+// unknownCommand is the hint for cobra's error about an unknown command.
+func unknownCommand(root *cobra.Command, err error) string {
+	var word string
+	if _, scan := fmt.Sscanf(err.Error(), "unknown command %q for", &word); scan != nil {
+		return "try: synod --help"
+	}
+	var known []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	return strings.TrimSpace(synod.Hint(word, known) + " try: synod --help")
+}
+
+// flagError says what a flag takes, or which flag is nearest to an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1:
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		return fmt.Errorf("%w%s", err, synod.Hint("--"+unknown.GetSpecifiedName(), known))
+	case errors.As(err, &wrong):
+		takes := map[string]string{"int": "a whole number, such as 3", "uint64": "a whole number, 0 or more, such as 3",
+			"float64": "a number, such as 0.5", "duration": "a duration with its unit, such as 10s",
+			"bool": "true or false", "intSlice": "whole numbers, such as 4,5"}[wrong.GetFlag().Value.Type()]
+		if takes != "" {
+			return fmt.Errorf("--%s is %q; it must be %s", wrong.GetFlag().Name, wrong.GetValue(), takes)
+		}
+	}
+	return err
 }
 
 // readPrices reads the named price file or, if file is empty, prices.yaml in the
@@ -293,6 +336,13 @@ type dirs struct{ config, data, cache, state string }
 
 func findDirs(home string) (dirs, error) {
 	if home != "" {
+		home, err := filepath.Abs(home)
+		if err != nil {
+			return dirs{}, fail(exitUsage, fmt.Errorf("--home: %w", err))
+		}
+		if err := folderOf("--home", home); err != nil {
+			return dirs{}, err
+		}
 		return dirs{home + "/config", home + "/data", home + "/cache", home + "/state"}, nil
 	}
 	user, err := os.UserHomeDir()

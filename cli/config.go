@@ -126,6 +126,9 @@ func (f *specFlags) add(cmd *cobra.Command) {
 		"use `PROVIDER:MODEL` or PROVIDER:MODEL@COUNT as members instead of those of the council (repeatable)")
 }
 
+// defaultLayer is the name of the settings that apply where no others do.
+const defaultLayer = "the default council"
+
 // setLayer is the name of the settings that --set gives.
 const setLayer = "--set"
 
@@ -156,7 +159,13 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 		}
 		layers = append(layers, l)
 	}
-	return council.Merge(layers...)
+	spec, from, err := council.Merge(layers...)
+	if err == nil && len(spec.Seats) == 0 {
+		err = fail(exitUsage, fmt.Errorf("%s: the council has no seats", cmp.Or(f.file, setLayer)), "a council file "+
+			"needs models and seats, such as:\n  models: {small: {provider: openai, model: gpt-4o-mini}}\n  seats: "+
+			"[{id: a, model: small, count: 5}]")
+	}
+	return spec, from, err
 }
 
 // setLimits applies --set to a council that takes its other settings from a journal
@@ -191,7 +200,7 @@ func (f *specFlags) files(a *app) ([]council.Layer, error) {
 	}
 	var layers []council.Layer
 	if len(f.models) == 0 { // the protocol of the default council needs members that can score by likelihood
-		layers = append(layers, council.Layer{Name: "the default council", Text: []byte(defaultCouncil)})
+		layers = append(layers, council.Layer{Name: defaultLayer, Text: []byte(defaultCouncil)})
 	}
 	for _, path := range []string{filepath.Join(a.dirs.config, "config.yaml"), "synod.yaml"} {
 		l, err := council.File(path)

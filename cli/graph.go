@@ -99,7 +99,7 @@ func sacCalls(g graph.Graph, rounds int) int { return g.N() + rounds*(g.Links()+
 type graphOut struct{ path, format string }
 
 func (o *graphOut) add(cmd *cobra.Command, path string) {
-	cmd.Flags().StringVarP(&o.path, "output", "o", path, "write the graph to this `file`; - is stdout")
+	cmd.Flags().StringVarP(&o.path, "out", "o", path, "write the graph to this `file`; - is stdout")
 	cmd.Flags().StringVar(&o.format, "format", "",
 		"format of the graph: "+formatNames()+" (default: by the file's ending, json on stdout)")
 }

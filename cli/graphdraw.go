@@ -50,7 +50,7 @@ colours.
 	fl.BoolVar(&f.witness, "witness", false, "draw the two sets that prove that r is not larger apart from each other")
 	fl.StringVar(&f.layout, "layout", "", strings.Join(draw.Layouts, ", ")+" (default: the one that suits the family)")
 	fl.StringVar(&f.title, "title", "", "title (default: name, size and robustness)")
-	fl.StringVarP(&f.path, "output", "o", "-", "draw to this `file`, .svg or .png; - is stdout")
+	fl.StringVarP(&f.path, "out", "o", "-", "draw to this `file`, .svg or .png; - is stdout")
 	fl.StringVar(&f.format, "format", "", "svg or png (default: by the file's ending, svg on stdout)")
 	return cmd
 }

@@ -86,7 +86,7 @@ func (s *graphSource) graphs(cmd *cobra.Command, args []string) iter.Seq2[namedG
 
 func (s *graphSource) fromFamilies(yield func(namedGraph, error) bool) {
 	if len(s.sizes) == 0 {
-		yield(namedGraph{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes")))
+		yield(namedGraph{}, fail(exitUsage, errors.New("--family needs -n, the number of nodes, such as -n 7")))
 		return
 	}
 	params, err := s.paramsByFamily()
@@ -216,7 +216,7 @@ func open(cmd *cobra.Command, path string) (in io.ReadCloser, name string, err e
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, "", fail(exitUsage, err)
+		return nil, "", fail(exitUsage, err, "check the path")
 	}
 	return f, path, nil
 }

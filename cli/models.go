@@ -92,23 +92,26 @@ func (a *app) pull(cmd *cobra.Command, name string, opts models.Options) error {
 		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
 			"continues"))
 	}
-	return fail(exitError1, err)
+	return fail(exitError1, err, "see the models with: synod models list")
 }
 
-// fetchModels fetches the missing models of the embedded seats of a council.
-func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
-	var names []string
+// absentModels lists the models of the embedded seats of a council that are not on this machine.
+func (a *app) absentModels(spec council.Spec) (names []string) {
 	for _, seat := range spec.Seats {
 		m := spec.Models[seat.Model]
 		if name, ok := m["model"].(string); ok && m["provider"] == "embedded" && m["path"] == nil &&
 			!slices.Contains(names, name) {
-			names = append(names, name)
+			if _, err := a.store().Resolve(name); err != nil {
+				names = append(names, name)
+			}
 		}
 	}
-	for _, name := range names {
-		if _, err := a.store().Resolve(name); err == nil {
-			continue
-		}
+	return names
+}
+
+// fetchModels fetches the missing models of the embedded seats of a council.
+func (a *app) fetchModels(cmd *cobra.Command, spec council.Spec) error {
+	for _, name := range a.absentModels(spec) {
 		if !a.quiet {
 			fmt.Fprintf(cmd.ErrOrStderr(), "fetching %s and its library (only this time; see: synod models list)\n",
 				oneLine(name))
@@ -198,7 +201,7 @@ func modelsRemove(a *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.store().Remove(args[0]); err != nil {
-				return fail(exitError1, err)
+				return fail(exitError1, err, "see the models with: synod models list")
 			}
 			return nil
 		},

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,6 +59,9 @@ func unreadable(err error) error {
 	if errors.Is(err, journal.ErrChanged) {
 		return fail(exitVerify, err, "restore the file from a copy, or ask the question again")
 	}
+	if errors.Is(err, os.ErrNotExist) {
+		return fail(exitError1, err, "check the path; see the journals with: synod journals list")
+	}
 	return fail(exitError1, err)
 }
 
@@ -110,6 +114,9 @@ not prove. The exit code is 7 if the journal is not valid.`,
 				fmt.Fprintln(cmd.OutOrStdout(), "VALID")
 				printList(cmd, "proved:", v.Claims)
 				printList(cmd, "not proved:", v.NotProved)
+			}
+			if errors.Is(err, os.ErrNotExist) {
+				return fail(exitVerify, err, "check the path; see the journals with: synod journals list")
 			}
 			if err != nil {
 				return fail(exitVerify, err)

@@ -13,8 +13,12 @@ import (
 
 // ReadQuestion makes a question of a text that a person typed. form determines how the answer
 // is read; "" guesses it from the text. Listed options, as in lines that begin with A)
-// and B), become the options of a Choice question. An unknown form is an error.
+// and B), become the options of a Choice question. An unknown form is an error, and so is
+// a text that is empty, too long or not UTF-8.
 func ReadQuestion(text string, form synod.Form) (synod.Question, error) {
+	if err := checkText(text); err != nil {
+		return synod.Question{}, err
+	}
 	ask, guessed, options := read.Guess(text)
 	q := synod.Question{Text: text, Form: cmp.Or(form, guessed)}
 	for _, f := range synod.Forms() {

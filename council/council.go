@@ -116,7 +116,7 @@ func openModel(settings Params, pool *llm.Pool, o llm.Options) (llm.Model, error
 func OpenModel(settings Params, env llm.Env) (llm.Model, error) {
 	provider, decode := settingsOf(settings)
 	if provider == "" {
-		return nil, errors.New("it names no provider")
+		return nil, errors.New("it names no provider (example: provider: openai)")
 	}
 	if err := llm.Check(provider, decode); err != nil {
 		return nil, err

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"synod.dev/synod/internal/durable"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
 
-	"synod.dev/synod"
 	"synod.dev/synod/param"
 )
 
@@ -37,9 +36,17 @@ func Load(path string) (Spec, error) {
 
 // File is the layer of a council file.
 func File(path string) (Layer, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return Layer{}, fmt.Errorf("council file: %s is a folder; give a council file in it, such as %s", path,
+			filepath.Join(path, "council.yaml"))
+	}
 	b, err := durable.ReadFile(path, param.MaxText)
 	if err != nil {
 		return Layer{}, fmt.Errorf("council file: %w", err)
+	}
+	if !utf8.Valid(b) {
+		return Layer{}, fmt.Errorf("council file: %s is not UTF-8 text; convert it, for example with: "+
+			"iconv -f latin1 -t utf-8", path)
 	}
 	return Layer{Name: path, Text: b, Dir: filepath.Dir(path)}, nil
 }
@@ -68,7 +75,7 @@ func decodeSpec(b []byte, dir string) (Spec, error) {
 		return spec, nil
 	}
 	if err := param.UnmarshalAny(b, &spec, yaml.Strict()); err != nil {
-		return Spec{}, decodeError(err)
+		return Spec{}, decodeError(err, b)
 	}
 	if err := param.WholeNumbers(b, &spec); err != nil {
 		return Spec{}, err
@@ -77,23 +84,16 @@ func decodeSpec(b []byte, dir string) (Spec, error) {
 	return spec, nil
 }
 
-// decodeError adds the line and the nearest known key to a decoder's error.
-func decodeError(err error) error {
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
-		at := unknown.Token
-		return &ConfigError{Line: at.Position.Line,
-			Err: fmt.Errorf("unknown key %q%s", at.Value, synod.Hint(at.Value, param.Keys(&Spec{})))}
-	}
-	var wrong *yaml.TypeError
-	if errors.As(err, &wrong) {
-		err := fmt.Errorf("%q is not what this key takes", wrong.Token.Value)
-		if wrong.DstType == reflect.TypeFor[time.Duration]() {
-			err = fmt.Errorf("%q is not a time; it needs a unit, such as 50ms, 2s or 10m", wrong.Token.Value)
+// decodeError names the line and the key of a decoder's error for a text.
+func decodeError(err error, text []byte) error {
+	var bad *param.Error
+	if err = param.Explain(err, text, &Spec{}); errors.As(err, &bad) {
+		if strings.HasPrefix(bad.Reason, param.NotYAML) {
+			bad.Reason += "; docs/council-file.md has examples"
 		}
-		return &ConfigError{Line: wrong.Token.Position.Line, Err: err}
+		return &ConfigError{Line: bad.Line, Err: errors.New(bad.Reason)}
 	}
-	return errors.New(yaml.FormatError(err, false, true))
+	return err
 }
 
 // maxChecked is the largest number of seats that is checked when a file is read.
@@ -168,6 +168,8 @@ type Layer struct {
 	Name string // where it comes from, for people
 	Text []byte // YAML; may hold any part of a council file
 	Dir  string // the folder that paths in it are relative to; "": the working folder
+
+	assigned bool // Text was made by Set
 }
 
 // Origin names, for a key such as "protocol.rounds", the layer that set it.
@@ -179,9 +181,18 @@ type Origin map[string]string
 func Merge(layers ...Layer) (Spec, Origin, error) {
 	merged, origin := map[string]any{}, Origin{}
 	for _, l := range layers {
+		var err error
+		if l, err = l.bySeat(merged, origin); err != nil {
+			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
 		var part Spec
 		if err := param.UnmarshalAny(l.Text, &part, yaml.Strict()); err != nil {
-			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, decodeError(err))
+			err = decodeError(err, l.Text)
+			var bad *ConfigError
+			if l.assigned && errors.As(err, &bad) {
+				bad.Line = 0 // no one has seen the text
+			}
+			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		tree := map[string]any{}
 		if err := param.UnmarshalAny(l.Text, &tree); err != nil {
@@ -198,9 +209,11 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 	var bad *ConfigError
 	if errors.As(err, &bad) {
 		bad.Line = 0 // it is a line of the merged text, which no one has seen
-		if from := origin.near(bad.Section, layers); from != "" {
-			err = fmt.Errorf("%s: %w", from, bad)
+		from := origin.near(bad.Section, layers)
+		if from == "" && len(layers) > 0 {
+			from = layers[0].Name
 		}
+		err = fmt.Errorf("%s: %w", from, bad)
 	}
 	return spec, origin, err
 }
@@ -264,32 +277,4 @@ func absolute(tree map[string]any, dir string) {
 			pathIn(m, "probe", dir)
 		}
 	}
-}
-
-// Set is the layer of assignments such as "protocol.rounds=3". Values are YAML.
-func Set(name string, assignments []string) (Layer, error) {
-	tree := map[string]any{}
-	for _, a := range assignments {
-		path, text, ok := strings.Cut(a, "=")
-		if !ok || path == "" {
-			return Layer{}, fmt.Errorf("%s: %q is not key=value", name, a)
-		}
-		var value any
-		if err := param.UnmarshalAny([]byte(text), &value); err != nil {
-			return Layer{}, fmt.Errorf("%s: the value of %s cannot be read", name, path)
-		}
-		at := tree
-		steps := strings.Split(path, ".")
-		for _, step := range steps[:len(steps)-1] {
-			next, ok := at[step].(map[string]any)
-			if !ok {
-				next = map[string]any{}
-				at[step] = next
-			}
-			at = next
-		}
-		at[steps[len(steps)-1]] = value
-	}
-	text, err := yaml.Marshal(tree)
-	return Layer{Name: name, Text: text}, err
 }

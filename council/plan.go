@@ -158,10 +158,15 @@ type ConfigError struct {
 	Err     error
 }
 
-// Error names the line, or else the section.
+// Error names the line, the section, or both where the section is one of several models.
 func (e *ConfigError) Error() string {
-	if e.Line > 0 {
+	switch {
+	case e.Line > 0 && strings.Contains(e.Section, "."):
+		return fmt.Sprintf("line %d: %s: %v", e.Line, e.Section, e.Err)
+	case e.Line > 0:
 		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	case e.Section == "":
+		return e.Err.Error()
 	}
 	return fmt.Sprintf("%s: %v", e.Section, e.Err)
 }
@@ -218,7 +223,7 @@ func (p *Plan) configure() error {
 	case "paper":
 		p.protocol.Paper()
 	default:
-		return &ConfigError{Section: "exact", Err: fmt.Errorf("exact is %q; it must be empty or paper", p.spec.Exact)}
+		return &ConfigError{Section: "exact", Err: fmt.Errorf("exact is %q; it must be absent or \"paper\"", p.spec.Exact)}
 	}
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err

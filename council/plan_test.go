@@ -120,7 +120,7 @@ func TestMachine(t *testing.T) {
 // pace, patience, hedge and faults are checked, with units and ranges in the errors.
 func TestTimesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		"pace: {think: 60}":                                 "needs a unit, such as",
+		"pace: {think: 60}":                                 "is not a duration (example: 2m)",
 		"pace: {think: 25h}":                                "think is 25h0m0s; it must be between 1ms and 24h",
 		"pace: {within: 2h}":                                "within is 2h0m0s; it must be between 1ms and 1h",
 		"pace: {within: 1.5ms}":                             "whole milliseconds",
@@ -134,7 +134,7 @@ func TestTimesAreChecked(t *testing.T) {
 		"exact: paper\nhedge: p95":                          "exact: paper makes no second requests",
 		"faults: {delay: {max: -1s}}":                       "delay.max is -1s; it must be between 0s and 24h",
 		"faults: {delay: {min: 2s, max: 1s}}":               "delay",
-		"faults: {delay: {max: 3}}":                         "needs a unit, such as 50ms",
+		"faults: {delay: {max: 3}}":                         "is not a duration (example: 50ms)",
 		"faults: {crashes: [{node: 9}]}":                    "crash",
 		"faults: {partitions: [{to: 1s, groups: [[0,7]]}]}": "partition",
 		"limits: {calls: -1}":                               "between 0 and 1000000000 calls",

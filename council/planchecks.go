@@ -2,7 +2,6 @@ package council
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -99,11 +98,21 @@ func (p *Plan) setFaults() (err error) {
 
 func (p *Plan) checkLimits() error { return param.Verify(&p.spec.Limits) }
 
+// providing lists the models that name a provider.
+func (p *Plan) providing() (names []string) {
+	for _, name := range sortedKeys(p.spec.Models) {
+		if provider, _ := settingsOf(p.spec.Models[name]); provider != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // checkModels reads every model's settings without opening it.
 func (p *Plan) checkModels() error {
 	for _, name := range sortedKeys(p.spec.Models) {
 		provider, decode := settingsOf(p.spec.Models[name])
-		err := errors.New("it names no provider")
+		err := fmt.Errorf("it names no provider (example: provider: openai)%s", synod.Hint(name, p.providing()))
 		if provider != "" {
 			err = llm.Check(provider, decode)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
@@ -104,6 +105,20 @@ func (p *Plan) names(seats []int) []string {
 	return ids
 }
 
+// checkText reports why a text cannot be a question; nil if it can.
+func checkText(text string) error {
+	switch {
+	case text == "":
+		return errors.New("the question is empty")
+	case len(text) > maxQuestion:
+		return fmt.Errorf("the question has %d bytes; at most %d (%d KB) are accepted: shorten it", len(text),
+			maxQuestion, maxQuestion>>10)
+	case !utf8.ValidString(text):
+		return errors.New("the question is not UTF-8 text; convert it, for example with: iconv -f latin1 -t utf-8")
+	}
+	return nil
+}
+
 // Accepts reports why a question cannot be put to the council; nil if it can.
 func (p *Plan) Accepts(q *synod.Question) error {
 	if f, ok := p.protocol.(protocol.Formal); ok && !slices.Contains(f.Forms(), q.Form) {
@@ -114,11 +129,10 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
 			p.entry.Name, strings.Join(forms, " or "), q.Form)
 	}
+	if err := checkText(q.Text); err != nil {
+		return err
+	}
 	switch {
-	case q.Text == "":
-		return errors.New("the question is empty")
-	case len(q.Text) > maxQuestion:
-		return fmt.Errorf("the question has %d bytes; at most %d are accepted", len(q.Text), maxQuestion)
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}

@@ -14,7 +14,7 @@ func TestNumbersHaveRanges(t *testing.T) {
 	for _, x := range []struct{ set, want string }{
 		{"limits.deadline=-5m", "deadline is -5m0s; it must be between 0s and 720h, such as 90s"},
 		{"limits.deadline=2562047h", "deadline is 2562047h0m0s; it must be between 0s and 720h"},
-		{"limits.deadline=10", "needs a unit"},
+		{"limits.deadline=10", "is not a duration (example: 90s)"},
 		{"limits.calls=-1", "calls is -1; it must be between 0 and 1000000000 calls, such as 500"},
 		{"limits.calls=9223372036854775807", "calls is 9223372036854775807; it must be between"},
 		{"limits.calls=1.5", "calls is 1.5; it must be a whole number"},

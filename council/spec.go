@@ -239,7 +239,8 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 	for i, spec := range s.Seats {
 		switch {
 		case spec.ID == "":
-			return nil, nil, fmt.Errorf("seat %d of the list has no id", i+1)
+			return nil, nil, fmt.Errorf("seat %d of the list has no id (example: {id: a, model: %s})", i+1,
+				cmp.Or(spec.Model, "strong"))
 		case strings.ContainsFunc(spec.ID, breaksLine):
 			return nil, nil, fmt.Errorf("seat %d of the list is called %q; an id must have no line break and no tab",
 				i+1, spec.ID)
@@ -255,7 +256,7 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 				id += strconv.Itoa(k + 1)
 			}
 			if taken[id] {
-				return nil, nil, fmt.Errorf("two seats are called %q", id)
+				return nil, nil, fmt.Errorf("two seats are called %q; give them other ids, or one entry with count: 2", id)
 			}
 			taken[id] = true
 			seat := Seat{ID: id, Model: spec.Model, Group: spec.Group, Role: synod.Role(spec.Role)}
@@ -268,7 +269,7 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 		}
 	}
 	if len(seats) == 0 {
-		return nil, nil, errors.New("the council has no seats")
+		return nil, nil, errors.New("the council has no seats (example: seats: [{id: a, model: strong, count: 4}])")
 	}
 	return seats, adversaries, nil
 }

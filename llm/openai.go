@@ -68,7 +68,7 @@ type OpenAI struct {
 // contains a secret.
 func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	if c.Model == "" {
-		return nil, errors.New("llm: openai: no model is named")
+		return nil, errors.New("llm: openai: no model is named (example: model: gpt-4o-mini)")
 	}
 	if strings.ContainsFunc(c.Key.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return nil, errors.New("llm: openai: the key contains a control character")

@@ -24,8 +24,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-
-	"synod.dev/synod"
 )
 
 // Error says what is wrong with a parameter.
@@ -101,26 +99,33 @@ func typeOf(key string, t reflect.Type) (reflect.Type, bool) {
 	case reflect.Map:
 		return t.Elem(), true
 	case reflect.Struct:
-		for f := range t.Fields() {
-			name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			if name == key {
-				return f.Type, true
-			}
-			if options == "inline" {
-				if item, ok := typeOf(key, f.Type); ok {
-					return item, true
-				}
+		f, ok := fieldOf(key, t)
+		return f.Type, ok
+	}
+	return nil, false
+}
+
+// fieldOf returns the field that a struct has under a YAML key.
+func fieldOf(key string, t reflect.Type) (found reflect.StructField, ok bool) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == key {
+			return f, true
+		}
+		if options == "inline" {
+			if found, ok = fieldOf(key, f.Type); ok {
+				return found, true
 			}
 		}
 	}
-	return nil, false
+	return found, false
 }
 
 // Unmarshal reads YAML text into the value that into points to. It returns an
 // *Error if the text is not YAML, or has a key or value that into cannot take.
 func Unmarshal(text []byte, into any) error {
 	if err := UnmarshalAny(text, into, yaml.Strict()); err != nil {
-		return explain(err, into)
+		return Explain(err, text, into)
 	}
 	return WholeNumbers(text, into)
 }
@@ -133,7 +138,7 @@ func WholeNumbers(text []byte, into any) error {
 	}
 	var tree any
 	if err := UnmarshalAny(text, &tree); err != nil {
-		return explain(err, into)
+		return Explain(err, text, into)
 	}
 	return wholeNumbers("", tree, reflect.TypeOf(into))
 }
@@ -173,28 +178,6 @@ func lineOf(err yaml.Error) int {
 		return t.Position.Line
 	}
 	return 0
-}
-
-// explain turns a decoder's error into an *Error.
-func explain(err error, into any) error {
-	if err == nil {
-		return nil
-	}
-	var known *Error
-	if errors.As(err, &known) {
-		return known
-	}
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
-		key := unknown.Token.Value
-		return &Error{unknown.Token.Position.Line, key,
-			fmt.Sprintf("unknown key %q%s", key, synod.Hint(key, Keys(into)))}
-	}
-	var wrong *yaml.TypeError
-	if errors.As(err, &wrong) {
-		return &Error{wrong.Token.Position.Line, "", fmt.Sprintf("%q is not what this key takes", wrong.Token.Value)}
-	}
-	return &Error{0, "", strings.TrimSpace(yaml.FormatError(err, false, false))}
 }
 
 // Keys returns the YAML keys that a struct takes, at any depth, sorted.

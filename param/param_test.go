@@ -41,7 +41,7 @@ func TestDecode(t *testing.T) {
 		{"a fraction for an integer", map[string]any{"rounds": 2.5}, target{},
 			"rounds is 2.5; it must be a whole number"},
 		{"a whole number as a float", map[string]any{"rounds": 3.0, "p": 2.5}, target{Rounds: 3, P: 2.5}, ""},
-		{"a wrong type", map[string]any{"rounds": "many"}, target{}, `"many" is not what this key takes`},
+		{"a wrong type", map[string]any{"rounds": "many"}, target{}, `rounds: "many" is not a whole number (example: 3)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := target{Rounds: 6}

@@ -26,11 +26,17 @@ func OpenFile(path string, form synod.Form) (Set, error) {
 		return nil, unknownForm(form)
 	}
 	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, form) })
+	if errors.Is(err, errEmpty) {
+		return nil, fmt.Errorf("%w; give a line for each question, such as %s", err, exampleRow)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return list(items), nil
 }
+
+// exampleRow is a line of a question file.
+const exampleRow = `{"id": "q1", "question": "What is 17 + 25?", "answer": "42"}`
 
 type ownRow struct {
 	ID       string          `json:"id"`

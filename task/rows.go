@@ -11,10 +11,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
 	"synod.dev/synod"
 	"synod.dev/synod/internal/jsonobject"
+	"unicode/utf8"
 )
 
 // ReadRows reads a file with one JSON object on each line, or with one JSON array of objects, and makes an item of each
@@ -28,6 +27,8 @@ func ReadRows[T any](path string, use func(n int, row T) (Item, error)) ([]Item,
 	return parseRows(path, data, use)
 }
 
+var errEmpty = errors.New("contains no question")
+
 // parseRows does what ReadRows does with data that was read from path.
 func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, error)) ([]Item, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -39,7 +40,7 @@ func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, er
 		err = r.lines(data)
 	}
 	if err == nil && len(r.items) == 0 {
-		err = fmt.Errorf("task: %s contains no question", path)
+		err = fmt.Errorf("task: %s %w", path, errEmpty)
 	}
 	return r.items, err
 }

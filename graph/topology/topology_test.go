@@ -180,7 +180,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"qqqqqqqq", 7, nil, "there are: chain, circulant"},
 		{"random", 7, map[string]any{"P": 0.3}, `unknown parameter "P" (did you mean "p"?)`},
 		{"star", 7, map[string]any{"sed": 3}, `did you mean "seed"`},
-		{"random", 7, map[string]any{"p": "high"}, `p: "high" is not what this key takes`},
+		{"random", 7, map[string]any{"p": "high"}, `p: "high" is not a number`},
 		{"random", 7, map[string]any{"p": 1.5}, "1.5 is not a probability"},
 		{"circulant", 7, map[string]any{"k": 2.5}, "must be a whole number"},
 		{"circulant", 7, map[string]any{"k": 4}, "want 1 to 3"},

@@ -43,6 +43,11 @@ var (
 
 // Ensure pulls the libraries and a model if they are not in the store.
 func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
+	if _, known := Find(name); !known && !isPath(name) { // before the libraries are fetched
+		if _, err := s.installed(name); err != nil {
+			return unknown(name)
+		}
+	}
 	if isPath(name) { // before anything is fetched
 		switch file, err := os.Stat(name); {
 		case err != nil:
@@ -68,6 +73,11 @@ func (s Store) Ensure(ctx context.Context, name string, opts Options) error {
 	return s.Pull(ctx, name, opts)
 }
 
+func unknown(name string) error {
+	return fmt.Errorf("models: %q is not in the catalogue for this platform%s; available: %s; use --from PATH for "+
+		"a file of your own", name, synod.Hint(name, names()), strings.Join(names(), ", "))
+}
+
 // Pull downloads one entry. Several processes can call it: one downloads, the others wait.
 // It returns ErrUnpinned or a PullError if no source worked.
 func (s Store) Pull(ctx context.Context, name string, opts Options) error {
@@ -76,8 +86,7 @@ func (s Store) Pull(ctx context.Context, name string, opts Options) error {
 	}
 	e, known := Find(name)
 	if !known && opts.From == "" {
-		return fmt.Errorf("models: %s is not in the catalogue for this platform%s; available: %s; use --from PATH for "+
-			"a file of your own", name, synod.Hint(name, names()), strings.Join(names(), ", "))
+		return unknown(name)
 	}
 	if !known {
 		e = Entry{Name: name, Kind: Weights, Summary: "from a path"}
