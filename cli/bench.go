@@ -369,11 +369,11 @@ func openBench(dir string) (*lab.Run, *lab.Grid, error) {
 // noRun is the error for a folder that is missing or contains no run.
 func noRun(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, fmt.Errorf("the folder %s does not exist", dir),
+		return fail(exitError1, fmt.Errorf("the folder %s does not exist", dir),
 			"check the path; a run is in the folder that -o named, as in: synod bench run builtin -o "+
 				council.ShellWord(dir))
 	}
-	return fail(exitUsage, fmt.Errorf("%s contains no run", dir),
+	return fail(exitError1, fmt.Errorf("%s contains no run", dir),
 		"give the folder that -o named, as in: synod bench run builtin -o runs/first")
 }
 

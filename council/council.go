@@ -152,7 +152,7 @@ func (c *Council) checkPrices() error {
 		if _, known := c.prices.Of(c.models[name].Info()); c.plan.spec.Limits.USD > 0 && !known {
 			return &ConfigError{Section: "limits",
 				Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; "+
-					"give it in a price file", name, c.models[name].Info().Name)}
+					"give it with --prices FILE", name, c.models[name].Info().Name)}
 		}
 	}
 	return nil
