@@ -14,7 +14,7 @@ import (
 // mistake is a command that a user may type by mistake, and what the program says.
 type mistake struct {
 	args   string // words; a part in single quotes is one word
-	file   string // content of c.yaml, if not empty; an entry of councils, or the text
+	file   string // content of c.yaml: see council
 	stdin  string
 	code   int
 	cause  string // part of the output that names the key or the file, and the value
@@ -26,6 +26,21 @@ const pair = `council: pair
 models: {dice: {provider: simulated, ability: 1}}
 seats: [{id: a, model: dice, count: 3}, {id: m, model: dice}]
 `
+
+// council returns the content of c.yaml: a council whose only model has the settings after "model", or whose seats are
+// those after "seats"; pair with the lines after a plus; else the text as it is.
+func (m mistake) council() string {
+	if settings, ok := strings.CutPrefix(m.file, "model "); ok {
+		return "models: {m: {" + settings + "}}\nseats: [{id: a, model: m}]\n"
+	}
+	if seats, ok := strings.CutPrefix(m.file, "seats "); ok {
+		return "models: {m: {provider: simulated}}\nseats: [" + seats + "]\n"
+	}
+	if lines, ok := strings.CutPrefix(m.file, "+"); ok {
+		return pair + lines
+	}
+	return m.file
+}
 
 // TestMistakes types the commands of mistakes and demands the exit code, the cause and the remedy.
 func TestMistakes(t *testing.T) {
@@ -43,18 +58,16 @@ func TestMistakes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range []string{"bench run good.jsonl -c good.yaml -o run", "ask -c good.yaml --journal j.jsonl Why?"} {
+	for _, args := range []string{
+		"bench run good.jsonl -c good.yaml -o run", "ask -c good.yaml --journal j.jsonl Why?"} {
 		if code, out := typed(t, args, ""); code != exitOK {
 			t.Fatalf("synod %s: exit code %d\n%s", args, code, out)
 		}
 	}
 	for _, m := range mistakes {
 		t.Run(m.args, func(t *testing.T) {
-			file := m.file
-			if strings.HasPrefix(file, "+") {
-				file = pair + file[1:]
-			}
-			if err := os.WriteFile("c.yaml", []byte(strings.ReplaceAll(file, "$STUB", stub.URL)), 0o600); err != nil {
+			text := strings.ReplaceAll(m.council(), "$STUB", stub.URL)
+			if err := os.WriteFile("c.yaml", []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			code, out := typed(t, m.args, m.stdin)
@@ -114,7 +127,8 @@ var mistakes = []mistake{
 	{"ask -c c.yaml Why?", "\tf: 1\n", "", 2, "c.yaml: line 1", "tab"},
 	{"ask -c c.yaml Why?", "council: \xff\xfe\n", "", 2, "c.yaml", "UTF-8"},
 	// Keys of a council file.
-	{"ask -c c.yaml Why?", "+protocl: {name: sac}\n", "", 2, `line 4: unknown key "protocl"`, `did you mean "protocol"?`},
+	{"ask -c c.yaml Why?", "+protocl: {name: sac}\n", "", 2, `line 4: unknown key "protocl"`,
+		`did you mean "protocol"?`},
 	{"ask -c c.yaml Why?", "+protocol: {name: sac, roundz: 3}\n", "", 2, `unknown key "roundz"`, `"rounds"`},
 	{"ask -c c.yaml Why?", "+protocol: {name: sca}\n", "", 2, `"sca"`, `did you mean "sac"?`},
 	{"ask -c c.yaml Why?", "+protocol: sac\n", "", 2, "line 4", "{name: sac"},
@@ -132,59 +146,60 @@ var mistakes = []mistake{
 	{"ask -c c.yaml Why?", "+patience: {spare: 3}\n", "", 2, "spare is 3", "f"},
 	{"ask -c c.yaml Why?", "+patience: {after: soon}\n", "", 2, `"soon"`, "2x"},
 	{"ask -c c.yaml Why?", "+pace: {think: 5}\n", "", 2, `pace.think: "5" is not a duration`, "example: 2m"},
-	{"ask -c c.yaml Why?", "+limits: {deadline: \"10\"}\n", "", 2, `limits.deadline: "10" is not a duration`, "example: 90s"},
+	{"ask -c c.yaml Why?", "+limits: {deadline: \"10\"}\n", "", 2,
+		`limits.deadline: "10" is not a duration`, "example: 90s"},
 	{"ask -c c.yaml Why?", "+limits: {calls: -1}\n", "", 2, "calls is -1", "0"},
 	{"ask -c c.yaml Why?", "+limits: {calls: ten}\n", "", 2, `limits.calls: "ten"`, "a whole number"},
 	{"ask -c c.yaml Why?", "+breakers: {no_progress: -2}\n", "", 2, "no_progress is -2", "0"},
-	{"ask -c c.yaml Why?", "+faults: {delay: {max: 3}}\n", "", 2, `faults.delay.max: "3" is not`, "50ms"},
+	{"ask -c c.yaml Why?", "+faults: {delay: {max: 3}}\n", "", 2,
+		`faults.delay.max: "3" is not`, "50ms"},
 	// Models.
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, api_key: sk-1}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, api_key: sk-1", "", 2,
 		`unknown key "api_key"`, "key_env"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, temprature: 1}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, temprature: 1", "", 2,
 		`unknown key "temprature"`, `did you mean "temperature"?`},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, temperature: -1}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, temperature: -1", "", 2,
 		"temperature is -1", "between 0 and 100, such as 0.2"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, timeout: 60}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, timeout: 60", "", 2,
 		`models.m: timeout: "60" is not a duration`, "example: 30s"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: opnai, model: x}}\nseats: [{id: a, model: m}]\n", "", 2, `"opnai"`,
-		`did you mean "openai"?`},
-	{"ask -c c.yaml Why?", "models: {m: {model: x}}\nseats: [{id: a, model: m}]\n", "", 2, "models.m", "provider: openai"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai}}\nseats: [{id: a, model: m}]\n", "", 2, "models.m", "model: "},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, url: \"localhost:8000\"}}\nseats: [{id: a, model: m}]\n", "",
+	{"ask -c c.yaml Why?", "model provider: opnai, model: x", "", 2, `"opnai"`, `did you mean "openai"?`},
+	{"ask -c c.yaml Why?", "model model: x", "", 2, "models.m", "provider: openai"},
+	{"ask -c c.yaml Why?", "model provider: openai", "", 2, "models.m", "model: "},
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, url: \"localhost:8000\"", "",
 		2, "models.m: openai: llm: url", "http://127.0.0.1:8000/v1"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, url: \"http://u:p@h/v1\"}}\nseats: [{id: a, model: m}]\n", "",
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, url: \"http://u:p@h/v1\"", "",
 		2, "password", "key_env"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: openai, model: x, url: \"$STUB\", key_env: NO_KEY}}\nseats: [{id: a, model: m}]\n",
+	{"ask -c c.yaml Why?", "model provider: openai, model: x, url: \"$STUB\", key_env: NO_KEY",
 		"", 4, "NO_KEY is not set", "set the variable"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: recorded, path: t.jsonl, model: x}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: recorded, path: t.jsonl, model: x", "", 2,
 		"t.jsonl", "check the path"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated, ability: 2}}\nseats: [{id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "model provider: simulated, ability: 2", "", 2,
 		"ability is 2", "between 0 and 1"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: embedded, model: smol}}\nseats: [{id: a, model: m}]\n", "", 1, `"smol"`,
+	{"ask -c c.yaml Why?", "model provider: embedded, model: smol", "", 1, `"smol"`,
 		"synod models list"},
 	// Seats.
 	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\n", "", 2, "no seats", "seats: ["},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{model: m}]\n", "", 2, "seat 1 of the list has no id",
+	{"ask -c c.yaml Why?", "seats {model: m}", "", 2, "seat 1 of the list has no id",
 		"id: a"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: n}]\n", "", 2,
+	{"ask -c c.yaml Why?", "seats {id: a, model: n}", "", 2,
 		`no model is called "n"`, `did you mean "m"?`},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m}, {id: a, model: m}]\n", "", 2,
+	{"ask -c c.yaml Why?", "seats {id: a, model: m}, {id: a, model: m}", "", 2,
 		`two seats are called "a"`, "count"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, count: -1}]\n", "", 2,
+	{"ask -c c.yaml Why?", "seats {id: a, model: m, count: -1}", "", 2,
 		"count is -1", "between 0 and"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, group: good}]\n", "", 2,
+	{"ask -c c.yaml Why?", "seats {id: a, model: m, group: good}", "", 2,
 		`group is "good"`, "weak or strong"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, role: boss}]\n", "", 2, `"boss"`,
+	{"ask -c c.yaml Why?", "seats {id: a, model: m, role: boss}", "", 2, `"boss"`,
 		"role"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, adversary: replay}]\n", "", 2,
+	{"ask -c c.yaml Why?", "seats {id: a, model: m, adversary: replay}", "", 2,
 		"adversary", "{name: replay}"},
-	{"ask -c c.yaml Why?", "models: {m: {provider: simulated}}\nseats: [{id: a, model: m, adversary: {name: replai}}]\n", "",
+	{"ask -c c.yaml Why?", "seats {id: a, model: m, adversary: {name: replai}}", "",
 		2, `"replai"`, `did you mean "replay"?`},
 	// --set and --model.
 	{"ask -c good.yaml --set f Why?", "", "", 2, `"f" is not key=value`, "f=1"},
 	{"ask -c good.yaml --set protocl.name=sac Why?", "", "", 2, `unknown key "protocl"`, `did you mean "protocol"?`},
 	{"ask -c good.yaml --set limits.deadline=10 Why?", "", "", 2, `--set: limits.deadline: "10" is not a duration`, "90s"},
-	{"ask -c c.yaml --set limits.usd=0.01 Why?", "models: {m: {provider: openai, model: x, url: \"$STUB\"}}\nseats: [{id: a, model: m}]\n", "",
+	{"ask -c c.yaml --set limits.usd=0.01 Why?", "model provider: openai, model: x, url: \"$STUB\"", "",
 		2, "limits: usd needs the price", "--prices"},
 	{"ask -c good.yaml --set seats.x.adversary.name=replay Why?", "", "", 2, `no seat is called "x"`, "a, m"},
 	{"ask -c good.yaml --set seats.m.adversry.name=replay Why?", "", "", 2, `unknown key "adversry"`,
@@ -200,7 +215,8 @@ var mistakes = []mistake{
 	{"ask -c good.yaml -", "", "caf\xe9?", 2, "not UTF-8", "iconv"},
 	{"ask -c good.yaml --form poem Why?", "", "", 2, `--form is "poem"`, "number"},
 	{"ask -c good.yaml --seed -1 Why?", "", "", 2, `"-1"`, "0 or more"},
-	{"ask -c good.yaml --journal /no-such-folder/a/j.jsonl Why?", "", "", 2, "/no-such-folder/a does not exist", "mkdir -p"},
+	{"ask -c good.yaml --journal /no-such-folder/a/j.jsonl Why?", "", "", 2,
+		"/no-such-folder/a does not exist", "mkdir -p"},
 	{"ask -c good.yaml --journal a --no-journal Why?", "", "", 2, "journal no-journal", "one of"},
 	{"ask --home /no-such-folder/a -c good.yaml Why?", "", "", 2, "/no-such-folder", "mkdir"},
 	{"ask --resume nowhere.jsonl", "", "", 1, "nowhere.jsonl", "synod journals list"},

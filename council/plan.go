@@ -223,7 +223,8 @@ func (p *Plan) configure() error {
 	case "paper":
 		p.protocol.Paper()
 	default:
-		return &ConfigError{Section: "exact", Err: fmt.Errorf("exact is %q; it must be absent or \"paper\"", p.spec.Exact)}
+		return &ConfigError{Section: "exact", Err: fmt.Errorf("exact is %q; it must be absent or \"paper\"",
+			p.spec.Exact)}
 	}
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err

@@ -256,7 +256,8 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 				id += strconv.Itoa(k + 1)
 			}
 			if taken[id] {
-				return nil, nil, fmt.Errorf("two seats are called %q; give them other ids, or one entry with count: 2", id)
+				return nil, nil, fmt.Errorf("two seats are called %q; give them other ids, or one entry with count: 2",
+					id)
 			}
 			taken[id] = true
 			seat := Seat{ID: id, Model: spec.Model, Group: spec.Group, Role: synod.Role(spec.Role)}

@@ -22,7 +22,8 @@ var (
 func normalizeURL(raw string) (string, error) {
 	raw = strings.TrimSpace(raw)
 	if !scheme.MatchString(raw) {
-		return "", errors.New("llm: url: it does not begin with http:// or https:// (example: http://127.0.0.1:8000/v1)")
+		return "", errors.New("llm: url: it does not begin with http:// or https:// (example: " +
+			"http://127.0.0.1:8000/v1)")
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" {
