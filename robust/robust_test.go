@@ -174,6 +174,49 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// Of vectors with equal sums, Krum returns the first in lexicographic order.
+func TestKrumOfEqualSums(t *testing.T) {
+	for _, c := range []struct {
+		all  [][]float64
+		want float64
+	}{
+		{[][]float64{{0}, {1}, {5}}, 0},
+		{[][]float64{{5}, {1}, {0}}, 0},
+		{[][]float64{{3}, {2}, {1}, {0}}, 1},
+		{[][]float64{{-9}, {2}, {1}, {30}}, 1},
+	} {
+		if got, err := new(robust.Workspace).Krum(c.all, 0); err != nil || got.Total != c.want {
+			t.Errorf("of %v: %+v, %v; want %v", c.all, got, err, c.want)
+		}
+	}
+}
+
+// The methods check f themselves: the fewest vectors for each f are taken, one less is an error.
+func TestFewestVectors(t *testing.T) {
+	var w robust.Workspace
+	for name, c := range map[string]struct {
+		of     func([][]float64, int) (robust.Result, error)
+		fewest func(f int) int
+	}{
+		"krum":         {w.Krum, func(f int) int { return 2*f + 3 }},
+		"bulyan":       {w.Bulyan, func(f int) int { return 4*f + 3 }},
+		"trimmed-mean": {w.TrimmedMean, func(f int) int { return 2*f + 1 }},
+	} {
+		for f := range 4 {
+			all := slices.Repeat([][]float64{{1, 2}}, c.fewest(f))
+			if got, err := c.of(all, f); err != nil || got.Total != 3 {
+				t.Errorf("%s of %d vectors, f = %d: %+v, %v", name, len(all), f, got, err)
+			}
+			if _, err := c.of(all[1:], f); !errors.Is(err, robust.ErrInput) {
+				t.Errorf("%s of %d vectors, f = %d: %v", name, len(all)-1, f, err)
+			}
+		}
+		if _, err := c.of([][]float64{{1}, {1}, {1}}, -1); !errors.Is(err, robust.ErrInput) {
+			t.Errorf("%s with f = -1: %v", name, err)
+		}
+	}
+}
+
 func TestCatalogue(t *testing.T) {
 	for _, a := range robust.Catalogue.All() {
 		if got, err := robust.Catalogue.Find(a.Name); err != nil || got.Name != a.Name || a.Summary == "" {

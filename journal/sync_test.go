@@ -1,0 +1,77 @@
+package journal_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+)
+
+// A journal that cannot be put on disk is an error, although every write to it was taken. A
+// pipe takes writes and cannot be synced.
+func TestJournalThatCannotBeSynced(t *testing.T) {
+	for name, end := range map[string]func(*journal.Writer) (string, error){
+		"close":   func(w *journal.Writer) (string, error) { return w.Close("rounds") },
+		"abandon": (*journal.Writer).Abandon,
+	} {
+		r, f, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if f.Sync() == nil {
+			t.Skip("this system syncs pipes")
+		}
+		w, err := journal.Over(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Reply(0, 0, synod.Reply{Status: synod.OK, Text: "r"})
+		if w.Err() != nil {
+			t.Errorf("%s: before the end: %v", name, w.Err())
+		}
+		if digest, err := end(w); err == nil || w.Err() == nil || len(digest) != 64 {
+			t.Errorf("%s: digest %q, error %v", name, digest, err)
+		}
+		text, err := io.ReadAll(r) // ends because the file was closed all the same
+		if err != nil || !strings.Contains(string(text), `"k":"reply"`) {
+			t.Errorf("%s: written: %q, %v", name, text, err)
+		}
+	}
+}
+
+// A segment that cannot be put on disk is an error when it is closed. A null device takes
+// writes and cannot be synced.
+func TestSegmentThatCannotBeSynced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	if err := os.Symlink(os.DevNull, path); err != nil {
+		t.Skip(err)
+	}
+	s, err := journal.OpenSegment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if null.Sync() == nil {
+		t.Skip("this system syncs its null device")
+	}
+	w, err := s.Create("q", journal.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Close("rounds"); err != nil {
+		t.Fatal(err)
+	}
+	keepErr := s.Keep("q")
+	if err := s.Close(); err == nil && keepErr == nil {
+		t.Error("a segment that is not on disk was closed without an error")
+	}
+}
