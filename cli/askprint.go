@@ -59,7 +59,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	if len(o.Votes) > 0 {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
 			rounds(o.Rounds.Len()-1))
-		parts = append(parts, fmt.Sprintf("%d gave it independently", o.Votes[0].Independent))
+		parts = append(parts, beforeOthers(o.Votes[0].Independent))
 	}
 	if o.Answered() {
 		parts = append(parts, ended(o)...)
@@ -74,7 +74,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)",
 			o.Bound.F, o.Bound.R, o.Bound.Guarantee))
 	}
-	parts = append(parts, fmt.Sprintf("%d calls of %d", o.Calls.Made, o.Calls.Planned),
+	parts = append(parts, callsOf(o.Calls.Made, o.Calls.Planned),
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	fmt.Fprintln(w, strings.Join(parts, " · "))
 	dissent(cmd, o)
@@ -102,6 +102,22 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		}
 		fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
 	}
+}
+
+// beforeOthers says how many members gave an answer in round 0.
+func beforeOthers(n int) string {
+	if n == 1 {
+		return "1 member said this before seeing others"
+	}
+	return fmt.Sprintf("%d members said this before seeing others", n)
+}
+
+// callsOf says how many calls were made, and how many of them were retries at least.
+func callsOf(made, planned int) string {
+	if made <= planned {
+		return fmt.Sprintf("%d calls of %d", made, planned)
+	}
+	return fmt.Sprintf("%d calls (%d planned, %d more after failures)", made, planned, made-planned)
 }
 
 // ended describes what ended the run of an outcome that has an answer before its last round;
@@ -155,7 +171,7 @@ func labels(cmd *cobra.Command, o council.Outcome) {
 	for _, m := range o.Members {
 		if len(m.Adapted) > 0 && !printed[m.Model] {
 			printed[m.Model] = true
-			fmt.Fprintf(w, "the server of %s rejects some settings, which were changed: %s\n", m.Model,
+			fmt.Fprintf(w, "the server of %s rejected these settings; sent instead: %s\n", m.Model,
 				strings.Join(m.Adapted, "; "))
 		}
 		if m.Adversary != nil {

@@ -55,9 +55,8 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		return fail(exitError1, err)
 	}
 	fmt.Fprint(out, `
-low: all members agree from the start, or as early as possible. expected: members are
-right in 70 of 100 questions. Both simulate up to 20 of the questions. worst: every
-planned call is made, with the longest prompt and a reply of max_tokens (1000 tokens
+low: members agree at once, or as early as possible. expected: assumes 70 % accuracy.
+For both, up to 20 questions are simulated. worst: every planned call is made, with the longest prompt and a reply of max_tokens (1000 tokens
 where a model has no such setting). A token is counted as four characters. Retries are
 not included. Prices are list prices of the given dates; use your own with --prices FILE.
 `)

@@ -64,7 +64,8 @@ func (o *Outcome) Advice() Advice {
 		return Advice{ExitDeadline, reason, "allow more time with --set limits.deadline=…, or resume with:\n  " +
 			resume}
 	case o.Stopped == OverBudget:
-		return Advice{ExitBudget, reason, "resume with twice the limit (calls made before count):\n  " + resume}
+		return Advice{ExitBudget, reason, o.over + "resume with twice the limit (calls made before count):\n  " +
+			resume}
 	case o.Stopped == Unwritten:
 		return Advice{ExitError, reason, "free some disk space, and resume with:\n  " + resume}
 	case o.Stopped == Tripped && o.Trip != nil:

@@ -255,7 +255,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
 	}
-	o.resume, o.Seconds = s.resume(&o), time.Since(start).Seconds()
+	o.over, o.resume, o.Seconds = s.exceeded(), s.resume(&o), time.Since(start).Seconds()
 	err = s.close(&o)
 	if s.reuse {
 		c.spare.Put(s)
@@ -658,6 +658,24 @@ func (s *session) close(o *Outcome) error {
 		return &JournalError{err, o.Stopped == Unwritten}
 	}
 	return nil
+}
+
+// exceeded says which limits the first refused call would have exceeded, in a line each.
+func (s *session) exceeded() (lines string) {
+	limits, spent, short := s.council.plan.spec.Limits, s.budget.Spent(), s.budget.Short()
+	if short.Calls > 0 {
+		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls, spent.Calls,
+			max(short.Calls, spent.Calls+1))
+	}
+	if short.Tokens > 0 {
+		lines += fmt.Sprintf("limits.tokens is %d; %d were used, and with the next call it may become %d\n",
+			limits.Tokens, spent.Tokens, short.Tokens)
+	}
+	if short.USD > 0 {
+		lines += fmt.Sprintf("limits.usd is %.2g; $%.2g was spent, and with the next call it may become $%.2g\n",
+			limits.USD, spent.USD, short.USD)
+	}
+	return lines
 }
 
 // resume is the command that resumes the run past what has cut it off, with %s for

@@ -122,7 +122,7 @@ func TestPanelSupport(t *testing.T) {
 	o := decide(t, convene(t, fmt.Sprintf(jury, 1, "rule: {name: supermajority}", 4)),
 		council.Ask{Question: sum, Seed: 7})
 	if o.Status != council.Agreed || o.Rule.Name != council.Supermajority ||
-		!strings.Contains(o.Reason, "supermajority needs 3") {
+		!strings.Contains(o.Reason, "3 needed (supermajority)") {
 		t.Errorf("an explicit rule: %s", o.Reason)
 	}
 }

@@ -113,8 +113,8 @@ func (r Rule) decide(b ballot) verdict {
 		r.byProtocol(&v, b)
 	case len(v.votes[0].Seats) < votes:
 		v.status = Undecided
-		v.reason = fmt.Sprintf("no answer has the %d of %d seats that %s needs; the leading one has %d", votes, n,
-			r.Name, len(v.votes[0].Seats))
+		v.reason = fmt.Sprintf("%d of %d chose %s; %d needed (%s)", len(v.votes[0].Seats), n,
+			brief(v.votes[0].Answer), votes, r.Name)
 	case r.Name == Plurality && len(v.votes) > 1 && len(v.votes[1].Seats) == len(v.votes[0].Seats):
 		v.status = Undecided
 		v.reason = fmt.Sprintf("a tie: the leading answers have %d seats each", len(v.votes[0].Seats))
@@ -124,9 +124,19 @@ func (r Rule) decide(b ballot) verdict {
 			v.votes[0].Independent, r.Support)
 	default:
 		v.status, v.answer = Agreed, v.votes[0].Answer
-		v.reason = fmt.Sprintf("%d of %d seats end on it; %s needs %d", len(v.votes[0].Seats), n, r.Name, votes)
+		v.reason = fmt.Sprintf("%d of %d chose %s; %d needed (%s)", len(v.votes[0].Seats), n,
+			brief(v.votes[0].Answer), votes, r.Name)
 	}
 	return v
+}
+
+// brief is an answer in one short line.
+func brief(a synod.Answer) string {
+	const most = 40
+	if text := []rune(oneLine(string(a))); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return oneLine(string(a))
 }
 
 // byProtocol is the verdict where the protocol's own step decides.

@@ -40,18 +40,18 @@ func TestRule(t *testing.T) {
 		answer       synod.Answer
 		reason       string
 	}{
-		{Rule{Name: Majority}, "a a a a b b b", "", Agreed, "a", "4 of 7 seats"},
-		{Rule{Name: Majority}, "a a a b b c c", "", Undecided, "", "no answer has the 4 of 7"},
-		{Rule{Name: Majority}, "a a b b", "", Undecided, "", "no answer has the 3 of 4"},
+		{Rule{Name: Majority}, "a a a a b b b", "", Agreed, "a", "4 of 7 chose a; 4 needed"},
+		{Rule{Name: Majority}, "a a a b b c c", "", Undecided, "", "3 of 7 chose a; 4 needed"},
+		{Rule{Name: Majority}, "a a b b", "", Undecided, "", "2 of 4 chose a; 3 needed"},
 		{Rule{Name: Majority}, "a a a - - - -", "", Degraded, "", "only 3 of 7 seats have an answer"},
 		{Rule{Name: Majority}, "a a a a - - -", "", Agreed, "a", ""}, // half of all seats, not of the live ones
-		{Rule{Name: Majority}, "a a a b - - -", "", Undecided, "", "no answer has the 4 of 7"},
+		{Rule{Name: Majority}, "a a a b - - -", "", Undecided, "", "3 of 7 chose a; 4 needed"},
 		{Rule{Name: Majority}, "- - -", "", Degraded, "", "only 0 of 3"},
 		{Rule{Name: Plurality}, "a a b c d", "", Agreed, "a", ""},
 		{Rule{Name: Plurality}, "a a b b c", "", Undecided, "", "a tie"},
 		{Rule{Name: Plurality}, "a - - - -", "", Degraded, "", "only 1 of 5"},
 		{Rule{Name: Supermajority}, "a a a a a b b", "", Agreed, "a", ""},
-		{Rule{Name: Supermajority}, "a a a a b b b", "", Undecided, "", "no answer has the 5 of 7"},
+		{Rule{Name: Supermajority}, "a a a a b b b", "", Undecided, "", "4 of 7 chose a; 5 needed"},
 		{Rule{Name: Supermajority}, "a a b", "", Agreed, "a", ""}, // two of three is two thirds
 		{Rule{Name: Supermajority}, "a a a a - - -", "", Degraded, "", "needs 5"},
 		{Rule{Name: Majority, Support: 2}, "a a a", "a b c", Undecided, "",

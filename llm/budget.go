@@ -100,7 +100,7 @@ func (s Spent) plus(t Spent) Spent {
 	return Spent{synod.Sum(s.Calls, t.Calls), synod.Sum(s.Tokens, t.Tokens), s.USD + t.USD}
 }
 
-var errBudget = errors.New("the budget is spent")
+var errBudget = errors.New("a limit on calls, tokens or money does not allow the call")
 
 // reserve holds what a call may cost. It waits while the call would fit if calls
 // in flight cost less than they reserve, but not for a hedged copy, which is
