@@ -664,8 +664,8 @@ func (s *session) close(o *Outcome) error {
 func (s *session) exceeded() (lines string) {
 	limits, spent, short := s.council.plan.spec.Limits, s.budget.Spent(), s.budget.Short()
 	if short.Calls > 0 {
-		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls, spent.Calls,
-			max(short.Calls, spent.Calls+1))
+		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls,
+			spent.Calls, max(short.Calls, spent.Calls+1))
 	}
 	if short.Tokens > 0 {
 		lines += fmt.Sprintf("limits.tokens is %d; %d were used, and with the next call it may become %d\n",

@@ -306,7 +306,8 @@ const maxFailures = 10
 func (r *Report) notes() []string {
 	notes := r.totals()
 	if c := r.Compared; c != nil {
-		notes = append(notes, fmt.Sprintf("against %s on %d questions: only this run right: %d; only the other right: %d; McNemar "+
+		notes = append(notes, fmt.Sprintf("against %s on %d questions: only this run right: %d; "+
+			"only the other right: %d; McNemar "+
 			"exact %s",
 			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
 	}
