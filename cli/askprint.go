@@ -76,7 +76,8 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	}
 	parts = append(parts, callsOf(o.Calls.Made, o.Calls.Planned),
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
-	fmt.Fprintln(w, strings.Join(parts, " · "))
+	paint(w, statusColour(o.Status), o.Status)
+	fmt.Fprintln(w, strings.TrimPrefix(strings.Join(parts, " · "), o.Status))
 	dissent(cmd, o)
 	if o.Presented != nil {
 		for _, line := range o.Presented.Lines {
@@ -118,6 +119,16 @@ func callsOf(made, planned int) string {
 		return fmt.Sprintf("%d calls of %d", made, planned)
 	}
 	return fmt.Sprintf("%d calls (%d planned, %d more after failures)", made, planned, made-planned)
+}
+
+func statusColour(status string) string {
+	switch status {
+	case council.Agreed:
+		return green
+	case council.Degraded:
+		return yellow
+	}
+	return red
 }
 
 // ended describes what ended the run of an outcome that has an answer before its last round;

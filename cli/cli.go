@@ -45,7 +45,7 @@ func Main() {
 // exit code. Errors and hints are written to stderr. Progress bars are drawn only
 // if stderr is a terminal.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root, out, messages := newRoot(), &screen{to: stdout}, &screen{to: stderr}
+	root, out, messages := newRoot(), &screen{to: stdout}, &screen{to: stderr, colours: coloured(stderr)}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(out)
@@ -63,7 +63,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		e = &exitError{code: exitError1, err: fmt.Errorf("write the output: %w", out.err)}
 	}
 	if e.err != nil {
-		fmt.Fprintln(messages, "synod:", printable(e.err.Error()))
+		paint(messages, red, "synod:")
+		fmt.Fprintln(messages, "", printable(e.err.Error()))
 	}
 	if e.hint != "" {
 		fmt.Fprintln(messages, printable(e.hint))
@@ -248,7 +249,7 @@ func unknownCommand(root *cobra.Command, err error) string {
 			known = append(known, c.Name())
 		}
 	}
-	return strings.TrimSpace(synod.Hint(word, known) + " try: synod --help")
+	return strings.TrimLeft(strings.Trim(synod.Hint(word, known), " ()")+" try: synod --help", " ")
 }
 
 // flagError says what a flag takes, or which flag is nearest to an unknown one.

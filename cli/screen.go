@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"unicode"
@@ -21,6 +22,7 @@ type screen struct {
 	mu      sync.Mutex
 	err     error  // the first error of to
 	partial []byte // the beginning of a character
+	colours bool   // it is a terminal that shows colours
 }
 
 // Write implements io.Writer. After an error it writes nothing more.
@@ -40,6 +42,39 @@ func (s *screen) Write(b []byte) (int, error) {
 		return 0, s.err
 	}
 	return len(b), nil
+}
+
+// The colours of words on a terminal.
+const (
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	red    = "\x1b[31m"
+)
+
+// coloured reports whether words are coloured on w: on a terminal, unless NO_COLOR is set (no-color.org).
+func coloured(w io.Writer) bool {
+	return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// paint writes a text, in a colour where w is a screen with colours.
+func paint(w io.Writer, colour, text string) {
+	s, ok := w.(*screen)
+	if !ok || !s.colours {
+		fmt.Fprint(w, text)
+		return
+	}
+	s.control(colour)
+	fmt.Fprint(w, text)
+	s.control("\x1b[0m")
+}
+
+// control writes a control sequence of the program's own.
+func (s *screen) control(sequence string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		_, s.err = io.WriteString(s.to, sequence)
+	}
 }
 
 // flush writes what is left of an incomplete character.

@@ -172,3 +172,17 @@ func TestUnknownWords(t *testing.T) {
 		}
 	}
 }
+
+// TestPaint requires colours only on a screen that shows them, and no escapes from the text itself.
+func TestPaint(t *testing.T) {
+	for colours, want := range map[bool]string{
+		true:  "\x1b[31magreed\\u001b[0m\x1b[0m",
+		false: "agreed\\u001b[0m",
+	} {
+		var out bytes.Buffer
+		paint(&screen{to: &out, colours: colours}, red, "agreed\x1b[0m")
+		if out.String() != want {
+			t.Errorf("colours %t: %q, not %q", colours, out.String(), want)
+		}
+	}
+}
