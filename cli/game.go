@@ -128,6 +128,9 @@ func (f *gameFlags) spec() (council.Spec, error) {
 
 func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	defer a.unlock()
+	if err := folderOf("--journal", f.path); err != nil {
+		return err
+	}
 	ask, spec, err := f.begin(cmd, a)
 	if err != nil {
 		return err

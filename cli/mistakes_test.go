@@ -246,6 +246,7 @@ var mistakes = []mistake{
 	{"grade --form number 1", "", "", 2, "not 1", "synod grade --help"},
 	{"game -n 1", "", "", 2, "-n is 1", "between 2 and 1000"},
 	{"game -b 9", "", "", 2, "-b is 9", "between 0 and 3"},
+	{"game --journal /no-such-folder/g.jsonl", "", "", 2, "/no-such-folder does not exist", "mkdir -p"},
 	{"game --range 5", "", "", 2, `--range is "5"`, "0:50"},
 	{"game --strategy nosuch", "", "", 2, `"nosuch"`, "there are: advertiser"},
 	{"game --rule nosuch", "", "", 2, `"nosuch"`, "mode"},
