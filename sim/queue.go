@@ -46,7 +46,8 @@ func newQueue(nodes int) *queue {
 	return q
 }
 
-// maxReuse is how many things a queue that is used again can hold at most.
+// maxReuse is how many things the lists and the largest buffer of a queue that is used again
+// can hold together at most.
 const maxReuse = 16 << 10
 
 // release makes the queue available to other runs. It must not be used afterwards. Lists
@@ -70,9 +71,9 @@ func (q *queue) release() {
 	queues.Put(q)
 }
 
-// room returns how many things the buffers can hold.
+// room returns how many things the largest buffer can hold.
 func (b *buffers) room() int {
-	return cap(b.decided) + cap(b.notes) + cap(b.replies) + cap(b.events) + cap(b.order)
+	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order))
 }
 
 func (q *queue) add(t synod.Tick, it item) {
