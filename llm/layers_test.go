@@ -41,7 +41,7 @@ func TestStandardOrder(t *testing.T) {
 		r.Sample = 10 + i
 		reply, err := layers.Complete(ctx, r)
 		if (err == nil) != (i == 0) || err != nil &&
-			(AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "budget")) {
+			(AsFailure(err).Status != synod.Dropped || !strings.Contains(reply.Detail, "a limit on calls")) {
 			t.Errorf("%+v, %v", reply, err)
 		}
 	}
