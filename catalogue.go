@@ -79,7 +79,7 @@ func (c *Catalogue[T]) Find(name string) (T, error) {
 // Hint returns " (did you mean …?)" with the known name that is nearest to got, or
 // "" if none is near enough for a spelling mistake.
 func Hint(got string, known []string) string {
-	best, nearest := len(got)/2+2, ""
+	best, nearest := len(got)/3+2, ""
 	for _, k := range known {
 		d := distance(got, k)
 		switch { // a name given by its first or last part is nearer than most misspellings

@@ -90,10 +90,10 @@ func TestScoreJSON(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	known := []string{"protocol", "prompts", "graph", "seats"}
+	known := []string{"protocol", "prompts", "graph", "seats", "sac"}
 	for got, want := range map[string]string{
 		"protocl": ` (did you mean "protocol"?)`, "grpah": ` (did you mean "graph"?)`,
-		"seat": ` (did you mean "seats"?)`, "zebra crossing": "",
+		"seat": ` (did you mean "seats"?)`, "zebra crossing": "", "nosuch": "",
 	} {
 		if h := synod.Hint(got, known); h != want {
 			t.Errorf("Hint(%q) = %q, want %q", got, h, want)

@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 		{"an unknown key names the nearest", map[string]any{"round": 3}, target{},
 			`unknown key "round" (did you mean "rounds"?)`},
 		{"a hidden field is no key", map[string]any{"Hidden": true}, target{},
-			`unknown key "Hidden" (did you mean "inner"?)`},
+			`unknown key "Hidden"`},
 		{"a fraction for an integer", map[string]any{"rounds": 2.5}, target{},
 			"rounds is 2.5; it must be a whole number"},
 		{"a whole number as a float", map[string]any{"rounds": 3.0, "p": 2.5}, target{Rounds: 3, P: 2.5}, ""},
