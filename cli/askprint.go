@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintln(w, "  "+oneLine(line))
 		}
 	}
-	labels(cmd, o)
+	labels(w, o)
 	if o.Answered() || o.Status != council.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {
 			fmt.Fprintln(w, line)
@@ -170,8 +171,7 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 
 // labels prints which members are not live models, and a warning about the embedded
 // model.
-func labels(cmd *cobra.Command, o council.Outcome) {
-	w := cmd.ErrOrStderr()
+func labels(w io.Writer, o council.Outcome) {
 	for _, kind := range []llm.Kind{llm.Simulated, llm.Recorded} {
 		if ids := ofKind(o, kind); len(ids) > 0 {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))

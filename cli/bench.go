@@ -160,10 +160,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 			"see: synod list presets")
 	}
 	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
-		known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
-		return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name,
-			synod.Hint(name, known)), "see: synod list tasks, synod list presets; the name of a question file ends in "+
-			".jsonl")
+		return noTask(name)
 	}
 	items, err := f.items(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -201,6 +198,12 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return occupied(err, f.out)
 	}
 	return a.benchWork(cmd, run, f)
+}
+
+func noTask(name string) error {
+	known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
+	return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name, known)),
+		"see: synod list tasks, synod list presets; the name of a question file ends in .jsonl")
 }
 
 // items returns the first f.n questions of a task or question file.

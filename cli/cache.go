@@ -23,8 +23,13 @@ func cacheCommand(a *app) *cobra.Command {
 again of the same council, without --seed, is answered from there. Replies are kept
 until they are cleared.`,
 	}
+	cmd.AddCommand(cacheShow(a), cacheClear(a))
+	return cmd
+}
+
+func cacheShow(a *app) *cobra.Command {
 	var asJSON bool
-	show := &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "show", Short: "Print how many replies the cache holds", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			use, err := llm.ReadCache(a.cacheDir())
@@ -46,9 +51,13 @@ until they are cleared.`,
 			return nil
 		},
 	}
-	show.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func cacheClear(a *app) *cobra.Command {
 	var older string
-	clear := &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "clear", Short: "Remove replies from the cache", Args: cobra.NoArgs,
 		Example: "  synod cache clear\n  synod cache clear --older 30d",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,8 +73,7 @@ until they are cleared.`,
 			return nil
 		},
 	}
-	clear.Flags().StringVar(&older, "older", "0d", "remove only what is older than this `age`, such as 30d or 12h")
-	cmd.AddCommand(show, clear)
+	cmd.Flags().StringVar(&older, "older", "0d", "remove only what is older than this `age`, such as 30d or 12h")
 	return cmd
 }
 

@@ -169,15 +169,20 @@ func (a *app) game(cmd *cobra.Command, f gameFlags) error {
 	} else if err := writeJSON(cmd.OutOrStdout(), board.record(&o)); err != nil {
 		return fail(exitError1, err)
 	}
+	return gameResult(&o, torn)
+}
+
+// gameResult returns the error with which the command ends; torn is nil if the journal was written.
+func gameResult(o *council.Outcome, torn *council.JournalError) error {
 	switch {
 	case torn != nil && torn.Cut:
 		return fail(exitError1, torn, o.Advice().Next)
 	case torn != nil:
 		return fail(exitError1, torn)
-	case cutOff(&o):
-		return verdict(o)
+	case cutOff(o):
+		return verdict(*o)
 	}
-	return gameFailed(&o)
+	return gameFailed(o)
 }
 
 // begin returns the council and the run of a new game, or of the game to resume.

@@ -41,6 +41,7 @@ type journalEntry struct {
 	Time     time.Time `json:"time"` // of the last write
 	Bytes    int64     `json:"bytes"`
 	Council  string    `json:"council"`
+	Members  string    `json:"members"` // the kinds of its members, such as endpoint+simulated
 	Question string    `json:"question"`
 	Status   string    `json:"status"` // agreed, degraded, undecided, or damaged
 	Stopped  string    `json:"stopped"`
@@ -68,9 +69,10 @@ func journalsList(a *app) *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), entries)
 			}
-			t := table.Table{Head: []string{"journal", "time", "status", "stopped", "answer", "question"}}
+			t := table.Table{Head: []string{"journal", "time", "members", "status", "stopped", "answer",
+				"question"}}
 			for _, e := range entries {
-				t.Add(e.Name, e.Time.Format("2006-01-02 15:04"), e.Status, e.Stopped, brief(e.Answer, 20),
+				t.Add(e.Name, e.Time.Format("2006-01-02 15:04"), e.Members, e.Status, e.Stopped, brief(e.Answer, 20),
 					brief(e.Question, 50))
 			}
 			if err := t.Write(cmd.OutOrStdout(), "text"); err != nil {
@@ -112,10 +114,21 @@ func (a *app) journalEntry(f os.FileInfo) journalEntry {
 		return e
 	}
 	e.Council, e.Question, e.Status, e.Stopped = o.Council, run.Head.Question.Text, o.Status, o.Stopped
+	e.Members = kindsOf(o)
 	if o.Answer != nil {
 		e.Answer = string(*o.Answer)
 	}
 	return e
+}
+
+// kindsOf lists the kinds of an outcome's members.
+func kindsOf(o council.Outcome) string {
+	var kinds []string
+	for _, m := range o.Members {
+		kinds = append(kinds, string(m.Kind))
+	}
+	slices.Sort(kinds)
+	return strings.Join(slices.Compact(kinds), "+")
 }
 
 // recalled reads a journal and returns the outcome of its run, without cost in money.
@@ -177,6 +190,7 @@ model is asked.`,
 			fmt.Fprintf(w, "stopped:  %s after %s · %d calls of %d\n", o.Stopped,
 				rounds(o.Rounds.Len()-1), o.Calls.Made,
 				o.Calls.Planned)
+			labels(w, o)
 			if err := showMore(w, &o, true, show); err != nil {
 				return fail(exitError1, err)
 			}

@@ -46,8 +46,8 @@ type Said struct {
 	Text  string
 }
 
-// maxSaid bounds the reasoning of one reply, in bytes.
-const maxSaid = 8 << 10
+// maxReasoning bounds the reasoning of one reply, in bytes.
+const maxReasoning = 8 << 10
 
 // say keeps the reasoning of a reply with an answer.
 func (r *Record) say(round int, id synod.ConsultID, purpose synod.Purpose, reply *synod.Reply) {
@@ -55,7 +55,7 @@ func (r *Record) say(round int, id synod.ConsultID, purpose synod.Purpose, reply
 		purpose != synod.Answering && purpose != synod.Refining {
 		return
 	}
-	if text := read.Reasoning(reply.Text, maxSaid); text != "" {
+	if text := read.Reasoning(reply.Text, maxReasoning); text != "" {
 		r.Said = append(r.Said, Said{round, id, text})
 	}
 }

@@ -68,16 +68,18 @@ func playedJSON(t *testing.T, c *council.Council, ask council.Ask) string {
 	return string(b)
 }
 
-// Questions that are asked at the same time never share machines.
-func TestMachinesAreReusedConcurrently(t *testing.T) {
-	const spec = `
+// sixAndReplay is a council of six members and an adversary, with half of the answers wrong.
+const sixAndReplay = `
 protocol: {name: sac, rounds: 3}
 f: 1
 models: {m: {provider: simulated, ability: 0.5}}
 seats: [{id: a, model: m, count: 6}, {id: x, model: m, adversary: {name: replay}}]
 limits: {calls: 0, tokens: 0, deadline: 0s}
 `
-	c, question := convene(t, spec), synod.Question{ID: "1", Text: "an item", Form: synod.Number}
+
+// Questions that are asked at the same time never share machines.
+func TestMachinesAreReusedConcurrently(t *testing.T) {
+	c, question := convene(t, sixAndReplay), synod.Question{ID: "1", Text: "an item", Form: synod.Number}
 	var want [20]string
 	for i := range want {
 		want[i] = outcomeJSON(t, c, question, i)
@@ -98,14 +100,7 @@ limits: {calls: 0, tokens: 0, deadline: 0s}
 
 // Machines that are used again have the journals of new ones: the digest is the same.
 func TestMachinesAreReusedWithJournals(t *testing.T) {
-	const spec = `
-protocol: {name: sac, rounds: 3}
-f: 1
-models: {m: {provider: simulated, ability: 0.5}}
-seats: [{id: a, model: m, count: 6}, {id: x, model: m, adversary: {name: replay}}]
-limits: {calls: 0, tokens: 0, deadline: 0s}
-`
-	reuse, dir := convene(t, spec), t.TempDir()
+	reuse, dir := convene(t, sixAndReplay), t.TempDir()
 	fresh, err := council.Open(reuse.Plan(), council.Options{Runner: council.SimRunner{}, Env: llm.Env{}})
 	if err != nil {
 		t.Fatal(err)

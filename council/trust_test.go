@@ -37,7 +37,7 @@ func TestParseRecord(t *testing.T) {
 }
 
 func TestStarts(t *testing.T) {
-	spec, err := council.Parse([]byte(`prompts: /tmp/p
+	spec, err := council.Parse([]byte(`prompts: /p
 models:
   far:    {provider: openai, model: x, url: "https://user.example/v1?key=secret", key_env: MY_KEY}
   plain:  {provider: openai, model: x}
@@ -60,7 +60,7 @@ seats: [{id: a, model: far}, {id: b, model: plain}, {id: c, model: box}, {id: d,
 		"model plain sends questions to $OPENAI_BASE_URL, else https://api.openai.com/v1 with the key in the " +
 			"environment variable OPENAI_API_KEY",
 		"model tape reads the recording t.jsonl",
-		"the prompts are those in the folder /tmp/p",
+		"the prompts are those in the folder /p",
 		"a breaker sends the question and the outcome to https://hook.example/y",
 		`a breaker runs the command ["rm" "x"]`,
 	}

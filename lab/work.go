@@ -214,8 +214,7 @@ func (w *work) one(ctx context.Context, j job) error {
 			calls = max(calls, p.Calls)
 		},
 	})
-	if lost := new(council.JournalError); errors.As(err,
-		&lost) { // what is in the file is kept, and the next attempt resumes from it
+	if lost := new(council.JournalError); errors.As(err, &lost) { // the next attempt resumes from what is in the file
 		return fmt.Errorf("lab: question %s: its journal could not be written: %w", w.run.id(j), lost.Err)
 	}
 	if err != nil {

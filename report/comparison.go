@@ -73,15 +73,15 @@ func (c *Comparison) notes() []string {
 }
 
 func (c *Comparison) runTable() *table.Table {
-	t := &table.Table{Head: []string{"run", "graph", "F", "rule", "models", "decisions right, %",
-		"members at the end, %", "decided, %", "calls", "USD"}, Align: "llrllr"}
+	t := &table.Table{Head: []string{"run", "graph", "F", "rule", "models", "members", "decisions right, %",
+		"members at the end, %", "decided, %", "calls", "USD"}, Align: "llrlllr"}
 	for _, run := range c.Runs {
 		r, cost := run.Report, "unknown"
 		if r.Cost != nil {
 			cost = fmt.Sprintf("%.4f", r.Cost.USD)
 		}
 		t.Add(plain(run.Name), plain(run.Setting.Graph)+fmt.Sprintf(", r=%d", run.Setting.R), run.Setting.F,
-			plain(run.Setting.Rule), plain(strings.Join(run.Setting.Models, ", ")),
+			plain(run.Setting.Rule), plain(strings.Join(run.Setting.Models, ", ")), r.kindsCell(),
 			valueWithInterval(r.Metrics.Decision), valueWithInterval(r.Metrics.FAA),
 			valueWithInterval(r.Metrics.Agreed), r.Calls.Made, cost)
 	}
