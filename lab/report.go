@@ -57,10 +57,7 @@ func (r *reader) summarize() (*report.Report, error) {
 		models.add(res)
 		drops.add(res.noted)
 		ranks.add(res.ranked)
-		if r.ending != nil && len(out.Trajectories) < followed {
-			out.Trajectories = append(out.Trajectories, report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop,
-				res.Rounds))
-		}
+		r.follow(out, j, res)
 		latency.Add(float64(res.took) * secondsPerTick)
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
@@ -81,6 +78,14 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
+}
+
+// follow adds the trajectory of a game, of the first ones only.
+func (r *reader) follow(out *report.Report, j job, res *result) {
+	if r.ending != nil && len(out.Trajectories) < followed {
+		out.Trajectories = append(out.Trajectories,
+			report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
+	}
 }
 
 // emptyReport returns a report that names the run and has no results yet.

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	executions = flag.Int("executions", usual, "seeded executions in each of two models")
+	executions = flag.Int("executions", defaultExecutions, "seeded executions in each of two models")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 

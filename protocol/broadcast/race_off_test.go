@@ -2,8 +2,8 @@
 
 package broadcast
 
-// usual is the number of executions of each model in a campaign.
-const usual = 20_000
+// defaultExecutions is how many executions of each model a campaign plays.
+const defaultExecutions = 20_000
 
 // largest is the largest number of members of a random group.
 const largest = 7

@@ -2,9 +2,9 @@
 
 package broadcast
 
-// usual is the number of executions of each model in a campaign. Under the race detector
+// defaultExecutions is how many executions of each model a campaign plays. Under the race detector
 // they take ten times as long, and the two models together make up 20,000.
-const usual = 10_000
+const defaultExecutions = 10_000
 
 // largest is the largest number of members of a random group.
 const largest = 5

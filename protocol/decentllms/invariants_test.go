@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	executions = flag.Int("executions", usual, "seeded executions")
+	executions = flag.Int("executions", defaultExecutions, "seeded executions")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 

@@ -6,9 +6,9 @@ package decentllms
 // that most councils drawn by chance are small ones.
 const raced = true
 
-// usual is the number of executions of a campaign; make test runs more of them without the
+// defaultExecutions is how many executions a campaign plays; make test runs more of them without the
 // race detector.
-const usual = 2_000
+const defaultExecutions = 2_000
 
 // detector is what go test must be told to draw the same councils.
 const detector = "-race "

@@ -197,7 +197,7 @@ func TestSilentLeaders(t *testing.T) {
 // there are no two different decisions, and each decision has a proof.
 func TestSilentAtWorst(t *testing.T) {
 	decided := 0
-	for seed := range uint64(usual) {
+	for seed := range uint64(defaultExecutions) {
 		r := rand.New(rand.NewPCG(seed, 0xf1))
 		n := 3 + r.IntN(5)
 		x := &trial{p: New(), f: (n - 1) / 2, level: r.IntN(3) == 0}

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/protocol/game"
 )
 
-var executions = flag.Int("executions", usual, "seeded executions of I-GM-5")
+var executions = flag.Int("executions", defaultExecutions, "seeded executions of I-GM-5")
 
 // slanderer sends something else to every player in any slot: another number, another vote, other
 // digests of what it received, or nothing.

@@ -2,5 +2,5 @@
 
 package game_test
 
-// usual is the number of executions of a campaign.
-const usual = 20_000
+// defaultExecutions is how many executions a campaign plays.
+const defaultExecutions = 20_000

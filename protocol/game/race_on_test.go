@@ -2,6 +2,6 @@
 
 package game_test
 
-// usual is the number of executions of a campaign; make test runs all 20,000 without the
+// defaultExecutions is how many executions a campaign plays; make test runs all 20,000 without the
 // race detector too.
-const usual = 1_000
+const defaultExecutions = 1_000

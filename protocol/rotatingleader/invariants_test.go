@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	executions = flag.Int("executions", usual, "seeded executions of each invariant")
+	executions = flag.Int("executions", defaultExecutions, "seeded executions of each invariant")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 

@@ -2,5 +2,5 @@
 
 package rotatingleader
 
-// usual is the number of executions of a campaign; CI runs 20,000 where time allows (make campaign).
-const usual = 5_000
+// defaultExecutions is how many executions a campaign plays; CI runs 20,000 where time allows (make campaign).
+const defaultExecutions = 5_000

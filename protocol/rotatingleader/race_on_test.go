@@ -2,6 +2,6 @@
 
 package rotatingleader
 
-// usual is the number of executions of a campaign; make test runs more of them without the
+// defaultExecutions is how many executions a campaign plays; make test runs more of them without the
 // race detector.
-const usual = 1_000
+const defaultExecutions = 1_000

@@ -1,0 +1,328 @@
+package council
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/sim"
+)
+
+// session is one question on its way. It answers the members' model calls (Models),
+// keeps their account and the journal, and decides when to stop.
+type session struct {
+	council  *Council
+	ask      Ask
+	instance Instance
+	ctx      context.Context // ends at the deadline
+	cancel   context.CancelFunc
+	outer    context.Context // ends when the caller gives up
+	budget   *llm.Budget
+	limited  *llm.Budget     // budget; nil if nothing is limited, which is faster
+	journal  *journal.Writer // nil: none is kept
+	fixed    *fixedPoint
+	breaker  *breaker
+	round    []int         // by seat: the round that its next note is for
+	median   time.Duration // of the calls of the last batch in which a call returned; 0: none yet
+	settled  bool          // whether the last tick has shown that no remaining round can change the decision
+	ending   string        // why the run is being cut off; "": it is not
+	replies  []synod.Reply // storage of the replies, if reuse
+	reuse    bool          // nobody keeps replies after the run
+	played   []Record      // storage of the runner's records
+	uses     []llm.Use     // buffer of completeIn
+
+	mu         sync.Mutex
+	seats      []Record          // by seat: the account of its calls
+	unanswered []bool            // by seat: its last call for an answer was late
+	lacked     [][]int           // by seat: the rounds that it ended without an answer because a call was late
+	failed     []synod.ConsultID // by seat: the call that Failure is about
+	made       int
+	rounds     int // the last round that every live member has finished; -1: none
+}
+
+func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
+	p := c.plan
+	s := c.session(p.simulated())
+	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
+	if ask.Journal != "" {
+		create := journal.Create
+		switch {
+		case ask.Segment != nil:
+			create = ask.Segment.Create
+		case ask.Resume != nil && ask.Resume.Continues(ask.Journal):
+			create = func(_ string, head journal.Head) (*journal.Writer, error) { return ask.Resume.Continue(head) }
+		}
+		head := journal.Head{
+			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
+			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
+		}
+		if ask.Resume != nil {
+			head.Unanswered, head.Known = ask.Resume.Lost(), ask.Resume.Answered()
+		}
+		if ask.Mark != nil {
+			head.Origin = ask.Mark(head.Content())
+		}
+		w, err := create(ask.Journal, head)
+		if err != nil {
+			return nil, err
+		}
+		s.journal = w
+	}
+	limits := p.spec.Limits
+	switch {
+	case limits.Deadline > 0:
+		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)
+	case s.journal != nil || c.record != nil || !p.simulated():
+		s.ctx, s.cancel = context.WithCancel(ctx)
+	}
+	s.budget = llm.NewBudget(limits.Calls, limits.Tokens).WithMoney(limits.USD, c.prices)
+	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
+		s.limited = s.budget
+	}
+	s.charge()
+	return s, nil
+}
+
+// session returns the session of a new question. With reuse it may be that of an earlier
+// question, and its memory may be used for a later one.
+func (c *Council) session(reuse bool) *session {
+	if reuse {
+		if old, ok := c.spare.Get().(*session); ok {
+			old.reset()
+			return old
+		}
+	}
+	p, n := c.plan, len(c.plan.seats)
+	s := &session{
+		council: c, reuse: reuse, fixed: newFixedPoint(p), breaker: newBreaker(p),
+		round: make([]int, n), seats: make([]Record, n), played: make([]Record, n), uses: make([]llm.Use, n),
+		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
+	}
+	s.reset()
+	return s
+}
+
+// reset prepares the session for another question. It keeps buffers.
+func (s *session) reset() {
+	clear(s.round)
+	clear(s.seats)
+	clear(s.unanswered)
+	clear(s.lacked)
+	clear(s.failed)
+	s.fixed.reset()
+	s.breaker.reset()
+	*s = session{
+		council: s.council, reuse: s.reuse, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
+		round: s.round, seats: s.seats, played: s.played, uses: s.uses, replies: s.replies[:0],
+		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
+	}
+}
+
+// charge counts what the earlier part of the run has spent: a limit is one on the
+// question, however often it was cut off.
+func (s *session) charge() {
+	if s.ask.Resume == nil {
+		return
+	}
+	info := func(seat synod.NodeID) (m llm.Info, ok bool) {
+		if seat < 0 || int(seat) >= len(s.seats) {
+			return m, false
+		}
+		return s.council.models[s.council.plan.seats[seat].Model].Info(), true
+	}
+	for at, r := range s.ask.Resume.Replies {
+		if m, ok := info(at.Node); ok && r.Calls > 0 && r.Status != synod.Dropped {
+			s.budget.Charge(m, r.Calls, r.Spent())
+		}
+	}
+	for _, u := range s.ask.Resume.Lost() {
+		if m, ok := info(u.Node); ok {
+			s.budget.Charge(m, u.Calls, u.Usage)
+			s.seats[u.Node].Use.Lose(u.Calls)
+			s.made = synod.Sum(s.made, u.Calls)
+		}
+	}
+}
+
+// notes takes the notes of a tick. It stops the run, before further calls are made, if no
+// remaining round can change the decision. Where breakers are on, which come first, it
+// leaves that to watch.
+func (s *session) notes(_ synod.Tick, notes []sim.Noted) string {
+	for _, n := range notes {
+		s.round[n.Node] = n.Round + 1
+		s.mu.Lock()
+		if s.seats[n.Node].unanswered(n.Opinion) {
+			s.lacked[n.Node] = append(s.lacked[n.Node], n.Round)
+		}
+		s.mu.Unlock()
+		if s.ask.Noted != nil {
+			s.ask.Noted(n.Node, n.Opinion)
+		}
+	}
+	if s.ending != "" {
+		return ""
+	}
+	s.settled = s.fixed.after(notes, s.late)
+	if s.settled && !s.council.plan.spec.Breakers.any() && s.ctx.Err() == nil && !s.budget.Exhausted() {
+		s.cancel()
+		return Early
+	}
+	return ""
+}
+
+// watch stops the run when the caller gave up, a limit was reached, a breaker tripped,
+// or no remaining round can change the decision. A run that is cut off is played one
+// tick further, so that the replies that have come show in its outcome.
+func (s *session) watch(_ synod.Tick, notes []sim.Noted) string {
+	if s.ending != "" {
+		return s.ending
+	}
+	trip := s.breaker.after(notes, s.dead)
+	s.mu.Lock()
+	s.rounds = s.fixed.complete
+	s.mu.Unlock()
+	switch {
+	case s.outer.Err() != nil:
+		s.ending = Interrupted
+	case s.lost() != nil:
+		s.ending = Unwritten
+	case s.ctx.Err() != nil:
+		s.ending = PastTime
+	case s.budget.Exhausted():
+		s.ending = OverBudget
+	case trip != nil && s.ask.Final:
+		return Tripped
+	case trip != nil:
+		s.ending = Tripped
+	case s.settled:
+		s.cancel()
+		return Early
+	}
+	return ""
+}
+
+// lost returns why the journal or the trace of the run cannot be written; nil if they can.
+// Further calls would be paid for and lost.
+func (s *session) lost() error {
+	if s.journal != nil && s.journal.Err() != nil {
+		return s.journal.Err()
+	}
+	if s.council.record != nil {
+		return s.council.record.Err()
+	}
+	return nil
+}
+
+// dead reports whether a seat has called its model and no call of it has succeeded.
+func (s *session) dead(seat int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seats[seat].dead()
+}
+
+// late reports what patience cut off for a note: the seat is faulty in the round, or
+// kept its answer because its refinement was cut off.
+func (s *session) late(n sim.Noted) (faulty, kept bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.seats[n.Node]
+	faulty = r.faulty(n.Round) || r.unanswered(n.Opinion)
+	return faulty, !faulty && slices.Contains(r.Late, LateCall{n.Round, true})
+}
+
+// log is the journal as a sim.Log: nil, and not a nil pointer in an interface, if
+// none is kept.
+func (s *session) log() sim.Log {
+	if s.journal == nil {
+		return nil
+	}
+	return s.journal
+}
+
+// account adds what was counted of the seats' calls to their records.
+func (s *session) account(records []Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range records {
+		r := &s.seats[i]
+		records[i].Took, records[i].Said = r.Took, r.Said
+		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
+		records[i].Misreports, records[i].Late = r.Misreports, r.Late
+	}
+}
+
+func (s *session) abandon() error {
+	if s.journal == nil {
+		return nil
+	}
+	_, err := s.journal.Abandon()
+	return err
+}
+
+// close completes the journal. In a segment a run that was cut off without a decision gets
+// no end, and counts as unfinished.
+func (s *session) close(o *Outcome) error {
+	lost := s.lost()
+	if s.journal == nil && lost == nil {
+		return nil
+	}
+	var err error
+	switch {
+	case s.journal == nil:
+	case o.Stopped == Unwritten,
+		s.ask.Segment != nil && !o.Answered() && unfinished(o.Stopped) && !(o.Stopped == Tripped && s.ask.Final):
+		o.Digest, err = s.journal.Abandon()
+	default:
+		o.Digest, err = s.journal.Close(o.Stopped)
+	}
+	if err = cmp.Or(lost, err); err != nil {
+		return &JournalError{err, o.Stopped == Unwritten}
+	}
+	return nil
+}
+
+// exceeded says which limits the first refused call would have exceeded, in a line each.
+func (s *session) exceeded() (lines string) {
+	limits, spent, short := s.council.plan.spec.Limits, s.budget.Spent(), s.budget.Short()
+	if short.Calls > 0 {
+		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls,
+			spent.Calls, max(short.Calls, spent.Calls+1))
+	}
+	if short.Tokens > 0 {
+		lines += fmt.Sprintf("limits.tokens is %d; %d were used, and with the next call it may become %d\n",
+			limits.Tokens, spent.Tokens, short.Tokens)
+	}
+	if short.USD > 0 {
+		lines += fmt.Sprintf("limits.usd is %.2g; $%.2g was spent, and with the next call it may become $%.2g\n",
+			limits.USD, spent.USD, short.USD)
+	}
+	return lines
+}
+
+// resume is the command that resumes the run past what has cut it off, with %s for
+// the journal; "" if it was not cut off.
+func (s *session) resume(o *Outcome) string {
+	if _, cut := cutOff[o.Stopped]; !cut {
+		return ""
+	}
+	line, short := cmp.Or(s.ask.Again, "synod ask --resume")+" %s", s.budget.Short()
+	if o.Trip != nil {
+		line += " --set " + o.Trip.Continue
+	}
+	if short.Calls > 0 {
+		line += fmt.Sprintf(" --set limits.calls=%d", 2*short.Calls)
+	}
+	if short.Tokens > 0 {
+		line += fmt.Sprintf(" --set limits.tokens=%d", 2*short.Tokens)
+	}
+	if short.USD > 0 {
+		line += fmt.Sprintf(" --set limits.usd=%.2g", 2*short.USD)
+	}
+	return line
+}
