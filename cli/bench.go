@@ -174,10 +174,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return configError(err)
 	}
 	if !f.dryRun {
-		if err := a.mayFetch(spec, from); err != nil {
-			return err
-		}
-		if err := a.fetchModels(cmd, spec); err != nil {
+		if err := a.fetchAllowed(cmd, spec, from); err != nil {
 			return err
 		}
 	}
@@ -198,6 +195,14 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return occupied(err, f.out)
 	}
 	return a.benchWork(cmd, run, f)
+}
+
+// fetchAllowed fetches the embedded models of a council that the user has named.
+func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.Origin) error {
+	if err := a.mayFetch(spec, from); err != nil {
+		return err
+	}
+	return a.fetchModels(cmd, spec)
 }
 
 func noTask(name string) error {

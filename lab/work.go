@@ -220,8 +220,13 @@ func (w *work) one(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
 	}
+	return w.settle(j, &o)
+}
+
+// settle logs an attempt at a question and keeps its journal, or drops what is not resumed.
+func (w *work) settle(j job, o *council.Outcome) error {
 	at := attempt{Question: w.run.id(j), Repeat: j.repeat, Stopped: o.Stopped, Seconds: o.Seconds}
-	at.Failed, at.Reason = failed(&o, w.endings)
+	at.Failed, at.Reason = failed(o, w.endings)
 	if err := w.log.add(at); err != nil {
 		return fmt.Errorf("lab: %w", err)
 	}
@@ -235,12 +240,12 @@ func (w *work) one(ctx context.Context, j job) error {
 				w.again = append(w.again, j)
 			}
 		})
-		if cut(&o) {
+		if cut(o) {
 			return nil
 		}
-		return w.segment.Drop(id) // replies of only some members are not resumed
+		return w.segment.Drop(w.run.key(j)) // replies of only some members are not resumed
 	}
-	if err := w.segment.Keep(id); err != nil {
+	if err := w.segment.Keep(w.run.key(j)); err != nil {
 		return err
 	}
 	w.count(func(p *Progress) { p.Finished, p.Now = p.Finished+1, p.Now+1 })
