@@ -32,6 +32,7 @@ var ranks = map[string]int{
 	"table":            0,
 	"script":           1,
 	"sign":             1,
+	"roster":           2, // members, keys and who hears whom, signed
 	"prompt":           1,
 	"read":             1,
 	"journal":          1,
@@ -72,6 +73,7 @@ var ranks = map[string]int{
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
+	"internal/canonical":  0,  // one binary encoding for what is signed
 	"probe/collect":       3,  // asks models and grades answers
 	"internal/canvas":     0,  // writes drawings of report, probe and graph/draw
 }

@@ -1,0 +1,322 @@
+// Package roster is the agreement of the members of a council whose seats have different owners:
+// who they are, by which key and address each is known, who hears whom, what they play, and who
+// may ask.
+//
+// A roster is signed by every member. Its hash names the council in every message, so two nodes
+// whose rosters differ in one byte never take each other's messages. A change of members is a new
+// roster, which a quorum of the old one and all new members sign (Signed.Verify).
+//
+//	r, err := roster.New(…)
+//	s := roster.Unsigned(r)
+//	err = s.Sign(secret)                       // each member
+//	err = s.Verify(nil)                        // nil: there is no earlier roster
+//	file := s.File()
+//
+// A roster is encoded in canonical CBOR (internal/canonical). Signatures are those of DSSE
+// envelopes (sign.SignEnvelope) over the hash, with PayloadType.
+//
+// The package has rank 2: it uses sign and internal/canonical.
+package roster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/sign"
+)
+
+// Format is the version of the encoding that this package reads and writes.
+const Format = "synod/roster/1"
+
+// Roster is what the members have agreed on. All integers are unsigned in the encoding.
+type Roster struct {
+	_          struct{}   `cbor:",toarray"`
+	Format     string     // Format
+	Name       string     // of the council
+	Serial     uint64     // 0, or one more than that of the roster that this one replaces
+	Previous   []byte     // hash of the roster that this one replaces; empty with Serial 0
+	Members    []Member   // by seat
+	Edges      [][]uint64 // who hears whom: pairs of seats, the smaller first, ascending
+	F          uint64     // the bound F of the council
+	R          uint64     // robustness of the graph
+	Exact      bool       // R is exact; otherwise it is a lower bound
+	Guarantee  string     // the name of what the protocol guarantees with F on this graph; "none"
+	Note       string     // the same in a sentence
+	Protocol   string     // its name
+	Parameters string     // of the protocol, as JSON
+	Council    string     // the council file that all members play, in the form of council.Plan.Record
+	Think      uint64     // the longest time of a model call, in milliseconds
+	Within     uint64     // the longest time of a message, in milliseconds
+	Prompts    []Prompt   // the digests of the prompt templates, ascending by name
+	Callers    []Caller   // who may ask besides the members, ascending by name
+	Links      string     // TLS or Libp2p
+	Relay      bool       // with Libp2p: relays and hole punching may be used
+	Ledger     Ledger
+}
+
+// The kinds of links between members.
+const (
+	TLS    = "tls"    // TLS 1.3 over TCP
+	Libp2p = "libp2p" // go-libp2p over TCP and QUIC
+)
+
+// Member is one seat and its owner.
+type Member struct {
+	_         struct{} `cbor:",toarray"`
+	ID        string   // the id of the seat in the council file
+	Role      string   // "" in a protocol without roles
+	Key       []byte   // Ed25519 public key, 32 bytes
+	Addresses []string // HOST:PORT, where the member's node listens; the first is tried first
+}
+
+// Prompt is the digest of a prompt template.
+type Prompt struct {
+	_      struct{} `cbor:",toarray"`
+	Name   string
+	Digest string
+}
+
+// Caller may put questions to the council.
+type Caller struct {
+	_    struct{} `cbor:",toarray"`
+	Name string
+	Key  []byte // Ed25519 public key
+}
+
+// Ledger says where decisions are recorded.
+type Ledger struct {
+	_        struct{} `cbor:",toarray"`
+	Kind     string   // "none", or a kind that package ledger knows
+	Settings string   // JSON; "" for none
+}
+
+// The limits of a roster, which a decoder enforces.
+const (
+	MaxMembers   = 1024
+	MaxBytes     = 1 << 20 // of the encoding
+	maxAddresses = 8
+	maxText      = 256 // bytes of a name, id or address
+	maxCallers   = 1024
+)
+
+// Bytes returns the canonical encoding.
+func (r *Roster) Bytes() []byte { return canonical.Encode(r) }
+
+// Hash identifies the roster: SHA-256 of Format and Bytes.
+func (r *Roster) Hash() [sha256.Size]byte {
+	return sha256.Sum256(append([]byte(Format), r.Bytes()...))
+}
+
+// HexHash returns Hash in hexadecimal.
+func (r *Roster) HexHash() string {
+	h := r.Hash()
+	return hex.EncodeToString(h[:])
+}
+
+// Decode reads what Bytes returns and checks it (Validate).
+func Decode(b []byte) (*Roster, error) {
+	r := new(Roster)
+	if err := canonical.Decode(b, MaxBytes, r); err != nil {
+		return nil, fmt.Errorf("roster: %w", err)
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Validate returns the first thing that is wrong with a roster by itself.
+func (r *Roster) Validate() error {
+	switch {
+	case r.Format != Format:
+		return fmt.Errorf("roster: its format is %q; this version reads %q", r.Format, Format)
+	case len(r.Members) == 0 || len(r.Members) > MaxMembers:
+		return fmt.Errorf("roster: it has %d members; it must have 1 to %d", len(r.Members), MaxMembers)
+	case (r.Serial == 0) != (len(r.Previous) == 0) || len(r.Previous) != 0 && len(r.Previous) != sha256.Size:
+		return errors.New("roster: serial and previous do not fit: the first roster has serial 0 and no previous " +
+			"one, and a later one the hash of the roster that it replaces")
+	case r.F > uint64(len(r.Members)):
+		return fmt.Errorf("roster: F is %d; it must be between 0 and %d, the number of members", r.F, len(r.Members))
+	case r.Think < 1 || r.Think > 86_400_000 || r.Within < 1 || r.Within > 3_600_000:
+		return errors.New("roster: the pace must have think between 1ms and 24h and within between 1ms and 1h")
+	case r.Links != TLS && r.Links != Libp2p:
+		return fmt.Errorf("roster: links is %q; it must be %q or %q", r.Links, TLS, Libp2p)
+	case r.Relay && r.Links != Libp2p:
+		return fmt.Errorf("roster: relay needs links: %s", Libp2p)
+	case r.Council == "":
+		return errors.New("roster: it has no council")
+	}
+	if err := plain("name", r.Name); err != nil {
+		return err
+	}
+	if err := r.checkMembers(); err != nil {
+		return err
+	}
+	if err := r.checkEdges(); err != nil {
+		return err
+	}
+	return r.checkLists()
+}
+
+func (r *Roster) checkMembers() error {
+	keys := make([][]byte, len(r.Members))
+	ids := map[string]bool{}
+	for i := range r.Members {
+		m := &r.Members[i]
+		if err := errors.Join(plain("the id of a member", m.ID), checkKey(m.ID, m.Key)); err != nil {
+			return err
+		}
+		switch {
+		case ids[m.ID]:
+			return fmt.Errorf("roster: two members are called %q", m.ID)
+		case len(m.Role) > maxText:
+			return fmt.Errorf("roster: the role of member %s is too long", m.ID)
+		case len(m.Addresses) > maxAddresses:
+			return fmt.Errorf("roster: member %s has %d addresses; at most %d are allowed", m.ID, len(m.Addresses),
+				maxAddresses)
+		}
+		ids[m.ID], keys[i] = true, m.Key
+		for _, a := range m.Addresses {
+			if err := CheckAddress(a); err != nil {
+				return fmt.Errorf("roster: member %s: %w", m.ID, err)
+			}
+		}
+	}
+	if _, err := sign.NewCommittee(keys); err != nil {
+		return fmt.Errorf("roster: %w", err)
+	}
+	return nil
+}
+
+// checkEdges requires one order of edges, so that one graph has one encoding.
+func (r *Roster) checkEdges() error {
+	n := uint64(len(r.Members))
+	for i, e := range r.Edges {
+		switch {
+		case len(e) != 2 || e[0] >= e[1] || e[1] >= n:
+			return fmt.Errorf("roster: edge %v is not a pair of two seats below %d, the smaller first", e, n)
+		case i > 0 && slices.Compare(r.Edges[i-1], e) >= 0:
+			return errors.New("roster: its edges are not in ascending order, each once")
+		}
+	}
+	return nil
+}
+
+func (r *Roster) checkLists() error {
+	for i, p := range r.Prompts {
+		if i > 0 && r.Prompts[i-1].Name >= p.Name {
+			return errors.New("roster: its prompts are not in ascending order, each once")
+		}
+	}
+	if len(r.Callers) > maxCallers {
+		return fmt.Errorf("roster: it has %d callers; at most %d are allowed", len(r.Callers), maxCallers)
+	}
+	for i, c := range r.Callers {
+		if err := errors.Join(plain("the name of a caller", c.Name), checkKey(c.Name, c.Key)); err != nil {
+			return err
+		}
+		if i > 0 && r.Callers[i-1].Name >= c.Name {
+			return errors.New("roster: its callers are not in ascending order, each name once")
+		}
+	}
+	return nil
+}
+
+// plain refuses a name that is empty, too long, or could be taken for something else where it is
+// shown.
+func plain(what, s string) error {
+	switch {
+	case s == "" || len(s) > maxText:
+		return fmt.Errorf("roster: %s has %d bytes; it must have 1 to %d", what, len(s), maxText)
+	case strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsGraphic(c) || c == unicode.ReplacementChar }):
+		return fmt.Errorf("roster: %s is %q; it must have printable characters only", what, s)
+	}
+	return nil
+}
+
+func checkKey(of string, key []byte) error {
+	if !sign.CheckKey(key) {
+		return fmt.Errorf("roster: the key of %s is not a usable Ed25519 public key of 32 bytes", of)
+	}
+	return nil
+}
+
+// CheckAddress returns what is wrong with an address HOST:PORT. The host is a name or an IP
+// address; it is not looked up.
+func CheckAddress(a string) error {
+	host, port, ok := strings.Cut(a, ":")
+	if at := strings.LastIndexByte(a, ':'); at >= 0 {
+		host, port = a[:at], a[at+1:]
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	n := 0
+	for _, c := range []byte(port) {
+		if c < '0' || c > '9' || len(port) > 5 {
+			ok = false
+			break
+		}
+		n = 10*n + int(c-'0')
+	}
+	ip, err := netip.ParseAddr(host)
+	name := err != nil && host != "" && !strings.ContainsFunc(host, func(c rune) bool {
+		return c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '.' && c != '-'
+	})
+	if !ok || n < 1 || n > 65535 || len(a) > maxText || !name && !ip.IsValid() {
+		return fmt.Errorf("the address %q is not HOST:PORT (example: node1.example.org:7400)", a)
+	}
+	return nil
+}
+
+// Committee returns the members' keys by seat.
+func (r *Roster) Committee() sign.Committee {
+	c := make(sign.Committee, len(r.Members))
+	for i := range r.Members {
+		c[i] = bytes.Clone(r.Members[i].Key)
+	}
+	return c
+}
+
+// Seat returns the seat with this key; false if there is none.
+func (r *Roster) Seat(key []byte) (synod.NodeID, bool) {
+	i := slices.IndexFunc(r.Members, func(m Member) bool { return bytes.Equal(m.Key, key) })
+	return synod.NodeID(i), i >= 0
+}
+
+// MayAsk reports whether the owner of a key may put questions to the council: a member, or one of
+// Callers.
+func (r *Roster) MayAsk(key []byte) bool {
+	_, member := r.Seat(key)
+	return member || slices.ContainsFunc(r.Callers, func(c Caller) bool { return bytes.Equal(c.Key, key) })
+}
+
+// Peers returns the seats that a seat hears, ascending.
+func (r *Roster) Peers(of synod.NodeID) (peers []synod.NodeID) {
+	for _, e := range r.Edges {
+		switch uint64(of) {
+		case e[0]:
+			peers = append(peers, synod.NodeID(e[1]))
+		case e[1]:
+			peers = append(peers, synod.NodeID(e[0]))
+		}
+	}
+	slices.Sort(peers)
+	return peers
+}
+
+// Instance identifies a run of the council: one question, asked once, which begins at one moment.
+// A caller who tells members different moments starts different runs, and their signatures do
+// not mix.
+func (r *Roster) Instance(q *synod.Question, nonce []byte, start int64) sign.Instance {
+	hash := r.Hash()
+	fresh := canonical.Encode([]any{nonce, start})
+	return sign.NewInstance(hash[:], q, fresh)
+}

@@ -1,0 +1,53 @@
+package sign
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"strconv"
+)
+
+// preAuth returns the bytes that a signature of a DSSE envelope covers: the
+// pre-authentication encoding of DSSE v1. They never begin like the statements of a run,
+// so a signature of one kind is no signature of the other.
+func preAuth(payloadType string, payload []byte) []byte {
+	b := make([]byte, 0, 64+len(payloadType)+len(payload))
+	b = append(b, "DSSEv1 "...)
+	b = append(strconv.AppendInt(b, int64(len(payloadType)), 10), ' ')
+	b = append(append(b, payloadType...), ' ')
+	b = append(strconv.AppendInt(b, int64(len(payload)), 10), ' ')
+	return append(b, payload...)
+}
+
+// SignEnvelope signs the payload of a DSSE envelope with the secret's key.
+func (s Secret) SignEnvelope(payloadType string, payload []byte) []byte {
+	return ed25519.Sign(s.key(), preAuth(payloadType, payload))
+}
+
+// VerifyEnvelope reports whether the key signed the payload of a DSSE envelope. It refuses
+// keys that CheckKey refuses.
+func VerifyEnvelope(key []byte, payloadType string, payload, sig []byte) bool {
+	return CheckKey(key) && ed25519.Verify(key, preAuth(payloadType, payload), sig)
+}
+
+// smallOrder has the y-coordinates of all points of small order, in every encoding that
+// ed25519.Verify reads, in hexadecimal. Everybody can sign for such a key.
+var smallOrder = map[string]bool{
+	"0000000000000000000000000000000000000000000000000000000000000000": true,
+	"0100000000000000000000000000000000000000000000000000000000000000": true,
+	"26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05": true,
+	"c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a": true,
+	"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f": true,
+	"edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f": true,
+	"eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f": true,
+}
+
+// CheckKey reports whether key can be the public key of a signer: 32 bytes, and no point
+// of small order, for which everybody can sign (SC-15).
+func CheckKey(key []byte) bool {
+	if len(key) != ed25519.PublicKeySize {
+		return false
+	}
+	y := [ed25519.PublicKeySize]byte(key)
+	y[len(y)-1] &= 0x7f // the sign of x
+	return !smallOrder[hex.EncodeToString(y[:])]
+}
