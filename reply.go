@@ -28,12 +28,17 @@ func Statuses() []Status {
 // Usage counts tokens. Zero means that the member did not report them.
 type Usage struct {
 	Prompt     int `json:"prompt,omitempty"`
-	Completion int `json:"completion,omitempty"`
+	Completion int `json:"completion,omitempty"` // with the tokens of thoughts that the reply does not show
+	// Cached and Stored are parts of Prompt that a server which caches prompts read from its
+	// cache and wrote to it. They have prices of their own.
+	Cached int `json:"cached,omitempty"`
+	Stored int `json:"stored,omitempty"`
 }
 
 // Plus returns the sum of two counts of tokens, by Sum.
 func (u Usage) Plus(v Usage) Usage {
-	return Usage{Prompt: Sum(u.Prompt, v.Prompt), Completion: Sum(u.Completion, v.Completion)}
+	return Usage{Prompt: Sum(u.Prompt, v.Prompt), Completion: Sum(u.Completion, v.Completion),
+		Cached: Sum(u.Cached, v.Cached), Stored: Sum(u.Stored, v.Stored)}
 }
 
 // Total returns the tokens of prompt and completion together, by Sum.

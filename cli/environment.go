@@ -24,6 +24,8 @@ var variables = []variable{
 	{"OPENAI_API_KEY", "key of provider openai where the model has neither url nor key_env"},
 	{"OPENAI_BASE_URL", "address of provider openai where the model has no url (default: https://api.openai.com/v1)"},
 	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},
+	{"ANTHROPIC_API_KEY", "key of provider anthropic where the model has neither url nor key_env"},
+	{"GEMINI_API_KEY", "key of provider gemini where the model has neither url nor key_env"},
 	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
 	{"SYNOD_QUERY_MODEL", "query of the url of model MODEL, for a resumed run: records keep no query, and the " +
 		"message names the variable"},

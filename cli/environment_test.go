@@ -17,7 +17,7 @@ var internalVariables = []string{"SYNOD_ENGINE_CHILD", "SYNOD_FAST_SERVER"}
 // Every environment variable that the code names is in the table, and docs/environment.md has the table;
 // UPDATE_SCRIPTS=1 renews the page.
 func TestEnvironment(t *testing.T) {
-	name := regexp.MustCompile(`"((?:SYNOD|XDG|OPENAI|OPENROUTER|OLLAMA|LD|DYLD|HF|NO)_[A-Z_]+)=?"|Getenv\("([A-Z_]+)"\)`)
+	name := regexp.MustCompile(`"((?:SYNOD|XDG|OPENAI|OPENROUTER|ANTHROPIC|GEMINI|OLLAMA|LD|DYLD|HF|NO)_[A-Z_]+)=?"|Getenv\("([A-Z_]+)"\)`)
 	found := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

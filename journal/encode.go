@@ -218,11 +218,17 @@ func appendUsage(b []byte, name string, u synod.Usage) []byte {
 	if u == (synod.Usage{}) {
 		return b
 	}
-	b = appendCount(append(b, name...), `"prompt":`, u.Prompt)
-	if u.Prompt != 0 && u.Completion != 0 {
-		b = append(b, ',')
+	b = append(b, name...)
+	for _, c := range [...]struct {
+		name string
+		n    int
+	}{{`"prompt":`, u.Prompt}, {`"completion":`, u.Completion}, {`"cached":`, u.Cached}, {`"stored":`, u.Stored}} {
+		if c.n != 0 && b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = appendCount(b, c.name, c.n)
 	}
-	return append(appendCount(b, `"completion":`, u.Completion), '}')
+	return append(b, '}')
 }
 
 // appendAskedLine writes an asked line, which is read as an askedLine.

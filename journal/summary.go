@@ -151,7 +151,8 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 		case "status":
 			r.Status = synod.Status(v.Str)
 		case "usage":
-			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int())}
+			r.Usage = synod.Usage{Prompt: int(v.Get("prompt").Int()), Completion: int(v.Get("completion").Int()),
+				Cached: int(v.Get("cached").Int()), Stored: int(v.Get("stored").Int())}
 		case "calls":
 			r.Calls = int(v.Int())
 		case "reused":

@@ -33,7 +33,8 @@ func TestBudgetHolds(t *testing.T) {
 			var sent, used atomic.Int64
 			m := &meter{templates: templates, seed: seed, maxTokens: maxTokens, sent: &sent, used: &used}
 			b := NewBudget(calls, tokens)
-			layers := stack(m, retry(retryConfig{}), limitedTo(limits{concurrency: 5}), spend(maxTokens))
+			layers := stack(m, retry(retryConfig{}), limitedTo(limits{concurrency: 5}),
+				spend(Opened{MaxTokens: maxTokens}))
 			var dropped atomic.Int64
 			var wg sync.WaitGroup
 			for i := range callers {
@@ -114,7 +115,7 @@ func TestBudgetUsesItsTail(t *testing.T) {
 		return synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 5, Completion: 5}}, nil
 	}}
 	b := NewBudget(0, hold+90) // ten calls of 10, the last of which must still hold its bound
-	layered := spend(1000)(m)
+	layered := spend(Opened{MaxTokens: 1000})(m)
 	r.Budget = b
 	var fine atomic.Int64
 	var wg sync.WaitGroup
@@ -137,7 +138,7 @@ func TestBudgetCountsFallbacks(t *testing.T) {
 	b := NewBudget(2, 0)
 	r := ask(t, "?")
 	r.Budget = b
-	reply, err := spend(0)(m).Complete(t.Context(), r)
+	reply, err := spend(Opened{})(m).Complete(t.Context(), r)
 	if AsFailure(err).Status != synod.Dropped || reply.Calls != 2 || s.Count() != 2 || b.Spent().Calls != 2 {
 		t.Errorf("%+v, %v; %d came, %+v", reply, err, s.Count(), b.Spent())
 	}
@@ -151,7 +152,8 @@ func TestBudgetWithoutUsage(t *testing.T) {
 	}}
 	b := NewBudget(0, 1<<20)
 	r.Budget = b
-	if _, err := spend(100)(m).Complete(t.Context(), r); err != nil || b.Spent().Tokens != promptTokens(r)+10 {
+	_, err := spend(Opened{MaxTokens: 100})(m).Complete(t.Context(), r)
+	if err != nil || b.Spent().Tokens != promptTokens(r)+10 {
 		t.Errorf("%+v, %v", b.Spent(), err)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -54,13 +52,11 @@ const (
 //
 // What a server does not support is found out once and remembered: see dialect.
 type OpenAI struct {
-	cfg       OpenAIConfig
-	endpoint  *url.URL
-	header    http.Header
-	hidden    []Secret // credentials and query of the URL
-	transport *http.Transport
-	info      Info
-	known     atomic.Pointer[encoder]
+	httpClient
+	cfg      OpenAIConfig
+	endpoint *url.URL
+	info     Info
+	known    atomic.Pointer[encoder]
 }
 
 // NewOpenAI checks the configuration and returns the model. It sends nothing. It
@@ -84,14 +80,13 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	c.Name = cmp.Or(c.Name, c.Model)
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.MaxReply = cmp.Or(c.MaxReply, DefaultMaxReply)
-	m := &OpenAI{cfg: c}
+	m := &OpenAI{cfg: c, httpClient: httpClient{api: "an OpenAI-compatible API", header: headers(c.Key, u), key: c.Key,
+		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError}}
 	if m.transport, err = newTransport(c, u); err != nil {
 		return nil, err
 	}
-	m.header = headers(c.Key, u)
 	m.info = Info{Kind: Endpoint, Name: c.Name, Identity: identity(c, u), Server: u.Host, Model: c.Model}
 	m.endpoint = u.JoinPath("chat", "completions")
-	m.hidden = urlSecrets(u)
 	m.endpoint.User = nil
 	full, err := m.encoder(dialect{})
 	if err != nil {
@@ -104,11 +99,7 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 // headers returns the headers of every request. Credentials in the URL are used if
 // there is no key.
 func headers(key Secret, u *url.URL) http.Header {
-	h := http.Header{
-		"Content-Type": {"application/json"},
-		"Accept":       {"application/json"},
-		"User-Agent":   {"synod"},
-	}
+	h := jsonHeaders()
 	if !key.IsZero() {
 		h.Set("Authorization", "Bearer "+key.Reveal())
 	} else if u.User != nil {
@@ -119,32 +110,13 @@ func headers(key Secret, u *url.URL) http.Header {
 	return h
 }
 
-// urlSecrets returns the parts of a URL that no message and no reply may contain, as they
-// are, as they stand in the URL, and as they are sent.
-func urlSecrets(u *url.URL) (all []Secret) {
-	add := func(texts ...string) {
-		for _, t := range texts {
-			if s := NewSecret(t); !s.IsZero() {
-				all = append(all, s)
-			}
-		}
+// jsonHeaders are the headers of every request that do not depend on the API.
+func jsonHeaders() http.Header {
+	return http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"application/json"},
+		"User-Agent":   {"synod"},
 	}
-	if u.User != nil {
-		password, _ := u.User.Password()
-		name := u.User.Username()
-		add(u.User.String(), base64.StdEncoding.EncodeToString([]byte(name+":"+password)), password, name)
-	}
-	for part := range strings.SplitSeq(u.RawQuery, "&") {
-		name, value, _ := strings.Cut(part, "=")
-		if strings.HasSuffix(strings.ToLower(name), "version") { // no secret, and perhaps a date that is an answer
-			continue
-		}
-		add(value)
-		if plain, err := url.QueryUnescape(value); err == nil && plain != value {
-			add(plain)
-		}
-	}
-	return all
 }
 
 // identity describes everything that changes an answer, without secrets.
@@ -172,12 +144,6 @@ func identity(c OpenAIConfig, u *url.URL) string {
 // Info returns the model's identity.
 func (m *OpenAI) Info() Info { return m.info }
 
-// Close closes idle connections.
-func (m *OpenAI) Close() error {
-	m.transport.CloseIdleConnections()
-	return nil
-}
-
 // Complete sends one request, or a few while it learns what the server refuses;
 // Reply.Calls counts them.
 func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
@@ -195,7 +161,7 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 			}
 		}
 		spent.Calls++
-		reply, next, f := m.try(limited, enc, seededChat{chat, m.seed(r)})
+		reply, next, f := m.try(limited, enc, seededChat{chat, seedOf(r, m.cfg.Seed)})
 		if next != nil {
 			enc, _ = m.encoder(*next) // cannot fail: NewOpenAI has encoded the settings
 			continue
@@ -214,15 +180,6 @@ func (m *OpenAI) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 // accepted reports whether the server accepted the request, whatever it replied.
 func accepted(f *Failure) bool {
 	return f == nil || f.Status == synod.Unreadable || f.Status == synod.Refused
-}
-
-// seed returns the prompt's seed, cut to the 31 bits that every server accepts, or
-// the configured one.
-func (m *OpenAI) seed(r Request) *int64 {
-	if r.Prompt.Seed != 0 {
-		return new(int64(r.Prompt.Seed & 0x7fffffff))
-	}
-	return m.cfg.Seed
 }
 
 // seededChat is a rendered prompt with its seed; nil: none.
@@ -269,8 +226,7 @@ func (d dialect) preamble(c OpenAIConfig) ([]byte, error) {
 func (s *encoder) body(c seededChat) []byte {
 	system := c.System
 	if c.Schema != nil && s.form >= formObject {
-		system += "\n\nReply with one JSON object and nothing else. It must satisfy this JSON schema:\n" +
-			string(c.Schema)
+		system += schemaInWords(c.Schema)
 	}
 	var b bytes.Buffer
 	b.Grow(len(s.preamble) + len(system) + len(c.User) + len(c.Schema) + 512)
@@ -303,7 +259,7 @@ func (s *encoder) body(c seededChat) []byte {
 // try sends one request. It returns a reply, a failure, or the dialect in which
 // to send it again.
 func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Reply, *dialect, *Failure) {
-	res, f := m.post(ctx, enc.body(c))
+	res, f := m.post(ctx, m.endpoint, enc.body(c))
 	if f != nil {
 		return synod.Reply{}, nil, f
 	}
@@ -317,61 +273,4 @@ func (m *OpenAI) try(ctx context.Context, enc *encoder, c seededChat) (synod.Rep
 		}
 	}
 	return synod.Reply{}, nil, m.refusal(res)
-}
-
-// response is an HTTP response, read to its end.
-type response struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// post sends a body and reads the response within bounds. A response that ends
-// early is a failure, never a short answer.
-func (m *OpenAI) post(ctx context.Context, body []byte) (response, *Failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
-	if err != nil {
-		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
-	}
-	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, m.header
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the reply"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
-	}
-	defer func() { _ = res.Body.Close() }()
-	if f := m.unwanted(res); f != nil {
-		f.begun = true
-		return response{}, f
-	}
-	limit := m.cfg.MaxReply
-	if res.StatusCode != http.StatusOK {
-		limit = min(limit, maxErrorBody)
-	}
-	b, err := readAll(res, limit)
-	if err != nil && res.StatusCode == http.StatusOK {
-		if f := over(ctx, "in the middle of the reply"); f != nil {
-			return response{}, f
-		}
-		f := temporary(synod.Unavailable, "the reply was cut off after %d bytes", len(b))
-		f.begun = true
-		return response{}, f
-	}
-	if int64(len(b)) > limit && res.StatusCode == http.StatusOK {
-		return response{}, tooLong(limit)
-	}
-	return response{res.StatusCode, res.Header, b}, nil
-}
-
-// readAll reads at most one byte more than the limit, so that the caller can tell
-// a longer body.
-func readAll(res *http.Response, limit int64) ([]byte, error) {
-	var b bytes.Buffer
-	if n := res.ContentLength; n > 0 && n <= limit {
-		b.Grow(int(n) + bytes.MinRead)
-	}
-	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
-	return b.Bytes(), err
 }

@@ -40,6 +40,7 @@ type dialect struct {
 	noTopP           bool
 	noSeed           bool
 	noLogprobs       bool
+	noThinking       bool
 	completionTokens bool // max_completion_tokens in place of max_tokens
 }
 
@@ -55,7 +56,7 @@ func (m *OpenAI) encoder(d dialect) (*encoder, error) {
 }
 
 // optional are the fields of a request that can be left out.
-type optional struct{ schema, temperature, topP, seed, logprobs, maxTokens bool }
+type optional struct{ schema, temperature, topP, seed, logprobs, maxTokens, thinking bool }
 
 // sent returns which optional fields a request had.
 func (m *OpenAI) sent(d dialect, c seededChat) optional {
@@ -77,6 +78,12 @@ func (d dialect) after(body []byte, s optional) (dialect, bool) {
 	if c := parseError(body); c.message+c.param != "" { // not the whole body: some servers echo the request
 		text = strings.ToLower(c.param + " " + c.code + " " + c.message)
 	}
+	return d.without(text, s)
+}
+
+// without returns the dialect without what an error's text in lower case names, and false
+// if it names nothing that was sent.
+func (d dialect) without(text string, s optional) (dialect, bool) {
 	names := func(terms ...string) bool {
 		for _, t := range terms {
 			if strings.Contains(text, t) {
@@ -90,12 +97,14 @@ func (d dialect) after(body []byte, s optional) (dialect, bool) {
 		d.completionTokens = true
 	case s.logprobs && names("logprob"):
 		d.noLogprobs = true
+	case s.thinking && names("thinking"):
+		d.noThinking = true
+	case s.topP && names("top_p", "topp"):
+		d.noTopP = true
 	case s.temperature && names("temperature"):
 		d.noTemperature = true
-	case s.topP && names("top_p"):
-		d.noTopP = true
 	case s.schema && names("response_format", "schema", "json_object", "json mode",
-		"structured output", "grammar", "guided"):
+		"structured output", "output_config", "output_format", "responsemimetype", "grammar", "guided"):
 		d.form = d.form.weaker(names("maxlength", "not permitted", "invalid schema", "keyword"))
 	case s.seed && names("seed"):
 		d.noSeed = true
@@ -140,8 +149,9 @@ func withoutBounds(s json.RawMessage) json.RawMessage {
 }
 
 // Adapted returns what the server refused and what is sent instead, for people.
-func (m *OpenAI) Adapted() []string {
-	d := m.known.Load().dialect
+func (m *OpenAI) Adapted() []string { return m.known.Load().adapted() }
+
+func (d dialect) adapted() []string {
 	var all []string
 	for _, x := range []struct {
 		is   bool
@@ -153,6 +163,7 @@ func (m *OpenAI) Adapted() []string {
 		{d.noTemperature, "no temperature"},
 		{d.noTopP, "no top_p"},
 		{d.noSeed, "no seed"},
+		{d.noThinking, "no setting for thinking"},
 		{d.noLogprobs, "no token log-probabilities"},
 		{d.completionTokens, "max_completion_tokens in place of max_tokens"},
 	} {

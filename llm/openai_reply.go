@@ -2,17 +2,12 @@ package llm
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"synod.dev/synod"
 )
@@ -73,7 +68,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 	var c completion
 	if err := json.Unmarshal(res.body, &c); err != nil {
-		f := notJSON(res.body, err)
+		f := m.notJSON(res.body, err)
 		f.begun = true
 		return synod.Reply{}, f
 	}
@@ -166,14 +161,14 @@ func (c choice) failure(maxTokens int, wantJSON bool) *Failure {
 
 // notJSON classifies a body that is not the JSON of a completion: a web page, a
 // stream, a reply that was cut off, or anything else.
-func notJSON(body []byte, err error) *Failure {
+func (m *httpClient) notJSON(body []byte, err error) *Failure {
 	text := bytes.TrimSpace(body)
 	var syntax *json.SyntaxError
 	switch {
 	case len(text) == 0:
 		return temporary(synod.Unavailable, "the server sent an empty reply")
 	case text[0] == '<':
-		return unreadable("an HTML page instead of JSON: is the url that of an OpenAI-compatible API?")
+		return unreadable("an HTML page instead of JSON: is the url that of %s?", m.api)
 	case bytes.HasPrefix(text, []byte("data:")), bytes.HasPrefix(text, []byte("event:")), text[0] == ':':
 		return unreadableStream()
 	case errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) && text[0] == '{',
@@ -196,220 +191,4 @@ func unreadableStream() *Failure {
 
 func tooLong(limit int64) *Failure {
 	return unreadable("a reply of more than %d bytes", limit)
-}
-
-const (
-	maxErrorBody  = 64 << 10
-	maxExcerpt    = 160            // runes of a server's message that are shown
-	maxRetryAfter = 24 * time.Hour // longest Retry-After that is returned
-)
-
-// over returns the failure of a call whose context has ended, nil if it has not.
-func over(ctx context.Context, doing string) *Failure {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return ended(ctx, doing)
-}
-
-// unwanted returns a failure if the headers show that the body is not worth
-// reading.
-func (m *OpenAI) unwanted(res *http.Response) *Failure {
-	if e := res.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return unreadable("a compressed reply, which was not asked for and is not unpacked")
-	}
-	if res.StatusCode != http.StatusOK {
-		return nil
-	}
-	if res.ContentLength > m.cfg.MaxReply {
-		return tooLong(m.cfg.MaxReply)
-	}
-	switch kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(kind)) {
-	case "text/html":
-		return unreadable("an HTML page instead of JSON: is the url that of an OpenAI-compatible API?")
-	case "text/event-stream":
-		return unreadableStream()
-	}
-	return nil
-}
-
-// meaning is what an HTTP status means for a call.
-type meaning struct {
-	status synod.Status
-	retry  bool
-	text   string
-}
-
-var meanings = map[int]meaning{
-	http.StatusPaymentRequired:         {synod.Auth, false, "the account has no credit"},
-	http.StatusForbidden:               {synod.Auth, false, "the key may not use this model"},
-	http.StatusNotFound:                {synod.Unavailable, false, "no such model or path"},
-	http.StatusRequestTimeout:          {synod.Timeout, true, "the server timed out"},
-	http.StatusConflict:                {synod.Unavailable, true, "the server is not ready"},
-	http.StatusTooEarly:                {synod.Unavailable, true, "the server is not ready"},
-	http.StatusTooManyRequests:         {synod.RateLimited, true, "too many requests"},
-	http.StatusNotImplemented:          {synod.Unavailable, false, "the server cannot do this"},
-	http.StatusGatewayTimeout:          {synod.Timeout, true, "the server timed out"},
-	http.StatusHTTPVersionNotSupported: {synod.Unavailable, false, "the server cannot do this"},
-}
-
-func meaningOf(status int, c serverError) meaning {
-	switch m, known := meanings[status]; {
-	case c.filtered():
-		return meaning{synod.Refused, false, "stopped by the provider's content filter"}
-	case status == http.StatusTooManyRequests && c.code == "insufficient_quota":
-		return meaning{synod.RateLimited, false, "the account's quota is used up"}
-	case known:
-		return m
-	case status >= 500:
-		return meaning{synod.Unavailable, true, "the server failed"}
-	}
-	return meaning{synod.Unavailable, false, "the server rejects the request"}
-}
-
-// refusal returns the failure of a response that is not a 200. The message of a
-// 401 is not quoted, because some servers put half the key into it.
-func (m *OpenAI) refusal(res response) *Failure {
-	switch {
-	case res.status == http.StatusUnauthorized:
-		return failure(synod.Auth, "the server does not accept the key (HTTP 401)")
-	case res.status < 300:
-		return unreadable("an HTTP status %d where a chat completion has 200", res.status)
-	case res.status < 400:
-		return failure(synod.Unavailable, "the server redirects (HTTP %d), which is not followed: "+
-			"set the url to where the API is", res.status)
-	}
-	c := parseError(res.body)
-	is := meaningOf(res.status, c)
-	return &Failure{Status: is.status, Retryable: is.retry, RetryAfter: retryAfter(res.header, time.Now()),
-		Err: fmt.Errorf("%s (HTTP %d)%s", is.text, res.status, m.quote(c.message))}
-}
-
-// errorInside returns the failure of an error that came with a 200, as some
-// gateways send it.
-func (m *OpenAI) errorInside(body []byte) *Failure {
-	c := parseError(body)
-	if status, err := strconv.Atoi(c.code); err == nil && status >= 400 && status < 600 {
-		return m.refusal(response{status: status, body: body})
-	}
-	return temporary(synod.Unavailable, "the server reports an error%s", m.quote(c.message))
-}
-
-// serverError is the content of an error body.
-type serverError struct{ message, code, param string }
-
-// parseError reads an error body in the shapes that are in use: OpenAI's, a plain
-// text, and the list of FastAPI. All fields are empty if it has none of them.
-func parseError(body []byte) serverError {
-	var outer struct {
-		Error   json.RawMessage `json:"error"`
-		Message json.RawMessage `json:"message"`
-		Detail  json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &outer) != nil {
-		return serverError{}
-	}
-	var inner struct {
-		Message string `json:"message"`
-		Code    any    `json:"code"`
-		Type    string `json:"type"`
-		Param   any    `json:"param"`
-	}
-	if len(outer.Error) > 0 && json.Unmarshal(outer.Error, &inner) == nil {
-		return serverError{inner.Message, scalar(inner.Code, inner.Type), scalar(inner.Param, "")}
-	}
-	var details []struct {
-		Loc []any  `json:"loc"`
-		Msg string `json:"msg"`
-	}
-	if json.Unmarshal(outer.Detail, &details) == nil && len(details) > 0 {
-		c := serverError{message: details[0].Msg}
-		for _, l := range details[0].Loc {
-			c.param += " " + scalar(l, "")
-		}
-		return c
-	}
-	for _, raw := range []json.RawMessage{outer.Error, outer.Message, outer.Detail} {
-		var s string
-		if json.Unmarshal(raw, &s) == nil && s != "" {
-			return serverError{message: s}
-		}
-	}
-	return serverError{}
-}
-
-// scalar returns a JSON string or number as text, and instead for anything else.
-func scalar(v any, instead string) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return instead
-}
-
-func (c serverError) filtered() bool {
-	return c.code == "content_filter" || c.code == "content_policy_violation" || c.code == "moderation_blocked"
-}
-
-// quote returns a server's message in short, without control characters and
-// without the secrets of the request.
-func (m *OpenAI) quote(message string) string {
-	if message = shorten(m.redact(oneLine(message))); message == "" {
-		return ""
-	}
-	return ": " + message
-}
-
-// clean removes secrets from a failure that quotes the transport.
-func (m *OpenAI) clean(f *Failure) *Failure {
-	f.Err = errors.New(shorten(m.redact(f.Err.Error())))
-	return f
-}
-
-// redact masks the key, and the credentials and query of the URL.
-func (m *OpenAI) redact(text string) string {
-	text = m.cfg.Key.Redact(text)
-	for _, s := range m.hidden {
-		text = s.Redact(text)
-	}
-	return text
-}
-
-// oneLine returns untrusted text as one line of printable characters.
-func oneLine(s string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(s), " ") {
-		if unicode.IsPrint(r) && r != utf8.RuneError {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// shorten cuts a line to maxExcerpt runes. It is called after redacting, which
-// would not find half a key.
-func shorten(s string) string {
-	n := 0
-	for i := range s {
-		if n++; n > maxExcerpt {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// retryAfter reads Retry-After (seconds or a date) and its millisecond form; the
-// result is between 0 and maxRetryAfter.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	var d time.Duration
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
-	} else if s, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After")), 64); err == nil && s > 0 {
-		d = time.Duration(min(s, 1e6) * float64(time.Second))
-	} else if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
-		d = at.Sub(now)
-	}
-	return min(max(d, 0), maxRetryAfter)
 }

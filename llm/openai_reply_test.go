@@ -157,6 +157,6 @@ func FuzzReply(f *testing.F) {
 			failure.RetryAfter < 0 || failure.RetryAfter > maxRetryAfter {
 			t.Errorf("%v after %v", failure, failure.RetryAfter)
 		}
-		dialect{}.after(a.body, optional{true, true, true, true, true, true})
+		dialect{}.after(a.body, optional{true, true, true, true, true, true, true})
 	})
 }

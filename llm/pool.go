@@ -157,7 +157,7 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	}
 	info := opened.Model.Info()
 	if info.Kind == Recorded || info.Kind == Simulated {
-		return stack(opened.Model, append(layers, spend(opened.MaxTokens))...), nil
+		return stack(opened.Model, append(layers, spend(opened))...), nil
 	}
 	if opened.Cache {
 		c, err := p.cache(o.Env.Cache)
@@ -176,7 +176,7 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	if o.Hedge > 0 && info.Kind == Endpoint {
 		layers = append(layers, o.Hedge.layer(&s.latency, b))
 	}
-	layers = append(layers, s.limiter.layer(), b.gate(), spend(opened.MaxTokens), bound(opened.Timeout, &s.latency))
+	layers = append(layers, s.limiter.layer(), b.gate(), spend(opened), bound(opened.Timeout, &s.latency))
 	return stack(h, layers...), nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,7 +42,7 @@ const maxModelList = 4 << 20
 // free. A model that is not listed is looked up by itself. Servers with one model often
 // answer to any name, so there it is no failure.
 func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
-	list, f := m.get(ctx)
+	list, f := m.get(ctx, m.models(), maxModelList)
 	switch {
 	case f != nil:
 		return "", f
@@ -60,7 +59,7 @@ func (m *OpenAI) Preflight(ctx context.Context) (string, error) {
 	case len(names) < 2:
 		return "the server answers; its list of models does not tell whether it knows this one", nil
 	}
-	one, f := m.get(ctx, url.PathEscape(m.cfg.Model))
+	one, f := m.get(ctx, m.models(url.PathEscape(m.cfg.Model)), maxModelList)
 	if f == nil && one.status == http.StatusOK {
 		return "the server answers and knows the model", nil
 	}
@@ -84,27 +83,9 @@ func modelNames(body []byte) (names []string) {
 	return names
 }
 
-// get reads the server's models, or one of them.
-func (m *OpenAI) get(ctx context.Context, path ...string) (response, *Failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "", nil)
-	if err != nil {
-		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
-	}
-	at := m.endpoint.JoinPath(append([]string{"..", "..", "models"}, path...)...)
-	req.URL, req.Host, req.Header = at, at.Host, m.header
-	res, err := m.transport.RoundTrip(req)
-	if err != nil {
-		if f := over(ctx, "waiting for the list of models"); f != nil {
-			return response{}, f
-		}
-		return response{}, m.clean(transportFailure(err))
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(res.Body, maxModelList))
-	if err != nil && res.StatusCode == http.StatusOK {
-		return response{}, temporary(synod.Unavailable, "the list of models was cut off after %d bytes", len(b))
-	}
-	return response{res.StatusCode, res.Header, b}, nil
+// models returns the address of the server's models, or of one of them.
+func (m *OpenAI) models(path ...string) *url.URL {
+	return m.endpoint.JoinPath(append([]string{"..", "..", "models"}, path...)...)
 }
 
 // Advice says what the owner of the council file can do about a failure that does not pass by

@@ -44,13 +44,13 @@ func TestReadPrices(t *testing.T) {
 		known bool
 	}{
 		// the user's prices precede the built-in ones
-		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o"}, Price{1, 2, "2030-01-02"}, true},
-		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-mini"}, Price{0.15, 0.60, "2026-05"}, true},
+		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o"}, listed(1, 2, "2030-01-02"), true},
+		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-mini"}, listed(0.15, 0.60, "2026-05"), true},
 		// another version may have another price
 		{Info{Kind: Endpoint, Server: "api.openai.com", Model: "gpt-4o-2024-05-13"}, Price{}, false},
 		{Info{Kind: Endpoint, Server: "proxy.example", Model: "gpt-4o"}, Price{}, false},
 		{Info{Kind: Endpoint, Server: "127.0.0.1:9000", Model: "gpt-4o"}, Price{}, true},
-		{Info{Kind: Endpoint, Server: "any.example", Model: "own-7b"}, Price{3.5, 4, ""}, true},
+		{Info{Kind: Endpoint, Server: "any.example", Model: "own-7b"}, listed(3.5, 4, ""), true},
 		{Info{Kind: Endpoint, Model: "gpt-4o"}, Price{}, false}, // an old run without the server
 		{Info{Kind: Simulated}, Price{}, true}, {Info{Kind: Embedded}, Price{}, true},
 		{Info{Kind: Recorded}, Price{}, true},
@@ -94,7 +94,7 @@ func FuzzPrices(f *testing.F) {
 
 // What is unknown is neither zero nor hidden in a sum.
 func TestBill(t *testing.T) {
-	prices := Prices{{"s", "paid", Price{2, 10, "2026-05"}}, {"s", "old", Price{1, 1, "2025-01-01"}},
+	prices := Prices{{"s", "paid", listed(2, 10, "2026-05")}, {"s", "old", listed(1, 1, "2025-01-01")},
 		{"s", "gratis", Price{}}}
 	at := func(name string) Info { return Info{Kind: Endpoint, Server: "s", Model: name} }
 	use := func(name string, info Info, replies ...synod.Reply) Use {

@@ -57,6 +57,8 @@ type Opened struct {
 	// closed.
 	Account   string
 	MaxTokens int // tokens that a reply has at most, for budgets; 0: 1000
+
+	StoresPrompts bool // the server is asked to keep prompts in its cache, which may cost more than reading them
 }
 
 // Common are the settings that all models which call somebody share. Struct
@@ -79,6 +81,8 @@ cache        true: keep replies on disk and use them again`
 // Providers lists every provider.
 var Providers = synod.NewCatalogue("provider",
 	embeddedProvider,
+	anthropicProvider,
+	geminiProvider,
 	endpoint("openai", "any OpenAI-compatible server: OpenAI, vLLM, llama.cpp's server, gateways",
 		"https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
 	endpoint("ollama", "a local Ollama", "http://127.0.0.1:11434", "OLLAMA_HOST", ""),

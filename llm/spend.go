@@ -10,12 +10,12 @@ import (
 
 // spend is the layer that announces each request of one model before it leaves, holds
 // it to the budget of its call, and charges it when it is over. It belongs below
-// retries, so that each request that leaves is counted. A reply has at most maxTokens
+// retries, so that each request that leaves is counted. A reply has at most o.MaxTokens
 // tokens; 0: no limit is set.
 //
 // Recorded and simulated models send nothing: for them it counts calls only.
-func spend(maxTokens int) layer {
-	return func(m Model) Model { return &spender{layered{m}, maxTokens, m.Info().Kind} }
+func spend(o Opened) layer {
+	return func(m Model) Model { return &spender{layered{m}, o.MaxTokens, o.StoresPrompts, m.Info().Kind} }
 }
 
 const (
@@ -26,6 +26,7 @@ const (
 type spender struct {
 	layered
 	maxTokens int
+	stores    bool // the prompt may be written to the server's cache
 	kind      Kind
 }
 
@@ -39,6 +40,9 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	}
 	r = r.rendering()
 	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(l.maxTokens, assumedReply)}
+	if l.stores {
+		most.Stored = most.Prompt
+	}
 	if b := r.Budget; b != nil && b.usd > 0 {
 		if _, known := b.prices.Of(l.Info()); !known {
 			return failed(synod.Reply{}, failure(synod.Dropped,

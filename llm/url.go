@@ -19,7 +19,10 @@ var (
 // unless the path already names a version, a trailing /chat/completions is
 // removed, and 0.0.0.0, where a server listens, becomes loopback, where it can be
 // reached. No error quotes the URL, which may contain a password.
-func normalizeURL(raw string) (string, error) {
+func normalizeURL(raw string) (string, error) { return normalizeAPI(raw, "v1", "/chat/completions") }
+
+// normalizeAPI does the same for an API with another version and path of completions.
+func normalizeAPI(raw, standard, completions string) (string, error) {
 	raw = strings.TrimSpace(raw)
 	if !scheme.MatchString(raw) {
 		return "", errors.New("llm: url: it does not begin with http:// or https:// (example: " +
@@ -34,9 +37,9 @@ func normalizeURL(raw string) (string, error) {
 	}
 	u.Fragment, u.RawFragment, u.RawPath = "", "", ""
 	u.Host = reachable(u.Hostname(), u.Port())
-	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions")
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), completions)
 	if !versioned(u.Path) {
-		u.Path += "/v1"
+		u.Path += "/" + standard
 	}
 	return u.String(), nil
 }

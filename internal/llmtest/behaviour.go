@@ -181,7 +181,7 @@ func Named(name string) (Behaviour, error) {
 // Truncated promises more bytes than it sends.
 func Truncated() Behaviour {
 	return func(x *Exchange) {
-		b := x.completion(x.server.handler(x.Call), "stop")
+		b := x.format().completion(x, x.server.handler(x.Call), "stop")
 		x.W.Header().Set("Content-Type", "application/json")
 		x.W.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		_, _ = x.W.Write(b[:len(b)/2])
@@ -193,7 +193,7 @@ func Truncated() Behaviour {
 // CutStream sends one chunk of a chunked body and closes the connection.
 func CutStream() Behaviour {
 	return func(x *Exchange) {
-		b := x.completion(x.server.handler(x.Call), "stop")
+		b := x.format().completion(x, x.server.handler(x.Call), "stop")
 		x.W.Header().Set("Content-Type", "application/json")
 		_, _ = x.W.Write(b[:len(b)/2])
 		_ = http.NewResponseController(x.W).Flush()
@@ -283,7 +283,7 @@ func Hang(most time.Duration) Behaviour { return func(x *Exchange) { x.pause(mos
 // Stall sends the headers and half the body of a reply, then hangs.
 func Stall(most time.Duration) Behaviour {
 	return func(x *Exchange) {
-		b := x.completion(x.server.handler(x.Call), "stop")
+		b := x.format().completion(x, x.server.handler(x.Call), "stop")
 		x.W.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		_, _ = x.W.Write(b[:len(b)/2])
 		_ = http.NewResponseController(x.W).Flush()
@@ -295,7 +295,7 @@ func Stall(most time.Duration) Behaviour {
 func Drip(every time.Duration) Behaviour {
 	return func(x *Exchange) {
 		flush := http.NewResponseController(x.W)
-		for _, b := range x.completion(x.server.handler(x.Call), "stop") {
+		for _, b := range x.format().completion(x, x.server.handler(x.Call), "stop") {
 			if _, err := x.W.Write([]byte{b}); err != nil || flush.Flush() != nil || !x.pause(every) {
 				return
 			}

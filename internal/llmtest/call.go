@@ -113,6 +113,15 @@ type Exchange struct {
 	R *http.Request
 
 	server *Server
+	api    api
+}
+
+// format returns the API of the request; an exchange that no request began has OpenAI's.
+func (x *Exchange) format() api {
+	if x.api == nil {
+		return openaiAPI{}
+	}
+	return x.api
 }
 
 // OK answers with the text of the server's handler.
@@ -120,7 +129,7 @@ func (x *Exchange) OK() { x.Text(x.server.handler(x.Call), "stop") }
 
 // Text answers with a completion.
 func (x *Exchange) Text(text, finish string) {
-	x.Send(http.StatusOK, "application/json", x.completion(text, finish))
+	x.Send(http.StatusOK, "application/json", x.format().completion(x, text, finish))
 }
 
 // completion returns the body of a completion. Its usage counts one token for four bytes.
@@ -148,8 +157,7 @@ func (x *Exchange) completion(text, finish string) []byte {
 
 // Error answers with an error in OpenAI's format.
 func (x *Exchange) Error(status int, code, message string) {
-	b, _ := json.Marshal(map[string]any{
-		"error": map[string]any{"message": message, "type": code, "code": code, "param": nil}})
+	b, _ := json.Marshal(x.format().failure(status, code, message))
 	x.Send(status, "application/json", b)
 }
 

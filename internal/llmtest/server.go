@@ -1,4 +1,5 @@
-// Package llmtest is a test server with an OpenAI-compatible API on loopback. It
+// Package llmtest is a test server on loopback with an OpenAI-compatible API, Anthropic's
+// Messages API and the Gemini API; the path of a request tells which one it wants. It
 // replies with the result of a function, logs its calls, and can simulate the failures
 // of providers (docs/reliability.md, provider rows).
 //
@@ -25,8 +26,8 @@ import (
 // Handler returns the text of a reply. It is called concurrently.
 type Handler func(Call) string
 
-// Server answers POST …/chat/completions and GET …/models. Use New or Start to
-// make one.
+// Server answers POST …/chat/completions, …/messages and …/models/NAME:generateContent, and
+// GET …/models. Use New or Start to make one.
 type Server struct {
 	URL string // http://127.0.0.1:port/v1, once started
 
@@ -113,9 +114,10 @@ func (s *Server) Close() {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	api := apiOf(r)
 	if r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"stub","object":"model"}]}`)
+		_, _ = io.WriteString(w, api.list(r))
 		return
 	}
 	now := s.now.Add(1)
@@ -123,16 +125,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); {
 		most = s.most.Load()
 	}
-	x := &Exchange{W: w, R: r, server: s}
+	x := &Exchange{W: w, R: r, server: s, api: api}
 	body, err := readBody(r)
 	if err == nil {
-		x.Call, err = parse(body)
+		x.Call, err = api.parse(r, body)
 	}
 	if err != nil {
 		x.Error(http.StatusBadRequest, "invalid_request_error", err.Error())
 		return
 	}
-	x.Auth = r.Header.Get("Authorization")
+	x.Auth = api.auth(r.Header)
 	s.note(&x.Call)
 	if s.latency > 0 && !x.pause(s.latency) {
 		return
