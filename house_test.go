@@ -33,6 +33,7 @@ var ranks = map[string]int{
 	"script":           1,
 	"sign":             1,
 	"roster":           2, // members, keys and who hears whom, signed
+	"certificate":      2, // statements that sign signs, about graphs whose robustness it computes
 	"prompt":           1,
 	"read":             1,
 	"journal":          1,
@@ -79,7 +80,7 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "sign", "clean", "read", "task/refusal", "prompt", "protocol",
+var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt", "protocol",
 	"adversary", "metrics", "probe", "stats", "table"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}

@@ -36,6 +36,9 @@ type askFlags struct {
 	show      []string
 	trust     bool
 	escalate  bool
+
+	certificate string
+	key         string
 }
 
 func askCommand(a *app) *cobra.Command {
@@ -78,6 +81,10 @@ needs no key and no server.`,
 	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
 		"-v), models (results per model), or reasoning (of every member)")
 	addNoPreflight(cmd, &f.noCheck)
+	fl.StringVar(&f.certificate, "certificate", "", "write a certificate of the decision to this `file`, signed by the "+
+		"owner of all members; synod verify checks it")
+	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key (default: owner.key in the "+
+		"configuration folder, made when it is first needed)")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
 }
@@ -160,6 +167,10 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 	if err := a.print(cmd, f, outcome, c); err != nil {
 		return err
 	}
+	in := council.Instance{Question: ask.Question, Seed: ask.Seed}
+	if err := a.certify(cmd, &f, c.Plan(), in, &outcome); err != nil {
+		return err
+	}
 	if torn != nil && torn.Cut {
 		return fail(exitError1, torn, outcome.Advice().Next)
 	}
@@ -193,7 +204,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if ask.Question, err = council.ReadQuestion(text, synod.Form(f.form)); err != nil {
 		return ask, council.Spec{}, fail(exitUsage, err)
 	}
-	if err := folderOf("--journal", f.path); err != nil {
+	if err := errors.Join(folderOf("--journal", f.path), folderOf("--certificate", f.certificate)); err != nil {
 		return ask, council.Spec{}, err
 	}
 	spec, from, err := f.source.merge(a)
@@ -279,6 +290,10 @@ func (a *app) recall(cmd *cobra.Command, run *journal.Run, c *council.Council, f
 	}
 	o := c.Recall(run, f.resume)
 	if err := a.print(cmd, f, o, c); err != nil {
+		return err
+	}
+	in := council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+	if err := a.certify(cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}
 	return verdict(o)

@@ -80,6 +80,7 @@ func resumeCommand(run *journal.Run, path string) string {
 // verification is the JSON output of synod verify.
 type verification struct {
 	Version    int      `json:"version"`
+	Kind       string   `json:"kind"` // journal or certificate
 	Valid      bool     `json:"valid"`
 	FirstError string   `json:"first_error"` // "" if valid
 	Claims     []string `json:"claims"`
@@ -88,44 +89,72 @@ type verification struct {
 
 func verifyCommand(*app) *cobra.Command {
 	var asJSON bool
+	var question, answer string
 	cmd := &cobra.Command{
-		Use:   "verify JOURNAL",
-		Short: "Verify the signed records in a journal",
-		Long: `Verifies a journal: its digest, that the effects of honest members follow from the
+		Use:   "verify FILE",
+		Short: "Verify a certificate, or the signed records in a journal",
+		Long: `Verifies a certificate: that its file is unchanged, every signature, and everything that
+can be computed again (the graph's robustness, the guarantee, support, the rule).
+
+Verifies a journal: its digest, that the effects of honest members follow from the
 recorded events and replies, and the signed records of protocols that have them
-(decentllms, fixed-leader, rotating-leader). Prints what they prove and what they do
-not prove. The exit code is 7 if the journal is not valid.`,
-		Example: "  synod verify j.jsonl\n  synod verify --json 'runs/first/journals.jsonl#q0-0'",
-		Args:    cobra.ExactArgs(1),
+(decentllms, fixed-leader, rotating-leader).
+
+Prints VALID, what is proved and what is not, or the first thing that is wrong. The exit
+code is 7 if the file is not valid.`,
+		Example: "  synod verify answer.cert --answer Paris\n  synod verify j.jsonl\n  synod verify --json " +
+			"'runs/first/journals.jsonl#q0-0'",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := verify(args[0])
-			var bad *council.ConfigError
-			if errors.As(err, &bad) {
-				return fail(exitError1, err)
+			var v verification
+			var err error
+			if file, is := isCertificate(args[0]); is {
+				v, err = verifyCertificate(file, given(cmd, "question", &question), given(cmd, "answer", &answer))
+			} else {
+				v, err = verify(args[0])
 			}
-			if v.Valid = err == nil; err != nil {
-				v.FirstError, v.Claims = err.Error(), []string{}
-			}
-			if asJSON {
-				if err := writeJSON(cmd.OutOrStdout(), v); err != nil {
-					return fail(exitError1, err)
-				}
-			} else if v.Valid {
-				fmt.Fprintln(cmd.OutOrStdout(), "VALID")
-				printList(cmd, "proved:", v.Claims)
-				printList(cmd, "not proved:", v.NotProved)
-			}
-			if errors.Is(err, os.ErrNotExist) {
-				return fail(exitVerify, err, "check the path; see the journals with: synod journals list")
-			}
-			if err != nil {
-				return fail(exitVerify, err)
-			}
-			return nil
+			return v.print(cmd, err, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&question, "question", "", "check that the certificate is about this question")
+	cmd.Flags().StringVar(&answer, "answer", "", "check that the certificate is about this answer")
 	return cmd
+}
+
+// given returns the value of a flag that the user gave, or nil.
+func given(cmd *cobra.Command, flag string, value *string) *string {
+	if cmd.Flags().Changed(flag) {
+		return value
+	}
+	return nil
+}
+
+// print prints a verification that found the error, or none, and returns the error with its exit code.
+func (v *verification) print(cmd *cobra.Command, err error, asJSON bool) error {
+	var bad *council.ConfigError
+	if errors.As(err, &bad) {
+		return fail(exitError1, err)
+	}
+	if v.Valid = err == nil; err != nil {
+		v.FirstError, v.Claims = err.Error(), []string{}
+	}
+	if asJSON {
+		if err := writeJSON(cmd.OutOrStdout(), v); err != nil {
+			return fail(exitError1, err)
+		}
+	} else if v.Valid {
+		fmt.Fprintln(cmd.OutOrStdout(), "VALID")
+		printList(cmd, "proved:", v.Claims)
+		printList(cmd, "not proved:", v.NotProved)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return fail(exitVerify, err, "check the path; see the journals with: synod journals list")
+	}
+	if err != nil {
+		return fail(exitVerify, err)
+	}
+	return nil
 }
 
 func printList(cmd *cobra.Command, title string, lines []string) {
@@ -137,7 +166,7 @@ func printList(cmd *cobra.Command, title string, lines []string) {
 
 // verify checks a journal. The error is the first problem.
 func verify(path string) (verification, error) {
-	v := verification{Version: 1, Claims: []string{}, NotProved: []string{
+	v := verification{Version: 1, Kind: "journal", Claims: []string{}, NotProved: []string{
 		"that the recorded replies are those of the named models",
 		"that this is the journal of the run, unless its digest is known from elsewhere",
 	}}

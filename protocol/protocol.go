@@ -126,6 +126,12 @@ type Presentation struct {
 	Lines  []string // Value for people
 }
 
+// Timed is implemented by a Presentation's Value that knows whether messages were in time.
+type Timed interface {
+	// TimingUnsafe reports whether messages seem to have been later than a round.
+	TimingUnsafe() bool
+}
+
 // RoundPresenter is implemented by a protocol whose records have fields that are
 // shown in every round.
 type RoundPresenter interface {

@@ -22,6 +22,9 @@ type Panel struct {
 	Undecided  string       `json:"undecided"` // why there is no decision; "" if there is one
 }
 
+// TimingUnsafe implements protocol.Timed.
+func (p *Panel) TimingUnsafe() bool { return p.Unsafe }
+
 // Answer is a worker's answer.
 type Answer struct {
 	Worker string        `json:"worker"`

@@ -1,0 +1,133 @@
+package certificate
+
+import (
+	"bytes"
+
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/robustness"
+)
+
+// None is the claim of a council without a guarantee.
+const None = "none"
+
+// exactNodes is the largest graph whose robustness a verifier computes again: that of 20
+// nodes takes milliseconds here, and seconds in examples/verify.
+const exactNodes = 20
+
+// claims has what each protocol of this module guarantees for F on a graph of robustness
+// r. A test compares it with the catalogue of protocols. What game guarantees depends on
+// its parameters, so it is not here.
+var claims = map[string]func(f, r uint64) string{
+	"sac": func(f, r uint64) string {
+		switch {
+		case r >= 2*f+1:
+			return "4.3-strong"
+		case r >= f+1:
+			return "4.3"
+		}
+		return None
+	},
+	"w-msr": func(f, r uint64) string {
+		if r >= 2*f+1 {
+			return "convergence"
+		}
+		return "validity"
+	},
+	"decentllms":        func(_, _ uint64) string { return "agreement" },
+	"rotating-leader":   func(_, _ uint64) string { return "agreement" },
+	"fixed-leader":      func(_, _ uint64) string { return "agreement-crash" },
+	"cp-wbft":           noClaim,
+	"single":            noClaim,
+	"majority":          noClaim,
+	"weighted-majority": noClaim,
+	"self-consistency":  noClaim,
+	"debate":            noClaim,
+}
+
+func noClaim(_, _ uint64) string { return None }
+
+// robustnessOf returns the graph's exact robustness; ok is false if the graph is too large
+// to compute it here.
+func (s *Statement) robustnessOf() (r uint64, ok bool) {
+	n := len(s.Members)
+	if len(s.Graph.Edges) == n*(n-1)/2 {
+		return uint64(n+1) / 2, true
+	}
+	if n > exactNodes {
+		return 0, false
+	}
+	edges := make([][2]int, len(s.Graph.Edges))
+	for i, e := range s.Graph.Edges {
+		edges[i] = [2]int{int(e[0]), int(e[1])}
+	}
+	g, err := graph.New(n, false, edges)
+	if err != nil { // check has excluded it
+		return 0, false
+	}
+	found := robustness.Find(g, nil)
+	return uint64(found.R), found.Exact
+}
+
+// support returns how many members gave the answer in round 0.
+func (s *Statement) support() (n uint64) {
+	for i := range s.Members {
+		if bytes.Equal(s.Members[i].First, s.Answer) {
+			n++
+		}
+	}
+	return n
+}
+
+// withstands counts the first answers, and not weights. nil: another answer has as many.
+func (s *Statement) withstands() *Withstands {
+	counts := map[string]uint64{}
+	for i := range s.Members {
+		if first := s.Members[i].First; len(first) > 0 {
+			counts[string(first)]++
+		}
+	}
+	own, second := counts[string(s.Answer)], uint64(0)
+	for answer, n := range counts {
+		if answer != string(s.Answer) {
+			second = max(second, n)
+		}
+	}
+	if own <= second {
+		return nil
+	}
+	lead := own - second - 1
+	return &Withstands{Ignored: lead, Changed: lead / 2}
+}
+
+// Fill sets what follows from the rest: Support and Withstands.
+func (s *Statement) Fill() { s.Support, s.Withstands = s.support(), s.withstands() }
+
+// decided reports whether the rule leads from the final answers of the voters to the
+// answer; known is false for the rule "protocol", which only the protocol can apply.
+func (s *Statement) decided() (votes, voters uint64, yes, known bool) {
+	counts := map[string]uint64{}
+	for i := range s.Members {
+		if m := &s.Members[i]; m.Voter {
+			voters++
+			if len(m.Final) > 0 {
+				counts[string(m.Final)]++
+			}
+		}
+	}
+	votes = counts[string(s.Answer)]
+	second := uint64(0)
+	for answer, n := range counts {
+		if answer != string(s.Answer) {
+			second = max(second, n)
+		}
+	}
+	switch s.Rule.Name {
+	case "majority":
+		return votes, voters, 2*votes > voters, true
+	case "supermajority":
+		return votes, voters, 3*votes >= 2*voters && votes > 0, true
+	case "plurality":
+		return votes, voters, votes > second, true
+	}
+	return votes, voters, votes > 0, false
+}

@@ -1,0 +1,111 @@
+package council
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/certificate"
+	"synod.dev/synod/protocol"
+)
+
+// Statement returns what a certificate of an outcome of this plan states. The caller adds
+// who states it: Kind, Council, Owner and the members' keys and signatures. It fails for an
+// outcome without a decision: there is nothing to certify.
+func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error) {
+	if o.Decision == synod.None {
+		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
+	}
+	parameters, err := json.Marshal(p.protocol)
+	if err != nil {
+		return certificate.Statement{}, fmt.Errorf("council: encode the parameters of %s: %w", p.entry.Name, err)
+	}
+	digest, err := hex.DecodeString(o.Digest)
+	if err != nil {
+		return certificate.Statement{}, fmt.Errorf("council: the digest of the run: %w", err)
+	}
+	s := certificate.Statement{
+		Domain: certificate.Domain, Instance: string(p.InstanceID(in)),
+		Question: QuestionHash(&in.Question), Form: string(in.Question.Form),
+		Answer:   certificate.AnswerHash(string(o.Decision)),
+		Protocol: p.entry.Name, Parameters: string(parameters), Exact: p.spec.Exact,
+		Rule:   certificate.Rule{Name: o.Rule.Name, Support: uint64(o.Rule.Support)},
+		Faults: certificate.Faults{Model: p.faultModel(), F: uint64(o.Bound.F)},
+		Graph:  certificate.Graph{Edges: p.CertifiedEdges(), R: uint64(o.Bound.R), Exact: o.Bound.Exact},
+		Claim:  o.Bound.Guarantee, Journal: digest,
+	}
+	if o.Presented != nil {
+		if t, ok := o.Presented.Value.(protocol.Timed); ok && t.TimingUnsafe() {
+			s.Unsafe = true
+		}
+	}
+	for i := range o.Members {
+		m := certificate.Member{ID: p.seats[i].ID, Role: string(p.seats[i].Role), Kind: string(o.Members[i].Kind),
+			Voter: !p.seats[i].NonVoting, First: hashOf(o.Members[i].First), Final: hashOf(o.Members[i].Final)}
+		if o.Members[i].Adversary != nil {
+			m.Adversary = *o.Members[i].Adversary
+		}
+		s.Members = append(s.Members, m)
+	}
+	s.Fill()
+	return s, nil
+}
+
+// QuestionHash returns the SHA-256 of a question's text, and of its options, a line "label)
+// text" for each.
+func QuestionHash(q *synod.Question) []byte {
+	text := strings.Builder{}
+	text.WriteString(q.Text)
+	for _, o := range q.Options {
+		fmt.Fprintf(&text, "\n%s) %s", o.Label, o.Text)
+	}
+	return certificate.AnswerHash(text.String())
+}
+
+// CertifiedEdges returns the edges of the graph as a certificate has them: each once, the
+// lower seat first, ascending.
+func (p *Plan) CertifiedEdges() [][2]uint64 {
+	edges := [][2]uint64{}
+	for _, e := range p.graph.Edges() {
+		edges = append(edges, [2]uint64{uint64(min(e[0], e[1])), uint64(max(e[0], e[1]))})
+	}
+	slices.SortFunc(edges, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
+	return edges
+}
+
+// faultModel returns what F bounds: the neighbours of each member where the protocol's
+// claim is about the graph, else members of the council.
+func (p *Plan) faultModel() string {
+	if a, ok := p.protocol.(protocol.AllToAll); ok && a.AllToAll() {
+		return certificate.Global
+	}
+	if _, ok := p.protocol.(protocol.Guaranteed); ok {
+		return certificate.Local
+	}
+	return certificate.Global
+}
+
+func hashOf(a *synod.Answer) []byte {
+	if a == nil {
+		return []byte{}
+	}
+	return certificate.AnswerHash(string(*a))
+}
+
+// Owned returns the statement of a council whose members all belong to the owner of a key.
+func (p *Plan) Owned(in Instance, o *Outcome, key []byte) (certificate.Statement, error) {
+	s, err := p.Statement(in, o)
+	if err != nil {
+		return s, err
+	}
+	digest, err := hex.DecodeString(p.digest)
+	if err != nil {
+		return s, fmt.Errorf("council: the digest of the plan: %w", err)
+	}
+	s.Kind, s.Council, s.Owner = certificate.Owner, digest, bytes.Clone(key)
+	return s, nil
+}
