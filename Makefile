@@ -8,7 +8,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz flips campaign kills mutants bench transcript inspect probe clean
+.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,10 @@ flips: ## 2,000 bit flips in each kind of record, and 400 crafted files
 CAMPAIGN ?= 1000000
 campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
 	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
+
+MUTANTS ?= 1000000
+certificates: ## MUTANTS mutated certificates (1000000) to both verifiers, every bit flip and truncation among them; 10000 real ones
+	$(GO) test -count=1 -timeout 24h -v -run TestBoth ./certificate -mutants $(MUTANTS) -genuine 10000
 
 KILLS ?= 450
 kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs

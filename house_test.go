@@ -80,7 +80,8 @@ var ranks = map[string]int{
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
-var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt", "protocol",
+var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
+	"protocol",
 	"adversary", "metrics", "probe", "stats", "table"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}

@@ -108,6 +108,7 @@ func Signed(s *Statement, secret sign.Secret) (*Certificate, error) {
 
 // errSpelling is the error of a file that says the same in other bytes.
 var errSpelling = errors.New("certificate: the file is not in its one allowed spelling; it was changed, or written by " +
+	"" +
 	"another program")
 
 // Parse reads exactly what File returns for a statement that Encode accepts. It checks no
@@ -122,7 +123,8 @@ func Parse(file []byte) (*Certificate, error) {
 	}
 	c := new(Certificate)
 	var err error
-	if c.Payload, err = base64.StdEncoding.Strict().DecodeString(e.Payload); err != nil || e.PayloadType != PayloadType {
+	if c.Payload, err = base64.StdEncoding.Strict().DecodeString(e.Payload); err != nil ||
+		e.PayloadType != PayloadType {
 		return nil, fmt.Errorf("certificate: the payload is not %s in base64", PayloadType)
 	}
 	for _, s := range e.Signatures {

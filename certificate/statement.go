@@ -185,13 +185,15 @@ func (s *Statement) check() error {
 	case s.Ledger != nil && (!hash(s.Ledger.Root) || s.Ledger.Size == 0):
 		return errors.New("certificate: the head of the ledger has no entry or no SHA-256")
 	case s.Faults.Model != Global && s.Faults.Model != Local:
-		return fmt.Errorf("certificate: the model of faults is %.40q; it must be %s or %s", s.Faults.Model, Global, Local)
+		return fmt.Errorf("certificate: the model of faults is %.40q; it must be %s or %s", s.Faults.Model, Global,
+			Local)
 	case len(s.Members) == 0 || len(s.Members) > maxMembers:
 		return fmt.Errorf("certificate: %d members; there must be between 1 and %d", len(s.Members), maxMembers)
 	case s.Faults.F > uint64(len(s.Members)):
 		return fmt.Errorf("certificate: F is %d with %d members", s.Faults.F, len(s.Members))
 	case len(s.Parameters) > maxParams:
-		return fmt.Errorf("certificate: the parameters have %d bytes; at most %d are allowed", len(s.Parameters), maxParams)
+		return fmt.Errorf("certificate: the parameters have %d bytes; at most %d are allowed", len(s.Parameters),
+			maxParams)
 	}
 	texts := []string{s.Instance, s.Form, s.Protocol, s.Exact, s.Rule.Name, s.Claim}
 	if s.Ledger != nil {

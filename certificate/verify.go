@@ -69,9 +69,11 @@ func (s *Statement) matches(c *Council) error {
 	case !bytes.Equal(s.Council, c.Hash):
 		return fmt.Errorf("certificate: it is of the council %s, and the roster has the hash %s", short(s.Council),
 			short(c.Hash))
-	case s.Faults.F != c.F, s.Protocol != c.Protocol, s.Parameters != c.Parameters, !slices.Equal(s.Graph.Edges, c.Edges),
+	case s.Faults.F != c.F, s.Protocol != c.Protocol, s.Parameters != c.Parameters,
+		!slices.Equal(s.Graph.Edges, c.Edges),
 		len(s.Members) != len(c.Keys), len(c.IDs) != len(c.Keys):
-		return errors.New("certificate: its protocol, parameters, graph, F or number of members are not those of the roster")
+		return errors.New("certificate: its protocol, parameters, graph, F or number of members are not those of the " +
+			"roster")
 	}
 	for i := range s.Members {
 		if !bytes.Equal(s.Members[i].Key, c.Keys[i]) || s.Members[i].ID != c.IDs[i] {
@@ -165,16 +167,19 @@ func (s *Statement) arithmetic(r *Report) error {
 	}
 	votes, voters, yes, known := s.decided()
 	if !yes {
-		return fmt.Errorf("certificate: %d of %d voters end on the answer, which is not enough for the rule %.40q", votes,
+		return fmt.Errorf("certificate: %d of %d voters end on the answer, which is not enough for the rule %.40q",
+			votes,
 			voters, s.Rule.Name)
 	}
 	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters ended on the answer (rule %s); %d of %d members gave it "+
 		"before they heard others", votes, voters, s.Rule.Name, s.Support, len(s.Members)))
 	if !known {
-		r.NotProved = append(r.NotProved, "that the protocol's own step leads to the answer: only its journal shows that")
+		r.NotProved = append(r.NotProved, "that the protocol's own step leads to the answer: only its journal shows "+
+			"that")
 	}
 	if w != nil {
-		r.Claims = append(r.Claims, fmt.Sprintf("the answer leads among the first answers whichever %d members are left "+
+		r.Claims = append(r.Claims, fmt.Sprintf("the answer leads among the first answers whichever %d members are "+
+			"left "+
 			"out, and whatever any %d say instead", w.Ignored, w.Changed))
 	}
 	return nil
@@ -194,19 +199,21 @@ func (s *Statement) graphAndClaim(r *Report) error {
 		r.NotProved = append(r.NotProved, fmt.Sprintf("the robustness r = %d of the graph: it has more than %d nodes",
 			s.Graph.R, exactNodes))
 	}
-	claim, known := claims[s.Protocol]
+	claim, known := ClaimOf(s.Protocol, s.Faults.F, s.Graph.R)
 	switch {
 	case s.Claim == None:
 		r.NotProved = append(r.NotProved, "any guarantee: none is claimed for this run")
 	case !known:
 		r.NotProved = append(r.NotProved, fmt.Sprintf("the guarantee %q: this program does not know what protocol %q "+
 			"guarantees with these parameters", s.Claim, s.Protocol))
-	case claim(s.Faults.F, s.Graph.R) != s.Claim:
-		return fmt.Errorf("certificate: it claims %.40q, and protocol %.40q with F = %d and r = %d guarantees %q", s.Claim,
-			s.Protocol, s.Faults.F, s.Graph.R, claim(s.Faults.F, s.Graph.R))
+	case claim != s.Claim:
+		return fmt.Errorf("certificate: it claims %.40q, and protocol %.40q with F = %d and r = %d guarantees %q",
+			s.Claim,
+			s.Protocol, s.Faults.F, s.Graph.R, claim)
 	default:
 		r.Claims = append(r.Claims, fmt.Sprintf("guarantee %q of %s: at most F = %d Byzantine %s, synchronous rounds",
-			s.Claim, s.Protocol, s.Faults.F, map[string]string{Global: "members", Local: "neighbours of each member"}[s.Faults.Model]))
+			s.Claim, s.Protocol, s.Faults.F, map[string]string{Global: "members",
+				Local: "neighbours of each member"}[s.Faults.Model]))
 	}
 	return nil
 }
@@ -234,8 +241,10 @@ func (s *Statement) notProved(r *Report, council *Council) {
 	add(true, "that the answer is right")
 	add(true, "that at most F members are Byzantine, and that no message was later than a round: both are assumptions")
 	add(true, "that the named models gave the answers")
-	add(s.Kind == Owner, "that the members answered as stated, and that they have separate owners: one owner signs for all")
-	add(s.Kind == Roster && council == nil, "that the keys belong to those whom you think of: give the roster with --roster")
+	add(s.Kind == Owner, "that the members answered as stated, and that they have separate owners: one owner signs "+
+		"for all")
+	add(s.Kind == Roster && council == nil, "that the keys belong to those whom you think of: give the roster with "+
+		"--roster")
 	add(simulated > 0, "anything about real models: %d of %d members were simulated", simulated, n)
 	add(adversaries > 0, "anything about a council without adversaries: the experimenter put one at %d of %d seats",
 		adversaries, n)

@@ -81,7 +81,8 @@ needs no key and no server.`,
 	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
 		"-v), models (results per model), or reasoning (of every member)")
 	addNoPreflight(cmd, &f.noCheck)
-	fl.StringVar(&f.certificate, "certificate", "", "write a certificate of the decision to this `file`, signed by the "+
+	fl.StringVar(&f.certificate, "certificate", "",
+		"write a certificate of the decision to this `file`, signed by the "+
 		"owner of all members; synod verify checks it")
 	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key (default: owner.key in the "+
 		"configuration folder, made when it is first needed)")

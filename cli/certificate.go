@@ -73,7 +73,8 @@ func (a *app) ownerKey(path string) (sign.Secret, string, error) {
 		return sign.Secret{}, path, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path, council.ShellWord(path))
+		return sign.Secret{}, path, fmt.Errorf("others may read the key %s: run chmod 600 %s", path,
+			council.ShellWord(path))
 	}
 	secret, err := sign.ParseSecret(string(text))
 	if err != nil {
@@ -125,7 +126,8 @@ func verifyCertificate(file []byte, question, answer *string) (verification, err
 	}{{"question", question, c.Statement.Question}, {"answer", answer, c.Statement.Answer}} {
 		switch {
 		case given.text == nil:
-			r.NotProved = append(r.NotProved, fmt.Sprintf("which %s it is about: compare it with --%s TEXT (SHA-256 %x)",
+			r.NotProved = append(r.NotProved, fmt.Sprintf("which %s it is about: compare it with --%s TEXT (SHA-256 " +
+				"%x)",
 				given.name, given.name, given.hash))
 		case string(certificate.AnswerHash(*given.text)) != string(given.hash):
 			return v, fmt.Errorf("certificate: it is about another %s, with the SHA-256 %x", given.name, given.hash)

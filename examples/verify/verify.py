@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""Verify a certificate of Synod. It shares no code with Synod itself.
+
+    python3 verify.py answer.cert [--question TEXT] [--answer TEXT]
+    python3 verify.py --batch < FILES     # one certificate in base64 a line
+
+Needs Python 3.9 or later and the package "cryptography". Prints VALID, what is proved and
+what is not, or the first thing that is wrong (exit code 7). docs/certificates.md describes
+the format and what each check is for.
+"""
+
+import argparse, base64, functools, hashlib, json, struct, sys
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+MAX_SIZE, MAX_MEMBERS, MAX_TEXT, MAX_PARAMETERS, EXACT_NODES = 1 << 20, 1000, 256, 64 << 10, 16
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+
+
+class Invalid(Exception):
+    """The first thing that is wrong with a certificate."""
+
+
+def require(condition, why):
+    if not condition:
+        raise Invalid(why)
+
+
+# --- CBOR: core deterministic encoding, without maps, tags, floats and negative numbers ---
+
+
+class Reader:
+    """Reads values that have exactly one encoding."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, n):
+        require(n <= len(self.data) - self.at, "the statement is cut off")
+        part = self.data[self.at : self.at + n]
+        self.at += n
+        return part
+
+    def head(self):
+        first = self.take(1)[0]
+        major, value = first >> 5, first & 31
+        if value >= 24:
+            require(value <= 27, "the statement is not in canonical CBOR")
+            size = 1 << (value - 24)
+            value = int.from_bytes(self.take(size), "big")
+            least = 24 if size == 1 else 1 << (4 * size)
+            require(major != 7 and value >= least, "the statement is not in canonical CBOR")
+        return major, value
+
+    def value(self, depth=0):
+        require(depth <= 6, "the statement is nested too deeply")
+        major, n = self.head()
+        if major == 0:
+            return n
+        if major == 2:
+            return bytes(self.take(n))
+        if major == 3:
+            try:
+                return str(self.take(n), "utf-8")
+            except UnicodeDecodeError:
+                raise Invalid("a text of the statement is not UTF-8") from None
+        if major == 4:
+            require(n <= MAX_MEMBERS * MAX_MEMBERS, "an array of the statement is too long")
+            return [self.value(depth + 1) for _ in range(n)]
+        simple = {20: False, 21: True, 22: None}
+        require(major == 7 and n in simple, "the statement is not in canonical CBOR")
+        return simple[n]
+
+
+# --- The statement: arrays with the fields in this order ---
+
+TEXT, BYTES, UINT, BOOL = str, bytes, int, bool
+RULE, FAULTS = [("name", TEXT), ("support", UINT)], [("model", TEXT), ("f", UINT)]
+GRAPH = [("edges", "edges"), ("r", UINT), ("exact", BOOL)]
+WITHSTANDS = [("ignored", UINT), ("changed", UINT)]
+HEAD = [("log", TEXT), ("size", UINT), ("root", BYTES)]
+MEMBER = [
+    ("id", TEXT), ("role", TEXT), ("kind", TEXT), ("adversary", TEXT), ("voter", BOOL),
+    ("first", BYTES), ("final", BYTES), ("key", BYTES), ("signature", BYTES),
+]
+STATEMENT = [
+    ("domain", TEXT), ("kind", TEXT), ("council", BYTES), ("owner", BYTES), ("instance", TEXT),
+    ("question", BYTES), ("form", TEXT), ("answer", BYTES), ("protocol", TEXT),
+    ("parameters", TEXT), ("exact", TEXT), ("rule", RULE), ("faults", FAULTS),
+    ("graph", GRAPH), ("claim", TEXT), ("members", ["each", MEMBER]), ("support", UINT),
+    ("withstands", ["or null", WITHSTANDS]), ("unsafe", BOOL), ("journal", BYTES),
+    ("ledger", ["or null", HEAD]),
+]
+
+
+def typed(value, kind, name):
+    """Returns a value as a kind: a type, or an object for an array with named fields."""
+    if kind == "edges":
+        require(type(value) is list, f"{name} is not an array")
+        for edge in value:
+            require(type(edge) is list and [type(x) for x in edge] == [int, int], "an edge is not two seats")
+        return [tuple(edge) for edge in value]
+    if isinstance(kind, type):
+        require(type(value) is kind, f"{name} is not of its type")
+        return value
+    if kind[0] == "or null":
+        return None if value is None else typed(value, kind[1], name)
+    require(type(value) is list, f"{name} is not an array")
+    if kind[0] == "each":
+        return [typed(v, kind[1], name) for v in value]
+    require(len(value) == len(kind), f"{name} does not have {len(kind)} fields")
+    return {field: typed(v, k, field) for v, (field, k) in zip(value, kind)}
+
+
+def read_statement(data):
+    reader = Reader(data)
+    s = typed(reader.value(), STATEMENT, "the statement")
+    require(reader.at == len(data), "bytes follow the statement")
+    require(s["domain"] == "synod/certificate/1", "it is not a certificate of version 1")
+    require(s["kind"] in ("owner", "roster"), "its kind is unknown")
+    require(all(len(s[k]) == 32 for k in ("council", "question", "answer")), "a hash is not a SHA-256")
+    require(len(s["owner"]) == (32 if s["kind"] == "owner" else 0), "the owner's key is missing or too much")
+    require(len(s["journal"]) in (0, 32), "the digest of the journal is not a SHA-256")
+    ledger = s["ledger"]
+    require(ledger is None or len(ledger["root"]) == 32 and ledger["size"] > 0 and len(ledger["log"].encode()) <= MAX_TEXT,
+            "the head of the ledger is not one")
+    require(s["faults"]["model"] in ("S", "L"), "the model of faults is unknown")
+    n = len(s["members"])
+    require(1 <= n <= MAX_MEMBERS, "the number of members is out of range")
+    require(s["faults"]["f"] <= n, "F is larger than the council")
+    require(len(s["parameters"].encode()) <= MAX_PARAMETERS, "the parameters are too long")
+    texts = [s[k] for k in ("instance", "form", "protocol", "exact", "claim")] + [s["rule"]["name"]]
+    require(all(len(t.encode()) <= MAX_TEXT for t in texts), "a name is too long")
+    for m in s["members"]:
+        require(all(len(m[k].encode()) <= MAX_TEXT for k in ("id", "role", "kind", "adversary")), "a name is too long")
+        require(all(len(m[k]) in (0, 32) for k in ("first", "final")), "a hash is not a SHA-256")
+        if s["kind"] == "owner":
+            require(not m["key"] and not m["signature"], "a member has a key, and one owner signs for all")
+        else:
+            require(len(m["key"]) == 32, "a member has no key")
+        require(len(m["signature"]) in (0, 64), "a signature is not one")
+    last = (-1, -1)
+    for a, b in s["graph"]["edges"]:
+        require(a < b < n and (a, b) > last, "the edges are not each once and ascending")
+        last = (a, b)
+    return s
+
+
+# --- The file: a DSSE envelope with an in-toto statement, in one spelling ---
+
+
+def unbase64(text):
+    require(type(text) is str, "the file is not in its one allowed spelling")
+    data = base64.b64decode(text, validate=True)
+    require(base64.b64encode(data).decode() == text, "the file is not in its one allowed spelling")
+    return data
+
+
+def read_file(data):
+    """Returns the statement, the signed payload, and the signatures as (key, signature)."""
+    require(len(data) <= MAX_SIZE, "the file is too large")
+    try:
+        envelope = json.loads(data)
+        payload = unbase64(envelope["payload"])
+        signatures = []
+        for s in envelope["signatures"]:
+            require(type(s["keyid"]) is str and s["keyid"].startswith("ed25519:"), "a signature has no key")
+            signatures.append((bytes.fromhex(s["keyid"][8:]), unbase64(s["sig"])))
+        require(all(len(k) == 32 and len(s) == 64 for k, s in signatures), "a signature is not one")
+        body = unbase64(json.loads(payload)["predicate"]["cbor"])
+    except Invalid:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        raise Invalid("the file is not a certificate") from None
+    s = read_statement(body)
+    statement = (
+        '{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"answer","digest":{"sha256":"%s"}}],'
+        '"predicateType":"https://synod.dev/certificate/v1","predicate":{"cbor":"%s"}}'
+        % (s["answer"].hex(), base64.b64encode(body).decode())
+    )
+    parts = ",".join(
+        '{"keyid":"ed25519:%s","sig":"%s"}' % (k.hex(), base64.b64encode(v).decode()) for k, v in signatures
+    )
+    whole = '{"payloadType":"%s","payload":"%s","signatures":[%s]}\n' % (
+        PAYLOAD_TYPE, base64.b64encode(payload).decode(), parts)
+    require(statement.encode() == payload and whole.encode() == bytes(data),
+            "the file is not in its one allowed spelling")
+    return s, payload, signatures
+
+
+# --- Signatures ---
+
+SMALL_ORDER = {
+    bytes.fromhex(x)
+    for x in ("00" * 32, "01" + "00" * 31, "ec" + "ff" * 30 + "7f", "ed" + "ff" * 30 + "7f", "ee" + "ff" * 30 + "7f",
+              "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+              "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+}
+
+
+def small(key):
+    """Everybody can sign for a key of small order."""
+    return key[:31] + bytes([key[31] & 0x7F]) in SMALL_ORDER
+
+
+def signed(key, data, signature):
+    if small(key):
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, data)
+        return True
+    except (InvalidSignature, ValueError):
+        return False
+
+
+def check_signers(s, payload, signatures, claims):
+    covered = b"DSSEv1 %d %s %d %s" % (len(PAYLOAD_TYPE), PAYLOAD_TYPE.encode(), len(payload), payload)
+    keys = [s["owner"]] if s["kind"] == "owner" else [m["key"] for m in s["members"]]
+    last = -1
+    for key, signature in signatures:
+        require(key in keys, "a signer is not of the council")
+        at = keys.index(key)
+        require(at > last, "the signers are not each once and in the order of seats")
+        require(s["kind"] == "owner" or s["members"][at]["final"] == s["answer"],
+                "a member signs an answer that is not its own")
+        require(signed(key, covered, signature), "a signature is not valid")
+        last = at
+    if s["kind"] == "owner":
+        require(len(signatures) == 1, "the owner has not signed it")
+        claims.append(f"the owner of the key {s['owner'].hex()} states all that follows")
+        return
+    f = s["faults"]["f"]
+    require(len(signatures) > f, "no more than F members signed it")
+    claims.append(f"{len(signatures)} of {len(keys)} members signed this answer; more than F = {f} are needed")
+    check_votes(s, keys, claims)
+
+
+def check_votes(s, keys, claims):
+    require(len(set(keys)) == len(keys), "two members have one key")
+    scope = b"synod/signature/2" + hashlib.sha256(s["instance"].encode()).digest()
+    scope += hashlib.sha256(b"".join(keys)).digest()
+    votes = 0
+    for m in s["members"]:
+        require(not small(m["key"]), "everybody can sign for the key of a member")
+        if m["signature"]:
+            vote = b"synod/vote/1" + s["council"] + s["question"]
+            for h in (m["first"], m["final"]):
+                vote += struct.pack(">I", len(h)) + h
+            require(signed(m["key"], scope + vote, m["signature"]), "a member has not signed its answers")
+            votes += 1
+        else:
+            require(not m["first"] and not m["final"], "a member has answers that it has not signed")
+    claims.append(f"{votes} of {len(keys)} members signed their own first and last answers")
+
+
+# --- Arithmetic: what follows from the answers and the graph ---
+
+
+def tally(answers, own):
+    """Returns how many answers are own, and the most that another answer has."""
+    counts = {}
+    for a in answers:
+        if a:
+            counts[a] = counts.get(a, 0) + 1
+    mine = counts.pop(own, 0)
+    return mine, max(counts.values(), default=0)
+
+
+def check_votes_count(s, claims, not_proved):
+    members, own = s["members"], s["answer"]
+    support, second = tally([m["first"] for m in members], own)
+    require(support == s["support"], "the stated support is not that of the first answers")
+    lead = support - second - 1
+    withstands = {"ignored": lead, "changed": lead // 2} if lead >= 0 else None
+    require(withstands == s["withstands"], "what the answer withstands does not follow from the first answers")
+    require(support >= s["rule"]["support"], "the rule asks for more support")
+    voters = [m["final"] for m in members if m["voter"]]
+    votes, second = tally(voters, own)
+    rule = s["rule"]["name"]
+    enough = {"majority": 2 * votes > len(voters), "plurality": votes > second,
+              "supermajority": 3 * votes >= 2 * len(voters) and votes > 0}.get(rule, votes > 0)
+    require(enough, "the votes are not enough for the rule")
+    claims.append(f"{votes} of {len(voters)} voters ended on the answer (rule {rule}); {support} of {len(members)} "
+                  "members gave it before they heard others")
+    if rule not in ("majority", "supermajority", "plurality"):
+        not_proved.append("that the protocol's own step leads to the answer: only its journal shows that")
+    if withstands:
+        claims.append(f"the answer leads among the first answers whichever {lead} members are left out, and whatever "
+                      f"any {lead // 2} say instead")
+
+
+@functools.lru_cache(maxsize=256)
+def robustness(n, edges):
+    """Returns the largest r for which the graph is r-robust, over all pairs of sets."""
+    if len(edges) == n * (n - 1) // 2:
+        return (n + 1) // 2
+    lower = bytes(max(i - 1, 0) for i in range(256))
+    reach = bytes(1 << n)  # of each set: the most neighbours that one of its nodes has outside
+    for i in range(n):
+        near = {a + b - i for a, b in edges if i in (a, b)}
+        outside = bytes([len(near)])
+        for j in range(n):
+            other = outside.translate(lower) if j in near else outside
+            outside = bytes(len(outside)) + other if j == i else outside + other
+        reach = bytes(map(max, reach, outside))
+    least = bytearray(reach)  # of each set: the smallest reach of its nonempty subsets
+    least[0] = 255
+    for j in range(n):
+        step = 1 << j
+        for start in range(0, 1 << n, 2 * step):
+            low, high = start, start + step
+            least[high : high + step] = bytes(map(min, least[low:high], least[high : high + step]))
+    return min(max(reach[s], least[-1 - s]) for s in range(1, (1 << n) - 1))
+
+
+NOTHING = ("cp-wbft", "single", "majority", "weighted-majority", "self-consistency", "debate")
+CLAIMS = {protocol: lambda f, r: "none" for protocol in NOTHING}
+CLAIMS["sac"] = lambda f, r: "4.3-strong" if r >= 2 * f + 1 else "4.3" if r >= f + 1 else "none"
+CLAIMS["w-msr"] = lambda f, r: "convergence" if r >= 2 * f + 1 else "validity"
+CLAIMS["decentllms"] = CLAIMS["rotating-leader"] = lambda f, r: "agreement"
+CLAIMS["fixed-leader"] = lambda f, r: "agreement-crash"
+
+
+def check_claim(s, claims, not_proved):
+    n, graph, f = len(s["members"]), s["graph"], s["faults"]["f"]
+    if n <= EXACT_NODES or len(graph["edges"]) == n * (n - 1) // 2:
+        r = robustness(n, tuple(graph["edges"]))
+        require(graph["r"] == r if graph["exact"] else graph["r"] <= r, "the graph has another robustness")
+        claims.append(f"the graph has {len(graph['edges'])} edges and robustness r = {r}, computed again")
+    else:
+        not_proved.append(f"the robustness r = {graph['r']} of the graph: it has more than {EXACT_NODES} nodes")
+    if s["claim"] == "none":
+        not_proved.append("any guarantee: none is claimed for this run")
+    elif s["protocol"] not in CLAIMS:
+        not_proved.append(f"the guarantee {s['claim']!r} of protocol {s['protocol']!r}")
+    else:
+        require(CLAIMS[s["protocol"]](f, graph["r"]) == s["claim"], "the protocol does not guarantee what is claimed")
+        claims.append(f"guarantee {s['claim']!r} of {s['protocol']} with F = {f}, model {s['faults']['model']}")
+
+
+def verify(data):
+    """Returns the statement, what is proved and what is not, or raises Invalid."""
+    s, payload, signatures = read_file(data)
+    claims = []
+    not_proved = ["that the answer is right", "that at most F members are Byzantine and messages were in time",
+                  "that the named models gave the answers", "that a ledger has the decision"]
+    check_signers(s, payload, signatures, claims)
+    check_votes_count(s, claims, not_proved)
+    check_claim(s, claims, not_proved)
+    if s["kind"] == "owner":
+        not_proved.append("that the members answered as stated: one owner signs for all")
+    else:
+        not_proved.append("that the keys belong to those whom you think of: compare them with the roster")
+    simulated = sum(m["kind"] == "simulated" for m in s["members"])
+    if simulated:
+        not_proved.append(f"anything about real models: {simulated} of {len(s['members'])} members were simulated")
+    if s["unsafe"]:
+        not_proved.append("that members agree: messages seem to have been later than a round")
+    return s, claims, not_proved
+
+
+def batch():
+    for line in sys.stdin.buffer:
+        try:
+            verify(base64.b64decode(line.strip(), validate=True))
+            print("VALID")
+        except Invalid as why:
+            print("INVALID", why)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verify a certificate of Synod.")
+    parser.add_argument("file", nargs="?")
+    parser.add_argument("--question")
+    parser.add_argument("--answer")
+    parser.add_argument("--batch", action="store_true", help="read certificates in base64 from stdin, one a line")
+    args = parser.parse_args()
+    if args.batch:
+        return batch()
+    if args.file is None:
+        parser.error("name a file, or give --batch")
+    try:
+        with open(args.file, "rb") as f:
+            s, claims, not_proved = verify(f.read(MAX_SIZE + 1))
+        for name, text in (("question", args.question), ("answer", args.answer)):
+            if text is not None:
+                require(hashlib.sha256(text.encode()).digest() == s[name], f"it is about another {name}")
+                claims.append(f"it is about this {name}")
+    except (Invalid, OSError) as why:
+        print("INVALID:", why)
+        sys.exit(7)
+    print("VALID", "proved:", *("  - " + c for c in claims), sep="\n")
+    print("not proved:", *("  - " + c for c in not_proved), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
