@@ -199,7 +199,7 @@ var lies = map[string]func(w *world){
 	"a rule that nobody met":   func(w *world) { w.s.Rule = certificate.Rule{Name: "plurality", Support: 50} },
 	"no voter":                 func(w *world) { setVoters(w, false) },
 	"another answer":           func(w *world) { w.s.Answer = certificate.AnswerHash("43") },
-	"an F above its signers":   func(w *world) { w.s.Faults.F = uint64(len(w.s.Members)); w.s.Claim = certificate.None },
+	"an F above its signers":   func(w *world) { w.s.Faults.F, w.s.Claim = uint64(len(w.s.Members)), "none" },
 	"a first answer turned":    func(w *world) { w.s.Members[0].First = certificate.AnswerHash("43"); w.s.Fill() },
 	"a vote for another run":   func(w *world) { w.s.Instance += "x" },
 	"a vote on another matter": func(w *world) { w.s.Question = certificate.AnswerHash("another") },

@@ -107,9 +107,8 @@ func Signed(s *Statement, secret sign.Secret) (*Certificate, error) {
 }
 
 // errSpelling is the error of a file that says the same in other bytes.
-var errSpelling = errors.New("certificate: the file is not in its one allowed spelling; it was changed, or written by " +
-	"" +
-	"another program")
+var errSpelling = errors.New("certificate: the file is not in its one allowed spelling; it was changed, or " +
+	"written by another program")
 
 // Parse reads exactly what File returns for a statement that Encode accepts. It checks no
 // signature: Verify does.

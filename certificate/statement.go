@@ -1,12 +1,11 @@
 package certificate
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 
-	"github.com/fxamacker/cbor/v2"
+	"synod.dev/synod/internal/canonical"
 )
 
 // Domain begins every statement. It names this format and its version.
@@ -121,50 +120,21 @@ func AnswerHash(answer string) []byte {
 	return h[:]
 }
 
-var encoding = func() cbor.EncMode {
-	o := cbor.CoreDetEncOptions()
-	o.NilContainers = cbor.NilContainerAsEmpty
-	m, err := o.EncMode()
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	return m
-}()
-
-var decoding = func() cbor.DecMode {
-	m, err := cbor.DecOptions{
-		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
-		MaxNestedLevels: 6, MaxArrayElements: maxMembers * maxMembers, UTF8: cbor.UTF8RejectInvalid,
-		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField, FieldNameMatching: cbor.FieldNameMatchingCaseSensitive,
-	}.DecMode()
-	if err != nil {
-		panic(err)
-	}
-	return m
-}()
-
 // Encode checks the statement and returns its one encoding.
 func (s *Statement) Encode() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return encoding.Marshal(s)
+	return canonical.Encode(s), nil
 }
 
 // DecodeStatement reads exactly what Encode returns.
 func DecodeStatement(b []byte) (*Statement, error) {
 	s := new(Statement)
-	if err := decoding.Unmarshal(b, s); err != nil {
+	if err := canonical.Decode(b, MaxSize, s); err != nil {
 		return nil, fmt.Errorf("certificate: the statement is not what version 1 encodes: %w", err)
 	}
-	again, err := s.Encode()
-	switch {
-	case err != nil:
-		return nil, err
-	case !bytes.Equal(again, b):
-		return nil, errors.New("certificate: the statement is not in its canonical encoding")
-	}
-	return s, nil
+	return s, s.check()
 }
 
 // check returns an error for the first field that no statement can have. It looks at the

@@ -83,7 +83,7 @@ needs no key and no server.`,
 	addNoPreflight(cmd, &f.noCheck)
 	fl.StringVar(&f.certificate, "certificate", "",
 		"write a certificate of the decision to this `file`, signed by the "+
-		"owner of all members; synod verify checks it")
+			"owner of all members; synod verify checks it")
 	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key (default: owner.key in the "+
 		"configuration folder, made when it is first needed)")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")

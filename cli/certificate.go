@@ -126,7 +126,7 @@ func verifyCertificate(file []byte, question, answer *string) (verification, err
 	}{{"question", question, c.Statement.Question}, {"answer", answer, c.Statement.Answer}} {
 		switch {
 		case given.text == nil:
-			r.NotProved = append(r.NotProved, fmt.Sprintf("which %s it is about: compare it with --%s TEXT (SHA-256 " +
+			r.NotProved = append(r.NotProved, fmt.Sprintf("which %s it is about: compare it with --%s TEXT (SHA-256 "+
 				"%x)",
 				given.name, given.name, given.hash))
 		case string(certificate.AnswerHash(*given.text)) != string(given.hash):

@@ -66,7 +66,7 @@ class Reader:
             except UnicodeDecodeError:
                 raise Invalid("a text of the statement is not UTF-8") from None
         if major == 4:
-            require(n <= MAX_MEMBERS * MAX_MEMBERS, "an array of the statement is too long")
+            require(n <= 1 << 17, "an array of the statement is too long")
             return [self.value(depth + 1) for _ in range(n)]
         simple = {20: False, 21: True, 22: None}
         require(major == 7 and n in simple, "the statement is not in canonical CBOR")
