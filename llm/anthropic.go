@@ -50,7 +50,9 @@ type (
 		Text  string         `json:"text"`
 		Cache *anthropicType `json:"cache_control,omitempty"`
 	}
-	anthropicType    struct{ Type string }
+	anthropicType struct {
+		Type string `json:"type"`
+	}
 	anthropicMessage struct {
 		Role    string           `json:"role"`
 		Content []anthropicBlock `json:"content"`
@@ -67,13 +69,6 @@ type (
 		Schema json.RawMessage `json:"schema"`
 	}
 )
-
-// MarshalJSON writes {"type": …}.
-func (t anthropicType) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Type string `json:"type"`
-	}{t.Type})
-}
 
 // anthropicBody makes a request. The API knows no seed, refuses lengths in a schema, and
 // takes no temperature and no top_p from a model that thinks.
