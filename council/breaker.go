@@ -3,6 +3,7 @@ package council
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ import (
 type Breakers struct {
 	NoProgress   int      `yaml:"no_progress,omitempty" json:"no_progress,omitempty" doc:"stop when no answer but those of at most F members has changed in this many rounds in a row and the rule does not decide; 0: never" range:"0:1000" unit:"rounds" example:"3"`
 	Oscillation  int      `yaml:"oscillation,omitempty" json:"oscillation,omitempty" doc:"stop when answers in this many rounds in a row, but those of at most F members, were those of two to four rounds before and the rule does not decide; 0: never" range:"0:1000" unit:"rounds" example:"3"`
+	Drift        int      `yaml:"drift,omitempty" json:"drift,omitempty" doc:"stop when in this many rounds in a row more than F members changed their answers, the members came no closer together, and the rule does not decide; 0: never" range:"0:1000" unit:"rounds" example:"5"`
 	Quorum       bool     `yaml:"quorum,omitempty" json:"quorum,omitempty" doc:"stop when so many members are unreachable that the rule cannot be met any more"`
 	Equivocation bool     `yaml:"equivocation,omitempty" json:"equivocation,omitempty" doc:"stop when a member was seen to equivocate"`
 	Escalate     Escalate `yaml:"escalate,omitempty" json:"escalate,omitzero" doc:"where to report a run that a breaker or a limit stopped"`
@@ -29,6 +31,7 @@ type Breakers struct {
 const (
 	NoProgress   = "no-progress"
 	Oscillation  = "oscillation"
+	Drift        = "drift"
 	NoQuorum     = "no-quorum"
 	Equivocation = "equivocation"
 )
@@ -44,7 +47,7 @@ type Trip struct {
 }
 
 func (b *Breakers) any() bool {
-	return b.NoProgress > 0 || b.Oscillation > 0 || b.Quorum || b.Equivocation
+	return b.NoProgress > 0 || b.Oscillation > 0 || b.Drift > 0 || b.Quorum || b.Equivocation
 }
 
 // Validate reports the first breaker that is out of range.
@@ -74,13 +77,16 @@ type breaker struct {
 	noted    []int // by round: how many members that vote have noted it
 	latest   int   // the last round that a member has noted
 	judged   int   // rounds that were looked at
+	drift    drift
 	suspects []synod.NodeID
 }
 
-func newBreaker(p *Plan) *breaker { return &breaker{Breakers: p.spec.Breakers, plan: p} }
+func newBreaker(p *Plan) *breaker {
+	return &breaker{Breakers: p.spec.Breakers, plan: p, drift: drift{narrowed: math.Inf(1)}}
+}
 
 // reset prepares for another run.
-func (b *breaker) reset() { *b = breaker{Breakers: b.Breakers, plan: b.plan} }
+func (b *breaker) reset() { *b = *newBreaker(b.plan) }
 
 // after takes the notes of a tick and returns the breaker that trips; nil if none
 // does. dead reports whether all calls of a seat have failed so far.
@@ -156,17 +162,22 @@ func (b *breaker) judge(t int, dead func(int) bool) *Trip {
 	if trip := b.quorum(t, dead); trip != nil {
 		return trip
 	}
+	b.follow(t)
 	if t == 0 {
 		return nil
 	}
 	still, swings := b.unmoved(t), b.returned(t)
 	stuck, swinging := b.NoProgress > 0 && still >= b.NoProgress, b.Oscillation > 0 && swings >= b.Oscillation
+	drifting := b.Drift > 0 && b.drift.rounds >= b.Drift
 	switch {
-	case !stuck && !swinging || b.decided(t):
+	case !stuck && !swinging && !drifting || b.decided(t):
 		return nil
 	case stuck:
 		return &Trip{Breaker: NoProgress, Detail: fmt.Sprintf("no answer%s changed in %d rounds, and the rule does "+
 			"not decide", b.others(), still), Continue: "breakers.no_progress=0"}
+	case !swinging:
+		return &Trip{Breaker: Drift, Detail: fmt.Sprintf("for %d rounds the members have changed their answers "+
+			"without coming closer together%s", b.drift.rounds, b.leaving()), Continue: "breakers.drift=0"}
 	}
 	return &Trip{Breaker: Oscillation, Detail: fmt.Sprintf("for %d rounds the members have returned to answers that "+
 		"they had given up", swings), Continue: "breakers.oscillation=0"}
@@ -178,6 +189,37 @@ func (b *breaker) others() string {
 		return fmt.Sprintf(" but those of at most F=%d members", out)
 	}
 	return ""
+}
+
+// leaving says that a breaker leaves members out.
+func (b *breaker) leaving() string {
+	if out := b.leftOut(); out > 0 {
+		return fmt.Sprintf(", F=%d of them left out", out)
+	}
+	return ""
+}
+
+// follow shows the drift breaker a round that is over.
+func (b *breaker) follow(t int) {
+	if b.Drift == 0 {
+		return
+	}
+	now := b.voting(t)
+	if t == 0 {
+		b.drift.record(now, b.leftOut())
+		return
+	}
+	b.drift.next(b.voting(t-1), now, b.leftOut())
+}
+
+// voting returns the answers after round t of the members that vote.
+func (b *breaker) voting(t int) (all []synod.Answer) {
+	for i, s := range b.plan.seats {
+		if !s.NonVoting {
+			all = append(all, b.answers[t][i])
+		}
+	}
+	return all
 }
 
 // leftOut returns how many members may say what they like without disabling a breaker:

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,6 +124,81 @@ func TestBreakerOscillationTolerates(t *testing.T) {
 		if got := o.Trip != nil && o.Trip.Breaker == council.Oscillation; got != want {
 			t.Errorf("F = %d: stopped %s, %+v", f, o.Stopped, o.Trip)
 		}
+	}
+}
+
+// wander makes members that change their minds whenever they refine, and stay as far apart as
+// they were: member i says 100·i, 100·i+1 and so on.
+func wander(other func(c llmtest.Call) string) func(llmtest.Call) string {
+	var mu sync.Mutex
+	said := map[string]int{}
+	return func(c llmtest.Call) string {
+		switch {
+		case c.Scoring():
+			return `{"reasoning":"","score":0.5}`
+		case !strings.HasPrefix(c.Model, "w"):
+			return other(c)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		mine, _ := strconv.Atoi(c.Model[1:])
+		said[c.Model]++
+		return fmt.Sprintf(`{"reasoning":"","answer":"%d"}`, 100*mine+said[c.Model])
+	}
+}
+
+// Members that move on and on trip the breaker for drift, whatever one seat beside them says:
+// new numbers far away, always the same, the answers of others, or numbers that cross theirs.
+// Without an allowance for one such seat the breaker waits for it.
+func TestBreakerDrift(t *testing.T) {
+	wanderers := []string{"w1", "w2", "w3", "w4", "w5"}
+	for name, says := range map[string]func(n int) int{
+		"far away": func(n int) int { return 100_000 * n }, "the same": func(int) int { return 7 },
+		"an echo": func(n int) int { return 300 + n }, "across": func(n int) int { return 100 * (n % 5) },
+		"inwards": func(n int) int { return 300 + 200/n },
+	} {
+		var n atomic.Int64
+		server := llmtest.Start(t, wander(func(llmtest.Call) string {
+			return fmt.Sprintf(`{"reasoning":"","answer":"%d"}`, says(int(n.Add(1))))
+		}))
+		text := strings.Replace(seven(server.URL, append(wanderers, "b")...), "f: 3", "f: 1", 1)
+		text = strings.Replace(text, "rounds: 6", "rounds: 12", 1) +
+			"breakers: {no_progress: 3, oscillation: 2, drift: 3}\n"
+		o := tried(t, text, llm.Env{})
+		if o.Trip == nil || o.Trip.Breaker != council.Drift || o.Trip.Round > 8 || o.Status != council.Undecided {
+			t.Errorf("a seat that says %s: stopped %s, %+v", name, o.Stopped, o.Trip)
+			continue
+		}
+		if !strings.Contains(o.Trip.Detail, "without coming closer together, F=1 of them left out") ||
+			!strings.HasSuffix(o.Continue(), "--set breakers.drift=0") {
+			t.Errorf("%s; %s", o.Trip.Detail, o.Continue())
+		}
+	}
+}
+
+// Players that come together, however slowly, trip nothing, and a decision ends the watch.
+func TestBreakerDriftLetsProgressBe(t *testing.T) {
+	server := llmtest.Start(t, func(c llmtest.Call) string { // each refinement comes closer to 500
+		if c.Scoring() {
+			return `{"reasoning":"","score":0.5}`
+		}
+		mine, _ := strconv.Atoi(c.Model[1:])
+		said := 1000 * mine
+		if i := strings.Index(c.User, `Your answer so far: "`); i >= 0 {
+			text, _, _ := strings.Cut(c.User[i+len(`Your answer so far: "`):], `"`)
+			last, _ := strconv.Atoi(text)
+			said = last + (500-last)/4
+		}
+		return fmt.Sprintf(`{"reasoning":"","answer":"%d"}`, said)
+	})
+	text := strings.Replace(seven(server.URL, "c0", "c1", "c2", "c3", "c4", "c5"), "f: 3", "f: 1", 1)
+	if o := tried(t, text+"breakers: {drift: 2}\n", llm.Env{}); o.Trip != nil {
+		t.Errorf("numbers that come closer: %+v", o.Trip)
+	}
+	o := tried(t, strings.NewReplacer("no_progress: 3, oscillation: 3", "drift: 3").Replace(fmt.Sprintf(game, 0.2)),
+		llm.Env{})
+	if o.Trip != nil {
+		t.Errorf("a healthy game: %+v", o.Trip)
 	}
 }
 

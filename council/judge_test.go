@@ -44,7 +44,7 @@ func TestJudgeOfJournal(t *testing.T) {
 				seat.Adversary = Params{"name": "equivocator"}
 			case "breakers":
 				seat.Adversary = Params{"name": "equivocator"}
-				spec.Breakers = Breakers{NoProgress: 1, Oscillation: 1, Quorum: true, Equivocation: true}
+				spec.Breakers = Breakers{NoProgress: 1, Oscillation: 1, Drift: 1, Quorum: true, Equivocation: true}
 			case "crash":
 				spec.Faults.Crashes = []Crash{{Node: 0}}
 			}
