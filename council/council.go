@@ -35,10 +35,17 @@ import (
 type Council struct {
 	plan   *Plan
 	models map[string]llm.Model // by name in the council file
+	seats  []seated
 	prices llm.Prices
 	record *llm.Recorder // nil: replies are not recorded
 	runner Runner
 	spare  sync.Pool // of *session, of earlier questions to simulated members
+}
+
+// seated is the model of a seat.
+type seated struct {
+	model llm.Model
+	free  bool // calls cost neither time nor money
 }
 
 // Options determine how a council is opened. The zero value is usable.
@@ -85,6 +92,9 @@ func Open(p *Plan, o Options) (*Council, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 		c.models[s.Model] = m
+	}
+	for i := range p.seats {
+		c.seats = append(c.seats, seated{c.models[p.seats[i].Model], free(p.seats[i].Kind)})
 	}
 	if err := errors.Join(c.checkPowers(), c.checkPrices()); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -293,7 +303,7 @@ func (c *Council) complete(o *Outcome, records []Record) { c.completeIn(o, recor
 
 // completeIn is complete with a buffer, or nil.
 func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
-	uses = slices.Grow(uses[:0], len(records))[:len(records)]
+	uses = slices.Grow(uses[:0], 2*len(records))[:len(records)]
 	for i := range records {
 		s := c.plan.seats[i]
 		m := c.models[s.Model]
@@ -306,7 +316,7 @@ func (c *Council) completeIn(o *Outcome, records []Record, uses []llm.Use) {
 	}
 	o.Money = c.prices.Bill(uses)
 	o.Cost = o.Money.Cost()
-	c.bill(o, uses)
+	c.bill(o, uses, uses[len(uses):])
 }
 
 // Replay plays a journal again without any model and returns the digest. The error is

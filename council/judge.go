@@ -265,6 +265,9 @@ func (j *judgment) unreachable() string {
 // in one round, where the protocol's claim is about each round, else all of the run.
 func (j *judgment) late() (late, faulty []string) {
 	late = []string{}
+	if !slices.ContainsFunc(j.seats, func(r *Record) bool { return len(r.Late) > 0 }) {
+		return late, nil
+	}
 	byRound := map[int][]string{}
 	for i, r := range j.seats {
 		id := j.plan.seats[i].ID

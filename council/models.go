@@ -67,14 +67,14 @@ func (c StatusCount) Failed() (n int) {
 	return n
 }
 
-// bill adds to each model what only the open models know.
-func (c *Council) bill(o *Outcome, uses []llm.Use) {
+// bill adds to each model what only the open models know. of is a buffer.
+func (c *Council) bill(o *Outcome, uses, of []llm.Use) {
 	for k := range o.Models {
 		r := &o.Models[k]
-		var of []llm.Use
-		for _, u := range uses {
-			if u.Model == r.Model {
-				of = append(of, u)
+		of = of[:0]
+		for i := range uses {
+			if uses[i].Model == r.Model {
+				of = append(of, uses[i])
 			}
 		}
 		r.Kind, r.Served = of[0].Info.Kind, of[0].Info.Model

@@ -196,36 +196,40 @@ func (p *Plan) signedInstance(in Instance) sign.Instance {
 // Ask starts the calls of a batch. A member that answers in this process is asked in
 // place, because starting a goroutine would take longer than its answer.
 func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
-	b := &batch{session: s, calls: calls, replies: s.newReplies(len(calls)), start: time.Now()}
+	replies := s.newReplies(len(calls))
+	var b *batch // of calls that do not return at once; nil: there is none
 	for i, call := range calls {
-		seat := &s.council.plan.seats[call.Node]
-		m, round := s.council.models[seat.Model], s.round[call.Node]
+		seat, round := &s.council.seats[call.Node], s.round[call.Node]
 		if r, known := s.known(call, round); known {
-			b.replies[i] = r
+			replies[i] = r
 			continue
 		}
 		if s.ending != "" {
-			b.replies[i] = dropped
+			replies[i] = dropped
 			continue
 		}
-		if free(seat.Kind) {
-			b.replies[i] = s.complete(s.ctx, m, call, round)
+		if seat.free {
+			s.complete(s.ctx, seat, call, round, &replies[i])
 			continue
 		}
-		if b.finished == nil {
-			b.finished, b.cancel = make(chan int, len(calls)), make([]context.CancelCauseFunc, len(calls))
+		if b == nil {
+			b = &batch{session: s, calls: calls, replies: replies, start: time.Now(),
+				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls))}
 		}
 		ctx, cancel := context.WithCancelCause(s.ctx)
 		b.cancel[i] = cancel
 		b.waiting = append(b.waiting, i)
 		go func() {
 			growStack(i)
-			b.replies[i] = s.complete(ctx, m, call, round)
+			s.complete(ctx, seat, call, round, &replies[i])
 			cancel(nil)
 			b.finished <- i
 		}()
 	}
-	return b.wait
+	if b != nil {
+		return b.wait
+	}
+	return func() []synod.Reply { return replies }
 }
 
 // newReplies returns storage for the replies of a batch. Batches share one array. With simulated
@@ -390,33 +394,36 @@ func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
 // dropped is the reply to a call that is not sent because the run is ending.
 var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 
-// complete calls one model. A reply that cost something is in the journal before
-// anybody sees it. A call that failed only because the run is ending is dropped: a
+// complete calls the model of a seat and sets the reply. A reply that cost something is in the
+// journal before anybody sees it. A call that failed only because the run is ending is dropped: a
 // resumed run asks again.
-func (s *session) complete(ctx context.Context, m llm.Model, call sim.Call, round int) synod.Reply {
-	r := dropped
+func (s *session) complete(ctx context.Context, seat *seated, call sim.Call, round int, r *synod.Reply) {
+	*r = dropped
 	if s.ctx.Err() == nil && s.lost() == nil {
-		r = s.asked(ctx, m, call)
+		s.asked(ctx, seat, call, r)
 	}
 	switch {
 	case s.journal == nil:
-	case r.Calls == 0 || free(m.Info().Kind):
-		s.journal.Free(call.Node, call.ID, r)
+	case r.Calls == 0 || seat.free:
+		s.journal.Free(call.Node, call.ID, *r)
 	default:
-		s.journal.Reply(call.Node, call.ID, r)
+		s.journal.Reply(call.Node, call.ID, *r)
 	}
 	if s.lost() != nil {
 		s.cancel() // also calls that wait for a retry
 	}
-	s.count(call, round, &r)
-	return r
+	s.count(call, round, r)
 }
 
-// asked is the reply of a model, or why there is none.
-func (s *session) asked(ctx context.Context, m llm.Model, call sim.Call) synod.Reply {
-	begun := time.Now()
-	r, err := m.Complete(ctx, s.request(call))
-	if r.Calls > 0 && !free(s.council.plan.seats[call.Node].Kind) {
+// asked sets the reply of a model, or why there is none.
+func (s *session) asked(ctx context.Context, seat *seated, call sim.Call, r *synod.Reply) {
+	var begun time.Time
+	if !seat.free {
+		begun = time.Now()
+	}
+	var err error
+	*r, err = seat.model.Complete(ctx, s.request(call))
+	if r.Calls > 0 && !seat.free {
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}
 	if r.Status = synod.OK; err != nil {
@@ -429,7 +436,6 @@ func (s *session) asked(ctx context.Context, m llm.Model, call sim.Call) synod.R
 	if r.Status != synod.OK && s.ctx.Err() != nil {
 		r.Status, r.Late = synod.Dropped, false
 	}
-	return r
 }
 
 // request is the request of a call. Before it leaves it is in the journal: it is paid for
@@ -440,7 +446,7 @@ func (s *session) request(call sim.Call) llm.Request {
 		Prompt: call.Prompt, Templates: p.templates, Seat: p.seats[call.Node].ID, Sample: s.ask.Sample,
 		Budget: s.limited, Outage: s.ask.Outage,
 	}
-	if s.journal != nil && !free(p.seats[call.Node].Kind) {
+	if s.journal != nil && !s.council.seats[call.Node].free {
 		r.Asked = func(most synod.Usage) error {
 			return s.journal.Asked(call.Node, call.ID, journal.Cost{Calls: 1, Usage: most})
 		}

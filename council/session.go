@@ -101,7 +101,7 @@ func (c *Council) session(reuse bool) *session {
 	p, n := c.plan, len(c.plan.seats)
 	s := &session{
 		council: c, reuse: reuse, fixed: newFixedPoint(p), breaker: newBreaker(p),
-		round: make([]int, n), seats: make([]Record, n), played: make([]Record, n), uses: make([]llm.Use, n),
+		round: make([]int, n), seats: make([]Record, n), played: make([]Record, n), uses: make([]llm.Use, 2*n),
 		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
 	}
 	s.reset()
