@@ -27,10 +27,11 @@ type Agent struct {
 	asks    []synod.Effect // the first calls, by id: a machine that is reset uses their prompts again
 
 	// Receiving.
-	inbox  []*synod.Message // for slots that have not been collected
-	counts []int            // messages in inbox, by neighbour
-	closed []synod.Slot     // slots that have been collected: later messages for them are late
-	late   []*synod.Message
+	inbox     []*synod.Message // for slots that have not been collected
+	collected []*synod.Message // buffer of Messages
+	counts    []int            // messages in inbox, by neighbour
+	closed    []synod.Slot     // slots that have been collected: later messages for them are late
+	late      []*synod.Message
 
 	sent    []synod.Effect // the first messages: a machine that is reset uses them again
 	set     []synod.Effect // the first alarms, by id, likewise
@@ -55,9 +56,10 @@ type state struct {
 
 // call is a prompt that was put to the model.
 type call struct {
-	prompt *synod.Prompt
-	reply  *synod.Reply // nil: it has not come
-	gone   bool         // the reply is not remembered
+	prompt    *synod.Prompt
+	candidate synod.Answer // of the prompt, which is somewhere else in memory
+	reply     *synod.Reply // nil: it has not come
+	gone      bool         // the reply is not remembered
 }
 
 // maxKept is how many calls, messages and alarms of a kind a machine keeps for its next
@@ -183,7 +185,7 @@ func (me *Agent) consult(q *synod.Prompt) {
 	}
 	p.Nonce = Derive(me.nonces, uint64(id))
 	me.missing++
-	me.calls = append(me.calls, call{prompt: p})
+	me.calls = append(me.calls, call{prompt: p, candidate: p.Candidate})
 	me.effects = append(me.effects, me.asks[k])
 }
 
@@ -220,7 +222,7 @@ func (me *Agent) recall(q *synod.Prompt) int {
 		return -1
 	}
 	for i := range me.calls {
-		if c := &me.calls[i]; c.prompt.Candidate == q.Candidate && !c.gone && c.prompt.Same(q) {
+		if c := &me.calls[i]; c.candidate == q.Candidate && !c.gone && c.prompt.Same(q) {
 			return i
 		}
 	}

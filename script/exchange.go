@@ -98,16 +98,9 @@ func Received[T any, P interface {
 	*T
 	encoding.BinaryUnmarshaler
 }](buffer []Heard[T], me *Agent, name string, round int) []Heard[T] {
-	slot := synod.Slot{Name: name, Round: round}
-	heard := slices.Grow(buffer[:0], len(me.inbox))
-	rest := 0
-	for _, m := range me.inbox {
-		if m.Slot != slot {
-			me.inbox[rest] = m
-			rest++
-			continue
-		}
-		me.counts[me.neighbour(m.From)]--
+	messages := Messages(me, name, round)
+	heard := slices.Grow(buffer[:0], len(messages))
+	for _, m := range messages {
 		heard = heard[:len(heard)+1]
 		h := &heard[len(heard)-1]
 		h.From = m.From
@@ -115,11 +108,29 @@ func Received[T any, P interface {
 			heard = heard[:len(heard)-1]
 		}
 	}
-	clear(me.inbox[rest:])
-	me.inbox = me.inbox[:rest]
-	me.closed = append(me.closed, slot)
-	slices.SortFunc(heard, func(a, b Heard[T]) int { return int(a.From) - int(b.From) })
 	return heard
+}
+
+// Messages returns the messages that Received decodes, for protocols that decode them
+// themselves. The list is valid until the next call.
+func Messages(me *Agent, name string, round int) []*synod.Message {
+	slot, rest := synod.Slot{Name: name, Round: round}, 0
+	byPeer := slices.Grow(me.collected[:0], len(me.seat.Peers))[:len(me.seat.Peers)]
+	clear(byPeer)
+	for _, m := range me.inbox {
+		if m.Slot != slot {
+			me.inbox[rest] = m
+			rest++
+			continue
+		}
+		from := me.neighbour(m.From)
+		me.counts[from]--
+		byPeer[from] = m
+	}
+	clear(me.inbox[rest:])
+	me.inbox, me.closed = me.inbox[:rest], append(me.closed, slot)
+	me.collected = slices.DeleteFunc(byPeer, func(m *synod.Message) bool { return m == nil })
+	return me.collected
 }
 
 // alarm sets an alarm for a tick and returns its id. Alarms of one machine expire in the

@@ -13,6 +13,7 @@
 package answer
 
 import (
+	"bytes"
 	"cmp"
 
 	"synod.dev/synod"
@@ -40,6 +41,7 @@ type Member struct {
 	spelled    map[synod.Answer]string // free-text answers as they were first written
 	templates  []template              // the templates of prompts
 	heard      []Heard                 // buffer of Exchange
+	known      []known                 // the first different bodies of responses in this run
 	again      bool                    // Again asked for an answer
 }
 
@@ -55,7 +57,7 @@ func New(me *script.Agent, s Settings) *Member {
 	if m.Settings.Templates != s.Templates {
 		m.templates = nil
 	}
-	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard}
+	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard, known: m.known[:0]}
 	return m
 }
 
@@ -251,33 +253,51 @@ func (m *Member) Send(t int, r *Held, calls int) {
 
 // Received returns what Exchange returns.
 func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
-	m.heard = script.Received(m.heard, m.Me, synod.Respond, t)
-	heard = m.readable(m.heard)
-	return heard, absent(m.Me.Seat().Peers, heard)
+	m.heard = m.heard[:0]
+	for _, message := range script.Messages(m.Me, synod.Respond, t) {
+		if k := m.read(message.Body); k.ok {
+			m.heard = append(m.heard, Heard{From: message.From, Value: k.response})
+		}
+	}
+	return m.heard, absent(m.Me.Seat().Peers, m.heard)
 }
 
-// readable drops responses that are not an answer to the question, and cuts reasoning.
-func (m *Member) readable(heard []Heard) []Heard {
-	n, q := 0, m.Me.Seat().Question
-	for i := range heard {
-		r := &heard[i].Value
-		a, ok := read.Canonical(q, string(r.Answer))
-		if !ok {
-			continue
+// known is a response that was read. Most members have the answer of another one, or of their
+// last round, so few messages of a run have a body that was not read before.
+type known struct {
+	body     []byte
+	response synod.Response
+	ok       bool // whether the body is an answer to the question
+}
+
+// maxKnown bounds the bodies that are known, so that a flood of different ones takes no memory.
+const maxKnown = 16
+
+// read reads a response, with its answer in canonical form and its reasoning cut. The result
+// is valid until the next call.
+func (m *Member) read(body []byte) *known {
+	for i := range m.known {
+		if k := &m.known[i]; bytes.Equal(k.body, body) {
+			return k
 		}
-		m.spell(a, string(r.Answer))
-		if r.Answer != a {
-			r.Answer = a
-		}
-		if r.Rationale != "" {
-			r.Rationale = clean.Line(r.Rationale, m.Settings.Rationale)
-		}
-		if n < i {
-			heard[n] = heard[i]
-		}
-		n++
 	}
-	return heard[:n]
+	n := min(len(m.known), maxKnown-1)
+	m.known = append(m.known[:n], known{body: body})
+	k := &m.known[n]
+	r := &k.response
+	if r.UnmarshalBinary(body) != nil {
+		return k
+	}
+	a, ok := read.Canonical(m.Me.Seat().Question, string(r.Answer))
+	if !ok {
+		return k
+	}
+	m.spell(a, string(r.Answer))
+	r.Answer, k.ok = a, true
+	if r.Rationale != "" {
+		r.Rationale = clean.Line(r.Rationale, m.Settings.Rationale)
+	}
+	return k
 }
 
 // absent lists the neighbours without a response. Both lists are ascending.
