@@ -171,6 +171,9 @@ func certain(seat synod.Seat, m synod.Machine, mine *synod.Answer) synod.Machine
 }
 
 func certainNote(x synod.Note, mine synod.Answer) synod.Note {
+	if x.Confidence == nil && (mine == synod.None || x.Answer == mine) {
+		return x
+	}
 	o := *x.Opinion
 	if mine != synod.None && o.Answer != mine {
 		o.Answer, o.Surface, o.Source, o.From = mine, "", synod.Kept, nil

@@ -102,6 +102,7 @@ func Run(c Config) Result {
 	s.buffers, s.queue.spare = s.queue.spare, buffers{}
 	s.decided = slices.Grow(s.decided[:0], len(c.Machines))[:len(c.Machines)]
 	clear(s.decided)
+	s.calls = s.list()
 	if !c.Faults.None() {
 		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))
 	}
@@ -112,6 +113,7 @@ func Run(c Config) Result {
 	stopped := s.loop()
 	for _, b := range s.batches {
 		b.replies()
+		s.unused = append(s.unused, b.calls[:0])
 	}
 	for id := range c.Machines {
 		s.step(synod.NodeID(id), synod.Halt{})
@@ -122,6 +124,7 @@ func Run(c Config) Result {
 			result.Decided[synod.NodeID(id)] = d.answer
 		}
 	}
+	s.unused = append(s.unused, s.calls[:0])
 	s.queue.spare = s.buffers
 	s.queue.release()
 	return result
@@ -293,10 +296,18 @@ func (s *run) ask() {
 	b := batch{due: s.now + s.CallTicks, calls: s.calls, wait: s.Ask(s.calls)}
 	s.batches = append(s.batches, b)
 	s.queue.add(b.due, item{node: anyBatch})
-	s.calls = nil
-	if last := len(s.unused) - 1; last >= 0 {
-		s.calls, s.unused = s.unused[last], s.unused[:last]
+	s.calls = s.list()
+}
+
+// list returns an empty list of calls.
+func (s *run) list() []Call {
+	last := len(s.unused) - 1
+	if last < 0 {
+		return nil
 	}
+	calls := s.unused[last]
+	s.unused = s.unused[:last]
+	return calls
 }
 
 // byNode returns the events of a tick by node, with the replies of a batch in the place of
