@@ -19,14 +19,17 @@ func (a *app) tasks() task.Store { return task.Store{Dir: filepath.Join(a.dirs.d
 func dataCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
-		Short: "Fetch and list the data sets of tasks",
+		Short: "Fetch, convert and list the data sets of tasks and recorded replies",
 		Long: `Fetches the published data of tasks, so that "synod bench run" finds it without
 --data. Only files with a pinned SHA-256 digest, and rows of the public hub at a
 pinned revision, are fetched. For other tasks the expected layout is printed; pass
-your own copy with --data.`,
-		Example: "  synod data list\n  synod data pull gsm8k\n  synod data pull --all",
+your own copy with --data. Recorded replies, which presets replay with --members
+recorded, have names such as traces/cp-wbft. "convert" reads the layouts in which
+papers and benchmarks publish questions and replies.`,
+		Example: "  synod data list\n  synod data pull gsm8k traces/cp-wbft\n  synod data pull --all\n" +
+			"  synod data convert traces/mmlu-pro eval_results -o data",
 	}
-	cmd.AddCommand(dataPull(a), dataList(a))
+	cmd.AddCommand(dataPull(a), dataList(a), dataConvert(a))
 	return cmd
 }
 
@@ -40,6 +43,8 @@ func dataPull(a *app) *cobra.Command {
 there. The file gets its final name after its digest was checked. Sets that are
 published as a Parquet table are fetched as rows of the public hub, 100 in a page,
 with pauses if its rate limit is reached; the hub's revision must be the pinned one.
+sac-math, sac-commonsense and traces/cp-wbft are made of published files: the 60 items
+of the SAC paper by the digests of their texts, and CP-WBFT's recorded replies.
 An interrupted fetch continues where it stopped. --all fetches every data set with a
 pinned source and lists the others.
 
@@ -53,16 +58,16 @@ what is pinned (it is deleted) · 130 interrupted.`,
 				return fail(exitUsage, errors.New("give the names of data sets, or --all"),
 					"list them with: synod data list")
 			}
-			entries, err := a.wanted(cmd, names)
+			jobs, err := a.wanted(cmd, names)
 			if err != nil {
 				return err
 			}
-			if revision != "" && (len(entries) != 1 || entries[0].Source.Rows == nil || len(revision) != 40) {
+			if revision != "" && (len(jobs) != 1 || jobs[0].entry.Source.Rows == nil || len(revision) != 40) {
 				return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose "+
 					"rows come from the public hub"),
 					"example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
 			}
-			return a.dataPullAll(cmd, entries, revision)
+			return a.dataPullAll(cmd, jobs, revision)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "fetch every data set whose published source is pinned")
@@ -71,38 +76,49 @@ what is pinned (it is deleted) · 130 interrupted.`,
 	return cmd
 }
 
-// dataPullAll fetches all entries. It continues after a failure, so that one host that
+// pullJob is something that can be fetched: a data set, or recorded replies that are made of published files.
+type pullJob struct {
+	name  string
+	entry task.Entry       // of the data set
+	made  *task.Conversion // nil for a data set
+}
+
+// dataPullAll fetches everything. It continues after a failure, so that one host that
 // is down does not prevent fetching from others.
-func (a *app) dataPullAll(cmd *cobra.Command, entries []task.Entry, revision string) error {
+func (a *app) dataPullAll(cmd *cobra.Command, jobs []pullJob, revision string) error {
 	code, missed := exitOK, 0
-	for _, e := range entries {
+	for _, j := range jobs {
 		var failed *exitError
-		if err := a.dataPull(cmd, e, revision); !errors.As(err, &failed) {
+		if err := a.dataPull(cmd, j, revision); !errors.As(err, &failed) {
 			continue
 		}
-		if len(entries) == 1 || failed.code == exitInterrupted {
+		if len(jobs) == 1 || failed.code == exitInterrupted {
 			return failed
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "synod: %s\n%s\n", printable(failed.err.Error()), printable(failed.hint))
 		code, missed = max(code, failed.code), missed+1
 	}
 	if missed > 0 {
-		return fail(code, fmt.Errorf("%d of %d data sets could not be fetched", missed, len(entries)))
+		return fail(code, fmt.Errorf("%d of %d data sets could not be fetched", missed, len(jobs)))
 	}
 	return nil
 }
 
-// wanted returns the data sets with these names or, without names, all that can be fetched.
-func (a *app) wanted(cmd *cobra.Command, names []string) (entries []task.Entry, err error) {
+// wanted returns the data sets and recorded replies with these names or, without names, all that can be fetched.
+func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err error) {
 	for _, name := range names {
+		if c, err := task.Conversions.Find(name); err == nil && strings.HasPrefix(c.Name, tracesPrefix) {
+			jobs = append(jobs, pullJob{name: name, made: &c})
+			continue
+		}
 		e, err := task.Catalogue.Find(name)
 		if err != nil {
-			return nil, fail(exitUsage, err, "list data sets with: synod data list")
+			return nil, fail(exitUsage, err, "list data sets and recorded replies with: synod data list")
 		}
-		entries = append(entries, e)
+		jobs = append(jobs, pullJob{name: name, entry: e})
 	}
 	if len(names) > 0 {
-		return entries, nil
+		return jobs, nil
 	}
 	var unpinned []string
 	for _, e := range task.Catalogue.All() {
@@ -111,11 +127,31 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (entries []task.Entry, 
 		case state == task.Unpinned:
 			unpinned = append(unpinned, e.Name)
 		default:
-			entries = append(entries, e)
+			jobs = append(jobs, pullJob{name: e.Name, entry: e})
 		}
 	}
-	a.say(cmd, "no pinned source, pass with --data: "+strings.Join(unpinned, ", "))
-	return entries, nil
+	for _, c := range traces() {
+		if a.tasks().MadeState(c) == task.Unpinned {
+			unpinned = append(unpinned, c.Name)
+			continue
+		}
+		jobs = append(jobs, pullJob{name: c.Name, made: &c})
+	}
+	a.say(cmd, "no pinned source, see synod data list, and pass with --data: "+strings.Join(unpinned, ", "))
+	return jobs, nil
+}
+
+// tracesPrefix begins the names of recorded replies.
+const tracesPrefix = "traces/"
+
+// traces returns the conversions that make recorded replies.
+func traces() (all []task.Conversion) {
+	for _, c := range task.Conversions.All() {
+		if strings.HasPrefix(c.Name, tracesPrefix) {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // say prints a line on stderr unless --quiet is given.
@@ -126,19 +162,31 @@ func (a *app) say(cmd *cobra.Command, line string) {
 }
 
 // dataPull fetches one data set. Its errors have advice.
-func (a *app) dataPull(cmd *cobra.Command, e task.Entry, revision string) error {
-	show, at := a.download(cmd, e.Name)
+func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
+	show, at := a.download(cmd, j.name)
 	notice := func(line string) {
 		if !a.onTerminal(cmd) {
 			a.say(cmd, line)
 		}
 	}
-	err := a.tasks().Pull(cmd.Context(), e, task.PullOptions{Progress: at, Notice: notice, Revision: revision})
+	var err error
+	options := task.PullOptions{Progress: at, Notice: notice, Revision: revision}
+	give := "pass your own copy to synod bench run with --data PATH; its layout: " + j.entry.Layout
+	if j.made == nil {
+		err = a.tasks().Pull(cmd.Context(), j.entry, options)
+	} else {
+		err = a.tasks().PullMade(cmd.Context(), *j.made, options)
+		give = convertHint(*j.made)
+	}
 	show.done()
-	give := "pass your own copy to synod bench run with --data PATH; its layout: " + e.Layout
+	if j.entry.Made != "" {
+		c, _ := task.Conversions.Find(j.entry.Made)
+		give = convertHint(c)
+	}
 	var pull *task.PullError
 	var none *task.NoSourceError
 	var other *task.RevisionError
+	var private *task.UnpublishedError
 	switch {
 	case err == nil:
 		return nil
@@ -147,10 +195,12 @@ func (a *app) dataPull(cmd *cobra.Command, e task.Entry, revision string) error 
 			"continues"))
 	case errors.As(err, &none):
 		return fail(exitError1, err, give)
+	case errors.As(err, &private):
+		return fail(exitError1, err, give)
 	case errors.As(err, &other):
 		return fail(exitError1, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts questions may "+
 			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: "+
-			"see docs/data.md", e.Name, other.Served))
+			"see docs/data.md", j.name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
 		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
 			"changed or the connection is not trustworthy")
@@ -181,6 +231,10 @@ func (a *app) dataRows() (rows []dataRow) {
 	for _, e := range task.Catalogue.All() {
 		rows = append(rows, dataRow{e.Name, e.Summary, a.tasks().State(e), e.Form, e.Items, e.Layout, e.Source.URL,
 			e.Source.SHA256, e.Source.Size, e.About, e.Source.Rows})
+	}
+	for _, c := range traces() {
+		rows = append(rows, dataRow{Name: c.Name, Summary: c.Summary, State: a.tasks().MadeState(c), Form: "replies",
+			Layout: c.Input, About: c.About})
 	}
 	return rows
 }

@@ -20,6 +20,8 @@ type Entry struct {
 	// Source is a published file. Only a file with a known digest is pulled. Its URL names a commit if its
 	// host has commits.
 	Source Source `json:"source,omitzero"` // the published file, if there is one
+	// Made names the conversion that makes the set's file from published ones; "" for a set that is a file itself.
+	Made string `json:"made,omitempty"`
 
 	// Files are the names under which a folder of data may hold the set, the first preferred; empty for a set that
 	// needs no file.
@@ -126,7 +128,7 @@ type NoDataError struct{ Entry Entry }
 func (e *NoDataError) Error() string {
 	s := fmt.Sprintf("task: %s needs its data: give --data with the file %s or a folder that holds it", e.Entry.Name,
 		e.Entry.Files[0])
-	if !slices.ContainsFunc(e.Entry.Parts(), func(p Entry) bool { return !p.Source.Pinned() }) {
+	if !slices.ContainsFunc(e.Entry.Parts(), func(p Entry) bool { return !p.Pullable() }) {
 		s += ", or fetch it with: synod data pull " + e.Entry.Name
 	}
 	return s

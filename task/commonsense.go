@@ -136,6 +136,9 @@ func readInstruction(s string) (synod.Question, error) {
 	for i := len(labels) - 1; i >= 0; i-- { // from the end, where the labels cannot be words of the question
 		mark := strings.ToUpper(labels[i][:1]) + labels[i][1:] + ":"
 		at := strings.LastIndex(s, mark)
+		if at < 0 { // the SAC authors' repository
+			at = strings.LastIndex(s, labels[i]+":")
+		}
 		if at < 0 {
 			return synod.Question{}, fmt.Errorf("the instruction names the choice %s and has no %q", labels[i], mark)
 		}

@@ -64,6 +64,18 @@ func (e *PullError) Unwrap() error { return e.Err }
 // Pinned reports whether the digest of the file, or the revision of the rows, is known.
 func (s Source) Pinned() bool { return s.SHA256 != "" || s.Rows != nil }
 
+// conversion returns what makes the file of a set that is not published as one.
+func (e Entry) conversion() (Conversion, bool) {
+	if e.Made == "" {
+		return Conversion{}, false
+	}
+	c, err := Conversions.Find(e.Made)
+	return c, err == nil
+}
+
+// Pullable reports whether the set can be pulled.
+func (e Entry) Pullable() bool { return e.Source.Pinned() || e.Made != "" }
+
 func (s Source) length() string {
 	switch {
 	case s.Rows != nil:
@@ -96,8 +108,11 @@ func (e Entry) NeedsData() bool { return e.Layout != "" }
 
 // file returns where a store keeps a set; "" for a set that cannot be pulled.
 func (s Store) file(e Entry) string {
-	if s.Dir == "" || !e.Source.Pinned() {
+	if s.Dir == "" || !e.Pullable() {
 		return ""
+	}
+	if c, ok := e.conversion(); ok {
+		return s.made(c)
 	}
 	if e.Source.Rows != nil {
 		return filepath.Join(s.Dir, e.Name, rowsFile)
@@ -117,6 +132,8 @@ func (s Store) State(e Entry) string {
 			}
 		}
 		return Here
+	case e.Made != "":
+		return recordedState(s.file(e))
 	case !e.Source.Pinned():
 		return Unpinned
 	}
@@ -158,6 +175,9 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 	case Unpinned:
 		return &NoSourceError{e}
 	}
+	if c, ok := e.conversion(); ok {
+		return s.PullMade(ctx, c, o)
+	}
 	if parts := e.Parts(); len(parts) > 1 {
 		for _, p := range parts {
 			if err := s.Pull(ctx, p, o); err != nil {
@@ -195,7 +215,7 @@ func (s Store) Pull(ctx context.Context, e Entry, o PullOptions) error {
 
 // verify returns an error unless a file is the pinned one, or has the rows that were fetched.
 func (e Entry) verify(path string) error {
-	if e.Source.Rows != nil {
+	if e.Source.Rows != nil || e.Made != "" {
 		return verifyRows(path)
 	}
 	size, sum, err := fetch.Digest(path)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -39,15 +38,16 @@ func hubRows(set, config, split, revision string, count int) Source {
 	return Source{URL: rowsAPI + "?" + query.Encode(), Rows: &Rows{set, config, split, revision, count}}
 }
 
-// rowsFile is the name of a file of fetched rows. Beside it, rowsSum holds its digest and revision.
+// rowsFile is the name of a file of fetched rows. Beside it, and beside files that were made of published ones, a
+// file with sumSuffix holds its digest and revision.
 const (
-	rowsFile = "rows.jsonl"
-	rowsSum  = rowsFile + ".sum"
+	rowsFile  = "rows.jsonl"
+	sumSuffix = ".sum"
 )
 
-// rowsRecord is the content of a rowsSum file.
+// rowsRecord is the content of a file with sumSuffix.
 type rowsRecord struct {
-	Revision string `json:"revision"`
+	Revision string `json:"revision,omitempty"`
 	Rows     int    `json:"rows"`
 	Bytes    int64  `json:"bytes"`
 	SHA256   string `json:"sha256"`
@@ -62,7 +62,7 @@ func (e *RevisionError) Error() string {
 
 // readRowsRecord reads the record beside a file of rows.
 func readRowsRecord(path string) (r rowsRecord, err error) {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(path), rowsSum))
+	data, err := os.ReadFile(path + sumSuffix)
 	if err != nil {
 		return r, err
 	}
@@ -110,7 +110,7 @@ func (s Store) pullRows(ctx context.Context, e Entry, to string, o PullOptions) 
 	if err != nil {
 		return fmt.Errorf("task: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(to), rowsSum), append(record, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(to+sumSuffix, append(record, '\n'), 0o644); err != nil {
 		return fmt.Errorf("task: %w", err)
 	}
 	if err := durable.Rename(part, to); err != nil {

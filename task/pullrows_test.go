@@ -116,7 +116,7 @@ func TestPullRows(t *testing.T) {
 	if s.State(e) != Damaged {
 		t.Errorf("it is %s", s.State(e))
 	}
-	write(t, filepath.Join(filepath.Dir(s.file(e)), rowsSum), "{")
+	write(t, s.file(e)+sumSuffix, "{")
 	if _, err := e.Open(Options{Pulled: s.Dir}); !errors.Is(err, fetch.ErrDigest) || s.State(e) != Damaged {
 		t.Errorf("with a broken record it is %s: %v", s.State(e), err)
 	}

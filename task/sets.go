@@ -81,6 +81,7 @@ var sacMath = Entry{
 	Form:  string(synod.Math), Items: 30,
 	About: "arXiv 2605.09076, Appendix C; texts and keys of MATH. The key is the data set's: for de4ec0fd the paper " +
 		"prints 8√33/3, which is wrong (√(14²−13²) = 3√3). Only one of the 30 is in MATH500.",
+	Made:   "sac-math",
 	Layout: "one JSON object on each line: qid, problem, answer, paper_answer, level, subject, unique_id, in_math500",
 	Files:  []string{"sac-math500-l4.jsonl"},
 	Load:   func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacMathItem) },
@@ -120,10 +121,12 @@ var sacCommonsense = Entry{
 	Entry: synod.Entry{Name: "sac-commonsense", Summary: "the SAC paper's 30 commonsense questions"},
 	Form:  "mixed", Items: 30,
 	About: "arXiv 2605.09076, Appendix C; training items of eight sets in LLM-Adapters' wording. Of ten the exact " +
-		"text was not recovered; they are asked in the paper's shortened wording, and their note says so.",
+		"text was not recovered by us; they are asked in the paper's shortened wording, and their note says so. A " +
+		"file that was pulled or converted has all texts that LLM-Adapters contains, and none in shortened wording.",
+	Made: "sac-commonsense",
 	Layout: "one JSON object on each line: qid, format, source, instruction (or null), answer, choices [{label, " +
 		"text}], paper_question, text_verified, recovered_from",
-	Files: []string{"sac-commonsense.jsonl"},
+	Files: []string{"sac-commonsense.jsonl", "sac-commonsense/sac-commonsense.jsonl"},
 	Load:  func(path string, _ Options) ([]Item, error) { return ReadRows(path, sacCommonsenseItem) },
 }
 

@@ -224,7 +224,7 @@ func TestBadCPOptions(t *testing.T) {
 		o      Options
 		want   string
 	}{
-		{"cpwbft-table2", Options{Members: "recorded"}, "need --data DIR"},
+		{"cpwbft-table2", Options{Members: "recorded"}, "synod data pull traces/cp-wbft, or --data DIR"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: t.TempDir()}, "need traces/cp-wbft.jsonl"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},

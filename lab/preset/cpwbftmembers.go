@@ -180,7 +180,7 @@ func recordedSet(o Options, name string) (cpSet, error) {
 	if err != nil {
 		return cpSet{}, err
 	}
-	set, err := task.Open(name, task.Options{Data: o.Data})
+	set, err := task.Open(name, task.Options{Data: o.Data, Pulled: o.Pulled})
 	if err != nil {
 		return cpSet{}, err
 	}

@@ -175,7 +175,7 @@ func fig6Recorded(o Options) (s panel, name string, items []task.Item, err error
 		s.models[id] = council.Params{"provider": "recorded", "path": path, "model": model, "benchmark": name}
 		s.workers = append(s.workers, council.SeatSpec{ID: id, Model: id, Role: "worker"})
 	}
-	set, err := task.Open(name, task.Options{Data: o.Data})
+	set, err := task.Open(name, task.Options{Data: o.Data, Pulled: o.Pulled})
 	if err != nil {
 		return s, name, nil, err
 	}

@@ -261,23 +261,29 @@ func (id *traceID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readTrace reads the trace traces/NAME.jsonl in the data folder and returns its absolute
-// path, because a run may be resumed from another folder.
+// readTrace reads recorded replies, which are in the data folder or were pulled, and returns the absolute path of their
+// file, because a run may be resumed from another folder.
 func (o Options) readTrace(name string) (path string, rows []traceRow, err error) {
-	path, err = filepath.Abs(filepath.Join(o.Data, "traces", name+".jsonl"))
-	switch {
-	case err != nil:
-		return "", nil, err
-	case o.Data == "":
-		return "", nil, fmt.Errorf("recorded members need --data DIR, a folder with traces/%s.jsonl and the data sets",
-			name)
-	case o.Repeat > 1:
+	if o.Repeat > 1 {
 		return "", nil, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil, fmt.Errorf("recorded members need traces/%s.jsonl, and %s has none", name, o.Data)
+	path, err = task.Trace(name, task.Options{Data: o.Data, Pulled: o.Pulled})
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && o.Data != "":
+		return "", nil, fmt.Errorf("recorded members need traces/%s.jsonl, and %s has none; see synod data "+
+			"convert", name,
+			o.Data)
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("recorded members need traces/%s.jsonl: synod data pull traces/%[1]s, or --data "+
+			"DIR, "+
+			"a folder with it and the data sets", name)
+	case err != nil:
+		return "", nil, err
 	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", nil, err
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return "", nil, err
 	}
