@@ -33,7 +33,7 @@ var ranks = map[string]int{
 	"script":           1,
 	"sign":             1,
 	"roster":           2, // members, keys and who hears whom, signed
-	"certificate":      2, // statements that sign signs, about graphs whose robustness it computes
+	"certificate":      3, // uses roster; statements that sign signs, about graphs whose robustness it computes
 	"prompt":           1,
 	"read":             1,
 	"journal":          1,

@@ -116,10 +116,17 @@ func (w *world) keys(t testing.TB, r *rand.Rand) {
 		return
 	}
 	w.s.Kind = certificate.Roster
-	var keys [][]byte
 	for i := range w.s.Members {
 		w.members = append(w.members, secret())
 		w.s.Members[i].Key = w.members[i].PublicKey()
+	}
+	w.sign(t)
+}
+
+// sign has every member sign its own answers.
+func (w *world) sign(t testing.TB) {
+	var keys [][]byte
+	for i := range w.s.Members {
 		keys = append(keys, w.s.Members[i].Key)
 	}
 	committee, err := sign.NewCommittee(keys)
@@ -218,7 +225,8 @@ func setVoters(w *world, vote bool) {
 	}
 }
 
-func roster(t testing.TB) uint64 {
+// severalOwners returns the seed of a world with a roster.
+func severalOwners(t testing.TB) uint64 {
 	for seed := range uint64(100) {
 		w := newWorld(t, seed)
 		if w.s.Kind == certificate.Roster && len(w.s.Members) >= 4 && w.s.Withstands != nil &&
@@ -247,7 +255,7 @@ func TestLies(t *testing.T) {
 
 // An envelope may lack signers or have wrong ones.
 func TestSigners(t *testing.T) {
-	w := newWorld(t, roster(t))
+	w := newWorld(t, severalOwners(t))
 	for name, change := range map[string]func(c *certificate.Certificate){
 		"none":       func(c *certificate.Certificate) { c.Signatures = nil },
 		"F of them":  func(c *certificate.Certificate) { c.Signatures = c.Signatures[:w.s.Faults.F] },
@@ -273,7 +281,7 @@ func TestSigners(t *testing.T) {
 
 // A verifier that has the roster accepts no certificate of another one.
 func TestCouncil(t *testing.T) {
-	w := newWorld(t, roster(t))
+	w := newWorld(t, severalOwners(t))
 	own := func() *certificate.Council {
 		k := &certificate.Council{Hash: w.s.Council, F: w.s.Faults.F, Edges: w.s.Graph.Edges, Protocol: w.s.Protocol,
 			Parameters: w.s.Parameters}

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
 
@@ -109,13 +111,13 @@ func createKey(path string) error {
 }
 
 // verifyCertificate checks the certificate in a file. The error is the first problem.
-func verifyCertificate(file []byte, question, answer *string) (verification, error) {
+func verifyCertificate(file []byte, council *certificate.Council, question, answer *string) (verification, error) {
 	v := verification{Version: 1, Kind: "certificate", Claims: []string{}, NotProved: []string{}}
 	c, err := certificate.Parse(file)
 	if err != nil {
 		return v, err
 	}
-	r, err := certificate.Verify(c, nil)
+	r, err := certificate.Verify(c, council)
 	if err != nil {
 		return v, err
 	}
@@ -144,4 +146,26 @@ func isCertificate(path string) ([]byte, bool) {
 	const begin = `{"payloadType":`
 	file, err := durable.ReadFile(path, certificate.MaxSize)
 	return file, err == nil && len(file) > len(begin) && string(file[:len(begin)]) == begin
+}
+
+// readRoster returns the council of the roster in a file. The first roster of a council must be signed by
+// all its members; of a later one the signatures that it has must be valid.
+func readRoster(path string) (*certificate.Council, error) {
+	text, err := durable.ReadFile(path, certificate.MaxSize)
+	if err != nil {
+		return nil, fail(exitUsage, err, "give the file of the council's roster with --roster FILE")
+	}
+	r, err := roster.Parse(text)
+	if err != nil {
+		return nil, fail(exitVerify, err)
+	}
+	if r.Serial == 0 {
+		err = r.Verify(nil)
+	} else if missing := r.Missing(); len(missing) > 0 {
+		err = fmt.Errorf("roster: %s have not signed it", strings.Join(missing, ", "))
+	}
+	if err != nil {
+		return nil, fail(exitVerify, err)
+	}
+	return certificate.CouncilOf(r.Roster), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 )
@@ -89,7 +90,7 @@ type verification struct {
 
 func verifyCommand(*app) *cobra.Command {
 	var asJSON bool
-	var question, answer string
+	var question, answer, path string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify a certificate, or the signed records in a journal",
@@ -108,8 +109,15 @@ code is 7 if the file is not valid.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var v verification
 			var err error
+			var council *certificate.Council
+			if path != "" {
+				if council, err = readRoster(path); err != nil {
+					return err
+				}
+			}
 			if file, is := isCertificate(args[0]); is {
-				v, err = verifyCertificate(file, given(cmd, "question", &question), given(cmd, "answer", &answer))
+				v, err = verifyCertificate(file, council, given(cmd, "question", &question),
+					given(cmd, "answer", &answer))
 			} else {
 				v, err = verify(args[0])
 			}
@@ -118,6 +126,7 @@ code is 7 if the file is not valid.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().StringVar(&question, "question", "", "check that the certificate is about this question")
+	cmd.Flags().StringVar(&path, "roster", "", "check that the certificate is of the council with this roster `file`")
 	cmd.Flags().StringVar(&answer, "answer", "", "check that the certificate is about this answer")
 	return cmd
 }

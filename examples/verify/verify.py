@@ -19,7 +19,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
 class Invalid(Exception):
-    """The first thing that is wrong with a certificate."""
+    """What is wrong."""
 
 
 def require(condition, why):
@@ -80,10 +80,8 @@ RULE, FAULTS = [("name", TEXT), ("support", UINT)], [("model", TEXT), ("f", UINT
 GRAPH = [("edges", "edges"), ("r", UINT), ("exact", BOOL)]
 WITHSTANDS = [("ignored", UINT), ("changed", UINT)]
 HEAD = [("log", TEXT), ("size", UINT), ("root", BYTES)]
-MEMBER = [
-    ("id", TEXT), ("role", TEXT), ("kind", TEXT), ("adversary", TEXT), ("voter", BOOL),
-    ("first", BYTES), ("final", BYTES), ("key", BYTES), ("signature", BYTES),
-]
+MEMBER = [("id", TEXT), ("role", TEXT), ("kind", TEXT), ("adversary", TEXT), ("voter", BOOL),
+          ("first", BYTES), ("final", BYTES), ("key", BYTES), ("signature", BYTES)]
 STATEMENT = [
     ("domain", TEXT), ("kind", TEXT), ("council", BYTES), ("owner", BYTES), ("instance", TEXT),
     ("question", BYTES), ("form", TEXT), ("answer", BYTES), ("protocol", TEXT),
@@ -122,8 +120,8 @@ def read_statement(data):
     require(all(len(s[k]) == 32 for k in ("council", "question", "answer")), "a hash is not a SHA-256")
     require(len(s["owner"]) == (32 if s["kind"] == "owner" else 0), "the owner's key is missing or too much")
     require(len(s["journal"]) in (0, 32), "the digest of the journal is not a SHA-256")
-    ledger = s["ledger"]
-    require(ledger is None or len(ledger["root"]) == 32 and ledger["size"] > 0 and len(ledger["log"].encode()) <= MAX_TEXT,
+    head = s["ledger"]
+    require(head is None or len(head["root"]) == 32 and head["size"] > 0 and len(head["log"].encode()) <= MAX_TEXT,
             "the head of the ledger is not one")
     require(s["faults"]["model"] in ("S", "L"), "the model of faults is unknown")
     n = len(s["members"])
@@ -135,11 +133,9 @@ def read_statement(data):
     for m in s["members"]:
         require(all(len(m[k].encode()) <= MAX_TEXT for k in ("id", "role", "kind", "adversary")), "a name is too long")
         require(all(len(m[k]) in (0, 32) for k in ("first", "final")), "a hash is not a SHA-256")
-        if s["kind"] == "owner":
-            require(not m["key"] and not m["signature"], "a member has a key, and one owner signs for all")
-        else:
-            require(len(m["key"]) == 32, "a member has no key")
-        require(len(m["signature"]) in (0, 64), "a signature is not one")
+        owner = s["kind"] == "owner"
+        require(len(m["key"]) == (0 if owner else 32), "a member has no key, or one while one owner signs for all")
+        require(len(m["signature"]) in ((0,) if owner else (0, 64)), "a member's signature is not one")
     last = (-1, -1)
     for a, b in s["graph"]["edges"]:
         require(a < b < n and (a, b) > last, "the edges are not each once and ascending")
@@ -174,16 +170,12 @@ def read_file(data):
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         raise Invalid("the file is not a certificate") from None
     s = read_statement(body)
-    statement = (
-        '{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"answer","digest":{"sha256":"%s"}}],'
-        '"predicateType":"https://synod.dev/certificate/v1","predicate":{"cbor":"%s"}}'
-        % (s["answer"].hex(), base64.b64encode(body).decode())
-    )
-    parts = ",".join(
-        '{"keyid":"ed25519:%s","sig":"%s"}' % (k.hex(), base64.b64encode(v).decode()) for k, v in signatures
-    )
+    statement = ('{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"answer","digest":{"sha256":"%s"}}],'
+                 '"predicateType":"https://synod.dev/certificate/v1","predicate":{"cbor":"%s"}}'
+                 % (s["answer"].hex(), base64.b64encode(body).decode()))
+    parts = ['{"keyid":"ed25519:%s","sig":"%s"}' % (k.hex(), base64.b64encode(v).decode()) for k, v in signatures]
     whole = '{"payloadType":"%s","payload":"%s","signatures":[%s]}\n' % (
-        PAYLOAD_TYPE, base64.b64encode(payload).decode(), parts)
+        PAYLOAD_TYPE, base64.b64encode(payload).decode(), ",".join(parts))
     require(statement.encode() == payload and whole.encode() == bytes(data),
             "the file is not in its one allowed spelling")
     return s, payload, signatures
@@ -199,8 +191,7 @@ SMALL_ORDER = {
 }
 
 
-def small(key):
-    """Everybody can sign for a key of small order."""
+def small(key):  # everybody can sign for such a key
     return key[:31] + bytes([key[31] & 0x7F]) in SMALL_ORDER
 
 
@@ -352,12 +343,23 @@ def verify(data):
         not_proved.append("that the members answered as stated: one owner signs for all")
     else:
         not_proved.append("that the keys belong to those whom you think of: compare them with the roster")
-    simulated = sum(m["kind"] == "simulated" for m in s["members"])
-    if simulated:
+    if simulated := sum(m["kind"] == "simulated" for m in s["members"]):
         not_proved.append(f"anything about real models: {simulated} of {len(s['members'])} members were simulated")
     if s["unsafe"]:
         not_proved.append("that members agree: messages seem to have been later than a round")
     return s, claims, not_proved
+
+
+def check_roster(s, text):
+    """Compares a certificate with a roster file; the roster's own signatures are not checked."""
+    lines = text.decode("ascii", "replace").split("-----")
+    require(len(lines) == 5 and lines[1] == "BEGIN SYNOD ROSTER", "it is not a roster file")
+    roster = Reader(base64.b64decode(lines[2])).value()[0]
+    require(hashlib.sha256(b"synod/roster/1" + roster).digest() == s["council"], "it is of another roster")
+    r = Reader(roster).value()
+    stated = [[(m["id"], m["key"]) for m in s["members"]], s["graph"]["edges"], s["faults"]["f"], s["protocol"]]
+    agreed = [[(m[0], m[2]) for m in r[4]], [tuple(e) for e in r[5]], r[6], r[11]]
+    require(agreed + [r[12]] == stated + [s["parameters"]], "the roster has other members, graph, F or parameters")
 
 
 def batch():
@@ -371,18 +373,18 @@ def batch():
 
 def main():
     parser = argparse.ArgumentParser(description="Verify a certificate of Synod.")
-    parser.add_argument("file", nargs="?")
-    parser.add_argument("--question")
-    parser.add_argument("--answer")
+    parser.add_argument("file", nargs="?", default="/dev/stdin")
+    for flag in ("--question", "--answer", "--roster"):
+        parser.add_argument(flag)
     parser.add_argument("--batch", action="store_true", help="read certificates in base64 from stdin, one a line")
     args = parser.parse_args()
     if args.batch:
         return batch()
-    if args.file is None:
-        parser.error("name a file, or give --batch")
     try:
-        with open(args.file, "rb") as f:
-            s, claims, not_proved = verify(f.read(MAX_SIZE + 1))
+        s, claims, not_proved = verify(open(args.file, "rb").read(MAX_SIZE + 1))
+        if args.roster:
+            check_roster(s, open(args.roster, "rb").read(MAX_SIZE + 1))
+            claims.append("it is of the council with this roster")
         for name, text in (("question", args.question), ("answer", args.answer)):
             if text is not None:
                 require(hashlib.sha256(text.encode()).digest() == s[name], f"it is about another {name}")
