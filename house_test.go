@@ -51,6 +51,8 @@ var ranks = map[string]int{
 	"council":          6,
 	"report":           4,
 	"lab":              7,
+	"link":             3, // authenticated streams between nodes
+	"node":             7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
 	"cli":              8,
 	"cmd/synod":        9,
 	"internal/manual":  9, // writes the manual pages of the command line

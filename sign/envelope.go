@@ -51,3 +51,8 @@ func CheckKey(key []byte) bool {
 	y[len(y)-1] &= 0x7f // the sign of x
 	return !smallOrder[hex.EncodeToString(y[:])]
 }
+
+// LinkKey returns the key with which the owner proves on a connection who it is. TLS and Noise
+// sign texts that begin with names of their own, so that no signature on a connection is one under
+// an envelope or a statement of a run.
+func (s Secret) LinkKey() ed25519.PrivateKey { return s.key() }

@@ -1,0 +1,225 @@
+package call
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/link"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+)
+
+// Client asks the members of one roster.
+type Client struct {
+	Roster    *roster.Roster
+	Transport link.Transport
+	// Addresses replaces those of the roster, by seat; a missing one keeps the roster's.
+	Addresses map[synod.NodeID][]string
+	Lead      time.Duration // from now to the start of a run; 0: DefaultLead
+	Now       func() time.Time
+}
+
+// DefaultLead is how long before its start a run is announced: connections are opened and the
+// question reaches all members in this time.
+const DefaultLead = 150 * time.Millisecond
+
+// Result is what the members returned to one question.
+type Result struct {
+	Instance sign.Instance
+	Start    time.Time
+	Finals   []*Final         // by seat; nil: none came
+	Missing  map[int]string   // by seat: why there is no final record
+	Records  []council.Record // of the seats that returned one
+	Proofs   []Equivocation   // members that signed two messages for one slot
+}
+
+// Ask puts a question to all members and waits for their signed records: for all of them or, once
+// all but F have come, for the time of one model call and one message more. It returns at the end of
+// ctx with what has come.
+func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
+	now := time.Now
+	if c.Now != nil {
+		now = c.Now
+	}
+	nonce := make([]byte, nonceSize)
+	if _, err := rand.Read(nonce); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, fmt.Errorf("the question cannot be encoded: %w", err)
+	}
+	lead := c.Lead
+	if lead == 0 {
+		lead = DefaultLead
+	}
+	start := Start{Question: text, Nonce: nonce, At: now().Add(lead).UnixMilli()}
+	if n := len(canonical.Encode(start)); n > MaxStart {
+		return nil, fmt.Errorf("the question has %d bytes; nodes read at most %d", n, MaxStart)
+	}
+	in := c.Roster.Instance(&q, nonce, start.At)
+	return c.collect(ctx, start, &Result{Instance: in, Start: time.UnixMilli(start.At),
+		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{}}), nil
+}
+
+func (c *Client) collect(ctx context.Context, start Start, res *Result) *Result {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n := len(c.Roster.Members)
+	var mu sync.Mutex
+	done := make(chan struct{}, n)
+	for i := range n {
+		go func() {
+			f, err := c.askOne(ctx, synod.NodeID(i), start, res.Instance)
+			mu.Lock()
+			if err != nil {
+				res.Missing[i] = err.Error()
+			} else {
+				res.Finals[i] = f
+			}
+			mu.Unlock()
+			done <- struct{}{}
+		}()
+	}
+	var enough <-chan time.Time
+	for came := 0; came < n; came++ {
+		if came >= n-int(c.Roster.F) && enough == nil {
+			enough = time.After(time.Duration(c.Roster.Think+c.Roster.Within) * time.Millisecond)
+		}
+		select {
+		case <-done:
+			continue
+		case <-enough:
+		case <-ctx.Done():
+		}
+		break
+	}
+	cancel()
+	mu.Lock()
+	defer mu.Unlock()
+	out := *res // goroutines that end later write to the old maps
+	out.Finals, out.Missing = make([]*Final, n), map[int]string{}
+	for i := range n {
+		switch why := res.Missing[i]; {
+		case res.Finals[i] != nil:
+			out.take(i, res.Finals[i])
+		case why != "":
+			out.Missing[i] = why
+		default:
+			out.Missing[i] = "no record came in time"
+		}
+	}
+	out.Proofs = FindEquivocations(c.Roster, res.Instance, out.Finals)
+	return &out
+}
+
+// take keeps the record of a seat, if it can be read.
+func (r *Result) take(seat int, f *Final) {
+	record, err := f.SeatRecord()
+	if err != nil {
+		r.Missing[seat] = err.Error()
+		return
+	}
+	r.Finals[seat] = f
+	r.Records = append(r.Records, record)
+}
+
+func (c *Client) askOne(ctx context.Context, seat synod.NodeID, start Start, in sign.Instance) (*Final, error) {
+	conn, err := c.open(ctx, seat)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if err := conn.Send(start, answerTime); err != nil {
+		return nil, fmt.Errorf("it could not be asked: %w", err)
+	}
+	var reply Reply
+	if err := conn.Receive(MaxRecord, &reply, 720*time.Hour); err != nil { // ctx ends it
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("no record came: %w", err)
+	}
+	if reply.Refused != "" {
+		return nil, errors.New("it refused: " + reply.Refused)
+	}
+	f := new(Final)
+	if err := canonical.Decode(reply.Final, MaxRecord, f); err != nil {
+		return nil, fmt.Errorf("its record: %w", err)
+	}
+	if err := f.Check(c.Roster, in, seat); err != nil {
+		return nil, fmt.Errorf("its record: %w", err)
+	}
+	return f, nil
+}
+
+// answerTime is how long a peer may take for a frame that it need not think about.
+const answerTime = 5 * time.Second
+
+// open opens a stream for one request.
+func (c *Client) open(ctx context.Context, seat synod.NodeID) (*link.Conn, error) {
+	m := c.Roster.Members[seat]
+	addresses := m.Addresses
+	if a, ok := c.Addresses[seat]; ok {
+		addresses = a
+	}
+	hash := c.Roster.Hash()
+	dial, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	s, err := c.Transport.Dial(dial, m.Key, addresses)
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be reached: %w", err)
+	}
+	conn := link.NewConn(s)
+	hello := Hello{Version: Version, Purpose: ToAsk, Roster: hash[:], Clock: time.Now().UnixMicro()}
+	var w Welcome
+	if err = conn.Send(hello, answerTime); err == nil {
+		err = conn.Receive(MaxHello, &w, answerTime)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
+	}
+	return conn, nil
+}
+
+// Runner is a council.Runner whose seats are nodes.
+type Runner struct {
+	Client *Client
+	Done   func(*Result) // called with what the members returned, before it is judged; may be nil
+}
+
+// Play asks the members. The models are not used: every member calls its own. The error is for a
+// council of which no member could be reached.
+func (r Runner) Play(
+	ctx context.Context, _ *council.Plan, run council.Run, _ council.Models,
+) ([]council.Record, error) {
+	res, err := r.Client.Ask(ctx, run.Instance.Question)
+	if err != nil {
+		return nil, err
+	}
+	if r.Done != nil {
+		r.Done(res)
+	}
+	if len(res.Records) == 0 {
+		for seat, why := range res.Missing {
+			return nil, fmt.Errorf("no member returned a record; %s: %s", r.Client.Roster.Members[seat].ID, why)
+		}
+	}
+	return res.Records, nil
+}
+
+// Judge returns the outcome of what the members of a roster returned.
+func (r *Result) Judge(of *roster.Roster, p *council.Plan, q synod.Question) council.Outcome {
+	return council.Judge(p, council.Instance{Question: q, Check: of.Committee().Verifier(r.Instance)}, r.Records)
+}

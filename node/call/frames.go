@@ -1,0 +1,211 @@
+// Package call puts questions to a council of nodes: what a caller and a node say to one another,
+// and the caller's side of it as a council.Runner.
+//
+// A caller trusts no single node. It gives all members the same question, the same nonce and the
+// same start, takes from each the signed record of that member's own seat, and judges with
+// council.Judge. A node can withhold its own record, and nothing else.
+//
+// The package has rank 7, like package node: it needs council.
+package call
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+)
+
+// Version is the version of the frames between nodes, and between callers and nodes.
+const Version = "synod/node/1"
+
+// The purposes of a stream.
+const (
+	ToLink = "link" // frames of a neighbour
+	ToAsk  = "ask"  // one request of a caller
+)
+
+// Hello is the first frame of who opens a stream.
+type Hello struct {
+	_       struct{} `cbor:",toarray"`
+	Version string   // Version
+	Purpose string   // ToLink or ToAsk
+	Roster  []byte   // hash of the roster
+	Clock   int64    // the sender's wall clock, in microseconds since 1970
+}
+
+// Welcome is the reply to a Hello. Its coming means that the node has admitted the stream.
+type Welcome struct {
+	_      struct{} `cbor:",toarray"`
+	Clock  int64    // the sender's wall clock, in microseconds since 1970
+	Serial uint64   // of its roster
+}
+
+// Start is a question to a council. All members get the same.
+type Start struct {
+	_        struct{} `cbor:",toarray"`
+	Question []byte   // the question as JSON
+	Nonce    []byte   // 16 bytes that no other run has
+	At       int64    // when the run begins: milliseconds since 1970
+}
+
+// The limits of frames, in bytes.
+const (
+	MaxHello    = 1 << 10
+	MaxStart    = 64 << 10
+	MaxRecord   = 16 << 20
+	nonceSize   = 16
+	maxReceipts = 1 << 14
+)
+
+// Decode returns the question of a start.
+func (s *Start) Decode() (q synod.Question, err error) {
+	if len(s.Nonce) != nonceSize {
+		return q, fmt.Errorf("the nonce has %d bytes; it must have %d", len(s.Nonce), nonceSize)
+	}
+	if err := json.Unmarshal(s.Question, &q); err != nil {
+		return q, fmt.Errorf("the question cannot be read: %w", err)
+	}
+	again, err := json.Marshal(q)
+	if err != nil || string(again) != string(s.Question) {
+		return q, errors.New("the question is not in canonical form")
+	}
+	return q, nil
+}
+
+// Reply is the answer of a node to a Start.
+type Reply struct {
+	_       struct{} `cbor:",toarray"`
+	Refused string   // why the node does not take part; "": Final is set
+	Final   []byte   // encoding of a Final
+}
+
+// Final is what a member signs at the end of a run.
+type Final struct {
+	_         struct{}  `cbor:",toarray"`
+	Roster    []byte    // hash of the roster
+	Instance  string    // of the run
+	Seat      uint64    //
+	Record    []byte    // council.Record as JSON
+	Digest    string    // of the seat's events and effects (package journal)
+	Skewed    bool      // the node saw its clock differ from most of its neighbours'
+	Late      uint64    // messages of neighbours that came after the bound on message delays
+	Receipts  []Receipt // the signed messages that the seat sent and got
+	Signature []byte    // by the member's key, under all of the above
+}
+
+// Receipt is a signed message, without its body.
+type Receipt struct {
+	_         struct{} `cbor:",toarray"`
+	From      uint64
+	Slot      string
+	Round     uint64
+	Sum       []byte
+	Signature []byte
+}
+
+// FinalType is the type of what the signature of a Final covers.
+const FinalType = "application/vnd.synod.final+cbor"
+
+// bytes returns what is signed.
+func (f *Final) bytes() []byte {
+	unsigned := *f
+	unsigned.Signature = nil
+	return canonical.Encode(unsigned)
+}
+
+// Sign signs the record of a seat.
+func (f *Final) Sign(secret sign.Secret) { f.Signature = secret.SignEnvelope(FinalType, f.bytes()) }
+
+// Check verifies the signature of a final record of a member's seat in a run.
+func (f *Final) Check(r *roster.Roster, in sign.Instance, seat synod.NodeID) error {
+	hash := r.Hash()
+	switch {
+	case string(f.Roster) != string(hash[:]):
+		return errors.New("it is about another roster")
+	case f.Instance != string(in):
+		return errors.New("it is about another run")
+	case f.Seat != uint64(seat):
+		return fmt.Errorf("it is about seat %d", f.Seat)
+	case len(f.Receipts) > maxReceipts:
+		return fmt.Errorf("it has %d receipts; at most %d are read", len(f.Receipts), maxReceipts)
+	case !sign.VerifyEnvelope(r.Members[seat].Key, FinalType, f.bytes(), f.Signature):
+		return errors.New("its signature is not valid")
+	}
+	return nil
+}
+
+// Slip returns the slip of a receipt in a run.
+func (c *Receipt) Slip(hash []byte, in string) roster.Slip {
+	return roster.Slip{Roster: hash, Instance: in, From: c.From, Slot: c.Slot, Round: c.Round, Sum: c.Sum}
+}
+
+// Equivocation is two signed messages of one member in one slot that differ: a proof that it
+// equivocated, which everybody who has the roster can check.
+type Equivocation struct {
+	_        struct{} `cbor:",toarray"`
+	Roster   []byte
+	Instance string
+	A, B     Receipt
+}
+
+// Verify reports whether the proof holds.
+func (e *Equivocation) Verify(r *roster.Roster) error {
+	a, b := e.A.Slip(e.Roster, e.Instance), e.B.Slip(e.Roster, e.Instance)
+	switch {
+	case !a.SameSlot(&b):
+		return errors.New("the two messages are not of one member in one slot")
+	case string(a.Sum) == string(b.Sum):
+		return errors.New("the two messages are the same")
+	case !a.Verify(r, e.A.Signature) || !b.Verify(r, e.B.Signature):
+		return errors.New("a signature is not valid")
+	}
+	return nil
+}
+
+// maxSums is how many different messages of one slot are compared.
+const maxSums = 16
+
+// FindEquivocations compares the receipts of some members and returns one proof for each member that
+// signed two messages for one slot, by seat. Receipts whose signature is not valid are ignored:
+// whoever made them up would frame somebody.
+func FindEquivocations(r *roster.Roster, in sign.Instance, finals []*Final) []Equivocation {
+	hash := r.Hash()
+	type slot struct {
+		from  uint64
+		name  string
+		round uint64
+	}
+	sums, found := map[slot][]Receipt{}, map[uint64]Equivocation{}
+	for _, f := range finals {
+		if f == nil {
+			continue
+		}
+		for _, c := range f.Receipts {
+			key := slot{c.From, c.Slot, c.Round}
+			known := sums[key]
+			if slices.ContainsFunc(known, func(k Receipt) bool { return string(k.Sum) == string(c.Sum) }) ||
+				len(known) == maxSums {
+				continue
+			}
+			sums[key] = append(known, c)
+			for _, k := range known {
+				e := Equivocation{Roster: hash[:], Instance: string(in), A: k, B: c}
+				if _, has := found[c.From]; !has && e.Verify(r) == nil {
+					found[c.From] = e
+				}
+			}
+		}
+	}
+	var all []Equivocation
+	for i := range r.Members {
+		if e, ok := found[uint64(i)]; ok {
+			all = append(all, e)
+		}
+	}
+	return all
+}

@@ -1,0 +1,163 @@
+package node
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/node/call"
+)
+
+// Caps bound what others can make a node do. Zero is no limit, except for Question.
+type Caps struct {
+	Calls, Tokens int     // of a day, in UTC
+	USD           float64 // of a day
+	Hourly        int     // questions of an hour
+	AtOnce        int     // runs at once; 0: 8
+	Forms         []synod.Form
+	Question      int // bytes of a question; 0: 16 KiB
+}
+
+// The values of Caps that are 0.
+const (
+	defaultAtOnce   = 8
+	defaultQuestion = 16 << 10
+)
+
+// admit decides whether to take part in a run. n.mu is held.
+func (n *Node) admit(q *synod.Question, s *call.Start) error {
+	c, now := n.config.Caps, n.now()
+	ahead := time.UnixMilli(s.At).Sub(now)
+	playing := 0
+	for _, r := range n.order {
+		if !r.over() {
+			playing++
+		}
+	}
+	n.asked = slices.DeleteFunc(n.asked, func(t time.Time) bool { return now.Sub(t) > time.Hour })
+	size := len(s.Question)
+	switch {
+	case n.draining.Load():
+		return errors.New("the node is draining and takes no new question")
+	case n.wrongClock.Load():
+		return fmt.Errorf("the node's clock differs from most of its neighbours' by more than %v", n.within/4)
+	case ahead < -n.within/4 || ahead > time.Minute:
+		return fmt.Errorf("the run begins %v from now by this node's clock; it must be between -%v and 1m: compare "+
+			"the "+
+			"clocks", ahead.Round(time.Millisecond), n.within/4)
+	case len(c.Forms) > 0 && !slices.Contains(c.Forms, q.Form):
+		return fmt.Errorf("the node answers questions of the forms %v, and this one is %s", c.Forms, q.Form)
+	case size > max(c.Question, 0) && c.Question > 0 || c.Question == 0 && size > defaultQuestion:
+		return fmt.Errorf("the question has %d bytes, which is more than the node reads", size)
+	case c.AtOnce > 0 && playing >= c.AtOnce || c.AtOnce == 0 && playing >= defaultAtOnce:
+		return fmt.Errorf("the node plays %d runs, and no more at once", playing)
+	case c.Hourly > 0 && len(n.asked) >= c.Hourly:
+		return fmt.Errorf("the node has taken %d questions in the last hour, and takes no more", len(n.asked))
+	}
+	if err := n.daily.left(); err != nil {
+		return err
+	}
+	if err := n.plan.Accepts(q); err != nil {
+		return err
+	}
+	n.asked = append(n.asked, now)
+	return nil
+}
+
+// daily counts what the node spends in a day. It is on disk after every call that cost something.
+type daily struct {
+	path   string
+	caps   Caps
+	now    func() time.Time
+	mu     sync.Mutex
+	Day    string `json:"day"`
+	Calls  int    `json:"calls"`
+	Tokens int    `json:"tokens"`
+}
+
+func openDaily(path string, caps Caps, now func() time.Time) (*daily, error) {
+	d := &daily{path: path, caps: caps, now: now}
+	b, err := durable.ReadFile(path, 1<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; it counts what the node spent today: remove it to count from 0", path, err)
+	}
+	return d, nil
+}
+
+func (d *daily) today() {
+	if day := d.now().UTC().Format(time.DateOnly); d.Day != day {
+		d.Day, d.Calls, d.Tokens = day, 0, 0
+	}
+}
+
+// left fails if the day's limit is reached.
+func (d *daily) left() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.today()
+	switch {
+	case d.caps.Calls > 0 && d.Calls >= d.caps.Calls:
+		return fmt.Errorf("the node has made %d calls today, which is its limit", d.Calls)
+	case d.caps.Tokens > 0 && d.Tokens >= d.caps.Tokens:
+		return fmt.Errorf("the node has used %d tokens today, which is its limit", d.Tokens)
+	}
+	return nil
+}
+
+// budget returns what one run may spend: the limits of the council, and what is left of the day.
+func (d *daily) budget(l council.Limits, prices llm.Prices) *llm.Budget {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.today()
+	least := func(limit, left int) int {
+		if left <= 0 {
+			return limit
+		}
+		if limit == 0 {
+			return left
+		}
+		return min(limit, left)
+	}
+	usd := l.USD
+	if d.caps.USD > 0 && (usd == 0 || d.caps.USD < usd) {
+		usd = d.caps.USD
+	}
+	if prices == nil {
+		prices = llm.Published()
+	}
+	return llm.NewBudget(least(l.Calls, d.caps.Calls-d.Calls), least(l.Tokens, d.caps.Tokens-d.Tokens)).WithMoney(usd,
+		prices)
+}
+
+// spend counts the cost of a call.
+func (n *Node) spend(r *synod.Reply) {
+	if kind := n.model.Info().Kind; r.Calls == 0 || r.Reused || kind == llm.Simulated || kind == llm.Recorded {
+		return
+	}
+	d := n.daily
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.today()
+	d.Calls, d.Tokens = synod.Sum(d.Calls, r.Calls), synod.Sum(d.Tokens, r.Spent().Total())
+	b, err := json.Marshal(d)
+	if err == nil {
+		err = durable.WriteFile(d.path, b)
+	}
+	if err != nil {
+		n.log.Error("the day's spending cannot be written", "error", err)
+	}
+}

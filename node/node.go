@@ -1,0 +1,475 @@
+// Package node plays one seat of a council whose seats have different owners, as a daemon.
+//
+// A node has a key and a roster. It opens one stream to each neighbour and accepts one from each; it
+// takes questions from members and from the callers of its roster, plays the machine of its seat in
+// real time (schedule), and returns the signed record of its seat to who asked.
+//
+// A value is on disk before it is signed and sent, and a second value for its slot is never signed
+// (slots). A node that was killed goes on from its journal.
+//
+// The package has rank 7: it plays the machines of a council's plan.
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/link"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/node/terms"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+)
+
+// Config is what a node needs.
+type Config struct {
+	Roster    *roster.Signed // signed by all members (Signed.Verify)
+	Previous  *roster.Roster // the roster that it replaces; nil: it is the first
+	Secret    sign.Secret    // of a member of the roster
+	Dir       string         // the node's folder: journals, signed slots, evidence
+	Transport link.Transport
+	Model     council.Params // the settings of its own model; nil: those of the roster's council file
+	Env       llm.Env
+	Caps      Caps
+	Log       *slog.Logger // nil: nothing is logged
+	Program   string       // for the heads of journals
+	// Addresses replaces those of the roster, by seat.
+	Addresses map[synod.NodeID][]string
+	Now       func() time.Time // the wall clock; nil: time.Now
+}
+
+// Node is one seat as a daemon.
+type Node struct {
+	config     Config
+	roster     *roster.Roster
+	hash       [sha256.Size]byte
+	committee  sign.Committee
+	secret     sign.Secret
+	plan       *council.Plan
+	seat       synod.NodeID
+	peers      []synod.NodeID
+	within     time.Duration
+	callTicks  synod.Tick
+	transport  link.Transport
+	model      llm.Model
+	slots      *slots
+	daily      *daily
+	log        *slog.Logger
+	context    context.Context
+	cancel     context.CancelFunc
+	links      map[synod.NodeID]*peer
+	wrongClock atomic.Bool
+	draining   atomic.Bool
+	begun      time.Time
+	work       sync.WaitGroup
+
+	mu    sync.Mutex
+	runs  map[[sha256.Size]byte]*run
+	order []*run // oldest first
+	stats Stats
+	asked []time.Time // when questions came in the last hour
+}
+
+// Open checks everything, opens the model and the node's folder, and resumes runs that were cut off.
+// Run makes the node talk to others.
+func Open(c Config) (n *Node, err error) {
+	if err := c.Roster.Verify(c.Previous); err != nil {
+		return nil, err
+	}
+	n = &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
+		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
+		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond}
+	if n.log == nil {
+		n.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	var ok bool
+	if n.seat, ok = n.roster.Seat(c.Secret.PublicKey()); !ok {
+		return nil, fmt.Errorf("no member of the roster has the key %x of this node", c.Secret.PublicKey())
+	}
+	if n.plan, err = terms.Plan(n.roster); err != nil {
+		return nil, err
+	}
+	n.callTicks, n.peers = n.plan.CallTicks(), n.plan.Peers(n.seat)
+	for _, dir := range []string{"runs", "records", "evidence"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
+		return nil, err
+	}
+	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now); err != nil {
+		return nil, err
+	}
+	if n.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
+		return nil, err
+	}
+	n.context, n.cancel = context.WithCancel(context.Background())
+	for _, id := range n.peers {
+		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{}}
+	}
+	return n, nil
+}
+
+// now is the wall clock.
+func (n *Node) now() time.Time {
+	if n.config.Now != nil {
+		return n.config.Now()
+	}
+	return time.Now()
+}
+
+// Seat returns the id of the node's seat, and its place.
+func (n *Node) Seat() (string, synod.NodeID) { return n.roster.Members[n.seat].ID, n.seat }
+
+// Run serves until ctx ends, and then closes everything. Runs that have not ended are resumed by the
+// next process.
+func (n *Node) Run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { n.transport.Close(); n.cancel() })()
+	n.resume()
+	for _, p := range n.links {
+		n.work.Go(func() { p.dialLoop(n.context) })
+	}
+	for {
+		s, key, err := n.transport.Accept()
+		if err != nil {
+			break
+		}
+		n.work.Go(func() { n.serve(link.NewConn(s), key) })
+	}
+	n.cancel()
+	n.work.Wait()
+	var closing error
+	if c, ok := n.model.(llm.Closer); ok {
+		closing = c.Close()
+	}
+	return errors.Join(closing, n.slots.close())
+}
+
+// serve answers a stream that somebody has opened.
+func (n *Node) serve(conn *link.Conn, key []byte) {
+	defer conn.Close()
+	defer context.AfterFunc(n.context, func() { conn.Close() })()
+	var h call.Hello
+	if conn.Receive(call.MaxHello, &h, helloTime) != nil || h.Version != call.Version ||
+		string(h.Roster) != string(n.hash[:]) {
+		n.count(&n.stats.Strangers)
+		return // it learns nothing
+	}
+	welcome := call.Welcome{Clock: n.now().UnixMicro(), Serial: n.roster.Serial}
+	switch h.Purpose {
+	case call.ToLink:
+		seat, member := n.roster.Seat(key)
+		p := n.links[seat]
+		if !member || p == nil {
+			n.count(&n.stats.Strangers)
+			return
+		}
+		leave, err := p.join()
+		if err != nil {
+			return
+		}
+		defer leave()
+		if conn.Send(welcome, helloTime) == nil {
+			if err := p.read(n.context, conn); err != nil {
+				n.log.Debug("a neighbour's stream ended", "peer", n.roster.Members[seat].ID, "error", err)
+			}
+		}
+	case call.ToAsk:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.answer(conn)
+		}
+	}
+}
+
+// answer takes one question, plays it, and returns the record.
+func (n *Node) answer(conn *link.Conn) {
+	var s call.Start
+	if conn.Receive(call.MaxStart, &s, helloTime) != nil {
+		return
+	}
+	reply := call.Reply{}
+	f, err := n.play(&s)
+	if err != nil {
+		reply.Refused = err.Error()
+	} else {
+		reply.Final = canonical.Encode(f)
+	}
+	if err := conn.Send(reply, time.Minute); err != nil {
+		n.log.Debug("a caller did not take its record", "error", err)
+	}
+}
+
+// play plays a question to its end. A question that was played already has its record.
+func (n *Node) play(s *call.Start) (*call.Final, error) {
+	q, err := s.Decode()
+	if err != nil {
+		return nil, err
+	}
+	id := n.roster.Instance(&q, s.Nonce, s.At)
+	r, f, err := n.begin(q, id, s)
+	if r == nil || err != nil {
+		return f, err
+	}
+	select {
+	case <-r.ended:
+	case <-n.context.Done():
+		return nil, errors.New("the node is ending; it goes on with this run when it is started again")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.final, nil
+}
+
+// begin begins a run, or returns the one that plays, or its record.
+func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *call.Final, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r := n.runs[instanceKey(id)]; r != nil {
+		return r, nil, nil
+	}
+	if f := n.recordOf(id); f != nil {
+		return nil, f, nil
+	}
+	if err := n.admit(&q, s); err != nil {
+		n.stats.Declined++
+		return nil, nil, err
+	}
+	if err := durable.WriteFile(n.startPath(id), canonical.Encode(s)); err != nil {
+		return nil, nil, fmt.Errorf("the node cannot write to its folder: %w", err)
+	}
+	r, err := n.start(q, id, s)
+	return r, nil, err
+}
+
+// start starts the goroutine of a run. n.mu is held.
+func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, error) {
+	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(n.plan.Spec().Limits, n.config.Env.Prices))
+	if err != nil {
+		return nil, err
+	}
+	n.register(r)
+	for _, id := range n.peers {
+		p := n.links[id]
+		p.mu.Lock()
+		here := p.incoming > 0
+		p.mu.Unlock()
+		r.schedule.peers[id].present = here
+		p.once(frame{Kind: isBegun, Run: r.key[:]})
+	}
+	n.stats.Runs++
+	n.work.Go(func() { r.loop(n.context) })
+	n.log.Info("run begins", "run", r.short(), "form", q.Form, "in", -r.elapsed())
+	return r, nil
+}
+
+// maxRuns is how many runs a node keeps in memory to serve neighbours that come late.
+const maxRuns = 64
+
+func (n *Node) register(r *run) {
+	n.runs[r.key] = r
+	n.order = append(n.order, r)
+	for i := 0; len(n.order) > maxRuns && i < len(n.order); {
+		if old := n.order[i]; old.over() {
+			delete(n.runs, old.key)
+			n.order = slices.Delete(n.order, i, i+1)
+		} else {
+			i++
+		}
+	}
+}
+
+func (r *run) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// resume goes on with the runs that the last process did not end.
+func (n *Node) resume() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	files, _ := filepath.Glob(filepath.Join(n.config.Dir, "runs", "*.start"))
+	for _, file := range files {
+		b, err := durable.ReadFile(file, call.MaxStart)
+		var s call.Start
+		if err == nil {
+			err = canonical.Decode(b, call.MaxStart, &s)
+		}
+		var q synod.Question
+		if err == nil {
+			q, err = s.Decode()
+		}
+		if err != nil {
+			n.log.Error("a run cannot be resumed", "file", filepath.Base(file), "error", err)
+			continue
+		}
+		id := n.roster.Instance(&q, s.Nonce, s.At)
+		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil {
+			continue // of another roster, or it has ended
+		}
+		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() {
+			continue // the others have long ended
+		}
+		if _, err := n.start(q, id, &s); err != nil {
+			n.log.Error("a run cannot be resumed", "run", string(id), "error", err)
+			continue
+		}
+		n.stats.Resumed++
+	}
+}
+
+// longest is the longest time of a run.
+func (n *Node) longest() time.Duration {
+	if d := n.plan.Spec().Limits.Deadline; d > 0 {
+		return d
+	}
+	return time.Hour
+}
+
+func (n *Node) startPath(id sign.Instance) string {
+	return filepath.Join(n.config.Dir, "runs", string(id)+".start")
+}
+
+func (n *Node) finalPath(id sign.Instance) string {
+	return filepath.Join(n.config.Dir, "records", string(id)+".cbor")
+}
+
+// recordOf returns the signed record of a run that has ended; nil if there is none.
+func (n *Node) recordOf(id sign.Instance) *call.Final {
+	b, err := durable.ReadFile(n.finalPath(id), call.MaxRecord)
+	f := new(call.Final)
+	if err != nil || canonical.Decode(b, call.MaxRecord, f) != nil || f.Check(n.roster, id, n.seat) != nil {
+		return nil
+	}
+	return f
+}
+
+// finalOf returns the record of the seat, unsigned.
+func (n *Node) finalOf(id sign.Instance, record council.Record, digest string) (*call.Final, error) {
+	text, err := call.EncodeRecord(record)
+	if err != nil {
+		return nil, err
+	}
+	return &call.Final{Roster: n.hash[:], Instance: string(id), Seat: uint64(n.seat), Record: text, Digest: digest,
+		Skewed: n.wrongClock.Load()}, nil
+}
+
+// slip returns what a member signs about a message with this hash.
+func (n *Node) slip(id sign.Instance, m *synod.Message, sum [sha256.Size]byte) roster.Slip {
+	return roster.Slip{Roster: n.hash[:], Instance: string(id), From: uint64(m.From), Slot: m.Slot.Name,
+		Round: uint64(max(m.Slot.Round, 0)), Sum: sum[:]}
+}
+
+// running returns the run with a key that is in memory; nil if there is none.
+func (n *Node) running(key [sha256.Size]byte) *run {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.runs[key]
+}
+
+// active returns all runs in memory.
+func (n *Node) active() []*run {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.order)
+}
+
+// wake makes the streams send what is queued.
+func (n *Node) wake() {
+	for _, p := range n.links {
+		p.signal()
+	}
+}
+
+// present tells all runs that a neighbour's stream was opened or closed.
+func (n *Node) present(id synod.NodeID, yes bool) {
+	for _, r := range n.active() {
+		go r.put(input{from: id, present: &yes})
+	}
+}
+
+// convict keeps the proof that a member has equivocated, and passes it on to the neighbours.
+func (n *Node) convict(e *call.Equivocation) {
+	if e.Verify(n.roster) != nil {
+		return
+	}
+	who := n.roster.Members[e.A.From].ID
+	path := filepath.Join(n.config.Dir, "evidence", fmt.Sprintf("%s-%s.cbor", e.Instance, who))
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	if err := durable.WriteFile(path, canonical.Encode(e)); err != nil {
+		n.log.Error("evidence cannot be written", "error", err)
+	}
+	n.count(&n.stats.Equivocations)
+	n.log.Error("a member signed two values for one slot", "member", who, "slot", e.A.Slot, "round", e.A.Round)
+	key := instanceKey(sign.Instance(e.Instance))
+	for _, p := range n.links {
+		p.once(frame{Kind: isReceipts, Run: key[:], Receipts: []call.Receipt{e.A, e.B}})
+	}
+}
+
+// Evidence returns the proofs that the node has.
+func (n *Node) Evidence() (all []call.Equivocation, err error) {
+	files, err := filepath.Glob(filepath.Join(n.config.Dir, "evidence", "*.cbor"))
+	for _, file := range files {
+		b, err := durable.ReadFile(file, 1<<20)
+		if err != nil {
+			return nil, err
+		}
+		var e call.Equivocation
+		if err := canonical.Decode(b, 1<<20, &e); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		all = append(all, e)
+	}
+	return all, err
+}
+
+// count adds one to a figure.
+func (n *Node) count(figure *int) {
+	n.mu.Lock()
+	*figure++
+	n.mu.Unlock()
+}
+
+// Drain makes the node take no new question, and waits until its runs have ended.
+func (n *Node) Drain(ctx context.Context) error {
+	n.draining.Store(true)
+	for _, r := range n.active() {
+		select {
+		case <-r.ended:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// sortedPeers returns the streams in the order of seats.
+func (n *Node) sortedPeers() (all []*peer) {
+	for _, id := range slices.Sorted(maps.Keys(n.links)) {
+		all = append(all, n.links[id])
+	}
+	return all
+}

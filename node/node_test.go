@@ -1,0 +1,327 @@
+package node_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/link"
+	"synod.dev/synod/node"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/node/terms"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// secretsOf returns n secrets that follow from a seed.
+func secretsOf(t testing.TB, seed byte, n int) (all []sign.Secret) {
+	t.Helper()
+	random := rand.NewChaCha8([32]byte{seed})
+	for range n {
+		s, err := sign.Generate(random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// network is the nodes of one council in this process.
+type network struct {
+	t       testing.TB
+	secrets []sign.Secret
+	caller  sign.Secret
+	signed  *roster.Signed
+	plan    *council.Plan
+	memory  *link.Memory
+	dirs    []string
+	nodes   []*node.Node
+	stop    []func()
+	change  func(seat int, c *node.Config)
+}
+
+// convene makes a council of nodes from the text of a council file.
+func convene(t testing.TB, text string, seed byte) *network {
+	t.Helper()
+	spec, err := council.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := council.NewPlan(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(p.Seats())
+	net := &network{t: t, secrets: secretsOf(t, seed, n), caller: secretsOf(t, seed+100, 1)[0],
+		memory: new(link.Memory)}
+	members := map[string]roster.Member{}
+	for i, s := range p.Seats() {
+		members[s.ID] = roster.Member{Key: net.secrets[i].PublicKey(), Addresses: []string{"localhost:1"}}
+	}
+	r, err := terms.New(p, terms.Options{Members: members,
+		Callers: []roster.Caller{{Name: "caller", Key: net.caller.PublicKey()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	net.signed = roster.Unsigned(r)
+	for _, s := range net.secrets {
+		net.signed.Sign(s)
+	}
+	if net.plan, err = terms.Plan(r); err != nil {
+		t.Fatal(err)
+	}
+	net.nodes, net.stop, net.dirs = make([]*node.Node, n), make([]func(), n), make([]string, n)
+	for i := range n {
+		net.dirs[i] = t.TempDir()
+	}
+	return net
+}
+
+// start starts the node of a seat.
+func (net *network) start(seat int) {
+	net.t.Helper()
+	r := net.signed.Roster
+	c := node.Config{Roster: net.signed, Secret: net.secrets[seat], Dir: net.dirs[seat], Program: "test"}
+	if os.Getenv("NODE_LOG") != "" {
+		c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("seat",
+			seat)
+	}
+	if net.change != nil {
+		net.change(seat, &c)
+	}
+	if c.Transport == nil {
+		c.Transport = net.memory.Join(c.Secret.PublicKey(), r.MayAsk)
+	}
+	n, err := node.Open(c)
+	if err != nil {
+		net.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := n.Run(ctx); err != nil {
+			net.t.Error(err)
+		}
+	}()
+	net.nodes[seat] = n
+	net.stop[seat] = sync.OnceFunc(func() { cancel(); <-done })
+	net.t.Cleanup(net.stop[seat])
+}
+
+func (net *network) startAll() {
+	net.t.Helper()
+	for i := range net.nodes {
+		net.start(i)
+	}
+	net.connected()
+}
+
+// connected waits until all neighbours have streams.
+func (net *network) connected() {
+	net.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		all := true
+		for _, n := range net.nodes {
+			for _, p := range n.Status().Peers {
+				all = all && p.Connected && p.Incoming > 0
+			}
+		}
+		if all {
+			return
+		}
+	}
+	net.t.Fatal("the nodes do not find one another")
+}
+
+func (net *network) client() *call.Client {
+	return &call.Client{Roster: net.signed.Roster, Lead: 50 * time.Millisecond,
+		Transport: net.memory.Join(net.caller.PublicKey(), func([]byte) bool { return false })}
+}
+
+// ask puts a question and judges.
+func (net *network) ask(q synod.Question) (*call.Result, council.Outcome) {
+	net.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	res, err := net.client().Ask(ctx, q)
+	if err != nil {
+		net.t.Fatal(err)
+	}
+	return res, res.Judge(net.signed.Roster, net.plan, q)
+}
+
+// silentAfter stops the log of a machine when it has decided, as a node does.
+type silentAfter struct {
+	synod.Machine
+	over bool
+}
+
+func (m *silentAfter) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if _, halt := e.(synod.Halt); m.over && !halt {
+		return nil
+	}
+	effects := m.Machine.Step(now, e)
+	for _, x := range effects {
+		_, decided := x.(synod.Decide)
+		m.over = m.over || decided
+	}
+	return effects
+}
+
+// seatLog writes one journal for each seat, up to the tick in which it decides.
+type seatLog struct {
+	writers []*journal.Writer
+	ended   []synod.Tick // -1: not decided
+}
+
+func (l *seatLog) Event(now synod.Tick, id synod.NodeID, e synod.Event) {
+	if _, halt := e.(synod.Halt); halt && l.ended[id] >= 0 {
+		now = l.ended[id]
+	} else if l.ended[id] >= 0 && now > l.ended[id] {
+		return
+	}
+	l.writers[id].Event(now, id, e)
+}
+
+func (l *seatLog) Effect(now synod.Tick, id synod.NodeID, x synod.Effect) {
+	l.writers[id].Effect(now, id, x)
+	if _, decided := x.(synod.Decide); decided {
+		l.ended[id] = now
+	}
+}
+
+// simulate plays the same run under package sim, with the same identities, and returns the digests of
+// the seats and the records.
+func (net *network) simulate(q synod.Question, in sign.Instance) (digests []string, records []council.Record) {
+	t, p := net.t, net.plan
+	t.Helper()
+	n, dir := len(p.Seats()), t.TempDir()
+	log := &seatLog{writers: make([]*journal.Writer, n), ended: make([]synod.Tick, n)}
+	machines := make([]synod.Machine, n)
+	desks := make([]*council.Desk, n)
+	for i := range n {
+		id := synod.NodeID(i)
+		own, err := net.secrets[i].Identity(id, net.signed.Committee(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Machine(own, &q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines[i], log.ended[i] = &silentAfter{Machine: m}, -1
+		if log.writers[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)),
+			journal.Head{Question: q, Seat: &id}); err != nil {
+			t.Fatal(err)
+		}
+		model, err := council.OpenSeat(p, id, nil, council.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		desks[i] = council.NewDesk(p, id, model, log.writers[i], nil, nil)
+	}
+	result := sim.Run(sim.Config{
+		Machines: machines, CallTicks: p.CallTicks(), Log: log,
+		Ask: sim.Immediate(func(calls []sim.Call) (replies []synod.Reply) {
+			for _, c := range calls {
+				replies = append(replies, desks[c.Node].Ask(context.Background(), c.ID, c.Prompt))
+			}
+			return replies
+		}),
+		Notes: func(now synod.Tick, notes []sim.Noted) string {
+			for _, o := range notes {
+				desks[o.Node].Note(now, o.Opinion)
+			}
+			return ""
+		},
+	})
+	for i := range n {
+		digest, err := log.writers[i].Close(result.Stopped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := result.Decided[synod.NodeID(i)]; ok {
+			desks[i].Decide(a)
+		}
+		digests, records = append(digests, digest), append(records, desks[i].Record(result.Stopped, log.ended[i]))
+	}
+	return digests, records
+}
+
+var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+
+const pace = "pace: {think: 150ms, within: 200ms}\n"
+
+// councils are the protocols that a council of nodes is compared with the simulator in.
+var councils = map[string]string{
+	"sac":     "protocol: {name: sac, rounds: 3}\nf: 2\n" + pace + simulated,
+	"cp-wbft": "protocol: {name: cp-wbft}\nf: 1\n" + pace + simulated,
+	"decentllms": "protocol: {name: decentllms}\nf: 1\n" + pace + "models: {d: {provider: simulated, ability: 0.7}}\n" +
+		"seats: [{id: w, model: d, count: 3, role: worker}, {id: e, model: d, count: 4, role: evaluator}]\n",
+	"rotating-leader": "protocol: {name: rotating-leader}\nf: 1\n" + pace + simulated,
+	"game":            "protocol: {name: game, rounds: 4}\nf: 1\n" + pace + simulated,
+}
+
+const simulated = "models: {d: {provider: simulated, ability: 0.6}}\nseats: [{id: a, model: d, count: 7}]\n"
+
+// A council of nodes has the outcome, and every seat the journal, of the simulator with the same keys,
+// the same instance and the same replies.
+func TestSameAsSimulator(t *testing.T) {
+	for name, text := range councils {
+		t.Run(name, func(t *testing.T) {
+			net := convene(t, text, 1)
+			net.startAll()
+			res, outcome := net.ask(sum)
+			if len(res.Missing) > 0 {
+				t.Fatal(res.Missing)
+			}
+			digests, records := net.simulate(sum, res.Instance)
+			for i, f := range res.Finals {
+				if f.Digest != digests[i] {
+					t.Errorf("seat %d has the journal %s, and in the simulator %s", i, f.Digest, digests[i])
+				}
+			}
+			want := council.Judge(net.plan, council.Instance{Question: sum,
+				Check: net.signed.Committee().Verifier(res.Instance)}, records)
+			if a, b := text2(outcome), text2(want); a != b {
+				t.Errorf("nodes:\n%s\nsimulator:\n%s", a, b)
+			}
+			if t.Failed() && os.Getenv("NODE_DIFF") != "" {
+				net.diff(res)
+			}
+			t.Logf("%s in %d ticks, %v", outcome.Status, outcome.Ticks, time.Since(res.Start))
+		})
+	}
+}
+
+func text2(o council.Outcome) string {
+	b, _ := json.Marshal(o)
+	return string(b)
+}
+
+func (net *network) diff(res *call.Result) {
+	for i := range net.dirs {
+		files, _ := filepath.Glob(filepath.Join(net.dirs[i], "runs", "*.jsonl"))
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			lines := strings.Split(string(b), "\n")
+			lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, `"k":"e`) })
+			os.WriteFile(fmt.Sprintf("/tmp/nodes/seat%d", i), []byte(strings.Join(lines, "\n")), 0o600)
+		}
+	}
+}

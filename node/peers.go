@@ -1,0 +1,368 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/link"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/sign"
+)
+
+// peer is a neighbour and the streams to and from it.
+type peer struct {
+	node *Node
+	id   synod.NodeID
+	wake chan struct{}
+
+	mu       sync.Mutex
+	control  [][]byte     // frames that are sent once
+	cursor   map[*run]int // by run: how many frames were sent on the stream that is open
+	open     bool         // the stream to it is open
+	incoming int          // streams from it that are open
+	offset   time.Duration
+	delay    time.Duration // half of a round trip
+	compared bool          // offset is known
+	trouble  string        // why the stream to it could not be opened
+	strikes  int           // streams from it that were closed because of what it sent
+	excluded time.Time     // until when no stream from it is read
+	frames   uint64        // that it has sent
+}
+
+// The times of a stream between neighbours.
+const (
+	helloTime = 5 * time.Second
+	pingEvery = time.Second
+	idleTime  = 10 * time.Second // without a frame a stream is closed
+	retryMin  = 20 * time.Millisecond
+	retryMax  = time.Second
+)
+
+// dialLoop keeps a stream to the neighbour open.
+func (p *peer) dialLoop(ctx context.Context) {
+	retry := retryMin
+	for ctx.Err() == nil {
+		begun := time.Now()
+		err := p.talk(ctx)
+		p.mu.Lock()
+		p.open, p.cursor = false, map[*run]int{}
+		if err != nil {
+			p.trouble = err.Error()
+		}
+		p.mu.Unlock()
+		if time.Since(begun) > idleTime {
+			retry = retryMin
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(retry):
+			retry = min(2*retry, retryMax)
+		}
+	}
+}
+
+// talk opens a stream and sends on it until it breaks.
+func (p *peer) talk(ctx context.Context) error {
+	n := p.node
+	m := n.roster.Members[p.id]
+	addresses := m.Addresses
+	if a, ok := n.config.Addresses[p.id]; ok {
+		addresses = a
+	}
+	dial, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	s, err := n.transport.Dial(dial, m.Key, addresses)
+	if err != nil {
+		return err
+	}
+	conn := link.NewConn(s)
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	sent := n.now()
+	hello := call.Hello{Version: call.Version, Purpose: call.ToLink, Roster: n.hash[:], Clock: sent.UnixMicro()}
+	if err := conn.Send(hello, helloTime); err != nil {
+		return err
+	}
+	var w call.Welcome
+	if err := conn.Receive(call.MaxHello, &w, helloTime); err != nil {
+		return fmt.Errorf("it did not admit this node: %w", err)
+	}
+	p.compare(sent.UnixMicro(), w.Clock)
+	p.mu.Lock()
+	p.open, p.trouble, p.cursor = true, "", map[*run]int{}
+	p.mu.Unlock()
+	go p.pongs(conn)
+	return p.write(ctx, conn)
+}
+
+// write sends what is queued, and pings.
+func (p *peer) write(ctx context.Context, conn *link.Conn) error {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for {
+		for _, b := range p.pending() {
+			if err := conn.SendBytes(b, helloTime); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-p.wake:
+		case <-ping.C:
+			b := canonical.Encode(frame{Kind: isPing, Clock: p.node.now().UnixMicro()})
+			if err := conn.SendBytes(b, helloTime); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// pending returns the frames that have not been sent on the open stream.
+func (p *peer) pending() (all [][]byte) {
+	runs := p.node.active()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all, p.control = p.control, nil
+	for _, r := range runs {
+		r.mu.Lock()
+		out := r.out[p.id]
+		all = append(all, out[min(p.cursor[r], len(out)):]...)
+		p.cursor[r] = len(out)
+		r.mu.Unlock()
+	}
+	return all
+}
+
+// again makes all frames of a run be sent again.
+func (p *peer) again(r *run) {
+	p.mu.Lock()
+	p.cursor[r] = 0
+	p.mu.Unlock()
+	p.signal()
+}
+
+// maxControl bounds the frames that wait for a stream.
+const maxControl = 256
+
+// once queues a frame that is sent once.
+func (p *peer) once(f frame) {
+	f.Clock = p.node.now().UnixMicro()
+	p.mu.Lock()
+	if len(p.control) < maxControl {
+		p.control = append(p.control, canonical.Encode(f))
+	}
+	p.mu.Unlock()
+	p.signal()
+}
+
+func (p *peer) signal() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pongs reads the replies to pings.
+func (p *peer) pongs(conn *link.Conn) {
+	defer conn.Close()
+	for {
+		var g pong
+		if conn.Receive(64, &g, idleTime) != nil {
+			return
+		}
+		p.compare(g.Sent, g.Clock)
+	}
+}
+
+// compare estimates how much the neighbour's clock is ahead.
+func (p *peer) compare(sent, clock int64) {
+	now := p.node.now().UnixMicro()
+	trip := time.Duration(max(now-sent, 0)) * time.Microsecond
+	p.mu.Lock()
+	p.offset = time.Duration(clock-sent)*time.Microsecond - trip/2
+	p.delay, p.compared = trip/2, true
+	p.mu.Unlock()
+	p.node.checkClock()
+}
+
+// skewed reports whether the neighbour's clock differs by more than a quarter of the message bound, as
+// far as the round trip allows to tell.
+func (p *peer) skewed() (yes, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.compared && p.offset.Abs() > p.node.within/4+p.delay, p.compared && p.open
+}
+
+// read reads the frames of a neighbour's stream until it breaks or breaks a rule.
+func (p *peer) read(ctx context.Context, conn *link.Conn) error {
+	n := p.node
+	frames := link.Bucket{Rate: framesPerSecond, Burst: frameBurst}
+	size := link.Bucket{Rate: bytesPerSecond, Burst: bytesBurst}
+	for ctx.Err() == nil {
+		b, err := conn.ReceiveBytes(maxFrame, idleTime)
+		if errors.Is(err, link.ErrTooLong) {
+			return p.strike(err)
+		}
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if !frames.Take(now, 1) || !size.Take(now, float64(len(b))) {
+			return p.strike(errors.New("it sends more than is read"))
+		}
+		var f frame
+		if err := canonical.Decode(b, maxFrame, &f); err != nil {
+			return p.strike(err)
+		}
+		p.mu.Lock()
+		p.frames++
+		p.mu.Unlock()
+		if f.Kind == isPing {
+			if err := conn.Send(pong{Sent: f.Clock, Clock: n.now().UnixMicro()}, helloTime); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.dispatch(&f); err != nil {
+			return p.strike(err)
+		}
+	}
+	return ctx.Err()
+}
+
+// strike excludes the neighbour for a time, which grows with every time.
+func (p *peer) strike(err error) error {
+	p.mu.Lock()
+	p.strikes++
+	p.excluded = time.Now().Add(min(50*time.Millisecond<<min(p.strikes, 10), 10*time.Second))
+	p.mu.Unlock()
+	p.node.count(&p.node.stats.Junk)
+	return err
+}
+
+// dispatch hands a frame to its run. The error is for a frame that no honest node sends.
+func (p *peer) dispatch(f *frame) error {
+	n := p.node
+	if len(f.Run) != sha256.Size || f.Tick < 0 || f.Tick > int64(never) || len(f.Slot) > maxSlotName ||
+		f.Round > 1<<31-1 || len(f.Body) > synod.MaxBody || len(f.Receipts) > receiptsAtOnce {
+		return errors.New("a frame is out of range")
+	}
+	r := n.running([sha256.Size]byte(f.Run))
+	if r == nil {
+		return nil // the question has not come yet, or the run is long over
+	}
+	switch f.Kind {
+	case isMessage:
+		m := &synod.Message{From: p.id, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}}
+		slip := n.slip(r.id, m, sha256.Sum256(f.Body))
+		if !slip.VerifyKey(n.roster.Members[p.id].Key, f.Signature) {
+			return errors.New("the signature of a message is not valid")
+		}
+	case isBegun:
+		p.again(r)
+		return nil
+	case isReceipts:
+		r.compareReceipts(f.Receipts)
+		return nil
+	case isClosed, isDemand:
+	default:
+		return errors.New("a frame of an unknown kind")
+	}
+	r.put(input{from: p.id, frame: f})
+	return nil
+}
+
+// compareReceipts looks for equivocation in what a neighbour has got.
+func (r *run) compareReceipts(list []call.Receipt) {
+	for _, c := range list {
+		if c.From >= uint64(len(r.node.roster.Members)) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
+			continue
+		}
+		key := receiptKey{synod.NodeID(c.From), synod.Slot{Name: c.Slot, Round: int(c.Round)}, [sha256.Size]byte(c.Sum)}
+		if !r.contradicts(key) {
+			continue
+		}
+		m := &synod.Message{From: key.from, Slot: key.slot}
+		if slip := r.node.slip(r.id, m, key.sum); slip.VerifyKey(r.node.roster.Members[key.from].Key, c.Signature) {
+			r.keep(key, c.Signature)
+		}
+	}
+}
+
+// contradicts reports whether this node has another message of the slot, and not this one.
+func (r *run) contradicts(key receiptKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.receipts[key]; known {
+		return false
+	}
+	for k := range r.receipts {
+		if k.from == key.from && k.slot == key.slot {
+			return true
+		}
+	}
+	return false
+}
+
+// status of a neighbour.
+func (p *peer) status() PeerStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return PeerStatus{ID: p.node.roster.Members[p.id].ID, Connected: p.open, Incoming: p.incoming,
+		OffsetMS: float64(p.offset.Microseconds()) / 1e3, DelayMS: float64(p.delay.Microseconds()) / 1e3,
+		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble}
+}
+
+// join counts a stream from the neighbour and tells the runs when the first one opens.
+func (p *peer) join() (leave func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Now().Before(p.excluded) {
+		return nil, errors.New("it is excluded for a time because of what it sent")
+	}
+	if p.incoming++; p.incoming == 1 {
+		p.node.present(p.id, true)
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.incoming--; p.incoming == 0 {
+			p.node.present(p.id, false)
+		}
+	}, nil
+}
+
+// checkClock compares this node's clock with those of its neighbours. If more than half of them
+// differ by more than the limit, this node's clock is wrong, and it takes part in no new run.
+func (n *Node) checkClock() {
+	skewed, known := 0, 0
+	for _, p := range n.links {
+		yes, ok := p.skewed()
+		if ok {
+			known++
+		}
+		if yes && ok {
+			skewed++
+		}
+	}
+	wrong := known > 0 && 2*skewed > known
+	if n.wrongClock.Swap(wrong) != wrong {
+		if wrong {
+			n.count(&n.stats.SkewAlarms)
+			n.log.Error("this node's clock differs from most of its neighbours', so it takes part in no new run",
+				"limit", n.within/4)
+		} else {
+			n.log.Info("this node's clock agrees with its neighbours' again")
+		}
+	}
+}
+
+// instanceKey names a run in frames.
+func instanceKey(id sign.Instance) [sha256.Size]byte { return sha256.Sum256([]byte(id)) }

@@ -1,0 +1,546 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/sign"
+	"synod.dev/synod/sim"
+)
+
+// run is this node's part in one run of a question. One goroutine (loop) owns all fields above in.
+type run struct {
+	node     *Node
+	question synod.Question
+	id       sign.Instance
+	key      [sha256.Size]byte // names the run in frames
+	origin   time.Time         // with the monotonic clock, so that a clock that is set does not move the rounds
+	lead     time.Duration     // from origin to the start of the run
+	identity sign.Identity
+	machine  synod.Machine
+	journal  *journal.Writer
+	desk     *council.Desk
+	schedule *schedule
+	decided  bool
+	alarms   int
+	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
+	late     uint64
+	refused  error // why this seat has stopped to sign; nil: it has not
+	received map[receiptKey]bool
+	waiting  map[synod.ConsultID]waitingCall // in a replay: calls whose reply has not been read
+
+	in    chan input
+	ended chan struct{} // closed when final is set
+
+	mu       sync.Mutex
+	out      map[synod.NodeID][][]byte // frames for each neighbour, in order
+	final    *call.Final
+	progress progress
+	proofs   int
+}
+
+// progress is what a status shows of a run.
+type progress struct {
+	Tick    synod.Tick
+	Round   int
+	Answer  synod.Answer
+	Calls   int
+	Late    uint64
+	Stopped string
+}
+
+// receiptKey is a slot of one seat with what was sent in it.
+type receiptKey struct {
+	from synod.NodeID
+	slot synod.Slot
+	sum  [sha256.Size]byte
+}
+
+// input is something that comes to a run from outside.
+type input struct {
+	from    synod.NodeID
+	frame   *frame          // a frame of a neighbour
+	present *bool           // a neighbour's stream was opened or closed
+	reply   *synod.Answered // a reply of the model
+	asked   synod.Tick      // in which the call was made
+	due     synod.Tick
+}
+
+// newRun prepares a run, new or cut off, and writes the head of its journal.
+func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budget *llm.Budget) (r *run, err error) {
+	r = &run{
+		node: n, question: q, id: id, key: sha256.Sum256([]byte(id)), origin: time.Now(), lead: begins.Sub(n.now()),
+		waiting:  map[synod.ConsultID]waitingCall{},
+		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
+		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, in: make(chan input, 256),
+		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, progress: progress{Round: -1},
+	}
+	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
+		return nil, err
+	}
+	if r.machine, err = n.plan.Machine(r.identity, &r.question); err != nil {
+		return nil, err
+	}
+	head := journal.Head{Program: n.config.Program, Spec: n.plan.Record(), Question: q, Seat: &n.seat,
+		Instance: string(id), Seed: r.identity.Seed, Prompts: n.plan.TemplateDigests()}
+	path := n.journalPath(id)
+	earlier, lock, err := journal.Resume(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		r.journal, err = journal.Create(path, head)
+	case err == nil && earlier.End != nil:
+		lock.Close()
+		return nil, errEnded
+	case err == nil:
+		head.Unanswered, head.Known = earlier.Lost(), earlier.Answered()
+		r.journal, err = earlier.Continue(head)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the journal of the run: %w", err)
+	}
+	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, head.Known)
+	if earlier != nil {
+		return r, r.replay(earlier)
+	}
+	r.schedule.add(item{tick: 0, by: -1, node: int(n.seat), event: synod.Begin{}})
+	return r, nil
+}
+
+// errEnded is the error of a run whose journal has an end.
+var errEnded = errors.New("the run has ended")
+
+func (n *Node) journalPath(id sign.Instance) string {
+	return filepath.Join(n.config.Dir, "runs", string(id)+".jsonl")
+}
+
+// replay brings the seat to where it was when the process died. It sends nothing new: what it sent
+// before is the same again, byte for byte.
+func (r *run) replay(earlier *journal.Run) error {
+	events, err := earlier.Events()
+	if err != nil {
+		return fmt.Errorf("the journal of the run: %w", err)
+	}
+	s := r.schedule
+	if len(events) == 0 {
+		s.add(item{tick: 0, by: -1, node: int(r.node.seat), event: synod.Begin{}})
+	}
+	for i := 0; i < len(events); {
+		t, batch := events[i].Tick, []item{}
+		for ; i < len(events) && events[i].Tick == t; i++ {
+			if e, ok := events[i].Event.(synod.Expired); ok {
+				s.forget(e.ID)
+			}
+			if e, ok := events[i].Event.(synod.Answered); ok {
+				c := r.waiting[e.ID]
+				delete(r.waiting, e.ID)
+				if s.due[c.due]--; s.due[c.due] <= 0 {
+					delete(s.due, c.due)
+				}
+			}
+			batch = append(batch, item{tick: t, event: events[i].Event})
+		}
+		r.step(t, batch, true)
+	}
+	for id, c := range r.waiting { // calls whose reply is not in the journal
+		r.consult(c.at, c.due, synod.Consult{ID: id, Prompt: c.prompt})
+	}
+	clear(r.waiting)
+	return nil
+}
+
+// elapsed is the real time since the start of the run.
+func (r *run) elapsed() time.Duration { return time.Since(r.origin) - r.lead }
+
+// loop plays the run to its end.
+func (r *run) loop(ctx context.Context) {
+	if d := r.node.plan.Spec().Limits.Deadline; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, time.Now().Add(d-r.elapsed()))
+		defer cancel()
+	}
+	stopped := r.play(ctx)
+	if stopped == council.Interrupted {
+		r.journal.Abandon() // the next process goes on with it
+		return
+	}
+	r.finish(stopped)
+}
+
+func (r *run) play(ctx context.Context) (stopped string) {
+	if wait := -r.elapsed(); wait > 0 {
+		if !r.listen(ctx, wait) {
+			return r.cut(ctx)
+		}
+	}
+	for !r.decided {
+		r.drain(ctx)
+		if err := r.journal.Err(); err != nil {
+			r.node.log.Error("the journal cannot be written, so the seat has stopped", "run", r.short(), "error", err)
+			return council.Unwritten
+		}
+		wait := r.schedule.wait(r.elapsed())
+		if wait == 0 {
+			t := r.schedule.next()
+			r.step(t, r.schedule.take(t), false)
+			continue
+		}
+		r.closeIdle()
+		if r.schedule.next() == never && len(r.schedule.due) == 0 {
+			if r.idle(ctx) {
+				continue
+			}
+			return sim.Stalled
+		}
+		if !r.listenOnce(ctx, wait) {
+			return r.cut(ctx)
+		}
+	}
+	return sim.Finished
+}
+
+// idle waits for a message when nothing else can happen: a machine without an alarm waits for its
+// neighbours. It reports whether something came before the run's longest pause.
+func (r *run) idle(ctx context.Context) bool {
+	return r.listenOnce(ctx, time.Duration(r.node.roster.Think+r.node.roster.Within)*time.Millisecond) &&
+		r.schedule.next() != never
+}
+
+func (r *run) cut(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return council.PastTime
+	}
+	return council.Interrupted
+}
+
+// listen takes what comes for a time.
+func (r *run) listen(ctx context.Context, for_ time.Duration) bool {
+	timer := time.NewTimer(for_)
+	defer timer.Stop()
+	for {
+		select {
+		case in := <-r.in:
+			r.take(ctx, in)
+		case <-timer.C:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// listenOnce waits for one thing that comes, or for a time.
+func (r *run) listenOnce(ctx context.Context, wait time.Duration) bool {
+	var expired <-chan time.Time
+	if wait < forever {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case in := <-r.in:
+		r.take(ctx, in)
+	case <-expired:
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}
+
+// drain takes all that has come.
+func (r *run) drain(ctx context.Context) {
+	for {
+		select {
+		case in := <-r.in:
+			r.take(ctx, in)
+		default:
+			return
+		}
+	}
+}
+
+func (r *run) take(_ context.Context, in input) {
+	s, elapsed := r.schedule, r.elapsed()
+	switch {
+	case in.present != nil:
+		if p := s.peers[in.from]; *in.present != p.present {
+			p.present, p.behind, p.asked = *in.present, *in.present && p.closed < s.closed, -1
+		}
+	case in.reply != nil:
+		s.replied(in.asked, in.due, *in.reply)
+	case in.frame.Kind == isMessage:
+		r.heard(in.from, in.frame, elapsed)
+	case in.frame.Kind == isClosed:
+		s.heardClosed(in.from, synod.Tick(in.frame.Tick))
+	case in.frame.Kind == isDemand:
+		s.ask(synod.Tick(in.frame.Tick), elapsed, r.node.within)
+	}
+	r.closeIdle()
+}
+
+// closeIdle closes ticks that neighbours have asked about, and asks them in turn.
+func (r *run) closeIdle() {
+	if r.decided {
+		return
+	}
+	if r.schedule.close(r.elapsed()) {
+		r.tell(nil, frame{Kind: isClosed, Tick: int64(r.schedule.closed)})
+	}
+	if ids, t := r.schedule.questions(); len(ids) > 0 {
+		r.tell(ids, frame{Kind: isDemand, Tick: int64(t)})
+	}
+}
+
+// heard takes a message whose signature was checked.
+func (r *run) heard(from synod.NodeID, f *frame, elapsed time.Duration) {
+	m := &synod.Message{From: from, Slot: synod.Slot{Name: f.Slot, Round: int(f.Round)}, Body: f.Body}
+	p := r.schedule.peers[from]
+	key := receiptKey{from, m.Slot, sha256.Sum256(m.Body)}
+	if p.sent >= maxRunMessages || p.bytes+len(m.Body) > maxRunBytes {
+		return
+	}
+	r.keep(key, f.Signature)
+	if r.received[key] {
+		return // it was sent again after a stream was opened again
+	}
+	r.received[key] = true
+	if sent := time.UnixMicro(f.Clock); r.node.now().Sub(sent) > r.node.within {
+		r.late++
+		r.mu.Lock()
+		r.progress.Late = r.late
+		r.mu.Unlock()
+	}
+	r.schedule.heard(from, synod.Tick(f.Tick), m, elapsed, r.node.within)
+}
+
+// keep keeps the receipt of a signed message, and reports equivocation.
+func (r *run) keep(key receiptKey, signature []byte) {
+	c := call.Receipt{From: uint64(key.from), Slot: key.slot.Name, Round: uint64(key.slot.Round), Sum: key.sum[:],
+		Signature: signature}
+	r.mu.Lock()
+	if _, known := r.receipts[key]; known || len(r.receipts) >= maxReceipts {
+		r.mu.Unlock()
+		return
+	}
+	r.receipts[key] = c
+	var proof *call.Equivocation
+	for k, other := range r.receipts {
+		if k.from == key.from && k.slot == key.slot && k.sum != key.sum {
+			proof = &call.Equivocation{Roster: r.node.hash[:], Instance: string(r.id), A: other, B: c}
+			r.proofs++
+		}
+	}
+	r.mu.Unlock()
+	if proof != nil {
+		r.node.convict(proof)
+	}
+}
+
+const maxReceipts = 1 << 14
+
+// step gives the seat the events of a tick, writes them and what it does, and then does it. In a
+// replay the journal has them already, and calls are not made.
+func (r *run) step(t synod.Tick, events []item, replay bool) {
+	var sends []synod.Send
+	var calls []synod.Consult
+	for _, e := range events {
+		r.journal.Event(t, r.node.seat, e.event)
+		for _, effect := range r.machine.Step(t, e.event) {
+			r.journal.Effect(t, r.node.seat, effect)
+			switch x := effect.(type) {
+			case synod.Send:
+				sends = append(sends, copySend(x))
+			case synod.Consult:
+				calls = append(calls, x)
+			case synod.Alarm:
+				r.alarms++
+				r.schedule.alarm(t, x, r.alarms)
+			case synod.Note:
+				r.note(t, x.Opinion)
+			case synod.Decide:
+				r.decided = true
+				r.desk.Decide(x.Answer)
+			}
+		}
+		if e, ok := e.event.(synod.Heard); ok && replay {
+			r.received[receiptKey{e.From, e.Slot, sha256.Sum256(e.Body)}] = true
+		}
+	}
+	r.send(t, sends)
+	r.schedule.closed = max(r.schedule.closed, t)
+	r.mu.Lock()
+	r.progress.Tick, r.progress.Calls = t, r.progress.Calls+len(calls)
+	r.mu.Unlock()
+	closed := t
+	if r.decided {
+		closed = never
+	}
+	r.tell(nil, frame{Kind: isClosed, Tick: int64(closed)})
+	slices.SortFunc(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
+	for _, x := range calls {
+		due := t + r.node.callTicks
+		r.schedule.due[due]++
+		if replay {
+			prompt := *x.Prompt
+			prompt.Peers = slices.Clone(prompt.Peers)
+			r.waiting[x.ID] = waitingCall{t, due, &prompt}
+		} else {
+			r.consult(t, due, x)
+		}
+	}
+}
+
+// copySend returns a send that does not share memory with the machine, which may use it again.
+func copySend(x synod.Send) synod.Send {
+	m := *x.Message
+	m.Body = slices.Clone(m.Body)
+	return synod.Send{To: slices.Clone(x.To), Message: &m}
+}
+
+func (r *run) note(t synod.Tick, o *synod.Opinion) {
+	r.desk.Note(t, o)
+	r.mu.Lock()
+	r.progress.Round, r.progress.Answer = o.Round, o.Answer
+	r.mu.Unlock()
+}
+
+// send signs and sends messages, after their values are on disk and all events before them are with
+// the operating system.
+func (r *run) send(t synod.Tick, sends []synod.Send) {
+	if len(sends) == 0 {
+		return
+	}
+	if err := r.journal.Flush(); err != nil {
+		return // the loop stops
+	}
+	adversary := r.node.plan.Adversary(r.node.seat) // for experiments: it may sign anything
+	for _, x := range sends {
+		x.From = r.node.seat
+		v := signing{slotKey{string(r.id), x.Slot}, sha256.Sum256(x.Body)}
+		if !adversary {
+			if err := r.node.slots.commit([]signing{v}); err != nil {
+				r.refuse(err)
+				continue
+			}
+		}
+		slip := r.node.slip(r.id, x.Message, v.sum)
+		signature := slip.Sign(r.node.secret)
+		r.keep(receiptKey{r.node.seat, x.Slot, v.sum}, signature)
+		r.tell(x.To, frame{Kind: isMessage, Tick: int64(t), Slot: x.Slot.Name, Round: uint64(x.Slot.Round),
+			Body:      x.Body,
+			Signature: signature})
+	}
+}
+
+// refuse notes that this seat did not sign a value.
+func (r *run) refuse(err error) {
+	r.refused = err
+	r.node.count(&r.node.stats.Refused)
+	r.node.log.Error("a value was not signed", "run", r.short(), "error", err)
+}
+
+// tell queues a frame for some neighbours; nil: all of them.
+func (r *run) tell(to []synod.NodeID, f frame) {
+	if to == nil {
+		to = r.node.peers
+	}
+	f.Run, f.Clock = r.key[:], r.node.now().UnixMicro()
+	b := canonical.Encode(f)
+	r.mu.Lock()
+	for _, id := range to {
+		if slices.Contains(r.node.peers, id) {
+			r.out[id] = append(r.out[id], b)
+		}
+	}
+	r.mu.Unlock()
+	r.node.wake()
+}
+
+// waitingCall is a call of a replay whose reply has not been read.
+type waitingCall struct {
+	at, due synod.Tick
+	prompt  *synod.Prompt
+}
+
+// consult calls the model in the background.
+func (r *run) consult(t, due synod.Tick, x synod.Consult) {
+	prompt := *x.Prompt
+	prompt.Peers = slices.Clone(prompt.Peers)
+	go func() {
+		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
+		defer cancel()
+		reply := r.desk.Ask(ctx, x.ID, &prompt)
+		r.node.spend(&reply)
+		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
+	}()
+}
+
+// put hands an input to the loop, unless the run has ended.
+func (r *run) put(in input) {
+	select {
+	case r.in <- in:
+	case <-r.ended:
+	case <-r.node.context.Done():
+	}
+}
+
+func (r *run) short() string { return string(r.id)[:min(12, len(r.id))] }
+
+// finish ends the journal and signs the record of the seat.
+func (r *run) finish(stopped string) {
+	now := r.schedule.closed
+	if now < 0 {
+		now = 0
+	}
+	r.journal.Event(now, r.node.seat, synod.Halt{})
+	r.machine.Step(now, synod.Halt{})
+	digest, err := r.journal.Close(stopped)
+	if err != nil {
+		r.node.log.Error("the journal cannot be written", "run", r.short(), "error", err)
+	}
+	f, err := r.node.finalOf(r.id, r.desk.Record(stopped, now), digest)
+	if err != nil {
+		r.node.log.Error("the record cannot be encoded", "run", r.short(), "error", err)
+		return
+	}
+	r.mu.Lock()
+	f.Late = r.late
+	for _, c := range r.receipts {
+		f.Receipts = append(f.Receipts, c)
+	}
+	r.progress.Stopped = stopped
+	r.mu.Unlock()
+	slices.SortFunc(f.Receipts, compareReceipts)
+	f.Sign(r.node.secret)
+	if err := durable.WriteFile(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
+		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
+	}
+	r.mu.Lock()
+	r.final = f
+	r.mu.Unlock()
+	close(r.ended)
+	for part := range slices.Chunk(f.Receipts, receiptsAtOnce) {
+		r.tell(nil, frame{Kind: isReceipts, Receipts: part})
+	}
+	r.node.log.Info("run ended", "run", r.short(), "stopped", stopped, "digest", digest[:min(12, len(digest))])
+}
+
+func compareReceipts(a, b call.Receipt) int {
+	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Slot, b.Slot), cmp.Compare(a.Round, b.Round),
+		cmp.Compare(hex.EncodeToString(a.Sum), hex.EncodeToString(b.Sum)))
+}

@@ -1,0 +1,277 @@
+package node
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// schedule decides in which order a seat is given its events, and when.
+//
+// Events have ticks. A message that was sent in tick t is delivered in tick t+1, and the reply to a
+// model call CallTicks after the call, however long either took: as in package sim. A node gives its
+// seat the events of a tick together, in the order of package sim, when every neighbour has closed
+// the tick before, which means that it sends nothing more in that tick. So, as long as everybody is
+// in time, a seat lives through the same events in the same ticks as in a simulation.
+//
+// Nobody is waited for without limit. An alarm, such as the end of a round, comes when the real time
+// since the start of the run has reached its tick. A node that waits for a neighbour to close a tick
+// waits for a quarter of the message bound at most, or until the next alarm if only messages are
+// waiting; from then on the neighbour is behind, and is not waited for until it has caught up. A
+// message of a tick that is closed is delivered in the next tick that is open.
+//
+// A neighbour that lies about ticks gains nothing that silence or delay would not give it: it can make
+// others wait for those limits.
+type schedule struct {
+	self   synod.NodeID
+	seats  int
+	hold   time.Duration // how long to wait for a neighbour
+	queue  []item        // by tick and order
+	due    map[synod.Tick]int
+	closed synod.Tick // the last tick in which nothing more is sent; -1: none
+	hot    synod.Tick // the last tick about which a neighbour has asked
+	over   bool
+	peers  map[synod.NodeID]*neighbour
+
+	blocked   synod.Tick // the tick that waits for neighbours
+	blockedAt time.Duration
+	blocking  bool
+}
+
+// item is an event that waits for its tick.
+type item struct {
+	tick  synod.Tick
+	by    synod.Tick // the tick in which it was caused
+	node  int        // whose step caused it; the number of seats for replies
+	seq   int
+	event synod.Event
+	alarm bool
+}
+
+func (a item) compare(b item) int {
+	return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.by, b.by), cmp.Compare(a.node, b.node),
+		cmp.Compare(a.seq, b.seq))
+}
+
+// neighbour is what is known of a neighbour's time.
+type neighbour struct {
+	closed  synod.Tick
+	present bool       // its stream is open
+	behind  bool       // it is not waited for
+	asked   synod.Tick // the last tick that it was asked to close
+	sent    int        // messages that it has sent
+	bytes   int
+}
+
+// never is a tick that does not come.
+const never = synod.Tick(math.MaxInt64 / 2)
+
+func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, hold time.Duration) *schedule {
+	s := &schedule{self: self, seats: seats, hold: hold, due: map[synod.Tick]int{}, closed: -1, hot: -1,
+		peers: map[synod.NodeID]*neighbour{}}
+	for _, p := range peers {
+		s.peers[p] = &neighbour{closed: -1, asked: -1}
+	}
+	return s
+}
+
+// add queues an event. Two events have the same order whenever they are added.
+func (s *schedule) add(it item) {
+	at, _ := slices.BinarySearchFunc(s.queue, it, item.compare)
+	s.queue = slices.Insert(s.queue, at, it)
+}
+
+// alarm queues the end of a wait that the seat has asked for in tick now.
+func (s *schedule) alarm(now synod.Tick, a synod.Alarm, seq int) {
+	s.add(item{tick: max(a.At, now+1), by: now, node: int(s.self), seq: seq, event: synod.Expired{ID: a.ID},
+		alarm: true})
+}
+
+// heard queues a message that a neighbour sent in a tick. elapsed is the real time; a tick that
+// cannot be true yet counts as the present.
+func (s *schedule) heard(from synod.NodeID, sent synod.Tick, m *synod.Message, elapsed, within time.Duration) {
+	latest := max(synod.Tick(elapsed.Milliseconds()), s.closed) + synod.Tick(within.Milliseconds())
+	if sent > latest {
+		sent = s.closed
+	}
+	p := s.peers[from]
+	p.sent++
+	p.bytes += len(m.Body)
+	tick := max(sent+1, s.closed+1)
+	s.add(item{tick: tick, by: tick - 1, node: int(from), seq: p.sent, event: synod.Heard{Message: m}})
+}
+
+// replied queues a reply to a call of tick asked, whose delivery is due.
+func (s *schedule) replied(asked, due synod.Tick, a synod.Answered) {
+	if s.due[due]--; s.due[due] <= 0 {
+		delete(s.due, due)
+	}
+	s.add(item{tick: max(due, s.closed+1), by: asked, node: s.seats, seq: int(a.ID), event: a})
+}
+
+// forget removes an alarm that has expired in a replay.
+func (s *schedule) forget(id synod.AlarmID) {
+	s.queue = slices.DeleteFunc(s.queue, func(it item) bool {
+		e, ok := it.event.(synod.Expired)
+		return ok && e.ID == id
+	})
+}
+
+// next returns the earliest tick that has an event or waits for a reply.
+func (s *schedule) next() synod.Tick {
+	t := never
+	if len(s.queue) > 0 {
+		t = s.queue[0].tick
+	}
+	for due := range s.due {
+		t = min(t, due)
+	}
+	return t
+}
+
+// nextAlarm returns the tick of the first alarm.
+func (s *schedule) nextAlarm() synod.Tick {
+	for i := range s.queue {
+		if s.queue[i].alarm {
+			return s.queue[i].tick
+		}
+	}
+	return never
+}
+
+// wait returns how long the next tick has to wait: 0 if it may be given to the seat now, and forever
+// if nothing but an event from outside can end the wait.
+func (s *schedule) wait(elapsed time.Duration) time.Duration {
+	t := s.next()
+	if t == never || s.due[t] > 0 {
+		s.blocking = false
+		return forever
+	}
+	own, alarm := s.contains(t)
+	if alarm && real(t) > elapsed {
+		return real(t) - elapsed
+	}
+	if alarm || len(s.missing(t)) == 0 {
+		return 0
+	}
+	if !s.blocking || s.blocked != t {
+		s.blocking, s.blocked, s.blockedAt = true, t, elapsed
+	}
+	until := s.blockedAt + s.hold
+	if at := s.nextAlarm(); !own && at < never {
+		until = max(real(at), s.blockedAt)
+	}
+	if left := until - elapsed; left > 0 {
+		return left
+	}
+	for _, p := range s.missing(t) {
+		s.peers[p].behind = true
+	}
+	return 0
+}
+
+const forever = time.Duration(math.MaxInt64)
+
+func real(t synod.Tick) time.Duration { return time.Duration(min(t, never/1e6)) * time.Millisecond }
+
+// contains reports what waits for a tick: something of the seat's own (its beginning or a reply), and
+// an alarm.
+func (s *schedule) contains(t synod.Tick) (own, alarm bool) {
+	for i := range s.queue {
+		if s.queue[i].tick != t {
+			break
+		}
+		alarm = alarm || s.queue[i].alarm
+		if _, heard := s.queue[i].event.(synod.Heard); !heard && !s.queue[i].alarm {
+			own = true
+		}
+	}
+	return own, alarm
+}
+
+// missing returns the neighbours that a tick waits for, ascending: they may still send messages that
+// are to be delivered in it.
+func (s *schedule) missing(t synod.Tick) (ids []synod.NodeID) {
+	for id, p := range s.peers {
+		if p.closed < t-1 && p.present && !p.behind {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// take removes and returns the events of a tick.
+func (s *schedule) take(t synod.Tick) (events []item) {
+	n := 0
+	for n < len(s.queue) && s.queue[n].tick == t {
+		n++
+	}
+	events = slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
+	s.blocking = false
+	return events
+}
+
+// maxCreep is how many ticks neighbours without events close on request. After a longer pause
+// everybody waits for the real time instead.
+const maxCreep = 64
+
+// close closes ticks in which nothing can happen any more, up to the last one that somebody has asked
+// about. It reports whether a tick was closed.
+func (s *schedule) close(elapsed time.Duration) bool {
+	to := min(s.hot, s.next()-1)
+	for _, p := range s.peers {
+		idle := to-p.closed > maxCreep && elapsed >= real(to)
+		if p.present && !p.behind && !idle {
+			to = min(to, p.closed+1)
+		}
+	}
+	if to <= s.closed {
+		return false
+	}
+	s.closed = to
+	return true
+}
+
+// heardClosed notes that a neighbour has closed a tick.
+func (s *schedule) heardClosed(from synod.NodeID, t synod.Tick) {
+	p := s.peers[from]
+	p.closed = max(p.closed, t)
+	if p.closed >= s.closed {
+		p.behind = false
+	}
+}
+
+// ask notes that a neighbour asks for a tick to be closed. elapsed bounds what can be true.
+func (s *schedule) ask(t synod.Tick, elapsed, within time.Duration) {
+	latest := max(synod.Tick(elapsed.Milliseconds()), s.closed) + synod.Tick(within.Milliseconds())
+	s.hot = max(s.hot, min(t, latest))
+}
+
+// questions returns the neighbours that are to be asked to close a tick, so that the next tick, or
+// one that a neighbour has asked about, can be given; and the tick. Each is asked once.
+func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
+	t = never
+	if next := s.next(); next < never && s.due[next] == 0 {
+		if _, alarm := s.contains(next); !alarm {
+			t = next - 1
+		}
+	}
+	if s.hot > s.closed {
+		t = min(t, s.hot-1)
+	}
+	if t == never || t < 0 {
+		return nil, 0
+	}
+	for _, id := range s.missing(t + 1) {
+		if p := s.peers[id]; p.asked < t && t-p.closed <= maxCreep {
+			p.asked = t
+			ids = append(ids, id)
+		}
+	}
+	return ids, t
+}

@@ -1,0 +1,163 @@
+package node
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/internal/filelock"
+)
+
+// slots is the record of what this node has signed: one value for each slot of each run. A value is
+// on disk before it is signed, and a second value for its slot is refused for ever (SC-21). The file
+// is locked, so that two daemons of one owner cannot both sign.
+//
+// A line is: INSTANCE ROUND SUM "NAME". A line that is torn was never signed, and is cut off.
+type slots struct {
+	mu     sync.Mutex
+	file   *os.File
+	signed map[slotKey][32]byte
+	failed error // the first failure to write: nothing more is signed
+}
+
+// slotKey names a slot of this node in a run.
+type slotKey struct {
+	instance string
+	slot     synod.Slot
+}
+
+// signing is a value for a slot.
+type signing struct {
+	key slotKey
+	sum [32]byte
+}
+
+// errSecondValue is the error of a second value for a slot.
+var errSecondValue = errors.New("another value was signed for this slot before")
+
+// maxSlots bounds the file in memory. A node that has signed more begins a new folder.
+const maxSlots = 4 << 20
+
+func openSlots(path string) (*slots, error) {
+	f, err := filelock.Lock(path)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("%s: %w: a node is running with this folder", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &slots{file: f, signed: map[slotKey][32]byte{}}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return s, durable.SyncDir(filepath.Dir(path))
+}
+
+func (s *slots) load() error {
+	in, whole := bufio.NewReader(s.file), int64(0)
+	for n := 1; ; n++ {
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) { // a torn line: its write was not completed, so nothing was signed
+			if err := s.file.Truncate(whole); err != nil {
+				return err
+			}
+			_, err = s.file.Seek(whole, io.SeekStart)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		v, err := parseSigning(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return fmt.Errorf("line %d: %w; do not sign with this key again until you know what has changed the file",
+				n,
+				err)
+		}
+		if len(s.signed) == maxSlots {
+			return fmt.Errorf("it has more than %d lines; begin a new folder with --dir, under a new key", maxSlots)
+		}
+		s.signed[v.key] = v.sum
+		whole += int64(len(line))
+	}
+}
+
+func (v signing) line() string {
+	return fmt.Sprintf("%s %d %x %s\n", v.key.instance, v.key.slot.Round, v.sum, strconv.Quote(v.key.slot.Name))
+}
+
+func parseSigning(line string) (v signing, err error) {
+	parts := strings.SplitN(line, " ", 4)
+	if len(parts) != 4 {
+		return v, errors.New("it does not have four parts")
+	}
+	v.key.instance = parts[0]
+	sum, err := hex.DecodeString(parts[2])
+	if err != nil || len(sum) != len(v.sum) {
+		return v, errors.New("it has no SHA-256")
+	}
+	v.sum = [32]byte(sum)
+	if v.key.slot.Round, err = strconv.Atoi(parts[1]); err != nil {
+		return v, errors.New("it has no round")
+	}
+	if v.key.slot.Name, err = strconv.Unquote(parts[3]); err != nil {
+		return v, errors.New("it has no slot")
+	}
+	return v, nil
+}
+
+// commit puts values on disk, all or none, and returns only when they are there. A value that was
+// signed before may be signed again. The error is errSecondValue if a slot has another value.
+func (s *slots) commit(values []signing) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed != nil {
+		return s.failed
+	}
+	var lines strings.Builder
+	fresh := map[slotKey][32]byte{}
+	for _, v := range values {
+		for _, known := range []map[slotKey][32]byte{s.signed, fresh} {
+			if sum, ok := known[v.key]; ok && sum != v.sum {
+				return fmt.Errorf("%s %d of run %.12s: %w", v.key.slot.Name, v.key.slot.Round, v.key.instance,
+					errSecondValue)
+			}
+		}
+		if _, ok := s.signed[v.key]; !ok {
+			if _, ok := fresh[v.key]; !ok {
+				lines.WriteString(v.line())
+			}
+			fresh[v.key] = v.sum
+		}
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	if _, err := s.file.WriteString(lines.String()); err != nil {
+		s.failed = fmt.Errorf("slots: %w", err)
+		return s.failed
+	}
+	if err := s.file.Sync(); err != nil { // not tried again: what is on disk is not known any more
+		s.failed = fmt.Errorf("slots: %w", err)
+		return s.failed
+	}
+	for k, v := range fresh {
+		s.signed[k] = v
+	}
+	return nil
+}
+
+func (s *slots) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = errors.New("slots: the node has ended")
+	return s.file.Close()
+}

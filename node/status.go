@@ -1,0 +1,95 @@
+package node
+
+import (
+	"encoding/hex"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// Stats are figures since the node was started.
+type Stats struct {
+	Runs          int `json:"runs"`
+	Resumed       int `json:"resumed"`
+	Declined      int `json:"declined"`
+	Strangers     int `json:"strangers"`     // streams that did not know the roster
+	Junk          int `json:"junk"`          // streams of neighbours that were closed because of what they sent
+	Refused       int `json:"refused"`       // values that were not signed: the slot has another one
+	Equivocations int `json:"equivocations"` // members that were proved to sign two values for one slot
+	SkewAlarms    int `json:"skew_alarms"`
+}
+
+// Status is what a node says about itself to its owner.
+type Status struct {
+	Version  int          `json:"version"`
+	Council  string       `json:"council"`
+	Roster   string       `json:"roster"`
+	Serial   uint64       `json:"serial"`
+	Seat     string       `json:"seat"`
+	Key      string       `json:"key"`
+	Listen   string       `json:"listen"`
+	Up       float64      `json:"up"` // seconds
+	Draining bool         `json:"draining"`
+	Skewed   bool         `json:"skewed"`
+	Today    Today        `json:"today"`
+	Stats    Stats        `json:"stats"`
+	Peers    []PeerStatus `json:"peers"`
+	Runs     []RunStatus  `json:"runs"` // in memory, the latest last
+}
+
+// Today is what the node has spent today.
+type Today struct {
+	Day    string `json:"day"`
+	Calls  int    `json:"calls"`
+	Tokens int    `json:"tokens"`
+}
+
+// PeerStatus is what a node knows of a neighbour.
+type PeerStatus struct {
+	ID        string  `json:"id"`
+	Connected bool    `json:"connected"` // the stream to it is open
+	Incoming  int     `json:"incoming"`  // streams from it
+	OffsetMS  float64 `json:"offset_ms"` // how much its clock is ahead
+	DelayMS   float64 `json:"delay_ms"`  // half of a round trip
+	Strikes   int     `json:"strikes"`
+	Frames    uint64  `json:"frames"`
+	Trouble   string  `json:"trouble,omitempty"`
+}
+
+// RunStatus is a run as this node sees it.
+type RunStatus struct {
+	Run     string       `json:"run"`
+	Form    synod.Form   `json:"form"`
+	Tick    synod.Tick   `json:"tick"`
+	Round   int          `json:"round"`
+	Answer  synod.Answer `json:"answer"` // of this seat
+	Calls   int          `json:"calls"`
+	Late    uint64       `json:"late"`
+	Stopped string       `json:"stopped"` // "": it plays
+	Seconds float64      `json:"seconds"` // since its start
+}
+
+// Status returns the node's status.
+func (n *Node) Status() Status {
+	s := Status{Version: 1, Council: n.roster.Name, Roster: hex.EncodeToString(n.hash[:]), Serial: n.roster.Serial,
+		Seat: n.roster.Members[n.seat].ID, Key: hex.EncodeToString(n.secret.PublicKey()), Listen: n.transport.Address(),
+		Up: time.Since(n.begun).Seconds(), Draining: n.draining.Load(), Skewed: n.wrongClock.Load()}
+	n.daily.mu.Lock()
+	n.daily.today()
+	s.Today = Today{n.daily.Day, n.daily.Calls, n.daily.Tokens}
+	n.daily.mu.Unlock()
+	for _, p := range n.sortedPeers() {
+		s.Peers = append(s.Peers, p.status())
+	}
+	for _, r := range n.active() {
+		r.mu.Lock()
+		s.Runs = append(s.Runs, RunStatus{Run: string(r.id), Form: r.question.Form, Tick: r.progress.Tick,
+			Round: r.progress.Round, Answer: r.progress.Answer, Calls: r.progress.Calls, Late: r.progress.Late,
+			Stopped: r.progress.Stopped, Seconds: max(r.elapsed().Seconds(), 0)})
+		r.mu.Unlock()
+	}
+	n.mu.Lock()
+	s.Stats = n.stats
+	n.mu.Unlock()
+	return s
+}

@@ -1,0 +1,174 @@
+// Package terms connects rosters with plans: it makes the roster of a council that its members are
+// to agree on, and the plan that every node and every caller makes of a roster.
+//
+// The package has rank 7, like package node: it needs council.
+package terms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/roster"
+)
+
+// Options is what a roster says beyond the council file.
+type Options struct {
+	Members  map[string]roster.Member // by seat id: key and addresses; other fields are not read
+	Callers  []roster.Caller
+	Links    string // "": roster.TLS
+	Relay    bool
+	Ledger   roster.Ledger
+	Previous *roster.Roster // nil: it is the first one
+}
+
+// New returns the roster of a plan. It fails if a member is missing, or if the plan needs somebody
+// who sees all members.
+func New(p *council.Plan, o Options) (*roster.Roster, error) {
+	if err := playable(p); err != nil {
+		return nil, err
+	}
+	spec, bound, pace := p.Spec(), p.Bound(), p.Pace()
+	var text string
+	if err := json.Unmarshal(p.Record(), &text); err != nil {
+		return nil, fmt.Errorf("the council file cannot be recorded: %w", err)
+	}
+	parameters, err := json.Marshal(p.Protocol())
+	if err != nil {
+		return nil, fmt.Errorf("the protocol's parameters cannot be recorded: %w", err)
+	}
+	r := &roster.Roster{
+		Format: roster.Format, Name: spec.Council, F: uint64(spec.F), R: uint64(max(bound.R, 0)), Exact: bound.Exact,
+		Guarantee: bound.Guarantee, Note: bound.Note, Protocol: protocolName(spec), Parameters: string(parameters),
+		Council: text, Think: uint64(pace.Think), Within: uint64(pace.Within), Edges: edges(p),
+		Links: o.Links, Relay: o.Relay, Ledger: o.Ledger, Callers: o.Callers,
+	}
+	if r.Links == "" {
+		r.Links = roster.TLS
+	}
+	if r.Ledger.Kind == "" {
+		r.Ledger.Kind = "none"
+	}
+	slices.SortFunc(r.Callers, func(a, b roster.Caller) int { return strings.Compare(a.Name, b.Name) })
+	for _, name := range slices.Sorted(maps.Keys(p.TemplateDigests())) {
+		r.Prompts = append(r.Prompts, roster.Prompt{Name: name, Digest: p.TemplateDigests()[name]})
+	}
+	if o.Previous != nil {
+		hash := o.Previous.Hash()
+		r.Serial, r.Previous = o.Previous.Serial+1, hash[:]
+	}
+	if err := addMembers(r, p, o.Members); err != nil {
+		return nil, err
+	}
+	return r, r.Validate()
+}
+
+func protocolName(s council.Spec) string {
+	name, _ := s.Protocol["name"].(string)
+	return name
+}
+
+func addMembers(r *roster.Roster, p *council.Plan, members map[string]roster.Member) error {
+	var missing, ids []string
+	for _, s := range p.Seats() {
+		m, ok := members[s.ID]
+		if !ok {
+			missing = append(missing, s.ID)
+		}
+		ids = append(ids, s.ID)
+		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role), Key: m.Key, Addresses: m.Addresses})
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("these seats of the council file have no member: %s (example: --member %s=KEY@HOST:PORT)",
+			strings.Join(missing, ", "), missing[0])
+	}
+	for _, id := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(ids, id) {
+			return fmt.Errorf("the council file has no seat %q%s", id, synod.Hint(id, ids))
+		}
+	}
+	return nil
+}
+
+// edges returns the plan's edges in the order of a roster.
+func edges(p *council.Plan) (all [][]uint64) {
+	for i := range p.Seats() {
+		for _, j := range p.Peers(synod.NodeID(i)) {
+			if int(j) > i {
+				all = append(all, []uint64{uint64(i), uint64(j)})
+			}
+		}
+	}
+	return all
+}
+
+// playable refuses keys of the council file that need an observer of all members, which a council of
+// nodes does not have.
+func playable(p *council.Plan) error {
+	spec := p.Spec()
+	faults, breakers := spec.Faults, spec.Breakers
+	faults.Partitions, faults.Crashes = nil, nil
+	switch {
+	case spec.Prompts != "":
+		return errors.New("prompts: nodes use the protocol's own prompts, whose digests are in the roster; " +
+			"remove the key")
+	case spec.Patience.Spare > 0:
+		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
+			"set " +
+			"pace: think instead")
+	case len(spec.Faults.Partitions)+len(spec.Faults.Crashes) > 0 || faults.Loss > 0 || faults.Delay.Max > 0:
+		return errors.New("faults: they are simulated, and nodes have a real network; remove the key")
+	}
+	if b, err := json.Marshal(breakers); err != nil || !bytes.Equal(b, none) {
+		return errors.New("breakers: nobody sees the opinions of all members of a council of nodes; remove the key")
+	}
+	return nil
+}
+
+var none, _ = json.Marshal(council.Breakers{})
+
+// Plan returns the plan of a roster. It fails if the roster's council file does not say what the
+// roster says: members sign both, and an outsider reads only the roster.
+func Plan(r *roster.Roster) (*council.Plan, error) {
+	spec, err := council.ParseRecord([]byte(r.Council))
+	if err != nil {
+		return nil, fmt.Errorf("the roster's council: %w", err)
+	}
+	p, err := council.NewPlan(spec)
+	if err != nil {
+		return nil, fmt.Errorf("the roster's council: %w", err)
+	}
+	o := Options{Members: map[string]roster.Member{}, Callers: slices.Clone(r.Callers), Links: r.Links, Relay: r.Relay,
+		Ledger: r.Ledger}
+	for _, m := range r.Members {
+		o.Members[m.ID] = m
+	}
+	want, err := New(p, o)
+	if err != nil {
+		return nil, fmt.Errorf("the roster's council: %w", err)
+	}
+	want.Serial, want.Previous = r.Serial, r.Previous
+	want.R, want.Exact, want.Guarantee, want.Note = r.R, r.Exact, r.Guarantee, r.Note // see CheckClaim
+	if diff := Diff(want, r); len(diff) > 0 {
+		return nil, fmt.Errorf("the roster contradicts its council file, or this version of Synod has other prompts: "+
+			"%s",
+			diff[0])
+	}
+	return p, nil
+}
+
+// CheckClaim fails unless the graph earns the claim of the roster. It may take two seconds.
+func CheckClaim(p *council.Plan, r *roster.Roster) error {
+	b := p.Bound()
+	if b.Guarantee != r.Guarantee || r.Exact && b.Exact && uint64(b.R) != r.R {
+		return fmt.Errorf("the roster claims %q with r = %d, and the graph has %q with r = %d", r.Guarantee, r.R,
+			b.Guarantee, b.R)
+	}
+	return nil
+}
