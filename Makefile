@@ -13,9 +13,8 @@ export CGO_ENABLED ?= 0
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The tag minimal leaves the writers of PDF, EPS and TeX, which synod does not use, out of gonum's plots.
 build: ## build bin/synod, the same bytes from the same commit in any folder
-	$(GO) build -trimpath -buildvcs=auto -tags minimal -o $(BIN) ./cmd/synod
+	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
 
 install: build ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages and shell completion
 	install -d $(DESTDIR)$(PREFIX)/bin

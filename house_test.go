@@ -78,13 +78,14 @@ var ranks = map[string]int{
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
 	"internal/canonical":  0,  // one binary encoding for what is signed
 	"probe/collect":       3,  // asks models and grades answers
-	"internal/canvas":     0,  // writes drawings of report, probe and graph/draw
+	"internal/linear":     -1, // eigenvalues for graph and probe
+	"internal/canvas":     -1, // writes drawings of report, probe and graph/draw
+	"internal/plot":       0,  // axes and legends on a canvas, for report and probe/draw
 }
 
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
-	"protocol",
-	"adversary", "metrics", "probe", "stats", "table"}
+	"protocol", "adversary", "metrics", "probe", "stats", "table", "internal/linear"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

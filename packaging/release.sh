@@ -18,7 +18,7 @@ for os in linux darwin; do
 	for arch in amd64 arm64; do
 		name=synod-$VERSION-$os-$arch
 		mkdir -p "dist/$name"
-		GOOS=$os GOARCH=$arch $GO build -trimpath -buildvcs=auto -tags minimal -ldflags '-s -w' -o "dist/$name/synod" ./cmd/synod
+		GOOS=$os GOARCH=$arch $GO build -trimpath -buildvcs=auto -ldflags '-s -w' -o "dist/$name/synod" ./cmd/synod
 		cp -r LICENSE README.md docs "$share" "dist/$name/"
 		tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw -C dist -cf - "$name" |
 			gzip -9n >"dist/$name.tar.gz"

@@ -4,19 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
+	"synod.dev/synod/internal/linear"
 )
 
 // basis is a PCA with a z-score: it maps a state to the coordinates along the first
 // principal components, each divided by its standard deviation in training.
 type basis struct {
 	mean      []float64
-	vectors   *mat.Dense // columns are components
-	deviation []float64  // standard deviation of the training states along each component
-	share     float64    // share of the variance in the components
+	vectors   [][]float64 // components, of length 1
+	deviation []float64   // standard deviation of the training states along each component
+	share     float64     // share of the variance in the components
 }
 
 // errFlat means that all states are equal.
@@ -27,42 +26,116 @@ var errFlat = errors.New("probe: the states do not differ")
 const negligible = 1e-10
 
 // fitBasis finds at most max components of the rows of x.
-func fitBasis(x *mat.Dense, max int) (*basis, error) {
-	n, d := x.Dims()
+func fitBasis(x [][]float64, max int) (*basis, error) {
+	n := len(x)
 	if n < 2 {
 		return nil, fmt.Errorf("probe: %d states are too few for principal components", n)
 	}
-	var pc stat.PC
-	if !pc.PrincipalComponents(x, nil) {
-		return nil, errors.New("probe: the singular value decomposition failed")
-	}
-	vars := pc.VarsTo(nil)
-	k, sum, held := 0, 0.0, 0.0
-	for i, v := range vars {
-		sum += v
-		if i < max && v > negligible*vars[0] && !math.IsNaN(v) {
-			k, held = i+1, held+v
+	b := &basis{mean: make([]float64, len(x[0]))}
+	for _, row := range x {
+		for j, v := range row {
+			b.mean[j] += v / float64(n)
 		}
 	}
-	if k == 0 || !(sum > 0) {
-		return nil, errFlat
+	squares, vectors, err := components(b.centred(x), max)
+	if err != nil {
+		return nil, err
 	}
-	var all mat.Dense
-	pc.VectorsTo(&all)
-	b := &basis{mean: make([]float64, d), vectors: mat.DenseCopyOf(all.Slice(0, d, 0, k)), share: held / sum}
-	for j := range d {
-		b.mean[j] = stat.Mean(mat.Col(nil, j, x), nil)
+	sum, held := 0.0, 0.0
+	for i, s := range squares {
+		sum += s
+		if i < len(vectors) {
+			held += s
+			b.deviation = append(b.deviation, math.Sqrt(s/float64(n)))
+		}
 	}
-	for _, v := range vars[:k] {
-		b.deviation = append(b.deviation, math.Sqrt(v*float64(n-1)/float64(n)))
-	}
+	b.vectors, b.share = vectors, held/sum
 	return b, nil
+}
+
+// centred returns the rows without the mean of the training states.
+func (b *basis) centred(x [][]float64) [][]float64 {
+	rows := make([][]float64, len(x))
+	for i, row := range x {
+		rows[i] = make([]float64, len(row))
+		for j, v := range row {
+			rows[i][j] = v - b.mean[j]
+		}
+	}
+	return rows
+}
+
+// components returns at most max right singular vectors of the rows, those of the largest
+// singular values first, and the squares of all singular values. It uses the smaller one of
+// the rows' products and the columns' products, which have the same eigenvalues apart from zeros.
+func components(rows [][]float64, max int) (squares []float64, vectors [][]float64, err error) {
+	few, width := rows, len(rows[0])
+	tall := len(rows) > width
+	if tall {
+		few = transposed(rows)
+	}
+	values, own, ok := linear.Eigen(products(few), true)
+	if !ok {
+		return nil, nil, errors.New("probe: the principal components were not found: a state is too large or no number")
+	}
+	slices.Reverse(values)
+	slices.Reverse(own)
+	for i := range values {
+		values[i] = math.Max(values[i], 0) // rounding can leave a 0 below 0
+	}
+	if !(values[0] > 0) {
+		return nil, nil, errFlat
+	}
+	for i, v := range values {
+		if i >= max || v <= negligible*values[0] {
+			break
+		}
+		if tall {
+			vectors = append(vectors, own[i])
+			continue
+		}
+		vector := make([]float64, width)
+		for k, row := range rows {
+			for j, x := range row {
+				vector[j] += own[i][k] * x
+			}
+		}
+		length := math.Sqrt(linear.Dot(vector, vector))
+		for j := range vector {
+			vector[j] /= length
+		}
+		vectors = append(vectors, vector)
+	}
+	return values, vectors, nil
+}
+
+// products returns the inner products of all pairs of rows.
+func products(rows [][]float64) [][]float64 {
+	all := make([][]float64, len(rows))
+	for i := range rows {
+		all[i] = make([]float64, len(rows))
+		for j := range i + 1 {
+			all[i][j] = linear.Dot(rows[i], rows[j])
+			all[j][i] = all[i][j]
+		}
+	}
+	return all
+}
+
+func transposed(rows [][]float64) [][]float64 {
+	columns := make([][]float64, len(rows[0]))
+	for j := range columns {
+		columns[j] = make([]float64, len(rows))
+		for i, row := range rows {
+			columns[j][i] = row[j]
+		}
+	}
+	return columns
 }
 
 // narrower returns the basis with its first k components, those of largest variance.
 func (b *basis) narrower(k int) *basis {
-	d, have := b.vectors.Dims()
-	if k >= have {
+	if k >= len(b.vectors) {
 		return b
 	}
 	part, all := 0.0, 0.0
@@ -72,45 +145,31 @@ func (b *basis) narrower(k int) *basis {
 		}
 		all += s * s
 	}
-	return &basis{b.mean, b.vectors.Slice(0, d, 0, k).(*mat.Dense), b.deviation[:k], b.share * part / all}
+	return &basis{b.mean, b.vectors[:k], b.deviation[:k], b.share * part / all}
 }
 
 // apply returns the coordinates of the rows of x.
-func (b *basis) apply(x *mat.Dense) *mat.Dense {
-	n, d := x.Dims()
-	centred := mat.NewDense(n, d, nil)
-	for i := range n {
-		row := centred.RawRowView(i)
-		for j, v := range x.RawRowView(i) {
-			row[j] = v - b.mean[j]
+func (b *basis) apply(x [][]float64) [][]float64 {
+	z := b.centred(x)
+	for i, row := range z {
+		z[i] = make([]float64, len(b.vectors))
+		for k, v := range b.vectors {
+			z[i][k] = linear.Dot(row, v) / b.deviation[k]
 		}
 	}
-	var z mat.Dense
-	z.Mul(centred, b.vectors)
-	for i := range n {
-		row := z.RawRowView(i)
-		for k := range row {
-			row[k] /= b.deviation[k]
-		}
-	}
-	return &z
+	return z
 }
 
 // fold converts weights in the basis to weights of the state itself. Both give the same
 // value for every state.
 func (b *basis) fold(w []float64, bias float64) (weights []float64, offset float64) {
-	scaled := make([]float64, len(w))
-	for k := range w {
-		scaled[k] = w[k] / b.deviation[k]
+	weights = make([]float64, len(b.mean))
+	for k, v := range b.vectors {
+		for j, x := range v {
+			weights[j] += w[k] / b.deviation[k] * x
+		}
 	}
-	var v mat.VecDense
-	v.MulVec(b.vectors, mat.NewVecDense(len(scaled), scaled))
-	weights = mat.Col(nil, 0, &v)
-	offset = bias
-	for j, m := range b.mean {
-		offset -= weights[j] * m
-	}
-	return weights, offset
+	return weights, bias - linear.Dot(weights, b.mean)
 }
 
 // logistic is a fitted regression: P(right) = sigmoid(w·z + bias).
@@ -130,22 +189,21 @@ const (
 // fitLogistic minimises |w|²/2 + C·Σ cᵢ·loss(yᵢ, w·zᵢ + bias) over the rows of z. With
 // balanced classes cᵢ = n / (2·size of i's class). The loss is convex, so Newton's method
 // with step halving finds its only minimum.
-func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
-	n, k := z.Dims()
+func fitLogistic(z [][]float64, right []bool, c float64) (*logistic, error) {
 	class, err := balance(right)
 	if err != nil {
 		return nil, err
 	}
-	x := mat.NewDense(n, k+1, nil) // the last column is the intercept's
-	for i := range n {
-		copy(x.RawRowView(i), z.RawRowView(i))
-		x.Set(i, k, 1)
+	n, k := len(z), len(z[0])
+	x := make([][]float64, n)
+	for i, row := range z {
+		x[i] = append(slices.Clone(row), 1) // the last column is the intercept's
 	}
 	p := problem{x: x, right: right, weight: class, c: c}
 	beta := make([]float64, k+1)
 	loss, grad := p.at(beta)
 	for range maxNewton {
-		if g := floats.Norm(grad, math.Inf(1)); g <= tolerance*math.Max(1, c*float64(n)) {
+		if g := largest(grad); g <= tolerance*math.Max(1, c*float64(n)) {
 			return &logistic{beta[:k], beta[k]}, nil
 		}
 		step, err := p.newton(beta, grad)
@@ -154,9 +212,12 @@ func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
 		}
 		moved := false
 		for size := 1.0; size > 1e-10; size /= 2 {
-			next := floats.AddScaledTo(make([]float64, k+1), beta, -size, step)
+			next := slices.Clone(beta)
+			for j := range next {
+				next[j] -= size * step[j]
+			}
 			l, g := p.at(next)
-			if l <= loss-1e-4*size*floats.Dot(grad, step) || l <= loss && size == 1 {
+			if l <= loss-1e-4*size*linear.Dot(grad, step) || l <= loss && size == 1 {
 				beta, loss, grad, moved = next, l, g, true
 				break
 			}
@@ -165,10 +226,18 @@ func fitLogistic(z *mat.Dense, right []bool, c float64) (*logistic, error) {
 			break
 		}
 	}
-	if g := floats.Norm(grad, math.Inf(1)); g <= 1e3*tolerance*math.Max(1, c*float64(n)) {
+	if g := largest(grad); g <= 1e3*tolerance*math.Max(1, c*float64(n)) {
 		return &logistic{beta[:k], beta[k]}, nil // as close as rounding allows
 	}
 	return nil, fmt.Errorf("%w after %d steps", ErrNotConverged, maxNewton)
+}
+
+// largest returns the largest absolute value.
+func largest(v []float64) (m float64) {
+	for _, x := range v {
+		m = math.Max(m, math.Abs(x))
+	}
+	return m
 }
 
 // balance returns weights that have the same sum for both classes.
@@ -196,7 +265,7 @@ func balance(right []bool) ([]float64, error) {
 
 // problem computes the loss and its derivatives.
 type problem struct {
-	x      *mat.Dense
+	x      [][]float64
 	right  []bool
 	weight []float64
 	c      float64
@@ -204,23 +273,20 @@ type problem struct {
 
 // at returns the loss and its gradient.
 func (p *problem) at(beta []float64) (loss float64, grad []float64) {
-	n, k := p.x.Dims()
-	var margin mat.VecDense
-	margin.MulVec(p.x, mat.NewVecDense(k, beta))
-	slope := make([]float64, n)
-	for i := range n {
-		m := margin.AtVec(i)
+	grad = make([]float64, len(beta))
+	for i, x := range p.x {
+		m := linear.Dot(x, beta)
 		y := 0.0
 		if p.right[i] {
 			y = 1
 		}
 		loss += p.c * p.weight[i] * (softplus(m) - y*m)
-		slope[i] = p.c * p.weight[i] * (sigmoid(m) - y)
+		slope := p.c * p.weight[i] * (sigmoid(m) - y)
+		for j, v := range x {
+			grad[j] += slope * v
+		}
 	}
-	var g mat.VecDense
-	g.MulVec(p.x.T(), mat.NewVecDense(n, slope))
-	grad = append([]float64(nil), g.RawVector().Data...)
-	for j, w := range beta[:k-1] {
+	for j, w := range beta[:len(beta)-1] {
 		loss += w * w / 2
 		grad[j] += w
 	}
@@ -229,29 +295,26 @@ func (p *problem) at(beta []float64) (loss float64, grad []float64) {
 
 // newton returns the inverse of the Hessian times the gradient.
 func (p *problem) newton(beta, grad []float64) ([]float64, error) {
-	n, k := p.x.Dims()
-	var margin mat.VecDense
-	margin.MulVec(p.x, mat.NewVecDense(k, beta))
-	scaled := mat.DenseCopyOf(p.x)
-	for i := range n {
-		s := sigmoid(margin.AtVec(i))
-		floats.Scale(math.Sqrt(p.c*p.weight[i]*s*(1-s)), scaled.RawRowView(i))
+	scaled := make([][]float64, len(p.x))
+	for i, x := range p.x {
+		s := sigmoid(linear.Dot(x, beta))
+		root := math.Sqrt(p.c * p.weight[i] * s * (1 - s))
+		scaled[i] = slices.Clone(x)
+		for j := range x {
+			scaled[i][j] *= root
+		}
 	}
-	h := mat.NewSymDense(k, nil)
-	h.SymOuterK(1, scaled.T())
-	for j := range k - 1 {
-		h.SetSym(j, j, h.At(j, j)+1)
+	h := products(transposed(scaled))
+	last := len(h) - 1
+	for j := range last {
+		h[j][j]++
 	}
-	h.SetSym(k-1, k-1, h.At(k-1, k-1)+1e-12)
-	var chol mat.Cholesky
-	if !chol.Factorize(h) {
+	h[last][last] += 1e-12
+	step, ok := linear.Solve(h, grad)
+	if !ok {
 		return nil, fmt.Errorf("%w: its Hessian is not positive definite", ErrNotConverged)
 	}
-	var step mat.VecDense
-	if err := chol.SolveVecTo(&step, mat.NewVecDense(k, grad)); err != nil && !errors.As(err, new(mat.Condition)) {
-		return nil, fmt.Errorf("%w: %w", ErrNotConverged, err)
-	}
-	return step.RawVector().Data, nil
+	return step, nil
 }
 
 func sigmoid(x float64) float64 {

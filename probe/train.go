@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"synod.dev/synod/stats"
 )
 
@@ -174,7 +172,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 		return nil, err
 	}
 	z := b.apply(train)
-	n, have := z.Dims()
+	have := len(b.vectors)
 	tried := map[int]bool{}
 	for _, k := range t.cfg.Components {
 		if k = min(k, have); tried[k] {
@@ -182,7 +180,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 		}
 		tried[k] = true
 		part := b.narrower(k)
-		m, err := fitLogistic(z.Slice(0, n, 0, k).(*mat.Dense), t.right(Training), t.cfg.C)
+		m, err := fitLogistic(firstColumns(z, k), t.right(Training), t.cfg.C)
 		if err != nil {
 			return nil, err
 		}
@@ -232,18 +230,23 @@ func (t *trainer) final(c Cell) (*Probe, error) {
 	}, nil
 }
 
-func matrix(rows [][]float32) *mat.Dense {
-	if len(rows) == 0 {
-		return mat.NewDense(1, 1, nil)
-	}
-	x := mat.NewDense(len(rows), len(rows[0]), nil)
-	for i, r := range rows {
-		into := x.RawRowView(i)
-		for j, v := range r {
-			into[j] = float64(v)
+func matrix(rows [][]float32) [][]float64 {
+	x := make([][]float64, len(rows))
+	for i, row := range rows {
+		x[i] = make([]float64, len(row))
+		for j, v := range row {
+			x[i][j] = float64(v)
 		}
 	}
 	return x
+}
+
+func firstColumns(rows [][]float64, k int) [][]float64 {
+	first := make([][]float64, len(rows))
+	for i, row := range rows {
+		first[i] = row[:k:k]
+	}
+	return first
 }
 
 func only(v float64, ok bool) *float64 {

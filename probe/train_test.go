@@ -5,18 +5,28 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
 
-func randomMatrix(r *rand.Rand, n, d int) *mat.Dense {
-	x := mat.NewDense(n, d, nil)
+func zeros(n, d int) [][]float64 {
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = make([]float64, d)
+	}
+	return x
+}
+
+func randomMatrix(r *rand.Rand, n, d int) [][]float64 {
+	x := zeros(n, d)
 	for i := range n {
 		for j := range d {
-			x.Set(i, j, r.NormFloat64()*float64(1+j%5)+float64(j))
+			x[i][j] = r.NormFloat64()*float64(1+j%5) + float64(j)
 		}
 	}
 	return x
@@ -28,7 +38,7 @@ func TestLogisticOptimum(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n, k := rapid.IntRange(4, 30).Draw(t, "n"), rapid.IntRange(1, 40).Draw(t, "k")
 		c := []float64{0.01, 1, 100}[r.IntN(3)]
-		z := mat.NewDense(n, k, nil)
+		z := zeros(n, k)
 		right := make([]bool, n)
 		yes := 0
 		for i := range n {
@@ -37,7 +47,7 @@ func TestLogisticOptimum(t *testing.T) {
 				yes++
 			}
 			for j := range k {
-				z.Set(i, j, r.NormFloat64())
+				z[i][j] = r.NormFloat64()
 			}
 		}
 		m, err := fitLogistic(z, right, c)
@@ -52,7 +62,7 @@ func TestLogisticOptimum(t *testing.T) {
 			for i := range n {
 				margin := b
 				for j := range k {
-					margin += w[j] * z.At(i, j)
+					margin += w[j] * z[i][j]
 				}
 				p, weight := 1/(1+math.Exp(-margin)), float64(n)/float64(2*(n-yes))
 				if right[i] {
@@ -81,14 +91,14 @@ func TestLogisticOptimum(t *testing.T) {
 }
 
 func TestOneClass(t *testing.T) {
-	if _, err := fitLogistic(mat.NewDense(3, 1, []float64{1, 2, 3}), []bool{true, true, true}, 1); err == nil ||
+	if _, err := fitLogistic([][]float64{{1}, {2}, {3}}, []bool{true, true, true}, 1); err == nil ||
 		!strings.Contains(err.Error(), "of 3 training answers 3 are right") {
 		t.Error(err)
 	}
 }
 
 // The components are orthonormal and sorted by decreasing variance. After the z-score every
-// coordinate has mean 0 and standard deviation 1. The first k components of a larger basis
+// coordinate has mean 0 and standard deviation 1. Variances are gonum's. The first k components of a larger basis
 // equal a basis with k components.
 func TestBasis(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,12 +109,21 @@ func TestBasis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, k := b.vectors.Dims()
+		k := len(b.vectors)
 		if want := min(n-1, d); k != want || math.Abs(b.share-1) > 1e-9 {
 			t.Fatalf("%d components of %d×%d have the share %v of the variance", k, n, d, b.share)
 		}
-		var gram mat.Dense
-		gram.Mul(b.vectors.T(), b.vectors)
+		var reference stat.PC
+		if !reference.PrincipalComponents(mat.NewDense(n, d, slices.Concat(x...)), nil) {
+			t.Fatal("gonum finds no components")
+		}
+		for i, variance := range reference.VarsTo(nil)[:k] {
+			got := b.deviation[i] * b.deviation[i] * float64(n) / float64(n-1)
+			if math.Abs(got-variance) > 1e-9*(1+variance) {
+				t.Fatalf("component %d has the variance %v, gonum's %v", i, got, variance)
+			}
+		}
+		gram := products(b.vectors)
 		z := b.apply(x)
 		for i := range k {
 			for j := range k {
@@ -112,14 +131,14 @@ func TestBasis(t *testing.T) {
 				if i == j {
 					want = 1
 				}
-				if math.Abs(gram.At(i, j)-want) > 1e-9 {
-					t.Fatalf("components %d and %d: %v", i, j, gram.At(i, j))
+				if math.Abs(gram[i][j]-want) > 1e-9 {
+					t.Fatalf("components %d and %d: %v", i, j, gram[i][j])
 				}
 			}
 			mean, square := 0.0, 0.0
 			for row := range n {
-				mean += z.At(row, i) / float64(n)
-				square += z.At(row, i) * z.At(row, i) / float64(n)
+				mean += z[row][i] / float64(n)
+				square += z[row][i] * z[row][i] / float64(n)
 			}
 			if math.Abs(mean) > 1e-6 || math.Abs(square-1) > 1e-6 || i > 0 && b.deviation[i] > b.deviation[i-1] {
 				t.Fatalf("component %d: mean %v, mean square %v, deviations %v", i, mean, square, b.deviation)
@@ -140,17 +159,17 @@ func TestBasis(t *testing.T) {
 		for row := range n {
 			a, c := 0.5, bias
 			for i := range w {
-				a += w[i] * coordinates.At(row, i)
+				a += w[i] * coordinates[row][i]
 			}
 			for j := range d {
-				c += weights[j] * x.At(row, j)
+				c += weights[j] * x[row][j]
 			}
 			if math.Abs(a-c) > 1e-6*(1+math.Abs(a)) {
 				t.Fatalf("row %d: %v in the basis, %v folded", row, a, c)
 			}
 		}
 	})
-	if _, err := fitBasis(mat.NewDense(4, 2, nil), 2); !errors.Is(err, errFlat) {
+	if _, err := fitBasis(zeros(4, 2), 2); !errors.Is(err, errFlat) {
 		t.Error(err)
 	}
 }

@@ -34,8 +34,8 @@ func TestCalibrationShowsEveryModel(t *testing.T) {
 		r.Calibration.Models = append(r.Calibration.Models, m)
 	}
 	p := r.calibrationPanels()
-	if len(p.charts) != 4 || p.names[3] != "d" || p.failed() != nil {
-		t.Errorf("%d panels, %q, %v", len(p.charts), p.names, p.failed())
+	if len(p.charts) != 4 || p.charts[3].Title != "d" || p.failed() != nil {
+		t.Errorf("%d panels, %v", len(p.charts), p.failed())
 	}
 	if svg, err := calibrationPlot(r).SVG(); err != nil || len(svg) == 0 {
 		t.Error(err)

@@ -7,12 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"synod.dev/synod"
+	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/stats"
 	"synod.dev/synod/table"
 )
@@ -124,7 +121,7 @@ func (g *shownGame) addTo(f *Plot) {
 }
 
 func drawGames(title string, games []shownGame) *panels {
-	p := newPanels(title, min(3, len(games)), vg.Points(160))
+	p := newPanels(title, min(3, len(games)), 160)
 	adversaries := false
 	low, high := rangeOf(games)
 	for i := range games {
@@ -132,17 +129,17 @@ func drawGames(title string, games []shownGame) *panels {
 		c.Y.Min, c.Y.Max = low, high
 		games[i].draw(c)
 		if p.inLastRow(i, len(games)) {
-			c.X.Label.Text = "round"
+			c.X.Label = "round"
 		}
 		adversaries = adversaries || slices.ContainsFunc(games[i].members,
 			func(m Member) bool { return m.Adversary != "" })
 	}
-	p.addLegend("honest", stroke{strongColour, nil})
+	p.addLegend("honest", rule(strongColour, nil))
 	if adversaries {
-		p.addLegend("Byzantine", stroke{adversaryColour, dashes})
+		p.addLegend("Byzantine", rule(adversaryColour, dashes))
 	}
-	p.addLegend("given to honest", stroke{allColour, dots})
-	p.addLegend("ended", stroke{modelColours[2], nil})
+	p.addLegend("given to honest", rule(allColour, dots))
+	p.addLegend("ended", rule(modelColours[2], nil))
 	return p
 }
 
@@ -183,22 +180,22 @@ func (g *shownGame) draw(c *chart) {
 		last = max(last, len(values)-1)
 	}
 	c.X.Min, c.X.Max = -.2, float64(last)+.2
-	c.X.Tick.Marker, c.Y.Tick.Marker = plot.ConstantTicks(wholeTicks(0, float64(last))),
-		plot.ConstantTicks(wholeTicks(c.Y.Min, c.Y.Max))
+	c.X.Ticks, c.Y.Ticks = wholeTicks(0, float64(last)),
+		wholeTicks(c.Y.Min, c.Y.Max)
 	if from, to := g.given(); from <= to {
 		for _, y := range []float64{from, to} {
-			c.line(plotter.XYs{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
-				draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: dots})
+			c.Line([]plot.XY{{X: c.X.Min, Y: y}, {X: c.X.Max, Y: y}},
+				canvas.Stroke{Ink: allColour, Width: 1, Dashes: dots})
 		}
 	}
 	if x := float64(g.Stop); g.Stop > 0 {
-		c.line(plotter.XYs{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
-			draw.LineStyle{Color: modelColours[2], Width: vg.Points(1.5)})
+		c.Line([]plot.XY{{X: x, Y: c.Y.Min}, {X: x, Y: c.Y.Max}},
+			canvas.Stroke{Ink: modelColours[2], Width: 1.5})
 	}
 	for _, adversary := range []bool{true, false} { // honest players are drawn last, above the others
-		style := draw.LineStyle{Color: strongColour, Width: vg.Points(.9)}
+		style := canvas.Stroke{Ink: strongColour, Width: .9}
 		if adversary {
-			style = draw.LineStyle{Color: adversaryColour, Width: vg.Points(.8), Dashes: dashes}
+			style = canvas.Stroke{Ink: adversaryColour, Width: .8, Dashes: dashes}
 		}
 		for i, values := range g.Values {
 			if g.adversary(i) != adversary {
@@ -211,18 +208,18 @@ func (g *shownGame) draw(c *chart) {
 }
 
 // segments draws a line with gaps at missing values. A value between two gaps is a dot.
-func (c *chart) segments(values []*float64, aside float64, style draw.LineStyle) {
-	var segment plotter.XYs
+func (c *chart) segments(values []*float64, aside float64, style canvas.Stroke) {
+	var segment []plot.XY
 	for t := 0; t <= len(values); t++ {
 		if t < len(values) && values[t] != nil {
-			segment = append(segment, plotter.XY{X: float64(t), Y: *values[t] + aside})
+			segment = append(segment, plot.XY{X: float64(t), Y: *values[t] + aside})
 			continue
 		}
 		if len(segment) == 1 {
-			c.dot(segment[0].X, segment[0].Y, draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1.5),
-				Shape: draw.CircleGlyph{}})
+			c.dot(segment[0].X, segment[0].Y, plot.Mark{Ink: style.Ink, Radius: 1.5,
+				Shape: plot.Circle})
 		}
-		c.line(segment, style)
+		c.Line(segment, style)
 		segment = nil
 	}
 }
@@ -278,19 +275,19 @@ func medianOf(ascending []int) float64 {
 }
 
 func drawStops(title string, cells []Cell) *panels {
-	p := newPanels(title, 1, vg.Points(56)+vg.Points(20)*vg.Length(len(cells)))
+	p := newPanels(title, 1, 56+20*float64(len(cells)))
 	c := p.add("")
 	c.rowPerCell(cells, true)
-	ticks := c.Y.Tick.Marker.(plot.ConstantTicks)
-	game := draw.GlyphStyle{Color: strongColour, Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}
+	ticks := c.Y.Ticks
+	game := plot.Mark{Ink: strongColour, Radius: 1.8, Shape: plot.Circle}
 	last := 1
 	for i := range cells {
 		stops, y := cells[i].Stops, ticks[i].Value
 		ticks[i].Label += fmt.Sprintf("  (%d of %d)", len(stops), cells[i].Finished)
 		last = max(last, stops[len(stops)-1])
 		m := medianOf(stops)
-		c.line(plotter.XYs{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
-			draw.LineStyle{Color: weakColour, Width: vg.Points(2)})
+		c.Line([]plot.XY{{X: m, Y: y - .4}, {X: m, Y: y + .4}},
+			canvas.Stroke{Ink: weakColour, Width: 2})
 		for _, s := range countStops(stops) {
 			distance := min(.2, .7/float64(s.games))
 			for j := range s.games {
@@ -299,8 +296,8 @@ func drawStops(title string, cells []Cell) *panels {
 		}
 	}
 	c.X.Min, c.X.Max = 0, float64(last)+.5
-	c.X.Tick.Marker, c.X.Label.Text = plot.ConstantTicks(wholeTicks(0, c.X.Max)), "round"
-	p.addLegend("a game", sign{game})
-	p.addLegend("median", stroke{weakColour, nil})
+	c.X.Ticks, c.X.Label = wholeTicks(0, c.X.Max), "round"
+	p.addLegend("a game", game)
+	p.addLegend("median", rule(weakColour, nil))
 	return p
 }

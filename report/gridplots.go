@@ -4,11 +4,8 @@ import (
 	"image/color"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
+	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/table"
 )
@@ -112,7 +109,7 @@ type bar struct {
 
 type barLegend struct {
 	name string
-	fill color.Color
+	fill color.RGBA
 }
 
 func beforeAfter(before, after string, ink color.RGBA) []bar {
@@ -184,11 +181,11 @@ func (b *bars) metrics() (names []string) {
 }
 
 func (b *bars) draw(title string, cells []Cell) *panels {
-	rowHeight := vg.Points(14)
+	rowHeight := 14.0
 	if len(b.panels[0].bars) > 1 {
-		rowHeight = vg.Points(28)
+		rowHeight = 28
 	}
-	p := newPanels(title, len(b.panels), vg.Points(44)+rowHeight*vg.Length(len(cells)))
+	p := newPanels(title, len(b.panels), 44+rowHeight*float64(len(cells)))
 	for k, panel := range b.panels {
 		c := p.add(panel.title)
 		c.rowPerCell(cells, k == 0)
@@ -196,13 +193,13 @@ func (b *bars) draw(title string, cells []Cell) *panels {
 			panel.drawRow(c, float64(len(cells)-1-i), &cells[i])
 		}
 		c.X.Min, c.X.Max = 0, 1
-		c.X.Tick.Marker = plot.ConstantTicks(percentTicks(50))
+		c.X.Ticks = percentTicks(50)
 	}
 	for _, e := range b.legend {
-		p.addLegend(e.name, swatch{e.fill})
+		p.addLegend(e.name, plot.Swatch(e.fill))
 	}
 	if paperNote(cells, b.metrics()) != "" {
-		p.addLegend("the paper", sign{paperMark})
+		p.addLegend("the paper", paperMark)
 	}
 	return p
 }
@@ -240,10 +237,9 @@ func (c *chart) rowPerCell(cells []Cell, named bool) {
 		}
 		ticks = append(ticks, tick)
 	}
-	c.Y.Tick.Marker, c.Y.Tick.LineStyle.Width = plot.ConstantTicks(ticks), 0
-	c.Y.Tick.Length = 0
+	c.Y.Ticks, c.Y.NoMarks = ticks, true
 	if named {
-		c.Y.Tick.Length = vg.Points(14) // the viewer's font may be wider than the measured one
+		c.Y.Gap = 11 // the viewer's font may be wider than the measured one
 	}
 	c.Y.Min, c.Y.Max = -.6, float64(len(cells))-.4
 }
@@ -283,53 +279,53 @@ func roundsPlot(g *Grid) []Plot {
 type roundLine struct {
 	group       string
 	ink         color.RGBA
-	ours, paper draw.GlyphDrawer
+	ours, paper plot.Shape
 	aside       float64
 }
 
 var roundLines = []roundLine{
-	{metrics.Strong, strongColour, draw.BoxGlyph{}, draw.SquareGlyph{}, .05},
-	{metrics.Weak, weakColour, draw.PyramidGlyph{}, draw.TriangleGlyph{}, -.05},
+	{metrics.Strong, strongColour, plot.Square, plot.OpenSquare, .05},
+	{metrics.Weak, weakColour, plot.Triangle, plot.OpenTriangle, -.05},
 }
 
 func drawRounds(title string, cells []Cell, last int) *panels {
-	p := newPanels(title, min(3, len(cells)), vg.Points(150))
+	p := newPanels(title, min(3, len(cells)), 150)
 	for i := range cells {
 		c := p.add(cells[i].Cell)
 		for _, l := range roundLines {
 			l.draw(c, &cells[i], last)
 		}
 		c.fix(-.3, float64(last)+.3, roundTicks(last))
-		c.Y.Tick.Marker = plot.ConstantTicks(percentTicks(50))
+		c.Y.Ticks = percentTicks(50)
 		if p.inLastRow(i, len(cells)) {
-			c.X.Label.Text = "round"
+			c.X.Label = "round"
 		}
 	}
 	for _, l := range roundLines {
-		p.addLegend(l.group, stroke{l.ink, nil}, sign{mark(l.ink, l.ours)})
+		p.addLegend(l.group, rule(l.ink, nil), mark(l.ink, l.ours))
 	}
 	if slices.ContainsFunc(cells, func(c Cell) bool {
 		return c.published(roundMetric(metrics.Weak, 0)) != nil || c.published(roundMetric(metrics.Strong, 0)) != nil
 	}) {
 		for _, l := range roundLines {
-			p.addLegend(l.group+", the paper", stroke{l.ink, dashes}, sign{mark(l.ink, l.paper)})
+			p.addLegend(l.group+", the paper", rule(l.ink, dashes), mark(l.ink, l.paper))
 		}
 	}
 	return p
 }
 
 func (l roundLine) draw(c *chart, cell *Cell, last int) {
-	var ours, paper plotter.XYs
+	var ours, paper []plot.XY
 	for t := range last + 1 {
 		if r := cell.published(roundMetric(l.group, t)); r != nil {
-			paper = append(paper, plotter.XY{X: float64(t), Y: r.Value})
+			paper = append(paper, plot.XY{X: float64(t), Y: r.Value})
 		}
 		if r := cell.Metrics[roundMetric(l.group, t)]; r != nil {
-			ours = append(ours, plotter.XY{X: float64(t) + l.aside, Y: r.Value})
+			ours = append(ours, plot.XY{X: float64(t) + l.aside, Y: r.Value})
 			c.interval(float64(t)+l.aside, r, l.ink)
 		}
 	}
-	c.path(paper, draw.LineStyle{Color: l.ink, Width: vg.Points(1), Dashes: dashes},
+	c.path(paper, canvas.Stroke{Ink: l.ink, Width: 1, Dashes: dashes},
 		mark(l.ink, l.paper))
-	c.path(ours, draw.LineStyle{Color: l.ink, Width: vg.Points(1.5)}, mark(l.ink, l.ours))
+	c.path(ours, canvas.Stroke{Ink: l.ink, Width: 1.5}, mark(l.ink, l.ours))
 }

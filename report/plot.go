@@ -9,13 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"synod.dev/synod/graph"
 	graphdraw "synod.dev/synod/graph/draw"
+	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/table"
 )
@@ -123,20 +120,20 @@ func withLabel(title, label string) string {
 type group struct {
 	name   string
 	colour color.RGBA
-	shape  draw.GlyphDrawer
+	shape  plot.Shape
 	round  func(metrics.Round) *metrics.Rate
 	change *metrics.Change
 }
 
 func (r *Report) groups() []group {
-	groups := []group{{"all", allColour, draw.CircleGlyph{}, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
+	groups := []group{{"all", allColour, plot.Circle, func(m metrics.Round) *metrics.Rate { return m.Accuracy },
 		&metrics.Change{Before: r.Metrics.IAA, After: r.Metrics.FAA}}}
 	if r.Groups.Strong != nil {
-		groups = append(groups, group{"strong", strongColour, draw.BoxGlyph{},
+		groups = append(groups, group{"strong", strongColour, plot.Square,
 			func(m metrics.Round) *metrics.Rate { return m.Strong }, r.Groups.Strong})
 	}
 	if r.Groups.Weak != nil {
-		groups = append(groups, group{"weak", weakColour, draw.PyramidGlyph{},
+		groups = append(groups, group{"weak", weakColour, plot.Triangle,
 			func(m metrics.Round) *metrics.Rate { return m.Weak }, r.Groups.Weak})
 	}
 	return groups
@@ -180,17 +177,17 @@ func accuracyPlot(r *Report) *Plot {
 
 func (r *Report) accuracyChart() *chart {
 	c := newChart(r.titled("Members right after every round"))
-	c.X.Label.Text = "round"
+	c.X.Label = "round"
 	groups, last := r.groups(), 0
 	for k, g := range groups {
 		// Intervals are drawn side by side, a fortieth of the axis apart.
 		aside := (float64(max(len(r.Rounds), 1)) - .4) / 40 * (float64(k) - float64(len(groups)-1)/2)
-		var line plotter.XYs
+		var line []plot.XY
 		for _, m := range r.Rounds {
 			last = max(last, m.T)
 			if rate := g.round(m); rate != nil {
 				at := float64(m.T) + aside
-				line = append(line, plotter.XY{X: at, Y: rate.Value})
+				line = append(line, plot.XY{X: at, Y: rate.Value})
 				c.interval(at, rate, g.colour)
 			}
 		}
@@ -202,13 +199,13 @@ func (r *Report) accuracyChart() *chart {
 
 // legendLine draws a line with marks, and adds it to the legend. Without points it
 // does nothing.
-func (c *chart) legendLine(name string, points plotter.XYs, ink color.Color, shape draw.GlyphDrawer) {
+func (c *chart) legendLine(name string, points []plot.XY, ink color.RGBA, shape plot.Shape) {
 	if len(points) == 0 {
 		return
 	}
-	style, mark := draw.LineStyle{Color: ink, Width: vg.Points(1.5)},
-		draw.GlyphStyle{Color: ink, Radius: vg.Points(3), Shape: shape}
-	c.addLegend(name, stroke{ink, nil}, sign{mark})
+	style, mark := canvas.Stroke{Ink: ink, Width: 1.5},
+		plot.Mark{Ink: ink, Radius: 3, Shape: shape}
+	c.addLegend(name, rule(ink, nil), mark)
 	c.path(points, style, mark)
 }
 
@@ -242,7 +239,7 @@ func (r *Report) groupsChart() *chart {
 		names = append(names, plot.Tick{Value: float64(k), Label: g.name})
 		for _, bar := range []struct {
 			aside float64
-			fill  color.Color
+			fill  color.RGBA
 			rate  *metrics.Rate
 		}{{-.18, pale(g.colour), g.change.Before}, {.18, g.colour, g.change.After}} {
 			if bar.rate == nil {
@@ -253,8 +250,8 @@ func (r *Report) groupsChart() *chart {
 			c.interval(at, bar.rate, allColour)
 		}
 	}
-	c.addLegend("before", swatch{pale(allColour)})
-	c.addLegend("after", swatch{allColour})
+	c.addLegend("before", plot.Swatch(pale(allColour)))
+	c.addLegend("after", plot.Swatch(allColour))
 	c.fix(-.6, float64(len(names))-.4, names)
 	return &c
 }
@@ -289,12 +286,12 @@ func calibrationPlot(r *Report) *Plot {
 // calibrationPanels has a panel for each model, so that no model hides another.
 func (r *Report) calibrationPanels() *panels {
 	models := r.Calibration.Models
-	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*vg.Inch)
+	p := newPanels(r.titled("Right answers by confidence"), min(len(models), 3), 2.8*inch)
 	for k, m := range models {
 		c := p.add(m.Model)
-		c.X.Label.Text = "confidence"
+		c.X.Label = "confidence"
 		if k%p.columns == 0 {
-			c.Y.Label.Text = "right, with 95 % interval"
+			c.Y.Label = "right, with 95 % interval"
 		}
 		c.calibration(&m, modelColours[k%len(modelColours)])
 	}
@@ -303,17 +300,17 @@ func (r *Report) calibrationPanels() *panels {
 
 // calibration draws the bins of a model.
 func (c *chart) calibration(m *ModelCalibration, ink color.RGBA) {
-	diagonal := draw.LineStyle{Color: allColour, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(1), vg.Points(3)}}
-	c.line(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
-	var line plotter.XYs
+	diagonal := canvas.Stroke{Ink: allColour, Width: 1, Dashes: []float64{1, 3}}
+	c.Line([]plot.XY{{X: 0, Y: 0}, {X: 1, Y: 1}}, diagonal)
+	var line []plot.XY
 	for _, bin := range m.Bins {
 		if bin.N == 0 {
 			continue
 		}
-		line = append(line, plotter.XY{X: *bin.Confidence, Y: bin.Right.Value})
+		line = append(line, plot.XY{X: *bin.Confidence, Y: bin.Right.Value})
 		c.interval(*bin.Confidence, bin.Right, ink)
 	}
-	c.path(line, draw.LineStyle{Color: ink, Width: vg.Points(1.5)}, mark(ink, draw.CircleGlyph{}))
+	c.path(line, canvas.Stroke{Ink: ink, Width: 1.5}, mark(ink, plot.Circle))
 	var ticks []plot.Tick
 	for k := range 6 {
 		ticks = append(ticks, plot.Tick{Value: float64(k) / 5, Label: fmt.Sprintf("%.1f", float64(k)/5)})

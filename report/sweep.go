@@ -9,11 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
+	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/metrics"
 )
 
@@ -273,9 +270,9 @@ func (d sweepPlot) split() (panel string, key []string) {
 func (d sweepPlot) draw() *panels {
 	split, key := d.split()
 	titles := distinct(d.cells, func(c *Cell) string { return panelName(c, split) })
-	p := newPanels(d.title, min(3, len(titles)), vg.Points(170))
+	p := newPanels(d.title, min(3, len(titles)), 170)
 	if len(titles) == 1 {
-		p.row = vg.Points(270)
+		p.row = 270
 	}
 	var byPanel [][]Cell
 	for _, title := range titles {
@@ -287,7 +284,7 @@ func (d sweepPlot) draw() *panels {
 		c := p.add(title)
 		d.drawPanel(c, byPanel[k], key, styles)
 		if p.inLastRow(k, len(titles)) {
-			c.X.Label.Text = d.axis
+			c.X.Label = d.axis
 		}
 	}
 	for _, line := range order {
@@ -295,10 +292,10 @@ func (d sweepPlot) draw() *panels {
 		if line == "" {
 			line = "ours"
 		}
-		p.addLegend(line, stroke{style.Color, nil}, sign{mark(style.Color, style.shape)})
+		p.addLegend(line, rule(style.Ink, nil), mark(style.Ink, style.shape))
 	}
 	if d.hasPaper() {
-		p.addLegend("the paper", stroke{allColour, dashes}, sign{mark(allColour, diamond{})})
+		p.addLegend("the paper", rule(allColour, dashes), mark(allColour, plot.Diamond))
 	}
 	return p
 }
@@ -316,14 +313,14 @@ func panelName(c *Cell, split string) string {
 
 // lineStyle is how a line and its marks are drawn.
 type lineStyle struct {
-	draw.LineStyle
-	shape draw.GlyphDrawer
+	canvas.Stroke
+	shape plot.Shape
 }
 
 var (
 	lineColours = append(slices.Clone(modelColours), allColour)
-	lineShapes  = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
-		draw.SquareGlyph{}, draw.TriangleGlyph{}}
+	lineShapes  = []plot.Shape{plot.Circle, plot.Square, plot.Triangle, plot.OpenCircle,
+		plot.OpenSquare, plot.OpenTriangle}
 )
 
 // lineStyles returns the styles of lines by name, and the names in order. A line gets
@@ -352,7 +349,7 @@ func (d sweepPlot) lineStyles(panels [][]Cell, key []string) (map[string]lineSty
 		for _, i := range in {
 			used[i][colour]++
 		}
-		styles[line] = lineStyle{draw.LineStyle{Color: lineColours[colour], Width: vg.Points(1.5)},
+		styles[line] = lineStyle{canvas.Stroke{Ink: lineColours[colour], Width: 1.5},
 			lineShapes[(total[colour]+colour)%len(lineShapes)]}
 		total[colour]++
 	}
@@ -382,7 +379,7 @@ func (d sweepPlot) drawPanel(c *chart, cells []Cell, key []string, styles map[st
 	margin := (high - low) / 12
 	c.fix(low-margin, high+margin, d.ticks())
 	if top > 1 {
-		c.Y.Min, c.Y.Max, c.Y.Tick.Marker = 0, top, plot.ConstantTicks(wholeTicks(0, top))
+		c.Y.Min, c.Y.Max, c.Y.Ticks = 0, top, wholeTicks(0, top)
 	}
 }
 
@@ -409,27 +406,27 @@ func (d sweepPlot) ticks() (ticks []plot.Tick) {
 // without a figure, and the paper's figures as a dashed line.
 func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) {
 	at := func(c *Cell) float64 { x, _ := c.number(d.by); return x + aside }
-	paper := draw.LineStyle{Color: style.Color, Width: vg.Points(1), Dashes: dashes}
+	paper := canvas.Stroke{Ink: style.Ink, Width: 1, Dashes: dashes}
 	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) }) {
-		to.path(segment, paper, mark(style.Color, diamond{}))
+		to.path(segment, paper, mark(style.Ink, plot.Diamond))
 	}
 	for i := range cells {
 		if r := cells[i].Metrics[d.metric]; r != nil {
-			to.interval(at(&cells[i]), r, style.Color)
+			to.interval(at(&cells[i]), r, style.Ink)
 		}
 	}
 	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] }) {
-		to.path(segment, style.LineStyle, mark(style.Color, style.shape))
+		to.path(segment, style.Stroke, mark(style.Ink, style.shape))
 	}
 }
 
 // segments returns the parts of a line between gaps.
-func segments(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate) iter.Seq[plotter.XYs] {
-	return func(yield func(plotter.XYs) bool) {
-		var segment plotter.XYs
+func segments(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate) iter.Seq[[]plot.XY] {
+	return func(yield func([]plot.XY) bool) {
+		var segment []plot.XY
 		for i := range cells {
 			if r := of(&cells[i]); r != nil {
-				segment = append(segment, plotter.XY{X: at(&cells[i]), Y: r.Value})
+				segment = append(segment, plot.XY{X: at(&cells[i]), Y: r.Value})
 				continue
 			}
 			if !yield(segment) {

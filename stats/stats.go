@@ -3,8 +3,8 @@
 //
 // All intervals have a level of 95 %. Functions whose result does not exist for
 // the given input (no data, only one class) say so with a bool; they never return
-// 0 for missing data. Functions that gonum has (quantiles of distributions,
-// variances) are called there and have no copy here.
+// 0 for missing data. Distributions are computed with gonum's incomplete beta
+// function; its packages stat and distuv would bring all of LAPACK into programs.
 //
 // The package imports nothing of this module and is pure (rank 0): metrics, probe
 // and robust compute with it, and report and lab print the results.
@@ -15,8 +15,7 @@ package stats
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Z is the two-sided 95 % quantile of the standard normal distribution. It is a
@@ -123,7 +122,8 @@ func McNemar(b, c int) float64 {
 	if b+c == 0 {
 		return 1
 	}
-	return min(1, 2*distuv.Binomial{N: float64(b + c), P: 0.5}.CDF(float64(min(b, c))))
+	n, k := float64(b+c), float64(min(b, c))
+	return min(1, 2*mathext.RegIncBeta(n-k, k+1, 0.5)) // twice the binomial probability of at most k of n
 }
 
 // Jackknife returns half the width of the interval of a figure, from its values
@@ -131,8 +131,16 @@ func McNemar(b, c int) float64 {
 // Student's quantile). It needs at least two values.
 func Jackknife(without []float64) float64 {
 	n := float64(len(without))
-	standardError := (n - 1) * math.Sqrt(stat.Variance(without, nil)/n)
-	return distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * standardError
+	mean, squares := 0.0, 0.0
+	for _, v := range without {
+		mean += v / n
+	}
+	for _, v := range without {
+		squares += (v - mean) * (v - mean)
+	}
+	standardError := math.Sqrt((n - 1) / n * squares)
+	x := mathext.InvRegIncBeta((n-1)/2, 0.5, 2*(1-0.975))
+	return math.Sqrt((n-1)*(1-x)/x) * standardError // the root is Student's quantile with n − 1 degrees of freedom
 }
 
 // ClusterMean adds up observations that come in clusters, such as the answers of

@@ -1,4 +1,4 @@
-// Package draw draws graphs as SVG and PNG, with the canvas of gonum.
+// Package draw draws graphs as SVG and PNG.
 //
 // Its rank is 1: it uses package graph.
 package draw
@@ -10,10 +10,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	vgdraw "gonum.org/v1/plot/vg/draw"
 
 	"synod.dev/synod/graph"
 	"synod.dev/synod/internal/canvas"
@@ -82,41 +78,41 @@ func (d Drawing) name(i int) string {
 
 // Sizes in points, 72 to an inch.
 const (
-	smallest, largest = vg.Length(600), vg.Length(1000) // of the square for the graph
-	margin            = vg.Length(46)
-	titleLine         = vg.Length(26)
-	legendLine        = vg.Length(20)
-	titleSize         = vg.Length(14)
-	legendSize        = vg.Length(11)
-	smallestText      = vg.Length(6.5) // smaller text is hard to read on paper
-	largestRadius     = vg.Length(18)
-	smallestRadius    = vg.Length(5)
+	smallest, largest = 600.0, 1000.0 // of the square for the graph
+	margin            = 46.0
+	titleLine         = 26.0
+	legendLine        = 20.0
+	titleSize         = 14.0
+	legendSize        = 11.0
+	smallestText      = 6.5 // smaller text is hard to read on paper
+	largestRadius     = 18.0
+	smallestRadius    = 5.0
 )
 
 // plan is a drawing with positions and sizes.
 type plan struct {
 	Drawing
-	side   vg.Length // width and height of the square for the graph
-	bottom vg.Length // height of the legend, below the square
-	height vg.Length // of everything, with the title above the square
-	at     []vg.Point
-	radius vg.Length // of the nodes
-	text   vg.Length // size of their names
-	inside bool      // whether the names are written inside the nodes
+	side   float64 // width and height of the square for the graph
+	bottom float64 // height of the legend, below the square
+	height float64 // of everything, with the title above the square
+	at     []canvas.Point
+	radius float64 // of the nodes
+	text   float64 // size of their names
+	inside bool    // whether the names are written inside the nodes
 	lines  []line
 	legend []legendEntry
 }
 
 type line struct {
-	from, to vg.Point
-	width    vg.Length
+	from, to canvas.Point
+	width    float64
 	colour   color.RGBA
 }
 
 type legendEntry struct {
 	text          string
 	fill, outline color.RGBA
-	width         vg.Length // of the outline
+	width         float64 // of the outline
 }
 
 func (d Drawing) plan() (*plan, error) {
@@ -132,16 +128,15 @@ func (d Drawing) plan() (*plan, error) {
 		return nil, err
 	}
 	p := &plan{Drawing: d, legend: d.legendEntries()}
-	p.side = min(max(smallest, smallest*vg.Length(math.Sqrt(float64(n)/40))), largest)
-	p.bottom = legendLine * vg.Length(len(p.legend))
+	p.side = min(max(smallest, smallest*math.Sqrt(float64(n)/40)), largest)
+	p.bottom = legendLine * float64(len(p.legend))
 	p.height = p.bottom + p.side
 	if d.Title != "" {
 		p.height += titleLine
 	}
 	room := p.side - 2*margin
 	for _, u := range unit {
-		p.at = append(p.at, vg.Point{X: margin + room*vg.Length(u.x), Y: p.bottom +
-			p.side - margin - room*vg.Length(u.y)})
+		p.at = append(p.at, canvas.Point{X: margin + room*u.x, Y: p.bottom + p.side - margin - room*u.y})
 	}
 	p.sizes()
 	p.edges()
@@ -157,9 +152,9 @@ func (p *plan) sizes() {
 		}
 	}
 	p.radius = max(p.radius, smallestRadius)
-	widest := vg.Length(0)
+	widest := 0.0
 	for i := range p.at {
-		widest = max(widest, canvas.Text(1, ink).Width(p.name(i)))
+		widest = max(widest, label(1).Width(p.name(i)))
 	}
 	p.text = min(p.radius, 1.7*p.radius/max(widest, .1))
 	p.inside = p.text >= smallestText
@@ -168,13 +163,13 @@ func (p *plan) sizes() {
 	}
 }
 
-func distance(a, b vg.Point) vg.Length {
-	return vg.Length(math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)))
+func distance(a, b canvas.Point) float64 {
+	return math.Hypot(a.X-b.X, a.Y-b.Y)
 }
 
 // edges adds a line for each edge. Edges into a set of the witness are highlighted, because there are too few of them.
 func (p *plan) edges() {
-	plain := max(.3, min(.9, vg.Length(250)/vg.Length(max(p.Graph.EdgeCount(), 1)))) // thin if there are many
+	plain := max(.3, min(.9, 250/float64(max(p.Graph.EdgeCount(), 1)))) // thin if there are many
 	for _, e := range p.Graph.Edges() {
 		u, v := e[0], e[1]
 		l := line{p.at[u], p.at[v], plain, edgeColour}
@@ -192,7 +187,7 @@ func (p *plan) edges() {
 			l.to = l.to.Sub(along.Scale(p.radius + 1.5))
 			// each of two directions is moved to its right, so that both are visible
 			if p.Graph.HasEdge(v, u) && p.Weight != nil {
-				aside := vg.Point{X: along.Y, Y: -along.X}.Scale(3.8)
+				aside := canvas.Point{X: along.Y, Y: -along.X}.Scale(3.8)
 				l.from, l.to = l.from.Add(aside), l.to.Add(aside)
 			}
 		}
@@ -202,10 +197,10 @@ func (p *plan) edges() {
 }
 
 // weighted returns the width and colour of an edge of weight w.
-func weighted(w float64) (width vg.Length, c color.RGBA) {
+func weighted(w float64) (width float64, c color.RGBA) {
 	w = min(max(w, 0), 1)
 	mix := func(light, dark uint8) uint8 { return uint8(float64(light) + w*(float64(dark)-float64(light)) + .5) }
-	return vg.Length(.6 + 3.9*w), color.RGBA{mix(faint.R, ink.R), mix(faint.G, ink.G), mix(faint.B, ink.B), 255}
+	return .6 + 3.9*w, color.RGBA{mix(faint.R, ink.R), mix(faint.G, ink.G), mix(faint.B, ink.B), 255}
 }
 
 // roles lists the roles in use, sorted.
@@ -251,7 +246,7 @@ func (d Drawing) legendEntries() (all []legendEntry) {
 	return all
 }
 
-func (p *plan) paint(c vgdraw.Canvas) {
+func (p *plan) paint(c canvas.Canvas) {
 	for _, l := range p.lines {
 		p.paintLine(c, l)
 	}
@@ -265,30 +260,30 @@ func (p *plan) paint(c vgdraw.Canvas) {
 				outline, width = setColours[k], max(1.5, p.radius/6)
 			}
 		}
-		disc(c, at, p.radius, width, fill, outline)
+		c.Disc(at, p.radius, fill, canvas.Stroke{Ink: outline, Width: width})
 	}
 	for i := range p.at {
 		p.paintName(c, i)
 	}
 	if p.Title != "" {
-		title := canvas.Text(titleSize, ink)
-		title.Font.Size = min(titleSize, titleSize*(p.side-20)/max(title.Width(p.Title), 1))
-		c.FillText(title, vg.Point{X: p.side / 2, Y: p.height - titleLine + 4}, p.Title)
+		title := label(titleSize)
+		title.Size = min(titleSize, titleSize*(p.side-20)/max(title.Width(p.Title), 1))
+		c.Text(title, canvas.Point{X: p.side / 2, Y: p.height - titleLine + 4}, p.Title)
 	}
-	style := canvas.Text(legendSize, ink)
-	style.XAlign = text.XLeft
+	style := label(legendSize)
+	style.X = canvas.Left
 	for k, e := range p.legend {
-		at := vg.Point{X: margin, Y: p.bottom - legendLine*(vg.Length(k)-.3)}
-		disc(c, at, 6, e.width, e.fill, e.outline)
-		c.FillText(style, vg.Point{X: margin + 14, Y: at.Y}, e.text)
+		at := canvas.Point{X: margin, Y: p.bottom - legendLine*(float64(k)-.3)}
+		c.Disc(at, 6, e.fill, canvas.Stroke{Ink: e.outline, Width: e.width})
+		c.Text(style, canvas.Point{X: margin + 14, Y: at.Y}, e.text)
 	}
 }
 
 // paintName writes the name of a node inside it or, if it does not fit, beside it: away from the middle of the drawing.
-func (p *plan) paintName(c vgdraw.Canvas, i int) {
-	style, at := canvas.Text(p.text, ink), p.at[i]
+func (p *plan) paintName(c canvas.Canvas, i int) {
+	style, at := label(p.text), p.at[i]
 	if p.inside {
-		c.FillText(style, at, p.name(i))
+		c.Text(style, at, p.name(i))
 		return
 	}
 	half := style.Width(p.name(i)) / 2
@@ -296,40 +291,33 @@ func (p *plan) paintName(c vgdraw.Canvas, i int) {
 	if at.Y < p.bottom+p.side/2 {
 		away = -1
 	}
-	at.Y += vg.Length(away) * (p.radius + .7*p.text)
+	at.Y += away * (p.radius + .7*p.text)
 	at.X = min(max(at.X, half+2), p.side-half-2)
 	halo := style
-	halo.Color = color.White
-	for _, shift := range []vg.Point{{X: .8}, {X: -.8}, {Y: .8}, {Y: -.8}} { // keeps the name readable on top of edges
-		c.FillText(halo, at.Add(shift), p.name(i))
+	halo.Ink = color.RGBA{255, 255, 255, 255}
+	for _, shift := range []canvas.Point{{X: .8}, {X: -.8}, {Y: .8}, {Y: -.8}} { // readable on top of edges
+		c.Text(halo, at.Add(shift), p.name(i))
 	}
-	c.FillText(style, at, p.name(i))
+	c.Text(style, at, p.name(i))
 }
 
 // paintLine draws a line, with an arrowhead if the graph is directed.
-func (p *plan) paintLine(c vgdraw.Canvas, l line) {
+func (p *plan) paintLine(c canvas.Canvas, l line) {
 	end, far := l.to, distance(l.from, l.to)
 	if p.Graph.Directed() && far > 0 {
 		length := 6.5 + 1.1*l.width
 		along := l.to.Sub(l.from).Scale(1 / far)
-		across := vg.Point{X: -along.Y, Y: along.X}.Scale(2.4 + .6*l.width)
+		across := canvas.Point{X: -along.Y, Y: along.X}.Scale(2.4 + .6*l.width)
 		base := l.to.Sub(along.Scale(length))
-		c.FillPolygon(l.colour, []vg.Point{l.to, base.Add(across), base.Sub(across)})
+		c.Polygon(l.colour, l.to, base.Add(across), base.Sub(across))
 		if far > length {
 			end = base.Add(along) // under the arrowhead, which a wide line would blunt
 		}
 	}
-	c.StrokeLine2(vgdraw.LineStyle{Color: l.colour, Width: l.width}, l.from.X, l.from.Y, end.X, end.Y)
+	c.Line(canvas.Stroke{Ink: l.colour, Width: l.width}, l.from, end)
 }
 
-// disc draws a filled circle with an outline.
-func disc(c vgdraw.Canvas, at vg.Point, radius, width vg.Length, fill, outline color.RGBA) {
-	var circle vg.Path
-	circle.Move(vg.Point{X: at.X + radius, Y: at.Y})
-	circle.Arc(at, radius, 0, 2*math.Pi)
-	circle.Close()
-	c.SetColor(fill)
-	c.Fill(circle)
-	c.SetLineStyle(vgdraw.LineStyle{Color: outline, Width: width})
-	c.Stroke(circle)
+// label returns the style of texts, which are centred on their point.
+func label(size float64) canvas.Text {
+	return canvas.Text{Size: size, Ink: ink, X: canvas.Centre, Y: canvas.Middle}
 }

@@ -51,9 +51,9 @@ func TestSVG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A line is a path; a disc and its outline are two; the background is one.
+	// A line is a path, and so is the background; a disc and its outline are two circles.
 	count := wellFormed(t, doc)
-	if discs := 7 + 3 + 2; count["path"] != 1+18+2*discs || count["text"] != 1+discs {
+	if discs := 7 + 3 + 2; count["path"] != 1+18 || count["circle"] != 2*discs || count["text"] != 1+discs {
 		t.Errorf("18 edges, 7 nodes, 3 roles, 2 sets, a title: %v", count)
 	}
 	for _, want := range []string{"γ-MERG &lt;7&gt;", ">adversary<", "#D55E00",
@@ -63,7 +63,7 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	arrows, err := of(graphtest.Build(t, "circulant", 7, map[string]any{"directed": true})).SVG()
-	if count := wellFormed(t, arrows); err != nil || count["path"] != 1+14*2+7*2 {
+	if count := wellFormed(t, arrows); err != nil || count["path"] != 1+14*2 || count["circle"] != 7*2 {
 		t.Error("one arrowhead for each edge:", count, err)
 	}
 }

@@ -2,26 +2,28 @@ package canvas
 
 import (
 	"bytes"
+	"encoding/xml"
+	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"regexp"
 	"testing"
-
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
-func texts(c draw.Canvas) {
+var black = color.RGBA{A: 255}
+
+func texts(c Canvas) {
 	for k, text := range []string{"h16-b4-may-exist", `<text x="1">`, "0 %"} {
-		c.FillText(Text(10, color.Black), vg.Point{X: 50, Y: 20 * vg.Length(k+1)}, text)
+		c.Text(Text{Size: 10, Ink: black, X: Centre, Y: Middle}, Point{X: 50, Y: 20 * float64(k+1)}, text)
 	}
 }
 
 // Every text has its measured width, even if it looks like a tag, and the document begins with the element svg.
 func TestSVG(t *testing.T) {
 	b, err := SVG(100, 100, texts)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || xml.Unmarshal(b, new(struct{})) != nil {
+		t.Error(err, "or the document is not well-formed")
 	}
 	all := bytes.Count(b, []byte("<text "))
 	widths := regexp.MustCompile(`<text textLength="[1-9][0-9.]*" lengthAdjust="spacingAndGlyphs" x="`).FindAll(b, -1)
@@ -30,8 +32,18 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-func TestPNG(t *testing.T) {
-	b, err := PNG(100, 50, texts)
+// The font has the widths of Arial: an m is 1706 of 2048 units wide, an i 455, a space 569.
+func TestWidth(t *testing.T) {
+	for text, units := range map[string]float64{"m": 1706, "i": 455, " ": 569, "mi": 1706 + 455, "": 0} {
+		if w := (Text{Size: 10}).Width(text); math.Abs(w-units*10/2048) > 1e-9 {
+			t.Errorf("%q is %g wide, want %g", text, w, units*10/2048)
+		}
+	}
+}
+
+func decode(t *testing.T, width, height float64, fill func(Canvas)) image.Image {
+	t.Helper()
+	b, err := PNG(width, height, fill)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +51,77 @@ func TestPNG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size := img.Bounds().Size(); size.X != 200 || size.Y != 100 {
-		t.Error("size", size)
+	return img
+}
+
+// dark returns the part of a rectangle of an image that is black, from 0 to 1.
+func dark(img image.Image, box image.Rectangle) (share float64) {
+	for x := box.Min.X; x < box.Max.X; x++ {
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			r, _, _, _ := img.At(x, y).RGBA()
+			share += 1 - float64(r)/0xffff
+		}
 	}
-	if r, _, _, _ := img.At(1, 1).RGBA(); r != 0xffff {
-		t.Error("the background is not white")
+	return share / float64(box.Dx()*box.Dy())
+}
+
+// Shapes have the place, the size and the area that SVG gives them. Joints and crossings of a line are not drawn twice
+// or left out, whatever the direction of the line.
+func TestPNG(t *testing.T) {
+	solid := Stroke{Ink: black, Width: 2}
+	for name, c := range map[string]struct {
+		fill func(Canvas)
+		box  image.Rectangle // in pixels from the upper left
+		want float64         // the part of it that is black
+	}{
+		"rectangle": {func(c Canvas) { c.Rectangle(black, Point{10, 10}, Point{20, 30}) },
+			image.Rect(20, 40, 40, 80), 1},
+		"line": {func(c Canvas) { c.Line(solid, Point{0, 10}, Point{50, 10}) },
+			image.Rect(10, 76, 90, 84), .5},
+		"against it": {func(c Canvas) { c.Line(solid, Point{50, 10}, Point{0, 10}) },
+			image.Rect(10, 76, 90, 84), .5},
+		"there, back": {func(c Canvas) { c.Line(solid, Point{0, 10}, Point{50, 10}, Point{0, 10}) },
+			image.Rect(10, 78, 90, 82), 1},
+		"corner": {func(c Canvas) { c.Line(solid, Point{0, 10}, Point{20, 10}, Point{20, 40}) },
+			image.Rect(30, 78, 41, 81), 1},
+		"dashes": {func(c Canvas) {
+			c.Line(Stroke{black, 2, []float64{4, 6}}, Point{0, 10}, Point{13, 10}, Point{40, 10})
+		}, image.Rect(0, 78, 80, 82), .4},
+		"disc": {func(c Canvas) { c.Disc(Point{25, 25}, 10, black, Stroke{}) },
+			image.Rect(30, 30, 70, 70), math.Pi / 4},
+		"ring": {func(c Canvas) { c.Disc(Point{25, 25}, 9, white, solid) },
+			image.Rect(30, 30, 70, 70),
+			math.Pi / 4 * (1 - .64)},
+		"an l": {func(c Canvas) { c.Text(Text{Size: 40, Ink: black}, Point{10, 10}, "l") },
+			image.Rect(26, 20, 32, 60), 1},
+		"a turned l": {func(c Canvas) { c.Text(Text{Size: 40, Ink: black, Turned: true}, Point{40, 10}, "l") },
+			image.Rect(10, 68, 60, 74), 1},
+		"outside": {func(c Canvas) { c.Line(solid, Point{-9, -9}, Point{-5, -5}) },
+			image.Rect(0, 0, 100, 100), 0},
+		"no place": {func(c Canvas) { c.Line(solid, Point{0, 0}, Point{math.NaN(), math.Inf(1)}) },
+			image.Rect(0, 0, 100, 100), 0},
+		"empty image": {func(Canvas) {},
+			image.Rect(0, 0, 100, 100), 0},
+	} {
+		img := decode(t, 50, 50, c.fill)
+		if size := img.Bounds().Size(); size.X != 100 || size.Y != 100 {
+			t.Error("size", size)
+		}
+		if got := dark(img, c.box); math.Abs(got-c.want) > .02 {
+			t.Errorf("%s: %.3f of %v is black, want %.3f", name, got, c.box, c.want)
+		}
+	}
+}
+
+// A letter with a hole has a hole, and small letters differ from capitals.
+func TestLetters(t *testing.T) {
+	img := decode(t, 50, 50, func(c Canvas) { c.Text(Text{Size: 50, Ink: black}, Point{5, 5}, "o") })
+	if hole := dark(img, image.Rect(36, 44, 40, 50)); hole > .01 {
+		t.Errorf("%.2f of the hole is black", hole)
+	}
+	small := decode(t, 50, 50, func(c Canvas) { c.Text(Text{Size: 20, Ink: black}, Point{5, 5}, "x") })
+	large := decode(t, 50, 50, func(c Canvas) { c.Text(Text{Size: 20, Ink: black}, Point{5, 5}, "X") })
+	if all := image.Rect(0, 0, 100, 100); dark(small, all) == 0 || dark(small, all) > .9*dark(large, all) {
+		t.Error("x is not smaller than X")
 	}
 }

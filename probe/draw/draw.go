@@ -3,18 +3,14 @@
 package draw
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"image/color"
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
+	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/probe"
 )
 
@@ -24,48 +20,58 @@ func Formats() []string { return []string{"svg", "png"} }
 // Colours that colour-blind readers can distinguish (Okabe & Ito 2008).
 var colours = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}}
 
-var grey = color.RGBA{140, 140, 140, 255}
+var grey, ink = color.RGBA{140, 140, 140, 255}, color.RGBA{34, 34, 34, 255}
 
-const (
-	wide = 16 * vg.Centimeter
-	high = 10 * vg.Centimeter
-)
+// The size of a drawing in points: 16 by 10 cm.
+const wide, high = 454, 283
+
+// drawing is a chart with a legend in its right part.
+type drawing struct {
+	plot.Chart
+	legend plot.Legend
+}
+
+func newDrawing(title, x, y string) *drawing {
+	d := &drawing{plot.Chart{Title: title, TitleSize: 11, LabelSize: 10, TicksSize: 9, Ink: ink,
+		X: plot.Axis{Label: x}, Y: plot.Axis{Label: y}}, plot.Legend{Size: 9, Ink: ink}}
+	if w := (canvas.Text{Size: d.TitleSize}).Width(title); w > wide-60 {
+		d.TitleSize *= (wide - 60) / w
+	}
+	return d
+}
 
 // Layers draws the validation AUC of the sweep by layer, with one line for each position
 // at its best number of components, and the level of chance. format is one of Formats.
 func Layers(r probe.Report, format string) ([]byte, error) {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers)
-	p.X.Label.Text, p.Y.Label.Text = "layer", "AUC"
+	d := newDrawing(fmt.Sprintf("%s, %s: AUC on %d validation answers", r.Subject.Model, r.Task, r.Validation.Answers),
+		"layer", "AUC")
 	positions, best := bestByLayer(r.Sweep)
-	low, top := math.Inf(1), math.Inf(-1)
-	for i, name := range positions {
-		xy := best[name]
-		line, points, err := plotter.NewLinePoints(xy)
-		if err != nil {
-			return nil, fmt.Errorf("draw: %w", err)
-		}
-		line.Color, points.Color, points.Shape = colours[i%len(colours)], colours[i%len(colours)], draw.CircleGlyph{}
-		p.Add(line, points)
-		p.Legend.Add(name, line, points)
-		low, top = math.Min(low, xy[0].X), math.Max(top, xy[len(xy)-1].X)
-	}
 	if len(positions) == 0 {
 		return nil, fmt.Errorf("draw: the report has no sweep")
 	}
-	if err := dashes(p, plotter.XYs{{X: low, Y: 0.5}, {X: math.Max(top, low+1), Y: 0.5}}, "chance"); err != nil {
-		return nil, err
+	d.X.Min, d.X.Max, d.Y.Min, d.Y.Max = math.Inf(1), math.Inf(-1), .5, .5
+	for i, name := range positions {
+		shade := colours[i%len(colours)]
+		d.Line(best[name], canvas.Stroke{Ink: shade, Width: 1})
+		d.Mark(best[name], plot.Mark{Ink: shade, Radius: 2.5})
+		d.legend.Add(name, plot.Rule{Ink: shade, Width: 1}, plot.Mark{Ink: shade, Radius: 2.5})
+		for _, p := range best[name] {
+			d.X.Extend(p.X)
+			d.Y.Extend(p.Y)
+		}
 	}
-	p.X.Max = low + (top-low)*1.2 // space for the legend
-	p.X.Tick.Marker = ticks(int(low), int(top), max(1, int(top-low)/6), 1)
-	p.Legend.Top = true
-	return render(p, format)
+	d.X.Extend(d.X.Min + 1)
+	d.dashes([]plot.XY{{X: d.X.Min, Y: 0.5}, {X: d.X.Max, Y: 0.5}}, "chance")
+	margin := max(.02, (d.Y.Max-d.Y.Min)/20)
+	d.Y.Min, d.Y.Max = d.Y.Min-margin, d.Y.Max+margin
+	d.X.Ticks, d.Y.Ticks = plot.Whole(d.X.Min, d.X.Max, 8), plot.Ticks(d.Y.Min, d.Y.Max, 6)
+	return d.render(format)
 }
 
 // bestByLayer returns the highest AUC of every layer at every position, and the positions
 // in the order of the sweep.
-func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotter.XYs) {
-	best = map[string]plotter.XYs{}
+func bestByLayer(sweep []probe.Cell) (positions []string, best map[string][]plot.XY) {
+	best = map[string][]plot.XY{}
 	for _, c := range sweep {
 		if c.AUC == nil {
 			continue
@@ -75,9 +81,9 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotte
 			positions = append(positions, c.Position)
 		}
 		at, seen := slices.BinarySearchFunc(xy, float64(c.Layer),
-			func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
+			func(p plot.XY, x float64) int { return cmp.Compare(p.X, x) })
 		if !seen {
-			xy = slices.Insert(xy, at, plotter.XY{X: float64(c.Layer), Y: *c.AUC})
+			xy = slices.Insert(xy, at, plot.XY{X: float64(c.Layer), Y: *c.AUC})
 		}
 		xy[at].Y = math.Max(xy[at].Y, *c.AUC)
 		best[c.Position] = xy
@@ -85,94 +91,63 @@ func bestByLayer(sweep []probe.Cell) (positions []string, best map[string]plotte
 	return positions, best
 }
 
-// ticks returns ticks from low to high at every step, in units of 1/per.
-func ticks(low, high, step, per int) plot.ConstantTicks {
-	var t plot.ConstantTicks
-	for i := low; i <= high; i += step {
-		t = append(t, plot.Tick{Value: float64(i) / float64(per), Label: fmt.Sprint(float64(i) / float64(per))})
-	}
-	return t
-}
-
 // Reliability draws the share of right answers by confidence, for the probe and its
 // rivals, with Wilson's 95 % interval. The area of a point grows with the number of
 // answers in its bin. format is one of Formats.
 func Reliability(r probe.Report, format string) ([]byte, error) {
-	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N)
-	p.X.Label.Text, p.Y.Label.Text = "confidence", "share right"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1.5, 0, 1 // space for the legend
-	p.X.Tick.Marker, p.Y.Tick.Marker = ticks(0, 10, 2, 10), ticks(0, 10, 2, 10)
-	if err := dashes(p, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration"); err != nil {
-		return nil, err
-	}
+	d := newDrawing(fmt.Sprintf("%s, %s: reliability on %d held-out answers", r.Subject.Model, r.Task, r.Probe.N),
+		"confidence", "share right")
+	d.X.Max, d.Y.Max = 1, 1
+	d.X.Ticks, d.Y.Ticks = plot.Ticks(0, 1, 5), plot.Ticks(0, 1, 5)
+	d.dashes([]plot.XY{{X: 0, Y: 0}, {X: 1, Y: 1}}, "perfect calibration")
 	curves := []probe.Rival{{Name: "probe", Figures: r.Probe}}
 	for i, c := range append(curves, r.Rivals...) {
-		if err := curve(p, c, colours[i%len(colours)]); err != nil {
-			return nil, err
-		}
+		d.curve(c, colours[i%len(colours)])
 	}
-	p.Legend.Top = true
-	return render(p, format)
+	return d.render(format)
 }
 
-func curve(p *plot.Plot, c probe.Rival, shade color.Color) error {
-	var xy plotter.XYs
-	var bars plotter.YErrors
-	var sizes []int
+func (d *drawing) curve(c probe.Rival, shade color.RGBA) {
+	var line []plot.XY
 	for _, b := range c.Figures.Bins {
-		if b.N > 0 {
-			xy, sizes = append(xy, plotter.XY{X: *b.Confidence, Y: b.Right.Value}), append(sizes, b.N)
-			bars = append(bars, struct{ Low, High float64 }{b.Right.Value - b.Right.Low, b.Right.High - b.Right.Value})
+		if b.N == 0 {
+			continue
 		}
+		at := plot.XY{X: *b.Confidence, Y: b.Right.Value}
+		line = append(line, at)
+		d.Interval(plot.XY{X: at.X, Y: b.Right.Low}, plot.XY{X: at.X, Y: b.Right.High}, shade, 0)
+		share := math.Sqrt(float64(b.N) / float64(c.Figures.N))
+		d.Mark([]plot.XY{at}, plot.Mark{Ink: shade, Radius: 2 + 8*share})
 	}
-	if len(xy) == 0 {
-		return nil
+	if len(line) > 0 {
+		d.Line(line, canvas.Stroke{Ink: shade, Width: 1})
+		d.legend.Add(c.Name, plot.Rule{Ink: shade, Width: 1})
 	}
-	line, points, err := plotter.NewLinePoints(xy)
-	if err != nil {
-		return fmt.Errorf("draw: %w", err)
-	}
-	line.Color, points.Color, points.Shape = shade, shade, draw.CircleGlyph{}
-	points.GlyphStyleFunc = func(i int) draw.GlyphStyle {
-		share := math.Sqrt(float64(sizes[i]) / float64(c.Figures.N))
-		return draw.GlyphStyle{Color: shade, Radius: vg.Points(2 + 8*share), Shape: draw.CircleGlyph{}}
-	}
-	spread, err := plotter.NewYErrorBars(struct {
-		plotter.XYs
-		plotter.YErrors
-	}{xy, bars})
-	if err != nil {
-		return fmt.Errorf("draw: %w", err)
-	}
-	spread.Color, spread.CapWidth = shade, 0
-	p.Add(line, spread, points)
-	p.Legend.Add(c.Name, line)
-	return nil
 }
 
-func dashes(p *plot.Plot, xy plotter.XYs, name string) error {
-	line, err := plotter.NewLine(xy)
-	if err != nil {
-		return fmt.Errorf("draw: %w", err)
-	}
-	line.Color, line.Dashes = grey, []vg.Length{vg.Points(4), vg.Points(3)}
-	p.Add(line)
-	p.Legend.Add(name, line)
-	return nil
+func (d *drawing) dashes(points []plot.XY, name string) {
+	s := canvas.Stroke{Ink: grey, Width: 1, Dashes: []float64{4, 3}}
+	d.Line(points, s)
+	d.legend.Add(name, plot.Rule(s))
 }
 
-func render(p *plot.Plot, format string) ([]byte, error) {
-	if !slices.Contains(Formats(), format) {
-		return nil, fmt.Errorf("draw: format %q; want one of %v", format, Formats())
+func (d *drawing) render(format string) ([]byte, error) {
+	paint := func(on canvas.Canvas) {
+		const margin = 8
+		on = on.Crop(margin, margin, margin, margin)
+		width, _ := d.legend.Extent()
+		width = width*1.12 + margin // the viewer's font may be wider
+		d.Draw(on.Crop(0, width, 0, 0))
+		d.legend.Draw(on.Crop(on.Max.X-on.Min.X-width+margin, 0, 0, 24))
 	}
-	w, err := p.WriterTo(wide, high, format)
-	if err != nil {
+	if err := d.Err(); err != nil {
 		return nil, fmt.Errorf("draw: %w", err)
 	}
-	var b bytes.Buffer
-	if _, err := w.WriteTo(&b); err != nil {
-		return nil, fmt.Errorf("draw: %w", err)
+	switch format {
+	case "svg":
+		return canvas.SVG(wide, high, paint)
+	case "png":
+		return canvas.PNG(wide, high, paint)
 	}
-	return b.Bytes(), nil
+	return nil, fmt.Errorf("draw: format %q; want one of %v", format, Formats())
 }
