@@ -91,9 +91,14 @@ kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments
 
 MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
-mutants: $(GREMLINS) ## mutation tests; takes hours; PKG=./sign for one package
-	@for p in $(or $(PKG),$(MUTATED)); do ls $$p/*_test.go >/dev/null 2>&1 || continue; echo "== $$p"; \
-	  $(GREMLINS) unleash $$p --workers 1 --timeout-coefficient 20 --output-statuses lct | grep -v '^ *$$' || exit 1; done
+SEED ?= 1
+# Packages that protocols share are also tested by the tests of the protocols.
+TESTS_answer := ./protocol/single,./protocol/debate,./protocol/wmsr
+TESTS_grade  := ./protocol/decentllms
+TESTS_leader := ./protocol/rotatingleader,./protocol/fixedleader
+mutants: $(GREMLINS) ## mutation tests; PKG=./council for one package, SAMPLE=150 SEED=1 for some of its mutants
+	@$(foreach p,$(or $(PKG),$(MUTATED)),$(GO) run ./internal/mutants -gremlins $(GREMLINS) -sample $(or $(SAMPLE),0) \
+	  -seed $(SEED) -tests "$(or $(TESTS),$(TESTS_$(notdir $(p))))" $(if $(ONLY),-only '$(ONLY)') $(p) &&) true
 
 $(GREMLINS):
 	GOBIN=$(TOOLS) $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0

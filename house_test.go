@@ -56,6 +56,7 @@ var ranks = map[string]int{
 	"cli":              8,
 	"cmd/synod":        9,
 	"internal/manual":  9, // writes the manual pages of the command line
+	"internal/mutants": 9, // runs mutation tests
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"protocol/*":         4, // each protocol stands alone

@@ -16,7 +16,12 @@ import (
 	"synod.dev/synod/sim"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		*executions = min(*executions, 500)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var (
 	executions = flag.Int("executions", defaultExecutions, "seeded executions in each of two models")

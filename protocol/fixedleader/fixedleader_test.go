@@ -196,8 +196,11 @@ func TestSilentLeaders(t *testing.T) {
 // [LB-2] The guarantee: if messages are in time and at most f members become silent, at any tick,
 // there are no two different decisions, and each decision has a proof.
 func TestSilentAtWorst(t *testing.T) {
-	decided := 0
-	for seed := range uint64(defaultExecutions) {
+	decided, executions := 0, defaultExecutions
+	if testing.Short() {
+		executions = 500
+	}
+	for seed := range uint64(executions) {
 		r := rand.New(rand.NewPCG(seed, 0xf1))
 		n := 3 + r.IntN(5)
 		x := &trial{p: New(), f: (n - 1) / 2, level: r.IntN(3) == 0}

@@ -16,6 +16,13 @@ import (
 
 var executions = flag.Int("executions", defaultExecutions, "seeded executions of I-GM-5")
 
+func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		*executions = min(*executions, 500)
+	}
+	m.Run()
+}
+
 // slanderer sends something else to every player in any slot: another number, another vote, other
 // digests of what it received, or nothing.
 type slanderer struct {

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Limits of one run of tests. A mutant may loop for ever or allocate without end, and the machine may be busy, so
+// the first limit counts processor time.
+const (
+	slower   = 10 // a mutant's tests may take so many times the time that they take without it,
+	patience = 3 * time.Second
+	wall     = 2 * time.Minute // and this on the clock
+	memory   = 6 << 20         // KiB of addresses
+)
+
+// bench has the test binary with all mutants, and its tests.
+type bench struct {
+	work  string
+	short bool
+	tests []string // more packages whose tests run
+	notes io.Writer
+
+	folders  []*folder
+	switched map[*mutant]bool
+	binaries []binary
+	cases    []*testCase // by processor time
+}
+
+// binary is the compiled tests of one package. flag keeps package rapid, if the tests use it, from writing how they
+// failed into the working tree.
+type binary struct{ path, dir, flag string }
+
+// testCase is one top-level test.
+type testCase struct {
+	binary  binary
+	name    string
+	cost    time.Duration // processor time
+	reaches map[int]bool
+}
+
+// prepare compiles the mutants and plays every test once without a mutant.
+func (b *bench) prepare(list []*mutant) error {
+	var err error
+	if b.folders, err = load(list); err != nil {
+		return err
+	}
+	b.switched = map[*mutant]bool{}
+	text := map[string]string{}
+	size := 1 + slices.MaxFunc(list, func(a, b *mutant) int { return a.id - b.id }).id
+	for _, f := range b.folders {
+		sites := f.switchable(size)
+		for s := range sites {
+			for _, m := range s.mutants {
+				b.switched[m] = true
+			}
+		}
+		for name, t := range f.rewrite(size, func(s *site) bool { return sites[s] }) {
+			text[name] = t
+		}
+	}
+	if b.binaries, err = b.compile("all", text); err != nil {
+		return err
+	}
+	for _, bin := range b.binaries {
+		if err := b.baseline(bin); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(b.cases, func(x, y *testCase) int { return int(x.cost - y.cost) })
+	for _, m := range list {
+		if b.switched[m] && !slices.ContainsFunc(b.cases, func(c *testCase) bool { return c.reaches[m.id] }) {
+			m.fate = unreached
+		}
+	}
+	return nil
+}
+
+// compile builds the test binaries with changed files.
+func (b *bench) compile(name string, text map[string]string) ([]binary, error) {
+	folder := filepath.Join(b.work, name)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for file, t := range text {
+		path := filepath.Join(folder, fmt.Sprintf("%d.go", len(overlay.Replace)))
+		if err := os.WriteFile(path, []byte(t), 0o600); err != nil {
+			return nil, err
+		}
+		overlay.Replace[file] = path
+	}
+	raw, err := json.Marshal(overlay)
+	if err != nil {
+		return nil, err
+	}
+	table := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(table, raw, 0o600); err != nil {
+		return nil, err
+	}
+	var list []binary
+	for _, dir := range b.testDirs() {
+		bin := binary{path: filepath.Join(folder, fmt.Sprintf("%d.test", len(list))), dir: dir}
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", table, "-o", bin.path, dir)
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("go test -c %s: %w\n%s", dir, err, said)
+		}
+		if _, err := os.Stat(bin.path); err == nil { // a package without tests has no binary
+			list = append(list, bin)
+		}
+	}
+	return list, nil
+}
+
+// testDirs are the folders of the mutants and of -tests.
+func (b *bench) testDirs() []string {
+	var dirs []string
+	for _, f := range b.folders {
+		dirs = append(dirs, f.dir)
+	}
+	for _, t := range b.tests {
+		if abs, err := filepath.Abs(t); err == nil && !slices.Contains(dirs, abs) {
+			dirs = append(dirs, abs)
+		}
+	}
+	return dirs
+}
+
+// baseline plays every test of a binary alone, to learn its cost and what it reaches.
+func (b *bench) baseline(bin binary) error {
+	list := func(flag string) ([]byte, error) {
+		cmd := exec.Command(bin.path, "-test.list", ".", flag)
+		cmd.Dir = bin.dir
+		return cmd.Output()
+	}
+	bin.flag = "-rapid.nofailfile"
+	out, err := list(bin.flag)
+	if err != nil {
+		bin.flag = "-test.v=false"
+		out, err = list(bin.flag)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: -test.list: %w", bin.dir, err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if strings.HasPrefix(name, "Benchmark") {
+			continue
+		}
+		c := &testCase{binary: bin, name: name, reaches: map[int]bool{}}
+		seen := filepath.Join(b.work, "reached")
+		if err := os.Remove(seen); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		var passed bool
+		if passed, c.cost, err = b.play([]*testCase{c}, 0, "MUTANT_REACHED="+seen); err != nil || !passed {
+			fmt.Fprintf(b.notes, "left out: %s in %s fails without a mutant\n", name, relative(bin.dir))
+			continue
+		}
+		raw, err := os.ReadFile(seen)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, line := range strings.Fields(string(raw)) {
+			id, err := strconv.Atoi(line)
+			if err != nil {
+				return fmt.Errorf("what %s reaches: %w", name, err)
+			}
+			c.reaches[id] = true
+		}
+		b.cases = append(b.cases, c)
+	}
+	return nil
+}
+
+// try plays the tests that reach a mutant until one fails.
+func (b *bench) try(m *mutant) error {
+	cases := b.cases
+	if b.switched[m] {
+		cases = slices.DeleteFunc(slices.Clone(cases), func(c *testCase) bool { return !c.reaches[m.id] })
+	} else {
+		bins, ok, err := b.alone(m)
+		if err != nil || !ok {
+			m.fate = broken
+			return err
+		}
+		cases = nil
+		for _, c := range b.cases {
+			copied := *c
+			same := func(o binary) bool { return o.dir == c.binary.dir }
+			copied.binary.path = bins[slices.IndexFunc(bins, same)].path
+			cases = append(cases, &copied)
+		}
+	}
+	m.fate = lived
+	for len(cases) > 0 {
+		n, sum := 0, time.Duration(0)
+		for n < len(cases) && (n == 0 || sum+cases[n].cost < time.Second && cases[n].binary == cases[0].binary) {
+			sum += cases[n].cost
+			n++
+		}
+		passed, _, err := b.play(cases[:n], patience+slower*sum, "MUTANT="+strconv.Itoa(m.id))
+		switch {
+		case errors.Is(err, errEndless):
+			m.fate = endless
+			return nil
+		case err != nil:
+			return err
+		case !passed:
+			m.fate = killed
+			return nil
+		}
+		cases = cases[n:]
+	}
+	return nil
+}
+
+// alone compiles one mutant without a switch. It is not viable if it does not compile.
+func (b *bench) alone(m *mutant) ([]binary, bool, error) {
+	for _, f := range b.folders {
+		for _, s := range f.sites[m.file] {
+			if !slices.Contains(s.mutants, m) {
+				continue
+			}
+			_, pos := operator(s.node)
+			at := f.set.Position(pos).Offset
+			src := f.source[m.file]
+			text := string(src[:at]) + m.to.String() + string(src[at+len(m.from.String()):])
+			whole := map[string]string{m.file: text}
+			for name := range f.files {
+				if name != m.file {
+					whole[name] = string(f.source[name])
+				}
+			}
+			if !f.typechecks(whole) {
+				return nil, false, nil
+			}
+			bins, err := b.compile("one", map[string]string{m.file: text})
+			return bins, err == nil, err
+		}
+	}
+	return nil, false, fmt.Errorf("no such place")
+}
+
+var errEndless = errors.New("the tests do not end")
+
+// play runs tests of one binary. The limit is processor time; 0 is none.
+func (b *bench) play(cases []*testCase, limit time.Duration, env ...string) (bool, time.Duration, error) {
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.name)
+	}
+	seconds := "unlimited"
+	if limit > 0 {
+		seconds = strconv.Itoa(int(limit/time.Second) + 1)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wall+limit*slower)
+	defer cancel()
+	// The shell sets the limits for the tests and their children.
+	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"`, "sh",
+		seconds, strconv.Itoa(memory), cases[0].binary.path, "-test.failfast",
+		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.short="+strconv.FormatBool(b.short), "-test.timeout=0",
+		cases[0].binary.flag)
+	cmd.Dir = cases[0].binary.dir
+	cmd.Env = append(os.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return false, 0, err
+	}
+	cost := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && (ctx.Err() != nil ||
+		status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL)) {
+		return false, cost, errEndless
+	}
+	return err == nil, cost, nil
+}
