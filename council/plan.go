@@ -110,6 +110,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	}
 	if err := p.steps([]step{
 		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
+		{"adversaries", p.corrupt},
 		{"graph", p.checkAllToAll},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
 		{"hedge", p.checkHedge}, {"faults", p.setFaults},

@@ -112,6 +112,10 @@ func Schema() ([]byte, error) {
 	seat["required"] = []string{"id"}
 	of := seat["properties"].(node)
 	of["adversary"] = joined(of["adversary"].(node), oneOf("name", r.Adversaries, ""))
+	several := keys["adversaries"].(node)["properties"].(node)
+	several["adversary"] = joined(several["adversary"].(node), oneOf("name", r.Adversaries, ""))
+	several["seats"] = joined(several["seats"].(node), node{"oneOf": []node{{"type": "string"},
+		{"type": "array", "items": node{"type": "string"}}}})
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = "https://synod.dev/council.schema.json"
 	root["title"] = "Synod council file"

@@ -32,21 +32,22 @@ func (p Params) split() (name string, rest Params, err error) {
 
 // Spec is a council file. Absent keys have the values of Default.
 type Spec struct {
-	Council  string            `yaml:"council" json:"council" doc:"name of the council, shown in outputs" example:"seven"`
-	Protocol Params            `yaml:"protocol" json:"protocol" doc:"the protocol's name, with its parameters beside it" example:"{name: sac, rounds: 6}"`
-	Exact    string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
-	Graph    Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, or a file" example:"{family: merg}"`
-	F        int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
-	Rule     Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
-	Prompts  string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts" example:"prompts/paper"`
-	Models   map[string]Params `yaml:"models" json:"models" doc:"models by name: a provider and its settings" example:"{strong: {provider: openai, model: gpt-4o-mini}}"`
-	Seats    []SeatSpec        `yaml:"seats" json:"seats" doc:"the seats, in order" example:"[{id: a, model: strong, count: 4}]"`
-	Pace     Pace              `yaml:"pace,omitempty" json:"pace,omitzero" doc:"how long a model call and a message may take"`
-	Patience Patience          `yaml:"patience,omitempty" json:"patience,omitzero" doc:"when to stop waiting for the slowest model calls; off by default"`
-	Hedge    string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
-	Limits   Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
-	Breakers Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
-	Faults   Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`
+	Council     string            `yaml:"council" json:"council" doc:"name of the council, shown in outputs" example:"seven"`
+	Protocol    Params            `yaml:"protocol" json:"protocol" doc:"the protocol's name, with its parameters beside it" example:"{name: sac, rounds: 6}"`
+	Exact       string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
+	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, or a file" example:"{family: merg}"`
+	F           int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
+	Rule        Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
+	Prompts     string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts" example:"prompts/paper"`
+	Models      map[string]Params `yaml:"models" json:"models" doc:"models by name: a provider and its settings" example:"{strong: {provider: openai, model: gpt-4o-mini}}"`
+	Seats       []SeatSpec        `yaml:"seats" json:"seats" doc:"the seats, in order" example:"[{id: a, model: strong, count: 4}]"`
+	Adversaries Adversaries       `yaml:"adversaries,omitempty" json:"adversaries,omitzero" doc:"puts an adversary at several seats, listed or picked from the graph; for experiments"`
+	Pace        Pace              `yaml:"pace,omitempty" json:"pace,omitzero" doc:"how long a model call and a message may take"`
+	Patience    Patience          `yaml:"patience,omitempty" json:"patience,omitzero" doc:"when to stop waiting for the slowest model calls; off by default"`
+	Hedge       string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
+	Limits      Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
+	Breakers    Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
+	Faults      Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`
 }
 
 // SeatSpec is one seat, or Count seats of one kind named id1, id2, ….

@@ -24,8 +24,9 @@ type Placement struct {
 type placing struct {
 	Built
 	count int
+	among []int // the nodes to pick from, ascending
 	rng   *rand.Rand
-	stop  func() bool
+	stop  func() bool // nil: the search must not depend on the time
 }
 
 // placements lists the rules by name. Those with families are the positional attacks of CP-WBFT's pilot study (CP-5).
@@ -52,7 +53,7 @@ var placements = []Placement{
 		func(p placing) []int { return p.by(func(i int) int { return -i }) }},
 	{"top", "the highest layers first", []string{"layered"}, func(p placing) []int { return p.by(p.layerOf) }},
 	{"worst", "the set found to do most harm: the least robustness is left without it", nil,
-		func(p placing) []int { return Worst(p.Graph, p.count, p.rng.Uint64(), p.stop).Nodes }},
+		func(p placing) []int { return p.worst().Nodes }},
 }
 
 // Placements lists the rules by name.
@@ -62,8 +63,30 @@ func Placements() []Placement { return slices.Clone(placements) }
 // search of the rule worst early. It returns an error for an unknown rule, a rule that is not defined for the
 // topology, and a count below 0 or above the number of nodes.
 func Place(b Built, name string, count int, seed uint64, stop func() bool) ([]int, error) {
-	if count < 0 || count > b.N() {
-		return nil, fmt.Errorf("graph: place %d of %d nodes: want 0 to %d", count, b.N(), b.N())
+	if stop == nil {
+		stop = func() bool { return false }
+	}
+	return place(b, name, count, allNodes(b.N()), seed, stop)
+}
+
+// PlaceAmong is Place for a choice of nodes, ascending, that depends on nothing but its arguments, not even on the
+// time. The rule worst measures robustness in graphs of up to 24 nodes; in larger ones, where this may take long, it
+// compares sets by the smallest F for which they are F-local, then by edges to other nodes.
+func PlaceAmong(b Built, name string, count int, among []int, seed uint64) ([]int, error) {
+	return place(b, name, count, among, seed, nil)
+}
+
+func allNodes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func place(b Built, name string, count int, among []int, seed uint64, stop func() bool) ([]int, error) {
+	if count < 0 || count > len(among) {
+		return nil, fmt.Errorf("graph: place %d of %d nodes: want 0 to %d", count, len(among), len(among))
 	}
 	var names []string
 	for _, rule := range placements {
@@ -75,10 +98,8 @@ func Place(b Built, name string, count int, seed uint64, stop func() bool) ([]in
 			return nil, fmt.Errorf("graph: placement %s is defined for the family %s only", name,
 				strings.Join(rule.Families, " or "))
 		}
-		if stop == nil {
-			stop = func() bool { return false }
-		}
-		order := rule.order(placing{b, count, rand.New(rand.NewPCG(seed, 0x706c616365)), stop})
+		order := rule.order(placing{b, count, among, rand.New(rand.NewPCG(seed, 0x706c616365)), stop})
+		order = slices.DeleteFunc(order, func(i int) bool { _, ok := slices.BinarySearch(among, i); return !ok })
 		return slices.Sorted(slices.Values(order[:count])), nil
 	}
 	return nil, fmt.Errorf("graph: unknown placement %q%s", name, synod.Hint(name, names))
@@ -148,7 +169,31 @@ type Harm struct {
 	Edges int   // edges from an adversary to another node
 }
 
-func harm(g graph.Graph, nodes []int, stop func() bool) Harm {
+// exactNodes is the largest graph whose robustness is measured where the time must not matter.
+const exactNodes = 24
+
+func (p placing) worst() Harm {
+	if p.stop == nil && p.N() > exactNodes {
+		return search{p.Graph, p.among, nil}.worst(p.count, p.rng.Uint64())
+	}
+	stop := p.stop
+	if stop == nil {
+		stop = func() bool { return false }
+	}
+	return search{p.Graph, p.among, stop}.worst(p.count, p.rng.Uint64())
+}
+
+// search looks for the worst set among some nodes. A nil stop leaves robustness out.
+type search struct {
+	graph.Graph
+	among []int
+	stop  func() bool
+}
+
+func (s search) over() bool { return s.stop != nil && s.stop() }
+
+func (s search) harm(nodes []int) Harm {
+	g := s.Graph
 	h := Harm{Nodes: slices.Sorted(slices.Values(nodes))}
 	h.Local, _ = graph.Locality(g, nodes)
 	for _, i := range nodes {
@@ -158,8 +203,11 @@ func harm(g graph.Graph, nodes []int, stop func() bool) Harm {
 			}
 		}
 	}
+	if s.stop == nil {
+		return h
+	}
 	if rest, _, err := graph.Without(g, nodes); err == nil {
-		h.Left = robustness.Find(rest, stop).R
+		h.Left = robustness.Find(rest, s.stop).R
 	}
 	return h
 }
@@ -180,14 +228,22 @@ func Worst(g graph.Graph, count int, seed uint64, stop func() bool) Harm {
 	if stop == nil {
 		stop = func() bool { return false }
 	}
-	first := make([]int, count)
-	for i := range first {
-		first[i] = i
+	return search{g, allNodes(g.N()), stop}.worst(count, seed)
+}
+
+func (s search) worst(count int, seed uint64) Harm {
+	pick := allNodes(count) // places in among
+	nodes := func(places []int) []int {
+		set := make([]int, len(places))
+		for k, i := range places {
+			set[k] = s.among[i]
+		}
+		return set
 	}
-	worst := harm(g, first, stop)
-	if combinations(g.N(), count) <= listLimit {
-		for set := slices.Clone(first); nextCombination(set, g.N()) && !stop(); {
-			if h := harm(g, set, stop); h.worse(worst) {
+	worst := s.harm(nodes(pick))
+	if combinations(len(s.among), count) <= listLimit {
+		for nextCombination(pick, len(s.among)) && !s.over() {
+			if h := s.harm(nodes(pick)); h.worse(worst) {
 				worst = h
 			}
 		}
@@ -195,7 +251,7 @@ func Worst(g graph.Graph, count int, seed uint64, stop func() bool) Harm {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x776f727374))
 	for range 4 {
-		if h := exchange(g, rng.Perm(g.N())[:count], stop); h.worse(worst) {
+		if h := s.exchange(nodes(rng.Perm(len(s.among))[:count])); h.worse(worst) {
 			worst = h
 		}
 	}
@@ -203,18 +259,18 @@ func Worst(g graph.Graph, count int, seed uint64, stop func() bool) Harm {
 }
 
 // exchange replaces a member of the set by another node as long as that does more harm.
-func exchange(g graph.Graph, set []int, stop func() bool) Harm {
-	worst := harm(g, set, stop)
-	for again := true; again && !stop(); {
+func (s search) exchange(set []int) Harm {
+	worst := s.harm(set)
+	for again := true; again && !s.over(); {
 		again = false
 		for k := range set {
-			for j := range g.N() {
-				if slices.Contains(set, j) || stop() {
+			for _, j := range s.among {
+				if slices.Contains(set, j) || s.over() {
 					continue
 				}
 				swapped := slices.Clone(set)
 				swapped[k] = j
-				if h := harm(g, swapped, stop); h.worse(worst) {
+				if h := s.harm(swapped); h.worse(worst) {
 					worst, set, again = h, swapped, true
 				}
 			}

@@ -101,10 +101,32 @@ func TestWorst(t *testing.T) {
 			}
 		}
 	}
+	// Among some of the nodes it picks only those.
+	star := graphtest.Build(t, "star", 7, nil)
+	for rule, want := range map[string]string{"worst": "[2]", "degree-high": "[2]", "leaf": "[5]"} {
+		if got, err := topology.PlaceAmong(star, rule, 1, []int{2, 4, 5}, 1); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s among 2, 4, 5: %v, %v", rule, got, err)
+		}
+	}
+	if _, err := topology.PlaceAmong(star, "worst", 4, []int{2, 4, 5}, 1); err == nil {
+		t.Error("four of three nodes are placed")
+	}
+	// A large graph is searched by what is cheap to count, so that the time has no influence.
+	large := graphtest.Build(t, "star", 60, nil)
+	if got, err := topology.PlaceAmong(large, "worst", 1, allOf(60), 1); err != nil || fmt.Sprint(got) != "[0]" {
+		t.Errorf("a large star: %v, %v", got, err)
+	}
 	// Two cliques that share one node: without it the graph is not connected.
 	bridge := graph.MustNew(7, false, append(graphtest.Named("complete", 4).Edges(),
 		[][2]int{{3, 4}, {3, 5}, {3, 6}, {4, 5}, {4, 6}, {5, 6}}...))
 	if h := topology.Worst(bridge, 1, 1, nil); fmt.Sprint(h.Nodes) != "[3]" || h.Left != 0 {
 		t.Errorf("%+v", h)
 	}
+}
+
+func allOf(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
 }
