@@ -3,6 +3,8 @@ package broadcast
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +38,13 @@ type incoming struct {
 }
 
 // alone runs member 1 of g by itself with these messages, and calls Recheck at the end.
-func alone(g Group, values ...incoming) (out *Outcome) {
+func alone(g Group, values ...incoming) *Outcome {
+	out, _ := aloneSending(g, values...)
+	return out
+}
+
+// aloneSending is alone, and returns the slots of what the member sent.
+func aloneSending(g Group, values ...incoming) (out *Outcome, sent []synod.Slot) {
 	seat := synod.Seat{Self: 1, Peers: []synod.NodeID{0, 2, 3, 4}, F: g.F,
 		Signer: sign.DeriveSymbolic(1, 5).Signer(1, run)}
 	m := script.New(seat, script.Options{}, func(me *script.Agent) synod.Answer {
@@ -49,8 +57,11 @@ func alone(g Group, values ...incoming) (out *Outcome) {
 	for k := 1; len(next) > 0; k++ {
 		var alarm synod.Alarm
 		for _, x := range next {
-			if a, ok := x.(synod.Alarm); ok {
-				alarm = a
+			switch x := x.(type) {
+			case synod.Alarm:
+				alarm = x
+			case synod.Send:
+				sent = append(sent, x.Message.Slot)
 			}
 		}
 		for _, w := range values {
@@ -66,7 +77,33 @@ func alone(g Group, values ...incoming) (out *Outcome) {
 		next = m.Step(alarm.At, synod.Expired{ID: alarm.ID})
 	}
 	m.Step(2000, synod.Halt{})
-	return out
+	return out, sent
+}
+
+// [BB-6] A member relays a value once, in the next round, and not after the last round of its sender's broadcast. It
+// sends nothing else.
+func TestRelays(t *testing.T) {
+	g := small()
+	for _, c := range []struct {
+		what   string
+		values []incoming
+		want   []int // rounds in which it sends
+	}{
+		{"nothing", nil, nil},
+		{"a member's value", []incoming{{1, 1, signedBy(g, run, 0, "w", 0)}}, []int{2}},
+		{"a member's value in its last round", []incoming{{2, 2, signedBy(g, run, 0, "w", 0, 2)}}, nil},
+		{"an outsider's value", []incoming{{2, 2, signedBy(g, run, 4, "w", 4, 2)}}, []int{3}},
+		{"an outsider's value in its last round", []incoming{{3, 3, signedBy(g, run, 4, "w", 4, 2, 3)}}, nil},
+	} {
+		_, sent := aloneSending(g, c.values...)
+		var rounds []int
+		for _, s := range sent {
+			rounds = append(rounds, s.Round+1) // one part a round
+		}
+		if !slices.Equal(rounds, c.want) {
+			t.Errorf("%s: sends in the rounds %v, want %v", c.what, rounds, c.want)
+		}
+	}
 }
 
 // [BB-4, BB-8] A chain counts in round k if it has at least k signatures. If it has fewer,
@@ -199,30 +236,105 @@ func TestEvidenceOffline(t *testing.T) {
 	}
 }
 
-func TestGroupValidate(t *testing.T) {
-	for what, change := range map[string]func(*Group){
-		"between 0 and 3":   func(g *Group) { g.F = 4 },
-		"f is -1":           func(g *Group) { g.F = -1 },
-		"name":              func(g *Group) { g.Name = "" },
-		"ascending":         func(g *Group) { g.Members = []synod.NodeID{1, 0} },
-		"one or more":       func(g *Group) { g.Senders = nil },
-		"at least 2":        func(g *Group) { g.Within = 1 },
-		"between 1 and 324": func(g *Group) { g.MaxValue = 40_000 },
-		"values of 0 bytes": func(g *Group) { g.MaxValue = 0 },
-		"messages a round": func(g *Group) {
-			g.MaxValue, g.Senders = 30_000, nil
-			for i := range synod.NodeID(40) {
-				g.Senders = append(g.Senders, i)
-			}
-		},
-	} {
-		g := small()
-		if err := g.Validate(); err != nil {
-			t.Fatal(err)
+// with returns the group small with a change.
+func with(change func(*Group)) *Group {
+	g := small()
+	change(&g)
+	return &g
+}
+
+// many returns a group of so many senders with values of this length.
+func many(senders, longest int) *Group {
+	return with(func(g *Group) {
+		g.MaxValue, g.Senders = longest, nil
+		for i := range synod.NodeID(senders) {
+			g.Senders = append(g.Senders, i)
 		}
-		change(&g)
+	})
+}
+
+func TestGroupValidate(t *testing.T) {
+	longest := synod.MaxBody/2 - (&Group{Members: small().Members}).overhead()
+	for what, g := range map[string]*Group{
+		"between 0 and 3":   with(func(g *Group) { g.F = 4 }),
+		"f is -1":           with(func(g *Group) { g.F = -1 }),
+		"name":              with(func(g *Group) { g.Name = "" }),
+		"ascending":         with(func(g *Group) { g.Members = []synod.NodeID{1, 0} }),
+		"each be one":       with(func(g *Group) { g.Members = []synod.NodeID{0, 1, 1, 2} }),
+		"one or more":       with(func(g *Group) { g.Senders = nil }),
+		"or later":          with(func(g *Group) { g.Start = -1 }),
+		"at least 2":        with(func(g *Group) { g.Within = 1 }),
+		"between 1 and 324": with(func(g *Group) { g.MaxValue = longest + 1 }),
+		"values of 0 bytes": with(func(g *Group) { g.MaxValue = 0 }),
+		"messages a round":  many(maxParts+1, 30_000),
+	} {
 		if err := g.Validate(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for what, g := range map[string]*Group{
+		"the start at 0":    with(func(g *Group) { g.Start = 0 }),
+		"two ticks":         with(func(g *Group) { g.Within = 2 }),
+		"one byte":          with(func(g *Group) { g.MaxValue = 1 }),
+		"the longest value": with(func(g *Group) { g.MaxValue = longest }),
+		"the most messages": many(maxParts, 30_000),
+	} {
+		if err := g.Validate(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// The size that is planned for a chain is that of the longest one.
+func TestOverhead(t *testing.T) {
+	g := small()
+	c := chain{value: make([]byte, g.MaxValue)}
+	for range len(g.Members) + 1 {
+		c.links = append(c.links, link{sig: make([]byte, synod.MaxSignature)})
+	}
+	if b, _ := (parcel{c}).AppendBinary(nil); len(b) != g.MaxValue+g.overhead() {
+		t.Errorf("the longest chain has %d bytes, %d are planned", len(b), g.MaxValue+g.overhead())
+	}
+}
+
+// Every part of every round has a slot of its own, and every sender a part.
+func TestSlots(t *testing.T) {
+	for senders, parts := range map[int]int{1: 1, 2: 1, 3: 2, 4: 2, 5: 3} {
+		g := many(senders, 14_000)
+		if g.share() != 2 || g.parts() != parts {
+			t.Errorf("%d senders, %d in a message: %d messages, want %d", senders, g.share(), g.parts(), parts)
+		}
+		used, sharing := map[int]bool{}, map[int]int{}
+		for k := 1; k <= 3; k++ {
+			for part := range g.parts() {
+				if slot := g.slot(k, part); slot >= 0 && slot < 3*parts {
+					used[slot] = true
+				}
+			}
+		}
+		for i := range g.Senders {
+			sharing[g.part(i)]++
+		}
+		if len(used) != 3*parts || len(sharing) != parts || sharing[0] > 2 {
+			t.Errorf("%d senders: %d slots of 3 rounds with %d parts, senders by part %v", senders, len(used), parts,
+				sharing)
+		}
+	}
+}
+
+// A short message that claims much takes little memory.
+func TestClaimsTakeNoMemory(t *testing.T) {
+	many := binary.BigEndian.AppendUint16([]byte{parcelVersion}, 0xffff) // chains
+	links := append(bytes.Clone(many), make([]byte, chainHeader-2)...)
+	links = binary.BigEndian.AppendUint16(links, 0xffff)
+	for what, body := range map[string][]byte{"chains": many, "links": append(links, make([]byte, linkHeader)...)} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var p parcel
+		err := p.UnmarshalBinary(body)
+		runtime.ReadMemStats(&after)
+		if size := after.TotalAlloc - before.TotalAlloc; err == nil || size > 100_000 {
+			t.Errorf("a message of %d bytes with 65535 %s: %d bytes are allocated, %v", len(body), what, size, err)
 		}
 	}
 }

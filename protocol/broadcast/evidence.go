@@ -37,7 +37,7 @@ func (g *Group) Digest() [sha256.Size]byte { return g.digest() }
 // statement returns what the signer at a position of a chain signs: round k, where 1 is
 // the sender's. All its parts have a fixed length.
 func statement(group [sha256.Size]byte, sender synod.NodeID, place int, value [sha256.Size]byte) []byte {
-	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
+	b := make([]byte, 0, 128)
 	b = append(append(b, domain...), group[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(sender))
 	b = binary.BigEndian.AppendUint32(b, uint32(place))

@@ -38,6 +38,10 @@ func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return cpwbft.New() })
 }
 
+func TestParameters(t *testing.T) {
+	simtest.Parameters(t, func() simtest.Protocol { return cpwbft.New() })
+}
+
 // I-CP-2: a message whose confidence is not in [0,1] is ignored.
 func TestBadConfidenceIsIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

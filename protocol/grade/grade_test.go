@@ -2,6 +2,7 @@ package grade_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -116,4 +117,56 @@ func FuzzReadAll(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A simulated evaluator gives whole grades of the answers that it was asked about, in the range, and its replies have
+// the form that the schema asks for.
+func TestSimulatedGrades(t *testing.T) {
+	score := map[synod.Answer]float64{"a": 0, "b": .5, "c": 1}
+	m := synod.Simulation{Score: func(a synod.Answer) float64 { return score[a] }}
+	one := synod.Prompt{Purpose: grade.One, Candidate: "b"}
+	all := synod.Prompt{Purpose: grade.All, Peers: []synod.Rated{{Answer: "a"}, {Answer: "b"}, {Answer: "c"}}}
+	r := grade.Detail{}.Simulate(&one, m)
+	if g, err := grade.Read(&r); err != nil || g != grade.Uniform(10) {
+		t.Errorf("%s: %v, %v", r.Text, g, err)
+	}
+	r = grade.Detail{}.Simulate(&all, m)
+	g, err := grade.ReadAll(&r, 3)
+	if err != nil || g[0] != grade.Uniform(0) || g[1] != grade.Uniform(10) || g[2] != grade.Uniform(grade.Max) {
+		t.Errorf("%s: %v, %v", r.Text, g, err)
+	}
+	for p, keys := range map[*synod.Prompt][]string{&one: nil, &all: {"answer_1", "answer_3"}} {
+		schema := string(grade.Detail{}.Schema(p))
+		for _, want := range append(keys, "reasoning", "logical_inconsistency", "[0,1,2,", ",19,20]") {
+			if !strings.Contains(schema, want) {
+				t.Errorf("purpose %s: %q is not in the schema %s", p.Purpose, want, schema)
+			}
+		}
+		if strings.Contains(schema, "answer_") != (p == &all) {
+			t.Errorf("purpose %s: %s", p.Purpose, schema)
+		}
+	}
+}
+
+// Grades are written with all their digits, and zero has no sign.
+func TestGradesAsText(t *testing.T) {
+	want := grade.Grades{1.0 / 3, 0.125, 20, 0, 19.999999}
+	if g, err := read(want.Text()); err != nil || g != want {
+		t.Errorf("%s is read as %v, %v", want.Text(), g, err)
+	}
+	if g, err := read(marks); err != nil || math.Signbit(g[3]) {
+		t.Errorf("-0 is read as %v, %v", g[3], err)
+	}
+}
+
+// The error says what is wrong with a reply.
+func TestReadErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "not a JSON object", "[]": "not a JSON object", "{}": "factual_contradiction is missing",
+		`{"a": }`: "not a JSON object",
+	} {
+		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
 }

@@ -42,7 +42,7 @@ const domain = "synod/leader/1"
 
 // VoteBytes returns what a member signs to vote. All parts have a fixed length.
 func VoteBytes(group [sha256.Size]byte, phase, round int, a synod.Answer) []byte {
-	b := make([]byte, 0, len(domain)+2*sha256.Size+8)
+	b := make([]byte, 0, 128)
 	b = append(append(b, domain...), group[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(phase))
 	b = binary.BigEndian.AppendUint32(b, uint32(round))

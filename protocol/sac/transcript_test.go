@@ -10,3 +10,7 @@ import (
 func TestTranscripts(t *testing.T) {
 	simtest.Transcripts(t, func() simtest.Protocol { return sac.New() })
 }
+
+func TestParameters(t *testing.T) {
+	simtest.Parameters(t, func() simtest.Protocol { return sac.New() })
+}
