@@ -16,7 +16,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/task"
 )
 
@@ -152,7 +152,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return fail(exitUsage, err)
 	}
 	f.pulled = a.tasks().Dir
-	if p, err := preset.Catalogue.Find(name); err == nil {
+	if p, err := manifest.Presets().Find(name); err == nil {
 		return a.presetRun(cmd, p, f)
 	}
 	if f.members != "" || f.cell != "" || f.rounds != 0 {
@@ -206,7 +206,7 @@ func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.O
 }
 
 func noTask(name string) error {
-	known := slices.Concat(task.Catalogue.Names(), preset.Catalogue.Names())
+	known := slices.Concat(task.Catalogue.Names(), manifest.Presets().Names())
 	return fail(exitUsage, fmt.Errorf("no task, question file or preset is called %q%s", name, synod.Hint(name, known)),
 		"see: synod list tasks, synod list presets; the name of a question file ends in .jsonl")
 }
@@ -426,18 +426,35 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 	return nil
 }
 
+// manifestOptions returns what the flags say of a grid.
+func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app) manifest.Options {
+	o := manifest.Options{Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Only: f.cell, Set: f.source.sets,
+		Program: "synod " + release, Env: a.env(), Mark: a.mark(ownRun)}
+	if cmd.Flags().Changed("repeat") {
+		o.Repeat = f.repeat
+	}
+	if cmd.Flags().Changed("seed") {
+		o.Seed = f.seed
+	}
+	if f.rounds > 0 {
+		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("protocol.rounds=%d", f.rounds))
+	}
+	return o
+}
+
 // presetRun creates the grid of a preset and works on it.
-func (a *app) presetRun(cmd *cobra.Command, p preset.Preset, f benchFlags) error {
-	for _, name := range []string{"council", "set", "model", "form", "level"} {
+func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) error {
+	for _, name := range []string{"council", "model", "form", "level"} {
 		if cmd.Flags().Changed(name) {
 			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
 				"--members", name))
 		}
 	}
-	grid, err := p.Draft(preset.Options{
-		Members: f.members, Data: f.data, Pulled: f.pulled, N: f.n, Repeat: f.repeat, Seed: f.seed, Only: f.cell,
-		Rounds: f.rounds, Program: "synod " + release, Env: a.env(), Mark: a.mark(ownRun),
-	})
+	if f.rounds > 0 && !p.Manifest.Plays("game") {
+		return fail(exitUsage, fmt.Errorf("preset %s: --rounds is only for presets with games", p.Name),
+			fmt.Sprintf("set the rounds of its protocols with: --set protocol.rounds=%d", f.rounds))
+	}
+	grid, err := p.Manifest.Draft(f.manifestOptions(cmd, a))
 	if err != nil {
 		return configError(err)
 	}

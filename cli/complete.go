@@ -11,7 +11,7 @@ import (
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph/topology"
-	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/param"
@@ -104,7 +104,7 @@ func names[T synod.Listed](all []T) (out []string) {
 
 func tasks() []string { return task.Catalogue.Names() }
 
-func tasksAndPresets() []string { return append(tasks(), names(preset.Catalogue.All())...) }
+func tasksAndPresets() []string { return append(tasks(), names(manifest.Presets().All())...) }
 
 // allNames returns the names of all catalogues.
 func allNames() (out []string) {

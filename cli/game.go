@@ -13,7 +13,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/council"
-	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/protocol/game"
 )
 
@@ -112,14 +112,14 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
 		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
 	}
-	model, err := preset.Player(f.members)
+	model, err := player(f.members)
 	if err != nil {
 		return council.Spec{}, fmt.Errorf("--members: %w", err)
 	}
-	spec := preset.Game{Honest: f.n - f.b, Byzantine: f.b, Strategy: f.strategy, Model: model, Params: council.Params{
+	spec := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, model: model, params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
 		"threat": f.threat, "end": f.end,
-	}}.Spec()
+	}}.spec()
 	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
 	}
@@ -217,7 +217,7 @@ func (f *gameFlags) begin(cmd *cobra.Command, a *app) (council.Ask, council.Spec
 		return ask, spec, configError(err)
 	}
 	g := plan.Protocol().(*game.Game)
-	ask.Question, ask.Journal = preset.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
+	ask.Question, ask.Journal = manifest.GameQuestion(g.Low, g.High), a.journalPath(&askFlags{path: f.path})
 	return ask, spec, nil
 }
 

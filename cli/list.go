@@ -9,7 +9,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph/topology"
-	"synod.dev/synod/lab/preset"
+	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
 	"synod.dev/synod/protocol/catalog"
@@ -57,8 +57,8 @@ func catalogues() []catalogue {
 			e, _ := task.Catalogue.Find(name)
 			return fmt.Sprintf("%s\n\nanswers     %s\nitems       %d", e.About, e.Form, e.Items)
 		}},
-		{"presets", func() []synod.Entry { return lines(preset.Catalogue.All()) }, func(name string) string {
-			p, _ := preset.Catalogue.Find(name)
+		{"presets", func() []synod.Entry { return lines(manifest.Presets().All()) }, func(name string) string {
+			p, _ := manifest.Presets().Find(name)
 			return p.About + "\n\nsource      " + p.Source
 		}},
 	}

@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/sign"
@@ -39,6 +40,9 @@ func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
 
 // Protocol returns the protocol with its parameters. It must not be changed.
 func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
+
+// Graph returns the graph of the seats. It must not be changed.
+func (p *Plan) Graph() topology.Built { return p.graph }
 
 // Rule returns the rule by which final answers become a decision.
 func (p *Plan) Rule() Rule { return p.spec.Rule }

@@ -16,15 +16,25 @@ import (
 // Set is the layer of assignments such as "protocol.rounds=3" and "seats.m.adversary.name=replay", in which m is the id
 // of a seat. Values are YAML.
 func Set(name string, assignments []string) (Layer, error) {
+	tree, err := Assign(name, assignments)
+	if err != nil {
+		return Layer{}, err
+	}
+	return Tree(name, tree, "")
+}
+
+// Assign returns the decoded YAML of assignments, whose keys need not be those of a council file. Errors begin with
+// name.
+func Assign(name string, assignments []string) (map[string]any, error) {
 	tree := map[string]any{}
 	for _, a := range assignments {
 		path, text, ok := strings.Cut(a, "=")
 		if !ok || path == "" {
-			return Layer{}, fmt.Errorf("%s: %q is not key=value (examples: f=1, protocol.rounds=3)", name, a)
+			return nil, fmt.Errorf("%s: %q is not key=value (examples: f=1, protocol.rounds=3)", name, a)
 		}
 		var value any
 		if err := param.UnmarshalAny([]byte(text), &value); err != nil {
-			return Layer{}, fmt.Errorf("%s: the value of %s cannot be read; it must be YAML, such as 3, text or "+
+			return nil, fmt.Errorf("%s: the value of %s cannot be read; it must be YAML, such as 3, text or "+
 				"{name: sac}", name, path)
 		}
 		at := tree
@@ -39,8 +49,14 @@ func Set(name string, assignments []string) (Layer, error) {
 		}
 		at[steps[len(steps)-1]] = value
 	}
+	return tree, nil
+}
+
+// Tree is the layer of decoded YAML, in which seats may also be keys by their ids, as in Set. dir is the folder that
+// paths in it are relative to.
+func Tree(name string, tree map[string]any, dir string) (Layer, error) {
 	text, err := yaml.Marshal(tree)
-	return Layer{Name: name, Text: text, assigned: true}, err
+	return Layer{Name: name, Text: text, Dir: dir, assigned: true}, err
 }
 
 // bySeat returns the layer with a whole list of seats where it assigns to single seats by their ids: the seats so far,

@@ -265,6 +265,10 @@ type GridManifest struct {
 	Blank    []Blank    `json:"blank,omitempty"`    // cells without a run
 	Computed []Computed `json:"computed,omitempty"` // cells whose figures are computed without a run
 	Readings []Reading  `json:"readings,omitempty"` // cells whose figures are taken from runs of other cells
+
+	Manifest string            `json:"manifest,omitempty"` // the text that the grid was made from
+	Budget   Budget            `json:"budget,omitzero"`
+	Plots    []report.PlotSpec `json:"plots,omitempty"` // figures beside those that every report has
 }
 
 // Report computes the reports of all cells from the files of the grid.
@@ -411,4 +415,11 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// Budget bounds what all runs of a grid use together. 0 is no bound.
+type Budget struct {
+	Calls  int     `yaml:"calls" json:"calls,omitempty" doc:"model calls; 0: no bound" range:"0:" example:"20000"`
+	Tokens int     `yaml:"tokens" json:"tokens,omitempty" doc:"tokens of prompts and replies; 0: no bound" range:"0:"`
+	USD    float64 `yaml:"usd" json:"usd,omitempty" doc:"US dollars; 0: no bound" range:"0:" example:"25"`
 }

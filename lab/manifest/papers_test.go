@@ -1,4 +1,4 @@
-package preset
+package manifest
 
 import (
 	"flag"
@@ -19,9 +19,9 @@ const papersHead = "## All presets and protocols\n"
 // papersTables is the generated part of docs/papers.md: what the catalogues say.
 func papersTables() string {
 	var b strings.Builder
-	b.WriteString(papersHead + "\nGenerated from the catalogues (`go test ./lab/preset -run TestPapersPage " +
+	b.WriteString(papersHead + "\nGenerated from the catalogues (`go test ./lab/manifest -run TestPapersPage " +
 		"-rewrite`).\n\n| preset | source | what it runs |\n|---|---|---|\n")
-	for _, p := range Catalogue.All() {
+	for _, p := range Presets().All() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, table.MarkdownText(p.Source), table.MarkdownText(p.Summary))
 	}
 	b.WriteString("\n| protocol | source | what it is |\n|---|---|---|\n")
@@ -50,7 +50,7 @@ func TestPapersPage(t *testing.T) {
 	if papersHead+generated != want {
 		t.Errorf("the generated part of %s is old; -rewrite renews it", path)
 	}
-	for _, p := range Catalogue.All() {
+	for _, p := range Presets().All() {
 		if !strings.Contains(written, "| `"+p.Name+"` |") ||
 			!strings.Contains(written, "`synod bench run "+p.Name+"`") {
 			t.Errorf("no row of %s runs the preset %s", path, p.Name)

@@ -1,6 +1,7 @@
-package preset
+package manifest
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -89,10 +90,7 @@ func TestTable3Recorded(t *testing.T) {
 // and BFTI is FAA − IAA, so errors in copying the figures are found.
 func TestCPFiguresAgree(t *testing.T) {
 	for table, rows := range map[int]int{1: 28, 2: 28, 3: 12} {
-		paper, err := cpTable(table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		paper := printed(t, "cpwbft.csv", fmt.Sprint(table))
 		if len(paper) != rows {
 			t.Errorf("table %d has %d rows, want %d", table, len(paper), rows)
 		}
@@ -145,11 +143,11 @@ func TestPilotCells(t *testing.T) {
 			if strings.HasPrefix(s.ID, "m") {
 				malicious++
 			}
-			if (s.Adversary != "") != (c.Params["agents"] == traditional && s.ID[0] == 'm') {
+			if (s.Adversary != "") != (c.Params["agents"] == "traditional" && s.ID[0] == 'm') {
 				t.Errorf("%s seats %+v", c.Name, s)
 			}
 		}
-		if malicious != c.Params["b"] {
+		if malicious != number(c.Params["b"]) {
 			t.Errorf("%s: %d malicious seats", c.Name, malicious)
 		}
 		if len(c.Paper) > 0 {
@@ -189,12 +187,12 @@ func TestSACColumnCollapses(t *testing.T) {
 // figures of the paper and verdicts. A cell that cannot be run has a reason and no
 // verdict; all cells of CP-WBFT and SAC can be run.
 func TestPresetsRun(t *testing.T) {
-	for _, p := range Catalogue.All() {
+	for _, p := range Presets().All() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			o := Options{N: 1, Repeat: 2}
 			if strings.HasPrefix(p.Name, "game-") {
-				o.Rounds = 3
+				o.Set = []string{"protocol.rounds=3"}
 			}
 			g := run(t, p.Name, o)
 			for _, c := range g.Cells {
@@ -228,18 +226,17 @@ func TestBadCPOptions(t *testing.T) {
 		{"cpwbft-table2", Options{Members: "recorded", Data: t.TempDir()}, "need traces/cp-wbft.jsonl"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Repeat: 2}, "--repeat 1"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, N: 11}, "has 10 questions"},
-		{"cpwbft-pilot", Options{Rounds: 3}, "only for presets with games"},
 		{"cpwbft-table2", Options{Members: "recorded", Data: data, Only: "*-pcp-*"}, "no stated confidence"},
 		{"cpwbft-pilot", Options{Members: "recorded", Data: data}, "no recorded members"},
 		{"cpwbft-table3", Options{Members: "embedded"}, "synod probe train"},
-		{"cpwbft-table3", Options{Members: "recordde"}, "neither simulated nor recorded"},
+		{"cpwbft-table3", Options{Members: "recordde"}, "none of simulated, embedded, recorded"},
 	} {
-		p, err := Catalogue.Find(c.preset)
+		p, err := Presets().Find(c.preset)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.o.Repeat = max(c.o.Repeat, 1)
-		if _, err := p.Draft(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := p.Manifest.Draft(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %+v: %v, want %q", c.preset, c.o, err, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package preset
+package computed
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"synod.dev/synod"
-	"synod.dev/synod/lab"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/robust"
@@ -21,34 +19,6 @@ import (
 //
 //go:embed decentllms-table1.csv
 var tableIFile []byte
-
-// decentSource is the paper of these presets.
-const decentSource = `Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents", `
-
-func decentTables() []Preset {
-	return []Preset{
-		{
-			Entry: synod.Entry{Name: "decentllms-table1",
-				Summary: "DecentLLMs Table I: totals of nine evaluators over ten workers, aggregated"},
-			Source: decentSource + "Table I", About: tableIAbout, plan: tableI,
-		},
-		{
-			Entry: synod.Entry{Name: "decentllms-fig6",
-				Summary: "DecentLLMs Fig. 6: accuracy on MMLU-Pro against quorums of two thirds and of a majority"},
-			Source: decentSource + "Fig. 6", About: fig6About, plan: fig6,
-		},
-		{
-			Entry: synod.Entry{Name: "decentllms-fig7",
-				Summary: "DecentLLMs Fig. 7: virtual time to a decision by Byzantine leaders, three protocols"},
-			Source: decentSource + "Fig. 7", About: fig7About, plan: fig7,
-		},
-		{
-			Entry: synod.Entry{Name: "decentllms-fig8",
-				Summary: "DecentLLMs Fig. 8: eight honest evaluators and up to seven colluders"},
-			Source: decentSource + "Fig. 8", About: fig8About, plan: fig8,
-		},
-	}
-}
 
 // scores has the content of Table I.
 type scores struct {
@@ -89,49 +59,25 @@ func readTableI() (s scores, err error) {
 	return s, nil
 }
 
-const tableIAbout = `Eight honest evaluators and one colluder have graded ten workers, of which w9 is
-Byzantine. The paper prints the total of each evaluator for each answer, but not the five
-grades behind it. From the totals one can compute their medians and means, and which
-worker wins or is last. No member is asked, so --members, -n and --repeat have no effect.
+// totals computes the score of every worker from the totals of Table I.
+type totals struct {
+	Aggregate string `yaml:"aggregate" doc:"what is computed of the totals of a worker" enum:"median-total|mean"`
+}
 
-median-total      medians by worker, and winners (w6 and w7 tie; workers count from 0).
-                  The paper does not print them, so they are compared with nothing
-mean              the same with plain means
-geometric-median  the robust scores of the paper. They need the grades by criterion, so
-                  they cannot be computed and have no verdict.`
-
-// tableI returns the cells of Table I.
-func tableI(Options) (*plan, error) {
+// Figures returns the scores, and which workers win and are last.
+func (c *totals) Figures(*Work, Trials) (how string, of func() (*report.Figures, error), err error) {
 	s, err := readTableI()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	params := func(aggregate string) map[string]any {
-		return map[string]any{"protocol": "decentllms", "aggregate": aggregate, "n_w": len(s.byzantine), "b": 1,
-			"n_e": len(s.honest) + 1, "f_e": 1}
+	const described = "one decision on the totals that Table I prints"
+	switch c.Aggregate {
+	case "median-total":
+		return described, func() (*report.Figures, error) { return s.standing("medians", medianOf) }, nil
+	case "mean":
+		return described, func() (*report.Figures, error) { return s.standing("means", meanOf) }, nil
 	}
-	paper := map[string]report.Figure{}
-	for i, v := range s.robust {
-		paper[fmt.Sprintf("score_w%d", i)] = report.Figure{Value: v, Count: true}
-	}
-	const how = "one decision on the totals that Table I prints"
-	return &plan{
-		note: "No members: the figures are computed from the totals that the paper prints.",
-		cells: []cell{
-			{
-				Cell: lab.Cell{Name: "median-total", Params: params("median-total")}, how: how,
-				compute: func() (*report.Figures, error) { return s.standing("medians", medianOf) },
-			},
-			{
-				Cell: lab.Cell{Name: "mean", Params: params("mean")}, how: how,
-				compute: func() (*report.Figures, error) { return s.standing("means", meanOf) },
-			},
-			{
-				Cell:  lab.Cell{Name: "geometric-median", Params: params("geometric-median"), Paper: paper},
-				blank: "robust scores need the grades by criterion, and the paper prints only their totals",
-			},
-		},
-	}, nil
+	return "", nil, fmt.Errorf("totals: aggregate is missing (example: aggregate: median-total)")
 }
 
 // standing returns the score of every worker by an aggregate of totals, and which workers

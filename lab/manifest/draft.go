@@ -1,0 +1,307 @@
+package manifest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/computed"
+	"synod.dev/synod/llm"
+)
+
+// Options are the settings that a manifest does not fix, and what overrides it.
+type Options struct {
+	// simulated, embedded, recorded, or the path of a council file with the models of the
+	// experiment; "": simulated, if the manifest has members
+	Members string
+	Data    string   // file or folder of the questions; "": from Pulled, else built-in questions
+	Pulled  string   // folder of fetched data sets
+	N       int      // questions or games of each cell; 0: those of the manifest
+	Repeat  int      // 0: that of the manifest
+	Seed    uint64   // 0: that of the manifest, else 1
+	Set     []string // assignments to keys of overlays, after those of the manifest
+	Full    bool     // whether the overlay full applies
+	Only    string   // pattern of cell names; "": all cells
+	Program string
+	Env     llm.Env
+	Mark    func([]byte) string // of the runs; see lab.Run
+}
+
+const (
+	simulatedMembers = "simulated"
+	fileMembers      = "file" // the models of a council file
+)
+
+// Kinds lists the kinds of members that need no council file.
+func Kinds() []string { return []string{simulatedMembers, "embedded", "recorded"} }
+
+func isKind(members string) bool { return slices.Contains(Kinds(), members) }
+
+func (o *Options) builtin() bool { return o.Members == "" || isKind(o.Members) }
+
+// kind is the value of members in conditions.
+func (o *Options) kind() string {
+	if o.builtin() {
+		return o.Members
+	}
+	return fileMembers
+}
+
+// memberKinds names the kinds of members that a manifest has.
+func (m *Manifest) memberKinds() string {
+	names := slices.DeleteFunc(Kinds(), func(k string) bool { return m.Members[k] == nil })
+	if len(names) == 0 {
+		return "the models of the manifest"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Draft prepares the grid of a manifest. It opens the models but asks none.
+func (m *Manifest) Draft(o Options) (*lab.Grid, error) {
+	grid, err := m.draft(o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Experiment, err)
+	}
+	return grid, nil
+}
+
+func (m *Manifest) draft(o Options) (*lab.Grid, error) {
+	if o.Members == "" && len(m.Members) > 0 {
+		o.Members = simulatedMembers
+	}
+	if isKind(o.Members) && len(m.Members) == 0 {
+		return nil, fmt.Errorf("--members is %s, and the manifest names its own models; give a council file, whose "+
+			"models replace those of the same names", o.Members)
+	}
+	if o.Members == "recorded" && o.Repeat > 1 {
+		return nil, fmt.Errorf("recorded members answered every question once: --repeat 1, not %d", o.Repeat)
+	}
+	cells, err := m.cells(o)
+	if err != nil {
+		return nil, err
+	}
+	if cells, err = chosen(cells, o.Only); err != nil {
+		return nil, err
+	}
+	paper, err := m.Paper.read(m.dir)
+	if err != nil {
+		return nil, err
+	}
+	d := drafting{manifest: m, options: o, paper: paper, sets: sets{}, work: computed.NewWork()}
+	d.grid = lab.GridManifest{Program: o.Program, Preset: m.Experiment, Source: m.Source,
+		Members: cmp.Or(o.Members, "of the manifest"), Manifest: string(m.text), Budget: m.Budget, Plots: m.Plots}
+	if !o.builtin() {
+		d.grid.Members = filepath.Base(o.Members)
+	}
+	for _, c := range cells {
+		if err := d.add(c); err != nil {
+			return nil, fmt.Errorf("cell %s: %w", c.name, err)
+		}
+	}
+	return d.finish()
+}
+
+// chosen returns the cells whose names match a pattern. It fails if there are none.
+func chosen(cells []*cell, pattern string) (kept []*cell, err error) {
+	var names []string
+	for _, c := range cells {
+		ok, err := filepath.Match(cmp.Or(pattern, "*"), c.name)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %q of cells: %w", pattern, err)
+		}
+		if ok {
+			kept = append(kept, c)
+		}
+		names = append(names, c.name)
+	}
+	switch {
+	case len(cells) == 0:
+		return nil, errors.New("only and exclude leave no cell")
+	case len(kept) == 0:
+		return nil, fmt.Errorf("no cell matches %q; the cells are: %s", pattern, strings.Join(names, ", "))
+	}
+	return kept, nil
+}
+
+// drafting collects the parts of a grid.
+type drafting struct {
+	manifest *Manifest
+	options  Options
+	paper    []paperRow
+	sets     sets
+	work     *computed.Work
+
+	grid  lab.GridManifest
+	plans []lab.Plan
+	notes []string // of all cells
+}
+
+func (d *drafting) note(text string) {
+	if text = strings.TrimSpace(text); text != "" && !slices.Contains(d.notes, text) {
+		d.notes = append(d.notes, text)
+	}
+}
+
+// add adds a cell to the grid.
+func (d *drafting) add(c *cell) error {
+	s := &c.settings
+	s.Questions = cmp.Or(d.options.N, s.Questions)
+	s.Repeat = max(cmp.Or(d.options.Repeat, s.Repeat), 1)
+	for _, note := range c.notes {
+		d.note(note)
+	}
+	seed := c.vars["seed"].(uint64)
+	of := lab.Cell{Name: c.name, Params: c.params, Assumed: c.assumed, Remark: s.Remark}
+	var q asked
+	if s.Compute == nil && s.Task != "" || s.runs() {
+		var err error
+		if q, err = d.sets.questions(s, d.options, seed); err != nil {
+			return err
+		}
+		c.params["task"] = q.task
+	}
+	if len(c.spec.Seats) > 0 {
+		c.describe()
+		of.Remark = strings.TrimSpace(s.Remark + " " + c.unheard())
+	}
+	values := maps.Clone(c.vars)
+	maps.Copy(values, c.params)
+	of.Paper = figuresOf(d.paper, values)
+	switch {
+	case s.Blank != "":
+		d.grid.Blank = append(d.grid.Blank, lab.Blank{Cell: of, Why: s.Blank})
+		return nil
+	case s.Compute != nil:
+		how, compute, err := d.work.Figures(s.Compute,
+			computed.Trials{Number: s.Questions, Repeat: s.Repeat, Seed: seed})
+		if err != nil {
+			return fmt.Errorf("compute: %w", err)
+		}
+		d.grid.Computed = append(d.grid.Computed, lab.Computed{Cell: of, How: how, Of: compute})
+		return nil
+	case s.Reads.Of != "":
+		d.grid.Readings = append(d.grid.Readings, lab.Reading{Cell: of, How: s.Reads.How, Of: s.Reads.Of,
+			Rates: s.Reads.Rates})
+		return nil
+	}
+	d.note(q.note)
+	d.grid.Cells = append(d.grid.Cells, of)
+	d.plans = append(d.plans, lab.Plan{
+		Program: d.options.Program, Task: q.task, Form: s.Form, Items: q.items, Repeat: q.times * s.Repeat, Seed: seed,
+		Spec: c.spec, Env: d.options.Env, Mark: d.options.Mark,
+	})
+	return nil
+}
+
+// finish drafts the grid.
+func (d *drafting) finish() (*lab.Grid, error) {
+	m := &d.grid
+	if len(d.plans) == 0 {
+		m.Members = "none"
+	}
+	if len(d.plans)+len(m.Computed) == 0 {
+		if len(m.Blank) > 0 {
+			return nil, fmt.Errorf("none of these cells can be run: %s", m.Blank[0].Why)
+		}
+		return nil, fmt.Errorf("cell %s takes its figures from cell %s, which must be selected too", m.Readings[0].Name,
+			m.Readings[0].Of)
+	}
+	notes := append([]string{strings.TrimSpace(d.manifest.Note)}, d.notes...)
+	m.Note = strings.TrimSpace(strings.Join(notes, " "))
+	return lab.DraftGrid(*m, d.plans)
+}
+
+// describe adds the parameters that follow from the council, where the manifest gives no others.
+func (c *cell) describe() {
+	set := func(name string, v any) {
+		if _, given := c.params[name]; !given {
+			c.params[name] = v
+		}
+	}
+	set("protocol", c.spec.Protocol["name"])
+	if family, ok := c.spec.Graph["family"]; ok {
+		set("graph", family)
+	}
+	set("f", c.spec.F)
+	if rounds, ok := c.spec.Protocol["rounds"]; ok {
+		set("rounds", rounds)
+	}
+	set("exact", c.spec.Exact)
+	byzantine, weak, seats, labelled := 0, 0, 0, false
+	var names []string
+	for i, s := range c.spec.Seats {
+		n := max(s.Count, 1)
+		seats += n
+		labelled = labelled || s.Group != ""
+		switch {
+		case len(s.Adversary) > 0:
+			byzantine += n
+			names = append(names, fmt.Sprint(s.Adversary["name"]))
+		case slices.Contains(c.placed, i):
+			byzantine += n
+		case s.Group == "weak":
+			weak += n
+		}
+	}
+	set("n", seats)
+	set("b", byzantine)
+	if labelled {
+		set("w", weak)
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 0 {
+		set("adversary", strings.Join(names, "+"))
+	}
+}
+
+// unheard says which honest members have no adversary among their neighbours, so that they
+// never hear one.
+func (c *cell) unheard() string {
+	plan, err := council.ReadPlan(c.spec)
+	if err != nil {
+		return "" // the run reports it
+	}
+	seats, g := plan.Seats(), plan.Graph()
+	adversary := func(i int) bool { return seats[i].Adversary != "" }
+	var ids []string
+	any := false
+	for i, s := range seats {
+		any = any || adversary(i)
+		if !adversary(i) && !slices.ContainsFunc(g.In(i), adversary) {
+			ids = append(ids, s.ID)
+		}
+	}
+	switch {
+	case !any || slices.ContainsFunc(seats, func(s council.Seat) bool { return s.Role != "" }):
+		return ""
+	case len(ids) == 0:
+		return "every honest member hears an adversary"
+	}
+	return "never hear an adversary: " + strings.Join(ids, ", ")
+}
+
+// Model returns a model of the manifest for a kind of members, or that of a council file.
+func (m *Manifest) Model(members, name string) (council.Params, error) {
+	o := Options{Members: cmp.Or(members, simulatedMembers)}
+	layers, err := m.firstLayers(o)
+	if err != nil {
+		return nil, err
+	}
+	var found council.Params
+	for _, l := range layers {
+		models, _ := l.tree["models"].(map[string]any)
+		if model, ok := models[name].(map[string]any); ok {
+			found = model
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%s has no model %q; the experiment needs it", o.Members, name)
+	}
+	return found, nil
+}
