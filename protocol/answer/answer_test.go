@@ -152,12 +152,15 @@ func TestNotesCountFailures(t *testing.T) {
 		{"a confidence", synod.StatedConfidence, ok(`{"answer": "4", "confidence": 0.5}`), 0, 0, 0},
 		{"no confidence", synod.StatedConfidence, ok(`{"answer": "4"}`), 0, 0, 1},
 	} {
-		_, _, noted := member(t, answer.Settings{Templates: "test", ConfidenceMode: c.mode}, synod.Number,
+		asked, _, noted := member(t, answer.Settings{Templates: "test", ConfidenceMode: c.mode}, synod.Number,
 			[]synod.Reply{c.reply}, nil, func(m *answer.Member) {
 				held := m.Answer()
 				m.Note(0, held, synod.Opinion{})
 				m.Note(1, held, synod.Opinion{})
 			})
+		if asked[0].ConfidenceMode != c.mode {
+			t.Errorf("%s: the prompt asks for the confidence %q", c.what, asked[0].ConfidenceMode)
+		}
 		if o := noted[0]; o.Failed != c.failed || o.Unreadable != c.unreadable || o.Unsure != c.unsure {
 			t.Errorf("%s: %d failed, %d unreadable, %d without confidence", c.what, o.Failed, o.Unreadable, o.Unsure)
 		}

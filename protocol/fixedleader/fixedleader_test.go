@@ -245,6 +245,18 @@ func TestUndecided(t *testing.T) {
 	p.Leaders = 1
 	o := (&trial{p: p, answers: "123", refines: "1"}).play()
 	o.decided(t, synod.None, 0)
+	// Each member notes one opinion of every round, and no record where there is nothing to record.
+	rounds := map[synod.NodeID][]int{}
+	for _, note := range o.notes {
+		if rounds[note.Node] = append(rounds[note.Node], note.Opinion.Round); note.Opinion.Record != nil {
+			t.Errorf("n%d has the record %s", note.Node, note.Opinion)
+		}
+	}
+	for id := range synod.NodeID(3) {
+		if !slices.Equal(rounds[id], []int{0, 1, 2, 3}) {
+			t.Errorf("n%d notes opinions of the rounds %v", id, rounds[id])
+		}
+	}
 	// Members whose models fail do not vote: a failure is no vote.
 	x := &trial{p: p, answers: "345", fails: func(id synod.NodeID, q *synod.Prompt) synod.Status {
 		if q.Purpose == grade.One || id == 0 {
