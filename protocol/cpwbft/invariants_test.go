@@ -77,7 +77,10 @@ func TestValidate(t *testing.T) {
 		"probe is":     func(p *cpwbft.CPWBFT) { p.Probe = "guess" },
 		"adopt is":     func(p *cpwbft.CPWBFT) { p.Adopt = "best" },
 		"goes by":      func(p *cpwbft.CPWBFT) { p.Probe = cpwbft.NoProbe },
-		"weigh is":     func(p *cpwbft.CPWBFT) { p.Weigh = "" },
+		`adopt is "paper", which`: func(p *cpwbft.CPWBFT) {
+			p.Probe, p.Adopt = cpwbft.NoProbe, cpwbft.Surest
+		},
+		"weigh is": func(p *cpwbft.CPWBFT) { p.Weigh = "" },
 	} {
 		p := cpwbft.New()
 		change(p)

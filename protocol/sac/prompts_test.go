@@ -1,6 +1,7 @@
 package sac_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestRationale(t *testing.T) {
 func TestLikelihoodScores(t *testing.T) {
 	p := sac.New()
 	p.Rounds, p.Score = 1, sac.Likelihood
-	value := map[synod.Answer]float64{"1": -0.1, "2": -2, "3": 5}
+	value := map[synod.Answer]float64{"1": 0, "2": -2, "3": 5}
 	machines := make([]synod.Machine, 3)
 	for i := range machines {
 		machines[i] = p.Join(synod.Seat{Self: synod.NodeID(i), Peers: simtest.Neighbours(3, "complete")[i], F: 1,
@@ -155,7 +156,58 @@ func TestLikelihoodScores(t *testing.T) {
 			return ""
 		},
 	})
-	if !(scores[0] > .9 && scores[0] < .91 && scores[1] > .13 && scores[1] < .14) || scores[2] != synod.Untrusted {
+	if !(scores[0] == 1 && scores[1] > .13 && scores[1] < .14) || scores[2] != synod.Untrusted {
 		t.Errorf("scores: %v", scores)
+	}
+}
+
+// I-SAC-7: a member that retains no answer keeps its own and is not asked to refine it.
+func TestNothingRetained(t *testing.T) {
+	machine := sac.New().Join(synod.Seat{Peers: []synod.NodeID{1}, Pace: synod.Pace{Think: 2, Within: 4},
+		Question: &synod.Question{Text: "?", Form: synod.Number}})
+	for queue := machine.Step(0, synod.Begin{}); len(queue) > 0; queue = queue[1:] {
+		var next []synod.Effect
+		switch x := queue[0].(type) {
+		case synod.Consult:
+			if x.Prompt.Purpose == synod.Refining {
+				t.Fatalf("it is asked to refine its answer: %s", x.Prompt)
+			}
+			next = machine.Step(1, synod.Answered{ID: x.ID, Reply: &synod.Reply{Status: synod.OK, Text: "Answer: 7"}})
+		case synod.Alarm:
+			next = machine.Step(x.At, synod.Expired{ID: x.ID})
+		case synod.Note:
+			if o := x.Opinion; o.Answer != "7" || o.Round > 0 && (o.Source != synod.Kept || o.From != nil) {
+				t.Errorf("%s", o)
+			}
+		}
+		queue = append(slices.Clone(queue), next...)
+	}
+}
+
+// What a graph guarantees depends on r and F alone: r ≥ 2F+1, r ≥ F+1, or nothing (§4.2).
+func TestGuarantee(t *testing.T) {
+	for _, c := range []struct {
+		f, r       int
+		exact      bool
+		name, note string
+	}{
+		{0, 1, true, sac.Strong, "r is 1:"}, {1, 3, true, sac.Strong, "r is 3:"},
+		{1, 3, false, sac.Strong, "r is at least 3:"},
+		{1, 2, true, sac.Weak, "r is 2:"}, {2, 4, true, sac.Weak, "r is 4:"}, {2, 3, true, sac.Weak, "r is 3:"},
+		{2, 2, true, "", "needs r of at least 3, and this graph has r 2, which is good for F=1 at most"},
+		{0, 0, true, "", "needs r of at least 1, and this graph has r 0, which is good for F=0 at most"},
+	} {
+		if name, note := sac.New().Guarantee(c.f, c.r, c.exact); name != c.name || !strings.Contains(note, c.note) {
+			t.Errorf("F=%d, r=%d: %q, %s; want %q, %s", c.f, c.r, name, note, c.name, c.note)
+		}
+	}
+}
+
+// Only the likelihood score needs members that can weigh text.
+func TestWeighs(t *testing.T) {
+	p := sac.New()
+	stated := p.Weighs()
+	if p.Score = sac.Likelihood; stated || !p.Weighs() {
+		t.Errorf("stated %v, likelihood %v", stated, p.Weighs())
 	}
 }
