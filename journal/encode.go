@@ -184,7 +184,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 		confidence = new(float64)
 	}
 	if r.Logprob != nil || r.Late || !short(r.Value) || !short(*confidence) {
-		all, err := json.Marshal(r)
+		all, err := json.Marshal(*r) // a copy: only these replies are allocated again
 		if err != nil {
 			return nil, err
 		}

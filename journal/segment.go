@@ -496,7 +496,9 @@ func (s *Segment) Load(id string) (*Run, error) {
 	}
 	var run *Run
 	for _, chunks := range all {
-		next, err := readRun(s.reader(chunks), false)
+		in := s.reader(chunks)
+		next, err := readRun(in, false)
+		in.release()
 		if err != nil {
 			return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
 		}
@@ -525,7 +527,9 @@ func (s *Segment) Summarize(id string) (*Summary, error) {
 	if chunks == nil {
 		return nil, s.missing(id)
 	}
-	sum, err := summarize(s.reader(chunks), false)
+	in := s.reader(chunks)
+	sum, err := summarize(in, false)
+	in.release()
 	if err != nil {
 		return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
 	}
@@ -533,7 +537,9 @@ func (s *Segment) Summarize(id string) (*Summary, error) {
 }
 
 // reader reads the lines of some chunks, and checks their checksums.
-func (s *Segment) reader(chunks []extent) io.Reader { return &chunkReader{segment: s, rest: chunks} }
+func (s *Segment) reader(chunks []extent) *chunkReader {
+	return &chunkReader{segment: s, rest: chunks, buf: *lineBuffers.Get().(*[]byte)}
+}
 
 type chunkReader struct {
 	segment *Segment
@@ -541,6 +547,9 @@ type chunkReader struct {
 	now     bytes.Reader
 	buf     []byte
 }
+
+// release makes the buffer available to others. The reader must not be used afterwards.
+func (r *chunkReader) release() { recycle(r.buf) }
 
 // Read implements io.Reader.
 func (r *chunkReader) Read(b []byte) (int, error) {

@@ -171,14 +171,21 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 	return err
 }
 
+// usualNotes is how many notes most runs of a few seats have at most.
+const usualNotes = 32
+
 // note keeps an effect if it is a note.
 func (s *Summary) note(in *reading, raw []byte) error {
 	if !isNote(raw) {
 		return nil
 	}
 	line, err := object(raw)
-	var note Noted
-	noted := false
+	if s.Noted == nil {
+		s.Noted = make([]Noted, 0, usualNotes)
+	}
+	last := len(s.Noted)
+	s.Noted = append(s.Noted, Noted{})
+	note, noted := &s.Noted[last], false
 	line.ForEach(func(name, v gjson.Result) bool {
 		switch name.Str {
 		case "t":
@@ -191,13 +198,13 @@ func (s *Summary) note(in *reading, raw []byte) error {
 		}
 		return true
 	})
+	if err == nil && noted {
+		err = in.noted(note.Round)
+	}
 	if err != nil || !noted {
+		s.Noted = s.Noted[:last]
 		return err
 	}
-	if err := in.noted(note.Round); err != nil {
-		return err
-	}
-	s.Noted = append(s.Noted, note)
 	s.Last[note.Node] = note.Tick
 	return nil
 }

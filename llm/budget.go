@@ -48,7 +48,7 @@ type Spent struct {
 
 // NewBudget returns a budget of so many requests and tokens; 0 is no limit.
 func NewBudget(calls, tokens int) *Budget {
-	return &Budget{calls: calls, tokens: tokens, changed: make(chan struct{})}
+	return &Budget{calls: calls, tokens: tokens}
 }
 
 // WithMoney also bounds what is spent in USD by a price table; 0 is no limit. A
@@ -90,8 +90,10 @@ func (b *Budget) Charge(m Info, calls int, tokens synod.Usage) {
 // cost returns what requests count; money only if it is bounded.
 func (b *Budget) cost(m Info, calls int, tokens synod.Usage) Spent {
 	s := Spent{Calls: calls, Tokens: tokens.Total()}
-	if price, known := b.prices.Of(m); b.usd > 0 && known {
-		s.USD = price.of(tokens)
+	if b.usd > 0 {
+		if price, known := b.prices.Of(m); known {
+			s.USD = price.of(tokens)
+		}
 	}
 	return s
 }
@@ -120,6 +122,9 @@ func (b *Budget) reserve(ctx context.Context, want Spent, hedge bool) *Failure {
 			f := b.exhaust(want)
 			b.mu.Unlock()
 			return f
+		}
+		if b.changed == nil {
+			b.changed = make(chan struct{})
 		}
 		changed := b.changed
 		b.mu.Unlock()
@@ -184,6 +189,8 @@ func (b *Budget) settle(held, spent Spent) {
 	b.held.Tokens -= held.Tokens
 	b.held.USD = max(b.held.USD-held.USD, 0) // a rounding error is not money
 	b.spent = b.spent.plus(spent)
-	close(b.changed)
-	b.changed = make(chan struct{})
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
 }

@@ -35,8 +35,7 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		if r.Budget == nil {
 			return l.Model.Complete(ctx, r)
 		}
-		r.Asked = nil
-		return l.spend(ctx, r, synod.Usage{})
+		return l.answer(ctx, r)
 	}
 	r = r.rendering()
 	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(l.maxTokens, assumedReply)}
@@ -50,6 +49,26 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		}
 	}
 	return l.spend(ctx, r, most)
+}
+
+// answer has a model answer that sends no request, so that no layer below can repeat one.
+func (l *spender) answer(ctx context.Context, r Request) (synod.Reply, error) {
+	hold := Spent{Calls: 1}
+	if f := r.Budget.reserve(ctx, hold, r.hedge); f != nil {
+		return failed(synod.Reply{}, f)
+	}
+	r.Asked = nil
+	reply, err := l.Model.Complete(ctx, r)
+	r.Budget.settle(hold, r.Budget.cost(l.Info(), sent(&reply, err), reply.Spent()))
+	return reply, err
+}
+
+// sent returns how many requests a reply counts.
+func sent(r *synod.Reply, err error) int {
+	if err == nil && r.Calls == 0 && !r.Reused {
+		return 1 // a model that does not count
+	}
+	return r.Calls
 }
 
 // spend sends a request that may cost so many tokens at most.
@@ -75,14 +94,11 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 		return f
 	}
 	reply, err := l.Model.Complete(ctx, r)
-	sent := reply.Calls
-	if err == nil && sent == 0 && !reply.Reused {
-		sent = 1 // a model that does not count
-	}
+	requests := sent(&reply, err)
 	if most != (synod.Usage{}) {
 		l.charge(&reply, err, most)
 	}
-	b.settle(hold, b.cost(info, sent, reply.Spent()))
+	b.settle(hold, b.cost(info, requests, reply.Spent()))
 	return reply, err
 }
 
