@@ -94,6 +94,9 @@ type Simulation struct {
 	Noise        float64                // the standard deviation of its scores, in [0,1]
 	Stubbornness float64                // the chance that it keeps its answer, in [0,1]
 	Sharpness    int                    // the power of a score when it chooses by scores, ≥ 0
+	Holds        bool                   // it keeps its first answer in this whole run
+	Stalls       bool                   // it never agrees to end this run
+	Wary         bool                   // likewise, if the prompt mentions hostile members
 	Score        func(a Answer) float64 // draws its score of an answer to the prompt's question, in [0,1]
 	Rand         *rand.Rand             // the only source of randomness
 }

@@ -84,3 +84,37 @@ func TestComputedCellsFail(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// With a pattern a cell pools the observations of several cells, not their rates.
+func TestPooledReading(t *testing.T) {
+	of := func(hits, n int) func() (*report.Figures, error) {
+		return func() (*report.Figures, error) {
+			return &report.Figures{Rates: map[string]*metrics.Rate{"valid": metrics.Share(hits, n)}}, nil
+		}
+	}
+	m := lab.GridManifest{Program: "test", Preset: "sums", Members: "none"}
+	for _, c := range []struct {
+		name    string
+		hits, n int
+	}{{"h4-a", 1, 2}, {"h4-b", 30, 40}, {"h8-a", 0, 100}} {
+		m.Computed = append(m.Computed, lab.Computed{Cell: lab.Cell{Name: c.name, Params: map[string]any{}},
+			How: "by hand", Of: of(c.hits, c.n)})
+	}
+	m.Readings = []lab.Reading{{Cell: lab.Cell{Name: "all-h4", Params: map[string]any{}}, How: "pooled", Of: "h4-*",
+		Rates: map[string]string{"valid": "valid"}}}
+	g, err := lab.DraftGrid(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+		t.Fatal(err)
+	}
+	r, err := g.Report()
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := r.Cells[len(r.Cells)-1]
+	if v := last.Metrics["valid"]; last.Cell != "all-h4" || v == nil || v.N != 42 || v.Value != 31./42 {
+		t.Errorf("%s: %+v; expected 31 of 42", last.Cell, v)
+	}
+}

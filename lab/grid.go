@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -292,6 +294,9 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Add(c)
 		tasks = append(tasks, run.Task)
 	}
+	for _, c := range g.Computed {
+		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How, c.Assumed))
+	}
 	read, err := g.read(out.Cells)
 	if err != nil {
 		return nil, err
@@ -301,9 +306,6 @@ func (g *Grid) Report() (*report.Grid, error) {
 	}
 	for _, b := range g.Blank {
 		out.Add(report.NewBlank(b.Name, b.Params, b.Paper, b.Why))
-	}
-	for _, c := range g.Computed {
-		out.Add(report.NewComputed(c.Name, c.Params, c.Figures, 0, c.Paper, c.How, c.Assumed))
 	}
 	slices.Sort(tasks)
 	if tasks = slices.Compact(tasks); len(tasks) == 1 {
@@ -387,31 +389,38 @@ func onFile(params map[string]any) (out map[string]any) {
 
 // Reading is a cell without a run of its own. Its figures are taken from the run of
 // another cell whenever the grid is reported, so that one run can show what another rule
-// would decide.
+// would decide. With a pattern in Of they are pooled over the runs of several cells, as a paper
+// does that prints one figure for several conditions.
 type Reading struct {
 	Cell
 	How   string            `json:"how"` // description of what is taken from where
-	Of    string            `json:"of"`  // name of the cell with the run
+	Of    string            `json:"of"`  // name of the cell with the run, or a pattern of names with *
 	Rates map[string]string `json:"rates"`
 }
 
 // read returns the cells whose figures are taken from the given ones.
 func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
-	byName := map[string]report.Cell{}
-	for _, c := range cells {
-		byName[c.Cell] = c
-	}
 	for _, r := range g.Readings {
-		from, ok := byName[r.Of]
-		if !ok {
+		var from []report.Cell
+		for _, c := range cells {
+			if ok, err := path.Match(r.Of, c.Cell); err != nil {
+				return nil, fmt.Errorf("lab: cell %s: the pattern %q: %w", r.Name, r.Of, err)
+			} else if ok {
+				from = append(from, c)
+			}
+		}
+		if len(from) == 0 {
 			return nil, fmt.Errorf("lab: cell %s takes its figures from the unknown cell %s", r.Name, r.Of)
 		}
-		f := &report.Figures{Rates: map[string]*metrics.Rate{}}
+		f, finished := &report.Figures{Rates: map[string]*metrics.Rate{}}, 0
 		for name, of := range r.Rates {
-			f.Rates[name] = from.Metrics[of]
+			f.Rates[name] = pooled(from, of)
 		}
-		c := report.NewComputed(r.Name, r.Params, f, from.Finished, r.Paper, r.How, r.Assumed)
-		c.MembersKind, c.Task = from.MembersKind, from.Task
+		for _, c := range from {
+			finished += c.Finished
+		}
+		c := report.NewComputed(r.Name, r.Params, f, finished, r.Paper, r.How, r.Assumed)
+		c.MembersKind, c.Task = from[0].MembersKind, from[0].Task
 		out = append(out, c)
 	}
 	return out, nil
@@ -422,4 +431,21 @@ type Budget struct {
 	Calls  int     `yaml:"calls" json:"calls,omitempty" doc:"model calls; 0: no bound" range:"0:" example:"20000"`
 	Tokens int     `yaml:"tokens" json:"tokens,omitempty" doc:"tokens of prompts and replies; 0: no bound" range:"0:"`
 	USD    float64 `yaml:"usd" json:"usd,omitempty" doc:"US dollars; 0: no bound" range:"0:" example:"25"`
+}
+
+// pooled returns a figure of a cell, or the share over all observations of several cells; nil if none has it.
+func pooled(cells []report.Cell, name string) *metrics.Rate {
+	if len(cells) == 1 {
+		return cells[0].Metrics[name]
+	}
+	hits, n := 0, 0
+	for _, c := range cells {
+		if r := c.Metrics[name]; r != nil && !r.Count {
+			hits, n = hits+int(math.Round(r.Value*float64(r.N))), n+r.N
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return metrics.Share(hits, n)
 }

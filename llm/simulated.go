@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"synod.dev/synod"
 )
@@ -31,7 +32,10 @@ import (
 // Sharpness; it scores its own, and any that is shown without a score, itself.
 //
 // Other prompts, such as those of a game or for grades, are answered by their Detail
-// (synod.Simulable).
+// (synod.Simulable). Three settings concern games only. With probability Holdout a member
+// keeps its first number for the whole game, by luck of its own. With probability Stall,
+// by luck that the study shares in this repeat of the game, no member ever votes to stop;
+// with probability Wary, likewise, if the prompts mention hostile members.
 //
 // Confidence. Asked for its confidence in its answer, stated or hidden, it
 // returns the score that it gives to it, at most 0.99: 1 would be an artefact of
@@ -46,6 +50,9 @@ type SimulatedConfig struct {
 	Stubbornness float64  `yaml:"stubbornness" doc:"probability to keep its answer whatever it is shown" range:"0:1"`
 	Sharpness    int      `yaml:"sharpness" doc:"how much more a better score weighs when it refines; 0: all the same" range:"0:20"`
 	Correlation  float64  `yaml:"correlation" doc:"probability that its luck is the whole study's, so that members err together" range:"0:1"`
+	Holdout      float64  `yaml:"holdout" doc:"in games: probability to keep its first number for the whole game" range:"0:1"`
+	Stall        float64  `yaml:"stall" doc:"in games: probability that no member of the study votes to stop" range:"0:1"`
+	Wary         float64  `yaml:"wary" doc:"in games: the same probability where prompts mention hostile members, beside stall" range:"0:1"`
 	Wrong        int      `yaml:"wrong" doc:"wrong answers that a question has" range:"1:1000"`
 	Seed         uint64   `yaml:"seed" doc:"seed of the member"`
 	Study        uint64   `yaml:"study" doc:"seed of what members share: difficulties, wrong answers, shared luck"`
@@ -63,6 +70,9 @@ noise         standard deviation of a score
 stubbornness  probability to keep its answer whatever it is shown
 sharpness     how much more a better score weighs when it refines
 correlation   probability that its luck is the whole study's, so that members err together
+holdout       in games: probability to keep its first number for the whole game
+stall         in games: probability that no member of the study ever votes to stop
+wary          in games: the same where prompts mention hostile members, beside stall
 wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
 	Settings: func() any { s := NewSimulatedConfig(); return &s },
@@ -93,6 +103,7 @@ func (c SimulatedConfig) Validate() error {
 	}{
 		{"ability", c.Ability, 0, 1}, {"spread", c.Spread, 0, 10}, {"noise", c.Noise, 0, 1},
 		{"stubbornness", c.Stubbornness, 0, 1}, {"correlation", c.Correlation, 0, 1}, {"skill", c.skill(), -1, 1},
+		{"holdout", c.Holdout, 0, 1}, {"stall", c.Stall, 0, 1}, {"wary", c.Wary, 0, 1},
 	} {
 		if !(p.v >= p.low && p.v <= p.top) { // NaN too
 			return fmt.Errorf("%s is %v; it must be between %v and %v", p.name, p.v, p.low, p.top)
@@ -151,7 +162,9 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	m.right, m.wrong = (1+skill)/2, (1-skill)/2
 	m.info = Info{Kind: Simulated, Name: fmt.Sprintf("simulated ability %v", c.Ability)}
 	c.Skill = nil // a pointer has no meaning in an identity
-	m.info.Identity = fmt.Sprintf("simulated v1 %+v skill=%v", c, skill)
+	// Runs that were made before there were traits of games go on with the same identity.
+	settings := strings.Replace(fmt.Sprintf("%+v", c), " Holdout:0 Stall:0 Wary:0", "", 1)
+	m.info.Identity = fmt.Sprintf("simulated v1 %s skill=%v", settings, skill)
 	return m, nil
 }
 
@@ -184,7 +197,7 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 		if !ok {
 			return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
 		}
-		reply, rng = m.simulate(detail, p, it, rng)
+		reply, rng = m.simulate(detail, r, it, rng)
 	}
 	if reply.Answer != synod.None && p.ConfidenceMode != synod.NoConfidence {
 		confidence := min(m.score(it, reply.Answer, &rng), 0.99)
@@ -196,9 +209,12 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 // simulate lets the detail of a prompt reply to it, and returns the generator as it
 // is then. The generator is passed by value, because it escapes to the heap here and
 // would otherwise cost every reply an allocation.
-func (m *simulated) simulate(d synod.Simulable, p *synod.Prompt, it *item, rng splitMix) (synod.Reply, splitMix) {
-	reply := d.Simulate(p, synod.Simulation{
+func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMix) (synod.Reply, splitMix) {
+	shared := mix(it.hash ^ uint64(r.Sample) ^ 0x6a3e)
+	study, own := splitMix(shared), splitMix(hashString(mix(shared^m.cfg.Seed), r.Seat))
+	reply := d.Simulate(r.Prompt, synod.Simulation{
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
+		Stalls: study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary, Holds: own.uniform() < m.cfg.Holdout,
 		Score: func(a synod.Answer) float64 { return m.score(it, a, &rng) },
 		Rand:  rand.New(&rng),
 	})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -300,5 +301,50 @@ func BenchmarkSimulated(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// toGame answers with the traits of a simulated member in a game.
+type toGame struct{}
+
+func (toGame) Same(synod.Detail) bool { return false }
+func (toGame) String() string         { return "" }
+func (toGame) Simulate(_ *synod.Prompt, m synod.Simulation) synod.Reply {
+	return synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer(fmt.Sprint(m.Holds, m.Stalls, m.Wary))}
+}
+
+// In games the study shares whether its members stall, in each repeat anew; whether one holds its number is its own
+// luck. Neither changes within a game.
+func TestSimulatedTraitsOfGames(t *testing.T) {
+	m := newMember(t, nil, func(c *SimulatedConfig) { c.Holdout, c.Stall, c.Wary = 0.2, 0.5, 0.3 })
+	const games = 2000
+	ask := func(seat string, game int, seed uint64) string {
+		r, err := m.Complete(context.Background(), Request{Seat: seat, Sample: game,
+			Prompt: &synod.Prompt{Question: numberQuestion(1), Purpose: "vote", Detail: toGame{}, Seed: seed}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(r.Answer)
+	}
+	holds, stalls, wary, both := 0, 0, 0, 0
+	for game := range games {
+		var a, b [3]bool
+		fmt.Sscan(ask("a", game, 1), &a[0], &a[1], &a[2])
+		fmt.Sscan(ask("b", game, 1), &b[0], &b[1], &b[2])
+		if again := ask("a", game, 2); again != fmt.Sprint(a[0], a[1], a[2]) || a[1] != b[1] || a[2] != b[2] {
+			t.Fatalf("game %d: %v, then %s; another member: %v", game, a, again, b)
+		}
+		for of, hit := range map[*int]bool{&holds: a[0], &stalls: a[1], &wary: a[2], &both: a[0] && b[0]} {
+			if hit {
+				*of++
+			}
+		}
+	}
+	within(t, "holds", holds, games, 0.2)
+	within(t, "stalls", stalls, games, 0.5)
+	within(t, "wary", wary, games, 0.3)
+	within(t, "both hold", both, games, 0.04)
+	if c := newMember(t, nil, nil).Info().Identity; strings.Contains(c, "Holdout") {
+		t.Errorf("identity %q: members without these traits must keep their identity", c)
 	}
 }

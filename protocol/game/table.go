@@ -143,11 +143,13 @@ func (t *Table) Schema(p *synod.Prompt) json.RawMessage {
 // probability Stubbornness, else one of the last round's values, each with a weight of
 // how many players proposed it to the power Sharpness. It votes to stop if all players
 // except at most F proposed one value, and otherwise to go on; with probability Noise
-// it votes the other way. A hostile one proposes any value and votes to go on.
+// it votes the other way. One that Holds keeps its value. One that Stalls, or is Wary where
+// the prompt mentions hostile players, votes to go on. A hostile one proposes any value and
+// votes to go on.
 func (t *Table) Simulate(p *synod.Prompt, m synod.Simulation) synod.Reply {
 	r := synod.Reply{Status: synod.OK, Typed: true}
 	if p.Purpose == Voting {
-		r.Answer = synod.Answer(t.simulateVote(p.F, m))
+		r.Answer = synod.Answer(t.simulateVote(p, m))
 	} else {
 		r.Answer = synod.Answer(strconv.Itoa(t.simulateValue(m)))
 	}
@@ -163,7 +165,7 @@ func (t *Table) simulateValue(m synod.Simulation) int {
 	if t.Value != nil {
 		own = *t.Value
 	}
-	if uniform(m) < m.Stubbornness || len(t.Past) == 0 {
+	if uniform(m) < m.Stubbornness || m.Holds || len(t.Past) == 0 {
 		return own
 	}
 	values, counts := tally(t.Past[len(t.Past)-1].Proposals)
@@ -187,12 +189,12 @@ func (t *Table) simulateValue(m synod.Simulation) int {
 	return own
 }
 
-func (t *Table) simulateVote(f int, m synod.Simulation) Vote {
-	if t.Hostile {
+func (t *Table) simulateVote(p *synod.Prompt, m synod.Simulation) Vote {
+	if t.Hostile || m.Stalls || m.Wary && p.Caution == synod.CautionMayExist {
 		return Continue
 	}
 	_, counts := tally(t.Now)
-	stop := len(counts) > 0 && slices.Max(counts)+f >= len(t.Now)
+	stop := len(counts) > 0 && slices.Max(counts)+p.F >= len(t.Now)
 	if uniform(m) < m.Noise {
 		stop = !stop
 	}
