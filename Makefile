@@ -8,17 +8,24 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build install reproducible release model test unit concurrent check examples parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/synod, the same bytes from the same commit in any folder
+build: synod bin/synod-node ## build bin/synod and bin/synod-node, the same bytes from the same commit in any folder
+
+synod: ## build bin/synod alone, without downloading the libraries of synod-node
 	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
+
+bin/synod-node: FORCE
+	cd cmd/synod-node && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-node .
+
+FORCE:
 
 install: build ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages and shell completion
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/synod
+	install -m 755 $(BIN) bin/synod-node $(DESTDIR)$(PREFIX)/bin
 	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
 	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
@@ -44,7 +51,7 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	$(GO) test -count=1 -run TestHouse .
 
 # Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
-CONCURRENT := ./council ./internal/... ./journal ./lab ./llm/... ./script ./sim
+CONCURRENT := ./council ./internal/... ./journal ./lab ./link ./llm/... ./node/... ./script ./sim
 
 concurrent: ## the tests of packages with concurrency, under the race detector where there is a C compiler
 	$(call race,-short $(CONCURRENT))
@@ -60,6 +67,13 @@ EXAMPLES := adversary aggregate member protocol task topology
 examples: ## the modules in examples: at most 40 lines each, and their tests pass
 	@for m in $(EXAMPLES); do test $$(wc -l < examples/$$m/$$m.go) -le 40 || { echo "examples/$$m/$$m.go has over 40 lines"; exit 1; }; done
 	cd examples && $(GO) vet $(EXAMPLES:%=./%) && $(GO) test $(EXAMPLES:%=./%)
+
+nodes: ## the module of synod-node: vet and tests, with seven processes on seven loopback addresses
+	cd cmd/synod-node && $(GO) vet ./... && $(GO) test -timeout 20m ./...
+
+RUNS ?= 1000
+perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods
+	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./node -perturbed $(RUNS)
 
 parquet: ## the command that converts Parquet tables, a module of its own
 	cd parquet && $(GO) vet ./... && $(GO) test ./...

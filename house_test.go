@@ -77,6 +77,7 @@ var ranks = map[string]int{
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
+	"internal/keyfile":    2,  // secrets in files
 	"internal/canonical":  0,  // one binary encoding for what is signed
 	"probe/collect":       3,  // asks models and grades answers
 	"internal/linear":     -1, // eigenvalues for graph and probe

@@ -39,6 +39,8 @@ type askFlags struct {
 
 	certificate string
 	key         string
+	via         []string
+	roster      string
 }
 
 func askCommand(a *app) *cobra.Command {
@@ -84,8 +86,12 @@ needs no key and no server.`,
 	fl.StringVar(&f.certificate, "certificate", "",
 		"write a certificate of the decision to this `file`, signed by the "+
 			"owner of all members; synod verify checks it")
-	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key (default: owner.key in the "+
-		"configuration folder, made when it is first needed)")
+	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key; with --roster: that of a "+
+		"member "+
+		"or caller (default: owner.key in the configuration folder, made when it is first needed)")
+	fl.StringVar(&f.roster, "roster", "", "ask the nodes of this roster `file`, whose seats have other owners")
+	fl.StringSliceVar(&f.via, "via", nil, "with --roster: `HOST:PORT` or ID=HOST:PORT where nodes are reached "+
+		"(default: the roster's addresses)")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
 	return cmd
 }
@@ -97,6 +103,9 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	}
 	if err := checkShow(f.show); err != nil {
 		return fail(exitUsage, err)
+	}
+	if f.roster != "" || len(f.via) > 0 {
+		return a.askNodes(cmd, args, f)
 	}
 	ask, spec, err := a.prepare(cmd, args, &f)
 	if err != nil {

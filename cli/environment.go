@@ -16,6 +16,7 @@ var variables = []variable{
 	{"SYNOD_HOME", "folder for config, models, cache and journals; --home replaces it"},
 	{"SYNOD_COUNCIL", "council file; -c replaces it"},
 	{"SYNOD_PRICES", "price file; --prices replaces it"},
+	{"SYNOD_PASSPHRASE", "passphrase of the key of a node or caller (nodes also ask on a terminal)"},
 	{"SYNOD_MODELS", "folder of the embedded models (default: synod/models in the data folder)"},
 	{"XDG_CONFIG_HOME", "holds synod/config.yaml and synod/prices.yaml (default: ~/.config)"},
 	{"XDG_DATA_HOME", "holds synod/models and synod/tasks (default: ~/.local/share)"},

@@ -13,6 +13,7 @@ package node
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -195,7 +196,58 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
 			n.answer(conn)
 		}
+	case call.ToSign:
+		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
+			n.certify(conn)
+		}
 	}
+}
+
+// certify signs the statement of a certificate, if it is about an answer that this seat holds. The
+// answer is on disk before it is signed, and a second one for the run is refused for ever.
+func (n *Node) certify(conn *link.Conn) {
+	request, s, err := call.ReceiveSign(conn, helloTime)
+	if err != nil {
+		return
+	}
+	id := sign.Instance(request.Instance)
+	reply := call.Signed{}
+	q, f := n.questionOf(id), n.recordOf(id)
+	if q == nil || f == nil {
+		reply.Refused = "this node has no record of the run"
+	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
+		v := signing{slotKey{request.Instance, synod.Slot{Name: "certificate"}}, sha256.Sum256(s.Answer)}
+		err = n.slots.commit([]signing{v})
+	}
+	if err != nil {
+		reply.Refused, reply.Signature = err.Error(), nil
+	}
+	if err := conn.Send(reply, helloTime); err != nil {
+		n.log.Debug("a caller did not take its signature", "error", err)
+	}
+}
+
+// questionOf returns the question of a run; nil if there is none.
+func (n *Node) questionOf(id sign.Instance) *synod.Question {
+	if !plainID(id) {
+		return nil
+	}
+	b, err := durable.ReadFile(n.startPath(id), call.MaxStart)
+	var s call.Start
+	if err != nil || canonical.Decode(b, call.MaxStart, &s) != nil {
+		return nil
+	}
+	q, err := s.Decode()
+	if err != nil || n.roster.Instance(&q, s.Nonce, s.At) != id {
+		return nil
+	}
+	return &q
+}
+
+// plainID reports whether an instance id is one: SHA-256 in hexadecimal. It becomes a part of paths.
+func plainID(id sign.Instance) bool {
+	b, err := hex.DecodeString(string(id))
+	return err == nil && len(b) == sha256.Size
 }
 
 // answer takes one question, plays it, and returns the record.
@@ -356,6 +408,9 @@ func (n *Node) finalPath(id sign.Instance) string {
 
 // recordOf returns the signed record of a run that has ended; nil if there is none.
 func (n *Node) recordOf(id sign.Instance) *call.Final {
+	if !plainID(id) {
+		return nil
+	}
 	b, err := durable.ReadFile(n.finalPath(id), call.MaxRecord)
 	f := new(call.Final)
 	if err != nil || canonical.Decode(b, call.MaxRecord, f) != nil || f.Check(n.roster, id, n.seat) != nil {

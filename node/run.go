@@ -513,11 +513,13 @@ func (r *run) finish(stopped string) {
 	if err != nil {
 		r.node.log.Error("the journal cannot be written", "run", r.short(), "error", err)
 	}
-	f, err := r.node.finalOf(r.id, r.desk.Record(stopped, now), digest)
+	record := r.desk.Record(stopped, now)
+	f, err := r.node.finalOf(r.id, record, digest)
 	if err != nil {
 		r.node.log.Error("the record cannot be encoded", "run", r.short(), "error", err)
 		return
 	}
+	f.Vote = r.identity.Signer.Sign(call.Vote(r.node.hash[:], &r.question, &record))
 	r.mu.Lock()
 	f.Late = r.late
 	for _, c := range r.receipts {

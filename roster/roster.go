@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -274,6 +275,17 @@ func CheckAddress(a string) error {
 		return fmt.Errorf("the address %q is not HOST:PORT (example: node1.example.org:7400)", a)
 	}
 	return nil
+}
+
+// CallerAddress returns where a node whose links are Libp2p takes questions, over TLS: the next port
+// of its address HOST:PORT.
+func CallerAddress(address string) (string, error) {
+	at := strings.LastIndexByte(address, ':')
+	port, err := strconv.Atoi(address[at+1:])
+	if at < 0 || err != nil || port < 1 || port >= 65535 {
+		return "", fmt.Errorf("roster: the address %q has no next port", address)
+	}
+	return address[:at+1] + strconv.Itoa(port+1), nil
 }
 
 // Committee returns the members' keys by seat.

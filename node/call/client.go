@@ -133,7 +133,7 @@ func (r *Result) take(seat int, f *Final) {
 }
 
 func (c *Client) askOne(ctx context.Context, seat synod.NodeID, start Start, in sign.Instance) (*Final, error) {
-	conn, err := c.open(ctx, seat)
+	conn, err := c.openFor(ctx, seat, ToAsk)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +166,21 @@ func (c *Client) askOne(ctx context.Context, seat synod.NodeID, start Start, in 
 // answerTime is how long a peer may take for a frame that it need not think about.
 const answerTime = 5 * time.Second
 
-// open opens a stream for one request.
-func (c *Client) open(ctx context.Context, seat synod.NodeID) (*link.Conn, error) {
+// openFor opens a stream for one request.
+func (c *Client) openFor(ctx context.Context, seat synod.NodeID, purpose string) (*link.Conn, error) {
 	m := c.Roster.Members[seat]
 	addresses := m.Addresses
 	if a, ok := c.Addresses[seat]; ok {
 		addresses = a
+	}
+	if c.Roster.Links == roster.Libp2p {
+		own := []string{}
+		for _, a := range addresses {
+			if next, err := roster.CallerAddress(a); err == nil {
+				own = append(own, next)
+			}
+		}
+		addresses = own
 	}
 	hash := c.Roster.Hash()
 	dial, cancel := context.WithTimeout(ctx, answerTime)
@@ -181,7 +190,7 @@ func (c *Client) open(ctx context.Context, seat synod.NodeID) (*link.Conn, error
 		return nil, fmt.Errorf("it cannot be reached: %w", err)
 	}
 	conn := link.NewConn(s)
-	hello := Hello{Version: Version, Purpose: ToAsk, Roster: hash[:], Clock: time.Now().UnixMicro()}
+	hello := Hello{Version: Version, Purpose: purpose, Roster: hash[:], Clock: time.Now().UnixMicro()}
 	var w Welcome
 	if err = conn.Send(hello, answerTime); err == nil {
 		err = conn.Receive(MaxHello, &w, answerTime)

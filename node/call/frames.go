@@ -92,6 +92,7 @@ type Final struct {
 	Seat      uint64    //
 	Record    []byte    // council.Record as JSON
 	Digest    string    // of the seat's events and effects (package journal)
+	Vote      []byte    // signature under the seat's first and last answer, bound to the run
 	Skewed    bool      // the node saw its clock differ from most of its neighbours'
 	Late      uint64    // messages of neighbours that came after the bound on message delays
 	Receipts  []Receipt // the signed messages that the seat sent and got

@@ -103,7 +103,7 @@ func Rules(r *roster.Roster, seat synod.NodeID) (lines []string) {
 	}
 	me := r.Members[seat]
 	lines = append(lines,
-		fmt.Sprintf("council: %s, roster %s, serial %d", r.Name, r.HexHash()[:16], r.Serial),
+		fmt.Sprintf("council: %s, serial %d", r.Name, r.Serial),
 		fmt.Sprintf("seat: %s, one of %d%s", me.ID, len(r.Members), role(me.Role)),
 		fmt.Sprintf("protocol: %s %s", r.Protocol, r.Parameters),
 		fmt.Sprintf("who hears whom: %s hears %s, and they hear %s", me.ID, strings.Join(hears, ", "), me.ID),

@@ -31,6 +31,18 @@ type Options struct {
 // New returns the roster of a plan. It fails if a member is missing, or if the plan needs somebody
 // who sees all members.
 func New(p *council.Plan, o Options) (*roster.Roster, error) {
+	r, err := Draft(p, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := addMembers(r, p, o.Members); err != nil {
+		return nil, err
+	}
+	return r, r.Validate()
+}
+
+// Draft is New for a council that does not have its members yet. Rules shows what they would accept.
+func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 	if err := playable(p); err != nil {
 		return nil, err
 	}
@@ -63,10 +75,10 @@ func New(p *council.Plan, o Options) (*roster.Roster, error) {
 		hash := o.Previous.Hash()
 		r.Serial, r.Previous = o.Previous.Serial+1, hash[:]
 	}
-	if err := addMembers(r, p, o.Members); err != nil {
-		return nil, err
+	for _, s := range p.Seats() {
+		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role)})
 	}
-	return r, r.Validate()
+	return r, nil
 }
 
 func protocolName(s council.Spec) string {
@@ -76,13 +88,13 @@ func protocolName(s council.Spec) string {
 
 func addMembers(r *roster.Roster, p *council.Plan, members map[string]roster.Member) error {
 	var missing, ids []string
-	for _, s := range p.Seats() {
+	for i, s := range p.Seats() {
 		m, ok := members[s.ID]
 		if !ok {
 			missing = append(missing, s.ID)
 		}
 		ids = append(ids, s.ID)
-		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role), Key: m.Key, Addresses: m.Addresses})
+		r.Members[i].Key, r.Members[i].Addresses = m.Key, m.Addresses
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf("these seats of the council file have no member: %s (example: --member %s=KEY@HOST:PORT)",

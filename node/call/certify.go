@@ -1,0 +1,177 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/certificate"
+	"synod.dev/synod/council"
+	"synod.dev/synod/link"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+)
+
+// ToSign is the purpose of a stream on which a caller asks for a signature under a certificate.
+const ToSign = "sign"
+
+// Sign asks a member to sign the statement of a certificate about a run that it took part in.
+type Sign struct {
+	_         struct{} `cbor:",toarray"`
+	Instance  string
+	Statement []byte // encoding of a certificate.Statement
+}
+
+// Signed is the reply to a Sign.
+type Signed struct {
+	_         struct{} `cbor:",toarray"`
+	Refused   string   // why the member does not sign; "": Signature is set
+	Signature []byte
+}
+
+// MaxStatement bounds the encoding of a statement, in bytes.
+const MaxStatement = certificate.MaxSize
+
+// Answers returns the hashes of the first and the last answer of a seat, which it signs as its vote.
+func Answers(r *council.Record) (first, final []byte) {
+	first, final = []byte{}, []byte{}
+	for _, o := range r.Opinions {
+		hash := []byte{}
+		if o.Answer != synod.None {
+			hash = certificate.AnswerHash(string(o.Answer))
+		}
+		if o.Round == 0 {
+			first = hash
+		}
+		final = hash
+	}
+	return first, final
+}
+
+// Vote returns what a member signs about its own answers in a run, with the signer of its seat.
+func Vote(hash []byte, q *synod.Question, r *council.Record) []byte {
+	first, final := Answers(r)
+	return certificate.VoteBytes(hash, council.QuestionHash(q), first, final)
+}
+
+// Statement returns what the members certify about an outcome of this result.
+func (r *Result) Statement(of *roster.Roster, p *council.Plan, q synod.Question,
+	o *council.Outcome) (certificate.Statement, error) {
+	s, err := p.Statement(council.Instance{Question: q}, o)
+	if err != nil {
+		return s, err
+	}
+	hash := of.Hash()
+	s.Kind, s.Council, s.Owner, s.Instance, s.Journal = certificate.Roster, hash[:], nil, string(r.Instance), nil
+	check := of.Committee().Verifier(r.Instance)
+	for i := range s.Members {
+		m := &s.Members[i]
+		m.Key = of.Members[i].Key
+		f := r.Finals[i]
+		if f == nil {
+			m.First, m.Final = []byte{}, []byte{}
+			continue
+		}
+		record, err := f.SeatRecord()
+		if err != nil {
+			return s, err
+		}
+		if !check.Verify(synod.NodeID(i), Vote(hash[:], &q, &record), f.Vote) {
+			return s, fmt.Errorf("member %s has not signed its answers", m.ID)
+		}
+		m.First, m.Final = Answers(&record)
+		if m.Signature = f.Vote; len(m.First)+len(m.Final) == 0 {
+			m.Signature = []byte{}
+		}
+	}
+	s.Fill()
+	return s, nil
+}
+
+// Certify asks the members that hold the answer to sign a statement, and returns the certificate. It
+// fails if no more than F sign.
+func (c *Client) Certify(ctx context.Context, s *certificate.Statement) (*certificate.Certificate, error) {
+	b, err := s.Encode()
+	if err != nil {
+		return nil, err
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var signatures []certificate.Signature
+	var refused error
+	for i := range s.Members {
+		if string(s.Members[i].Final) != string(s.Answer) {
+			continue
+		}
+		wait.Go(func() {
+			sig, err := c.signature(ctx, synod.NodeID(i), Sign{Instance: s.Instance, Statement: b})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				refused = errors.Join(refused, fmt.Errorf("%s: %w", s.Members[i].ID, err))
+				return
+			}
+			signatures = append(signatures, certificate.Signature{Key: s.Members[i].Key, Signature: sig})
+		})
+	}
+	wait.Wait()
+	made, err := certificate.SignedBy(s, signatures)
+	if err != nil {
+		return nil, errors.Join(err, refused)
+	}
+	return made, nil
+}
+
+func (c *Client) signature(ctx context.Context, seat synod.NodeID, request Sign) ([]byte, error) {
+	conn, err := c.openFor(ctx, seat, ToSign)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if err := conn.Send(request, answerTime); err != nil {
+		return nil, err
+	}
+	var reply Signed
+	if err := conn.Receive(MaxHello, &reply, answerTime); err != nil {
+		return nil, err
+	}
+	if reply.Refused != "" {
+		return nil, errors.New(reply.Refused)
+	}
+	return reply.Signature, nil
+}
+
+// ReceiveSign reads the request of a caller.
+func ReceiveSign(conn *link.Conn, limit time.Duration) (r Sign, s *certificate.Statement, err error) {
+	if err = conn.Receive(MaxStatement, &r, limit); err != nil {
+		return r, nil, err
+	}
+	s, err = certificate.DecodeStatement(r.Statement)
+	return r, s, err
+}
+
+// Approve returns a member's signature under a statement about a run, if it may sign it: the statement
+// says of it what its record says, and everything that can be computed again is right.
+func Approve(secret sign.Secret, r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final,
+	s *certificate.Statement) ([]byte, error) {
+	record, err := f.SeatRecord()
+	if err != nil {
+		return nil, err
+	}
+	if string(s.Question) != string(council.QuestionHash(q)) {
+		return nil, errors.New("the statement is about another question")
+	}
+	vote := Vote(f.Roster, q, &record)
+	if err := s.Approve(int(seat), certificate.CouncilOf(r), f.Instance, vote, f.Vote); err != nil {
+		return nil, err
+	}
+	payload, err := s.Payload()
+	if err != nil {
+		return nil, err
+	}
+	return secret.SignEnvelope(certificate.PayloadType, payload), nil
+}

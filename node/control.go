@@ -1,0 +1,129 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// The files in a node's folder by which its owner talks to it.
+const (
+	Socket  = "control.sock" // HTTP on a Unix socket that only the owner can open
+	LogFile = "log.jsonl"
+)
+
+// Control serves the owner's requests on a Unix socket until ctx ends: GET /status, GET /evidence and
+// POST /drain, after which the node ends when its runs have ended, by calling stop.
+func (n *Node) Control(ctx context.Context, path string, stop func()) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of a process that was killed
+		return err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return fmt.Errorf("%w (a path of a socket must have fewer than 104 bytes; see --dir)", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, n.Status()) })
+	mux.HandleFunc("GET /evidence", func(w http.ResponseWriter, _ *http.Request) {
+		all, err := n.EvidenceStatus()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		writeJSON(w, all)
+	})
+	mux.HandleFunc("POST /drain", func(w http.ResponseWriter, _ *http.Request) {
+		n.draining.Store(true)
+		go func() {
+			if n.Drain(ctx) == nil {
+				stop()
+			}
+		}()
+		writeJSON(w, n.Status())
+	})
+	Serve(ctx, l, mux)
+	return nil
+}
+
+// Serve serves HTTP on a listener until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) {
+	s := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: time.Minute, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	go s.Serve(l)
+	context.AfterFunc(ctx, func() { s.Close() })
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+// EvidenceStatus is a proof as its owner is shown it.
+type EvidenceStatus struct {
+	Member string `json:"member"`
+	Run    string `json:"run"`
+	Slot   string `json:"slot"`
+	Round  uint64 `json:"round"`
+	File   string `json:"file"`
+}
+
+// EvidenceStatus lists the proofs that the node has.
+func (n *Node) EvidenceStatus() ([]EvidenceStatus, error) {
+	proofs, err := n.Evidence()
+	all := []EvidenceStatus{}
+	for _, e := range proofs {
+		if e.A.From >= uint64(len(n.roster.Members)) {
+			continue
+		}
+		who := n.roster.Members[e.A.From].ID
+		all = append(all, EvidenceStatus{Member: who, Run: e.Instance, Slot: e.A.Slot, Round: e.A.Round,
+			File: filepath.Join(n.config.Dir, "evidence", e.Instance+"-"+who+".cbor")})
+	}
+	return all, err
+}
+
+// Metrics returns the node's figures in the text format of Prometheus.
+func (n *Node) Metrics() string {
+	s := n.Status()
+	out := ""
+	add := func(name, help string, value any) {
+		out += fmt.Sprintf("# HELP synod_node_%s %s\n# TYPE synod_node_%s gauge\nsynod_node_%s{seat=%q} %v\n", name,
+			help,
+			name, name, s.Seat, value)
+	}
+	connected, playing := 0, 0
+	for _, p := range s.Peers {
+		if p.Connected {
+			connected++
+		}
+	}
+	for _, r := range s.Runs {
+		if r.Stopped == "" {
+			playing++
+		}
+	}
+	add("up_seconds", "Time since the node was started.", s.Up)
+	add("neighbours", "Neighbours of the seat.", len(s.Peers))
+	add("neighbours_connected", "Neighbours to which a stream is open.", connected)
+	add("runs_playing", "Runs that have not ended.", playing)
+	add("runs", "Runs since the start.", s.Stats.Runs)
+	add("runs_resumed", "Runs that went on from their journal.", s.Stats.Resumed)
+	add("questions_declined", "Questions that the node did not take.", s.Stats.Declined)
+	add("streams_strange", "Streams that did not know the roster.", s.Stats.Strangers)
+	add("streams_junk", "Streams of neighbours that were closed because of what they sent.", s.Stats.Junk)
+	add("values_refused", "Values that were not signed because their slot has another one.", s.Stats.Refused)
+	add("equivocations", "Members that were proved to have signed two values for one slot.", s.Stats.Equivocations)
+	add("clock_alarms", "Times that the clock was found wrong.", s.Stats.SkewAlarms)
+	add("calls_today", "Model calls today.", s.Today.Calls)
+	add("tokens_today", "Tokens today.", s.Today.Tokens)
+	return out
+}
