@@ -2,9 +2,11 @@ package robust_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -207,12 +209,39 @@ func TestFewestVectors(t *testing.T) {
 			if got, err := c.of(all, f); err != nil || got.Total != 3 {
 				t.Errorf("%s of %d vectors, f = %d: %+v, %v", name, len(all), f, got, err)
 			}
-			if _, err := c.of(all[1:], f); !errors.Is(err, robust.ErrInput) {
+			_, err := c.of(all[1:], f)
+			if !errors.Is(err, robust.ErrInput) {
 				t.Errorf("%s of %d vectors, f = %d: %v", name, len(all)-1, f, err)
+			}
+			if name == "trimmed-mean" {
+				continue
+			}
+			if s := fmt.Sprintf("at least %d vectors", len(all)); !strings.Contains(err.Error(), s) {
+				t.Errorf("%s of %d vectors: %v does not say %q", name, len(all)-1, err, s)
 			}
 		}
 		if _, err := c.of([][]float64{{1}, {1}, {1}}, -1); !errors.Is(err, robust.ErrInput) {
 			t.Errorf("%s with f = -1: %v", name, err)
+		}
+	}
+}
+
+// Small examples, computed by hand.
+func TestExamples(t *testing.T) {
+	var w robust.Workspace
+	for name, c := range map[string]struct {
+		of   func([][]float64, int) (robust.Result, error)
+		all  [][]float64
+		want float64
+	}{
+		"the mean without both ends": {w.TrimmedMean, [][]float64{{9}, {2}, {0}, {1}}, 1.5},
+		// The pairs of 3 are the nearest ones; it is chosen first.
+		"krum": {w.Krum, [][]float64{{90}, {1}, {2}, {3}, {4}, {6}, {50}}, 3},
+		// 3, 4, 2, 1 and 50 are chosen, in this order; nearest to their median are 2, 3 and 4.
+		"bulyan": {w.Bulyan, [][]float64{{90}, {1}, {2}, {3}, {4}, {6}, {50}}, 3},
+	} {
+		if got, err := c.of(c.all, 1); err != nil || got.Total != c.want {
+			t.Errorf("%s of %v: %+v, %v; want %v", name, c.all, got, err, c.want)
 		}
 	}
 }

@@ -52,7 +52,8 @@ var exchanges = map[string]map[token.Token]token.Token{
 // find has gremlins list the mutants of the package in dir and of its subfolders. Gremlins plays no test for that.
 func find(gremlins, dir, work string) ([]*mutant, error) {
 	out := filepath.Join(work, "list.json")
-	cmd := exec.Command(gremlins, "unleash", dir, "--dry-run", "--silent", "--output", out)
+	cmd := exec.Command(gremlins, "unleash", dir, "--dry-run", "--silent", "--output", out,
+		"--exclude-files", `(^|/)testdata/`)
 	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -run=^$ -vet=off")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", gremlins, err, said)

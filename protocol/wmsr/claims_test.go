@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -250,6 +251,7 @@ func TestRoundingStaysInside(t *testing.T) {
 		{"0.0004", "0", "1", "0"}, {"1/3", "1/3", "1/3", "1/3"}, {"1/3", "0", "1", "0.333"},
 		{"-0.0005", "-0.0005", "1", "-0.0005"}, {"2.5", "2.5", "2.5", "2.5"}, {"0.1255", "0.1", "0.2", "0.126"},
 		{"-0.0001", "-1", "1", "0"}, {"0.33333", "0.33332", "0.34", "0.33333"},
+		{"1/3", "0.33333333299", "0.34", "0.333333333"}, // with all internal decimals
 	} {
 		if got := s.shown(s.read(c.x), span{s.read(c.low), s.read(c.high)}); got != c.want {
 			t.Errorf("%s in [%s, %s] is shown as %s, want %s", c.x, c.low, c.high, got, c.want)
@@ -257,13 +259,28 @@ func TestRoundingStaysInside(t *testing.T) {
 	}
 }
 
+// A number that would be too long to be sent is not: the member sends the low end of the range.
+func TestLongNumbersAreNotSent(t *testing.T) {
+	s := newScale(3)
+	longest := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(maxSent-int64(s.places)-2), nil))
+	ten := whole(10)
+	longer := new(big.Rat).Mul(longest, ten)
+	for x, want := range map[*big.Rat]*big.Rat{longest: longest, longer: ten} {
+		if got := s.round(x, span{ten, longer}); got.Cmp(want) != 0 {
+			t.Errorf("a number of %d characters is sent with %d", len(x.FloatString(s.places)),
+				len(got.FloatString(s.places)))
+		}
+	}
+}
+
 // The guarantee states what the tests above check.
 func TestGuarantee(t *testing.T) {
 	for _, c := range []struct {
-		f, r int
-		want string
-	}{{0, 1, Approach}, {1, 3, Approach}, {1, 2, Inside}, {2, 4, Inside}} {
-		if name, note := New().Guarantee(c.f, c.r, true); name != c.want || note == "" {
+		f, r       int
+		want, says string
+	}{{0, 1, Approach, "r is 1:"}, {1, 3, Approach, "r is 3:"}, {1, 2, Inside, "need r of at least 3"},
+		{2, 4, Inside, "need r of at least 5"}} {
+		if name, note := New().Guarantee(c.f, c.r, true); name != c.want || !strings.Contains(note, c.says) {
 			t.Errorf("F=%d r=%d: %s; %s", c.f, c.r, cmp.Or(name, "none"), note)
 		}
 	}

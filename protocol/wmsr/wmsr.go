@@ -158,14 +158,20 @@ type value struct {
 type span struct{ low, high *big.Rat }
 
 // with returns the range that covers both.
-func (s span) with(t span) span {
-	if t.low.Cmp(s.low) < 0 {
-		s.low = t.low
+func (s span) with(t span) span { return span{lower(s.low, t.low), higher(s.high, t.high)} }
+
+func lower(x, y *big.Rat) *big.Rat {
+	if x.Cmp(y) < 0 {
+		return x
 	}
-	if t.high.Cmp(s.high) > 0 {
-		s.high = t.high
+	return y
+}
+
+func higher(x, y *big.Rat) *big.Rat {
+	if x.Cmp(y) > 0 {
+		return x
 	}
-	return s
+	return y
 }
 
 func (s span) has(x *big.Rat) bool { return x.Cmp(s.low) >= 0 && x.Cmp(s.high) <= 0 }
@@ -219,17 +225,14 @@ type scale struct{ decimals, places int }
 
 func newScale(decimals int) scale { return scale{decimals, decimals + guard} }
 
-// round returns a mean rounded to the internal decimals, or the end of the range if it would
-// leave the range or be too long to be sent.
+// round returns a mean rounded to the internal decimals, or the end of the range that it would leave, or the low end
+// if it would be too long to be sent.
 func (s scale) round(x *big.Rat, within span) *big.Rat {
-	switch r := rounded(x, s.places); {
-	case r.Cmp(within.low) <= 0 || len(r.FloatString(s.places)) > maxSent:
+	r := rounded(x, s.places)
+	if len(r.FloatString(s.places)) > maxSent {
 		return within.low
-	case r.Cmp(within.high) > 0:
-		return within.high
-	default:
-		return r
 	}
+	return lower(higher(r, within.low), within.high)
 }
 
 // maxSent is the longest number that is sent, in characters.
