@@ -79,6 +79,9 @@ type Reply struct {
 	// Fault is what the member's server did wrong beside the answer, such as a usage
 	// that the request cannot have. It is for people and contains no secret.
 	Fault string `json:"fault,omitempty"`
+	// Model is the name of the model that the member's server says it asked, which may be
+	// another one than it was asked for; "" if it does not say. It is untrusted.
+	Model string `json:"model,omitempty"`
 
 	Logprob *float64 `json:"logprob,omitempty"` // mean token log-probability of Text, if the provider returns it
 	Reused  bool     `json:"reused,omitempty"`  // answered from memory or disk, without a request

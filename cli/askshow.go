@@ -113,7 +113,7 @@ func modelTable(o *council.Outcome) *table.Table {
 		if l := m.Latency; l != nil {
 			median, p95 = fmt.Sprintf("%.2f", l.Median), fmt.Sprintf("%.2f", l.P95)
 		}
-		t.Add(oneLine(m.Model), len(m.Seats), fmt.Sprintf("%d of %d", m.Agree, m.Of), m.Calls,
+		t.Add(oneLine(m.Name()), len(m.Seats), fmt.Sprintf("%d of %d", m.Agree, m.Of), m.Calls,
 			m.Tokens.Prompt+m.Tokens.Completion, cost, median, p95, m.Unreadable, m.Failed)
 	}
 	return t

@@ -92,7 +92,8 @@ func misbehaviours() (opts []llmtest.Option) {
 	opts = append(opts, llmtest.For("bad-missing", llmtest.Status(404)))
 	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
-		llmtest.For("warm-41", llmtest.RefuseParam("temperature")))
+		llmtest.For("warm-41", llmtest.RefuseParam("temperature")),
+		llmtest.For("alias-42", llmtest.Reporting("large-42-2026")))
 }
 
 // stubborn answers and refines with the number in the name of its model. It scores this

@@ -10,13 +10,15 @@ import (
 
 // ModelResult is what a model did in a run, in all seats that it has.
 type ModelResult struct {
-	Model  string    `json:"model"` // its name in the council
-	Kind   llm.Kind  `json:"kind"`
-	Served string    `json:"served,omitempty"` // of an endpoint: its name at the server
-	Seats  []string  `json:"seats"`
-	Calls  int       `json:"calls"` // requests that left, retries included
-	Tokens Tokens    `json:"tokens"`
-	Cost   *llm.Cost `json:"cost"` // null: its price or its tokens are not known
+	Model  string   `json:"model"` // its name in the council
+	Kind   llm.Kind `json:"kind"`
+	Served string   `json:"served,omitempty"` // of an endpoint: its name at the server
+	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
+	Reported []string  `json:"reported,omitempty"`
+	Seats    []string  `json:"seats"`
+	Calls    int       `json:"calls"` // requests that left, retries included
+	Tokens   Tokens    `json:"tokens"`
+	Cost     *llm.Cost `json:"cost"` // null: its price or its tokens are not known
 
 	// Latency is null where no call was timed: simulated and recorded models, and replies
 	// from a cache.
@@ -40,6 +42,9 @@ func (j *judgment) models(members []Member, decision synod.Answer) []ModelResult
 		}
 		r, use := &all[k], &j.seats[i].Use
 		took[k] = append(took[k], j.seats[i].Took...)
+		for _, name := range j.seats[i].Reported {
+			r.Reported = llm.AddReported(r.Reported, name)
+		}
 		r.Seats = append(r.Seats, m.ID)
 		r.Calls = synod.Sum(r.Calls, use.Calls)
 		r.Tokens = Tokens{synod.Sum(r.Tokens.Prompt, use.Prompt), synod.Sum(r.Tokens.Completion, use.Completion)}
@@ -57,6 +62,10 @@ func (j *judgment) models(members []Member, decision synod.Answer) []ModelResult
 	}
 	return all
 }
+
+// Name returns the model's name in the council and, where its server's replies named another
+// model than the one it was asked for, those names.
+func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served, r.Reported) }
 
 // Failed returns the number of calls that brought no reply, without those that were dropped
 // because the run ended or a limit was reached.

@@ -31,6 +31,7 @@ type Record struct {
 	Statuses   StatusCount   // how the seat's model calls ended
 	Use        llm.Use       // calls and tokens of them
 	Took       []int         // by call that was answered by a request: milliseconds, in any order
+	Reported   []string      // the models that its server said it asked, as llm.AddReported keeps them
 	Said       []Said        // the reasoning of its replies, in any order
 	Failure    string        // why the first call that failed did, "" if none failed
 	Misreports Misreports    // replies whose usage cannot be true
@@ -120,6 +121,9 @@ func (r *Record) count(reply *synod.Reply) {
 	r.Use.Add(*reply)
 	if reply.Status == synod.OK && reply.Took > 0 {
 		r.Took = append(r.Took, reply.Took)
+	}
+	if reply.Model != "" {
+		r.Reported = llm.AddReported(r.Reported, reply.Model)
 	}
 }
 

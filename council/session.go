@@ -251,7 +251,7 @@ func (s *session) account(records []Record) {
 	defer s.mu.Unlock()
 	for i := range records {
 		r := &s.seats[i]
-		records[i].Took, records[i].Said = r.Took, r.Said
+		records[i].Took, records[i].Said, records[i].Reported = r.Took, r.Said, r.Reported
 		records[i].Statuses, records[i].Use, records[i].Failure = r.Statuses, r.Use, r.Failure
 		records[i].Misreports, records[i].Late = r.Misreports, r.Late
 	}

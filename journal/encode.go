@@ -207,6 +207,7 @@ func appendReply(b []byte, r *synod.Reply) ([]byte, error) {
 	b = appendCount(b, `,"calls":`, r.Calls)
 	b = appendUsage(b, `,"charged":{`, r.Charged)
 	b = appendSome(b, `,"fault":`, r.Fault)
+	b = appendSome(b, `,"model":`, r.Model)
 	if r.Reused {
 		b = append(b, `,"reused":true`...)
 	}

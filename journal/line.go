@@ -68,7 +68,7 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 func meaning(r *synod.Reply) string {
 	said := *r
 	said.Usage, said.Charged, said.Calls, said.Reused, said.Late = synod.Usage{}, synod.Usage{}, 0, false, false
-	said.Detail, said.Fault, said.Took = "", "", 0
+	said.Detail, said.Fault, said.Model, said.Took = "", "", "", 0
 	var buf [512]byte
 	b, _ := appendReply(append(buf[:0], '{'), &said)
 	sum := sha256.Sum256(b)

@@ -15,7 +15,7 @@ import (
 // its cost, and not enough to replay it.
 type Summary struct {
 	Head       Head
-	Replies    Replies      // only Status, Usage, Calls and Fault of each
+	Replies    Replies      // only Status, Usage, Calls, Fault and Model of each
 	Unanswered []Unanswered // as Run.Unanswered
 	// without Surface, Source, From, Scores, Silent, Suspects and counts other than Reused
 	Noted []Noted
@@ -137,7 +137,7 @@ func tooDeep(raw []byte) bool {
 	return false
 }
 
-// reply keeps status, usage, call count and fault of a reply.
+// reply keeps status, usage, call count, fault and reported model of a reply.
 func (s *Summary) reply(in *reading, raw []byte) error {
 	line, err := object(raw)
 	var key Key
@@ -161,6 +161,8 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 			r.Took = int(v.Int())
 		case "fault":
 			r.Fault = v.Str
+		case "model":
+			r.Model = v.Str
 		}
 		return true
 	})

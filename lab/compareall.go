@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/stats"
@@ -116,17 +117,18 @@ func (r *Run) compared() (*report.Compare, error) {
 
 // setting is what distinguishes the run from others. It leaves out R, for which a report
 // would have to search.
-func (r *reader) setting() *report.Setting {
+func (r *reader) setting(models *modelTally) *report.Setting {
 	spec := r.plan.Spec()
 	s := &report.Setting{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: graphName(spec.Graph), F: spec.F,
 		Rule: r.Rule.Name, Seed: r.Seed}
 	var names []string
 	seats := map[string]int{}
-	for _, seat := range r.Seats {
+	for i, seat := range r.Seats {
 		name := seat.Model
 		if seat.Served != "" && seat.Served != name {
 			name += " = " + seat.Served
 		}
+		name = llm.ReportedName(name, seat.Served, models.bySeat[i].Reported)
 		if seats[name]++; seats[name] == 1 {
 			names = append(names, name)
 		}

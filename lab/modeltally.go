@@ -42,6 +42,9 @@ func (t *modelTally) add(res *result) {
 		of.Unreadable += m.Calls.Of(synod.Unreadable)
 		of.Failed += m.Calls.Failed()
 		t.times[of] = append(t.times[of], res.times[i]...)
+		for _, name := range res.names[i] {
+			of.Reported = llm.AddReported(of.Reported, name)
+		}
 	}
 }
 

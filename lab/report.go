@@ -35,7 +35,6 @@ func (r *reader) summarize() (*report.Report, error) {
 		return nil, err
 	}
 	out := r.emptyReport()
-	out.Setting = r.setting()
 	var ranks ranks
 	var latency metrics.Mean
 	kinds := newKinds(r.roles())
@@ -73,7 +72,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
 	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
-	out.Models = models.list(uses)
+	out.Models, out.Setting = models.list(uses), r.setting(models)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

@@ -27,8 +27,9 @@ type result struct {
 	ranked  []task.Verdict // verdicts of the answers in the order of a panel, best first
 	calls   report.Calls
 	tokens  report.Tokens
-	uses    []llm.Use // by seat
-	times   [][]int   // by seat: Record.Took
+	uses    []llm.Use  // by seat
+	times   [][]int    // by seat: Record.Took
+	names   [][]string // by seat: Record.Reported
 	digest  string
 }
 
@@ -129,7 +130,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.uses = make([]llm.Use, len(records))
 	for i := range records {
 		res.uses[i] = records[i].Use
-		res.times = append(res.times, records[i].Took)
+		res.times, res.names = append(res.times, records[i].Took), append(res.names, records[i].Reported)
 	}
 	return res, nil
 }

@@ -109,7 +109,8 @@ func anthropicBody(c nativeConfig, d dialect, chat seededChat) any {
 // those from and to its cache apart.
 func readAnthropic(body []byte) (r nativeReply, err error) {
 	var m struct {
-		Type    string `json:"type"`
+		Type    string          `json:"type"`
+		Model   json.RawMessage `json:"model"`
 		Content []struct {
 			Type string `json:"type"`
 			Text string `json:"text"`
@@ -125,7 +126,7 @@ func readAnthropic(body []byte) (r nativeReply, err error) {
 	}
 	n, fault := counts(m.Usage, "input_tokens", "output_tokens", "cache_read_input_tokens",
 		"cache_creation_input_tokens")
-	r.fault = fault
+	r.fault, r.model = fault, m.Model
 	r.usage = synod.Usage{Prompt: synod.Sum(n[0], synod.Sum(n[2], n[3])), Completion: n[1], Cached: n[2], Stored: n[3]}
 	var text strings.Builder
 	tool := false

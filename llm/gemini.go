@@ -106,13 +106,14 @@ func readGemini(body []byte) (r nativeReply, err error) {
 			BlockReason string `json:"blockReason"`
 		} `json:"promptFeedback"`
 		Usage map[string]json.RawMessage `json:"usageMetadata"`
+		Model json.RawMessage            `json:"modelVersion"`
 	}
 	if err := json.Unmarshal(body, &g); err != nil {
 		return r, err
 	}
 	n, fault := counts(g.Usage, "promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount",
 		"cachedContentTokenCount", "toolUsePromptTokenCount")
-	r.fault = fault
+	r.fault, r.model = fault, g.Model
 	r.usage = synod.Usage{Prompt: synod.Sum(n[0], n[4]), Completion: synod.Sum(n[1], n[2]), Cached: n[3]}
 	switch {
 	case g.Feedback.BlockReason != "":

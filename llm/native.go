@@ -75,6 +75,7 @@ type nativeReply struct {
 	refused  string // why there is no answer, if the maker or the model refused one
 	unusable string // why the text is not the whole answer, for other reasons
 	thought  bool   // the model wrote thoughts
+	model    json.RawMessage
 }
 
 // newNative checks the configuration and returns the model. It sends nothing, and no
@@ -215,7 +216,7 @@ func (m *native) read(body []byte, wantJSON bool) (synod.Reply, *Failure) {
 		f.begun = true
 		return synod.Reply{}, f
 	}
-	reply := synod.Reply{Status: synod.OK, Usage: r.usage, Fault: m.shown(r.fault)}
+	reply := synod.Reply{Status: synod.OK, Usage: r.usage, Fault: m.shown(r.fault), Model: m.reported(r.model)}
 	text := strings.TrimSpace(r.text)
 	limit := fmt.Sprintf("max_tokens (%d)", m.cfg.tokens())
 	switch {

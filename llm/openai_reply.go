@@ -16,6 +16,7 @@ import (
 // another format; an empty list means that the server failed.
 type completion struct {
 	Choices []choice        `json:"choices"`
+	Model   json.RawMessage `json:"model"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 }
@@ -72,7 +73,7 @@ func (m *OpenAI) read(res response, wantJSON bool) (synod.Reply, *Failure) {
 		f.begun = true
 		return synod.Reply{}, f
 	}
-	reply := synod.Reply{Status: synod.OK}
+	reply := synod.Reply{Status: synod.OK, Model: m.reported(c.Model)}
 	reply.Usage, reply.Fault = m.readUsage(c.Usage)
 	switch {
 	case len(c.Error) > 0 && string(c.Error) != "null" && len(c.Choices) == 0:

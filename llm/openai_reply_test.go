@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,4 +160,43 @@ func FuzzReply(f *testing.F) {
 		}
 		dialect{}.after(a.body, optional{true, true, true, true, true, true, true})
 	})
+}
+
+// A reply names the model that the server says it asked, in one short line without secrets. A name that is no text does
+// not make the answer unusable.
+func TestReportedModel(t *testing.T) {
+	for body, want := range map[string]string{
+		`"model":"gpt-5-mini-2025-08-07",`:             "gpt-5-mini-2025-08-07",
+		`"model":"a\u001b[2J\nb sk-canary-99 c",`:      "a[2J b *** c",
+		`"model":"` + strings.Repeat("x", 1000) + `",`: strings.Repeat("x", maxExcerpt) + "…",
+		`"model":7,`: "", `"model":{"a":1},`: "", `"model":null,`: "", ``: "",
+	} {
+		m, err := NewOpenAI(OpenAIConfig{URL: "http://127.0.0.1:9", Model: "m", Key: NewSecret("sk-canary-99")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, f := m.read(response{body: []byte(`{` + body + `"choices":[{"message":{"content":"Answer: 4"}}]}`)}, false)
+		if f != nil || reply.Text != "Answer: 4" || reply.Model != want {
+			t.Errorf("%.60s: %q, %q, %v; want %q", body, reply.Model, reply.Text, f, want)
+		}
+	}
+}
+
+// A server that reports another model with every reply does not fill a record.
+func TestAddReported(t *testing.T) {
+	var names []string
+	for i := range 30 {
+		names = AddReported(AddReported(names, string(rune('z'-i%20))), "m")
+	}
+	if len(names) != 8 || !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != 8 {
+		t.Error(names)
+	}
+	for want, got := range map[string]string{"m": ReportedName("m", "gpt", nil),
+		"n":                    ReportedName("n", "gpt", []string{"gpt"}),
+		"o (reported: gpt-1)":  ReportedName("o", "gpt", []string{"gpt-1"}),
+		"p (reported: gpt, x)": ReportedName("p", "gpt", []string{"gpt", "x"})} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -14,7 +14,9 @@ type Model struct {
 	Model  string `json:"model"` // its name in the council
 	Kind   string `json:"kind"`
 	Served string `json:"served,omitempty"` // of an endpoint: its name at the server
-	Seats  int    `json:"seats"`
+	// Reported are the models that the server's replies named, sorted, at most eight; empty if none did.
+	Reported []string `json:"reported,omitempty"`
+	Seats    int      `json:"seats"`
 	metrics.Answers
 
 	Calls      int              `json:"calls"`
@@ -27,6 +29,10 @@ type Model struct {
 
 // seconds prints a time for a column whose unit is known.
 func seconds(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+// name is the model's name in the council and, where replies named another model than the
+// one that was asked for, those names.
+func (m *Model) name() string { return llm.ReportedName(m.Model, m.Served, m.Reported) }
 
 // modelTable has a row for each model.
 func (r *Report) modelTable() *table.Table {
@@ -42,7 +48,7 @@ func (r *Report) modelTable() *table.Table {
 		if l := m.Latency; l != nil {
 			median, p95 = seconds(l.Median), seconds(l.P95)
 		}
-		t.Add(plain(m.Model), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
+		t.Add(plain(m.name()), m.Seats, valueWithInterval(m.Right.First), valueWithInterval(m.Right.Final),
 			valueWithInterval(m.Agreement), m.Calls, m.Tokens.Prompt+m.Tokens.Completion, cost, median, p95,
 			m.Unreadable, m.Failed)
 	}

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -139,7 +140,9 @@ func (x *Exchange) completion(text, finish string) []byte {
 	b := make([]byte, 0, len(quoted)+400)
 	b = append(b, `{"id":"chatcmpl-`...)
 	b = strconv.AppendInt(b, int64(x.N), 10)
-	b = append(b, `","object":"chat.completion","created":1700000000,"model":"stub","choices":[`...)
+	b = append(b, `","object":"chat.completion","created":1700000000,"model":`...)
+	model, _ := json.Marshal(cmp.Or(x.Model, "stub"))
+	b = append(append(b, model...), `,"choices":[`...)
 	b = append(b, `{"index":0,"message":{"role":"assistant","content":`...)
 	b = append(b, quoted...)
 	b = append(b, `,"refusal":null}`...)
@@ -153,6 +156,15 @@ func (x *Exchange) completion(text, finish string) []byte {
 	b = append(b, `,"total_tokens":`...)
 	b = strconv.AppendInt(b, int64(in+out), 10)
 	return append(b, `}}`...)
+}
+
+// Reporting answers, and says that the answer is another model's.
+func Reporting(name string) Behaviour {
+	return func(x *Exchange) {
+		text := x.server.handler(x.Call)
+		x.Model = name
+		x.Text(text, "stop")
+	}
 }
 
 // Error answers with an error in OpenAI's format.

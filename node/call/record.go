@@ -18,6 +18,7 @@ type seatRecord struct {
 	Statuses   council.StatusCount `json:"statuses"`
 	Use        llm.Use             `json:"use"`
 	Took       []int               `json:"took,omitempty"`
+	Reported   []string            `json:"reported,omitempty"`
 	Said       []council.Said      `json:"said,omitempty"`
 	Failure    string              `json:"failure,omitempty"`
 	Misreports council.Misreports  `json:"misreports"`
@@ -34,7 +35,7 @@ type noted struct {
 // EncodeRecord returns the record of a seat as JSON, for Final.Record.
 func EncodeRecord(r council.Record) ([]byte, error) {
 	s := seatRecord{Opinions: []noted{}, Decided: r.Decided, Statuses: r.Statuses, Use: r.Use, Took: r.Took,
-		Said:    r.Said,
+		Reported: r.Reported, Said: r.Said,
 		Failure: r.Failure, Misreports: r.Misreports, Late: r.Late, Stopped: r.Stopped, Ticks: r.Ticks}
 	s.Use.Model, s.Use.Info = "", llm.Info{}
 	for _, o := range r.Opinions {
@@ -60,7 +61,7 @@ func (f *Final) SeatRecord() (r council.Record, err error) {
 		return r, fmt.Errorf("its record cannot be read: %w", err)
 	}
 	r = council.Record{Seat: synod.NodeID(f.Seat), Decided: s.Decided, Statuses: s.Statuses, Use: s.Use, Took: s.Took,
-		Said: s.Said, Failure: s.Failure, Misreports: s.Misreports, Late: s.Late, Stopped: s.Stopped, Ticks: s.Ticks}
+		Reported: s.Reported, Said: s.Said, Failure: s.Failure, Misreports: s.Misreports, Late: s.Late, Stopped: s.Stopped, Ticks: s.Ticks}
 	last := -1
 	for i := range s.Opinions {
 		o := &s.Opinions[i]
