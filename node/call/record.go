@@ -61,8 +61,8 @@ func (f *Final) SeatRecord() (r council.Record, err error) {
 		return r, fmt.Errorf("its record cannot be read: %w", err)
 	}
 	r = council.Record{Seat: synod.NodeID(f.Seat), Decided: s.Decided, Statuses: s.Statuses, Use: s.Use, Took: s.Took,
-		Reported: s.Reported,
-		Said:     s.Said, Failure: s.Failure, Misreports: s.Misreports, Late: s.Late, Stopped: s.Stopped, Ticks: s.Ticks}
+		Said: s.Said, Failure: s.Failure, Misreports: s.Misreports, Late: s.Late, Stopped: s.Stopped, Ticks: s.Ticks,
+		Reported: s.Reported}
 	last := -1
 	for i := range s.Opinions {
 		o := &s.Opinions[i]
