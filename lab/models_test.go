@@ -32,6 +32,10 @@ seats: [{id: g, model: dice, count: 3}, {id: b, model: bad}, {id: x, model: good
 		dice.Agreement.Value != 1 || dice.Latency != nil {
 		t.Errorf("dice: %+v", dice)
 	}
+	if len(dice.Rounds) == 0 || len(good.Rounds) != 0 || *dice.Rounds[0] != *dice.Right.First ||
+		*bad.Rounds[len(bad.Rounds)-1] != *bad.Right.Final {
+		t.Errorf("by round: %+v, %+v", dice.Rounds, good.Rounds)
+	}
 	if bad.Right.Final.Value != 0 || bad.Right.Final.High < 0.3 || bad.Calls == 0 || bad.Unreadable == 0 ||
 		bad.Agreement.Value != 0 || bad.Served != "garbled" {
 		t.Errorf("bad: %+v", bad)

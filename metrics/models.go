@@ -38,6 +38,9 @@ type Answers struct {
 		Final *Rate `json:"final"` // after them
 	} `json:"right"`
 	Agreement *Rate `json:"agreement"` // final answers that are the decision, where there is one
+	// Rounds has the answers that are right after each round, 0 the first. A question that ended
+	// earlier counts with its final answers.
+	Rounds []*Rate `json:"rounds"`
 }
 
 // Models counts the answers of each model.
@@ -47,7 +50,10 @@ type Models struct {
 	counts map[string]*modelCounts
 }
 
-type modelCounts struct{ first, final, agree count }
+type modelCounts struct {
+	first, final, agree count
+	rounds              byRound
+}
 
 // NewModels counts nothing yet. models has the model of every seat.
 func NewModels(models []string, seats []Member) *Models {
@@ -71,6 +77,11 @@ func (m *Models) Add(c *Case) {
 			k.first.add(right, true)
 			right, _ = c.grade(last[i])
 			k.final.add(right, true)
+			rounds := c.held(len(m.seats))
+			for t, answers := range rounds {
+				right, _ = c.grade(answers[i])
+				k.rounds.add(t, right, t == len(rounds)-1)
+			}
 		}
 		if c.Agreed && c.Decision != synod.None && !s.Unasked {
 			k.agree.add(last[i] == c.Decision, true)
@@ -82,6 +93,7 @@ func (m *Models) Add(c *Case) {
 func (m *Models) Of(name string) (of Answers) {
 	if k := m.counts[name]; k != nil {
 		of.Right.First, of.Right.Final, of.Agreement = k.first.rate(), k.final.rate(), k.agree.rate()
+		of.Rounds = k.rounds.rates()
 	}
 	return of
 }

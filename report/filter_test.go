@@ -1,9 +1,12 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
 	"synod.dev/synod/task"
 )
 
@@ -39,5 +42,31 @@ func TestCalibrationShowsEveryModel(t *testing.T) {
 	}
 	if svg, err := calibrationPlot(r).SVG(); err != nil || len(svg) == 0 {
 		t.Error(err)
+	}
+}
+
+// A wide table of cells is split, so that every part fits a page: no column is lost or repeated but the first two, and
+// “→” stays beside what it continues.
+func TestNarrow(t *testing.T) {
+	for n := range 30 {
+		wide := &table.Table{Head: []string{"cell", "done"}, Align: "lr", Rows: [][]string{{"c", "1/1"}}}
+		for k := range n {
+			name := fmt.Sprint("m", k)
+			if k%3 == 1 {
+				name = afterwards
+			}
+			wide.Head, wide.Rows[0] = append(wide.Head, name), append(wide.Rows[0], fmt.Sprint(k))
+		}
+		var heads, cells []string
+		for _, part := range narrow(wide) {
+			if len(part.Head) > 2+pageColumns || part.Head[0] != "cell" || part.Head[1] != "done" ||
+				len(part.Head) > 2 && part.Head[2] == afterwards {
+				t.Errorf("%d columns: %q", n, part.Head)
+			}
+			heads, cells = append(heads, part.Head[2:]...), append(cells, part.Rows[0][2:]...)
+		}
+		if !slices.Equal(heads, wide.Head[2:]) || !slices.Equal(cells, wide.Rows[0][2:]) {
+			t.Errorf("%d columns became %q with %q", n, heads, cells)
+		}
 	}
 }

@@ -54,12 +54,15 @@ func (g *Grid) membersLine() string {
 	return fmt.Sprintf("%s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.progress())
 }
 
+// afterwards is the name of a column with the figures after the rounds; those before them are in the column before it.
+const afterwards = "→"
+
 // gridColumns are the rates that a grid's table shows if any cell has them, with
 // short column names.
 var gridColumns = []struct{ metric, label string }{
 	{"valid", "valid"}, {"invalid", "invalid"}, {"premature", "premature"}, {"none", "none"},
 	{"iaa", "IAA"}, {"faa", "FAA"}, {"bfti", "BFTI"}, {"ra", "RA"}, {"h_majority", "H-Maj."},
-	{"weak_before", "weak"}, {"weak_after", "→"}, {"strong_before", "strong"}, {"strong_after", "→"},
+	{"weak_before", "weak"}, {"weak_after", afterwards}, {"strong_before", "strong"}, {"strong_after", afterwards},
 	{"decision_accuracy", "decided"}, {"capture", "captured"}, {"outside", "outside"}, {"latency", "virtual s"},
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }

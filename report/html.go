@@ -2,7 +2,9 @@ package report
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -18,7 +20,7 @@ import (
 	"synod.dev/synod/task"
 )
 
-//go:embed page.html grid.html page.css
+//go:embed page.html grid.html page.css page.js
 var pageFiles embed.FS
 
 // templates are parsed when the first page is written, not when the program starts.
@@ -38,6 +40,17 @@ func htmlTable(t *table.Table) (template.HTML, error) {
 	b.WriteString("</div>")
 	return template.HTML(b.String()), err
 }
+
+// script is the only script of a page: the search in lists of questions. A page's policy
+// allows it by its hash, so that no other script can run.
+var script = sync.OnceValues(func() (code template.JS, hash string) {
+	b, err := pageFiles.ReadFile("page.js")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	sum := sha256.Sum256(b)
+	return template.JS(b), "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+})
 
 // page writes one HTML file that needs no other file: no script, font or image from
 // elsewhere. All text of models and data sets is escaped by html/template or by
@@ -70,9 +83,9 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 		Label       string
 		MembersLine string
 		Fold        bool // with many cells, the plots would be far below the table
-		CellTable   *table.Table
+		CellTables  []*table.Table
 		Notes       []string
-	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, g.cellTable(valueWithInterval), g.notes()})
+	}{g, g.label(), g.membersLine(), len(g.Cells) > maxPlotCells, narrow(g.cellTable(valueWithInterval)), g.notes()})
 	if t := g.versusTable(); len(t.Rows) > 0 {
 		p.show("versus", struct {
 			Label  string
@@ -98,19 +111,47 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 	return p.end()
 }
 
+// pageColumns is how many columns of rates with intervals fit beside the names of cells on a page of 1280 pixels.
+const pageColumns = 7
+
+// narrow splits a table of rates of cells into tables that fit a page, each with the first two columns. A column whose
+// name continues that of the one before, “→”, stays beside it.
+func narrow(t *table.Table) (parts []*table.Table) {
+	for from := 2; from < len(t.Head); {
+		to := min(from+pageColumns, len(t.Head))
+		for to < len(t.Head) && to > from+1 && t.Head[to] == afterwards {
+			to--
+		}
+		part := &table.Table{Head: slices.Concat(t.Head[:2], t.Head[from:to]), Align: t.Align}
+		for _, row := range t.Rows {
+			part.Rows = append(part.Rows, slices.Concat(row[:2], row[from:to]))
+		}
+		parts, from = append(parts, part), to
+	}
+	if parts == nil {
+		return []*table.Table{t}
+	}
+	return parts
+}
+
 func newPage(w io.Writer, title string) *page {
 	p := &page{to: bufio.NewWriter(w)}
 	style, err := pageFiles.ReadFile("page.css")
 	p.err = err
+	_, hash := script()
 	p.show("head", struct {
-		Title string
-		Style template.CSS
-	}{title, template.CSS(style)})
+		Title, ScriptHash string
+		Style             template.CSS
+	}{title, hash, template.CSS(style)})
 	return p
 }
 
 func (p *page) end() error {
-	p.show("foot", nil)
+	var code template.JS // nothing to search without a list
+	if p.lists > 0 {
+		code, _ = script()
+	}
+	p.show("foot", code)
 	if p.err == nil {
 		p.err = p.to.Flush()
 	}

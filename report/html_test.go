@@ -2,9 +2,13 @@ package report_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	stdhtml "html"
 	"iter"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +38,11 @@ func full() *report.Report {
 		{T: 1, Accuracy: rate(36, 40), Weak: rate(5, 10)}}
 	r.Drops = []report.Drop{{By: "a", Of: "b", Dropped: 2, Share: rate(2, 8)},
 		{By: "a", Of: "m", Dropped: 8, Share: rate(8, 8)}, {By: "b", Of: "a", Share: rate(0, 8)}}
+	for _, name := range []string{"gpt", "qwen"} {
+		m := report.Model{Model: name, Kind: "simulated", Reported: []string{"gpt"}, Seats: 1}
+		m.Right.First, m.Right.Final, m.Rounds = rate(5, 10), rate(9, 10), []*metrics.Rate{rate(5, 10), rate(9, 10)}
+		r.Models = append(r.Models, m)
+	}
 	r.Compared = &report.Compared{Against: "other", Questions: 4, McNemar: .5, Decision: rate(1, 4), FAA: rate(1, 4)}
 	return r
 }
@@ -81,8 +90,8 @@ var (
 	tag       = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>`)
 	attribute = regexp.MustCompile(`([a-zA-Z0-9:-]+)="[^"]*"`)
 	known     = strings.Fields(`html head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
-		figure figcaption details summary input label svg g path text rect line polygon circle`)
-	harmless = strings.Fields(`stroke-dasharray lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
+		figure figcaption details summary input label output svg g path text rect line polygon circle`)
+	harmless = strings.Fields(`hidden size placeholder stroke-dasharray lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
 		type id for checked fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
 )
 
@@ -102,6 +111,7 @@ func TestHostilePage(t *testing.T) {
 		r.Drops[i].By, r.Drops[i].Of = r.Seats[i%2].ID, r.Seats[2].ID
 	}
 	r.Calibration.Models[0].Model = hostile
+	r.Models[0].Model, r.Models[1].Reported = hostile, []string{hostile}
 	q := question(hostile)
 	q.Text, q.Key, q.Reason, q.Status, q.Answer, q.Form = hostile, hostile, hostile, hostile, hostile, hostile
 	q.Options, q.Votes[0].Answer, q.Votes[0].Seats = []synod.Option{{Label: hostile, Text: hostile}}, hostile,
@@ -129,6 +139,7 @@ func checkPage(t *testing.T, page string, shown int) {
 		}
 	}
 	_, body, _ := strings.Cut(page, "</style>")
+	body = withoutScript(t, page, body)
 	for _, m := range tag.FindAllStringSubmatch(body, -1) {
 		if !slices.Contains(known, m[2]) {
 			t.Errorf("unknown tag: %s", m[0])
@@ -147,6 +158,25 @@ func checkPage(t *testing.T, page string, shown int) {
 	}
 }
 
+// withoutScript removes the search script of a page, which must be the file page.js, byte for byte, and the only script
+// that the page's policy allows.
+func withoutScript(t *testing.T, page, body string) string {
+	t.Helper()
+	code, err := os.ReadFile("page.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(code)
+	policy := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
+	if head, _, _ := strings.Cut(page, "<style>"); !strings.Contains(stdhtml.UnescapeString(head), policy) {
+		t.Errorf("the policy lacks %q:\n%s", policy, head)
+	}
+	if strings.Contains(body, `class="search"`) != strings.Contains(body, "<script>"+string(code)+"</script>") {
+		t.Error("a search without its script, or a script without a search")
+	}
+	return strings.Replace(body, "<script>"+string(code)+"</script>", "", 1)
+}
+
 // A page has a strict content policy, loads nothing, labels every table and picture
 // with the members' kinds, and is the same every time.
 func TestPage(t *testing.T) {
@@ -154,7 +184,8 @@ func TestPage(t *testing.T) {
 		Rest: "the rest: --all"}
 	page := html(t, full(), detail)
 	for _, want := range []string{
-		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; img-src data:", "prefers-color-scheme:dark",
+		"default-src &#39;none&#39;; style-src &#39;unsafe-inline&#39;; script-src &#39;sha256-",
+		"prefers-color-scheme:dark",
 		"width=device-width",
 		"The first 2 of 5 questions; the rest: --all", "McNemar", "the deadline passed", "<b>1</b>failed",
 		"<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
@@ -164,7 +195,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	for _, bad := range []string{"http://", "https://", "<script", "src=", "href=", "url(", "@import", "NaN", "q3"} {
+	for _, bad := range []string{"http://", "https://", "src=", "href=", "url(", "@import", "NaN", "q3"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page contains %q", bad)
 		}

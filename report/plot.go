@@ -75,7 +75,7 @@ func addRow(t *table.Table, kinds string, r *metrics.Rate, cells ...string) {
 // function here.
 func (r *Report) Plots() []Plot {
 	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, groupsPlot, dropsPlot, calibrationPlot} {
+	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, dropsPlot, calibrationPlot} {
 		if f := plot(r); f != nil {
 			out = append(out, *f)
 		}
@@ -180,8 +180,7 @@ func (r *Report) accuracyChart() *chart {
 	c.X.Label = "round"
 	groups, last := r.groups(), 0
 	for k, g := range groups {
-		// Intervals are drawn side by side, a fortieth of the axis apart.
-		aside := (float64(max(len(r.Rounds), 1)) - .4) / 40 * (float64(k) - float64(len(groups)-1)/2)
+		aside := besides(k, len(groups), len(r.Rounds))
 		var line []plot.XY
 		for _, m := range r.Rounds {
 			last = max(last, m.T)
@@ -194,6 +193,67 @@ func (r *Report) accuracyChart() *chart {
 		c.legendLine(g.name, line, g.colour, g.shape)
 	}
 	c.fix(-.3, float64(last)+.3, roundTicks(last))
+	return &c
+}
+
+// besides returns how far from its round line k of n is drawn, so that intervals stand side by side: a fortieth of the
+// axis apart, or less if the lines of one round would reach those of the next.
+func besides(k, n, rounds int) float64 {
+	return min((float64(max(rounds, 1))-.4)/40, .7/float64(n)) * (float64(k) - float64(n-1)/2)
+}
+
+// modelsPlot shows the share of right answers of every model after every round.
+func modelsPlot(r *Report) *Plot {
+	models := r.ratedModels()
+	if len(models) < 2 {
+		return nil
+	}
+	f := &Plot{
+		Name: "accuracy-by-model", Title: r.titled("Right answers of each model after every round"),
+		Caption: "Share of right answers of the honest members of each model " + roundsNote + dependenceNote,
+		Data:    dataTable("model", "round"),
+		Table:   &table.Table{Head: []string{"model"}, Align: "lr"},
+	}
+	for t := range models[0].Rounds {
+		f.Table.Head = append(f.Table.Head, fmt.Sprint("round ", t))
+	}
+	for _, m := range models {
+		row := []string{m.name()}
+		for t, rate := range m.Rounds {
+			row = append(row, full(rate))
+			addRow(f.Data, r.kindsCell(), rate, m.Model, fmt.Sprint(t))
+		}
+		f.Table.Rows = append(f.Table.Rows, row)
+	}
+	f.SVG, f.PNG = drawn(func() *chart { return r.modelsChart(models) })
+	return f
+}
+
+// ratedModels returns the models that have answers which could be right.
+func (r *Report) ratedModels() []Model {
+	return slices.DeleteFunc(slices.Clone(r.Models), func(m Model) bool {
+		return !slices.ContainsFunc(m.Rounds, func(rate *metrics.Rate) bool { return rate != nil })
+	})
+}
+
+func (r *Report) modelsChart(models []Model) *chart {
+	c := newChart(r.titled("Right answers of each model after every round"))
+	c.X.Label = "round"
+	last := 0
+	for k, m := range models {
+		var line []plot.XY
+		ink := modelColours[k%len(modelColours)]
+		last = max(last, len(m.Rounds)-1)
+		for t, rate := range m.Rounds {
+			if rate != nil {
+				at := float64(t) + besides(k, len(models), len(m.Rounds))
+				line = append(line, plot.XY{X: at, Y: rate.Value})
+				c.interval(at, rate, ink)
+			}
+		}
+		c.legendLine(m.Model, line, ink, lineShapes[(k+k/len(modelColours))%len(lineShapes)])
+	}
+	c.fix(-.4, float64(last)+.4, roundTicks(last))
 	return &c
 }
 

@@ -50,13 +50,16 @@ func TestPlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn := map[string][]string{"accuracy": {"0 %", "100 %", "all", "weak", "strong", "round"},
-		"groups": {"0 %", "100 %", "before", "after", "weak"}, "dropped": {"a", "b", "m", "adversary", "weak"},
-		"calibration": {"gpt[2J", "0.2", "confidence"}}
+		"accuracy-by-model": {"0 %", "gpt", "qwen", "round", "1"},
+		"groups":            {"0 %", "100 %", "before", "after", "weak"},
+		"dropped":           {"a", "b", "m", "adversary", "weak"},
+		"calibration":       {"gpt[2J", "0.2", "confidence"}}
 	data := map[string][]string{
-		"accuracy":    {"recorded+simulated", "strong", "1", "", "0", "", ""},
-		"groups":      {"recorded+simulated", "weak", "after", "0.5", "10"},
-		"calibration": {"recorded+simulated", "gpt[2J", "0.9", "1", "0.9", "0.5", "2"},
-		"dropped":     {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
+		"accuracy":          {"recorded+simulated", "strong", "1", "", "0", "", ""},
+		"accuracy-by-model": {"recorded+simulated", "qwen", "1", "0.9", "10"},
+		"groups":            {"recorded+simulated", "weak", "after", "0.5", "10"},
+		"calibration":       {"recorded+simulated", "gpt[2J", "0.9", "1", "0.9", "0.5", "2"},
+		"dropped":           {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
 	}
 	for _, f := range plots {
 		read := func(ending string) []byte {
