@@ -85,6 +85,9 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintln(w, "  "+oneLine(line))
 		}
 	}
+	for _, line := range conduct(&o) {
+		fmt.Fprintln(w, "  "+oneLine(line))
+	}
 	labels(w, o)
 	if o.Answered() || o.Status != council.Degraded { // else the error contains it
 		for _, line := range failedCalls(o) {

@@ -77,6 +77,7 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	}
 	o.Answer = j.answers.of(o.Decision)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
+	o.Evidence = j.accusations()
 	o.Rounds = Rounds{transcript: j.transcript()}
 	o.Models = j.models(o.Members, o.Decision)
 	return o
@@ -325,6 +326,16 @@ func (j *judgment) members() []Member {
 		garbled = min(garbled, m.Calls[ok])
 		m.Calls[ok] -= garbled
 		m.Calls[unreadable] += garbled
+		m.Conduct.Late, m.Conduct.Refused = len(r.Late), m.Calls.Of(synod.Refused)
+	}
+	for _, r := range j.seats {
+		for _, o := range r.Opinions {
+			for _, id := range o.Silent {
+				if id >= 0 && int(id) < len(members) {
+					members[id].Conduct.Silent++
+				}
+			}
+		}
 	}
 	return members
 }

@@ -28,7 +28,8 @@ type Outcome struct {
 	Bound    Bound         `json:"bound"`
 	Late     []string      `json:"late"` // ids of seats that patience cut off
 	Members  []Member      `json:"members"`
-	Models   []ModelResult `json:"models"` // the members of each model together
+	Evidence []Accusation  `json:"evidence"` // that members equivocated; [] if there is none
+	Models   []ModelResult `json:"models"`   // the members of each model together
 	Rounds   Rounds        `json:"rounds"`
 	Calls    Calls         `json:"calls"`
 	Tokens   Tokens        `json:"tokens"`
@@ -83,6 +84,15 @@ type Member struct {
 	Trouble    string        `json:"trouble,omitempty"`   // why its first failed call failed
 	Misreports Misreports    `json:"misreports,omitzero"` // replies whose usage cannot be true
 	Adapted    []string      `json:"adapted,omitempty"`   // settings that its server refused, and what was sent instead
+	Conduct    Conduct       `json:"conduct"`
+}
+
+// Conduct counts what a member did not do. A network or a provider can be the cause, so none
+// of it is guilt: only Outcome.Evidence is.
+type Conduct struct {
+	Silent  int `json:"silent"`  // rounds of other members in which nothing came from it
+	Late    int `json:"late"`    // rounds in which patience cut off its model's call
+	Refused int `json:"refused"` // calls that its model refused
 }
 
 // Round is what every member held after round t; t 0 is the independent answers.

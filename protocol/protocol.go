@@ -126,6 +126,13 @@ type Presentation struct {
 	Lines  []string // Value for people
 }
 
+// Accusing is implemented by a protocol whose records hold evidence of equivocation.
+type Accusing interface {
+	// Accusations returns the evidence in an opinion's record, each as broadcast.Evidence
+	// encodes it. Nothing is checked: the record may be a Byzantine member's.
+	Accusations(o *synod.Opinion) [][]byte
+}
+
 // Timed is implemented by a Presentation's Value that knows whether messages were in time.
 type Timed interface {
 	// TimingUnsafe reports whether messages seem to have been later than a round.

@@ -64,6 +64,17 @@ func (e *Evidence) Verify(v synod.Verifier) bool {
 	return !bytes.Equal(e.Values[0], e.Values[1])
 }
 
+// Proofs returns the evidence in deliveries, each in its encoding.
+func Proofs(deliveries []Delivery) (proofs [][]byte) {
+	for _, d := range deliveries {
+		if d.Evidence != nil {
+			proof, _ := d.Evidence.AppendBinary(nil) // never fails
+			proofs = append(proofs, proof)
+		}
+	}
+	return proofs
+}
+
 const evidenceVersion = 1
 
 // AppendBinary writes a version byte, group, sender, and values and signatures

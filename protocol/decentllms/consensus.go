@@ -10,6 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/robust"
 )
 
@@ -98,7 +99,9 @@ const late = "delays were longer than a round"
 // message came late.
 func (m *member) check(record *Record) (suspects []synod.NodeID) {
 	m.first.Recheck()
-	for _, d := range slices.Concat(m.first.Deliveries, m.second.Deliveries) {
+	all := slices.Concat(m.first.Deliveries, m.second.Deliveries)
+	record.Evidence = broadcast.Proofs(all)
+	for _, d := range all {
 		record.Unsafe = record.Unsafe || d.Unsafe
 		if d.Evidence != nil && !slices.Contains(suspects, d.Sender) {
 			suspects = append(suspects, d.Sender)

@@ -127,7 +127,7 @@ func b2i(b bool) int {
 // shared returns the part of a record that must be equal for all honest evaluators.
 func shared(h kept) Record {
 	p := *h.Record
-	p.Signature, p.Unsafe, p.Withheld = nil, false, ""
+	p.Signature, p.Unsafe, p.Withheld, p.Evidence = nil, false, "", nil
 	return p
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Record is an evaluator's record of a decision: what the workers answered, how the
 // evaluators graded, and who signed it (DL-7). At all honest evaluators it is the
-// same, apart from Signature and Withheld.
+// same, apart from Signature, Withheld and Evidence, which is what this evaluator saw.
 type Record struct {
 	Answers   []WorkerAnswer    `json:"answers"` // ascending by worker
 	Grades    []EvaluatorGrades `json:"grades"`  // ascending by evaluator
@@ -19,6 +19,8 @@ type Record struct {
 	Withheld  string            `json:"withheld,omitempty"`  // why this evaluator sent no grades; "" if it did
 	Unsafe    bool              `json:"unsafe,omitempty"`    // the bound on delays seems to have been broken
 	Undecided string            `json:"undecided,omitempty"` // why there is no decision; "" if there is one
+	// that members signed two values of one broadcast, as broadcast.Evidence encodes it
+	Evidence [][]byte `json:"evidence,omitempty"`
 }
 
 // WorkerAnswer is what a worker broadcast.
@@ -52,6 +54,14 @@ func RecordOf(o *synod.Opinion) *Record {
 		return nil
 	}
 	return r
+}
+
+// Accusations returns the evidence in an evaluator's record.
+func (p *DecentLLMs) Accusations(o *synod.Opinion) [][]byte {
+	if r := RecordOf(o); r != nil {
+		return r.Evidence
+	}
+	return nil
 }
 
 // String returns the score of each answer, and what is wrong.

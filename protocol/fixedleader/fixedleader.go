@@ -99,6 +99,9 @@ func (p *FixedLeader) rules(n int) leader.Rules {
 	return r
 }
 
+// Accusations returns the evidence in a member's record.
+func (p *FixedLeader) Accusations(o *synod.Opinion) [][]byte { return leader.Accusations(o) }
+
 // Verify checks the decision and the evidence in an opinion's record.
 func (p *FixedLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
 	r := p.rules(in.N)

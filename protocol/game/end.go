@@ -84,7 +84,9 @@ type tallied struct {
 func (p *player) agree(t int, mine Vote) (all tallied) {
 	seat := p.me.Seat()
 	body, _ := ballot{mine, p.proposal()}.AppendBinary(nil) // never fails
-	for _, d := range broadcast.Run(p.me, p.votes(p.n(), seat.F, t, seat.Pace), body).Deliveries {
+	deliveries := broadcast.Run(p.me, p.votes(p.n(), seat.F, t, seat.Pace), body).Deliveries
+	p.proofs = broadcast.Proofs(deliveries)
+	for _, d := range deliveries {
 		if d.Evidence != nil && !slices.Contains(p.suspects, d.Sender) {
 			p.suspects = append(p.suspects, d.Sender)
 		}

@@ -22,6 +22,7 @@ type player struct {
 	notes    []string
 	tally    tallied // of the last round
 	suspects []synod.NodeID
+	proofs   [][]byte // against some of them, of this round
 	failed   int
 	garbled  int
 }
@@ -126,7 +127,7 @@ func (p *player) note(t int, vote Vote, over bool) {
 	o := synod.Opinion{Round: t, Answer: p.answer(), Source: synod.Own, Suspects: p.suspects, Failed: p.failed,
 		Unreadable: p.garbled}
 	if vote != "" {
-		o.Record = &Record{Vote: vote, Stops: p.tally.stops, Over: over}
+		o.Record = &Record{Vote: vote, Stops: p.tally.stops, Over: over, Evidence: p.proofs}
 	}
 	if t > 0 {
 		o.Source = synod.New
@@ -139,6 +140,6 @@ func (p *player) note(t int, vote Vote, over bool) {
 			}
 		}
 	}
-	p.failed, p.garbled, p.suspects = 0, 0, nil
+	p.failed, p.garbled, p.suspects, p.proofs = 0, 0, nil, nil
 	p.me.Note(o)
 }

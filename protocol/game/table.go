@@ -235,6 +235,16 @@ type Record struct {
 	Vote  Vote           `json:"vote,omitempty"`  // after this round
 	Stops []synod.NodeID `json:"stops,omitempty"` // the players whose votes to stop it counted, ascending
 	Over  bool           `json:"over,omitempty"`  // these votes end the game
+	// that players signed two votes of this round, as broadcast.Evidence encodes it
+	Evidence [][]byte `json:"evidence,omitempty"`
+}
+
+// Accusations returns the evidence in a player's record.
+func (g *Game) Accusations(o *synod.Opinion) [][]byte {
+	if r, err := synod.RecordOf[Record](o); r != nil && err == nil {
+		return r.Evidence
+	}
+	return nil
 }
 
 func (r *Record) String() string {

@@ -20,6 +20,14 @@ type Record struct {
 	Evidence [][]byte `json:"evidence,omitempty"`
 }
 
+// Accusations returns the evidence in a member's record.
+func Accusations(o *synod.Opinion) [][]byte {
+	if record, err := synod.RecordOf[Record](o); record != nil && err == nil {
+		return record.Evidence
+	}
+	return nil
+}
+
 // SignedDecision is the signatures of a quorum under the answer that a leader had
 // proposed.
 type SignedDecision struct {

@@ -161,6 +161,9 @@ func (p *RotatingLeader) rules(n, f int) leader.Rules {
 // version is part of everything that is signed, and includes the weights.
 func (p *RotatingLeader) version() string { return fmt.Sprintf("rotating-leader/1 %v", p.Weights) }
 
+// Accusations returns the evidence in a member's record.
+func (p *RotatingLeader) Accusations(o *synod.Opinion) [][]byte { return leader.Accusations(o) }
+
 // Verify checks the decision and the evidence in an opinion's record.
 func (p *RotatingLeader) Verify(in protocol.VerifyInput) (*protocol.Verified, error) {
 	r := p.rules(in.N, in.F)
