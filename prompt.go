@@ -46,6 +46,16 @@ const (
 	HiddenConfidence ConfidenceMode = "hidden" // a probe reads it off the model's hidden states
 )
 
+// Goal is what an adversary wants of its own model beside what its protocol asks.
+type Goal string
+
+// The goals of adversaries.
+const (
+	// Persuade asks for a wrong answer with a convincing solution. Only prompts with the
+	// purpose Answering have it.
+	Persuade Goal = "persuade"
+)
+
 // Prompt is a typed request to a member. Package prompt renders it for a model that
 // reads text; recorded and simulated members act on the fields.
 type Prompt struct {
@@ -60,6 +70,7 @@ type Prompt struct {
 	F              int            `json:"f,omitempty"`
 	Exact          bool           `json:"exact,omitempty"`   // as in the paper: free text, no structured output
 	Detail         Detail         `json:"detail,omitempty"`  // what only prompts of one protocol contain
+	Goal           Goal           `json:"goal,omitempty"`    // of an adversary; protocols leave it empty
 	ConfidenceMode ConfidenceMode `json:"confide,omitempty"` // only where an answer is requested
 	Seed           uint64         `json:"seed,omitempty"`    // 0: the member's own
 	// Nonce makes the borders of fences around untrusted text unpredictable. It is
@@ -90,15 +101,17 @@ type Simulable interface {
 
 // Simulation is what a simulated member is like.
 type Simulation struct {
-	Ability      float64                // the share of questions that it answers right alone, in [0,1]
-	Noise        float64                // the standard deviation of its scores, in [0,1]
-	Stubbornness float64                // the chance that it keeps its answer, in [0,1]
-	Sharpness    int                    // the power of a score when it chooses by scores, ≥ 0
-	Holds        bool                   // it keeps its first answer in this whole run
-	Stalls       bool                   // it never agrees to end this run
-	Wary         bool                   // likewise, if the prompt mentions hostile members
-	Score        func(a Answer) float64 // draws its score of an answer to the prompt's question, in [0,1]
-	Rand         *rand.Rand             // the only source of randomness
+	Ability      float64 // the share of questions that it answers right alone, in [0,1]
+	Noise        float64 // the standard deviation of its scores, in [0,1]
+	Stubbornness float64 // the chance that it keeps its answer, in [0,1]
+	Sharpness    int     // the power of a score when it chooses by scores, ≥ 0
+	Holds        bool    // it keeps its first answer in this whole run
+	Stalls       bool    // it never agrees to end this run
+	Wary         bool    // likewise, if the prompt mentions hostile members
+	// Score draws its score of an answer to the prompt's question, in [0,1], which may depend on
+	// the reasoning beside the answer.
+	Score func(a Answer, rationale string) float64
+	Rand  *rand.Rand // the only source of randomness
 }
 
 // UnmarshalJSON decodes a prompt. Its Detail becomes a RawRecord.
@@ -132,7 +145,7 @@ func (p *Prompt) Same(q *Prompt) bool {
 	// Prompts of one member most often differ in the candidate.
 	if p.Candidate != q.Candidate || p.Purpose != q.Purpose || p.Own != q.Own || p.Template != q.Template ||
 		p.Rationale != q.Rationale || p.Caution != q.Caution || p.F != q.F || p.Exact != q.Exact ||
-		p.ConfidenceMode != q.ConfidenceMode ||
+		p.ConfidenceMode != q.ConfidenceMode || p.Goal != q.Goal ||
 		len(p.Peers) != len(q.Peers) || (p.Detail == nil) != (q.Detail == nil) {
 		return false
 	}

@@ -61,7 +61,8 @@ type Entry struct {
 }
 
 // Catalogue lists the adversaries. Programs of other modules add theirs with Add.
-var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry, silentEntry,
+var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry,
+	persuaderEntry, silentEntry,
 	equivocatorEntry, inverterEntry,
 	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
 	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)

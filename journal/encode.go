@@ -107,7 +107,7 @@ func appendAny(b []byte, v any) ([]byte, error) {
 
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
-	if p.Rationale != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil {
+	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {

@@ -25,7 +25,10 @@ import (
 // gives any of them.
 //
 // Scoring. A candidate scores (1+Skill)/2 if it is right and (1−Skill)/2 if it is
-// wrong, plus noise with standard deviation Noise, clipped to [0,1].
+// wrong, plus noise with standard deviation Noise, clipped to [0,1]. A wrong candidate with
+// a convincing derivation beside it is taken for a right one with probability Gullible, by
+// one judge always or never. A derivation convinces if it has at least three sentences and
+// the last one names the candidate; members that are no adversaries write none.
 //
 // Refining. With probability Stubbornness it keeps its answer. Else it takes one
 // of the answers it is shown, or its own, each weighted by its score to the power
@@ -53,6 +56,7 @@ type SimulatedConfig struct {
 	Holdout      float64  `yaml:"holdout" doc:"in games: probability to keep its first number for the whole game" range:"0:1"`
 	Stall        float64  `yaml:"stall" doc:"in games: probability that no member of the study votes to stop" range:"0:1"`
 	Wary         float64  `yaml:"wary" doc:"in games: the same probability where prompts mention hostile members, beside stall" range:"0:1"`
+	Gullible     float64  `yaml:"gullible" doc:"probability to take a wrong answer with a convincing derivation for a right one; only the adversary persuader writes them" range:"0:1"`
 	Wrong        int      `yaml:"wrong" doc:"wrong answers that a question has" range:"1:1000"`
 	Seed         uint64   `yaml:"seed" doc:"seed of the member"`
 	Study        uint64   `yaml:"study" doc:"seed of what members share: difficulties, wrong answers, shared luck"`
@@ -73,6 +77,7 @@ correlation   probability that its luck is the whole study's, so that members er
 holdout       in games: probability to keep its first number for the whole game
 stall         in games: probability that no member of the study ever votes to stop
 wary          in games: the same where prompts mention hostile members, beside stall
+gullible      probability to believe a convincing derivation of a wrong answer
 wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
 	Settings: func() any { s := NewSimulatedConfig(); return &s },
@@ -91,7 +96,7 @@ seed, study   of the member, and of what members share`,
 
 // NewSimulatedConfig returns the defaults.
 func NewSimulatedConfig() SimulatedConfig {
-	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Wrong: 4}
+	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Gullible: 0.8, Wrong: 4}
 }
 
 // Validate returns an error for the first parameter out of its range.
@@ -104,6 +109,7 @@ func (c SimulatedConfig) Validate() error {
 		{"ability", c.Ability, 0, 1}, {"spread", c.Spread, 0, 10}, {"noise", c.Noise, 0, 1},
 		{"stubbornness", c.Stubbornness, 0, 1}, {"correlation", c.Correlation, 0, 1}, {"skill", c.skill(), -1, 1},
 		{"holdout", c.Holdout, 0, 1}, {"stall", c.Stall, 0, 1}, {"wary", c.Wary, 0, 1},
+		{"gullible", c.Gullible, 0, 1},
 	} {
 		if !(p.v >= p.low && p.v <= p.top) { // NaN too
 			return fmt.Errorf("%s is %v; it must be between %v and %v", p.name, p.v, p.low, p.top)
@@ -181,17 +187,21 @@ func (m *simulated) GivesHiddenConfidence() bool { return true }
 func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	p := r.Prompt
 	it := m.item(p.Question)
-	rng := m.random(r, it)
+	rng, by := m.random(r, it), judge{r.Seat, r.Sample}
 	reply := synod.Reply{Status: synod.OK, Typed: true, Calls: 1}
 	switch p.Purpose {
 	case synod.Answering:
 		reply.Answer = m.answer(it, &rng, uint64(r.Sample))
+		if p.Goal == synod.Persuade {
+			reply.Answer = it.wrong[0]
+			reply.Text = derivation(p.Spelled(reply.Answer))
+		}
 	case synod.Scoring:
-		reply.Value = m.score(it, p.Candidate, &rng)
+		reply.Value = m.score(it, p.Candidate, told{p.Rationale, by}, &rng)
 	case synod.Weighing:
-		reply.Value = math.Log(math.Max(m.score(it, p.Candidate, &rng), 0.001))
+		reply.Value = math.Log(math.Max(m.score(it, p.Candidate, told{}, &rng), 0.001))
 	case synod.Refining:
-		reply.Answer = m.refine(it, p, &rng)
+		reply.Answer = m.refine(it, p, by, &rng)
 	default:
 		detail, ok := p.Detail.(synod.Simulable)
 		if !ok {
@@ -200,7 +210,7 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 		reply, rng = m.simulate(detail, r, it, rng)
 	}
 	if reply.Answer != synod.None && p.ConfidenceMode != synod.NoConfidence {
-		confidence := min(m.score(it, reply.Answer, &rng), 0.99)
+		confidence := min(m.score(it, reply.Answer, told{}, &rng), 0.99)
 		reply.Confidence = &confidence
 	}
 	return reply, nil
@@ -215,8 +225,10 @@ func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMi
 	reply := d.Simulate(r.Prompt, synod.Simulation{
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
 		Stalls: study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary, Holds: own.uniform() < m.cfg.Holdout,
-		Score: func(a synod.Answer) float64 { return m.score(it, a, &rng) },
-		Rand:  rand.New(&rng),
+		Score: func(a synod.Answer, rationale string) float64 {
+			return m.score(it, a, told{rationale, judge{r.Seat, r.Sample}}, &rng)
+		},
+		Rand: rand.New(&rng),
 	})
 	reply.Calls = 1
 	return reply, rng
@@ -253,19 +265,19 @@ func (m *simulated) answer(it *item, rng *splitMix, sample uint64) synod.Answer 
 	return it.wrong[rng.next()%uint64(len(it.wrong))]
 }
 
-func (m *simulated) score(it *item, candidate synod.Answer, rng *splitMix) float64 {
+func (m *simulated) score(it *item, candidate synod.Answer, t told, rng *splitMix) float64 {
 	mean := m.wrong
-	if candidate == it.truth {
+	if candidate == it.truth || m.fooled(it, candidate, t) {
 		mean = m.right
 	}
 	return min(max(mean+m.cfg.Noise*rng.normal(), 0), 1)
 }
 
-func (m *simulated) refine(it *item, p *synod.Prompt, rng *splitMix) synod.Answer {
+func (m *simulated) refine(it *item, p *synod.Prompt, by judge, rng *splitMix) synod.Answer {
 	if rng.uniform() < m.cfg.Stubbornness {
 		return p.Own
 	}
-	own := m.weight(m.score(it, p.Own, rng))
+	own := m.weight(m.score(it, p.Own, told{}, rng))
 	sum := own
 	var room [16]float64
 	shown := slices.Grow(room[:0], len(p.Peers))[:len(p.Peers)]
@@ -273,7 +285,7 @@ func (m *simulated) refine(it *item, p *synod.Prompt, rng *splitMix) synod.Answe
 		peer := &p.Peers[i]
 		score := float64(peer.Score)
 		if peer.Score == synod.Untrusted {
-			score = m.score(it, peer.Answer, rng)
+			score = m.score(it, peer.Answer, told{peer.Rationale, by}, rng)
 		}
 		shown[i] = m.weight(score)
 		sum += shown[i]

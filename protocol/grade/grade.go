@@ -143,12 +143,27 @@ var wholeGrade = func() map[string]any {
 // Simulate draws a score for each criterion and writes whole grades.
 func (Detail) Simulate(p *synod.Prompt, m synod.Simulation) synod.Reply {
 	draw := func(a synod.Answer) (g Grades) {
+		rationale := rationaleOf(p, a)
 		for i := range g {
-			g[i] = math.Round(Max * m.Score(a))
+			g[i] = math.Round(Max * m.Score(a, rationale))
 		}
 		return g
 	}
 	return Reply(p, draw)
+}
+
+// rationaleOf returns the reasoning that a prompt of purpose One or All shows beside an
+// answer; the first one, if several members gave the answer.
+func rationaleOf(p *synod.Prompt, a synod.Answer) string {
+	if p.Purpose == One {
+		return p.Rationale
+	}
+	for _, peer := range p.Peers {
+		if peer.Answer == a {
+			return peer.Rationale
+		}
+	}
+	return ""
 }
 
 // Reply returns the reply to a prompt of purpose One or All by a member that grades
