@@ -123,7 +123,7 @@ func FuzzReadAll(f *testing.F) {
 // the form that the schema asks for.
 func TestSimulatedGrades(t *testing.T) {
 	score := map[synod.Answer]float64{"a": 0, "b": .5, "c": 1}
-	m := synod.Simulation{Score: func(a synod.Answer) float64 { return score[a] }}
+	m := synod.Simulation{Score: func(a synod.Answer, _ string) float64 { return score[a] }}
 	one := synod.Prompt{Purpose: grade.One, Candidate: "b"}
 	all := synod.Prompt{Purpose: grade.All, Peers: []synod.Rated{{Answer: "a"}, {Answer: "b"}, {Answer: "c"}}}
 	r := grade.Detail{}.Simulate(&one, m)
