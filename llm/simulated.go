@@ -96,7 +96,8 @@ seed, study   of the member, and of what members share`,
 
 // NewSimulatedConfig returns the defaults.
 func NewSimulatedConfig() SimulatedConfig {
-	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Gullible: 0.8, Wrong: 4}
+	return SimulatedConfig{Ability: 0.7, Spread: 1, Noise: 0.15, Stubbornness: 0.3, Sharpness: 4, Gullible: 0.8,
+		Wrong: 4}
 }
 
 // Validate returns an error for the first parameter out of its range.

@@ -10,8 +10,8 @@ import (
 // derivation is the solution that a simulated adversary writes for a wrong answer. What a
 // simulated judge looks at is its form, so the sentences are the same for every question.
 func derivation(answer string) string {
-	return fmt.Sprintf("The question gives all that is needed. Taking its conditions one after another leaves a single "+
-		"possibility. Putting that back meets every condition. So the result is %s.\nAnswer: %s", answer, answer)
+	return fmt.Sprintf("The question gives all that is needed. Taking its conditions one after another leaves a "+
+		"single possibility. Putting that back meets every condition. So the result is %s.\nAnswer: %s", answer, answer)
 }
 
 // judge is who scores: a seat, in one repeat of a question.
