@@ -86,7 +86,8 @@ func (f *gameFlags) add(cmd *cobra.Command) {
 		"agreed-end: votes are sent by signed Byzantine broadcast, so that all honest players stop together; paper: "+
 			"every player counts the votes that it receives, and a Byzantine one can stop the game for some only")
 	fl.StringVar(&f.members, "members", "simulated",
-		"simulated, embedded, or a council `file` with a model named player")
+		"simulated, embedded, or a council `file` with a model named player; p1, p2, …, b1, … are models of single "+
+			"players")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed)")
 	fl.StringArrayVar(&f.sets, "set", nil, "set a limit or breaker, such as breakers.no_progress=5 (repeatable)")
 	fl.StringVar(&f.resume, "resume", "", "resume the game in this `journal`, which gets the rest of the game")
@@ -112,14 +113,14 @@ func (f *gameFlags) spec() (council.Spec, error) {
 	if _, err := adversary.Catalogue.Find(f.strategy); err != nil {
 		return council.Spec{}, fmt.Errorf("--strategy: %w", err)
 	}
-	model, err := player(f.members)
-	if err != nil {
-		return council.Spec{}, fmt.Errorf("--members: %w", err)
-	}
-	spec := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, model: model, params: council.Params{
+	g := gameCouncil{honest: f.n - f.b, byzantine: f.b, strategy: f.strategy, params: council.Params{
 		"rounds": f.rounds, "low": bottom, "high": top, "variant": f.variant, "rule": f.rule, "stop": f.stop,
 		"threat": f.threat, "end": f.end,
-	}}.spec()
+	}}
+	if err := g.players(f.members); err != nil {
+		return council.Spec{}, fmt.Errorf("--members: %w", err)
+	}
+	spec := g.spec()
 	if _, err := council.ReadPlan(spec); err != nil {
 		return spec, err
 	}

@@ -444,6 +444,7 @@ func (s *session) request(call sim.Call) llm.Request {
 	p := s.council.plan
 	r := llm.Request{
 		Prompt: call.Prompt, Templates: p.templates, Seat: p.seats[call.Node].ID, Sample: s.ask.Sample,
+		Run:    s.ask.Seed,
 		Budget: s.limited, Outage: s.ask.Outage,
 	}
 	if s.journal != nil && !s.council.seats[call.Node].free {

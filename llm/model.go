@@ -54,6 +54,7 @@ type Request struct {
 	Templates *prompt.Templates // renders Prompt for models that read text; they fail without it
 	Seat      string            // id of the asking seat
 	Sample    int               // which repeat of the same question this is, from 0
+	Run       uint64            // seed of the run; only simulated members use it, for luck that lasts a run
 	Budget    *Budget           // what the call spends from; nil: no limit
 
 	// Asked is called before each request leaves, with the tokens that it may cost at

@@ -37,7 +37,7 @@ import (
 // Other prompts, such as those of a game or for grades, are answered by their Detail
 // (synod.Simulable). Three settings concern games only. With probability Holdout a member
 // keeps its first number for the whole game, by luck of its own. With probability Stall,
-// by luck that the study shares in this repeat of the game, no member ever votes to stop;
+// by luck that the study shares in this game, no member ever votes to stop;
 // with probability Wary, likewise, if the prompts mention hostile members.
 //
 // Confidence. Asked for its confidence in its answer, stated or hidden, it
@@ -221,7 +221,7 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 // is then. The generator is passed by value, because it escapes to the heap here and
 // would otherwise cost every reply an allocation.
 func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMix) (synod.Reply, splitMix) {
-	shared := mix(it.hash ^ uint64(r.Sample) ^ 0x6a3e)
+	shared := mix(it.hash ^ r.Run ^ 0x6a3e)
 	study, own := splitMix(shared), splitMix(hashString(mix(shared^m.cfg.Seed), r.Seat))
 	reply := d.Simulate(r.Prompt, synod.Simulation{
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,

@@ -313,13 +313,13 @@ func (toGame) Simulate(_ *synod.Prompt, m synod.Simulation) synod.Reply {
 	return synod.Reply{Status: synod.OK, Typed: true, Answer: synod.Answer(fmt.Sprint(m.Holds, m.Stalls, m.Wary))}
 }
 
-// In games the study shares whether its members stall, in each repeat anew; whether one holds its number is its own
+// In games the study shares whether its members stall, in each run anew; whether one holds its number is its own
 // luck. Neither changes within a game.
 func TestSimulatedTraitsOfGames(t *testing.T) {
 	m := newMember(t, nil, func(c *SimulatedConfig) { c.Holdout, c.Stall, c.Wary = 0.2, 0.5, 0.3 })
 	const games = 2000
 	ask := func(seat string, game int, seed uint64) string {
-		r, err := m.Complete(context.Background(), Request{Seat: seat, Sample: game,
+		r, err := m.Complete(context.Background(), Request{Seat: seat, Run: uint64(game),
 			Prompt: &synod.Prompt{Question: numberQuestion(1), Purpose: "vote", Detail: toGame{}, Seed: seed}})
 		if err != nil {
 			t.Fatal(err)
