@@ -39,3 +39,13 @@ func Encodings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect)
 	}
 	return ours, theirs, err
 }
+
+// TooDeep reports whether an object is nested more than MaxNesting deep.
+var TooDeep = tooDeep
+
+// MaxNesting, MaxSeats and MaxID are bounds.
+const (
+	MaxNesting = maxNesting
+	MaxSeats   = maxSeats
+	MaxID      = maxID
+)
