@@ -33,6 +33,7 @@ var ranks = map[string]int{
 	"script":           1,
 	"sign":             1,
 	"roster":           2, // members, keys and who hears whom, signed
+	"ledger":           2, // heads that sign signs
 	"evidence":         3, // of broadcasts and of the signed messages of a roster
 	"certificate":      3, // uses roster; statements that sign signs, about graphs whose robustness it computes
 	"prompt":           1,

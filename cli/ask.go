@@ -38,6 +38,8 @@ type askFlags struct {
 	escalate  bool
 
 	certificate string
+	ledger      string
+	bodies      bool
 	key         string
 	via         []string
 	roster      string
@@ -86,7 +88,10 @@ needs no key and no server.`,
 	fl.StringVar(&f.certificate, "certificate", "",
 		"write a certificate of the decision to this `file`, signed by the "+
 			"owner of all members; synod verify checks it")
-	fl.StringVar(&f.key, "key", "", "with --certificate: the `file` of the owner's key; with --roster: that of a "+
+	fl.StringVar(&f.ledger, "ledger", "", "record the decision in the ledger in this `folder`, as hashes")
+	fl.BoolVar(&f.bodies, "ledger-bodies", false, "with --ledger: record the texts too, not only their hashes")
+	fl.StringVar(&f.key, "key", "", "with --certificate and --ledger: the `file` of the owner's key; with --roster: "+
+		"that of a "+
 		"member "+
 		"or caller (default: owner.key in the configuration folder, made when it is first needed)")
 	fl.StringVar(&f.roster, "roster", "", "ask the nodes of this roster `file`, whose seats have other owners")

@@ -19,11 +19,14 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// certify writes the certificate of an outcome that has a decision, signed by the owner of
-// all members. Without a decision there is none, and the exit code says why.
-func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance, o *council.Outcome) error {
-	if f.certificate == "" || o.Answer == nil {
-		return nil
+// certify records the decision of an outcome in the ledger, and writes its certificate, signed by
+// the owner of all members, as far as the user asked for either. Without a decision there is
+// neither, and the exit code says why.
+func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in council.Instance,
+	o *council.Outcome) error {
+	head, err := a.enter(cmd, f, p, o)
+	if err != nil || f.certificate == "" || o.Answer == nil {
+		return err
 	}
 	secret, path, err := a.ownerKey(f.key)
 	if err != nil {
@@ -33,6 +36,7 @@ func (a *app) certify(cmd *cobra.Command, f *askFlags, p *council.Plan, in counc
 	if err != nil {
 		return fail(exitError1, err)
 	}
+	s.Ledger = head
 	c, err := certificate.Signed(&s, secret)
 	if err != nil {
 		return fail(exitError1, err)

@@ -227,7 +227,8 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		return pflag.NormalizedName(name)
 	})
 	root.AddCommand(
-		askCommand(a), replayCommand(a), verifyCommand(a), evidenceCommand(a), modelsCommand(a), dataCommand(a),
+		askCommand(a), replayCommand(a), verifyCommand(a), evidenceCommand(a),
+		ledgerCommand(a), modelsCommand(a), dataCommand(a),
 		listCommand(a),
 		explainCommand(a),
 		gradeCommand(), benchCommand(a), gameCommand(a), configCommand(a), graphCommand(a), probeCommand(a),

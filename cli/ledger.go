@@ -1,0 +1,370 @@
+package cli
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/certificate"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/ledger"
+)
+
+// enter records a decision in the ledger that the user named. It returns the head under
+// which the entry is; nil: the entry is in the queue, and the next command that opens the
+// ledger appends it. The answer does not wait for it.
+func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head, error) {
+	if f.ledger == "" || o.Answer == nil {
+		return nil, nil
+	}
+	if o.Journal == "" {
+		return nil, fail(exitUsage, errors.New("--ledger records what is in the journal; it cannot be combined with "+
+			"--no-journal"))
+	}
+	run, err := journal.Load(o.Journal)
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	e, err := council.LedgerEntry(p, run, f.bodies)
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	if err := ledger.Submit(f.ledger, e); err != nil {
+		return nil, fail(exitError1, err, "the answer above is complete")
+	}
+	secret, _, err := a.ownerKey(f.key)
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	l, err := ledger.Drain(f.ledger, secret)
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s\nthe decision waits in %s; the next use of the ledger records it\n",
+			oneLine(err.Error()), filepath.Join(f.ledger, "pending"))
+		return nil, nil
+	}
+	defer l.Close()
+	at, _ := l.Find(e)
+	h := l.Head().Head
+	if !a.quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s has it as entry %d of %d\n", f.ledger, at, h.Size)
+	}
+	return &certificate.Head{Log: hex.EncodeToString(h.Log), Size: h.Size, Root: h.Root}, nil
+}
+
+func ledgerCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Show, prove, verify, export or witness a ledger of decisions",
+		Long: `A ledger is a folder to which "synod ask --ledger FOLDER" appends decisions. Nobody can change or
+remove one unnoticed: its operator signs the root of a Merkle tree, and witnesses sign a
+later root only if it extends the earlier one.`,
+	}
+	cmd.AddCommand(ledgerShow(a), ledgerProve(a), ledgerVerify(), ledgerExport(a), ledgerWitness(a))
+	return cmd
+}
+
+// openLedger opens a ledger for reading, with the operator's key as its head states it.
+func openLedger(dir string) (*ledger.Log, error) {
+	text, err := durable.ReadFile(filepath.Join(dir, "head.pem"), 1<<24)
+	if err != nil {
+		return nil, fail(exitError1, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+" …")
+	}
+	h, err := ledger.ParseHead(text)
+	if err != nil {
+		return nil, fail(exitVerify, err)
+	}
+	l, err := ledger.Read(dir, h.Head.Log)
+	if err != nil {
+		return nil, fail(exitVerify, err)
+	}
+	return l, nil
+}
+
+// ledgerLine is one entry in the output of synod ledger show and export.
+type ledgerLine struct {
+	Index    uint64       `json:"index"`
+	Instance string       `json:"instance"`
+	Council  string       `json:"council"`
+	Parts    []ledgerPart `json:"parts"`
+}
+
+type ledgerPart struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Body   string `json:"body,omitempty"` // "": only the hash is kept
+}
+
+func lineOf(l *ledger.Log, at uint64) (ledgerLine, error) {
+	e, err := l.Entry(at)
+	if err != nil {
+		return ledgerLine{}, fail(exitVerify, err)
+	}
+	line := ledgerLine{at, e.Instance, hex.EncodeToString(e.Council), []ledgerPart{}}
+	for _, p := range e.Parts {
+		line.Parts = append(line.Parts, ledgerPart{p.Name, hex.EncodeToString(p.Sum), string(p.Body)})
+	}
+	return line, nil
+}
+
+func ledgerShow(*app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show FOLDER", Short: "Show a ledger's head and its entries", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := openLedger(args[0])
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			h, w := l.Head(), cmd.OutOrStdout()
+			out := struct {
+				Version   int          `json:"version"`
+				Log       string       `json:"log"`
+				Size      uint64       `json:"size"`
+				Root      string       `json:"root"`
+				Witnesses []string     `json:"witnesses"`
+				Entries   []ledgerLine `json:"entries"`
+			}{1, hex.EncodeToString(h.Head.Log), h.Head.Size, hex.EncodeToString(h.Head.Root), []string{},
+				[]ledgerLine{}}
+			for _, s := range h.Witnesses {
+				out.Witnesses = append(out.Witnesses, hex.EncodeToString(s.Key))
+			}
+			for at := range h.Head.Size {
+				line, err := lineOf(l, at)
+				if err != nil {
+					return err
+				}
+				out.Entries = append(out.Entries, line)
+			}
+			if asJSON {
+				return writeJSON(w, out)
+			}
+			fmt.Fprintf(w, "operator:  %s\nentries:   %d\nroot:      %s\nwitnesses: %d\n", out.Log, out.Size, out.Root,
+				len(out.Witnesses))
+			for _, e := range out.Entries {
+				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts\n", e.Index, oneLine(e.Instance),
+					e.Council, len(e.Parts))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func ledgerProve(*app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "prove FOLDER INDEX", Short: "Write the proof that an entry is in a ledger", Args: cobra.ExactArgs(2),
+		Example: "  synod ledger prove decisions 0 -o entry.proof",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := strconv.ParseUint(args[1], 10, 64)
+			if err != nil {
+				return fail(exitUsage, fmt.Errorf("the index is %q; it must be a whole number, such as 0", args[1]))
+			}
+			l, err := openLedger(args[0])
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			p, err := l.Prove(at)
+			if err != nil {
+				return fail(exitUsage, err)
+			}
+			if out == "" {
+				_, err = cmd.OutOrStdout().Write(p.File())
+			} else {
+				err = durable.WriteFile(out, p.File())
+			}
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the proof to this `file` (default: print it)")
+	return cmd
+}
+
+func ledgerVerify() *cobra.Command {
+	var asJSON bool
+	var operator string
+	var witnesses []string
+	cmd := &cobra.Command{
+		Use:   "verify FOLDER|PROOF",
+		Short: "Verify a ledger, or the proof that an entry is in it",
+		Long: `Verifies every entry of a ledger against its signed head, or one entry by its proof. Prints
+VALID, what is proved and what is not, or the first thing that is wrong (exit code 7).`,
+		Example: "  synod ledger verify decisions --witness KEY\n  synod ledger verify entry.proof --operator KEY",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := verifyLedger(args[0], operator, witnesses)
+			return v.print(cmd, err, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&operator, "operator", "", "the operator's public `key` in hexadecimal")
+	cmd.Flags().StringSliceVar(&witnesses, "witness", nil, "public `key` of a witness that must have signed the head")
+	return cmd
+}
+
+func verifyLedger(path, operator string, witnesses []string) (verification, error) {
+	v := verification{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}
+	var head *ledger.SignedHead
+	if info, err := os.Stat(path); err != nil {
+		return v, err
+	} else if info.IsDir() {
+		l, err := openLedger(path)
+		if err != nil {
+			return v, err
+		}
+		defer l.Close()
+		head = l.Head()
+		v.Claims = append(v.Claims, fmt.Sprintf("the %d entries are those that the operator %x signed", head.Head.Size,
+			head.Head.Log))
+	} else {
+		text, err := durable.ReadFile(path, 1<<24)
+		if err != nil {
+			return v, err
+		}
+		p, err := ledger.ParseProof(text)
+		if err != nil {
+			return v, err
+		}
+		e, err := p.Verify(p.Head.Head.Log)
+		if err != nil {
+			return v, err
+		}
+		head = &p.Head
+		v.Kind = "ledger proof"
+		v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the ledger of the operator %x is about the run %s",
+			p.Index, head.Head.Size, head.Head.Log, e.Instance))
+		for _, part := range e.Parts {
+			v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
+		}
+	}
+	switch {
+	case operator == "":
+		v.NotProved = append(v.NotProved, "that the operator is whom you think of: give the key with --operator")
+	case operator != hex.EncodeToString(head.Head.Log):
+		return v, fmt.Errorf("ledger: it is of the operator %x", head.Head.Log)
+	}
+	for _, w := range witnesses {
+		key, err := hex.DecodeString(w)
+		if err != nil || !head.Witnessed(key) {
+			return v, fmt.Errorf("ledger: the witness %s has not signed this head", w)
+		}
+		v.Claims = append(v.Claims, "the witness "+w+" signed the head")
+	}
+	if len(witnesses) == 0 {
+		v.NotProved = append(v.NotProved, "that there is no other ledger of this operator, or a longer one: that "+
+			"needs "+
+			"witnesses (--witness KEY)")
+	}
+	v.NotProved = append(v.NotProved, "that the decisions are right")
+	return v, nil
+}
+
+func ledgerExport(*app) *cobra.Command {
+	return &cobra.Command{
+		Use: "export FOLDER", Short: "Print all entries of a ledger as JSON, one a line", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := openLedger(args[0])
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			e := json.NewEncoder(cmd.OutOrStdout())
+			for at := range l.Size() {
+				line, err := lineOf(l, at)
+				if err != nil {
+					return err
+				}
+				if err := e.Encode(line); err != nil {
+					return fail(exitError1, err)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func ledgerWitness(a *app) *cobra.Command {
+	var state, key string
+	cmd := &cobra.Command{
+		Use:   "witness FOLDER --state FILE",
+		Short: "Sign a ledger's head if it extends the last one that you signed",
+		Long: `Signs the head of a ledger and adds the signature to it. The state file has the last head that you
+signed. A head that does not extend it shows that the ledger was forked or replaced by an
+older copy: the exit code is 7, and both signed heads are kept beside the state file.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if state == "" {
+				return fail(exitUsage, errors.New("--state FILE is missing: it keeps the last head that you signed"))
+			}
+			secret, _, err := a.ownerKey(key)
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			l, err := openLedger(args[0])
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			head := l.Head()
+			w := &ledger.Witness{Secret: secret, Log: head.Head.Log}
+			text, err := durable.ReadFile(state, 1<<24)
+			switch {
+			case err == nil:
+				if w.Last, err = ledger.ParseHead(text); err != nil {
+					return fail(exitError1, err)
+				}
+			case !errors.Is(err, os.ErrNotExist):
+				return fail(exitError1, err)
+			}
+			return a.witness(cmd, l, w, state)
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "", "`file` with the last head that you signed")
+	cmd.Flags().StringVar(&key, "key", "", "the `file` of the witness's key (default: owner.key in the configuration "+
+		"folder)")
+	return cmd
+}
+
+// witness signs the head of a ledger. The state is on disk before the signature is given out.
+func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, state string) error {
+	var path [][]byte
+	var err error
+	if w.Last != nil && w.Last.Head.Size <= l.Size() {
+		if path, err = l.Consistency(w.Last.Head.Size); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	s, err := w.Sign(l.Head(), path)
+	var fork *ledger.ForkError
+	if errors.As(err, &fork) {
+		if kept := durable.WriteFile(state+".fork", append(fork.Earlier.File(), fork.Later.File()...)); kept != nil {
+			err = errors.Join(err, kept)
+		}
+		return fail(exitVerify, err, "both heads are in "+state+".fork: the operator signed them")
+	}
+	if err != nil {
+		return fail(exitVerify, err)
+	}
+	if err := durable.WriteFile(state, w.Last.File()); err != nil {
+		return fail(exitError1, err)
+	}
+	if err := l.Cosigned(s); err != nil {
+		return fail(exitError1, err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "signed %d entries as the witness %x\n", w.Last.Head.Size, s.Key)
+	return nil
+}

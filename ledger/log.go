@@ -1,0 +1,374 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/transparency-dev/merkle/compact"
+	"github.com/transparency-dev/merkle/proof"
+
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/internal/filelock"
+	"synod.dev/synod/sign"
+)
+
+// The files of a log. An entry in the file of entries is its length in four bytes, its leaf
+// hash (RFC 6962), and its bytes.
+const (
+	entriesFile = "entries"
+	headFile    = "head.pem"
+	header      = 4 + sha256.Size
+)
+
+// ErrDamaged reports a log whose file is not what its head was signed for.
+var ErrDamaged = errors.New("ledger: the log was changed")
+
+// Log is the log of one operator in a folder. It may be used by many goroutines.
+type Log struct {
+	dir    string
+	secret sign.Secret
+	lock   io.Closer
+
+	mu    sync.Mutex
+	file  *os.File
+	at    []int64 // by entry: where it begins
+	end   int64
+	tree  *compact.Range
+	nodes map[compact.NodeID][]byte
+	known map[[sha256.Size]byte]uint64 // by leaf hash: the first entry with it
+	head  *SignedHead
+	err   error // of a write: nothing is written after it
+}
+
+// Open opens the log in a folder for writing, and makes it if there is none. secret is the
+// operator's. It fails with filelock.ErrHeld if another process has it open, and with
+// ErrDamaged if entries under the last head were changed; the error says which. Bytes
+// after the last whole entry, which were never acknowledged, are cut off.
+func Open(dir string, secret sign.Secret) (*Log, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	lock, err := filelock.Lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %s: %w", dir, err)
+	}
+	l, err := load(dir, secret.PublicKey(), os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	l.secret, l.lock = secret, lock
+	if err := l.repair(); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// Read opens the log with the operator's key for reading: Append fails.
+func Read(dir string, key []byte) (*Log, error) {
+	l, err := load(dir, key, os.O_RDONLY)
+	if l != nil {
+		l.err = errors.New("ledger: the log is open for reading only")
+	}
+	return l, err
+}
+
+func load(dir string, key []byte, mode int) (*Log, error) {
+	f, err := os.OpenFile(filepath.Join(dir, entriesFile), mode, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	l := &Log{dir: dir, file: f, nodes: map[compact.NodeID][]byte{}, known: map[[sha256.Size]byte]uint64{},
+		tree: (&compact.RangeFactory{Hash: hasher.HashChildren}).NewEmptyRange(0)}
+	if err := errors.Join(l.readHead(key), l.readEntries()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return l, nil
+}
+
+// readHead reads the last signed head, if there is one.
+func (l *Log) readHead(key []byte) error {
+	text, err := durable.ReadFile(filepath.Join(l.dir, headFile), maxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	if l.head, err = ParseHead(text); err != nil {
+		return err
+	}
+	return l.head.Verify(key)
+}
+
+// readEntries reads all whole entries, and compares them with the head.
+func (l *Log) readEntries() error {
+	for {
+		leaf, _, size, err := l.readEntry(l.end)
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+			break // the rest was being written
+		}
+		if err != nil {
+			if l.head != nil && uint64(len(l.at)) < l.head.Head.Size {
+				return fmt.Errorf("%w: entry %d: %w", ErrDamaged, len(l.at), err)
+			}
+			break
+		}
+		l.add(leaf, size)
+		if err := l.checkRoot(); err != nil {
+			return err
+		}
+	}
+	if l.head != nil && uint64(len(l.at)) < l.head.Head.Size {
+		return fmt.Errorf("%w: it has %d entries, and its operator signed %d", ErrDamaged, len(l.at), l.head.Head.Size)
+	}
+	return nil
+}
+
+// checkRoot compares the tree with the head when it has as many entries.
+func (l *Log) checkRoot() error {
+	if l.head == nil || uint64(len(l.at)) != l.head.Head.Size {
+		return nil
+	}
+	root, err := l.root()
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(root, l.head.Head.Root) {
+		return fmt.Errorf("%w: entries 0 to %d do not have the root that its operator signed", ErrDamaged, len(l.at)-1)
+	}
+	return nil
+}
+
+// readEntry reads the entry at a position. The error is io.EOF or io.ErrUnexpectedEOF if it
+// is not whole.
+func (l *Log) readEntry(at int64) (leaf, body []byte, size int64, err error) {
+	var head [header]byte
+	if _, err := l.file.ReadAt(head[:], at); err != nil {
+		return nil, nil, 0, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxEntry {
+		return nil, nil, 0, fmt.Errorf("its length is %d bytes; at most %d are allowed", n, maxEntry)
+	}
+	body = make([]byte, n)
+	if _, err := l.file.ReadAt(body, at+header); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, nil, 0, err
+	}
+	if leaf = hasher.HashLeaf(body); !bytes.Equal(leaf, head[4:]) {
+		return nil, nil, 0, errors.New("its bytes do not have its hash")
+	}
+	return leaf, body, header + int64(n), nil
+}
+
+// add adds a whole entry to the tree.
+func (l *Log) add(leaf []byte, size int64) {
+	if _, ok := l.known[[sha256.Size]byte(leaf)]; !ok {
+		l.known[[sha256.Size]byte(leaf)] = uint64(len(l.at))
+	}
+	l.nodes[compact.NewNodeID(0, uint64(len(l.at)))] = leaf
+	_ = l.tree.Append(leaf, func(id compact.NodeID,
+		hash []byte) {
+		l.nodes[id] = hash
+	}) // fails for foreign ranges only
+	l.at, l.end = append(l.at, l.end), l.end+size
+}
+
+func (l *Log) root() ([]byte, error) {
+	if len(l.at) == 0 {
+		return hasher.EmptyRoot(), nil
+	}
+	return l.tree.GetRootHash(nil)
+}
+
+// repair cuts off what was never acknowledged, and signs the head of what is left.
+func (l *Log) repair() error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	if info.Size() > l.end {
+		if err := errors.Join(l.file.Truncate(l.end), l.file.Sync()); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+	}
+	if l.head != nil && l.head.Head.Size == uint64(len(l.at)) {
+		return nil
+	}
+	return l.signHead()
+}
+
+// signHead signs the head of all entries and writes it.
+func (l *Log) signHead() error {
+	root, err := l.root()
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	h := &SignedHead{Head: Head{Log: l.secret.PublicKey(), Size: uint64(len(l.at)), Root: root}}
+	h.Operator = l.secret.SignEnvelope(HeadType, canonical.Encode(h.Head))
+	if err := durable.WriteFile(filepath.Join(l.dir, headFile), h.File()); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	l.head = h
+	return nil
+}
+
+// Append appends an entry and returns its index. It is on disk, under a signed head, when
+// Append returns. An entry that the log has already is not appended again, so a caller that
+// does not know whether an append succeeded may repeat it. After an error of the disk every
+// further Append fails: what is on it is not known (LE-5).
+func (l *Log) Append(e *Entry) (uint64, error) {
+	b, err := e.Encode()
+	if err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	leaf := hasher.HashLeaf(b)
+	if at, ok := l.known[[sha256.Size]byte(leaf)]; ok {
+		return at, nil
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	record := append(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), leaf...), b...)
+	_, err = l.file.WriteAt(record, l.end)
+	if err = errors.Join(err, l.file.Sync()); err != nil {
+		l.err = fmt.Errorf("ledger: an entry could not be written, and the log takes no more before it is opened "+
+			"again: %w",
+			err)
+		return 0, l.err
+	}
+	l.add(leaf, int64(len(record)))
+	if err := l.signHead(); err != nil {
+		l.err = err
+		return 0, err
+	}
+	return uint64(len(l.at)) - 1, nil
+}
+
+// Head returns the last signed head.
+func (l *Log) Head() *SignedHead {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := *l.head
+	return &h
+}
+
+// Size returns the number of entries.
+func (l *Log) Size() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return uint64(len(l.at))
+}
+
+// Entry returns an entry by its index.
+func (l *Log) Entry(index uint64) (*Entry, error) {
+	b, err := l.bytes(index)
+	if err != nil {
+		return nil, err
+	}
+	return DecodeEntry(b)
+}
+
+func (l *Log) bytes(index uint64) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if index >= uint64(len(l.at)) {
+		return nil, fmt.Errorf("ledger: there is no entry %d; the log has %d", index, len(l.at))
+	}
+	_, body, _, err := l.readEntry(l.at[index])
+	if err != nil {
+		return nil, fmt.Errorf("%w: entry %d: %w", ErrDamaged, index, err)
+	}
+	return body, nil
+}
+
+// Prove returns the proof that an entry is under the last head.
+func (l *Log) Prove(index uint64) (*Proof, error) {
+	entry, err := l.bytes(index)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	nodes, err := proof.Inclusion(index, l.head.Head.Size)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	path, err := l.path(nodes)
+	return &Proof{Head: *l.head, Index: index, Entry: entry, Path: path}, err
+}
+
+// Consistency returns the path that shows that the last head extends one of an earlier size.
+func (l *Log) Consistency(size uint64) ([][]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	nodes, err := proof.Consistency(size, l.head.Head.Size)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return l.path(nodes)
+}
+
+func (l *Log) path(nodes proof.Nodes) ([][]byte, error) {
+	hashes := make([][]byte, len(nodes.IDs))
+	for i, id := range nodes.IDs {
+		hash, ok := l.nodes[id]
+		if !ok {
+			return nil, fmt.Errorf("ledger: the tree has no node %v", id)
+		}
+		hashes[i] = hash
+	}
+	return nodes.Rehash(hashes, hasher.HashChildren)
+}
+
+// Cosigned stores a witness's signature with the head that it is under. A log that is open for
+// reading is locked meanwhile; if it has grown since it was opened, nothing is stored.
+func (l *Log) Cosigned(s Signature) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lock == nil {
+		lock, err := filelock.Lock(filepath.Join(l.dir, "lock"))
+		if err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		defer lock.Close()
+		before := l.head.Head.Size
+		if err := l.readHead(l.head.Head.Log); err != nil {
+			return err
+		}
+		if l.head.Head.Size != before {
+			return errors.New("ledger: the log has grown meanwhile: sign its new head")
+		}
+	}
+	h := *l.head
+	h.Witnesses = append([]Signature{}, h.Witnesses...)
+	if err := h.Add(s); err != nil {
+		return err
+	}
+	if err := durable.WriteFile(filepath.Join(l.dir, headFile), h.File()); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	l.head = &h
+	return nil
+}
+
+// Close closes the log and lets other processes open it.
+func (l *Log) Close() error {
+	err := l.file.Close()
+	if l.lock != nil {
+		err = errors.Join(err, l.lock.Close())
+	}
+	return err
+}

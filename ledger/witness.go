@@ -1,0 +1,68 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/sign"
+)
+
+// Witness signs heads of one log that extend all that it has signed before. The caller keeps
+// Last on disk and writes it before it hands a signature out.
+type Witness struct {
+	Secret sign.Secret
+	Log    []byte      // the key of the log
+	Last   *SignedHead // the last head that it signed; nil: none yet
+}
+
+// ForkError reports two heads that the operator of a log has signed and of which neither
+// extends the other. Anybody can verify this: the heads are enough if they have one size.
+type ForkError struct {
+	Earlier, Later *SignedHead
+	Err            error
+}
+
+// Error names both heads.
+func (e *ForkError) Error() string {
+	return fmt.Sprintf("ledger: the log %x is forked: its operator signed %d entries with the root %x, and %d with "+
+		"%x: %v",
+		e.Earlier.Head.Log, e.Earlier.Head.Size, e.Earlier.Head.Root, e.Later.Head.Size, e.Later.Head.Root, e.Err)
+}
+
+func (e *ForkError) Unwrap() error { return e.Err }
+
+// Sign returns the witness's signature under a head, with the proof that it extends the last
+// one. A head that is older than the last one, or does not extend it, is a *ForkError: the
+// log was forked, or replaced by an older copy.
+func (w *Witness) Sign(h *SignedHead, path [][]byte) (Signature, error) {
+	if err := h.Verify(w.Log); err != nil {
+		return Signature{}, err
+	}
+	if w.Last != nil {
+		if h.Head.Size < w.Last.Head.Size {
+			return Signature{}, &ForkError{w.Last, h, fmt.Errorf("the log was longer")}
+		}
+		if err := Extends(&w.Last.Head, &h.Head, path); err != nil {
+			return Signature{}, &ForkError{w.Last, h, err}
+		}
+	}
+	last := *h
+	w.Last = &last
+	return Signature{Key: w.Secret.PublicKey(), Signature: w.Secret.SignEnvelope(HeadType, canonical.Encode(h.Head))},
+		nil
+}
+
+// Add adds a witness's signature to a head, if it is valid.
+func (h *SignedHead) Add(s Signature) error {
+	if !sign.VerifyEnvelope(s.Key, HeadType, canonical.Encode(h.Head), s.Signature) {
+		return fmt.Errorf("ledger: the signature of the witness %x is not valid", s.Key)
+	}
+	at, known := slices.BinarySearchFunc(h.Witnesses, s.Key,
+		func(a Signature, key []byte) int { return bytes.Compare(a.Key, key) })
+	if !known {
+		h.Witnesses = slices.Insert(h.Witnesses, at, s)
+	}
+	return nil
+}
