@@ -35,9 +35,9 @@ var shortAxes = map[string]string{
 	"caution":   "protocol.caution",
 	"graph":     "graph.family",
 	"rule":      "rule.name",
-	"adversary": "byzantine.seat.adversary.name",
-	"b":         "byzantine.number",
-	"position":  "byzantine.seats",
+	"adversary": "adversaries.adversary.name",
+	"b":         "adversaries.members",
+	"position":  "adversaries.seats",
 }
 
 // ShortAxes returns the short names of axes and the keys that they stand for.

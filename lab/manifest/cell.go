@@ -25,7 +25,8 @@ type cell struct {
 	spec     council.Spec
 	assumed  report.Assumptions
 	notes    []string // of the overlays
-	placed   []int    // the seats of settings.Byzantine
+	remark   string
+	placed   []int // the seats of settings.Replace
 }
 
 // cells returns the cells of the manifest with these options, without those that are left out.
@@ -337,7 +338,7 @@ func (c *cell) assume(settings map[string]any) {
 	maps.DeleteFunc(c.assumed, func(_, reason string) bool { return reason == "" })
 }
 
-// convene makes the council of the cell, with its Byzantine seats.
+// convene makes the council of the cell, with its replaced seats.
 func (c *cell) convene(layers []council.Layer) error {
 	spec, origin, err := council.Merge(layers...)
 	if err != nil {
@@ -350,7 +351,7 @@ func (c *cell) convene(layers []council.Layer) error {
 		c.settings.Blank = unprobed(&spec)
 	}
 	c.spec = spec
-	if c.settings.Byzantine.none() {
+	if c.settings.Replace.none() {
 		return nil
 	}
 	plan, err := council.NewPlan(spec)
@@ -360,11 +361,11 @@ func (c *cell) convene(layers []council.Layer) error {
 		}
 		return err
 	}
-	c.placed, err = c.settings.Byzantine.places(plan, c.vars["seed"].(uint64))
+	c.placed, err = c.settings.Replace.places(plan, c.vars["seed"].(uint64))
 	if err != nil {
-		return fmt.Errorf("byzantine: %w", err)
+		return fmt.Errorf("replace: %w", err)
 	}
-	c.spec.Seats, err = c.settings.Byzantine.seated(plan.Seats(), spec.Seats, c.placed)
+	c.spec.Seats, err = c.settings.Replace.seated(plan.Seats(), spec.Seats, c.placed)
 	return err
 }
 
@@ -400,8 +401,8 @@ func absent(overlays []map[string]any) (missing string, wanted []string) {
 				wanted = append(wanted, modelOf(s))
 			}
 		}
-		byzantine, _ := o["byzantine"].(map[string]any)
-		wanted = append(wanted, modelOf(byzantine["seat"]))
+		replace, _ := o["replace"].(map[string]any)
+		wanted = append(wanted, modelOf(replace["seat"]))
 	}
 	slices.Sort(wanted)
 	wanted = slices.DeleteFunc(slices.Compact(wanted), func(name string) bool { return name == "" })

@@ -168,7 +168,7 @@ func (d *drafting) add(c *cell) error {
 	}
 	if len(c.spec.Seats) > 0 {
 		c.describe()
-		of.Remark = strings.TrimSpace(s.Remark + " " + c.unheard())
+		of.Remark = c.remark
 	}
 	values := maps.Clone(c.vars)
 	maps.Copy(values, c.params)
@@ -233,23 +233,26 @@ func (c *cell) describe() {
 		set("rounds", rounds)
 	}
 	set("exact", c.spec.Exact)
-	byzantine, weak, seats, labelled := 0, 0, 0, false
+	plan, err := council.ReadPlan(c.spec)
+	if err != nil {
+		return // the run reports it
+	}
+	seats := plan.Seats()
+	byzantine, weak, labelled := 0, 0, false
 	var names []string
-	for i, s := range c.spec.Seats {
-		n := max(s.Count, 1)
-		seats += n
+	for i, s := range seats {
 		labelled = labelled || s.Group != ""
 		switch {
-		case len(s.Adversary) > 0:
-			byzantine += n
-			names = append(names, fmt.Sprint(s.Adversary["name"]))
+		case s.Adversary != "":
+			byzantine++
+			names = append(names, s.Adversary)
 		case slices.Contains(c.placed, i):
-			byzantine += n
+			byzantine++
 		case s.Group == "weak":
-			weak += n
+			weak++
 		}
 	}
-	set("n", seats)
+	set("n", len(seats))
 	set("b", byzantine)
 	if labelled {
 		set("w", weak)
@@ -258,15 +261,12 @@ func (c *cell) describe() {
 	if names = slices.Compact(names); len(names) > 0 {
 		set("adversary", strings.Join(names, "+"))
 	}
+	c.remark = strings.TrimSpace(c.settings.Remark + " " + unheard(plan))
 }
 
 // unheard says which honest members have no adversary among their neighbours, so that they
 // never hear one.
-func (c *cell) unheard() string {
-	plan, err := council.ReadPlan(c.spec)
-	if err != nil {
-		return "" // the run reports it
-	}
+func unheard(plan *council.Plan) string {
 	seats, g := plan.Seats(), plan.Graph()
 	adversary := func(i int) bool { return seats[i].Adversary != "" }
 	var ids []string

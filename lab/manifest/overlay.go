@@ -27,7 +27,7 @@ type Settings struct {
 	Answered  Answered          `yaml:"answered" doc:"only questions that recorded models have answered"`
 	Repeat    int               `yaml:"repeat" doc:"how often each question is asked; 0: once" range:"0:100000"`
 	Seed      uint64            `yaml:"seed" doc:"seed of all random choices; 0: 1"`
-	Byzantine Byzantine         `yaml:"byzantine" doc:"seats that differ from the others, by their place in the graph"`
+	Replace   Replace           `yaml:"replace" doc:"seats that differ from the others, by their place in the graph"`
 	Council   string            `yaml:"council_file" doc:"a council file with settings that those beside it override" example:"council.yaml"`
 	Params    map[string]any    `yaml:"params" doc:"parameters of the cell in reports; beside the overlay of an axis they stand in place of its name" example:"{position: any}"`
 	Vars      map[string]any    `yaml:"vars" doc:"variables that reports do not show" example:"{noise: 0.25}"`
@@ -48,11 +48,12 @@ type Answered struct {
 	Models    []string `yaml:"models" doc:"the models in it; absent: all"`
 }
 
-// Byzantine describes the seats that an experimenter changes by their place in the graph.
-type Byzantine struct {
-	Number int            `yaml:"number" doc:"how many; 0: as many as seats lists" range:"0:16384"`
-	Seats  any            `yaml:"seats" doc:"a placement of synod graph place, such as worst, random or degree-high, or a list of seats by index from 0 or by id, of which the first are taken" example:"worst"`
-	Seat   map[string]any `yaml:"seat" doc:"keys of a seat that these seats have; an id gets the index added" example:"{adversary: {name: replay}}"`
+// Replace describes seats that differ from the others, by their place in the graph: more than an adversary,
+// which the section adversaries of a council file places, such as another model.
+type Replace struct {
+	Number int            `yaml:"number" doc:"how many; 0: as many as seats lists, or 1" range:"0:16384"`
+	Seats  any            `yaml:"seats" doc:"a rule as in adversaries.seats, or a list of seats by index from 0 or by id, of which the first are taken" default:"worst" example:"[6, 3, 0]"`
+	Seat   map[string]any `yaml:"seat" doc:"keys of a seat that these seats have; an id gets the index added" example:"{id: m, model: weak}"`
 }
 
 // Reads names the cell and the figures that a derived cell shows.
