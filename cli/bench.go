@@ -401,12 +401,16 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 	dir := council.ShellWord(run.Dir())
 	resume := "synod bench resume " + dir
 	var changed *lab.ChangedError
+	var used *lab.BudgetError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return fail(exitInterrupted, nil, fmt.Sprintf("interrupted: %d of %d questions are finished, and every reply "+
 			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case lab.Damaged(err):
 		return unreportable(err)
+	case errors.As(err, &used):
+		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in the "+
+			"manifest and go on with:\n  synod lab run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))
 	case errors.As(err, &changed):
 		return fail(exitUsage, err, "start a new run with: synod bench run … -o FOLDER")
 	case err != nil && done.Total == 0: // the work did not start

@@ -60,6 +60,10 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SYNOD_MODELS", box.Dir)
 			e.Setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+			experiment := os.DirFS("../examples/experiment")
+			if err := os.CopyFS(filepath.Join(e.WorkDir, "experiment"), experiment); err != nil {
+				return err
+			}
 			return os.WriteFile(filepath.Join(e.WorkDir, "seven.yaml"),
 				[]byte(strings.ReplaceAll(seven, "$STUB", stub.URL)), 0o600)
 		},

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 
 	"synod.dev/synod/metrics"
@@ -9,6 +10,9 @@ import (
 
 // bootstrapSeed is fixed, so that a comparison is reproducible.
 const bootstrapSeed = 1
+
+// errNothingCommon reports two runs that cannot be compared.
+var errNothingCommon = errors.New("there is no question that both runs have finished")
 
 // Compare compares r with another run on the questions that both have finished: those
 // with the same id, text, key and repeat. It fails if there are none.
@@ -55,7 +59,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		}
 	}
 	if out.Questions == 0 {
-		return nil, fmt.Errorf("lab: there is no question that both %s and %s have finished", r.dir, other.dir)
+		return nil, fmt.Errorf("lab: %w: %s, %s", errNothingCommon, r.dir, other.dir)
 	}
 	out.McNemar = out.Pairs.McNemar()
 	out.Decision = out.Pairs.Difference()

@@ -120,10 +120,17 @@ func (g *Grid) Create(dir string) error {
 // write writes the folder dir under its temporary name making.
 func (g *Grid) write(making, dir string) error {
 	for i, run := range g.Runs {
-		if err := run.Create(filepath.Join(making, "cells", g.Cells[i].Name)); err != nil {
+		if err := run.Create(filepath.Join(making, cellsFolder, g.Cells[i].Name)); err != nil {
 			return err
 		}
-		run.dir = filepath.Join(dir, "cells", g.Cells[i].Name)
+		run.dir = filepath.Join(dir, cellsFolder, g.Cells[i].Name)
+	}
+	hashes, err := g.hashes()
+	if err != nil {
+		return err
+	}
+	for i, hash := range hashes {
+		g.Cells[i].Hash = hash
 	}
 	manifest, err := seal(g.GridManifest, nil)
 	if err != nil {
@@ -172,6 +179,38 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 
 // OpenGrid reads the folder of a grid.
 func OpenGrid(dir string) (*Grid, error) {
+	g, err := readGrid(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range g.Cells {
+		run, err := Open(filepath.Join(dir, cellsFolder, c.Name))
+		if errors.Is(err, ErrNoRun) {
+			return nil, &UpdatingError{dir}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if hash, err := run.Hash(); err != nil {
+			return nil, err
+		} else if c.Hash != "" && hash != c.Hash {
+			return nil, &UpdatingError{dir}
+		}
+		g.Runs = append(g.Runs, run)
+	}
+	return g, nil
+}
+
+// UpdatingError reports the folder of a grid whose cells do not have the runs that grid.json says: an Update
+// did not end.
+type UpdatingError struct{ Dir string }
+
+func (e *UpdatingError) Error() string {
+	return fmt.Sprintf("lab: %s was being changed when the program ended", e.Dir)
+}
+
+// readGrid reads grid.json.
+func readGrid(dir string) (*Grid, error) {
 	path := filepath.Join(dir, "grid.json")
 	b, err := durable.ReadFile(path, maxManifest)
 	if errors.Is(err, os.ErrNotExist) {
@@ -190,21 +229,22 @@ func OpenGrid(dir string) (*Grid, error) {
 	if err := g.checkNames(); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
-	for _, c := range g.Cells {
-		run, err := Open(filepath.Join(dir, "cells", c.Name))
-		if err != nil {
-			return nil, err
-		}
-		g.Runs = append(g.Runs, run)
-	}
 	return g, nil
 }
 
 // Work works on one cell after another, each like Run.Work.
 func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
+	held, err := lock(g.dir)
+	if err != nil {
+		return sum, err
+	}
+	defer held.Close()
 	total := 0
 	for _, run := range g.Runs {
 		total += run.total()
+	}
+	if o.meter, err = g.newMeter(); err != nil {
+		return sum, err
 	}
 	show := o.Progress
 	before := Progress{Total: total}
@@ -246,6 +286,7 @@ type Cell struct {
 	// figures that the experiment was built to have, with the reasons
 	Assumed report.Assumptions `json:"assumed,omitempty"`
 	Remark  string             `json:"remark,omitempty"` // what readers must know about this cell
+	Hash    string             `json:"hash,omitempty"`   // of its run; see Run.Hash
 }
 
 // Blank is a cell of the paper that cannot be run with the chosen members.
@@ -278,7 +319,7 @@ func (g *Grid) Report() (*report.Grid, error) {
 	out := &report.Grid{
 		Report: report.Report{Version: report.Version, MembersKind: []string{}, Rounds: []metrics.Round{},
 			Failures: []report.Failure{}},
-		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note,
+		Preset: g.Preset, Source: g.Source, Members: g.Members, Note: g.Note, Specs: g.Plots,
 	}
 	if len(g.Runs) > 0 {
 		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
@@ -424,13 +465,6 @@ func (g *Grid) read(cells []report.Cell) (out []report.Cell, err error) {
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// Budget bounds what all runs of a grid use together. 0 is no bound.
-type Budget struct {
-	Calls  int     `yaml:"calls" json:"calls,omitempty" doc:"model calls; 0: no bound" range:"0:" example:"20000"`
-	Tokens int     `yaml:"tokens" json:"tokens,omitempty" doc:"tokens of prompts and replies; 0: no bound" range:"0:"`
-	USD    float64 `yaml:"usd" json:"usd,omitempty" doc:"US dollars; 0: no bound" range:"0:" example:"25"`
 }
 
 // pooled returns a figure of a cell, or the share over all observations of several cells; nil if none has it.

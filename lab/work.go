@@ -30,6 +30,8 @@ type Options struct {
 	// Outage is how long calls wait for a model that has replied before and is out of
 	// order (llm.Outage); 0: they fail at once.
 	Outage time.Duration
+
+	meter *meter // of the grid that the run is in; nil: there is no budget
 }
 
 // DefaultOutage is a usual Options.Outage.
@@ -199,6 +201,9 @@ func (w *work) one(ctx context.Context, j job) error {
 	if ctx.Err() != nil {
 		return nil
 	}
+	if err := w.options.meter.check(); err != nil {
+		return err
+	}
 	id := w.run.key(j)
 	known, err := w.known(j)
 	if err != nil {
@@ -225,6 +230,7 @@ func (w *work) one(ctx context.Context, j job) error {
 
 // settle logs an attempt at a question and keeps its journal, or drops what is not resumed.
 func (w *work) settle(j job, o *council.Outcome) error {
+	w.options.meter.add(w.run.dir+" "+w.run.key(j), o)
 	at := attempt{Question: w.run.id(j), Repeat: j.repeat, Stopped: o.Stopped, Seconds: o.Seconds}
 	at.Failed, at.Reason = failed(o, w.endings)
 	if err := w.log.add(at); err != nil {

@@ -200,6 +200,8 @@ type Grid struct {
 	Members string `json:"members"`
 	Note    string `json:"note"`
 	Cells   []Cell `json:"cells"`
+
+	Specs []PlotSpec `json:"-"` // figures that its manifest asks for
 }
 
 // Add adds a cell and adds its counts to the totals.

@@ -19,6 +19,7 @@ var gamePlots = []func(*Grid) []Plot{outcomeBars.plot, trajectoriesPlot, stopsPl
 // Plots returns the plots for which the grid's cells have data. What the cells vary
 // and measure decides, not the preset. To add a plot, add a function here.
 func (g *Grid) Plots() (out []Plot) {
+	out = g.specified()
 	for _, plots := range slices.Concat([]func(*Grid) []Plot{beforeAfterBars.plot, decisionBars.plot, roundsPlot},
 		gamePlots, []func(*Grid) []Plot{sweepPlots}) {
 		out = append(out, plots(g)...)

@@ -25,8 +25,27 @@ func (g *Grid) Write(w io.Writer, format string, versus bool) error {
 		return g.document(format, versus).write(w)
 	case "html":
 		return g.HTML(w, versus, nil)
+	case "latex":
+		return g.latex(w, versus)
 	}
 	return unknownFormat(format)
+}
+
+// latex prints the table of the cells or of the comparison with the paper, with what is above and below it as
+// comments.
+func (g *Grid) latex(w io.Writer, versus bool) error {
+	d := g.document("text", versus)
+	for _, line := range slices.Concat(d.head, d.notes) {
+		if _, err := fmt.Fprintf(w, "%% %s\n", plain(line)); err != nil {
+			return err
+		}
+	}
+	for _, t := range d.tables {
+		if err := t.Write(w, "latex"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (g *Grid) document(format string, versus bool) document {

@@ -1,4 +1,4 @@
-// Package table prints one table as aligned text, Markdown, CSV or HTML.
+// Package table prints one table as aligned text, Markdown, CSV, HTML or LaTeX.
 //
 // Cells may come from data sets, models and files: Plain removes what would
 // control a terminal or change the direction of writing, and Markdown and HTML
@@ -39,7 +39,7 @@ type Table struct {
 }
 
 // Formats returns the names of the formats that Write supports.
-func Formats() []string { return []string{"text", "md", "csv", "html"} }
+func Formats() []string { return []string{"text", "md", "csv", "html", "latex"} }
 
 // Add appends a row. Cells are printed with fmt.Sprint.
 func (t *Table) Add(cells ...any) {
@@ -64,6 +64,8 @@ func (t *Table) Write(w io.Writer, format string) error {
 		}
 	case "html":
 		t.html(&b)
+	case "latex":
+		t.latex(&b)
 	default:
 		return fmt.Errorf("table: unknown format %q; supported: %s", format, strings.Join(Formats(), ", "))
 	}
@@ -200,6 +202,42 @@ func inert(cell string) string {
 		return cell
 	}
 	return "'" + cell
+}
+
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
+	"{", `\{`, "}", `\}`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "–", "--", "→", `$\to$`, "−", "$-$", "·",
+	`$\cdot$`)
+
+// latex prints a tabular with the rules of the package booktabs.
+func (t *Table) latex(b *bytes.Buffer) {
+	n := t.columns()
+	columns := make([]byte, n)
+	for i := range columns {
+		columns[i] = 'l'
+		if t.right(i) {
+			columns[i] = 'r'
+		}
+	}
+	line := func(cells []string) {
+		for i := range n {
+			if i > 0 {
+				b.WriteString(" & ")
+			}
+			if i < len(cells) {
+				b.WriteString(latexEscapes.Replace(Plain(cells[i])))
+			}
+		}
+		b.WriteString(` \\` + "\n")
+	}
+	fmt.Fprintf(b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
+	if t.Head != nil {
+		line(t.Head)
+		b.WriteString("\\midrule\n")
+	}
+	for _, row := range t.Rows {
+		line(row)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 }
 
 // html prints the first column as row headers. Right-aligned cells have the class

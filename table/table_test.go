@@ -39,6 +39,9 @@ func TestFormats(t *testing.T) {
 		"html": "<table>\n<tr><th>name</th><th class=\"n\">rate</th><th>note</th></tr>\n" +
 			`<tr><th>a|b</th><td class="n">7.5 %<small>5.0 to 9.0, n 12</small></td><td>&lt;b&gt;x&lt;/b&gt;</td></tr>` + "\n" +
 			`<tr><th>ünï</th><td class="n">12</td></tr>` + "\n</table>\n",
+		"latex": "\\begin{tabular}{lrl}\n\\toprule\nname & rate & note \\\\\n\\midrule\n" +
+			`a\textbar{}b & 7.5 \% (5.0 to 9.0, n 12) & \textless{}b\textgreater{}x\textless{}/b\textgreater{} \\` + "\n" +
+			`ünï & 12 &  \\` + "\n\\bottomrule\n\\end{tabular}\n",
 	}
 	for _, format := range table.Formats() {
 		if got := print(t, example(), format); got != want[format] {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/computed"
@@ -212,6 +213,11 @@ func (d *drafting) finish() (*lab.Grid, error) {
 		return nil, fmt.Errorf("cell %s takes its figures from cell %s, which must be selected too", m.Readings[0].Name,
 			m.Readings[0].Of)
 	}
+	if d.options.Only == "" { // else a figure may have none of its cells
+		if err := checkPlots(m); err != nil {
+			return nil, err
+		}
+	}
 	notes := append([]string{strings.TrimSpace(d.manifest.Note)}, d.notes...)
 	m.Note = strings.TrimSpace(strings.Join(notes, " "))
 	return lab.DraftGrid(*m, d.plans)
@@ -304,4 +310,46 @@ func (m *Manifest) Model(members, name string) (council.Params, error) {
 		return nil, fmt.Errorf("%s has no model %q; the experiment needs it", o.Members, name)
 	}
 	return found, nil
+}
+
+// checkPlots fails if a figure would draw two cells at one place, or needs a parameter that no cell has.
+func checkPlots(m *lab.GridManifest) error {
+	var cells []lab.Cell
+	cells = append(cells, m.Cells...)
+	for _, c := range m.Computed {
+		cells = append(cells, c.Cell)
+	}
+	for _, c := range m.Readings {
+		cells = append(cells, c.Cell)
+	}
+	known := map[string]bool{}
+	for _, c := range cells {
+		for name := range c.Params {
+			known[name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(known))
+	for _, p := range m.Plots {
+		for _, name := range slices.Concat(p.Params(), slices.Collect(maps.Keys(p.Where))) {
+			if !known[name] {
+				return fmt.Errorf("plots: %s: no cell has the parameter %q%s; they have %s", p.Name, name,
+					synod.Hint(name, names), strings.Join(names, ", "))
+			}
+		}
+		drawn := map[string]string{}
+		for _, c := range cells {
+			place := p.Place(func(name string) string {
+				if v, ok := c.Params[name]; ok {
+					return fmt.Sprint(v)
+				}
+				return ""
+			})
+			if other, twice := drawn[place]; twice && place != "" {
+				return fmt.Errorf("plots: %s: cells %s and %s would be drawn at one place, %s; add series, panels or "+
+					"where", p.Name, other, c.Name, place)
+			}
+			drawn[place] = c.Name
+		}
+	}
+	return nil
 }

@@ -23,7 +23,8 @@ func (r *Replace) places(plan *council.Plan, seed uint64) ([]int, error) {
 			ids[i] = at
 			if k, ok := at.(uint64); ok {
 				if k >= uint64(len(seats)) {
-					return nil, fmt.Errorf("seats lists %d; seats are 0 to %d, or ids such as %s", k, len(seats)-1, seats[0].ID)
+					return nil, fmt.Errorf("seats lists %d; seats are 0 to %d, or ids such as %s", k, len(seats)-1,
+						seats[0].ID)
 				}
 				ids[i] = seats[k].ID
 			}

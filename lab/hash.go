@@ -1,0 +1,61 @@
+package lab
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod/council"
+)
+
+// codeVersion changes when the same run would have other results with a new program: when the order or
+// the meaning of what simulated members, protocols or runners do has changed. Prompts have digests of
+// their own, and the layout of folders has Version.
+const codeVersion = 1
+
+// Hash identifies everything that the results of a run depend on: the council without its name, the
+// models, the prompts, the questions with their keys, repeats and seed, and the version of the code. Two
+// runs with one hash have the same results, if the replies of their members depend only on the requests.
+func (r *Run) Hash() (string, error) {
+	spec, err := council.ParseRecord([]byte(r.Council))
+	if err != nil {
+		return "", fmt.Errorf("lab: the run's council: %w", err)
+	}
+	spec.Council = ""
+	text, err := yaml.Marshal(spec)
+	if err != nil {
+		return "", fmt.Errorf("lab: encode the council: %w", err)
+	}
+	var seats []string
+	for _, s := range r.Seats {
+		seats = append(seats, s.ID, s.Identity)
+	}
+	var prompts []string
+	for _, name := range slices.Sorted(maps.Keys(r.Prompts)) {
+		prompts = append(prompts, name, r.Prompts[name])
+	}
+	b, err := json.Marshal([]any{codeVersion, Version, string(text), seats, prompts, r.Manifest.Items, r.Task, r.Form,
+		r.Repeat, r.Seed})
+	if err != nil {
+		return "", fmt.Errorf("lab: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// hash is what the folder of a cell is known by.
+func (g *Grid) hashes() ([]string, error) {
+	all := make([]string, len(g.Runs))
+	for i, run := range g.Runs {
+		var err error
+		if all[i], err = run.Hash(); err != nil {
+			return nil, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
+		}
+	}
+	return all, nil
+}

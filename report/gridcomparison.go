@@ -1,0 +1,70 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/table"
+)
+
+// GridComparison compares cells of grids that have the same name.
+type GridComparison struct {
+	Version int              `json:"version"`
+	Grids   []GridName       `json:"grids"` // the first is what the others are compared with
+	Cells   []CellDifference `json:"cells"`
+}
+
+// GridName says which grid is compared.
+type GridName struct {
+	Folder     string `json:"folder"`
+	Experiment string `json:"experiment"`
+	Members    string `json:"members"`
+}
+
+// CellDifference is a cell of a grid minus the cell of the same name of the first grid.
+type CellDifference struct {
+	Cell  string   `json:"cell"`
+	Grid  int      `json:"grid"` // index in Grids
+	Kinds []string `json:"members_kind"`
+	Compared
+	Before    *metrics.Rate `json:"before"` // share of decisions that are right, over all questions of the cell
+	After     *metrics.Rate `json:"after"`
+	Corrected float64       `json:"corrected_p"` // McNemar's p-value by Holm's method over all cells
+}
+
+// Write prints the comparison: text, json, csv or md.
+func (c *GridComparison) Write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return writeJSON(w, c)
+	case "csv":
+		return c.table().Write(w, "csv")
+	case "text", "md":
+		title := fmt.Sprintf("%d cells that two grids have in common", len(c.Cells))
+		return document{format: format, title: title, head: append([]string{title}, c.head()...),
+			tables: []*table.Table{c.table()}, notes: []string{"Differences are paired: over the questions that both " +
+				"cells have finished, the later grid minus the first. p is McNemar's exact test of the decisions; " +
+				"corrected: by Holm's method over all rows."}}.write(w)
+	}
+	return fmt.Errorf("report: unknown format %q; supported: text, json, csv, md", format)
+}
+
+func (c *GridComparison) head() (lines []string) {
+	for i, g := range c.Grids {
+		lines = append(lines, fmt.Sprintf("grid %d: %s · %s · members: %s", i, plain(g.Folder), plain(g.Experiment),
+			plain(g.Members)))
+	}
+	return lines
+}
+
+func (c *GridComparison) table() *table.Table {
+	t := &table.Table{Head: []string{"cell", "grid", "members", "questions", "grid 0, right %", "right %",
+		"difference, points", "members at the end, points", "p", "corrected p"}, Align: "lrlr"}
+	for _, d := range c.Cells {
+		t.Add(plain(d.Cell), d.Grid, strings.Join(d.Kinds, " and "), d.Questions, value(d.Before), value(d.After),
+			valueWithInterval(d.Decision), valueWithInterval(d.FAA), pValue(d.McNemar), pValue(d.Corrected))
+	}
+	return t
+}
