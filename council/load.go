@@ -194,6 +194,9 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 			}
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
+		if err := param.WholeNumbers(l.Text, &part); err != nil {
+			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
+		}
 		tree := map[string]any{}
 		if err := param.UnmarshalAny(l.Text, &tree); err != nil {
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,17 +160,35 @@ type ConfigError struct {
 	Err     error
 }
 
-// Error names the line, the section, or both where the section is one of several models.
+// Error names the line and the key with its path, such as limits.deadline.
 func (e *ConfigError) Error() string {
-	switch {
-	case e.Line > 0 && strings.Contains(e.Section, "."):
-		return fmt.Sprintf("line %d: %s: %v", e.Line, e.Section, e.Err)
-	case e.Line > 0:
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
-	case e.Section == "":
-		return e.Err.Error()
+	if e.Line > 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, inSection(e.Section, e.Err.Error()))
 	}
-	return fmt.Sprintf("%s: %v", e.Section, e.Err)
+	return inSection(e.Section, e.Err.Error())
+}
+
+// firstKey matches a message that begins with a key and its value: "rounds is -1; it must be…", "ability: "x" is not…".
+var firstKey = regexp.MustCompile(
+	`^([a-z_]+)(\[[0-9]+\])?(\.[a-z_.]+)?(: ("|a list |a group )| is ("[^"]*"|[^ ;,]+)[;,])`)
+
+// inSection puts a section before a message that is about it, so that a key has its path.
+func inSection(section, message string) string {
+	message = strings.TrimPrefix(message, section+": ")
+	if section == "protocol" || section == "faults" || section == "graph" {
+		name, rest, _ := strings.Cut(message, ": ")
+		if !strings.Contains(name, " ") && firstKey.MatchString(rest) { // "sac: rounds is -1"
+			message = rest
+		}
+	}
+	key := firstKey.FindStringSubmatch(message)
+	switch {
+	case section == "", key != nil && (key[1] == section || strings.HasPrefix(message, section+".")):
+		return message
+	case key != nil && key[1] != "it" && key[1] != "this":
+		return section + "." + message
+	}
+	return section + ": " + message
 }
 
 func (e *ConfigError) Unwrap() error { return e.Err }

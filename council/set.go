@@ -1,6 +1,7 @@
 package council
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,7 +79,7 @@ func (l Layer) bySeat(merged map[string]any, origin Origin) (Layer, error) {
 			return l, fmt.Errorf("seats.%s is not a key of a seat (example: seats.%s.adversary.name=replay)", id, id)
 		}
 		if err := param.Decode(keys, &SeatSpec{}); err != nil {
-			return l, fmt.Errorf("seats.%s: %w", id, err)
+			return l, errors.New(inSection("seats."+id, err.Error()))
 		}
 		var at int
 		if list, at = single(list, id); at < 0 {

@@ -32,7 +32,7 @@ func Explain(err error, text []byte, into any) error {
 		return known
 	case errors.As(err, &unknown):
 		key := unknown.Token.Value
-		return &Error{unknown.Token.Position.Line, key, fmt.Sprintf("unknown key %q%s", key, hint(key, Keys(into)))}
+		return &Error{unknown.Token.Position.Line, key, stray(key, text, reflect.TypeOf(into))}
 	}
 	line := 0
 	if errors.As(err, &at) {
@@ -48,6 +48,96 @@ func Explain(err error, text []byte, into any) error {
 		return &Error{line, "", NotYAML + ": " + at.GetMessage()}
 	}
 	return &Error{0, "", strings.TrimSpace(err.Error())}
+}
+
+// stray says where a text has a key that is unknown there, and names the key that was meant: one of the same group, the
+// same key of another group, or any similar one.
+func stray(key string, text []byte, t reflect.Type) string {
+	var tree any
+	where, near := "", []string(nil)
+	if len(text) <= maxShown && UnmarshalAny(text, &tree) == nil {
+		where, near, _ = group(key, "", tree, t)
+	}
+	all := Keys(reflect.New(t).Elem().Interface())
+	advice := hint(key, near)
+	if other := pathOf(key, "", t, nil); advice == "" && other != "" {
+		advice = fmt.Sprintf(" (did you mean %q?)", other)
+	}
+	if len(key) > 2 { // to one or two letters, something unrelated is always near
+		advice = cmp.Or(advice, hint(key, all))
+	}
+	reason := fmt.Sprintf("unknown key %q%s", key, advice)
+	if where != "" {
+		return where + ": " + reason
+	}
+	return reason
+}
+
+// group returns the path of the group of keys that has a key which its type does not, and the keys that the type has.
+func group(key, path string, v any, t reflect.Type) (where string, known []string, found bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+				break
+			}
+			if where, known, found = group(key, fmt.Sprintf("%s[%d]", path, i), item, t.Elem()); found {
+				return where, known, true
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			item, ok := typeOf(name, t)
+			if !ok && t.Kind() == reflect.Struct && name == key {
+				return path, keysOf(t), true
+			}
+			if !ok {
+				continue
+			}
+			if where, known, found = group(key, strings.TrimPrefix(path+"."+name, "."), v[name], item); found {
+				return where, known, true
+			}
+		}
+	}
+	return "", nil, false
+}
+
+// keysOf returns the keys of a struct's own fields.
+func keysOf(t reflect.Type) (names []string) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case options == "inline":
+			names = append(names, keysOf(f.Type)...)
+		case f.IsExported() && name != "" && name != "-":
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pathOf returns the path of a key in the groups of keys of a struct, such as rule.support; "" if none has it.
+func pathOf(key, path string, t reflect.Type, above []reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || slices.Contains(above, t) {
+		return ""
+	}
+	for _, name := range keysOf(t) {
+		f, _ := fieldOf(name, t)
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if name == key {
+			return at
+		}
+		if found := pathOf(key, at, f.Type, append(above, t)); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // secrets are keys under which people write a secret.

@@ -84,7 +84,7 @@ func wholeNumbers(key string, value any, t reflect.Type) error {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if item, ok := typeOf(name, t); ok {
-				if err := wholeNumbers(name, v[name], item); err != nil {
+				if err := wholeNumbers(strings.TrimPrefix(key+"."+name, "."), v[name], item); err != nil {
 					return err
 				}
 			}

@@ -73,8 +73,8 @@ func TestUnmarshalNamesTheLine(t *testing.T) {
 func TestUnmarshalRefusesFractions(t *testing.T) {
 	for text, want := range map[string]string{
 		"rounds: 2.5":              "rounds is 2.5; it must be a whole number",
-		"inner: {limit: 1.5}":      "limit is 1.5; it must be a whole number",
-		"inner: {sizes: [1, 0.5]}": "sizes is 0.5; it must be a whole number",
+		"inner: {limit: 1.5}":      "inner.limit is 1.5; it must be a whole number",
+		"inner: {sizes: [1, 0.5]}": "inner.sizes is 0.5; it must be a whole number",
 		"rounds: 2.0\np: 2.5":      "",
 	} {
 		err := param.Unmarshal([]byte(text), &target{})
