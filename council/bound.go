@@ -55,8 +55,10 @@ func (p *Plan) findBound() Bound {
 	if b.Guarantee == None {
 		return b
 	}
+	patient, ok := p.protocol.(protocol.Patient)
+	anyDelay := ok && patient.AnyDelay()
 	switch within := p.spec.Pace.Within; {
-	case p.faults.Delay.Max >= p.pace.Within: // a message takes a millisecond more than its delay
+	case !anyDelay && p.faults.Delay.Max >= p.pace.Within: // a message takes a millisecond more than its delay
 		b.withdraw(fmt.Sprintf("faults: a message may be delayed by %v, and the protocol's rounds allow %v for it "+
 			"(pace: within)", p.spec.Faults.Delay.Max, within))
 	case p.faults.Loss > 0:

@@ -52,6 +52,13 @@ type Guaranteed interface {
 	Guarantee(f, r int, exact bool) (name, note string)
 }
 
+// Patient is implemented by a protocol that may claim its guarantee for messages that take
+// any time.
+type Patient interface {
+	// AnyDelay reports whether it does with its present parameters.
+	AnyDelay() bool
+}
+
 // RoundClaims is implemented by a protocol whose guarantee is about each round by
 // itself: other seats may be faulty in another round.
 type RoundClaims interface{ ClaimsEachRound() bool }

@@ -252,7 +252,8 @@ func (me *Agent) answered(e synod.Answered) {
 type condition struct {
 	what  awaited
 	alarm int64 // with forRound: the id of the alarm that ends the round
-	early bool  // with forRound: the round also ends when all neighbours have sent for slot
+	early bool  // with forRound: the round also ends when enough neighbours have sent for slot
+	need  int   // with early: how many are enough
 	slot  synod.Slot
 }
 
@@ -292,7 +293,7 @@ func (me *Agent) ready() bool {
 	case forReplies:
 		return me.missing == 0
 	case forRound:
-		return me.expired >= w.alarm || w.early && me.arrived == len(me.seat.Peers)
+		return me.expired >= w.alarm || w.early && me.arrived >= w.need
 	}
 	return true
 }

@@ -11,8 +11,9 @@ import (
 // instance, or with Early as soon as every neighbour has sent. Early needs a comment
 // that says why the protocol's proof allows it.
 type Until struct {
-	At    synod.Tick
-	Early bool
+	At     synod.Tick
+	Early  bool
+	AllBut int // with Early: the round ends when all neighbours but this many have sent
 }
 
 // Heard is the message of one neighbour for a slot.
@@ -87,7 +88,11 @@ func CollectInto[T any, P interface {
 // Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
 func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
-	me.waits = condition{forRound, me.alarm(until.At), until.Early, slot}
+	need := len(me.seat.Peers)
+	if until.AllBut > 0 {
+		need = max(0, need-until.AllBut)
+	}
+	me.waits = condition{forRound, me.alarm(until.At), until.Early, need, slot}
 	if until.Early {
 		me.arrived = me.received(slot)
 	}

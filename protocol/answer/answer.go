@@ -29,6 +29,8 @@ type Settings struct {
 	Caution        synod.Caution
 	Rationale      int                  // the longest reasoning that is sent beside an answer, in bytes; 0: none
 	ConfidenceMode synod.ConfidenceMode // whether and how an answer comes with a confidence
+	// Asynchronous ends a round when all neighbours but F have sent, and at no fixed time.
+	Asynchronous bool
 }
 
 // Member is one seat. It counts the failures since its last note.
@@ -248,8 +250,16 @@ func (m *Member) Send(t int, r *Held, calls int) {
 		}
 		script.Tell(m.Me, synod.Respond, t, response)
 	}
-	m.Me.Expect(synod.Respond, t, script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true})
+	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
+	if m.Settings.Asynchronous {
+		until.At, until.AllBut = Never, m.Me.Seat().F
+	}
+	m.Me.Expect(synod.Respond, t, until)
 }
+
+// Never is the tick at which a round ends that has no fixed end: a week after the start. It
+// is reached only if more neighbours than F never send, which no protocol withstands.
+const Never synod.Tick = 7 * 24 * 3600 * 1000
 
 // Received returns what Exchange returns.
 func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {

@@ -53,6 +53,7 @@ type verdict struct {
 func (m *member) ask() {
 	m.Member = answer.New(m.me, answer.Settings{
 		Templates: "sac", Exact: m.Exact, Caution: m.Caution, Rationale: m.Rationale,
+		Asynchronous: m.Asynchronous,
 	})
 	m.v, m.kept = verdict{}, newKept(len(m.me.Seat().Peers))
 	m.Put(synod.Answering)
@@ -155,7 +156,7 @@ func (m *member) refine(int) {
 func (m *member) filter(f int, silent []synod.NodeID, s scores) verdict {
 	v := verdict{scores: s, silent: silent}
 	budget, anchor := f, s.self
-	if !m.Exact {
+	if !m.Exact && !m.Asynchronous { // who was not waited for may be honest
 		budget = max(0, f-len(silent)) // silence uses up the budget (SAC-4)
 	}
 	if m.StrictTrim || !m.Exact && anchor == synod.Untrusted {

@@ -16,6 +16,14 @@
 //     lowest scores whatever they are, which keeps Property 4.2 (F1, strict trim);
 //   - repeated prompts are answered from memory.
 //
+// With Asynchronous rounds have no fixed end. A member goes on as soon as all its neighbours
+// but F have sent their message of the round, however long messages take; the F that it does
+// not wait for may be honest, so silence does not use up the budget. What a member hears is
+// then the graph without up to F of its incoming edges. An r-robust graph that loses up to K
+// incoming edges of each node is (r-K)-robust (LeBlanc, Zhang, Koutsoukos, Sundaram 2013), so
+// Properties 4.2 and 4.3 hold for r-F ≥ F+1, and 4.3-strong for r-F ≥ 2F+1: the 2f+1 that
+// Dibaji and Ishii (Automatica 81, 2017) need for asynchronous W-MSR with delays.
+//
 // Promised: Property 4.2 at reliable members only, Property 4.3 for r ≥ F+1. Not promised:
 // agreement, correctness, or anything if a judge is deceived.
 package sac
@@ -48,8 +56,10 @@ type SAC struct {
 	StrictTrim bool          `yaml:"strict-trim" json:"strict-trim" doc:"drop the F lowest-scored answers whatever the score of one's own (SAC-7)"`
 	Caution    synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile members (SAC-11)" enum:"none|may-exist|bound"`
 	// bytes of reasoning exchanged beside an answer; 0: none (SAC-6)
-	Rationale int  `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that are sent beside an answer; 0: none (SAC-6)" range:"0:4000" unit:"bytes"`
-	Exact     bool `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
+	Rationale int `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that are sent beside an answer; 0: none (SAC-6)" range:"0:4000" unit:"bytes"`
+	// no fixed round ends: go on after the messages of all neighbours but F
+	Asynchronous bool `yaml:"asynchronous" json:"asynchronous" doc:"rounds have no fixed end: a member goes on after the messages of all neighbours but F; needs r of at least 2F+1"`
+	Exact        bool `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
 
 // New returns the defaults: the paper's T, without the paper's cautions.
@@ -69,6 +79,8 @@ func (p *SAC) Validate() error {
 		return fmt.Errorf("sac: score is %q; it must be stated or likelihood", p.Score)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist && p.Caution != synod.CautionBound:
 		return fmt.Errorf("sac: caution is %q; it must be none, may-exist or bound", p.Caution)
+	case p.Asynchronous && p.Exact:
+		return fmt.Errorf("sac: asynchronous is not in the paper, so it cannot stand beside exact: paper")
 	case p.Rationale < 0 || p.Rationale > 4000:
 		return fmt.Errorf("sac: rationale is %d bytes; it must be between 0 and 4000", p.Rationale)
 	}
@@ -113,8 +125,9 @@ func (p *SAC) Calls(degrees []int) int {
 
 // Settles reports whether a round in which every call succeeded and no answer changed would
 // repeat itself: a member's next answer is then a function of answers that have not changed
-// and of remembered replies. With Exact nothing is remembered, so it may change.
-func (p *SAC) Settles() bool { return !p.Exact }
+// and of remembered replies. With Exact nothing is remembered, so it may change. With
+// Asynchronous other neighbours may be the first to be heard in the next round.
+func (p *SAC) Settles() bool { return !p.Exact && !p.Asynchronous }
 
 // MaxRounds returns T.
 func (p *SAC) MaxRounds() int { return p.Rounds }
@@ -147,7 +160,10 @@ score        stated: the model writes a number; likelihood: the mean log-probabi
 strict-trim  true: drop the F lowest whatever the self-score, which extends 4.2 to
              faulty members
 caution      what prompts say about hostile neighbours: none, may-exist, or bound (names F)
-rationale    bytes of reasoning that are sent beside an answer (0: none)`,
+rationale    bytes of reasoning that are sent beside an answer (0: none)
+asynchronous true: rounds have no fixed end; a member goes on after the messages of all its
+             neighbours but F, however long they take. Needs r >= 2F+1 for 4.2 and 4.3,
+             and r >= 3F+1 for 4.3-strong: F neighbours less are heard in a round`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
@@ -170,6 +186,9 @@ func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
 	if !exact {
 		atLeast = "at least "
 	}
+	if p.Asynchronous {
+		return guaranteeLate(f, r, atLeast)
+	}
 	switch {
 	case r >= 2*f+1:
 		return Strong, fmt.Sprintf("r is %s%d: with at most F=%d Byzantine neighbours each, reliable members stay "+
@@ -181,6 +200,24 @@ func (p *SAC) Guarantee(f, r int, exact bool) (name, note string) {
 	return "", fmt.Sprintf("no guarantee: F=%d needs r of at least %d, and this graph has r %s%d, which is good for "+
 		"F=%d at most", f, f+1, atLeast, r, max(0, r-1))
 }
+
+// guaranteeLate is Guarantee without bounds on delays.
+func guaranteeLate(f, r int, atLeast string) (name, note string) {
+	heard := fmt.Sprintf("r is %s%d, and %d of what members hear in an asynchronous round, where each misses F=%d "+
+		"neighbours at most", atLeast, r, max(0, r-f), f)
+	switch {
+	case r >= 3*f+1:
+		return Strong, heard + "; however long messages take, reliable members stay linked by reliable members"
+	case r >= 2*f+1:
+		return Weak, heard + "; however long messages take, what reliable members retain is no worse than a reliable " +
+			"answer (4.2) and everyone stays linked (4.3)"
+	}
+	return "", fmt.Sprintf("no guarantee: asynchronous rounds with F=%d need r of at least %d, and this graph has r "+
+		"%s%d, which is good for F=%d at most", f, 2*f+1, atLeast, r, max(0, (r-1)/2))
+}
+
+// AnyDelay reports whether what is claimed holds however long messages take.
+func (p *SAC) AnyDelay() bool { return p.Asynchronous }
 
 // ClaimsEachRound reports that the properties hold for each round separately.
 func (p *SAC) ClaimsEachRound() bool { return true }
