@@ -80,10 +80,13 @@ type Node struct {
 	begun      time.Time
 	work       sync.WaitGroup
 
+	figures sync.Mutex // guards stats
+	stats   Stats
+
+	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
 	runs  map[[sha256.Size]byte]*run
-	order []*run // oldest first
-	stats Stats
+	order []*run      // oldest first
 	asked []time.Time // when questions came in the last hour
 }
 
@@ -300,7 +303,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 		return nil, f, nil
 	}
 	if err := n.admit(&q, s); err != nil {
-		n.stats.Declined++
+		n.count(&n.stats.Declined)
 		return nil, nil, err
 	}
 	if err := durable.WriteFile(n.startPath(id), canonical.Encode(s)); err != nil {
@@ -319,13 +322,10 @@ func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, e
 	n.register(r)
 	for _, id := range n.peers {
 		p := n.links[id]
-		p.mu.Lock()
-		here := p.incoming > 0
-		p.mu.Unlock()
-		r.schedule.peers[id].present = here
+		r.schedule.peers[id].present = p.here()
 		p.once(frame{Kind: isBegun, Run: r.key[:]})
 	}
-	n.stats.Runs++
+	n.count(&n.stats.Runs)
 	n.work.Go(func() { r.loop(n.context) })
 	n.log.Info("run begins", "run", r.short(), "form", q.Form, "in", -r.elapsed())
 	return r, nil
@@ -386,7 +386,7 @@ func (n *Node) resume() {
 			n.log.Error("a run cannot be resumed", "run", string(id), "error", err)
 			continue
 		}
-		n.stats.Resumed++
+		n.count(&n.stats.Resumed)
 	}
 }
 
@@ -457,9 +457,9 @@ func (n *Node) wake() {
 }
 
 // present tells all runs that a neighbour's stream was opened or closed.
-func (n *Node) present(id synod.NodeID, yes bool) {
+func (n *Node) present(id synod.NodeID) {
 	for _, r := range n.active() {
-		go r.put(input{from: id, present: &yes})
+		go r.put(input{from: id, presence: true})
 	}
 }
 
@@ -503,9 +503,9 @@ func (n *Node) Evidence() (all []call.Equivocation, err error) {
 
 // count adds one to a figure.
 func (n *Node) count(figure *int) {
-	n.mu.Lock()
+	n.figures.Lock()
 	*figure++
-	n.mu.Unlock()
+	n.figures.Unlock()
 }
 
 // Drain makes the node take no new question, and waits until its runs have ended.

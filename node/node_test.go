@@ -52,6 +52,7 @@ type network struct {
 	nodes   []*node.Node
 	stop    []func()
 	change  func(seat int, c *node.Config)
+	asked   synod.Question
 }
 
 // convene makes a council of nodes from the text of a council file.

@@ -320,23 +320,31 @@ func (p *peer) status() PeerStatus {
 		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble}
 }
 
-// join counts a stream from the neighbour and tells the runs when the first one opens.
+// join counts a stream from the neighbour and tells the runs. The node must not be locked.
 func (p *peer) join() (leave func(), err error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Now().Before(p.excluded) {
+	excluded := time.Now().Before(p.excluded)
+	if !excluded {
+		p.incoming++
+	}
+	p.mu.Unlock()
+	if excluded {
 		return nil, errors.New("it is excluded for a time because of what it sent")
 	}
-	if p.incoming++; p.incoming == 1 {
-		p.node.present(p.id, true)
-	}
+	p.node.present(p.id)
 	return func() {
 		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.incoming--; p.incoming == 0 {
-			p.node.present(p.id, false)
-		}
+		p.incoming--
+		p.mu.Unlock()
+		p.node.present(p.id)
 	}, nil
+}
+
+// here reports whether a stream from the neighbour is open.
+func (p *peer) here() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.incoming > 0
 }
 
 // checkClock compares this node's clock with those of its neighbours. If more than half of them

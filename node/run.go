@@ -74,12 +74,12 @@ type receiptKey struct {
 
 // input is something that comes to a run from outside.
 type input struct {
-	from    synod.NodeID
-	frame   *frame          // a frame of a neighbour
-	present *bool           // a neighbour's stream was opened or closed
-	reply   *synod.Answered // a reply of the model
-	asked   synod.Tick      // in which the call was made
-	due     synod.Tick
+	from     synod.NodeID
+	frame    *frame          // a frame of a neighbour
+	presence bool            // a neighbour's stream was opened or closed
+	reply    *synod.Answered // a reply of the model
+	asked    synod.Tick      // in which the call was made
+	due      synod.Tick
 }
 
 // newRun prepares a run, new or cut off, and writes the head of its journal.
@@ -277,9 +277,10 @@ func (r *run) drain(ctx context.Context) {
 func (r *run) take(_ context.Context, in input) {
 	s, elapsed := r.schedule, r.elapsed()
 	switch {
-	case in.present != nil:
-		if p := s.peers[in.from]; *in.present != p.present {
-			p.present, p.behind, p.asked = *in.present, *in.present && p.closed < s.closed, -1
+	case in.presence:
+		here := r.node.links[in.from].here()
+		if p := s.peers[in.from]; here != p.present {
+			p.present, p.behind, p.asked = here, here && p.closed < s.closed, -1
 		}
 	case in.reply != nil:
 		s.replied(in.asked, in.due, *in.reply)
@@ -340,7 +341,7 @@ func (r *run) keep(key receiptKey, signature []byte) {
 	r.receipts[key] = c
 	var proof *call.Equivocation
 	for k, other := range r.receipts {
-		if k.from == key.from && k.slot == key.slot && k.sum != key.sum {
+		if k.from == key.from && k.from != r.node.seat && k.slot == key.slot && k.sum != key.sum {
 			proof = &call.Equivocation{Roster: r.node.hash[:], Instance: string(r.id), A: other, B: c}
 			r.proofs++
 		}

@@ -88,8 +88,8 @@ func (n *Node) Status() Status {
 			Stopped: r.progress.Stopped, Seconds: max(r.elapsed().Seconds(), 0)})
 		r.mu.Unlock()
 	}
-	n.mu.Lock()
+	n.figures.Lock()
 	s.Stats = n.stats
-	n.mu.Unlock()
+	n.figures.Unlock()
 	return s
 }

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/link"
+	"synod.dev/synod/node"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/node/terms"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
+)
+
+// TestMain runs synod-node itself in the child processes of the tests.
+func TestMain(m *testing.M) {
+	if os.Getenv("SYNOD_NODE_TEST") == "run" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// processes are the nodes of a council, each a process on a loopback address of its own.
+type processes struct {
+	t       *testing.T
+	dir     string
+	secrets []sign.Secret
+	signed  *roster.Signed
+	plan    *council.Plan
+	running []*exec.Cmd
+}
+
+func convene(t *testing.T, text, links string) *processes {
+	t.Helper()
+	spec, err := council.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := council.NewPlan(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "nodes") // a short path: sockets need one
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	p := &processes{t: t, dir: dir, plan: plan, running: make([]*exec.Cmd, len(plan.Seats()))}
+	members, port := map[string]roster.Member{}, 20000+rand.IntN(20000)
+	for i, s := range plan.Seats() {
+		secret, err := sign.Generate(rand.NewChaCha8([32]byte{byte(i), byte(port), byte(port >> 8)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.secrets = append(p.secrets, secret)
+		members[s.ID] = roster.Member{Key: secret.PublicKey(),
+			Addresses: []string{fmt.Sprintf("127.0.0.%d:%d", i+1, port)}}
+		if err := keyfile.Create(p.path(i, "key"), secret, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := terms.New(plan, terms.Options{Members: members, Links: links})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.signed = roster.Unsigned(r)
+	for _, s := range p.secrets {
+		p.signed.Sign(s)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "roster"), p.signed.File(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *processes) path(seat int, name string) string {
+	return filepath.Join(p.dir, fmt.Sprint(seat, name))
+}
+
+func (p *processes) start(seat int) {
+	p.t.Helper()
+	c := exec.Command(os.Args[0], "node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key",
+		p.path(seat, "key"),
+		"--dir", p.path(seat, "d"))
+	c.Env = append(os.Environ(), "SYNOD_NODE_TEST=run")
+	log, err := os.OpenFile(p.path(seat, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	c.Stderr = log
+	if err := c.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.running[seat] = c
+	p.t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+}
+
+// connected waits until the nodes have streams to all neighbours.
+func (p *processes) connected() {
+	p.t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		all := true
+		for i := range p.running {
+			var s node.Status
+			err := request(p.path(i, "d"), "GET", "/status", &s)
+			all = all && err == nil
+			for _, q := range s.Peers {
+				all = all && q.Connected && q.Incoming > 0
+			}
+		}
+		if all {
+			return
+		}
+	}
+	for i := range p.running {
+		b, _ := os.ReadFile(p.path(i, "log"))
+		p.t.Logf("seat %d: %s", i, b)
+	}
+	p.t.Fatal("the nodes do not find one another")
+}
+
+func (p *processes) ask(q synod.Question, meanwhile func()) (*call.Result, council.Outcome) {
+	p.t.Helper()
+	transport, err := link.NewTLS(p.secrets[0].LinkKey())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	done := make(chan struct{})
+	go func() { defer close(done); meanwhile() }()
+	res, err := (&call.Client{Roster: p.signed.Roster, Transport: transport, Lead: 300 * time.Millisecond}).Ask(ctx, q)
+	<-done
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return res, res.Judge(p.signed.Roster, p.plan, q)
+}
+
+const council7 = "protocol: {name: sac, rounds: 3}\nf: 2\npace: {think: 2s, within: 2s}\n" +
+	"models: {d: {provider: simulated, ability: 1}}\nseats: [{id: a, model: d, count: 7}]\n"
+
+var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+
+// Seven processes on seven loopback addresses decide, over both kinds of links. One of them is killed
+// with SIGKILL in the middle and started again: it goes on from its journal, and its record replays.
+func TestProcesses(t *testing.T) {
+	for _, links := range []string{roster.TLS, roster.Libp2p} {
+		t.Run(links, func(t *testing.T) {
+			p := convene(t, council7, links)
+			for i := range p.running {
+				p.start(i)
+			}
+			p.connected()
+			res, o := p.ask(sum, func() {})
+			if o.Answer == nil || len(res.Missing) > 0 {
+				t.Fatalf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
+			}
+			for i := range res.Finals {
+				p.replay(i, res)
+			}
+			const victim = 3
+			res, o = p.ask(synod.Question{Text: "What is 3 + 4?", Form: synod.Number}, func() {
+				time.Sleep(320 * time.Millisecond) // the run has begun
+				p.running[victim].Process.Kill()
+				p.running[victim].Wait()
+				p.start(victim)
+			})
+			if o.Answer == nil {
+				t.Errorf("after a kill: %s: %s, missing %v", o.Status, o.Reason, res.Missing)
+			}
+			if len(res.Proofs) > 0 {
+				t.Errorf("the node that was killed is said to equivocate: %+v", res.Proofs)
+			}
+			p.connected()
+			for i := range res.Finals {
+				p.replay(i, res)
+			}
+		})
+	}
+}
+
+// replay plays the journal of a seat again, and compares it with the record that the caller has.
+func (p *processes) replay(seat int, res *call.Result) {
+	p.t.Helper()
+	if res.Finals[seat] == nil {
+		return
+	}
+	run, err := journal.Load(filepath.Join(p.path(seat, "d"), "runs", string(res.Instance)+".jsonl"))
+	if err != nil {
+		p.t.Errorf("seat %d: %v", seat, err)
+		return
+	}
+	own, err := p.secrets[seat].Identity(synod.NodeID(seat), p.signed.Committee(), res.Instance)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	digest, err := journal.Replay(run, func(synod.NodeID) (synod.Machine, error) {
+		return p.plan.Machine(own, &run.Head.Question)
+	})
+	if err != nil || digest != res.Finals[seat].Digest {
+		p.t.Errorf("seat %d: the journal replays to %s, and the record has %s: %v", seat, digest,
+			res.Finals[seat].Digest, err)
+	}
+}
+
+// Ten thousand connections of strangers get no stream and leave the memory of a node under 256 MiB,
+// while a decision completes.
+func TestTenThousandConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it opens 10,000 connections")
+	}
+	p := convene(t, council7, roster.TLS)
+	for i := range p.running {
+		p.start(i)
+	}
+	p.connected()
+	address, most := p.signed.Members[2].Addresses[0], 0
+	res, o := p.ask(sum, func() {
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}, Timeout: time.Second}
+		var open []net.Conn
+		for i := range 10_000 {
+			c, err := dialer.Dial("tcp", address)
+			if err != nil {
+				continue
+			}
+			if i%3 == 0 { // some say something, and the others nothing
+				c.Write(bytes.Repeat([]byte{22}, 64))
+			}
+			if open = append(open, c); len(open) > 500 {
+				open[0].Close()
+				open = open[1:]
+			}
+			if i%500 == 0 {
+				most = max(most, memory(t, p.running[2].Process.Pid))
+			}
+		}
+		for _, c := range open {
+			c.Close()
+		}
+	})
+	if o.Answer == nil || res.Finals[2] == nil {
+		t.Errorf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
+	}
+	t.Logf("memory of the node that was flooded: %d KiB at most; an idle one: %d KiB", most,
+		memory(t, p.running[5].Process.Pid))
+	if most > 256<<10 {
+		t.Errorf("the node has %d KiB", most)
+	}
+	var s node.Status
+	if err := request(p.path(2, "d"), "GET", "/status", &s); err != nil || s.Stats.Runs != 1 || s.Stats.Strangers > 0 {
+		t.Errorf("%+v, %v: a stranger got a stream", s.Stats, err)
+	}
+}
+
+// memory returns the resident memory of a process in KiB.
+func memory(t *testing.T, pid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("this system has no /proc")
+	}
+	for _, line := range strings.Split(string(b), "\n") {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+			return n
+		}
+	}
+	return 0
+}
