@@ -1,7 +1,9 @@
 package computed
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -39,18 +41,23 @@ func (c *collusion) Figures(w *Work, t Trials) (how string, of func() (*report.F
 	if _, err := scorer(c.Aggregate); err != nil {
 		return "", nil, err
 	}
-	trials := defaultTrials
+	draw, trials := w.draw(s, c.Spread, t)
+	return fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades", trials,
+		t.Seed), func() (*report.Figures, error) { return c.run(s, draw()) }, nil
+}
+
+// draw returns the draws of a spread, which are the same for all aggregates and colluders, and their number.
+func (w *Work) draw(s scores, spread float64, t Trials) (of func() [][]graded, trials int) {
+	trials = defaultTrials
 	if t.Number > 0 {
 		trials = t.Number
 	}
 	trials *= max(t.Repeat, 1)
-	key := fmt.Sprint(c.Spread, trials, t.Seed) // the draws are the same for all aggregates and colluders
+	key := fmt.Sprint(spread, trials, t.Seed)
 	if w.drawn[key] == nil {
-		w.drawn[key] = sync.OnceValue(func() [][]graded { return drawAll(s, c.Spread, trials, t.Seed) })
+		w.drawn[key] = sync.OnceValue(func() [][]graded { return drawAll(s, spread, trials, t.Seed) })
 	}
-	draw := w.drawn[key]
-	return fmt.Sprintf("%d trials for each cell, seed %d, on the printed totals of Table I with random grades", trials,
-		t.Seed), func() (*report.Figures, error) { return c.run(s, draw()) }, nil
+	return w.drawn[key], trials
 }
 
 // run returns the figures of the trials.
@@ -60,6 +67,7 @@ func (c *collusion) run(s scores, drawn [][]graded) (*report.Figures, error) {
 		return nil, err
 	}
 	right, captures, outside := 0, 0, 0
+	sums := make([]float64, len(s.byzantine))
 	for _, workers := range drawn {
 		best, winner, out := -1.0, 0, false
 		for worker, w := range workers {
@@ -72,6 +80,7 @@ func (c *collusion) run(s scores, drawn [][]graded) (*report.Figures, error) {
 			if err != nil {
 				return nil, err
 			}
+			sums[worker] += total
 			out = out || total < w.low-rounding || total > w.high+rounding
 			if total > best {
 				best, winner = total, worker
@@ -84,7 +93,17 @@ func (c *collusion) run(s scores, drawn [][]graded) (*report.Figures, error) {
 	return &report.Figures{Rates: map[string]*metrics.Rate{
 		"decision_accuracy": metrics.Share(right, len(drawn)), "capture": metrics.Share(captures, len(drawn)),
 		"outside": metrics.Share(outside, len(drawn)),
-	}}, nil
+	}, Lists: ranked(sums, len(drawn))}, nil
+}
+
+// ranked returns the mean score of every worker, and the workers from the highest to the lowest.
+func ranked(sums []float64, trials int) map[string][]float64 {
+	scores, ranking := make([]float64, len(sums)), make([]float64, len(sums))
+	for i, sum := range sums {
+		scores[i], ranking[i] = math.Round(10*sum/float64(trials))/10, float64(i)
+	}
+	slices.SortStableFunc(ranking, func(a, b float64) int { return cmp.Compare(sums[int(b)], sums[int(a)]) })
+	return map[string][]float64{"scores": scores, "ranking": ranking}
 }
 
 func one(b bool) int {

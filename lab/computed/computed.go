@@ -35,6 +35,8 @@ type Entry struct {
 var Catalogue = synod.NewCatalogue("computation",
 	Entry{synod.Entry{Name: "totals", Summary: "DecentLLMs, Table I: scores of the workers from the printed totals"},
 		func() Computation { return &totals{} }},
+	Entry{synod.Entry{Name: "fitted", Summary: "DecentLLMs, Table I: robust scores from drawn grades"},
+		func() Computation { return &fitted{Spread: 2} }},
 	Entry{synod.Entry{Name: "collusion", Summary: "DecentLLMs, Fig. 8: Table I with drawn grades and colluders"},
 		func() Computation { return &collusion{Aggregate: "geometric-median", Spread: 5} }},
 )
