@@ -8,7 +8,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ nodes: ## the module of synod-node: vet and tests, with seven processes on seven
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods
 	$(GO) test -count=1 -timeout 12h -v -run TestPerturbed ./node -perturbed $(RUNS)
+
+smartbft: ## the ledger that replicas keep by consensus, a module of its own
+	cd ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
 
 parquet: ## the command that converts Parquet tables, a module of its own
 	cd parquet && $(GO) vet ./... && $(GO) test ./...
