@@ -8,7 +8,7 @@ STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
 
-.PHONY: help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ reproducible: ## build the commit in two folders and compare the binaries
 
 release: ## archives for Linux and macOS, Debian packages and SHA256SUMS in dist
 	@packaging/release.sh
+
+again: ## build the release two times, and compare the checksums
+	@set -e; packaging/release.sh >/dev/null; sums=$$(mktemp); cp dist/SHA256SUMS "$$sums"; packaging/release.sh >/dev/null; \
+	cmp "$$sums" dist/SHA256SUMS && rm "$$sums" && echo "the same bytes two times:" && cat dist/SHA256SUMS
 
 model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull

@@ -168,8 +168,23 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)),
-			strings.Join(v.Seats, ", "))
+			strings.Join(withModels(o, v.Seats), ", "))
 	}
+}
+
+// withModels adds the model to each id of a seat that does not contain it.
+func withModels(o council.Outcome, seats []string) (names []string) {
+	models := map[string]string{}
+	for _, m := range o.Members {
+		models[m.ID] = m.Model
+	}
+	for _, id := range seats {
+		if model := models[id]; model != "" && !strings.Contains(id, model) {
+			id += ": " + oneLine(model)
+		}
+		names = append(names, id)
+	}
+	return names
 }
 
 // labels prints which members are not live models, and a warning about the embedded

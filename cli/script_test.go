@@ -97,6 +97,7 @@ func misbehaviours() (opts []llmtest.Option) {
 	return append(opts, llmtest.For("bad-hang", llmtest.Hang(30*time.Second)),
 		llmtest.For("picky-42", llmtest.RefuseFormat("json_schema", "json_object")),
 		llmtest.For("warm-41", llmtest.RefuseParam("temperature")),
+		llmtest.For("flaky-42", llmtest.First(1, llmtest.RateLimit("0.1"))),
 		llmtest.For("alias-42", llmtest.Reporting("large-42-2026")))
 }
 

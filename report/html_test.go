@@ -189,7 +189,8 @@ func TestPage(t *testing.T) {
 		"width=device-width",
 		"The first 2 of 5 questions; the rest: --all", "McNemar", "the deadline passed", "<b>1</b>failed",
 		"<b>0</b>unfinished", "2 of 8", "a\u00a00.25 <s>m\u00a0unreadable</s>",
-		"adopted from a", "wrote forty-two", "unchanged", "confidence 0.95", `class="none"`, "90.0 %", "n 40",
+		"adopted from a", "wrote forty-two", "unchanged", "confidence 0.95",
+		`<th><span class="u">a</span><small class="g u">x</small><small class="g">strong</small></th>`, `class="none"`, "90.0 %", "n 40",
 	} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("the page lacks %q", want)
