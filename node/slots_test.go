@@ -1,0 +1,91 @@
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/internal/canonical"
+)
+
+// A second value for a slot is refused, also by a later process; a torn line was never signed; a file
+// that was changed is not used; and two processes do not share one.
+func TestSlots(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "slots")
+	open := func() *slots {
+		t.Helper()
+		s, err := openSlots(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	value := func(round int, sum byte) signing {
+		return signing{slotKey{"run", synod.Slot{Name: "a \"name\"\n", Round: round}}, [32]byte{sum}}
+	}
+	s := open()
+	if _, err := openSlots(path); err == nil {
+		t.Error("two processes have one file")
+	}
+	if err := s.commit([]signing{value(1, 1), value(2, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.commit([]signing{value(1, 1)}); err != nil {
+			t.Errorf("the same value again: %v", err)
+		}
+		if err := s.commit([]signing{value(3, 3), value(1, 9)}); !errors.Is(err, errSecondValue) {
+			t.Errorf("a second value: %v", err)
+		}
+		if err := s.commit([]signing{value(4, 1), value(4, 2)}); !errors.Is(err, errSecondValue) {
+			t.Errorf("two values at once: %v", err)
+		}
+		if err := s.close(); err != nil {
+			t.Fatal(err)
+		}
+		if s.commit([]signing{value(5, 5)}) == nil {
+			t.Error("a closed file takes values")
+		}
+		s = open()
+	}
+	if err := s.commit([]signing{value(3, 4)}); err != nil {
+		t.Errorf("a value of a commit that was refused as a whole: %v", err)
+	}
+	s.close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := append(append([]byte{}, whole...), `run 7 0000`...)
+	if err := os.WriteFile(path, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open()
+	if err := s.commit([]signing{value(7, 7)}); err != nil {
+		t.Errorf("after a torn line: %v", err)
+	}
+	s.close()
+	changed := strings.Replace(string(whole), "run 1", "run x", 1)
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openSlots(path); err == nil {
+		t.Error("a changed file is used")
+	}
+}
+
+// Whatever bytes a neighbour sends as a frame, reading them ends without a panic, and a frame has one
+// encoding.
+func FuzzFrame(f *testing.F) {
+	f.Add(canonical.Encode(frame{Kind: isMessage, Run: make([]byte, 32), Slot: "respond", Body: []byte("x")}))
+	f.Add(canonical.Encode(frame{Kind: isPing}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var x frame
+		if canonical.Decode(b, maxFrame, &x) == nil && string(canonical.Encode(x)) != string(b) {
+			t.Errorf("%x is one of two encodings", b)
+		}
+	})
+}
