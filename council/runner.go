@@ -216,15 +216,7 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 			b = &batch{session: s, calls: calls, replies: replies, start: time.Now(),
 				finished: make(chan int, len(calls)), cancel: make([]context.CancelCauseFunc, len(calls))}
 		}
-		ctx, cancel := context.WithCancelCause(s.ctx)
-		b.cancel[i] = cancel
-		b.waiting = append(b.waiting, i)
-		go func() {
-			growStack(i)
-			s.complete(ctx, seat, call, round, &replies[i])
-			cancel(nil)
-			b.finished <- i
-		}()
+		b.begin(i, seat, round)
 	}
 	if b != nil {
 		return b.wait
@@ -266,6 +258,19 @@ type batch struct {
 	took     []time.Duration
 	finished chan int
 	cancel   []context.CancelCauseFunc
+}
+
+// begin starts a call in the background.
+func (b *batch) begin(i int, seat *seated, round int) {
+	ctx, cancel := context.WithCancelCause(b.session.ctx)
+	b.cancel[i] = cancel
+	b.waiting = append(b.waiting, i)
+	go func() {
+		growStack(i)
+		b.session.complete(ctx, seat, b.calls[i], round, &b.replies[i])
+		cancel(nil)
+		b.finished <- i
+	}()
 }
 
 // wait returns the replies when every call has returned or was cut off: by patience, or because it
