@@ -25,6 +25,9 @@ No model is asked.`,
   synod bench compare runs/* --format html -o compare.html --plots plots`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.asJSON {
+				f.format = "json"
+			}
 			if !slices.Contains(report.Formats(), f.format) {
 				return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
 					strings.Join(report.Formats(), ", ")))
@@ -56,6 +59,8 @@ No model is asked.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
+	fl.BoolVar(&f.asJSON, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	fl.StringVarP(&f.out, "output", "o", "-", "output `file`; - is stdout")
 	fl.StringVar(&f.plots, "plots", "", "also write the plot into this `folder` as SVG, PNG and CSV")
 	return cmd
