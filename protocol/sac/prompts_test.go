@@ -203,6 +203,24 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
+// In asynchronous rounds each member may miss F neighbours, so the same properties need F more.
+func TestAsynchronousGuaranteeNotes(t *testing.T) {
+	p := sac.New()
+	p.Asynchronous = true
+	for _, c := range []struct {
+		f, r       int
+		name, note string
+	}{
+		{1, 4, sac.Strong, "r is 4, and 3 of what members hear"}, {2, 7, sac.Strong, "r is 7, and 5 of what"},
+		{1, 3, sac.Weak, "r is 3, and 2 of what members hear"}, {0, 0, "", "good for F=0 at most"},
+		{3, 6, "", "need r of at least 7, and this graph has r 6, which is good for F=2 at most"},
+	} {
+		if name, note := p.Guarantee(c.f, c.r, true); name != c.name || !strings.Contains(note, c.note) {
+			t.Errorf("F=%d, r=%d: %q, %s; want %q, %s", c.f, c.r, name, note, c.name, c.note)
+		}
+	}
+}
+
 // Only the likelihood score needs members that can weigh text.
 func TestWeighs(t *testing.T) {
 	p := sac.New()

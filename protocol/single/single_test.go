@@ -15,3 +15,14 @@ func TestProtocol(t *testing.T) {
 		p.Member = synod.NodeID(rapid.IntRange(0, 2).Draw(t, "member"))
 	})
 }
+
+// Only the member that answers has a vote.
+func TestVotes(t *testing.T) {
+	p := single.New()
+	p.Member = 2
+	for seat := range synod.NodeID(4) {
+		if p.Votes(seat, nil) != (seat == 2) {
+			t.Errorf("seat %d votes: %v", seat, p.Votes(seat, nil))
+		}
+	}
+}
