@@ -241,3 +241,56 @@ func TestBadCPOptions(t *testing.T) {
 		}
 	}
 }
+
+// CommonsenseQA with the recorded answers and stated confidences of the paper's repository: the strong model is right
+// and the weak one wrong by selection, and CP-WBFT decides by them.
+func TestCPCommonsense(t *testing.T) {
+	g := run(t, "cpwbft-csqa", Options{Members: "recorded", Data: sharedData(t)})
+	if len(g.Cells) != 7 {
+		t.Fatalf("%d cells", len(g.Cells))
+	}
+	for _, c := range g.Cells {
+		iaa, decided := c.Metrics["iaa"], c.Metrics["decision_accuracy"]
+		if iaa == nil || iaa.N != 70 || iaa.Value != 1./7 || decided == nil || decided.N != 10 {
+			t.Errorf("%s: iaa %+v, decisions %+v", c.Cell, iaa, decided)
+		}
+		if len(c.Paper) != 0 {
+			t.Errorf("%s is compared with %v, which our copy of the paper does not have", c.Cell, c.Paper)
+		}
+	}
+}
+
+// A hundred members, six of seven of the weak model: on the complete graph hidden confidence finds the right answer.
+func TestCPSizes(t *testing.T) {
+	g := run(t, "cpwbft-sizes", Options{Members: "simulated", Only: "100-*", N: 4})
+	if len(g.Cells) != 8 {
+		t.Fatalf("%d cells", len(g.Cells))
+	}
+	for _, c := range g.Cells {
+		if iaa := c.Metrics["iaa"]; iaa.N != 400 {
+			t.Errorf("%s: %d answers, expected 400", c.Cell, iaa.N)
+		}
+		faa := c.Metrics["faa"].Value
+		if c.Cell == "100-hcp-complete" && faa < 0.95 || c.Cell == "100-hcp-chain" && faa > 0.5 {
+			t.Errorf("%s: FAA %.3f", c.Cell, faa)
+		}
+	}
+}
+
+// The pilot on XSTest has the cells of the pilot on GSM8K and the paper's figures for XSTest.
+func TestCPPilotXSTest(t *testing.T) {
+	one, other := draft(t, "cpwbft-pilot", Options{Members: "simulated"}),
+		draft(t, "cpwbft-pilot-xstest", Options{Members: "simulated"})
+	if len(one.Cells) != 168 || len(other.Cells) != 168 {
+		t.Fatalf("%d and %d cells", len(one.Cells), len(other.Cells))
+	}
+	found := false
+	for _, c := range other.Cells {
+		if c.Name == "llm-star-leaf-b6" {
+			found = c.Paper["faa"].Value == 0.9429 && c.Params["dataset"] == "xstest"
+		}
+	}
+	if !found {
+		t.Error("llm-star-leaf-b6 lacks the paper's FAA of 94.29")
+	}
+}
