@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -395,7 +394,6 @@ type bench interface {
 
 // benchWork works on a run and prints how many questions are finished.
 func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
-	defer roomForGarbage()()
 	show, at := a.benchProgress(cmd, f.outage)
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
 		Progress: at, Outage: f.outage})
@@ -446,14 +444,6 @@ func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app) manifest.Option
 		o.Set = append(slices.Clip(o.Set), fmt.Sprintf("protocol.rounds=%d", f.rounds))
 	}
 	return o
-}
-
-// roomForGarbage reserves memory until done is called. Nothing touches it, so it takes no RAM, but it counts as
-// heap. The garbage collector runs when the heap has doubled: without it, a bench of simulated members would
-// collect its few megabytes every hundred questions.
-func roomForGarbage() (done func()) {
-	room := make([]byte, 16<<20)
-	return func() { runtime.KeepAlive(room) }
 }
 
 // presetRun creates the grid of a preset and works on it.

@@ -66,7 +66,6 @@ func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
 	if err != nil {
 		return fail(exitUsage, err)
 	}
-	defer roomForGarbage()()
 	run, grid, err := openBench(dir)
 	if err != nil {
 		return err

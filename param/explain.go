@@ -58,7 +58,7 @@ func stray(key string, text []byte, t reflect.Type) string {
 	if len(text) <= maxShown && UnmarshalAny(text, &tree) == nil {
 		where, near, _ = group(key, "", tree, t)
 	}
-	all := Keys(reflect.New(t).Elem().Interface())
+	all := slices.DeleteFunc(Keys(reflect.New(t).Elem().Interface()), func(other string) bool { return other == key })
 	advice := hint(key, near)
 	if other := pathOf(key, "", t, nil); advice == "" && other != "" {
 		advice = fmt.Sprintf(" (did you mean %q?)", other)
