@@ -116,7 +116,7 @@ func newPerturbation(t *testing.T, seed int) *perturbation {
 	p.net = convene(t, perturbedCouncils[seed%len(perturbedCouncils)], byte(seed))
 	until := time.Now().Add(4 * time.Second)
 	kinds := []string{"delay", "slow link", "cut", "one-way partition", "partition", "skew", "kill and restart",
-		"pause",
+
 		"twin", "junk", "oversize", "flood", "stranger"}
 	chosen := map[string]bool{}
 	for range 1 + random.IntN(4) {
