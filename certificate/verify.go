@@ -168,8 +168,7 @@ func (s *Statement) arithmetic(r *Report) error {
 	votes, voters, yes, known := s.decided()
 	if !yes {
 		return fmt.Errorf("certificate: %d of %d voters end on the answer, which is not enough for the rule %.40q",
-			votes,
-			voters, s.Rule.Name)
+			votes, voters, s.Rule.Name)
 	}
 	r.Claims = append(r.Claims, fmt.Sprintf("%d of %d voters ended on the answer (rule %s); %d of %d members gave it "+
 		"before they heard others", votes, voters, s.Rule.Name, s.Support, len(s.Members)))
@@ -179,8 +178,7 @@ func (s *Statement) arithmetic(r *Report) error {
 	}
 	if w != nil {
 		r.Claims = append(r.Claims, fmt.Sprintf("the answer leads among the first answers whichever %d members are "+
-			"left "+
-			"out, and whatever any %d say instead", w.Ignored, w.Changed))
+			"left out, and whatever any %d say instead", w.Ignored, w.Changed))
 	}
 	return nil
 }
@@ -208,8 +206,7 @@ func (s *Statement) graphAndClaim(r *Report) error {
 			"guarantees with these parameters", s.Claim, s.Protocol))
 	case claim != s.Claim:
 		return fmt.Errorf("certificate: it claims %.40q, and protocol %.40q with F = %d and r = %d guarantees %q",
-			s.Claim,
-			s.Protocol, s.Faults.F, s.Graph.R, claim)
+			s.Claim, s.Protocol, s.Faults.F, s.Graph.R, claim)
 	default:
 		r.Claims = append(r.Claims, fmt.Sprintf("guarantee %q of %s: at most F = %d Byzantine %s, synchronous rounds",
 			s.Claim, s.Protocol, s.Faults.F, map[string]string{Global: "members",

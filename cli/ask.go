@@ -91,9 +91,7 @@ needs no key and no server.`,
 	fl.StringVar(&f.ledger, "ledger", "", "record the decision in the ledger in this `folder`, as hashes")
 	fl.BoolVar(&f.bodies, "ledger-bodies", false, "with --ledger: record the texts too, not only their hashes")
 	fl.StringVar(&f.key, "key", "", "with --certificate and --ledger: the `file` of the owner's key; with --roster: "+
-		"that of a "+
-		"member "+
-		"or caller (default: owner.key in the configuration folder, made when it is first needed)")
+		"that of a member or caller (default: owner.key in the configuration folder, made when it is first needed)")
 	fl.StringVar(&f.roster, "roster", "", "ask the nodes of this roster `file`, whose seats have other owners")
 	fl.StringSliceVar(&f.via, "via", nil, "with --roster: `HOST:PORT` or ID=HOST:PORT where nodes are reached "+
 		"(default: the roster's addresses)")

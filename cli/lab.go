@@ -405,7 +405,7 @@ func checkExport(format, versus string) error {
 	switch format {
 	case "csv", "latex", "md", "inspect":
 	case "parquet":
-		return fail(exitUsage, errors.New("Parquet is not written, because its library is larger than the whole "+
+		return fail(exitUsage, errors.New("--format parquet is not written: its library is larger than the whole "+
 			"program"),
 			"write CSV and convert it, for example with: duckdb -c \"COPY (FROM 'mine.csv') TO 'mine.parquet'\"")
 	default:

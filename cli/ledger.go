@@ -266,8 +266,7 @@ func verifyLedger(path, operator string, witnesses []string) (verification, erro
 	}
 	if len(witnesses) == 0 {
 		v.NotProved = append(v.NotProved, "that there is no other ledger of this operator, or a longer one: that "+
-			"needs "+
-			"witnesses (--witness KEY)")
+			"needs witnesses (--witness KEY)")
 	}
 	v.NotProved = append(v.NotProved, "that the decisions are right")
 	return v, nil

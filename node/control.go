@@ -97,8 +97,7 @@ func (n *Node) Metrics() string {
 	out := ""
 	add := func(name, help string, value any) {
 		out += fmt.Sprintf("# HELP synod_node_%s %s\n# TYPE synod_node_%s gauge\nsynod_node_%s{seat=%q} %v\n", name,
-			help,
-			name, name, s.Seat, value)
+			help, name, name, s.Seat, value)
 	}
 	connected, playing := 0, 0
 	for _, p := range s.Peers {

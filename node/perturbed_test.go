@@ -86,7 +86,6 @@ type perturbation struct {
 	kill   bool
 	twin   *node.Node
 	hub    *link.Memory // of the twin
-	after  []func()
 }
 
 // counts are how often each kind of fault was played.

@@ -33,7 +33,6 @@ type schedule struct {
 	due    map[synod.Tick]int
 	closed synod.Tick // the last tick in which nothing more is sent; -1: none
 	hot    synod.Tick // the last tick about which a neighbour has asked
-	over   bool
 	peers  map[synod.NodeID]*neighbour
 
 	blocked   synod.Tick // the tick that waits for neighbours

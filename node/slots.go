@@ -79,8 +79,7 @@ func (s *slots) load() error {
 		v, err := parseSigning(strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return fmt.Errorf("line %d: %w; do not sign with this key again until you know what has changed the file",
-				n,
-				err)
+				n, err)
 		}
 		if len(s.signed) == maxSlots {
 			return fmt.Errorf("it has more than %d lines; begin a new folder with --dir, under a new key", maxSlots)

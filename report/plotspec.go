@@ -155,6 +155,9 @@ func (d *specPlot) draw(title string) *panels {
 		if p.inLastRow(k, len(titles)) {
 			c.X.Label = prose(d.label(d.X))
 		}
+		if d.Title != "" { // else the title says it
+			c.Y.Label = prose(d.label(d.Y))
+		}
 	}
 	for k, name := range series {
 		if name == "" {
@@ -167,7 +170,11 @@ func (d *specPlot) draw(title string) *panels {
 		p.addLegend(d.label(name), rule(seriesInk(k), nil), mark(seriesInk(k), lineShapes[k%len(lineShapes)]))
 	}
 	if paperNote(d.cells, []string{d.Y}) != "" {
-		p.addLegend("the paper", paperMark)
+		if d.Kind == "bars" {
+			p.addLegend("the paper", paperMark)
+		} else {
+			p.addLegend("the paper", rule(allColour, dashes), mark(allColour, plot.Diamond))
+		}
 	}
 	return p
 }

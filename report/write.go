@@ -280,8 +280,7 @@ func (r *Report) totals() []string {
 	for _, m := range r.Seats {
 		if m.Misreports > 0 {
 			lines = append(lines, fmt.Sprintf("usage of %s (%s) that cannot be true: %d replies, charged what was "+
-				"reserved "+
-				"for them; the first: %s", plain(m.ID), plain(m.Model), m.Misreports, plain(m.Misreport)))
+				"reserved for them; the first: %s", plain(m.ID), plain(m.Model), m.Misreports, plain(m.Misreport)))
 		}
 	}
 	return lines

@@ -48,8 +48,7 @@ func makeMMLUPro(in []string) ([]byte, string, error) {
 		name := outputsName.FindStringSubmatch(filepath.Base(file))
 		if name == nil {
 			return nil, "", fmt.Errorf("task: %s must be named model_outputs_MODEL_5shots.zip or .json: the name of "+
-				"the "+
-				"model is in it", file)
+				"the model is in it", file)
 		}
 		rows, err := mmluReplies(file)
 		if err != nil {

@@ -251,8 +251,7 @@ func makeSACCommonsense(in []string) ([]byte, string, error) {
 	note := ""
 	if len(unsure) > 0 {
 		note = fmt.Sprintf("%d of the 30 questions are left out: no text with this qid and the paper's answer was "+
-			"found "+
-			"(%s)", len(unsure), strings.Join(unsure, ", "))
+			"found (%s)", len(unsure), strings.Join(unsure, ", "))
 	}
 	made, err := writeLines(rows)
 	return made, note, err

@@ -128,8 +128,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 			state = "ended: " + r.Stopped
 		}
 		fmt.Fprintf(out, "  run %.12s %s, round %d, tick %d, answer %s, %d calls (%s)\n", r.Run, r.Form, r.Round,
-			r.Tick,
-			printable(string(r.Answer)), r.Calls, state)
+			r.Tick, printable(string(r.Answer)), r.Calls, state)
 	}
 	return nil
 }

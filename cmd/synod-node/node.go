@@ -54,8 +54,7 @@ func nodeInit() *cobra.Command {
 				return failed(err)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s has the secret key; keep it to yourself, and out of backups of the "+
-				"node's "+
-				"folder\npublic key:\n", path)
+				"node's folder\npublic key:\n", path)
 			fmt.Fprintf(cmd.OutOrStdout(), "%x\n", secret.PublicKey())
 			return nil
 		}}
@@ -103,8 +102,7 @@ func nodeInvite() *cobra.Command {
 				ids = append(ids, s.ID)
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s invites to the seats %s; an owner accepts with: synod node join %s "+
-				"--seat ID "+
-				"--key FILE --address HOST:PORT\n", out, strings.Join(ids, ", "), out)
+				"--seat ID --key FILE --address HOST:PORT\n", out, strings.Join(ids, ", "), out)
 			return nil
 		}}
 	d.add(cmd)

@@ -346,8 +346,7 @@ func rosterVerify() *cobra.Command {
 				return &coded{exitVerify, err}
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "VALID roster %s of %s, serial %d, signed by %d\n", s.HexHash(), s.Name,
-				s.Serial,
-				len(s.Signatures))
+				s.Serial, len(s.Signatures))
 			return nil
 		}}
 	cmd.Flags().StringVar(&previous, "previous", "", "roster `file` that this one replaces")

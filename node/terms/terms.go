@@ -132,8 +132,7 @@ func playable(p *council.Plan) error {
 			"remove the key")
 	case spec.Patience.Spare > 0:
 		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
-			"set " +
-			"pace: think instead")
+			"set pace: think instead")
 	case len(spec.Faults.Partitions)+len(spec.Faults.Crashes) > 0 || faults.Loss > 0 || faults.Delay.Max > 0:
 		return errors.New("faults: they are simulated, and nodes have a real network; remove the key")
 	}
