@@ -23,9 +23,9 @@ bin/synod-node: FORCE
 
 FORCE:
 
-install: build ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages and shell completion
+install: synod ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages, completion, and synod-node after make build
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN) bin/synod-node $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN) $(wildcard bin/synod-node) $(DESTDIR)$(PREFIX)/bin
 	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
 	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac

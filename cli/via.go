@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -170,8 +171,27 @@ func (a *app) missing(cmd *cobra.Command, r *roster.Roster, res *call.Result) {
 	}
 	for _, e := range res.Proofs {
 		fmt.Fprintf(cmd.ErrOrStderr(), "EVIDENCE: %s signed two different messages for slot %s, round %d\n",
-			r.Members[e.A.From].ID, oneLine(e.A.Slot), e.A.Round)
+			oneLine(r.Members[e.A.From].ID), oneLine(e.A.Slot), e.A.Round)
+		if path, err := a.keepEvidence(r, &e); err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "  it cannot be kept:", oneLine(err.Error()))
+		} else {
+			fmt.Fprintln(cmd.ErrOrStderr(), "  verify it: synod evidence verify", council.ShellWord(path))
+		}
 	}
+}
+
+// keepEvidence writes a proof of equivocation as a file in the state folder.
+func (a *app) keepEvidence(r *roster.Roster, proof *call.Equivocation) (path string, err error) {
+	e, err := proof.Evidence(r)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(a.dirs.state, "evidence")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
+	return path, durable.WriteFile(path, e.File())
 }
 
 // certifyByNodes writes a certificate that more than F members have signed.

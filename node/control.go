@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 )
 
@@ -69,11 +68,10 @@ func writeJSON(w http.ResponseWriter, v any) {
 
 // EvidenceStatus is a proof as its owner is shown it.
 type EvidenceStatus struct {
-	Member string `json:"member"`
-	Run    string `json:"run"`
-	Slot   string `json:"slot"`
-	Round  uint64 `json:"round"`
-	File   string `json:"file"`
+	Member string   `json:"member"`
+	Run    string   `json:"run"`
+	Proved []string `json:"proved"`
+	File   string   `json:"file"` // synod evidence verify FILE
 }
 
 // EvidenceStatus lists the proofs that the node has.
@@ -81,12 +79,12 @@ func (n *Node) EvidenceStatus() ([]EvidenceStatus, error) {
 	proofs, err := n.Evidence()
 	all := []EvidenceStatus{}
 	for _, e := range proofs {
-		if e.A.From >= uint64(len(n.roster.Members)) {
-			continue
+		report, err := e.Verify(n.hash[:])
+		if err != nil {
+			return nil, err
 		}
-		who := n.roster.Members[e.A.From].ID
-		all = append(all, EvidenceStatus{Member: who, Run: e.Instance, Slot: e.A.Slot, Round: e.A.Round,
-			File: filepath.Join(n.config.Dir, "evidence", e.Instance+"-"+who+".cbor")})
+		all = append(all, EvidenceStatus{Member: n.roster.Members[e.Seat].ID, Run: e.Instance, Proved: report.Claims,
+			File: n.evidencePath(e)})
 	}
 	return all, err
 }

@@ -28,6 +28,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/link"
@@ -465,35 +466,44 @@ func (n *Node) present(id synod.NodeID) {
 
 // convict keeps the proof that a member has equivocated, and passes it on to the neighbours.
 func (n *Node) convict(e *call.Equivocation) {
-	if e.Verify(n.roster) != nil {
+	proof, err := e.Evidence(n.roster)
+	if err != nil {
 		return
 	}
-	who := n.roster.Members[e.A.From].ID
-	path := filepath.Join(n.config.Dir, "evidence", fmt.Sprintf("%s-%s.cbor", e.Instance, who))
+	path := n.evidencePath(proof)
 	if _, err := os.Stat(path); err == nil {
 		return
 	}
-	if err := durable.WriteFile(path, canonical.Encode(e)); err != nil {
+	if err := durable.WriteFile(path, proof.File()); err != nil {
 		n.log.Error("evidence cannot be written", "error", err)
 	}
 	n.count(&n.stats.Equivocations)
-	n.log.Error("a member signed two values for one slot", "member", who, "slot", e.A.Slot, "round", e.A.Round)
+	n.log.Error("a member signed two values for one slot", "member", n.roster.Members[e.A.From].ID, "slot", e.A.Slot,
+		"round", e.A.Round, "file", path)
 	key := instanceKey(sign.Instance(e.Instance))
 	for _, p := range n.links {
 		p.once(frame{Kind: isReceipts, Run: key[:], Receipts: []call.Receipt{e.A, e.B}})
 	}
 }
 
+// evidencePath is the path of a proof. It has the seat and not the id of the member, which may be any text.
+func (n *Node) evidencePath(e *evidence.Evidence) string {
+	return filepath.Join(n.config.Dir, "evidence", fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
+}
+
 // Evidence returns the proofs that the node has.
-func (n *Node) Evidence() (all []call.Equivocation, err error) {
-	files, err := filepath.Glob(filepath.Join(n.config.Dir, "evidence", "*.cbor"))
+func (n *Node) Evidence() (all []*evidence.Evidence, err error) {
+	files, err := filepath.Glob(filepath.Join(n.config.Dir, "evidence", "*.pem"))
 	for _, file := range files {
-		b, err := durable.ReadFile(file, 1<<20)
+		b, err := durable.ReadFile(file, evidence.MaxSize)
 		if err != nil {
 			return nil, err
 		}
-		var e call.Equivocation
-		if err := canonical.Decode(b, 1<<20, &e); err != nil {
+		e, err := evidence.Parse(b)
+		if err == nil {
+			_, err = e.Verify(n.hash[:])
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		all = append(all, e)

@@ -103,7 +103,7 @@ var perturbedCouncils = []string{
 	"protocol: {name: majority}\nf: 1\n" + quick + five,
 	"protocol: {name: rotating-leader}\nf: 1\n" + quick + five,
 	"protocol: {name: sac, rounds: 2}\nf: 1\n" + quick + "models: {d: {provider: simulated, ability: 0.6}}\n" +
-		"seats: [{id: a, model: d, count: 4}, {id: liar, model: d, adversary: {name: equivocator}}]\n",
+		"seats: [{id: a, model: d, count: 4}, {id: bad, model: d, adversary: {name: equivocator}}]\n",
 }
 
 const quick = "pace: {think: 40ms, within: 160ms}\nlimits: {deadline: 8s}\n"
@@ -369,7 +369,7 @@ func (p *perturbation) certify(t *testing.T, res *call.Result, o *council.Outcom
 // checkProofs requires that only members that did equivocate are named.
 func (p *perturbation) checkProofs(t *testing.T, res *call.Result) {
 	for _, e := range res.Proofs {
-		if err := e.Verify(p.net.signed.Roster); err != nil {
+		if _, err := e.Evidence(p.net.signed.Roster); err != nil {
 			t.Errorf("a proof does not hold: %v", err)
 		}
 		seat := int(e.A.From)
@@ -377,7 +377,7 @@ func (p *perturbation) checkProofs(t *testing.T, res *call.Result) {
 			t.Errorf("seat %d is framed: %+v", seat, e)
 		}
 	}
-	sums := map[string]map[string]bool{} // by slot of the liar: what honest members got
+	sums := map[string]map[string]bool{} // by slot of an adversary: what honest members got
 	for i, f := range res.Finals {
 		if f == nil || p.net.plan.Adversary(synod.NodeID(i)) {
 			continue

@@ -35,8 +35,7 @@ func controlCommands() []*cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error { return failed(showEvidence(cmd, dir, asJSON)) }},
 		{Use: "logs", Short: "Print the last lines of a node's log",
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				return failed(showLogs(cmd.OutOrStdout(), dir,
-					lines))
+				return failed(showLogs(cmd.OutOrStdout(), dir, lines))
 			}},
 		{Use: "drain", Short: "Make a node take no new question, and end when its runs have ended",
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -142,8 +141,8 @@ func showEvidence(cmd *cobra.Command, dir string, asJSON bool) error {
 		return printJSON(cmd.OutOrStdout(), all)
 	}
 	for _, e := range all {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s signed two values for slot %s %d of run %.12s: %s\n", e.Member,
-			printable(e.Slot), e.Round, e.Run, e.File)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", printable(e.Member), printable(strings.Join(e.Proved, "; ")))
+		fmt.Fprintf(cmd.OutOrStdout(), "  verify it: synod evidence verify %s\n", e.File)
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(cmd.OutOrStdout(), "no member was proved to have signed two values for one slot")

@@ -1,10 +1,66 @@
 package call
 
 import (
+	"crypto/sha256"
+	"math/rand/v2"
 	"testing"
 
+	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/roster"
+	"synod.dev/synod/sign"
 )
+
+// Receipts that somebody made up neither frame a member nor hide the proof against another one, and the
+// proof is a file that verifies.
+func TestEquivocationAmongInventedReceipts(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{7})
+	r := &roster.Roster{Format: roster.Format, Name: "three", R: 1, Guarantee: "none", Protocol: "sac", Parameters: "{}",
+		Council: "council: three\n", Think: 1000, Within: 200, Links: roster.TLS, Ledger: roster.Ledger{Kind: "none"}}
+	var secrets []sign.Secret
+	for _, id := range []string{"a", "b", "c"} {
+		s, err := sign.Generate(random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets = append(secrets, s)
+		r.Members = append(r.Members, roster.Member{ID: id, Key: s.PublicKey()})
+	}
+	hash, in := r.Hash(), sign.Instance("a run")
+	receipt := func(from uint64, body string, by sign.Secret) Receipt {
+		sum := sha256.Sum256([]byte(body))
+		c := Receipt{From: from, Slot: "answer", Round: 1, Sum: sum[:]}
+		slip := c.Slip(hash[:], string(in))
+		c.Signature = slip.Sign(by)
+		return c
+	}
+	invented := &Final{Seat: 2}
+	for i := range 2 * maxSums {
+		body := string(rune('A' + i))
+		invented.Receipts = append(invented.Receipts, receipt(0, body, secrets[2]), receipt(1, body, secrets[2]))
+	}
+	honest := &Final{Seat: 0, Receipts: []Receipt{receipt(0, "42", secrets[0]), receipt(1, "42", secrets[1])}}
+	other := &Final{Seat: 0, Receipts: []Receipt{receipt(1, "41", secrets[1])}}
+	found := FindEquivocations(r, in, []*Final{invented, honest, nil, other})
+	if len(found) != 1 || found[0].A.From != 1 {
+		t.Fatalf("found %+v, want one proof, against b", found)
+	}
+	e, err := found[0].Evidence(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := evidence.Parse(e.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Verify(hash[:]); err != nil {
+		t.Error(err)
+	}
+	found[0].B = found[0].A
+	if _, err := found[0].Evidence(r); err == nil {
+		t.Error("one message twice is a proof")
+	}
+}
 
 // Whatever a node writes into its record, reading it ends with a record or an error.
 func FuzzRecord(f *testing.F) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
@@ -168,12 +169,22 @@ func (e *Equivocation) Verify(r *roster.Roster) error {
 	return nil
 }
 
+// Evidence returns the proof as a file that everybody can verify offline (synod evidence verify). The
+// error is that of Verify.
+func (e *Equivocation) Evidence(r *roster.Roster) (*evidence.Evidence, error) {
+	if err := e.Verify(r); err != nil {
+		return nil, err
+	}
+	return evidence.OfSlips(r, e.A.Slip(e.Roster, e.Instance), e.B.Slip(e.Roster, e.Instance), e.A.Signature,
+		e.B.Signature)
+}
+
 // maxSums is how many different messages of one slot are compared.
 const maxSums = 16
 
 // FindEquivocations compares the receipts of some members and returns one proof for each member that
 // signed two messages for one slot, by seat. Receipts whose signature is not valid are ignored:
-// whoever made them up would frame somebody.
+// whoever made them up would frame somebody, or crowd out true ones.
 func FindEquivocations(r *roster.Roster, in sign.Instance, finals []*Final) []Equivocation {
 	hash := r.Hash()
 	type slot struct {
@@ -193,12 +204,13 @@ func FindEquivocations(r *roster.Roster, in sign.Instance, finals []*Final) []Eq
 				len(known) == maxSums {
 				continue
 			}
+			slip := c.Slip(hash[:], string(in))
+			if !slip.Verify(r, c.Signature) {
+				continue
+			}
 			sums[key] = append(known, c)
-			for _, k := range known {
-				e := Equivocation{Roster: hash[:], Instance: string(in), A: k, B: c}
-				if _, has := found[c.From]; !has && e.Verify(r) == nil {
-					found[c.From] = e
-				}
+			if _, has := found[c.From]; !has && len(known) > 0 {
+				found[c.From] = Equivocation{Roster: hash[:], Instance: string(in), A: known[0], B: c}
 			}
 		}
 	}
