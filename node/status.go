@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm"
 )
 
 // Stats are figures since the node was started.
@@ -26,6 +27,8 @@ type Status struct {
 	Roster   string       `json:"roster"`
 	Serial   uint64       `json:"serial"`
 	Seat     string       `json:"seat"`
+	Model    string       `json:"model"`
+	Kind     llm.Kind     `json:"kind"` // of the seat's model: simulated and recorded ones are no live models
 	Key      string       `json:"key"`
 	Listen   string       `json:"listen"`
 	Up       float64      `json:"up"` // seconds
@@ -73,6 +76,7 @@ type RunStatus struct {
 func (n *Node) Status() Status {
 	s := Status{Version: 1, Council: n.roster.Name, Roster: hex.EncodeToString(n.hash[:]), Serial: n.roster.Serial,
 		Seat: n.roster.Members[n.seat].ID, Key: hex.EncodeToString(n.secret.PublicKey()), Listen: n.transport.Address(),
+		Model: n.model.Info().Name, Kind: n.model.Info().Kind,
 		Up: time.Since(n.begun).Seconds(), Draining: n.draining.Load(), Skewed: n.wrongClock.Load()}
 	n.daily.mu.Lock()
 	n.daily.today()

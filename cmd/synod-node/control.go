@@ -101,6 +101,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 	if !peers {
 		fmt.Fprintf(out, "seat %s of %s, roster %.16s serial %d, listening on %s, up %v\n", s.Seat, s.Council, s.Roster,
 			s.Serial, s.Listen, time.Duration(s.Up*float64(time.Second)).Round(time.Second))
+		fmt.Fprintf(out, "member: %s (%s)\n", printable(s.Model), s.Kind)
 		fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
 			"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
 			s.Stats.Refused, s.Stats.Equivocations)

@@ -73,10 +73,10 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8
 .bad{color:#a00}.good{color:#060}.busy{color:#a60}
 </style>
 <h1>Council of nodes</h1>
-<table><thead><tr><th>seat<th>address<th>neighbours<th>run<th>round<th>answer of the seat<th>calls<th>state<th>alarms</tr>
+<table><thead><tr><th>seat<th>member<th>address<th>neighbours<th>run<th>round<th>answer of the seat<th>calls<th>state<th>alarms</tr>
 </thead><tbody>
-{{range .}}<tr>{{if .Error}}<td>{{.Dir}}<td colspan="7" class="bad">{{.Error}}<td>{{else}}
-<td>{{.Status.Seat}}<td>{{.Status.Listen}}<td>{{.Up}} of {{len .Status.Peers}}
+{{range .}}<tr>{{if .Error}}<td>{{.Dir}}<td colspan="8" class="bad">{{.Error}}<td>{{else}}
+<td>{{.Status.Seat}}<td>{{.Status.Model}} ({{.Status.Kind}})<td>{{.Status.Listen}}<td>{{.Up}} of {{len .Status.Peers}}
 {{with .Latest}}<td>{{printf "%.12s" .Run}}<td>{{.Round}}<td>{{.Answer}}<td>{{.Calls}}
 <td class="{{if .Stopped}}good{{else}}busy{{end}}">{{if .Stopped}}ended: {{.Stopped}}{{else}}plays{{end}}
 {{else}}<td>–<td>–<td>–<td>–<td>waits{{end}}
