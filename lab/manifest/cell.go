@@ -258,28 +258,11 @@ func (c *cell) merge(o Options, used map[string]bool) error {
 		}
 		l.tree = filled.(map[string]any)
 		overlays = append(overlays, l.tree)
-		of, own := l.split()
-		if file, ok := own["council_file"].(string); ok {
-			from, err := council.File(under(l.dir, file))
-			if err != nil {
-				return fmt.Errorf("%s: council_file: %w", l.name, err)
-			}
-			councils = append(councils, from)
-		}
-		locate(own, l.dir)
-		c.assume(own)
-		if note, ok := own["note"].(string); ok {
-			c.notes = append(c.notes, note)
-		}
-		mergeTrees(settings, own)
-		if len(of) == 0 {
-			continue
-		}
-		layer, err := council.Tree(l.name, of, l.dir)
+		of, err := c.apply(l, settings)
 		if err != nil {
 			return err
 		}
-		councils = append(councils, layer)
+		councils = append(councils, of...)
 	}
 	if err := param.Decode(settings, &c.settings); err != nil {
 		return err
@@ -299,6 +282,38 @@ func (c *cell) merge(o Options, used map[string]bool) error {
 		return fmt.Errorf("params: %w", err)
 	}
 	c.params = params.(map[string]any)
+	return c.settle(councils)
+}
+
+// apply adds the settings of an overlay to settings, and returns its layers of a council file: those of the file that
+// it names, and its own.
+func (c *cell) apply(l layer, settings map[string]any) (councils []council.Layer, err error) {
+	of, own := l.split()
+	if file, ok := own["council_file"].(string); ok {
+		from, err := council.File(under(l.dir, file))
+		if err != nil {
+			return nil, fmt.Errorf("%s: council_file: %w", l.name, err)
+		}
+		councils = append(councils, from)
+	}
+	locate(own, l.dir)
+	c.assume(own)
+	if note, ok := own["note"].(string); ok {
+		c.notes = append(c.notes, note)
+	}
+	mergeTrees(settings, own)
+	if len(of) > 0 {
+		from, err := council.Tree(l.name, of, l.dir)
+		if err != nil {
+			return nil, err
+		}
+		councils = append(councils, from)
+	}
+	return councils, nil
+}
+
+// settle sets the council of a cell that runs, and, if possible, that of a blank one.
+func (c *cell) settle(councils []council.Layer) error {
 	switch {
 	case c.settings.runs():
 		return c.convene(councils)
