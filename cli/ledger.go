@@ -216,40 +216,20 @@ VALID, what is proved and what is not, or the first thing that is wrong (exit co
 	return cmd
 }
 
+// verifyLedger checks a ledger or a proof, its operator, and that the witnesses have signed its head.
 func verifyLedger(path, operator string, witnesses []string) (verification, error) {
 	v := verification{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}
-	var head *ledger.SignedHead
-	if info, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return v, err
-	} else if info.IsDir() {
-		l, err := openLedger(path)
-		if err != nil {
-			return v, err
-		}
-		defer l.Close()
-		head = l.Head()
-		v.Claims = append(v.Claims, fmt.Sprintf("the %d entries are those that the operator %x signed", head.Head.Size,
-			head.Head.Log))
-	} else {
-		text, err := durable.ReadFile(path, 1<<24)
-		if err != nil {
-			return v, err
-		}
-		p, err := ledger.ParseProof(text)
-		if err != nil {
-			return v, err
-		}
-		e, err := p.Verify(p.Head.Head.Log)
-		if err != nil {
-			return v, err
-		}
-		head = &p.Head
-		v.Kind = "ledger proof"
-		v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the ledger of the operator %x is about the run %s",
-			p.Index, head.Head.Size, head.Head.Log, e.Instance))
-		for _, part := range e.Parts {
-			v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
-		}
+	}
+	check := v.proof
+	if info.IsDir() {
+		check = v.entries
+	}
+	head, err := check(path)
+	if err != nil {
+		return v, err
 	}
 	switch {
 	case operator == "":
@@ -270,6 +250,42 @@ func verifyLedger(path, operator string, witnesses []string) (verification, erro
 	}
 	v.NotProved = append(v.NotProved, "that the decisions are right")
 	return v, nil
+}
+
+// entries checks all entries of a ledger and returns its head.
+func (v *verification) entries(path string) (*ledger.SignedHead, error) {
+	l, err := openLedger(path)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	head := l.Head()
+	v.Claims = append(v.Claims, fmt.Sprintf("the %d entries are those that the operator %x signed", head.Head.Size,
+		head.Head.Log))
+	return head, nil
+}
+
+// proof checks the proof of one entry and returns the head that it is under.
+func (v *verification) proof(path string) (*ledger.SignedHead, error) {
+	text, err := durable.ReadFile(path, 1<<24)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ledger.ParseProof(text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.Verify(p.Head.Head.Log)
+	if err != nil {
+		return nil, err
+	}
+	v.Kind = "ledger proof"
+	v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the ledger of the operator %x is about the run %s",
+		p.Index, p.Head.Head.Size, p.Head.Head.Log, e.Instance))
+	for _, part := range e.Parts {
+		v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
+	}
+	return &p.Head, nil
 }
 
 func ledgerExport(*app) *cobra.Command {

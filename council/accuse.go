@@ -55,7 +55,7 @@ func (j *judgment) accusations() []Accusation {
 	return all
 }
 
-// accuse adds evidence that the seat by holds, unless it is known.
+// accuse adds evidence that a member has, unless it is known. by is the id of that member.
 func (j *judgment) accuse(all []Accusation, by string, proof broadcast.Evidence) []Accusation {
 	at := slices.IndexFunc(all, func(a Accusation) bool {
 		return a.proof.Sender == proof.Sender && a.proof.Group == proof.Group

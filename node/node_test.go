@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -299,30 +297,15 @@ func TestSameAsSimulator(t *testing.T) {
 			}
 			want := council.Judge(net.plan, council.Instance{Question: sum,
 				Check: net.signed.Committee().Verifier(res.Instance)}, records)
-			if a, b := text2(outcome), text2(want); a != b {
+			if a, b := asJSON(outcome), asJSON(want); a != b {
 				t.Errorf("nodes:\n%s\nsimulator:\n%s", a, b)
-			}
-			if t.Failed() && os.Getenv("NODE_DIFF") != "" {
-				net.diff(res)
 			}
 			t.Logf("%s in %d ticks, %v", outcome.Status, outcome.Ticks, time.Since(res.Start))
 		})
 	}
 }
 
-func text2(o council.Outcome) string {
+func asJSON(o council.Outcome) string {
 	b, _ := json.Marshal(o)
 	return string(b)
-}
-
-func (net *network) diff(res *call.Result) {
-	for i := range net.dirs {
-		files, _ := filepath.Glob(filepath.Join(net.dirs[i], "runs", "*.jsonl"))
-		for _, f := range files {
-			b, _ := os.ReadFile(f)
-			lines := strings.Split(string(b), "\n")
-			lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, `"k":"e`) })
-			os.WriteFile(fmt.Sprintf("/tmp/nodes/seat%d", i), []byte(strings.Join(lines, "\n")), 0o600)
-		}
-	}
 }

@@ -47,7 +47,7 @@ func TestRobustnessWithoutIncomingEdges(t *testing.T) {
 	}
 }
 
-// What is claimed for asynchronous rounds needs F more than what is claimed for others.
+// A claim about asynchronous rounds needs a robustness that is larger by F than the same claim about fixed rounds.
 func TestAsynchronousGuarantee(t *testing.T) {
 	p := New()
 	p.Asynchronous = true
