@@ -17,7 +17,7 @@ type Summary struct {
 	Head       Head
 	Replies    Replies      // only Status, Usage, Calls, Fault and Model of each
 	Unanswered []Unanswered // as Run.Unanswered
-	// without Surface, Source, From, Scores, Silent, Suspects and counts other than Reused
+	// without Surface, Source, From, Scores, Suspects and Unsure
 	Noted []Noted
 	Last  map[synod.NodeID]synod.Tick // when each node noted for the last time
 	End   *End                        // nil: the run was cut off
@@ -234,6 +234,12 @@ func summarizeOpinion(opinion gjson.Result, o *synod.Opinion) (err error) {
 			err = errors.Join(err, nodes(v, &o.Retained))
 		case "dropped":
 			err = errors.Join(err, nodes(v, &o.Dropped))
+		case "silent":
+			err = errors.Join(err, nodes(v, &o.Silent))
+		case "failed":
+			o.Failed = int(v.Int())
+		case "garbled":
+			o.Unreadable = int(v.Int())
 		case "record":
 			o.Record = synod.RawRecord(v.Raw)
 		case "reused":

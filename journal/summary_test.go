@@ -96,3 +96,28 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A summary has every field of an opinion that council.Judge counts; Unreadable, for one,
+// becomes the unreadable replies of a model in a report.
+func TestSummaryOfWholeOpinion(t *testing.T) {
+	half := 0.5
+	opinion := &synod.Opinion{Round: 2, Answer: "42", Confidence: &half,
+		Retained: []synod.NodeID{1}, Dropped: []synod.NodeID{2}, Silent: []synod.NodeID{3, 4},
+		Failed: 5, Unreadable: 6, Reused: 7}
+	path := filepath.Join(t.TempDir(), "j")
+	w, err := journal.Create(path, journal.Head{Program: "test", Question: synod.Question{Text: "?"}, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Effect(1, 0, synod.Note{Opinion: opinion})
+	if _, err = w.Close("rounds"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := journal.Summarize(path)
+	if err != nil || len(s.Noted) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if got := &s.Noted[0].Opinion; !reflect.DeepEqual(got, opinion) {
+		t.Errorf("%+v; want %+v", got, opinion)
+	}
+}
