@@ -154,6 +154,34 @@ func TestDebate(t *testing.T) {
 	}
 }
 
+// Half of the members are not a majority: the votes of two of four do not decide.
+func TestHalfIsNoMajority(t *testing.T) {
+	// The first leader's 2 gets the votes of 2 and 1, the second's 1 only its own, the third's 3 those of 3, 2 and 1.
+	(&trial{p: New(), f: 1, answers: "2134"}).play().decided(t, "3", 7)
+}
+
+// The planned calls contain one more answer of every leader in each of its rounds except the first. A debate in which
+// nobody votes for the proposal of another takes all of them.
+func TestPlannedRefinements(t *testing.T) {
+	for _, c := range []struct{ leaders, rounds, want int }{{1, 1, 0}, {1, 3, 2}, {2, 2, 2}, {2, 3, 4}} {
+		p := New()
+		p.Leaders, p.Rounds = c.leaders, c.rounds
+		o := (&trial{p: p, answers: "12345", refines: "1"}).play()
+		o.decided(t, synod.None, 0)
+		refined := 0
+		for _, call := range o.calls {
+			if call.Purpose == synod.Refining {
+				refined++
+			}
+		}
+		planned := p.Calls(make([]int, 5)) - p.Cost(5, p.MaxRounds(), p.Leaders)
+		if refined != c.want || planned != c.want || len(o.calls) > p.Calls(make([]int, 5)) {
+			t.Errorf("%d leaders, %d rounds each: %d calls, of which leaders answer again in %d; %d and %d are planned",
+				c.leaders, c.rounds, len(o.calls), refined, p.Calls(make([]int, 5)), planned)
+		}
+	}
+}
+
 // Under exact: paper a member accepts a proposal only if it is better than its own answer;
 // otherwise also if it is equal.
 func TestEqualMarks(t *testing.T) {
@@ -345,7 +373,11 @@ func TestSuits(t *testing.T) {
 	for _, c := range []struct {
 		n, f, leaders int
 		want          string
-	}{{5, 2, 3, ""}, {5, 3, 4, "at most f = 2"}, {5, 2, 2, "give at least 3"}, {300, 0, 1, "128 are the most"}} {
+	}{
+		{5, 2, 3, ""}, {5, 3, 4, "at most f = 2"}, {5, 2, 2, "give at least 3"},
+		{5, 0, 1, ""}, {5, -1, 4, "f is -1"},
+		{128, 0, 1, ""}, {129, 0, 1, "128 are the most"},
+	} {
 		p := New()
 		p.Leaders = c.leaders
 		err := p.CheckCast(make([]synod.Role, c.n), c.f)

@@ -109,6 +109,7 @@ func TestOwnProposals(t *testing.T) {
 		{"7654321", 1, "7"}, {"5764321", 1, "5"}, {"4321765", 5, "7"}, {"4132567", 5, "5"}, {"4123657", 5, "6"},
 	} {
 		x := agreeing(1, 7, nil)
+		x.p.Views = 5 // the last view decides like any other
 		x.answers = func(id synod.NodeID) synod.Answer { return synod.Answer(c.answers[id : id+1]) }
 		for _, h := range x.play().held {
 			if h.Answer != c.answer || leader.RecordOf(h.Opinion).Certificate.Round != c.view {
@@ -172,32 +173,56 @@ func TestILB4(t *testing.T) {
 }
 
 // [LB-1] Weights: heavy seats decide while light ones are silent only if they are also a quorum of
-// members.
+// members. Exactly two thirds of the weight are not enough, nor are exactly (n+f)/2 members.
 func TestWeights(t *testing.T) {
-	p := New()
-	p.Weights = []int{3, 3, 3, 2, 2, 2, 2}
-	enough := p.quorum(7, 2)
 	for _, c := range []struct {
-		ids  []synod.NodeID
-		want bool
+		weights []int // nil: all equal
+		n, f    int
+		ids     []synod.NodeID
+		want    bool
 	}{
-		{[]synod.NodeID{0, 1, 2, 3}, false},    // 11 of 17, four of seven
-		{[]synod.NodeID{0, 1, 2, 3, 4}, true},  // 13, five
-		{[]synod.NodeID{2, 3, 4, 5, 6}, false}, // 11: five members, too light
-		{[]synod.NodeID{0, 1, 3, 4, 5, 6}, true},
+		{[]int{3, 3, 3, 2, 2, 2, 2}, 7, 2, []synod.NodeID{0, 1, 2, 3}, false},    // 11 of 17, four of seven
+		{[]int{3, 3, 3, 2, 2, 2, 2}, 7, 2, []synod.NodeID{0, 1, 2, 3, 4}, true},  // 13, five
+		{[]int{3, 3, 3, 2, 2, 2, 2}, 7, 2, []synod.NodeID{2, 3, 4, 5, 6}, false}, // 11: five members, too light
+		{[]int{3, 3, 3, 2, 2, 2, 2}, 7, 2, []synod.NodeID{0, 1, 3, 4, 5, 6}, true},
+		{[]int{9, 9, 9, 9, 1, 1, 1}, 7, 1, []synod.NodeID{0, 1, 2, 3}, false}, // 36 of 39, but four of seven
+		{[]int{9, 9, 9, 9, 1, 1, 1}, 7, 1, []synod.NodeID{0, 1, 2, 3, 6}, true},
+		{[]int{2, 2, 2, 1, 1, 1}, 6, 1, []synod.NodeID{0, 1, 3, 4}, false}, // 6 of 9
+		{[]int{2, 2, 2, 1, 1, 1}, 6, 1, []synod.NodeID{0, 1, 2, 3}, true},  // 7
+		{nil, 6, 1, []synod.NodeID{0, 1, 2, 3}, false},
+		{nil, 6, 1, []synod.NodeID{0, 1, 2, 3, 4}, true},
 	} {
-		if enough(c.ids) != c.want {
-			t.Errorf("%v: %v", c.ids, !c.want)
+		p := New()
+		p.Weights = c.weights
+		if p.quorum(c.n, c.f)(c.ids) != c.want {
+			t.Errorf("weights %v, f = %d: %v: %v", c.weights, c.f, c.ids, !c.want)
 		}
 	}
-	for f, want := range []string{"", "", "tolerate at most f = 1"} {
-		p.Weights = []int{10, 10, 10, 10, 10, 10, 1}
-		if f == 2 {
-			p.Weights[0] = 25
+}
+
+// Any f seats must weigh less than a third of all. Weights are between 1 and 1000.
+func TestWeightLimits(t *testing.T) {
+	for _, c := range []struct {
+		weights []int
+		f       int
+		want    string
+	}{
+		{[]int{10, 10, 10, 10, 10, 10, 1}, 0, ""}, {[]int{10, 10, 10, 10, 10, 10, 1}, 1, ""},
+		{[]int{10, 10, 10, 10, 10, 10, 1}, 2, ""}, {[]int{25, 10, 10, 10, 10, 10, 1}, 2, "tolerate at most f = 1"},
+		{[]int{1, 1, 1, 2, 2}, 1, ""}, {[]int{1, 1, 1, 1, 2}, 1, "tolerate at most f = 0"}, // 2 of 6 are a third
+		{[]int{1, 1000, 1000, 999}, 1, "at most f = 0"}, {[]int{1, 1000, 1000, 1000}, 1, ""},
+		{[]int{1000, 1000, 1000, 1000}, 1, ""}, {[]int{1, 1, 1, 1}, 2, "at most f = 1"},
+		{[]int{5, 0, 5, 5}, 1, "weight 2 is 0; it must be between 1 and 1000"},
+		{[]int{5, 5, 5, 1001}, 1, "weight 4 is 1001"}, {[]int{-1, 5, 5, 5}, 1, "weight 1 is -1"},
+	} {
+		p := New()
+		p.Weights = c.weights
+		err := p.Validate()
+		if err == nil {
+			err = p.CheckCast(make([]synod.Role, len(c.weights)), c.f)
 		}
-		err := p.CheckCast(make([]synod.Role, 7), f)
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("f = %d: %v", f, err)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("weights %v, f = %d: %v", c.weights, c.f, err)
 		}
 	}
 }
@@ -207,9 +232,9 @@ func TestSuits(t *testing.T) {
 		n, f, views, weights int
 		want                 string
 	}{
-		{4, 1, 2, 0, ""}, {4, 2, 8, 0, "at most f = 1"}, {4, 1, 1, 0, "give at least 2"},
+		{4, 1, 2, 0, ""}, {4, 2, 8, 0, "at most f = 1"}, {4, -1, 8, 0, "f is -1"}, {4, 1, 1, 0, "give at least 2"},
 		{4, 1, 8, 3, "3 weights for 4 seats"},
-		{3, 1, 8, 0, "at most f = 0"}, {200, 1, 8, 0, "128 are the most"}, {1, 0, 1, 0, ""},
+		{3, 1, 8, 0, "at most f = 0"}, {129, 1, 8, 0, "128 are the most"}, {128, 1, 8, 0, ""}, {1, 0, 1, 0, ""},
 	} {
 		p := New()
 		p.Views, p.Weights = c.views, slices.Repeat([]int{1}, c.weights)
