@@ -2,6 +2,7 @@ package synod
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -40,15 +41,21 @@ func NewCatalogue[T Listed](kind string, entries ...T) *Catalogue[T] {
 // It must not be called at the same time as any other method; call it from main
 // before anything else.
 func (c *Catalogue[T]) Add(entries ...T) {
-	c.all = append(slices.Clone(c.all), entries...)
-	slices.SortFunc(c.all, func(a, b T) int { return strings.Compare(a.Line().Name, b.Line().Name) })
-	for i, e := range c.all {
-		switch name := e.Line().Name; {
-		case name == "":
+	byName := make(map[string]T, len(c.all)+len(entries))
+	for _, e := range slices.Concat(c.all, entries) {
+		name := e.Line().Name
+		if name == "" {
 			panic("synod: a " + c.kind + " has no name")
-		case i > 0 && name == c.all[i-1].Line().Name:
+		}
+		if _, taken := byName[name]; taken {
 			panic("synod: two entries named " + name)
 		}
+		byName[name] = e
+	}
+	// Names are sorted, not entries: a sort compiled for each type of entry adds 0.3 MB to the program.
+	c.all = nil
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		c.all = append(c.all, byName[name])
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package canvas draws lines, shapes and texts as SVG and PNG files.
 //
 // Lengths are in points, 72 to an inch. The origin is the lower left corner, and y grows upwards. Texts are in
-// Liberation Sans, which has the widths of Arial and Helvetica.
+// Go Regular, whose letters are about as wide as those of Arial and Helvetica.
 //
 // Its rank is −1: it uses no other package of Synod, and package plot of rank 0 uses it.
 package canvas

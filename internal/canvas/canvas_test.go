@@ -32,9 +32,9 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// The font has the widths of Arial: an m is 1706 of 2048 units wide, an i 455, a space 569.
+// An m and a space are as wide as in Arial, 1706 and 569 of 2048 units; an i is 505 wide, in Arial 455.
 func TestWidth(t *testing.T) {
-	for text, units := range map[string]float64{"m": 1706, "i": 455, " ": 569, "mi": 1706 + 455, "": 0} {
+	for text, units := range map[string]float64{"m": 1706, "i": 505, " ": 569, "mi": 1706 + 505, "": 0} {
 		if w := (Text{Size: 10}).Width(text); math.Abs(w-units*10/2048) > 1e-9 {
 			t.Errorf("%q is %g wide, want %g", text, w, units*10/2048)
 		}
@@ -93,9 +93,15 @@ func TestPNG(t *testing.T) {
 			image.Rect(30, 30, 70, 70),
 			math.Pi / 4 * (1 - .64)},
 		"an l": {func(c Canvas) { c.Text(Text{Size: 40, Ink: black}, Point{10, 10}, "l") },
-			image.Rect(26, 20, 32, 60), 1},
+			image.Rect(27, 22, 32, 60), 1},
 		"a turned l": {func(c Canvas) { c.Text(Text{Size: 40, Ink: black, Turned: true}, Point{40, 10}, "l") },
-			image.Rect(10, 68, 60, 74), 1},
+			image.Rect(22, 68, 60, 73), 1},
+		"half inside": {func(c Canvas) { c.Disc(Point{25, 50}, 10, black, Stroke{}) },
+			image.Rect(30, 0, 70, 20), math.Pi / 4},
+		"half beside": {func(c Canvas) { c.Disc(Point{50, 25}, 10, black, Stroke{}) },
+			image.Rect(80, 30, 100, 70), math.Pi / 4},
+		"not at the other side": {func(c Canvas) { c.Disc(Point{50, 25}, 10, black, Stroke{}) },
+			image.Rect(0, 0, 79, 100), 0},
 		"outside": {func(c Canvas) { c.Line(solid, Point{-9, -9}, Point{-5, -5}) },
 			image.Rect(0, 0, 100, 100), 0},
 		"no place": {func(c Canvas) { c.Line(solid, Point{0, 0}, Point{math.NaN(), math.Inf(1)}) },

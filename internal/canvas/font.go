@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"sync"
 
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
 	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 )
 
 // sans is parsed when the first text is measured, not when the program starts.
 var sans = sync.OnceValue(func() *sfnt.Font {
-	f, err := sfnt.Parse(liberationsansregular.TTF)
+	f, err := sfnt.Parse(goregular.TTF)
 	if err != nil {
 		panic(fmt.Sprintf("canvas: the embedded font: %v", err))
 	}

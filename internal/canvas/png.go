@@ -56,6 +56,7 @@ func (p *raster) paint(ink color.RGBA, contours [][]curve) {
 	if !box.Overlaps(p.image.Rect) || box.Dx() > 4*p.image.Rect.Dx() || box.Dy() > 4*p.image.Rect.Dy() {
 		return
 	}
+	box = box.Intersect(p.image.Rect) // the rasterizer writes outside the image otherwise
 	p.fill.Reset(box.Dx(), box.Dy())
 	local := func(at Point) (x, y float32) {
 		return float32(at.X - float64(box.Min.X)), float32(at.Y - float64(box.Min.Y))

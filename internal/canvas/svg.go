@@ -16,7 +16,7 @@ import (
 func SVG(width, height float64, fill func(Canvas)) ([]byte, error) {
 	s := &svg{height: height}
 	fmt.Fprintf(&s.doc, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%[2]spt" viewBox="0 0 %[1]s %[2]s" `+
-		`font-family="'Liberation Sans',Arial,Helvetica,sans-serif">`+"\n", decimal(width), decimal(height))
+		`font-family="Go,'Liberation Sans',Arial,Helvetica,sans-serif">`+"\n", decimal(width), decimal(height))
 	c := Canvas{Max: Point{width, height}, target: s}
 	c.Rectangle(white, c.Min, c.Max)
 	fill(c)

@@ -2,12 +2,12 @@ package collect
 
 import (
 	"context"
+	"embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
-	"testing/fstest"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
@@ -27,16 +27,9 @@ type Asker struct {
 }
 
 // templates ask a question in the same way as the templates of the protocols.
-var templates = fstest.MapFS{"answer.tmpl": {Data: []byte(answerTemplate)}}
-
-const answerTemplate = `{{define "system"}}You answer questions. The answer is as short as possible.{{end}}
-{{define "user"}}{{.Question.Text}}
-{{- range .Question.Options}}
-({{.Label}}) {{.Text}}
-{{- end}}
-
-Reply as JSON: first "reasoning", kept short; then "answer", which is {{.Wanted}}.{{end}}
-{{define "completion"}}{{.Completion}}{{end}}`
+//
+//go:embed answer.tmpl
+var templates embed.FS
 
 // Collect asks the questions that have no answer yet, in their order. The items must begin with
 // those that have answers. It returns when all are answered, or with an error when ctx ends or a
