@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -36,7 +38,8 @@ type bench struct {
 	folders  []*folder
 	switched map[*mutant]bool
 	binaries []binary
-	cases    []*testCase // by processor time
+	cases    []*testCase // by time
+	one      sync.Mutex  // of a mutant that is compiled alone
 }
 
 // binary is the compiled tests of one package. flag keeps package rapid, if the tests use it, from writing how they
@@ -48,6 +51,7 @@ type testCase struct {
 	binary  binary
 	name    string
 	cost    time.Duration // processor time
+	took    time.Duration // by the clock: some tests mostly wait
 	reaches map[int]bool
 }
 
@@ -79,7 +83,7 @@ func (b *bench) prepare(list []*mutant) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(b.cases, func(x, y *testCase) int { return int(x.cost - y.cost) })
+	slices.SortStableFunc(b.cases, func(x, y *testCase) int { return cmp.Compare(x.took, y.took) })
 	for _, m := range list {
 		if b.switched[m] && !slices.ContainsFunc(b.cases, func(c *testCase) bool { return c.reaches[m.id] }) {
 			m.fate = unreached
@@ -164,10 +168,12 @@ func (b *bench) baseline(bin binary) error {
 			return err
 		}
 		var passed bool
+		begun := time.Now()
 		if passed, c.cost, err = b.play([]*testCase{c}, 0, "MUTANT_REACHED="+seen); err != nil || !passed {
 			fmt.Fprintf(b.notes, "left out: %s in %s fails without a mutant\n", name, relative(bin.dir))
 			continue
 		}
+		c.took = time.Since(begun)
 		raw, err := os.ReadFile(seen)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -182,6 +188,40 @@ func (b *bench) baseline(bin binary) error {
 		b.cases = append(b.cases, c)
 	}
 	return nil
+}
+
+// workers is how many mutants are tried at once. Some tests mostly wait.
+const workers = 2
+
+// tryAll tries the mutants whose fate is open, and calls done, one call at a time, when a fate is known.
+func (b *bench) tryAll(list []*mutant, done func(*mutant)) error {
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	next := make(chan *mutant)
+	for range workers {
+		wait.Go(func() {
+			for m := range next {
+				var err error
+				if m.fate == "" {
+					err = b.try(m)
+				}
+				mu.Lock()
+				if err != nil {
+					failed = cmp.Or(failed, fmt.Errorf("%s: %w", m, err))
+				} else {
+					done(m)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range list {
+		next <- m
+	}
+	close(next)
+	wait.Wait()
+	return failed
 }
 
 // try plays the tests that reach a mutant until one fails.
@@ -205,9 +245,9 @@ func (b *bench) try(m *mutant) error {
 	}
 	m.fate = lived
 	for len(cases) > 0 {
-		n, sum := 0, time.Duration(0)
-		for n < len(cases) && (n == 0 || sum+cases[n].cost < time.Second && cases[n].binary == cases[0].binary) {
-			sum += cases[n].cost
+		n, sum, took := 0, time.Duration(0), time.Duration(0)
+		for n < len(cases) && (n == 0 || took+cases[n].took < time.Second && cases[n].binary == cases[0].binary) {
+			sum, took = sum+cases[n].cost, took+cases[n].took
 			n++
 		}
 		passed, _, err := b.play(cases[:n], patience+slower*sum, "MUTANT="+strconv.Itoa(m.id))
@@ -228,6 +268,8 @@ func (b *bench) try(m *mutant) error {
 
 // alone compiles one mutant without a switch. It is not viable if it does not compile.
 func (b *bench) alone(m *mutant) ([]binary, bool, error) {
+	b.one.Lock()
+	defer b.one.Unlock()
 	for _, f := range b.folders {
 		for _, s := range f.sites[m.file] {
 			if !slices.Contains(s.mutants, m) {
@@ -246,7 +288,7 @@ func (b *bench) alone(m *mutant) ([]binary, bool, error) {
 			if !f.typechecks(whole) {
 				return nil, false, nil
 			}
-			bins, err := b.compile("one", map[string]string{m.file: text})
+			bins, err := b.compile(fmt.Sprint("one", m.id), map[string]string{m.file: text})
 			return bins, err == nil, err
 		}
 	}
