@@ -67,11 +67,13 @@ func TestAdvice(t *testing.T) {
 			[]string{"(there is no journal, so the run cannot be resumed)"}},
 		{"the deadline", Outcome{Stopped: PastTime, Reason: "late", Journal: "a b", resume: resume}, ExitDeadline,
 			"late", []string{"limits.deadline=…", "synod ask --resume 'a b'"}},
-		{"a limit", Outcome{Stopped: OverBudget, Reason: "dear", Journal: "j", resume: resume, over: "limits.calls is 7\n"},
+		{"a limit", Outcome{Stopped: OverBudget, Reason: "dear", Journal: "j", resume: resume,
+			over: "limits.calls is 7\n"},
 			ExitBudget, "dear", []string{"limits.calls is 7\nresume with twice the limit", "synod ask --resume j"}},
 		{"a full disk", Outcome{Stopped: Unwritten, Reason: "full", Journal: "j", resume: resume}, ExitError, "full",
 			[]string{"free some disk space", "synod ask --resume j"}},
-		{"too few members", Outcome{Status: Degraded, Reason: "1 of 3", Members: []Member{lost, mute, fine}}, ExitDegraded,
+		{"too few members", Outcome{Status: Degraded, Reason: "1 of 3", Members: []Member{lost, mute, fine}},
+			ExitDegraded,
 			"too few members answered: 1 of 3", []string{"  a1 (m): the key was refused\n  a2 (m): none of its calls " +
 				"was answered\nwhat to do:\n  m: "}},
 		{"no consensus", Outcome{Status: Undecided, Reason: "a tie", Members: []Member{fine}}, ExitUndecided,
@@ -79,17 +81,19 @@ func TestAdvice(t *testing.T) {
 		{"no consensus without some", Outcome{Status: Undecided, Reason: "a tie", Members: []Member{fine, lost}},
 			ExitUndecided, "no consensus: a tie", []string{"more rounds do not change:\n  a1 (m): the key was refused",
 				"\nwhat to do:\n  m: "}},
-		{"a breaker", Outcome{Stopped: Tripped, Status: Undecided, Journal: "j", resume: resume + " --set breakers.drift=0",
-			Trip:  &Trip{Breaker: Drift, Round: 3, Detail: "no closer"},
-			Votes: []Vote{{Answer: "4\n5", Seats: []string{"a1", "a2"}}, {Answer: "6", Seats: []string{"a3"}}}},
+		{"a breaker", Outcome{Stopped: Tripped, Status: Undecided, Journal: "j",
+			resume: resume + " --set breakers.drift=0",
+			Trip:   &Trip{Breaker: Drift, Round: 3, Detail: "no closer"},
+			Votes:  []Vote{{Answer: "4\n5", Seats: []string{"a1", "a2"}}, {Answer: "6", Seats: []string{"a3"}}}},
 			ExitUndecided, "stopped by the breaker drift after round 3: no closer",
-			[]string{"candidates: 4 5 (a1, a2); 6 (a3)\ncontinue past the breaker with:\n  synod ask --resume j --set " +
-				"breakers.drift=0"}},
+			[]string{"candidates: 4 5 (a1, a2); 6 (a3)\ncontinue past the breaker with:\n  synod ask " +
+				"--resume j --set breakers.drift=0"}},
 		{"a breaker without candidates", Outcome{Stopped: Tripped, Status: Degraded, Trip: &Trip{Breaker: NoQuorum}},
 			ExitDegraded, "stopped by the breaker no-quorum", []string{"no member has an answer"}},
 	} {
 		a := c.o.Advice()
-		if a.Code != c.code || (a.Err == nil) != (c.err == "") || a.Err != nil && !strings.HasPrefix(a.Err.Error(), c.err) {
+		if a.Code != c.code || (a.Err == nil) != (c.err == "") || a.Err != nil && !strings.HasPrefix(a.Err.Error(),
+			c.err) {
 			t.Errorf("%s: exit code %d, %v", c.name, a.Code, a.Err)
 		}
 		for _, part := range c.next {

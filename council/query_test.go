@@ -17,7 +17,8 @@ func TestQueriesAreNotRecorded(t *testing.T) {
 	shown := spec.WithoutQueries()
 	for name, want := range map[string][2]string{
 		"a": {"https://x.example/v1", "SYNOD_QUERY_a"}, "b": {"https://y.example/v1", ""},
-		"c": {"https://z.example/v1#part?no=query", ""}, "m-é.9z": {"https://x.example/", "SYNOD_QUERY_m_2D_C3_A9_2E9z"},
+		"c": {"https://z.example/v1#part?no=query", ""}, "m-é.9z": {"https://x.example/",
+			"SYNOD_QUERY_m_2D_C3_A9_2E9z"},
 		"d": {"", ""},
 	} {
 		url, _ := shown.Models[name]["url"].(string)

@@ -1,0 +1,147 @@
+package council
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod"
+	"synod.dev/synod/certificate"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/ledger"
+)
+
+// A statement has what was decided, by whom and under which claim.
+func TestStatement(t *testing.T) {
+	p, err := NewPlan(parsed(t, `protocol: {name: sac, rounds: 2}
+graph: {edges: [[2, 0], [0, 1], [3, 1], [2, 1], [3, 2], [0, 3]]}
+rule: {name: supermajority, support: 2}
+f: 1
+models: {d: {provider: simulated}}
+seats: [{id: a, model: d, count: 3}, {id: z, model: d, adversary: {name: silent}}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Instance{Question: synod.Question{Text: "Which?", Form: synod.Choice,
+		Options: []synod.Option{{Label: "A", Text: "x"}, {Label: "B", Text: "y"}}}, Seed: 4}
+	o := Judge(p, in, []Record{notes(0, "A", "A"), notes(1, "A", "A"), notes(2, "B", "A")})
+	o.Digest = "0102"
+	s, err := p.Owned(in, &o, []byte{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, _ := hex.DecodeString(p.Digest())
+	if s.Kind != certificate.Owner || !bytes.Equal(s.Owner, []byte{7}) || !bytes.Equal(s.Council, digest) ||
+		!bytes.Equal(s.Journal, []byte{1, 2}) || s.Instance != string(p.InstanceID(in)) {
+		t.Errorf("who states it: %+v", s)
+	}
+	if s.Protocol != "sac" || !strings.Contains(s.Parameters, `"rounds":2`) || s.Form != "choice" ||
+		s.Rule.Support != 2 ||
+		s.Rule.Name != Supermajority || s.Support != 2 || s.Claim != o.Bound.Guarantee || s.Unsafe {
+		t.Errorf("what was run: %+v", s)
+	}
+	if s.Faults != (certificate.Faults{Model: certificate.Local, F: 1}) || s.Graph.R != uint64(o.Bound.R) ||
+		!slices.Equal(s.Graph.Edges, [][2]uint64{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}) {
+		t.Errorf("the claim: %+v, %+v", s.Faults, s.Graph)
+	}
+	if !bytes.Equal(s.Answer, certificate.AnswerHash("A")) ||
+		!bytes.Equal(s.Question, certificate.AnswerHash("Which?\nA) x\nB) y")) {
+		t.Errorf("the hashes of question and answer: %x, %x", s.Question, s.Answer)
+	}
+	for i, m := range s.Members {
+		first, final := certificate.AnswerHash("A"), certificate.AnswerHash("A")
+		adversary := ""
+		switch i {
+		case 2:
+			first = certificate.AnswerHash("B")
+		case 3:
+			first, final, adversary = nil, nil, "silent"
+		}
+		if m.ID != p.Seats()[i].ID || m.Kind != "simulated" || !m.Voter || m.Adversary != adversary ||
+			!bytes.Equal(m.First, first) || !bytes.Equal(m.Final, final) {
+			t.Errorf("member %d: %+v", i, m)
+		}
+	}
+	o.Digest = "no digest"
+	if _, err := p.Statement(in, &o); err == nil {
+		t.Error("a digest that is none is certified")
+	}
+	none := Judge(p, in, []Record{notes(0, "A"), notes(1, "B")})
+	if _, err := p.Owned(in, &none, nil); err == nil || !strings.Contains(err.Error(),
+		"no decision to certify: only 2") {
+		t.Errorf("no decision: %v", err)
+	}
+}
+
+// What F bounds depends on the protocol: neighbours where the claim is about the graph.
+func TestFaultModels(t *testing.T) {
+	for text, want := range map[string]string{
+		"protocol: {name: sac}": certificate.Local, "protocol: {name: majority}": certificate.Global,
+		"protocol: {name: game}": certificate.Global, "protocol: {name: w-msr}": certificate.Local,
+	} {
+		if got := planOf(t, 4, text+"\n").faultModel(); got != want {
+			t.Errorf("%s: F bounds %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A ledger gets the question, the answer and the last opinion of every seat that has one.
+func TestLedgerEntry(t *testing.T) {
+	p := planOf(t, 3, "protocol: {name: sac, rounds: 1}\n")
+	c, err := Open(p, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	path := filepath.Join(t.TempDir(), "j")
+	q := synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
+	var o Outcome
+	for seed := uint64(1); o.Decision == synod.None; seed++ {
+		path += "x"
+		if o, err = c.Decide(t.Context(), Ask{Question: q, Seed: seed, Journal: path}); err != nil || seed > 20 {
+			t.Fatalf("%v, %s", err, o.Reason)
+		}
+	}
+	run, err := journal.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []bool{true, false} {
+		e, err := LedgerEntry(p, run, keep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := []string{}
+		for i, part := range e.Parts {
+			names = append(names, part.Name)
+			if (len(part.Body) > 0) != keep {
+				t.Errorf("part %d of an entry with keep = %v has %d bytes", i, keep, len(part.Body))
+			}
+			if same := ledger.NewPart(part.Name, part.Body, true); keep && !bytes.Equal(same.Sum, part.Sum) {
+				t.Errorf("part %d has another hash", i)
+			}
+		}
+		if !slices.Equal(names, []string{"question", "answer", "record a1", "record a2", "record a3"}) {
+			t.Errorf("the parts are %v", names)
+		}
+		var last synod.Opinion
+		if keep && (string(e.Parts[0].Body) != q.Text || string(e.Parts[1].Body) != string(o.Decision) ||
+			json.Unmarshal(e.Parts[3].Body, &last) != nil || last.Round != 1) {
+			t.Errorf("question %s, answer %s, opinion %+v", e.Parts[0].Body, e.Parts[1].Body, last)
+		}
+		digest, _ := hex.DecodeString(p.Digest())
+		if e.Instance != run.Head.Instance || !bytes.Equal(e.Council, digest) || e.Format != ledger.Format {
+			t.Errorf("%+v", e)
+		}
+	}
+	// A run without an end and without opinions has no decision.
+	empty := &journal.Run{Head: run.Head}
+	if _, err := LedgerEntry(p, empty, true); err == nil || !strings.Contains(err.Error(), "no decision to record") {
+		t.Errorf("a run without a decision: %v", err)
+	}
+}
