@@ -120,25 +120,26 @@ func best(record *Record) (top synod.Answer, from []synod.NodeID) {
 	if record.Undecided != "" {
 		return synod.None, nil
 	}
-	most, hash := -1.0, []byte(nil)
-	for _, a := range record.Answers {
-		if a.Total == nil {
-			continue
-		}
-		h := salted(a.Answer, record.Salt)
-		if cmp.Or(cmp.Compare(*a.Total, most), bytes.Compare(h, hash)) > 0 {
-			most, hash, top = *a.Total, h, a.Answer
-		}
+	scored := record.scored()
+	if len(scored) == 0 {
+		record.Undecided = "no worker gave an answer"
+		return synod.None, nil
 	}
-	for _, a := range record.Answers {
-		if a.Bottom == "" && a.Answer == top {
+	top = slices.MaxFunc(scored, func(a, b WorkerAnswer) int {
+		return cmp.Or(cmp.Compare(*a.Total, *b.Total),
+			bytes.Compare(salted(a.Answer, record.Salt), salted(b.Answer, record.Salt)))
+	}).Answer
+	for _, a := range scored {
+		if a.Answer == top {
 			from = append(from, a.Of)
 		}
 	}
-	if top == synod.None {
-		record.Undecided = "no worker gave an answer"
-	}
 	return top, from
+}
+
+// scored returns the answers that have a total.
+func (r *Record) scored() []WorkerAnswer {
+	return slices.DeleteFunc(slices.Clone(r.Answers), func(a WorkerAnswer) bool { return a.Total == nil })
 }
 
 func salted(a synod.Answer, salt []byte) []byte {

@@ -135,8 +135,8 @@ func TestCalls(t *testing.T) {
 	for seed := range uint64(50) {
 		x := drawn(seed)
 		clear(x.hostile)
-		if o := x.play(); o.calls > 2*x.p.Calls(make([]int, x.w+x.e)) {
-			t.Errorf("seed %d: %d calls", seed, o.calls)
+		if o := x.play(); len(o.calls) > 2*x.p.Calls(make([]int, x.w+x.e)) {
+			t.Errorf("seed %d: %d calls", seed, len(o.calls))
 		}
 		x.grade = func(by synod.NodeID, a synod.Answer) grade.Grades {
 			return grade.Grades{float64(by % 7), 2 * float64(a[0]-'0')}
@@ -145,10 +145,10 @@ func TestCalls(t *testing.T) {
 		one := x.play()
 		x.p.Judge = All
 		all := x.play()
-		if one.calls != x.w+x.w*x.e || all.calls != x.w+x.e || one.held[0].answer != all.held[0].answer ||
+		if len(one.calls) != x.w+x.w*x.e || len(all.calls) != x.w+x.e || one.held[0].answer != all.held[0].answer ||
 			totals(one.held[0]) != totals(all.held[0]) {
-			t.Errorf("seed %d: one answer a call: %d calls, %s; all: %d, %s", seed, one.calls, totals(one.held[0]),
-				all.calls, totals(all.held[0]))
+			t.Errorf("seed %d: one answer a call: %d calls, %s; all: %d, %s", seed, len(one.calls), totals(one.held[0]),
+				len(all.calls), totals(all.held[0]))
 		}
 	}
 }
@@ -212,21 +212,6 @@ func TestSaltIsCommitted(t *testing.T) {
 	whole[2].nonce[5]++
 	if changed := salt(record, whole); slices.Equal(all, two) || !slices.Equal(changed, two) {
 		t.Errorf("salts %x of all, %x of two, %x with one that was not committed to", all, two, changed)
-	}
-}
-
-// A committee that is too small for f is refused, with the largest f.
-func TestSuits(t *testing.T) {
-	x := &trial{w: 2, e: 5, p: New()}
-	if err := x.p.CheckCast(x.cast(), 2); err != nil {
-		t.Error(err)
-	}
-	if err := x.p.CheckCast(x.cast(), 3); err == nil ||
-		err.Error() != "decentllms: f is 3; with 5 evaluators geometric-median tolerates at most f = 2" {
-		t.Error(err)
-	}
-	if x.p.CheckCast([]synod.Role{Evaluator}, 0) == nil || x.p.CheckCast([]synod.Role{Worker}, 0) == nil {
-		t.Error("a council without one of the roles is accepted")
 	}
 }
 

@@ -100,20 +100,17 @@ func (p *DecentLLMs) CheckCast(cast []synod.Role, f int) error {
 	if err != nil {
 		return err
 	}
-	most := a.Bound(len(evaluators))
+	most, rule := a.Bound(len(evaluators)), p.Aggregate
 	if p.Exact { // §III.A: f_e < ⌊(N_e−1)/2⌋
-		most = min(most, (len(evaluators)-1)/2-1)
+		most, rule = min(most, (len(evaluators)-1)/2-1), "exact: paper (f < ⌊(N−1)/2⌋)"
 	}
 	switch {
-	case p.Exact && len(workers) > 0 && (f < 0 || f > most):
-		return fmt.Errorf("decentllms: f is %d; with exact: paper and %d evaluators it must be between 0 and %d, "+
-			"smaller than ⌊(N−1)/2⌋", f, len(evaluators), most)
 	case len(workers) == 0 || most < 0:
 		return fmt.Errorf("decentllms: %d workers and %d evaluators are too few for %s", len(workers), len(evaluators),
-			p.Aggregate)
+			rule)
 	case f < 0 || f > most:
 		return fmt.Errorf("decentllms: f is %d; with %d evaluators %s tolerates at most f = %d", f, len(evaluators),
-			p.Aggregate, most)
+			rule, most)
 	}
 	g, marks := p.answers(cast, f, synod.DefaultPace), p.marks(cast, f, synod.DefaultPace)
 	if err := g.Validate(); err != nil {
@@ -214,15 +211,13 @@ func (p *DecentLLMs) Settles() bool { return false }
 
 // Calls returns the largest number of model calls of a run: w workers answer, and each
 // evaluator grades w answers, for the worst w, or all in one call.
-func (p *DecentLLMs) Calls(degrees []int) (most int) {
+func (p *DecentLLMs) Calls(degrees []int) int {
 	n := len(degrees)
 	if p.Judge == All {
 		return n
 	}
-	for w := range n + 1 {
-		most = max(most, w+(n-w)*w)
-	}
-	return most
+	w := (n + 1) / 2 // the worst: w + (n−w)·w is the largest
+	return w + (n-w)*w
 }
 
 // Entry is the protocol in the catalogue.

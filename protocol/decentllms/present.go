@@ -48,11 +48,13 @@ type Evaluation struct {
 }
 
 // Present shows the record of an evaluator whose reply was accepted, or else of the
-// first that has one. Honest evaluators have the same record.
+// first that has one. Honest evaluators have the same record. One that does not have every
+// worker and evaluator is not shown: a Byzantine evaluator can send any.
 func (p *DecentLLMs) Present(last []synod.Opinion, v protocol.View) *protocol.Presentation {
-	at := slices.IndexFunc(last, func(o synod.Opinion) bool { return RecordOf(&o) != nil && o.Answer == v.Accepted })
+	whole := func(o synod.Opinion) bool { r := RecordOf(&o); return r != nil && complete(r, v.Cast) }
+	at := slices.IndexFunc(last, func(o synod.Opinion) bool { return o.Answer == v.Accepted && whole(o) })
 	if at < 0 {
-		at = slices.IndexFunc(last, func(o synod.Opinion) bool { return RecordOf(&o) != nil })
+		at = slices.IndexFunc(last, whole)
 	}
 	if at < 0 {
 		return nil
@@ -150,7 +152,7 @@ func (p *DecentLLMs) Ranked(o *synod.Opinion) (answers []synod.Answer) {
 	if r == nil {
 		return nil
 	}
-	scored := slices.DeleteFunc(slices.Clone(r.Answers), func(a WorkerAnswer) bool { return a.Total == nil })
+	scored := r.scored()
 	slices.SortStableFunc(scored, func(a, b WorkerAnswer) int {
 		return cmp.Or(cmp.Compare(*b.Total, *a.Total), cmp.Compare(a.Answer, b.Answer))
 	})

@@ -25,7 +25,10 @@ type trial struct {
 	spread  float64
 	keys    book // nil: symbolic signatures
 	// nil: random; otherwise worker i answers i+1 and no call fails
-	grade func(by synod.NodeID, a synod.Answer) grade.Grades
+	grade    func(by synod.NodeID, a synod.Answer) grade.Grades
+	question *synod.Question                // nil: a number is asked for
+	says     func(c sim.Call) (text string) // what a model replies; "": as reply does
+	fails    func(c sim.Call) synod.Status  // how a call ends: OK, Timeout, or Unreadable for a reply without sense
 }
 
 // kept is the state of an honest evaluator at the end.
@@ -39,7 +42,8 @@ type kept struct {
 
 type outcome struct {
 	held  []kept
-	calls int
+	last  []synod.Opinion // by seat
+	calls []sim.Call
 	ticks synod.Tick
 	keys  book
 }
@@ -56,7 +60,11 @@ func (x *trial) cast() (cast []synod.Role) {
 
 func (x *trial) play() (o outcome) {
 	n := x.w + x.e
-	q := &synod.Question{Text: "?", Form: synod.Number}
+	q := x.question
+	if q == nil {
+		q = &synod.Question{Text: "?", Form: synod.Number}
+	}
+	o.last = make([]synod.Opinion, n)
 	if o.keys = x.keys; o.keys == nil {
 		o.keys = sign.DeriveSymbolic(x.seed, n)
 	}
@@ -78,11 +86,12 @@ func (x *trial) play() (o outcome) {
 			for i, c := range calls {
 				out[i] = x.reply(c)
 			}
-			o.calls += len(calls)
+			o.calls = append(o.calls, calls...)
 			return out
 		}),
 		Watch: func(now synod.Tick, notes []sim.Noted) string {
 			for _, note := range notes {
+				o.last[note.Node] = *note.Opinion
 				if r := RecordOf(note.Opinion); r != nil && x.hostile[note.Node] == "" {
 					o.held = append(o.held, kept{note.Node, now, note.Answer, note.Suspects, r})
 				}
@@ -97,6 +106,19 @@ func (x *trial) play() (o outcome) {
 // consult, so that the two machines of a twin differ.
 func (x *trial) reply(c sim.Call) synod.Reply {
 	r := rand.New(rand.NewPCG(x.seed^uint64(c.Node)<<32^uint64(c.ID)<<8, uint64(len(c.Prompt.Candidate))))
+	if x.fails != nil {
+		switch s := x.fails(c); s {
+		case synod.Timeout:
+			return synod.Reply{Status: s}
+		case synod.Unreadable:
+			return synod.Reply{Status: synod.OK, Text: "well"}
+		}
+	}
+	if x.says != nil {
+		if text := x.says(c); text != "" {
+			return synod.Reply{Status: synod.OK, Text: text}
+		}
+	}
 	if c.Prompt.Purpose == synod.Answering && x.grade != nil {
 		return synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 1+c.Node)}
 	}

@@ -47,6 +47,8 @@ func TestVerifyForged(t *testing.T) {
 		},
 		"another salt":                    func(r *Record) { r.Salt = []byte("the one I like") },
 		"no salt":                         func(r *Record) { r.Salt = nil },
+		"a signed answer as silent":       func(r *Record) { r.Answers[0].Bottom = "silent" },
+		"signed grades as silent":         func(r *Record) { r.Grades[0].Bottom = "silent" },
 		"a commitment that nobody signed": func(r *Record) { r.Grades[1].Committed = []byte("x") },
 		"the commitment of another":       func(r *Record) { r.Grades[1].Committed = r.Grades[0].Committed },
 		"grades that were signed as an answer": func(r *Record) {
