@@ -108,7 +108,11 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 		return fail(exitUsage, err)
 	}
 	if f.roster != "" || len(f.via) > 0 {
-		return a.askNodes(cmd, args, f)
+		l, err := f.nodesLayer(cmd)
+		if err != nil {
+			return err
+		}
+		f.source.nodes = l
 	}
 	ask, spec, err := a.prepare(cmd, args, &f)
 	if err != nil {
@@ -166,7 +170,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			return verdict(*gone)
 		}
 	}
-	show := a.progress(cmd, &ask)
+	show, returned := a.progress(cmd, &ask), a.watchNodes(cmd, c)
 	outcome, err := c.Decide(cmd.Context(), ask)
 	show.done()
 	var torn *council.JournalError
@@ -181,7 +185,12 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 		return err
 	}
 	in := council.Instance{Question: ask.Question, Seed: ask.Seed}
-	if err := a.certify(cmd, &f, c.Plan(), in, &outcome); err != nil {
+	if res := returned(); res != nil {
+		err = a.certifyByNodes(cmd, &f, c, res, ask.Question, &outcome)
+	} else {
+		err = a.certify(cmd, &f, c.Plan(), in, &outcome)
+	}
+	if err != nil {
 		return err
 	}
 	if torn != nil && torn.Cut {
@@ -221,6 +230,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		return ask, council.Spec{}, err
 	}
 	spec, from, err := f.source.merge(a)
+	if err == nil {
+		err = onlyHere(cmd, &spec)
+	}
 	if err != nil {
 		return ask, council.Spec{}, configError(err)
 	}
@@ -231,6 +243,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	}
 	switch {
 	case cmd.Flags().Changed("seed"):
+	case spec.Runner.Nodes(): // each node has a seed of its own
 	case caches(spec):
 		if ask.Seed, err = llm.CacheSeed(a.cacheDir(), cacheText(ask, spec)); err != nil {
 			return ask, council.Spec{}, fail(exitError1, err)
@@ -305,7 +318,7 @@ func (a *app) recall(cmd *cobra.Command, run *journal.Run, c *council.Council, f
 	if err := a.print(cmd, f, o, c); err != nil {
 		return err
 	}
-	in := council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+	in := council.InstanceOf(run)
 	if err := a.certify(cmd, &f, c.Plan(), in, &o); err != nil {
 		return err
 	}

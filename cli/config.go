@@ -116,6 +116,7 @@ type specFlags struct {
 	file   string
 	sets   []string
 	models []string
+	nodes  *council.Layer // of --roster: it replaces all files; nil: there is none
 }
 
 func (f *specFlags) add(cmd *cobra.Command) {
@@ -160,7 +161,10 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 		layers = append(layers, l)
 	}
 	spec, from, err := council.Merge(layers...)
-	if err == nil && len(spec.Seats) == 0 {
+	if err == nil {
+		err = a.fillKey(&spec)
+	}
+	if err == nil && len(spec.Seats) == 0 && !spec.Runner.Nodes() {
 		err = fail(exitUsage, fmt.Errorf("%s: the council has no seats", cmp.Or(f.file, setLayer)), "a council file "+
 			"needs models and seats, such as:\n  models: {small: {provider: openai, model: gpt-4o-mini}}\n  seats: "+
 			"[{id: a, model: small, count: 5}]")
@@ -191,6 +195,9 @@ func (f *specFlags) setLimits(spec council.Spec, reason string) (council.Spec, e
 
 // files returns the council files that apply, the least important first.
 func (f *specFlags) files(a *app) ([]council.Layer, error) {
+	if f.nodes != nil {
+		return []council.Layer{*f.nodes}, nil
+	}
 	if f.file != "" {
 		if _, err := council.Load(f.file); err != nil { // validates the file; its errors have line numbers
 			return nil, err

@@ -73,7 +73,7 @@ journal instead.`,
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return fail(exitError1, err)
 			}
-			in := council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+			in := council.InstanceOf(run)
 			for i := range o.Evidence {
 				e, err := p.EvidenceFile(in, &o.Evidence[i])
 				if err != nil {

@@ -141,8 +141,7 @@ func recalled(path string) (*journal.Run, council.Outcome, error) {
 	if err != nil {
 		return nil, council.Outcome{}, err
 	}
-	in := council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}
-	o := council.Judge(p, in, council.RecordsOf(p, run))
+	o := council.Judge(p, council.InstanceOf(run), council.RecordsOf(p, run))
 	o.Journal, o.Digest = path, run.Digest()
 	return run, o, nil
 }

@@ -1,165 +1,88 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/keyfile"
-	"synod.dev/synod/link"
 	"synod.dev/synod/node/call"
-	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
-	"synod.dev/synod/sign"
 )
 
-// askNodes asks a council of nodes: every member gets the question, and the outcome is made of the
-// records that they sign.
-func (a *app) askNodes(cmd *cobra.Command, args []string, f askFlags) error {
-	for _, flag := range []string{"council", "model", "set", "seed", "resume", "record", "journal", "dry-run"} {
+// nodesLayer is the council of --roster and --via: the nodes of a roster.
+func (f *askFlags) nodesLayer(cmd *cobra.Command) (*council.Layer, error) {
+	if f.roster == "" {
+		return nil, fail(exitUsage, errors.New("--via needs the roster of the nodes, which has their keys"),
+			"give it with --roster FILE")
+	}
+	for _, flag := range []string{"council", "model", "set"} {
 		if cmd.Flags().Changed(flag) {
-			return fail(exitUsage, fmt.Errorf("--%s does not go with --via and --roster: the roster has the council, "+
-				"and every node keeps its own journal", flag))
+			return nil, fail(exitUsage, fmt.Errorf("--%s does not go with --roster: the roster has the council", flag))
 		}
 	}
-	text, err := question(cmd, args)
-	if err != nil {
-		return err
+	if f.resume != "" {
+		return nil, fail(exitUsage, errors.New("--resume does not go with --roster: every node keeps its own journal, "+
+			"and goes on by itself"))
 	}
-	q, err := council.ReadQuestion(text, synod.Form(f.form))
-	if err != nil {
-		return fail(exitUsage, err)
+	runner := map[string]any{"name": council.RunnerNodes, "roster": f.roster}
+	if len(f.via) > 0 {
+		runner["via"] = f.via
 	}
-	c, p, err := a.nodes(cmd, &f)
-	if err != nil {
-		return err
+	if f.key != "" {
+		runner["key"] = f.key
 	}
-	if err := p.Accepts(&q); err != nil {
-		return fail(exitUsage, err)
+	l, err := council.Tree("--roster", map[string]any{"runner": runner}, "")
+	return &l, err
+}
+
+// fillKey names the user's own key, which is made if it is needed, in a council of nodes that names none.
+func (a *app) fillKey(spec *council.Spec) error {
+	if !spec.Runner.Nodes() || spec.Runner.Key != "" {
+		return nil
 	}
-	ctx := cmd.Context()
-	if d := p.Spec().Limits.Deadline; d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d+10*time.Second)
-		defer cancel()
-	}
-	begun := time.Now()
-	res, err := c.Ask(ctx, q)
+	_, path, err := a.ownerKey("")
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	a.missing(cmd, c.Roster, res)
-	if len(res.Records) == 0 {
-		return fail(council.ExitDegraded, errors.New("no node returned a record"),
-			"are the nodes running, and may this key ask? see: synod roster show "+council.ShellWord(f.roster))
+	spec.Runner.Key = path
+	return nil
+}
+
+// onlyHere refuses flags that need the models of the seats, which nodes call themselves.
+func onlyHere(cmd *cobra.Command, spec *council.Spec) error {
+	if !spec.Runner.Nodes() {
+		return nil
 	}
-	o := res.Judge(c.Roster, p, q)
-	o.Seconds = time.Since(begun).Seconds()
-	if err := a.print(cmd, f, o, nil); err != nil {
-		return err
-	}
-	if f.certificate != "" && o.Answer != nil {
-		if err := a.certifyByNodes(cmd, &f, c, p, res, q, &o); err != nil {
-			return err
+	for _, flag := range []string{"seed", "record", "dry-run"} {
+		if cmd.Flags().Changed(flag) {
+			return fail(exitUsage, fmt.Errorf("--%s does not go with a council of nodes: each node calls its own model, "+
+				"and keeps its own journal", flag))
 		}
-	}
-	return verdict(o)
-}
-
-// nodes returns the client of the roster and its plan.
-func (a *app) nodes(cmd *cobra.Command, f *askFlags) (*call.Client, *council.Plan, error) {
-	if f.roster == "" {
-		return nil, nil, fail(exitUsage, errors.New("--via needs the roster of the nodes, which has their keys"),
-			"give it with --roster FILE")
-	}
-	text, err := durable.ReadFile(f.roster, 4*roster.MaxBytes)
-	if err != nil {
-		return nil, nil, fail(exitUsage, err)
-	}
-	r, err := roster.Parse(text)
-	if err == nil {
-		err = signedByAll(r)
-	}
-	if err != nil {
-		return nil, nil, fail(exitVerify, err)
-	}
-	p, err := terms.Plan(r.Roster)
-	if err != nil {
-		return nil, nil, fail(exitUsage, err)
-	}
-	secret, err := a.callerKey(f.key)
-	if err != nil {
-		return nil, nil, fail(exitError1, err, "give the key of a member or a caller of the roster with --key FILE")
-	}
-	if !r.MayAsk(secret.PublicKey()) {
-		return nil, nil, fail(exitUsage, fmt.Errorf("the roster does not let the key %x ask: neither a member nor a "+
-			"caller has it", secret.PublicKey()), "give another key with --key FILE")
-	}
-	transport, err := link.NewTLS(secret.LinkKey())
-	if err != nil {
-		return nil, nil, fail(exitError1, err)
-	}
-	c := &call.Client{Roster: r.Roster, Transport: transport, Addresses: map[synod.NodeID][]string{}}
-	return c, p, addressed(c, f.via)
-}
-
-// signedByAll accepts a roster that all its members have signed, whether it is the first or not: who asks
-// trusts those who are in it now.
-func signedByAll(r *roster.Signed) error {
-	if missing := r.Missing(); len(missing) > 0 {
-		return fmt.Errorf("roster: %s have not signed it", strings.Join(missing, ", "))
-	}
-	if r.Serial == 0 {
-		return r.Verify(nil)
 	}
 	return nil
 }
 
-// callerKey reads the key in a file, or the user's own.
-func (a *app) callerKey(path string) (sign.Secret, error) {
-	if path == "" {
-		secret, _, err := a.ownerKey("")
-		return secret, err
+// watchNodes prints which nodes returned nothing, and who equivocated, as soon as it is known. It returns
+// what the members of a council of nodes returned to its question.
+func (a *app) watchNodes(cmd *cobra.Command, c *council.Council) func() *call.Result {
+	r, ok := c.Runner().(*call.Runner)
+	if !ok {
+		return func() *call.Result { return nil }
 	}
-	return keyfile.Read(path, func() ([]byte, error) {
-		if p := os.Getenv("SYNOD_PASSPHRASE"); p != "" {
-			return []byte(p), nil
-		}
-		return nil, errors.New("the key needs a passphrase: set SYNOD_PASSPHRASE")
-	})
-}
-
-// addressed applies --via: HOST:PORT of the roster, or ID=HOST:PORT of any other address.
-func addressed(c *call.Client, via []string) error {
-	for _, text := range via {
-		id, address, other := strings.Cut(text, "=")
-		if !other {
-			address = text
-		}
-		if err := roster.CheckAddress(address); err != nil {
-			return fail(exitUsage, fmt.Errorf("--via: %w", err))
-		}
-		at := slices.IndexFunc(c.Roster.Members, func(m roster.Member) bool {
-			return other && m.ID == id || !other && slices.Contains(m.Addresses, address)
-		})
-		if at < 0 {
-			return fail(exitUsage, fmt.Errorf("--via is %s, which the roster has no member for; give ID=HOST:PORT",
-				text))
-		}
-		c.Addresses[synod.NodeID(at)] = append(c.Addresses[synod.NodeID(at)], address)
+	var last *call.Result
+	r.Done = func(res *call.Result) {
+		last = res
+		a.missing(cmd, r.Client.Roster, res)
 	}
-	return nil
+	return func() *call.Result { return last }
 }
 
 // missing says which members returned no record, and who was proved to have equivocated.
@@ -194,14 +117,21 @@ func (a *app) keepEvidence(r *roster.Roster, proof *call.Equivocation) (path str
 	return path, durable.WriteFile(path, e.File())
 }
 
-// certifyByNodes writes a certificate that more than F members have signed.
-func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *call.Client, p *council.Plan, res *call.Result,
+// certifyByNodes records the decision of nodes in the ledger, and writes a certificate that more than F of
+// them have signed, as far as the user asked for either.
+func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *council.Council, res *call.Result,
 	q synod.Question, o *council.Outcome) error {
-	s, err := res.Statement(c.Roster, p, q, o)
+	head, err := a.enter(cmd, f, c.Plan(), o)
+	if err != nil || f.certificate == "" || o.Answer == nil {
+		return err
+	}
+	client := c.Runner().(*call.Runner).Client
+	s, err := res.Statement(client.Roster, c.Plan(), q, o)
 	if err != nil {
 		return fail(exitError1, err)
 	}
-	made, err := c.Certify(cmd.Context(), &s)
+	s.Ledger = head
+	made, err := client.Certify(cmd.Context(), &s)
 	if err != nil {
 		return fail(exitError1, fmt.Errorf("--certificate: %w", err), "the answer above is complete")
 	}
@@ -213,9 +143,10 @@ func (a *app) certifyByNodes(cmd *cobra.Command, f *askFlags, c *call.Client, p 
 		return fail(exitError1, fmt.Errorf("--certificate: %w", err), "the answer above is complete")
 	}
 	if !a.quiet {
+		spec := c.Plan().Spec()
 		fmt.Fprintf(cmd.ErrOrStderr(), "certificate: %s · signed by %d members\nverify it:   synod verify %s --roster "+
-			"%s\n",
-			f.certificate, len(made.Signatures), council.ShellWord(f.certificate), council.ShellWord(f.roster))
+			"%s\n", f.certificate, len(made.Signatures), council.ShellWord(f.certificate),
+			council.ShellWord(spec.Runner.Roster))
 	}
 	return nil
 }

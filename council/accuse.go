@@ -86,7 +86,10 @@ var ErrSymbolic = errors.New("all members are simulated, and their signatures me
 // EvidenceFile returns an accusation of a run of this plan as a file that anybody can verify.
 func (p *Plan) EvidenceFile(in Instance, a *Accusation) (*evidence.Evidence, error) {
 	var committee sign.Committee
-	if p.signs() {
+	switch {
+	case p.committee != nil:
+		committee = p.committee
+	case p.signs():
 		committee = p.identities(in.Seed).Committee()
 	}
 	if committee == nil {

@@ -52,7 +52,7 @@ type seated struct {
 type Options struct {
 	Env    llm.Env   // what models may know of this machine
 	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
-	Runner Runner    // nil: a SimRunner
+	Runner Runner    // nil: a SimRunner or, with runner: {name: nodes}, what RegisterNodes has set
 }
 
 // Convene makes the plan of a spec and opens it.
@@ -70,6 +70,9 @@ func Open(p *Plan, o Options) (*Council, error) {
 	c := &Council{plan: p, models: map[string]llm.Model{}, prices: o.Env.Prices, record: o.Env.Record, runner: o.Runner}
 	if c.prices == nil {
 		c.prices = llm.Published()
+	}
+	if p.spec.Runner.Nodes() {
+		return c, c.openElsewhere(o.Env)
 	}
 	if c.runner == nil {
 		c.runner = SimRunner{crews: new(sync.Pool)}
@@ -166,7 +169,7 @@ func (c *Council) checkPrices() error {
 	return nil
 }
 
-// Close closes the models: it ends child processes and completes recordings.
+// Close closes the models and the runner: it ends child processes and connections, and completes recordings.
 func (c *Council) Close() error {
 	var errs []error
 	for _, name := range sortedKeys(c.models) {
@@ -174,11 +177,17 @@ func (c *Council) Close() error {
 			errs = append(errs, m.Close())
 		}
 	}
+	if r, ok := c.runner.(llm.Closer); ok {
+		errs = append(errs, r.Close())
+	}
 	return errors.Join(errs...)
 }
 
 // Plan returns the council's plan.
 func (c *Council) Plan() *Plan { return c.plan }
+
+// Runner returns what plays the seats.
+func (c *Council) Runner() Runner { return c.runner }
 
 // Seats returns the seats in order, with the identities of their models.
 func (c *Council) Seats() []Seat {
@@ -257,7 +266,11 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
-	s.account(records)
+	if c.plan.spec.Runner.Nodes() {
+		s.keep(records)
+	} else {
+		s.account(records)
+	}
 	o := Judge(c.plan, s.instance, records)
 	c.completeIn(&o, records, s.uses)
 	if s.journal != nil {
@@ -285,6 +298,13 @@ func (e *ResumeError) Unwrap() error { return e.Err }
 // events and replies.
 func (c *Council) resumable(ask *Ask) error {
 	run := ask.Resume
+	if c.plan.spec.Runner.Nodes() {
+		if ask.Segment != nil { // nodes keep the replies of a run that was cut off; another one is begun
+			ask.Resume = nil
+			return nil
+		}
+		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
+	}
 	in := Instance{Question: ask.Question, Seed: ask.Seed}
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
 		return &ResumeError{errors.New("it belongs to another run: the question, the council or the seed is another")}
@@ -332,7 +352,11 @@ func Replay(run *journal.Run) (digest string, err error) {
 
 // replay is Replay with the plan of the run.
 func (p *Plan) replay(run *journal.Run) (digest string, err error) {
-	in := Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+	if p.spec.Runner.Nodes() {
+		return "", &ConfigError{Section: "runner", Err: errors.New("nodes have played the run; the journal of each node " +
+			"can be replayed, and this one has only what they reported")}
+	}
+	in := InstanceOf(run)
 	keys, instance := p.identities(in.Seed), p.InstanceID(in)
 	return journal.Replay(run, func(id synod.NodeID) (synod.Machine, error) {
 		if id < 0 || int(id) >= len(p.seats) {
@@ -362,7 +386,8 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 	if !ok {
 		return v, nil
 	}
-	check := p.verifier(&Instance{Question: run.Head.Question, Seed: run.Head.Seed})
+	in := InstanceOf(run)
+	check := p.verifier(&in)
 	for _, n := range noted {
 		one, err := certified.Verify(protocol.VerifyInput{
 			Self: n.Node, Opinion: &n.Opinion, Question: &run.Head.Question, N: len(p.seats), Cast: p.roles,
@@ -377,7 +402,7 @@ func Verify(run *journal.Run, noted []journal.Noted) (v Verification, err error)
 			v.Claims, v.NotProved = addNew(v.Claims, one.Claims), addNew(v.NotProved, one.NotProved)
 		}
 	}
-	if v.Records > 0 {
+	if v.Records > 0 && p.committee == nil {
 		v.NotProved = append(v.NotProved,
 			"that the members have separate owners: all keys are derived from the seed in the journal, so its reader "+
 				"can sign too")

@@ -19,7 +19,7 @@ func Unfinished(run *journal.Run) bool { return run.End == nil || unfinished(run
 // asked. Seconds is 0.
 func (c *Council) Recall(run *journal.Run, path string) Outcome {
 	records := RecordsOf(c.plan, run)
-	o := Judge(c.plan, Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
+	o := Judge(c.plan, InstanceOf(run), records)
 	c.complete(&o, records)
 	o.Journal, o.Digest = path, run.Digest()
 	return o
@@ -48,7 +48,7 @@ func (j *judgment) cutOff(o *Outcome, v *verdict, why string) {
 		return
 	}
 	o.Status, v.answer = Undecided, synod.None
-	if o.Trip != nil && o.Trip.Breaker == NoQuorum {
+	if o.Trip != nil && o.Trip.Breaker == NoQuorum || o.Stopped == Preflight {
 		o.Status = Degraded
 	}
 	o.Reason = fmt.Sprintf("%s; until then %s", why, v.reason)

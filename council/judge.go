@@ -52,7 +52,7 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 		Version: OutcomeVersion, Question: in.Question.Text, Form: in.Question.Form,
 		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
 		Ticks: j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
-		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls},
+		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls}, nodes: p.committee != nil,
 	}
 	var faulty []string
 	o.Late, faulty = j.late()
@@ -114,7 +114,7 @@ func newJudgment(p *Plan, in Instance, records []Record) *judgment {
 			j.seats[i] = &Record{Seat: synod.NodeID(i)}
 			continue
 		}
-		j.ticks = max(j.ticks, r.Ticks)
+		j.ticks, in.ID = max(j.ticks, r.Ticks), cmp.Or(in.ID, r.Instance)
 		j.use.Calls = synod.Sum(j.use.Calls, r.Use.Calls)
 		j.use.Prompt = synod.Sum(j.use.Prompt, r.Use.Prompt)
 		j.use.Completion = synod.Sum(j.use.Completion, r.Use.Completion)

@@ -15,7 +15,7 @@ import (
 // opinion of every seat with its record, which in decentllms has the answers, grades and
 // signatures of all. With keep it has the texts, else only their hashes.
 func LedgerEntry(p *Plan, run *journal.Run, keep bool) (*ledger.Entry, error) {
-	in := Instance{Question: run.Head.Question, Seed: run.Head.Seed}
+	in := InstanceOf(run)
 	o := Judge(p, in, RecordsOf(p, run))
 	if o.Decision == synod.None {
 		return nil, errors.New("council: there is no decision to record: " + o.Reason)

@@ -102,7 +102,7 @@ const maxChecked = 500
 // check makes the plan of a whole file, so that a mistake in any section is found at
 // once, and looks up the line of the section.
 func check(b []byte, spec *Spec, from source) error {
-	if len(spec.Seats) == 0 {
+	if len(spec.Seats) == 0 && spec.Runner.absent() {
 		return nil
 	}
 	if seats, _, err := spec.expand(); err == nil && len(seats) > maxChecked {
@@ -143,6 +143,7 @@ func lineOf(b []byte, section, message string) int {
 // by putting the file's folder in front.
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
+	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
 	pathIn(s.Graph, "file", dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)
@@ -177,7 +178,8 @@ type Origin map[string]string
 
 // Merge combines layers, of which a later one takes precedence, and reads the result as
 // a council file. Sections merge key by key; lists, and a section whose name or family
-// changes, are replaced whole.
+// changes, are replaced whole. A layer whose runner is nodes replaces all layers before it: the roster has
+// the council.
 func Merge(layers ...Layer) (Spec, Origin, error) {
 	merged, origin := map[string]any{}, Origin{}
 	for _, l := range layers {
@@ -202,6 +204,10 @@ func Merge(layers ...Layer) (Spec, Origin, error) {
 			return Spec{}, nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 		absolute(tree, l.Dir)
+		if r, ok := tree["runner"].(map[string]any); ok && r["name"] == RunnerNodes {
+			clear(merged)
+			clear(origin)
+		}
 		merge(merged, tree, "", l.Name, origin)
 	}
 	text, err := yaml.Marshal(merged)
@@ -272,6 +278,10 @@ func absolute(tree map[string]any, dir string) {
 	}
 	if g, ok := tree["graph"].(map[string]any); ok {
 		pathIn(g, "file", dir)
+	}
+	if r, ok := tree["runner"].(map[string]any); ok {
+		pathIn(r, "roster", dir)
+		pathIn(r, "key", dir)
 	}
 	models, _ := tree["models"].(map[string]any)
 	for _, m := range models {

@@ -52,6 +52,7 @@ type Outcome struct {
 	// Decision is Answer; None unless agreed.
 	Decision synod.Answer `json:"-"`
 
+	nodes  bool   // nodes have played the seats
 	over   string // the limits that a call would have exceeded, a line each
 	resume string // the command that resumes the run, with %s for the journal; "": there is none
 }

@@ -23,6 +23,7 @@ import (
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/catalog"
+	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
 
@@ -49,6 +50,7 @@ type Plan struct {
 	calls       int
 	settles     bool // a run may end early
 	bound       func() Bound
+	committee   sign.Committee // of the nodes that play the seats; nil: they are played in this process
 }
 
 // NewPlan makes the plan of a spec. It reads the files that the spec names (a graph
@@ -97,7 +99,8 @@ const (
 func newPlan(spec Spec, from source) (*Plan, error) {
 	p := &Plan{spec: spec}
 	if err := p.steps([]step{
-		{"council", p.absolute}, {"seats", p.expandSeats}, {"graph", p.loadGraph}, {"protocol", p.configure},
+		{"council", p.absolute}, {"runner", func() error { return p.setRunner(from) }}, {"seats", p.expandSeats},
+		{"runner", p.checkKeys}, {"graph", p.loadGraph}, {"protocol", p.configure},
 		{"prompts", func() error { return p.loadTemplates(from) }},
 	}); err != nil {
 		return nil, err

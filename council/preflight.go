@@ -97,6 +97,10 @@ func (o *Outcome) remedies() string {
 		if m.Calls.Of(synod.OK) > 0 {
 			continue
 		}
+		if o.nodes && m.Trouble != "" {
+			lines = append(lines, fmt.Sprintf("  %s: its owner can tell: synod node status", m.ID))
+			continue
+		}
 		for _, s := range synod.Statuses() {
 			if m.Calls.Of(s) == 0 || s == synod.OK {
 				continue

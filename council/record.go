@@ -10,6 +10,7 @@ import (
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/read"
+	"synod.dev/synod/sign"
 )
 
 // Instance is one question as it is put to a council, with what identifies this run
@@ -18,8 +19,13 @@ type Instance struct {
 	Question synod.Question
 	Seed     uint64 // of a simulation, which derives the secrets of all seats from it
 
-	// Check checks the signatures of the run; nil: those of a simulation with this seed.
+	// Check checks the signatures of the run; nil: those of a simulation with this seed, or of the nodes of
+	// the plan.
 	Check synod.Verifier
+
+	// ID is the run that nodes have played; "": it is that of the records or, in a simulation, follows from
+	// the seed.
+	ID sign.Instance
 }
 
 // Record is what one seat's run leaves behind: all that Judge looks at. A client that
@@ -38,6 +44,7 @@ type Record struct {
 	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
 	Stopped    string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
 	Ticks      synod.Tick    // when it ended, in virtual time
+	Instance   sign.Instance // the run that a node has played; "" in a simulation
 }
 
 // Said is the reasoning that a seat's model gave for an answer. It is untrusted.
@@ -115,9 +122,7 @@ func (r *Record) dead() bool {
 
 // count adds a reply to the seat's account.
 func (r *Record) count(reply *synod.Reply) {
-	if i := statusIndex(reply.Status); i >= 0 { // a journal may hold any text
-		r.Statuses[i]++
-	}
+	r.Statuses.Count(reply.Status)
 	r.Use.Add(*reply)
 	if reply.Status == synod.OK && reply.Took > 0 {
 		r.Took = append(r.Took, reply.Took)
@@ -131,7 +136,7 @@ func (r *Record) count(reply *synod.Reply) {
 // them that was printed when the run ended. For a run without an end in its journal,
 // which was cut off, the reason is not known.
 func RecordsOf(p *Plan, run *journal.Run) []Record {
-	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.Unanswered, run.End)
+	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.Unanswered, run.Reports, run.End)
 	for _, asked := range run.Asked() {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
@@ -168,7 +173,8 @@ func (r *Record) unanswered(o *synod.Opinion) bool {
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many
 // journals keeps. The records have no late rounds.
 func RecordsOfParts(
-	p *Plan, noted []journal.Noted, replies journal.Replies, unanswered []journal.Unanswered, end *journal.End,
+	p *Plan, noted []journal.Noted, replies journal.Replies, unanswered []journal.Unanswered,
+	reports []journal.Report, end *journal.End,
 ) []Record {
 	records := make([]Record, len(p.seats))
 	first := make([]synod.ConsultID, len(p.seats))
@@ -200,6 +206,11 @@ func RecordsOfParts(
 			r.Failure, first[key.Node] = reply.Detail, key.ID
 		}
 	}
+	for _, report := range reports {
+		if report.Node >= 0 && int(report.Node) < len(records) {
+			records[report.Node].report(&report)
+		}
+	}
 	return records
 }
 
@@ -210,6 +221,13 @@ type StatusCount [8]int
 var statuses = synod.Statuses()
 
 func statusIndex(s synod.Status) int { return slices.Index(statuses, s) }
+
+// Count counts a call that ended with a status. It ignores an unknown one: a journal may hold any text.
+func (c *StatusCount) Count(s synod.Status) {
+	if i := statusIndex(s); i >= 0 {
+		c[i]++
+	}
+}
 
 // Of returns the number of calls with a status, 0 for an unknown status.
 func (c StatusCount) Of(s synod.Status) int {

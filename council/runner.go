@@ -175,12 +175,18 @@ func (p *Plan) verifier(in *Instance) synod.Verifier {
 	if !p.signs() || in.Check != nil {
 		return in.Check
 	}
+	if p.committee != nil {
+		return p.committee.Verifier(in.ID)
+	}
 	return p.identities(in.Seed).Verifier(p.InstanceID(*in))
 }
 
 // InstanceID identifies a run: signatures are bound to it, so that a message of one run
 // is invalid in another. In a simulation the seed is the nonce.
 func (p *Plan) InstanceID(in Instance) sign.Instance {
+	if in.ID != "" {
+		return in.ID
+	}
 	return sign.NewInstance(p.runKey, &in.Question, binary.BigEndian.AppendUint64(nil, in.Seed))
 }
 

@@ -75,6 +75,9 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		s.journal = w
 	}
 	limits := p.spec.Limits
+	if limits.Deadline > 0 && p.spec.Runner.Nodes() {
+		limits.Deadline += recordsTime
+	}
 	switch {
 	case limits.Deadline > 0:
 		s.ctx, s.cancel = context.WithTimeout(ctx, limits.Deadline)

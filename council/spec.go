@@ -34,6 +34,7 @@ func (p Params) split() (name string, rest Params, err error) {
 type Spec struct {
 	Council     string            `yaml:"council" json:"council" doc:"name of the council, shown in outputs" example:"seven"`
 	Protocol    Params            `yaml:"protocol" json:"protocol" doc:"the protocol's name, with its parameters beside it" example:"{name: sac, rounds: 6}"`
+	Runner      RunnerSpec        `yaml:"runner,omitempty" json:"runner,omitzero" doc:"where the seats are played"`
 	Exact       string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
 	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, or a file" example:"{family: merg}"`
 	F           int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`

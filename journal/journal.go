@@ -14,6 +14,7 @@
 //	{"k":"head",…}                 what was run: version, spec, question, seed
 //	{"k":"asked","n":1,"id":0,…}   a request is about to leave, and what it may cost
 //	{"k":"reply","n":1,"id":0,…}   a reply with its cost, when it came
+//	{"k":"report","n":1,…}         what a seat played elsewhere reports of its run
 //	{"k":"event","t":3,"n":1,…}    what node 1 was given at tick 3
 //	{"k":"effect","t":3,"n":1,…}   what node 1 wanted done
 //	{"k":"end",…}                  why the run stopped, and the digests
@@ -29,7 +30,7 @@
 // digest covers that too. The digest of the run is the SHA-256 of the seats' digests
 // in order (RunDigest). Nothing that differs between two runs of one seed and one set
 // of replies is under these digests: no clock, no token count, no order of arrival.
-// The end line also has the SHA-256 of the head, asked and reply lines with the run's
+// The end line also has the SHA-256 of the head, asked, reply and report lines with the run's
 // digest, so that no byte of a finished journal can be changed without being noticed.
 //
 // An asked line is with the operating system before its request leaves. There is one
@@ -47,6 +48,9 @@
 // A run that was cut off goes on in its file (Resume, Run.Continue): another head begins
 // another attempt, which has all lines that it needs to be replayed. A reader returns the
 // last attempt; until that has an end, replies of earlier ones are kept too.
+//
+// The journal of a run whose seats were played by nodes of their owners has the seats' opinions as effects,
+// and report lines in place of asked and reply lines. It cannot be replayed: each node's own journal can.
 //
 // # Segments
 //
@@ -188,7 +192,7 @@ func (d *digests) add(node synod.NodeID, line []byte) error {
 // take all memory.
 const maxSeats = 1 << 17
 
-// note takes a head, asked or reply line.
+// note takes a head, asked, reply or report line.
 func (d *digests) note(line []byte) {
 	if d.record == nil {
 		d.record = sha256.New()
@@ -330,6 +334,34 @@ func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reply(node, id, &r)
+}
+
+// Report is what a seat that was played elsewhere reports of its calls and its end.
+type Report struct {
+	Kind     string          `json:"k"`
+	Node     synod.NodeID    `json:"n"`
+	Instance string          `json:"instance"` // of the run that it has played
+	Account  json.RawMessage `json:"account"`  // as its owner encodes it
+}
+
+// Report writes what a seat reports that was played elsewhere.
+func (w *Writer) Report(node synod.NodeID, instance string, account any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text, err := json.Marshal(account)
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	b, err := json.Marshal(Report{Kind: "report", Node: node, Instance: instance, Account: text})
+	if err != nil {
+		w.fail(err)
+		return
+	}
+	start := len(w.buf)
+	w.buf = append(append(w.buf, b...), '\n')
+	w.digests.note(w.buf[start:])
+	w.flush()
 }
 
 // Event records what a node was given.

@@ -38,8 +38,9 @@ type Run struct {
 	// Unanswered are the requests of this run and of earlier attempts at it whose replies
 	// never came, by seat. They cost what they may cost at most.
 	Unanswered []Unanswered
-	End        *End  // nil: the run was cut off
-	held       *held // after Resume: the file, which the run continues in
+	Reports    []Report // of seats that were played elsewhere
+	End        *End     // nil: the run was cut off
+	held       *held    // after Resume: the file, which the run continues in
 	lines      []stored
 	digest     string   // of the lines
 	seats      []string // digests by NodeID
@@ -356,6 +357,13 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 		delete(in.asked, Key{l.Node, l.ID})
 	case "asked":
 		return in.ask(raw)
+	case "report":
+		in.digests.note(raw)
+		var r Report
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return err
+		}
+		run.Reports = append(run.Reports, r)
 	case "event", "effect":
 		k := stored{raw: bytes.Clone(raw), at: n}
 		if err := json.Unmarshal(raw, &k.line); err != nil {

@@ -17,6 +17,7 @@ type Summary struct {
 	Head       Head
 	Replies    Replies      // only Status, Usage, Calls, Fault and Model of each
 	Unanswered []Unanswered // as Run.Unanswered
+	Reports    []Report     // as Run.Reports
 	// without Surface, Source, From, Scores, Suspects and Unsure
 	Noted []Noted
 	Last  map[synod.NodeID]synod.Tick // when each node noted for the last time
@@ -52,7 +53,7 @@ func summarize(r io.Reader, sums bool) (*Summary, error) {
 	if err == nil {
 		err = in.changed()
 	}
-	s.Head, s.End, s.Unanswered = in.run.Head, in.run.End, in.unanswered()
+	s.Head, s.End, s.Unanswered, s.Reports = in.run.Head, in.run.End, in.unanswered(), in.run.Reports
 	return s, err
 }
 

@@ -121,7 +121,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.took = r.took(run.Last)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
-	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.End)
+	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.Reports, run.End)
 	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
 	res.Agreed, res.Decision = res.outcome.Answered(), res.outcome.Decision
 	res.Live = (res.outcome.Answered() || res.outcome.Status != council.Degraded) && res.outcome.Stopped != sim.Stalled

@@ -264,7 +264,7 @@ func (net *network) simulate(q synod.Question, in sign.Instance) (digests []stri
 
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}
 
-const pace = "pace: {think: 150ms, within: 200ms}\n"
+const pace = "pace: {think: 150ms, within: 600ms}\n" // nodes wait for a quarter of it, and test machines are busy
 
 // councils are the protocols that a council of nodes is compared with the simulator in.
 var councils = map[string]string{
@@ -298,11 +298,21 @@ func TestSameAsSimulator(t *testing.T) {
 			want := council.Judge(net.plan, council.Instance{Question: sum,
 				Check: net.signed.Committee().Verifier(res.Instance)}, records)
 			if a, b := asJSON(outcome), asJSON(want); a != b {
-				t.Errorf("nodes:\n%s\nsimulator:\n%s", a, b)
+				t.Errorf("the outcomes differ: %s", firstDifference(a, b))
 			}
 			t.Logf("%s in %d ticks, %v", outcome.Status, outcome.Ticks, time.Since(res.Start))
 		})
 	}
+}
+
+// firstDifference returns where two texts begin to differ.
+func firstDifference(a, b string) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	from := max(at-60, 0)
+	return fmt.Sprintf("nodes …%.120s… simulator …%.120s…", a[from:], b[from:])
 }
 
 func asJSON(o council.Outcome) string {

@@ -202,32 +202,6 @@ func (c *Client) openFor(ctx context.Context, seat synod.NodeID, purpose string)
 	return conn, nil
 }
 
-// Runner is a council.Runner whose seats are nodes.
-type Runner struct {
-	Client *Client
-	Done   func(*Result) // called with what the members returned, before it is judged; may be nil
-}
-
-// Play asks the members. The models are not used: every member calls its own. The error is for a
-// council of which no member could be reached.
-func (r Runner) Play(
-	ctx context.Context, _ *council.Plan, run council.Run, _ council.Models,
-) ([]council.Record, error) {
-	res, err := r.Client.Ask(ctx, run.Instance.Question)
-	if err != nil {
-		return nil, err
-	}
-	if r.Done != nil {
-		r.Done(res)
-	}
-	if len(res.Records) == 0 {
-		for seat, why := range res.Missing {
-			return nil, fmt.Errorf("no member returned a record; %s: %s", r.Client.Roster.Members[seat].ID, why)
-		}
-	}
-	return res.Records, nil
-}
-
 // Judge returns the outcome of what the members of a roster returned.
 func (r *Result) Judge(of *roster.Roster, p *council.Plan, q synod.Question) council.Outcome {
 	return council.Judge(p, council.Instance{Question: q, Check: of.Committee().Verifier(r.Instance)}, r.Records)
