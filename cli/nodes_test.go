@@ -27,7 +27,7 @@ import (
 const nodesCouncil = `council: four
 protocol: {name: sac, rounds: 2}
 f: 1
-pace: {think: 300ms, within: 400ms}
+pace: {think: 300ms, within: 3s}
 limits: {deadline: 30s}
 models: {own: {provider: simulated, ability: 1}}
 seats: [{id: a, model: own, count: 4}]
@@ -106,7 +106,7 @@ func TestNodesAtOnce(t *testing.T) {
 	for name, text := range map[string]string{"sac": nodesCouncil, "decentllms": `council: jury
 protocol: {name: decentllms}
 f: 1
-pace: {think: 300ms, within: 400ms}
+pace: {think: 300ms, within: 3s}
 models: {own: {provider: simulated, ability: 1}}
 seats: [{id: w, model: own, count: 3, role: worker}, {id: e, model: own, count: 4, role: evaluator}]
 `} {

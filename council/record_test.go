@@ -99,7 +99,7 @@ func TestRecordsOfParts(t *testing.T) {
 	lost := []journal.Unanswered{{Node: 0, Cost: journal.Cost{Calls: 2}}, {Node: 3, Cost: journal.Cost{Calls: 5}},
 		{Node: -1, Cost: journal.Cost{Calls: 5}}}
 	for range 5 { // the order of the replies of a map is random
-		r := RecordsOfParts(p, noted, replies, lost, &journal.End{Stopped: sim.Finished, Ticks: 77})
+		r := RecordsOfParts(p, noted, replies, lost, nil, &journal.End{Stopped: sim.Finished, Ticks: 77})
 		if len(r) != 3 || r[1].Failure != "first" || r[0].Failure != "" || r[1].Statuses.Of(synod.Refused) != 3 {
 			t.Fatalf("%+v", r)
 		}
@@ -118,7 +118,7 @@ func TestRecordsOfParts(t *testing.T) {
 			}
 		}
 	}
-	if r := RecordsOfParts(p, nil, nil, nil, nil); r[0].Stopped != "" || r[0].dead() {
+	if r := RecordsOfParts(p, nil, nil, nil, nil, nil); r[0].Stopped != "" || r[0].dead() {
 		t.Errorf("a run without an end: %+v", r[0])
 	}
 }
