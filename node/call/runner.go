@@ -46,8 +46,8 @@ func Open(p *council.Plan) (*Runner, error) {
 		return nil, err
 	}
 	if !bytes.Equal(now.Record(), p.Record()) { // the plan is one of a record
-		return nil, fmt.Errorf("the roster %s is not the one that the run was begun with: its members or their council "+
-			"have changed", r.Roster)
+		return nil, fmt.Errorf("the roster %s is not the one that the run was begun with: its members or their "+
+			"council have changed", r.Roster)
 	}
 	if r.Key == "" {
 		return nil, errors.New("key is absent; give the key file of a member or a caller of the roster")
@@ -57,8 +57,8 @@ func Open(p *council.Plan) (*Runner, error) {
 		return nil, err
 	}
 	if !signed.MayAsk(secret.PublicKey()) {
-		return nil, fmt.Errorf("the roster does not let the key %x of %s ask: neither a member nor a caller has it; give "+
-			"another one with key", secret.PublicKey(), r.Key)
+		return nil, fmt.Errorf("the roster does not let the key %x of %s ask: neither a member nor a caller has it; "+
+			"give another one with key", secret.PublicKey(), r.Key)
 	}
 	transport, err := link.NewTLS(secret.LinkKey())
 	if err != nil {
