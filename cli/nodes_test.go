@@ -136,8 +136,9 @@ func askAtOnce(t *testing.T, text string) {
 	var wait sync.WaitGroup
 	for i := range 6 {
 		wait.Go(func() {
-			o, err := c.Decide(t.Context(), council.Ask{Question: synod.Question{Text: fmt.Sprintf("What is %d + 25?", i),
-				Form: synod.Number}, Journal: filepath.Join(dir, fmt.Sprintf("j%d.jsonl", i))})
+			q := synod.Question{Text: fmt.Sprintf("What is %d + 25?", i), Form: synod.Number}
+			o, err := c.Decide(t.Context(), council.Ask{Question: q,
+				Journal: filepath.Join(dir, fmt.Sprintf("j%d.jsonl", i))})
 			if want := synod.Answer(fmt.Sprint(i + 25)); err != nil || o.Answer == nil || *o.Answer != want {
 				t.Errorf("%v, %s: %s; want %s", err, o.Status, o.Reason, want)
 			}

@@ -63,8 +63,8 @@ func onlyHere(cmd *cobra.Command, spec *council.Spec) error {
 	}
 	for _, flag := range []string{"seed", "record", "dry-run"} {
 		if cmd.Flags().Changed(flag) {
-			return fail(exitUsage, fmt.Errorf("--%s does not go with a council of nodes: each node calls its own model, "+
-				"and keeps its own journal", flag))
+			return fail(exitUsage, fmt.Errorf("--%s does not go with a council of nodes: each node calls its own "+
+				"model, and keeps its own journal", flag))
 		}
 	}
 	return nil

@@ -353,8 +353,8 @@ func Replay(run *journal.Run) (digest string, err error) {
 // replay is Replay with the plan of the run.
 func (p *Plan) replay(run *journal.Run) (digest string, err error) {
 	if p.spec.Runner.Nodes() {
-		return "", &ConfigError{Section: "runner", Err: errors.New("nodes have played the run; the journal of each node " +
-			"can be replayed, and this one has only what they reported")}
+		return "", &ConfigError{Section: "runner", Err: errors.New("nodes have played the run; the journal of each " +
+			"node can be replayed, and this one has only what they reported")}
 	}
 	in := InstanceOf(run)
 	keys, instance := p.identities(in.Seed), p.InstanceID(in)

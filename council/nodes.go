@@ -42,7 +42,8 @@ func (r *RunnerSpec) absent() bool {
 func (r *RunnerSpec) validate() error {
 	switch {
 	case r.Name != "" && r.Name != RunnerSim && r.Name != RunnerNodes:
-		return fmt.Errorf("name is %q; it must be sim or nodes (example: {name: nodes, roster: council.roster})", r.Name)
+		return fmt.Errorf("name is %q; it must be sim or nodes (example: {name: nodes, roster: council.roster})",
+			r.Name)
 	case !r.Nodes() && (r.Roster != "" || r.Key != "" || len(r.Via)+len(r.Keys) > 0):
 		return errors.New("roster, via and key are for nodes (example: {name: nodes, roster: council.roster})")
 	case r.Nodes() && r.Roster == "":
@@ -179,8 +180,8 @@ func (e elsewhere) Info() llm.Info { return e.info }
 
 // Complete fails: nobody but a seat's node calls its model.
 func (e elsewhere) Complete(context.Context, llm.Request) (synod.Reply, error) {
-	return synod.Reply{}, &llm.Failure{Status: synod.Unavailable, Err: errors.New("the model is called by the node of " +
-		"its seat")}
+	return synod.Reply{}, &llm.Failure{Status: synod.Unavailable, Err: errors.New("the model is called by the node " +
+		"of its seat")}
 }
 
 // recordsTime is how long after the deadline, at which nodes end their runs, their records are waited for.
