@@ -79,8 +79,8 @@ func first(i int, a, b string) string {
 	return b
 }
 
-// plain reports whether encoding/json writes a score as appendScore does.
-func plain(s synod.Score) bool { return s >= -1 && s <= 1 }
+// finite reports whether JSON can hold a score.
+func finite(s synod.Score) bool { return !math.IsNaN(float64(s)) && !math.IsInf(float64(s), 0) }
 
 func appendScore(b []byte, s synod.Score) []byte {
 	if s == synod.Untrusted {
@@ -92,13 +92,24 @@ func appendScore(b []byte, s synod.Score) []byte {
 // appendText quotes a string. Strings that need an escape are left to encoding/json.
 func appendText(b []byte, s string) []byte {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		if escaped[s[i]] {
 			quoted, _ := json.Marshal(s) // it cannot fail for a string
 			return append(b, quoted...)
 		}
 	}
 	return append(append(append(b, '"'), s...), '"')
 }
+
+// escaped has the bytes that encoding/json does not write as they are. All bytes of
+// characters outside ASCII are among them.
+var escaped = func() (all [256]bool) {
+	for c := range all {
+		text := string([]byte{byte(c)})
+		quoted, _ := json.Marshal(text)
+		all[c] = string(quoted) != `"`+text+`"`
+	}
+	return all
+}()
 
 func appendAny(b []byte, v any) ([]byte, error) {
 	more, err := json.Marshal(v)
@@ -111,7 +122,7 @@ func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
-		if x.Rationale != "" || !plain(x.Score) {
+		if x.Rationale != "" || !finite(x.Score) {
 			return appendAny(b, p)
 		}
 	}
@@ -143,7 +154,7 @@ func appendOpinion(b []byte, o *synod.Opinion) ([]byte, error) {
 		return appendAny(b, o)
 	}
 	for _, x := range o.Scores {
-		if !plain(x.Score) {
+		if !finite(x.Score) {
 			return appendAny(b, o)
 		}
 	}

@@ -117,3 +117,71 @@ func TestLinesAreJSON(t *testing.T) {
 		}
 	})
 }
+
+// fieldValues returns values of a field's type, each of which JSON writes in another way.
+func fieldValues(t reflect.Type) []any {
+	number := func(x float64) *float64 { return &x }
+	switch t {
+	case reflect.TypeFor[[]synod.NodeID]():
+		return []any{[]synod.NodeID{}, []synod.NodeID{0}, []synod.NodeID{3, 1, 2}}
+	case reflect.TypeFor[[]synod.Rated]():
+		return []any{[]synod.Rated{}, []synod.Rated{{Answer: "a", Score: synod.Untrusted}, {Answer: "é", Score: .25}},
+			[]synod.Rated{{Answer: "a", Score: 1e-7}, {Answer: "b", Score: 2}, {Answer: "c", Rationale: "so"}}}
+	case reflect.TypeFor[[]synod.Judged]():
+		return []any{[]synod.Judged{}, []synod.Judged{{Of: 2, Score: synod.Untrusted}, {Of: 0, Score: 1}},
+			[]synod.Judged{{Of: 1, Score: synod.Score(math.NaN())}}, []synod.Judged{{Of: 1, Score: 1e-7}}}
+	case reflect.TypeFor[*float64]():
+		return []any{number(0), number(.1 + .2), number(1e-7), number(1e-6), number(1e21), number(math.Inf(1))}
+	case reflect.TypeFor[synod.Usage]():
+		return []any{synod.Usage{Prompt: 1}, synod.Usage{Completion: 2}, synod.Usage{Cached: 3, Stored: 4}}
+	case reflect.TypeFor[map[synod.Answer]string]():
+		return []any{map[synod.Answer]string{"a": "A"}}
+	case reflect.TypeFor[synod.Detail](), reflect.TypeFor[synod.Record]():
+		return []any{synod.RawRecord(`{"a":1}`)}
+	case reflect.TypeFor[*synod.Question]():
+		return []any{&synod.Question{Text: "?"}}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return []any{"a ~", `"`, `\`, "<", ">", "&", "\x1f", "\x7f", "é"}
+	case reflect.Bool:
+		return []any{true}
+	case reflect.Float64:
+		return []any{1.0, -.5, .1 + .2, 9e-7, 1e-6, -1e-6, 9e20, 1e21, -1e21, math.NaN()}
+	case reflect.Int:
+		return []any{1, -7}
+	case reflect.Uint64:
+		return []any{uint64(1), uint64(math.MaxUint64)}
+	}
+	return nil
+}
+
+// oneField calls check with structs that have one field that is not zero.
+func oneField[T any](t *testing.T, check func(field string, v *T)) {
+	for i := range reflect.TypeFor[T]().NumField() {
+		f := reflect.TypeFor[T]().Field(i)
+		values := fieldValues(f.Type)
+		if len(values) == 0 {
+			t.Errorf("%s has a type without test values", f.Name)
+		}
+		for _, value := range values {
+			var v T
+			reflect.ValueOf(&v).Elem().Field(i).Set(reflect.ValueOf(value).Convert(f.Type))
+			check(f.Name, &v)
+		}
+	}
+}
+
+// Every field of a prompt, an opinion and a reply is written as encoding/json writes it, also where no other is set.
+func TestEveryFieldIsJSON(t *testing.T) {
+	check := func(field string, e synod.Event, x synod.Effect) {
+		t.Helper()
+		got, want, err := journal.Encodings(1, 2, e, x)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v\ngot  %q\nwant %q", field, err, got, want)
+		}
+	}
+	oneField(t, func(field string, p *synod.Prompt) { check(field, synod.Begin{}, synod.Consult{Prompt: p}) })
+	oneField(t, func(field string, o *synod.Opinion) { check(field, synod.Begin{}, synod.Note{Opinion: o}) })
+	oneField(t, func(field string, r *synod.Reply) { check(field, synod.Answered{Reply: r}, synod.Decide{}) })
+}
