@@ -58,7 +58,7 @@ func (g *Game) stopped(notes [][]*synod.Opinion, honest []bool) (last int, split
 		}
 		round, over := 0, false
 		for _, o := range of {
-			if o.Round > round && o.Round <= g.Rounds {
+			if o.Round <= g.Rounds {
 				round, over = o.Round, recordOf(o).Over
 			}
 		}

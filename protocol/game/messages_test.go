@@ -2,6 +2,7 @@ package game
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -42,6 +43,27 @@ func FuzzWords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A list of digests names each sender once, ascending.
+func TestEcho(t *testing.T) {
+	for _, c := range []struct {
+		list echo
+		want bool
+	}{
+		{nil, true}, {echo{{from: 0}}, true}, {echo{{from: 1}, {from: 3}, {from: 4}}, true},
+		{echo{{from: 2}, {from: 2}}, false}, {echo{{from: 2}, {from: 1}}, false},
+		{echo{{from: 1}, {from: 3}, {from: 2}}, false},
+	} {
+		body, _ := c.list.AppendBinary(nil)
+		var got echo
+		if err := got.UnmarshalBinary(body); (err == nil) != c.want || c.want && !slices.Equal(got, c.list) {
+			t.Errorf("%v is read as %v: %v", c.list, got, err)
+		}
+		if got.UnmarshalBinary(append(body, 0)) == nil {
+			t.Errorf("%v with a byte more is read", c.list)
+		}
+	}
 }
 
 // Steps of W-MSR, computed by hand (LeBlanc et al. 2013, Section IV).

@@ -19,6 +19,8 @@ func TestReadProposal(t *testing.T) {
 		{`<think>49?</think>{"value": 50}`, 50},
 		{`{"value": "abstain"}`, -1},
 		{`{"value": " Abstain "}`, -1},
+		{`{"value": 25.` + strings.Repeat("0", 27) + `}`, 25}, // 30 bytes are read
+		{`{"value": 25.` + strings.Repeat("0", 28) + `}`, -2},
 		{`{"value": 51}`, -2},
 		{`{"value": -1}`, -2},
 		{`{"value": 25.5}`, -2},
