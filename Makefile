@@ -72,7 +72,7 @@ examples: ## the modules in examples: at most 40 lines each, and their tests pas
 	@for m in $(EXAMPLES); do test $$(wc -l < examples/$$m/$$m.go) -le 40 || { echo "examples/$$m/$$m.go has over 40 lines"; exit 1; }; done
 	cd examples && $(GO) vet $(EXAMPLES:%=./%) && $(GO) test $(EXAMPLES:%=./%)
 
-nodes: ## the module of synod-node: vet and tests, with seven processes on seven loopback addresses
+nodes: ## the module of synod-node: vet and tests, with seven processes in network namespaces where root runs it
 	cd cmd/synod-node && $(GO) vet ./... && $(GO) test -timeout 20m ./...
 
 RUNS ?= 1000

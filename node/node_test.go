@@ -7,21 +7,19 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/journal"
+	"synod.dev/synod/internal/nodetest"
 	"synod.dev/synod/link"
 	"synod.dev/synod/node"
 	"synod.dev/synod/node/call"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
-	"synod.dev/synod/sim"
 )
 
 // secretsOf returns n secrets that follow from a seed.
@@ -164,102 +162,10 @@ func (net *network) ask(q synod.Question) (*call.Result, council.Outcome) {
 	return res, res.Judge(net.signed.Roster, net.plan, q)
 }
 
-// silentAfter stops the log of a machine when it has decided, as a node does.
-type silentAfter struct {
-	synod.Machine
-	over bool
-}
-
-func (m *silentAfter) Step(now synod.Tick, e synod.Event) []synod.Effect {
-	if _, halt := e.(synod.Halt); m.over && !halt {
-		return nil
-	}
-	effects := m.Machine.Step(now, e)
-	for _, x := range effects {
-		_, decided := x.(synod.Decide)
-		m.over = m.over || decided
-	}
-	return effects
-}
-
-// seatLog writes one journal for each seat, up to the tick in which it decides.
-type seatLog struct {
-	writers []*journal.Writer
-	ended   []synod.Tick // -1: not decided
-}
-
-func (l *seatLog) Event(now synod.Tick, id synod.NodeID, e synod.Event) {
-	if _, halt := e.(synod.Halt); halt && l.ended[id] >= 0 {
-		now = l.ended[id]
-	} else if l.ended[id] >= 0 && now > l.ended[id] {
-		return
-	}
-	l.writers[id].Event(now, id, e)
-}
-
-func (l *seatLog) Effect(now synod.Tick, id synod.NodeID, x synod.Effect) {
-	l.writers[id].Effect(now, id, x)
-	if _, decided := x.(synod.Decide); decided {
-		l.ended[id] = now
-	}
-}
-
-// simulate plays the same run under package sim, with the same identities, and returns the digests of
-// the seats and the records.
+// simulate plays the same run under package sim, with the same identities.
 func (net *network) simulate(q synod.Question, in sign.Instance) (digests []string, records []council.Record) {
-	t, p := net.t, net.plan
-	t.Helper()
-	n, dir := len(p.Seats()), t.TempDir()
-	log := &seatLog{writers: make([]*journal.Writer, n), ended: make([]synod.Tick, n)}
-	machines := make([]synod.Machine, n)
-	desks := make([]*council.Desk, n)
-	for i := range n {
-		id := synod.NodeID(i)
-		own, err := net.secrets[i].Identity(id, net.signed.Committee(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := p.Machine(own, &q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		machines[i], log.ended[i] = &silentAfter{Machine: m}, -1
-		if log.writers[i], err = journal.Create(filepath.Join(dir, fmt.Sprint(i)),
-			journal.Head{Question: q, Seat: &id}); err != nil {
-			t.Fatal(err)
-		}
-		model, err := council.OpenSeat(p, id, nil, council.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		desks[i] = council.NewDesk(p, id, model, log.writers[i], nil, nil)
-	}
-	result := sim.Run(sim.Config{
-		Machines: machines, CallTicks: p.CallTicks(), Log: log,
-		Ask: sim.Immediate(func(calls []sim.Call) (replies []synod.Reply) {
-			for _, c := range calls {
-				replies = append(replies, desks[c.Node].Ask(context.Background(), c.ID, c.Prompt))
-			}
-			return replies
-		}),
-		Notes: func(now synod.Tick, notes []sim.Noted) string {
-			for _, o := range notes {
-				desks[o.Node].Note(now, o.Opinion)
-			}
-			return ""
-		},
-	})
-	for i := range n {
-		digest, err := log.writers[i].Close(result.Stopped)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, ok := result.Decided[synod.NodeID(i)]; ok {
-			desks[i].Decide(a)
-		}
-		digests, records = append(digests, digest), append(records, desks[i].Record(result.Stopped, log.ended[i]))
-	}
-	return digests, records
+	net.t.Helper()
+	return nodetest.Simulate(net.t, nodetest.Run{Plan: net.plan, Secrets: net.secrets, Question: q, Instance: in})
 }
 
 var sum = synod.Question{Text: "What is 17 + 25?", Form: synod.Number}

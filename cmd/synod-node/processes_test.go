@@ -42,10 +42,18 @@ type processes struct {
 	secrets []sign.Secret
 	signed  *roster.Signed
 	plan    *council.Plan
+	hosts   *hosts // nil: loopback addresses
 	running []*exec.Cmd
 }
 
+// convene makes a council on loopback addresses.
 func convene(t *testing.T, text, links string) *processes {
+	t.Helper()
+	return conveneOn(t, nil, text, links)
+}
+
+// conveneOn makes a council whose processes run on hosts.
+func conveneOn(t *testing.T, h *hosts, text, links string) *processes {
 	t.Helper()
 	spec, err := council.Parse([]byte(text))
 	if err != nil {
@@ -60,7 +68,7 @@ func convene(t *testing.T, text, links string) *processes {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := &processes{t: t, dir: dir, plan: plan, running: make([]*exec.Cmd, len(plan.Seats()))}
+	p := &processes{t: t, dir: dir, plan: plan, hosts: h, running: make([]*exec.Cmd, len(plan.Seats()))}
 	members, port := map[string]roster.Member{}, 20000+rand.IntN(20000)
 	for i, s := range plan.Seats() {
 		secret, err := sign.Generate(rand.NewChaCha8([32]byte{byte(i), byte(port), byte(port >> 8)}))
@@ -68,8 +76,11 @@ func convene(t *testing.T, text, links string) *processes {
 			t.Fatal(err)
 		}
 		p.secrets = append(p.secrets, secret)
-		members[s.ID] = roster.Member{Key: secret.PublicKey(),
-			Addresses: []string{fmt.Sprintf("127.0.0.%d:%d", i+1, port)}}
+		host := fmt.Sprintf("127.0.0.%d", i+1)
+		if h != nil {
+			host = h.ip[i]
+		}
+		members[s.ID] = roster.Member{Key: secret.PublicKey(), Addresses: []string{fmt.Sprintf("%s:%d", host, port)}}
 		if err := keyfile.Create(p.path(i, "key"), secret, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +105,7 @@ func (p *processes) path(seat int, name string) string {
 
 func (p *processes) start(seat int) {
 	p.t.Helper()
-	c := exec.Command(os.Args[0], "node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key",
+	c := p.hosts.command(seat, os.Args[0], "node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key",
 		p.path(seat, "key"),
 		"--dir", p.path(seat, "d"))
 	c.Env = append(os.Environ(), "SYNOD_NODE_TEST=run")
@@ -109,6 +120,15 @@ func (p *processes) start(seat int) {
 	}
 	p.running[seat] = c
 	p.t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+}
+
+// startAll starts all nodes and waits until they have found one another.
+func (p *processes) startAll() {
+	p.t.Helper()
+	for i := range p.running {
+		p.start(i)
+	}
+	p.connected()
 }
 
 // connected waits until the nodes have streams to all neighbours.
@@ -164,10 +184,7 @@ func TestProcesses(t *testing.T) {
 	for _, links := range []string{roster.TLS, roster.Libp2p} {
 		t.Run(links, func(t *testing.T) {
 			p := convene(t, council7, links)
-			for i := range p.running {
-				p.start(i)
-			}
-			p.connected()
+			p.startAll()
 			res, o := p.ask(sum, func() {})
 			if o.Answer == nil || len(res.Missing) > 0 {
 				t.Fatalf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
@@ -227,10 +244,7 @@ func TestTenThousandConnections(t *testing.T) {
 		t.Skip("it opens 10,000 connections")
 	}
 	p := convene(t, council7, roster.TLS)
-	for i := range p.running {
-		p.start(i)
-	}
-	p.connected()
+	p.startAll()
 	address, most := p.signed.Members[2].Addresses[0], 0
 	res, o := p.ask(sum, func() {
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}, Timeout: time.Second}

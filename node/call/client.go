@@ -33,6 +33,7 @@ const DefaultLead = 150 * time.Millisecond
 
 // Result is what the members returned to one question.
 type Result struct {
+	Question synod.Question
 	Instance sign.Instance
 	Start    time.Time
 	Finals   []*Final         // by seat; nil: none came
@@ -66,7 +67,7 @@ func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
 		return nil, fmt.Errorf("the question has %d bytes; nodes read at most %d", n, MaxStart)
 	}
 	in := c.Roster.Instance(&q, nonce, start.At)
-	return c.collect(ctx, start, &Result{Instance: in, Start: time.UnixMilli(start.At),
+	return c.collect(ctx, start, &Result{Question: q, Instance: in, Start: time.UnixMilli(start.At),
 		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{}}), nil
 }
 
