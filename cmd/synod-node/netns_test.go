@@ -49,7 +49,8 @@ func newHosts(t *testing.T, n int) *hosts {
 func (h *hosts) join(t *testing.T, bridge, subnet string, n int) error {
 	lines := []string{"addr add " + subnet + ".254/24 dev " + bridge, "link set " + bridge + " up"}
 	for i := range n {
-		space, a, b := fmt.Sprintf("%s-%d", bridge, i+1), fmt.Sprintf("%sa%d", bridge, i+1), fmt.Sprintf("%sb%d", bridge, i+1)
+		space := fmt.Sprintf("%s-%d", bridge, i+1)
+		a, b := fmt.Sprintf("%sa%d", bridge, i+1), fmt.Sprintf("%sb%d", bridge, i+1)
 		h.spaces = append(h.spaces, space)
 		t.Cleanup(func() { ip("netns", "del", space) })
 		lines = append(lines, "netns add "+space, "link add "+a+" type veth peer name "+b,

@@ -161,7 +161,7 @@ func (p *processes) ask(q synod.Question, meanwhile func()) (*call.Result, counc
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
 	done := make(chan struct{})
 	go func() { defer close(done); meanwhile() }()

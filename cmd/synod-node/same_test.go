@@ -44,19 +44,19 @@ func TestSevenNamespaces(t *testing.T) {
 	}
 }
 
-// The same with members in the box: four processes with the embedded model each. It is skipped where the
+// The same with members in the box: three processes with the embedded model each. It is skipped where the
 // model is not on this machine.
 func TestBoxInNamespaces(t *testing.T) {
 	if testing.Short() {
-		t.Skip("four processes of the embedded model take a minute")
+		t.Skip("three processes of the embedded model take a minute")
 	}
 	if _, err := (models.Store{Dir: models.DefaultDir()}).Resolve(models.Default); err != nil {
 		t.Skip("NEEDS THE MODEL: members in the box are not tried; run: synod models pull")
 	}
-	p := conveneOn(t, newHosts(t, 4), "protocol: {name: sac, rounds: 1, score: stated}\nf: 1\n"+
+	p := conveneOn(t, newHosts(t, 3), "protocol: {name: sac, rounds: 1}\nf: 0\n"+
 		"pace: {think: 3m, within: 10s}\n"+
 		"models: {box: {provider: embedded, model: "+models.Default+", temperature: 0.2, threads: 1}}\n"+
-		"seats: [{id: a, model: box, count: 4}]\n", roster.TLS)
+		"seats: [{id: a, model: box, count: 3}]\n", roster.TLS)
 	p.startAll()
 	res, o := p.ask(synod.Question{Text: "What is 2 + 3?", Form: synod.Number}, func() {})
 	p.same(res, &o)

@@ -5,6 +5,7 @@ package nodetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -141,5 +142,5 @@ func (u unasked) Info() llm.Info { return llm.Info{Kind: u.kind} }
 
 // Complete fails: the node was not asked this.
 func (unasked) Complete(context.Context, llm.Request) (synod.Reply, error) {
-	return synod.Reply{}, &llm.Failure{Status: synod.Unavailable, Err: fmt.Errorf("nodetest: the node has no such reply")}
+	return synod.Reply{}, &llm.Failure{Status: synod.Unavailable, Err: errors.New("the node has no such reply")}
 }
