@@ -180,13 +180,14 @@ func inSection(section, message string) string {
 	message = strings.TrimPrefix(message, section+": ")
 	if section == "protocol" || section == "faults" || section == "graph" {
 		name, rest, _ := strings.Cut(message, ": ")
-		if !strings.Contains(name, " ") && firstKey.MatchString(rest) { // "sac: rounds is -1"
+		one := !strings.Contains(name, " ") || section == "graph"
+		if one && firstKey.MatchString(rest) { // "sac: rounds is -1", "er on 3 nodes: p is 2"
 			message = rest
 		}
 	}
 	key := firstKey.FindStringSubmatch(message)
 	switch {
-	case section == "", key != nil && (key[1] == section || strings.HasPrefix(message, section+".")):
+	case section == "", strings.HasPrefix(message, section+"."), key != nil && key[1] == section:
 		return message
 	case key != nil && key[1] != "it" && key[1] != "this":
 		return section + "." + message

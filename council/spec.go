@@ -198,20 +198,35 @@ func (f Faults) ticks(n int) (sim.Faults, error) {
 		}
 		return synod.Tick(d / time.Millisecond)
 	}
-	out := sim.Faults{Delay: sim.Delay{Min: ticks("delay: min", f.Delay.Min), Max: ticks("delay: max", f.Delay.Max)},
+	out := sim.Faults{Delay: sim.Delay{Min: ticks("delay.min", f.Delay.Min), Max: ticks("delay.max", f.Delay.Max)},
 		Loss: f.Loss}
-	for _, p := range f.Partitions {
-		out.Partitions = append(out.Partitions, sim.Partition{From: ticks("partition: from", p.From),
-			To: ticks("partition: to", p.To), Groups: p.Groups})
+	for i, p := range f.Partitions {
+		key := fmt.Sprintf("partitions[%d].", i)
+		out.Partitions = append(out.Partitions, sim.Partition{From: ticks(key+"from", p.From),
+			To: ticks(key+"to", p.To), Groups: p.Groups})
+		if p.To <= p.From {
+			bad = cmp.Or(bad, fmt.Errorf("%sto is %v; it must be later than from, %v", key, p.To, p.From))
+		}
 	}
-	for _, c := range f.Crashes {
-		out.Crashes = append(out.Crashes, sim.Crash{Node: c.Node, At: ticks("crash: at", c.At),
-			To: ticks("crash: to", c.To)})
+	for i, c := range f.Crashes {
+		key := fmt.Sprintf("crashes[%d].", i)
+		out.Crashes = append(out.Crashes, sim.Crash{Node: c.Node, At: ticks(key+"at", c.At),
+			To: ticks(key+"to", c.To)})
+		if c.Node < 0 || int(c.Node) >= n {
+			bad = cmp.Or(bad, fmt.Errorf("%snode is %d; the seats are numbered 0 to %d", key, c.Node, n-1))
+		}
+	}
+	if f.Delay.Max < f.Delay.Min {
+		bad = cmp.Or(bad, fmt.Errorf("delay.min is %v; it must not be longer than delay.max, %v (example: {min: 10ms, "+
+			"max: 50ms})", f.Delay.Min, f.Delay.Max))
 	}
 	if bad != nil {
 		return sim.Faults{}, bad
 	}
-	return out, out.Validate(n)
+	if err := out.Validate(n); err != nil {
+		return sim.Faults{}, errors.New(strings.TrimPrefix(err.Error(), "sim: "))
+	}
+	return out, nil
 }
 
 // Seat is one seat of a council after counts are expanded. Identity, Server and
@@ -247,10 +262,10 @@ func (s *Spec) expand() (seats []Seat, adversaries []Params, err error) {
 			return nil, nil, fmt.Errorf("seat %d of the list is called %q; an id must have no line break and no tab",
 				i+1, spec.ID)
 		case spec.Count < 0 || spec.Count > graph.MaxNodes:
-			return nil, nil, fmt.Errorf("seat %s: count is %d; it must be between 0 and %d", spec.ID, spec.Count,
-				graph.MaxNodes)
+			return nil, nil, fmt.Errorf("seats.%s.count is %d; it must be between 0 and %d (example: count: 3)",
+				spec.ID, spec.Count, graph.MaxNodes)
 		case spec.Group != "" && spec.Group != "weak" && spec.Group != "strong":
-			return nil, nil, fmt.Errorf("seat %s: group is %q; it must be weak or strong", spec.ID, spec.Group)
+			return nil, nil, fmt.Errorf("seats.%s.group is %q; it must be weak or strong", spec.ID, spec.Group)
 		}
 		for k := range max(spec.Count, 1) {
 			id := spec.ID

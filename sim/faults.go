@@ -59,7 +59,7 @@ func (f Faults) Validate(n int) error {
 			return fmt.Errorf("sim: a crash names node %d of %d", c.Node, n)
 		}
 		if slices.ContainsFunc(f.Crashes[:i], func(d Crash) bool { return d.Node == c.Node }) {
-			return fmt.Errorf("sim: node %d crashes twice; only one crash interval per node is supported", c.Node)
+			return fmt.Errorf("sim: node %d crashes twice; a node can crash once", c.Node)
 		}
 	}
 	for _, p := range f.Partitions {
@@ -69,7 +69,7 @@ func (f Faults) Validate(n int) error {
 		}
 		for _, id := range slices.Concat(p.Groups...) {
 			if int(id) < 0 || int(id) >= n {
-				return fmt.Errorf("sim: a partition names node %d of %d", id, n)
+				return fmt.Errorf("sim: a partition names node %d of %d; nodes are numbered from 0", id, n)
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (c *circulant) Build(n int, _ uint64) (graph.Graph, error) {
 		most = n - 1
 	}
 	if c.K < 1 || c.K > most {
-		return graph.Graph{}, fmt.Errorf("k: %d nearest nodes: want 1 to %d", c.K, most)
+		return graph.Graph{}, fmt.Errorf("k is %d; on %d nodes it must be between 1 and %d", c.K, n, most)
 	}
 	return graph.New(n, c.Directed, circular(n, c.K))
 }
@@ -123,7 +123,7 @@ type tree struct {
 
 func (t *tree) Build(n int, _ uint64) (graph.Graph, error) {
 	if t.Arity < 1 {
-		return graph.Graph{}, fmt.Errorf("arity: %d children: want at least 1", t.Arity)
+		return graph.Graph{}, fmt.Errorf("arity is %d; it must be at least 1 (example: arity: 2)", t.Arity)
 	}
 	return below(n, func(v int) int { return (v - 1) / t.Arity })
 }
@@ -154,7 +154,7 @@ func (g *grid) Build(n int, _ uint64) (graph.Graph, error) {
 		g.Columns = int(math.Ceil(math.Sqrt(float64(n))))
 	}
 	if g.Columns < 1 {
-		return graph.Graph{}, fmt.Errorf("columns: %d: want at least 1", g.Columns)
+		return graph.Graph{}, fmt.Errorf("columns is %d; it must be at least 1, or 0 for ⌈√n⌉", g.Columns)
 	}
 	var edges [][2]int
 	for v := range n {

@@ -18,7 +18,7 @@ func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x746
 // checkProbability returns an error if p is not a probability.
 func checkProbability(key string, p float64) error {
 	if !(p >= 0 && p <= 1) {
-		return fmt.Errorf("%s: %v is not a probability: want 0 to 1", key, p)
+		return fmt.Errorf("%s is %v; it must be between 0 and 1 (example: %s: 0.5)", key, p, key)
 	}
 	return nil
 }
@@ -31,7 +31,8 @@ func checkRobustness(r *int, n int) error {
 		*r = min(4, most)
 	}
 	if *r < 1 || *r > most {
-		return fmt.Errorf("r: no graph of this size is %d-robust: want 1 to ⌈n/2⌉ = %d", *r, most)
+		return fmt.Errorf("r is %d; on %d nodes it must be between 1 and ⌈n/2⌉ = %d, because no graph is more robust",
+			*r, n, most)
 	}
 	return nil
 }
@@ -48,7 +49,8 @@ func (p *preferential) Build(n int, seed uint64) (graph.Graph, error) {
 		return graph.Graph{}, err
 	}
 	if known := []string{"any", "clique", "degree"}; !slices.Contains(known, p.Attach) {
-		return graph.Graph{}, fmt.Errorf("attach: unknown rule %q%s", p.Attach, synod.Hint(p.Attach, known))
+		return graph.Graph{}, fmt.Errorf("attach is %q; it must be any, clique or degree%s", p.Attach,
+			synod.Hint(p.Attach, known))
 	}
 	rng, core := generator(seed), 2*p.R-1 // core ≤ n because R ≤ ⌈n/2⌉
 	edges := clique(nil, 0, core)
@@ -260,10 +262,10 @@ type regular struct {
 func (r *regular) Build(n int, seed uint64) (graph.Graph, error) {
 	d := r.Degree
 	if d < 0 || d >= n {
-		return graph.Graph{}, fmt.Errorf("degree: %d: want 0 to %d", d, n-1)
+		return graph.Graph{}, fmt.Errorf("degree is %d; on %d nodes it must be between 0 and %d", d, n, n-1)
 	}
 	if n*d%2 == 1 {
-		return graph.Graph{}, fmt.Errorf("degree: n·degree = %d·%d is odd: there is no such graph", n, d)
+		return graph.Graph{}, fmt.Errorf("degree is %d; on %d nodes, an odd number, it must be even", d, n)
 	}
 	edges := circular(n, d/2)
 	if d%2 == 1 {
@@ -342,7 +344,7 @@ type smallWorld struct {
 // joined to.
 func (s *smallWorld) Build(n int, seed uint64) (graph.Graph, error) {
 	if s.K < 1 || s.K > (n-1)/2 {
-		return graph.Graph{}, fmt.Errorf("k: %d nearest nodes: want 1 to %d", s.K, (n-1)/2)
+		return graph.Graph{}, fmt.Errorf("k is %d; on %d nodes it must be between 1 and %d", s.K, n, (n-1)/2)
 	}
 	if err := checkProbability("p", s.P); err != nil {
 		return graph.Graph{}, err

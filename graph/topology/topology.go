@@ -140,7 +140,7 @@ func (e Entry) decode(t Topology, params map[string]any, seed uint64) (uint64, e
 			continue
 		}
 		if err := param.Decode(map[string]any{key: params[key]}, into); err != nil {
-			return 0, fmt.Errorf("%s: %w", key, err)
+			return 0, err
 		}
 		seed = *seeded.Seed
 	}
