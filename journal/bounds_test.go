@@ -1,6 +1,8 @@
 package journal_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,6 +47,67 @@ func TestSeatBound(t *testing.T) {
 		w.Event(0, node, synod.Begin{})
 		if _, err := w.Close("rounds"); (err == nil) != want {
 			t.Errorf("seat %d: %v", node, err)
+		}
+	}
+}
+
+// Lines without a sum line take a bounded amount of memory, which has room for the longest line.
+func TestBytesWithoutSum(t *testing.T) {
+	for _, c := range []struct {
+		before, line int
+		want         bool
+	}{{0, 10, true}, {journal.MaxPending - 10, 10, true}, {journal.MaxPending - 10, 11, false}} {
+		if err := journal.Pending(c.before, c.line); (err == nil) != c.want {
+			t.Errorf("%d bytes and a line of %d: %v", c.before, c.line, err)
+		}
+	}
+	if journal.MaxPending <= journal.MaxLine {
+		t.Error("the longest line cannot be read")
+	}
+}
+
+// The error for a line that no Writer writes names the line, with and without a sum line after it.
+func TestErrorsNameTheLine(t *testing.T) {
+	head := journal.Summed(`{"k":"head","version":3}` + "\n") // two lines
+	event := `{"k":"event","t":0,"n":0,"w":"begin"}` + "\n"
+	for text, want := range map[string]string{
+		head + event + "no\n":                               "line 4: ",
+		head + event + event + "no\n" + event:               "line 5: ",
+		journal.Summed(head + event + "no\n"):               "line 4: ",
+		head + event + `{"k":"event","t":` + "\n":           "line 4: ",
+		head + event + "no":                                 "line 4: ",
+		"no\n":                                              "line 1: ",
+		journal.Summed(head+event) + event + "{}\n":         "line 6: ",
+		journal.Summed(journal.Summed(head+event) + "{}\n"): "line 5: ",
+	} {
+		_, err := journal.Read(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The journal of one seat has the digest of this seat's lines, also if there are none yet.
+func TestDigestOfOneSeat(t *testing.T) {
+	none := sha256.Sum256(nil)
+	for _, c := range []struct {
+		seat  synod.NodeID
+		lines []synod.NodeID
+		empty bool
+	}{{0, nil, true}, {2, nil, true}, {1, []synod.NodeID{0}, true}, {0, []synod.NodeID{0}, false}, {-1, nil, true}} {
+		w, err := journal.Create(filepath.Join(t.TempDir(), "j"), journal.Head{Seat: &c.seat})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range c.lines {
+			w.Event(0, node, synod.Begin{})
+		}
+		digest, err := w.Close("rounds")
+		if err != nil || (digest == hex.EncodeToString(none[:])) != c.empty {
+			t.Errorf("seat %d after lines of %v: %s, %v", c.seat, c.lines, digest, err)
+		}
+		if run, err := journal.Load(w.Path()); err != nil || run.Digest() != digest {
+			t.Errorf("seat %d after lines of %v, read: %v", c.seat, c.lines, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,6 +47,9 @@ func TestContinue(t *testing.T) {
 		head.Unanswered = run.Lost()
 		if w, err = run.Continue(head); err != nil {
 			t.Fatalf("%s: %v", name, err)
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(now, b) {
+			t.Errorf("%s: what was whole in the file is not kept: %v", name, err)
 		}
 		w.Reply(0, 2, synod.Reply{Status: synod.OK, Text: "again", Calls: 1})
 		half, err := journal.Load(path) // as after a crash

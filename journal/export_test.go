@@ -40,12 +40,20 @@ func Encodings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect)
 	return ours, theirs, err
 }
 
+// Pending reads a line of a journal after a number of bytes without a sum line.
+func Pending(before, line int) error {
+	s := summed{pending: make([]byte, before, before+line), n: 1}
+	return s.add(2, make([]byte, line))
+}
+
 // TooDeep reports whether an object is nested more than MaxNesting deep.
 var TooDeep = tooDeep
 
 // MaxNesting, MaxSeats and MaxID are bounds.
 const (
 	MaxNesting = maxNesting
+	MaxLine    = maxLine
 	MaxSeats   = maxSeats
 	MaxID      = maxID
+	MaxPending = maxPending
 )

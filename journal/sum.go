@@ -58,9 +58,9 @@ func (f *file) close(lines []byte, _ bool) error {
 	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
 }
 
-// maxPending is how many bytes may come before a sum line, roughly: a Writer writes
-// at the latest when it has maxBuffer bytes.
-const maxPending = maxLine + 2*maxBuffer
+// maxPending is how many bytes may come before a sum line: the longest line, and more
+// than a Writer keeps before it writes (maxBuffer).
+const maxPending = 65 << 20
 
 // summed reads a file with sum lines. It hands on lines that have their sum.
 type summed struct {
@@ -99,7 +99,7 @@ func (s *summed) add(n int, raw []byte) error {
 		s.pending = append(s.pending, raw...)
 	}
 	s.size, s.crc = s.size+int64(len(raw)), crc32.Update(s.crc, castagnoli, raw)
-	if len(s.pending) == 0 && n > 1 {
+	if s.n == n { // the head or a sum line: all lines before it have been handed on
 		s.whole, s.wholeCRC = s.size, s.crc
 	}
 	return nil
