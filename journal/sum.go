@@ -151,7 +151,9 @@ func known(line []byte) bool {
 	return ok && kinds[kind] && json.Valid(line)
 }
 
-var kinds = map[string]bool{"head": true, "asked": true, "reply": true, "event": true, "effect": true, "end": true}
+var kinds = map[string]bool{
+	"head": true, "asked": true, "reply": true, "report": true, "event": true, "effect": true, "end": true,
+}
 
 // linePrefix begins every line that a Writer writes.
 const linePrefix = `{"k":"`
