@@ -74,6 +74,7 @@ var ranks = map[string]int{
 	"graph/draw":          1,
 	"graph/topology":      2, // one of its topologies is redrawn until robustness says that it is robust enough
 	"graph/design":        3,
+	"graph/dynamic":       3,  // schedules of topologies
 	"graph/internal":      3,  // what the tests of several graph packages share
 	"internal/filelock":   -1, // fetch uses it
 	"internal/durable":    -1, // so does it

@@ -20,15 +20,27 @@ type Role string
 // Seat is everything that an honest member may know (SAC, Remark 4.1). It does not
 // hold the graph, the right answer or the list of Byzantine seats.
 type Seat struct {
-	Self     NodeID
-	Role     Role     // "" in a protocol without roles
-	Cast     []Role   // the role of every seat, by NodeID; nil in a protocol without roles
-	Peers    []NodeID // the neighbours, with links in both directions, ascending
-	F        int      // the bound on Byzantine neighbours for which the protocol runs
+	Self  NodeID
+	Role  Role     // "" in a protocol without roles
+	Cast  []Role   // the role of every seat, by NodeID; nil in a protocol without roles
+	Peers []NodeID // the neighbours, with links in both directions, ascending
+	// ByRound has the neighbours of single rounds, each list a part of Peers and ascending, if
+	// the graph changes from round to round; nil: they are Peers in every round. See Neighbours.
+	ByRound  [][]NodeID
+	F        int // the bound on Byzantine neighbours for which the protocol runs
 	Pace     Pace
 	Question *Question
 	Seed     uint64 // the only source of randomness
 	Signer   Signer // nil in a protocol that signs nothing
+}
+
+// Neighbours returns the neighbours in the round of a slot, from 0, ascending. Where the graph
+// changes, the list of rounds begins again after its last one. The slice must not be changed.
+func (s *Seat) Neighbours(round int) []NodeID {
+	if len(s.ByRound) == 0 {
+		return s.Peers
+	}
+	return s.ByRound[max(0, round)%len(s.ByRound)]
 }
 
 // Pace bounds the time that models and the network take. Protocols compute the ends

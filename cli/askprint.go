@@ -26,6 +26,11 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	} else if a.verbose || whole {
 		fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
 	}
+	if a.verbose || whole || b.Guarantee == council.None {
+		for _, line := range overTime(b) {
+			fmt.Fprintln(w, line)
+		}
+	}
 }
 
 // print writes the outcome: JSON, or the answer on stdout and a summary on stderr.

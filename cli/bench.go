@@ -186,7 +186,7 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return configError(err)
 	}
 	if f.dryRun {
-		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON)
+		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil)
 	}
 	if err := a.preflightBench(cmd, f, run); err != nil {
 		return err
@@ -463,7 +463,7 @@ func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) err
 		return configError(err)
 	}
 	if f.dryRun {
-		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON)
+		return printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil)
 	}
 	if err := a.fetchGrid(cmd, grid); err != nil {
 		return err

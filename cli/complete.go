@@ -157,6 +157,7 @@ func settings() (out []string) {
 		out = append(out, "graph.family="+g.Name)
 		walk("graph.", g.Fields)
 	}
+	walk("graph.", r.Changing)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

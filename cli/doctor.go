@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func doctorCommand(a *app) *cobra.Command {
 		Long: `Checks the folders, the embedded model (by starting it), and the servers and keys that
 environment variables name. It sends no key to any server and asks no served model.
 
-With -c or --model it checks the members of this council instead: that keys are set and
+With -c or --model it checks this council instead, and says what its graph guarantees: that keys are set and
 accepted, addresses can be reached, and servers know the models. It sends the keys to the
 servers of the council, and asks for their lists of models, which costs nothing.`,
 		Example: "  synod doctor\n  synod doctor -c council.yaml",
@@ -83,6 +84,14 @@ func (a *app) memberChecks(cmd *cobra.Command, source *specFlags) (checks []chec
 		return nil, configError(err)
 	}
 	defer c.Close()
+	checks = append(checks, check{what: "guarantee", do: func(context.Context) (string, error) {
+		b := c.Plan().Bound()
+		claim := b.Note
+		if b.Guarantee != council.None {
+			claim = b.Guarantee + ": " + claim
+		}
+		return strings.Join(append([]string{claim}, overTime(b)...), "; "), nil
+	}})
 	for _, k := range c.Preflight(cmd.Context()) {
 		checks = append(checks, check{what: member(k), do: func(context.Context) (string, error) {
 			if k.Err != nil {

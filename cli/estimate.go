@@ -23,7 +23,12 @@ func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env
 	if err != nil {
 		return configError(err)
 	}
-	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON)
+	plan, err := council.ReadPlan(spec)
+	if err != nil {
+		return configError(err)
+	}
+	bound := plan.Bound()
+	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON, &bound)
 }
 
 // estimator estimates the cost of a run or of a grid of runs.
@@ -31,8 +36,9 @@ type estimator interface {
 	Estimate(context.Context) (*lab.Estimate, error)
 }
 
-// printEstimate prints what a run would cost: JSON to stdout, text to out.
-func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool) error {
+// printEstimate prints what a run would cost: JSON to stdout, text to out. bound is the claim of its
+// council; nil for several councils.
+func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, bound *council.Bound) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)
@@ -41,7 +47,8 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
 			*lab.Estimate
-		}{1, e})
+			Bound *council.Bound `json:"bound,omitempty"`
+		}{1, e, bound})
 	}
 	fmt.Fprintf(out, "%s; a dry run asks no model\n\n", count(e.Questions, "question"))
 	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}

@@ -153,7 +153,7 @@ func printPlan(cmd *cobra.Command, grid *lab.Grid, asJSON bool) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%s with a run, %d without\n", count(len(grid.Runs), "cell"),
 			len(grid.Computed)+len(grid.Readings)+len(grid.Blank))
 	}
-	return printEstimate(cmd, cmd.OutOrStdout(), grid, asJSON)
+	return printEstimate(cmd, cmd.OutOrStdout(), grid, asJSON, nil)
 }
 
 // bring makes the folder that of the grid and says what is new.
@@ -196,7 +196,7 @@ func (a *app) labAll(cmd *cobra.Command, f benchFlags, o manifest.Options) error
 		}
 		if f.dryRun {
 			fmt.Fprintf(cmd.OutOrStdout(), "\n%s\n", p.Name)
-			if err := printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON); err != nil {
+			if err := printEstimate(cmd, cmd.OutOrStdout(), grid, f.asJSON, nil); err != nil {
 				return err
 			}
 			continue

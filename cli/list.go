@@ -8,10 +8,12 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/lab/manifest"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
+	"synod.dev/synod/param"
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/robust"
 	"synod.dev/synod/table"
@@ -107,7 +109,12 @@ func explainFamily(f topology.Entry) string {
 	for _, p := range f.Params() {
 		s += fmt.Sprintf("\n%s (default %v): %s", p.Key, p.Default, p.Doc)
 	}
-	return s
+	for _, p := range param.Fields(dynamic.New()) {
+		if p.Key != "schedule" && p.Key != "hold" {
+			s += fmt.Sprintf("\n%s (default %s): in council files: %s", p.Key, p.Default, p.Doc)
+		}
+	}
+	return s + "\nseveral graphs by round: graph: {schedule: [{family: ring}, {family: star}]}"
 }
 
 func listCommand(a *app) *cobra.Command {

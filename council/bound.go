@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/format"
 	"synod.dev/synod/graph/robustness"
 	"synod.dev/synod/protocol"
@@ -29,6 +31,9 @@ type Bound struct {
 	Edges     int    `json:"edges"`
 	Guarantee string `json:"guarantee"` // the protocol's name of what holds; None
 	Note      string `json:"note"`      // the same in a sentence, or why nothing holds
+	// OverTime is set for a graph that changes from round to round. Then R is the least r of its
+	// rounds, and Edges counts the edges of all rounds.
+	OverTime *OverTime `json:"over_time,omitempty"`
 }
 
 // robustnessTime is how long the search for the exact robustness may take. A graph of
@@ -41,6 +46,15 @@ const robustnessTime = 2 * time.Second
 func (p *Plan) Bound() Bound { return p.bound() }
 
 func (p *Plan) findBound() Bound {
+	b := p.boundOverTime
+	if !p.graph.Changes() {
+		b = p.boundOfGraph
+	}
+	return p.underFaults(b())
+}
+
+// boundOfGraph returns what the protocol guarantees on a graph that does not change.
+func (p *Plan) boundOfGraph() Bound {
 	res := p.robustness()
 	b := Bound{F: p.spec.F, R: max(res.Lower, p.graph.AtLeast), Exact: res.Exact, Edges: p.graph.EdgeCount(),
 		Guarantee: None}
@@ -52,6 +66,11 @@ func (p *Plan) findBound() Bound {
 		b.Guarantee, b.Note = g.Guarantee(b.F, b.R, b.Exact)
 		b.Guarantee = cmp.Or(b.Guarantee, None)
 	}
+	return b
+}
+
+// underFaults withdraws a claim that the simulated faults make void.
+func (p *Plan) underFaults(b Bound) Bound {
 	if b.Guarantee == None {
 		return b
 	}
@@ -96,16 +115,23 @@ var searches atomic.Int64
 
 // robustness searches once per process for each graph.
 func (p *Plan) robustness() robustness.Result {
+	g := p.graph.Graph
+	return searchOnce(g, func() robustness.Result {
+		start := time.Now()
+		return robustness.Find(g, func() bool { return time.Since(start) > robustnessTime })
+	})
+}
+
+// searchOnce returns the result of the first search for a graph.
+func searchOnce(g graph.Graph, do func() robustness.Result) robustness.Result {
 	sum := sha256.New()
-	fmt.Fprint(sum, p.graph.N(), p.graph.Edges())
+	fmt.Fprint(sum, g.N(), g.Edges())
 	key := string(sum.Sum(nil))
 	find, known := robust.get(key)
 	if !known {
-		g := p.graph.Graph
 		find = sync.OnceValue(func() robustness.Result {
 			searches.Add(1)
-			start := time.Now()
-			return robustness.Find(g, func() bool { return time.Since(start) > robustnessTime })
+			return do()
 		})
 		robust.put(key, find)
 	}
@@ -117,36 +143,62 @@ const maxGraphFile = 16 << 20
 
 // loadGraph replaces {file: PATH} in the spec by the edges in the file. So the
 // journal of a run holds the graph itself, and a replay needs no file.
-func (p *Plan) loadGraph() error {
-	path, ok := p.spec.Graph["file"].(string)
+func (p *Plan) loadGraph() (err error) {
+	if p.spec.Graph, err = p.loaded(p.spec.Graph); err != nil {
+		return err
+	}
+	list, ok := p.spec.Graph["schedule"].([]any)
 	if !ok {
-		if p.spec.Graph["file"] != nil {
-			return fmt.Errorf("file is %v; it must be a path", p.spec.Graph["file"])
-		}
 		return nil
 	}
-	for _, key := range sortedKeys(p.spec.Graph) {
-		if key != "file" {
-			return fmt.Errorf("%s stands beside file; a graph from a file has no other settings", key)
+	list = slices.Clone(list)
+	for i, part := range list {
+		spec, ok := part.(map[string]any)
+		if !ok {
+			return fmt.Errorf("schedule: graph %d is %v; it must be a graph section such as {family: ring}", i+1, part)
+		}
+		if list[i], err = p.loaded(spec); err != nil {
+			return fmt.Errorf("schedule, graph %d: %w", i+1, err)
+		}
+	}
+	p.spec.Graph["schedule"] = list
+	return nil
+}
+
+// loaded returns a graph section with the edges of its file in place of the file.
+func (p *Plan) loaded(spec map[string]any) (map[string]any, error) {
+	path, ok := spec["file"].(string)
+	if !ok {
+		if spec["file"] != nil {
+			return nil, fmt.Errorf("file is %v; it must be a path", spec["file"])
+		}
+		return spec, nil
+	}
+	for _, key := range sortedKeys(spec) {
+		if key != "file" && key != "failing" && key != "failing_seed" {
+			return nil, fmt.Errorf("%s stands beside file; a graph from a file has no other settings than failing and "+
+				"failing_seed", key)
 		}
 	}
 	file, err := readGraph(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if n := file.Graph.N(); n != len(p.seats) {
-		return fmt.Errorf("%s has %d nodes, and the council %d seats", path, n, len(p.seats))
+		return nil, fmt.Errorf("%s has %d nodes, and the council %d seats", path, n, len(p.seats))
 	}
 	seats, err := p.seatsOf(file.Names)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	edges := file.Graph.Edges()
 	for k, e := range edges {
 		edges[k] = [2]int{seats[e[0]], seats[e[1]]}
 	}
-	p.spec.Graph = Params{"edges": edges, "directed": file.Graph.Directed()}
-	return nil
+	found := maps.Clone(spec)
+	delete(found, "file")
+	found["edges"], found["directed"] = edges, file.Graph.Directed()
+	return found, nil
 }
 
 // readGraph reads a graph file in the format of its file name extension.

@@ -345,6 +345,9 @@ func (s *fixedPoint) reset() {
 
 // mayEndEarly reports whether a run can have a fixed point.
 func (p *Plan) mayEndEarly() bool {
+	if p.graph.Changes() { // another round has other neighbours
+		return false
+	}
 	for _, a := range p.adversaries {
 		if steady, ok := a.(adversary.Steady); a != nil && (!ok || !steady.Steady()) {
 			return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,10 @@ import (
 func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error) {
 	if o.Decision == synod.None {
 		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
+	}
+	if p.graph.Changes() {
+		return certificate.Statement{}, errors.New("council: the graph changes from round to round, and a " +
+			"certificate has one graph for all rounds")
 	}
 	parameters, err := json.Marshal(p.protocol)
 	if err != nil {

@@ -132,7 +132,7 @@ func (p *Plan) corrupt() error {
 	if err := param.Verify(a); err != nil {
 		return err
 	}
-	at, err := PlaceAdversaries(p.graph, p.seats, *a)
+	at, err := PlaceAdversaries(p.graph.Built, p.seats, *a)
 	if err != nil {
 		return err
 	}

@@ -144,10 +144,21 @@ func lineOf(b []byte, section, message string) int {
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
 	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
-	pathIn(s.Graph, "file", dir)
+	graphPaths(s.Graph, dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)
 		pathIn(m, "probe", dir)
+	}
+}
+
+// graphPaths resolves the paths of a graph section.
+func graphPaths(g map[string]any, dir string) {
+	pathIn(g, "file", dir)
+	list, _ := g["schedule"].([]any)
+	for _, part := range list {
+		if part, ok := part.(map[string]any); ok {
+			pathIn(part, "file", dir)
+		}
 	}
 }
 
@@ -263,7 +274,7 @@ func merge(into, from map[string]any, path, name string, origin Origin) {
 // renamed reports whether a section names another thing than before, so that the
 // parameters of the old one no longer apply.
 func renamed(old, section map[string]any) bool {
-	for _, key := range []string{"name", "family", "provider", "file", "edges"} {
+	for _, key := range []string{"name", "family", "provider", "file", "edges", "schedule"} {
 		if v, ok := section[key]; ok && fmt.Sprint(v) != fmt.Sprint(old[key]) {
 			return true
 		}
@@ -277,7 +288,7 @@ func absolute(tree map[string]any, dir string) {
 		tree["prompts"] = under(dir, p)
 	}
 	if g, ok := tree["graph"].(map[string]any); ok {
-		pathIn(g, "file", dir)
+		graphPaths(g, dir)
 	}
 	if r, ok := tree["runner"].(map[string]any); ok {
 		pathIn(r, "roster", dir)

@@ -16,7 +16,8 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/graph"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
@@ -37,8 +38,9 @@ type Plan struct {
 	runKey      []byte // what every resumed run of the plan has in common, hashed
 	seats       []Seat
 	adversaries []adversary.Adversary // by seat; nil: honest
-	graph       topology.Built
+	graph       dynamic.Graph
 	peers       [][]synod.NodeID
+	byRound     [][][]synod.NodeID // neighbours by seat and round, where the graph changes; else nil
 	entry       protocol.Entry
 	protocol    protocol.Protocol
 	roles       []synod.Role // by seat; nil: the protocol has no roles
@@ -126,11 +128,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	if err := p.encode(); err != nil {
 		return nil, err
 	}
-	degrees := make([]int, len(p.peers))
-	for i := range p.peers {
-		degrees[i] = len(p.peers[i])
-	}
-	p.calls, p.settles = p.protocol.Calls(degrees), p.mayEndEarly()
+	p.calls, p.settles = p.protocol.Calls(p.degrees()), p.mayEndEarly()
 	p.bound = sync.OnceValue(p.findBound)
 	plans.put(key, p)
 	return p, nil
@@ -206,6 +204,9 @@ func (p *Plan) absolute() error {
 	}
 	s := &p.spec
 	s.Graph, s.Models = maps.Clone(s.Graph), maps.Clone(s.Models)
+	if list, ok := s.Graph["schedule"]; ok {
+		s.Graph["schedule"] = cloneSchedule(list)
+	}
 	for name, m := range s.Models {
 		s.Models[name] = maps.Clone(m)
 	}
@@ -333,27 +334,43 @@ func (p *Plan) find(name string) (synod.NodeID, error) {
 
 func (p *Plan) buildGraph() (err error) {
 	n := len(p.seats)
-	if p.graph, err = topology.FromSpec(p.spec.Graph, n, 0); err != nil {
+	if p.graph, err = dynamic.FromSpec(p.spec.Graph, n, p.protocol.MaxRounds()); err != nil {
 		return err
-	}
-	if parts := p.graph.Components(); len(parts) > 1 {
-		return fmt.Errorf("the graph is not connected: %s can never hear the others; add an edge between the parts",
-			p.names(parts[len(parts)-1]))
 	}
 	if p.graph.Directed() {
 		return errors.New("the graph is directed; a council needs undirected edges")
 	}
-	p.peers = make([][]synod.NodeID, n)
-	for i := range n {
-		for _, j := range p.graph.In(i) {
-			p.peers[i] = append(p.peers[i], synod.NodeID(j))
+	if parts := p.graph.Components(); len(parts) > 1 {
+		when := ""
+		if p.graph.Changes() {
+			when = fmt.Sprintf(" in any of the %d rounds", max(1, p.protocol.MaxRounds()))
 		}
+		return fmt.Errorf("the graph is not connected%s: %s can never hear the others; add an edge between the parts",
+			when, p.names(parts[len(parts)-1]))
+	}
+	if err := p.checkChanges(); err != nil {
+		return err
+	}
+	p.peers = neighbours(p.graph.Graph)
+	if p.graph.Changes() {
+		p.setRounds()
 	}
 	if p.spec.F < 0 || p.spec.F > n {
 		return &ConfigError{Section: "f", Err: fmt.Errorf("f is %d; it must be between 0 and the number of seats, %d",
 			p.spec.F, n)}
 	}
 	return nil
+}
+
+// neighbours returns the neighbours of each node.
+func neighbours(g graph.Graph) [][]synod.NodeID {
+	peers := make([][]synod.NodeID, g.N())
+	for i := range peers {
+		for _, j := range g.In(i) {
+			peers[i] = append(peers[i], synod.NodeID(j))
+		}
+	}
+	return peers
 }
 
 // fillRule names the default rule: the protocol's own where its members reply to a

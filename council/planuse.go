@@ -10,7 +10,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
-	"synod.dev/synod/graph/topology"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/sign"
@@ -41,8 +41,9 @@ func (p *Plan) Seats() []Seat { return slices.Clone(p.seats) }
 // Protocol returns the protocol with its parameters. It must not be changed.
 func (p *Plan) Protocol() protocol.Protocol { return p.protocol }
 
-// Graph returns the graph of the seats. It must not be changed.
-func (p *Plan) Graph() topology.Built { return p.graph }
+// Graph returns the graph of the seats, of all edges that occur and of each round. It must not be
+// changed.
+func (p *Plan) Graph() dynamic.Graph { return p.graph }
 
 // Rule returns the rule by which final answers become a decision.
 func (p *Plan) Rule() Rule { return p.spec.Rule }
@@ -75,6 +76,9 @@ func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Sea
 	seat := synod.Seat{
 		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
 		Question: q, Seed: own.Seed, Pace: p.pace,
+	}
+	if p.byRound != nil {
+		seat.ByRound = p.byRound[id]
 	}
 	if p.signs() {
 		seat.Signer = own.Signer

@@ -3,6 +3,7 @@ package council_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	adversaries "synod.dev/synod/adversary"
 	"synod.dev/synod/council"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
 	"synod.dev/synod/protocol/catalog"
@@ -66,6 +68,7 @@ func each(r council.Reference, visit func(path string, f param.Field)) {
 		}
 	}
 	walk("", r.Keys)
+	walk("graph ", r.Changing)
 	for what, variants := range map[string][]council.Variant{"protocol ": r.Protocols, "graph ": r.Graphs,
 		"provider ": r.Providers, "adversary ": r.Adversaries} {
 		for _, v := range variants {
@@ -105,6 +108,13 @@ func TestReferenceIsEnforced(t *testing.T) {
 			return err
 		}
 		return p.Validate()
+	})
+	changing := []council.Variant{{Name: "schedule", Fields: r.Changing}}
+	check("graph", changing, func(_ string, params map[string]any) error {
+		spec := map[string]any{"schedule": []any{map[string]any{"family": "ring"}}, "failing": 0.1}
+		maps.Copy(spec, params)
+		_, err := dynamic.FromSpec(spec, 5, 3)
+		return err
 	})
 	check("adversary", r.Adversaries, func(name string, params map[string]any) error {
 		e, err := adversaries.Catalogue.Find(name)
@@ -181,6 +191,12 @@ Unknown keys and wrong values are errors that name the line. Absent keys have th
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", part.title, part.text)
 		variants(&b, part.variants)
+		if part.title == "Graphs" {
+			b.WriteString("\n### Graphs that change from round to round\n\n" +
+				"`graph: {schedule: [{family: ring}, {edges: [[0, 1], …]}], hold: 2}`; or failing edges, of any " +
+				"graph: `graph: {family: merg, failing: 0.2}`.\nSee [graphs.md](graphs.md#graphs-that-change).\n\n")
+			table(&b, "", r.Changing)
+		}
 	}
 	return b.Bytes()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/llm/models"
@@ -28,6 +29,7 @@ type Reference struct {
 	Keys        []param.Field // the keys of the file, with those below them
 	Protocols   []Variant     // beside protocol.name
 	Graphs      []Variant     // beside graph.family
+	Changing    []param.Field // of a graph that changes from round to round
 	Providers   []Variant     // beside models.NAME.provider
 	Adversaries []Variant     // beside seats[].adversary.name
 }
@@ -35,7 +37,7 @@ type Reference struct {
 // NewReference returns the description of council files.
 func NewReference() Reference {
 	spec := Default()
-	r := Reference{Keys: param.Fields(&spec)}
+	r := Reference{Keys: param.Fields(&spec), Changing: param.Fields(dynamic.New())}
 	for i := range r.Keys {
 		switch r.Keys[i].Key {
 		case "protocol":
@@ -102,11 +104,7 @@ func Schema() ([]byte, error) {
 		return joined(keys[key].(node), oneOf(tag, variants, fallback))
 	}
 	keys["protocol"] = choose("protocol", "name", r.Protocols, "sac")
-	keys["graph"] = choose("graph", "family", r.Graphs, "complete")
-	graphs := keys["graph"].(node)
-	for _, f := range []string{"edges", "file"} {
-		graphs["oneOf"] = append(graphs["oneOf"].([]node), graphBy(f))
-	}
+	keys["graph"] = joined(keys["graph"].(node), graphs(r))
 	keys["models"].(node)["additionalProperties"] = oneOf("provider", r.Providers, "")
 	seat := keys["seats"].(node)["items"].(node)
 	seat["required"] = []string{"id"}
@@ -120,6 +118,27 @@ func Schema() ([]byte, error) {
 	root["$id"] = "https://synod.dev/council.schema.json"
 	root["title"] = "Synod council file"
 	return json.MarshalIndent(root, "", "  ")
+}
+
+// graphs is the schema of the graph section: a graph whose edges may fail, or a schedule of graphs.
+func graphs(r Reference) node {
+	static := func() []node {
+		return append(oneOf("family", r.Graphs, "complete")["oneOf"].([]node), graphBy("edges"), graphBy("file"))
+	}
+	schedule := object(r.Changing)
+	schedule["required"] = []string{"schedule"}
+	schedule["description"] = "graphs that follow one another"
+	of := schedule["properties"].(node)
+	of["schedule"] = joined(of["schedule"].(node), node{"items": node{"oneOf": static()}, "minItems": 1})
+	all := static()
+	for _, of := range all {
+		for _, f := range r.Changing {
+			if f.Key != "schedule" && f.Key != "hold" {
+				of["properties"].(node)[f.Key] = value(f)
+			}
+		}
+	}
+	return node{"type": "object", "oneOf": append(all, schedule)}
 }
 
 // graphBy is the schema of a graph that is given by its edges or by a file.

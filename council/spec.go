@@ -36,7 +36,7 @@ type Spec struct {
 	Protocol    Params            `yaml:"protocol" json:"protocol" doc:"the protocol's name, with its parameters beside it" example:"{name: sac, rounds: 6}"`
 	Runner      RunnerSpec        `yaml:"runner,omitempty" json:"runner,omitzero" doc:"where the seats are played"`
 	Exact       string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
-	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, or a file" example:"{family: merg}"`
+	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, a file, or a schedule of these" example:"{family: merg}"`
 	F           int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
 	Rule        Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
 	Prompts     string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts" example:"prompts/paper"`

@@ -139,15 +139,6 @@ func (r *reader) setting(models *modelTally) *report.Setting {
 	return s
 }
 
-// graphName is the graph of a council in short.
-func graphName(graph map[string]any) string {
-	family, ok := graph["family"].(string)
-	if !ok {
-		return "own edges"
-	}
-	return family
-}
-
 // distinguish adds to equal names what differs between their runs, or the folder.
 func distinguish(runs []report.Compare) {
 	same := map[string][]int{}

@@ -73,6 +73,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses), r.setting(models)
+	out.ChangingGraph = changingGraph(r.plan)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

@@ -52,6 +52,29 @@ type Guaranteed interface {
 	Guarantee(f, r int, exact bool) (name, note string)
 }
 
+// Dynamic is implemented by a protocol that may run on a graph which changes from round to round:
+// its members send to and wait for the neighbours of the round (synod.Seat.Neighbours).
+type Dynamic interface{ Dynamic() bool }
+
+// OverTime is what is known of the robustness of a graph that changes. All numbers are proven
+// lower bounds.
+type OverTime struct {
+	R       int  // the least r of the graphs of all rounds
+	Exact   bool // whether that is the exact r of a round
+	Repeats bool // the graphs of the run begin again after some rounds
+	// Windows returns the least and the largest r of the unions of so many rounds in a row; 0
+	// and 0 if the run has fewer rounds.
+	Windows func(rounds int) (least, most int)
+}
+
+// GuaranteedOverTime is implemented by a protocol that guarantees something on a graph which
+// changes, beyond Guaranteed's guarantee for the least r of all rounds. Without it, that one holds
+// where the guarantee is about each round by itself (RoundClaims).
+type GuaranteedOverTime interface {
+	// GuaranteeOverTime is Guarantee for a graph that changes.
+	GuaranteeOverTime(f int, g OverTime) (name, note string)
+}
+
 // Patient is implemented by a protocol that may claim its guarantee for messages that take
 // any time.
 type Patient interface {

@@ -183,8 +183,9 @@ func (p *page) report(r *Report) {
 		MemberTable, RateTable, FailTable *table.Table
 		ModelTable                        *table.Table
 		PartTables                        []*table.Table
+		GraphTable                        *table.Table
 		Notes                             []string
-	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(),
+	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(),
 		append(r.totals(), r.Calibration.notes()...)})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}

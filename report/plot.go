@@ -75,7 +75,8 @@ func addRow(t *table.Table, kinds string, r *metrics.Rate, cells ...string) {
 // function here.
 func (r *Report) Plots() []Plot {
 	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, dropsPlot, calibrationPlot} {
+	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, dropsPlot, calibrationPlot,
+		graphPlot} {
 		if f := plot(r); f != nil {
 			out = append(out, *f)
 		}

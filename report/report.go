@@ -116,20 +116,23 @@ func (c *Compared) P() string {
 
 // Report holds all results of a run.
 type Report struct {
-	Version     int                 `json:"version"`
-	Task        string              `json:"task"`
-	Council     string              `json:"council"`
-	Protocol    string              `json:"protocol"`
-	Exact       string              `json:"exact"`
-	Rule        string              `json:"rule"`
-	Seed        uint64              `json:"seed"`
-	Repeat      int                 `json:"repeat"`
-	Questions   int                 `json:"questions"` // including repeats
-	Finished    int                 `json:"finished"`
-	Failed      int                 `json:"failed"`
-	Unfinished  int                 `json:"unfinished"` // not begun, or interrupted by the user
-	Setting     *Setting            `json:"setting,omitempty"`
-	MembersKind []string            `json:"members_kind"`
+	Version     int      `json:"version"`
+	Task        string   `json:"task"`
+	Council     string   `json:"council"`
+	Protocol    string   `json:"protocol"`
+	Exact       string   `json:"exact"`
+	Rule        string   `json:"rule"`
+	Seed        uint64   `json:"seed"`
+	Repeat      int      `json:"repeat"`
+	Questions   int      `json:"questions"` // including repeats
+	Finished    int      `json:"finished"`
+	Failed      int      `json:"failed"`
+	Unfinished  int      `json:"unfinished"` // not begun, or interrupted by the user
+	Setting     *Setting `json:"setting,omitempty"`
+	MembersKind []string `json:"members_kind"`
+
+	ChangingGraph *ChangingGraph `json:"changing_graph,omitempty"` // nil: the graph is the same in every round
+
 	Seats       []Member            `json:"seats"`
 	Models      []Model             `json:"models"`
 	Metrics     metrics.Metrics     `json:"metrics"`

@@ -241,6 +241,9 @@ func (r *Report) tables() []*table.Table {
 	if len(r.Models) > 0 {
 		tables = append(tables, r.modelTable())
 	}
+	if r.ChangingGraph != nil {
+		tables = append(tables, r.ChangingGraph.roundTable())
+	}
 	return append(tables, r.partTables()...)
 }
 
@@ -309,6 +312,9 @@ func (r *Report) notes() []string {
 			"only the other right: %d; McNemar "+
 			"exact %s",
 			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
+	}
+	if line := r.GraphLine(); line != "" {
+		notes = append(notes, line)
 	}
 	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {

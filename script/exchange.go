@@ -35,9 +35,9 @@ func Exchange[T encoding.BinaryAppender, P interface {
 	return Collect[T, P](me, name, round, until)
 }
 
-// Tell sends value to all neighbours.
+// Tell sends value to all neighbours of the round.
 func Tell[T encoding.BinaryAppender](me *Agent, name string, round int, value T) {
-	TellTo(me, me.seat.Peers, name, round, value)
+	TellTo(me, me.seat.Neighbours(round), name, round, value)
 }
 
 // TellTo sends value to some neighbours. It keeps the list, which must not be changed.
@@ -88,7 +88,7 @@ func CollectInto[T any, P interface {
 // Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
 func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
-	need := len(me.seat.Peers)
+	need := len(me.seat.Neighbours(round))
 	if until.AllBut > 0 {
 		need = max(0, need-until.AllBut)
 	}
@@ -167,10 +167,16 @@ func (me *Agent) neighbour(id synod.NodeID) int {
 	return at
 }
 
+// linked reports whether the sender of a message is a neighbour in the round of its slot.
+func (me *Agent) linked(m *synod.Message) bool {
+	_, ok := slices.BinarySearch(me.seat.Neighbours(m.Slot.Round), m.From)
+	return ok
+}
+
 // receive keeps a message until its slot is collected.
 func (me *Agent) receive(m *synod.Message) {
 	from := me.neighbour(m.From)
-	if from < 0 {
+	if from < 0 || me.seat.ByRound != nil && !me.linked(m) {
 		return // only neighbours may send to this member
 	}
 	if slices.Contains(me.closed, m.Slot) {

@@ -31,7 +31,7 @@ func (r *Replace) places(plan *council.Plan, seed uint64) ([]int, error) {
 		}
 		of.Seats = ids
 	}
-	return council.PlaceAdversaries(plan.Graph(), seats, of)
+	return council.PlaceAdversaries(plan.Graph().Built, seats, of)
 }
 
 // seated returns the single seats of a council, of which those at the given indexes are changed.

@@ -126,7 +126,11 @@ func playable(p *council.Plan) error {
 	spec := p.Spec()
 	faults, breakers := spec.Faults, spec.Breakers
 	faults.Partitions, faults.Crashes = nil, nil
+	graph := p.Graph()
 	switch {
+	case graph.Changes():
+		return errors.New("graph: it changes from round to round (schedule, failing), which is simulated; a roster " +
+			"has one graph for all rounds, so name one family, edges or file")
 	case spec.Prompts != "":
 		return errors.New("prompts: nodes use the protocol's own prompts, whose digests are in the roster; " +
 			"remove the key")

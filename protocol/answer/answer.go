@@ -269,7 +269,13 @@ func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
 			m.heard = append(m.heard, Heard{From: message.From, Value: k.response})
 		}
 	}
-	return m.heard, absent(m.Me.Seat().Peers, m.heard)
+	return m.heard, absent(m.neighbours(t), m.heard)
+}
+
+// neighbours returns the member's neighbours of round t.
+func (m *Member) neighbours(t int) []synod.NodeID {
+	seat := m.Me.Seat()
+	return seat.Neighbours(t)
 }
 
 // known is a response that was read. Most members have the answer of another one, or of their

@@ -143,6 +143,9 @@ func (p *CPWBFT) Calls(degrees []int) int {
 // nor a confidence changed repeats itself for ever.
 func (p *CPWBFT) Settles() bool { return !p.Exact }
 
+// Dynamic reports that each round has neighbours of its own.
+func (p *CPWBFT) Dynamic() bool { return true }
+
 // MaxRounds is the number of rounds of stage 1.
 func (p *CPWBFT) MaxRounds() int { return p.Rounds }
 

@@ -86,6 +86,9 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 // Calls is n(1+T): everyone answers at first and in every round.
 func (p *Debate) Calls(degrees []int) int { return len(degrees) * (1 + p.Rounds) }
 
+// Dynamic reports that each round has neighbours of its own.
+func (p *Debate) Dynamic() bool { return true }
+
 // MaxRounds returns T.
 func (p *Debate) MaxRounds() int { return p.Rounds }
 

@@ -45,6 +45,9 @@ func (p *Majority) Join(seat synod.Seat) synod.Machine {
 	})
 }
 
+// Dynamic reports that a graph which changes is of no consequence: members do not talk.
+func (p *Majority) Dynamic() bool { return true }
+
 // Calls returns n.
 func (p *Majority) Calls(degrees []int) int { return len(degrees) }
 

@@ -129,6 +129,9 @@ func (p *SAC) Calls(degrees []int) int {
 // Asynchronous other neighbours may be the first to be heard in the next round.
 func (p *SAC) Settles() bool { return !p.Exact && !p.Asynchronous }
 
+// Dynamic reports that each round has neighbours of its own.
+func (p *SAC) Dynamic() bool { return true }
+
 // MaxRounds returns T.
 func (p *SAC) MaxRounds() int { return p.Rounds }
 
@@ -151,6 +154,8 @@ guaranteed  on an r-robust graph with at most F Byzantine neighbours each:
             (Property 4.2, at reliable members), and the retained links still connect
             every member to some root (Property 4.3);
             r >= 2F+1: links between reliable members alone do so (4.3-strong).
+            Each round is filtered by itself. On a graph that changes from round to round,
+            r is the least of all rounds, with at most F Byzantine neighbours in each.
 measured    that good judges spread right answers to weak members.
 not promised  agreement, correctness, or anything if a judge is deceived.
 

@@ -109,6 +109,9 @@ func adopt(r answer.Held, heard []answer.Heard) answer.Held {
 // Calls returns n.
 func (p *WeightedMajority) Calls(degrees []int) int { return len(degrees) }
 
+// Dynamic reports that each round has neighbours of its own.
+func (p *WeightedMajority) Dynamic() bool { return true }
+
 // MaxRounds returns 1.
 func (p *WeightedMajority) MaxRounds() int { return 1 }
 

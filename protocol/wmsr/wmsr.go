@@ -11,6 +11,15 @@
 // smallest and the largest honest first number on any graph, and on an r-robust graph with
 // r ≥ 2F+1 they converge, whatever the Byzantine members send to whom.
 //
+// On a graph that changes from round to round, the range holds if at most F of the neighbours of
+// each round are Byzantine. Numbers converge if in every so many rounds, however many these are,
+// there is one whose graph is (2F+1)-robust: in the other rounds no honest number leaves the range
+// of honest numbers, and one that has left its end does not return to it. With Window = T a member
+// also uses the last number that it heard from each neighbour in the last T rounds. Then the unions
+// of T rounds in a row take the place of the graphs of single rounds, in both conditions (SW-MSR:
+// Saldaña, Prorok, Sundaram, Campos, Kumar, "Resilient Consensus for Time-Varying Networks of
+// Dynamic Agents", ACC 2017, 252-258).
+//
 // Arithmetic is exact and the same on all machines. First numbers are exact fractions. Means
 // are rounded to whole multiples of 10^-(decimals+6), halves away from zero, so numbers may
 // stop some units of the last place apart. Recorded and decided numbers are rounded to the
@@ -50,12 +59,17 @@ guaranteed  with at most F Byzantine neighbours each, whatever they send to whom
             validity: honest numbers stay between the smallest and the largest first
             number of honest members, on any graph;
             convergence: they approach one another if r >= 2F+1.
+            On a graph that changes from round to round, each round needs at most F
+            Byzantine neighbours, and one round in each period needs r >= 2F+1. With a
+            window of T rounds, this goes for the unions of T rounds in a row.
 not promised  that the number is right, nor that all members show exactly the same:
             numbers are rounded, and those on two sides of a rounding border differ.
 
 rounds       the number of rounds (20)
 decimals     of recorded and decided numbers (3), more where rounding would leave the
-            range of honest numbers; six more are used internally`,
+            range of honest numbers; six more are used internally
+window       T: a member uses the last number that it heard from each neighbour in the
+             last T rounds (1: those of the present round only)`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: answer.Templates,
 }
@@ -64,19 +78,25 @@ decimals     of recorded and decided numbers (3), more where rounding would leav
 type WMSR struct {
 	Rounds   int  `yaml:"rounds" json:"rounds" doc:"rounds after the first answers" range:"0:1000"`
 	Decimals int  `yaml:"decimals" json:"decimals" doc:"decimals of recorded and decided numbers" range:"0:12"`
+	Window   int  `yaml:"window" json:"window,omitempty" doc:"rounds whose numbers count, the last one heard from each neighbour; above 1 for graphs that change" range:"1:1000" unit:"rounds"`
 	Exact    bool `yaml:"-" json:"exact"` // the papers' readers: council key "exact: paper"
 }
 
 // New returns the defaults.
-func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3} }
+func New() *WMSR { return &WMSR{Rounds: 20, Decimals: 3, Window: 1} }
 
 // Paper makes members ask and read as the papers do.
 func (p *WMSR) Paper() { p.Exact = true }
 
 // Validate returns an error for the first parameter that is out of its range.
 func (p *WMSR) Validate() error {
+	if p.Exact && p.Window > 1 {
+		return fmt.Errorf("w-msr: window is %d; numbers of earlier rounds are not in the paper, so it must be 1 "+
+			"beside exact: paper", p.Window)
+	}
 	return answer.Check("w-msr", answer.Range{Key: "rounds", Value: p.Rounds, High: 1000},
-		answer.Range{Key: "decimals", Value: p.Decimals, High: 12})
+		answer.Range{Key: "decimals", Value: p.Decimals, High: 12},
+		answer.Range{Key: "window", Value: p.Window, Low: 1, High: 1000})
 }
 
 // Forms returns the forms of the questions that it can decide.
@@ -96,6 +116,7 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	m.Note(0, r, synod.Opinion{})
 	x := scale.read(r.Answer)
 	seen := span{x, x}
+	memory := memory{window: p.Window}
 	for t := range p.Rounds {
 		reported := r
 		reported.Answer = scale.write(x)
@@ -106,7 +127,7 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 		}
 		o := synod.Opinion{Silent: silent}
 		if x != nil {
-			s := scale.step(x, scale.readAll(heard), me.Seat().F)
+			s := scale.step(x, memory.with(t, scale.readAll(heard)), me.Seat().F)
 			x, o.Retained, o.Dropped = s.next, s.retained, s.dropped
 			seen = seen.with(s.averaged)
 			r = r.Take(scale.shown(x, seen), heard)
@@ -116,8 +137,42 @@ func (p *WMSR) play(me *script.Agent) synod.Answer {
 	return r.Answer
 }
 
+// memory is what a member heard in the last rounds.
+type memory struct {
+	window int
+	last   []value // the last of each neighbour, ascending
+	at     []int   // the round of each
+}
+
+// with returns the last number that was heard from each neighbour in the window that ends with
+// round t, in which these numbers were heard.
+func (m *memory) with(t int, heard []value) []value {
+	if m.window <= 1 {
+		return heard
+	}
+	for _, v := range heard {
+		i, known := slices.BinarySearchFunc(m.last, v.from, func(old value, id synod.NodeID) int {
+			return cmp.Compare(old.from, id)
+		})
+		if !known {
+			m.last, m.at = slices.Insert(m.last, i, v), slices.Insert(m.at, i, t)
+		}
+		m.last[i], m.at[i] = v, t
+	}
+	var recent []value
+	for i, v := range m.last {
+		if m.at[i] > t-m.window {
+			recent = append(recent, v)
+		}
+	}
+	return recent
+}
+
 // Calls returns n: each member asks for a number once.
 func (p *WMSR) Calls(degrees []int) int { return len(degrees) }
+
+// Dynamic reports that each round has neighbours of its own.
+func (p *WMSR) Dynamic() bool { return true }
 
 // MaxRounds returns the number of rounds.
 func (p *WMSR) MaxRounds() int { return p.Rounds }
@@ -145,6 +200,31 @@ func (p *WMSR) Guarantee(f, r int, exact bool) (name, note string) {
 	return Inside, fmt.Sprintf("r is %s%d and F=%d: with at most F Byzantine neighbours each, honest numbers stay "+
 		"between the smallest and the largest that honest members began with; to be sure to approach one another they "+
 		"need r of at least %d", atLeast, r, f, 2*f+1)
+}
+
+// GuaranteeOverTime returns what holds for the bound f on a graph that changes.
+func (p *WMSR) GuaranteeOverTime(f int, g protocol.OverTime) (name, note string) {
+	least, most := g.Windows(p.Window)
+	graphs, when := "graphs of single rounds", "in a round"
+	if p.Window > 1 {
+		graphs = fmt.Sprintf("unions of %d rounds in a row", p.Window)
+		when = "in as many rounds"
+	}
+	graphs = fmt.Sprintf("the graph changes, and the %s have r %d", graphs, least)
+	if most > least {
+		graphs += fmt.Sprintf(" to %d", most)
+	}
+	byzantine := fmt.Sprintf(": with at most F=%d Byzantine neighbours each %s, honest numbers ", f, when)
+	between := "between the smallest and the largest that honest members began with"
+	switch need := 2*f + 1; {
+	case least >= need:
+		return Approach, graphs + byzantine + "approach one " + between
+	case g.Repeats && most >= need:
+		return Approach, graphs + fmt.Sprintf(", of at least %d once in every period", need) + byzantine +
+			"approach one " + between + ", while the schedule goes on"
+	}
+	return Inside, graphs + byzantine + "stay " + between + fmt.Sprintf("; to be sure to approach one another they "+
+		"need r of at least %d in all of these graphs, or in one of each period of a schedule", 2*f+1)
 }
 
 // value is a neighbour's number.
