@@ -138,8 +138,10 @@ func TestJournalsOfAsks(t *testing.T) {
 // After a journal that cannot be written the error says whether the outcome is complete.
 func TestJournalErrors(t *testing.T) {
 	cause := errors.New("no space left")
-	for cut, want := range map[bool]string{true: "the run was stopped, because its record could not be written: no space",
-		false: "the journal could not be written, so this run cannot be replayed or resumed: no space"} {
+	for cut, want := range map[bool]string{
+		true:  "the run was stopped, because its record could not be written: no space",
+		false: "the journal could not be written, so this run cannot be replayed or resumed: no space",
+	} {
 		if err := (&council.JournalError{Err: cause, Cut: cut}); !strings.HasPrefix(err.Error(), want) ||
 			!errors.Is(err, cause) {
 			t.Errorf("cut %v: %v", cut, err)
