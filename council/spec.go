@@ -188,13 +188,13 @@ func (p Patience) validate(f int, exact string) error {
 	return nil
 }
 
-// ticks converts the faults for a simulation of n seats, and reports one that is
-// out of range.
+// ticks converts faults whose times are in range for a simulation of n seats, and reports
+// the first that cannot be simulated.
 func (f Faults) ticks(n int) (sim.Faults, error) {
 	var bad error
 	ticks := func(what string, d time.Duration) synod.Tick {
-		if d < 0 || d%time.Millisecond != 0 {
-			bad = fmt.Errorf("%s is %v; it must be 0 or more whole milliseconds, such as 50ms", what, d)
+		if d%time.Millisecond != 0 {
+			bad = cmp.Or(bad, fmt.Errorf("%s is %v; it must be whole milliseconds, such as 50ms", what, d))
 		}
 		return synod.Tick(d / time.Millisecond)
 	}
