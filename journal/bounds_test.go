@@ -3,11 +3,14 @@ package journal_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
@@ -71,19 +74,51 @@ func TestErrorsNameTheLine(t *testing.T) {
 	head := journal.Summed(`{"k":"head","version":3}` + "\n") // two lines
 	event := `{"k":"event","t":0,"n":0,"w":"begin"}` + "\n"
 	for text, want := range map[string]string{
-		head + event + "no\n":                               "line 4: ",
-		head + event + event + "no\n" + event:               "line 5: ",
-		journal.Summed(head + event + "no\n"):               "line 4: ",
-		head + event + `{"k":"event","t":` + "\n":           "line 4: ",
-		head + event + "no":                                 "line 4: ",
-		"no\n":                                              "line 1: ",
-		journal.Summed(head+event) + event + "{}\n":         "line 6: ",
-		journal.Summed(journal.Summed(head+event) + "{}\n"): "line 5: ",
+		head + event + "no\n":                                  "line 4: ",
+		head + event + event + "no\n" + event:                  "line 5: ",
+		journal.Summed(head + "\n" + event):                    "line 3: ",
+		journal.Summed(head + `{"k":"report","n":"x"}` + "\n"): "line 3: ",
+		journal.Summed(head + event + "no\n"):                  "line 4: ",
+		head + event + `{"k":"event","t":` + "\n":              "line 4: ",
+		head + event + "no":                                    "line 4: ",
+		"no\n":                                                 "line 1: ",
+		journal.Summed(head+event) + event + "{}\n":            "line 6: ",
+		journal.Summed(journal.Summed(head+event) + "{}\n"):    "line 5: ",
 	} {
 		_, err := journal.Read(strings.NewReader(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// An error of the disk names the line that could not be read, and a path that names no file is in the error.
+func TestErrorsOfFiles(t *testing.T) {
+	head := journal.Summed(`{"k":"head","version":3}` + "\n")
+	broken := errors.New("broken disk")
+	_, err := journal.Read(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "line 3: ") {
+		t.Error(err)
+	}
+	for path, want := range map[string]string{"#x": "open #x: ", "none": "open none: ", "none#x": "open none: "} {
+		if _, err := journal.Load(path); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Only calls that were paid for are lost when a run ends before their replies.
+func TestLostCallsWerePaidFor(t *testing.T) {
+	run, err := written(t, func(w *journal.Writer) {
+		w.Reply(0, 0, synod.Reply{Status: synod.Dropped})
+		w.Reply(1, 0, synod.Reply{Status: synod.Dropped, Calls: 2})
+		w.Reply(2, 0, synod.Reply{Status: synod.OK, Calls: 1})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lost := run.Lost(); len(lost) != 1 || lost[0].Node != 1 || lost[0].Calls != 2 {
+		t.Errorf("lost: %+v", lost)
 	}
 }
 

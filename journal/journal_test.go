@@ -176,6 +176,7 @@ func TestTornAnywhere(t *testing.T) {
 }
 
 func TestBadFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
 	for name, text := range map[string]string{
 		"empty":           "",
 		"no head":         `{"k":"event","t":0,"n":0,"w":"begin"}` + "\n",
@@ -197,6 +198,13 @@ func TestBadFiles(t *testing.T) {
 			}
 			if err == nil {
 				t.Errorf("%s: is accepted", name)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err = journal.Summarize(path)
+			if err == nil && name != "effect at first" { // only a replay needs events
+				t.Errorf("%s: is summarized", name)
 			}
 		}
 	}

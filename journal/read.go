@@ -84,7 +84,7 @@ func Load(path string) (run *Run, err error) {
 // functions. Errors name the path.
 func open(path string, file func(io.Reader) error, segment func(*Segment, string) error) error {
 	f, err := os.Open(path)
-	if at := strings.LastIndexByte(path, '#'); errors.Is(err, os.ErrNotExist) && at >= 0 {
+	if at := strings.LastIndexByte(path, '#'); errors.Is(err, os.ErrNotExist) && at > 0 {
 		s, err := ReadSegment(path[:at])
 		if err != nil {
 			return err

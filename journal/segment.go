@@ -95,10 +95,13 @@ func OpenSegment(path string) (*Segment, error) {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	s, err := openSegment(path, os.O_RDWR|os.O_CREATE, true)
-	if err == nil && s.size == 0 {
-		err = durable.SyncDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the file may be new
+		return nil, errors.Join(fmt.Errorf("journal: %w", err), s.Close())
+	}
+	return s, nil
 }
 
 // ReadSegment opens a segment for reading.
@@ -154,7 +157,7 @@ func (s *Segment) scan() error {
 			return s.cut(end)
 		}
 		next := lines.at + int64(c.Bytes)
-		sum, empty, err := s.sumOf(in, &lines, s.write || next == end)
+		sum, empty, err := sumOf(in, &lines, s.write || next == end)
 		switch {
 		case err != nil:
 			return err
@@ -196,14 +199,9 @@ func (s *Segment) damage(what string) error {
 
 // sumOf reads over the lines of a chunk. With check it returns their CRC, and whether a
 // part of them was never written; without, it returns the CRC that they should have.
-func (s *Segment) sumOf(in *bufio.Reader, x *extent, check bool) (crc uint32, empty bool, err error) {
+func sumOf(in *bufio.Reader, x *extent, check bool) (crc uint32, empty bool, err error) {
 	if !check {
-		if in.Buffered() >= x.bytes {
-			_, err := in.Discard(x.bytes)
-			return x.crc, false, err
-		}
-		_, err := s.file.Seek(x.at+int64(x.bytes), io.SeekStart)
-		in.Reset(s.file)
+		_, err := in.Discard(x.bytes)
 		return x.crc, false, err
 	}
 	for left := x.bytes; left > 0; {
@@ -444,14 +442,11 @@ func (s *Segment) Drop(id string) error {
 		return nil
 	}
 	r.finished = nil
-	if len(lines) > 0 {
-		return s.named(s.append(chunk{Run: id, Begin: true, Drop: true}, lines, true))
-	}
 	if len(r.all) == 0 { // nothing of it is in the file
 		delete(s.runs, id)
 		return nil
 	}
-	return s.named(s.append(chunk{Run: id, Drop: true}, nil, true))
+	return s.named(s.append(chunk{Run: id, Begin: true, Drop: true}, lines, true))
 }
 
 // costOf returns the head of the last attempt at a run with the cost of all attempts in

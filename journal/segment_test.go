@@ -196,6 +196,13 @@ func TestSegmentAttempts(t *testing.T) {
 			t.Errorf("an id of %d bytes is accepted", len(id))
 		}
 	}
+	w = begin(t, s, "free", 4)
+	w.Free(0, 0, synod.Reply{Status: synod.OK, Text: "e"})
+	_, err = w.Close("rounds")
+	must(errors.Join(err, s.Keep("free"), s.Drop("free")))
+	if _, err := s.Load("free"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a run that was kept and dropped: %v", err)
+	}
 	odd := "a#b \"<\n" + strings.Repeat("\x01", 4000)
 	w = begin(t, s, odd, 5)
 	w.Reply(0, 0, reply("odd"))
@@ -205,6 +212,9 @@ func TestSegmentAttempts(t *testing.T) {
 	again, err := journal.ReadSegment(filepath.Join(strings.TrimSuffix(s.Path(""), "#")))
 	must(err)
 	defer again.Close()
+	if ids := again.IDs(); !slices.Equal(ids, []string{odd, "q"}) {
+		t.Errorf("in the file: %.20q", ids)
+	}
 	if run, err := again.Load(odd); err != nil || run.Replies[journal.Key{}].Text != "odd" {
 		t.Errorf("an odd id: %v", err)
 	}
@@ -277,6 +287,63 @@ func TestSegmentTornAnywhere(t *testing.T) {
 				t.Fatalf("cut at byte %d: written again: %v", n, err)
 			}
 		}
+	}
+}
+
+// The end of a segment that was never written, which some file systems leave as zeros, is left out when the segment is
+// only read, too. A changed part before it is found when it is read.
+func TestSegmentReadWithHole(t *testing.T) {
+	whole, _ := segmentBytes(t)
+	path := filepath.Join(t.TempDir(), "s")
+	torn := append(bytes.Clone(whole[:len(whole)-30]), make([]byte, 30)...)
+	if err := os.WriteFile(path, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := journal.ReadSegment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, id := range []string{"q0", "q1"} {
+		if run, err := s.Load(id); err != nil || run.End == nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if run, err := s.Load("q2"); err != nil || run.Replies[journal.Key{}].Text != "paid" || len(run.Replies) != 1 {
+		t.Errorf("the run whose last part is missing: %+v, %v", run, err)
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, torn) {
+		t.Error("a segment that is only read was changed")
+	}
+}
+
+// Lines that nobody paid for wait in memory until they are many.
+func TestFreeLinesReachTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	s := openSegment(t, path)
+	defer s.Close()
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	keep := func(id string, bytes int) {
+		w := begin(t, s, id, 1)
+		w.Free(0, 0, synod.Reply{Status: synod.OK, Text: strings.Repeat("x", bytes)})
+		_, err := w.Close("rounds")
+		if err := errors.Join(err, s.Keep(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep("small", 100)
+	if n := size(); n != 0 {
+		t.Errorf("a small run that cost nothing is written at once: %d bytes", n)
+	}
+	keep("large", 1<<20)
+	if n := size(); n < 1<<20 {
+		t.Errorf("of a large run %d bytes are written", n)
 	}
 }
 

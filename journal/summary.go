@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 
 	"github.com/tidwall/gjson"
 
@@ -91,12 +92,9 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 // number.
 func nodeOf(raw []byte) (synod.NodeID, bool) {
 	_, rest, ok := bytes.Cut(raw[:min(len(raw), 64)], []byte(`,"n":`))
-	node, digits := 0, 0
-	for digits < len(rest) && digits < 9 && rest[digits] >= '0' && rest[digits] <= '9' {
-		node = 10*node + int(rest[digits]-'0')
-		digits++
-	}
-	return synod.NodeID(node), ok && digits > 0 && digits < len(rest) && rest[digits] == ','
+	digits, _, ended := bytes.Cut(rest, []byte{','})
+	node, err := strconv.ParseUint(string(digits), 10, 31)
+	return synod.NodeID(node), ok && ended && err == nil
 }
 
 var errLine = errors.New("not a JSON object")

@@ -83,6 +83,7 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 	text := `{"version":3, "k":"head"}` + "\n" +
 		`{ "w":"note", "opinion":{"answer":"7","round":1}, "n":2, "k":"effect"}` + "\n" +
 		`{"k":"effect","n":1,"opinion":{"answer":"8"},"w":"note"}` + "\n" +
+		`{"k":"effect","t":1,"n":1,"opinion":{"round":1,"answer":"9","surface":"nine"},"w":"note"}` + "\n" +
 		`{"n":1, "k":"reply", "id":4, "calls":2}` + "\n"
 	if err := os.WriteFile(path, []byte(journal.Summed(text)), 0o600); err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Noted) != 2 || s.Noted[0].Answer != "7" || s.Noted[1].Answer != "8" ||
+	if len(s.Noted) != 3 || s.Noted[0].Answer != "7" || s.Noted[1].Answer != "8" || s.Noted[2].Answer != "9" ||
 		s.Replies[journal.Key{Node: 1, ID: 4}].Calls != 2 {
 		t.Errorf("%+v", s)
 	}

@@ -70,8 +70,29 @@ func TestSegmentThatCannotBeSynced(t *testing.T) {
 	if _, err := w.Close("rounds"); err != nil {
 		t.Fatal(err)
 	}
-	keepErr := s.Keep("q")
-	if err := s.Close(); err == nil && keepErr == nil {
+	if err := s.Keep("q"); err != nil {
+		t.Errorf("a run that cost nothing waits for Close: %v", err)
+	}
+	w, err = s.Create("paid", journal.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Reply(0, 0, synod.Reply{Status: synod.OK, Calls: 1})
+	if _, err := w.Close("rounds"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Keep("paid"); err == nil {
+		t.Error("a run that was paid for is kept without being on disk")
+	}
+	w, err = s.Create("r", journal.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Free(0, 0, synod.Reply{Status: synod.OK})
+	if _, err := w.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err == nil {
 		t.Error("a segment that is not on disk was closed without an error")
 	}
 }
