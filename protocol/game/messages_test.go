@@ -74,9 +74,10 @@ func TestTrimmed(t *testing.T) {
 		want   int
 	}{
 		{[]int{1, 5, 9}, 5, 0, 5},
-		{[]int{0, 5, 50}, 5, 1, 5},      // one above and one below are dropped
-		{[]int{5, 6, 50}, 5, 1, 6},      // none below; 50 is dropped; 5.5 is rounded up
-		{[]int{5, 5, 50, 50}, 5, 1, 20}, // one 50 stays
+		{[]int{0, 5, 50}, 5, 1, 5},       // one above and one below are dropped
+		{[]int{5, 6, 50}, 5, 1, 6},       // none below; 50 is dropped; 5.5 is rounded up
+		{[]int{5, 5, 50, 50}, 5, 1, 20},  // one 50 stays
+		{[]int{0, 6, 12, 12}, 12, 1, 10}, // none above; both 12 stay
 		{[]int{5}, 5, 3, 5},
 		{[]int{-3, -2}, -2, 0, -2}, // −2.5 is rounded up
 	} {

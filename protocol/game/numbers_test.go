@@ -36,6 +36,7 @@ func TestRulesOfCode(t *testing.T) {
 		want   int
 	}{
 		{game.Mode, 0, []int{7, 7, 3, 9}, 7}, {game.Mode, 0, []int{9, 3, 9, 3}, 3},
+		{game.Mode, 0, []int{3, 2, 1, 3, 2, 3}, 3},
 		{game.Mode, 0, []int{-1, 5, -1, -1}, 5},
 		{game.Median, 0, []int{4, 1, 3, 2}, 2}, {game.Median, 0, []int{9, 1, 5}, 5},
 		{game.Median, 0, []int{8, -1, 6}, 6},
