@@ -37,8 +37,8 @@ wrong members; a tie counts as a lost vote.
 
 --against compares the run with another one on the questions that both finished.
 --format html writes one self-contained page with figures, plots and the rounds of
-every question with its key. --plots writes each plot into a folder as SVG and PNG
-with its data as CSV. The page of a preset contains the cells, the figures of the
+every question with its key. --plots writes each plot into a folder as SVG,
+PDF and PNG with its data as CSV. The page of a preset contains the cells, the figures of the
 paper with verdicts, and the rounds of 3 questions of each cell.`,
 		Example: `  synod bench report runs/first
   synod bench report runs/first --format json
@@ -55,7 +55,7 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
 	fl.StringVar(&f.against, "against", "", "`folder` of another run to compare with")
 	fl.StringVar(&f.versus, "vs", "", "presets only: \"paper\" compares the figures with those of the paper")
 	fl.StringVarP(&f.out, "out", "o", "-", "output `file`; - is stdout")
-	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PNG and CSV")
+	fl.StringVar(&f.plots, "plots", "", "also write the plots into this `folder` as SVG, PDF, PNG and CSV")
 	fl.StringVar(&f.questions, "questions", "1000",
 		"number of questions that the page shows, or all; for presets: of each cell (default 3)")
 	return cmd

@@ -59,7 +59,7 @@ var flagValues = map[string]completion{
 
 	"synod bench report --format": {values: report.Formats},
 	"synod graph check --format":  {values: func() []string { return []string{"text", "json", "jsonl", "csv", "md"} }},
-	"synod graph draw --format":   {values: func() []string { return []string{"svg", "png"} }},
+	"synod graph draw --format":   {values: func() []string { return []string{"svg", "pdf", "png"} }},
 }
 
 // addCompletion adds the completions to a command and those below it. Flags and arguments that have one keep it.

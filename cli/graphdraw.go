@@ -29,7 +29,7 @@ func graphDrawCommand(a *app) *cobra.Command {
 	var f drawFlags
 	cmd := &cobra.Command{
 		Use:   "draw FILE | --family FAMILY -n N",
-		Short: "Draw a graph as SVG or PNG",
+		Short: "Draw a graph as SVG, PDF or PNG",
 		Long: `Draws a graph. With --witness it draws the two sets that prove that r is not larger
 apart from each other, and highlights the edges that lead into them: there are too few
 of these. Nodes with a role are coloured; strong, weak and adversary have fixed
@@ -50,8 +50,8 @@ colours.
 	fl.BoolVar(&f.witness, "witness", false, "draw the two sets that prove that r is not larger apart from each other")
 	fl.StringVar(&f.layout, "layout", "", strings.Join(draw.Layouts, ", ")+" (default: the one that suits the family)")
 	fl.StringVar(&f.title, "title", "", "title (default: name, size and robustness)")
-	fl.StringVarP(&f.path, "out", "o", "-", "draw to this `file`, .svg or .png; - is stdout")
-	fl.StringVar(&f.format, "format", "", "svg or png (default: by the file's ending, svg on stdout)")
+	fl.StringVarP(&f.path, "out", "o", "-", "draw to this `file`, .svg, .pdf or .png; - is stdout")
+	fl.StringVar(&f.format, "format", "", "svg, pdf or png (default: by the file's ending, svg on stdout)")
 	return cmd
 }
 
@@ -122,10 +122,13 @@ func (f *drawFlags) renderer() (func(draw.Drawing) ([]byte, error), error) {
 	switch format {
 	case "svg":
 		return draw.Drawing.SVG, nil
+	case "pdf":
+		return draw.Drawing.PDF, nil
 	case "png":
 		return draw.Drawing.PNG, nil
 	}
-	return nil, fail(exitUsage, fmt.Errorf("cannot draw as %q; give -o FILE.svg, -o FILE.png or --format", format))
+	return nil, fail(exitUsage, fmt.Errorf("cannot draw as %q; give -o FILE.svg, -o FILE.pdf, -o FILE.png or --format",
+		format))
 }
 
 // nodeRoles returns the role of each node from --role and --place, or nil without these flags.

@@ -32,7 +32,7 @@ format.`,
   synod lab run mine.yaml -o runs/mine
   synod bench report runs/mine --format html -o mine.html --plots plots`,
 	}
-	cmd.AddCommand(labRun(a), labStatus(a), labResume(a), labExport(a), labCompare(a), labShow(a))
+	cmd.AddCommand(labRun(a), labStatus(a), labResume(a), labExport(a), labCompare(a), labFigures(a), labShow(a))
 	return cmd
 }
 

@@ -38,8 +38,8 @@ wrote into DIR, for every layer and position. Questions are split by the seed: 6
 for training, 20 % for choosing layer and position, and 20 % for the final figures.
 With --collect TASK, answers are collected first.
 
-The command writes probe.json, report.json and the plots layers.svg/.png (sweep) and
-reliability.svg/.png into DIR. The report compares the probe with the confidence that
+The command writes probe.json, report.json and the plots layers.svg/.pdf/.png (sweep)
+and reliability.svg/.pdf/.png into DIR. The report compares the probe with the confidence that
 the model states and with the mean log-probability of its tokens, on the same answers.
 
 Exit codes: 0 ok, even if the probe is not better than chance (see the report) · 1

@@ -57,7 +57,7 @@ func DraftGrid(m GridManifest, plans []Plan) (*Grid, error) {
 // cellName matches valid names of cells, which are also names of folders.
 var cellName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,99}$`)
 
-// checkNames fails if a cell has an invalid name or the name of another cell.
+// checkNames fails if the experiment, a cell or a figure has an invalid name, or if two cells have one name.
 func (m *GridManifest) checkNames() error {
 	var names []string
 	for _, c := range m.Cells {
@@ -78,6 +78,14 @@ func (m *GridManifest) checkNames() error {
 			return fmt.Errorf("%q is not a valid name of a cell, or two cells have it", name)
 		}
 		seen[name] = true
+	}
+	if m.Preset != "" && !cellName.MatchString(m.Preset) {
+		return fmt.Errorf("%q is not a valid name of an experiment", m.Preset)
+	}
+	for _, p := range m.Plots { // their names are names of files
+		if err := p.Check(); err != nil {
+			return fmt.Errorf("plots: %w", err)
+		}
 	}
 	return nil
 }

@@ -227,8 +227,8 @@ type picture interface {
 	failed() error
 }
 
-// drawn returns functions that draw a picture as SVG and PNG; build makes the picture.
-func drawn[P picture](build func() P) (svg, png func() ([]byte, error)) {
+// draw lets a plot draw the picture that build makes, whenever a file of it is asked for.
+func (f *Plot) draw(build func() picture) {
 	with := func(write func(width, height float64, on func(canvas.Canvas)) ([]byte, error)) func() ([]byte, error) {
 		return func() ([]byte, error) {
 			p := build()
@@ -240,5 +240,5 @@ func drawn[P picture](build func() P) (svg, png func() ([]byte, error)) {
 			return write(width, height, func(c canvas.Canvas) { p.drawOn(c.Crop(margin, margin, margin, margin)) })
 		}
 	}
-	return with(canvas.SVG), with(canvas.PNG)
+	f.SVG, f.PDF, f.PNG = with(canvas.SVG), with(canvas.PDF), with(canvas.PNG)
 }

@@ -82,8 +82,19 @@ func trajectoriesPlot(g *Grid) []Plot {
 	if len(games) == 0 || len(cells) > maxPlotCells {
 		return nil
 	}
+	columns := min(3, len(games))
+	f := trajectories(games)
+	f.Title = g.titled(gamesTitle)
+	f.draw(func() picture { return drawGames(f.Title, games, columns) })
+	return []Plot{f}
+}
+
+const gamesTitle = "What every player held after every round"
+
+// trajectories returns the data of games.
+func trajectories(games []shownGame) Plot {
 	f := Plot{
-		Name: "trajectories", Title: g.titled("What every player held after every round"), wide: true,
+		Name: "trajectories", wide: true,
 		Caption: "The first games of every cell. A line is a player: blue if honest, dashed red if Byzantine. A " +
 			"Byzantine player’s line shows what it noted, which need not be what it sent. " +
 			"Dotted lines mark the range of the numbers that honest players were given; the vertical line marks the " +
@@ -95,8 +106,7 @@ func trajectoriesPlot(g *Grid) []Plot {
 	for _, game := range games {
 		game.addTo(&f)
 	}
-	f.SVG, f.PNG = drawn(func() *panels { return drawGames(f.Title, games) })
-	return []Plot{f}
+	return f
 }
 
 // addTo adds a game to the data of the plot.
@@ -120,8 +130,8 @@ func (g *shownGame) addTo(f *Plot) {
 	}
 }
 
-func drawGames(title string, games []shownGame) *panels {
-	p := newPanels(title, min(3, len(games)), 160)
+func drawGames(title string, games []shownGame, columns int) *panels {
+	p := newPanels(title, columns, 160)
 	adversaries := false
 	low, high := rangeOf(games)
 	for i := range games {
@@ -247,7 +257,7 @@ func stopsPlot(g *Grid) []Plot {
 		f.Table.Add(c.Cell, fmt.Sprintf("%d of %d", len(c.Stops), c.Finished), medianOf(c.Stops),
 			strings.Join(rounds, " "))
 	}
-	f.SVG, f.PNG = drawn(func() *panels { return drawStops(f.Title, cells) })
+	f.draw(func() picture { return drawStops(f.Title, cells) })
 	return []Plot{f}
 }
 

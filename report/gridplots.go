@@ -168,7 +168,7 @@ func (b bars) plot(g *Grid) []Plot {
 	})
 	f := Plot{Name: b.name, Title: g.titled(b.title), Caption: b.caption + paperNote(cells, b.metrics()), wide: true}
 	f.fill(cells, nil, b.metrics())
-	f.SVG, f.PNG = drawn(func() *panels { return b.draw(f.Title, cells) })
+	f.draw(func() picture { return b.draw(f.Title, cells) })
 	return []Plot{f}
 }
 
@@ -271,7 +271,7 @@ func roundsPlot(g *Grid) []Plot {
 		f.Caption += " Dashed lines with open marks are the paper’s."
 	}
 	f.fill(cells, nil, names)
-	f.SVG, f.PNG = drawn(func() *panels { return drawRounds(f.Title, cells, last) })
+	f.draw(func() picture { return drawRounds(f.Title, cells, last) })
 	return []Plot{f}
 }
 

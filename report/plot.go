@@ -17,7 +17,7 @@ import (
 	"synod.dev/synod/table"
 )
 
-// Plot is a plot with its data. It is drawn when SVG or PNG is called.
+// Plot is a plot with its data. It is drawn when SVG, PDF or PNG is called.
 type Plot struct {
 	Name    string // file name without extension
 	Title   string // one line
@@ -25,13 +25,14 @@ type Plot struct {
 	Data    *table.Table
 	Table   *table.Table // the data for readers
 	SVG     func() ([]byte, error)
+	PDF     func() ([]byte, error)
 	PNG     func() ([]byte, error)
 
 	wide bool // takes the full width of a page
 }
 
 // Save writes every plot into a directory, which is created if necessary: NAME.svg,
-// NAME.png and NAME.csv.
+// NAME.pdf, NAME.png and NAME.csv.
 func Save(dir string, plots []Plot) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -40,7 +41,7 @@ func Save(dir string, plots []Plot) error {
 		for _, file := range []struct {
 			extension string
 			make      func() ([]byte, error)
-		}{{".svg", f.SVG}, {".png", f.PNG}, {".csv", f.CSV}} {
+		}{{".svg", f.SVG}, {".pdf", f.PDF}, {".png", f.PNG}, {".csv", f.CSV}} {
 			b, err := file.make()
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, f.Name+file.extension), b, 0o666)
@@ -172,7 +173,7 @@ func accuracyPlot(r *Report) *Plot {
 	if !any {
 		return nil
 	}
-	f.SVG, f.PNG = drawn(r.accuracyChart)
+	f.draw(func() picture { return r.accuracyChart() })
 	return f
 }
 
@@ -226,7 +227,7 @@ func modelsPlot(r *Report) *Plot {
 		}
 		f.Table.Rows = append(f.Table.Rows, row)
 	}
-	f.SVG, f.PNG = drawn(func() *chart { return r.modelsChart(models) })
+	f.draw(func() picture { return r.modelsChart(models) })
 	return f
 }
 
@@ -289,7 +290,7 @@ func groupsPlot(r *Report) *Plot {
 	if !any {
 		return nil
 	}
-	f.SVG, f.PNG = drawn(r.groupsChart)
+	f.draw(func() picture { return r.groupsChart() })
 	return f
 }
 
@@ -340,7 +341,7 @@ func calibrationPlot(r *Report) *Plot {
 		}
 	}
 	f.wide = len(r.Calibration.Models) > 1
-	f.SVG, f.PNG = drawn(r.calibrationPanels)
+	f.draw(func() picture { return r.calibrationPanels() })
 	return f
 }
 
@@ -417,7 +418,7 @@ func dropsPlot(r *Report) *Plot {
 	}
 	d.Graph = g
 	d.Weight = func(u, v int) float64 { return share[[2]int{u, v}] }
-	f.SVG, f.PNG = d.SVG, d.PNG
+	f.SVG, f.PDF, f.PNG = d.SVG, d.PDF, d.PNG
 	return f
 }
 

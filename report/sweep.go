@@ -213,7 +213,7 @@ func sweepPlots(g *Grid) (out []Plot) {
 			f.Caption += " Dashed lines with diamonds are the paper’s figures of the same cells, in the same " +
 				"colours; their intervals, where known, are in the table."
 		}
-		f.SVG, f.PNG = drawn(d.draw)
+		f.draw(func() picture { return d.draw() })
 		out = append(out, f)
 	}
 	return out
@@ -405,28 +405,29 @@ func (d sweepPlot) ticks() (ticks []plot.Tick) {
 // drawLine draws cells in the order of the number, as a line with gaps at cells
 // without a figure, and the paper's figures as a dashed line.
 func (d sweepPlot) drawLine(to *chart, cells []Cell, aside float64, style lineStyle) {
-	at := func(c *Cell) float64 { x, _ := c.number(d.by); return x + aside }
-	paper := canvas.Stroke{Ink: style.Ink, Width: 1, Dashes: dashes}
-	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.published(d.metric) }) {
-		to.path(segment, paper, mark(style.Ink, plot.Diamond))
+	at := func(i int) float64 { x, _ := cells[i].number(d.by); return x + aside }
+	ours := func(i int) *metrics.Rate { return cells[i].Metrics[d.metric] }
+	paper := func(i int) *metrics.Rate { return cells[i].published(d.metric) }
+	for segment := range segments(len(cells), at, paper) {
+		to.path(segment, canvas.Stroke{Ink: style.Ink, Width: 1, Dashes: dashes}, mark(style.Ink, plot.Diamond))
 	}
 	for i := range cells {
-		if r := cells[i].Metrics[d.metric]; r != nil {
-			to.interval(at(&cells[i]), r, style.Ink)
+		if r := ours(i); r != nil {
+			to.interval(at(i), r, style.Ink)
 		}
 	}
-	for segment := range segments(cells, at, func(c *Cell) *metrics.Rate { return c.Metrics[d.metric] }) {
+	for segment := range segments(len(cells), at, ours) {
 		to.path(segment, style.Stroke, mark(style.Ink, style.shape))
 	}
 }
 
-// segments returns the parts of a line between gaps.
-func segments(cells []Cell, at func(*Cell) float64, of func(*Cell) *metrics.Rate) iter.Seq[[]plot.XY] {
+// segments returns the parts of a line of n points between gaps.
+func segments(n int, at func(i int) float64, of func(i int) *metrics.Rate) iter.Seq[[]plot.XY] {
 	return func(yield func([]plot.XY) bool) {
 		var segment []plot.XY
-		for i := range cells {
-			if r := of(&cells[i]); r != nil {
-				segment = append(segment, plot.XY{X: at(&cells[i]), Y: r.Value})
+		for i := range n {
+			if r := of(i); r != nil {
+				segment = append(segment, plot.XY{X: at(i), Y: r.Value})
 				continue
 			}
 			if !yield(segment) {

@@ -60,6 +60,13 @@ func (r *Report) detailRates() (rates []NamedRate) {
 	for _, e := range r.Endings {
 		add(e.Name, "ended "+e.Name, e.Rate)
 	}
+	if len(r.Stops) > 0 {
+		var stops metrics.Mean
+		for _, round := range r.Stops {
+			stops.Add(float64(round))
+		}
+		add("stop_round", "rounds until the end, of runs that members ended", stops.Rate())
+	}
 	if r.Baselines.Strong != nil {
 		add("single_strong", "baseline: one strong member", r.Baselines.Strong)
 	}

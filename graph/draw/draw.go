@@ -57,6 +57,15 @@ func (d Drawing) SVG() ([]byte, error) {
 	return canvas.SVG(p.side, p.height, p.paint)
 }
 
+// PDF returns the drawing as a PDF document of one page. Its errors are those of SVG.
+func (d Drawing) PDF() ([]byte, error) {
+	p, err := d.plan()
+	if err != nil {
+		return nil, err
+	}
+	return canvas.PDF(p.side, p.height, p.paint)
+}
+
 // PNG returns the drawing as a PNG image of at least 1200 by 1200 pixels. Its errors are those of SVG.
 func (d Drawing) PNG() ([]byte, error) {
 	p, err := d.plan()

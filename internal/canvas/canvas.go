@@ -1,4 +1,4 @@
-// Package canvas draws lines, shapes and texts as SVG and PNG files.
+// Package canvas draws lines, shapes and texts as SVG, PDF and PNG files.
 //
 // Lengths are in points, 72 to an inch. The origin is the lower left corner, and y grows upwards. Texts are in
 // Go Regular, whose letters are about as wide as those of Arial and Helvetica.

@@ -2,12 +2,17 @@ package canvas
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/xml"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"math"
 	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -129,5 +134,76 @@ func TestLetters(t *testing.T) {
 	large := decode(t, 50, 50, func(c Canvas) { c.Text(Text{Size: 20, Ink: black}, Point{5, 5}, "X") })
 	if all := image.Rect(0, 0, 100, 100); dark(small, all) == 0 || dark(small, all) > .9*dark(large, all) {
 		t.Error("x is not smaller than X")
+	}
+}
+
+// page returns the operators of a PDF document of one page, after checking its table of objects.
+func page(t *testing.T, doc []byte) string {
+	t.Helper()
+	table := regexp.MustCompile(`startxref\n(\d+)\n%%EOF\n$`).FindSubmatch(doc)
+	if !bytes.HasPrefix(doc, []byte("%PDF-1.4\n")) || table == nil {
+		t.Fatalf("no head or no end: %q", doc)
+	}
+	at, _ := strconv.Atoi(string(table[1]))
+	for k, m := range regexp.MustCompile(`(\d{10}) 00000 n `).FindAllSubmatch(doc[at:], -1) {
+		offset, _ := strconv.Atoi(string(m[1]))
+		if !bytes.HasPrefix(doc[offset:], fmt.Appendf(nil, "%d 0 obj\n", k+1)) {
+			t.Errorf("object %d is not at byte %d", k+1, offset)
+		}
+	}
+	head, rest, _ := bytes.Cut(doc, []byte("stream\n"))
+	length := regexp.MustCompile(`/Length (\d+)`).FindSubmatch(head)
+	n, _ := strconv.Atoi(string(length[1]))
+	z, err := zlib.NewReader(bytes.NewReader(rest[:n]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil || !bytes.HasPrefix(rest[n:], []byte("\nendstream")) {
+		t.Fatal(err, "or the length is wrong")
+	}
+	return string(text)
+}
+
+// A PDF has the shapes at their places, and texts as texts in the encoding of its font. A text that the font cannot
+// show is drawn as shapes.
+func TestPDF(t *testing.T) {
+	doc, err := PDF(60, 50, func(c Canvas) {
+		c.Rectangle(color.RGBA{R: 255, A: 255}, Point{10, 20}, Point{30, 40})
+		c.Line(Stroke{black, 2, []float64{4, 6}}, Point{0, 10}, Point{50, 10})
+		c.Disc(Point{25, 25}, 10, black, Stroke{})
+		c.Text(Text{Size: 10, Ink: black}, Point{5, 7.8}, `a (b\c) – é`)
+		c.Text(Text{Size: 10, Ink: black, Turned: true}, Point{5, 5}, "up")
+	})
+	if err != nil || !bytes.Contains(doc, []byte("/MediaBox [0 0 60 50]")) {
+		t.Fatal(err)
+	}
+	got := page(t, doc)
+	for _, want := range []string{"1 0 0 rg\n10 20 m\n30 20 l\n30 40 l\n10 40 l\nh f\n",
+		"0 0 0 RG 2 w [4 6] 0 d\n0 10 m\n50 10 l\nS\n", "35 25 m\n35 30.52 30.52 35 25 35 c\n",
+		"1 0 0 1 5 10 Tm (a \\(b\\\\c\\) \x96 \xe9) Tj", "0 1 -1 0 2.8 5 Tm (up) Tj"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%q", want, got)
+		}
+	}
+	if n := strings.Count(got, " c\n"); n != 4 {
+		t.Errorf("a circle of %d curves", n)
+	}
+	doc, err = PDF(60, 50, func(c Canvas) { c.Text(Text{Size: 10, Ink: black}, Point{5, 5}, "Erdős") })
+	if shapes := page(t, doc); err != nil || strings.Contains(shapes, "Tj") || strings.Count(shapes, " c\n") < 20 {
+		t.Errorf("%v; the letters are not drawn:\n%s", err, shapes)
+	}
+}
+
+// The upper half of the encoding has its characters at their codes.
+func TestWinAnsi(t *testing.T) {
+	for text, want := range map[string]string{"€": "\x80", "™": "\x99", "Ÿ": "\x9f", "“”": "\x93\x94",
+		"×": "\xd7"} {
+		if got, ok := winAnsi(text); !ok || got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+	if _, ok := winAnsi("γ"); ok {
+		t.Error("a Greek letter has a code")
 	}
 }

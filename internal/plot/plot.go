@@ -97,6 +97,11 @@ func (c *Chart) Mark(points []XY, m Mark) {
 	}, points...)
 }
 
+// Text draws a line of text at a point.
+func (c *Chart) Text(at XY, t canvas.Text, text string) {
+	c.add(func(on canvas.Canvas, place func(XY) canvas.Point) { on.Text(t, place(at), text) }, at)
+}
+
 // Box draws a filled rectangle between two corners with an edge.
 func (c *Chart) Box(a, b XY, fill color.RGBA, edge canvas.Stroke) {
 	c.add(func(on canvas.Canvas, at func(XY) canvas.Point) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"synod.dev/synod"
@@ -14,6 +15,7 @@ import (
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/computed"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/report"
 )
 
 // Options are the settings that a manifest does not fix, and what overrides it.
@@ -336,20 +338,37 @@ func checkPlots(m *lab.GridManifest) error {
 					synod.Hint(name, names), strings.Join(names, ", "))
 			}
 		}
-		drawn := map[string]string{}
-		for _, c := range cells {
-			place := p.Place(func(name string) string {
-				if v, ok := c.Params[name]; ok {
-					return fmt.Sprint(v)
-				}
-				return ""
-			})
-			if other, twice := drawn[place]; twice && place != "" {
-				return fmt.Errorf("plots: %s: cells %s and %s would be drawn at one place, %s; add series, panels or "+
-					"where", p.Name, other, c.Name, place)
-			}
-			drawn[place] = c.Name
+		if err := checkPlaces(&p, cells); err != nil {
+			return fmt.Errorf("plots: %s: %w", p.Name, err)
 		}
+	}
+	return nil
+}
+
+// checkPlaces fails if two cells have one place in a figure, or if a cell has a text where its axis needs a number.
+func checkPlaces(p *report.PlotSpec, cells []lab.Cell) error {
+	drawn := map[string]string{}
+	for _, c := range cells {
+		place := p.Place(func(name string) string {
+			if v, ok := c.Params[name]; ok {
+				return fmt.Sprint(v)
+			}
+			return ""
+		})
+		if place == "" {
+			continue
+		}
+		for _, name := range p.Numbers() {
+			if _, err := strconv.ParseFloat(fmt.Sprint(c.Params[name]), 64); err != nil {
+				return fmt.Errorf("kind %s needs a number as x, but %s of cell %s is %v; use kind: bars", p.Kind, name,
+					c.Name, c.Params[name])
+			}
+		}
+		if other, twice := drawn[place]; twice && !p.Many() {
+			return fmt.Errorf("cells %s and %s would be drawn at one place, %s; add series, panels or where", other,
+				c.Name, place)
+		}
+		drawn[place] = c.Name
 	}
 	return nil
 }

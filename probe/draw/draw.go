@@ -15,7 +15,7 @@ import (
 )
 
 // Formats returns the file formats of drawings.
-func Formats() []string { return []string{"svg", "png"} }
+func Formats() []string { return []string{"svg", "pdf", "png"} }
 
 // Colours that colour-blind readers can distinguish (Okabe & Ito 2008).
 var colours = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}}
@@ -146,6 +146,8 @@ func (d *drawing) render(format string) ([]byte, error) {
 	switch format {
 	case "svg":
 		return canvas.SVG(wide, high, paint)
+	case "pdf":
+		return canvas.PDF(wide, high, paint)
 	case "png":
 		return canvas.PNG(wide, high, paint)
 	}
