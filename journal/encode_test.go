@@ -126,7 +126,8 @@ func fieldValues(t reflect.Type) []any {
 		return []any{[]synod.NodeID{}, []synod.NodeID{0}, []synod.NodeID{3, 1, 2}}
 	case reflect.TypeFor[[]synod.Rated]():
 		return []any{[]synod.Rated{}, []synod.Rated{{Answer: "a", Score: synod.Untrusted}, {Answer: "é", Score: .25}},
-			[]synod.Rated{{Answer: "a", Score: 1e-7}, {Answer: "b", Score: 2}, {Answer: "c", Rationale: "so"}}}
+			[]synod.Rated{{Answer: "a", Score: 1e-7}, {Answer: "b", Score: 2}, {Answer: "c", Rationale: "so"}},
+			[]synod.Rated{{Answer: "a", Score: 1, Rationale: "so"}}}
 	case reflect.TypeFor[[]synod.Judged]():
 		return []any{[]synod.Judged{}, []synod.Judged{{Of: 2, Score: synod.Untrusted}, {Of: 0, Score: 1}},
 			[]synod.Judged{{Of: 1, Score: synod.Score(math.NaN())}}, []synod.Judged{{Of: 1, Score: 1e-7}}}
