@@ -97,7 +97,7 @@ func TestPathsOfKeys(t *testing.T) {
 		{"f", "f is 9; it must be", "f is 9; it must be"},
 		{"protocol", "sac: rounds is -1; it must be", "protocol.rounds is -1; it must be"},
 		{"rule", "majority: support is -1; it must be", "rule: majority: support is -1; it must be"},
-		{"graph", "er on 3 nodes: p is 2; it must be", "graph: er on 3 nodes: p is 2; it must be"},
+		{"graph", "er on 3 nodes: p is 2; it must be", "graph.p is 2; it must be"},
 		{"faults", "sim: delay is 1s; it must be", "faults.delay is 1s; it must be"},
 		{"breakers", "breakers.drift is 1; it must be", "breakers.drift is 1; it must be"},
 		{"seats", "it is wrong; sorry", "seats: it is wrong; sorry"},
