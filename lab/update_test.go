@@ -1,0 +1,326 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"synod.dev/synod/lab"
+	"synod.dev/synod/metrics"
+	"synod.dev/synod/report"
+)
+
+// cells drafts a grid with a cell for each number of rounds, named r and the number.
+func cells(t *testing.T, rounds ...int) *lab.Grid {
+	t.Helper()
+	m := lab.GridManifest{Program: "test", Preset: "rounds", Members: "simulated"}
+	var plans []lab.Plan
+	for _, n := range rounds {
+		m.Cells = append(m.Cells, lab.Cell{Name: fmt.Sprint("r", n), Params: map[string]any{"rounds": n}})
+		plans = append(plans, plan(t, strings.Replace(seven, "rounds: 3", fmt.Sprint("rounds: ", n), 1), 3, 1))
+	}
+	g, err := lab.DraftGrid(m, plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func update(t *testing.T, g *lab.Grid, dir string, want lab.Updated) {
+	t.Helper()
+	if u, err := g.Update(dir); err != nil || u != want {
+		t.Fatalf("%+v, %v; want %+v", u, err, want)
+	}
+}
+
+// states is the state of each cell.
+func states(t *testing.T, g *lab.Grid) (all []string) {
+	t.Helper()
+	of, err := g.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range of {
+		all = append(all, fmt.Sprintf("%s %s %d/%d", s.Cell, s.State, s.Finished, s.Total))
+	}
+	return all
+}
+
+// A grid gains and loses cells. A run that is paid for is kept, and found again by what was asked, whatever its cell
+// is called.
+func TestGridIsUpdated(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "g")
+	g := cells(t, 1, 2)
+	update(t, g, dir, lab.Updated{New: 2})
+	stop := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	if _, err := g.Work(ctx, lab.Options{Progress: func(p lab.Progress) {
+		if p.Finished == 4 {
+			cancel(stop)
+		}
+	}}); err == nil {
+		t.Fatal("the work was not interrupted")
+	}
+	if got := states(t, g); !slices.Equal(got, []string{"r1 finished 3/3", "r2 partly 1/3"}) {
+		t.Errorf("%v", got)
+	}
+	g = cells(t, 3, 2)
+	update(t, g, dir, lab.Updated{Kept: 1, New: 1, Put: 1})
+	if got := states(t, g); !slices.Equal(got, []string{"r3 waiting 0/3", "r2 partly 1/3"}) {
+		t.Errorf("with another cell: %v", got)
+	}
+	unused, err := os.ReadDir(filepath.Join(dir, "unused"))
+	if err != nil || len(unused) != 1 || !strings.HasPrefix(unused[0].Name(), "r1-") {
+		t.Errorf("unused: %v, %v", unused, err)
+	}
+	// The cell comes back under another name, and another takes its place.
+	g = cells(t, 1, 2)
+	g.Cells[0].Name, g.Cells[1].Name = "r2", "old"
+	update(t, g, dir, lab.Updated{Kept: 2, Put: 1})
+	if got := states(t, g); !slices.Equal(got, []string{"r2 finished 3/3", "old partly 1/3"}) {
+		t.Errorf("under other names: %v", got)
+	}
+	again, err := lab.OpenGrid(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := states(t, again); !slices.Equal(got, []string{"r2 finished 3/3", "old partly 1/3"}) {
+		t.Errorf("read from the folder: %v", got)
+	}
+	update(t, again, dir, lab.Updated{Kept: 2, Put: 1})
+	// What an interrupted update leaves behind does no harm.
+	if err := os.MkdirAll(filepath.Join(dir, "cells", "half"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	update(t, again, dir, lab.Updated{Kept: 2, Put: 1})
+	if _, err := os.Stat(filepath.Join(dir, "cells", "half")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder without a run: %v", err)
+	}
+}
+
+// Two runs of the same settings that no cell has any more are both kept.
+func TestUnusedRunsOfTheSameSettings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "g")
+	g := cells(t, 1)
+	update(t, g, dir, lab.Updated{New: 1})
+	for put := 1; put <= 3; put++ {
+		update(t, cells(t, 2), dir, lab.Updated{Kept: min(put-1, 1), New: 1 - min(put-1, 1), Put: put})
+		other := cells(t, 1)
+		if err := other.Runs[0].Create(filepath.Join(dir, "cells", "r1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unused, err := os.ReadDir(filepath.Join(dir, "unused"))
+	if err != nil || len(unused) != 3 {
+		t.Errorf("%v, %v", unused, err)
+	}
+	for i, e := range unused {
+		if want := []string{"", "-2", "-3"}[i]; !strings.HasSuffix(e.Name(), want) || strings.Count(e.Name(), "-") != 1+
+			min(i, 1) {
+			t.Errorf("%s", e.Name())
+		}
+	}
+}
+
+// The folder of another experiment, and one that has something else, are left alone.
+func TestUpdateRefusesOtherFolders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "g")
+	update(t, cells(t, 1), dir, lab.Updated{New: 1})
+	other := cells(t, 1)
+	other.Preset = "squares"
+	var e *lab.OccupiedError
+	if _, err := other.Update(dir); !errors.As(err, &e) || !strings.Contains(err.Error(),
+		"experiment: rounds there, squares now") {
+		t.Errorf("another experiment: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(t.TempDir(), "letter"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mail := t.TempDir()
+	if _, err := cells(t, 1).Before(mail); err != nil {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(mail, "letter"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cells(t, 1).Update(mail); !errors.As(err, &e) || e.Run {
+		t.Errorf("a folder of letters: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "grid.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cells(t, 1).Update(dir); err == nil || errors.As(err, &e) && !e.Run {
+		t.Errorf("a damaged grid: %v", err)
+	}
+}
+
+// Figures of computed cells are computed again only if their parameters or the computation changed.
+func TestComputedCellsAreReused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "g")
+	for _, c := range []struct {
+		params int
+		how    string
+		want   int // computations so far
+	}{{1, "by hand", 1}, {1, "by hand", 1}, {2, "by hand", 2}, {2, "by machine", 3}, {2, "by machine", 3}} {
+		g := computedGrid(t, nil)
+		g.Computed[0].Params, g.Computed[0].How = map[string]any{"f_e": c.params}, c.how
+		g.Computed[0].Of = func() (*report.Figures, error) {
+			computations++
+			return &report.Figures{Rates: map[string]*metrics.Rate{"capture": metrics.Share(computations, 10)}}, nil
+		}
+		if _, err := g.Update(dir); err != nil {
+			t.Fatal(err)
+		}
+		r, err := g.Report()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if computations != c.want || r.Cells[0].Metrics["capture"].Value != float64(c.want)/10 {
+			t.Errorf("%+v: %d computations, %v", c, computations, r.Cells[0].Metrics["capture"])
+		}
+	}
+}
+
+var computations int // of TestComputedCellsAreReused
+
+// The states of cells without a run.
+func TestStatesWithoutRuns(t *testing.T) {
+	g := computedGrid(t, nil, lab.Reading{Cell: lab.Cell{Name: "two"}, Of: "one"})
+	g.Blank = []lab.Blank{{Cell: lab.Cell{Name: "three"}, Why: "it needs a probe"}}
+	if got := states(t, g); !slices.Equal(got, []string{"one computed 0/0", "two derived 0/0", "three blank 0/0"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// A grid ends its work when its budget is used, also by earlier work, and says by what.
+func TestBudgetOfGrids(t *testing.T) {
+	for _, c := range []struct {
+		budget lab.Budget
+		says   string // "": it is enough
+	}{
+		{lab.Budget{Calls: 1}, " of 1 calls"}, {lab.Budget{Calls: 1_000_000}, ""},
+		{lab.Budget{Tokens: 1}, ""}, // simulated members use none
+		{lab.Budget{Calls: 1, Tokens: 5, USD: 2}, " of 1 calls, 0 of 5 tokens, 0.0000 of 2.0000 USD"},
+		{lab.Budget{USD: 0.5}, ""},
+	} {
+		g := cells(t, 1, 2)
+		g.Budget = c.budget
+		if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+			t.Fatal(err)
+		}
+		p, err := g.Work(t.Context(), lab.Options{})
+		var used *lab.BudgetError
+		if errors.As(err, &used) != (c.says != "") || err != nil && !strings.HasSuffix(err.Error(), c.says) ||
+			c.says == "" && p.Finished != 6 {
+			t.Errorf("%+v: %v after %d questions", c.budget, err, p.Finished)
+			continue
+		}
+		if c.says == "" {
+			continue
+		}
+		if p.Finished != 1 || used.Used.Calls != p.Calls || !strings.HasPrefix(err.Error(),
+			"cell r1: the budget of the grid "+
+				"is used: ") {
+			t.Errorf("%+v: %v after %d questions and %d calls", c.budget, err, p.Finished, p.Calls)
+		}
+		// What was used before counts, and one call more lets one question begin.
+		g.Budget = lab.Budget{Calls: used.Used.Calls}
+		if p, err := g.Work(t.Context(), lab.Options{}); !errors.As(err, &used) || p.Now != 0 {
+			t.Errorf("with as much as was used: %v, %d questions", err, p.Now)
+		}
+		g.Budget.Calls++
+		if p, err := g.Work(t.Context(), lab.Options{}); !errors.As(err, &used) || p.Now != 1 {
+			t.Errorf("with one call more: %v, %d questions", err, p.Now)
+		}
+	}
+}
+
+// Cells of the same name are compared, later grids with the first.
+func TestCompareGrids(t *testing.T) {
+	made := func(g *lab.Grid, worked bool) *lab.Grid {
+		if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+			t.Fatal(err)
+		}
+		if worked {
+			if _, err := g.Work(t.Context(), lab.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return g
+	}
+	first, second, third := made(cells(t, 1, 2), true), made(cells(t, 4, 2, 1), true), made(cells(t, 2), true)
+	c, err := lab.CompareGrids([]*lab.Grid{first, second, third})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range c.Cells {
+		got = append(got, fmt.Sprintf("%s %d %d", d.Cell, d.Grid, d.Compared.Questions))
+		if d.Before == nil || d.After == nil || *d.Before != *d.After || d.Corrected != 1 || !slices.Equal(d.Kinds,
+			[]string{"simulated"}) {
+			t.Errorf("%+v", d)
+		}
+	}
+	if !slices.Equal(got, []string{"r2 1 3", "r1 1 3", "r2 2 3"}) || len(c.Grids) != 3 ||
+		c.Grids[1].Folder != second.Dir() {
+		t.Errorf("%v, %+v", got, c.Grids)
+	}
+	for name, grids := range map[string][]*lab.Grid{"two or more grids": {first},
+		"no two cells of these grids": {first, made(cells(t, 2, 9), false)}} {
+		if _, err := lab.CompareGrids(grids); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every two of several runs are compared on the questions that all have finished. Runs of one name are told apart by
+// what differs.
+func TestCompareAll(t *testing.T) {
+	texts := []string{seven, strings.Replace(seven, "rounds: 3", "rounds: 1", 1), strings.Replace(seven, "f: 3",
+		"f: 2", 1),
+		strings.Replace(seven, "council: seven", "council: other", 1)}
+	var runs []*lab.Run
+	for i, text := range texts {
+		run := create(t, plan(t, text, 3+i, 1))
+		work(t, run, 2)
+		runs = append(runs, run)
+	}
+	c, err := lab.CompareAll(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Questions != 3 || len(c.Runs) != 4 || len(c.Pairs) != 6 {
+		t.Fatalf("%d questions, %d runs, %d pairs", c.Questions, len(c.Runs), len(c.Pairs))
+	}
+	var pairs []string
+	for _, d := range c.Pairs {
+		at := func(name string) int {
+			return slices.IndexFunc(c.Runs,
+				func(r report.Compare) bool { return r.Name == name })
+		}
+		pairs = append(pairs, fmt.Sprint(at(d.First), at(d.Second)))
+		if d.Questions != 3 || d.Compared.Pairs.N() != 3 || d.Against != d.First || d.Corrected < d.McNemar {
+			t.Errorf("%+v", d)
+		}
+	}
+	if !slices.Equal(pairs, []string{"0 1", "0 2", "0 3", "1 2", "1 3", "2 3"}) {
+		t.Errorf("pairs %v", pairs)
+	}
+	if !strings.HasPrefix(c.Runs[2].Name, "seven · ") || c.Runs[3].Name != "other" {
+		t.Errorf("%q, %q, %q, %q", c.Runs[0].Name, c.Runs[1].Name, c.Runs[2].Name, c.Runs[3].Name)
+	}
+	if _, err := lab.CompareAll(runs[:1]); err == nil || !strings.Contains(err.Error(), "two or more runs") {
+		t.Errorf("one run: %v", err)
+	}
+	idle := create(t, plan(t, seven, 3, 1))
+	if _, err := lab.CompareAll([]*lab.Run{runs[0], idle}); err == nil || !strings.Contains(err.Error(),
+		"no question that "+
+			"all runs have finished") {
+		t.Errorf("a run without results: %v", err)
+	}
+}
