@@ -62,6 +62,12 @@ needs no key and no server.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd, args, f) },
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add adds the flags to a command.
+func (f *askFlags) add(cmd *cobra.Command) {
 	f.source.add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: "+
@@ -96,7 +102,6 @@ needs no key and no server.`,
 	fl.StringSliceVar(&f.via, "via", nil, "with --roster: `HOST:PORT` or ID=HOST:PORT where nodes are reached "+
 		"(default: the roster's addresses)")
 	cmd.MarkFlagsMutuallyExclusive("journal", "no-journal")
-	return cmd
 }
 
 func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
@@ -170,6 +175,11 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			return verdict(*gone)
 		}
 	}
+	return a.decide(cmd, c, ask, f)
+}
+
+// decide has a council decide, and prints and certifies the outcome.
+func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags) error {
 	show, returned := a.progress(cmd, &ask), a.watchNodes(cmd, c)
 	outcome, err := c.Decide(cmd.Context(), ask)
 	show.done()

@@ -103,15 +103,20 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		fmt.Fprintln(w, "the rule is met; the remaining rounds can be played with:\n  "+resume)
 	}
 	if a.verbose {
-		for _, m := range o.Members {
-			if n := m.Misreports.Replies; n > 0 {
-				fmt.Fprintf(w, "  %s (%s): %d replies with a usage that cannot be true, charged what was reserved; "+
-					"the first: %s\n",
-					m.ID, m.Model, n, oneLine(m.Misreports.First))
-			}
-		}
-		fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
+		details(w, o)
 	}
+}
+
+// details prints the replies with an impossible usage, and where the run is recorded.
+func details(w io.Writer, o council.Outcome) {
+	for _, m := range o.Members {
+		if n := m.Misreports.Replies; n > 0 {
+			fmt.Fprintf(w, "  %s (%s): %d replies with a usage that cannot be true, charged what was reserved; "+
+				"the first: %s\n",
+				m.ID, m.Model, n, oneLine(m.Misreports.First))
+		}
+	}
+	fmt.Fprintf(w, "seed %d · journal %s · digest %s\n", o.Seed, o.Journal, o.Digest)
 }
 
 // beforeOthers says how many members gave an answer in round 0.

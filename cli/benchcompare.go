@@ -24,38 +24,7 @@ No model is asked.`,
 		Example: `  synod bench compare runs/sac runs/majority runs/debate
   synod bench compare runs/* --format html -o compare.html --plots plots`,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.asJSON {
-				f.format = "json"
-			}
-			if !slices.Contains(report.Formats(), f.format) {
-				return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
-					strings.Join(report.Formats(), ", ")))
-			}
-			var runs []*lab.Run
-			for _, dir := range args {
-				run, grid, err := openBench(dir)
-				if err != nil {
-					return err
-				}
-				if grid != nil {
-					return fail(exitUsage, fmt.Errorf("%s is a preset of %d runs; name some of its cells, such as "+
-						"%s/cells/NAME", dir, len(grid.Runs), dir))
-				}
-				run.Prices = a.prices
-				runs = append(runs, run)
-			}
-			c, err := lab.CompareAll(runs)
-			if err != nil {
-				return unreportable(err)
-			}
-			if f.plots != "" {
-				if err := report.Save(f.plots, c.Plots()); err != nil {
-					return fail(exitError1, err)
-				}
-			}
-			return f.write(cmd, func(w io.Writer) error { return c.Write(w, f.format) })
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd, args, f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.format, "format", "text", strings.Join(report.Formats(), ", "))
@@ -64,4 +33,38 @@ No model is asked.`,
 	fl.StringVarP(&f.out, "output", "o", "-", "output `file`; - is stdout")
 	fl.StringVar(&f.plots, "plots", "", "also write the plot into this `folder` as SVG, PNG and CSV")
 	return cmd
+}
+
+// compare compares the runs of some folders.
+func (a *app) compare(cmd *cobra.Command, dirs []string, f reportFlags) error {
+	if f.asJSON {
+		f.format = "json"
+	}
+	if !slices.Contains(report.Formats(), f.format) {
+		return fail(exitUsage, fmt.Errorf("--format is %q; it must be one of %s", f.format,
+			strings.Join(report.Formats(), ", ")))
+	}
+	var runs []*lab.Run
+	for _, dir := range dirs {
+		run, grid, err := openBench(dir)
+		if err != nil {
+			return err
+		}
+		if grid != nil {
+			return fail(exitUsage, fmt.Errorf("%s is a preset of %d runs; name some of its cells, such as "+
+				"%s/cells/NAME", dir, len(grid.Runs), dir))
+		}
+		run.Prices = a.prices
+		runs = append(runs, run)
+	}
+	c, err := lab.CompareAll(runs)
+	if err != nil {
+		return unreportable(err)
+	}
+	if f.plots != "" {
+		if err := report.Save(f.plots, c.Plots()); err != nil {
+			return fail(exitError1, err)
+		}
+	}
+	return f.write(cmd, func(w io.Writer) error { return c.Write(w, f.format) })
 }

@@ -210,12 +210,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		},
 	}
 	root.SetVersionTemplate("synod {{.Version}}\n")
-	root.PersistentFlags().StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"),
-		"`folder` for config, models, cache and journals")
-	root.PersistentFlags().StringVar(&prices, "prices", os.Getenv("SYNOD_PRICES"),
-		"price `file`; its prices take precedence over the published ones")
-	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
-	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
+	a.addFlags(root, &prices)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fail(exitUsage, flagError(c, err), "try: "+c.CommandPath()+" --help")
 	})
@@ -239,6 +234,16 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 	root.AddCommand(nodeCommands()...)
 	addCompletion(root)
 	return root
+}
+
+// addFlags adds the flags of all commands.
+func (a *app) addFlags(root *cobra.Command, prices *string) {
+	fl := root.PersistentFlags()
+	fl.StringVar(&a.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
+	fl.StringVar(prices, "prices", os.Getenv("SYNOD_PRICES"),
+		"price `file`; its prices take precedence over the published ones")
+	fl.BoolVarP(&a.quiet, "quiet", "q", false, "print only the answer and errors")
+	fl.BoolVarP(&a.verbose, "verbose", "v", false, "print more details")
 }
 
 // unknownCommand is the hint for cobra's error about an unknown command.
