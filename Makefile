@@ -7,6 +7,8 @@ TOOLS   := $(CURDIR)/.tools
 STATIC  := $(TOOLS)/staticcheck
 INSPECT := 0.3.285
 export CGO_ENABLED ?= 0
+# Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
+export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
 .PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
@@ -99,8 +101,9 @@ flips: ## 2,000 bit flips in each kind of record, and 400 crafted files
 	$(GO) test -count=1 -timeout 2h -v -run 'TestFlips|TestCraftedFiles' ./cli -flips 2000 -crafted 400
 
 CAMPAIGN ?= 1000000
-campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs and rotating-leader
-	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|Exhaustive|Twin|RealKeys' ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader -executions $(CAMPAIGN)
+campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, rotating- and fixed-leader, and the game
+	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|GM5|Worst|Exhaustive|Twin|RealKeys' \
+	  ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game -executions $(CAMPAIGN)
 
 MUTANTS ?= 1000000
 certificates: ## MUTANTS mutated certificates (1000000) to both verifiers, every bit flip and truncation among them; 10000 real ones

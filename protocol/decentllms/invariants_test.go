@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	executions = flag.Int("executions", defaultExecutions, "seeded executions")
+	executions = flag.Int("executions", 2000, "seeded executions; make campaign plays more")
 	firstSeed  = flag.Uint64("seed", 1, "the first execution's seed")
 )
 

@@ -1,6 +1,7 @@
 package fixedleader
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -19,7 +20,14 @@ import (
 	"synod.dev/synod/sim"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var executions = flag.Int("executions", 2000, "seeded executions of TestSilentAtWorst; make campaign plays more")
+
+func TestMain(m *testing.M) {
+	if flag.Parse(); testing.Short() {
+		*executions = min(*executions, 500)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // trial is one decision of members that grade alike: the grade of an answer is its digit.
 type trial struct {
@@ -224,11 +232,8 @@ func TestSilentLeaders(t *testing.T) {
 // [LB-2] The guarantee: if messages are in time and at most f members become silent, at any tick,
 // there are no two different decisions, and each decision has a proof.
 func TestSilentAtWorst(t *testing.T) {
-	decided, executions := 0, defaultExecutions
-	if testing.Short() {
-		executions = 500
-	}
-	for seed := range uint64(executions) {
+	decided := 0
+	for seed := range uint64(*executions) {
 		r := rand.New(rand.NewPCG(seed, 0xf1))
 		n := 3 + r.IntN(5)
 		x := &trial{p: New(), f: (n - 1) / 2, level: r.IntN(3) == 0}

@@ -14,7 +14,7 @@ import (
 	"synod.dev/synod/protocol/game"
 )
 
-var executions = flag.Int("executions", defaultExecutions, "seeded executions of I-GM-5")
+var executions = flag.Int("executions", 2000, "seeded executions of I-GM-5; make campaign plays more")
 
 func TestMain(m *testing.M) {
 	if flag.Parse(); testing.Short() {
