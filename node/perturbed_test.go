@@ -38,6 +38,24 @@ type faulty struct {
 	cut    int           // a stream breaks after this many writes on average; 0: never
 	deaf   bool          // what it writes does not arrive
 	until  time.Time     // the faults end
+	pause  *pause        // nil: no link is paused
+	self   []byte        // the key of the node that writes
+}
+
+// pause is a time in which nothing arrives from a node or at it, and all of it arrives afterwards.
+type pause struct {
+	key      []byte
+	from, to atomic.Int64 // nanoseconds since 1970
+}
+
+// wait returns when the pause is over, if a link is paused.
+func (p *pause) wait(a, b []byte) {
+	if p == nil || !bytes.Equal(a, p.key) && !bytes.Equal(b, p.key) {
+		return
+	}
+	if now := time.Now().UnixNano(); now >= p.from.Load() && now < p.to.Load() {
+		time.Sleep(time.Duration(p.to.Load() - now))
+	}
 }
 
 func (f *faulty) Dial(ctx context.Context, key []byte, addresses []string) (link.Stream, error) {
@@ -45,12 +63,13 @@ func (f *faulty) Dial(ctx context.Context, key []byte, addresses []string) (link
 	if err != nil {
 		return nil, err
 	}
-	return &faultyStream{Stream: s, of: f}, nil
+	return &faultyStream{Stream: s, of: f, to: key}, nil
 }
 
 type faultyStream struct {
 	link.Stream
 	of *faulty
+	to []byte
 }
 
 func (s *faultyStream) Write(b []byte) (int, error) {
@@ -69,6 +88,7 @@ func (s *faultyStream) Write(b []byte) (int, error) {
 	}
 	f.mu.Unlock()
 	time.Sleep(wait)
+	f.pause.wait(f.self, s.to)
 	if broken {
 		s.Close()
 		return 0, errors.New("the stream broke")
@@ -84,6 +104,7 @@ type perturbation struct {
 	kinds  []string
 	victim int // the seat that most faults are about
 	kill   bool
+	pause  *pause // nil: the victim is not paused
 	twin   *node.Node
 	hub    *link.Memory // of the twin
 }
@@ -115,16 +136,18 @@ func newPerturbation(t *testing.T, seed int) *perturbation {
 	p.net = convene(t, perturbedCouncils[seed%len(perturbedCouncils)], byte(seed))
 	until := time.Now().Add(4 * time.Second)
 	kinds := []string{"delay", "slow link", "cut", "one-way partition", "partition", "skew", "kill and restart",
-
-		"twin", "junk", "oversize", "flood", "stranger"}
+		"pause", "twin", "junk", "oversize", "flood", "stranger"}
 	chosen := map[string]bool{}
 	for range 1 + random.IntN(4) {
 		chosen[kinds[random.IntN(len(kinds))]] = true
 	}
+	if chosen["pause"] {
+		p.pause = &pause{key: p.net.secrets[p.victim].PublicKey()}
+	}
 	offset := time.Duration(random.IntN(640)-320) * time.Millisecond
 	p.net.change = func(seat int, c *node.Config) {
 		f := &faulty{Transport: p.net.memory.Join(c.Secret.PublicKey(), p.net.signed.MayAsk), until: until,
-			random: rand.New(rand.NewPCG(uint64(seed), uint64(seat)))}
+			random: rand.New(rand.NewPCG(uint64(seed), uint64(seat))), pause: p.pause, self: c.Secret.PublicKey()}
 		if chosen["delay"] {
 			f.delay = 60 * time.Millisecond
 		}
@@ -325,6 +348,11 @@ func (p *perturbation) play(t *testing.T) (*call.Result, council.Outcome) {
 			p.net.start(p.victim)
 		}()
 		defer func() { <-restarted }()
+	}
+	if p.pause != nil {
+		begin := time.Now().Add(c.Lead + time.Duration(p.random.IntN(300))*time.Millisecond)
+		p.pause.to.Store(begin.Add(time.Duration(100+p.random.IntN(900)) * time.Millisecond).UnixNano())
+		p.pause.from.Store(begin.UnixNano())
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()

@@ -6,6 +6,10 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/roster"
 )
 
 // hosts are where processes run: each in a network namespace of its own, joined by a bridge, or on a
@@ -80,4 +84,40 @@ func (h *hosts) command(process int, name string, args ...string) *exec.Cmd {
 		return exec.Command(name, args...)
 	}
 	return exec.Command("ip", append([]string{"netns", "exec", h.spaces[process], name}, args...)...)
+}
+
+// A host whose network interface goes down in the middle of a run, and comes back, does not change the
+// answer of the others; afterwards the council is whole again.
+func TestCutNamespace(t *testing.T) {
+	const victim = 4
+	h := newHosts(t, 7)
+	if h.spaces == nil {
+		t.Skip("it needs network namespaces")
+	}
+	p := conveneOn(t, h, council7, roster.TLS)
+	p.startAll()
+	set := func(state string) {
+		if err := ip("-n", h.spaces[victim], "link", "set", fmt.Sprintf("%sb%d", h.bridge, victim+1), state); err != nil {
+			t.Error(err)
+		}
+	}
+	res, o := p.ask(synod.Question{Text: "What is 30 + 4?", Form: synod.Number}, func() {
+		time.Sleep(310 * time.Millisecond)
+		set("down")
+		time.Sleep(4 * time.Second)
+		set("up")
+	})
+	if o.Answer == nil || *o.Answer != "34" {
+		t.Errorf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
+	}
+	if len(res.Proofs) > 0 {
+		t.Errorf("somebody is said to equivocate: %+v", res.Proofs)
+	}
+	for i := range res.Finals {
+		p.replay(i, res)
+	}
+	p.connected()
+	if res, o = p.ask(sum, func() {}); o.Answer == nil || len(res.Missing) > 0 {
+		t.Errorf("afterwards: %s: %s, missing %v", o.Status, o.Reason, res.Missing)
+	}
 }
