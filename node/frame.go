@@ -17,6 +17,7 @@ type frame struct {
 	Round     uint64   // message
 	Body      []byte   // message
 	Signature []byte   // message
+	Idle      int64    // closed: the sender does nothing before this tick unless a message comes
 	Receipts  []call.Receipt
 }
 

@@ -54,6 +54,12 @@ type network struct {
 // convene makes a council of nodes from the text of a council file.
 func convene(t testing.TB, text string, seed byte) *network {
 	t.Helper()
+	return conveneAt(t, text, seed, func(int, *roster.Member) {})
+}
+
+// conveneAt is convene for members that change says more about, such as their addresses.
+func conveneAt(t testing.TB, text string, seed byte, change func(seat int, m *roster.Member)) *network {
+	t.Helper()
 	spec, err := council.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +73,9 @@ func convene(t testing.TB, text string, seed byte) *network {
 		memory: new(link.Memory)}
 	members := map[string]roster.Member{}
 	for i, s := range p.Seats() {
-		members[s.ID] = roster.Member{Key: net.secrets[i].PublicKey(), Addresses: []string{"localhost:1"}}
+		m := roster.Member{Key: net.secrets[i].PublicKey(), Addresses: []string{"localhost:1"}}
+		change(i, &m)
+		members[s.ID] = m
 	}
 	r, err := terms.New(p, terms.Options{Members: members,
 		Callers: []roster.Caller{{Name: "caller", Key: net.caller.PublicKey()}}})
@@ -131,7 +139,7 @@ func (net *network) startAll() {
 // connected waits until all neighbours have streams.
 func (net *network) connected() {
 	net.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		all := true
 		for _, n := range net.nodes {
 			for _, p := range n.Status().Peers {

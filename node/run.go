@@ -287,7 +287,7 @@ func (r *run) take(_ context.Context, in input) {
 	case in.frame.Kind == isMessage:
 		r.heard(in.from, in.frame, elapsed)
 	case in.frame.Kind == isClosed:
-		s.heardClosed(in.from, synod.Tick(in.frame.Tick))
+		s.heardClosed(in.from, synod.Tick(in.frame.Tick), synod.Tick(in.frame.Idle))
 	case in.frame.Kind == isDemand:
 		s.ask(synod.Tick(in.frame.Tick), elapsed, r.node.within)
 	}
@@ -299,8 +299,9 @@ func (r *run) closeIdle() {
 	if r.decided {
 		return
 	}
-	if r.schedule.close(r.elapsed()) {
-		r.tell(nil, frame{Kind: isClosed, Tick: int64(r.schedule.closed)})
+	s := r.schedule
+	for s.close(r.elapsed()) || s.leap() {
+		r.tell(nil, frame{Kind: isClosed, Tick: int64(s.closed), Idle: int64(s.idle())})
 	}
 	if ids, t := r.schedule.questions(); len(ids) > 0 {
 		r.tell(ids, frame{Kind: isDemand, Tick: int64(t)})
@@ -383,19 +384,16 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 		}
 	}
 	r.send(t, sends)
-	r.schedule.closed = max(r.schedule.closed, t)
 	r.mu.Lock()
 	r.progress.Tick, r.progress.Calls = t, r.progress.Calls+len(calls)
 	r.mu.Unlock()
-	closed := t
-	if r.decided {
-		closed = never
+	due := t + r.node.callTicks
+	if len(calls) > 0 {
+		r.schedule.due[due] += len(calls)
 	}
-	r.tell(nil, frame{Kind: isClosed, Tick: int64(closed)})
+	r.closed(t, replay || len(sends) > 0)
 	slices.SortFunc(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
 	for _, x := range calls {
-		due := t + r.node.callTicks
-		r.schedule.due[due]++
 		if replay {
 			prompt := *x.Prompt
 			prompt.Peers = slices.Clone(prompt.Peers)
@@ -404,6 +402,17 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 			r.consult(t, due, x)
 		}
 	}
+}
+
+// closed tells the neighbours that the seat sends nothing more in a tick, or in any if it has decided. In a
+// replay it is not known what came and was not read, so nothing is promised of later ticks.
+func (r *run) closed(t synod.Tick, spoke bool) {
+	r.schedule.end(max(r.schedule.closed, t), spoke)
+	f := frame{Kind: isClosed, Tick: int64(t), Idle: int64(r.schedule.idle())}
+	if r.decided {
+		f.Tick, f.Idle = int64(never), int64(t)
+	}
+	r.tell(nil, f)
 }
 
 // copySend returns a send that does not share memory with the machine, which may use it again.

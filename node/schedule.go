@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -23,6 +24,11 @@ import (
 // waiting; from then on the neighbour is behind, and is not waited for until it has caught up. A
 // message of a tick that is closed is delivered in the next tick that is open.
 //
+// Between two calls of models there are thousands of ticks in which nobody does anything. Where everybody
+// hears everybody, a node that closes a tick in which it has sent nothing says how long it has nothing to do
+// unless a message comes. Once all have said so of one tick, no message is on its way, and all ticks before
+// the first event of anybody are closed at once (leap).
+//
 // A neighbour that lies about ticks gains nothing that silence or delay would not give it: it can make
 // others wait for those limits.
 type schedule struct {
@@ -32,6 +38,7 @@ type schedule struct {
 	queue  []item        // by tick and order
 	due    map[synod.Tick]int
 	closed synod.Tick // the last tick in which nothing more is sent; -1: none
+	spoke  bool       // something was sent in that tick, or it is not known
 	hot    synod.Tick // the last tick about which a neighbour has asked
 	peers  map[synod.NodeID]*neighbour
 
@@ -58,10 +65,12 @@ func (a item) compare(b item) int {
 // neighbour is what is known of a neighbour's time.
 type neighbour struct {
 	closed  synod.Tick
-	present bool       // its stream is open
-	behind  bool       // it is not waited for
-	asked   synod.Tick // the last tick that it was asked to close
-	sent    int        // messages that it has sent
+	present bool                      // its stream is open
+	behind  bool                      // it is not waited for
+	asked   synod.Tick                // the last tick that it was asked to close
+	idle    map[synod.Tick]synod.Tick // by closed tick, from the own one on: before which it does nothing
+	ended   synod.Tick                // if closed is never: the tick of its last step
+	sent    int                       // messages that it has sent
 	bytes   int
 }
 
@@ -72,7 +81,7 @@ func newSchedule(self synod.NodeID, seats int, peers []synod.NodeID, hold time.D
 	s := &schedule{self: self, seats: seats, hold: hold, due: map[synod.Tick]int{}, closed: -1, hot: -1,
 		peers: map[synod.NodeID]*neighbour{}}
 	for _, p := range peers {
-		s.peers[p] = &neighbour{closed: -1, asked: -1}
+		s.peers[p] = &neighbour{closed: -1, asked: -1, idle: map[synod.Tick]synod.Tick{}}
 	}
 	return s
 }
@@ -232,14 +241,62 @@ func (s *schedule) close(elapsed time.Duration) bool {
 	if to <= s.closed {
 		return false
 	}
-	s.closed = to
+	s.end(to, false)
 	return true
 }
 
-// heardClosed notes that a neighbour has closed a tick.
-func (s *schedule) heardClosed(from synod.NodeID, t synod.Tick) {
+// end closes all ticks up to one. spoke says that something was sent in the last of them.
+func (s *schedule) end(t synod.Tick, spoke bool) {
+	s.closed, s.spoke = t, spoke
+	for _, p := range s.peers {
+		maps.DeleteFunc(p.idle, func(at, _ synod.Tick) bool { return at < t })
+	}
+}
+
+// idle returns before which tick nothing is done unless a message comes.
+func (s *schedule) idle() synod.Tick {
+	if s.spoke {
+		return s.closed + 1
+	}
+	return s.next()
+}
+
+// leap closes the ticks in which nobody has anything to do, and reports whether there are any.
+func (s *schedule) leap() bool {
+	to := s.idle() - 1
+	if len(s.peers) != s.seats-1 {
+		return false // somebody out of sight may send to a neighbour
+	}
+	for _, p := range s.peers {
+		if p.closed == never && p.ended < s.closed {
+			continue // it has ended, and all have what it has sent
+		}
+		until, said := p.idle[s.closed]
+		if !said || !p.present || p.behind {
+			return false
+		}
+		to = min(to, until-1)
+	}
+	if to <= s.closed || to >= never-1 {
+		return false
+	}
+	s.end(to, false)
+	return true
+}
+
+// maxIdle bounds what is kept of a neighbour's closed ticks.
+const maxIdle = 256
+
+// heardClosed notes that a neighbour has closed a tick, and does nothing before another one; or, if the tick
+// is never, that its last step was in the other one.
+func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 	p := s.peers[from]
-	p.closed = max(p.closed, t)
+	if p.closed = max(p.closed, t); t == never {
+		p.ended = idle
+	}
+	if t >= s.closed && len(p.idle) < maxIdle {
+		p.idle[t] = idle
+	}
 	if p.closed >= s.closed {
 		p.behind = false
 	}
@@ -266,8 +323,12 @@ func (s *schedule) questions() (ids []synod.NodeID, t synod.Tick) {
 	if t == never || t < 0 {
 		return nil, 0
 	}
-	for _, id := range s.missing(t + 1) {
-		if p := s.peers[id]; p.asked < t && t-p.closed <= maxCreep {
+	missing := s.missing(t + 1)
+	if slices.ContainsFunc(missing, func(id synod.NodeID) bool { return t-s.peers[id].closed > maxCreep }) {
+		t = s.closed // from there on all may leap
+	}
+	for _, id := range missing {
+		if p := s.peers[id]; p.asked < t && p.closed < t && t-p.closed <= maxCreep {
 			p.asked = t
 			ids = append(ids, id)
 		}

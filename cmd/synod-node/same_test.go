@@ -62,7 +62,7 @@ func TestBoxInNamespaces(t *testing.T) {
 	p.same(res, &o)
 	t.Logf("%s: %s, %d calls", o.Status, o.Reason, o.Calls.Made)
 	if o.Calls.Made == 0 {
-		t.Error("no model was called")
+		t.Errorf("no model was called: %s", o.Members[0].Trouble)
 	}
 }
 

@@ -23,13 +23,23 @@ type Client struct {
 	Transport link.Transport
 	// Addresses replaces those of the roster, by seat; a missing one keeps the roster's.
 	Addresses map[synod.NodeID][]string
-	Lead      time.Duration // from now to the start of a run; 0: DefaultLead
+	Lead      time.Duration // from the announcement of a run to its start; 0: as the round trips need
 	Now       func() time.Time
 }
 
-// DefaultLead is how long before its start a run is announced: connections are opened and the
-// question reaches all members in this time.
-const DefaultLead = 150 * time.Millisecond
+// The bounds of how long before its start a run is announced: the question reaches all members in three
+// times the longest round trip, most of which is the handling at both ends.
+const (
+	minLead = 10 * time.Millisecond
+	maxLead = time.Second
+)
+
+// How long the connections are waited for before a run is announced: at most openTime, and openRest once
+// all members but F are connected. Those who come later are told what the others were told.
+const (
+	openTime = 2 * time.Second
+	openRest = 100 * time.Millisecond
+)
 
 // Result is what the members returned to one question.
 type Result struct {
@@ -58,28 +68,73 @@ func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the question cannot be encoded: %w", err)
 	}
-	lead := c.Lead
-	if lead == 0 {
-		lead = DefaultLead
-	}
-	start := Start{Question: text, Nonce: nonce, At: now().Add(lead).UnixMilli()}
+	start := Start{Question: text, Nonce: nonce, At: now().UnixMilli()}
 	if n := len(canonical.Encode(start)); n > MaxStart {
 		return nil, fmt.Errorf("the question has %d bytes; nodes read at most %d", n, MaxStart)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	open, lead := c.openAll(ctx)
+	if c.Lead > 0 {
+		lead = c.Lead
+	}
+	start.At = now().Add(lead).UnixMilli()
 	in := c.Roster.Instance(&q, nonce, start.At)
-	return c.collect(ctx, start, &Result{Question: q, Instance: in, Start: time.UnixMilli(start.At),
+	return c.collect(ctx, start, open, &Result{Question: q, Instance: in, Start: time.UnixMilli(start.At),
 		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{}}), nil
 }
 
-func (c *Client) collect(ctx context.Context, start Start, res *Result) *Result {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// opening is a connection to a member that is being opened.
+type opening struct {
+	done chan struct{} // closed when the other fields are set
+	conn *link.Conn
+	trip time.Duration // of the first frame and its reply
+	err  error
+}
+
+// openAll opens connections to all members. It returns as soon as enough of them are open, and how long
+// before its start a run is to be announced.
+func (c *Client) openAll(ctx context.Context) (all []*opening, lead time.Duration) {
+	n := len(c.Roster.Members)
+	ended := make(chan *opening, n)
+	for i := range n {
+		o := &opening{done: make(chan struct{})}
+		all = append(all, o)
+		go func() {
+			o.conn, o.trip, o.err = c.openFor(ctx, synod.NodeID(i), ToAsk)
+			close(o.done)
+			ended <- o
+		}()
+	}
+	longest, connected := time.Duration(0), 0
+	most, rest := time.After(openTime), (<-chan time.Time)(nil)
+	for range n {
+		select {
+		case o := <-ended:
+			if o.err == nil {
+				connected++
+				longest = max(longest, o.trip)
+			}
+			if connected >= n-int(c.Roster.F) && rest == nil {
+				rest = time.After(openRest)
+			}
+			continue
+		case <-rest:
+		case <-most:
+		case <-ctx.Done():
+		}
+		break
+	}
+	return all, min(max(3*longest, minLead), maxLead)
+}
+
+func (c *Client) collect(ctx context.Context, start Start, open []*opening, res *Result) *Result {
 	n := len(c.Roster.Members)
 	var mu sync.Mutex
 	done := make(chan struct{}, n)
 	for i := range n {
 		go func() {
-			f, err := c.askOne(ctx, synod.NodeID(i), start, res.Instance)
+			f, err := c.askOne(ctx, synod.NodeID(i), open[i], start, res.Instance)
 			mu.Lock()
 			if err != nil {
 				res.Missing[i] = err.Error()
@@ -103,7 +158,6 @@ func (c *Client) collect(ctx context.Context, start Start, res *Result) *Result 
 		}
 		break
 	}
-	cancel()
 	mu.Lock()
 	defer mu.Unlock()
 	out := *res // goroutines that end later write to the old maps
@@ -133,8 +187,11 @@ func (r *Result) take(seat int, f *Final) {
 	r.Records = append(r.Records, record)
 }
 
-func (c *Client) askOne(ctx context.Context, seat synod.NodeID, start Start, in sign.Instance) (*Final, error) {
-	conn, err := c.openFor(ctx, seat, ToAsk)
+func (c *Client) askOne(
+	ctx context.Context, seat synod.NodeID, open *opening, start Start, in sign.Instance,
+) (*Final, error) {
+	<-open.done // openFor ends with ctx
+	conn, err := open.conn, open.err
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +224,10 @@ func (c *Client) askOne(ctx context.Context, seat synod.NodeID, start Start, in 
 // answerTime is how long a peer may take for a frame that it need not think about.
 const answerTime = 5 * time.Second
 
-// openFor opens a stream for one request.
-func (c *Client) openFor(ctx context.Context, seat synod.NodeID, purpose string) (*link.Conn, error) {
+// openFor opens a stream for one request. trip is how long its first frame and the reply took.
+func (c *Client) openFor(
+	ctx context.Context, seat synod.NodeID, purpose string,
+) (conn *link.Conn, trip time.Duration, err error) {
 	m := c.Roster.Members[seat]
 	addresses := m.Addresses
 	if a, ok := c.Addresses[seat]; ok {
@@ -188,9 +247,11 @@ func (c *Client) openFor(ctx context.Context, seat synod.NodeID, purpose string)
 	defer cancel()
 	s, err := c.Transport.Dial(dial, m.Key, addresses)
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be reached: %w", err)
+		return nil, 0, fmt.Errorf("it cannot be reached: %w", err)
 	}
-	conn := link.NewConn(s)
+	conn = link.NewConn(s)
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	sent := time.Now()
 	hello := Hello{Version: Version, Purpose: purpose, Roster: hash[:], Clock: time.Now().UnixMicro()}
 	var w Welcome
 	if err = conn.Send(hello, answerTime); err == nil {
@@ -198,9 +259,9 @@ func (c *Client) openFor(ctx context.Context, seat synod.NodeID, purpose string)
 	}
 	if err != nil {
 		conn.Close()
-		return nil, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
+		return nil, 0, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
 	}
-	return conn, nil
+	return conn, time.Since(sent), nil
 }
 
 // Judge returns the outcome of what the members of a roster returned.
