@@ -124,7 +124,8 @@ func TestHundredNodes(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("100 nodes, %d links: connected in %v, decided in %v, %d MiB resident (%d MiB of heap)",
-		len(net.signed.Edges), up.Round(time.Millisecond), took.Round(time.Millisecond), resident()>>20, m.HeapInuse>>20)
+		len(net.signed.Edges), up.Round(time.Millisecond), took.Round(time.Millisecond), resident()>>20,
+		m.HeapInuse>>20)
 	if resident() > 1<<30 {
 		t.Errorf("the nodes take %d MiB", resident()>>20)
 	}

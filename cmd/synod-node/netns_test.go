@@ -97,7 +97,8 @@ func TestCutNamespace(t *testing.T) {
 	p := conveneOn(t, h, council7, roster.TLS)
 	p.startAll()
 	set := func(state string) {
-		if err := ip("-n", h.spaces[victim], "link", "set", fmt.Sprintf("%sb%d", h.bridge, victim+1), state); err != nil {
+		device := fmt.Sprintf("%sb%d", h.bridge, victim+1)
+		if err := ip("-n", h.spaces[victim], "link", "set", device, state); err != nil {
 			t.Error(err)
 		}
 	}
