@@ -90,6 +90,10 @@ func TestErrorsNameTheLine(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	err := journal.ReadPart(`{"k":"head","version":3}` + "\n" + event + strings.TrimSpace(event))
+	if !errors.Is(err, journal.ErrChanged) || !strings.Contains(err.Error(), "line 3: ") {
+		t.Errorf("a part of a segment whose last line does not end: %v", err)
+	}
 }
 
 // An error of the disk names the line that could not be read, and a path that names no file is in the error.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"strings"
 
 	"synod.dev/synod"
 )
@@ -38,6 +39,12 @@ func Encodings(now synod.Tick, node synod.NodeID, e synod.Event, x synod.Effect)
 		compare(a, errA, b, errB)
 	}
 	return ours, theirs, err
+}
+
+// ReadPart reads lines without sum lines, as a part of a segment has them.
+func ReadPart(text string) error {
+	_, err := readRun(strings.NewReader(text), false)
+	return err
 }
 
 // Pending reads a line of a journal after a number of bytes without a sum line.

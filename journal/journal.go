@@ -486,7 +486,7 @@ func (w *Writer) written() {
 func (w *Writer) flush() { w.put(true) }
 
 func (w *Writer) put(sync bool) {
-	if w.out != nil && w.err == nil {
+	if w.out != nil && w.err == nil && len(w.buf) > 0 {
 		if err := w.out.write(w.buf, sync); err != nil {
 			w.fail(err)
 		}

@@ -86,6 +86,20 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// An effect without an event before it belongs to none.
+func TestEventsAfterAnEffect(t *testing.T) {
+	run, err := written(t, func(w *journal.Writer) {
+		w.Effect(0, 0, synod.Decide{Answer: "7"})
+		w.Event(0, 0, synod.Begin{})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if events, err := run.Events(); err != nil || len(events) != 1 || events[0].Effects != 0 {
+		t.Errorf("%+v, %v", events, err)
+	}
+}
+
 // An answered event needs the reply of its call; without it the error names the line.
 func TestEventsNeedReplies(t *testing.T) {
 	run, err := written(t, func(w *journal.Writer) {

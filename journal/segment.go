@@ -154,7 +154,7 @@ func (s *Segment) scan() error {
 		case !ok && !durable.Hole(line) && !unended:
 			return s.damage("is not a chunk")
 		case !whole:
-			return s.cut(end)
+			return s.cut()
 		}
 		next := lines.at + int64(c.Bytes)
 		sum, empty, err := sumOf(in, &lines, s.write || next == end)
@@ -162,7 +162,7 @@ func (s *Segment) scan() error {
 		case err != nil:
 			return err
 		case sum != crc && (empty && next == end || s.endsEmpty(end)):
-			return s.cut(end)
+			return s.cut()
 		case sum != crc:
 			return s.damage("does not have its checksum")
 		}
@@ -186,11 +186,11 @@ func beginsChunk(line []byte) bool {
 }
 
 // cut leaves out what follows the last chunk.
-func (s *Segment) cut(end int64) error {
-	if s.size < end && s.write {
-		return s.file.Truncate(s.size)
+func (s *Segment) cut() error {
+	if !s.write {
+		return nil
 	}
-	return nil
+	return s.file.Truncate(s.size)
 }
 
 func (s *Segment) damage(what string) error {

@@ -295,25 +295,74 @@ func TestSegmentTornAnywhere(t *testing.T) {
 func TestSegmentReadWithHole(t *testing.T) {
 	whole, _ := segmentBytes(t)
 	path := filepath.Join(t.TempDir(), "s")
-	torn := append(bytes.Clone(whole[:len(whole)-30]), make([]byte, 30)...)
-	if err := os.WriteFile(path, torn, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := journal.ReadSegment(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for _, id := range []string{"q0", "q1"} {
-		if run, err := s.Load(id); err != nil || run.End == nil {
-			t.Errorf("%s: %v", id, err)
+	for _, from := range []int{len(whole) - 30, len(whole) - 60} { // the end of the last part, and within it
+		torn := bytes.Clone(whole)
+		clear(torn[from : from+30])
+		if err := os.WriteFile(path, torn, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := journal.ReadSegment(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for _, id := range []string{"q0", "q1"} {
+			if run, err := s.Load(id); err != nil || run.End == nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if run, err := s.Load("q2"); err != nil || run.Replies[journal.Key{}].Text != "paid" || len(run.Replies) != 1 {
+			t.Errorf("the run whose last part is missing: %+v, %v", run, err)
+		}
+		if now, _ := os.ReadFile(path); !bytes.Equal(now, torn) {
+			t.Error("a segment that is only read was changed")
 		}
 	}
-	if run, err := s.Load("q2"); err != nil || run.Replies[journal.Key{}].Text != "paid" || len(run.Replies) != 1 {
-		t.Errorf("the run whose last part is missing: %+v, %v", run, err)
+}
+
+// What is left of a large run that was cut off is removed, so that small ones that are written later can be read.
+func TestSegmentWrittenAfterALargeRun(t *testing.T) {
+	whole, _ := segmentBytes(t)
+	path := filepath.Join(t.TempDir(), "s")
+	for _, torn := range []string{`{"k":"chunk","run":"` + strings.Repeat("x", 5000), strings.Repeat("\x00", 5000)} {
+		rest := append(bytes.Clone(whole), torn...)
+		if err := os.WriteFile(path, rest, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := openSegment(t, path)
+		w := begin(t, s, "small", 1)
+		_, err := w.Close("rounds")
+		if err := errors.Join(err, s.Keep("small"), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if run, err := journal.Load(path + "#small"); err != nil || run.End == nil {
+			t.Errorf("after %d bytes: %v", len(rest), err)
+		}
 	}
-	if now, _ := os.ReadFile(path); !bytes.Equal(now, torn) {
-		t.Error("a segment that is only read was changed")
+}
+
+// Flush writes the lines that wait, and nothing if none do.
+func TestFlush(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	s := openSegment(t, path)
+	defer s.Close()
+	w := begin(t, s, "q", 1)
+	var sizes []int64
+	for range 3 {
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, info.Size())
+	}
+	if sizes[0] == 0 || sizes[1] != sizes[0] || sizes[2] != sizes[0] {
+		t.Errorf("the file has %v bytes after each", sizes)
+	}
+	if _, err := w.Abandon(); err != nil {
+		t.Fatal(err)
 	}
 }
 
