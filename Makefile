@@ -58,9 +58,11 @@ check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 
 # Packages with goroutines, locks or coroutines. Protocols, adversaries and the rest are plain functions of events.
 CONCURRENT := ./council ./internal/... ./journal ./lab ./link ./llm/... ./node/... ./script ./sim
+# Long tests of computations that start no goroutines of their own; unit and race play them.
+COMPUTED := JudgeOfJournal|PlainWeiszfeld|UserAccepts|FinalisationIsCode|StrongGroup
 
 concurrent: ## the tests of packages with concurrency, under the race detector where there is a C compiler
-	$(call race,-short $(CONCURRENT))
+	$(call race,-short -skip '$(COMPUTED)' $(CONCURRENT))
 
 race: ## all tests under the race detector, where campaigns play fewer executions
 	$(call race,./...)
@@ -101,9 +103,9 @@ flips: ## 2,000 bit flips in each kind of record, and 400 crafted files
 	$(GO) test -count=1 -timeout 2h -v -run 'TestFlips|TestCraftedFiles' ./cli -flips 2000 -crafted 400
 
 CAMPAIGN ?= 1000000
-campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, rotating- and fixed-leader, and the game
-	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|GM5|Worst|Exhaustive|Twin|RealKeys' \
-	  ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game -executions $(CAMPAIGN)
+campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the leaders' protocols, the game and W-MSR
+	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|GM5|Worst|Converges|Exhaustive|Twin|RealKeys' \
+	  ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game ./protocol/wmsr -executions $(CAMPAIGN)
 
 MUTANTS ?= 1000000
 certificates: ## MUTANTS mutated certificates (1000000) to both verifiers, every bit flip and truncation among them; 10000 real ones

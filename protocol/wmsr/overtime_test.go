@@ -95,7 +95,7 @@ func TestConvergesOverTime(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d executions, in %d of them no round is robust enough", played, weak)
-	if weak < played/2 || played < 100 {
+	if weak < played/2 || played < 100 && !testing.Short() {
 		t.Errorf("%d executions, in %d of them no round is robust enough", played, weak)
 	}
 }
@@ -119,7 +119,7 @@ func TestConvergesWithOneRobustRound(t *testing.T) {
 		}
 		return nil
 	})
-	if played < 100 {
+	if played < 100 && !testing.Short() {
 		t.Errorf("only %d executions", played)
 	}
 }
