@@ -101,6 +101,14 @@ adversaries: {adversary: {name: inverter}, role: evaluator, members: 2}
 	if at, err := corrupted(t, panel); err != nil || fmt.Sprint(at) != "[e1 e2]" {
 		t.Errorf("%v, %v", at, err)
 	}
+	listed := strings.Replace(panel, "members: 2", "seats: [e2, %s]", 1)
+	if at, err := corrupted(t, fmt.Sprintf(listed, "e4")); err != nil || fmt.Sprint(at) != "[e2 e4]" {
+		t.Errorf("%v, %v", at, err)
+	}
+	if _, err := corrupted(t, fmt.Sprintf(listed, "w1")); err == nil || !strings.Contains(err.Error(),
+		`seats lists w1, whose role is "worker" and not "evaluator"`) {
+		t.Errorf("a worker: %v", err)
+	}
 	other := strings.Replace(panel, "count: 4}",
 		"count: 3}, {id: x, model: d, role: evaluator, adversary: {name: silent}}", 1)
 	if at, err := corrupted(t, strings.Replace(other, "members: 2", "members: 3", 1)); err != nil ||
