@@ -55,8 +55,6 @@ func TestMistakesInFiles(t *testing.T) {
 		{"models: {dicee: {ability: 1}, dice: {provider: simulated}}\nseats: [{id: a, model: dice}]\n",
 			`it names no provider (example: provider: openai) (did you mean "dice"?)`},
 		{dice + "seats: [{id: a, model: d, adversary: {name: late-revealer, shows: [b]}}]\n", `no seat is called "b"`},
-		{dice + "seats: [{id: a, model: d, role: x, adversary: {name: silent}}]\nadversaries: {adversary: {name: replay}, " +
-			"seats: [a], role: boss}\n", `and protocol sac has no roles`},
 		{"models: {d: {provider: simulatet}}\nseats: [{id: a, model: d}]\n", `(did you mean "simulated"?)`},
 		{three + "breakers: {escalate: {webhook: 'http://'}}\n",
 			"escalate: webhook must be a URL that begins with http"},

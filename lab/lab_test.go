@@ -245,8 +245,12 @@ seats: [{id: a, model: m, count: 3}]
 		r.Metrics.Liveness.N != 2 {
 		t.Errorf("progress %+v, failed %d, finished %d, metrics %+v", p, r.Failed, r.Finished, r.Metrics)
 	}
-	if left := unfinished(t, run); len(left) > 0 {
-		t.Errorf("unfinished attempts: %v", left)
+	// What the attempts cost stays, and no reply does.
+	for _, id := range unfinished(t, run) {
+		if left, err := journal.Load(journals(run) + "#" + id); err != nil || len(left.Replies) > 0 ||
+			len(left.Lost()) == 0 {
+			t.Errorf("unfinished attempt %s: %v, %+v", id, err, left)
+		}
 	}
 }
 
