@@ -26,6 +26,9 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	} else if a.verbose || whole {
 		fmt.Fprintf(w, "guarantee %s: %s\n", b.Guarantee, b.Note)
 	}
+	if h := c.Plan().Harm(); h != nil && (a.verbose || whole) {
+		fmt.Fprintf(w, "%s; %s\n", h, h.Reach())
+	}
 	if a.verbose || whole || b.Guarantee == council.None {
 		for _, line := range overTime(b) {
 			fmt.Fprintln(w, line)

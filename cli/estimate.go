@@ -27,8 +27,7 @@ func (a *app) dryRun(cmd *cobra.Command, ask council.Ask, spec council.Spec, env
 	if err != nil {
 		return configError(err)
 	}
-	bound := plan.Bound()
-	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON, &bound)
+	return printEstimate(cmd, cmd.ErrOrStderr(), run, asJSON, plan)
 }
 
 // estimator estimates the cost of a run or of a grid of runs.
@@ -36,19 +35,26 @@ type estimator interface {
 	Estimate(context.Context) (*lab.Estimate, error)
 }
 
-// printEstimate prints what a run would cost: JSON to stdout, text to out. bound is the claim of its
-// council; nil for several councils.
-func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, bound *council.Bound) error {
+// printEstimate prints what a run would cost: JSON to stdout, text to out. The JSON has the claim and
+// the harm of adversaries of a plan; plan is nil for several councils.
+func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool, plan *council.Plan) error {
 	e, err := run.Estimate(cmd.Context())
 	if err != nil {
 		return configError(err)
 	}
 	if asJSON {
+		var bound *council.Bound
+		var harm *council.Harm
+		if plan != nil {
+			of := plan.Bound()
+			bound, harm = &of, plan.Harm()
+		}
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
 			*lab.Estimate
 			Bound *council.Bound `json:"bound,omitempty"`
-		}{1, e, bound})
+			Harm  *council.Harm  `json:"harm,omitempty"`
+		}{1, e, bound, harm})
 	}
 	fmt.Fprintf(out, "%s; a dry run asks no model\n\n", count(e.Questions, "question"))
 	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}

@@ -32,7 +32,8 @@ format.`,
   synod lab run mine.yaml -o runs/mine
   synod bench report runs/mine --format html -o mine.html --plots plots`,
 	}
-	cmd.AddCommand(labRun(a), labStatus(a), labResume(a), labExport(a), labCompare(a), labFigures(a), labShow(a))
+	cmd.AddCommand(labRun(a), labStatus(a), labResume(a), labExport(a), labCompare(a), labFigures(a), labShow(a),
+		labSchema())
 	return cmd
 }
 
@@ -252,6 +253,23 @@ func labShow(*app) *cobra.Command {
 					"paper of a preset, such as preset:sac.csv")
 			}
 			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+}
+
+func labSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON schema of a manifest",
+		Example: "  synod lab schema > manifest.schema.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, err := manifest.Schema()
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), string(b))
 			return err
 		},
 	}

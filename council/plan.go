@@ -52,6 +52,7 @@ type Plan struct {
 	calls       int
 	settles     bool // a run may end early
 	bound       func() Bound
+	harm        func() *Harm
 	committee   sign.Committee // of the nodes that play the seats; nil: they are played in this process
 }
 
@@ -129,7 +130,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		return nil, err
 	}
 	p.calls, p.settles = p.protocol.Calls(p.degrees()), p.mayEndEarly()
-	p.bound = sync.OnceValue(p.findBound)
+	p.bound, p.harm = sync.OnceValue(p.findBound), p.measureHarm()
 	plans.put(key, p)
 	return p, nil
 }

@@ -96,7 +96,9 @@ type node = map[string]any
 
 // Schema returns the JSON schema of a council file, with the parameters of protocols, graphs, providers and
 // adversaries, so that editors can check and complete one.
-func Schema() ([]byte, error) {
+func Schema() ([]byte, error) { return json.MarshalIndent(schema(), "", "  ") }
+
+func schema() node {
 	r := NewReference()
 	root := object(r.Keys)
 	keys := root["properties"].(node)
@@ -117,7 +119,7 @@ func Schema() ([]byte, error) {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["$id"] = "https://synod.dev/council.schema.json"
 	root["title"] = "Synod council file"
-	return json.MarshalIndent(root, "", "  ")
+	return root
 }
 
 // graphs is the schema of the graph section: a graph whose edges may fail, or a schedule of graphs.

@@ -66,6 +66,8 @@ func TestSchema(t *testing.T) {
 		"models: {m: {provider: simulated, ability: 1.5}}", "seats: [{id: a, modl: m}]", "seats: [{model: m}]",
 		"seats: [{id: a, adversary: {name: nosuch}}]", "seats: [{id: a, adversary: {name: silent, by: 1}}]",
 		"seats: [{id: a, group: middle}]", "limits: {deadline: 10}", "limits: {deadline: ten}", "rule: {name: all}",
+		"graph: {schedule: [{family: nosuch}]}", "graph: {schedule: []}", "graph: {family: ring, failing: 2}",
+		"graph: {family: ring, hold: 2}", "graph: {schedule: [{family: ring}], family: star}",
 		"faults: {loss: 2}", "exact: papr", "patience: {after: twice}",
 	} {
 		if schema.Validate(parsed(t, []byte(bad))) == nil {
@@ -74,7 +76,9 @@ func TestSchema(t *testing.T) {
 	}
 	for _, good := range []string{
 		"protocol: {rounds: 3}", "graph: {edges: [[0, 1]]}", "graph: {file: g.graphml}",
-		"graph: {family: er, p: 0.5, seed: 7}",
+		"graph: {family: er, p: 0.5, seed: 7}", "graph: {family: ring, failing: 0.2, failing_seed: 3}",
+		"graph: {edges: [[0, 1]], failing: 0.2}",
+		"graph: {schedule: [{family: ring}, {edges: [[0, 1]]}, {file: g.dot}], hold: 2, failing: 0.1}",
 		"models: {m: {provider: ollama, model: x, timeout: 1m30s}}", "patience: {spare: 1, after: 2x}", "exact: \"\"",
 		"seats: [{id: a, adversary: {name: number-alterer, by: 3}}]", "limits: {deadline: 10m, usd: 0.5}",
 	} {

@@ -74,6 +74,9 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses), r.setting(models)
 	out.ChangingGraph = changingGraph(r.plan)
+	if h := r.plan.Harm(); h != nil {
+		out.Harm = h.String() + "; " + h.Reach()
+	}
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))

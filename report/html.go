@@ -186,7 +186,7 @@ func (p *page) report(r *Report) {
 		GraphTable                        *table.Table
 		Notes                             []string
 	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(),
-		append(r.totals(), r.Calibration.notes()...)})
+		slices.Concat(r.totals(), r.harmNote(), r.Calibration.notes())})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}
 		t.Add("right there", c.Pairs[1][1], c.Pairs[1][0])

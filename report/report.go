@@ -132,6 +132,7 @@ type Report struct {
 	MembersKind []string `json:"members_kind"`
 
 	ChangingGraph *ChangingGraph `json:"changing_graph,omitempty"` // nil: the graph is the same in every round
+	Harm          string         `json:"harm,omitempty"`           // what the seats of adversaries do to the graph
 
 	Seats       []Member            `json:"seats"`
 	Models      []Model             `json:"models"`

@@ -311,6 +311,14 @@ func (r *Report) excluded() string {
 // maxFailures is the number of failed questions that text and Markdown list.
 const maxFailures = 10
 
+// harmNote is what the seats of adversaries do to the graph, none without adversaries.
+func (r *Report) harmNote() []string {
+	if r.Harm == "" {
+		return nil
+	}
+	return []string{plain(r.Harm)}
+}
+
 // notes are the lines below the tables.
 func (r *Report) notes() []string {
 	notes := r.totals()
@@ -320,8 +328,10 @@ func (r *Report) notes() []string {
 			"exact %s",
 			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
 	}
-	if line := r.GraphLine(); line != "" {
-		notes = append(notes, line)
+	for _, line := range []string{r.Harm, r.GraphLine()} {
+		if line != "" {
+			notes = append(notes, plain(line))
+		}
 	}
 	notes = append(notes, r.Calibration.notes()...)
 	for i, f := range r.Failures {

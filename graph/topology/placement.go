@@ -212,6 +212,16 @@ func (s search) harm(nodes []int) Harm {
 	return h
 }
 
+// Measure returns the harm of adversaries at some nodes, in ascending order, as the rule worst of
+// PlaceAmong measures it. robustness is false for graphs of more than 24 nodes, of which Left is not
+// measured.
+func Measure(g graph.Graph, nodes []int) (h Harm, robustness bool) {
+	if g.N() > exactNodes {
+		return search{g, nil, nil}.harm(nodes), false
+	}
+	return search{g, nil, func() bool { return false }}.harm(nodes), true
+}
+
 // worse reports whether h is more harm: less robustness left, then a larger F, then more edges.
 func (h Harm) worse(than Harm) bool {
 	return cmp.Or(cmp.Compare(than.Left, h.Left), cmp.Compare(h.Local, than.Local),

@@ -269,29 +269,17 @@ func (c *cell) describe() {
 	if names = slices.Compact(names); len(names) > 0 {
 		set("adversary", strings.Join(names, "+"))
 	}
-	c.remark = strings.TrimSpace(c.settings.Remark + " " + unheard(plan))
+	c.remark = strings.TrimSpace(c.settings.Remark + " " + harm(plan))
 }
 
-// unheard says which honest members have no adversary among their neighbours, so that they
-// never hear one.
-func unheard(plan *council.Plan) string {
-	seats, g := plan.Seats(), plan.Graph()
-	adversary := func(i int) bool { return seats[i].Adversary != "" }
-	var ids []string
-	any := false
-	for i, s := range seats {
-		any = any || adversary(i)
-		if !adversary(i) && !slices.ContainsFunc(g.In(i), adversary) {
-			ids = append(ids, s.ID)
-		}
-	}
-	switch {
-	case !any || slices.ContainsFunc(seats, func(s council.Seat) bool { return s.Role != "" }):
+// harm says what the seats of adversaries do to the graph, and which honest members never hear
+// one.
+func harm(plan *council.Plan) string {
+	h := plan.Harm()
+	if h == nil {
 		return ""
-	case len(ids) == 0:
-		return "every honest member hears an adversary"
 	}
-	return "never hear an adversary: " + strings.Join(ids, ", ")
+	return h.String() + "; " + h.Reach()
 }
 
 // Model returns a model of the manifest for a kind of members, or that of a council file.

@@ -9,8 +9,8 @@ import (
 	"synod.dev/synod/graph/robustness"
 )
 
-// The bound of asynchronous rounds rests on this lemma (LeBlanc, Zhang, Koutsoukos, Sundaram
-// 2013): an r-robust graph in which every node loses at most K incoming edges is (r-K)-robust.
+// The bound of asynchronous rounds rests on this: an r-robust graph in which every node loses at
+// most K incoming edges is (r-K)-robust, because a node with r neighbours outside its set keeps r-K.
 func TestRobustnessWithoutIncomingEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	tight := 0

@@ -20,9 +20,13 @@
 // but F have sent their message of the round, however long messages take; the F that it does
 // not wait for may be honest, so silence does not use up the budget. What a member hears is
 // then the graph without up to F of its incoming edges. An r-robust graph that loses up to K
-// incoming edges of each node is (r-K)-robust (LeBlanc, Zhang, Koutsoukos, Sundaram 2013), so
-// Properties 4.2 and 4.3 hold for r-F ≥ F+1, and 4.3-strong for r-F ≥ 2F+1: the 2f+1 that
-// Dibaji and Ishii (Automatica 81, 2017) need for asynchronous W-MSR with delays.
+// incoming edges of each node is (r-K)-robust, because a node with r neighbours outside its set
+// keeps r-K of them. So Properties 4.2 and 4.3 hold for r-F ≥ F+1, and 4.3-strong for r-F ≥ 2F+1.
+// Dibaji and Ishii ("Resilient consensus of second-order agent networks: Asynchronous update rules
+// with delays", Automatica 81, 2017, 123-132) give conditions of this kind for numbers.
+//
+// On a graph that changes from round to round a member sends to and hears its neighbours of the
+// round. Properties 4.2 and 4.3 are about one round, so each round has those that its graph earns.
 //
 // Promised: Property 4.2 at reliable members only, Property 4.3 for r ≥ F+1. Not promised:
 // agreement, correctness, or anything if a judge is deceived.
