@@ -51,6 +51,9 @@ func wait(cmd *cobra.Command, path string, args []string) error {
 	c.Stdin, c.Stdout, c.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err := c.Run()
+	if c.ProcessState != nil && c.ProcessState.Success() {
+		return nil // it was interrupted, and has ended as it should
+	}
 	var ended *exec.ExitError
 	if errors.As(err, &ended) {
 		return &exitError{code: ended.ExitCode()} // it has said why

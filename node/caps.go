@@ -19,7 +19,8 @@ import (
 // Caps bound what others can make a node do. Zero is no limit, except for Question.
 type Caps struct {
 	Calls, Tokens int     // of a day, in UTC
-	USD           float64 // of a day
+	USD           float64 // of a question
+	DailyUSD      float64 // of a day, in UTC; the model's price must be known
 	Hourly        int     // questions of an hour
 	AtOnce        int     // runs at once; 0: 8
 	Forms         []synod.Form
@@ -76,14 +77,20 @@ type daily struct {
 	path   string
 	caps   Caps
 	now    func() time.Time
+	prices llm.Prices
 	mu     sync.Mutex
 	Day    string `json:"day"`
 	Calls  int    `json:"calls"`
 	Tokens int    `json:"tokens"`
+	// USD is what the replies of the day have cost.
+	USD float64 `json:"usd"`
 }
 
-func openDaily(path string, caps Caps, now func() time.Time) (*daily, error) {
-	d := &daily{path: path, caps: caps, now: now}
+func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices) (*daily, error) {
+	if prices == nil {
+		prices = llm.Published()
+	}
+	d := &daily{path: path, caps: caps, now: now, prices: prices}
 	b, err := durable.ReadFile(path, 1<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -99,7 +106,7 @@ func openDaily(path string, caps Caps, now func() time.Time) (*daily, error) {
 
 func (d *daily) today() {
 	if day := d.now().UTC().Format(time.DateOnly); d.Day != day {
-		d.Day, d.Calls, d.Tokens = day, 0, 0
+		d.Day, d.Calls, d.Tokens, d.USD = day, 0, 0, 0
 	}
 }
 
@@ -113,12 +120,14 @@ func (d *daily) left() error {
 		return fmt.Errorf("the node has made %d calls today, which is its limit", d.Calls)
 	case d.caps.Tokens > 0 && d.Tokens >= d.caps.Tokens:
 		return fmt.Errorf("the node has used %d tokens today, which is its limit", d.Tokens)
+	case d.caps.DailyUSD > 0 && d.USD >= d.caps.DailyUSD:
+		return fmt.Errorf("the node has spent $%.2f today, and its limit is $%.2f", d.USD, d.caps.DailyUSD)
 	}
 	return nil
 }
 
 // budget returns what one run may spend: the limits of the council, and what is left of the day.
-func (d *daily) budget(l council.Limits, prices llm.Prices) *llm.Budget {
+func (d *daily) budget(l council.Limits) *llm.Budget {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.today()
@@ -132,14 +141,13 @@ func (d *daily) budget(l council.Limits, prices llm.Prices) *llm.Budget {
 		return min(limit, left)
 	}
 	usd := l.USD
-	if d.caps.USD > 0 && (usd == 0 || d.caps.USD < usd) {
-		usd = d.caps.USD
-	}
-	if prices == nil {
-		prices = llm.Published()
+	for _, most := range []float64{d.caps.USD, max(d.caps.DailyUSD-d.USD, 0)} {
+		if most > 0 && (usd == 0 || most < usd) {
+			usd = most
+		}
 	}
 	return llm.NewBudget(least(l.Calls, d.caps.Calls-d.Calls), least(l.Tokens, d.caps.Tokens-d.Tokens)).WithMoney(usd,
-		prices)
+		d.prices)
 }
 
 // spend counts the cost of a call.
@@ -152,6 +160,10 @@ func (n *Node) spend(r *synod.Reply) {
 	defer d.mu.Unlock()
 	d.today()
 	d.Calls, d.Tokens = synod.Sum(d.Calls, r.Calls), synod.Sum(d.Tokens, r.Spent().Total())
+	use := llm.Use{Info: n.model.Info()}
+	use.Add(*r)
+	money := d.prices.Bill([]llm.Use{use})
+	d.USD += money.AtLeast
 	b, err := json.Marshal(d)
 	if err == nil {
 		err = durable.WriteFile(d.path, b)

@@ -122,5 +122,6 @@ func (n *Node) Metrics() string {
 	add("clock_alarms", "Times that the clock was found wrong.", s.Stats.SkewAlarms)
 	add("calls_today", "Model calls today.", s.Today.Calls)
 	add("tokens_today", "Tokens today.", s.Today.Tokens)
+	add("usd_today", "US dollars of the calls today, by the prices that are known.", s.Today.USD)
 	return out
 }

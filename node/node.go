@@ -119,8 +119,12 @@ func Open(c Config) (n *Node, err error) {
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
 		return nil, err
 	}
-	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now); err != nil {
+	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices); err != nil {
 		return nil, err
+	}
+	if _, known := n.daily.prices.Of(n.model.Info()); c.Caps.DailyUSD+c.Caps.USD > 0 && !known {
+		return nil, fmt.Errorf("a limit in US dollars needs the price of the model %s, which is in no table; give it "+
+			"with --prices FILE", n.model.Info().Name)
 	}
 	if n.slots, err = openSlots(filepath.Join(c.Dir, "slots")); err != nil {
 		return nil, err
@@ -316,7 +320,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 
 // start starts the goroutine of a run. n.mu is held.
 func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, error) {
-	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(n.plan.Spec().Limits, n.config.Env.Prices))
+	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(n.plan.Spec().Limits))
 	if err != nil {
 		return nil, err
 	}

@@ -42,9 +42,10 @@ type Status struct {
 
 // Today is what the node has spent today.
 type Today struct {
-	Day    string `json:"day"`
-	Calls  int    `json:"calls"`
-	Tokens int    `json:"tokens"`
+	Day    string  `json:"day"`
+	Calls  int     `json:"calls"`
+	Tokens int     `json:"tokens"`
+	USD    float64 `json:"usd"`
 }
 
 // PeerStatus is what a node knows of a neighbour.
@@ -80,7 +81,7 @@ func (n *Node) Status() Status {
 		Up: time.Since(n.begun).Seconds(), Draining: n.draining.Load(), Skewed: n.wrongClock.Load()}
 	n.daily.mu.Lock()
 	n.daily.today()
-	s.Today = Today{n.daily.Day, n.daily.Calls, n.daily.Tokens}
+	s.Today = Today{n.daily.Day, n.daily.Calls, n.daily.Tokens, n.daily.USD}
 	n.daily.mu.Unlock()
 	for _, p := range n.sortedPeers() {
 		s.Peers = append(s.Peers, p.status())

@@ -19,6 +19,7 @@ import (
 
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/llm/engine"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -84,8 +85,20 @@ func root() *cobra.Command {
 	top := &cobra.Command{Use: "synod", Short: "Nodes and rosters of councils with several owners",
 		SilenceUsage: true, SilenceErrors: true}
 	top.CompletionOptions.DisableDefaultCmd = true
-	top.AddCommand(nodeCommand(), rosterCommand())
+	top.AddCommand(nodeCommand(), rosterCommand(), engineCommand())
 	return top
+}
+
+// engineCommand runs the embedded model of a seat; the node starts it as a child process.
+func engineCommand() *cobra.Command {
+	return &cobra.Command{Use: "engine", Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts, err := engine.ParseArgs(args)
+			if err == nil {
+				err = engine.Serve(cmd.Context(), opts, os.Stdin, os.Stdout)
+			}
+			return failed(err)
+		}}
 }
 
 // readKey reads the key in a file. Its passphrase is in SYNOD_PASSPHRASE or is typed.

@@ -19,6 +19,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/link"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/node"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
@@ -185,6 +186,7 @@ type running struct {
 	caps                                               node.Caps
 	forms                                              []string
 	dial                                               []string
+	prices                                             string
 	verbose                                            bool
 }
 
@@ -205,6 +207,8 @@ func nodeRun() *cobra.Command {
 	fl.StringVar(&f.debug, "debug", "", "serve /metrics and /debug/pprof on this loopback `HOST:PORT`")
 	fl.IntVar(&f.caps.Calls, "daily-calls", 0, "model calls of a day (UTC); 0: no limit")
 	fl.IntVar(&f.caps.Tokens, "daily-tokens", 0, "tokens of a day; 0: no limit")
+	fl.Float64Var(&f.caps.DailyUSD, "daily-usd", 0, "US dollars of a day; 0: no limit")
+	fl.StringVar(&f.prices, "prices", "", "`file` with prices of models, as for synod ask")
 	fl.Float64Var(&f.caps.USD, "question-usd", 0, "US dollars of one question; 0: no limit but the council's")
 	fl.IntVar(&f.caps.Hourly, "hourly-questions", 0, "questions of an hour; 0: no limit")
 	fl.IntVar(&f.caps.AtOnce, "at-once", 0, "questions at once (default 8)")
@@ -297,6 +301,11 @@ func (f *running) config(stderr io.Writer) (c *node.Config, closeLog func() erro
 	}
 	if c.Dir = f.dir; c.Dir == "" {
 		c.Dir = "node-" + filepath.Base(c.Roster.Members[seat].ID)
+	}
+	if f.prices != "" {
+		if c.Env.Prices, err = llm.ReadPrices(f.prices); err != nil {
+			return nil, nil, err
+		}
 	}
 	for _, form := range f.forms {
 		c.Caps.Forms = append(c.Caps.Forms, synod.Form(form))

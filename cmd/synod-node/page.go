@@ -37,6 +37,7 @@ type row struct {
 	Dir    string
 	Error  string
 	Status node.Status
+	Proofs []node.EvidenceStatus
 	Up     int // neighbours that are connected
 	Latest *node.RunStatus
 }
@@ -51,6 +52,11 @@ func servePage(w http.ResponseWriter, dirs []string) {
 		for _, p := range r.Status.Peers {
 			if p.Connected {
 				r.Up++
+			}
+		}
+		if r.Error == "" {
+			if err := request(dir, http.MethodGet, "/evidence", &r.Proofs); err != nil {
+				r.Error = "its evidence cannot be read: " + err.Error()
 			}
 		}
 		if n := len(r.Status.Runs); n > 0 {
@@ -82,4 +88,9 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8
 {{else}}<td>–<td>–<td>–<td>–<td>waits{{end}}
 <td class="bad">{{if .Status.Skewed}}clock {{end}}{{with .Status.Stats.Equivocations}}{{.}} equivocation {{end}}{{with
 .Status.Stats.Refused}}{{.}} refused{{end}}{{end}}</tr>
-{{end}}</tbody></table></html>`))
+{{end}}</tbody></table>
+{{range .}}{{$seat := .Status.Seat}}{{range .Proofs}}
+<section class="evidence"><h2>Evidence of {{$seat}} against {{.Member}}</h2>
+<p>Run {{printf "%.12s" .Run}}. Two signed values for one slot. Anybody can check it with
+<code>synod evidence verify {{.File}}</code></p>
+<ul>{{range .Proved}}<li>{{.}}{{end}}</ul></section>{{end}}{{end}}</html>`))

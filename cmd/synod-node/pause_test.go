@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -95,6 +97,16 @@ func TestTwoProcessesWithOneKey(t *testing.T) {
 	}
 	if _, err := res.Proofs[0].Evidence(p.signed.Roster); err != nil {
 		t.Error(err)
+	}
+	var dirs []string
+	for i := range p.running {
+		dirs = append(dirs, p.path(i, "d"))
+	}
+	shown := httptest.NewRecorder()
+	servePage(shown, dirs)
+	if html := shown.Body.String(); !strings.Contains(html, "against "+p.signed.Members[victim].ID) ||
+		!strings.Contains(html, "synod evidence verify ") {
+		t.Errorf("the page does not show the evidence:\n%s", html)
 	}
 	if o := res.Judge(p.signed.Roster, p.plan, sum); o.Answer == nil || *o.Answer != "42" {
 		t.Errorf("%s: %s", o.Status, o.Reason)

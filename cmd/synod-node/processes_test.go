@@ -26,9 +26,9 @@ import (
 	"synod.dev/synod/sign"
 )
 
-// TestMain runs synod-node itself in the child processes of the tests.
+// TestMain runs synod-node itself in the child processes of the tests, and in those of their embedded models.
 func TestMain(m *testing.M) {
-	if os.Getenv("SYNOD_NODE_TEST") == "run" {
+	if os.Getenv("SYNOD_NODE_TEST") == "run" || len(os.Args) > 1 && os.Args[1] == "engine" {
 		main()
 		return
 	}

@@ -11,7 +11,8 @@ import (
 	"synod.dev/synod/roster"
 )
 
-// Diff lists what differs between two rosters, one line each: "what: old → new".
+// Diff lists what differs between two rosters, one line each: "what: old → new", or "what: - old" and
+// "what: + new" for a line of a text.
 func Diff(a, b *roster.Roster) (lines []string) {
 	add := func(what string, old, new any) {
 		if x, y := fmt.Sprint(old), fmt.Sprint(new); x != y {
@@ -27,8 +28,8 @@ func Diff(a, b *roster.Roster) (lines []string) {
 	add("guarantee", a.Guarantee, b.Guarantee)
 	add("note", a.Note, b.Note)
 	add("protocol", a.Protocol, b.Protocol)
-	add("parameters", a.Parameters, b.Parameters)
-	add("council file", a.Council, b.Council)
+	lines = append(lines, changed("parameters", strings.Split(a.Parameters, ","), strings.Split(b.Parameters, ","))...)
+	lines = append(lines, changed("council file", strings.Split(a.Council, "\n"), strings.Split(b.Council, "\n"))...)
 	add("think", ms(a.Think), ms(b.Think))
 	add("within", ms(a.Within), ms(b.Within))
 	for _, p := range a.Prompts {
@@ -48,6 +49,25 @@ func Diff(a, b *roster.Roster) (lines []string) {
 	add("links", a.Links, b.Links)
 	add("relay", a.Relay, b.Relay)
 	add("ledger", a.Ledger.Kind+" "+a.Ledger.Settings, b.Ledger.Kind+" "+b.Ledger.Settings)
+	return lines
+}
+
+// changed lists the parts of a text that only the old or only the new one has.
+func changed(what string, old, new []string) (lines []string) {
+	clean := func(s string) string { return short(strings.Trim(s, " {}")) }
+	for _, s := range old {
+		if !slices.Contains(new, s) {
+			lines = append(lines, fmt.Sprintf("%s: - %s", what, clean(s)))
+		}
+	}
+	for _, s := range new {
+		if !slices.Contains(old, s) {
+			lines = append(lines, fmt.Sprintf("%s: + %s", what, clean(s)))
+		}
+	}
+	if len(lines) == 0 && !slices.Equal(old, new) {
+		lines = append(lines, what+": the same lines in another order or number")
+	}
 	return lines
 }
 
