@@ -139,6 +139,16 @@ func TestFindSeat(t *testing.T) {
 	}
 }
 
+// Seats that do not exist have no name.
+func TestNamesOfSeats(t *testing.T) {
+	p := planOf(t, 2, "")
+	for id, want := range map[synod.NodeID]string{-1: "", 0: "a1", 1: "a2", 2: ""} {
+		if got := p.name(id); got != want {
+			t.Errorf("seat %d is called %q, want %q", id, got, want)
+		}
+	}
+}
+
 // A run needs the folder of prompts that the spec names; reading and checking do not. The folder must hold templates.
 func TestFolderOfPrompts(t *testing.T) {
 	empty, full, broken := t.TempDir(), t.TempDir(), t.TempDir()

@@ -225,3 +225,29 @@ func TestOpenModel(t *testing.T) {
 		}
 	}
 }
+
+// broken is a runner that cannot begin.
+type broken struct{}
+
+func (broken) Play(context.Context, *council.Plan, council.Run, council.Models) ([]council.Record, error) {
+	return nil, errors.New("no road")
+}
+
+// A run that cannot begin is an error, with a journal that has no end, or without one.
+func TestRunnerThatCannotBegin(t *testing.T) {
+	c, err := council.Open(planFor(t, ""), council.Options{Runner: broken{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	path := filepath.Join(t.TempDir(), "j")
+	for _, file := range []string{"", path} {
+		if _, err := c.Decide(t.Context(), council.Ask{Question: sum, Journal: file}); err == nil ||
+			err.Error() != "no road" {
+			t.Errorf("journal %q: %v", file, err)
+		}
+	}
+	if run, err := journal.Load(path); err != nil || !council.Unfinished(run) || run.End != nil {
+		t.Errorf("%v, %+v", err, run)
+	}
+}
