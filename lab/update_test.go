@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/lab"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 )
@@ -322,5 +323,90 @@ func TestCompareAll(t *testing.T) {
 		"no question that "+
 			"all runs have finished") {
 		t.Errorf("a run without results: %v", err)
+	}
+}
+
+// Changes of a grid are named with the number of cells that have them, unless all have.
+func TestChangesOfGrids(t *testing.T) {
+	three := func(rounds ...int) *lab.Grid { return cells(t, rounds...) }
+	if got := three(1, 2).Changes(three(1, 2)); len(got) > 0 {
+		t.Errorf("the same grid: %v", got)
+	}
+	if got := three(1, 2).Changes(three(1)); !slices.Equal(got, []string{"cells: 2 there, 1 now"}) {
+		t.Errorf("a cell less: %v", got)
+	}
+	one := three(1, 2, 3)
+	one.Runs[1].Seed, one.Members = 8, "live"
+	if got := three(1, 2, 3).Changes(one); !slices.Equal(got, []string{"members: simulated there, live now",
+		"seed: 7 there, 8 now (in 1 of 3 cells)"}) {
+		t.Errorf("one cell: %v", got)
+	}
+	for _, run := range one.Runs {
+		run.Seed = 8
+	}
+	one.Members = "simulated"
+	if got := three(1, 2, 3).Changes(one); !slices.Equal(got, []string{"seed: 7 there, 8 now"}) {
+		t.Errorf("all cells: %v", got)
+	}
+	for name, change := range map[string]func(*lab.Computed){
+		"": func(*lab.Computed) {}, "two": func(c *lab.Computed) { c.Name = "two" },
+		"by machine": func(c *lab.Computed) { c.How = "by machine" },
+		"one":        func(c *lab.Computed) { c.Params = map[string]any{"f_e": 2} },
+	} {
+		other := computedGrid(t, nil)
+		change(&other.Computed[0])
+		got := computedGrid(t, nil).Changes(other)
+		if (len(got) == 0) != (name == "") || name != "" && (len(got) != 1 || !strings.Contains(got[0],
+			"computed cells: one (by hand) there, ") || !strings.Contains(got[0], name)) {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+	none := computedGrid(t, nil)
+	none.Computed = nil
+	if got := computedGrid(t, nil).Changes(none); !slices.Equal(got, []string{"computed cells: 1 there, 0 now"}) {
+		t.Errorf("no computed cell: %v", got)
+	}
+}
+
+// A cell whose questions all failed is partly done, and counts them.
+func TestStateOfAFailedCell(t *testing.T) {
+	m := lab.GridManifest{Program: "test", Preset: "far", Members: "live", Cells: []lab.Cell{{Name: "gone"}}}
+	g, err := lab.DraftGrid(m, []lab.Plan{plan(t, "models: {m: {provider: openai, model: x, url: "+
+		"\"http://127.0.0.1:1/v1\", attempts: 1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Create(filepath.Join(t.TempDir(), "g")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.Work(t.Context(), lab.Options{Env: llm.Env{Getenv: func(string) string { return "" }}})
+	if err != nil || p.Failed != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	all, err := g.States()
+	if err != nil || len(all) != 1 || all[0].State != "partly" || all[0].Failed != 2 || all[0].Finished != 0 ||
+		all[0].Hash != g.Cells[0].Hash {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A report of games follows the first few, and tells how each ended.
+func TestGamesOfAReport(t *testing.T) {
+	run := create(t, plan(t,
+		"protocol: {name: game, rounds: 4}\nmodels: {d: {provider: simulated, stubbornness: 0.2}}\n"+
+			"seats: [{id: p, model: d, count: 4}, {id: b, model: d, adversary: {name: saboteur}}]\nf: 1\n", 5, 1))
+	work(t, run, 2)
+	r := reported(t, run.Dir())
+	if len(r.Trajectories) != 3 || r.Finished != 5 {
+		t.Fatalf("%d trajectories of %d games", len(r.Trajectories), r.Finished)
+	}
+	games := 0
+	for _, e := range r.Endings {
+		if e.Rate != nil {
+			games = max(games, e.Rate.N)
+		}
+	}
+	if games != 5 || len(r.Endings) < 2 {
+		t.Errorf("%+v", r.Endings)
 	}
 }
