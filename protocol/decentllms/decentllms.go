@@ -55,6 +55,8 @@ type DecentLLMs struct {
 	// bytes of reasoning that evaluators see beside an answer
 	Rationale int `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that evaluators see beside an answer; 0: none" range:"0:4000" unit:"bytes"`
 	// what prompts say about hostile answers: none | may-exist
+	Examples bool `yaml:"examples" json:"examples,omitempty" doc:"show evaluators marks of a good, a moderate and a bad answer to another question, as the paper does"`
+
 	Caution synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile answers" enum:"none|may-exist"`
 	Exact   bool          `yaml:"-" json:"exact"` // as in the paper: council key "exact: paper"
 }
@@ -65,11 +67,12 @@ func New() *DecentLLMs {
 }
 
 // Paper sets the paper's choices: an evaluator grades all answers in one call and sees as much
-// of their reasoning as fits into a message, the aggregate is the geometric median, f is below
+// of their reasoning as fits into a message, its page has examples of marks, the aggregate is the
+// geometric median, f is below
 // ⌊(N−1)/2⌋ (CheckCast), and no prompt is answered from memory. Exact has the list of what is
 // not restored.
 func (p *DecentLLMs) Paper() {
-	p.Exact, p.Judge, p.Aggregate, p.Rationale = true, All, "geometric-median", maxRationale
+	p.Exact, p.Judge, p.Aggregate, p.Rationale, p.Examples = true, All, "geometric-median", maxRationale, true
 }
 
 // maxRationale limits the size of the broadcast messages.
@@ -256,13 +259,16 @@ aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, kr
              bulyan (geometric-median)
 judge        one: an evaluator sees one answer in a call; all: all in one, as in the paper
 rationale    bytes of a worker's reasoning that evaluators see (1000)
+examples     show evaluators the marks of a good, a moderate and a bad answer to another
+             question, as in the paper (false)
 caution      what prompts say about hostile answers: none or may-exist`
 
 // Exact is what "exact: paper" restores, and what it does not.
 const Exact = `restored    an evaluator grades all answers in one call, in the order of the workers, and
-            sees up to 4000 bytes of their reasoning; geometric median; f < ⌊(N−1)/2⌋;
-            no reply is reused. A parameter that the council file names overrides these
-differs     the few-shot examples and words of the prompts (use prompts: FOLDER); the
+            sees up to 4000 bytes of their reasoning and examples of marks; geometric
+            median; f < ⌊(N−1)/2⌋; no reply is reused. A parameter that the council file
+            names overrides these
+differs     the words of the prompts and of their examples (use prompts: FOLDER); the
             hash of the latest block between equal scores (there is no block chain: the
             salt comes from commitments); Weiszfeld's start at the origin, which one
             all-zero evaluator captures (it starts at the mean); gRPC; an evaluator's

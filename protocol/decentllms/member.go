@@ -188,12 +188,15 @@ func (m *member) grade(answers []answered) (own evaluatorGrades, ok bool) {
 	return own, !slices.ContainsFunc(of, func(i int) bool { return own.grades[i] == nil })
 }
 
+// detail is that of a grading prompt.
+func (m *member) detail() grade.Detail { return grade.Detail{Examples: m.p.Examples} }
+
 // gradeEach asks for grades of the given answers, one answer in a call.
 func (m *member) gradeEach(answers []answered, of []int, own *evaluatorGrades) {
 	prompts := make([]synod.Prompt, len(of))
 	for k, i := range of {
 		q := m.Prompt(grade.One)
-		q.Candidate, q.Rationale, q.Detail = answers[i].Answer, answers[i].rationale, grade.Detail{}
+		q.Candidate, q.Rationale, q.Detail = answers[i].Answer, answers[i].rationale, m.detail()
 		q.Spelling = spelling(answers[i : i+1])
 		prompts[k] = q
 	}
@@ -210,7 +213,7 @@ func (m *member) gradeEach(answers []answered, of []int, own *evaluatorGrades) {
 // gradeAll asks for grades of the given answers in one call. It gets all or none.
 func (m *member) gradeAll(answers []answered, of []int, own *evaluatorGrades) {
 	q := m.Prompt(grade.All)
-	q.Detail = grade.Detail{}
+	q.Detail = m.detail()
 	var shown []answered
 	for _, i := range of {
 		q.Peers = append(q.Peers, synod.Rated{Answer: answers[i].Answer, Rationale: answers[i].rationale})

@@ -2,10 +2,12 @@ package decentllms
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
 	"synod.dev/synod/sim"
@@ -39,6 +41,49 @@ func TestSpelling(t *testing.T) {
 		}
 		if a := o.held[0].Answers; a[0].Answer != "hague" || a[1].Answer != "paris" || o.held[0].answer == synod.None {
 			t.Errorf("judge %s: %s", judge, o.held[0])
+		}
+	}
+}
+
+// With examples, and with exact: paper, grading pages show three marked answers to another question, in both ways of
+// judging; by default they show none. The marks are those that the reader accepts.
+func TestExamples(t *testing.T) {
+	renderer, err := prompt.NewTemplates("decentllms", Prompts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := New()
+	exact.Paper()
+	for name, p := range map[string]*DecentLLMs{"one": {Judge: One}, "all": {Judge: All},
+		"examples": {Judge: One, Examples: true}, "exact": {Judge: exact.Judge, Examples: exact.Examples}} {
+		x := &trial{w: 2, e: 3, f: 1, p: New(), question: &synod.Question{Text: "?", Form: synod.Text},
+			grade: func(synod.NodeID, synod.Answer) grade.Grades { return grade.Grades{10} }}
+		x.p.Judge, x.p.Examples = p.Judge, p.Examples
+		pages := 0
+		for _, c := range x.play().calls {
+			if c.Prompt.Purpose == synod.Answering {
+				continue
+			}
+			page, err := renderer.Render(c.Prompt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages++
+			marks := regexp.MustCompile(`\{"factual_contradiction[^}]*\}`).FindAllString(page.User, -1)
+			if (len(marks) == 3) != p.Examples || len(marks)%3 != 0 {
+				t.Errorf("%s: %d examples in\n%s", name, len(marks), page.User)
+			}
+			last := 131.0
+			for _, m := range marks {
+				g, err := grade.Read(&synod.Reply{Status: synod.OK, Text: m})
+				if err != nil || g.Sum() >= last-30 {
+					t.Errorf("%s: %v %v: not well below the marks before", name, g, err)
+				}
+				last = g.Sum()
+			}
+		}
+		if pages == 0 {
+			t.Errorf("%s: no grading page", name)
 		}
 	}
 }

@@ -98,13 +98,22 @@ var Templates embed.FS
 
 // Detail makes a prompt of purpose One or All answerable: it has the schema of the
 // reply, the names that the template uses, and the reply of a simulated member.
-type Detail struct{}
+type Detail struct {
+	// Examples reports whether the prompt shows marks of a good, a moderate and a bad answer to another question
+	// (few-shot examples; DecentLLMs, §IV and Fig. 5).
+	Examples bool `json:"examples,omitempty"`
+}
 
-// Same reports that all details are equal: the prompt's other fields say everything.
-func (Detail) Same(other synod.Detail) bool { return other == Detail{} }
+// Same reports whether both prompts show examples, or neither: their other fields say the rest.
+func (d Detail) Same(other synod.Detail) bool { return other == d }
 
-// String returns nothing, for the same reason.
-func (Detail) String() string { return "" }
+// String says that there are examples; "" if there are none.
+func (d Detail) String() string {
+	if d.Examples {
+		return "with examples"
+	}
+	return ""
+}
 
 // Key returns the name of the answer with index i of Peers.
 func (Detail) Key(i int) string { return key(i) }
