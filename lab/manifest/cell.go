@@ -99,10 +99,25 @@ func (m *Manifest) firstLayers(o Options) (all []layer, err error) {
 		for name, model := range file.Models {
 			models[name] = map[string]any(model)
 		}
+		for name, other := range m.instead() {
+			if model, ok := models[other]; ok && models[name] == nil {
+				models[name] = model
+			}
+		}
 		all = append(all, layer{"models of " + o.Members, map[string]any{"models": models}, ""},
 			layer{"members.file", m.Members[fileMembers], m.dir})
 	}
 	return all, nil
+}
+
+// instead returns the models that may take the place of others which a file of members lacks.
+func (m *Manifest) instead() map[string]string {
+	all := map[string]string{}
+	of, _ := m.Members[fileMembers]["instead"].(map[string]any)
+	for name, other := range of {
+		all[name] = fmt.Sprint(other)
+	}
+	return all
 }
 
 // embeds reports whether the models of a file that the experiment names are embedded.
@@ -272,6 +287,10 @@ func (c *cell) merge(o Options, used map[string]bool) error {
 	}
 	if missing, wanted := absent(overlays); missing != "" && !o.builtin() {
 		if c.settings.Absent == "" {
+			if other := c.settings.Instead[missing]; other != "" {
+				return fmt.Errorf("%s has neither a model %q nor one for all such members, %q", o.Members, missing,
+					other)
+			}
 			return fmt.Errorf("%s has no model %q; the experiment needs models %s", o.Members, missing,
 				strings.Join(wanted, " and "))
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -233,5 +234,63 @@ func TestDecentBadOptions(t *testing.T) {
 		if _, err := p.Manifest.Draft(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %+v: %v, want %q", c.name, c.o, err, c.want)
 		}
+	}
+}
+
+// A members file can give every worker and evaluator of Fig. 6 and 7 a model of its own. A model for all takes the
+// place of those that it lacks, and without one the error says what is missing.
+func TestHeterogeneousCasts(t *testing.T) {
+	data := sharedData(t)
+	members := func(text string) string {
+		path := filepath.Join(t.TempDir(), "models.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	model := func(names ...string) (text string) {
+		text = "models:\n"
+		for i, name := range names {
+			text += fmt.Sprintf("  %s: {provider: simulated, seed: %d}\n", name, i+1)
+		}
+		return text
+	}
+	modelsOf := func(preset, cell, file string) string {
+		g := draft(t, preset, Options{Data: data, Members: file, Only: cell})
+		spec, err := g.Runs[0].Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, s := range g.Runs[0].Seats {
+			all = append(all, s.ID+"="+fmt.Sprint(spec.Models[s.Model]["seed"]))
+		}
+		return strings.Join(all, " ")
+	}
+	file := members(model("worker", "evaluator", "w3", "e7", "member"))
+	got := modelsOf("decentllms-fig6", "decentllms", file)
+	if want := "w0=1 w1=1 w2=1 w3=3 w4=1 w5=1 w6=1 w7=1 w8=1 e0=2 e1=2 e2=2 e3=2 e4=2 e5=2 e6=2 e7=4"; got != want {
+		t.Errorf("Fig. 6: %s, want %s", got, want)
+	}
+	if got := modelsOf("decentllms-fig6", "fixed-leader-played", file); !strings.Contains(got, "w2=1 w3=3 w4=1") {
+		t.Error("Fig. 6, played:", got)
+	}
+	file = members(model("member", "w1", "e8"))
+	const others = "e0=1 e1=1 e2=1 e3=1 e4=1 e5=1 e6=1 e7=1 e8=3"
+	for cell, want := range map[string]string{"fixed-leader-b2": "m1=1 m2=1 " + others + " r1=1 r2=1",
+		"rotating-leader-b0": others + " r1=1 r2=1 r3=1 r4=1",
+		"decentllms-b4":      "w0=1 w1=2 w2=1 w3=1 w4=1 m1=1 m2=1 m3=1 m4=1 " + others} {
+		if got := modelsOf("decentllms-fig7", cell, file); got != want {
+			t.Errorf("Fig. 7, %s: %s, want %s", cell, got, want)
+		}
+	}
+	p, err := Presets().Find("decentllms-fig6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := members(model("worker", "e0"))
+	if _, err := p.Manifest.Draft(Options{Data: data, Members: lacks}); err == nil ||
+		!strings.Contains(err.Error(), `neither a model "e1" nor one for all such members, "evaluator"`) {
+		t.Error(err)
 	}
 }

@@ -37,6 +37,7 @@ type Settings struct {
 	Blank     string            `yaml:"blank" doc:"why the cell cannot be run; it is reported without figures"`
 	Needs     string            `yaml:"needs" doc:"what the models of the cell must have; else it cannot be run" enum:"hidden-states"`
 	Absent    string            `yaml:"absent" doc:"of members.file: why a cell cannot be run whose models the file lacks; else that is an error"`
+	Instead   map[string]string `yaml:"instead" doc:"of members.file: for models that the file may lack, the model of the file that takes their place" example:"{w0: worker}"`
 	Compute   map[string]any    `yaml:"compute" doc:"the figures are computed without members: the name of a computation, with its parameters" example:"{name: totals, aggregate: mean}"`
 	Reads     Reads             `yaml:"reads" doc:"the figures are taken from the run of another cell"`
 }
