@@ -27,7 +27,7 @@ func (m *Member) accepts(round int) bool {
 		if m.lock != nil && m.lock.Answer != p.answer && !(prepared && p.lock.Round > m.lock.Round) {
 			return false
 		}
-		if prepared || m.lock != nil && m.lock.Answer == p.answer {
+		if prepared || m.lock != nil { // on this answer
 			return true
 		}
 	}

@@ -160,6 +160,22 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// The evidence of a record is returned as it is; an opinion without a record that can be read has none.
+func TestAccusations(t *testing.T) {
+	for what, c := range map[string]struct {
+		record synod.Record
+		want   int
+	}{
+		"a record":           {&Record{Evidence: [][]byte{{1}, {2}}}, 2},
+		"one as it was read": {synod.RawRecord(`{"evidence":["AQ=="]}`), 1},
+		"none":               {nil, 0}, "an unreadable one": {synod.RawRecord(`[`), 0},
+	} {
+		if got := Accusations(&synod.Opinion{Record: c.record}); len(got) != c.want {
+			t.Errorf("%s: %x", what, got)
+		}
+	}
+}
+
 // A round's presentation names the members with better answers, if there are any.
 func TestPresentRound(t *testing.T) {
 	name := func(id synod.NodeID) string { return "member " + string('0'+rune(id)) }
@@ -227,7 +243,7 @@ func TestLockedAnswerNeedsNoGrade(t *testing.T) {
 	grading(synod.Reply{Status: synod.Timeout}, func(m *Member) {
 		m.rules.Lock, m.own.Answer, m.lock = true, "mine", &Certificate{Phase: Prepare, Round: 1, Answer: "locked"}
 		for a, want := range map[synod.Answer]bool{"locked": true, "other": false} {
-			if m.proposed = (&proposal{answer: a}); m.accepts(2) != want || m.Failed > 0 {
+			if m.proposed = (&proposal{answer: a}); m.accepts(3) != want || m.Failed > 0 { // another leads
 				t.Errorf("a proposal of %s: it votes: %v, after %d failed calls", a, !want, m.Failed)
 			}
 		}

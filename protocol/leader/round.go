@@ -155,7 +155,7 @@ func (m *Member) Vote(round int) {
 
 // about returns the proposal that a ballot contains.
 func (m *Member) about(value []byte) *proposal {
-	if m.proposed != nil && m.signed != nil && bytes.Equal(value, m.signed.Value) {
+	if m.proposed != nil && bytes.Equal(value, m.signed.Value) {
 		return m.proposed
 	}
 	return m.read(value)
