@@ -60,11 +60,19 @@ type Machine interface {
 	Step(now Tick, e Event) []Effect
 }
 
+// Batcher is implemented by machines that can take several events of one tick in one call.
+// StepAll returns what Step would return for these events one after another, and saves most
+// of the time of the calls.
+type Batcher interface {
+	Machine
+	StepAll(now Tick, events []Event) []Effect
+}
+
 // Resetter is implemented by machines that can be used for several runs. Reset makes a
 // machine that has halted behave as one that Join has just returned for the seat, which
 // must have the same protocol. It saves the time to allocate a machine. The machine may
-// overwrite the messages and prompts of its last run, but never its opinions, so the
-// caller must have dropped those.
+// overwrite the messages, prompts and opinions of its last run, so the caller must have
+// dropped them.
 type Resetter interface {
 	Machine
 	Reset(Seat)

@@ -39,13 +39,15 @@ type Council struct {
 	prices llm.Prices
 	record *llm.Recorder // nil: replies are not recorded
 	runner Runner
-	spare  sync.Pool // of *session, of earlier questions to simulated members
+	reuse  bool      // the memory of a question is used for later ones: it is SimRunner's, of simulated members
+	spare  sync.Pool // of *session
 }
 
 // seated is the model of a seat.
 type seated struct {
-	model llm.Model
-	free  bool // calls cost neither time nor money
+	model   llm.Model
+	instant llm.Instant // replies to calls without a budget; nil: the model does
+	free    bool        // calls cost neither time nor money
 }
 
 // Options determine how a council is opened. The zero value is usable.
@@ -75,7 +77,7 @@ func Open(p *Plan, o Options) (*Council, error) {
 		return c, c.openElsewhere(o.Env)
 	}
 	if c.runner == nil {
-		c.runner = SimRunner{crews: new(sync.Pool)}
+		c.runner, c.reuse = SimRunner{}, p.simulated()
 	}
 	if o.Pool == nil {
 		o.Pool = llm.DefaultPool()
@@ -97,7 +99,8 @@ func Open(p *Plan, o Options) (*Council, error) {
 		c.models[s.Model] = m
 	}
 	for i := range p.seats {
-		c.seats = append(c.seats, seated{c.models[p.seats[i].Model], free(p.seats[i].Kind)})
+		m := c.models[p.seats[i].Model]
+		c.seats = append(c.seats, seated{m, llm.InstantOf(m), free(p.seats[i].Kind)})
 	}
 	if err := errors.Join(c.checkPowers(), c.checkPrices()); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -262,7 +265,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	}
 	defer s.cancel()
 	records, err := c.runner.Play(s.ctx, c.plan, Run{Instance: s.instance, Log: s.log(), Notes: s.notes,
-		Watch: s.watch, records: s.played}, s)
+		Watch: s.watch, crew: s.crew}, s)
 	if err != nil {
 		return Outcome{}, errors.Join(err, s.abandon())
 	}
@@ -271,14 +274,14 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 	} else {
 		s.account(records)
 	}
-	o := Judge(c.plan, s.instance, records)
+	o := s.judge(records)
 	c.completeIn(&o, records, s.uses)
 	if s.journal != nil {
 		o.Journal = s.journal.Path()
 	}
 	o.over, o.resume, o.Seconds = s.exceeded(), s.resume(&o), time.Since(start).Seconds()
 	err = s.close(&o)
-	if s.reuse {
+	if s.crew != nil {
 		c.spare.Put(s)
 	}
 	return o, errors.Join(err, c.plan.spec.Breakers.Escalate.send(&o))

@@ -48,6 +48,14 @@ var cutOff = map[string]string{
 // changed afterwards.
 func Judge(p *Plan, in Instance, records []Record) Outcome {
 	j := newJudgment(p, in, records)
+	o := j.outcome()
+	o.Rounds = Rounds{transcript: j.transcript()}
+	return o
+}
+
+// outcome is Judge without the rounds.
+func (j *judgment) outcome() Outcome {
+	p, in := j.plan, j.in
 	o := Outcome{
 		Version: OutcomeVersion, Question: in.Question.Text, Form: in.Question.Form,
 		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
@@ -78,7 +86,6 @@ func Judge(p *Plan, in Instance, records []Record) Outcome {
 	o.Answer = j.answers.of(o.Decision)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Evidence = j.accusations()
-	o.Rounds = Rounds{transcript: j.transcript()}
 	o.Models = j.models(o.Members, o.Decision)
 	return o
 }

@@ -123,7 +123,7 @@ func (r *Record) dead() bool {
 // count adds a reply to the seat's account.
 func (r *Record) count(reply *synod.Reply) {
 	r.Statuses.Count(reply.Status)
-	r.Use.Add(*reply)
+	r.Use.Add(reply)
 	if reply.Status == synod.OK && reply.Took > 0 {
 		r.Took = append(r.Took, reply.Took)
 	}
@@ -220,7 +220,12 @@ type StatusCount [8]int
 
 var statuses = synod.Statuses()
 
-func statusIndex(s synod.Status) int { return slices.Index(statuses, s) }
+func statusIndex(s synod.Status) int {
+	if s == synod.OK { // the first, and that of nearly all calls
+		return 0
+	}
+	return slices.Index(statuses, s)
+}
 
 // Count counts a call that ended with a status. It ignores an unknown one: a journal may hold any text.
 func (c *StatusCount) Count(s synod.Status) {

@@ -1,6 +1,7 @@
 package council
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -18,22 +19,62 @@ type Rounds struct {
 // transcript is what the list of rounds is made of.
 type transcript struct {
 	plan     *Plan
-	opinions [][]Noted // by seat
-	said     [][]Said  // likewise
-	answers  answers
+	opinions [][]Noted // by seat; nil: they are packed
+	packed   packed    // by seat: how many opinions it has, and these
+	said     [][]Said  // by seat; nil: there is none
 }
 
 func (j *judgment) transcript() *transcript {
-	t := &transcript{j.plan, make([][]Noted, len(j.seats)), make([][]Said, len(j.seats)), slices.Clip(j.answers)}
+	t := &transcript{plan: j.plan, opinions: make([][]Noted, len(j.seats)), said: j.said()}
 	for i, r := range j.seats {
-		t.opinions[i], t.said[i] = r.Opinions, r.Said
+		t.opinions[i] = r.Opinions
 	}
 	return t
 }
 
+// packedTranscript is transcript without the memory of the records. It uses a buffer, which may
+// be nil, and returns it.
+func (j *judgment) packedTranscript(buffer []byte) (*transcript, []byte) {
+	p := packed{bytes: buffer[:0]}
+	for _, r := range j.seats {
+		p.bytes = appendNumber(p.bytes, len(r.Opinions))
+		for _, o := range r.Opinions {
+			p.add(o.Opinion)
+		}
+	}
+	return &transcript{plan: j.plan, packed: packed{bytes.Clone(p.bytes), p.records}, said: j.said()}, p.bytes
+}
+
+// said returns the reasoning of the seats; nil if there is none.
+func (j *judgment) said() (said [][]Said) {
+	for i, r := range j.seats {
+		if len(r.Said) > 0 && said == nil {
+			said = make([][]Said, len(j.seats))
+		}
+		if said != nil {
+			said[i] = r.Said
+		}
+	}
+	return said
+}
+
+// notes returns the opinions by seat.
+func (t *transcript) notes() [][]Noted {
+	if t.opinions != nil {
+		return t.opinions
+	}
+	opinions, p := make([][]Noted, len(t.plan.seats)), t.packed
+	for i := range opinions {
+		for range p.nextNumber() {
+			opinions[i] = append(opinions[i], Noted{Opinion: p.next()})
+		}
+	}
+	return opinions
+}
+
 // numbers returns the rounds in which a member noted something, ascending.
-func (r Rounds) numbers() (numbers []int) {
-	for _, opinions := range r.opinions {
+func numbers(all [][]Noted) (numbers []int) {
+	for _, opinions := range all {
 		for _, o := range opinions {
 			if at, known := slices.BinarySearch(numbers, o.Round); !known {
 				numbers = slices.Insert(numbers, at, o.Round)
@@ -48,7 +89,7 @@ func (r Rounds) Len() int {
 	if r.transcript == nil {
 		return len(r.read)
 	}
-	return len(r.numbers())
+	return len(numbers(r.notes()))
 }
 
 // All returns the rounds in order. Every call makes a new list.
@@ -56,21 +97,26 @@ func (r Rounds) All() []Round {
 	if r.transcript == nil {
 		return slices.Clone(r.read)
 	}
-	numbers := r.numbers()
+	notes := r.notes()
+	numbers := numbers(notes)
 	rounds := make([]Round, len(numbers))
 	for t, number := range numbers {
-		rounds[t] = Round{T: number, Members: make([]RoundSeat, 0, len(r.opinions))}
+		rounds[t] = Round{T: number, Members: make([]RoundSeat, 0, len(notes))}
 	}
-	names, answers := namer{seats: r.plan.seats}, slices.Clip(r.answers) // a copy grows if it has to
+	names, answers := namer{seats: r.plan.seats}, answers{}
 	presenter, _ := r.plan.protocol.(protocol.RoundPresenter)
-	for i, opinions := range r.opinions {
+	for i, opinions := range notes {
+		var said []Said
+		if r.said != nil {
+			said = r.said[i]
+		}
 		for _, o := range opinions {
 			t, _ := slices.BinarySearch(numbers, o.Round)
 			rounds[t].Members = append(rounds[t].Members, RoundSeat{
 				ID: r.plan.seats[i].ID, Answer: answers.of(o.Answer), Source: o.Source, Confidence: o.Confidence,
 				Scores: names.scores(o.Scores), From: names.of(o.From), Retained: names.of(o.Retained),
 				Dropped: names.of(o.Dropped), Silent: names.of(o.Silent), Suspects: names.of(o.Suspects),
-				Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure, Reasoning: reasoning(r.said[i], o.Round),
+				Failed: o.Failed, Garbled: o.Unreadable, Unsure: o.Unsure, Reasoning: reasoning(said, o.Round),
 			})
 			if presenter != nil {
 				last := &rounds[t].Members[len(rounds[t].Members)-1]

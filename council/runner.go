@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"sync"
 	"time"
 
 	"synod.dev/synod"
@@ -29,7 +28,7 @@ type Run struct {
 	Log      sim.Log   // receives the events and effects of every seat; may be nil
 	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
 	Watch    sim.Watch // the same after every tick; both may be nil
-	records  []Record  // storage for the records; nil: SimRunner allocates it
+	crew     *crew     // machines and memory of an earlier run; nil: everything is new
 }
 
 // Models answers the model calls of seats.
@@ -41,16 +40,32 @@ type Models interface {
 }
 
 // SimRunner plays all seats in this process under package sim, in virtual time.
-type SimRunner struct {
-	crews *sync.Pool // of *crew, all of one plan; nil: every run has new machines
-}
+type SimRunner struct{}
 
-// crew is the machines of one run by seat, to be used again: a bench plays thousands of
-// short runs, and most of their time goes into the allocation of memory.
+// crew is the machines of one run by seat with the memory of its records, to be used again: a
+// bench plays thousands of short runs, and most of their time goes into the allocation of
+// memory. Machines that are used again overwrite prompts, messages, replies and opinions of
+// earlier runs, and only simulated members are known to keep none of these. A journal encodes
+// them before the next event.
 type crew struct {
 	idle     []synod.Resetter // by seat: an honest machine of an earlier run; nil: none
 	taken    []bool           // by seat: the idle machine plays in this run
 	machines []synod.Machine  // buffer of Play
+	records  []Record         // of the last run; the next one uses their lists of opinions again
+}
+
+func newCrew(n int) *crew {
+	return &crew{make([]synod.Resetter, n), make([]bool, n), make([]synod.Machine, n), newRecords(n)}
+}
+
+// newRecords returns the records of n seats, with room for the opinions of most runs.
+func newRecords(n int) []Record {
+	const most = 4 // opinions of a seat, in most runs that end early
+	records, opinions := make([]Record, n), make([]Noted, most*n)
+	for i := range records {
+		records[i].Opinions = opinions[most*i : most*i : most*(i+1)]
+	}
+	return records
 }
 
 // join returns a function that joins a seat of the plan with an idle machine, if there is
@@ -73,41 +88,23 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 	}
 }
 
-// crew returns a crew for a run, and whether it may be used again. Machines that are used again
-// overwrite prompts, messages and replies of earlier runs, and only simulated members are known to
-// keep none of these. A journal encodes them before the next event.
-func (r SimRunner) crew(p *Plan) (c *crew, again bool) {
-	again = r.crews != nil && p.simulated()
-	if again {
-		if c, ok := r.crews.Get().(*crew); ok {
-			return c, true
-		}
-	}
-	n := len(p.seats)
-	return &crew{make([]synod.Resetter, n), make([]bool, n), make([]synod.Machine, n)}, again
-}
-
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
-func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	in, records := run.Instance, run.records
-	if records == nil {
-		records = make([]Record, len(p.seats))
+func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
+	in, c, join := run.Instance, run.crew, p.protocol.Join
+	if c != nil {
+		join = c.join(p)
+	} else {
+		c = newCrew(len(p.seats))
 	}
+	records := c.records
 	keys, id := p.identities(in.Seed), p.signedInstance(in)
-	crew, again := r.crew(p)
-	join := p.protocol.Join
-	if again {
-		join = crew.join(p)
-	}
-	const most = 4 // opinions of a seat, in most runs that end early
-	opinions := make([]Noted, most*len(records))
 	for i := range records {
-		records[i] = Record{Seat: synod.NodeID(i), Opinions: opinions[most*i : most*i : most*(i+1)]}
-		crew.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
+		records[i] = Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
+		c.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
 	}
 	result := sim.Run(sim.Config{
-		Machines: crew.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed,
+		Machines: c.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed,
 		Log:   run.Log,
 		Watch: run.Watch,
 		Notes: func(now synod.Tick, notes []sim.Noted) string {
@@ -120,9 +117,6 @@ func (r SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]R
 			return run.Notes(now, notes)
 		},
 	})
-	if again {
-		r.crews.Put(crew)
-	}
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
 	}
@@ -204,10 +198,10 @@ func (p *Plan) signedInstance(in Instance) sign.Instance {
 func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 	replies := s.newReplies(len(calls))
 	var b *batch // of calls that do not return at once; nil: there is none
-	for i, call := range calls {
+	for i := range calls {
+		call := &calls[i]
 		seat, round := &s.council.seats[call.Node], s.round[call.Node]
-		if r, known := s.known(call, round); known {
-			replies[i] = r
+		if s.ask.Resume != nil && s.known(call, round, &replies[i]) {
 			continue
 		}
 		if s.ending != "" {
@@ -227,7 +221,14 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 	if b != nil {
 		return b.wait
 	}
-	return func() []synod.Reply { return replies }
+	if s.crew == nil {
+		return func() []synod.Reply { return replies }
+	}
+	s.arrived = replies // sim.Run takes the replies of simulated members before it asks again
+	if s.wait == nil {
+		s.wait = func() []synod.Reply { return s.arrived }
+	}
+	return s.wait
 }
 
 // newReplies returns storage for the replies of a batch. Batches share one array. With simulated
@@ -235,7 +236,7 @@ func (s *session) Ask(calls []sim.Call) (wait func() []synod.Reply) {
 func (s *session) newReplies(n int) []synod.Reply {
 	from := len(s.replies)
 	if from+n > cap(s.replies) {
-		if !s.reuse {
+		if s.crew == nil {
 			return make([]synod.Reply, n)
 		}
 		s.replies, from = make([]synod.Reply, 0, n+2*cap(s.replies)), 0
@@ -273,7 +274,7 @@ func (b *batch) begin(i int, seat *seated, round int) {
 	b.waiting = append(b.waiting, i)
 	go func() {
 		growStack(i)
-		b.session.complete(ctx, seat, b.calls[i], round, &b.replies[i])
+		b.session.complete(ctx, seat, &b.calls[i], round, &b.replies[i])
 		cancel(nil)
 		b.finished <- i
 	}()
@@ -389,17 +390,15 @@ func (p *Plan) eachRound() bool {
 	return ok && c.ClaimsEachRound()
 }
 
-// known is the reply in the journal of an earlier, cut-off run. The journal of this run
-// has it too (journal.Head.Known).
-func (s *session) known(call sim.Call, round int) (synod.Reply, bool) {
-	if s.ask.Resume == nil {
-		return synod.Reply{}, false
-	}
+// known sets the reply in the journal of an earlier, cut-off run, if it has one. The journal of
+// this run has it too (journal.Head.Known).
+func (s *session) known(call *sim.Call, round int, into *synod.Reply) bool {
 	r, ok := s.ask.Resume.Replies[journal.Key{Node: call.Node, ID: call.ID}]
 	if ok = ok && r.Status != synod.Dropped; ok {
-		s.count(call, round, &r)
+		*into = r
+		s.count(call, round, into)
 	}
-	return r, ok
+	return ok
 }
 
 // dropped is the reply to a call that is not sent because the run is ending.
@@ -408,9 +407,14 @@ var dropped = synod.Reply{Status: synod.Dropped, Detail: "the run was ending"}
 // complete calls the model of a seat and sets the reply. A reply that cost something is in the
 // journal before anybody sees it. A call that failed only because the run is ending is dropped: a
 // resumed run asks again.
-func (s *session) complete(ctx context.Context, seat *seated, call sim.Call, round int, r *synod.Reply) {
-	*r = dropped
-	if s.ctx.Err() == nil && s.lost() == nil {
+func (s *session) complete(ctx context.Context, seat *seated, call *sim.Call, round int, r *synod.Reply) {
+	switch {
+	case s.ctx.Err() != nil || s.lost() != nil:
+		*r = dropped
+	case seat.instant != nil && s.limited == nil:
+		s.instant.Prompt, s.instant.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
+		s.ended(ctx, r, seat.instant.Reply(&s.instant, r))
+	default:
 		s.asked(ctx, seat, call, r)
 	}
 	switch {
@@ -427,47 +431,43 @@ func (s *session) complete(ctx context.Context, seat *seated, call sim.Call, rou
 }
 
 // asked sets the reply of a model, or why there is none.
-func (s *session) asked(ctx context.Context, seat *seated, call sim.Call, r *synod.Reply) {
+func (s *session) asked(ctx context.Context, seat *seated, call *sim.Call, r *synod.Reply) {
+	request := s.request
+	request.Prompt, request.Seat = call.Prompt, s.council.plan.seats[call.Node].ID
 	var begun time.Time
 	if !seat.free {
 		begun = time.Now()
+		if s.journal != nil { // it is paid for even if this process does not live to see the reply
+			request.Asked = func(most synod.Usage) error {
+				return s.journal.Asked(call.Node, call.ID, journal.Cost{Calls: 1, Usage: most})
+			}
+		}
 	}
 	var err error
-	*r, err = seat.model.Complete(ctx, s.request(call))
+	*r, err = seat.model.Complete(ctx, request)
 	if r.Calls > 0 && !seat.free {
 		r.Took = int(max(time.Since(begun).Milliseconds(), 1))
 	}
-	if r.Status = synod.OK; err != nil {
-		f := llm.AsFailure(err)
-		r.Status, r.Detail = f.Status, f.Reason()
-		if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
-			r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
-		}
+	s.ended(ctx, r, err)
+}
+
+// ended sets how a call ended.
+func (s *session) ended(ctx context.Context, r *synod.Reply, err error) {
+	if r.Status = synod.OK; err == nil {
+		return
+	}
+	f := llm.AsFailure(err)
+	r.Status, r.Detail = f.Status, f.Reason()
+	if context.Cause(ctx) == llm.ErrLate { // one text, wherever the call was when it was cancelled
+		r.Status, r.Detail, r.Late = synod.Timeout, llm.ErrLate.Error(), true
 	}
 	if r.Status != synod.OK && s.ctx.Err() != nil {
 		r.Status, r.Late = synod.Dropped, false
 	}
 }
 
-// request is the request of a call. Before it leaves it is in the journal: it is paid for
-// even if this process does not live to see the reply.
-func (s *session) request(call sim.Call) llm.Request {
-	p := s.council.plan
-	r := llm.Request{
-		Prompt: call.Prompt, Templates: p.templates, Seat: p.seats[call.Node].ID, Sample: s.ask.Sample,
-		Run:    s.ask.Seed,
-		Budget: s.limited, Outage: s.ask.Outage,
-	}
-	if s.journal != nil && !s.council.seats[call.Node].free {
-		r.Asked = func(most synod.Usage) error {
-			return s.journal.Asked(call.Node, call.ID, journal.Cost{Calls: 1, Usage: most})
-		}
-	}
-	return r
-}
-
 // count adds a reply to the account of its seat.
-func (s *session) count(call sim.Call, round int, r *synod.Reply) {
+func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seat := &s.seats[call.Node]

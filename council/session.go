@@ -28,14 +28,18 @@ type session struct {
 	journal  *journal.Writer // nil: none is kept
 	fixed    *fixedPoint
 	breaker  *breaker
-	round    []int         // by seat: the round that its next note is for
-	median   time.Duration // of the calls of the last batch in which a call returned; 0: none yet
-	settled  bool          // whether the last tick has shown that no remaining round can change the decision
-	ending   string        // why the run is being cut off; "": it is not
-	replies  []synod.Reply // storage of the replies, if reuse
-	reuse    bool          // nobody keeps replies after the run
-	played   []Record      // storage of the runner's records
-	uses     []llm.Use     // buffer of completeIn
+	round    []int                // by seat: the round that its next note is for
+	median   time.Duration        // of the calls of the last batch in which a call returned; 0: none yet
+	settled  bool                 // whether the last tick has shown that no remaining round can change the decision
+	ending   string               // why the run is being cut off; "": it is not
+	crew     *crew                // of simulated members, of whose runs nobody keeps anything; else nil
+	replies  []synod.Reply        // storage of the replies, if there is a crew
+	uses     []llm.Use            // buffer of completeIn
+	arrived  []synod.Reply        // of the last batch, if there is a crew
+	wait     func() []synod.Reply // returns arrived
+	packing  []byte               // buffer of judge
+	request  llm.Request          // of every call, without its prompt and seat
+	instant  llm.Request          // request with those of the last call to an instant model
 
 	mu         sync.Mutex
 	seats      []Record          // by seat: the account of its calls
@@ -48,7 +52,7 @@ type session struct {
 
 func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	p := c.plan
-	s := c.session(p.simulated())
+	s := c.session()
 	s.ask, s.instance, s.ctx, s.outer = ask, Instance{Question: ask.Question, Seed: ask.Seed}, ctx, ctx
 	if ask.Journal != "" {
 		create := journal.Create
@@ -88,14 +92,17 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	if limits.Calls > 0 || limits.Tokens > 0 || limits.USD > 0 {
 		s.limited = s.budget
 	}
+	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
+		Outage: ask.Outage}
+	s.instant = s.request
 	s.charge()
 	return s, nil
 }
 
-// session returns the session of a new question. With reuse it may be that of an earlier
-// question, and its memory may be used for a later one.
-func (c *Council) session(reuse bool) *session {
-	if reuse {
+// session returns the session of a new question. It may be that of an earlier question, and its
+// memory may be used for a later one.
+func (c *Council) session() *session {
+	if c.reuse {
 		if old, ok := c.spare.Get().(*session); ok {
 			old.reset()
 			return old
@@ -103,9 +110,12 @@ func (c *Council) session(reuse bool) *session {
 	}
 	p, n := c.plan, len(c.plan.seats)
 	s := &session{
-		council: c, reuse: reuse, fixed: newFixedPoint(p), breaker: newBreaker(p),
-		round: make([]int, n), seats: make([]Record, n), played: make([]Record, n), uses: make([]llm.Use, 2*n),
+		council: c, fixed: newFixedPoint(p), breaker: newBreaker(p),
+		round: make([]int, n), seats: make([]Record, n), uses: make([]llm.Use, 2*n),
 		unanswered: make([]bool, n), lacked: make([][]int, n), failed: make([]synod.ConsultID, n),
+	}
+	if c.reuse {
+		s.crew = newCrew(n)
 	}
 	s.reset()
 	return s
@@ -121,8 +131,8 @@ func (s *session) reset() {
 	s.fixed.reset()
 	s.breaker.reset()
 	*s = session{
-		council: s.council, reuse: s.reuse, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
-		round: s.round, seats: s.seats, played: s.played, uses: s.uses, replies: s.replies[:0],
+		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
+		round: s.round, seats: s.seats, uses: s.uses, packing: s.packing, wait: s.wait, replies: s.replies[:0],
 		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
 	}
 }
@@ -246,6 +256,18 @@ func (s *session) log() sim.Log {
 		return nil
 	}
 	return s.journal
+}
+
+// judge is Judge. With a crew the outcome keeps nothing of the records.
+func (s *session) judge(records []Record) Outcome {
+	j := newJudgment(s.council.plan, s.instance, records)
+	o := j.outcome()
+	if s.crew == nil {
+		o.Rounds.transcript = j.transcript()
+	} else {
+		o.Rounds.transcript, s.packing = j.packedTranscript(s.packing)
+	}
+	return o
 }
 
 // account adds what was counted of the seats' calls to their records.

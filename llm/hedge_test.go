@@ -269,7 +269,7 @@ func TestHedgeCost(t *testing.T) {
 		t.Errorf("%d requests came", s.Count())
 	}
 	use := Use{Model: "m", Info: m.Info()}
-	use.Add(reply)
+	use.Add(&reply)
 	if bill := prices.Bill([]Use{use}); bill.Cost() == nil ||
 		math.Abs(bill.AtLeast-float64(2*(one.Prompt+one.Completion))) > 1e-6 {
 		t.Errorf("billed %+v", bill)

@@ -133,6 +133,25 @@ type Model interface {
 	Info() Info
 }
 
+// Instant is a model in this process that replies at once and sends nothing. Complete copies
+// a request and a reply in every layer, which takes longer than such a model needs to reply.
+type Instant interface {
+	// Reply sets the reply to a request, as Complete does without a budget. It does not
+	// keep the request.
+	Reply(r *Request, reply *synod.Reply) error
+}
+
+// InstantOf returns the Instant that replies to the calls of a model without a budget; nil
+// if they pass a layer that has to see them.
+func InstantOf(m Model) Instant {
+	s, ok := m.(*spender)
+	if !ok || s.kind != Simulated {
+		return nil
+	}
+	i, _ := s.Model.(Instant)
+	return i
+}
+
 // Closer is a Model that holds resources: a child process, a file, connections.
 type Closer interface{ Close() error }
 

@@ -19,13 +19,14 @@ type Use struct {
 
 // Add counts a reply. A reply without a request, such as one from a cache, counts
 // nothing.
-func (u *Use) Add(r synod.Reply) {
+func (u *Use) Add(r *synod.Reply) {
 	if r.Calls == 0 {
 		return
 	}
-	u.Calls, u.Usage = synod.Sum(u.Calls, r.Calls), u.Usage.Plus(r.Usage)
-	// After a timeout the server may go on writing.
-	if (r.Status == synod.OK || r.Status == synod.Timeout) && r.Usage == (synod.Usage{}) {
+	u.Calls = synod.Sum(u.Calls, r.Calls)
+	if r.Usage != (synod.Usage{}) {
+		u.Usage = u.Usage.Plus(r.Usage)
+	} else if r.Status == synod.OK || r.Status == synod.Timeout { // after a timeout the server may go on writing
 		u.Silent++
 	}
 }

@@ -100,7 +100,7 @@ func TestBill(t *testing.T) {
 	use := func(name string, info Info, replies ...synod.Reply) Use {
 		u := Use{Model: name, Info: info}
 		for _, r := range replies {
-			u.Add(r)
+			u.Add(&r)
 		}
 		return u
 	}

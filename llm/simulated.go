@@ -186,10 +186,17 @@ func (m *simulated) GivesHiddenConfidence() bool { return true }
 
 // Complete draws a reply. It fails only for a purpose that it does not know.
 func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) {
+	var reply synod.Reply
+	err := m.Reply(&r, &reply)
+	return reply, err
+}
+
+// Reply implements Instant.
+func (m *simulated) Reply(r *Request, reply *synod.Reply) error {
 	p := r.Prompt
 	it := m.item(p.Question)
 	rng, by := m.random(r, it), judge{r.Seat, r.Sample}
-	reply := synod.Reply{Status: synod.OK, Typed: true, Calls: 1}
+	*reply = synod.Reply{Status: synod.OK, Typed: true, Calls: 1}
 	switch p.Purpose {
 	case synod.Answering:
 		reply.Answer = m.answer(it, &rng, uint64(r.Sample))
@@ -206,15 +213,16 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 	default:
 		detail, ok := p.Detail.(synod.Simulable)
 		if !ok {
-			return failed(synod.Reply{}, &Failure{Status: synod.Unavailable, Err: errPurpose})
+			*reply = synod.Reply{}
+			return &Failure{Status: synod.Unavailable, Err: errPurpose}
 		}
-		reply, rng = m.simulate(detail, r, it, rng)
+		*reply, rng = m.simulate(detail, *r, it, rng)
 	}
 	if reply.Answer != synod.None && p.ConfidenceMode != synod.NoConfidence {
 		confidence := min(m.score(it, reply.Answer, told{}, &rng), 0.99)
 		reply.Confidence = &confidence
 	}
-	return reply, nil
+	return nil
 }
 
 // simulate lets the detail of a prompt reply to it, and returns the generator as it
@@ -238,7 +246,7 @@ func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMi
 var errPurpose = errors.New("a simulated model cannot reply to a prompt of this purpose")
 
 // random returns the random numbers of one reply, from all that it depends on.
-func (m *simulated) random(r Request, it *item) splitMix {
+func (m *simulated) random(r *Request, it *item) splitMix {
 	p := r.Prompt
 	h := mix(m.cfg.Seed ^ it.hash)
 	h = mix(h ^ p.Seed ^ uint64(r.Sample)<<48 ^ uint64(len(p.Purpose))<<40)
@@ -348,12 +356,18 @@ func mix(z uint64) uint64 {
 
 // hashString adds a string and its length to a hash.
 func hashString(h uint64, s string) uint64 {
-	for i := 0; i < len(s); {
+	length := uint64(len(s))
+	for ; len(s) >= 8; s = s[8:] {
+		word := uint64(s[0])<<56 | uint64(s[1])<<48 | uint64(s[2])<<40 | uint64(s[3])<<32 |
+			uint64(s[4])<<24 | uint64(s[5])<<16 | uint64(s[6])<<8 | uint64(s[7])
+		h = mix(h^word) + 0x9e3779b97f4a7c15
+	}
+	if len(s) > 0 {
 		var word uint64
-		for j := 0; j < 8 && i < len(s); j, i = j+1, i+1 {
+		for i := range len(s) {
 			word = word<<8 | uint64(s[i])
 		}
 		h = mix(h^word) + 0x9e3779b97f4a7c15
 	}
-	return mix(h ^ uint64(len(s)))
+	return mix(h ^ length)
 }

@@ -27,7 +27,8 @@ type Agent struct {
 	asks    []synod.Effect // the first calls, by id: a machine that is reset uses their prompts again
 
 	// Receiving.
-	inbox     []*synod.Message // for slots that have not been collected
+	row       []*synod.Message // by neighbour: for slot
+	inbox     []*synod.Message // for other slots that have not been collected
 	collected []*synod.Message // buffer of Messages
 	counts    []int            // messages in inbox, by neighbour
 	closed    []synod.Slot     // slots that have been collected: later messages for them are late
@@ -48,7 +49,9 @@ type state struct {
 	missing  int             // replies of the batch that have not come
 	taken    bool            // the replies of the batch were taken: the next prompt begins another one
 	reused   int             // prompts answered from memory since the last note
-	arrived  int             // messages in inbox for the slot that is waited for
+	slot     synod.Slot      // whose round was begun last
+	open     bool            // slot has not been collected
+	arrived  int             // messages in row
 	alarms   int64           // the last id
 	expired  int64           // the last id that has expired
 	sends    int             // messages sent
@@ -70,9 +73,10 @@ const maxKept = 64
 // are overwritten.
 func (me *Agent) reset(seat synod.Seat) {
 	if len(me.counts) != len(seat.Peers) {
-		me.counts = nil
+		me.counts, me.row = nil, nil
 	}
 	clear(me.counts)
+	clear(me.row)
 	me.seat, me.state, me.waits = seat, state{}, condition{}
 	me.effects, me.calls, me.from, me.rated = me.effects[:0], me.calls[:0], me.from[:0], me.rated[:0]
 	me.inbox, me.closed, me.late = me.inbox[:0], me.closed[:0], me.late[:0]
@@ -113,7 +117,7 @@ func (me *Agent) Noted(o *synod.Opinion) {
 // until the next Ask. Prompts are copied with their lists of peers, so the caller may
 // change them afterwards.
 func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
-	me.open()
+	me.openBatch()
 	for i := range prompts {
 		me.Put(&prompts[i])
 	}
@@ -123,10 +127,10 @@ func (me *Agent) Ask(prompts ...synod.Prompt) []*synod.Reply {
 
 // Put puts one more prompt to the member's own model. Wait, or the end of a step, waits
 // for the replies to all prompts that were put since replies were last taken. The prompt is
-// copied with its list of peers.
-func (me *Agent) Put(q *synod.Prompt) {
+// copied with its list of peers. Put returns a number for Again.
+func (me *Agent) Put(q *synod.Prompt) (call int) {
 	if me.taken {
-		me.open()
+		me.openBatch()
 	}
 	at := me.recall(q)
 	if at < 0 {
@@ -137,6 +141,22 @@ func (me *Agent) Put(q *synod.Prompt) {
 	}
 	me.from = append(me.from, at)
 	me.waits.what = forReplies
+	return at
+}
+
+// Again is Put for a prompt that Put was called with before, without looking for the prompt. It
+// reports false, and does nothing, if the prompt is not answered from memory.
+func (me *Agent) Again(call int) bool {
+	if !me.opt.Remember || me.calls[call].gone {
+		return false
+	}
+	if me.taken {
+		me.openBatch()
+	}
+	me.reused++
+	me.from = append(me.from, call)
+	me.waits.what = forReplies
+	return true
 }
 
 // Replies returns the replies to the prompts that were put, in their order and whatever
@@ -160,8 +180,8 @@ func (me *Agent) Reply(i int) *synod.Reply {
 	return me.calls[me.from[i]].reply
 }
 
-// open begins a batch of prompts.
-func (me *Agent) open() {
+// openBatch begins a batch of prompts.
+func (me *Agent) openBatch() {
 	me.taken, me.missing, me.from = false, 0, me.from[:0]
 	if !me.opt.Remember {
 		me.calls, me.first = me.calls[:0], me.consults
@@ -252,9 +272,8 @@ func (me *Agent) answered(e synod.Answered) {
 type condition struct {
 	what  awaited
 	alarm int64 // with forRound: the id of the alarm that ends the round
-	early bool  // with forRound: the round also ends when enough neighbours have sent for slot
+	early bool  // with forRound: the round also ends when enough neighbours have sent
 	need  int   // with early: how many are enough
-	slot  synod.Slot
 }
 
 type awaited int

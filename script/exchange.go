@@ -92,9 +92,41 @@ func (me *Agent) Expect(name string, round int, until Until) {
 	if until.AllBut > 0 {
 		need = max(0, need-until.AllBut)
 	}
-	me.waits = condition{forRound, me.alarm(until.At), until.Early, need, slot}
-	if until.Early {
-		me.arrived = me.received(slot)
+	me.begin(slot)
+	me.waits = condition{forRound, me.alarm(until.At), until.Early, need}
+}
+
+// begin moves the messages in the inbox for a slot to the row, in the place of those of the
+// slot whose round was begun before.
+func (me *Agent) begin(slot synod.Slot) {
+	if me.open && me.slot == slot {
+		return
+	}
+	me.makeRoom()
+	for from, m := range me.row {
+		if m != nil {
+			me.inbox, me.row[from] = append(me.inbox, m), nil
+		}
+	}
+	me.slot, me.open, me.arrived = slot, !slices.Contains(me.closed, slot), 0
+	rest := 0
+	for _, m := range me.inbox {
+		if m.Slot != slot {
+			me.inbox[rest] = m
+			rest++
+			continue
+		}
+		me.row[me.neighbour(m.From)] = m // there is at most one of each
+		me.arrived++
+	}
+	clear(me.inbox[rest:])
+	me.inbox = me.inbox[:rest]
+}
+
+// makeRoom allocates what messages of neighbours are kept in.
+func (me *Agent) makeRoom() {
+	if me.counts == nil {
+		me.counts, me.row = make([]int, len(me.seat.Peers)), make([]*synod.Message, len(me.seat.Peers))
 	}
 }
 
@@ -119,22 +151,15 @@ func Received[T any, P interface {
 // Messages returns the messages that Received decodes, for protocols that decode them
 // themselves. The list is valid until the next call.
 func Messages(me *Agent, name string, round int) []*synod.Message {
-	slot, rest := synod.Slot{Name: name, Round: round}, 0
-	byPeer := slices.Grow(me.collected[:0], len(me.seat.Peers))[:len(me.seat.Peers)]
-	clear(byPeer)
-	for _, m := range me.inbox {
-		if m.Slot != slot {
-			me.inbox[rest] = m
-			rest++
-			continue
+	slot := synod.Slot{Name: name, Round: round}
+	me.begin(slot)
+	me.closed, me.open, me.collected = append(me.closed, slot), false, me.collected[:0]
+	for from, m := range me.row {
+		if m != nil {
+			me.collected, me.row[from] = append(me.collected, m), nil
+			me.counts[from]--
 		}
-		from := me.neighbour(m.From)
-		me.counts[from]--
-		byPeer[from] = m
 	}
-	clear(me.inbox[rest:])
-	me.inbox, me.closed = me.inbox[:rest], append(me.closed, slot)
-	me.collected = slices.DeleteFunc(byPeer, func(m *synod.Message) bool { return m == nil })
 	return me.collected
 }
 
@@ -160,6 +185,13 @@ func (me *Agent) alarm(at synod.Tick) int64 {
 
 // neighbour returns the index of a node in Seat.Peers, -1 if it is not a neighbour.
 func (me *Agent) neighbour(id synod.NodeID) int {
+	guess := int(id) // in a complete graph
+	if id > me.seat.Self {
+		guess--
+	}
+	if uint(guess) < uint(len(me.seat.Peers)) && me.seat.Peers[guess] == id {
+		return guess
+	}
 	at, ok := slices.BinarySearch(me.seat.Peers, id)
 	if !ok {
 		return -1
@@ -179,28 +211,30 @@ func (me *Agent) receive(m *synod.Message) {
 	if from < 0 || me.seat.ByRound != nil && !me.linked(m) {
 		return // only neighbours may send to this member
 	}
-	if slices.Contains(me.closed, m.Slot) {
+	me.makeRoom()
+	expected := me.open && m.Slot == me.slot
+	switch {
+	case !expected && slices.Contains(me.closed, m.Slot):
 		me.keepLate(m)
-		return
+	case me.counts[from] >= maxPending:
+	case expected && me.row[from] == nil: // the first message counts
+		me.row[from] = m
+		me.counts[from]++
+		me.arrived++
+	case !expected && !me.has(m):
+		me.counts[from]++
+		me.inbox = append(me.inbox, m)
 	}
-	if me.counts == nil {
-		me.counts, me.inbox = make([]int, len(me.seat.Peers)), make([]*synod.Message, 0, len(me.seat.Peers))
-	}
-	if me.counts[from] >= maxPending {
-		return
-	}
-	if me.counts[from] > 0 {
-		for _, old := range me.inbox {
-			if old.From == m.From && old.Slot == m.Slot {
-				return // the first message counts
-			}
+}
+
+// has reports whether the inbox has a message of the same neighbour for the same slot.
+func (me *Agent) has(m *synod.Message) bool {
+	for _, old := range me.inbox {
+		if old.From == m.From && old.Slot == m.Slot {
+			return true
 		}
 	}
-	me.counts[from]++
-	me.inbox = append(me.inbox, m)
-	if me.waits.what == forRound && me.waits.early && m.Slot == me.waits.slot {
-		me.arrived++
-	}
+	return false
 }
 
 // keepLate keeps a message that came after its slot was collected.
@@ -232,15 +266,4 @@ func Late(me *Agent, name string) (late []*synod.Message) {
 	clear(me.late[len(rest):])
 	me.late = rest
 	return late
-}
-
-// received counts the messages in the inbox for a slot. There is at most one of each
-// neighbour.
-func (me *Agent) received(slot synod.Slot) (n int) {
-	for _, m := range me.inbox {
-		if m.Slot == slot {
-			n++
-		}
-	}
-	return n
 }

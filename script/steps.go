@@ -51,26 +51,44 @@ func mustNotWait() { panic("script: a step must not wait") }
 
 // Step implements synod.Machine.
 func (m *stepper) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
+	m.step(e)
+	return m.agent.effects
+}
+
+// StepAll implements synod.Batcher.
+func (m *stepper) StepAll(now synod.Tick, events []synod.Event) []synod.Effect {
+	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
+	for _, e := range events {
+		m.step(e)
+	}
+	return m.agent.effects
+}
+
+func (m *stepper) step(e synod.Event) {
 	if m.over {
-		return nil
+		return
 	}
 	me := &m.agent
-	me.now, me.effects = now, me.effects[:0]
-	switch e.(type) {
+	switch e := e.(type) {
+	case synod.Heard:
+		me.receive(e.Message)
+	case synod.Answered:
+		me.answered(e)
+	case synod.Expired:
+		me.expired = max(me.expired, int64(e.ID))
 	case synod.Begin:
 		if !m.begun {
 			m.begun, me.nonces = true, nonceSeed(me.seat.Seed)
 		}
 	case synod.Halt:
 		m.over = true
-		return nil
+		return
 	}
-	me.take(e)
 	for m.begun && !m.over && me.ready() {
 		me.waits.what = nothing
 		m.advance()
 	}
-	return me.effects
 }
 
 // advance runs the next step, or decides after the last one.

@@ -73,10 +73,16 @@ func (q *queue) release() {
 
 // room returns how many things the largest buffer can hold.
 func (b *buffers) room() int {
-	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order))
+	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order), cap(b.boxed))
 }
 
 func (q *queue) add(t synod.Tick, it item) {
+	items := q.at(t)
+	*items = append(*items, it)
+}
+
+// at returns the list of items of a tick, which is valid until the next call of another method.
+func (q *queue) at(t synod.Tick) *[]item {
 	at, known := 0, len(q.slots) > 0 && q.slots[0].tick == t
 	if !known {
 		at, known = slices.BinarySearchFunc(q.slots, t,
@@ -85,7 +91,7 @@ func (q *queue) add(t synod.Tick, it item) {
 	if !known {
 		q.slots = slices.Insert(q.slots, at, slot{t, q.list()})
 	}
-	q.slots[at].items = append(q.slots[at].items, it)
+	return &q.slots[at].items
 }
 
 // list returns an empty list.

@@ -161,6 +161,8 @@ type buffers struct {
 	notes   []Noted       // of the current tick
 	replies []synod.Event // of the current tick
 	events  []delivery    // of the current tick
+	batch   []synod.Event // of one node in the current tick
+	boxed   []synod.Event // replies of an earlier tick, by number
 	starts  []int         // of sorted
 	order   []delivery    // of sorted
 	unused  [][]Call      // lists of calls
@@ -189,13 +191,7 @@ func (s *run) loop() string {
 			return Stalled
 		}
 		s.now, s.notes = tick, s.notes[:0]
-		for _, d := range s.byNode(items) {
-			if int(d.at) < len(items) {
-				s.give(d.node, items[d.at].event)
-			} else {
-				s.give(d.node, s.replies[int(d.at)-len(items)])
-			}
-		}
+		s.deliver(items, s.byNode(items))
 		if s.Notes != nil {
 			if why := s.Notes(s.now, s.notes); why != "" {
 				return why
@@ -246,6 +242,36 @@ func (s *run) step(node synod.NodeID, e synod.Event) {
 	}
 }
 
+// deliver hands the events of a tick to their nodes. A log has the effects of every event after
+// it; without one, a machine that can take all its events at once does.
+func (s *run) deliver(items []item, events []delivery) {
+	for len(events) > 0 {
+		node, n := events[0].node, 1
+		for n < len(events) && events[n].node == node {
+			n++
+		}
+		batch := s.batch[:0]
+		for _, d := range events[:n] {
+			if int(d.at) < len(items) {
+				batch = append(batch, items[d.at].event)
+			} else {
+				batch = append(batch, s.replies[int(d.at)-len(items)])
+			}
+		}
+		s.batch, events = batch, events[n:]
+		m, ok := s.Machines[node].(synod.Batcher)
+		if !ok || s.Log != nil || len(s.Faults.Crashes) > 0 {
+			for _, e := range batch {
+				s.give(node, e)
+			}
+			continue
+		}
+		for _, effect := range m.StepAll(s.now, batch) {
+			s.apply(node, effect)
+		}
+	}
+}
+
 func (s *run) apply(node synod.NodeID, effect synod.Effect) {
 	switch x := effect.(type) {
 	case synod.Send:
@@ -271,13 +297,16 @@ func (s *run) send(node synod.NodeID, x synod.Send) {
 		own.From = node
 		m = &own
 	}
-	heard := synod.Event(synod.Heard{Message: m})
+	heard, next := synod.Event(synod.Heard{Message: m}), (*[]item)(nil)
 	for _, to := range x.To {
 		if int(to) < 0 || int(to) >= len(s.Machines) || to == node {
 			continue
 		}
 		if s.random == nil {
-			s.queue.add(s.now+1, item{to, heard})
+			if next == nil {
+				next = s.queue.at(s.now + 1)
+			}
+			*next = append(*next, item{to, heard})
 		} else if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
 			s.queue.add(s.now+after, item{to, heard})
 		}
@@ -326,7 +355,7 @@ func (s *run) byNode(items []item) []delivery {
 		replies := b.replies()
 		for k, c := range b.calls {
 			s.events = append(s.events, delivery{c.Node, int32(len(items) + len(s.replies))})
-			s.replies = append(s.replies, synod.Answered{ID: c.ID, Reply: &replies[k]})
+			s.replies = append(s.replies, s.answered(len(s.replies), synod.Answered{ID: c.ID, Reply: &replies[k]}))
 		}
 		s.unused = append(s.unused, b.calls[:0])
 	}
@@ -339,6 +368,17 @@ func (s *run) byNode(items []item) []delivery {
 		slices.SortStableFunc(s.events, order)
 	}
 	return s.events
+}
+
+// answered returns a reply as an event. A caller that stores the replies of all runs in the same
+// array often has the event of an earlier run, which saves its allocation.
+func (s *run) answered(number int, a synod.Answered) synod.Event {
+	if number == len(s.boxed) {
+		s.boxed = append(s.boxed, a)
+	} else if s.boxed[number] != synod.Event(a) {
+		s.boxed[number] = a
+	}
+	return s.boxed[number]
 }
 
 // sorted returns the events in the order of their nodes. It keeps the order of the events

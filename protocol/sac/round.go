@@ -22,6 +22,7 @@ type member struct {
 	v        verdict        // of this round
 	refining bool           // a refinement was asked for in this round
 
+	judges []asked       // the answers whose scores were asked for in this run
 	scored []judged      // buffer of scores
 	lower  []judged      // buffer of filter
 	peers  []synod.Rated // buffer of refine
@@ -41,6 +42,17 @@ type judged struct {
 	score synod.Score
 }
 
+// asked is an answer whose score was asked for, with the number of its call. Most members have
+// the same answers, and those of the last round.
+type asked struct {
+	answer    synod.Answer
+	rationale string
+	call      int
+}
+
+// maxAsked bounds the calls that are looked for, so that a flood of different answers takes no time.
+const maxAsked = 16
+
 // verdict is what a member retains and drops in a round.
 type verdict struct {
 	scores
@@ -55,7 +67,9 @@ func (m *member) ask() {
 		Templates: "sac", Exact: m.Exact, Caution: m.Caution, Rationale: m.Rationale,
 		Asynchronous: m.Asynchronous,
 	})
-	m.v, m.kept = verdict{}, newKept(len(m.me.Seat().Peers))
+	m.v = verdict{}
+	m.kept.reset()
+	m.judges = m.judges[:0]
 	m.Put(synod.Answering)
 }
 
@@ -83,18 +97,25 @@ func (m *member) judge(t int) {
 	if m.Score == Likelihood {
 		purpose = synod.Weighing
 	}
-	q := m.Prompt(purpose)
 	for i := range m.heard {
-		m.candidate(&q, m.heard[i].Value.Answer, m.heard[i].Value.Rationale)
+		m.candidate(purpose, m.heard[i].Value.Answer, m.heard[i].Value.Rationale)
 	}
-	m.candidate(&q, m.r.Answer, m.r.Rationale)
+	m.candidate(purpose, m.r.Answer, m.r.Rationale)
 }
 
-// candidate asks for the score of one answer with the prompt q.
-func (m *member) candidate(q *synod.Prompt, candidate synod.Answer, rationale string) {
-	q.Candidate, q.Rationale, q.Spelling = candidate, rationale, nil
-	m.Show(q)
-	m.me.Put(q)
+// candidate asks for the score of one answer.
+func (m *member) candidate(purpose synod.Purpose, candidate synod.Answer, rationale string) {
+	for i := range m.judges {
+		if a := &m.judges[i]; a.answer == candidate && a.rationale == rationale && m.me.Again(a.call) {
+			return
+		}
+	}
+	q := m.Prompt(purpose)
+	q.Candidate, q.Rationale = candidate, rationale
+	m.Show(&q)
+	if call := m.me.Put(&q); len(m.judges) < maxAsked {
+		m.judges = append(m.judges, asked{candidate, rationale, call})
+	}
 }
 
 // scores reads the scores that judge has asked for.
@@ -227,7 +248,7 @@ func (m *member) adopt(t int) {
 // note records r_i^(t) and what led to it.
 func (m *member) note(t int) {
 	o, v := &m.kept.opinions.list(1)[:1][0], &m.v
-	o.Dropped, o.Silent = v.dropped, v.silent
+	*o = synod.Opinion{Dropped: v.dropped, Silent: v.silent}
 	if t > 0 {
 		o.Scores = m.kept.scores.list(len(v.scored) + 1)
 		self := m.me.Seat().Self
@@ -249,33 +270,32 @@ func (m *member) note(t int) {
 	m.Noted(t, &m.r, o)
 }
 
-// kept is what the opinions of a run consist of. They outlive the run, so the next one does
-// not overwrite them.
+// kept is what the opinions of a run consist of. The next run overwrites it.
 type kept struct {
 	opinions slab[synod.Opinion]
 	scores   slab[synod.Judged]
 	nodes    slab[synod.NodeID]
 }
 
-// newKept returns what is kept of a run with so many peers, in arrays for about two rounds.
-func newKept(peers int) kept {
-	scores := min(2*(peers+1), 64)
-	return kept{slab[synod.Opinion]{size: 2}, slab[synod.Judged]{size: scores}, slab[synod.NodeID]{size: 32}}
-}
+// reset gives back all memory, so that it is handed out again.
+func (k *kept) reset() { k.opinions.used, k.scores.used, k.nodes.used = 0, 0, 0 }
 
-// slab hands out parts of arrays of a size. Each of the many short lists of a run would
-// otherwise take an allocation.
+// slab hands out parts of one array. Each of the many short lists of a run would otherwise take
+// an allocation. An array that is too small is replaced by a larger one.
 type slab[T any] struct {
-	size int
-	free []T
+	all  []T
+	used int
 }
 
 // list returns an empty list with room for n.
 func (s *slab[T]) list(n int) []T {
-	if n > len(s.free) {
-		s.free = make([]T, max(n, s.size))
+	if s.used+n > len(s.all) {
+		s.all, s.used = make([]T, max(n, min(2*len(s.all), maxSlab), minSlab)), 0
 	}
-	list := s.free[:0:n]
-	s.free = s.free[n:]
+	list := s.all[s.used : s.used : s.used+n]
+	s.used += n
 	return list
 }
+
+// The length of an array of a slab: a long run must not keep all that it has noted.
+const minSlab, maxSlab = 4, 256
