@@ -65,7 +65,14 @@ type Machine interface {
 // of the time of the calls.
 type Batcher interface {
 	Machine
-	StepAll(now Tick, events []Event) []Effect
+	StepAll(now Tick, events []Input) []Effect
+}
+
+// Input is an event for StepAll. Most events are messages and replies, and a reply in an
+// interface would take an allocation.
+type Input struct {
+	Event    Event    // nil: Answered
+	Answered Answered // without an Event
 }
 
 // Resetter is implemented by machines that can be used for several runs. Reset makes a

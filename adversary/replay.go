@@ -33,8 +33,7 @@ func (replay) Steady() bool { return true }
 // Corrupt answers every prompt, so no model is called.
 func (a replay) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	mine := a.choose(seat)
-	return certain(seat, &PromptAnswerer{Honest: honest,
-		Answer: func(p *synod.Prompt) *synod.Reply { return Believer(p, mine) }}, &mine)
+	return certain(seat, &PromptAnswerer{Honest: honest, Answer: believer(mine)}, &mine)
 }
 
 // invented are answers to other questions. No model gave them.

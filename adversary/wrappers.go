@@ -24,6 +24,9 @@ type PromptAnswerer struct {
 	pending []synod.Event // of one Step
 }
 
+// usual is room for the effects of most steps.
+const usual = 16
+
 // Step passes the event on, and answers until the honest machine has no prompt that
 // Answer answers.
 func (m *PromptAnswerer) Step(now synod.Tick, e synod.Event) []synod.Effect {
@@ -32,6 +35,9 @@ func (m *PromptAnswerer) Step(now synod.Tick, e synod.Event) []synod.Effect {
 			e = synod.Answered{ID: a.ID, Reply: m.Replace(p, a.Reply)}
 		}
 		delete(m.open, a.ID)
+	}
+	if m.pending == nil {
+		m.out, m.pending = make([]synod.Effect, 0, usual), make([]synod.Event, 0, usual)
 	}
 	m.out, m.pending = m.out[:0], append(m.pending[:0], e)
 	for i := 0; i < len(m.pending); i++ {
@@ -109,6 +115,9 @@ type MessageRewriter struct {
 
 // Step passes the event on and rewrites the effects.
 func (m *MessageRewriter) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if m.out == nil {
+		m.out = make([]synod.Effect, 0, usual)
+	}
 	m.out = m.out[:0]
 	for _, x := range m.Honest.Step(now, e) {
 		send, ok := x.(synod.Send)
@@ -213,6 +222,28 @@ func Believer(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	}
 	return r
+}
+
+// believer returns Believer for one answer. It makes the two scores and the answer once.
+func believer(mine synod.Answer) func(*synod.Prompt) *synod.Reply {
+	var best, worst, answer *synod.Reply
+	return func(p *synod.Prompt) *synod.Reply {
+		known := &worst
+		switch {
+		case p.Purpose == synod.Scoring && p.Candidate == mine:
+			known = &best
+		case p.Purpose == synod.Scoring:
+		case (p.Purpose == synod.Answering || p.Purpose == synod.Refining) &&
+			p.ConfidenceMode == synod.NoConfidence:
+			known = &answer
+		default:
+			return Believer(p, mine)
+		}
+		if *known == nil {
+			*known = Believer(p, mine)
+		}
+		return *known
+	}
 }
 
 // canonical returns the canonical answer of a text, or the text if it has none.

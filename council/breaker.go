@@ -434,7 +434,9 @@ func (s *fixedPoint) unanimous(faulty []synod.NodeID) bool {
 
 // decide applies the rule to the opinions in records.
 func (p *Plan) decide(records []Record) verdict {
-	return p.spec.Rule.decide(newJudgment(p, Instance{}, records).ballot())
+	j := new(judgment)
+	j.take(p, Instance{}, records)
+	return p.spec.Rule.decide(j.ballot())
 }
 
 func equalConfidence(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }

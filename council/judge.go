@@ -47,7 +47,8 @@ var cutOff = map[string]string{
 // The outcome keeps the opinions in the records for its Rounds, so they must not be
 // changed afterwards.
 func Judge(p *Plan, in Instance, records []Record) Outcome {
-	j := newJudgment(p, in, records)
+	j := new(judgment)
+	j.take(p, in, records)
 	o := j.outcome()
 	o.Rounds = Rounds{transcript: j.transcript()}
 	return o
@@ -107,10 +108,10 @@ type judgment struct {
 // callCost is calls and tokens.
 type callCost struct{ Calls, Prompt, Completion int }
 
-func newJudgment(p *Plan, in Instance, records []Record) *judgment {
+// take takes the records of a run. It uses the buffers of the last one again.
+func (j *judgment) take(p *Plan, in Instance, records []Record) {
 	n := len(p.seats)
-	j := &judgment{plan: p, in: &in, seats: make([]*Record, n), first: make([]synod.Answer, n),
-		last: make([]*synod.Opinion, n)}
+	*j = judgment{plan: p, in: &in, seats: room(j.seats, n), first: room(j.first, n), last: room(j.last, n)}
 	for i := range records {
 		if r := &records[i]; r.Seat >= 0 && int(r.Seat) < n {
 			j.seats[r.Seat] = r
@@ -134,7 +135,13 @@ func newJudgment(p *Plan, in Instance, records []Record) *judgment {
 			j.reused += o.Reused
 		}
 	}
-	return j
+}
+
+// room returns n zero values in the storage of a buffer.
+func room[T any](buffer []T, n int) []T {
+	buffer = slices.Grow(buffer[:0], n)[:n]
+	clear(buffer)
+	return buffer
 }
 
 // stopped returns why the run ended, and the breaker that stopped it, if one did. A
@@ -201,10 +208,10 @@ func (j *judgment) ballot() ballot {
 
 // ballot is a ballot of the seats that vote.
 func (p *Plan) ballot(first []synod.Answer, final func(seat int) synod.Answer) ballot {
-	b := ballot{first: first, seats: make([]string, 0, p.voters), final: make([]synod.Answer, 0, p.voters)}
+	b := ballot{first: first, seats: p.voterIDs, final: make([]synod.Answer, 0, p.voters)}
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
-			b.seats, b.final = append(b.seats, p.seats[i].ID), append(b.final, final(i))
+			b.final = append(b.final, final(i))
 		}
 	}
 	return b
@@ -349,21 +356,19 @@ func (j *judgment) members() []Member {
 
 // answers are the canonical answers of an outcome, each once. Outcomes have no other spelling
 // of an answer, because whoever spells it could choose what is printed for all.
-type answers []*synod.Answer
+type answers []synod.Answer
 
 // of returns an answer as an outcome has it; nil for None.
 func (s *answers) of(a synod.Answer) *synod.Answer {
 	if a == synod.None {
 		return nil
 	}
-	for _, x := range *s {
-		if *x == a {
-			return x
-		}
+	at := slices.Index(*s, a)
+	if at < 0 {
+		at = len(*s)
+		*s = append(slices.Grow(*s, 4), a) // a list that grows leaves the earlier answers where they are
 	}
-	known := a // only a new answer takes memory
-	*s = append(*s, &known)
-	return &known
+	return &(*s)[at]
 }
 
 // maxWritten bounds a member's own spelling of its answer, in bytes.

@@ -1,8 +1,6 @@
 package council
 
 import (
-	"slices"
-
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
@@ -32,33 +30,30 @@ type ModelResult struct {
 // models adds up the members of each model, in the order of seats. An adversary's seat counts
 // for its calls only.
 func (j *judgment) models(members []Member, decision synod.Answer) []ModelResult {
-	var all []ModelResult
-	var took [][]int
-	for i, m := range members {
-		k := slices.IndexFunc(all, func(r ModelResult) bool { return r.Model == m.Model })
-		if k < 0 {
-			k = len(all)
-			all, took = append(all, ModelResult{Model: m.Model, Kind: m.Kind}), append(took, nil)
-		}
-		r, use := &all[k], &j.seats[i].Use
-		took[k] = append(took[k], j.seats[i].Took...)
-		for _, name := range j.seats[i].Reported {
-			r.Reported = llm.AddReported(r.Reported, name)
-		}
-		r.Seats = append(r.Seats, m.ID)
-		r.Calls = synod.Sum(r.Calls, use.Calls)
-		r.Tokens = Tokens{synod.Sum(r.Tokens.Prompt, use.Prompt), synod.Sum(r.Tokens.Completion, use.Completion)}
-		r.Unreadable += m.Calls.Of(synod.Unreadable)
-		r.Failed += m.Calls.Failed()
-		if m.Adversary == nil && !j.plan.seats[i].NonVoting && decision != synod.None {
-			r.Of++
-			if answerOf(j.last[i]) == decision {
-				r.Agree++
+	all := make([]ModelResult, len(j.plan.models))
+	for k, of := range j.plan.models {
+		r := &all[k]
+		*r = ModelResult{Model: of.name, Kind: j.plan.seats[of.seats[0]].Kind, Seats: make([]string, len(of.seats))}
+		var took []int
+		for n, i := range of.seats {
+			m, use := &members[i], &j.seats[i].Use
+			took = append(took, j.seats[i].Took...)
+			for _, name := range j.seats[i].Reported {
+				r.Reported = llm.AddReported(r.Reported, name)
+			}
+			r.Seats[n] = m.ID
+			r.Calls = synod.Sum(r.Calls, use.Calls)
+			r.Tokens = Tokens{synod.Sum(r.Tokens.Prompt, use.Prompt), synod.Sum(r.Tokens.Completion, use.Completion)}
+			r.Unreadable += m.Calls.Of(synod.Unreadable)
+			r.Failed += m.Calls.Failed()
+			if m.Adversary == nil && !j.plan.seats[i].NonVoting && decision != synod.None {
+				r.Of++
+				if answerOf(j.last[i]) == decision {
+					r.Agree++
+				}
 			}
 		}
-	}
-	for k := range all {
-		all[k].Latency = metrics.NewLatency(took[k])
+		r.Latency = metrics.NewLatency(took)
 	}
 	return all
 }
@@ -70,8 +65,10 @@ func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served,
 // Failed returns the number of calls that brought no reply, without those that were dropped
 // because the run ended or a limit was reached.
 func (c StatusCount) Failed() (n int) {
-	for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable, synod.Refused} {
-		n += c.Of(s)
+	for i, s := range statuses {
+		if s != synod.OK && s != synod.Unreadable && s != synod.Dropped {
+			n += c[i]
+		}
 	}
 	return n
 }
@@ -79,14 +76,16 @@ func (c StatusCount) Failed() (n int) {
 // bill adds to each model what only the open models know. of is a buffer.
 func (c *Council) bill(o *Outcome, uses, of []llm.Use) {
 	for k := range o.Models {
-		r := &o.Models[k]
-		of = of[:0]
-		for i := range uses {
-			if uses[i].Model == r.Model {
-				of = append(of, uses[i])
-			}
+		r, seats := &o.Models[k], c.plan.models[k].seats
+		info := &uses[seats[0]].Info
+		if r.Kind, r.Served = info.Kind, info.Model; info.Kind != llm.Endpoint {
+			r.Cost = &llm.Cost{} // nothing
+			continue
 		}
-		r.Kind, r.Served = of[0].Info.Kind, of[0].Info.Model
+		of = of[:0]
+		for _, i := range seats {
+			of = append(of, uses[i])
+		}
 		money := c.prices.Bill(of)
 		r.Cost = money.Cost()
 	}

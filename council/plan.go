@@ -49,6 +49,8 @@ type Plan struct {
 	templates   *prompt.Templates
 	digests     map[string]string // of the templates, by name
 	voters      int
+	voterIDs    []string     // of the seats that vote, in order; must not be changed
+	models      []modelSeats // in the order of their first seats
 	calls       int
 	settles     bool // a run may end early
 	bound       func() Bound
@@ -129,6 +131,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	if err := p.encode(); err != nil {
 		return nil, err
 	}
+	p.groupSeats()
 	p.calls, p.settles = p.protocol.Calls(p.degrees()), p.mayEndEarly()
 	p.bound, p.harm = sync.OnceValue(p.findBound), p.measureHarm()
 	plans.put(key, p)
@@ -422,6 +425,28 @@ func (p *Plan) assignRoles() error {
 		return fmt.Errorf("in protocol %s with these parameters no seat has a vote", p.entry.Name)
 	}
 	return nil
+}
+
+// modelSeats is the seats of one model.
+type modelSeats struct {
+	name  string
+	seats []int // ascending
+}
+
+// groupSeats lists the seats that vote and those of each model.
+func (p *Plan) groupSeats() {
+	for i := range p.seats {
+		s := &p.seats[i]
+		if !s.NonVoting {
+			p.voterIDs = append(p.voterIDs, s.ID)
+		}
+		k := slices.IndexFunc(p.models, func(m modelSeats) bool { return m.name == s.Model })
+		if k < 0 {
+			k = len(p.models)
+			p.models = append(p.models, modelSeats{name: s.Model})
+		}
+		p.models[k].seats = append(p.models[k].seats, i)
+	}
 }
 
 // cast returns the role of every seat, "" in a protocol without roles.

@@ -37,6 +37,7 @@ type session struct {
 	uses     []llm.Use            // buffer of completeIn
 	arrived  []synod.Reply        // of the last batch, if there is a crew
 	wait     func() []synod.Reply // returns arrived
+	judgment judgment             // buffers of judge
 	packing  []byte               // buffer of judge
 	request  llm.Request          // of every call, without its prompt and seat
 	instant  llm.Request          // request with those of the last call to an instant model
@@ -132,7 +133,7 @@ func (s *session) reset() {
 	s.breaker.reset()
 	*s = session{
 		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
-		round: s.round, seats: s.seats, uses: s.uses, packing: s.packing, wait: s.wait, replies: s.replies[:0],
+		round: s.round, seats: s.seats, uses: s.uses, judgment: s.judgment, packing: s.packing, wait: s.wait, replies: s.replies[:0],
 		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
 	}
 }
@@ -260,7 +261,8 @@ func (s *session) log() sim.Log {
 
 // judge is Judge. With a crew the outcome keeps nothing of the records.
 func (s *session) judge(records []Record) Outcome {
-	j := newJudgment(s.council.plan, s.instance, records)
+	j := &s.judgment
+	j.take(s.council.plan, s.instance, records)
 	o := j.outcome()
 	if s.crew == nil {
 		o.Rounds.transcript = j.transcript()

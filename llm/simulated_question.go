@@ -139,7 +139,7 @@ func invented(q *synod.Question, chance *rand.Rand) synod.Answer {
 
 // mistakes returns up to n wrong answers of the question's form, at least one.
 func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) []synod.Answer {
-	var wrong []synod.Answer
+	wrong := make([]synod.Answer, 0, min(n, 8))
 	add := func(raw string) {
 		a, ok := read.Canonical(q, raw)
 		if ok && a != truth && !slices.Contains(wrong, a) && len(wrong) < n {

@@ -52,25 +52,27 @@ func mustNotWait() { panic("script: a step must not wait") }
 // Step implements synod.Machine.
 func (m *stepper) Step(now synod.Tick, e synod.Event) []synod.Effect {
 	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
-	m.step(e)
+	m.step(&synod.Input{Event: e})
 	return m.agent.effects
 }
 
 // StepAll implements synod.Batcher.
-func (m *stepper) StepAll(now synod.Tick, events []synod.Event) []synod.Effect {
+func (m *stepper) StepAll(now synod.Tick, events []synod.Input) []synod.Effect {
 	m.agent.now, m.agent.effects = now, m.agent.effects[:0]
-	for _, e := range events {
-		m.step(e)
+	for i := range events {
+		m.step(&events[i])
 	}
 	return m.agent.effects
 }
 
-func (m *stepper) step(e synod.Event) {
+func (m *stepper) step(in *synod.Input) {
 	if m.over {
 		return
 	}
 	me := &m.agent
-	switch e := e.(type) {
+	switch e := in.Event.(type) {
+	case nil:
+		me.answered(in.Answered)
 	case synod.Heard:
 		me.receive(e.Message)
 	case synod.Answered:

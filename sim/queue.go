@@ -73,7 +73,7 @@ func (q *queue) release() {
 
 // room returns how many things the largest buffer can hold.
 func (b *buffers) room() int {
-	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order), cap(b.boxed))
+	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order))
 }
 
 func (q *queue) add(t synod.Tick, it item) {

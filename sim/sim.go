@@ -157,15 +157,14 @@ type decision struct {
 
 // buffers are used again by later runs.
 type buffers struct {
-	decided []decision    // by node
-	notes   []Noted       // of the current tick
-	replies []synod.Event // of the current tick
-	events  []delivery    // of the current tick
-	batch   []synod.Event // of one node in the current tick
-	boxed   []synod.Event // replies of an earlier tick, by number
-	starts  []int         // of sorted
-	order   []delivery    // of sorted
-	unused  [][]Call      // lists of calls
+	decided []decision       // by node
+	notes   []Noted          // of the current tick
+	replies []synod.Answered // of the current tick
+	events  []delivery       // of the current tick
+	batch   []synod.Input    // of one node in the current tick
+	starts  []int            // of sorted
+	order   []delivery       // of sorted
+	unused  [][]Call         // lists of calls
 }
 
 // batch is the calls of one tick.
@@ -253,22 +252,31 @@ func (s *run) deliver(items []item, events []delivery) {
 		batch := s.batch[:0]
 		for _, d := range events[:n] {
 			if int(d.at) < len(items) {
-				batch = append(batch, items[d.at].event)
+				batch = append(batch, synod.Input{Event: items[d.at].event})
 			} else {
-				batch = append(batch, s.replies[int(d.at)-len(items)])
+				batch = append(batch, synod.Input{Answered: s.replies[int(d.at)-len(items)]})
 			}
 		}
 		s.batch, events = batch, events[n:]
 		m, ok := s.Machines[node].(synod.Batcher)
 		if !ok || s.Log != nil || len(s.Faults.Crashes) > 0 {
-			for _, e := range batch {
-				s.give(node, e)
-			}
+			s.giveEach(node, batch)
 			continue
 		}
 		for _, effect := range m.StepAll(s.now, batch) {
 			s.apply(node, effect)
 		}
+	}
+}
+
+// giveEach hands events to a node one by one.
+func (s *run) giveEach(node synod.NodeID, batch []synod.Input) {
+	for _, in := range batch {
+		e := in.Event
+		if e == nil {
+			e = in.Answered
+		}
+		s.give(node, e)
 	}
 }
 
@@ -355,7 +363,7 @@ func (s *run) byNode(items []item) []delivery {
 		replies := b.replies()
 		for k, c := range b.calls {
 			s.events = append(s.events, delivery{c.Node, int32(len(items) + len(s.replies))})
-			s.replies = append(s.replies, s.answered(len(s.replies), synod.Answered{ID: c.ID, Reply: &replies[k]}))
+			s.replies = append(s.replies, synod.Answered{ID: c.ID, Reply: &replies[k]})
 		}
 		s.unused = append(s.unused, b.calls[:0])
 	}
@@ -368,17 +376,6 @@ func (s *run) byNode(items []item) []delivery {
 		slices.SortStableFunc(s.events, order)
 	}
 	return s.events
-}
-
-// answered returns a reply as an event. A caller that stores the replies of all runs in the same
-// array often has the event of an earlier run, which saves its allocation.
-func (s *run) answered(number int, a synod.Answered) synod.Event {
-	if number == len(s.boxed) {
-		s.boxed = append(s.boxed, a)
-	} else if s.boxed[number] != synod.Event(a) {
-		s.boxed[number] = a
-	}
-	return s.boxed[number]
 }
 
 // sorted returns the events in the order of their nodes. It keeps the order of the events
