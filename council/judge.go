@@ -336,11 +336,10 @@ func (j *judgment) members() []Member {
 			garbled += o.Unreadable
 		}
 		// Only the protocol can tell a reply that came but could not be read.
-		ok, unreadable := statusIndex(synod.OK), statusIndex(synod.Unreadable)
-		garbled = min(garbled, m.Calls[ok])
-		m.Calls[ok] -= garbled
-		m.Calls[unreadable] += garbled
-		m.Conduct.Late, m.Conduct.Refused = len(r.Late), m.Calls.Of(synod.Refused)
+		garbled = min(garbled, m.Calls[statusOK])
+		m.Calls[statusOK] -= garbled
+		m.Calls[statusUnreadable] += garbled
+		m.Conduct.Late, m.Conduct.Refused = len(r.Late), m.Calls[statusRefused]
 	}
 	for _, r := range j.seats {
 		for _, o := range r.Opinions {

@@ -44,7 +44,7 @@ func (j *judgment) models(members []Member, decision synod.Answer) []ModelResult
 			r.Seats[n] = m.ID
 			r.Calls = synod.Sum(r.Calls, use.Calls)
 			r.Tokens = Tokens{synod.Sum(r.Tokens.Prompt, use.Prompt), synod.Sum(r.Tokens.Completion, use.Completion)}
-			r.Unreadable += m.Calls.Of(synod.Unreadable)
+			r.Unreadable += m.Calls[statusUnreadable]
 			r.Failed += m.Calls.Failed()
 			if m.Adversary == nil && !j.plan.seats[i].NonVoting && decision != synod.None {
 				r.Of++
@@ -65,8 +65,8 @@ func (r *ModelResult) Name() string { return llm.ReportedName(r.Model, r.Served,
 // Failed returns the number of calls that brought no reply, without those that were dropped
 // because the run ended or a limit was reached.
 func (c StatusCount) Failed() (n int) {
-	for i, s := range statuses {
-		if s != synod.OK && s != synod.Unreadable && s != synod.Dropped {
+	for i := range c {
+		if i != statusOK && i != statusUnreadable && i != statusDropped {
 			n += c[i]
 		}
 	}

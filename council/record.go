@@ -220,11 +220,16 @@ type StatusCount [8]int
 
 var statuses = synod.Statuses()
 
+// The places of statuses in a StatusCount.
+var (
+	statusOK         = statusIndex(synod.OK)
+	statusUnreadable = statusIndex(synod.Unreadable)
+	statusRefused    = statusIndex(synod.Refused)
+	statusDropped    = statusIndex(synod.Dropped)
+)
+
 func statusIndex(s synod.Status) int {
-	if s == synod.OK { // the first, and that of nearly all calls
-		return 0
-	}
-	return slices.Index(statuses, s)
+	return slices.Index(statuses, s) // nearly all are the first
 }
 
 // Count counts a call that ended with a status. It ignores an unknown one: a journal may hold any text.

@@ -117,3 +117,31 @@ func TestMachinesAreReusedWithJournals(t *testing.T) {
 		}
 	}
 }
+
+// An outcome keeps nothing of the memory that later questions use again.
+func TestOutcomesOutliveLaterQuestions(t *testing.T) {
+	for _, protocol := range []string{"{name: sac, rounds: 3}", "{name: cp-wbft}", "{name: game}"} {
+		c := convene(t, strings.Replace(sixAndReplay, "{name: sac, rounds: 3}", protocol, 1))
+		var outcomes []council.Outcome
+		var want []string
+		for i := range 10 {
+			o := decide(t, c, council.Ask{Seed: uint64(i + 1),
+				Question: synod.Question{ID: strconv.Itoa(i % 3), Text: "an item", Form: synod.Number}})
+			outcomes, want = append(outcomes, o), append(want, encoded(t, &o))
+		}
+		for i := range outcomes {
+			if got := encoded(t, &outcomes[i]); got != want[i] || outcomes[i].Rounds.Len() < 2 {
+				t.Fatalf("%s, question %d: the outcome became\n%s\nit was\n%s", protocol, i, got, want[i])
+			}
+		}
+	}
+}
+
+func encoded(t *testing.T, o *council.Outcome) string {
+	t.Helper()
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

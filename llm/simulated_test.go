@@ -348,3 +348,31 @@ func TestSimulatedTraitsOfGames(t *testing.T) {
 		t.Errorf("identity %q: members without these traits must keep their identity", c)
 	}
 }
+
+// A simulated model without a budget or a trace replies at once, as Complete does.
+func TestInstantRepliesAsComplete(t *testing.T) {
+	open := func(env Env) Model {
+		m, err := new(Pool).Open("simulated", func(any) error { return nil }, Options{Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	m := open(Env{})
+	instant := InstantOf(m)
+	for i := range 100 {
+		p := synod.Prompt{Purpose: []synod.Purpose{synod.Answering, synod.Scoring, synod.Weighing, synod.Refining,
+			"unknown"}[i%5], Question: numberQuestion(i), Own: "3", Candidate: synod.Answer(fmt.Sprint(i)),
+			Peers: []synod.Rated{{Answer: "7", Score: 0.5}}, ConfidenceMode: synod.StatedConfidence, Seed: uint64(i)}
+		r := Request{Prompt: &p, Seat: "a", Sample: i % 2}
+		want, failed := m.Complete(context.Background(), r)
+		got := synod.Reply{Text: "of an earlier call", Late: true}
+		err := instant.Reply(&r, &got)
+		if !reflect.DeepEqual(got, want) || (err == nil) != (failed == nil) || (err != nil) != (i%5 == 4) {
+			t.Fatalf("%+v: %+v, %v; Complete returns %+v, %v", p, got, err, want, failed)
+		}
+	}
+	if InstantOf(stack(m, func(m Model) Model { return &recording{layered: layered{m}} })) != nil {
+		t.Error("a layer would not see the calls")
+	}
+}

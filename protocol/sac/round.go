@@ -187,8 +187,11 @@ func (m *member) filter(f int, silent []synod.NodeID, s scores) verdict {
 	lower := m.lower
 	v.dropped = m.bottom(budget, lower)
 	v.retained = lower[:0] // lower is no longer needed, and has the room
-	for _, j := range s.scored {
-		if _, out := slices.BinarySearch(v.dropped, j.From); !out {
+	out := v.dropped
+	for _, j := range s.scored { // both are ascending
+		if len(out) > 0 && out[0] == j.From {
+			out = out[1:]
+		} else {
 			v.retained = append(v.retained, j)
 		}
 	}
