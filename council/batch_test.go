@@ -54,7 +54,7 @@ func TestPatienceWaitsForAMultipleOfTheMedian(t *testing.T) {
 		{"{spare: 1}", []synod.NodeID{2}, nil, 0, 0},
 		{"{spare: 0}", []synod.NodeID{2}, []time.Duration{10}, 0, 0},
 	} {
-		s := opened(t, planOf(t, 5, "f: 2\npatience: "+c.patience+"\n")).session(false)
+		s := opened(t, planOf(t, 5, "f: 2\npatience: "+c.patience+"\n")).session()
 		s.median = c.before
 		b := batchOf(s, synod.Answering, c.waiting...)
 		b.took = c.took
@@ -106,7 +106,7 @@ func TestHowManySeatsMayBeLate(t *testing.T) {
 			s.round, s.lacked[3] = []int{1, 1, 1, 2, 1}, []int{0}
 		}, true},
 	} {
-		s := opened(t, planOf(t, 5, c.protocol+"f: 1\npatience: {spare: 1}\n")).session(false)
+		s := opened(t, planOf(t, 5, c.protocol+"f: 1\npatience: {spare: 1}\n")).session()
 		if c.prepare != nil {
 			c.prepare(s)
 		}
@@ -143,7 +143,7 @@ func TestCertainBatches(t *testing.T) {
 		{"not all seats", one, "1 1 .", func(b *batch) { b.calls, b.waiting = b.calls[:2], nil }, false},
 	} {
 		words := strings.Fields(c.replies)
-		s := opened(t, planOf(t, len(words), c.council)).session(false)
+		s := opened(t, planOf(t, len(words), c.council)).session()
 		s.ask.Question = synod.Question{Text: "?", Form: synod.Number}
 		var seats []synod.NodeID
 		for i := range words {
@@ -196,7 +196,7 @@ func TestUnanimousSessions(t *testing.T) {
 		{"rule: {name: majority, support: 3}\n", []string{"1 1 2", "1 1 1"}, false},
 		{"protocol: {name: cp-wbft}\nrule: {name: protocol}\n", []string{"1 1 1"}, false},
 	} {
-		s := opened(t, planOf(t, 3, c.council)).session(false)
+		s := opened(t, planOf(t, 3, c.council)).session()
 		for round, answers := range c.rounds {
 			s.fixed.after(heard(round, answers), s.late)
 		}
@@ -225,11 +225,11 @@ func TestCallTicks(t *testing.T) {
 // was cut off lacks one until a call succeeds.
 func TestSessionCounts(t *testing.T) {
 	c := opened(t, planOf(t, 2, ""))
-	s := c.session(false)
+	s := c.session()
 	var told []Progress
 	s.ask.Progress = func(p Progress) { told = append(told, p) }
-	call := func(id synod.ConsultID, purpose synod.Purpose) sim.Call {
-		return sim.Call{Node: 1, ID: id, Prompt: &synod.Prompt{Purpose: purpose}}
+	call := func(id synod.ConsultID, purpose synod.Purpose) *sim.Call {
+		return &sim.Call{Node: 1, ID: id, Prompt: &synod.Prompt{Purpose: purpose}}
 	}
 	fail := func(why string) *synod.Reply { return &synod.Reply{Status: synod.Refused, Detail: why, Calls: 1} }
 	s.count(call(5, synod.Scoring), 0, fail("five"))
@@ -268,7 +268,9 @@ func TestSessionCounts(t *testing.T) {
 // Replies of a run of real members are kept apart; with simulated members the next question uses their memory.
 func TestRepliesOfBatches(t *testing.T) {
 	for _, reuse := range []bool{false, true} {
-		s := opened(t, planOf(t, 2, "")).session(reuse)
+		c := opened(t, planOf(t, 2, ""))
+		c.reuse = reuse
+		s := c.session()
 		var all [][]synod.Reply
 		for n := range 6 {
 			batch := s.newReplies(n)

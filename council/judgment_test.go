@@ -205,12 +205,12 @@ seats: [{id: w, model: d, role: worker, count: 2}, {id: e, model: d, role: evalu
 				records[i].Statuses = StatusCount{}.with(synod.Unavailable)
 			}
 		}
-		if got := newJudgment(p, Instance{}, records).unreachable(); got != c.want {
+		if got := judgmentOf(p, records).unreachable(); got != c.want {
 			t.Errorf("dead %v: %q, want %q", c.dead, got, c.want)
 		}
 	}
 	dead := []Record{{Statuses: StatusCount{}.with(synod.Unavailable)}}
-	if got := newJudgment(planOf(t, 1, ""), Instance{}, dead).unreachable(); got != "" {
+	if got := judgmentOf(planOf(t, 1, ""), dead).unreachable(); got != "" {
 		t.Errorf("a rule that counts seats: %q", got)
 	}
 }
@@ -250,4 +250,10 @@ seats: [{id: a, model: d, count: 2}, {id: b, model: e}, {id: c, model: d, advers
 // used is the use of so many requests and tokens.
 func used(calls, prompt, completion int) llm.Use {
 	return llm.Use{Calls: calls, Usage: synod.Usage{Prompt: prompt, Completion: completion}}
+}
+
+func judgmentOf(p *Plan, records []Record) *judgment {
+	j := new(judgment)
+	j.take(p, Instance{}, records)
+	return j
 }

@@ -167,7 +167,7 @@ func (c *Council) openElsewhere(env llm.Env) (err error) {
 		s := &c.plan.seats[i]
 		c.models[s.Model] = elsewhere{llm.Info{Kind: s.Kind, Name: s.Model,
 			Identity: "of nodes with the keys " + strings.Join(c.plan.spec.Runner.Keys, " ")}}
-		c.seats = append(c.seats, seated{c.models[s.Model], true})
+		c.seats = append(c.seats, seated{c.models[s.Model], nil, true})
 	}
 	return nil
 }

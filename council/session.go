@@ -133,7 +133,8 @@ func (s *session) reset() {
 	s.breaker.reset()
 	*s = session{
 		council: s.council, crew: s.crew, cancel: func() {}, fixed: s.fixed, breaker: s.breaker, rounds: -1,
-		round: s.round, seats: s.seats, uses: s.uses, judgment: s.judgment, packing: s.packing, wait: s.wait, replies: s.replies[:0],
+		round: s.round, seats: s.seats, uses: s.uses, replies: s.replies[:0],
+		judgment: s.judgment, packing: s.packing, wait: s.wait,
 		unanswered: s.unanswered, lacked: s.lacked, failed: s.failed,
 	}
 }
