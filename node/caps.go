@@ -161,7 +161,7 @@ func (n *Node) spend(r *synod.Reply) {
 	d.today()
 	d.Calls, d.Tokens = synod.Sum(d.Calls, r.Calls), synod.Sum(d.Tokens, r.Spent().Total())
 	use := llm.Use{Info: n.model.Info()}
-	use.Add(*r)
+	use.Add(r)
 	money := d.prices.Bill([]llm.Use{use})
 	d.USD += money.AtLeast
 	b, err := json.Marshal(d)
