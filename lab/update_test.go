@@ -400,6 +400,9 @@ func TestGamesOfAReport(t *testing.T) {
 	if len(r.Trajectories) != 3 || r.Finished != 5 {
 		t.Fatalf("%d trajectories of %d games", len(r.Trajectories), r.Finished)
 	}
+	if r.Latency == nil || r.Latency.Value <= 0 || r.Latency.Value > 3600 { // seconds of virtual time
+		t.Errorf("a game took %+v", r.Latency)
+	}
 	games := 0
 	for _, e := range r.Endings {
 		if e.Rate != nil {
