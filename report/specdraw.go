@@ -81,14 +81,14 @@ func seriesInk(k int) color.RGBA { return lineColours[k%len(lineColours)] }
 
 // fixAxes sets the vertical axis: of shares from 0 to 100 %, of counts to the highest value.
 func (d *specPlot) fixAxes(c *chart, panel string, low, high float64, ticks []plot.Tick) {
-	top, count, least := 1.0, false, 0.0
+	top, count, least, most := 1.0, false, 0.0, 1.0
 	for _, p := range d.points {
 		if d.separate() && !slices.Contains(strings.Fields(panel), p.metric) {
 			continue
 		}
 		for _, r := range []*metrics.Rate{p.ours(), p.paper()} {
 			if r != nil {
-				least = min(least, r.Low)
+				least, most = min(least, r.Low), max(most, r.High)
 			}
 			if r != nil && r.Count {
 				top, count = max(top, r.High*1.05), true
@@ -100,7 +100,7 @@ func (d *specPlot) fixAxes(c *chart, panel string, low, high float64, ticks []pl
 	case count:
 		c.Y.Min, c.Y.Max, c.Y.Ticks = 0, top, wholeTicks(0, top)
 	case least < 0: // a gain
-		c.Y.Min, c.Y.Ticks = max(-1, least), nil
+		c.Y.Min, c.Y.Max, c.Y.Ticks = least, most, nil
 		for _, t := range append([]plot.Tick{{Value: -1, Label: "-100 %"}, {Value: -.5, Label: "-50 %"}},
 			percentTicks(50)...) {
 			if t.Value >= c.Y.Min {

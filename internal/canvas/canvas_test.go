@@ -195,6 +195,21 @@ func TestPDF(t *testing.T) {
 	}
 }
 
+// A text in a PDF is as wide as it was measured, though Helvetica has other widths than the font that measures.
+func TestPDFWidth(t *testing.T) {
+	style := Text{Size: 10, Ink: black}
+	doc, err := PDF(60, 50, func(c Canvas) { c.Text(style, Point{5, 5}, "Wi 10 %") })
+	m := regexp.MustCompile(`/F 10 Tf ([0-9.]+) Tz `).FindStringSubmatch(page(t, doc))
+	if err != nil || m == nil {
+		t.Fatal(err, "no stretch")
+	}
+	stretch, _ := strconv.ParseFloat(m[1], 64)
+	natural := 10 * (944 + 222 + 278 + 556 + 556 + 278 + 889) / 1000. // Adobe's metrics of Helvetica
+	if got, want := natural*stretch/100, style.Width("Wi 10 %"); math.Abs(got-want) > .01 {
+		t.Errorf("%g wide, want %g", got, want)
+	}
+}
+
 // The upper half of the encoding has its characters at their codes.
 func TestWinAnsi(t *testing.T) {
 	for text, want := range map[string]string{"€": "\x80", "™": "\x99", "Ÿ": "\x9f", "“”": "\x93\x94",

@@ -13,7 +13,8 @@ import (
 )
 
 // PDF returns a PDF document of one page, on which fill draws. Its texts are text in Helvetica, which every reader has,
-// and which has the widths of Liberation Sans. A text with a character outside Helvetica's encoding is drawn as shapes.
+// stretched to the width that they were measured with. A text with a character outside Helvetica's encoding is drawn
+// as shapes.
 func PDF(width, height float64, fill func(Canvas)) ([]byte, error) {
 	p := new(pdf)
 	fill(Canvas{Max: Point{width, height}, target: p})
@@ -107,7 +108,7 @@ func (p *pdf) circle(at Point, radius float64, fill color.RGBA) {
 	p.page.WriteString("f\n")
 }
 
-func (p *pdf) text(t Text, start Point, _ float64, text string) {
+func (p *pdf) text(t Text, start Point, width float64, text string) {
 	code, ok := winAnsi(text)
 	if !ok {
 		p.shapes(t, start, text)
@@ -117,8 +118,34 @@ func (p *pdf) text(t Text, start Point, _ float64, text string) {
 	if t.Turned {
 		turn = "0 1 -1 0 "
 	}
-	fmt.Fprintf(&p.page, "BT %s rg /F %s Tf %s%s %s Tm (%s) Tj ET\n", rgb(t.Ink), decimal(t.Size), turn,
+	stretch := 100.
+	if w := helvetica(code) * t.Size; w > 0 && width > 0 {
+		stretch *= width / w
+	}
+	fmt.Fprintf(&p.page, "BT %s rg /F %s Tf %s Tz %s%s %s Tm (%s) Tj ET\n", rgb(t.Ink), decimal(t.Size),
+		decimal(stretch), turn,
 		decimal(start.X), decimal(start.Y), strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(code))
+}
+
+// helveticaWidths are the widths of Helvetica's characters from the space to the tilde, for a size of 1000.
+var helveticaWidths = [...]uint16{
+	278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
+	556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+	611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
+	667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500,
+	222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+}
+
+// helvetica returns the width of an encoded text of size 1. The other characters, which are rare, count as a digit.
+func helvetica(code string) (width float64) {
+	for _, c := range []byte(code) {
+		w := uint16(556)
+		if k := int(c) - ' '; k < len(helveticaWidths) {
+			w = helveticaWidths[k]
+		}
+		width += float64(w) / 1000
+	}
+	return width
 }
 
 // upperHalf are the characters of WinAnsiEncoding from 0x80; a space stands for a code without a character.
