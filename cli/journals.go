@@ -186,9 +186,8 @@ model is asked.`,
 				fmt.Fprintln(w, "answer:  ", oneLine(string(*o.Answer)))
 			}
 			fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
-			fmt.Fprintf(w, "stopped:  %s after %s · %d calls of %d\n", o.Stopped,
-				rounds(o.Rounds.Len()-1), o.Calls.Made,
-				o.Calls.Planned)
+			fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
+				callsOf(o.Calls.Made, o.Calls.Planned))
 			labels(w, o)
 			if err := showMore(w, &o, true, show); err != nil {
 				return fail(exitError1, err)

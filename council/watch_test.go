@@ -102,24 +102,29 @@ func TestBreakersTrip(t *testing.T) {
 		b := newBreaker(p)
 		dead := func(seat int) bool { return slices.Contains(c.dead, seat) }
 		got, tick := "", 0
-		for round, answers := range c.rounds {
-			trip := b.after(heard(round, answers), dead)
-			if trip == nil {
-				continue
-			}
-			got, tick = fmt.Sprintf("%s %d", trip.Breaker, trip.Round), round
+		if trip, at := firstTrip(b, c.rounds, dead); trip != nil {
+			got, tick = fmt.Sprintf("%s %d", trip.Breaker, trip.Round), at
 			if !strings.Contains(trip.Detail, c.detail) || c.f == 0 && strings.Contains(trip.Detail, "F=") {
 				t.Errorf("%s: %q, want %q", c.name, trip.Detail, c.detail)
 			}
 			if c.tick == 0 {
 				c.tick = trip.Round
 			}
-			break
 		}
 		if got != c.trip || got != "" && tick != c.tick {
 			t.Errorf("%s: %q in tick %d, want %q in tick %d", c.name, got, tick, c.trip, c.tick)
 		}
 	}
+}
+
+// firstTrip returns the first trip over the answers of rounds, and the tick of it; nil if there is none.
+func firstTrip(b *breaker, rounds []string, dead func(int) bool) (*Trip, int) {
+	for tick, answers := range rounds {
+		if trip := b.after(heard(tick, answers), dead); trip != nil {
+			return trip, tick
+		}
+	}
+	return nil, 0
 }
 
 // A seat that was seen to equivocate trips its breaker at once, even before a round is over. Each is named once.

@@ -70,3 +70,15 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
+
+func TestCallsLine(t *testing.T) {
+	for want, calls := range map[string]Calls{
+		"12 calls of 30 planned, 4 reused":                       {Made: 12, Planned: 30, Reused: 4},
+		"30 calls of 30 planned, 0 reused":                       {Made: 30, Planned: 30},
+		"33 calls (30 planned, 3 more after failures), 0 reused": {Made: 33, Planned: 30},
+	} {
+		if got := (&Report{Calls: calls}).callsLine(); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}

@@ -297,7 +297,11 @@ func (r *Report) totals() []string {
 }
 
 func (r *Report) callsLine() string {
-	return fmt.Sprintf("%d calls of %d planned, %d reused", r.Calls.Made, r.Calls.Planned, r.Calls.Reused)
+	made := fmt.Sprintf("%d calls of %d planned", r.Calls.Made, r.Calls.Planned)
+	if more := r.Calls.Made - r.Calls.Planned; more > 0 {
+		made = fmt.Sprintf("%d calls (%d planned, %d more after failures)", r.Calls.Made, r.Calls.Planned, more)
+	}
+	return fmt.Sprintf("%s, %d reused", made, r.Calls.Reused)
 }
 
 // excluded states that calls, tokens and cost leave out unfinished questions.
