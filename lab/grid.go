@@ -115,7 +115,12 @@ func (g *Grid) Create(dir string) error {
 	if err := g.write(making, dir); err != nil {
 		return err
 	}
-	if err := durable.Rename(making, dir); err != nil { // replaces an empty folder
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 { // Rename replaces no folder
+		if err := os.Remove(dir); err != nil {
+			return fmt.Errorf("lab: %w", err)
+		}
+	}
+	if err := durable.Rename(making, dir); err != nil {
 		if entries, _ := os.ReadDir(dir); len(entries) > 0 { // another process was faster
 			return g.occupied(dir)
 		}
