@@ -24,8 +24,8 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Decision.Value != -c.Decision.Value || back.McNemar != c.McNemar {
-		t.Errorf("the other way round: %+v", back.Decision)
+	if back.Decision.Value != -c.Decision.Value || back.McNemar != c.McNemar || back.FAA.Value != -c.FAA.Value {
+		t.Errorf("the other way round: %+v, faa %+v", back.Decision, back.FAA)
 	}
 }
 

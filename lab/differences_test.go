@@ -20,7 +20,8 @@ func TestDifferingLines(t *testing.T) {
 		{"a b c", "a b c", ""}, {"a b c", "a c", "-b"}, {"a c", "a b c", "+b"}, {"a b c", "a x c", "-b +x"},
 		{"a", "b", "-a +b"}, {"a b", "b a", "-a +a"}, {"a b c d", "b c d", "-a"}, {"a b c", "a b c d", "+d"},
 		{"a b c d e", "a x c y e", "-b +x -d +y"}, {"x a b", "a b y", "-x +y"}, {"a a b", "a b", "-a"},
-		{"a b c a b b a", "c b a b a c", "-a -b +b -b +c"}, {"q", "q q", "+q"},
+		{"a b c a b b a", "c b a b a c", "-a -b +b -b +c"}, {"q", "q q", "+q"}, {"a b", "x a b", "+x"}, {"a b c",
+			"a b", "-c"},
 	} {
 		text := func(words string) string { return strings.ReplaceAll(words, " ", "\n") + "\n" }
 		var got []string

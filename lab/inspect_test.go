@@ -104,7 +104,8 @@ func TestInspectUnfinished(t *testing.T) {
 		"1}}\nseats: [{id: a, model: m, count: 3}]\n", 2, 1))
 	work(t, gone, 1)
 	x := export(t, gone)
-	if x.Status != inspectai.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 {
+	if x.Status != inspectai.Failed || x.Error == nil || len(x.Samples) != 2 || x.Results.Completed != 0 ||
+		x.Results.Logged != 2 || x.Results.Scores[0].Unscored != 2 {
 		t.Fatalf("%+v", x)
 	}
 	for _, s := range x.Samples {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -140,15 +141,9 @@ func (t *sampler) rounds() {
 
 // inOrder returns the opinions ordered by round and seat.
 func (t *sampler) inOrder() []journal.Noted {
-	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool {
-		return int(n.Node) < 0 ||
-			int(n.Node) >= len(t.x.Seats)
-	})
+	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return !in(n.Node, len(t.x.Seats)) })
 	slices.SortStableFunc(all, func(a, b journal.Noted) int {
-		if a.Round != b.Round {
-			return a.Round - b.Round
-		}
-		return int(a.Node) - int(b.Node)
+		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Node, b.Node))
 	})
 	return all
 }
@@ -173,7 +168,7 @@ func (t *sampler) withScores(n journal.Noted, row map[string]any) map[string]any
 }
 
 func (t *sampler) seat(id synod.NodeID) string {
-	if int(id) < 0 || int(id) >= len(t.x.Seats) {
+	if !in(id, len(t.x.Seats)) {
 		return fmt.Sprintf("#%d", id)
 	}
 	return t.x.Seats[id].ID
@@ -223,7 +218,7 @@ func (t *sampler) decided() {
 func (t *sampler) usage() {
 	whole := inspectai.Usage{}
 	for key, r := range t.run.Replies { // sums do not depend on the order
-		if r.Usage == (synod.Usage{}) || int(key.Node) < 0 || int(key.Node) >= len(t.x.models) {
+		if r.Usage == (synod.Usage{}) || !in(key.Node, len(t.x.models)) {
 			continue
 		}
 		u := t.sample.ModelUsage[t.x.models[key.Node]]

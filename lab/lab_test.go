@@ -267,6 +267,9 @@ seats:
 `, 5, 1))
 	work(t, run, 2)
 	r := reported(t, run.Dir())
+	if len(r.Ranked) == 0 || r.Ranked[0].N != 5 || *r.Ranked[0] != *r.Metrics.Decision {
+		t.Errorf("the best answers %+v, decisions %+v", r.Ranked, r.Metrics.Decision)
+	}
 	if r.Metrics.IAA == nil || r.Metrics.IAA.N != 5*3 || *r.Metrics.FAA != *r.Metrics.IAA ||
 		r.Metrics.Decision == nil {
 		t.Errorf("iaa %+v, faa %+v, decisions %+v; want 15 answers of workers", r.Metrics.IAA, r.Metrics.FAA,

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/report"
 )
 
 // A model that is always wrong shows in the report, with its calls, times and failures.
@@ -39,6 +40,9 @@ seats: [{id: g, model: dice, count: 3}, {id: b, model: bad}, {id: x, model: good
 	if bad.Right.Final.Value != 0 || bad.Right.Final.High < 0.3 || bad.Calls == 0 || bad.Unreadable == 0 ||
 		bad.Agreement.Value != 0 || bad.Served != "garbled" {
 		t.Errorf("bad: %+v", bad)
+	}
+	if dice.Calls != r.Calls.Made-bad.Calls-good.Calls || dice.Calls != 18 || bad.Tokens != (report.Tokens{}) {
+		t.Errorf("%d calls of dice, %d of bad, %d of good; %d of all", dice.Calls, bad.Calls, good.Calls, r.Calls.Made)
 	}
 	if good.Right.Final != nil || good.Seats != 1 {
 		t.Errorf("an adversary's answers are not its model's: %+v", good)

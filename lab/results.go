@@ -190,7 +190,7 @@ func (r *reader) ended(noted []journal.Noted) (string, int) {
 		honest[i] = s.Adversary == ""
 	}
 	for i := range noted {
-		if n := &noted[i]; int(n.Node) >= 0 && int(n.Node) < len(notes) {
+		if n := &noted[i]; in(n.Node, len(notes)) {
 			notes[n.Node] = append(notes[n.Node], &n.Opinion)
 		}
 	}
@@ -210,16 +210,15 @@ func (r *reader) extracted(j job, item *task.Item) ([]task.Grade, error) {
 	var grades []task.Grade
 	seen := make([]bool, len(r.Seats))
 	for _, a := range run.Asked() {
-		seat := int(a.Node)
-		if a.Prompt.Purpose != synod.Answering || seat < 0 || seat >= len(seen) || seen[seat] ||
-			r.Seats[seat].Adversary != "" {
+		if a.Prompt.Purpose != synod.Answering || !in(a.Node, len(seen)) || seen[a.Node] ||
+			r.Seats[a.Node].Adversary != "" {
 			continue
 		}
 		reply, came := run.Replies[a.Key]
 		if !came || reply.Status != synod.OK || reply.Text == "" {
 			continue
 		}
-		seen[seat] = true
+		seen[a.Node] = true
 		grades = append(grades, item.GradeReply(reply.Text))
 	}
 	return grades, nil
