@@ -11,9 +11,8 @@ import (
 
 // Every preset asks for figures. They show every figure of the paper that has a cell, and each of them has cells.
 func TestPresetFigures(t *testing.T) {
-	data := sharedData(t)
 	for _, p := range Presets().All() {
-		g := draft(t, p.Name, Options{Data: data})
+		g := wholePreset(t, p.Name)
 		if len(g.Plots) == 0 {
 			t.Errorf("%s draws nothing", p.Name)
 		}

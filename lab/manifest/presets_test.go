@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"synod.dev/synod/council"
@@ -27,6 +28,20 @@ func sharedData(t *testing.T) string {
 		t.Skip("SKIPPED: there is no public data at ../shared/data; set SYNOD_TEST_DATA to where it is")
 	}
 	return path
+}
+
+// wholePresets are the grids of wholePreset by name, which several tests read.
+var wholePresets sync.Map
+
+// wholePreset is the grid of all cells of a preset, which must not be changed.
+func wholePreset(t *testing.T, name string) *lab.Grid {
+	t.Helper()
+	if g, ok := wholePresets.Load(name); ok {
+		return g.(*lab.Grid)
+	}
+	g := draft(t, name, Options{Data: sharedData(t)})
+	wholePresets.Store(name, g)
+	return g
 }
 
 func draft(t *testing.T, name string, o Options) *lab.Grid {
