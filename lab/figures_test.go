@@ -101,6 +101,9 @@ func TestLongFilesOfAttempts(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = repair(f)
+		if want < 0 && (err == nil || !strings.Contains(err.Error(), "the last line is too long")) {
+			t.Errorf("a long line: %v", err)
+		}
 		if info, _ := f.Stat(); (err != nil) != (want < 0) || err == nil && int(info.Size()) != want {
 			t.Errorf("%.20s…: %v, %d bytes", tail, err, info.Size())
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -51,14 +52,12 @@ func (r *Run) InspectName(format string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := strings.Map(func(c rune) rune {
-		if c < unicode.MaxASCII && (unicode.IsLetter(c) || unicode.IsDigit(c)) {
-			return c
-		}
-		return '-'
-	}, strings.TrimSuffix(r.Task, ".jsonl"))
+	name := notPlain.ReplaceAllString(strings.TrimSuffix(r.Task, ".jsonl"), "-")
 	return fmt.Sprintf("%s_%.60s_%s%s", created.Format("2006-01-02T15-04-05+00-00"), name, id, format), nil
 }
+
+// notPlain matches the characters of a task's name that its file name does not have.
+var notPlain = regexp.MustCompile(`[^0-9A-Za-z]`)
 
 // export collects what is needed to write a run as a log.
 type export struct {

@@ -116,7 +116,8 @@ func TestLinesOfQuestions(t *testing.T) {
 	}
 }
 
-// The time of a question is that of all attempts at it, and its state that of the last. A damaged line is named.
+// The time of a question is that of all attempts at it, and its state that of the last. A damaged line
+// is named, and a torn one removed.
 func TestAttemptsAtAQuestion(t *testing.T) {
 	dir := t.TempDir()
 	a, err := openAttempts(dir)
@@ -124,6 +125,12 @@ func TestAttemptsAtAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.file.Close()
+	if _, err := a.file.WriteString(attemptPrefix); err != nil {
+		t.Fatal(err)
+	}
+	if err := repair(a.file); err != nil { // the first line was being written when the process died
+		t.Fatal(err)
+	}
 	began := time.Now()
 	for _, at := range []attempt{{Question: "q", Seconds: 1.5, Failed: true, Reason: "late"}, {Question: "r",
 		Seconds: 8},

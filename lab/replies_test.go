@@ -34,9 +34,8 @@ models:
   loose: {provider: openai, url: URL, model: loose}
   "false": {provider: openai, url: URL, model: wrong}
   lost: {provider: openai, url: URL, model: lost, attempts: 1}
-  dice: {provider: simulated}
 seats: [{id: a, model: right, count: 3}, {id: w, model: "false"}, {id: x, model: "false", adversary: {name: replay}},
-  {id: l, model: lost}, {id: o, model: loose}, {id: d, model: dice}]
+  {id: l, model: lost}, {id: o, model: loose}]
 `, "URL", s.URL), 1, 1))
 	work(t, run, 1)
 	r := reported(t, run.Dir())
@@ -44,8 +43,7 @@ seats: [{id: a, model: right, count: 3}, {id: w, model: "false"}, {id: x, model:
 	if e == nil || *e.Strict != *metrics.Share(3, 5) || *e.Flexible != *metrics.Share(4, 5) || e.Differ != 1 {
 		t.Errorf("%+v of %d finished", e, r.Finished)
 	}
-	if want := []string{"right × 3", "false = wrong × 2", "lost × 1", "loose × 1",
-		"dice × 1"}; !slices.Equal(r.Setting.Models, want) {
+	if want := []string{"right × 3", "false = wrong × 2", "lost × 1", "loose × 1"}; !slices.Equal(r.Setting.Models, want) {
 		t.Errorf("%q, want %q", r.Setting.Models, want)
 	}
 }
@@ -262,8 +260,12 @@ func TestGridNeedsAFreeFolder(t *testing.T) {
 	}).Create(filled); !errors.As(err, &e) || e.Run {
 		t.Errorf("a folder that is filled meanwhile: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(filled, "letter")); err != nil {
+	letter := filepath.Join(filled, "letter")
+	if _, err := os.Stat(letter); err != nil {
 		t.Error(err)
+	}
+	if err := computedGrid(t, figures).Create(letter); err == nil || errors.As(err, &e) {
+		t.Errorf("a file: %v", err)
 	}
 }
 
@@ -340,5 +342,43 @@ func TestChangedCouncil(t *testing.T) {
 	}
 	if got := (lab.Progress{Total: 10, Finished: 3, Failed: 2}).Left(); got != 5 {
 		t.Errorf("%d questions are left, want 5", got)
+	}
+}
+
+// The estimate of a grid is the sum of those of its cells. A council that cannot be read names its cell.
+func TestEstimateOfAGrid(t *testing.T) {
+	g := cells(t, 1, 2)
+	sum, err := g.Estimate(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want lab.Estimate
+	for _, run := range g.Runs {
+		e, err := run.Estimate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Questions += e.Questions
+		for _, a := range [][2]*lab.Amount{{&want.Low, &e.Low}, {&want.Expected, &e.Expected}, {&want.Worst,
+			&e.Worst}} {
+			a[0].Calls += a[1].Calls
+			a[0].Prompt += a[1].Prompt
+			a[0].Completion += a[1].Completion
+		}
+	}
+	for _, a := range [][2]*lab.Amount{{&want.Low, &sum.Low}, {&want.Expected, &sum.Expected}, {&want.Worst,
+		&sum.Worst}} {
+		if a[0].Calls != a[1].Calls || a[0].Prompt != a[1].Prompt || a[0].Completion != a[1].Completion ||
+			a[0].Calls == 0 ||
+			a[1].Cost == nil {
+			t.Errorf("%+v, want %+v", a[1], a[0])
+		}
+	}
+	if sum.Questions != want.Questions || sum.Questions != 6 {
+		t.Errorf("%d questions", sum.Questions)
+	}
+	g.Runs[1].Council = "seats: 1"
+	if _, err := g.Estimate(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "cell r2: ") {
+		t.Errorf("a cell without a council: %v", err)
 	}
 }

@@ -51,15 +51,12 @@ var sealed = regexp.MustCompile(`,\n  "sum": "([0-9a-f]{64})"(?:,\n  "origin": "
 // unseal checks the sum of a file that seal has encoded, and decodes it. It returns the sum
 // and the mark; "" if there is none.
 func unseal(b []byte, manifest any) (sum, origin string, err error) {
-	at := sealed.FindSubmatchIndex(b)
-	if at == nil {
+	end := sealed.FindSubmatch(b)
+	if end == nil {
 		return "", "", fmt.Errorf("it has no checksum: %w", journal.ErrChanged)
 	}
-	sum = string(b[at[2]:at[3]])
-	if at[4] >= 0 {
-		origin = string(b[at[4]:at[5]])
-	}
-	body := append(bytes.Clone(b[:at[0]]), "\n}"...)
+	sum, origin = string(end[1]), string(end[2])
+	body := append(bytes.Clone(bytes.TrimSuffix(b, end[0])), "\n}"...)
 	if sumOf(body) != sum {
 		return "", "", fmt.Errorf("it does not have its checksum: %w", journal.ErrChanged)
 	}

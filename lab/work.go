@@ -146,7 +146,7 @@ func (w *work) all(outer context.Context) error {
 		}
 	}
 	w.count(func(*Progress) {})
-	for first := true; len(open) > 0; first = false {
+	for first := true; ; first = false {
 		finished := w.now.Now
 		w.each(ctx, stop, open)
 		if ctx.Err() != nil || len(w.again) == 0 || !first && w.now.Now == finished {
