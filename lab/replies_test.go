@@ -43,7 +43,8 @@ seats: [{id: a, model: right, count: 3}, {id: w, model: "false"}, {id: x, model:
 	if e == nil || *e.Strict != *metrics.Share(3, 5) || *e.Flexible != *metrics.Share(4, 5) || e.Differ != 1 {
 		t.Errorf("%+v of %d finished", e, r.Finished)
 	}
-	if want := []string{"right × 3", "false = wrong × 2", "lost × 1", "loose × 1"}; !slices.Equal(r.Setting.Models, want) {
+	want := []string{"right × 3", "false = wrong × 2", "lost × 1", "loose × 1"}
+	if !slices.Equal(r.Setting.Models, want) {
 		t.Errorf("%q, want %q", r.Setting.Models, want)
 	}
 }
