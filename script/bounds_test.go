@@ -323,3 +323,41 @@ func TestDeriveIsSplitMix64(t *testing.T) {
 		}
 	}
 }
+
+// The message that a round waits for is one of the 64 that are kept of its sender.
+func TestExpectedMessagesCount(t *testing.T) {
+	kept := 0
+	m := script.New(seatOf(0, 1, 2), script.Options{}, func(me *script.Agent) synod.Answer {
+		me.Expect("w", 0, script.Until{At: 5})
+		me.Wait()
+		for round := range 100 {
+			kept += len(script.Received[word](nil, me, "w", round))
+		}
+		return "done"
+	})
+	m.Step(0, synod.Begin{})
+	for round := range 100 {
+		m.Step(1, heard(1, "w", round, "x"))
+	}
+	if got := show(m.Step(5, synod.Expired{ID: 1})); got != `decide "done"` || kept != 64 {
+		t.Errorf("%s, %d messages kept", got, kept)
+	}
+}
+
+// With AllBut, a round ends early when all neighbours but so many have sent.
+func TestAllBut(t *testing.T) {
+	for allBut, needs := range map[int]int{0: 3, 1: 2, 2: 1} {
+		m := script.New(seatOf(0, 1, 2, 3), script.Options{}, gather(script.Until{At: 9, Early: true, AllBut: allBut}))
+		m.Step(0, synod.Begin{})
+		for i := range needs {
+			got := show(m.Step(1, heard(synod.NodeID(i+1), "w", 0, "x")))
+			if ended := strings.Contains(got, "decide"); ended != (i+1 == needs) {
+				t.Errorf("all but %d: after %d messages: %q", allBut, i+1, got)
+			}
+		}
+	}
+	m := script.New(seatOf(0, 1), script.Options{}, gather(script.Until{At: 9, Early: true, AllBut: 2}))
+	if got := show(m.Step(0, synod.Begin{})); !strings.Contains(got, "decide") {
+		t.Errorf("nobody has to be waited for: %q", got)
+	}
+}

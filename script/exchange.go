@@ -88,10 +88,7 @@ func CollectInto[T any, P interface {
 // Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
 func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
-	need := len(me.seat.Neighbours(round))
-	if until.AllBut > 0 {
-		need = max(0, need-until.AllBut)
-	}
+	need := max(0, len(me.seat.Neighbours(round))-until.AllBut)
 	me.begin(slot)
 	me.waits = condition{forRound, me.alarm(until.At), until.Early, need}
 }

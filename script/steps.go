@@ -100,7 +100,7 @@ func (m *stepper) advance() {
 	switch {
 	case m.round < 0 && k < len(s.First):
 		s.First[k]()
-	case m.round >= 0 && m.round < s.Rounds && k < len(s.Round):
+	case m.round >= 0 && k < len(s.Round):
 		s.Round[k](m.round)
 	case m.round+1 < s.Rounds:
 		m.round, m.next = m.round+1, 0

@@ -192,3 +192,28 @@ func TestRoundsBeginBeforeCollecting(t *testing.T) {
 		t.Errorf("%s, received%s", e, got)
 	}
 }
+
+// Again answers a prompt from memory, and counts it, only where prompts are remembered.
+func TestAgain(t *testing.T) {
+	for _, remember := range []bool{true, false} {
+		var texts []string
+		again := false
+		m := script.New(seatOf(0), script.Options{Remember: remember}, func(me *script.Agent) synod.Answer {
+			call := me.Put(&synod.Prompt{Purpose: synod.Scoring})
+			me.Wait()
+			me.Reply(0)
+			if again = me.Again(call); again {
+				me.Wait()
+				texts = append(texts, me.Reply(0).Text)
+			}
+			me.Note(synod.Opinion{})
+			return "done"
+		})
+		m.Step(0, synod.Begin{})
+		got := show(m.Step(1, synod.Answered{ID: 0, Reply: &synod.Reply{Status: synod.OK, Text: "r"}}))
+		if again != remember || len(texts) == 1 != remember || strings.Contains(got, "reused 1") != remember ||
+			!strings.HasSuffix(got, `decide "done"`) {
+			t.Errorf("remember %v: again %v %v: %s", remember, again, texts, got)
+		}
+	}
+}
