@@ -119,6 +119,30 @@ func FuzzReadAll(f *testing.F) {
 	})
 }
 
+// A simulated evaluator reads the reasoning that is shown beside the answer, of the first member that gave it.
+func TestSimulatedGradesReadReasoning(t *testing.T) {
+	m := synod.Simulation{Score: func(_ synod.Answer, rationale string) float64 { return float64(len(rationale)) / 10 }}
+	r := grade.Detail{}.Simulate(&synod.Prompt{Purpose: grade.One, Candidate: "b", Rationale: "five!",
+		Peers: []synod.Rated{{Answer: "b", Rationale: "x"}}}, m)
+	if g, err := grade.Read(&r); err != nil || g != grade.Uniform(10) {
+		t.Errorf("one: %v, %v", g, err)
+	}
+	r = grade.Detail{}.Simulate(&synod.Prompt{Purpose: grade.All, Rationale: "ten chars!", Peers: []synod.Rated{
+		{Answer: "a", Rationale: ""}, {Answer: "b", Rationale: "five!"}, {Answer: "b", Rationale: "x"}}}, m)
+	g, err := grade.ReadAll(&r, 3)
+	if err != nil || g[0] != grade.Uniform(0) || g[1] != grade.Uniform(10) || g[2] != grade.Uniform(10) {
+		t.Errorf("all: %v, %v", g, err)
+	}
+}
+
+// Two prompts are the same only if both show examples, or neither.
+func TestSame(t *testing.T) {
+	with, without := grade.Detail{Examples: true}, grade.Detail{}
+	if !with.Same(with) || !without.Same(without) || with.Same(without) || without.Same(with) {
+		t.Error("examples are no part of a prompt")
+	}
+}
+
 // A simulated evaluator gives whole grades of the answers that it was asked about, in the range, and its replies have
 // the form that the schema asks for.
 func TestSimulatedGrades(t *testing.T) {
