@@ -47,8 +47,11 @@ model: build ## fetch the embedded model (about 110 MB, once)
 
 test: model check reproducible examples unit concurrent ## what CI always runs
 
+# Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
+TOGETHER := -p 4
+
 unit: ## all tests of this module, with whole campaigns
-	$(GO) test -timeout 30m ./...
+	$(GO) test $(TOGETHER) -timeout 30m ./...
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
@@ -67,7 +70,7 @@ concurrent: ## the tests of packages with concurrency, under the race detector w
 race: ## all tests under the race detector, where campaigns play fewer executions
 	$(call race,./...)
 
-race = @if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test -race -timeout 30m $(1); \
+race = @if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test $(TOGETHER) -race -timeout 30m $(1); \
 	else echo "no C compiler: nothing runs under the race detector"; fi
 
 EXAMPLES := adversary aggregate member protocol task topology
