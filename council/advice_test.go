@@ -162,7 +162,7 @@ func TestRemedies(t *testing.T) {
 
 func TestShellWord(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain": "plain", "/tmp/a-b_c.jsonl": "/tmp/a-b_c.jsonl", "a b": "'a b'", "it's": `'it'\''s'`, "": "''",
+		"plain": "plain", "/runs/a-b_c.jsonl": "/runs/a-b_c.jsonl", "a b": "'a b'", "it's": `'it'\''s'`, "": "''",
 		"-rf": "'-rf'", "$HOME": "'$HOME'", "a;b": "'a;b'",
 	} {
 		if got := ShellWord(text); got != want {

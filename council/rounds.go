@@ -32,8 +32,8 @@ func (j *judgment) transcript() *transcript {
 	return t
 }
 
-// packedTranscript is transcript without the memory of the records. It uses a buffer, which may
-// be nil, and returns it.
+// packedTranscript returns a transcript with a copy of the opinions, so that the records can be used
+// again. It makes the copy in buffer, which may be nil, and returns the buffer for the next call.
 func (j *judgment) packedTranscript(buffer []byte) (*transcript, []byte) {
 	p := packed{bytes: buffer[:0]}
 	for _, r := range j.seats {

@@ -330,19 +330,10 @@ func kindOf(raw []byte) (kind string, ok bool) {
 }
 
 func (in *reading) takeKind(kind string, n int, raw []byte) error {
-	run := in.run
-	switch {
-	case kind == "chunk":
-		return errors.New("this file holds the journals of several runs; name one of them: FILE#ID")
-	case n == 1 && kind != "head":
-		return errors.New("the head must be the first line")
-	case n > 1 && kind == "head":
-		if err := in.restart(); err != nil {
-			return err
-		}
-	case run.End != nil:
-		return errors.New("a line follows the end")
+	if err := in.checkPlace(kind, n); err != nil {
+		return err
 	}
+	run := in.run
 	switch kind {
 	case "head":
 		in.digests.note(raw)
@@ -381,6 +372,21 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 		return json.Unmarshal(raw, run.End)
 	default:
 		return fmt.Errorf("unknown kind of line: %q", kind)
+	}
+	return nil
+}
+
+// checkPlace returns an error if line n must not be of this kind. The head of a later attempt begins that attempt.
+func (in *reading) checkPlace(kind string, n int) error {
+	switch {
+	case kind == "chunk":
+		return errors.New("this file holds the journals of several runs; name one of them: FILE#ID")
+	case n == 1 && kind != "head":
+		return errors.New("the head must be the first line")
+	case n > 1 && kind == "head":
+		return in.restart()
+	case in.run.End != nil:
+		return errors.New("a line follows the end")
 	}
 	return nil
 }

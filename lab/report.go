@@ -73,14 +73,19 @@ func (r *reader) summarize() (*report.Report, error) {
 	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses), r.setting(models)
-	out.ChangingGraph = changingGraph(r.plan)
-	if h := r.plan.Harm(); h != nil {
-		out.Harm = h.String() + "; " + h.Reach()
-	}
+	r.aboutGraph(out)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
 	out.Digest = hex.EncodeToString(sum.Sum(nil))
 	return out, nil
+}
+
+// aboutGraph adds how the graph changes, and what the seats of adversaries mean on it.
+func (r *reader) aboutGraph(out *report.Report) {
+	out.ChangingGraph = changingGraph(r.plan)
+	if h := r.plan.Harm(); h != nil {
+		out.Harm = h.String() + "; " + h.Reach()
+	}
 }
 
 // follow adds the trajectory of a game, of the first ones only.

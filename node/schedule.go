@@ -287,8 +287,8 @@ func (s *schedule) leap() bool {
 // maxIdle bounds what is kept of a neighbour's closed ticks.
 const maxIdle = 256
 
-// heardClosed notes that a neighbour has closed a tick, and does nothing before another one; or, if the tick
-// is never, that its last step was in the other one.
+// heardClosed notes what a neighbour says: that it has closed tick t, and has nothing to do before tick idle. If
+// t is never, the neighbour has decided, and idle is the tick of its last step.
 func (s *schedule) heardClosed(from synod.NodeID, t, idle synod.Tick) {
 	p := s.peers[from]
 	if p.closed = max(p.closed, t); t == never {

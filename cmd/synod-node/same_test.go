@@ -19,7 +19,7 @@ const (
 	members7 = "models: {d: {provider: simulated, ability: 0.6}}\nseats: [{id: a, model: d, count: 7}]\n"
 )
 
-// fiveProtocols are what seven processes are compared with the simulator in.
+// fiveProtocols are the councils that seven processes and the simulator both play.
 var fiveProtocols = map[string]string{
 	"sac":     "protocol: {name: sac, rounds: 3}\nf: 2\n" + pace + members7,
 	"cp-wbft": "protocol: {name: cp-wbft}\nf: 1\n" + pace + members7,

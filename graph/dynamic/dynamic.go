@@ -33,10 +33,10 @@ type Settings struct {
 	FailingSeed uint64           `yaml:"failing_seed" doc:"seed of these draws"`
 }
 
-// New returns the settings of a graph that does not change.
+// New returns the default settings: each graph of a schedule lasts one round, and no edge fails.
 func New() *Settings { return &Settings{Hold: 1} }
 
-// Graph is a graph with what it is in each round.
+// Graph is a graph whose edges depend on the round.
 type Graph struct {
 	// Built is the graph of all edges that occur in the rounds of a run.
 	topology.Built

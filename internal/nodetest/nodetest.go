@@ -116,7 +116,14 @@ func Simulate(t testing.TB, r Run) (digests []string, records []council.Record) 
 			return ""
 		},
 	})
-	for i := range n {
+	return finish(t, result, desks, log)
+}
+
+// finish closes the journals, and returns the digest and the record of each seat.
+func finish(t testing.TB, result sim.Result, desks []*council.Desk, log *seatLog) (digests []string,
+	records []council.Record) {
+	t.Helper()
+	for i := range desks {
 		digest, err := log.writers[i].Close(result.Stopped)
 		fatal(t, err)
 		if a, ok := result.Decided[synod.NodeID(i)]; ok {
