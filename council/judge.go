@@ -250,14 +250,14 @@ func (j *judgment) ownStep() ownStep {
 // is no such failure, and where the rule counts seats, which knows how many it needs.
 func (j *judgment) unreachable() string {
 	p := j.plan
-	a, ok := p.protocol.(protocol.Answering)
+	a, ok := p.protocol.(protocol.Respondents)
 	if !ok || p.spec.Rule.Name != ByProtocol {
 		return ""
 	}
 	var answering, silent, gone []string // gone: of those who vote
 	for i, s := range p.seats {
 		dead := j.seats[i].dead()
-		if a.Answers(synod.NodeID(i), p.roles) {
+		if a.Asks(synod.NodeID(i), p.roles) {
 			answering = append(answering, s.ID)
 			if dead {
 				silent = append(silent, s.ID)

@@ -45,12 +45,12 @@ func (p *Plan) checkRule() error {
 
 // independent counts the seats that give an answer of their own in round 0.
 func (p *Plan) independent() (n int) {
-	a, ok := p.protocol.(protocol.Answering)
+	a, ok := p.protocol.(protocol.Respondents)
 	if !ok {
 		return p.voters
 	}
 	for i := range p.seats {
-		if a.Answers(synod.NodeID(i), p.roles) {
+		if a.Asks(synod.NodeID(i), p.roles) {
 			n++
 		}
 	}

@@ -182,12 +182,6 @@ type Ranking interface {
 	Ranked(o *synod.Opinion) []synod.Answer
 }
 
-// Answering is implemented by a protocol in which the seats that answer in round 0 are not
-// the seats that vote.
-type Answering interface {
-	Answers(seat synod.NodeID, cast []synod.Role) bool
-}
-
 // CastChecker is implemented by a protocol that does not tolerate every bound f with every
 // cast.
 type CastChecker interface {

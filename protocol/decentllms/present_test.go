@@ -196,14 +196,13 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// Workers are asked and answer, evaluators vote. The evidence of an evaluator's record is returned.
+// Workers are asked, evaluators vote. The evidence of an evaluator's record is returned.
 func TestRolesAndEvidence(t *testing.T) {
 	p, cast := New(), []synod.Role{Worker, Evaluator}
 	for seat, worker := range []bool{true, false} {
 		id := synod.NodeID(seat)
-		if p.Asks(id, cast) != worker || p.Answers(id, cast) != worker || p.Votes(id, cast) == worker {
-			t.Errorf("%s: asked %v, answers %v, votes %v", cast[seat], p.Asks(id, cast), p.Answers(id, cast),
-				p.Votes(id, cast))
+		if p.Asks(id, cast) != worker || p.Votes(id, cast) == worker {
+			t.Errorf("%s: asked %v, votes %v", cast[seat], p.Asks(id, cast), p.Votes(id, cast))
 		}
 	}
 	_, o := troubled()

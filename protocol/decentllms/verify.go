@@ -197,11 +197,6 @@ type reply struct {
 	undecided string
 }
 
-// Answers reports whether a seat is a worker: only workers answer the question.
-func (p *DecentLLMs) Answers(seat synod.NodeID, cast []synod.Role) bool {
-	return cast[seat] == Worker
-}
-
 // Replied reports whether an evaluator signed the answer that it replies with.
 func (p *DecentLLMs) Replied(id synod.NodeID, o *synod.Opinion, check synod.Verifier) bool {
 	r := RecordOf(o)
