@@ -231,7 +231,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		cacheCommand(a), journalsCommand(a),
 		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),
 	)
-	root.AddCommand(nodeCommands()...)
+	root.AddCommand(besideCommands(a)...)
 	addCompletion(root)
 	return root
 }

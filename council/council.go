@@ -14,6 +14,7 @@
 package council
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func Open(p *Plan, o Options) (*Council, error) {
 		m := c.models[p.seats[i].Model]
 		c.seats = append(c.seats, seated{m, llm.InstantOf(m), free(p.seats[i].Kind)})
 	}
-	if err := errors.Join(c.checkPowers(), c.checkPrices()); err != nil {
+	if err := errors.Join(c.checkPowers(), c.checkPrices(p.spec.Limits)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -161,9 +162,12 @@ func (c *Council) checkPowers() error {
 }
 
 // checkPrices refuses a limit in money if the price of a model is not known.
-func (c *Council) checkPrices() error {
+func (c *Council) checkPrices(limits Limits) error {
+	if limits.USD == 0 {
+		return nil
+	}
 	for _, name := range sortedKeys(c.models) {
-		if _, known := c.prices.Of(c.models[name].Info()); c.plan.spec.Limits.USD > 0 && !known {
+		if _, known := c.prices.Of(c.models[name].Info()); !known {
 			return &ConfigError{Section: "limits",
 				Err: fmt.Errorf("usd needs the price of every model, and the price of model %q (%s) is in no table; "+
 					"give it with --prices FILE", name, c.models[name].Info().Name)}
@@ -214,6 +218,7 @@ type Ask struct {
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
 	Program  string                             // the calling program, for the head of the journal
+	Limits   Limits                             // they only lower those of the council; 0: the council's
 	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
 	Final bool
 	// Outage lets calls wait while their model is out of order; nil: they fail.
@@ -250,7 +255,7 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // The error is for a run that could not begin; a *JournalError or *EscalationError
 // comes beside a complete outcome.
 func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
-	if err := c.plan.Accepts(&ask.Question); err != nil {
+	if err := cmp.Or(c.plan.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
 		return Outcome{}, err
 	}
 	if ask.Resume != nil {

@@ -25,6 +25,7 @@ type session struct {
 	outer    context.Context // ends when the caller gives up
 	budget   *llm.Budget
 	limited  *llm.Budget     // budget; nil if nothing is limited, which is faster
+	limits   Limits          // of the question
 	journal  *journal.Writer // nil: none is kept
 	fixed    *fixedPoint
 	breaker  *breaker
@@ -79,7 +80,8 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 		}
 		s.journal = w
 	}
-	limits := p.spec.Limits
+	s.limits = p.spec.Limits.lowered(ask.Limits)
+	limits := s.limits
 	if limits.Deadline > 0 && p.spec.Runner.Nodes() {
 		limits.Deadline += recordsTime
 	}
@@ -317,7 +319,7 @@ func (s *session) close(o *Outcome) error {
 
 // exceeded says which limits the first refused call would have exceeded, in a line each.
 func (s *session) exceeded() (lines string) {
-	limits, spent, short := s.council.plan.spec.Limits, s.budget.Spent(), s.budget.Short()
+	limits, spent, short := s.limits, s.budget.Spent(), s.budget.Short()
 	if short.Calls > 0 {
 		lines += fmt.Sprintf("limits.calls is %d; %d were made, and the next call makes %d\n", limits.Calls,
 			spent.Calls, max(short.Calls, spent.Calls+1))

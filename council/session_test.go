@@ -251,3 +251,28 @@ func TestRunnerThatCannotBegin(t *testing.T) {
 		t.Errorf("%v, %+v", err, run)
 	}
 }
+
+// The limits of one question lower those of the council, and never raise them.
+func TestLimitsOfOneQuestion(t *testing.T) {
+	s := llmtest.Start(t, stubborn)
+	c := convene(t, seven(s.URL, fiveToTwo...), "limits.calls=20")
+	for _, test := range []struct {
+		limits  council.Limits
+		stopped string
+		most    int
+	}{
+		{council.Limits{Calls: 9}, council.OverBudget, 9},
+		{council.Limits{Calls: 1000}, council.OverBudget, 20},
+		{council.Limits{Deadline: time.Millisecond}, council.PastTime, 20},
+	} {
+		o, err := c.Decide(context.Background(), council.Ask{Question: sum, Seed: 7, Limits: test.limits})
+		if err != nil || o.Stopped != test.stopped || o.Calls.Made > test.most {
+			t.Errorf("%+v: %s after %d calls, %v; want %s after at most %d", test.limits, o.Stopped, o.Calls.Made, err,
+				test.stopped, test.most)
+		}
+	}
+	_, err := c.Decide(context.Background(), council.Ask{Question: sum, Limits: council.Limits{USD: 1}})
+	if err == nil || !strings.Contains(err.Error(), "usd needs the price of every model") {
+		t.Errorf("a limit in money without prices: %v", err)
+	}
+}

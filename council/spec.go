@@ -70,6 +70,21 @@ type Limits struct {
 	Deadline time.Duration `yaml:"deadline" json:"deadline" doc:"time for a question, at most 720h; 0s: no limit" range:"0s:720h" example:"90s"`
 }
 
+// lowered returns the limits, each lowered to that of l where l has a lower one.
+func (x Limits) lowered(l Limits) Limits {
+	return Limits{Calls: lower(x.Calls, l.Calls), Tokens: lower(x.Tokens, l.Tokens), USD: lower(x.USD, l.USD),
+		Deadline: lower(x.Deadline, l.Deadline)}
+}
+
+// lower returns the lower of two limits, of which 0 is none.
+func lower[T cmp.Ordered](a, b T) T {
+	var none T
+	if a == none || b != none && b < a {
+		return b
+	}
+	return a
+}
+
 // Pace separates thinking time from network time. Protocols compute the ends of
 // their rounds from both. One tick of virtual time is a millisecond.
 type Pace struct {

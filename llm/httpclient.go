@@ -51,7 +51,7 @@ func (m *httpClient) post(ctx context.Context, to *url.URL, body []byte) (respon
 	if err != nil {
 		return response{}, failure(synod.Dropped, "llm: make request: %w", err)
 	}
-	req.URL, req.Host, req.Header = to, to.Host, m.header
+	req.URL, req.Host, req.Header = to, to.Host, viaHeader(ctx, m.header)
 	res, err := m.transport.RoundTrip(req)
 	if err != nil {
 		if f := over(ctx, "waiting for the reply"); f != nil {

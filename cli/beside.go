@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// besideCommands are the commands of synod-node and synod-serve, which are programs of their own because of
+// the libraries that they link.
+func besideCommands(a *app) (all []*cobra.Command) {
+	for _, c := range []struct{ program, use, short string }{
+		{"synod-node", "node COMMAND", "Play one seat of a council of several owners as a daemon"},
+		{"synod-node", "roster COMMAND", "Make, sign, show, check and compare rosters of such councils"},
+		{"synod-serve", "serve [COMMAND]", "Serve councils to OpenAI and Anthropic clients over HTTP"},
+	} {
+		all = append(all, &cobra.Command{
+			Use: c.use, Short: c.short, DisableFlagParsing: true,
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return a.runBeside(cmd, c.program, append([]string{cmd.Name()}, args...))
+			},
+		})
+	}
+	return all
+}
+
+// runBeside runs a program that lies beside this one, with the same standard streams and the same home.
+func (a *app) runBeside(cmd *cobra.Command, program string, args []string) error {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	path := filepath.Join(filepath.Dir(self), program)
+	if _, err := os.Stat(path); err != nil {
+		return fail(exitError1, fmt.Errorf("this command needs the program %s beside synod, in %s", program,
+			filepath.Dir(self)), "make build builds bin/synod and bin/"+program+" in the folder of the source; "+
+			"without make: (cd cmd/"+program+" && go build -o ../../bin/"+program+" .)")
+	}
+	if a.home != "" {
+		os.Setenv("SYNOD_HOME", a.home)
+	}
+	if file := cmd.Flag("prices"); file != nil && file.Value.String() != "" {
+		os.Setenv("SYNOD_PRICES", file.Value.String())
+	}
+	return wait(cmd, path, args)
+}
+
+// wait runs a program, which gets the signals of this one, and ends with its exit code.
+func wait(cmd *cobra.Command, path string, args []string) error {
+	c := exec.CommandContext(cmd.Context(), path, args...)
+	c.Stdin, c.Stdout, c.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	err := c.Run()
+	if c.ProcessState != nil && c.ProcessState.Success() {
+		return nil // it was interrupted, and has ended as it should
+	}
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		return &exitError{code: ended.ExitCode()} // it has said why
+	}
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	return nil
+}

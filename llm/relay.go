@@ -1,0 +1,205 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// Via is the header in which gateways name themselves to the servers that they call, so that a council
+// which would ask itself is noticed.
+const Via = "Synod-Via"
+
+type viaKey struct{}
+
+// WithVia returns a context in which every request to an endpoint has the header Via with this value.
+func WithVia(ctx context.Context, via string) context.Context {
+	return context.WithValue(ctx, viaKey{}, via)
+}
+
+// viaHeader returns the headers of a request: those of its client, and Via where the context has one.
+func viaHeader(ctx context.Context, h http.Header) http.Header {
+	via, _ := ctx.Value(viaKey{}).(string)
+	if via == "" {
+		return h
+	}
+	h = h.Clone()
+	h.Set(Via, via)
+	return h
+}
+
+// Relayed is the response of a server to a body that was passed on. The caller closes Body.
+type Relayed struct {
+	Header http.Header
+	Body   io.ReadCloser
+}
+
+// Refusal is why a server refused a body that was passed on. Only its Failure may be shown to anybody
+// but the owner of the model.
+type Refusal struct {
+	*Failure
+	HTTP    int    // the status of the response
+	Message string // the server's, in short and without secrets; "" where it could hold a part of the key
+	Code    string // the server's
+	Param   string // the key of the body that the server refuses, if it names one
+}
+
+// senders reports whether the body is to blame, and not the server or the key.
+func (r *Refusal) senders() bool {
+	return r.HTTP == http.StatusBadRequest || r.HTTP == http.StatusRequestEntityTooLarge ||
+		r.HTTP == http.StatusUnprocessableEntity
+}
+
+func (r *Refusal) Unwrap() error { return r.Failure }
+
+// Relay passes the body of a chat completion on to the server of an OpenAI-compatible model, and its
+// response back as it comes. It keeps to the limits and the breaker of the model's account, and repeats
+// nothing: the caller's client does. The body names the model as its server knows it (Info.Model).
+//
+// The error is a *Refusal where the server responded with another status than 200, else a *Failure. ok is
+// false if the model has no server with this API. Budget, cache and time limit do not apply: see ctx.
+func Relay(ctx context.Context, m Model, body []byte) (res *Relayed, ok bool, err error) {
+	r := relay{}
+	for at := m; ; {
+		switch l := at.(type) {
+		case *breaking:
+			r.breaker = l.b
+		case *limited:
+			r.limiter = l.l
+		case *OpenAI:
+			res, err = r.pass(ctx, l, body)
+			return res, true, err
+		}
+		l, wraps := at.(interface{ Within() Model })
+		if !wraps {
+			return nil, false, nil
+		}
+		at = l.Within()
+	}
+}
+
+// relay is one body on its way.
+type relay struct {
+	breaker *breaker
+	limiter *limiter
+	probe   bool
+	once    sync.Once
+}
+
+func (r *relay) pass(ctx context.Context, m *OpenAI, body []byte) (*Relayed, error) {
+	var f *Failure
+	if r.breaker != nil {
+		if r.probe, f = r.breaker.enter(); f != nil {
+			return nil, f
+		}
+	}
+	if r.limiter != nil {
+		if f = r.limiter.acquire(ctx, false, longestPause); f != nil {
+			r.leave(false, f)
+			return nil, f
+		}
+	}
+	res, err := m.send(ctx, body)
+	if err != nil {
+		f := AsFailure(err)
+		if f.RetryAfter > 0 && r.limiter != nil {
+			r.limiter.pause(f.RetryAfter)
+		}
+		r.release()
+		var refused *Refusal
+		if errors.As(err, &refused) && refused.senders() {
+			f = nil
+		}
+		r.leave(ctx.Err() == nil, f)
+		return nil, err
+	}
+	r.leave(true, nil)
+	return &Relayed{Header: res.Header, Body: &relayBody{res.Body, r}}, nil
+}
+
+func (r *relay) leave(tried bool, f *Failure) {
+	if r.breaker != nil {
+		r.breaker.leave(r.probe, tried, f)
+	}
+}
+
+// release ends the request for the limits, once.
+func (r *relay) release() {
+	r.once.Do(func() {
+		if r.limiter != nil {
+			r.limiter.release()
+		}
+	})
+}
+
+// relayBody frees the slot of the concurrency limit when it is closed.
+type relayBody struct {
+	io.ReadCloser
+	r *relay
+}
+
+func (b *relayBody) Close() error {
+	b.r.release()
+	return b.ReadCloser.Close()
+}
+
+// send sends a body that somebody else has made.
+func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(body))
+	if err != nil {
+		return nil, failure(synod.Dropped, "llm: make request: %w", err)
+	}
+	req.URL, req.Host, req.Header = m.endpoint, m.endpoint.Host, viaHeader(ctx, m.header)
+	res, err := m.transport.RoundTrip(req)
+	if err != nil {
+		if f := over(ctx, "waiting for the reply"); f != nil {
+			return nil, f
+		}
+		return nil, m.clean(transportFailure(err))
+	}
+	if res.StatusCode == http.StatusOK {
+		return res, nil
+	}
+	b, _ := readAll(res, min(m.maxReply, maxErrorBody))
+	_ = res.Body.Close()
+	f := m.refusal(response{res.StatusCode, res.Header, b})
+	if f.RetryAfter == 0 {
+		f.RetryAfter = retryAfter(res.Header, time.Now())
+	}
+	e := &Refusal{Failure: f, HTTP: res.StatusCode}
+	if c := m.errors(b); f.Status != synod.Auth {
+		show := func(text string) string { return shorten(m.redact(oneLine(text))) }
+		e.Message, e.Code, e.Param = show(c.message), show(c.code), show(c.param)
+	}
+	return nil, e
+}
+
+// RelayBody returns the JSON object of a chat completion with another model, and with the keys of more set.
+// It fails if body is not a JSON object.
+func RelayBody(body []byte, model string, more map[string]any) ([]byte, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, err
+	}
+	set := func(key string, v any) error {
+		b, err := json.Marshal(v)
+		all[key] = b
+		return err
+	}
+	if err := set("model", model); err != nil {
+		return nil, err
+	}
+	for key, v := range more {
+		if err := set(key, v); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(all)
+}

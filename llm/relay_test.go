@@ -1,0 +1,93 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"synod.dev/synod"
+)
+
+// A body that is passed on gets the model's key, its name at the server and the header that shows loops; the
+// response comes back as it is.
+func TestRelay(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		var got struct{ Model, Extra string }
+		if json.Unmarshal(b, &got) != nil || got.Extra != "kept" || got.Model != "stub" {
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"error":{"message":"bad `+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")+
+				`","code":"wrong","param":"extra"}}`)
+			return
+		}
+		io.WriteString(w, r.Header.Get("Authorization")+" "+r.Header.Get(Via))
+	}))
+	defer s.Close()
+	m := openStub(t, &Pool{}, s.URL, canary, "concurrency: 1")
+	ctx := WithVia(context.Background(), "gateway-1")
+	body, err := RelayBody([]byte(`{"model":"solo:x","Extra":"kept"}`), m.Info().Model, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // each one frees the only slot
+		res, ok, err := Relay(ctx, m, body)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		b, _ := io.ReadAll(res.Body)
+		if err := res.Body.Close(); err != nil || string(b) != "Bearer "+canary+" gateway-1" {
+			t.Fatalf("%q, %v", b, err)
+		}
+	}
+	for range 5 { // a body that the server refuses is not a failure of the server, and opens no breaker
+		_, _, err = Relay(ctx, m, []byte(`{"model":"stub"}`))
+		var refused *Refusal
+		if !errors.As(err, &refused) || refused.HTTP != 400 || refused.Param != "extra" || refused.Code != "wrong" {
+			t.Fatal(err)
+		}
+		if strings.Contains(refused.Message, canary) {
+			t.Errorf("the message holds the key: %s", refused.Message)
+		}
+	}
+}
+
+// A model that is out of order is not called for a while, and the limit of its account holds for relayed
+// bodies too.
+func TestRelayKeepsToLimits(t *testing.T) {
+	hold, calls := make(chan struct{}), make(chan struct{}, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls <- struct{}{}
+		<-hold
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer s.Close()
+	m := openStub(t, &Pool{}, s.URL, canary, "concurrency: 1")
+	done := make(chan error, 1)
+	go func() { _, _, err := Relay(context.Background(), m, []byte(`{}`)); done <- err }()
+	<-calls
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, _, err := Relay(ctx, m, []byte(`{}`))
+	if f := AsFailure(err); f == nil || f.Status != synod.Timeout || len(calls) > 0 {
+		t.Errorf("with the only slot taken: %v, %d more calls", err, len(calls))
+	}
+	close(hold)
+	if f := AsFailure(<-done); f == nil || f.Status != synod.Unavailable {
+		t.Error(f)
+	}
+	for range 3 {
+		_, _, err = Relay(context.Background(), m, []byte(`{}`))
+	}
+	if n := len(calls); n != 2 || !strings.Contains(err.Error(), "not called for another") {
+		t.Errorf("%d calls after the first of a server that fails; want 2 and then an open breaker: %v", n, err)
+	}
+	if _, ok, _ := Relay(context.Background(), standard(&embedded{}, testLayers{}), nil); ok {
+		t.Error("an embedded model has no server")
+	}
+}
