@@ -51,6 +51,7 @@ type Config struct {
 	Caps      Caps
 	Log       *slog.Logger // nil: nothing is logged
 	Program   string       // for the heads of journals
+	Observer  Observer     // nil: nobody is told
 	// Addresses replaces those of the roster, by seat.
 	Addresses map[synod.NodeID][]string
 	Now       func() time.Time // the wall clock; nil: time.Now
@@ -73,6 +74,7 @@ type Node struct {
 	slots      *slots
 	daily      *daily
 	log        *slog.Logger
+	observer   Observer
 	context    context.Context
 	cancel     context.CancelFunc
 	links      map[synod.NodeID]*peer
@@ -99,7 +101,11 @@ func Open(c Config) (n *Node, err error) {
 	}
 	n = &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
-		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond}
+		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
+		observer: c.Observer}
+	if n.observer == nil {
+		n.observer = unobserved{}
+	}
 	if n.log == nil {
 		n.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
@@ -309,6 +315,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 	}
 	if err := n.admit(&q, s); err != nil {
 		n.count(&n.stats.Declined)
+		n.observer.Refused(RefusedQuestion, string(id), "", err)
 		return nil, nil, err
 	}
 	if err := durable.WriteFile(n.startPath(id), canonical.Encode(s)); err != nil {

@@ -244,6 +244,7 @@ func (p *peer) strike(err error) error {
 	p.excluded = time.Now().Add(min(50*time.Millisecond<<min(p.strikes, 10), 10*time.Second))
 	p.mu.Unlock()
 	p.node.count(&p.node.stats.Junk)
+	p.node.observer.Refused(RefusedStream, "", p.node.roster.Members[p.id].ID, err)
 	return err
 }
 

@@ -37,6 +37,7 @@ type run struct {
 	journal  *journal.Writer
 	desk     *council.Desk
 	schedule *schedule
+	observer RunObserver
 	decided  bool
 	alarms   int
 	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
@@ -115,8 +116,13 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		return nil, fmt.Errorf("the journal of the run: %w", err)
 	}
 	r.desk = council.NewDesk(n.plan, n.seat, n.model, r.journal, budget, head.Known)
+	r.observer = n.observer.Run(ObservedRun{string(id), q.Form, n.model.Info().Name, begins, earlier != nil})
 	if earlier != nil {
-		return r, r.replay(earlier)
+		if err := r.replay(earlier); err != nil {
+			r.observer.End(err.Error(), 0)
+			return nil, err
+		}
+		return r, nil
 	}
 	r.schedule.add(item{tick: 0, by: -1, node: int(n.seat), event: synod.Begin{}})
 	return r, nil
@@ -175,6 +181,10 @@ func (r *run) loop(ctx context.Context) {
 		defer cancel()
 	}
 	stopped := r.play(ctx)
+	r.mu.Lock()
+	calls := r.progress.Calls
+	r.mu.Unlock()
+	defer r.observer.End(stopped, calls)
 	if stopped == council.Interrupted {
 		r.journal.Abandon() // the next process goes on with it
 		return
@@ -373,7 +383,9 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 				r.alarms++
 				r.schedule.alarm(t, x, r.alarms)
 			case synod.Note:
-				r.note(t, x.Opinion)
+				if r.note(t, x.Opinion); !replay {
+					r.observer.Round(x.Opinion.Round, t)
+				}
 			case synod.Decide:
 				r.decided = true
 				r.desk.Decide(x.Answer)
@@ -461,6 +473,7 @@ func (r *run) send(t synod.Tick, sends []synod.Send) {
 func (r *run) refuse(err error) {
 	r.refused = err
 	r.node.count(&r.node.stats.Refused)
+	r.node.observer.Refused(RefusedValue, string(r.id), "", err)
 	r.node.log.Error("a value was not signed", "run", r.short(), "error", err)
 }
 
@@ -491,10 +504,12 @@ type waitingCall struct {
 func (r *run) consult(t, due synod.Tick, x synod.Consult) {
 	prompt := *x.Prompt
 	prompt.Peers = slices.Clone(prompt.Peers)
+	ended := r.observer.Call(x.ID, t)
 	go func() {
 		ctx, cancel := context.WithTimeout(r.node.context, time.Duration(r.node.roster.Think)*time.Millisecond)
 		defer cancel()
 		reply := r.desk.Ask(ctx, x.ID, &prompt)
+		ended(ObservedCall{reply.Status, reply.Calls, reply.Spent().Prompt, reply.Spent().Completion, reply.Reused})
 		r.node.spend(&reply)
 		r.put(input{reply: &synod.Answered{ID: x.ID, Reply: &reply}, asked: t, due: due})
 	}()

@@ -230,12 +230,14 @@ func (f *running) run(cmd *cobra.Command) error {
 	if !ok {
 		return fmt.Errorf("no member of the roster has the key %x of %s", c.Secret.PublicKey(), f.key)
 	}
-	listen := f.listen
-	if listen == "" {
-		if len(c.Roster.Members[seat].Addresses) == 0 {
-			return errors.New("the roster has no address of this seat; give one with --listen HOST:PORT")
-		}
-		listen = c.Roster.Members[seat].Addresses[0]
+	closeTraces, err := traced(cmd.Context(), c, c.Roster.Members[seat].ID)
+	if err != nil {
+		return fmt.Errorf("traces cannot be sent: %w; see OTEL_EXPORTER_OTLP_ENDPOINT", err)
+	}
+	defer closeTraces()
+	listen, err := f.address(&c.Roster.Members[seat])
+	if err != nil {
+		return err
 	}
 	if c.Transport, err = transport(listen, c); err != nil {
 		return err
@@ -256,6 +258,17 @@ func (f *running) run(cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", c.Transport.Address())
 	return n.Run(ctx)
+}
+
+// address returns where the node of a member listens.
+func (f *running) address(m *roster.Member) (string, error) {
+	switch {
+	case f.listen != "":
+		return f.listen, nil
+	case len(m.Addresses) == 0:
+		return "", errors.New("the roster has no address of this seat; give one with --listen HOST:PORT")
+	}
+	return m.Addresses[0], nil
 }
 
 // transport opens the links that the roster names.

@@ -44,6 +44,7 @@ type processes struct {
 	plan    *council.Plan
 	hosts   *hosts // nil: loopback addresses
 	running []*exec.Cmd
+	more    func(seat int) (args, env []string) // nil: none
 }
 
 // convene makes a council on loopback addresses.
@@ -105,10 +106,15 @@ func (p *processes) path(seat int, name string) string {
 
 func (p *processes) start(seat int) {
 	p.t.Helper()
-	c := p.hosts.command(seat, os.Args[0], "node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key",
-		p.path(seat, "key"),
-		"--dir", p.path(seat, "d"))
-	c.Env = append(os.Environ(), "SYNOD_NODE_TEST=run")
+	args := []string{"node", "run", "--roster", filepath.Join(p.dir, "roster"), "--key", p.path(seat, "key"),
+		"--dir", p.path(seat, "d")}
+	env := append(os.Environ(), "SYNOD_NODE_TEST=run")
+	if p.more != nil {
+		a, e := p.more(seat)
+		args, env = append(args, a...), append(env, e...)
+	}
+	c := p.hosts.command(seat, os.Args[0], args...)
+	c.Env = env
 	log, err := os.OpenFile(p.path(seat, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		p.t.Fatal(err)
