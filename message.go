@@ -28,6 +28,10 @@ type Message struct {
 // malformed.
 const MaxBody = 64 << 10
 
+// MaxLongBody is the length in bytes of the longest Response that is read: an answer of a form that is
+// Long, and the rationale beside it.
+const MaxLongBody = MaxLong + MaxBody
+
 // Respond is the name of the slot in which members exchange a Response.
 const Respond = "respond"
 
@@ -48,13 +52,13 @@ func (r Response) AppendBinary(b []byte) ([]byte, error) {
 }
 
 // UnmarshalBinary reads exactly what AppendBinary writes. It fails if the body is
-// longer than MaxBody, is malformed, or has a confidence outside [0,1].
+// longer than MaxLongBody, is malformed, or has a confidence outside [0,1].
 func (r *Response) UnmarshalBinary(b []byte) error {
-	in := wire.NewReader(b, MaxBody)
+	in := wire.NewReader(b, MaxLongBody)
 	in.Version(1)
 	confidence := math.Float64frombits(in.Uint(8))
 	in.Require(confidence >= 0 && confidence <= 1) // false for NaN
-	answer, rationale := in.Bytes(MaxBody), in.Bytes(MaxBody)
+	answer, rationale := in.Bytes(MaxLong), in.Bytes(MaxBody)
 	if err := in.End(); err != nil {
 		return fmt.Errorf("synod: response: %w", err)
 	}

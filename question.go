@@ -1,5 +1,7 @@
 package synod
 
+import "encoding/json"
+
 // Form says how an answer to a question is read, and when two answers are equal.
 type Form string
 
@@ -11,10 +13,23 @@ const (
 	Math   Form = "math"   // a mathematical expression, usually LaTeX
 	Text   Form = "text"   // short free text, compared without case and punctuation
 	Stance Form = "stance" // how a reply treats a request, whatever its wording: Complies, Refuses or Partial
+	Prose  Form = "prose"  // a text of any kind; a council chooses one of its members' texts and never blends them
+	JSON   Form = "json"   // a JSON value that is valid under Question.Schema
+	Action Form = "action" // a call of one of Question.Tools
 )
 
 // Forms returns every Form in the order of the documentation.
-func Forms() []Form { return []Form{Number, Choice, Bool, Math, Text, Stance} }
+func Forms() []Form { return append(ShortForms(), Prose, JSON, Action) }
+
+// ShortForms returns the forms whose answers are short and are compared as a whole.
+func ShortForms() []Form { return []Form{Number, Choice, Bool, Math, Text, Stance} }
+
+// Long reports whether answers of the form may have MaxLong bytes. Answers of other forms have a few
+// hundred bytes at most.
+func (f Form) Long() bool { return f == Prose || f == JSON || f == Action }
+
+// MaxLong is the length in bytes of the longest answer of a form that is Long.
+const MaxLong = 64 << 10
 
 // The answers of a Stance question.
 const (
@@ -32,13 +47,20 @@ type Option struct {
 	Text  string `json:"text" yaml:"text"`
 }
 
-// Question is what a council is asked. It never contains the right answer, so no
-// prompt can leak it.
+// Question is what a council is asked: a conversation whose last words of the user are Text, and the
+// form of the answer. It never contains the right answer, so no prompt can leak it. The JSON of a
+// question that has only the first four fields is the same as before the others existed.
 type Question struct {
 	ID      string   `json:"id,omitempty"` // the item in its data set; "" for any other question
-	Text    string   `json:"text"`
+	Text    string   `json:"text"`         // the last text of the user: the question proper
 	Form    Form     `json:"form"`
 	Options []Option `json:"options,omitempty"` // only for Choice
+	Parts   []Part   `json:"parts,omitempty"`   // what the user attached to Text
+	Before  []Turn   `json:"before,omitempty"`  // the conversation before Text
+	After   []Turn   `json:"after,omitempty"`   // calls of tools that followed Text, and their results
+
+	Schema json.RawMessage `json:"schema,omitempty"` // only for JSON: the JSON schema of the answer
+	Tools  []Tool          `json:"tools,omitempty"`  // only for Action: what may be called
 }
 
 // Answer is an answer in canonical form: two answers are equal if and only if their

@@ -67,9 +67,9 @@ func TestResponseBounds(t *testing.T) {
 			t.Errorf("confidence %v is let in (I-CP-2)", c)
 		}
 	}
-	long, _ := synod.Response{Answer: synod.Answer(strings.Repeat("x", synod.MaxBody))}.AppendBinary(nil)
+	long, _ := synod.Response{Answer: synod.Answer(strings.Repeat("x", synod.MaxLong+1))}.AppendBinary(nil)
 	if new(synod.Response).UnmarshalBinary(long) == nil {
-		t.Error("a body of more than MaxBody is let in")
+		t.Error("an answer of more than MaxLong bytes is let in")
 	}
 }
 

@@ -59,7 +59,7 @@ func (a numberAlterer) alter(q *synod.Question, given synod.Answer) synod.Answer
 		if r := numberIn(q, given); r != nil {
 			return canonical(q, r.Add(r, big.NewRat(int64(a.by), 1)).RatString())
 		}
-	case synod.Math, synod.Text:
+	case synod.Math, synod.Text, synod.Prose:
 		if altered := canonical(q, a.shift(string(given))); altered != given {
 			return altered
 		}

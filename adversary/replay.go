@@ -41,6 +41,11 @@ var invented = map[synod.Form][]string{
 	synod.Number: {"1776", "3.5", "212", "-4", "60", "0.125"},
 	synod.Math:   {`\frac{7}{2}`, "x+1", `3\sqrt{5}`, "1776", "-4"},
 	synod.Text:   {"the Battle of Hastings", "photosynthesis", "about three weeks", "a minor seventh", "Lake Titicaca"},
+	synod.Prose: {"The treaty was signed in 1648 and ended thirty years of war.",
+		"Plants store the energy of light as sugar; the oxygen comes from water.",
+		"Simmer the stock for three hours, skim it twice, and salt it at the end."},
+	synod.JSON:   {"{}"},
+	synod.Action: {"{}"},
 }
 
 // choose returns the answer of a seat: the given one, an invented one, or the label for

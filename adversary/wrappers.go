@@ -257,7 +257,7 @@ func canonical(q *synod.Question, text string) synod.Answer {
 // extended returns a free-text answer followed by more text, and any other answer
 // unchanged.
 func extended(q *synod.Question, given read.Confident, text string) synod.Answer {
-	if q.Form != synod.Text {
+	if q.Form != synod.Text && q.Form != synod.Prose {
 		return given.Answer
 	}
 	if longer, ok := read.Canonical(q, string(given.Answer)+text); ok {

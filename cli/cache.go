@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -125,6 +126,10 @@ func caches(spec council.Spec) bool {
 // its limits.
 func cacheText(ask council.Ask, spec council.Spec) string {
 	spec.Limits, spec.Breakers = council.Limits{}, council.Breakers{}
-	return strings.Join([]string{fmt.Sprint(spec), ask.Question.Text, string(ask.Question.Form),
-		fmt.Sprint(ask.Question.Options)}, "\x00")
+	parts := []string{fmt.Sprint(spec), ask.Question.Text, string(ask.Question.Form), fmt.Sprint(ask.Question.Options)}
+	if !ask.Question.Plain() {
+		whole, _ := json.Marshal(ask.Question) // it fails only for a schema that is not JSON, which is refused later
+		parts = append(parts, string(whole))
+	}
+	return strings.Join(parts, "\x00")
 }

@@ -61,13 +61,22 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 }
 
 // QuestionHash returns the SHA-256 of a question's text, and of its options, a line "label)
-// text" for each.
+// text" for each. If the question has more than that, a conversation for example, a zero byte and
+// the question as JSON follow; its ID is not part of what was asked.
 func QuestionHash(q *synod.Question) []byte {
 	text := strings.Builder{}
 	text.WriteString(q.Text)
 	for _, o := range q.Options {
 		fmt.Fprintf(&text, "\n%s) %s", o.Label, o.Text)
 	}
+	if q.Plain() {
+		return certificate.AnswerHash(text.String())
+	}
+	all := *q
+	all.ID = ""
+	b, _ := json.Marshal(all) // it fails only for a schema that is not JSON, which Accepts refuses
+	text.WriteByte(0)
+	text.Write(b)
 	return certificate.AnswerHash(text.String())
 }
 

@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
 			p.entry.Name, strings.Join(forms, " or "), q.Form)
 	}
-	if err := checkText(q.Text); err != nil {
+	if err := cmp.Or(checkText(q.Text), q.Check()); err != nil {
 		return err
 	}
 	switch {

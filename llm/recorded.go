@@ -228,6 +228,9 @@ func (m *recorded) find(q *synod.Question) (item string, rows []rowPlace) {
 			return q.ID, rows
 		}
 	}
+	if !q.Plain() { // its text alone is another question
+		return itemID(q), m.items[itemID(q)]
+	}
 	item = m.texts[hashString(0, q.Text)]
 	return item, m.items[item]
 }

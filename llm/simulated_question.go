@@ -20,6 +20,7 @@ type item struct {
 	id, text string
 	form     synod.Form
 	options  int
+	plain    bool
 	hash     uint64 // of the study and the question
 	truth    synod.Answer
 	wrong    []synod.Answer // distinct, none is the truth
@@ -33,12 +34,22 @@ type itemSlot struct{ last atomic.Pointer[item] }
 func (m *simulated) item(q *synod.Question) *item {
 	s := &m.items[(uint(len(q.Text))*31+lastByte(q.Text)*7+lastByte(q.ID))%uint(len(m.items))]
 	it := s.last.Load()
-	if it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) {
+	if it != nil && it.id == q.ID && it.text == q.Text && it.form == q.Form && it.options == len(q.Options) &&
+		it.plain && q.Plain() {
 		return it
 	}
 	it = m.newItem(q)
 	s.last.Store(it)
 	return it
+}
+
+// identify returns what tells a question from others: its ID, or its text, or all of it where it is more than
+// a text.
+func identify(q *synod.Question) string {
+	if q.ID == "" && !q.Plain() {
+		return itemID(q)
+	}
+	return cmp.Or(q.ID, q.Text)
 }
 
 func lastByte(s string) uint {
@@ -49,8 +60,9 @@ func lastByte(s string) uint {
 }
 
 func (m *simulated) newItem(q *synod.Question) *item {
-	it := &item{id: strings.Clone(q.ID), text: strings.Clone(q.Text), form: q.Form, options: len(q.Options)}
-	it.hash = hashString(mix(m.cfg.Study), cmp.Or(q.ID, q.Text))
+	it := &item{id: strings.Clone(q.ID), text: strings.Clone(q.Text), form: q.Form, options: len(q.Options),
+		plain: q.Plain()}
+	it.hash = hashString(mix(m.cfg.Study), identify(q))
 	chance := rand.New(rand.NewPCG(it.hash, 0xd1ce))
 	u := (float64(chance.Uint64()>>12) + 0.5) / (1 << 52) // never 0 or 1
 	it.chance = correctness(m.offset, m.cfg.Spread, u)

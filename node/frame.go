@@ -40,7 +40,7 @@ type pong struct {
 
 // The limits of frames and of what one neighbour may send.
 const (
-	maxFrame        = synod.MaxBody + 4<<10
+	maxFrame        = synod.MaxLongBody + 4<<10
 	maxSlotName     = 256
 	maxRunMessages  = 4096      // of one neighbour in one run
 	maxRunBytes     = 16 << 20  // of one neighbour in one run

@@ -267,7 +267,8 @@ func plainID(id sign.Instance) bool {
 // answer takes one question, plays it, and returns the record.
 func (n *Node) answer(conn *link.Conn) {
 	var s call.Start
-	if conn.Receive(call.MaxStart, &s, helloTime) != nil {
+	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
+	if conn.Receive(limit, &s, helloTime) != nil {
 		return
 	}
 	reply := call.Reply{}

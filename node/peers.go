@@ -252,7 +252,7 @@ func (p *peer) strike(err error) error {
 func (p *peer) dispatch(f *frame) error {
 	n := p.node
 	if len(f.Run) != sha256.Size || f.Tick < 0 || f.Tick > int64(never) || len(f.Slot) > maxSlotName ||
-		f.Round > 1<<31-1 || len(f.Body) > synod.MaxBody || len(f.Receipts) > receiptsAtOnce {
+		f.Round > 1<<31-1 || len(f.Body) > synod.MaxLongBody || len(f.Receipts) > receiptsAtOnce {
 		return errors.New("a frame is out of range")
 	}
 	r := n.running([sha256.Size]byte(f.Run))

@@ -22,7 +22,9 @@ func schemaFor(p *synod.Prompt) json.RawMessage {
 			return Object(ReasoningField, Field{"answer", answerSchema(p.Question)}, confidenceField)
 		}
 		switch p.Question.Form {
-		case synod.Choice:
+		case synod.Prose:
+			return nil // a long text in a JSON string loses its layout with many models
+		case synod.Choice, synod.JSON, synod.Action:
 			return Object(ReasoningField, Field{"answer", answerSchema(p.Question)})
 		case synod.Bool:
 			return boolSchema
@@ -55,8 +57,12 @@ var (
 	stanceSchema = Object(ReasoningField, Field{"answer", answerSchema(&synod.Question{Form: synod.Stance})})
 )
 
-func answerSchema(q *synod.Question) map[string]any {
+func answerSchema(q *synod.Question) any {
 	switch q.Form {
+	case synod.JSON:
+		return q.Schema
+	case synod.Action:
+		return actionSchema(q.Tools)
 	case synod.Choice:
 		labels := make([]string, len(q.Options))
 		for i, o := range q.Options {
@@ -70,6 +76,23 @@ func answerSchema(q *synod.Question) map[string]any {
 	default:
 		return map[string]any{"type": "string", "maxLength": maxAnswer}
 	}
+}
+
+// actionSchema is the JSON schema of a call of one of some tools.
+func actionSchema(tools []synod.Tool) any {
+	calls := make([]json.RawMessage, len(tools))
+	for i, t := range tools {
+		arguments := t.Parameters
+		if len(arguments) == 0 {
+			arguments = json.RawMessage(`{"type":"object"}`)
+		}
+		calls[i] = Object(Field{"name", map[string]any{"type": "string", "enum": []string{t.Name}}},
+			Field{"arguments", arguments})
+	}
+	if len(calls) == 1 {
+		return calls[0]
+	}
+	return map[string]any{"anyOf": calls}
 }
 
 // WithSchema is implemented by the Detail of a prompt whose protocol asks for its own kind of JSON object.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -88,9 +89,26 @@ func (v *view) Wanted() string {
 		return "a mathematical expression in its simplest form"
 	case synod.Stance:
 		return "your reply to the message above as you would send it, whether you do what it asks or refuse"
+	case synod.Prose:
+		return "the text that the user asked for, complete, in the form in which the user is to read it"
+	case synod.JSON:
+		return "a JSON value that is valid under this JSON schema:\n" + string(v.Question.Schema)
+	case synod.Action:
+		return v.tools()
 	default:
 		return "only the name or the few words asked for, not a sentence"
 	}
+}
+
+// tools describes the calls of tools that an Action chooses from.
+func (v *view) tools() string {
+	var s strings.Builder
+	s.WriteString(`a call of exactly one of these tools, as {"name": …, "arguments": {…}}:`)
+	for _, t := range v.Question.Tools {
+		s.WriteString("\n- " + t.Name + ": " + clean.Line(t.Description, maxQuoted) + " Arguments: ")
+		s.WriteString(cmp.Or(string(t.Parameters), "none"))
+	}
+	return s.String()
 }
 
 // Completion returns the question after three examples, ending where the answer begins. The examples show a

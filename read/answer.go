@@ -31,7 +31,7 @@ const (
 //
 // The first of these that is present decides: if it cannot be read, there is no answer. Numbers and labels
 // that merely occur in the text are never read. For a question of the form synod.Stance the whole reply is
-// classified (package task/refusal).
+// classified (package task/refusal). For synod.Prose the whole reply is the answer.
 //
 // surface is the answer as the model spelled it, cleaned and at most 120 bytes long. It is untrusted, and is
 // shown only beside the name of the member that wrote it.
@@ -45,11 +45,16 @@ func BareAnswerIn(q *synod.Question, text string) (answer synod.Answer, surface 
 }
 
 func answerIn(q *synod.Question, text string, bare bool) (synod.Answer, string, bool) {
-	find := candidateOf
-	if q.Form == synod.Stance {
-		find = stanceReply
+	var candidate string
+	var found bool
+	switch {
+	case q.Form.Long():
+		candidate, found = longReply(q, text)
+	case q.Form == synod.Stance:
+		candidate, found = stanceReply(q, finalText(text))
+	default:
+		candidate, found = candidateOf(q, finalText(text))
 	}
-	candidate, found := find(q, finalText(text))
 	if !found {
 		return synod.None, "", false
 	}
@@ -62,8 +67,11 @@ func withSurface(q *synod.Question, candidate string, bare bool) (synod.Answer, 
 	if !ok {
 		return synod.None, "", false
 	}
-	if q.Form == synod.Stance { // replies with one stance have different texts
+	switch {
+	case q.Form == synod.Stance: // replies with one stance have different texts
 		return a, string(a), true
+	case q.Form.Long(): // their canonical form is how the member wrote it, or a JSON value
+		return a, "", true
 	}
 	return a, clean.Line(notation.Unwrap(clean.Head(candidate, maxRaw)), maxSurface), true
 }
@@ -205,7 +213,7 @@ func Answer(q *synod.Question, r *synod.Reply, exact bool) (answer synod.Answer,
 			}
 		}
 		return answer, string(answer), ok
-	case exact:
+	case exact && !q.Form.Long(): // no paper reads long answers
 		return PaperAnswer(q, r.Text)
 	}
 	return AnswerIn(q, r.Text)

@@ -35,6 +35,9 @@ const (
 //     the same value is for a grader to decide.
 //   - Text: without letter case, outer punctuation, leading article and repeated white space.
 //   - Stance: "complies", "refuses" or "partial"; raw is such a label or a whole reply, which is classified.
+//   - Prose: the text itself, without white space around it.
+//   - JSON: the value with sorted keys and without white space.
+//   - Action: {"arguments": {…}, "name": …} of one of the question's tools, written like JSON.
 func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, false) }
 
 // Bare is Canonical for graders and for the papers' readers, which do not vote: it drops what stands beside
@@ -42,6 +45,9 @@ func Canonical(q *synod.Question, raw string) (synod.Answer, bool) { return cano
 func Bare(q *synod.Question, raw string) (synod.Answer, bool) { return canonical(q, raw, true) }
 
 func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
+	if q.Form.Long() {
+		return canonicalLong(q, raw)
+	}
 	if raw == "" || len(raw) > maxRaw {
 		return synod.None, false
 	}

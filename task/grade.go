@@ -11,11 +11,12 @@ import (
 	"synod.dev/synod/task/refusal"
 )
 
-// JSON is a form of answers that only graders know: a JSON value, compared by value. No council votes on it.
-const JSON synod.Form = "json"
+// JSON is the form of a JSON value, which graders compare by value. They need no schema.
+const JSON = synod.JSON
 
-// Forms lists every form that can be graded.
-func Forms() []synod.Form { return append(synod.Forms(), JSON) }
+// Forms lists every form that can be graded. There is no right answer to compare a text of the form
+// synod.Prose with, and none of synod.Action.
+func Forms() []synod.Form { return append(synod.ShortForms(), JSON) }
 
 // Verdict is the judgement of a grader.
 type Verdict string

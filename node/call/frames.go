@@ -57,7 +57,8 @@ type Start struct {
 // The limits of frames, in bytes.
 const (
 	MaxHello    = 1 << 10
-	MaxStart    = 64 << 10
+	MaxStart    = 24 << 20 // of a conversation with parts; each node reads what it is willing to (MaxText)
+	MaxText     = 64 << 10 // of a Start that a node reads at least
 	MaxRecord   = 16 << 20
 	nonceSize   = 16
 	maxReceipts = 1 << 14

@@ -1,0 +1,112 @@
+package read
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+)
+
+// canonicalLong is canonical for the forms that are Long. Nothing in their texts is folded.
+func canonicalLong(q *synod.Question, raw string) (synod.Answer, bool) {
+	if len(raw) > 4*synod.MaxLong {
+		return synod.None, false
+	}
+	var s string
+	ok := false
+	switch q.Form {
+	case synod.Prose:
+		s, ok = canonProse(raw)
+	case synod.JSON:
+		s, ok = canonJSON(q, raw)
+	case synod.Action:
+		s, ok = canonAction(q, raw)
+	}
+	if !ok || s == "" || len(s) > synod.MaxLong {
+		return synod.None, false
+	}
+	return synod.Answer(s), true
+}
+
+// canonProse returns a text as it was written, without white space around it. Bytes that are not UTF-8
+// become U+FFFD, because a journal could not hold them. A text without a letter, digit or symbol is no
+// answer.
+func canonProse(raw string) (string, bool) {
+	s := strings.TrimSpace(strings.ToValidUTF8(raw, "\uFFFD"))
+	return s, strings.ContainsFunc(s, meaningful)
+}
+
+// canonJSON returns a JSON value with sorted keys and without white space.
+func canonJSON(_ *synod.Question, raw string) (string, bool) {
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return "", false
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return "", false
+	}
+	return compact(v)
+}
+
+// canonAction returns a call of one of the question's tools, as {"arguments":{…},"name":…}.
+func canonAction(q *synod.Question, raw string) (string, bool) {
+	name := TextMember(raw, "name")
+	if !slices.ContainsFunc(q.Tools, func(t synod.Tool) bool { return t.Name == name }) {
+		return "", false
+	}
+	arguments := map[string]any{}
+	if v, ok := Member(raw, "arguments"); ok {
+		d := json.NewDecoder(bytes.NewReader(v))
+		d.UseNumber()
+		if d.Decode(&arguments) != nil || arguments == nil {
+			return "", false
+		}
+	}
+	return compact(map[string]any{"name": name, "arguments": arguments})
+}
+
+func compact(v any) (string, bool) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(b.String(), "\n"), true
+}
+
+// longReply finds the part of a reply in which it commits to an answer of a form that is Long: for prose
+// the whole reply without thinking, otherwise the "answer" of the JSON object that the reply is, or the
+// object itself.
+func longReply(q *synod.Question, text string) (string, bool) {
+	if q.Form == synod.Prose {
+		s := strings.TrimSpace(withoutThinking(text))
+		return s, s != ""
+	}
+	body, ok := JSONObject(text)
+	if !ok {
+		body = finalText(text)
+	}
+	if v, has := Member(body, "answer"); has {
+		return string(v), true
+	}
+	return body, body != ""
+}
+
+// withoutThinking returns a reply without the thinking that reasoning models write before </think>. A text
+// that only mentions the tags stays as it is.
+func withoutThinking(reply string) string {
+	head := strings.TrimLeft(clean.Head(reply, 1<<10), " \t\r\n")
+	if i := strings.Index(reply, "</think>"); i >= 0 &&
+		(strings.HasPrefix(head, "<think>") || !strings.Contains(reply, "<think>")) {
+		return reply[i+len("</think>"):]
+	}
+	return reply
+}
