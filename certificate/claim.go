@@ -3,8 +3,10 @@ package certificate
 import (
 	"bytes"
 
+	"synod.dev/synod"
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/robust"
 )
 
 // None is the claim of a council without a guarantee.
@@ -92,23 +94,15 @@ func (s *Statement) support() (n uint64) {
 
 // withstands counts the first answers, and not weights. nil: another answer has as many.
 func (s *Statement) withstands() *Withstands {
-	counts := map[string]uint64{}
+	voices := make([]robust.Voice, len(s.Members))
 	for i := range s.Members {
-		if first := s.Members[i].First; len(first) > 0 {
-			counts[string(first)]++
-		}
+		voices[i] = robust.Voice{Answer: synod.Answer(s.Members[i].First), Weight: 1}
 	}
-	own, second := counts[string(s.Answer)], uint64(0)
-	for answer, n := range counts {
-		if answer != string(s.Answer) {
-			second = max(second, n)
-		}
-	}
-	if own <= second {
+	w, leads := robust.Withstands(robust.VoteRule{Name: robust.Plurality}, voices, synod.Answer(s.Answer))
+	if !leads {
 		return nil
 	}
-	lead := own - second - 1
-	return &Withstands{Ignored: lead, Changed: lead / 2}
+	return &Withstands{Ignored: uint64(w.Ignored), Changed: uint64(w.Changed)}
 }
 
 // Fill sets what follows from the rest: Support and Withstands.

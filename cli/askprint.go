@@ -87,6 +87,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	paint(w, statusColour(o.Status), o.Status)
 	fmt.Fprintln(w, strings.TrimPrefix(strings.Join(parts, " · "), o.Status))
+	fmt.Fprintln(w, "  "+withstands(o))
 	dissent(cmd, o)
 	if o.Presented != nil {
 		for _, line := range o.Presented.Lines {
@@ -108,6 +109,25 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	if a.verbose {
 		details(w, o)
 	}
+}
+
+// withstands says how many answers the decision does not depend on.
+func withstands(o council.Outcome) string {
+	if o.Withstands == nil {
+		return "withstands: not known, because " + o.Fragile
+	}
+	return fmt.Sprintf("withstands: %s ignored, %s changed", anyOf(o.Withstands.Ignored), anyOf(o.Withstands.Changed))
+}
+
+// anyOf formats a number of answers, whichever they are.
+func anyOf(n int) string {
+	switch n {
+	case 0:
+		return "no answer"
+	case 1:
+		return "any answer"
+	}
+	return fmt.Sprintf("any %d answers", n)
 }
 
 // details prints the replies with an impossible usage, and where the run is recorded.

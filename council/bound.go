@@ -127,13 +127,13 @@ func searchOnce(g graph.Graph, do func() robustness.Result) robustness.Result {
 	sum := sha256.New()
 	fmt.Fprint(sum, g.N(), g.Edges())
 	key := string(sum.Sum(nil))
-	find, known := robust.get(key)
+	find, known := searched.get(key)
 	if !known {
 		find = sync.OnceValue(func() robustness.Result {
 			searches.Add(1)
 			return do()
 		})
-		robust.put(key, find)
+		searched.put(key, find)
 	}
 	return find()
 }

@@ -85,6 +85,7 @@ func (j *judgment) outcome() Outcome {
 		j.unplayed(&o.Bound)
 	}
 	o.Answer = j.answers.of(o.Decision)
+	o.Withstands, o.Fragile = j.withstands(o.Decision)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)

@@ -6,6 +6,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/robust"
 )
 
 // OutcomeVersion is the version of the JSON shape of Outcome.
@@ -26,17 +27,21 @@ type Outcome struct {
 	Rule     Rule          `json:"rule"`
 	Votes    []Vote        `json:"votes"`
 	Bound    Bound         `json:"bound"`
-	Late     []string      `json:"late"` // ids of seats that patience cut off
-	Members  []Member      `json:"members"`
-	Evidence []Accusation  `json:"evidence"` // that members equivocated; [] if there is none
-	Models   []ModelResult `json:"models"`   // the members of each model together
-	Rounds   Rounds        `json:"rounds"`
-	Calls    Calls         `json:"calls"`
-	Tokens   Tokens        `json:"tokens"`
-	Cost     *llm.Cost     `json:"cost"` // null: not all prices are known
-	Money    llm.Money     `json:"money"`
-	Seconds  float64       `json:"seconds"`
-	Ticks    synod.Tick    `json:"ticks"` // virtual time in milliseconds
+	// Withstands is how many answers the decision does not depend on; null without a decision, and where
+	// it is not a count of independent answers. Fragile says why it is null.
+	Withstands *robust.Withstood `json:"withstands"`
+	Fragile    string            `json:"withstands_null,omitempty"`
+	Late       []string          `json:"late"` // ids of seats that patience cut off
+	Members    []Member          `json:"members"`
+	Evidence   []Accusation      `json:"evidence"` // that members equivocated; [] if there is none
+	Models     []ModelResult     `json:"models"`   // the members of each model together
+	Rounds     Rounds            `json:"rounds"`
+	Calls      Calls             `json:"calls"`
+	Tokens     Tokens            `json:"tokens"`
+	Cost       *llm.Cost         `json:"cost"` // null: not all prices are known
+	Money      llm.Money         `json:"money"`
+	Seconds    float64           `json:"seconds"`
+	Ticks      synod.Tick        `json:"ticks"` // virtual time in milliseconds
 	// Stopped is why the run ended: rounds, early, stalled, budget, deadline, interrupted, breaker,
 	// unwritten or preflight.
 	Stopped string `json:"stopped"`

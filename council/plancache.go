@@ -45,8 +45,8 @@ func (c *cache[V]) put(key string, v V) {
 // The caches of this process. A grid of the bench has a few hundred plans and a few
 // dozen graphs.
 var (
-	plans  = cache[*Plan]{room: 256}
-	robust = cache[func() robustness.Result]{room: 256}
+	plans    = cache[*Plan]{room: 256}
+	searched = cache[func() robustness.Result]{room: 256}
 )
 
 // key identifies the content of the spec and of the files that it names.

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/robust"
 )
 
 // The names of rules.
 const (
-	Plurality     = "plurality"     // more seats than any other answer
-	Majority      = "majority"      // more than half of all seats
-	Supermajority = "supermajority" // at least two thirds of all seats
-	ByProtocol    = "protocol"      // the protocol's own decision step (protocol.Concluding, protocol.Accepting)
+	Plurality     = robust.Plurality     // more seats than any other answer
+	Majority      = robust.Majority      // more than half of all seats
+	Supermajority = robust.Supermajority // at least two thirds of all seats
+	ByProtocol    = "protocol"           // the protocol's own decision step (protocol.Concluding, protocol.Accepting)
 )
 
 var ruleNames = []string{Plurality, Majority, Supermajority, ByProtocol}

@@ -124,6 +124,7 @@ func (r *reader) tallied(out *report.Report, tally *metrics.Tally) {
 	n := tally.Numbers()
 	out.Metrics, out.Baselines, out.Groups, out.Rounds = n.Metrics, n.Baselines, n.Groups, n.Rounds
 	out.Ties, out.Honest, out.Unscored, out.Extraction = n.Ties, n.Honest, n.Unscored, n.Extraction
+	out.Withstands = n.Withstands
 	if r.ending != nil {
 		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
 	}

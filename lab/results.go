@@ -123,7 +123,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.Ending, res.Stop = r.ended(run.Noted)
 	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.Reports, run.End)
 	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
-	res.Agreed, res.Decision = res.outcome.Answered(), res.outcome.Decision
+	res.Agreed, res.Decision, res.Withstands = res.outcome.Answered(), res.outcome.Decision, res.outcome.Withstands
 	res.Live = (res.outcome.Answered() || res.outcome.Status != council.Degraded) && res.outcome.Stopped != sim.Stalled
 	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused
 	res.tokens.Prompt, res.tokens.Completion = res.outcome.Tokens.Prompt, res.outcome.Tokens.Completion

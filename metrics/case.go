@@ -3,6 +3,7 @@ package metrics
 import (
 	"synod.dev/synod"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/robust"
 	"synod.dev/synod/task"
 )
 
@@ -28,10 +29,11 @@ type Case struct {
 	Replies     []task.Grade                  // of honest members' first replies as text, if they wrote any
 	Agreed      bool                          // the council decided
 	Decision    synod.Answer
-	Ungraded    bool   // the question has no key: no answer is right or wrong
-	Ending      string // how a run of a protocol with named endings ended; "" for other protocols
-	Stop        int    // with Ending: the round after which it ended; 0: it was not ended
-	Live        bool   // the run reached its end with enough live members
+	Withstands  *robust.Withstood // what the decision withstands; nil: that is not known
+	Ungraded    bool              // the question has no key: no answer is right or wrong
+	Ending      string            // how a run of a protocol with named endings ended; "" for other protocols
+	Stop        int               // with Ending: the round after which it ended; 0: it was not ended
+	Live        bool              // the run reached its end with enough live members
 }
 
 // AnswersByRound returns the answers held after every round, by round and seat. A

@@ -96,6 +96,7 @@ type Numbers struct {
 	Ties       Ties
 	Honest     int         // honest seats that answer: the upper end of EffectiveVotes
 	Extraction *Extraction // nil: no member wrote text
+	Withstands []Withstood // by k, from 0; nil: it is known of no decision
 	Unscored   int         // final answers of honest seats that are absent or unreadable; see the Present rates
 }
 
@@ -115,6 +116,7 @@ type Tally struct {
 	groups          map[string]*byRound
 	voters          *voters
 	unscored        int
+	withstood       withstood
 	endings         map[string]int // runs by named ending
 	stops           map[int]int    // such runs by the round after which they ended
 	ended           int            // runs with a named ending
@@ -225,6 +227,7 @@ func (t *Tally) Add(c Case) {
 		right, known = c.grade(c.Decision)
 		t.decision.add(right, known)
 	}
+	t.withstood.add(&c, right)
 	t.capture.add(known && !right && t.heldByAdversary(&c), t.adversaries)
 }
 
@@ -312,6 +315,7 @@ func (t *Tally) Numbers() Numbers {
 		},
 		Ties:   Ties{RA: t.ra.ties, First: t.firstPlurality.ties, Honest: t.honest.ties},
 		Rounds: []Round{}, Unscored: t.unscored, Honest: len(t.voters.seats),
+		Withstands: t.withstood.curve(),
 	}
 	if e := &t.extraction; e.strict.n > 0 {
 		n.Extraction = &Extraction{Strict: e.strict.rate(), Flexible: e.flexible.rate(), Unreadable: e.unreadable,

@@ -177,15 +177,19 @@ func (p *page) report(r *Report) {
 	for _, f := range r.Failures {
 		failures.Add(f.Question, f.Repeat, f.Stopped, cut(f.Reason))
 	}
+	var withstands *table.Table
+	if len(r.Withstands) > 0 {
+		withstands = r.withstandsTable()
+	}
 	p.show("run", struct {
 		*Report
 		Label                             string
 		MemberTable, RateTable, FailTable *table.Table
 		ModelTable                        *table.Table
 		PartTables                        []*table.Table
-		GraphTable                        *table.Table
+		GraphTable, WithstandsTable       *table.Table
 		Notes                             []string
-	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(),
+	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(), withstands,
 		slices.Concat(r.totals(), r.harmNote(), r.Calibration.notes())})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}

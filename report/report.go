@@ -146,6 +146,7 @@ type Report struct {
 	Rounds      []metrics.Round     `json:"rounds"`
 	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null with fewer than two
 	Topics      []metrics.Part      `json:"topics"`                // by the questions' topic
+	Withstands  []metrics.Withstood `json:"withstands"`            // by k, from 0; null: it is known of no decision
 	Calibration *Calibration        `json:"calibration"`           // null: no member gave a confidence
 	Drops       []Drop              `json:"drops"`                 // pairs of seats that met, in order
 	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until the honest voters decided

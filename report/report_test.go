@@ -24,6 +24,7 @@ func sample() *report.Report {
 	r.Metrics.IAA, r.Metrics.IAAPresent = metrics.Share(3, 4), metrics.Share(3, 4)
 	r.Levels = []metrics.Part{{Name: "1", Questions: 3, FAA: metrics.Share(2, 3)}, {Name: "2", Questions: 1}}
 	r.Topics = []metrics.Part{{Name: "a|\x1b[2J", Questions: 3}, {Name: "b", Questions: 1}}
+	r.Withstands = []metrics.Withstood{{K: 0, Ignored: metrics.Robustness{Decided: metrics.Share(4, 5)}}}
 	var sure metrics.Calibrator
 	high, low := 0.9, 0.25
 	sure.Add([]metrics.Forecast{{Confidence: &high, Right: true}, {Confidence: &low}})
@@ -50,6 +51,11 @@ func TestFormats(t *testing.T) {
 		if want := map[string]string{"text": "66.7 % (20.8 to 93.9, n 3)", "md": `| a\|[2J | 3 |`,
 			"csv": "faa[level=1],0.666", "json": `"levels": [`,
 			"html": "Figures by topic"}[format]; !strings.Contains(out, want) {
+			t.Errorf("%s: no %q:\n%s", format, want, out)
+		}
+		if want := map[string]string{"text": "decided, any k answers ignored", "md": "| 0 | 80.0 % (37.6 to 96.4",
+			"csv": "withstands_ignored[k=0],0.8,5", "json": `"withstands": [`,
+			"html": "What decisions withstand"}[format]; !strings.Contains(out, want) {
 			t.Errorf("%s: no %q:\n%s", format, want, out)
 		}
 		if prose := format != "csv" && format != "json"; prose != strings.Contains(out, "of finished questions only") {

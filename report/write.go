@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -248,10 +249,38 @@ func (r *Report) tables() []*table.Table {
 	if len(r.Models) > 0 {
 		tables = append(tables, r.modelTable())
 	}
+	if len(r.Withstands) > 0 {
+		tables = append(tables, r.withstandsTable())
+	}
 	if r.ChangingGraph != nil {
 		tables = append(tables, r.ChangingGraph.roundTable())
 	}
 	return append(tables, r.partTables()...)
+}
+
+// withstandsRates lists the shares of questions whose decision withstands k answers, with names such as
+// withstands_ignored_right[k=2].
+func (r *Report) withstandsRates() (rates []NamedRate) {
+	for _, w := range r.Withstands {
+		for _, by := range []struct {
+			name  string
+			rates metrics.Robustness
+		}{{"withstands_ignored", w.Ignored}, {"withstands_changed", w.Changed}} {
+			rates = append(rates, NamedRate{Name: fmt.Sprintf("%s[k=%d]", by.name, w.K), Rate: by.rates.Decided},
+				NamedRate{Name: fmt.Sprintf("%s_right[k=%d]", by.name, w.K), Rate: by.rates.Right})
+		}
+	}
+	return rates
+}
+
+// withstandsTable shows what decisions withstand, a row for each k.
+func (r *Report) withstandsTable() *table.Table {
+	t := &table.Table{Head: []string{"k", "decided, any k answers ignored", "right", "decided, any k answers changed",
+		"right"}, Align: "r"}
+	for _, w := range r.Withstands {
+		t.Add(w.K, full(w.Ignored.Decided), full(w.Ignored.Right), full(w.Changed.Decided), full(w.Changed.Right))
+	}
+	return t
 }
 
 // partTables returns a table of figures by level and one by topic, if there are any.
@@ -430,7 +459,7 @@ func (r *Report) csv(w io.Writer) error {
 		row := append([]string{plain(r.Task), plain(r.Council), r.kindsCell(), figure}, cells...)
 		t.Rows = append(t.Rows, append(row, make([]string, len(t.Head)-len(row))...))
 	}
-	for _, rate := range append(r.Rates(), r.partRates()...) {
+	for _, rate := range slices.Concat(r.Rates(), r.partRates(), r.withstandsRates()) {
 		add(rate.Name, rateCells(rate.Rate)...)
 	}
 	for _, c := range []struct {
