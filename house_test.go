@@ -22,44 +22,45 @@ import (
 // ranks is the order of packages: each imports only from a lower rank. A folder
 // stands for all below it that have no line of their own.
 var ranks = map[string]int{
-	"":                  0,
-	"wire":              -1, // the root package encodes its Response with it
-	"robust":            1,
-	"clean":             0,
-	"param":             1,
-	"graph":             0,
-	"stats":             0,
-	"table":             0,
-	"script":            1,
-	"sign":              1,
-	"roster":            2, // members, keys and who hears whom, signed
-	"ledger":            2, // heads that sign signs
-	"evidence":          3, // of broadcasts and of the signed messages of a roster
-	"certificate":       3, // uses roster; statements that sign signs, about graphs whose robustness it computes
-	"prompt":            1,
-	"read":              1,
-	"journal":           1,
-	"probe":             1,
-	"protocol":          2, // the interfaces; its folders are below
-	"adversary":         5, // it plays the game and answers grading prompts
-	"task":              2,
-	"task/refusal":      0,
-	"llm/engine":        1,
-	"llm/models":        1,
-	"llm":               2,
-	"sim":               3,
-	"internal/nodetest": 7, // it plays runs of nodes under sim
-	"internal/simtest":  6, // it scripts players of the game and evaluators
-	"metrics":           3,
-	"council":           6,
-	"report":            4,
-	"lab":               7,
-	"link":              3, // authenticated streams between nodes
-	"node":              7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
-	"cli":               8,
-	"cmd/synod":         9,
-	"internal/manual":   9, // writes the manual pages of the command line
-	"internal/mutants":  9, // runs mutation tests
+	"":                    0,
+	"wire":                -1, // the root package encodes its Response with it
+	"robust":              1,
+	"clean":               0,
+	"param":               1,
+	"graph":               0,
+	"stats":               0,
+	"table":               0,
+	"script":              1,
+	"sign":                1,
+	"roster":              2, // members, keys and who hears whom, signed
+	"ledger":              2, // heads that sign signs
+	"evidence":            3, // of broadcasts and of the signed messages of a roster
+	"certificate":         3, // uses roster; statements that sign signs, about graphs whose robustness it computes
+	"prompt":              1,
+	"read":                1,
+	"journal":             1,
+	"probe":               1,
+	"protocol":            2, // the interfaces; its folders are below
+	"adversary":           5, // it plays the game and answers grading prompts
+	"task":                2,
+	"task/refusal":        0,
+	"llm/engine":          1,
+	"llm/models":          1,
+	"llm":                 2,
+	"sim":                 3,
+	"internal/nodetest":   7, // it plays runs of nodes under sim
+	"internal/ledgertest": 3, // checks ledgers of every kind
+	"internal/simtest":    6, // it scripts players of the game and evaluators
+	"metrics":             3,
+	"council":             6,
+	"report":              4,
+	"lab":                 7,
+	"link":                3, // authenticated streams between nodes
+	"node":                7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
+	"cli":                 8,
+	"cmd/synod":           9,
+	"internal/manual":     9, // writes the manual pages of the command line
+	"internal/mutants":    9, // runs mutation tests
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"protocol/*":         4, // each protocol stands alone

@@ -44,7 +44,7 @@ func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council
 	if err != nil {
 		return nil, fail(exitError1, err)
 	}
-	l, err := ledger.Drain(f.ledger, secret)
+	l, err := ledger.Drain(cmd.Context(), f.ledger, secret)
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s\nthe decision waits in %s; the next use of the ledger records it\n",
 			oneLine(err.Error()), filepath.Join(f.ledger, "pending"))

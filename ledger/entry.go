@@ -1,15 +1,24 @@
 // Package ledger records decisions so that nobody can change or remove one unnoticed.
 //
-// A Log is an append-only file with a Merkle tree (RFC 6962) over its entries. Its operator
-// signs heads: how many entries there are, and the root of their tree. An inclusion proof
-// shows that an entry is under a head, a consistency proof that a later head extends an
-// earlier one. A Witness remembers the last head that it saw and signs the next only if that
-// extends it, so an operator who shows two readers different logs needs two sets of
-// witnesses. Without witnesses a log that was replaced by an older copy looks valid (LE-6).
+// A Ledger is a list of entries with a Merkle tree (RFC 6962) over them. Heads say how many
+// entries there are and what the root of their tree is. An inclusion proof shows that an entry
+// is under a head, a consistency proof that a later head extends an earlier one. There are
+// three kinds:
+//
+//   - Log (Open) has one operator, who signs heads. A Witness remembers the last head that it
+//     saw and signs the next only if that extends it, so an operator who shows two readers
+//     different logs needs two sets of witnesses. Without witnesses a log that was replaced
+//     by an older copy looks valid (LE-6).
+//   - package ledger/smartbft and package ledger/cometbft keep the log on replicas (Group), by
+//     consensus: a quorum of them signs each head. They are modules of their own; each replica
+//     stores its log with OpenReplica.
+//
+// A decision never waits for a ledger: a Keeper writes it to a queue on disk, and from there to
+// the ledger as soon as that takes it.
 //
 //	log, err := ledger.Open(dir, secret)
 //	defer log.Close()
-//	at, err := log.Append(entry)               // on disk when it returns
+//	at, err := log.Append(ctx, entry)          // on disk when it returns
 //	proof, err := log.Prove(at)
 //	err = proof.Verify(key)
 //
@@ -33,7 +42,7 @@ const Format = "synod/decision/1"
 type Entry struct {
 	_        struct{} `cbor:",toarray"`
 	Format   string   // Format
-	Instance string   // identifies the run; a run has one entry
+	Instance string   // identifies the run
 	Council  []byte   // hash of the roster or the plan
 	Parts    []Part   // what was asked, answered, graded and signed
 }

@@ -20,7 +20,7 @@ const HeadType = "application/vnd.synod.head+cbor"
 // Head says how many entries a log has, and what they are.
 type Head struct {
 	_    struct{} `cbor:",toarray"`
-	Log  []byte   // the operator's Ed25519 key: it names the log
+	Log  []byte   // names the log: the operator's Ed25519 key, or Group.Log
 	Size uint64
 	Root []byte // SHA-256: the root of the Merkle tree
 }
@@ -32,12 +32,13 @@ type Signature struct {
 	Signature []byte
 }
 
-// SignedHead is a head with the operator's signature and those of witnesses.
+// SignedHead is a head with the operator's signature and those of witnesses. If replicas keep the log it has
+// no operator, and theirs are among the signatures of the witnesses.
 type SignedHead struct {
 	_         struct{} `cbor:",toarray"`
 	Head      Head
-	Operator  []byte // signature
-	Witnesses []Signature
+	Operator  []byte      // signature; empty: replicas keep the log
+	Witnesses []Signature // ascending by key, each key once
 }
 
 // Verify checks the operator's signature and that of every listed witness. log is the key of
@@ -52,6 +53,12 @@ func (h *SignedHead) Verify(log []byte) error {
 	case !sign.VerifyEnvelope(log, HeadType, b, h.Operator):
 		return errors.New("ledger: the operator's signature under the head is not valid")
 	}
+	return h.checkWitnesses()
+}
+
+// checkWitnesses checks the signatures that are listed.
+func (h *SignedHead) checkWitnesses() error {
+	b := canonical.Encode(h.Head)
 	for i, w := range h.Witnesses {
 		if i > 0 && bytes.Compare(h.Witnesses[i-1].Key, w.Key) >= 0 {
 			return errors.New("ledger: the witnesses of the head are not each once and ascending")
@@ -89,6 +96,11 @@ func (p *Proof) Verify(log []byte) (*Entry, error) {
 	if err := p.Head.Verify(log); err != nil {
 		return nil, err
 	}
+	return p.entry()
+}
+
+// entry checks that the entry is under the head, and returns it.
+func (p *Proof) entry() (*Entry, error) {
 	leaf := hasher.HashLeaf(p.Entry)
 	if err := proof.VerifyInclusion(hasher, p.Index, p.Head.Head.Size, leaf, p.Path, p.Head.Head.Root); err != nil {
 		return nil, fmt.Errorf("ledger: the entry is not under the head: %w", err)

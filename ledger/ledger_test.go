@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -53,7 +54,7 @@ func open(t testing.TB, dir string, s sign.Secret) *ledger.Log {
 func add(t testing.TB, l *ledger.Log, runs ...string) {
 	t.Helper()
 	for _, run := range runs {
-		if _, err := l.Append(entry(run, false)); err != nil {
+		if _, err := l.Append(t.Context(), entry(run, false)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,7 +130,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Append(entry("new", false)); err == nil {
+	if _, err := r.Append(t.Context(), entry("new", false)); err == nil {
 		t.Error("a reader appends")
 	}
 	r.Close()
@@ -318,7 +319,7 @@ func history(t *testing.T, seed uint64) {
 					record(client, input{read: true}, start, out.String())
 				} else {
 					run := fmt.Sprintf("run-%d", r.IntN(20)+i)
-					at, err := l.Append(entry(run, false))
+					at, err := l.Append(t.Context(), entry(run, false))
 					if err != nil {
 						t.Error(err)
 					}
@@ -399,7 +400,7 @@ func BenchmarkAppend(b *testing.B) {
 	l := open(b, b.TempDir(), secret(b, 1))
 	defer l.Close()
 	for i := 0; b.Loop(); i++ {
-		if _, err := l.Append(entry(fmt.Sprint(i), false)); err != nil {
+		if _, err := l.Append(b.Context(), entry(fmt.Sprint(i), false)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -424,7 +425,7 @@ func write(dir string) {
 		panic(err)
 	}
 	for i := l.Size(); ; i++ {
-		at, err := l.Append(entry(fmt.Sprint("run-", i), false))
+		at, err := l.Append(context.Background(), entry(fmt.Sprint("run-", i), false))
 		if err != nil {
 			panic(err)
 		}

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -31,10 +32,13 @@ const (
 // ErrDamaged reports a log whose file is not what its head was signed for.
 var ErrDamaged = errors.New("ledger: the log was changed")
 
-// Log is the log of one operator in a folder. It may be used by many goroutines.
+// Log is a log in a folder: of one operator (Open), or what one replica of a Group has of the group's log
+// (OpenReplica). It may be used by many goroutines.
 type Log struct {
 	dir    string
 	secret sign.Secret
+	group  *Group // nil: it has an operator
+	check  func(*SignedHead) error
 	lock   io.Closer
 
 	mu    sync.Mutex
@@ -60,7 +64,7 @@ func Open(dir string, secret sign.Secret) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %s: %w", dir, err)
 	}
-	l, err := load(dir, secret.PublicKey(), os.O_RDWR|os.O_CREATE)
+	l, err := load(dir, operated(secret.PublicKey()), os.O_RDWR|os.O_CREATE, unlimited)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -71,30 +75,60 @@ func Open(dir string, secret sign.Secret) (*Log, error) {
 	return l, nil
 }
 
+// operated returns the check of heads of the operator with a key.
+func operated(key []byte) func(*SignedHead) error {
+	return func(h *SignedHead) error { return h.Verify(key) }
+}
+
 // Read opens the log with the operator's key for reading: Append fails.
-func Read(dir string, key []byte) (*Log, error) {
-	l, err := load(dir, key, os.O_RDONLY)
+func Read(dir string, key []byte) (*Log, error) { return read(dir, operated(key)) }
+
+// Inspect opens any log for reading, whoever signs its heads (SignedHead.Check).
+func Inspect(dir string) (*Log, error) {
+	l, err := read(dir, (*SignedHead).Check)
+	if err == nil && l.head == nil {
+		err = errors.Join(fmt.Errorf("ledger: %s has no head: nothing was recorded yet", dir), l.Close())
+	}
+	return l, err
+}
+
+func read(dir string, check func(*SignedHead) error) (*Log, error) {
+	l, err := load(dir, check, os.O_RDONLY, underHead)
 	if l != nil {
 		l.err = errors.New("ledger: the log is open for reading only")
 	}
 	return l, err
 }
 
-func load(dir string, key []byte, mode int) (*Log, error) {
+// How many entries load reads.
+const (
+	unlimited = ^uint64(0)
+	underHead = uint64(0) // those under the head
+)
+
+// load reads a log: at most so many entries, and all that are under its head.
+func load(dir string, check func(*SignedHead) error, mode int, most uint64) (*Log, error) {
 	f, err := os.OpenFile(filepath.Join(dir, entriesFile), mode, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	l := &Log{dir: dir, file: f, nodes: map[compact.NodeID][]byte{}, known: map[[sha256.Size]byte]uint64{},
-		tree: (&compact.RangeFactory{Hash: hasher.HashChildren}).NewEmptyRange(0)}
-	if err := errors.Join(l.readHead(key), l.readEntries()); err != nil {
+	l := &Log{dir: dir, check: check, file: f, nodes: map[compact.NodeID][]byte{},
+		known: map[[sha256.Size]byte]uint64{},
+		tree:  (&compact.RangeFactory{Hash: hasher.HashChildren}).NewEmptyRange(0)}
+	if err := l.readHead(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if l.head != nil {
+		most = max(most, l.head.Head.Size)
+	}
+	if err := l.readEntries(most); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return l, nil
 }
 
 // readHead reads the last signed head, if there is one.
-func (l *Log) readHead(key []byte) error {
+func (l *Log) readHead() error {
 	text, err := durable.ReadFile(filepath.Join(l.dir, headFile), maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -105,12 +139,12 @@ func (l *Log) readHead(key []byte) error {
 	if l.head, err = ParseHead(text); err != nil {
 		return err
 	}
-	return l.head.Verify(key)
+	return l.check(l.head)
 }
 
-// readEntries reads all whole entries, and compares them with the head.
-func (l *Log) readEntries() error {
-	for {
+// readEntries reads the first whole entries, and compares them with the head.
+func (l *Log) readEntries(most uint64) error {
+	for uint64(len(l.at)) < most {
 		leaf, _, size, err := l.readEntry(l.end)
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			break // the rest was being written
@@ -127,7 +161,7 @@ func (l *Log) readEntries() error {
 		}
 	}
 	if l.head != nil && uint64(len(l.at)) < l.head.Head.Size {
-		return fmt.Errorf("%w: it has %d entries, and its operator signed %d", ErrDamaged, len(l.at), l.head.Head.Size)
+		return fmt.Errorf("%w: it has %d entries, and %d were signed", ErrDamaged, len(l.at), l.head.Head.Size)
 	}
 	return nil
 }
@@ -142,7 +176,7 @@ func (l *Log) checkRoot() error {
 		return err
 	}
 	if !bytes.Equal(root, l.head.Head.Root) {
-		return fmt.Errorf("%w: entries 0 to %d do not have the root that its operator signed", ErrDamaged, len(l.at)-1)
+		return fmt.Errorf("%w: entries 0 to %d do not have the root that was signed", ErrDamaged, len(l.at)-1)
 	}
 	return nil
 }
@@ -193,6 +227,17 @@ func (l *Log) root() ([]byte, error) {
 
 // repair cuts off what was never acknowledged, and signs the head of what is left.
 func (l *Log) repair() error {
+	if err := l.cut(); err != nil {
+		return err
+	}
+	if l.head != nil && l.head.Head.Size == uint64(len(l.at)) {
+		return nil
+	}
+	return l.signHead()
+}
+
+// cut removes what follows the entries that were read.
+func (l *Log) cut() error {
 	info, err := l.file.Stat()
 	if err != nil {
 		return fmt.Errorf("ledger: %w", err)
@@ -202,10 +247,7 @@ func (l *Log) repair() error {
 			return fmt.Errorf("ledger: %w", err)
 		}
 	}
-	if l.head != nil && l.head.Head.Size == uint64(len(l.at)) {
-		return nil
-	}
-	return l.signHead()
+	return nil
 }
 
 // signHead signs the head of all entries and writes it.
@@ -227,34 +269,66 @@ func (l *Log) signHead() error {
 // Append returns. An entry that the log has already is not appended again, so a caller that
 // does not know whether an append succeeded may repeat it. After an error of the disk every
 // further Append fails: what is on it is not known (LE-5).
-func (l *Log) Append(e *Entry) (uint64, error) {
+func (l *Log) Append(_ context.Context, e *Entry) (uint64, error) {
 	b, err := e.Encode()
 	if err != nil {
 		return 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	leaf := hasher.HashLeaf(b)
-	if at, ok := l.known[[sha256.Size]byte(leaf)]; ok {
+	if l.group != nil {
+		return 0, errors.New("ledger: the log is of replicas, which append by consensus")
+	}
+	before := len(l.at)
+	at, err := l.write([][]byte{b})
+	if err == nil && len(l.at) > before {
+		if err = l.signHead(); err != nil {
+			l.err = err
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return at[0], nil
+}
+
+// write writes those encoded entries that the log does not have, and returns the indexes of all. l.mu is held.
+func (l *Log) write(bodies [][]byte) (at []uint64, err error) {
+	var records []byte
+	var leaves [][]byte
+	var sizes []int64
+	next, fresh := uint64(len(l.at)), map[[sha256.Size]byte]uint64{}
+	for _, b := range bodies {
+		leaf := hasher.HashLeaf(b)
+		key := [sha256.Size]byte(leaf)
+		i, ok := l.known[key]
+		if !ok {
+			i, ok = fresh[key]
+		}
+		if !ok {
+			i, fresh[key], next = next, next, next+1
+			size := len(records)
+			records = append(append(binary.BigEndian.AppendUint32(records, uint32(len(b))), leaf...), b...)
+			leaves, sizes = append(leaves, leaf), append(sizes, int64(len(records)-size))
+		}
+		at = append(at, i)
+	}
+	if len(leaves) == 0 {
 		return at, nil
 	}
 	if l.err != nil {
-		return 0, l.err
+		return nil, l.err
 	}
-	record := append(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), leaf...), b...)
-	_, err = l.file.WriteAt(record, l.end)
+	_, err = l.file.WriteAt(records, l.end)
 	if err = errors.Join(err, l.file.Sync()); err != nil {
 		l.err = fmt.Errorf("ledger: an entry could not be written, and the log takes no more before it is opened "+
-			"again: %w",
-			err)
-		return 0, l.err
+			"again: %w", err)
+		return nil, l.err
 	}
-	l.add(leaf, int64(len(record)))
-	if err := l.signHead(); err != nil {
-		l.err = err
-		return 0, err
+	for i, leaf := range leaves {
+		l.add(leaf, sizes[i])
 	}
-	return uint64(len(l.at)) - 1, nil
+	return at, nil
 }
 
 // Head returns the last signed head.
@@ -302,6 +376,10 @@ func (l *Log) Prove(index uint64) (*Proof, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if index >= l.head.Head.Size {
+		return nil, fmt.Errorf("ledger: entry %d is under no signed head yet; the last one has %d entries", index,
+			l.head.Head.Size)
+	}
 	nodes, err := proof.Inclusion(index, l.head.Head.Size)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
@@ -345,7 +423,7 @@ func (l *Log) Cosigned(s Signature) error {
 		}
 		defer lock.Close()
 		before := l.head.Head.Size
-		if err := l.readHead(l.head.Head.Log); err != nil {
+		if err := l.readHead(); err != nil {
 			return err
 		}
 		if l.head.Head.Size != before {

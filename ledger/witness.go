@@ -13,12 +13,22 @@ import (
 // Last on disk and writes it before it hands a signature out.
 type Witness struct {
 	Secret sign.Secret
-	Log    []byte      // the key of the log
+	Log    []byte      // names the log: the key of its operator; not read with a Group
+	Group  *Group      // the replicas that keep the log; nil: it has an operator
 	Last   *SignedHead // the last head that it signed; nil: none yet
 }
 
-// ForkError reports two heads that the operator of a log has signed and of which neither
-// extends the other. Anybody can verify this: the heads are enough if they have one size.
+// check checks who has signed a head of the log.
+func (w *Witness) check(h *SignedHead) error {
+	if w.Group != nil {
+		return h.VerifyGroup(w.Group)
+	}
+	return h.Verify(w.Log)
+}
+
+// ForkError reports two heads that the operator of a log, or two quorums of its replicas, have signed
+// and of which neither extends the other. Anybody can verify this: the heads are enough if they have
+// one size. Two quorums show that more than f replicas are Byzantine.
 type ForkError struct {
 	Earlier, Later *SignedHead
 	Err            error
@@ -26,9 +36,12 @@ type ForkError struct {
 
 // Error names both heads.
 func (e *ForkError) Error() string {
-	return fmt.Sprintf("ledger: the log %x is forked: its operator signed %d entries with the root %x, and %d with "+
-		"%x: %v",
-		e.Earlier.Head.Log, e.Earlier.Head.Size, e.Earlier.Head.Root, e.Later.Head.Size, e.Later.Head.Root, e.Err)
+	who := "its operator"
+	if e.Earlier.Replicated() {
+		who = "quorums of its replicas"
+	}
+	return fmt.Sprintf("ledger: the log %x is forked: %s signed %d entries with the root %x, and %d with %x: %v",
+		e.Earlier.Head.Log, who, e.Earlier.Head.Size, e.Earlier.Head.Root, e.Later.Head.Size, e.Later.Head.Root, e.Err)
 }
 
 func (e *ForkError) Unwrap() error { return e.Err }
@@ -37,7 +50,7 @@ func (e *ForkError) Unwrap() error { return e.Err }
 // one. A head that is older than the last one, or does not extend it, is a *ForkError: the
 // log was forked, or replaced by an older copy.
 func (w *Witness) Sign(h *SignedHead, path [][]byte) (Signature, error) {
-	if err := h.Verify(w.Log); err != nil {
+	if err := w.check(h); err != nil {
 		return Signature{}, err
 	}
 	if w.Last != nil {

@@ -1,20 +1,16 @@
 package smartbft_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
+	"synod.dev/synod/internal/ledgertest"
 	"synod.dev/synod/ledger"
 	"synod.dev/synod/ledger/smartbft"
 	"synod.dev/synod/sign"
@@ -25,12 +21,13 @@ type cluster struct {
 	t       testing.TB
 	dir     string
 	secrets []sign.Secret
-	keys    [][]byte
+	group   ledger.Group
 
-	mu       sync.RWMutex
-	replicas []*smartbft.Replica // nil: it is down
-	cut      []bool              // its messages are lost
-	queues   []chan envelope
+	mu        sync.RWMutex
+	replicas  []*smartbft.Replica // nil: it is down
+	cut       []bool              // its messages are lost
+	byzantine []*byzantine        // what a replica does to what it sends; nil: it is honest
+	queues    []chan envelope
 }
 
 type envelope struct {
@@ -50,6 +47,11 @@ func (l link) Send(to uint64, message []byte) {
 	if l.c.cut[l.self-1] || l.c.cut[to-1] {
 		return
 	}
+	if b := l.c.byzantine[l.self-1]; b != nil {
+		if message = b.change(to, message); message == nil {
+			return
+		}
+	}
 	select {
 	case l.c.queues[to-1] <- envelope{l.self, message}:
 	default: // a full queue loses messages
@@ -63,18 +65,17 @@ func (l link) Blocks(of, from uint64) [][]byte {
 	if r == nil || l.c.cut[l.self-1] || l.c.cut[of-1] {
 		return nil
 	}
+	if b := l.c.byzantine[of-1]; b != nil {
+		return b.blocks(r, from)
+	}
 	return r.Blocks(from)
 }
 
 func newCluster(t testing.TB, n int) *cluster {
-	c := &cluster{t: t, dir: t.TempDir(), replicas: make([]*smartbft.Replica, n), cut: make([]bool, n)}
+	c := &cluster{t: t, dir: t.TempDir(), replicas: make([]*smartbft.Replica, n), cut: make([]bool, n),
+		byzantine: make([]*byzantine, n)}
+	c.group, c.secrets = ledgertest.Group(t, n)
 	for i := range n {
-		b := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(i)))
-		s, err := sign.Generate(bytes.NewReader(b[:]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.secrets, c.keys = append(c.secrets, s), append(c.keys, s.PublicKey())
 		queue := make(chan envelope, 4096)
 		c.queues = append(c.queues, queue)
 		go func() {
@@ -103,7 +104,7 @@ func (c *cluster) replica(i int) *smartbft.Replica {
 }
 
 func (c *cluster) open(i int) {
-	r, err := smartbft.Open(smartbft.Config{ID: uint64(i) + 1, Keys: c.keys, Secret: c.secrets[i],
+	r, err := smartbft.Open(smartbft.Config{ID: uint64(i) + 1, Group: c.group, Secret: c.secrets[i],
 		Dir: filepath.Join(c.dir, fmt.Sprint(i)), Transport: link{c, uint64(i) + 1}})
 	if err != nil {
 		c.t.Errorf("replica %d: %v", i, err)
@@ -126,21 +127,20 @@ func (c *cluster) close(i int) {
 	}
 }
 
-func entry(run string) *ledger.Entry {
-	council := sha256.Sum256([]byte("council"))
-	return &ledger.Entry{Format: ledger.Format, Instance: run, Council: council[:],
-		Parts: []ledger.Part{ledger.NewPart("answer", []byte("42"), false)}}
+func (c *cluster) set(i int, cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut[i] = cut
 }
 
 // add submits an entry to all replicas and returns the index that f+1 report. It repeats that until
 // they do.
-func (c *cluster) add(run string, within time.Duration) (uint64, error) {
-	e, end := entry(run), time.Now().Add(within)
-	f := (len(c.keys) - 1) / 3
+func (c *cluster) add(e *ledger.Entry, within time.Duration) (uint64, error) {
+	end := time.Now().Add(within)
 	got := make(chan [2]uint64, 1000)
 	reported := map[uint64]uint64{}
 	for time.Now().Before(end) {
-		for i := range c.keys {
+		for i := range c.replicas {
 			if r := c.replica(i); r != nil {
 				if done, err := r.Submit(e); err == nil {
 					go func() {
@@ -163,7 +163,7 @@ func (c *cluster) add(run string, within time.Duration) (uint64, error) {
 						same++
 					}
 				}
-				if same > f {
+				if same > c.group.Faulty() {
 					return g[1], nil
 				}
 				continue
@@ -172,17 +172,19 @@ func (c *cluster) add(run string, within time.Duration) (uint64, error) {
 			break
 		}
 	}
-	return 0, fmt.Errorf("%s: no f+1 replicas reported it within %v", run, within)
+	return 0, fmt.Errorf("no f+1 replicas reported it within %v", within)
 }
 
-// agree waits until all replicas have the same log of at least so many entries.
+// agree waits until all honest replicas have the same log of at least so many entries.
 func (c *cluster) agree(entries uint64) {
 	c.t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		heads := map[string]int{}
-		for i := range c.keys {
-			if r := c.replica(i); r != nil {
-				h := r.Log().Head().Head
+		for i := range c.replicas {
+			if r := c.replica(i); r == nil {
+				heads["down"]++
+			} else if c.byzantine[i] == nil {
+				h := r.Head().Head
 				heads[fmt.Sprintf("%d %x", h.Size, h.Root)]++
 				if h.Size < entries {
 					heads["too few"]++
@@ -198,26 +200,32 @@ func (c *cluster) agree(entries uint64) {
 	}
 }
 
-// All replicas have the same log, and each proves every entry.
+// verify checks a proof with the keys of the replicas alone.
+func (c *cluster) verify(p *ledger.Proof) (*ledger.Entry, error) { return p.VerifyGroup(&c.group) }
+
+// All replicas have the same log, and each proves every entry under a head that a quorum has signed. What a replica
+// has acknowledged to its own owner is there too.
 func TestAgreement(t *testing.T) {
 	c := newCluster(t, 4)
+	acknowledged := map[string]uint64{}
 	for i := range 20 {
-		at, err := c.add(fmt.Sprint("run-", i), 20*time.Second)
+		run := fmt.Sprint("run-", i)
+		at, err := c.replica(i%4).Append(t.Context(), ledgertest.Entry(run))
 		if err != nil || at != uint64(i) {
 			t.Fatalf("entry %d has the index %d, %v", i, at, err)
 		}
+		acknowledged[run] = at
 	}
 	c.agree(20)
 	for i := range 4 {
-		for at := range uint64(20) {
-			p, err := c.replica(i).Log().Prove(at)
-			if err == nil {
-				_, err = p.Verify(c.keys[i])
-			}
-			if err != nil {
-				t.Fatalf("replica %d, entry %d: %v", i, at, err)
-			}
-		}
+		ledgertest.Has(t, c.replica(i), acknowledged, c.verify)
+	}
+	stranger := c.group
+	stranger.Name = "other"
+	if p, err := c.replica(0).Prove(3); err != nil {
+		t.Error(err)
+	} else if _, err := p.VerifyGroup(&stranger); err == nil {
+		t.Error("the proof is accepted for the log of another council")
 	}
 }
 
@@ -231,47 +239,40 @@ func TestAway(t *testing.T) {
 		case 9:
 			c.open(3)
 		}
-		if _, err := c.add(fmt.Sprint("run-", i), 30*time.Second); err != nil {
+		if _, err := c.add(ledgertest.Entry(fmt.Sprint("run-", i)), 30*time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.agree(12)
 }
 
-// model is a log to which appending an entry again returns its first index.
-var model = porcupine.Model{
-	Init: func() any { return "" },
-	Step: func(state, in, out any) (bool, any) {
-		log, run := state.(string), in.(string)
-		if !strings.Contains("\n"+log, "\n"+run+"\n") {
-			log += run + "\n"
-		}
-		before, _, _ := strings.Cut("\n"+log, "\n"+run+"\n")
-		return out.(uint64) == uint64(strings.Count(before, "\n")), log
-	},
+// An entry that not every council may append is refused by every replica, and the others go on.
+func TestCheck(t *testing.T) {
+	c := newCluster(t, 4)
+	big := ledgertest.Entry("big")
+	big.Parts[0] = ledger.NewPart("question", make([]byte, smartbft.MaxEntry), true)
+	if _, err := c.replica(0).Append(t.Context(), big); err == nil {
+		t.Error("an entry that is too large is taken")
+	}
+	if _, err := c.add(ledgertest.Entry("next"), 20*time.Second); err != nil {
+		t.Error(err)
+	}
 }
 
-var duration = flag.Duration("duration", 6*time.Second, "how long TestHistories appends")
+var duration = flag.Duration("duration", 3*time.Second, "how long each TestHistories appends")
 
-// TestHistories has clients append while replicas are stopped, restarted and cut off, at most f at a
-// time, and checks that the history is linearizable, that nothing acknowledged is lost, and that all
-// replicas agree afterwards.
-func TestHistories(t *testing.T) {
-	c, begin := newCluster(t, 4), time.Now()
-	var events []porcupine.Operation
-	var kept sync.Mutex
-	var clients, nemesis sync.WaitGroup
-	stop := make(chan struct{})
-	nemesis.Go(func() {
-		r := rand.New(rand.NewPCG(1, 7))
+// faults stops, restarts and cuts off some replicas, at most one at a time, with a pause between two faults.
+func (c *cluster) faults(seed uint64, spare []int, pause time.Duration) func(stop <-chan struct{}) {
+	return func(stop <-chan struct{}) {
+		r := rand.New(rand.NewPCG(1, seed))
 		for faults := 0; ; faults++ {
 			select {
 			case <-stop:
-				t.Logf("%d faults", faults)
+				c.t.Logf("%d faults", faults)
 				return
-			case <-time.After(time.Duration(200+r.IntN(300)) * time.Millisecond):
+			case <-time.After(pause + time.Duration(r.IntN(300))*time.Millisecond):
 			}
-			i := r.IntN(4) // the leader too
+			i := spare[r.IntN(len(spare))]
 			if r.IntN(2) == 0 {
 				c.close(i)
 				time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
@@ -282,87 +283,58 @@ func TestHistories(t *testing.T) {
 			time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
 			c.set(i, false)
 		}
-	})
-	for client := range 3 {
-		clients.Go(func() {
-			for i := 0; time.Since(begin) < *duration; i++ {
-				run := fmt.Sprintf("run-%d-%d", client%2, i) // two clients append the same entries
-				start := time.Since(begin).Nanoseconds()
-				at, err := c.add(run, 60*time.Second)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				kept.Lock()
-				events = append(events, porcupine.Operation{ClientId: client, Input: run, Call: start, Output: at,
-					Return: time.Since(begin).Nanoseconds()})
-				kept.Unlock()
-			}
-		})
 	}
-	clients.Wait()
-	close(stop)
-	nemesis.Wait()
-	if got := porcupine.CheckOperationsTimeout(model, events, 30*time.Second); got != porcupine.Ok {
-		t.Errorf("the history of %d operations is not linearizable: %s", len(events), got)
+}
+
+// TestHistories has clients append while replicas are stopped, restarted and cut off, at most f at a
+// time, and checks that the history is linearizable, that nothing acknowledged is lost, that all
+// replicas agree afterwards, that every proof verifies, and that a witness finds a fork.
+func TestHistories(t *testing.T) {
+	c := newCluster(t, 4)
+	acknowledged := ledgertest.History(t, *duration,
+		func(_ int, e *ledger.Entry) (uint64, error) { return c.add(e, time.Minute) },
+		c.faults(7, []int{0, 1, 2, 3}, 200*time.Millisecond))
+	c.finish(t, acknowledged)
+	runs := []string{}
+	for i := range len(acknowledged) + 2 {
+		runs = append(runs, fmt.Sprint("forked-", i))
 	}
-	if _, err := c.add("last", 60*time.Second); err != nil {
+	w := &ledger.Witness{Secret: ledgertest.Secret(t, 99), Group: &c.group}
+	ledgertest.Fork(t, w, c.replica(0), ledgertest.Forked(t, &c.group, c.secrets, runs...))
+}
+
+// finish appends one entry more, waits until all honest replicas have everything, and checks each.
+func (c *cluster) finish(t *testing.T, acknowledged map[string]uint64) {
+	t.Helper()
+	at, err := c.add(ledgertest.Entry("last"), time.Minute)
+	if err != nil {
 		t.Fatal(err)
 	}
-	entries := map[string]bool{}
-	for _, e := range events {
-		entries[e.Input.(string)] = true
+	acknowledged["last"] = at
+	c.agree(uint64(len(acknowledged)))
+	for i := range c.replicas {
+		if c.byzantine[i] == nil && c.replica(i) != nil {
+			ledgertest.Has(t, c.replica(i), acknowledged, c.verify)
+		}
 	}
-	c.agree(uint64(len(entries)) + 1)
-	t.Logf("%d appends, %d entries", len(events), len(entries))
 }
 
-func (c *cluster) set(i int, cut bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cut[i] = cut
-}
-
-func bench(b *testing.B, n, clients int) {
-	c := newCluster(b, n)
-	if _, err := c.add("first", 30*time.Second); err != nil {
-		b.Fatal(err)
-	}
-	var next sync.Mutex
-	i := 0
-	b.ResetTimer()
-	var all sync.WaitGroup
-	for range clients {
-		all.Go(func() {
-			for {
-				next.Lock()
-				run := i
-				i++
-				next.Unlock()
-				if run >= b.N {
-					return
-				}
-				if _, err := c.add(fmt.Sprint("run-", run), 30*time.Second); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "decisions/s")
+// add of a benchmark.
+func (c *cluster) append(_ context.Context, e *ledger.Entry) error {
+	_, err := c.add(e, 30*time.Second)
+	return err
 }
 
 // BenchmarkLatency appends one decision after another; its time is the latency of one.
 func BenchmarkLatency(b *testing.B) {
 	for _, n := range []int{4, 7} {
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { bench(b, n, 1) })
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { ledgertest.Bench(b, 1, newCluster(b, n).append) })
 	}
 }
 
 // BenchmarkThroughput has 32 clients append at once.
 func BenchmarkThroughput(b *testing.B) {
 	for _, n := range []int{4, 7} {
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { bench(b, n, 32) })
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) { ledgertest.Bench(b, 32, newCluster(b, n).append) })
 	}
 }
