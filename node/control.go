@@ -119,6 +119,7 @@ func (n *Node) Metrics() string {
 	add("streams_junk", "Streams of neighbours that were closed because of what they sent.", s.Stats.Junk)
 	add("values_refused", "Values that were not signed because their slot has another one.", s.Stats.Refused)
 	add("equivocations", "Members that were proved to have signed two values for one slot.", s.Stats.Equivocations)
+	add("runs_older", "Runs in which the key has signed what the node's folder does not have.", s.Stats.Older)
 	add("clock_alarms", "Times that the clock was found wrong.", s.Stats.SkewAlarms)
 	add("calls_today", "Model calls today.", s.Today.Calls)
 	add("tokens_today", "Tokens today.", s.Today.Tokens)

@@ -29,6 +29,7 @@ const (
 	isBegun           // the sender takes part in the run, and has nothing of it yet: send all again
 	isReceipts        // signed messages that the sender has: the receiver compares them with its own
 	isPing            // keeps the stream open and compares the clocks
+	isHeld            // what the sender holds that the receiver has signed in the run with the instance in Slot
 )
 
 // pong is the reply to a ping, on the same stream.

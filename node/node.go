@@ -81,10 +81,12 @@ type Node struct {
 	wrongClock atomic.Bool
 	draining   atomic.Bool
 	begun      time.Time
+	opened     time.Time // the same by the clock of the node
 	work       sync.WaitGroup
 
 	figures sync.Mutex // guards stats
 	stats   Stats
+	older   []string // runs in which the key has signed what the folder does not have
 
 	// mu is locked before the mutex of a peer or of a run, never after it.
 	mu    sync.Mutex
@@ -103,6 +105,7 @@ func Open(c Config) (n *Node, err error) {
 		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
 		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
 		observer: c.Observer}
+	n.opened = n.now()
 	if n.observer == nil {
 		n.observer = unobserved{}
 	}
@@ -301,7 +304,7 @@ func (n *Node) play(s *call.Start) (*call.Final, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.final, nil
+	return r.final, r.failed
 }
 
 // begin begins a run, or returns the one that plays, or its record.
@@ -389,8 +392,8 @@ func (n *Node) resume() {
 			continue
 		}
 		id := n.roster.Instance(&q, s.Nonce, s.At)
-		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil {
-			continue // of another roster, or it has ended
+		if filepath.Base(file) != string(id)+".start" || n.recordOf(id) != nil || n.slots.isElsewhere(string(id)) {
+			continue // of another roster, or it has ended, or it must not go on
 		}
 		if n.now().Sub(time.UnixMilli(s.At)) > n.longest() {
 			continue // the others have long ended

@@ -97,6 +97,7 @@ func (p *peer) talk(ctx context.Context) error {
 	p.mu.Lock()
 	p.open, p.trouble, p.cursor = true, "", map[*run]int{}
 	p.mu.Unlock()
+	p.tellAllHeld()
 	go p.pongs(conn)
 	return p.write(ctx, conn)
 }
@@ -256,6 +257,12 @@ func (p *peer) dispatch(f *frame) error {
 		return errors.New("a frame is out of range")
 	}
 	r := n.running([sha256.Size]byte(f.Run))
+	switch f.Kind {
+	case isBegun:
+		p.tellHeld([sha256.Size]byte(f.Run), r, true)
+	case isHeld:
+		return n.hearHeld(p.id, f)
+	}
 	if r == nil {
 		return nil // the question has not come yet, or the run is long over
 	}
@@ -270,7 +277,7 @@ func (p *peer) dispatch(f *frame) error {
 		p.again(r)
 		return nil
 	case isReceipts:
-		r.compareReceipts(f.Receipts)
+		r.compareReceipts(p.id, f.Receipts)
 		return nil
 	case isClosed, isDemand:
 	default:
@@ -280,14 +287,17 @@ func (p *peer) dispatch(f *frame) error {
 	return nil
 }
 
-// compareReceipts looks for equivocation in what a neighbour has got.
-func (r *run) compareReceipts(list []call.Receipt) {
+// compareReceipts looks for equivocation in what a neighbour has got, and keeps the neighbour's vote.
+func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) {
 	for _, c := range list {
 		if c.From >= uint64(len(r.node.roster.Members)) || len(c.Sum) != sha256.Size || c.Round > 1<<31-1 {
 			continue
 		}
 		key := receiptKey{synod.NodeID(c.From), synod.Slot{Name: c.Slot, Round: int(c.Round)}, [sha256.Size]byte(c.Sum)}
-		if !r.contradicts(key) {
+		if key.from == r.node.seat {
+			r.node.ownReceipt(r.id, &c)
+		}
+		if !r.contradicts(key) && !(key.from == by && key.slot.Name == voteSlot) {
 			continue
 		}
 		m := &synod.Message{From: key.from, Slot: key.slot}

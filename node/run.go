@@ -31,6 +31,7 @@ type run struct {
 	id       sign.Instance
 	key      [sha256.Size]byte // names the run in frames
 	origin   time.Time         // with the monotonic clock, so that a clock that is set does not move the rounds
+	begins   time.Time         // the agreed start
 	lead     time.Duration     // from origin to the start of the run
 	identity sign.Identity
 	machine  synod.Machine
@@ -42,7 +43,8 @@ type run struct {
 	alarms   int
 	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
 	late     uint64
-	refused  error // why this seat has stopped to sign; nil: it has not
+	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
+	failed   error                 // why there is no record; nil: there is one, or the run plays
 	received map[receiptKey]bool
 	waiting  map[synod.ConsultID]waitingCall // in a replay: calls whose reply has not been read
 
@@ -78,6 +80,8 @@ type input struct {
 	from     synod.NodeID
 	frame    *frame          // a frame of a neighbour
 	presence bool            // a neighbour's stream was opened or closed
+	vouched  bool            // a neighbour has told all that this seat has signed in the run
+	older    bool            // this seat has signed something in the run that its folder does not have
 	reply    *synod.Answered // a reply of the model
 	asked    synod.Tick      // in which the call was made
 	due      synod.Tick
@@ -90,7 +94,8 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		waiting:  map[synod.ConsultID]waitingCall{},
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, in: make(chan input, 256),
-		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, progress: progress{Round: -1},
+		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
+		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
 		return nil, err
@@ -189,6 +194,11 @@ func (r *run) loop(ctx context.Context) {
 		r.journal.Abandon() // the next process goes on with it
 		return
 	}
+	if r.failed != nil {
+		r.journal.Abandon()
+		r.fail(r.failed)
+		return
+	}
 	r.finish(stopped)
 }
 
@@ -198,8 +208,16 @@ func (r *run) play(ctx context.Context) (stopped string) {
 			return r.cut(ctx)
 		}
 	}
+	if r.node.mayBeSigned(r.begins) {
+		if stopped := r.vouch(ctx); stopped != "" {
+			return stopped
+		}
+	}
 	for !r.decided {
 		r.drain(ctx)
+		if r.failed != nil {
+			return olderFolder
+		}
 		if err := r.journal.Err(); err != nil {
 			r.node.log.Error("the journal cannot be written, so the seat has stopped", "run", r.short(), "error", err)
 			return council.Unwritten
@@ -292,6 +310,10 @@ func (r *run) take(_ context.Context, in input) {
 		if p := s.peers[in.from]; here != p.present {
 			p.present, p.behind, p.asked = here, here && p.closed < s.closed, -1
 		}
+	case in.vouched:
+		r.vouchers[in.from] = true
+	case in.older:
+		r.failed = errOlder
 	case in.reply != nil:
 		s.replied(in.asked, in.due, *in.reply)
 	case in.frame.Kind == isMessage:
@@ -471,7 +493,6 @@ func (r *run) send(t synod.Tick, sends []synod.Send) {
 
 // refuse notes that this seat did not sign a value.
 func (r *run) refuse(err error) {
-	r.refused = err
 	r.node.count(&r.node.stats.Refused)
 	r.node.observer.Refused(RefusedValue, string(r.id), "", err)
 	r.node.log.Error("a value was not signed", "run", r.short(), "error", err)
@@ -544,7 +565,10 @@ func (r *run) finish(stopped string) {
 		r.node.log.Error("the record cannot be encoded", "run", r.short(), "error", err)
 		return
 	}
-	f.Vote = r.identity.Signer.Sign(call.Vote(r.node.hash[:], &r.question, &record))
+	if f.Vote, err = r.vote(&record); err != nil {
+		r.fail(err)
+		return
+	}
 	r.mu.Lock()
 	f.Late = r.late
 	for _, c := range r.receipts {

@@ -137,10 +137,21 @@ func (s *slots) commit(values []signing) error {
 			fresh[v.key] = v.sum
 		}
 	}
-	if lines.Len() == 0 {
+	for k := range fresh {
+		_, other := s.signed[slotKey{k.instance, elsewhere}]
+		if _, same := s.signed[k]; other && !same {
+			return fmt.Errorf("%s %d of run %.12s: %w", k.slot.Name, k.slot.Round, k.instance, errOlder)
+		}
+	}
+	return s.write(fresh, lines.String())
+}
+
+// write appends lines and waits until they are on disk. s.mu is held.
+func (s *slots) write(fresh map[slotKey][32]byte, lines string) error {
+	if lines == "" {
 		return nil
 	}
-	if _, err := s.file.WriteString(lines.String()); err != nil {
+	if _, err := s.file.WriteString(lines); err != nil {
 		s.failed = fmt.Errorf("slots: %w", err)
 		return s.failed
 	}
@@ -152,6 +163,40 @@ func (s *slots) commit(values []signing) error {
 		s.signed[k] = v
 	}
 	return nil
+}
+
+// elsewhere is the slot whose value says that the key has signed in the run what this file did not have.
+var elsewhere = synod.Slot{Name: "node:elsewhere"}
+
+// holds reports whether a value was signed.
+func (s *slots) holds(v signing) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum, ok := s.signed[v.key]
+	return ok && sum == v.sum
+}
+
+// isElsewhere reports whether the key has signed in a run what this file did not have.
+func (s *slots) isElsewhere(instance string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.signed[slotKey{instance, elsewhere}]
+	return ok
+}
+
+// disown notes that the key has signed a value that this file does not have. From then on no value is signed in its
+// run that was not signed before. fresh says that it is the first one of the run.
+func (s *slots) disown(v signing) (fresh bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mark := signing{key: slotKey{v.key.instance, elsewhere}}
+	if _, known := s.signed[mark.key]; known {
+		return false, nil
+	}
+	if s.failed != nil {
+		return true, s.failed
+	}
+	return true, s.write(map[slotKey][32]byte{mark.key: mark.sum}, mark.line())
 }
 
 func (s *slots) close() error {

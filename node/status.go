@@ -2,6 +2,7 @@ package node
 
 import (
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"synod.dev/synod"
@@ -17,6 +18,7 @@ type Stats struct {
 	Junk          int `json:"junk"`          // streams of neighbours that were closed because of what they sent
 	Refused       int `json:"refused"`       // values that were not signed: the slot has another one
 	Equivocations int `json:"equivocations"` // members that were proved to sign two values for one slot
+	Older         int `json:"older"`         // runs in which the key has signed what the folder does not have
 	SkewAlarms    int `json:"skew_alarms"`
 }
 
@@ -34,6 +36,7 @@ type Status struct {
 	Up       float64      `json:"up"` // seconds
 	Draining bool         `json:"draining"`
 	Skewed   bool         `json:"skewed"`
+	Older    []string     `json:"older"` // runs in which the key has signed what the folder does not have
 	Today    Today        `json:"today"`
 	Stats    Stats        `json:"stats"`
 	Peers    []PeerStatus `json:"peers"`
@@ -94,7 +97,7 @@ func (n *Node) Status() Status {
 		r.mu.Unlock()
 	}
 	n.figures.Lock()
-	s.Stats = n.stats
+	s.Stats, s.Older = n.stats, slices.Clone(n.older)
 	n.figures.Unlock()
 	return s
 }

@@ -111,6 +111,12 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 		if s.Skewed {
 			fmt.Fprintln(out, "ALARM: this clock differs from most neighbours'; the node takes part in no new run")
 		}
+		for _, run := range s.Older {
+			fmt.Fprintf(out, "ALARM: this folder is older than what its key has signed in the run %.12s: the node "+
+				"signs nothing more in it.\n  If the folder was restored from a backup, leave the node running: it "+
+				"plays new questions.\n  If another process has this key, end it, and make a new key and a new "+
+				"roster.\n", printable(run))
+		}
 	}
 	for _, p := range s.Peers {
 		state := "not connected: " + p.Trouble

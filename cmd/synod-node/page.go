@@ -86,7 +86,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8
 {{with .Latest}}<td>{{printf "%.12s" .Run}}<td>{{.Round}}<td>{{.Answer}}<td>{{.Calls}}
 <td class="{{if .Stopped}}good{{else}}busy{{end}}">{{if .Stopped}}ended: {{.Stopped}}{{else}}plays{{end}}
 {{else}}<td>–<td>–<td>–<td>–<td>waits{{end}}
-<td class="bad">{{if .Status.Skewed}}clock {{end}}{{with .Status.Stats.Equivocations}}{{.}} equivocation {{end}}{{with
+<td class="bad">{{if .Status.Skewed}}clock {{end}}{{if .Status.Older}}older folder {{end}}{{with .Status.Stats.Equivocations}}{{.}} equivocation {{end}}{{with
 .Status.Stats.Refused}}{{.}} refused{{end}}{{end}}</tr>
 {{end}}</tbody></table>
 {{range .}}{{$seat := .Status.Seat}}{{range .Proofs}}
