@@ -25,6 +25,7 @@ var ranks = map[string]int{
 	"":                    0,
 	"wire":                -1, // the root package encodes its Response with it
 	"robust":              1,
+	"structured":          -1, // internal/compiled and read use it
 	"clean":               0,
 	"param":               1,
 	"graph":               0,
@@ -81,6 +82,7 @@ var ranks = map[string]int{
 	"internal/durable":    -1, // so does it
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
+	"internal/compiled":   0,  // schemas of questions, for read, adversary, llm and council
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
 	"internal/keyfile":    2,  // secrets in files
 	"internal/canonical":  0,  // one binary encoding for what is signed
@@ -92,7 +94,7 @@ var ranks = map[string]int{
 
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
-	"protocol", "adversary", "metrics", "probe", "stats", "table", "internal/linear"}
+	"protocol", "adversary", "metrics", "probe", "stats", "structured", "table", "internal/linear"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 
