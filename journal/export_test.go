@@ -53,6 +53,18 @@ func Pending(before, line int) error {
 	return s.add(2, make([]byte, line))
 }
 
+// FromIndex returns the summary of a finished run from the index; nil if it is not there.
+func (s *Segment) FromIndex(id string) *Summary {
+	r := s.runs[id]
+	return s.fromIndex(id, r.all[len(r.all)-1], r.packed)
+}
+
+// Unpack reads a packed summary.
+var Unpack = unpack
+
+// IndexPath is the path of the index of a segment.
+var IndexPath = indexPath
+
 // TooDeep reports whether an object is nested more than MaxNesting deep.
 var TooDeep = tooDeep
 

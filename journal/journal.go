@@ -237,8 +237,9 @@ type output interface {
 	// when it returns, so that they outlive the process.
 	write(lines []byte, sync bool) error
 	// close ends the output after the last lines, and owns them from then on. ended
-	// says that they are the end of a finished run.
-	close(lines []byte, ended bool) error
+	// says that they are the end of a finished run. packed is its packed summary, which the
+	// output owns too; nil: there is none.
+	close(lines, packed []byte, ended bool) error
 }
 
 // Writer writes one journal. Its methods may be called concurrently. The first
@@ -250,6 +251,7 @@ type Writer struct {
 	out     output // nil once it is closed
 	buf     []byte // lines that have not been written
 	digests digests
+	packing *packing   // of the summary; nil: the output keeps none
 	now     synod.Tick // of the last event
 	err     error
 }
@@ -282,6 +284,10 @@ func Create(path string, head Head) (*Writer, error) {
 
 func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 	w := &Writer{path: path, out: out, digests: digests{seat: head.Seat}, buf: *lineBuffers.Get().(*[]byte)}
+	if a, ok := out.(*attempt); ok && a.segment.index != nil {
+		w.packing = &packing{b: *lineBuffers.Get().(*[]byte)}
+		w.packing.head(&head)
+	}
 	head.Kind, head.Version = "head", Version
 	line, err := json.Marshal(head)
 	if err != nil {
@@ -311,6 +317,7 @@ func (w *Writer) Asked(node synod.NodeID, id synod.ConsultID, c Cost) error {
 	if w.out == nil {
 		return errors.Join(w.err, errClosed)
 	}
+	w.unpacked()
 	start := len(w.buf)
 	w.buf = append(appendAskedLine(w.buf, node, id, c), '\n')
 	w.digests.note(w.buf[start:])
@@ -358,10 +365,18 @@ func (w *Writer) Report(node synod.NodeID, instance string, account any) {
 		w.fail(err)
 		return
 	}
+	w.unpacked()
 	start := len(w.buf)
 	w.buf = append(append(w.buf, b...), '\n')
 	w.digests.note(w.buf[start:])
 	w.flush()
+}
+
+// unpacked says that the journal has lines that are not packed.
+func (w *Writer) unpacked() {
+	if w.packing != nil {
+		w.packing.bad = true
+	}
 }
 
 // Event records what a node was given.
@@ -399,6 +414,9 @@ func (w *Writer) Close(stopped string) (digest string, err error) {
 		w.fail(err)
 	}
 	w.buf = append(append(w.buf, line...), '\n')
+	if w.packing != nil {
+		w.packing.end(&end)
+	}
 	return digest, w.release(true)
 }
 
@@ -417,10 +435,14 @@ func (w *Writer) release(ended bool) error {
 		if w.err != nil {
 			lines, ended = nil, false // a file with a gap must not look whole
 		}
-		if err := w.out.close(lines, ended); err != nil {
+		var packed []byte
+		if p := w.packing; p != nil && !p.bad {
+			packed = p.b
+		}
+		if err := w.out.close(lines, packed, ended); err != nil {
 			w.fail(err)
 		}
-		w.out, w.buf = nil, nil
+		w.out, w.buf, w.packing = nil, nil, nil
 	}
 	return w.err
 }
@@ -458,6 +480,9 @@ func (w *Writer) step(l line) {
 		w.fail(err)
 		return
 	}
+	if l.Opinion != nil && w.packing != nil {
+		w.packing.note(l.Tick, l.Node, l.Opinion)
+	}
 	w.written()
 }
 
@@ -470,6 +495,9 @@ func (w *Writer) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
 	}
 	w.buf = append(b, '\n')
 	w.digests.note(w.buf[start:])
+	if w.packing != nil {
+		w.packing.reply(node, id, r)
+	}
 	w.written()
 }
 

@@ -50,7 +50,8 @@ type Segment struct {
 	buf    []byte // chunks that have not been written to the file
 	unsafe bool   // something was written since the last sync
 	runs   map[string]*attempts
-	err    error // the first failed write
+	index  *index // packed summaries of finished runs; nil: there are none
+	err    error  // the first failed write
 }
 
 // attempts is what a segment holds of one run.
@@ -58,6 +59,7 @@ type attempts struct {
 	all      [][]extent // one list of chunks for each attempt
 	kept     bool       // the last attempt is whole and was kept
 	finished *pending   // the last attempt is whole, and waits for Keep or Drop
+	packed   extent     // the summary of the last attempt in the index; without bytes: there is none
 }
 
 // extent is where the lines of a chunk are.
@@ -69,9 +71,10 @@ type extent struct {
 
 // pending is the last chunk of a finished attempt.
 type pending struct {
-	lines []byte
-	begin bool // it is the only chunk
-	paid  bool // as in attempt
+	lines  []byte
+	packed []byte // the packed summary of the attempt; nil: there is none
+	begin  bool   // it is the only chunk
+	paid   bool   // as in attempt
 }
 
 // chunk is the line before the lines of a chunk.
@@ -117,6 +120,7 @@ func openSegment(path string, flags int, write bool) (*Segment, error) {
 		f.Close()
 		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
+	s.index = openIndex(path, write, s.runs)
 	return s, nil
 }
 
@@ -280,7 +284,7 @@ func (s *Segment) enter(c chunk, x extent) {
 	}
 	last := len(r.all) - 1
 	r.all[last] = append(r.all[last], x)
-	r.kept = c.Kept
+	r.kept, r.packed = c.Kept, extent{}
 }
 
 // append writes a chunk. With sync it is with the operating system afterwards.
@@ -304,6 +308,7 @@ func (s *Segment) append(c chunk, lines []byte, sync bool) error {
 // flush hands all chunks to the operating system. A write that fails ends all writing:
 // what follows it could not be found.
 func (s *Segment) flush() error {
+	s.index.flush()
 	if s.err != nil || len(s.buf) == 0 {
 		return s.err
 	}
@@ -346,6 +351,7 @@ func (s *Segment) Close() error {
 	}
 	err = errors.Join(err, s.file.Close())
 	s.file = nil
+	s.index.close()
 	return s.named(err)
 }
 
@@ -393,7 +399,7 @@ func (a *attempt) write(lines []byte, sync bool) error {
 	return a.segment.append(c, lines, sync)
 }
 
-func (a *attempt) close(lines []byte, ended bool) error {
+func (a *attempt) close(lines, packed []byte, ended bool) error {
 	if !ended {
 		return a.write(lines, true)
 	}
@@ -404,7 +410,7 @@ func (a *attempt) close(lines []byte, ended bool) error {
 		r = &attempts{}
 		a.segment.runs[a.id] = r
 	}
-	r.finished = &pending{lines, a.begin, a.paid}
+	r.finished = &pending{lines, packed, a.begin, a.paid}
 	return a.segment.err
 }
 
@@ -421,10 +427,14 @@ func (s *Segment) Keep(id string) error {
 	p := r.finished
 	r.finished = nil
 	err := s.append(chunk{Run: id, Begin: p.begin, Kept: true}, p.lines, false)
+	if err == nil && p.packed != nil && s.index != nil {
+		r.packed = s.index.add(id, sumOfExtents(r.all[len(r.all)-1]), p.packed)
+	}
 	if err == nil && p.paid {
 		err = s.sync()
 	}
 	recycle(p.lines)
+	recycle(p.packed)
 	return s.named(err)
 }
 
@@ -515,12 +525,16 @@ func (s *Segment) Summarize(id string) (*Summary, error) {
 	s.mu.Lock()
 	r := s.runs[id]
 	var chunks []extent
+	var packed extent
 	if r != nil && r.kept {
-		chunks = r.all[len(r.all)-1]
+		chunks, packed = r.all[len(r.all)-1], r.packed
 	}
 	s.mu.Unlock()
 	if chunks == nil {
 		return nil, s.missing(id)
+	}
+	if sum := s.fromIndex(id, chunks, packed); sum != nil {
+		return sum, nil
 	}
 	in := s.reader(chunks)
 	sum, err := summarize(in, false)

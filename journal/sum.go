@@ -53,7 +53,7 @@ func (f *file) write(lines []byte, _ bool) error {
 	return nil
 }
 
-func (f *file) close(lines []byte, _ bool) error {
+func (f *file) close(lines, _ []byte, _ bool) error {
 	defer recycle(lines)
 	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
 }

@@ -21,8 +21,7 @@ type Summary struct {
 	Reports    []Report     // as Run.Reports
 	// without Surface, Source, From, Scores, Suspects and Unsure
 	Noted []Noted
-	Last  map[synod.NodeID]synod.Tick // when each node noted for the last time
-	End   *End                        // nil: the run was cut off
+	End   *End // nil: the run was cut off
 }
 
 // Summarize reads a journal as Load does, but decodes only what a report needs: it
@@ -49,7 +48,7 @@ const (
 
 func summarize(r io.Reader, sums bool) (*Summary, error) {
 	in := reading{run: &Run{Replies: make(Replies, 64)}}
-	s := &Summary{Replies: in.run.Replies, Last: map[synod.NodeID]synod.Tick{}}
+	s := &Summary{Replies: in.run.Replies}
 	err := eachLine(r, &summed{take: func(n int, raw []byte) error { return s.take(&in, n, raw) }, none: !sums})
 	if err == nil {
 		err = in.changed()
@@ -75,13 +74,11 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 	}
 	if kind, _ := kindOf(raw); kind == "head" { // of a later attempt
 		s.Noted = nil
-		clear(s.Last)
 	}
 	err := in.take(n, raw) // a head, the end, or a line that another program has written
 	for _, k := range in.run.lines {
 		if k.Opinion != nil {
 			s.Noted = append(s.Noted, Noted{k.Tick, k.Node, *k.Opinion})
-			s.Last[k.Node] = k.Tick
 		}
 	}
 	in.run.lines = in.run.lines[:0]
@@ -206,7 +203,6 @@ func (s *Summary) note(in *reading, raw []byte) error {
 		s.Noted = s.Noted[:last]
 		return err
 	}
-	s.Last[note.Node] = note.Tick
 	return nil
 }
 

@@ -5,9 +5,11 @@
 //	items.jsonl     the questions with their keys
 //	journals.jsonl  the journals of all questions: a segment of package journal, with
 //	                the ids ID-R (R: the repeat, from 0)
+//	journals.index  what reports need of these journals, if no member costs anything
 //	attempts.jsonl  when and why every attempt ended
 //
-// Every file has checksums, and a folder with a changed byte is refused. A paid reply is in
+// Every file has checksums, and a folder with a changed byte is refused, except that an
+// index that was changed or is missing is not used. A paid reply is in
 // the file before it is used, and a question counts as finished when its journal is
 // complete and kept, so the process may die at any time; the next attempt does not ask for
 // received replies again. Paths are relative to the folder, so it can be moved. A report

@@ -296,10 +296,11 @@ const secondsPerTick = 1e-3
 
 // took returns the tick of the last opinion of an honest voting seat: when it decided,
 // if the protocol ends early, else the tick of its last round.
-func (r *Run) took(last map[synod.NodeID]synod.Tick) (most synod.Tick) {
-	for i, s := range r.Seats {
-		if s.Adversary == "" && !s.NonVoting {
-			most = max(most, last[synod.NodeID(i)])
+func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
+	for i := range noted {
+		n := &noted[i]
+		if in(n.Node, len(r.Seats)) && r.Seats[n.Node].Adversary == "" && !r.Seats[n.Node].NonVoting {
+			most = max(most, n.Tick)
 		}
 	}
 	return most

@@ -118,7 +118,7 @@ func (r *reader) result(j job) (*result, error) {
 	if res.Replies, err = r.extracted(j, &item); err != nil {
 		return nil, err
 	}
-	res.took = r.took(run.Last)
+	res.took = r.took(run.Noted)
 	res.ranked = r.ranked(item, run.Noted)
 	res.Ending, res.Stop = r.ended(run.Noted)
 	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.Reports, run.End)

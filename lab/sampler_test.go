@@ -116,8 +116,9 @@ func TestScoresOfSamples(t *testing.T) {
 func TestTimeOfTheLastHonestVoter(t *testing.T) {
 	r := &Run{Manifest: Manifest{Seats: []council.Seat{{ID: "a"}, {ID: "b"}, {ID: "c", Adversary: "silent"},
 		{ID: "d", NonVoting: true}}}}
-	last := map[synod.NodeID]synod.Tick{0: 5, 1: 7, 2: 90, 3: 80}
-	if got := r.took(last); got != 7 {
+	noted := []journal.Noted{{Tick: 3, Node: 1}, {Tick: 5, Node: 0}, {Tick: 7, Node: 1}, {Tick: 90, Node: 2},
+		{Tick: 80, Node: 3}, {Tick: 99, Node: 4}}
+	if got := r.took(noted); got != 7 {
 		t.Errorf("%d ticks, want 7", got)
 	}
 }
