@@ -89,7 +89,8 @@ func TestFlips(t *testing.T) {
 		{"a journal whose writer was killed", []string{"killed"}, func() [][]string {
 			return [][]string{{"replay", at("killed")}, {"ask", "--resume", at("killed"), "--json", "--no-journal"}}
 		}},
-		{"a run folder", []string{"run/run.json", "run/items.jsonl", "run/attempts.jsonl", "run/journals.jsonl"},
+		{"a run folder", []string{"run/run.json", "run/items.jsonl", "run/attempts.jsonl", "run/journals.jsonl",
+			"run/journals.index"},
 			func() [][]string {
 				return [][]string{{"bench", "report", at("run"), "--format", "json"}, {"bench", "resume", at("run")}}
 			}},
