@@ -136,21 +136,24 @@ func TestIndexLeavesOut(t *testing.T) {
 		"usage":   func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Usage: synod.Usage{Prompt: 1}}) },
 		"took":    func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Took: 1}) },
 		"reused":  func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Reused: true}) },
-		"no text": func(w *journal.Writer) { w.Effect(1, 1, synod.Note{Opinion: &synod.Opinion{Answer: "\xff"}}) },
+		"no text": func(w *journal.Writer) {
+			w.Effect(1, 1, synod.Note{Opinion: &synod.Opinion{Answer: "\xff"}})
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "all.jsonl")
 		s := openSegment(t, path)
 		free(t, s, "q", 1, more)
 		got, err := s.Summarize("q")
-		if want, _ := journal.Summarize(path + "#q"); s.FromIndex("q") != nil || err != nil || !reflect.DeepEqual(got, want) {
+		want, _ := journal.Summarize(path + "#q")
+		if s.FromIndex("q") != nil || err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v: %v", name, got, want, err)
 		}
 		s.Close()
 	}
 }
 
-// A summary never depends on the bytes of the index: entries that were changed or cut off are not used, and the
-// next process that writes the segment goes on behind the last whole entry.
+// A summary never depends on the bytes of the index: entries that were changed or cut off are not
+// used, and the next process that writes the segment goes on behind the last whole entry.
 func TestIndexIsNotTrusted(t *testing.T) {
 	path, _, whole := indexed(t)
 	want := fromLines(t, path, "q1")
