@@ -132,10 +132,12 @@ func TestIndexLeavesOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"report":  func(w *journal.Writer) { w.Report(1, "i", 3) },
-		"usage":   func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Usage: synod.Usage{Prompt: 1}}) },
-		"took":    func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Took: 1}) },
-		"reused":  func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Reused: true}) },
+		"report": func(w *journal.Writer) { w.Report(1, "i", 3) },
+		"usage": func(w *journal.Writer) {
+			w.Free(1, 9, synod.Reply{Status: synod.OK, Usage: synod.Usage{Prompt: 1}})
+		},
+		"took":   func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Took: 1}) },
+		"reused": func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Reused: true}) },
 		"no text": func(w *journal.Writer) {
 			w.Effect(1, 1, synod.Note{Opinion: &synod.Opinion{Answer: "\xff"}})
 		},
