@@ -23,12 +23,14 @@ type Account struct {
 	Late       []LateCall    `json:"late,omitempty"`
 	Stopped    string        `json:"stopped"`
 	Ticks      synod.Tick    `json:"ticks"`
+	Elapsed    int           `json:"elapsed,omitempty"`
 }
 
 // Account returns all of the record but its opinions. It does not name the model: the plan does.
 func (r *Record) Account() Account {
 	a := Account{Decided: r.Decided, Statuses: r.Statuses, Use: r.Use, Took: r.Took, Reported: r.Reported, Said: r.Said,
-		Failure: r.Failure, Misreports: r.Misreports, Late: r.Late, Stopped: r.Stopped, Ticks: r.Ticks}
+		Failure: r.Failure, Misreports: r.Misreports, Late: r.Late, Stopped: r.Stopped, Ticks: r.Ticks,
+		Elapsed: r.Elapsed}
 	a.Use.Model, a.Use.Info = "", llm.Info{}
 	return a
 }
@@ -41,7 +43,7 @@ var errAccount = errors.New("its record has a count or a time that is out of ran
 // SetAccount takes an account that somebody else has written. It fails if the account has a number that
 // could disturb a reader.
 func (r *Record) SetAccount(a *Account) error {
-	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies},
+	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies, a.Elapsed},
 		append(a.Statuses[:], a.Took...)...) {
 		if n < 0 || n > maxAccountCount {
 			return errAccount
@@ -49,6 +51,7 @@ func (r *Record) SetAccount(a *Account) error {
 	}
 	r.Decided, r.Statuses, r.Use, r.Took, r.Reported, r.Said = a.Decided, a.Statuses, a.Use, a.Took, a.Reported, a.Said
 	r.Failure, r.Misreports, r.Late, r.Stopped, r.Ticks = a.Failure, a.Misreports, a.Late, a.Stopped, a.Ticks
+	r.Elapsed = a.Elapsed
 	return nil
 }
 

@@ -55,7 +55,7 @@ type seated struct {
 type Options struct {
 	Env    llm.Env   // what models may know of this machine
 	Pool   *llm.Pool // the owner of limits, breakers and clients; nil: that of the process
-	Runner Runner    // nil: a SimRunner or, with runner: {name: nodes}, what RegisterNodes has set
+	Runner Runner    // nil: that of the spec: a SimRunner, a ClockRunner, or what RegisterNodes has set
 }
 
 // Convene makes the plan of a spec and opens it.
@@ -77,7 +77,11 @@ func Open(p *Plan, o Options) (*Council, error) {
 	if p.spec.Runner.Nodes() {
 		return c, c.openElsewhere(o.Env)
 	}
-	if c.runner == nil {
+	switch {
+	case c.runner != nil:
+	case p.spec.Runner.Clock():
+		c.runner = ClockRunner{}
+	default:
 		c.runner, c.reuse = SimRunner{}, p.simulated()
 	}
 	if o.Pool == nil {
@@ -278,6 +282,7 @@ func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
 		s.keep(records)
 	} else {
 		s.account(records)
+		s.keepTimes(records)
 	}
 	o := s.judge(records)
 	c.completeIn(&o, records, s.uses)
@@ -312,6 +317,14 @@ func (c *Council) resumable(ask *Ask) error {
 			return nil
 		}
 		return &ResumeError{errors.New("nodes have played the run, and keep its replies; ask the question again")}
+	}
+	if c.plan.spec.Runner.Clock() {
+		if ask.Segment != nil { // the time of a run that was cut off is not known; another one is begun
+			ask.Resume = nil
+			return nil
+		}
+		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the question " +
+			"again")}
 	}
 	in := Instance{Question: ask.Question, Seed: ask.Seed}
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {

@@ -101,10 +101,10 @@ const grace = time.Second
 // needless returns the time at which the calls that have not returned are cut off, if they cannot
 // change the decision: after twice the median time of the calls that have returned, and after at
 // least a second. A bench waits for every call, because its figures must not depend on the time
-// that calls take.
+// that calls take, and so does a run by the clock, which is measured.
 func (b *batch) needless() (at time.Time, ok bool) {
 	s := b.session
-	if s.ask.Final || !s.unanimous() && !b.certain() {
+	if s.ask.Final || s.council.plan.spec.Runner.Clock() || !s.unanimous() && !b.certain() {
 		return at, false
 	}
 	return b.start.Add(max(grace, 2*b.median())), true

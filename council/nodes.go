@@ -18,13 +18,14 @@ import (
 
 // The names of runners in a council file.
 const (
-	RunnerSim   = "sim"   // all seats in this process
+	RunnerSim   = "sim"   // all seats in this process, in virtual time
+	RunnerClock = "clock" // all seats in this process, by the clock
 	RunnerNodes = "nodes" // each seat is a node of its owner
 )
 
 // RunnerSpec says where the seats of a council are played.
 type RunnerSpec struct {
-	Name   string   `yaml:"name,omitempty" json:"name,omitempty" doc:"where the seats are played: in this process, or by the nodes of a roster, from which everything else in the file is then taken" enum:"sim|nodes" default:"sim" example:"nodes"`
+	Name   string   `yaml:"name,omitempty" json:"name,omitempty" doc:"where the seats are played: in this process in virtual time, in which waiting costs nothing; in this process by the clock, to measure how long a run takes; or by the nodes of a roster, from which everything else in the file is then taken" enum:"sim|clock|nodes" default:"sim" example:"nodes"`
 	Roster string   `yaml:"roster,omitempty" json:"roster,omitempty" doc:"with nodes: the file of the roster, which all members have signed" example:"council.roster"`
 	Via    []string `yaml:"via,omitempty" json:"via,omitempty" doc:"with nodes: HOST:PORT or ID=HOST:PORT where nodes are reached instead of at the roster's addresses" example:"[10.0.0.1:7400]"`
 	Key    string   `yaml:"key,omitempty" json:"key,omitempty" doc:"with nodes: the file of the key that asks, of a member or caller of the roster; absent: owner.key in the configuration folder" example:"alice.key"`
@@ -41,9 +42,9 @@ func (r *RunnerSpec) absent() bool {
 
 func (r *RunnerSpec) validate() error {
 	switch {
-	case r.Name != "" && r.Name != RunnerSim && r.Name != RunnerNodes:
-		return fmt.Errorf("name is %q; it must be sim or nodes (example: {name: nodes, roster: council.roster})",
-			r.Name)
+	case r.Name != "" && r.Name != RunnerSim && r.Name != RunnerClock && r.Name != RunnerNodes:
+		return fmt.Errorf("name is %q; it must be sim, clock or nodes (example: {name: nodes, roster: "+
+			"council.roster})", r.Name)
 	case !r.Nodes() && (r.Roster != "" || r.Key != "" || len(r.Via)+len(r.Keys) > 0):
 		return errors.New("roster, via and key are for nodes (example: {name: nodes, roster: council.roster})")
 	case r.Nodes() && r.Roster == "":

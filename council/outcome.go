@@ -41,7 +41,7 @@ type Outcome struct {
 	Cost       *llm.Cost         `json:"cost"` // null: not all prices are known
 	Money      llm.Money         `json:"money"`
 	Seconds    float64           `json:"seconds"`
-	Ticks      synod.Tick        `json:"ticks"` // virtual time in milliseconds
+	Ticks      synod.Tick        `json:"ticks"` // virtual time in milliseconds; by the clock with runner: {name: clock}
 	// Stopped is why the run ended: rounds, early, stalled, budget, deadline, interrupted, breaker,
 	// unwritten or preflight.
 	Stopped string `json:"stopped"`

@@ -65,6 +65,9 @@ func (p *Plan) setPace() error {
 }
 
 func (p *Plan) checkPatience() error {
+	if err := p.checkClock(); err != nil {
+		return err
+	}
 	if err := p.spec.Patience.validate(p.spec.F, p.spec.Exact); err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ type Record struct {
 	Late       []LateCall    // calls of the seat that patience cut off, ascending by round
 	Stopped    string        // why the run ended, such as "rounds"; "" if nobody knows, as when a process died
 	Ticks      synod.Tick    // when it ended, in virtual time
+	Elapsed    int           // milliseconds by the clock until its last opinion; 0: the time was virtual
 	Instance   sign.Instance // the run that a node has played; "" in a simulation
 }
 

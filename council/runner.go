@@ -91,22 +91,28 @@ func (c *crew) join(p *Plan) func(synod.Seat) synod.Machine {
 // Play runs the simulation. The secrets of all seats are derived from the seed of the
 // instance.
 func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Record, error) {
-	in, c, join := run.Instance, run.crew, p.protocol.Join
+	c, join := run.crew, p.protocol.Join
 	if c != nil {
 		join = c.join(p)
 	} else {
 		c = newCrew(len(p.seats))
 	}
-	records := c.records
+	config := p.simulation(run, c, join)
+	config.Ask, config.CallTicks = models.Ask, p.callTicks()
+	endRecords(c.records, sim.Run(config))
+	return c.records, nil
+}
+
+// simulation makes the machines of a run in one process, and prepares its records.
+func (p *Plan) simulation(run Run, c *crew, join func(synod.Seat) synod.Machine) sim.Config {
+	in, records := run.Instance, c.records
 	keys, id := p.identities(in.Seed), p.signedInstance(in)
 	for i := range records {
 		records[i] = Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
 		c.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
 	}
-	result := sim.Run(sim.Config{
-		Machines: c.machines, Ask: models.Ask, CallTicks: p.callTicks(), Faults: p.faults, Seed: in.Seed,
-		Log:   run.Log,
-		Watch: run.Watch,
+	return sim.Config{
+		Machines: c.machines, Faults: p.faults, Seed: in.Seed, Log: run.Log, Watch: run.Watch,
 		Notes: func(now synod.Tick, notes []sim.Noted) string {
 			for _, n := range notes {
 				records[n.Node].Opinions = append(records[n.Node].Opinions, Noted{now, n.Opinion})
@@ -116,14 +122,17 @@ func (SimRunner) Play(_ context.Context, p *Plan, run Run, models Models) ([]Rec
 			}
 			return run.Notes(now, notes)
 		},
-	})
+	}
+}
+
+// endRecords writes how a run ended into its records.
+func endRecords(records []Record, result sim.Result) {
 	for i := range records {
 		records[i].Stopped, records[i].Ticks = result.Stopped, result.Ticks
 	}
 	for id, a := range result.Decided {
 		records[id].Decided = &a
 	}
-	return records, nil
 }
 
 // callTicks returns how much virtual time a model call takes. Calls of real models take
@@ -142,13 +151,13 @@ func (p *Plan) callTicks() synod.Tick {
 func free(kind llm.Kind) bool { return kind == llm.Simulated || kind == llm.Recorded }
 
 // identities derives the identities of all seats of a simulation from its seed, so that
-// a replay has the same. Signatures are real, unless all members are simulated or the
-// protocol signs nothing.
+// a replay has the same. Signatures are real, unless the protocol signs nothing, or all
+// members are simulated and nobody measures the time.
 func (p *Plan) identities(seed uint64) *sign.Derived {
 	switch {
 	case !p.signs():
 		return sign.DeriveUnsigned(seed, len(p.seats))
-	case p.simulated():
+	case p.simulated() && !p.spec.Runner.Clock():
 		return sign.DeriveSymbolic(seed, len(p.seats))
 	}
 	return sign.Derive(seed, len(p.seats))
@@ -274,6 +283,8 @@ func (b *batch) begin(i int, seat *seated, round int) {
 	b.waiting = append(b.waiting, i)
 	go func() {
 		growStack(i)
+		ctx, release := b.session.bounded(ctx)
+		defer release()
 		b.session.complete(ctx, seat, &b.calls[i], round, &b.replies[i])
 		cancel(nil)
 		b.finished <- i

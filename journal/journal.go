@@ -343,7 +343,7 @@ func (w *Writer) Free(node synod.NodeID, id synod.ConsultID, r synod.Reply) {
 	w.reply(node, id, &r)
 }
 
-// Report is what a seat that was played elsewhere reports of its calls and its end.
+// Report is what a seat that was played elsewhere, or by the clock, reports of its calls and its end.
 type Report struct {
 	Kind     string          `json:"k"`
 	Node     synod.NodeID    `json:"n"`
@@ -351,7 +351,7 @@ type Report struct {
 	Account  json.RawMessage `json:"account"`  // as its owner encodes it
 }
 
-// Report writes what a seat reports that was played elsewhere.
+// Report writes the report of a seat.
 func (w *Writer) Report(node synod.NodeID, instance string, account any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
@@ -36,7 +37,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	}
 	out := r.emptyReport()
 	var ranks ranks
-	var latency metrics.Mean
+	var latency, elapsed metrics.Mean
 	kinds := newKinds(r.roles())
 	models := r.modelTally()
 	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(),
@@ -57,7 +58,11 @@ func (r *reader) summarize() (*report.Report, error) {
 		drops.add(res.noted)
 		ranks.add(res.ranked)
 		r.follow(out, j, res)
-		latency.Add(float64(res.took) * secondsPerTick)
+		if clocked := r.plan.Spec().Runner.Clock(); !clocked {
+			latency.Add(float64(res.took) * secondsPerTick)
+		} else if res.elapsed > 0 {
+			elapsed.Add(float64(res.elapsed) / 1e3)
+		}
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -70,7 +75,7 @@ func (r *reader) summarize() (*report.Report, error) {
 	r.tallied(out, tally)
 	out.Levels, out.Topics = kinds.levels.List(), kinds.topics.List()
 	out.Calibration, out.Drops, out.Failed = sure.report(), drops.list(out.Seats), len(out.Failures)
-	out.Ranked, out.Latency = ranks.rates(), latency.Rate()
+	out.Ranked, out.Latency, out.LatencySeconds = ranks.rates(), latency.Rate(), elapsed.Rate()
 	out.Unfinished = out.Questions - out.Finished - out.Failed
 	out.Models, out.Setting = models.list(uses), r.setting(models)
 	r.aboutGraph(out)
@@ -301,6 +306,20 @@ func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
 		n := &noted[i]
 		if in(n.Node, len(r.Seats)) && r.Seats[n.Node].Adversary == "" && !r.Seats[n.Node].NonVoting {
 			most = max(most, n.Tick)
+		}
+	}
+	return most
+}
+
+// elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
+// returns 0 for a run in virtual time.
+func (r *reader) elapsed(records []council.Record) (most int) {
+	if !r.plan.Spec().Runner.Clock() {
+		return 0
+	}
+	for i, s := range r.Seats {
+		if s.Adversary == "" && !s.NonVoting {
+			most = max(most, records[i].Elapsed)
 		}
 	}
 	return most

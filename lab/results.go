@@ -23,7 +23,8 @@ type result struct {
 	metrics.Case
 	noted   []journal.Noted
 	outcome council.Outcome
-	took    synod.Tick     // when the last honest voting seat had decided
+	took    synod.Tick     // when the last honest voting seat had decided, in virtual time
+	elapsed int            // the same by the clock, in milliseconds; 0: the time was virtual
 	ranked  []task.Verdict // verdicts of the answers in the order of a panel, best first
 	calls   report.Calls
 	tokens  report.Tokens
@@ -128,6 +129,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused
 	res.tokens.Prompt, res.tokens.Completion = res.outcome.Tokens.Prompt, res.outcome.Tokens.Completion
 	res.uses = make([]llm.Use, len(records))
+	res.elapsed = r.elapsed(records)
 	for i := range records {
 		res.uses[i] = records[i].Use
 		res.times, res.names = append(res.times, records[i].Took), append(res.names, records[i].Reported)

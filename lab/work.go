@@ -166,7 +166,7 @@ func (w *work) all(outer context.Context) error {
 func (w *work) each(ctx context.Context, stop context.CancelCauseFunc, open []job) {
 	jobs := make(chan job)
 	var wait sync.WaitGroup
-	for range max(w.options.Parallel, 1) {
+	for range w.parallel() {
 		wait.Go(func() {
 			for j := range jobs {
 				if err := w.one(ctx, j); err != nil {
@@ -185,6 +185,15 @@ func (w *work) each(ctx context.Context, stop context.CancelCauseFunc, open []jo
 	}
 	close(jobs)
 	wait.Wait()
+}
+
+// parallel returns how many questions are in progress at the same time. Where the clock measures
+// members that share a machine or a server, it is one: others would make them slower.
+func (w *work) parallel() int {
+	if w.council.Plan().Spec().Runner.Clock() && w.run.writes() {
+		return 1
+	}
+	return max(w.options.Parallel, 1)
 }
 
 func (w *work) count(change func(*Progress)) {

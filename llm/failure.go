@@ -59,6 +59,10 @@ func (f *Failure) mayHaveCost() bool {
 // fails calls by its own time limit.
 var ErrLate = errors.New("cancelled because it was late: enough other members had replied")
 
+// ErrSlow is the cancellation cause of a call that took longer than the pace of its council
+// allows, where members wait by the clock. It counts as ErrLate does.
+var ErrSlow = errors.New("cancelled because it took longer than pace.think")
+
 // errOutrun is the cancellation cause of the slower one of a hedged pair.
 var errOutrun = errors.New("cancelled because a second copy of the call was answered first")
 
@@ -75,7 +79,7 @@ var (
 
 // AsFailure classifies an error of a call. An error that wraps no *Failure
 // becomes one: Dropped if it is context.Canceled, Timeout if it is
-// context.DeadlineExceeded, ErrLate or a model's time limit, else Unavailable.
+// context.DeadlineExceeded, ErrLate, ErrSlow or a model's time limit, else Unavailable.
 func AsFailure(err error) *Failure {
 	if err == nil {
 		return nil
@@ -89,7 +93,7 @@ func AsFailure(err error) *Failure {
 		return &Failure{Status: synod.Dropped, Err: errStopped}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Failure{Status: synod.Timeout, Err: errDeadline}
-	case errors.Is(err, ErrLate), errors.Is(err, errOutrun), errors.As(err, &slow):
+	case errors.Is(err, ErrLate), errors.Is(err, ErrSlow), errors.Is(err, errOutrun), errors.As(err, &slow):
 		return &Failure{Status: synod.Timeout, Err: err}
 	}
 	return &Failure{Status: synod.Unavailable, Err: err}

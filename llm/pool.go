@@ -304,7 +304,8 @@ func (l *bounded) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 	begun := time.Now()
 	reply, err := l.Model.Complete(ctx, r)
 	cause := context.Cause(ctx)
-	cut := errors.Is(cause, ErrLate) || errors.Is(cause, errOutrun) || errors.As(cause, new(slowError))
+	cut := errors.Is(cause, ErrLate) || errors.Is(cause, ErrSlow) || errors.Is(cause, errOutrun) ||
+		errors.As(cause, new(slowError))
 	if !r.hedge && (err == nil || cut) {
 		l.latency.observe(time.Since(begun))
 	}

@@ -144,23 +144,26 @@ type Report struct {
 	Extraction  *metrics.Extraction `json:"extraction"` // null: no member wrote text
 	Groups      metrics.Groups      `json:"groups"`
 	Rounds      []metrics.Round     `json:"rounds"`
-	Levels      []metrics.Part      `json:"levels"`                // by the questions' level; null with fewer than two
-	Topics      []metrics.Part      `json:"topics"`                // by the questions' topic
-	Withstands  []metrics.Withstood `json:"withstands"`            // by k, from 0; null: it is known of no decision
-	Calibration *Calibration        `json:"calibration"`           // null: no member gave a confidence
-	Drops       []Drop              `json:"drops"`                 // pairs of seats that met, in order
-	Latency     *metrics.Rate       `json:"latency"`               // virtual seconds until the honest voters decided
-	Ranked      []*metrics.Rate     `json:"ranked,omitempty"`      // share right by rank, if the protocol ranks answers
-	Endings     []metrics.Ending    `json:"endings,omitempty"`     // of a protocol with named endings
-	Stops       []int               `json:"stop_rounds,omitempty"` // when runs with a named ending ended, ascending
-	Calls       Calls               `json:"calls"`
-	Tokens      Tokens              `json:"tokens"`
-	Cost        *llm.Cost           `json:"cost"` // null: some prices are unknown
-	Money       llm.Money           `json:"money"`
-	Seconds     float64             `json:"seconds"` // sum of the questions' wall times
-	Failures    []Failure           `json:"failures"`
-	Compared    *Compared           `json:"compared"`
-	Digest      string              `json:"digest"` // of all finished runs, in order
+	Levels      []metrics.Part      `json:"levels"`      // by the questions' level; null with fewer than two
+	Topics      []metrics.Part      `json:"topics"`      // by the questions' topic
+	Withstands  []metrics.Withstood `json:"withstands"`  // by k, from 0; null: it is known of no decision
+	Calibration *Calibration        `json:"calibration"` // null: no member gave a confidence
+	Drops       []Drop              `json:"drops"`       // pairs of seats that met, in order
+	Latency     *metrics.Rate       `json:"latency"`     // virtual seconds until the honest voters decided; null: the time was real
+	// LatencySeconds is the time by the clock until the honest voters decided, of the kinds of members in
+	// members_kind; null: the time was virtual.
+	LatencySeconds *metrics.Rate    `json:"latency_seconds"`
+	Ranked         []*metrics.Rate  `json:"ranked,omitempty"`      // share right by rank, if the protocol ranks answers
+	Endings        []metrics.Ending `json:"endings,omitempty"`     // of a protocol with named endings
+	Stops          []int            `json:"stop_rounds,omitempty"` // when runs with a named ending ended, ascending
+	Calls          Calls            `json:"calls"`
+	Tokens         Tokens           `json:"tokens"`
+	Cost           *llm.Cost        `json:"cost"` // null: some prices are unknown
+	Money          llm.Money        `json:"money"`
+	Seconds        float64          `json:"seconds"` // sum of the questions' wall times
+	Failures       []Failure        `json:"failures"`
+	Compared       *Compared        `json:"compared"`
+	Digest         string           `json:"digest"` // of all finished runs, in order
 
 	Trajectories []Trajectory `json:"trajectories,omitempty"` // first runs with named endings
 }

@@ -177,6 +177,7 @@ var sweepMetrics = []struct{ metric, title string }{
 	{"outside", "Score outside the range of the honest members"},
 	{"valid", "Games that ended valid"},
 	{"latency", "Latency in virtual seconds"},
+	{"latency_seconds", "Latency in seconds by the clock"},
 }
 
 // axisNames are the names of parameters on an axis.

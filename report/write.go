@@ -47,7 +47,12 @@ func (r *Report) Rates() []NamedRate {
 		add("strict", "first replies right, read strictly", e.Strict)
 		add("flexible", "first replies right, read flexibly", e.Flexible)
 	}
-	add("latency", "virtual seconds until the decision", r.Latency)
+	if r.LatencySeconds != nil {
+		add("latency_seconds", fmt.Sprintf("seconds by the clock until the decision (%s members)",
+			strings.Join(r.MembersKind, ", ")), r.LatencySeconds)
+	} else {
+		add("latency", "virtual seconds until the decision", r.Latency)
+	}
 	return append(rates, r.detailRates()...)
 }
 

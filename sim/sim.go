@@ -1,6 +1,7 @@
 // Package sim runs the machines of a council under one seeded, single-threaded
 // scheduler with virtual time. It schedules every council that lives in one
-// process, whether its members are real models or simulated ones.
+// process, whether its members are real models or simulated ones. RunByClock plays
+// the same machines in real time.
 //
 // Model calls run in the background: the calls of one tick are started together,
 // may be answered concurrently, and their replies are delivered CallTicks ticks
@@ -97,7 +98,10 @@ type Result struct {
 
 // Run plays the machines to the end. Before it returns it has waited for every
 // call that it started, and has halted every machine.
-func Run(c Config) Result {
+func Run(c Config) Result { return play(c, (*run).loop) }
+
+// play plays the machines with a loop that returns why the run ended.
+func play(c Config, loop func(*run) string) Result {
 	s := &run{Config: c, queue: newQueue(len(c.Machines))}
 	s.buffers, s.queue.spare = s.queue.spare, buffers{}
 	s.decided = slices.Grow(s.decided[:0], len(c.Machines))[:len(c.Machines)]
@@ -110,7 +114,7 @@ func Run(c Config) Result {
 	for id := range c.Machines {
 		s.queue.add(0, item{synod.NodeID(id), synod.Begin{}})
 	}
-	stopped := s.loop()
+	stopped := loop(s)
 	for _, b := range s.batches {
 		b.replies()
 		s.unused = append(s.unused, b.calls[:0])
@@ -136,9 +140,10 @@ type run struct {
 	queue   *queue
 	random  *rand.Rand // nil without faults
 	now     synod.Tick
-	calls   []Call  // started by the current tick
-	batches []batch // whose replies have not been delivered, by delivery tick
-	done    int     // nodes that have decided
+	calls   []Call       // started by the current tick
+	batches []batch      // whose replies have not been delivered, by delivery tick
+	begin   func([]Call) // starts the calls of a tick by the clock; nil: they are a batch
+	done    int          // nodes that have decided
 }
 
 // delivery is an event of a tick on its way to a node: the number of an item or, from the
@@ -189,27 +194,35 @@ func (s *run) loop() string {
 		if !ok {
 			return Stalled
 		}
-		s.now, s.notes = tick, s.notes[:0]
-		s.deliver(items, s.byNode(items))
-		if s.Notes != nil {
-			if why := s.Notes(s.now, s.notes); why != "" {
-				return why
-			}
-		}
-		s.ask()
-		if next, any := s.queue.peek(); any && len(s.batches) > 0 && s.batches[0].due <= next {
-			s.batches[0].replies()
-		}
-		if s.Watch != nil {
-			if why := s.Watch(s.now, s.notes); why != "" {
-				return why
-			}
-		}
-		if s.done+s.lost() >= len(s.Machines) {
-			return Finished
+		if why := s.tick(items, tick); why != "" {
+			return why
 		}
 	}
 	return Stalled
+}
+
+// tick plays the events of a tick. It returns why the run ends with it; "" if it goes on.
+func (s *run) tick(items []item, tick synod.Tick) string {
+	s.now, s.notes = tick, s.notes[:0]
+	s.deliver(items, s.byNode(items))
+	if s.Notes != nil {
+		if why := s.Notes(s.now, s.notes); why != "" {
+			return why
+		}
+	}
+	s.ask()
+	if next, any := s.queue.peek(); any && len(s.batches) > 0 && s.batches[0].due <= next {
+		s.batches[0].replies()
+	}
+	if s.Watch != nil {
+		if why := s.Watch(s.now, s.notes); why != "" {
+			return why
+		}
+	}
+	if s.done+s.lost() >= len(s.Machines) {
+		return Finished
+	}
+	return ""
 }
 
 // lost counts the nodes that will never decide because they are down for good.
@@ -330,6 +343,11 @@ func (s *run) ask() {
 	slices.SortFunc(s.calls, func(a, b Call) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
 	})
+	if s.begin != nil {
+		s.begin(s.calls)
+		s.calls = s.calls[:0]
+		return
+	}
 	b := batch{due: s.now + s.CallTicks, calls: s.calls, wait: s.Ask(s.calls)}
 	s.batches = append(s.batches, b)
 	s.queue.add(b.due, item{node: anyBatch})
