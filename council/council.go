@@ -323,8 +323,8 @@ func (c *Council) resumable(ask *Ask) error {
 			ask.Resume = nil
 			return nil
 		}
-		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the question " +
-			"again")}
+		return &ResumeError{errors.New("it was played by the clock, and its time would not be known; ask the " +
+			"question again")}
 	}
 	in := Instance{Question: ask.Question, Seed: ask.Seed}
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {

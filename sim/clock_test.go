@@ -23,7 +23,8 @@ func slow(c sim.Call) (wait func() synod.Reply) {
 func TestByClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		r := sim.RunByClock(sim.Config{Machines: []synod.Machine{pacer{}, pacer{at: 3}, pacer{at: 500}}}, sim.Clock{Ask: slow})
+		r := sim.RunByClock(sim.Config{Machines: []synod.Machine{pacer{}, pacer{at: 3}, pacer{at: 500}}},
+			sim.Clock{Ask: slow})
 		want := map[synod.NodeID]synod.Answer{0: "0.0 at 1", 1: "1.0 at 1003", 2: "2.0 at 2500"}
 		if !reflect.DeepEqual(r.Decided, want) || r.Stopped != sim.Finished || r.Ticks != 2500 {
 			t.Errorf("%+v; want %v", r, want)
