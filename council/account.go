@@ -43,8 +43,8 @@ var errAccount = errors.New("its record has a count or a time that is out of ran
 // SetAccount takes an account that somebody else has written. It fails if the account has a number that
 // could disturb a reader.
 func (r *Record) SetAccount(a *Account) error {
-	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies, a.Elapsed},
-		append(a.Statuses[:], a.Took...)...) {
+	for _, n := range append([]int{a.Use.Calls, a.Use.Prompt, a.Use.Completion, int(a.Ticks), a.Misreports.Replies,
+		a.Elapsed}, append(a.Statuses[:], a.Took...)...) {
 		if n < 0 || n > maxAccountCount {
 			return errAccount
 		}

@@ -26,7 +26,8 @@ func led(b string) string {
 	if b == "0" {
 		return leaders + "seats: [{id: e, model: m, count: 7}]\n"
 	}
-	return leaders + "seats: [{id: s, model: m, count: " + b + ", adversary: {name: silent}}, {id: e, model: m, count: 5}]\n"
+	return leaders + "seats: [{id: s, model: m, count: " + b + ", adversary: {name: silent}}, " +
+		"{id: e, model: m, count: 5}]\n"
 }
 
 // By the clock every silent leader costs its time-out, and the same run in virtual time costs none.
@@ -47,8 +48,8 @@ func TestClockRunner(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			o, took := play(led(b)+"runner: {name: clock}\n", path)
 			if o.Status != virtual.Status || *o.Answer != *virtual.Answer || o.Ticks != virtual.Ticks {
-				t.Errorf("%s silent: by the clock %s after %d ticks, else %s after %d", b, o.Status, o.Ticks, virtual.Status,
-					virtual.Ticks)
+				t.Errorf("%s silent: by the clock %s after %d ticks, else %s after %d", b, o.Status, o.Ticks,
+					virtual.Status, virtual.Ticks)
 			}
 			if took != time.Duration(o.Ticks)*time.Millisecond || b == "2" && took < 2*time.Second {
 				t.Errorf("%s silent: it took %v, and the outcome says %d ms", b, took, o.Ticks)
@@ -98,7 +99,8 @@ func TestClockIsNotResumed(t *testing.T) {
 	defer c.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if o, err := c.Decide(ctx, council.Ask{Question: sum, Journal: path}); err != nil || o.Stopped != council.Interrupted {
+	o, err := c.Decide(ctx, council.Ask{Question: sum, Journal: path})
+	if err != nil || o.Stopped != council.Interrupted {
 		t.Fatalf("%s: %v", o.Stopped, err)
 	}
 	run, err := journal.Load(path)
