@@ -23,6 +23,7 @@ import (
 // askFlags are the flags of "synod ask".
 type askFlags struct {
 	source    specFlags
+	attach    attachFlags
 	form      string
 	seed      uint64
 	asJSON    bool
@@ -69,9 +70,10 @@ needs no key and no server.`,
 // add adds the flags to a command.
 func (f *askFlags) add(cmd *cobra.Command) {
 	f.source.add(cmd)
+	f.attach.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text or stance (default: "+
-		"guessed from the question)")
+	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text, stance or prose "+
+		"(default: guessed from the question)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed; "+
 		"the same for the same question where a model has cache: true)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
@@ -157,7 +159,7 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
 		}
 	}()
-	if err := c.Plan().Accepts(&ask.Question); err != nil {
+	if err := c.Accepts(&ask.Question); err != nil {
 		return notBegun(err)
 	}
 	a.announce(cmd, c, ask.Question, f.dryRun)
@@ -217,7 +219,7 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Program: "synod " + release, Seed: f.seed, Mark: a.mark(ownJournal)}
 	if f.resume != "" {
-		for _, flag := range []string{"council", "model", "form", "seed"} {
+		for _, flag := range append([]string{"council", "model", "form", "seed"}, attachNames...) {
 			if cmd.Flags().Changed(flag) {
 				return ask, council.Spec{}, fail(exitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
@@ -225,7 +227,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		}
 		return a.resumed(ask, args, f, "ask")
 	}
-	text, err := question(cmd, args)
+	q, err := f.attach.question(cmd, args)
 	if err != nil {
 		return ask, council.Spec{}, err
 	}
@@ -233,9 +235,10 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		return ask, council.Spec{}, fail(exitUsage, fmt.Errorf("--form is %q; it must be one of %v", f.form,
 			synod.Forms()))
 	}
-	if ask.Question, err = council.ReadQuestion(text, synod.Form(f.form)); err != nil {
+	if ask.Question, err = council.ReadQuestion(q.Text, synod.Form(f.form)); err != nil {
 		return ask, council.Spec{}, fail(exitUsage, err)
 	}
+	ask.Question.Parts, ask.Question.Before, ask.Question.After = q.Parts, q.Before, q.After
 	if err := errors.Join(folderOf("--journal", f.path), folderOf("--certificate", f.certificate)); err != nil {
 		return ask, council.Spec{}, err
 	}

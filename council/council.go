@@ -165,6 +165,23 @@ func (c *Council) checkPowers() error {
 	return nil
 }
 
+// Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
+// checks, every member must take every part of the question.
+func (c *Council) Accepts(q *synod.Question) error {
+	if err := c.plan.Accepts(q); err != nil || c.plan.spec.Runner.Nodes() { // nodes know their models
+		return err
+	}
+	for _, p := range q.Attached() {
+		for _, s := range c.plan.seats {
+			if err := llm.TakesPart(c.models[s.Model], &p); err != nil {
+				return fmt.Errorf("member %s (model %s) cannot take the %s %s: %w; leave the part out, or give the "+
+					"seat another model", s.ID, s.Model, p.Kind, cmp.Or(p.Name, p.Media), err)
+			}
+		}
+	}
+	return nil
+}
+
 // checkPrices refuses a limit in money if the price of a model is not known.
 func (c *Council) checkPrices(limits Limits) error {
 	if limits.USD == 0 {
@@ -259,7 +276,7 @@ func (e *JournalError) Unwrap() error { return e.Err }
 // The error is for a run that could not begin; a *JournalError or *EscalationError
 // comes beside a complete outcome.
 func (c *Council) Decide(ctx context.Context, ask Ask) (Outcome, error) {
-	if err := cmp.Or(c.plan.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
+	if err := cmp.Or(c.Accepts(&ask.Question), c.checkPrices(ask.Limits)); err != nil {
 		return Outcome{}, err
 	}
 	if ask.Resume != nil {

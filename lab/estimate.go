@@ -194,5 +194,6 @@ func tokens(templates *prompt.Templates, p *synod.Prompt) int {
 	if err != nil {
 		return (len(p.Question.Text) + len(p.Candidate)) / charsPerToken
 	}
-	return (len(chat.System) + len(chat.User) + len(chat.Schema)) / charsPerToken
+	chat.Completion = "" // endpoints, which cost something, get none
+	return chat.Size() / charsPerToken
 }

@@ -27,6 +27,7 @@ var anthropic = &maker{
 	paths: func(base *url.URL, model string) (*url.URL, *url.URL) {
 		return base.JoinPath("messages"), base.JoinPath("models", url.PathEscape(model))
 	},
+	media:  anthropicMedia,
 	body:   anthropicBody,
 	read:   readAnthropic,
 	errors: anthropicError,
@@ -44,6 +45,8 @@ type (
 		TopP        *float64           `json:"top_p,omitempty"`
 		Thinking    *anthropicThinking `json:"thinking,omitempty"`
 		Output      *anthropicOutput   `json:"output_config,omitempty"`
+		Tools       []any              `json:"tools,omitempty"`
+		ToolChoice  *anthropicType     `json:"tool_choice,omitempty"`
 	}
 	anthropicBlock struct {
 		Type  string         `json:"type"`
@@ -54,8 +57,8 @@ type (
 		Type string `json:"type"`
 	}
 	anthropicMessage struct {
-		Role    string           `json:"role"`
-		Content []anthropicBlock `json:"content"`
+		Role    string `json:"role"`
+		Content []any  `json:"content"` // anthropicBlock, or a block of another type
 	}
 	anthropicThinking struct {
 		Type   string `json:"type"` // enabled, disabled or adaptive
@@ -73,10 +76,14 @@ type (
 // anthropicBody makes a request. The API knows no seed, refuses lengths in a schema, and
 // takes no temperature and no top_p from a model that thinks.
 func anthropicBody(c nativeConfig, d dialect, chat seededChat) any {
-	b := anthropicRequest{Model: c.Model, MaxTokens: c.tokens(),
-		Messages: []anthropicMessage{{"user", []anthropicBlock{{Type: "text", Text: chat.User}}}}}
-	if chat.System != "" {
-		b.System = []anthropicBlock{{Type: "text", Text: chat.System}}
+	b := anthropicRequest{Model: c.Model, MaxTokens: c.tokens()}
+	system, turns := split(chat.System, chat.Turns)
+	b.Messages = anthropicTurns(turns, chat.User)
+	for _, text := range system {
+		b.System = append(b.System, anthropicBlock{Type: "text", Text: text})
+	}
+	if b.Tools = calledTools(turns); b.Tools != nil {
+		b.ToolChoice = &anthropicType{"none"}
 	}
 	if c.PromptCache && b.System != nil { // what follows the mark differs from call to call
 		b.System[0].Cache = &anthropicType{"ephemeral"}

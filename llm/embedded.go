@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"synod.dev/synod"
@@ -253,7 +254,7 @@ func (m *embedded) weigh(ctx context.Context, x *exchange, lead string) (synod.R
 // reply's schema if it has one.
 func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
 	q := engine.Request{
-		Messages: []engine.Message{{Role: "system", Content: chat.System}, {Role: "user", Content: chat.User}},
+		Messages: messagesOf(&chat),
 		Seed:     x.prompt.Seed, Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: m.cfg.MaxTokens,
 	}
 	if chat.Schema != nil {
@@ -271,6 +272,24 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 		return reply, failure(synod.Unreadable, "the reply was cut at max_tokens=%d", m.cfg.MaxTokens)
 	}
 	return reply, nil
+}
+
+// messagesOf returns a chat as the engine takes it. The chat templates of small models know no tools, so their
+// calls and results are text.
+func messagesOf(c *prompt.Chat) []engine.Message {
+	system, turns := split(c.System, c.Turns)
+	all := []engine.Message{{Role: "system", Content: strings.Join(system, "\n\n")}}
+	for _, t := range turns {
+		m := engine.Message{Role: string(t.Role), Content: t.Text}
+		if t.Role == synod.ByTool {
+			m = engine.Message{Role: "user", Content: "Result of the tool: " + t.Text}
+		}
+		for _, call := range t.Calls {
+			m.Content += "\nCall of the tool " + call.Name + ": " + string(arguments(&call))
+		}
+		all = append(all, m)
+	}
+	return append(all, engine.Message{Role: "user", Content: c.User})
 }
 
 func used(u engine.Usage) synod.Usage {

@@ -24,6 +24,7 @@ type endpointSettings struct {
 	Seed        *int64   `yaml:"seed" doc:"sent to the server with each request" example:"1234"`
 	Logprobs    bool     `yaml:"logprobs" doc:"ask for token log-probabilities"`
 	Private     bool     `yaml:"private" doc:"the name in the url may lead to a private address"`
+	Accepts     []string `yaml:"accepts" doc:"what the model takes beside text, as a list: image, file, audio; [] for text only; default: all that its API has" example:"[image]"`
 }
 
 // endpoint returns a provider behind an HTTP API: its default base URL, and the
@@ -42,7 +43,8 @@ key_env      the environment variable that holds the key (default: %s, where no 
 query_env    the environment variable that holds the query of the url, without the ?
 temperature, top_p, max_tokens, seed
 logprobs     true: ask for token log-probabilities
-private      true: the url's name may lead to a private address`, where, cmp.Or(keyEnv, "none")) + commonAbout,
+private      true: the url's name may lead to a private address
+accepts      what the model takes beside text: image, file, audio (default: all; [] for text only)`, where, cmp.Or(keyEnv, "none")) + commonAbout,
 		Settings: func() any { s := endpointDefaults(); return &s },
 		Uses: func(decode func(any) error) []string {
 			var s endpointSettings
@@ -96,12 +98,13 @@ func openEndpoint(o Opening, base, urlEnv, keyEnv string) (Opened, error) {
 			return Opened{}, err
 		}
 	}
-	if err := s.checkURL(o.Env); err != nil {
+	if err := cmp.Or(s.checkURL(o.Env), checkAccepts(s.Accepts)); err != nil {
 		return Opened{}, err
 	}
 	c := OpenAIConfig{
 		URL: s.URL, Model: s.Model, Temperature: s.Temperature, TopP: s.TopP,
 		MaxTokens: s.Tokens, Seed: s.Seed, Timeout: s.Timeout, Logprobs: s.Logprobs, Private: s.Private,
+		Accepts: s.Accepts,
 	}
 	if s.KeyEnv != "" {
 		c.Key = NewSecret(o.Env.getenv(s.KeyEnv))

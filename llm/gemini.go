@@ -30,6 +30,7 @@ var gemini = &maker{
 		}
 		return &ask, at
 	},
+	media:  geminiMedia,
 	body:   geminiBody,
 	read:   readGemini,
 	errors: geminiError,
@@ -39,9 +40,13 @@ var gemini = &maker{
 // The parts of a request to the Gemini API.
 type (
 	geminiRequest struct {
-		System   *geminiContent  `json:"systemInstruction,omitempty"`
-		Contents []geminiContent `json:"contents"`
-		Config   geminiConfig    `json:"generationConfig"`
+		System   *geminiTurn  `json:"systemInstruction,omitempty"`
+		Contents []geminiTurn `json:"contents"`
+		Config   geminiConfig `json:"generationConfig"`
+	}
+	geminiTurn struct {
+		Role  string `json:"role,omitempty"`
+		Parts []any  `json:"parts"` // geminiPart, or a block of another kind
 	}
 	geminiContent struct {
 		Role  string       `json:"role,omitempty"`
@@ -67,10 +72,13 @@ type (
 
 // geminiBody makes a request.
 func geminiBody(c nativeConfig, d dialect, chat seededChat) any {
-	b := geminiRequest{Contents: []geminiContent{{"user", []geminiPart{{Text: chat.User}}}},
-		Config: geminiConfig{MaxTokens: c.tokens()}}
-	if chat.System != "" {
-		b.System = &geminiContent{Parts: []geminiPart{{Text: chat.System}}}
+	system, turns := split(chat.System, chat.Turns)
+	b := geminiRequest{Contents: geminiTurns(turns, chat.User), Config: geminiConfig{MaxTokens: c.tokens()}}
+	for _, text := range system {
+		if b.System == nil {
+			b.System = &geminiTurn{}
+		}
+		b.System.Parts = append(b.System.Parts, geminiPart{Text: text})
 	}
 	if !d.noTemperature {
 		b.Config.Temperature = c.Temperature

@@ -40,6 +40,7 @@ type maker struct {
 	anyJSON  bool     // JSON can be asked for without a schema
 	headers  func(key Secret) http.Header
 	paths    func(base *url.URL, model string) (completions, describes *url.URL)
+	media    media                                                // what its models take beside text
 	body     func(c nativeConfig, d dialect, chat seededChat) any // is encoded as JSON
 	read     func(body []byte) (nativeReply, error)
 	errors   func(body []byte) serverError

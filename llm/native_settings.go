@@ -20,6 +20,7 @@ type NativeCommon struct {
 	TopP        *float64 `yaml:"top_p" doc:"nucleus sampling; default: the server's" range:"0:1" example:"0.9"`
 	MaxTokens   int      `yaml:"max_tokens" doc:"tokens of one reply, without the thoughts that thinking allows" range:"1:16777216" unit:"tokens" example:"1000"`
 	Private     bool     `yaml:"private" doc:"the name in the url may lead to a private address"`
+	Accepts     []string `yaml:"accepts" doc:"what the model takes beside text, as a list: image, file, audio; [] for text only; default: all that its API has" example:"[image]"`
 }
 
 func (s *NativeCommon) timeout() time.Duration { return cmp.Or(s.Timeout, DefaultTimeout) }
@@ -89,7 +90,8 @@ model        the model's name at the server, such as %s
 key_env      the environment variable that holds the key (default: %s, where no url is given)
 temperature, top_p, max_tokens
 %s
-private      true: the url's name may lead to a private address`, k.base, examples[k.name], k.keyEnv, keys) +
+private      true: the url's name may lead to a private address
+accepts      what the model takes beside text: image, file, audio (default: all; [] for text only)`, k.base, examples[k.name], k.keyEnv, keys) +
 			commonAbout,
 		Settings: settings,
 		Uses: func(decode func(any) error) []string {
@@ -108,7 +110,7 @@ private      true: the url's name may lead to a private address`, k.base, exampl
 		},
 		Open: func(o Opening) (Opened, error) {
 			c, err := read(o)
-			if err != nil {
+			if err = cmp.Or(err, checkAccepts(c.Accepts)); err != nil {
 				return Opened{}, err
 			}
 			return openNative(k, c, o.Env)

@@ -36,6 +36,7 @@ type OpenAIConfig struct {
 	Logprobs    bool          // ask for token log-probabilities: Reply.Logprob
 	Private     bool          // the URL's name may lead to a private or loopback address
 	Proxy       string        // "": none, "env": from the environment, else its URL
+	Accepts     []string      // kinds of parts that the model takes; nil: all that the API has
 
 	roots *x509.CertPool // nil but in tests
 }
@@ -239,12 +240,24 @@ func (s *encoder) body(c seededChat) []byte {
 		_ = quote.Encode(text)  // a string can always be encoded
 		b.Truncate(b.Len() - 1) // its newline
 	}
-	if system != "" {
-		write(`{"role":"system","content":`, system)
-		b.WriteString("},")
+	switch {
+	case c.Turns != nil:
+		for i, m := range openAIMessages(system, &c.Chat) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			_ = quote.Encode(m)     // it has texts and JSON that was checked
+			b.Truncate(b.Len() - 1) // the newline
+		}
+		b.WriteByte(']')
+	default:
+		if system != "" {
+			write(`{"role":"system","content":`, system)
+			b.WriteString("},")
+		}
+		write(`{"role":"user","content":`, c.User)
+		b.WriteString("}]")
 	}
-	write(`{"role":"user","content":`, c.User)
-	b.WriteString("}]")
 	if c.seed != nil && !s.noSeed {
 		b.WriteString(`,"seed":`)
 		b.Write(strconv.AppendInt(b.AvailableBuffer(), *c.seed, 10))

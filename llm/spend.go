@@ -165,7 +165,7 @@ func promptTokens(r Request) int {
 	if err != nil {
 		return 0
 	}
-	return max(len(c.System)+len(c.Schema), len(c.Completion)) + len(c.User) + templateTokens
+	return c.Size() + templateTokens
 }
 
 // templateTokens is how many tokens a server's chat template may add to a prompt: role

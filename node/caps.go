@@ -68,6 +68,11 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 	if err := n.plan.Accepts(q); err != nil {
 		return err
 	}
+	for _, p := range q.Attached() {
+		if err := llm.TakesPart(n.model, &p); err != nil {
+			return fmt.Errorf("the node's model cannot take the %s %s: %w", p.Kind, p.Name, err)
+		}
+	}
 	n.asked = append(n.asked, now)
 	return nil
 }

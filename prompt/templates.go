@@ -29,6 +29,10 @@ type Chat struct {
 	// Completion is a text that the answer continues, for models that complete
 	// text instead of chatting; "" if the template has none.
 	Completion string
+
+	// Turns is the conversation that the question belongs to, the question included; nil if the
+	// question is one text, which is then in User. User is the council's own text, which follows.
+	Turns []synod.Turn
 }
 
 // Templates holds the templates of a protocol by name, "PREFIX/NAME". It is safe for
@@ -104,6 +108,9 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	}
 	v := view(*p)
 	v.Nonce = fenceNonce(p)
+	if p.Purpose != synod.Weighing { // which weighs a text after a text
+		v.Question = refer(p.Question)
+	}
 	var limits *meter
 	if t.guarded[p.Template] {
 		limits = &meter{}
@@ -136,6 +143,9 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 	}
 	if !p.Exact {
 		c.Schema = schemaFor(p)
+	}
+	if p.Purpose != synod.Weighing {
+		c.converse(p.Question, v.Nonce)
 	}
 	return c, nil
 }

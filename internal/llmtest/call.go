@@ -32,7 +32,7 @@ func parse(body []byte) (Call, error) {
 		Model    string `json:"model"`
 		Messages []struct {
 			Role    string `json:"role"`
-			Content string `json:"content"`
+			Content texts  `json:"content"`
 		} `json:"messages"`
 		Temperature    *float64 `json:"temperature"`
 		TopP           *float64 `json:"top_p"`
@@ -55,15 +55,33 @@ func parse(body []byte) (Call, error) {
 	for _, m := range w.Messages {
 		switch m.Role {
 		case "system", "developer":
-			c.System = join(c.System, m.Content)
+			c.System = join(c.System, string(m.Content))
 		case "user":
-			c.User = join(c.User, m.Content)
+			c.User = join(c.User, string(m.Content))
 		}
 	}
 	if w.ResponseFormat != nil {
 		c.Format, c.Schema = w.ResponseFormat.Type, w.ResponseFormat.Schema.Schema
 	}
 	return c, nil
+}
+
+// texts is the text of a content: a string, null, or a list of parts of which the texts count.
+type texts string
+
+// UnmarshalJSON reads any of the three.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if b[0] != '[' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	err := json.Unmarshal(b, &parts)
+	for _, p := range parts {
+		*t = texts(join(string(*t), p.Text))
+	}
+	return err
 }
 
 func join(a, b string) string {
