@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,12 +17,14 @@ import (
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/ledger"
+	"synod.dev/synod/node/terms"
 )
 
 // enter records a decision in the ledger that the user named. It returns the head under
 // which the entry is; nil: the entry is in the queue, and the next command that opens the
 // ledger appends it. The answer does not wait for it.
 func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council.Outcome) (*certificate.Head, error) {
+	a.ledgerOf(cmd, f, p)
 	if f.ledger == "" || o.Answer == nil {
 		return nil, nil
 	}
@@ -59,33 +62,74 @@ func (a *app) enter(cmd *cobra.Command, f *askFlags, p *council.Plan, o *council
 	return &certificate.Head{Log: hex.EncodeToString(h.Log), Size: h.Size, Root: h.Root}, nil
 }
 
+// ledgerOf takes what the council file says of the ledger, unless a flag says it.
+func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *council.Plan) {
+	spec := p.Spec()
+	switch l := spec.Ledger; {
+	case f.ledger != "" || l.Name == "" || spec.Runner.Nodes(): // nodes record by themselves
+	case l.Name == council.LedgerLog:
+		f.ledger, f.bodies = cmp.Or(l.Folder, "ledger"), f.bodies || l.Bodies
+	case !a.quiet:
+		fmt.Fprintf(cmd.ErrOrStderr(), "ledger: %s is kept by nodes; this run in one process is not recorded "+
+			"(synod roster new)\n", l.Name)
+	}
+}
+
 func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Show, prove, verify, export or witness a ledger of decisions",
-		Long: `A ledger is a folder to which "synod ask --ledger FOLDER" appends decisions. Nobody can change or
-remove one unnoticed: its operator signs the root of a Merkle tree, and witnesses sign a
-later root only if it extends the earlier one.`,
+		Long: `A ledger is a folder to which "synod ask --ledger FOLDER" appends decisions, or what a node has of the ledger
+that the nodes of a roster keep. Nobody can change or remove a decision unnoticed: its operator, or a
+quorum of the nodes, signs the root of a Merkle tree, and witnesses sign a later root only if it extends
+the earlier one. FOLDER is the folder of a ledger or of a node.`,
 	}
 	cmd.AddCommand(ledgerShow(a), ledgerProve(a), ledgerVerify(), ledgerExport(a), ledgerWitness(a))
 	return cmd
 }
 
-// openLedger opens a ledger for reading, with the operator's key as its head states it.
+// ledgerFolder finds the log in a folder that the user named: of a ledger, of a replica, or of a node.
+func ledgerFolder(dir string) string {
+	for _, sub := range []string{".", "log", "ledger", filepath.Join("ledger", "log")} {
+		if _, err := os.Stat(filepath.Join(dir, sub, "head.pem")); err == nil {
+			return filepath.Join(dir, sub)
+		}
+	}
+	return dir
+}
+
+// openLedger opens a ledger for reading, whoever signs its heads.
 func openLedger(dir string) (*ledger.Log, error) {
-	text, err := durable.ReadFile(filepath.Join(dir, "head.pem"), 1<<24)
-	if err != nil {
-		return nil, fail(exitError1, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+" …")
+	path := ledgerFolder(dir)
+	if _, err := os.Stat(filepath.Join(path, "head.pem")); err != nil {
+		return nil, fail(exitError1, err, "make a ledger with: synod ask --ledger "+council.ShellWord(dir)+" …, or "+
+			"name the folder of a node whose roster has a ledger")
 	}
-	h, err := ledger.ParseHead(text)
-	if err != nil {
-		return nil, fail(exitVerify, err)
-	}
-	l, err := ledger.Read(dir, h.Head.Log)
+	l, err := ledger.Inspect(path)
 	if err != nil {
 		return nil, fail(exitVerify, err)
 	}
 	return l, nil
+}
+
+// groupOf returns the replicas that keep the ledger of a roster; nil: no roster is given.
+func groupOf(path string) (*ledger.Group, error) {
+	if path == "" {
+		return nil, nil
+	}
+	signed, err := council.ReadRoster(path)
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	g, err := terms.Group(signed.Roster)
+	if err == nil && g == nil {
+		err = fmt.Errorf("the ledger of the roster %s is %q; only smartbft and cometbft have replicas", path,
+			signed.Ledger.Kind)
+	}
+	if err != nil {
+		return nil, fail(exitUsage, err)
+	}
+	return g, nil
 }
 
 // ledgerLine is one entry in the output of synod ledger show and export.
@@ -126,14 +170,15 @@ func ledgerShow(*app) *cobra.Command {
 			defer l.Close()
 			h, w := l.Head(), cmd.OutOrStdout()
 			out := struct {
-				Version   int          `json:"version"`
-				Log       string       `json:"log"`
-				Size      uint64       `json:"size"`
-				Root      string       `json:"root"`
-				Witnesses []string     `json:"witnesses"`
-				Entries   []ledgerLine `json:"entries"`
-			}{1, hex.EncodeToString(h.Head.Log), h.Head.Size, hex.EncodeToString(h.Head.Root), []string{},
-				[]ledgerLine{}}
+				Version    int          `json:"version"`
+				Log        string       `json:"log"`
+				Replicated bool         `json:"replicated"`
+				Size       uint64       `json:"size"`
+				Root       string       `json:"root"`
+				Witnesses  []string     `json:"witnesses"`
+				Entries    []ledgerLine `json:"entries"`
+			}{1, hex.EncodeToString(h.Head.Log), h.Replicated(), h.Head.Size, hex.EncodeToString(h.Head.Root),
+				[]string{}, []ledgerLine{}}
 			for _, s := range h.Witnesses {
 				out.Witnesses = append(out.Witnesses, hex.EncodeToString(s.Key))
 			}
@@ -147,7 +192,11 @@ func ledgerShow(*app) *cobra.Command {
 			if asJSON {
 				return writeJSON(w, out)
 			}
-			fmt.Fprintf(w, "operator:  %s\nentries:   %d\nroot:      %s\nwitnesses: %d\n", out.Log, out.Size, out.Root,
+			who, signers := "operator: ", "witnesses:"
+			if out.Replicated {
+				who, signers = "log:      ", "signed by:"
+			}
+			fmt.Fprintf(w, "%s %s\nentries:   %d\nroot:      %s\n%s %d\n", who, out.Log, out.Size, out.Root, signers,
 				len(out.Witnesses))
 			for _, e := range out.Entries {
 				fmt.Fprintf(w, "%6d  run %.12s…  council %.12s…  %d parts\n", e.Index, oneLine(e.Instance),
@@ -194,30 +243,44 @@ func ledgerProve(*app) *cobra.Command {
 	return cmd
 }
 
+// verifying is what the user says of who must have signed a head.
+type verifying struct {
+	operator  string
+	roster    string
+	witnesses []string
+}
+
 func ledgerVerify() *cobra.Command {
 	var asJSON bool
-	var operator string
-	var witnesses []string
+	var by verifying
 	cmd := &cobra.Command{
 		Use:   "verify FOLDER|PROOF",
 		Short: "Verify a ledger, or the proof that an entry is in it",
 		Long: `Verifies every entry of a ledger against its signed head, or one entry by its proof. Prints
 VALID, what is proved and what is not, or the first thing that is wrong (exit code 7).`,
-		Example: "  synod ledger verify decisions --witness KEY\n  synod ledger verify entry.proof --operator KEY",
-		Args:    cobra.ExactArgs(1),
+		Example: "  synod ledger verify decisions --witness KEY\n  synod ledger verify entry.proof --operator KEY\n" +
+			"  synod ledger verify node-e1 --roster council.roster",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := verifyLedger(args[0], operator, witnesses)
+			g, err := groupOf(by.roster)
+			if err != nil {
+				return err
+			}
+			v, err := verifyLedger(args[0], &by, g)
 			return v.print(cmd, err, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&operator, "operator", "", "the operator's public `key` in hexadecimal")
-	cmd.Flags().StringSliceVar(&witnesses, "witness", nil, "public `key` of a witness that must have signed the head")
+	cmd.Flags().StringVar(&by.operator, "operator", "", "the operator's public `key` in hexadecimal")
+	cmd.Flags().StringVar(&by.roster, "roster", "", "roster `file` whose replicas keep the ledger")
+	cmd.Flags().StringSliceVar(&by.witnesses, "witness", nil, "public `key` of a witness that must have signed the "+
+		"head")
+	cmd.MarkFlagsMutuallyExclusive("operator", "roster")
 	return cmd
 }
 
-// verifyLedger checks a ledger or a proof, its operator, and that the witnesses have signed its head.
-func verifyLedger(path, operator string, witnesses []string) (verification, error) {
+// verifyLedger checks a ledger or a proof, its operator or its replicas, and that the witnesses have signed.
+func verifyLedger(path string, by *verifying, g *ledger.Group) (verification, error) {
 	v := verification{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -228,28 +291,58 @@ func verifyLedger(path, operator string, witnesses []string) (verification, erro
 		check = v.entries
 	}
 	head, err := check(path)
+	if err == nil {
+		err = v.signers(head, by.operator, g)
+	}
 	if err != nil {
 		return v, err
 	}
-	switch {
-	case operator == "":
-		v.NotProved = append(v.NotProved, "that the operator is whom you think of: give the key with --operator")
-	case operator != hex.EncodeToString(head.Head.Log):
-		return v, fmt.Errorf("ledger: it is of the operator %x", head.Head.Log)
-	}
-	for _, w := range witnesses {
+	for _, w := range by.witnesses {
 		key, err := hex.DecodeString(w)
 		if err != nil || !head.Witnessed(key) {
 			return v, fmt.Errorf("ledger: the witness %s has not signed this head", w)
 		}
 		v.Claims = append(v.Claims, "the witness "+w+" signed the head")
 	}
-	if len(witnesses) == 0 {
+	if len(by.witnesses) == 0 && !head.Replicated() {
 		v.NotProved = append(v.NotProved, "that there is no other ledger of this operator, or a longer one: that "+
 			"needs witnesses (--witness KEY)")
 	}
+	if head.Replicated() {
+		v.NotProved = append(v.NotProved, "that there is no longer ledger: ask another replica")
+	}
 	v.NotProved = append(v.NotProved, "that the decisions are right")
 	return v, nil
+}
+
+// signers checks who has signed a head.
+func (v *verification) signers(head *ledger.SignedHead, operator string, g *ledger.Group) error {
+	switch {
+	case g != nil:
+		if err := head.VerifyGroup(g); err != nil {
+			return err
+		}
+		v.Claims = append(v.Claims, fmt.Sprintf("at least %d of the %d replicas of the roster signed the head; at most "+
+			"%d may be Byzantine", g.Quorum(), len(g.Keys), g.Faulty()))
+	case head.Replicated() && operator != "":
+		return errors.New("ledger: it has no operator: replicas keep it; check them with --roster FILE")
+	case head.Replicated():
+		v.NotProved = append(v.NotProved, "that those who signed the head are a quorum of the replicas: give their "+
+			"roster with --roster FILE")
+	case operator == "":
+		v.NotProved = append(v.NotProved, "that the operator is whom you think of: give the key with --operator")
+	case operator != hex.EncodeToString(head.Head.Log):
+		return fmt.Errorf("ledger: it is of the operator %x", head.Head.Log)
+	}
+	return nil
+}
+
+// keeper names who keeps the log of a head.
+func keeper(h *ledger.SignedHead) string {
+	if h.Replicated() {
+		return fmt.Sprintf("log %x of %d replicas or witnesses that signed it", h.Head.Log, len(h.Witnesses))
+	}
+	return fmt.Sprintf("ledger of the operator %x", h.Head.Log)
 }
 
 // entries checks all entries of a ledger and returns its head.
@@ -260,8 +353,12 @@ func (v *verification) entries(path string) (*ledger.SignedHead, error) {
 	}
 	defer l.Close()
 	head := l.Head()
-	v.Claims = append(v.Claims, fmt.Sprintf("the %d entries are those that the operator %x signed", head.Head.Size,
-		head.Head.Log))
+	claim := fmt.Sprintf("the %d entries are those that the operator %x signed", head.Head.Size, head.Head.Log)
+	if head.Replicated() {
+		claim = fmt.Sprintf("the %d entries are those under the head of the log %x, which %d have signed",
+			head.Head.Size, head.Head.Log, len(head.Witnesses))
+	}
+	v.Claims = append(v.Claims, claim)
 	return head, nil
 }
 
@@ -275,13 +372,13 @@ func (v *verification) proof(path string) (*ledger.SignedHead, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.Verify(p.Head.Head.Log)
+	e, err := p.Check()
 	if err != nil {
 		return nil, err
 	}
 	v.Kind = "ledger proof"
-	v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the ledger of the operator %x is about the run %s",
-		p.Index, p.Head.Head.Size, p.Head.Head.Log, e.Instance))
+	v.Claims = append(v.Claims, fmt.Sprintf("entry %d of %d in the %s is about the run %s", p.Index,
+		p.Head.Head.Size, keeper(&p.Head), e.Instance))
 	for _, part := range e.Parts {
 		v.Claims = append(v.Claims, fmt.Sprintf("its %s has the SHA-256 %x", part.Name, part.Sum))
 	}
@@ -298,7 +395,7 @@ func ledgerExport(*app) *cobra.Command {
 			}
 			defer l.Close()
 			e := json.NewEncoder(cmd.OutOrStdout())
-			for at := range l.Size() {
+			for at := range l.Head().Head.Size {
 				line, err := lineOf(l, at)
 				if err != nil {
 					return err
@@ -313,7 +410,7 @@ func ledgerExport(*app) *cobra.Command {
 }
 
 func ledgerWitness(a *app) *cobra.Command {
-	var state, key string
+	var state, key, roster string
 	cmd := &cobra.Command{
 		Use:   "witness FOLDER --state FILE",
 		Short: "Sign a ledger's head if it extends the last one that you signed",
@@ -334,8 +431,13 @@ older copy: the exit code is 7, and both signed heads are kept beside the state 
 				return err
 			}
 			defer l.Close()
-			head := l.Head()
-			w := &ledger.Witness{Secret: secret, Log: head.Head.Log}
+			w := &ledger.Witness{Secret: secret, Log: l.Head().Head.Log}
+			if w.Group, err = groupOf(roster); err != nil {
+				return err
+			}
+			if w.Group == nil && l.Head().Replicated() {
+				return fail(exitUsage, errors.New("replicas keep this ledger: name their roster with --roster FILE"))
+			}
 			text, err := durable.ReadFile(state, 1<<24)
 			switch {
 			case err == nil:
@@ -349,6 +451,7 @@ older copy: the exit code is 7, and both signed heads are kept beside the state 
 		},
 	}
 	cmd.Flags().StringVar(&state, "state", "", "`file` with the last head that you signed")
+	cmd.Flags().StringVar(&roster, "roster", "", "roster `file` whose replicas keep the ledger")
 	cmd.Flags().StringVar(&key, "key", "", "the `file` of the witness's key (default: owner.key in the configuration "+
 		"folder)")
 	return cmd
@@ -369,7 +472,7 @@ func (a *app) witness(cmd *cobra.Command, l *ledger.Log, w *ledger.Witness, stat
 		if kept := durable.WriteFile(state+".fork", append(fork.Earlier.File(), fork.Later.File()...)); kept != nil {
 			err = errors.Join(err, kept)
 		}
-		return fail(exitVerify, err, "both heads are in "+state+".fork: the operator signed them")
+		return fail(exitVerify, err, "both signed heads are in "+state+".fork")
 	}
 	if err != nil {
 		return fail(exitVerify, err)

@@ -144,6 +144,7 @@ func lineOf(b []byte, section, message string) int {
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
 	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
+	s.Ledger.Folder = under(dir, s.Ledger.Folder)
 	graphPaths(s.Graph, dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)

@@ -122,7 +122,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"adversaries", p.corrupt},
 		{"graph", p.checkAllToAll},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
-		{"hedge", p.checkHedge}, {"faults", p.setFaults},
+		{"hedge", p.checkHedge}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
 		{"models", p.checkModels},
 	}); err != nil {

@@ -48,6 +48,7 @@ type Spec struct {
 	Hedge       string            `yaml:"hedge,omitempty" json:"hedge,omitempty" doc:"send a call a second time when it is slower than this percentile of its model's calls; both are paid for" example:"p95"`
 	Limits      Limits            `yaml:"limits" json:"limits" doc:"what one question may cost"`
 	Breakers    Breakers          `yaml:"breakers,omitempty" json:"breakers,omitzero" doc:"when to stop a run that makes no progress"`
+	Ledger      LedgerSpec        `yaml:"ledger,omitempty" json:"ledger,omitzero" doc:"where decisions are recorded so that nobody can change one unnoticed"`
 	Faults      Faults            `yaml:"faults,omitempty" json:"faults,omitzero" doc:"network faults to simulate; for experiments"`
 }
 

@@ -55,6 +55,8 @@ type Config struct {
 	// Addresses replaces those of the roster, by seat.
 	Addresses map[synod.NodeID][]string
 	Now       func() time.Time // the wall clock; nil: time.Now
+	// Ledger opens the ledger of the roster for a node that is one of its replicas.
+	Ledger func(*Node) (Recorder, error)
 }
 
 // Node is one seat as a daemon.
@@ -72,6 +74,8 @@ type Node struct {
 	transport  link.Transport
 	model      llm.Model
 	slots      *slots
+	recorder   Recorder // nil: this node keeps no ledger
+	replicas   []int    // the seats that keep the ledger
 	daily      *daily
 	log        *slog.Logger
 	observer   Observer
@@ -142,6 +146,9 @@ func Open(c Config) (n *Node, err error) {
 	for _, id := range n.peers {
 		n.links[id] = &peer{node: n, id: id, wake: make(chan struct{}, 1), cursor: map[*run]int{}}
 	}
+	if err := n.openLedger(); err != nil {
+		return nil, errors.Join(err, n.slots.close())
+	}
 	return n, nil
 }
 
@@ -177,6 +184,9 @@ func (n *Node) Run(ctx context.Context) error {
 	if c, ok := n.model.(llm.Closer); ok {
 		closing = c.Close()
 	}
+	if n.recorder != nil {
+		closing = errors.Join(closing, n.recorder.Close())
+	}
 	return errors.Join(closing, n.slots.close())
 }
 
@@ -209,6 +219,8 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 				n.log.Debug("a neighbour's stream ended", "peer", n.roster.Members[seat].ID, "error", err)
 			}
 		}
+	case call.ToLedger:
+		n.serveReplica(conn, key, welcome)
 	case call.ToAsk:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
 			n.answer(conn)

@@ -69,37 +69,48 @@ func (p *peer) dialLoop(ctx context.Context) {
 
 // talk opens a stream and sends on it until it breaks.
 func (p *peer) talk(ctx context.Context) error {
-	n := p.node
-	m := n.roster.Members[p.id]
-	addresses := m.Addresses
-	if a, ok := n.config.Addresses[p.id]; ok {
-		addresses = a
-	}
-	dial, cancel := context.WithTimeout(ctx, helloTime)
-	defer cancel()
-	s, err := n.transport.Dial(dial, m.Key, addresses)
+	conn, w, sent, err := p.node.open(ctx, p.id, call.ToLink)
 	if err != nil {
 		return err
 	}
-	conn := link.NewConn(s)
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	sent := n.now()
-	hello := call.Hello{Version: call.Version, Purpose: call.ToLink, Roster: n.hash[:], Clock: sent.UnixMicro()}
-	if err := conn.Send(hello, helloTime); err != nil {
-		return err
-	}
-	var w call.Welcome
-	if err := conn.Receive(call.MaxHello, &w, helloTime); err != nil {
-		return fmt.Errorf("it did not admit this node: %w", err)
-	}
-	p.compare(sent.UnixMicro(), w.Clock)
+	p.compare(sent, w.Clock)
 	p.mu.Lock()
 	p.open, p.trouble, p.cursor = true, "", map[*run]int{}
 	p.mu.Unlock()
 	p.tellAllHeld()
 	go p.pongs(conn)
 	return p.write(ctx, conn)
+}
+
+// open opens a stream to a member for a purpose, and returns its welcome and the clock of the hello before it.
+func (n *Node) open(ctx context.Context, seat synod.NodeID, purpose string) (conn *link.Conn, w call.Welcome,
+	sent int64, err error) {
+	m := n.roster.Members[seat]
+	addresses := m.Addresses
+	if a, ok := n.config.Addresses[seat]; ok {
+		addresses = a
+	}
+	dial, cancel := context.WithTimeout(ctx, helloTime)
+	defer cancel()
+	s, err := n.transport.Dial(dial, m.Key, addresses)
+	if err != nil {
+		return nil, w, 0, err
+	}
+	conn = link.NewConn(s)
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	sent = n.now().UnixMicro()
+	hello := call.Hello{Version: call.Version, Purpose: purpose, Roster: n.hash[:], Clock: sent}
+	if err = conn.Send(hello, helloTime); err == nil {
+		if err = conn.Receive(call.MaxHello, &w, helloTime); err != nil {
+			err = fmt.Errorf("it did not admit this node: %w", err)
+		}
+	}
+	if err != nil {
+		conn.Close()
+	}
+	return conn, w, sent, err
 }
 
 // write sends what is queued, and pings.

@@ -581,6 +581,7 @@ func (r *run) finish(stopped string) {
 	if err := durable.WriteFile(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
 	}
+	r.node.record(&r.question, f)
 	r.mu.Lock()
 	r.final = f
 	r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/ledger"
 	"synod.dev/synod/llm"
 )
 
@@ -24,23 +25,30 @@ type Stats struct {
 
 // Status is what a node says about itself to its owner.
 type Status struct {
-	Version  int          `json:"version"`
-	Council  string       `json:"council"`
-	Roster   string       `json:"roster"`
-	Serial   uint64       `json:"serial"`
-	Seat     string       `json:"seat"`
-	Model    string       `json:"model"`
-	Kind     llm.Kind     `json:"kind"` // of the seat's model: simulated and recorded ones are no live models
-	Key      string       `json:"key"`
-	Listen   string       `json:"listen"`
-	Up       float64      `json:"up"` // seconds
-	Draining bool         `json:"draining"`
-	Skewed   bool         `json:"skewed"`
-	Older    []string     `json:"older"` // runs in which the key has signed what the folder does not have
-	Today    Today        `json:"today"`
-	Stats    Stats        `json:"stats"`
-	Peers    []PeerStatus `json:"peers"`
-	Runs     []RunStatus  `json:"runs"` // in memory, the latest last
+	Version  int           `json:"version"`
+	Council  string        `json:"council"`
+	Roster   string        `json:"roster"`
+	Serial   uint64        `json:"serial"`
+	Seat     string        `json:"seat"`
+	Model    string        `json:"model"`
+	Kind     llm.Kind      `json:"kind"` // of the seat's model: simulated and recorded ones are no live models
+	Key      string        `json:"key"`
+	Listen   string        `json:"listen"`
+	Up       float64       `json:"up"` // seconds
+	Draining bool          `json:"draining"`
+	Skewed   bool          `json:"skewed"`
+	Older    []string      `json:"older"` // runs in which the key has signed what the folder does not have
+	Today    Today         `json:"today"`
+	Stats    Stats         `json:"stats"`
+	Peers    []PeerStatus  `json:"peers"`
+	Runs     []RunStatus   `json:"runs"`             // in memory, the latest last
+	Ledger   *LedgerStatus `json:"ledger,omitempty"` // nil: this node keeps none
+}
+
+// LedgerStatus says how the ledger stands that this node keeps.
+type LedgerStatus struct {
+	Kind string `json:"kind"`
+	ledger.KeeperStatus
 }
 
 // Today is what the node has spent today.
@@ -86,6 +94,9 @@ func (n *Node) Status() Status {
 	n.daily.today()
 	s.Today = Today{n.daily.Day, n.daily.Calls, n.daily.Tokens, n.daily.USD}
 	n.daily.mu.Unlock()
+	if n.recorder != nil {
+		s.Ledger = &LedgerStatus{n.roster.Ledger.Kind, n.recorder.Status()}
+	}
 	for _, p := range n.sortedPeers() {
 		s.Peers = append(s.Peers, p.status())
 	}

@@ -22,6 +22,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -96,8 +97,45 @@ type Caller struct {
 // Ledger says where decisions are recorded.
 type Ledger struct {
 	_        struct{} `cbor:",toarray"`
-	Kind     string   // "none", or a kind that package ledger knows
-	Settings string   // JSON; "" for none
+	Kind     string   // NoLedger, or the name of a ledger in the council file
+	Settings string   // LedgerSettings as JSON; "" for none
+}
+
+// NoLedger is the kind of no ledger.
+const NoLedger = "none"
+
+// LedgerSettings says more about a ledger.
+type LedgerSettings struct {
+	Replicas []int `json:"replicas"` // the seats whose nodes keep it, ascending
+	Bodies   bool  `json:"bodies"`   // texts are kept, not only their hashes
+}
+
+// Encode returns the one text of the settings.
+func (s *LedgerSettings) Encode() string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic("roster: settings of a ledger cannot be encoded: " + err.Error()) // they have numbers only
+	}
+	return string(b)
+}
+
+// LedgerSettings returns the settings of the roster's ledger.
+func (r *Roster) LedgerSettings() (s LedgerSettings, err error) {
+	if r.Ledger.Settings == "" {
+		return s, nil
+	}
+	if err := json.Unmarshal([]byte(r.Ledger.Settings), &s); err != nil {
+		return s, fmt.Errorf("roster: the settings of its ledger: %w", err)
+	}
+	for i, seat := range s.Replicas {
+		if seat < 0 || seat >= len(r.Members) || i > 0 && s.Replicas[i-1] >= seat {
+			return s, errors.New("roster: the replicas of its ledger are not seats in ascending order")
+		}
+	}
+	if s.Encode() != r.Ledger.Settings {
+		return s, errors.New("roster: the settings of its ledger are not in canonical form")
+	}
+	return s, nil
 }
 
 // The limits of a roster, which a decoder enforces.
@@ -163,6 +201,9 @@ func (r *Roster) Validate() error {
 		return err
 	}
 	if err := r.checkEdges(); err != nil {
+		return err
+	}
+	if _, err := r.LedgerSettings(); err != nil {
 		return err
 	}
 	return r.checkLists()
@@ -279,13 +320,19 @@ func CheckAddress(a string) error {
 
 // CallerAddress returns where a node whose links are Libp2p takes questions, over TLS: the next port
 // of its address HOST:PORT.
-func CallerAddress(address string) (string, error) {
+func CallerAddress(address string) (string, error) { return nextPort(address, 1) }
+
+// LedgerAddress returns where a replica of a CometBFT ledger listens: the port after the next one of its
+// address HOST:PORT.
+func LedgerAddress(address string) (string, error) { return nextPort(address, 2) }
+
+func nextPort(address string, add int) (string, error) {
 	at := strings.LastIndexByte(address, ':')
 	port, err := strconv.Atoi(address[at+1:])
-	if at < 0 || err != nil || port < 1 || port >= 65535 {
-		return "", fmt.Errorf("roster: the address %q has no next port", address)
+	if at < 0 || err != nil || port < 1 || port > 65535-add {
+		return "", fmt.Errorf("roster: the address %q has no port that is %d higher", address, add)
 	}
-	return address[:at+1] + strconv.Itoa(port+1), nil
+	return address[:at+1] + strconv.Itoa(port+add), nil
 }
 
 // Committee returns the members' keys by seat.

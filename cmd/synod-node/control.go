@@ -105,6 +105,12 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 		fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
 			"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
 			s.Stats.Refused, s.Stats.Equivocations)
+		if l := s.Ledger; l != nil {
+			fmt.Fprintf(out, "ledger: %s, %d entries, root %.16x, %d pending\n", l.Kind, l.Entries, l.Root, l.Pending)
+			if l.Trouble != "" {
+				fmt.Fprintln(out, "  it takes nothing now:", printable(l.Trouble))
+			}
+		}
 		if s.Draining {
 			fmt.Fprintln(out, "the node drains: it takes no new question")
 		}

@@ -16,6 +16,8 @@ require (
 	synod.dev/synod v0.0.0
 )
 
+require github.com/hyperledger-labs/SmartBFT v0.0.0-20250503203013-eb005eef8866 // indirect
+
 require (
 	filippo.io/bigmod v0.1.1-0.20260103110540-f8a47775ebe5 // indirect
 	filippo.io/keygen v1.0.0 // indirect
@@ -122,6 +124,9 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.83.2 // indirect
 	lukechampine.com/blake3 v1.4.1 // indirect
+	synod.dev/synod/ledger/smartbft v0.0.0
 )
 
 replace synod.dev/synod => ../..
+
+replace synod.dev/synod/ledger/smartbft => ../../ledger/smartbft

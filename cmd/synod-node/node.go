@@ -242,6 +242,7 @@ func (f *running) run(cmd *cobra.Command) error {
 	if c.Transport, err = transport(listen, c); err != nil {
 		return err
 	}
+	c.Ledger = ledgerOf(c.Roster.Ledger.Kind, c.Dir, c.Secret, int(c.Roster.Within), c.Log)
 	n, err := node.Open(*c)
 	if err != nil {
 		return errors.Join(err, c.Transport.Close())

@@ -28,6 +28,8 @@ const Version = "synod/node/1"
 const (
 	ToLink = "link" // frames of a neighbour
 	ToAsk  = "ask"  // one request of a caller
+	// ToLedger is for what replicas of a ledger say to one another.
+	ToLedger = "ledger"
 )
 
 // Hello is the first frame of who opens a stream.

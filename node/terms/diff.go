@@ -135,9 +135,26 @@ func Rules(r *roster.Roster, seat synod.NodeID) (lines []string) {
 			ms(r.Think), ms(r.Within), ms(r.Within/4)),
 		fmt.Sprintf("claimed bound: F = %d, r = %d (%s), guarantee %s: %s", r.F, r.R, exact(r.Exact), r.Guarantee,
 			r.Note),
-		"links: "+r.Links+relay(r.Relay), "ledger: "+r.Ledger.Kind,
+		"links: "+r.Links+relay(r.Relay), "ledger: "+ledgerRule(r, seat),
 		"cost: your node makes the model calls of its seat and pays for them, up to the limits of synod node run")
 	return lines
+}
+
+// ledgerRule says what the ledger means for a member.
+func ledgerRule(r *roster.Roster, seat synod.NodeID) string {
+	s, err := r.LedgerSettings()
+	if err != nil || r.Ledger.Kind == roster.NoLedger {
+		return r.Ledger.Kind
+	}
+	what := "hashes of questions, answers and records"
+	if s.Bodies {
+		what = "questions, answers and records as texts"
+	}
+	of := fmt.Sprintf(", of %d replicas", len(s.Replicas))
+	if slices.Contains(s.Replicas, int(seat)) {
+		of += ", one of which is your node; it connects with all others"
+	}
+	return r.Ledger.Kind + of + "; it keeps " + what
 }
 
 func role(s string) string {

@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/ledger"
 	"synod.dev/synod/roster"
 )
 
@@ -24,7 +25,6 @@ type Options struct {
 	Callers  []roster.Caller
 	Links    string // "": roster.TLS
 	Relay    bool
-	Ledger   roster.Ledger
 	Previous *roster.Roster // nil: it is the first one
 }
 
@@ -59,13 +59,10 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		Format: roster.Format, Name: spec.Council, F: uint64(spec.F), R: uint64(max(bound.R, 0)), Exact: bound.Exact,
 		Guarantee: bound.Guarantee, Note: bound.Note, Protocol: protocolName(spec), Parameters: string(parameters),
 		Council: text, Think: uint64(pace.Think), Within: uint64(pace.Within), Edges: edges(p),
-		Links: o.Links, Relay: o.Relay, Ledger: o.Ledger, Callers: o.Callers,
+		Links: o.Links, Relay: o.Relay, Ledger: ledgerOf(p), Callers: o.Callers,
 	}
 	if r.Links == "" {
 		r.Links = roster.TLS
-	}
-	if r.Ledger.Kind == "" {
-		r.Ledger.Kind = "none"
 	}
 	slices.SortFunc(r.Callers, func(a, b roster.Caller) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range slices.Sorted(maps.Keys(p.TemplateDigests())) {
@@ -79,6 +76,35 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 		r.Members = append(r.Members, roster.Member{ID: s.ID, Role: string(s.Role)})
 	}
 	return r, nil
+}
+
+// ledgerOf returns what the roster says of the ledger of the council file.
+func ledgerOf(p *council.Plan) roster.Ledger {
+	l := p.Spec().Ledger
+	if l.Name == "" {
+		return roster.Ledger{Kind: roster.NoLedger}
+	}
+	settings := roster.LedgerSettings{Bodies: l.Bodies, Replicas: []int{}}
+	for _, id := range p.Replicas() {
+		settings.Replicas = append(settings.Replicas, int(id))
+	}
+	return roster.Ledger{Kind: l.Name, Settings: settings.Encode()}
+}
+
+// Group returns the replicas that keep the ledger of a roster by consensus; nil if its kind has none.
+func Group(r *roster.Roster) (*ledger.Group, error) {
+	if l := (council.LedgerSpec{Name: r.Ledger.Kind}); !l.Replicated() {
+		return nil, nil
+	}
+	s, err := r.LedgerSettings()
+	if err != nil {
+		return nil, err
+	}
+	g := &ledger.Group{Name: r.Name}
+	for _, seat := range s.Replicas {
+		g.Keys = append(g.Keys, r.Members[seat].Key)
+	}
+	return g, nil
 }
 
 func protocolName(s council.Spec) string {
@@ -159,8 +185,7 @@ func Plan(r *roster.Roster) (*council.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the roster's council: %w", err)
 	}
-	o := Options{Members: map[string]roster.Member{}, Callers: slices.Clone(r.Callers), Links: r.Links, Relay: r.Relay,
-		Ledger: r.Ledger}
+	o := Options{Members: map[string]roster.Member{}, Callers: slices.Clone(r.Callers), Links: r.Links, Relay: r.Relay}
 	for _, m := range r.Members {
 		o.Members[m.ID] = m
 	}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/ledger"
+	"synod.dev/synod/ledger/smartbft"
+	"synod.dev/synod/link"
+	"synod.dev/synod/node"
+	"synod.dev/synod/sign"
+)
+
+// recorder keeps the ledger of a roster for a node.
+type recorder struct {
+	*ledger.Keeper
+	network *smartbft.Network // nil: the ledger does not talk over the node's links
+	replica map[synod.NodeID]uint64
+}
+
+// ledgerOf returns how the ledger of a roster is opened. A replica's files are in the folder ledger of the node's.
+func ledgerOf(kind, dir string, secret sign.Secret, within int, log *slog.Logger) func(*node.Node) (node.Recorder,
+	error) {
+	dir = filepath.Join(dir, "ledger")
+	return func(n *node.Node) (node.Recorder, error) {
+		switch kind {
+		case council.LedgerLog:
+			return &recorder{Keeper: ledger.Keep(dir, func(context.Context) (ledger.Ledger, error) {
+				return opened(ledger.Open(filepath.Join(dir, "log"), secret))
+			}, log)}, nil
+		case council.LedgerSmartBFT:
+			return replicate(n, dir, secret, within, log)
+		}
+		return nil, fmt.Errorf("the roster's ledger is %q, which this version of synod-node does not know", kind)
+	}
+}
+
+// opened returns a ledger as the interface, which is nil if there is none.
+func opened[L ledger.Ledger](l L, err error) (ledger.Ledger, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// replicate starts this node's replica of a SmartBFT ledger, over the node's own links.
+func replicate(n *node.Node, dir string, secret sign.Secret, within int, log *slog.Logger) (node.Recorder, error) {
+	g, seats, own, err := n.Group()
+	if err != nil {
+		return nil, err
+	}
+	r := &recorder{replica: map[synod.NodeID]uint64{}}
+	for i, seat := range seats {
+		r.replica[seat] = uint64(i) + 1
+	}
+	r.network = smartbft.NewNetwork(uint64(own)+1, len(seats),
+		func(ctx context.Context, to uint64) (*link.Conn, error) { return n.DialReplica(ctx, seats[to-1]) })
+	r.Keeper = ledger.Keep(dir, func(context.Context) (ledger.Ledger, error) {
+		l, err := smartbft.Open(smartbft.Config{ID: uint64(own) + 1, Group: *g, Secret: secret, Dir: dir,
+			Transport: r.network, Timeout: timeoutOf(within), Check: n.CheckEntry})
+		if err != nil {
+			return nil, err
+		}
+		r.network.Attach(l)
+		log.Info("the ledger is open", "replica", own+1, "of", len(seats), "entries", l.Head().Head.Size)
+		return &attached{l, r.network}, nil
+	}, log)
+	return r, nil
+}
+
+// timeoutOf returns after how long replicas complain about a leader: some messages of the pace's bound, in
+// milliseconds, and at least a second.
+func timeoutOf(within int) time.Duration {
+	return max(time.Second, 2*time.Duration(within)*time.Millisecond)
+}
+
+// attached is a replica that the network hands messages to until it is closed.
+type attached struct {
+	*smartbft.Replica
+	network *smartbft.Network
+}
+
+// Close implements ledger.Ledger.
+func (a *attached) Close() error {
+	a.network.Attach(nil)
+	return a.Replica.Close()
+}
+
+// Serve implements node.Recorder.
+func (r *recorder) Serve(seat synod.NodeID, conn *link.Conn) error {
+	if r.network == nil {
+		return errors.New("the replicas of this ledger do not talk over the links of nodes")
+	}
+	return r.network.Serve(r.replica[seat], conn)
+}
+
+// Close implements node.Recorder.
+func (r *recorder) Close() error {
+	err := r.Keeper.Close()
+	if r.network != nil {
+		r.network.Close()
+	}
+	return err
+}
