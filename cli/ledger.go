@@ -322,8 +322,8 @@ func (v *verification) signers(head *ledger.SignedHead, operator string, g *ledg
 		if err := head.VerifyGroup(g); err != nil {
 			return err
 		}
-		v.Claims = append(v.Claims, fmt.Sprintf("at least %d of the %d replicas of the roster signed the head; at most "+
-			"%d may be Byzantine", g.Quorum(), len(g.Keys), g.Faulty()))
+		v.Claims = append(v.Claims, fmt.Sprintf("at least %d of the %d replicas of the roster signed the head; "+
+			"at most %d may be Byzantine", g.Quorum(), len(g.Keys), g.Faulty()))
 	case head.Replicated() && operator != "":
 		return errors.New("ledger: it has no operator: replicas keep it; check them with --roster FILE")
 	case head.Replicated():
