@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
+
+	"synod.dev/synod/structured"
 )
 
 // Speaker is who wrote a turn of a conversation. It is not the Role of a seat.
@@ -131,14 +134,17 @@ func (q *Question) checkForm() error {
 		return fmt.Errorf("a schema belongs to the form %s, and the question has the form %s", JSON, q.Form)
 	case q.Form == JSON && len(q.Schema) == 0:
 		return fmt.Errorf("the form %s needs a schema, such as {\"type\": \"object\", …}", JSON)
-	case len(q.Schema) > 0 && !json.Valid(q.Schema):
-		return errors.New("the schema is not JSON")
 	case len(q.Tools) > 0 && q.Form != Action:
 		return fmt.Errorf("tools belong to the form %s, and the question has the form %s", Action, q.Form)
 	case q.Form == Action && len(q.Tools) == 0:
 		return fmt.Errorf("the form %s needs tools: a list of objects with name, description and parameters", Action)
 	case len(q.Tools) > maxTools:
 		return fmt.Errorf("there are %d tools; at most %d are accepted", len(q.Tools), maxTools)
+	}
+	if len(q.Schema) > 0 {
+		if _, err := structured.Compile(q.Schema); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "structured: "))
+		}
 	}
 	for i, t := range q.Tools {
 		switch {
@@ -151,6 +157,12 @@ func (q *Question) checkForm() error {
 			return fmt.Errorf("tool %s: the description is not UTF-8", t.Name)
 		case len(t.Parameters) > 0 && !isObject(t.Parameters):
 			return fmt.Errorf("tool %s: parameters must be a JSON schema: an object", t.Name)
+		}
+		if len(t.Parameters) == 0 {
+			continue
+		}
+		if _, err := structured.Compile(t.Parameters); err != nil {
+			return fmt.Errorf("tool %s: parameters: %s", t.Name, strings.TrimPrefix(err.Error(), "structured: "))
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func TestQuestionCheck(t *testing.T) {
 		},
 		"belongs to the form json":     func(q *synod.Question) { q.Schema = []byte("{}") },
 		"the form json needs a schema": func(q *synod.Question) { q.Form = synod.JSON },
-		"the schema is not JSON": func(q *synod.Question) {
+		"schema: broken JSON": func(q *synod.Question) {
 			q.Form, q.Schema = synod.JSON, []byte("{")
 		},
 		"tools belong to the form action": func(q *synod.Question) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 
 	"synod.dev/synod"
@@ -112,6 +113,18 @@ func other(q *synod.Question, a synod.Answer) synod.Answer {
 		return synod.Refuses
 	case synod.Math:
 		return canonical(q, fmt.Sprintf("%s+1", a))
+	case synod.JSON, synod.Action:
+		return varied(q, a)
 	}
 	return canonical(q, "not "+string(a))
+}
+
+// sample returns an answer of the form JSON or Action that a seed gives; None if none is found.
+func sample(q *synod.Question, seed uint64) synod.Answer {
+	return read.Sample(q, rand.New(rand.NewPCG(seed, 0x5a)))
+}
+
+// varied returns an answer of the form JSON or Action that differs from a; None if none is found.
+func varied(q *synod.Question, a synod.Answer) synod.Answer {
+	return read.Vary(q, a, rand.New(rand.NewPCG(uint64(len(a)), 0x5b)))
 }

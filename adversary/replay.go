@@ -11,7 +11,8 @@ var replayEntry = Entry{
 	About: `Sends, in every round, what a weak model could have replied to another question, claims
 confidence 1.0, never calls a model and never changes (SAC appendix B.4). The paper does
 not print its cached replies: the answers and sentences that this adversary has are
-invented. Numbers, formulas and texts are chosen by the seat's seed. Choices always get
+invented. Numbers, formulas and texts are chosen by the seat's seed, JSON
+values and calls are drawn by it from the schema. Choices always get
 the last option but one, and statements are false, like a model with a bias for one
 label: of five equally frequent labels this is right in one question of five.
 
@@ -44,8 +45,6 @@ var invented = map[synod.Form][]string{
 	synod.Prose: {"The treaty was signed in 1648 and ended thirty years of war.",
 		"Plants store the energy of light as sugar; the oxygen comes from water.",
 		"Simmer the stock for three hours, skim it twice, and salt it at the end."},
-	synod.JSON:   {"{}"},
-	synod.Action: {"{}"},
 }
 
 // choose returns the answer of a seat: the given one, an invented one, or the label for
@@ -59,6 +58,8 @@ func (a replay) choose(seat synod.Seat) synod.Answer {
 		answers = []string{"false"}
 	case synod.Stance:
 		answers = []string{string(synod.Complies), string(synod.Refuses)}
+	case synod.JSON, synod.Action:
+		answers = []string{string(sample(q, seat.Seed))}
 	case synod.Choice:
 		answers = []string{q.Options[max(len(q.Options)-2, 0)].Label}
 	}

@@ -260,7 +260,10 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 	if chat.Schema != nil {
 		var err error
 		if q.Grammar, err = engine.Grammar(chat.Schema); err != nil {
-			return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
+			if f := x.prompt.Question.Form; f != synod.JSON && f != synod.Action {
+				return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
+			}
+			q.Messages[0].Content += schemaInWords(chat.Schema) // of a user's schema that no grammar follows
 		}
 	}
 	out, logprob, err := x.generate(ctx, q)

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -24,12 +25,48 @@ func (f form) write(b *bytes.Buffer, schema json.RawMessage) {
 		schema = withoutBounds(schema)
 		fallthrough
 	case formStrict:
-		b.WriteString(`,"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":`)
+		b.WriteString(`,"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":`)
+		b.WriteString(strconv.FormatBool(strictable(schema)))
+		b.WriteString(`,"schema":`)
 		b.Write(schema)
 		b.WriteString("}}")
 	case formObject:
 		b.WriteString(`,"response_format":{"type":"json_object"}`)
 	}
+}
+
+// strictable reports whether servers take a schema as strict: every object has a closed list of members, all
+// of them required. The schema of a user's JSON question may be another one, which is then asked for without
+// strict, and what members reply is checked in any case.
+func strictable(schema json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(schema, &v) != nil || closed(v)
+}
+
+// closed reports whether all objects in a schema have a closed list of required members.
+func closed(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			if !closed(x) {
+				return false
+			}
+		}
+	case map[string]any:
+		if v["type"] == "object" {
+			properties, _ := v["properties"].(map[string]any)
+			required, _ := v["required"].([]any)
+			if v["additionalProperties"] != false || len(required) != len(properties) {
+				return false
+			}
+		}
+		for _, x := range v {
+			if !closed(x) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // dialect is what a server refuses. It only grows, and it is remembered once a
@@ -132,8 +169,14 @@ func withoutBounds(s json.RawMessage) json.RawMessage {
 			break
 		}
 		end := i + len(`"maxLength":`)
+		from := end
 		for end < len(s) && (s[end] == ' ' || s[end] >= '0' && s[end] <= '9') {
 			end++
+		}
+		if len(bytes.TrimSpace(s[from:end])) == 0 { // a member called maxLength
+			out.Write(s[:end])
+			s = s[end:]
+			continue
 		}
 		before := bytes.TrimRight(s[:i], " ")
 		if n := len(before); n > 0 && before[n-1] == ',' {

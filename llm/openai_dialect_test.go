@@ -106,3 +106,22 @@ func TestWithoutBounds(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A schema is strict only if all its objects are closed, and a member called maxLength stays in it.
+func TestSchemasOfUsers(t *testing.T) {
+	for schema, want := range map[string]bool{
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`: true,
+		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`:                              false,
+		`{"type":"object","properties":{"a":{}},"required":[],"additionalProperties":false}`:                   false,
+		`{"anyOf":[{"type":"string"},{"type":"object","properties":{}}]}`:                                      false,
+		`{"type":"string"}`: true,
+	} {
+		if got := strictable(json.RawMessage(schema)); got != want {
+			t.Errorf("%s: strict %t; want %t", schema, got, want)
+		}
+	}
+	const named = `{"properties":{"maxLength":{"type":"string"}},"required":["maxLength"]}`
+	if got := string(withoutBounds(json.RawMessage(named))); got != named {
+		t.Error(got)
+	}
+}

@@ -20,6 +20,8 @@ type item struct {
 	id, text string
 	form     synod.Form
 	options  int
+	schema   string // of a JSON question
+	tools    int
 	plain    bool
 	hash     uint64 // of the study and the question
 	truth    synod.Answer
@@ -141,6 +143,8 @@ func invented(q *synod.Question, chance *rand.Rand) synod.Answer {
 		return []synod.Answer{"true", "false"}[chance.IntN(2)]
 	case synod.Stance:
 		return []synod.Answer{synod.Complies, synod.Refuses}[chance.IntN(2)]
+	case synod.JSON, synod.Action:
+		return read.Sample(q, chance)
 	case synod.Choice:
 		if len(q.Options) > 0 {
 			return synod.Answer(q.Options[chance.IntN(len(q.Options))].Label)
@@ -165,6 +169,13 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 	case synod.Stance:
 		for _, a := range synod.Stances() {
 			add(string(a))
+		}
+	case synod.JSON, synod.Action:
+		for range 4 * n {
+			add(string(read.Vary(q, truth, chance)))
+		}
+		if len(wrong) == 0 { // one value only follows the schema
+			wrong = append(wrong, truth)
 		}
 	case synod.Choice:
 		for _, i := range chance.Perm(len(q.Options)) {

@@ -2,8 +2,10 @@ package prompt
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"synod.dev/synod"
+	"synod.dev/synod/structured"
 )
 
 // The longest strings, in characters, of a reply. Engines that generate by a grammar enforce them,
@@ -60,7 +62,7 @@ var (
 func answerSchema(q *synod.Question) any {
 	switch q.Form {
 	case synod.JSON:
-		return q.Schema
+		return structured.Embed(q.Schema, "/properties/answer")
 	case synod.Action:
 		return actionSchema(q.Tools)
 	case synod.Choice:
@@ -82,9 +84,13 @@ func answerSchema(q *synod.Question) any {
 func actionSchema(tools []synod.Tool) any {
 	calls := make([]json.RawMessage, len(tools))
 	for i, t := range tools {
-		arguments := t.Parameters
+		at := "/properties/answer/properties/arguments"
+		if len(tools) > 1 {
+			at = fmt.Sprintf("/properties/answer/anyOf/%d/properties/arguments", i)
+		}
+		arguments := structured.Embed(t.Parameters, at)
 		if len(arguments) == 0 {
-			arguments = json.RawMessage(`{"type":"object"}`)
+			arguments = json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 		}
 		calls[i] = Object(Field{"name", map[string]any{"type": "string", "enum": []string{t.Name}}},
 			Field{"arguments", arguments})

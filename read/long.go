@@ -1,11 +1,6 @@
 package read
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
-	"slices"
 	"strings"
 
 	"synod.dev/synod"
@@ -41,63 +36,14 @@ func canonProse(raw string) (string, bool) {
 	return s, strings.ContainsFunc(s, meaningful)
 }
 
-// canonJSON returns a JSON value with sorted keys and without white space.
-func canonJSON(_ *synod.Question, raw string) (string, bool) {
-	d := json.NewDecoder(strings.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return "", false
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return "", false
-	}
-	return compact(v)
-}
-
-// canonAction returns a call of one of the question's tools, as {"arguments":{…},"name":…}.
-func canonAction(q *synod.Question, raw string) (string, bool) {
-	name := TextMember(raw, "name")
-	if !slices.ContainsFunc(q.Tools, func(t synod.Tool) bool { return t.Name == name }) {
-		return "", false
-	}
-	arguments := map[string]any{}
-	if v, ok := Member(raw, "arguments"); ok {
-		d := json.NewDecoder(bytes.NewReader(v))
-		d.UseNumber()
-		if d.Decode(&arguments) != nil || arguments == nil {
-			return "", false
-		}
-	}
-	return compact(map[string]any{"name": name, "arguments": arguments})
-}
-
-func compact(v any) (string, bool) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
-		return "", false
-	}
-	return strings.TrimSuffix(b.String(), "\n"), true
-}
-
 // longReply finds the part of a reply in which it commits to an answer of a form that is Long: for prose
-// the whole reply without thinking, otherwise the "answer" of the JSON object that the reply is, or the
-// object itself.
+// the whole reply without thinking.
 func longReply(q *synod.Question, text string) (string, bool) {
-	if q.Form == synod.Prose {
-		s := strings.TrimSpace(withoutThinking(text))
-		return s, s != ""
+	if q.Form != synod.Prose {
+		return structuredReply(q, text)
 	}
-	body, ok := JSONObject(text)
-	if !ok {
-		body = finalText(text)
-	}
-	if v, has := Member(body, "answer"); has {
-		return string(v), true
-	}
-	return body, body != ""
+	s := strings.TrimSpace(withoutThinking(text))
+	return s, s != ""
 }
 
 // withoutThinking returns a reply without the thinking that reasoning models write before </think>. A text

@@ -15,9 +15,10 @@ type Tool struct {
 // Tools are what may be called in one question.
 type Tools []Tool
 
-// Call reads a call: {"name": …, "arguments": {…}}, without arguments where there are none. It returns the
-// call in canonical form: defaults of the schema are filled in, and the items of sets are sorted. It returns
-// an error if there is no such tool, or if the arguments do not follow its schema.
+// Call reads a call: {"name": …, "arguments": {…}}, without arguments where there are none, or with a string
+// that holds them. It returns the call in canonical form: defaults of the schema are filled in, and the items
+// of sets are sorted. It returns an error if there is no such tool, or if the arguments do not follow its
+// schema.
 func (t Tools) Call(v *Value) (*Value, error) {
 	if v == nil || v.kind != Object {
 		return nil, fmt.Errorf(`structured: a call is an object: {"name": …, "arguments": {…}}`)
@@ -35,8 +36,15 @@ func (t Tools) Call(v *Value) (*Value, error) {
 	if tool == nil {
 		return nil, fmt.Errorf("structured: there is no tool %q", shorten(name.text))
 	}
-	if arguments == nil {
+	switch {
+	case arguments == nil:
 		arguments, _ = newObject(nil)
+	case arguments.kind == String: // as OpenAI's API writes them
+		inner, err := Parse([]byte(arguments.text))
+		if err != nil {
+			return nil, err
+		}
+		arguments = inner
 	}
 	if err := tool.Parameters.Validate(arguments); err != nil {
 		return nil, fmt.Errorf("structured: arguments of %s: %w", tool.Name, err)
@@ -45,7 +53,13 @@ func (t Tools) Call(v *Value) (*Value, error) {
 	if err := tool.Parameters.Validate(filled); err != nil { // a default that does not follow its own schema
 		filled = tool.Parameters.Canonical(arguments, false)
 	}
-	return newObject([]Member{{"name", newString(tool.Name)}, {"arguments", filled}})
+	return NewCall(tool.Name, filled), nil
+}
+
+// NewCall returns a call of a tool. It is not checked.
+func NewCall(name string, arguments *Value) *Value {
+	v, _ := newObject([]Member{{"name", newString(name)}, {"arguments", arguments}}) // no key is repeated
+	return v
 }
 
 func (t Tools) find(name string) *Tool {

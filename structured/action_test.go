@@ -25,12 +25,14 @@ func tools(t testing.TB) structured.Tools {
 
 func TestCall(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"arguments":{"unit":"F","city":"Rome"},"name":"weather"}`:     `{"arguments":{"city":"Rome","unit":"F"},"name":"weather"}`,
-		`{"name":"weather","arguments":{"city":"Rome"}}`:                `{"arguments":{"city":"Rome","unit":"C"},"name":"weather"}`,
-		`{"name":"weather","arguments":{"city":"Rome","days":[3,1,2]}}`: `{"arguments":{"city":"Rome","days":[1,2,3],"unit":"C"},"name":"weather"}`,
-		`{"name":"pay","arguments":{"amount":1.50e1}}`:                  `{"arguments":{"amount":15},"name":"pay"}`,
-		`{"name":"wether","arguments":{"city":"Rome"}}`:                 `there is no tool "wether"`,
-		`{"name":"weather"}`: `has no "city"`,
+		`{"arguments":{"unit":"F","city":"Rome"},"name":"weather"}`:      `{"arguments":{"city":"Rome","unit":"F"},"name":"weather"}`,
+		`{"name":"weather","arguments":{"city":"Rome"}}`:                 `{"arguments":{"city":"Rome","unit":"C"},"name":"weather"}`,
+		`{"name":"weather","arguments":{"city":"Rome","days":[3,1,2]}}`:  `{"arguments":{"city":"Rome","days":[1,2,3],"unit":"C"},"name":"weather"}`,
+		`{"name":"pay","arguments":{"amount":1.50e1}}`:                   `{"arguments":{"amount":15},"name":"pay"}`,
+		`{"name":"pay","arguments":"{\"amount\": 2}"}`:                   `{"arguments":{"amount":2},"name":"pay"}`,
+		`{"name":"pay","arguments":"two"}`:                               "broken JSON",
+		`{"name":"wether","arguments":{"city":"Rome"}}`:                  `there is no tool "wether"`,
+		`{"name":"weather"}`:                                             `has no "city"`,
 		`{"name":"weather","arguments":{"city":"Rome","x":1}}`:           `the member "x"`,
 		`{"name":"weather","arguments":{"city":"Rome","days":[1,1.0]}}`:  "twice",
 		`{"name":"weather","arguments":{"city":"Rome"},"arguments2":{}}`: "name and arguments",

@@ -92,7 +92,7 @@ func (s span) has(n int) bool { return n >= s.least && (s.most < 0 || n <= s.mos
 func Compile(text []byte) (*Schema, error) {
 	v, err := parse(text, MaxSchema)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, fmt.Errorf("structured: schema: %s", strings.TrimPrefix(err.Error(), "structured: "))
 	}
 	return compile(v, slices.Clone(text))
 }
