@@ -29,6 +29,7 @@ type peer struct {
 	offset   time.Duration
 	delay    time.Duration // half of a round trip
 	compared bool          // offset is known
+	relay    string        // the member through which the stream to it goes; "": it is direct
 	trouble  string        // why the stream to it could not be opened
 	strikes  int           // streams from it that were closed because of what it sent
 	excluded time.Time     // until when no stream from it is read
@@ -77,7 +78,10 @@ func (p *peer) talk(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	p.compare(sent, w.Clock)
 	p.mu.Lock()
-	p.open, p.trouble, p.cursor = true, "", map[*run]int{}
+	p.open, p.trouble, p.cursor, p.relay = true, "", map[*run]int{}, ""
+	if through, ok := conn.Stream.(interface{ Relay() string }); ok {
+		p.relay = through.Relay()
+	}
 	p.mu.Unlock()
 	p.tellAllHeld()
 	go p.pongs(conn)
@@ -339,7 +343,7 @@ func (p *peer) status() PeerStatus {
 	defer p.mu.Unlock()
 	return PeerStatus{ID: p.node.roster.Members[p.id].ID, Connected: p.open, Incoming: p.incoming,
 		OffsetMS: float64(p.offset.Microseconds()) / 1e3, DelayMS: float64(p.delay.Microseconds()) / 1e3,
-		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble}
+		Strikes: p.strikes, Frames: p.frames, Trouble: p.trouble, Relay: p.relay}
 }
 
 // join counts a stream from the neighbour and tells the runs. The node must not be locked.

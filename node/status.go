@@ -69,6 +69,7 @@ type PeerStatus struct {
 	Strikes   int     `json:"strikes"`
 	Frames    uint64  `json:"frames"`
 	Trouble   string  `json:"trouble,omitempty"`
+	Relay     string  `json:"relay,omitempty"` // the member through which the stream to it goes; "": it is direct
 }
 
 // RunStatus is a run as this node sees it.

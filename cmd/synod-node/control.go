@@ -128,6 +128,9 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 		state := "not connected: " + p.Trouble
 		if p.Connected {
 			state = fmt.Sprintf("connected, clock %+.1f ms, delay %.2f ms", p.OffsetMS, p.DelayMS)
+			if p.Relay != "" {
+				state += ", through the relay " + p.Relay
+			}
 		}
 		fmt.Fprintf(out, "  %-8s %s\n", p.ID, printable(state))
 	}

@@ -186,6 +186,7 @@ type running struct {
 	caps                                               node.Caps
 	forms                                              []string
 	dial                                               []string
+	relays                                             []string
 	prices                                             string
 	verbose                                            bool
 }
@@ -216,6 +217,8 @@ func nodeRun() *cobra.Command {
 	fl.StringSliceVar(&f.forms, "forms", nil, "forms of questions that the node answers (default: all)")
 	fl.StringArrayVar(&f.dial, "dial", nil, "`ID=HOST:PORT` where a neighbour is reached, instead of the roster's "+
 		"address")
+	fl.StringArrayVar(&f.relays, "relay", nil, "`ID` of a member through which neighbours reach this node, if the "+
+		"roster permits relays")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more")
 	return cmd
 }
@@ -239,7 +242,7 @@ func (f *running) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if c.Transport, err = transport(listen, c); err != nil {
+	if c.Transport, err = transport(listen, c, f.relays); err != nil {
 		return err
 	}
 	c.Ledger = ledgerOf(c.Roster.Ledger.Kind, c.Dir, c.Secret, int(c.Roster.Within), c.Log)
@@ -273,14 +276,20 @@ func (f *running) address(m *roster.Member) (string, error) {
 }
 
 // transport opens the links that the roster names.
-func transport(listen string, c *node.Config) (link.Transport, error) {
+func transport(listen string, c *node.Config, relays []string) (link.Transport, error) {
 	limits := link.Limits{Reserved: reserved(c.Roster.Roster)}
 	if c.Roster.Links != roster.Libp2p {
+		if len(relays) > 0 {
+			return nil, errors.New("--relay: the links of the roster are tls, which has no relays")
+		}
 		return link.Listen(listen, c.Secret.LinkKey(), c.Roster.MayAsk, limits)
 	}
 	p2p, err := newPeerToPeer(listen, c.Secret, c.Roster.Roster)
 	if err != nil {
 		return nil, err
+	}
+	if err := p2p.reserve(relays, c.Log); err != nil {
+		return nil, errors.Join(err, p2p.Close())
 	}
 	next, err := roster.CallerAddress(p2p.Address())
 	if err != nil {

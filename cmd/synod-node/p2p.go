@@ -18,6 +18,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	p2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
@@ -33,9 +34,11 @@ import (
 const streamProtocol = "/synod/node/1"
 
 // peerToPeer is the transport over go-libp2p: TCP with Noise or TLS, and QUIC. It announces itself to
-// nobody, looks for nobody and relays nothing.
+// nobody, looks for nobody, and relays nothing unless the roster says so.
 type peerToPeer struct {
 	host     host.Host
+	roster   *roster.Roster
+	relay    *relay.Relay // nil: it relays nothing
 	listen   string
 	incoming chan network.Stream
 	done     chan struct{}
@@ -52,7 +55,7 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 	if err != nil {
 		return nil, err
 	}
-	limits, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limitsFor(len(r.Members))))
+	limits, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limitsFor(r)))
 	if err != nil {
 		return nil, err
 	}
@@ -60,19 +63,23 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 		libp2p.Identity(key), libp2p.ListenAddrs(addresses...), libp2p.ConnectionGater(&gater{r}),
 		libp2p.ResourceManager(limits), libp2p.Transport(tcp.NewTCPTransport), libp2p.Transport(quic.NewTransport),
 		libp2p.Security(noise.ID, noise.New), libp2p.Security(p2ptls.ID, p2ptls.New), libp2p.DisableMetrics(),
-		libp2p.DisableIdentifyAddressDiscovery(),
 	}
 	if r.Relay {
-		options = append(options, libp2p.EnableRelay(), libp2p.EnableHolePunching())
+		options = append(options, relayOptions()...)
 	} else {
-		options = append(options, libp2p.DisableRelay())
+		options = append(options, libp2p.DisableRelay(), libp2p.DisableIdentifyAddressDiscovery())
 	}
 	h, err := libp2p.New(options...)
 	if err != nil {
 		return nil, err
 	}
-	t := &peerToPeer{host: h, listen: listened(h, address), incoming: make(chan network.Stream),
+	t := &peerToPeer{host: h, roster: r, listen: listened(h, address), incoming: make(chan network.Stream),
 		done: make(chan struct{})}
+	if r.Relay {
+		if t.relay, err = t.relayFor(r); err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+	}
 	h.SetStreamHandler(streamProtocol, func(s network.Stream) {
 		select {
 		case t.incoming <- s:
@@ -85,13 +92,17 @@ func newPeerToPeer(address string, secret sign.Secret, r *roster.Roster) (*peerT
 
 // limitsFor bounds what peers can make this process hold (SC-18): the streams of all members, and
 // little of everybody else.
-func limitsFor(members int) rcmgr.ConcreteLimitConfig {
-	c := rcmgr.DefaultLimits
+func limitsFor(r *roster.Roster) rcmgr.ConcreteLimitConfig {
+	c, members := rcmgr.DefaultLimits, len(r.Members)
 	c.SystemBaseLimit.ConnsInbound, c.SystemBaseLimit.Conns = 64+2*members, 128+4*members
 	c.SystemBaseLimit.FD, c.SystemBaseLimit.Memory = 256+4*members, 128<<20
 	c.TransientBaseLimit.ConnsInbound, c.TransientBaseLimit.Conns = 32, 64
 	c.TransientBaseLimit.Memory = 32 << 20
 	c.PeerBaseLimit.ConnsInbound, c.PeerBaseLimit.StreamsInbound = 4, 16
+	if r.Relay { // each relayed connection of a peer is a connection and a stream of it
+		c.PeerBaseLimit.ConnsInbound += members
+		c.PeerBaseLimit.StreamsInbound += 2 * members
+	}
 	return c.Scale(0, 0)
 }
 
@@ -129,22 +140,37 @@ func listened(h host.Host, asked string) string {
 
 // Dial implements link.Transport.
 func (t *peerToPeer) Dial(ctx context.Context, key []byte, addresses []string) (link.Stream, error) {
-	id, err := idOf(key)
+	info, err := infoOf(key, addresses)
 	if err != nil {
 		return nil, err
 	}
-	info := peer.AddrInfo{ID: id}
-	for _, a := range addresses {
-		more, err := multiaddrs(a)
-		if err != nil {
-			return nil, err
-		}
-		info.Addrs = append(info.Addrs, more...)
+	if t.relay != nil {
+		info.Addrs = append(info.Addrs, t.circuits(info.ID)...)
+		ctx = network.WithAllowLimitedConn(ctx, "a stream between neighbours")
 	}
 	if err := t.host.Connect(ctx, info); err != nil {
 		return nil, err
 	}
-	return t.host.NewStream(network.WithNoDial(ctx, "connected"), id, streamProtocol)
+	s, err := t.host.NewStream(network.WithNoDial(ctx, "connected"), info.ID, streamProtocol)
+	if err != nil {
+		return nil, err
+	}
+	return t.throughRelay(s), nil
+}
+
+// infoOf returns the libp2p id of the owner of a key, with addresses.
+func infoOf(key []byte, addresses []string) (info peer.AddrInfo, err error) {
+	if info.ID, err = idOf(key); err != nil {
+		return info, err
+	}
+	for _, a := range addresses {
+		more, err := multiaddrs(a)
+		if err != nil {
+			return info, err
+		}
+		info.Addrs = append(info.Addrs, more...)
+	}
+	return info, nil
 }
 
 func idOf(key []byte) (peer.ID, error) {
@@ -187,7 +213,13 @@ func (t *peerToPeer) Address() string { return t.listen }
 
 // Close implements link.Transport.
 func (t *peerToPeer) Close() (err error) {
-	t.once.Do(func() { close(t.done); err = t.host.Close() })
+	t.once.Do(func() {
+		close(t.done)
+		if t.relay != nil {
+			err = t.relay.Close()
+		}
+		err = errors.Join(err, t.host.Close())
+	})
 	return err
 }
 

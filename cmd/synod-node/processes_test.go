@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -13,6 +14,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	mss "github.com/multiformats/go-multistream"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -46,6 +52,9 @@ type processes struct {
 	running []*exec.Cmd
 	more    func(seat int) (args, env []string) // nil: none
 }
+
+// withRelay follows the kind of links of a roster that permits relays.
+const withRelay = "+relay"
 
 // convene makes a council on loopback addresses.
 func convene(t *testing.T, text, links string) *processes {
@@ -86,7 +95,8 @@ func conveneOn(t *testing.T, h *hosts, text, links string) *processes {
 			t.Fatal(err)
 		}
 	}
-	r, err := terms.New(plan, terms.Options{Members: members, Links: links})
+	r, err := terms.New(plan, terms.Options{Members: members, Links: strings.TrimSuffix(links, withRelay),
+		Relay: strings.HasSuffix(links, withRelay)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,48 +254,124 @@ func (p *processes) replay(seat int, res *call.Result) {
 }
 
 // Ten thousand connections of strangers get no stream and leave the memory of a node under 256 MiB,
-// while a decision completes.
+// while a decision completes, over both kinds of links.
 func TestTenThousandConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens 10,000 connections")
 	}
-	p := convene(t, council7, roster.TLS)
-	p.startAll()
-	address, most := p.signed.Members[2].Addresses[0], 0
-	res, o := p.ask(sum, func() {
-		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}, Timeout: time.Second}
-		var open []net.Conn
-		for i := range 10_000 {
-			c, err := dialer.Dial("tcp", address)
-			if err != nil {
-				continue
+	for _, links := range []string{roster.TLS, roster.Libp2p} {
+		t.Run(links, func(t *testing.T) {
+			p := convene(t, council7, links)
+			p.startAll()
+			const victim = 2
+			f := flood{t: t, p: p, victim: victim, links: links}
+			res, o := p.ask(sum, f.run)
+			if o.Answer == nil || res.Finals[victim] == nil {
+				t.Errorf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
 			}
-			if i%3 == 0 { // some say something, and the others nothing
-				c.Write(bytes.Repeat([]byte{22}, 64))
+			t.Logf("%d connections, %d with a whole handshake; memory of the node that was flooded: %d KiB at most; "+
+				"an idle one: %d KiB; a stranger got %d bytes at most, and %d after the handshake", f.connected,
+				f.whole, f.memory, memory(t, p.running[5].Process.Pid), f.most, f.beyond)
+			if f.connected < 9_000 || f.memory > 256<<10 || f.beyond > 0 || f.most > 4<<10 {
+				t.Errorf("%+v", f)
 			}
-			if open = append(open, c); len(open) > 500 {
-				open[0].Close()
-				open = open[1:]
+			if links == roster.Libp2p && f.whole == 0 {
+				t.Error("no stranger has completed a handshake")
 			}
-			if i%500 == 0 {
-				most = max(most, memory(t, p.running[2].Process.Pid))
+			var s node.Status
+			if err := request(p.path(victim, "d"), "GET", "/status", &s); err != nil || s.Stats.Runs != 1 ||
+				s.Stats.Strangers > 0 {
+				t.Errorf("%+v, %v: a stranger got a stream", s.Stats, err)
 			}
-		}
-		for _, c := range open {
-			c.Close()
-		}
-	})
-	if o.Answer == nil || res.Finals[2] == nil {
-		t.Errorf("%s: %s, missing %v", o.Status, o.Reason, res.Missing)
+		})
 	}
-	t.Logf("memory of the node that was flooded: %d KiB at most; an idle one: %d KiB", most,
-		memory(t, p.running[5].Process.Pid))
-	if most > 256<<10 {
-		t.Errorf("the node has %d KiB", most)
+}
+
+// flood opens connections to a node, as strangers do.
+type flood struct {
+	t                *testing.T
+	p                *processes
+	victim           int
+	links            string
+	connected, whole int // connections, and those that have completed a handshake of libp2p
+	most, beyond     int // bytes that came back: on one connection, and after a handshake in all
+	memory           int // of the victim, in KiB
+}
+
+func (f *flood) run() {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}, Timeout: time.Second}
+	address := f.p.signed.Members[f.victim].Addresses[0]
+	var open []net.Conn
+	for i := range 10_000 {
+		c, err := dialer.Dial("tcp", address)
+		if err != nil {
+			continue
+		}
+		f.connected++
+		switch {
+		case i%100 == 50 && f.links == roster.Libp2p:
+			f.handshake(c)
+			continue
+		case i%3 == 0 && f.links == roster.Libp2p: // some begin a handshake
+			io.WriteString(c, "\x13/multistream/1.0.0\n\x07/noise\n")
+		case i%3 == 0: // some say something, and the others nothing
+			c.Write(bytes.Repeat([]byte{22}, 64))
+		}
+		if open = append(open, c); len(open) > 500 {
+			f.finish(open[0])
+			open = open[1:]
+		}
+		if i%500 == 0 {
+			f.memory = max(f.memory, memory(f.t, f.p.running[f.victim].Process.Pid))
+		}
 	}
-	var s node.Status
-	if err := request(p.path(2, "d"), "GET", "/status", &s); err != nil || s.Stats.Runs != 1 || s.Stats.Strangers > 0 {
-		t.Errorf("%+v, %v: a stranger got a stream", s.Stats, err)
+	for _, c := range open {
+		f.finish(c)
+	}
+}
+
+// finish reads what came back on a connection, and closes it.
+func (f *flood) finish(c net.Conn) {
+	b := make([]byte, 16<<10)
+	c.SetReadDeadline(time.Now().Add(time.Millisecond))
+	n, _ := io.ReadFull(c, b)
+	f.most = max(f.most, n)
+	c.Close()
+}
+
+// handshake completes the handshake of libp2p with a key that the roster does not have, and reads what follows.
+func (f *flood) handshake(c net.Conn) {
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(2 * time.Second))
+	private, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{1}))
+	if err != nil {
+		f.t.Error(err)
+		return
+	}
+	own, err := noise.New(noise.ID, private, nil)
+	if err != nil {
+		f.t.Error(err)
+		return
+	}
+	if mss.SelectProtoOrFail(protocol.ID(noise.ID), c) != nil {
+		return // the node has too many handshakes
+	}
+	to, err := idOf(f.p.signed.Members[f.victim].Key)
+	if err != nil {
+		f.t.Error(err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(f.t.Context(), 2*time.Second)
+	defer cancel()
+	secure, err := own.SecureOutbound(ctx, c, to)
+	if err != nil {
+		return
+	}
+	f.whole++
+	b := make([]byte, 1<<10)
+	n, err := secure.Read(b)
+	if f.beyond += n; err == nil {
+		f.t.Errorf("a stranger got %q", b[:n])
 	}
 }
 
