@@ -10,24 +10,27 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: synod bin/synod-node ## build bin/synod and bin/synod-node, the same bytes from the same commit in any folder
+build: synod bin/synod-node bin/synod-serve ## build bin/synod, bin/synod-node and bin/synod-serve, the same bytes from the same commit in any folder
 
-synod: ## build bin/synod alone, without downloading the libraries of synod-node
+synod: ## build bin/synod alone, without downloading the libraries of the other programs
 	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
 
 bin/synod-node: FORCE
 	cd cmd/synod-node && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-node .
 
+bin/synod-serve: FORCE
+	cd cmd/synod-serve && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-serve .
+
 FORCE:
 
-install: synod ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages, completion, and synod-node after make build
+install: synod ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages, completion, and the other programs after make build
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN) $(wildcard bin/synod-node) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN) $(wildcard bin/synod-node bin/synod-serve) $(DESTDIR)$(PREFIX)/bin
 	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
 	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
@@ -45,7 +48,7 @@ again: ## build the release two times, and compare the checksums
 model: build ## fetch the embedded model (about 110 MB, once)
 	$(BIN) models pull
 
-test: model check reproducible examples unit concurrent ## what CI always runs
+test: model check reproducible examples unit serve concurrent ## what CI always runs
 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4
@@ -81,6 +84,9 @@ examples: ## the modules in examples: at most 40 lines each, and their tests pas
 
 nodes: ## the module of synod-node: vet and tests, with seven processes in network namespaces where root runs it
 	cd cmd/synod-node && $(GO) vet ./... && $(GO) test -timeout 20m ./...
+
+serve: ## the module of synod-serve: vet and tests, with a PostgreSQL where one is installed
+	cd cmd/synod-serve && $(GO) vet ./... && $(GO) test -timeout 10m ./...
 
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods

@@ -66,6 +66,10 @@ type Request struct {
 	// Outage lets the call wait while the model is out of order; nil: it fails.
 	Outage *Outage
 
+	// Given is sent in place of the rendered prompt, for callers that have the text already; nil: the prompt
+	// is rendered.
+	Given *prompt.Chat
+
 	chat  *rendered       // nil: not rendered yet
 	extra func() *Failure // reserves one more request of the budget; nil: no limit
 	sent  func()          // called when the request is about to leave; may be nil
@@ -91,6 +95,9 @@ func (r Request) Chat() (prompt.Chat, error) {
 }
 
 func (r Request) render() (prompt.Chat, error) {
+	if r.Given != nil {
+		return *r.Given, nil
+	}
 	if r.Templates == nil {
 		return prompt.Chat{}, errNoBook
 	}

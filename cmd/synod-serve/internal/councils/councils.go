@@ -1,0 +1,335 @@
+// Package councils keeps the councils of a gateway open. It reads their files again when they change: requests
+// that have begun go on with the council that they began with, and a file with a mistake leaves the council
+// that was read from it before in place.
+package councils
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+)
+
+// Default is the model id of the council of "synod ask".
+const Default = "synod"
+
+// Solo begins the model id of one member's model.
+const Solo = "solo:"
+
+// Options determine which councils are served.
+type Options struct {
+	Dir     string                       // folder of council files; "": there is none
+	Default func() (council.Spec, error) // the council of "synod ask"; nil: it is not served
+	Env     llm.Env
+	Log     *slog.Logger
+}
+
+// Registry is the councils of a gateway. Its methods may be called concurrently.
+type Registry struct {
+	o Options
+
+	mu       sync.Mutex
+	served   map[string]*Served // by model id
+	solos    map[string]*Served
+	files    map[string]stamp  // of the last reading, by model id
+	problems map[string]string // by model id: why the file as it is now is not served
+}
+
+// stamp tells whether a file has changed.
+type stamp struct {
+	size int64
+	at   time.Time
+	text string // of a council that is not in a file of its own
+}
+
+// Served is an open council, or an open model for a pass-through. Release it after use.
+type Served struct {
+	ID          string
+	Fingerprint string // changes with every setting that may change an answer
+	Since       time.Time
+	Council     *council.Council // nil: Model is served
+	Model       llm.Model        // nil: Council is served
+	Settings    council.Params   // of Model, as in the council file
+
+	registry *Registry
+	users    int
+	retired  bool // it is no longer served, and is closed when the last user is done
+}
+
+// Open reads and opens the councils. A mistake in a file is a problem and no error. It fails if the folder
+// cannot be read.
+func Open(o Options) (*Registry, error) {
+	r := &Registry{o: o, served: map[string]*Served{}, solos: map[string]*Served{}, files: map[string]stamp{},
+		problems: map[string]string{}}
+	return r, r.Reload()
+}
+
+// ids of models; others would be hard to type and to log.
+var nameable = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// source is a council that may be served.
+type source struct {
+	id    string
+	stamp stamp
+	load  func() (council.Spec, error)
+}
+
+// Reload reads what has changed.
+func (r *Registry) Reload() error {
+	sources, err := r.sources()
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var changed bool
+	for id := range r.files {
+		if !slices.ContainsFunc(sources, func(s source) bool { return s.id == id }) {
+			r.o.Log.Info("council removed", "model", id)
+			delete(r.files, id)
+			delete(r.problems, id)
+			r.retire(r.served, id)
+			changed = true
+		}
+	}
+	for _, s := range sources {
+		if old, seen := r.files[s.id]; !seen || old != s.stamp {
+			r.files[s.id] = s.stamp
+			changed = r.read(s) || changed
+		}
+	}
+	if changed {
+		r.openSolos()
+	}
+	return nil
+}
+
+// sources lists the council files and the default council, which a file of the same name replaces.
+func (r *Registry) sources() (all []source, err error) {
+	if r.o.Default != nil {
+		spec, err := r.o.Default()
+		text := fmt.Sprintf("%+v %v", spec, err)
+		all = append(all, source{Default, stamp{text: text}, func() (council.Spec, error) { return spec, err }})
+	}
+	if r.o.Dir == "" {
+		return all, nil
+	}
+	entries, err := os.ReadDir(r.o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of councils: %w", err)
+	}
+	for _, e := range entries {
+		id, yaml := strings.CutSuffix(e.Name(), ".yaml")
+		path := filepath.Join(r.o.Dir, e.Name())
+		info, err := os.Stat(path) // of the target of a link
+		if !yaml || err != nil || !info.Mode().IsRegular() || strings.HasPrefix(id, ".") {
+			continue
+		}
+		if id == Default {
+			all = slices.DeleteFunc(all, func(s source) bool { return s.id == Default })
+		}
+		all = append(all, source{id, stamp{size: info.Size(), at: info.ModTime()},
+			func() (council.Spec, error) { return council.Load(path) }})
+	}
+	return all, nil
+}
+
+// read opens the council of a source in place of the one that is served, and reports whether it did. A
+// mistake leaves that in place.
+func (r *Registry) read(s source) bool {
+	now, err := r.open(s)
+	if err != nil {
+		kept := "it is not served"
+		if r.served[s.id] != nil {
+			kept = "the council that was read before is served on"
+		}
+		r.problems[s.id] = fmt.Sprintf("%v; %s", err, kept)
+		r.o.Log.Error("council file with a mistake", "model", s.id, "error", err.Error(), "consequence", kept)
+		return false
+	}
+	delete(r.problems, s.id)
+	if old := r.served[s.id]; old != nil && old.Fingerprint == now.Fingerprint {
+		_ = now.Council.Close() // nothing was sent
+		return false
+	}
+	r.retire(r.served, s.id)
+	r.served[s.id] = now
+	r.o.Log.Info("council open", "model", s.id, "seats", len(now.Council.Plan().Seats()), "fingerprint",
+		now.Fingerprint)
+	return true
+}
+
+func (r *Registry) open(s source) (*Served, error) {
+	if !nameable.MatchString(s.id) {
+		return nil, fmt.Errorf("the file's name is the model's id and may have letters, digits and ._- only, and 64 "+
+			"of them at most; rename %q", s.id+".yaml")
+	}
+	spec, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
+		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
+	}
+	if e := spec.Breakers.Escalate; e.Webhook != "" || len(e.Command) > 0 {
+		return nil, errors.New("breakers.escalate names a webhook or a command, which a gateway does not call; " +
+			"remove it")
+	}
+	p, err := council.NewPlan(spec)
+	if err != nil {
+		return nil, err
+	}
+	p.Bound() // takes up to two seconds once, and not in the first request
+	c, err := council.Open(p, council.Options{Env: r.o.Env})
+	if err != nil {
+		return nil, err
+	}
+	return &Served{ID: s.id, Council: c, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
+}
+
+// fingerprint identifies the plan and the settings of all models.
+func fingerprint(c *council.Council) string {
+	var identities []string
+	for _, s := range c.Seats() {
+		identities = append(identities, s.Identity)
+	}
+	return "fp_" + digest(c.Plan().Digest(), strings.Join(identities, "\n"))
+}
+
+// openSolos opens the models of all councils for pass-throughs. A name that means different models in
+// different files needs the file's name before it: solo:FILE/MODEL.
+func (r *Registry) openSolos() {
+	want, count := map[string]council.Params{}, map[string]map[string]bool{}
+	for _, id := range slices.Sorted(maps.Keys(r.served)) {
+		for name, settings := range r.served[id].Council.Plan().Spec().Models {
+			want[Solo+id+"/"+name] = settings
+			if count[name] == nil {
+				count[name] = map[string]bool{}
+			}
+			count[name][fmt.Sprint(settings)] = true
+			want[Solo+name] = settings
+		}
+	}
+	for name, different := range count {
+		if len(different) > 1 {
+			delete(want, Solo+name)
+		}
+	}
+	for id, old := range r.solos {
+		if settings, still := want[id]; !still || fmt.Sprint(settings) != fmt.Sprint(old.Settings) {
+			r.retire(r.solos, id)
+		}
+	}
+	for id, settings := range want {
+		if r.solos[id] != nil {
+			continue
+		}
+		m, err := council.OpenModel(settings, r.o.Env)
+		if err != nil {
+			r.o.Log.Error("model not served", "model", id, "error", err.Error())
+			continue
+		}
+		r.solos[id] = &Served{ID: id, Model: m, Settings: settings, Since: time.Now(), registry: r,
+			Fingerprint: "fp_" + digest(m.Info().Identity)}
+	}
+}
+
+// retire takes something out of service. It is closed when its last user is done.
+func (r *Registry) retire(from map[string]*Served, id string) {
+	s := from[id]
+	if s == nil {
+		return
+	}
+	delete(from, id)
+	if s.retired = true; s.users == 0 {
+		s.close()
+	}
+}
+
+// Acquire returns what a model id names; false if there is no such model.
+func (r *Registry) Acquire(id string) (*Served, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.served[id]
+	if s == nil {
+		s = r.solos[id]
+	}
+	if s == nil {
+		return nil, false
+	}
+	s.users++
+	return s, true
+}
+
+// Release ends a use.
+func (s *Served) Release() {
+	s.registry.mu.Lock()
+	defer s.registry.mu.Unlock()
+	if s.users--; s.users == 0 && s.retired {
+		s.close()
+	}
+}
+
+func (s *Served) close() {
+	var err error
+	if s.Council != nil {
+		err = s.Council.Close()
+	} else if c, ok := s.Model.(llm.Closer); ok {
+		err = c.Close()
+	}
+	if err != nil {
+		s.registry.o.Log.Warn("closing a council", "model", s.ID, "error", err.Error())
+	}
+}
+
+// List returns the ids of all councils and then of all models, each with the time since when it is served.
+// A model that has a short id is listed by that alone.
+func (r *Registry) List() []Listed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Listed
+	for _, id := range slices.Sorted(maps.Keys(r.served)) {
+		all = append(all, Listed{id, r.served[id].Since})
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.solos)) {
+		if _, name, long := strings.Cut(id, "/"); !long || r.solos[Solo+name] == nil {
+			all = append(all, Listed{id, r.solos[id].Since})
+		}
+	}
+	return all
+}
+
+// Listed is a model that is served.
+type Listed struct {
+	ID    string
+	Since time.Time
+}
+
+// Problems returns, by model id, why files are not served as they are now.
+func (r *Registry) Problems() map[string]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.problems)
+}
+
+// Close takes everything out of service.
+func (r *Registry) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.served {
+		r.retire(r.served, id)
+	}
+	for id := range r.solos {
+		r.retire(r.solos, id)
+	}
+}

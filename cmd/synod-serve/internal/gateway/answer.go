@@ -1,0 +1,191 @@
+package gateway
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// Answer is a reply in no particular API's shape.
+type Answer struct {
+	ID          string
+	Created     time.Time
+	Model       string
+	Fingerprint string
+	Texts       []string // the choices; the first is the decision
+	Refusal     string   // in place of a text, where the council did not decide and the client wants that
+	Usage       Usage
+	Cost        *llm.Cost // nil: not known
+	Synod       *Report
+}
+
+// Usage counts the tokens of all calls.
+type Usage struct{ Prompt, Completion int }
+
+// Report is the object synod of a response.
+type Report struct {
+	Version  int              `json:"version"`
+	Status   string           `json:"status"` // agreed, degraded or undecided
+	Reason   string           `json:"reason"`
+	Council  string           `json:"council"`
+	Protocol string           `json:"protocol"`
+	Form     synod.Form       `json:"form"`
+	Answer   *synod.Answer    `json:"answer"`
+	Rule     council.Rule     `json:"rule"`
+	Votes    []council.Vote   `json:"votes"`
+	Bound    council.Bound    `json:"bound"`
+	Members  []council.Member `json:"members"`
+	Dissent  []council.Vote   `json:"dissent"` // the answers that are not the decision
+	Late     []string         `json:"late"`
+	Calls    council.Calls    `json:"calls"`
+	Tokens   council.Tokens   `json:"tokens"`
+	Cost     *llm.Cost        `json:"cost"`
+	Money    llm.Money        `json:"money"`
+	Seconds  float64          `json:"seconds"`
+	Stopped  string           `json:"stopped"`
+	Journal  string           `json:"journal"` // id; "": none was kept
+	Seed     uint64           `json:"seed"`
+	Ignored  []string         `json:"ignored"` // keys of the request that had no effect
+	Joined   bool             `json:"joined"`  // the answer to an identical request that was in flight
+}
+
+// report returns the object synod of an outcome.
+func report(o *council.Outcome, ignored []string) *Report {
+	r := &Report{Version: council.OutcomeVersion, Status: o.Status, Reason: o.Reason, Council: o.Council,
+		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
+		Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls, Tokens: o.Tokens, Cost: o.Cost,
+		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
+		Ignored: append([]string{}, ignored...)}
+	for _, v := range o.Votes {
+		if o.Answer == nil || v.Answer != *o.Answer {
+			r.Dissent = append(r.Dissent, v)
+		}
+	}
+	return r
+}
+
+// journalID is the name of a journal, without the folders of this machine.
+func journalID(path string) string {
+	if path == "" {
+		return ""
+	}
+	return strings.TrimSuffix(filepath.Base(path), ".jsonl")
+}
+
+// shown returns an answer as a member that holds it at the end spelled it, such as Paris for paris.
+func shown(o *council.Outcome, a synod.Answer) string {
+	for i := range o.Members {
+		if m := &o.Members[i]; m.Final != nil && *m.Final == a && m.Written != "" && m.Adversary == nil {
+			return m.Written
+		}
+	}
+	return string(a)
+}
+
+// texts returns the choices: the decision, or the leading answer where there is none, and after it the other
+// answers of members, the most common first.
+func texts(o *council.Outcome, n int) (all []string) {
+	if o.Answer != nil {
+		all = append(all, shown(o, *o.Answer))
+	}
+	for _, v := range o.Votes {
+		if o.Answer == nil || v.Answer != *o.Answer {
+			all = append(all, shown(o, v.Answer))
+		}
+	}
+	return all[:min(n, len(all))]
+}
+
+// failure returns the error of an outcome that is no decision.
+func failure(o *council.Outcome, r *Report) *wire.Error {
+	advice := o.Advice()
+	e := &wire.Error{HTTP: 422, Code: "no_consensus", Final: true, Synod: r, Message: o.Reason}
+	if advice.Err != nil {
+		e.Message = advice.Err.Error()
+	}
+	switch {
+	case dead(o):
+		*e = wire.Error{HTTP: 503, Code: "all_members_failed", RetryAfter: 30 * time.Second, Synod: r,
+			Message: "no member of the council could be reached: " + reasons(o)}
+	case o.Stopped == council.OverBudget:
+		e.Code = "budget_exceeded"
+	case o.Stopped == council.PastTime:
+		e.Code = "deadline_exceeded"
+	case o.Stopped == council.Unwritten:
+		e.HTTP, e.Code, e.Message = 503, "journal_unwritten", "the run was stopped because its journal could not be "+
+			"written; the gateway's disk may be full"
+	case o.Stopped == council.Interrupted:
+		e.HTTP, e.Code, e.Message = 503, "shutting_down", "the gateway is shutting down and has stopped the council"
+	case o.Status == council.Degraded:
+		e.Code = "degraded"
+		e.Message += "; " + reasons(o)
+	}
+	return e
+}
+
+// dead reports whether no call of any member has brought a reply.
+func dead(o *council.Outcome) bool {
+	failed := 0
+	for i := range o.Members {
+		c := &o.Members[i].Calls
+		if c.Of(synod.OK)+c.Of(synod.Unreadable)+c.Of(synod.Refused) > 0 {
+			return false
+		}
+		failed += c.Failed()
+	}
+	return failed > 0
+}
+
+// reasons says for each member without an answer what was wrong; members with the same trouble share a line.
+func reasons(o *council.Outcome) string {
+	var order []string
+	ids := map[string][]string{}
+	for i := range o.Members {
+		m := &o.Members[i]
+		if m.Final != nil || m.Trouble == "" {
+			continue
+		}
+		why := fmt.Sprintf("(%s): %s", m.Model, m.Trouble)
+		if ids[why] == nil {
+			order = append(order, why)
+		}
+		ids[why] = append(ids[why], m.ID)
+	}
+	for i, why := range order {
+		order[i] = strings.Join(ids[why], ", ") + " " + why
+	}
+	return strings.Join(order, "; ")
+}
+
+// bytesPerToken is how many bytes of the final answer count as one token for max_tokens.
+const bytesPerToken = 4
+
+// The reasons why a text ends.
+const (
+	finishStop   = "stop"
+	finishLength = "length"
+)
+
+// cut applies stop and max_tokens to a final answer.
+func cut(text string, stop []string, maxTokens int) (out, finish string) {
+	for _, s := range stop {
+		if i := strings.Index(text, s); s != "" && i >= 0 {
+			text = text[:i]
+		}
+	}
+	if most := maxTokens * bytesPerToken; maxTokens > 0 && len(text) > most {
+		for most > 0 && !utf8.RuneStart(text[most]) {
+			most--
+		}
+		return text[:most], finishLength
+	}
+	return text, finishStop
+}

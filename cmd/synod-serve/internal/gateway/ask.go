@@ -1,0 +1,255 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// dialect is one of the APIs that clients speak.
+type dialect interface {
+	name() string
+	read(body []byte, rules wire.Rules) (*wire.Request, *wire.Error)
+	whole(a *Answer, r *wire.Request) any      // the body of a response
+	begin(s *sse, a *Answer, r *wire.Request)  // what a stream says before it is decided; a has no text yet
+	decide(s *sse, a *Answer, r *wire.Request) // what a stream says when it is decided, to its end
+	fail(s *sse, e *wire.Error)                // the end of a stream that failed
+	progress(s *sse, a *Answer, p Progress)
+	refuse(w http.ResponseWriter, e *wire.Error) // an error as a response
+}
+
+// ask answers a request of a dialect.
+func (g *Gateway) ask(d dialect) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if e := g.serve(d, w, r); e != nil {
+			errorHeaders(w.Header(), e)
+			d.refuse(w, e)
+		}
+	}
+}
+
+// serve answers a request, or returns the error with which to answer it.
+func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire.Error {
+	begun := time.Now()
+	key, e := g.authorise(r)
+	if e != nil {
+		return e
+	}
+	if e := g.admit(); e != nil {
+		return e
+	}
+	defer g.atOnce.Add(-1)
+	body, e := g.body(w, r)
+	if e != nil {
+		return e
+	}
+	head, e := wire.ReadHead(body)
+	if e != nil {
+		return e
+	}
+	served, ok := g.o.Councils.Acquire(head.Model)
+	if !ok || !key.May(head.Model) {
+		if ok {
+			served.Release()
+		}
+		return noModel(head.Model)
+	}
+	via, e := g.via(r)
+	if e != nil {
+		served.Release()
+		return e
+	}
+	j := &job{id: requestID(r.Context()), api: d.name(), key: key, served: served, via: via, begun: begun,
+		policy: g.o.Settings.policy(served.ID)}
+	if served.Council == nil {
+		defer served.Release()
+		return g.solo(d, w, r, j, body)
+	}
+	if e := j.read(d, body); e != nil {
+		served.Release()
+		return e
+	}
+	return g.fly(d, w, r, j)
+}
+
+// admit counts a request, unless there are too many or the gateway is shutting down.
+func (g *Gateway) admit() *wire.Error {
+	if g.draining.Load() {
+		return &wire.Error{HTTP: 503, Code: "shutting_down", RetryAfter: 5 * time.Second,
+			Message: "the gateway is shutting down and takes no new request"}
+	}
+	if n := g.atOnce.Add(1); n > int64(g.o.Settings.AtOnce) {
+		g.atOnce.Add(-1)
+		return &wire.Error{HTTP: 503, Code: "overloaded", RetryAfter: 2 * time.Second,
+			Message: fmt.Sprintf("the gateway answers %d requests at once, and has as many now", g.o.Settings.AtOnce)}
+	}
+	return nil
+}
+
+// body reads the body of a request within its limit.
+func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
+			Message: "the body must be JSON, with the header Content-Type: application/json"}
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && e != "identity" {
+		return nil, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_encoding",
+			Message: "the body must not be compressed"}
+	}
+	most := g.o.Settings.Body
+	var b bytes.Buffer
+	if n := r.ContentLength; n > 0 && n <= most {
+		b.Grow(int(n) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, most))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return nil, &wire.Error{HTTP: http.StatusRequestEntityTooLarge, Code: "body_too_large",
+			Message: fmt.Sprintf("the body is longer than %d bytes", most)}
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, &wire.Error{HTTP: 400, Code: "body_cut", Message: "the body ended early"}
+	}
+	return b.Bytes(), nil
+}
+
+// mostHops is how many gateways a request may pass.
+const mostHops = 4
+
+// via returns the header that names the gateways which a request has passed, with this one. A council that
+// asks itself, directly or through others, would never end.
+func (g *Gateway) via(r *http.Request) (string, *wire.Error) {
+	passed := r.Header.Get(llm.Via)
+	if passed == "" {
+		return g.id, nil
+	}
+	hops := strings.Split(passed, ",")
+	for _, hop := range hops {
+		if strings.TrimSpace(hop) == g.id || len(hops) >= mostHops || len(passed) > 200 {
+			return "", &wire.Error{HTTP: http.StatusLoopDetected, Code: "council_loop", Final: true,
+				Message: "the request has passed this gateway before, or too many others: a council contains itself"}
+		}
+	}
+	return passed + "," + g.id, nil
+}
+
+// read reads the body for a council.
+func (j *job) read(d dialect, body []byte) (e *wire.Error) {
+	j.req, e = d.read(body, wire.Rules{Drop: j.policy.DropParams, Many: j.policy.N})
+	if e != nil {
+		return e
+	}
+	if j.req.Synod.OnNoConsensus != "" {
+		j.policy.OnNoConsensus = j.req.Synod.OnNoConsensus
+	}
+	form := j.req.Synod.Form
+	if form == "" {
+		form = j.policy.Form
+	}
+	if j.question, e = question(j.req, synod.Form(form)); e != nil {
+		return e
+	}
+	if err := j.council().Plan().Accepts(&j.question); err != nil {
+		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
+	}
+	return nil
+}
+
+// fly joins or begins the council's run and answers with its result.
+func (g *Gateway) fly(d dialect, w http.ResponseWriter, r *http.Request, j *job) *wire.Error {
+	caller := ""
+	if j.key != nil {
+		caller = j.key.ID
+	}
+	again := r.Header.Get("Idempotency-Key")
+	fl, first := g.flights.join(flightKey(caller, d.name(), again, sameBody(j.req.Body)), again != "",
+		func(fl *flight) { g.start(fl, j) })
+	if !first {
+		j.served.Release()
+	}
+	if j.req.Stream {
+		return g.stream(d, w, r, j, fl, first)
+	}
+	select {
+	case <-fl.done:
+		fl.leave(nil)
+	case <-r.Context().Done():
+		fl.leave(errGone)
+		return nil // nobody reads a response
+	}
+	if fl.err != nil {
+		g.headers(w.Header(), j, nil, fl.err)
+		return fl.err
+	}
+	a := fl.answer.of(j, first)
+	g.headers(w.Header(), j, a, nil)
+	writeJSON(w, http.StatusOK, d.whole(a, j.req))
+	return nil
+}
+
+// sameBody is a body without the keys that do not change the answer, so that a stream joins a request
+// without one.
+func sameBody(body []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(body, &all) != nil {
+		return body
+	}
+	for _, key := range []string{"stream", "stream_options", "user", "metadata", "store"} {
+		delete(all, key)
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return body
+	}
+	return b
+}
+
+// of returns the answer as one of those who asked gets it.
+func (a *Answer) of(j *job, first bool) *Answer {
+	own := *a
+	if own.ID = j.id; !first {
+		report := *a.Synod
+		report.Joined = true
+		own.Synod = &report
+	}
+	return &own
+}
+
+// headers sets the headers about an answer or an error.
+func (g *Gateway) headers(h http.Header, j *job, a *Answer, e *wire.Error) {
+	h.Set("Openai-Processing-Ms", strconv.FormatInt(time.Since(j.begun).Milliseconds(), 10))
+	h.Set("X-Synod-Council", j.served.ID)
+	var report *Report
+	if a != nil {
+		report = a.Synod
+	} else if e != nil {
+		report, _ = e.Synod.(*Report)
+	}
+	if j.key != nil && j.key.PerMinute > 0 {
+		h.Set("X-Ratelimit-Limit-Requests", strconv.Itoa(j.key.PerMinute))
+	}
+	if report == nil {
+		return
+	}
+	h.Set("X-Synod-Status", report.Status)
+	h.Set("X-Synod-Calls", strconv.Itoa(report.Calls.Made))
+	if report.Journal != "" {
+		h.Set("X-Synod-Journal", report.Journal)
+	}
+	h.Set("X-Litellm-Total-Tokens", strconv.Itoa(report.Tokens.Prompt+report.Tokens.Completion))
+	if report.Cost != nil {
+		h.Set("X-Litellm-Response-Cost", strconv.FormatFloat(report.Cost.USD, 'f', -1, 64))
+	}
+}

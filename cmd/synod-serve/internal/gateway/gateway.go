@@ -1,0 +1,334 @@
+// Package gateway answers the requests of OpenAI and Anthropic clients with the decisions of councils.
+//
+// A request goes through these steps: its key and its model are checked, what it may cost is reserved in the
+// store, the council decides, the cost is settled, and the answer is sent in the shape of the client's API.
+// A text is sent only when it is decided: until then a stream has comments, which keep the connection open.
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"crypto/rand"
+
+	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+	"synod.dev/synod/llm"
+)
+
+// Options determine how a gateway answers. Councils, Store and Log are required.
+type Options struct {
+	Councils *councils.Registry
+	Store    *store.Store
+	Log      *slog.Logger
+	Prices   llm.Prices
+	Journals string   // folder of the journals; "": none is kept
+	NeedKey  bool     // requests without a valid API key are refused
+	Hosts    []string // names under which clients reach the gateway, beside localhost and addresses
+	Settings Settings
+	Observe  func(Observed) // called once for each request that was begun; may be nil
+}
+
+// Settings are what the configuration file sets. Models has what differs for some models.
+type Settings struct {
+	Policy   `yaml:",inline"`
+	Models   map[string]Policy `yaml:"models" doc:"what differs for some models, by model id"`
+	Deadline time.Duration     `yaml:"deadline" doc:"the longest time of a request"`
+	AtOnce   int               `yaml:"at_once" doc:"requests at once; others get 503"`
+	Body     int64             `yaml:"body" doc:"bytes of the longest body"`
+	Content  bool              `yaml:"log_content" doc:"log questions and answers"`
+}
+
+// Policy is how requests to a model are answered.
+type Policy struct {
+	Form          string `yaml:"form" doc:"form of the answers; default: guessed from the question"`
+	OnNoConsensus string `yaml:"on_no_consensus" doc:"error, refuse or best-effort"`
+	DropParams    bool   `yaml:"drop_params" doc:"ignore keys of requests that cannot be honoured, and name them"`
+	N             bool   `yaml:"n" doc:"allow n above 1: further choices are the other answers of members"`
+}
+
+// DefaultSettings are those without a configuration file.
+func DefaultSettings() Settings {
+	return Settings{Policy: Policy{OnNoConsensus: wire.Fail}, Deadline: 15 * time.Minute, AtOnce: 1000, Body: 8 << 20}
+}
+
+// policy returns the policy of a model.
+func (s *Settings) policy(model string) Policy {
+	p := s.Policy
+	if m, ok := s.Models[model]; ok {
+		if m.Form != "" {
+			p.Form = m.Form
+		}
+		if m.OnNoConsensus != "" {
+			p.OnNoConsensus = m.OnNoConsensus
+		}
+		p.DropParams, p.N = p.DropParams || m.DropParams, p.N || m.N
+	}
+	return p
+}
+
+// Gateway answers requests. Use New.
+type Gateway struct {
+	o        Options
+	id       string // names this gateway in llm.Via
+	flights  flights
+	keys     keyCache
+	running  sync.WaitGroup
+	atOnce   atomic.Int64
+	draining atomic.Bool
+	stop     context.CancelFunc // ends all councils that run
+	life     context.Context
+}
+
+// New returns a gateway. Close it after use.
+func New(o Options) *Gateway {
+	g := &Gateway{o: o, id: "gw-" + strings.ToLower(rand.Text()[:12])}
+	g.life, g.stop = context.WithCancel(context.Background())
+	return g
+}
+
+// Drain has the gateway refuse new requests, and waits until those that have begun are done or ctx ends;
+// then it cancels them.
+func (g *Gateway) Drain(ctx context.Context) {
+	g.draining.Store(true)
+	done := make(chan struct{})
+	go func() { g.running.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	g.stop()
+	<-done
+}
+
+// Handler returns all routes.
+func (g *Gateway) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, 200,
+			map[string]string{"status": "ok"})
+	})
+	mux.HandleFunc("GET /readyz", g.ready)
+	mux.HandleFunc("GET /v1/models", g.models)
+	mux.HandleFunc("GET /v1/models/{id...}", g.model)
+	mux.HandleFunc("POST /v1/chat/completions", g.ask(chat{}))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		fail(w, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
+			printable(r.URL.Path) +
+			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models"})
+	})
+	return g.guard(mux)
+}
+
+// printable returns a short text from outside without control characters.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '"' {
+			return -1
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 100)]
+}
+
+type idKey struct{}
+
+// requestID returns the id of the request that ctx belongs to.
+func requestID(ctx context.Context) string { id, _ := ctx.Value(idKey{}).(string); return id }
+
+// guard gives every request an id, refuses what a foreign web page could have sent, and turns a panic into
+// an error.
+func (g *Gateway) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := "req-" + strings.ToLower(rand.Text()[:20])
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-store")
+		r = r.WithContext(context.WithValue(r.Context(), idKey{}, id))
+		defer func() {
+			p := recover()
+			if p == nil || p == http.ErrAbortHandler {
+				return
+			}
+			g.o.Log.Error("panic", "request", id, "panic", p, "stack", string(debug.Stack()))
+			fail(w, &wire.Error{HTTP: 500, Code: "internal_error", Final: true,
+				Message: "the gateway has a defect; its log has the details under request " + id})
+		}()
+		if e := g.foreign(r); e != nil {
+			fail(w, e)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// foreign refuses requests under a host name that is not the gateway's, as a web page sends them that has made
+// its own name lead here, and requests of other web pages.
+func (g *Gateway) foreign(r *http.Request) *wire.Error {
+	if r.URL.Path == "/healthz" || r.URL.Path == "/readyz" {
+		return nil // probes of load balancers; they have no secrets
+	}
+	if !g.known(r.Host) {
+		return &wire.Error{HTTP: http.StatusMisdirectedRequest, Code: "unknown_host",
+			Message: "the gateway is not called " +
+				printable(r.Host) + "; name the host in --hosts to allow it"}
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	_, origin, _ := strings.Cut(r.Header.Get("Origin"), "://")
+	if site == "cross-site" || site == "same-site" || origin != "" && origin != r.Host {
+		return &wire.Error{HTTP: 403, Code: "cross_origin", Message: "requests of other web pages are not served"}
+	}
+	return nil
+}
+
+// known reports whether a Host header names this gateway. An address is always fine: a page of another site
+// can only use a name.
+func (g *Gateway) known(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	if host == "localhost" || net.ParseIP(host) != nil {
+		return true
+	}
+	for _, h := range g.o.Hosts {
+		if strings.EqualFold(h, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// fail sends an error in OpenAI's shape.
+func fail(w http.ResponseWriter, e *wire.Error) {
+	errorHeaders(w.Header(), e)
+	writeJSON(w, e.HTTP, e.Body())
+}
+
+func errorHeaders(h http.Header, e *wire.Error) {
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", seconds(e.RetryAfter))
+	}
+	if e.Final {
+		h.Set("X-Should-Retry", "false")
+	}
+}
+
+// seconds rounds up, so that nobody comes too early.
+func seconds(d time.Duration) string {
+	b, _ := json.Marshal(int64((d + time.Second - 1) / time.Second))
+	return string(b)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		status, b = 500, []byte(`{"error":{"message":"the response cannot be encoded","type":"server_error","param":null,`+
+			`"code":"internal_error"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // the client may be gone
+}
+
+// ready reports whether requests can be answered.
+func (g *Gateway) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	problems := g.o.Councils.Problems()
+	state := map[string]any{"status": "ready", "models": len(g.o.Councils.List()), "problems": problems}
+	var why string
+	switch {
+	case g.draining.Load():
+		why = "draining"
+	case g.o.Store.Ping(ctx) != nil:
+		why = "the store cannot be used"
+	case len(g.o.Councils.List()) == 0:
+		why = "no council is open"
+	}
+	status := http.StatusOK
+	if why != "" {
+		status, state["status"] = http.StatusServiceUnavailable, why
+	}
+	writeJSON(w, status, state)
+}
+
+// modelObject is a model in OpenAI's list.
+func modelObject(l councils.Listed) map[string]any {
+	return map[string]any{"id": l.ID, "object": "model", "created": l.Since.Unix(), "owned_by": "synod"}
+}
+
+// models lists what the key may use.
+func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
+	key, e := g.authorise(r)
+	if e != nil {
+		fail(w, e)
+		return
+	}
+	data := []any{}
+	for _, l := range g.o.Councils.List() {
+		if key.May(l.ID) {
+			data = append(data, modelObject(l))
+		}
+	}
+	writeJSON(w, 200, map[string]any{"object": "list", "data": data})
+}
+
+func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
+	key, e := g.authorise(r)
+	if e != nil {
+		fail(w, e)
+		return
+	}
+	id := r.PathValue("id")
+	for _, l := range g.o.Councils.List() {
+		if l.ID == id && key.May(id) {
+			writeJSON(w, 200, modelObject(l))
+			return
+		}
+	}
+	fail(w, noModel(id))
+}
+
+func noModel(id string) *wire.Error {
+	return &wire.Error{HTTP: 404, Code: "model_not_found", Param: "model", Message: "there is no model " +
+		printable(id) + ", or the key may not use it; GET /v1/models lists the models"}
+}
+
+// authorise returns the key of a request; nil where none is needed and none of ours was sent.
+func (g *Gateway) authorise(r *http.Request) (*store.Key, *wire.Error) {
+	secret := r.Header.Get("X-Api-Key")
+	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		secret = strings.TrimSpace(bearer)
+	}
+	if !g.o.NeedKey && !strings.HasPrefix(secret, "sk-synod-") {
+		return nil, nil // SDKs send some key always
+	}
+	k, err := g.keys.find(r.Context(), g.o.Store, secret)
+	switch {
+	case errors.Is(err, store.ErrKey):
+		return nil, &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key is missing, not known or " +
+			"revoked; synod serve keys new NAME makes one"}
+	case err != nil:
+		return nil, g.storeDown(err)
+	}
+	return k, nil
+}
+
+// storeDown is the error of a request that cannot be recorded: nothing is spent without a record.
+func (g *Gateway) storeDown(err error) *wire.Error {
+	g.o.Log.Error("the store cannot be used", "error", err.Error())
+	return &wire.Error{HTTP: 503, Code: "store_unavailable", RetryAfter: 5 * time.Second,
+		Message: "the gateway cannot " +
+			"record requests now, so it answers none; see its log"}
+}

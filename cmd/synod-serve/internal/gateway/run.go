@@ -1,0 +1,286 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+
+	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// job is a question for a council.
+type job struct {
+	id       string
+	api      string
+	key      *store.Key
+	served   *councils.Served
+	req      *wire.Request
+	policy   Policy
+	question synod.Question
+	via      string
+	begun    time.Time
+}
+
+// errGone is the cause of a run that nobody waits for any more.
+var errGone = errors.New("the client is gone")
+
+// question makes a question of a conversation. What came before the last message of the user stands before it.
+func question(r *wire.Request, form synod.Form) (synod.Question, *wire.Error) {
+	last := len(r.Turns) - 1
+	q, err := council.ReadQuestion(r.Turns[last].Text, form)
+	if err != nil {
+		return q, wire.Invalid("messages", "%v", err)
+	}
+	if last == 0 {
+		return q, nil
+	}
+	var b strings.Builder
+	for _, t := range r.Turns[:last] {
+		fmt.Fprintf(&b, "%s: %s\n\n", map[string]string{"system": "Instructions", "user": "User",
+			"assistant": "Assistant"}[t.Role], t.Text)
+	}
+	b.WriteString("User: " + q.Text)
+	q.Text = b.String()
+	return q, nil
+}
+
+// seedOf returns the seed of a run, which the members' seeds follow from.
+func seedOf(r *wire.Request) uint64 {
+	if r.Seed == nil {
+		return rand.Uint64N(1 << 48)
+	}
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("synod serve seed "), *r.Seed))
+	return binary.BigEndian.Uint64(sum[:]) >> 16
+}
+
+// start begins the run of a job. What it may cost has been reserved when it returns without an error.
+func (g *Gateway) start(fl *flight, j *job) {
+	ctx, cancel := context.WithCancelCause(g.life)
+	fl.cancel = cancel
+	fl.progress.Seats = len(j.served.Council.Plan().Seats())
+	g.running.Add(1)
+	go func() {
+		defer g.running.Done()
+		defer cancel(nil)
+		defer j.served.Release()
+		a, e := g.decide(ctx, fl, j)
+		fl.finish(a, e)
+	}()
+}
+
+// decide reserves, asks the council and settles.
+func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wire.Error) {
+	want, e := g.want(j)
+	if e != nil {
+		return nil, e
+	}
+	grant, err := g.o.Store.Begin(store.Request{ID: j.id, Key: j.key, API: j.api, Model: j.served.ID, Want: want})
+	if err != nil {
+		return nil, g.refused(err)
+	}
+	o, err := j.council().Decide(llm.WithVia(ctx, j.via), g.asked(fl, j, grant))
+	var torn *council.JournalError
+	if err != nil && !errors.As(err, &torn) {
+		e := wire.Invalid("messages", "the council does not take the question: %v", err)
+		if disk := new(os.PathError); errors.As(err, &disk) {
+			g.o.Log.Error("a journal cannot be written", "request", j.id, "error", err.Error())
+			e = &wire.Error{HTTP: 503, Code: "journal_unwritten", RetryAfter: 5 * time.Second,
+				Message: "the gateway cannot write the journal of the run, so it does not begin it; its disk may be " +
+					"full"}
+		}
+		g.settle(grant, store.Result{Status: e.Code, HTTP: e.HTTP}, j, "")
+		return nil, e
+	}
+	return g.conclude(ctx, j, grant, &o)
+}
+
+// council returns the council that the job is for.
+func (j *job) council() *council.Council { return j.served.Council }
+
+// asked is the question as the library takes it.
+func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
+	b := j.req.Synod.Budget
+	limits := council.Limits{Calls: b.Calls, Tokens: b.Tokens, USD: b.USD, Deadline: g.o.Settings.Deadline}
+	if d := time.Duration(j.req.Synod.Deadline); d > 0 && d < limits.Deadline {
+		limits.Deadline = d
+	}
+	if usd := grant.Limit.USD(); grant.Limit > 0 && (limits.USD == 0 || usd < limits.USD) {
+		limits.USD = usd
+	}
+	ask := council.Ask{Question: j.question, Seed: seedOf(j.req), Program: "synod-serve", Limits: limits}
+	if g.o.Journals != "" {
+		ask.Journal = filepath.Join(g.o.Journals, grant.Begun.UTC().Format("2006-01-02"), j.id+".jsonl")
+	}
+	var mu sync.Mutex
+	answered := map[synod.NodeID]bool{}
+	ask.Noted = func(seat synod.NodeID, _ *synod.Opinion) {
+		mu.Lock()
+		answered[seat] = true
+		n := len(answered)
+		mu.Unlock()
+		fl.note(func(p *Progress) { p.Answered = n })
+	}
+	ask.Progress = func(now council.Progress) {
+		fl.note(func(p *Progress) {
+			p.Round, p.Rounds, p.Calls, p.Planned = max(now.Round, 0), now.Rounds, now.Calls, now.Planned
+		})
+	}
+	return ask
+}
+
+// conclude settles an outcome and makes the answer of it, or the error.
+func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
+	r := report(o, j.req.Ignored)
+	a := &Answer{ID: j.id, Created: grant.Begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint,
+		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Texts: texts(o, j.req.N)}
+	var e *wire.Error
+	if !o.Answered() {
+		e = failure(o, r)
+		switch {
+		case e.HTTP == 503 || context.Cause(ctx) == errGone:
+		case j.policy.OnNoConsensus == wire.BestEffort && len(a.Texts) > 0:
+			e = nil
+		case j.policy.OnNoConsensus == wire.Refuse:
+			a.Texts, a.Refusal, e = []string{""}, "The council did not decide: "+e.Message, nil
+		}
+	}
+	res := store.Result{Status: o.Status, HTTP: 200, Spent: store.USD(o.Money.AtLeast), Unpriced: o.Cost == nil,
+		Calls: o.Calls.Made, Prompt: o.Tokens.Prompt, Completion: o.Tokens.Completion}
+	if e != nil {
+		res.Status, res.HTTP = e.Code, e.HTTP
+	}
+	if context.Cause(ctx) == errGone {
+		res.Status, res.HTTP = "client_gone", 499
+	}
+	if o.Journal != "" {
+		res.Journal = journalID(o.Journal)
+		if info, err := os.Stat(o.Journal); err == nil {
+			res.Bytes = info.Size()
+		}
+	}
+	text := ""
+	if len(a.Texts) > 0 {
+		text = a.Texts[0]
+	}
+	g.settle(grant, res, j, text)
+	return a, e
+}
+
+// Observed is a request that has ended, for metrics.
+type Observed struct {
+	API, Model, Status string
+	HTTP               int
+	Took               time.Duration
+	Result             store.Result
+}
+
+// settle records how a request ended. If the store fails, the reservation stands and the attempt is repeated.
+func (g *Gateway) settle(grant store.Grant, r store.Result, j *job, answer string) {
+	if err := g.o.Store.Settle(grant, r); err != nil {
+		g.o.Log.Error("a request could not be settled; what it reserved counts as spent until that works",
+			"request", grant.ID, "error", err.Error())
+		g.running.Add(1)
+		go g.settleLater(grant, r)
+	}
+	took := time.Since(grant.Begun)
+	attrs := []any{"request", grant.ID, "api", grant.API, "model", grant.Model, "status", r.Status, "http", r.HTTP,
+		"calls", r.Calls, "prompt_tokens", r.Prompt, "completion_tokens", r.Completion, "usd", r.Spent.USD(),
+		"seconds", took.Seconds()}
+	if grant.Key != nil {
+		attrs = append(attrs, "key", grant.Key.Name)
+	}
+	if g.o.Settings.Content && j != nil {
+		attrs = append(attrs, "question", j.question.Text, "answer", answer)
+	}
+	g.o.Log.Info("request", attrs...)
+	if g.o.Observe != nil {
+		g.o.Observe(Observed{API: grant.API, Model: grant.Model, Status: r.Status, HTTP: r.HTTP, Took: took, Result: r})
+	}
+}
+
+func (g *Gateway) settleLater(grant store.Grant, r store.Result) {
+	defer g.running.Done()
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+		t := time.NewTimer(wait)
+		select {
+		case <-t.C:
+		case <-g.life.Done():
+			t.Stop()
+			return
+		}
+		if g.o.Store.Settle(grant, r) == nil {
+			return
+		}
+	}
+}
+
+// refused is the error of a request that the store does not admit.
+func (g *Gateway) refused(err error) *wire.Error {
+	var limit *store.LimitError
+	switch {
+	case errors.As(err, &limit) && limit.Limit == "rpm":
+		return &wire.Error{HTTP: 429, Code: "rate_limit_exceeded", RetryAfter: limit.Wait, Message: limit.Text}
+	case errors.As(err, &limit):
+		return &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", RetryAfter: limit.Wait,
+			Final: true, Message: limit.Text}
+	case errors.Is(err, store.ErrKey):
+		return &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key was revoked"}
+	}
+	return g.storeDown(err)
+}
+
+// want estimates what a question may cost at most: all planned calls with half as many again for retries,
+// each with the longest reply. The estimate is what is reserved; a run cannot spend more than it was granted.
+func (g *Gateway) want(j *job) (store.Money, *wire.Error) {
+	c, plan := j.council(), j.council().Plan()
+	seats := c.Seats()
+	var usd float64
+	for _, s := range seats {
+		price, known := g.o.Prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
+		if !known && j.key != nil && j.key.PerDay > 0 {
+			return 0, unpriced(j.served.ID, s.Model)
+		}
+		prompt, reply := float64(len(j.question.Text)+promptRoom), float64(replyTokens(plan.Spec().Models[s.Model]))
+		usd += (price.Prompt*prompt + price.Completion*reply) / 1e6
+	}
+	usd *= 1.5 * float64(max(plan.Calls(), 1)) / float64(max(len(seats), 1))
+	if most := plan.Spec().Limits.USD; most > 0 {
+		usd = min(usd, most)
+	}
+	if most := j.req.Synod.Budget.USD; most > 0 {
+		usd = min(usd, most)
+	}
+	return store.USD(usd), nil
+}
+
+func unpriced(id, model string) *wire.Error {
+	return &wire.Error{HTTP: 403, Code: "price_unknown", Message: fmt.Sprintf("the key has a limit in USD, and the "+
+		"price "+
+		"of model %q of %s is not known; the owner of the gateway adds it to prices.yaml (--prices FILE)", model, id)}
+}
+
+// promptRoom is how many tokens the templates and the answers of others add to a question, by estimate.
+const promptRoom = 4096
+
+// replyTokens returns the longest reply of a model.
+func replyTokens(settings council.Params) int {
+	if n, err := json.Number(fmt.Sprint(settings["max_tokens"])).Int64(); err == nil && n > 0 {
+		return int(n)
+	}
+	return 1000
+}

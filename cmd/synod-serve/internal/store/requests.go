@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Money is an amount in 1e-9 USD.
+type Money int64
+
+// USD returns the amount in 1e-9 USD, rounded up: a sum of rounded amounts never falls below what was spent.
+func USD(usd float64) Money {
+	if usd >= math.MaxInt64/2e9 {
+		return math.MaxInt64 / 2
+	}
+	return Money(math.Ceil(usd * 1e9))
+}
+
+// USD returns the amount in USD.
+func (m Money) USD() float64 { return float64(m) / 1e9 }
+
+// Request is a request as it begins.
+type Request struct {
+	ID    string
+	Key   *Key // nil: none is needed
+	API   string
+	Model string
+	Want  Money // what it may cost at most, by estimate; it gets less if its key has less left
+}
+
+// Grant is what a request may spend.
+type Grant struct {
+	Request
+	Limit Money // of a key with a limit in money
+	Begun time.Time
+}
+
+// Result is how a request ended.
+type Result struct {
+	Status     string // of the decision, or what went wrong
+	HTTP       int
+	Spent      Money
+	Unpriced   bool // the price of a part is not known
+	Calls      int
+	Prompt     int
+	Completion int
+	Journal    string // its file's name; "": none is kept
+	Bytes      int64  // size of the journal
+}
+
+// LimitError reports that a limit of a key is reached.
+type LimitError struct {
+	Limit string        // "rpm" or "usd_day"
+	Key   string        // the name of the key
+	Wait  time.Duration // until the limit allows a request
+	Text  string
+}
+
+// Error says which limit is reached.
+func (e *LimitError) Error() string { return e.Text }
+
+// Begin records a request and reserves what it may cost. When it returns, both are durable. The error is a
+// *LimitError if a limit of the key is reached and ErrKey if the key was revoked.
+func (s *Store) Begin(r Request) (Grant, error) {
+	g := Grant{Request: r, Begun: s.now()}
+	err := s.run(func(ctx context.Context, tx *sql.Tx) error {
+		g.Limit = 0
+		if err := s.admit(ctx, tx, &g); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http,
+			reserved, spent, unpriced, calls, prompt, completion, journal, bytes)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 'open', 0, $7, 0, 0, 0, 0, 0, '', 0)`,
+			r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), int64(g.Want))
+		return err
+	})
+	return g, err
+}
+
+func (g *Grant) keyID() string {
+	if g.Key == nil {
+		return ""
+	}
+	return g.Key.ID
+}
+
+// day is the day of a time, in UTC, as a count.
+func day(t time.Time) int64 { return t.Unix() / 86400 }
+
+// admit checks the limits of the key and reserves. Its first statement locks the key's row against other
+// gateways.
+func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
+	k := g.Key
+	if k == nil {
+		return nil
+	}
+	now := g.Begun.UnixMilli()
+	res, err := tx.ExecContext(ctx, "UPDATE keys SET used = $1 WHERE id = $2 AND revoked = 0", now, k.ID)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return orOwn(err, ErrKey)
+	}
+	if k.PerMinute > 0 {
+		if err := s.rate(ctx, tx, g); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO days (key_id, day, requests, spent, reserved) VALUES ($1, $2, 0, 0, 0)
+		ON CONFLICT DO NOTHING`, k.ID, day(g.Begun)); err != nil {
+		return err
+	}
+	if k.PerDay > 0 {
+		var spent, reserved int64
+		if err := tx.QueryRowContext(ctx, "SELECT spent, reserved FROM days WHERE key_id = $1 AND day = $2",
+			k.ID, day(g.Begun)).Scan(&spent, &reserved); err != nil {
+			return err
+		}
+		left := k.PerDay - Money(spent) - Money(reserved)
+		if left <= 0 {
+			return ownError{quota(k, g.Begun, Money(spent), Money(reserved))}
+		}
+		g.Want = min(g.Want, left)
+		g.Limit = g.Want
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE days SET requests = requests + 1, reserved = reserved + $1
+		WHERE key_id = $2 AND day = $3`, int64(g.Want), k.ID, day(g.Begun))
+	return err
+}
+
+func orOwn(err, own error) error {
+	if err != nil {
+		return err
+	}
+	return ownError{own}
+}
+
+func quota(k *Key, now time.Time, spent, reserved Money) error {
+	text := fmt.Sprintf("the key %q may spend $%.4g a day (UTC); $%.4g is spent", k.Name, k.PerDay.USD(), spent.USD())
+	if reserved > 0 {
+		text += fmt.Sprintf(" and $%.4g is reserved by requests that have not ended", reserved.USD())
+	}
+	next := time.Unix((day(now)+1)*86400, 0)
+	return &LimitError{"usd_day", k.Name, next.Sub(now), text}
+}
+
+// rate counts the requests of the last 60 seconds, refused ones excepted.
+func (s *Store) rate(ctx context.Context, tx *sql.Tx, g *Grant) error {
+	var n int
+	var oldest sql.NullInt64
+	since := g.Begun.Add(-time.Minute).UnixMilli()
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*), MIN(begun) FROM requests WHERE key_id = $1 AND begun > $2",
+		g.Key.ID, since).Scan(&n, &oldest)
+	if err != nil || n < g.Key.PerMinute {
+		return err
+	}
+	wait := time.UnixMilli(oldest.Int64).Add(time.Minute).Sub(g.Begun)
+	return ownError{&LimitError{"rpm", g.Key.Name, max(wait, time.Second), fmt.Sprintf(
+		"the key %q may make %d requests a minute, and has made them", g.Key.Name, g.Key.PerMinute)}}
+}
+
+// Settle records how a request ended, and what it cost in place of what was reserved. A second call for a
+// request changes nothing.
+func (s *Store) Settle(g Grant, r Result) error {
+	return s.run(func(ctx context.Context, tx *sql.Tx) error {
+		return settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), g.Want, s.now(), r)
+	})
+}
+
+func settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money, now time.Time, r Result) error {
+	unpriced := 0
+	if r.Unpriced {
+		unpriced = 1
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5,
+		calls = $6, prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`,
+		now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), unpriced, r.Calls, r.Prompt, r.Completion, r.Journal,
+		r.Bytes, id)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 || key == "" {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE days SET reserved = reserved - $1, spent = spent + $2
+		WHERE key_id = $3 AND day = $4`, int64(reserved), int64(r.Spent), key, day)
+	return err
+}
+
+// Lost is the status of a request whose gateway was killed.
+const Lost = "lost"
+
+// deadAfter is how long a gateway that shares a store may be silent.
+const deadAfter = time.Minute
+
+// Beat says that this gateway lives, and settles the requests of gateways that do not: what they had reserved
+// counts as spent. At the start every open request that is this gateway's own, or of nobody, is such a request.
+func (s *Store) Beat(start bool) (lost int, err error) {
+	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
+		lost = 0
+		now := s.now()
+		if _, err := tx.ExecContext(ctx, `INSERT INTO gateways (id, seen) VALUES ($1, $2)
+			ON CONFLICT (id) DO UPDATE SET seen = $2`, s.gateway, now.UnixMilli()); err != nil {
+			return err
+		}
+		own := ""
+		if start {
+			own = s.gateway
+		}
+		rows, err := tx.QueryContext(ctx, `SELECT id, key_id, begun, reserved FROM requests WHERE ended = 0 AND
+			(gateway = $1 OR gateway NOT IN (SELECT id FROM gateways WHERE seen > $2))`, own,
+			now.Add(-deadAfter).UnixMilli())
+		if err != nil {
+			return err
+		}
+		var open []Grant
+		for rows.Next() {
+			var g Grant
+			var key string
+			var begun int64
+			if err := rows.Scan(&g.ID, &key, &begun, &g.Want); err != nil {
+				rows.Close()
+				return err
+			}
+			g.Key, g.Begun = &Key{ID: key}, time.UnixMilli(begun)
+			open = append(open, g)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		for _, g := range open {
+			err := settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want})
+			if err != nil {
+				return err
+			}
+		}
+		lost = len(open)
+		return nil
+	})
+	return lost, err
+}
+
+// Row is a request as it is kept.
+type Row struct {
+	Request
+	Key      string // the id of its key; "": none
+	Gateway  string
+	Begun    time.Time
+	Ended    time.Time // zero: it has not
+	Reserved Money
+	Result
+}
+
+// Recent returns the requests of the last time, the newest first.
+func (s *Store) Recent(ctx context.Context, most int) ([]Row, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
+		unpriced, calls, prompt, completion, journal, bytes FROM requests ORDER BY begun DESC, id LIMIT $1`, most)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	defer rows.Close()
+	var all []Row
+	for rows.Next() {
+		var r Row
+		var begun, ended, unpriced int64
+		if err := rows.Scan(&r.ID, &r.Gateway, &r.Key, &r.API, &r.Model, &begun, &ended, &r.Status, &r.HTTP,
+			&r.Reserved,
+			&r.Spent, &unpriced, &r.Calls, &r.Prompt, &r.Completion, &r.Journal, &r.Bytes); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		r.Begun, r.Unpriced = time.UnixMilli(begun), unpriced != 0
+		if ended > 0 {
+			r.Ended = time.UnixMilli(ended)
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,243 @@
+// Package store keeps what a gateway must not forget: requests with their cost, API keys with their limits,
+// and which journals exist. It is SQLite in a file, or PostgreSQL for several gateways that share keys, spend
+// and limits.
+//
+// Money is reserved before a request may cost any, in the same transaction that checks the limits of its key,
+// and settled when the request has ended. So no number of requests at once exceeds a limit, and a gateway that
+// is killed leaves reservations, which then count as spent. Requests that come together share a transaction.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+	_ "modernc.org/sqlite"             // the driver sqlite
+)
+
+// Store is an open store. Its methods may be called concurrently.
+type Store struct {
+	db       *sql.DB
+	postgres bool
+	gateway  string // this gateway, in the rows of its requests
+	ops      chan op
+	stopped  chan struct{} // closed when the writer has ended
+	now      func() time.Time
+}
+
+// schema is the same for both databases. Times are milliseconds since 1970, money is in 1e-9 USD.
+const schema = `
+CREATE TABLE IF NOT EXISTS keys (
+	id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, hash TEXT NOT NULL UNIQUE, usd_day BIGINT NOT NULL,
+	rpm BIGINT NOT NULL, councils TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT NOT NULL,
+	used BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS requests (
+	id TEXT PRIMARY KEY, gateway TEXT NOT NULL, key_id TEXT NOT NULL, api TEXT NOT NULL, model TEXT NOT NULL,
+	begun BIGINT NOT NULL, ended BIGINT NOT NULL, status TEXT NOT NULL, http BIGINT NOT NULL,
+	reserved BIGINT NOT NULL, spent BIGINT NOT NULL, unpriced BIGINT NOT NULL, calls BIGINT NOT NULL,
+	prompt BIGINT NOT NULL, completion BIGINT NOT NULL, journal TEXT NOT NULL, bytes BIGINT NOT NULL);
+CREATE INDEX IF NOT EXISTS requests_key ON requests (key_id, begun);
+CREATE INDEX IF NOT EXISTS requests_begun ON requests (begun);
+CREATE INDEX IF NOT EXISTS requests_open ON requests (gateway) WHERE ended = 0;
+CREATE TABLE IF NOT EXISTS days (
+	key_id TEXT NOT NULL, day BIGINT NOT NULL, requests BIGINT NOT NULL, spent BIGINT NOT NULL,
+	reserved BIGINT NOT NULL, PRIMARY KEY (key_id, day));
+CREATE TABLE IF NOT EXISTS gateways (id TEXT PRIMARY KEY, seen BIGINT NOT NULL);
+CREATE TABLE IF NOT EXISTS audit (at BIGINT NOT NULL, event TEXT NOT NULL, key_id TEXT NOT NULL, detail TEXT NOT NULL)
+`
+
+// Open opens the store at a URL: postgres://…, or sqlite:PATH or a path for a file, which is made if it is
+// missing. gateway names this process among those that share the store; "": the store is only administered.
+func Open(ctx context.Context, url, gateway string) (*Store, error) {
+	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now}
+	var err error
+	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
+		s.postgres = true
+		s.db, err = sql.Open("pgx", url)
+	} else {
+		s.db, err = openFile(strings.TrimPrefix(url, "sqlite:"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
+	}
+	go s.write()
+	return s, nil
+}
+
+// openFile opens a SQLite file that only its owner can read.
+func openFile(path string) (*sql.DB, error) {
+	if strings.Contains(path, "://") {
+		return nil, fmt.Errorf("%q is neither a file nor postgres://USER:PASSWORD@HOST/DATABASE", safe(path))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+escape.Replace(path)+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"+
+		"&_pragma=synchronous(NORMAL)&_txlock=immediate")
+	if err == nil {
+		db.SetMaxOpenConns(4)
+		db.SetMaxIdleConns(4)
+	}
+	return db, err
+}
+
+var escape = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
+
+// safe returns a URL without what may be a password.
+func safe(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = "***@" + rest[i+1:]
+	}
+	return scheme + "://" + rest
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	if s.postgres { // two gateways that start together must not make tables at once
+		c, err := s.db.Conn(ctx)
+		if err != nil {
+			return errors.New("PostgreSQL cannot be reached: " + noPassword(err))
+		}
+		defer c.Close()
+		if _, err := c.ExecContext(ctx, "SELECT pg_advisory_lock(7306211)"); err != nil {
+			return err
+		}
+		defer c.ExecContext(ctx, "SELECT pg_advisory_unlock(7306211)")
+		s.db.SetMaxOpenConns(16)
+		s.db.SetMaxIdleConns(16)
+	}
+	for _, statement := range strings.Split(schema, ";") {
+		if _, err := s.db.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noPassword returns the error of a connection, which quotes the user and the database but no password.
+func noPassword(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, "password="); i >= 0 {
+		text = text[:i] + "…"
+	}
+	return text
+}
+
+// Close waits for what has been begun, and closes the store.
+func (s *Store) Close() error {
+	close(s.ops)
+	<-s.stopped
+	return s.db.Close()
+}
+
+// Ping reports whether the store can be used.
+func (s *Store) Ping(ctx context.Context) error {
+	var one int
+	return s.db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+}
+
+// op is a part of a transaction. It must write nothing before it is sure that it does not fail for a reason
+// of its own, since other operations share the transaction.
+type op struct {
+	do   func(ctx context.Context, tx *sql.Tx) error
+	done chan error
+}
+
+// run has the writer play an operation, and returns when its transaction is durable.
+func (s *Store) run(do func(ctx context.Context, tx *sql.Tx) error) error {
+	o := op{do, make(chan error, 1)}
+	s.ops <- o
+	return <-o.done
+}
+
+// together is how many operations share a transaction at most.
+const together = 256
+
+// write plays operations until Close.
+func (s *Store) write() {
+	defer close(s.stopped)
+	for first := range s.ops {
+		batch := []op{first}
+		for more := true; more && len(batch) < together; {
+			select {
+			case o, open := <-s.ops:
+				if more = open; open {
+					batch = append(batch, o)
+				}
+			default:
+				more = false
+			}
+		}
+		s.commit(batch)
+	}
+}
+
+// ownError is the reason of one operation, which does not concern the others of its transaction.
+type ownError struct{ error }
+
+func (e ownError) Unwrap() error { return e.error }
+
+// commit plays operations in one transaction. With PostgreSQL another gateway may be in the way; then they
+// are played again.
+func (s *Store) commit(batch []op) {
+	results := make([]error, len(batch))
+	var err error
+	for range 5 {
+		if err = s.try(batch, results); err == nil || !passing(err) {
+			break
+		}
+	}
+	for i, o := range batch {
+		if err != nil {
+			results[i] = fmt.Errorf("store: %w", err)
+		}
+		o.done <- results[i]
+	}
+}
+
+// passing reports whether a transaction failed only because of another one.
+func passing(err error) bool {
+	var state interface{ SQLState() string }
+	return errors.As(err, &state) && (state.SQLState() == "40P01" || state.SQLState() == "40001")
+}
+
+// writeTime bounds a transaction.
+const writeTime = 20 * time.Second
+
+func (s *Store) try(batch []op, results []error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	defer cancel()
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing after Commit
+	for i, o := range batch {
+		var own ownError
+		switch err := o.do(ctx, tx); {
+		case errors.As(err, &own):
+			results[i] = own.error
+		case err != nil:
+			return err
+		default:
+			results[i] = nil
+		}
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"synod.dev/synod/cli"
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/filelock"
+	"synod.dev/synod/llm"
+
+	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/gateway"
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+)
+
+// flags are those of "synod serve".
+type flags struct {
+	listen   string
+	councils string
+	store    string
+	hosts    []string
+	drain    time.Duration
+	noKeep   bool
+	logJSON  bool
+	verbose  bool
+	home     string
+	prices   string
+	settings gateway.Settings
+}
+
+const defaultListen = "127.0.0.1:8080"
+
+func serveCommand() *cobra.Command {
+	f := flags{settings: gateway.DefaultSettings()}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve councils to OpenAI and Anthropic clients over HTTP",
+		Long: `Serves councils under an OpenAI-compatible API. The model "synod" is the council that
+"synod ask" has without flags: without any configuration, seven members of the model in
+the box. With --councils each file NAME.yaml in the folder is the model NAME, and
+"solo:MODEL" passes requests on to one model of any of these files. Files are read again
+when they change. Requests from other machines need --listen and API keys.`,
+		Example: `  synod serve
+  synod serve --councils councils --listen 127.0.0.1:9000
+  curl -s http://127.0.0.1:8080/v1/chat/completions -H 'Content-Type: application/json' \
+    -d '{"model": "synod", "messages": [{"role": "user", "content": "Is 91 prime?"}]}'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd.Context(), cmd.ErrOrStderr()) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
+	fl.StringVar(&f.councils, "councils", "", "`folder` of council files; each is a model")
+	fl.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
+		"(default: serve/serve.db in the state folder)")
+	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
+		"addresses")
+	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running councils may take to finish after SIGTERM")
+	fl.BoolVar(&f.noKeep, "no-journals", false, "keep no journals of the councils' runs")
+	fl.BoolVar(&f.logJSON, "log-json", false, "write the log as JSON")
+	fl.StringVar(&f.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
+	fl.StringVar(&f.prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more details")
+	return cmd
+}
+
+// serve runs the gateway until ctx ends, and then drains it.
+func (f *flags) serve(ctx context.Context, stderr io.Writer) error {
+	local, err := loopback(f.listen)
+	if err != nil {
+		return usageError{err}
+	}
+	home, err := cli.NewHome(f.home, f.prices)
+	if err != nil {
+		return usageError{err}
+	}
+	log := f.logger(stderr)
+	state := filepath.Join(home.State(), "serve")
+	st, unlock, err := f.open(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer st.Close()
+	if err := needKeys(ctx, st, local, f.listen); err != nil {
+		return usageError{err}
+	}
+	if lost, err := st.Beat(true); err != nil {
+		return err
+	} else if lost > 0 {
+		log.Warn("requests were cut off when the gateway ended; what they had reserved counts as spent", "requests",
+			lost)
+	}
+	reg, err := f.registry(ctx, home, stderr, log)
+	if err != nil {
+		return err
+	}
+	defer reg.Close()
+	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, NeedKey: !local, Hosts: f.hosts,
+		Settings: f.settings}
+	if o.Prices == nil {
+		o.Prices = llm.Published()
+	}
+	if !f.noKeep {
+		o.Journals = filepath.Join(state, "journals")
+	}
+	return f.listenAndServe(ctx, gateway.New(o), reg, st, log, stderr)
+}
+
+// logger writes what happens to stderr, without questions and answers.
+func (f *flags) logger(w io.Writer) *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if f.verbose {
+		o.Level = slog.LevelDebug
+	}
+	if f.logJSON {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// loopback reports whether an address can only be reached from this machine.
+func loopback(listen string) (bool, error) {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false, fmt.Errorf("--listen is %q; it must be HOST:PORT, such as %s", listen, defaultListen)
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// needKeys refuses to listen on an address that others reach while there is no key.
+func needKeys(ctx context.Context, st *store.Store, local bool, listen string) error {
+	if local {
+		return nil
+	}
+	keys, err := st.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if k.Revoked.IsZero() {
+			return nil
+		}
+	}
+	return fmt.Errorf("--listen %s can be reached from other machines, and there is no API key; make one with: "+
+		"synod serve keys new NAME --usd-day 5 --rpm 60", listen)
+}
+
+// open opens the store. One gateway at a time uses a file.
+func (f *flags) open(ctx context.Context, state string) (*store.Store, func(), error) {
+	url, gatewayID, unlock := f.storeURL(state), "local", func() {}
+	if !strings.Contains(url, "://") {
+		if err := os.MkdirAll(filepath.Dir(url), 0o700); err != nil {
+			return nil, nil, err
+		}
+		lock, err := filelock.Lock(url + ".lock")
+		if errors.Is(err, filelock.ErrHeld) {
+			return nil, nil, usageError{fmt.Errorf("another gateway uses %s; give this one its own with --store FILE, "+
+				"or let both share postgres://…", url)}
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		unlock = func() { _ = lock.Close() }
+	} else {
+		host, _ := os.Hostname()
+		gatewayID = fmt.Sprintf("%s-%d-%d", host, os.Getpid(), time.Now().UnixNano())
+	}
+	st, err := store.Open(ctx, url, gatewayID)
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return st, unlock, nil
+}
+
+func (f *flags) storeURL(state string) string {
+	if f.store == "" {
+		return filepath.Join(state, "serve.db")
+	}
+	return strings.TrimPrefix(f.store, "sqlite:")
+}
+
+// registry opens the councils. The model in the box is fetched if it is all that there is to serve.
+func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, log *slog.Logger) (*councils.Registry,
+	error) {
+	o := councils.Options{Dir: f.councils, Default: home.Council, Env: home.Env(), Log: log}
+	spec, err := home.Council()
+	if err != nil && f.councils == "" {
+		return nil, usageError{err}
+	}
+	if absent := home.Absent(spec); err == nil && len(absent) > 0 {
+		if f.councils == "" {
+			if err := home.Fetch(ctx, spec, stderr); err != nil {
+				return nil, err
+			}
+		} else {
+			o.Default = func() (council.Spec, error) {
+				if s, err := home.Council(); err != nil || len(home.Absent(s)) == 0 {
+					return s, err
+				}
+				return spec, fmt.Errorf("the model %s is not on this machine (synod models pull fetches it)",
+					strings.Join(absent, ", "))
+			}
+		}
+	}
+	reg, err := councils.Open(o)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return reg, nil
+}
+
+// listenAndServe accepts requests until ctx ends. Then new ones get 503, and those that run may finish.
+func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *councils.Registry, st *store.Store,
+	log *slog.Logger, stderr io.Writer) error {
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", f.listen, err)
+	}
+	srv := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(),
+			slog.LevelDebug)}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	go reg.Watch(background, time.Second)
+	go f.upkeep(background, reg, st, log)
+	select {
+	case err := <-failed:
+		g.Drain(context.Background())
+		return err
+	case <-ctx.Done():
+	}
+	log.Info("draining", "longest", f.drain.String())
+	limit, cancel := context.WithTimeout(background, f.drain)
+	defer cancel()
+	g.Drain(limit)
+	closing, end := context.WithTimeout(background, 5*time.Second)
+	defer end()
+	if err := srv.Shutdown(closing); err != nil {
+		_ = srv.Close() // clients that do not read
+	}
+	<-failed
+	log.Info("stopped")
+	return nil
+}
+
+// upkeep tells other gateways that this one lives, and reads the councils again on SIGHUP.
+func (f *flags) upkeep(ctx context.Context, reg *councils.Registry, st *store.Store, log *slog.Logger) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	beat := time.NewTicker(10 * time.Second)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			if err := reg.Reload(); err != nil {
+				log.Error("councils cannot be reloaded", "error", err.Error())
+			}
+		case <-beat.C:
+			if _, err := st.Beat(false); err != nil {
+				log.Error("the store cannot be used", "error", err.Error())
+			}
+		}
+	}
+}
