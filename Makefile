@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve smartbft parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ bin/synod-node: FORCE
 
 bin/synod-serve: FORCE
 	cd cmd/synod-serve && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-serve .
+
+bin/synod-cometbft: FORCE
+	cd ledger/cometbft && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-cometbft ./synod-cometbft
+
+comet: bin/synod-cometbft ## build bin/synod-cometbft, which nodes need for ledger: {name: cometbft}
 
 FORCE:
 
@@ -94,6 +99,15 @@ perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, part
 
 smartbft: ## the ledger that replicas keep by consensus, a module of its own
 	cd ledger/smartbft && $(GO) vet ./... && $(GO) test ./...
+
+cometbft: ## the same ledger by CometBFT, a module of its own
+	cd ledger/cometbft && $(GO) vet ./... && $(GO) test ./...
+
+DURATION ?= 60s
+histories: ## faults and Byzantine replicas for DURATION (60s) in each test of each ledger; histories must be linearizable
+	$(GO) test -count=1 -timeout 4h -v -run Histories ./ledger
+	cd ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
+	cd ledger/cometbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
 
 parquet: ## the command that converts Parquet tables, a module of its own
 	cd parquet && $(GO) vet ./... && $(GO) test ./...

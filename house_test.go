@@ -50,6 +50,7 @@ var ranks = map[string]int{
 	"llm":                 2,
 	"sim":                 3,
 	"internal/nodetest":   7, // it plays runs of nodes under sim
+	"ledger/child":        3, // a ledger in a child process
 	"internal/ledgertest": 3, // checks ledgers of every kind
 	"internal/simtest":    6, // it scripts players of the game and evaluators
 	"metrics":             3,

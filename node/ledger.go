@@ -60,6 +60,9 @@ func (n *Node) Group() (g *ledger.Group, seats []synod.NodeID, own int, err erro
 	return g, seats, own, err
 }
 
+// Member returns what the roster has of a seat.
+func (n *Node) Member(seat synod.NodeID) roster.Member { return n.roster.Members[seat] }
+
 // CheckEntry checks that a replica of the roster has signed an entry about a run of its own seat.
 func (n *Node) CheckEntry(e *ledger.Entry) error {
 	_, err := e.Author(func(id string) ([]byte, bool) {

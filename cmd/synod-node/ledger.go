@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/ledger"
+	"synod.dev/synod/ledger/child"
 	"synod.dev/synod/ledger/smartbft"
 	"synod.dev/synod/link"
 	"synod.dev/synod/node"
+	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
 
@@ -36,6 +39,8 @@ func ledgerOf(kind, dir string, secret sign.Secret, within int, log *slog.Logger
 			}, log)}, nil
 		case council.LedgerSmartBFT:
 			return replicate(n, dir, secret, within, log)
+		case council.LedgerCometBFT:
+			return startComet(n, dir, secret, within, log)
 		}
 		return nil, fmt.Errorf("the roster's ledger is %q, which this version of synod-node does not know", kind)
 	}
@@ -72,6 +77,71 @@ func replicate(n *node.Node, dir string, secret sign.Secret, within int, log *sl
 		return &attached{l, r.network}, nil
 	}, log)
 	return r, nil
+}
+
+// cometProgram keeps a replica of a CometBFT ledger. It lies beside synod-node.
+const cometProgram = "synod-cometbft"
+
+// cometSettings are those of a child process (package ledger/cometbft, which this program does not link).
+type cometSettings struct {
+	Name      string            `json:"name"`
+	Keys      [][]byte          `json:"keys"`
+	Secret    string            `json:"secret"`
+	Dir       string            `json:"dir"`
+	Listen    string            `json:"listen"`
+	Addresses []string          `json:"addresses"`
+	TimeoutMS int               `json:"timeout_ms"`
+	Authors   map[string][]byte `json:"authors"`
+}
+
+// startComet starts this node's replica of a CometBFT ledger in a child process, which is started again when it
+// ends.
+func startComet(n *node.Node, dir string, secret sign.Secret, within int, log *slog.Logger) (node.Recorder, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	program := filepath.Join(filepath.Dir(self), cometProgram)
+	if _, err := os.Stat(program); err != nil {
+		return nil, fmt.Errorf("the roster's ledger needs the program %s beside synod-node, in %s: make comet "+
+			"builds it", cometProgram, filepath.Dir(self))
+	}
+	s, err := settingsOf(n, dir, secret, within)
+	if err != nil {
+		return nil, err
+	}
+	return &recorder{Keeper: ledger.Keep(dir, func(ctx context.Context) (ledger.Ledger, error) {
+		l, err := opened(child.Start(ctx, program, nil, s, os.Stderr))
+		if err == nil {
+			log.Info("the ledger is open", "replicas", len(s.Keys), "listening on", s.Listen)
+		}
+		return l, err
+	}, log)}, nil
+}
+
+// settingsOf returns the settings of a replica. It listens two ports after its node's first address.
+func settingsOf(n *node.Node, dir string, secret sign.Secret, within int) (s cometSettings, err error) {
+	g, seats, own, err := n.Group()
+	if err != nil {
+		return s, err
+	}
+	s = cometSettings{Name: g.Name, Keys: g.Keys, Secret: secret.Reveal(), Dir: dir,
+		TimeoutMS: int(timeoutOf(within).Milliseconds()), Authors: map[string][]byte{}}
+	for i, seat := range seats {
+		m := n.Member(seat)
+		if len(m.Addresses) == 0 {
+			return s, fmt.Errorf("member %s has no address in the roster, which its replica of the ledger needs", m.ID)
+		}
+		address, err := roster.LedgerAddress(m.Addresses[0])
+		if err != nil {
+			return s, err
+		}
+		if s.Addresses = append(s.Addresses, address); i == own {
+			s.Listen = address
+		}
+		s.Authors[m.ID] = m.Key
+	}
+	return s, nil
 }
 
 // timeoutOf returns after how long replicas complain about a leader: some messages of the pace's bound, in

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -123,6 +125,35 @@ func TestReplicatedLedger(t *testing.T) {
 				p.proved(seat)
 			}
 		})
+	}
+}
+
+// The same with CometBFT in child processes. The program of the child is built for the test, and lies where
+// synod-node looks for it.
+func TestCometLedger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds synod-cometbft")
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(filepath.Dir(os.Args[0]), cometProgram),
+		"./synod-cometbft")
+	build.Dir = filepath.Join("..", "..", "ledger", "cometbft")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p := convene(t, council4+"ledger: {name: cometbft}\n", roster.TLS)
+	p.startAll()
+	p.ask(sum, func() {})
+	p.recorded(4, 0, 1, 2, 3)
+	const victim = 2
+	p.running[victim].Process.Kill()
+	p.running[victim].Wait()
+	p.ask(synod.Question{Text: "What is 3 + 4?", Form: synod.Number}, func() {})
+	p.recorded(7, 0, 1, 3)
+	p.start(victim)
+	p.connected()
+	p.recorded(7, 0, 1, victim, 3)
+	for seat := range 4 {
+		p.proved(seat)
 	}
 }
 
