@@ -20,11 +20,17 @@ type Answer struct {
 	Created     time.Time
 	Model       string
 	Fingerprint string
-	Texts       []string // the choices; the first is the decision
+	Choices     []Choice // the first is the decision
 	Refusal     string   // in place of a text, where the council did not decide and the client wants that
 	Usage       Usage
 	Cost        *llm.Cost // nil: not known
 	Synod       *Report
+}
+
+// Choice is an answer: a text, or a call of a tool.
+type Choice struct {
+	Text string
+	Call *synod.Call // nil: Text is the answer
 }
 
 // Usage counts the tokens of all calls.
@@ -90,18 +96,32 @@ func shown(o *council.Outcome, a synod.Answer) string {
 	return string(a)
 }
 
-// texts returns the choices: the decision, or the leading answer where there is none, and after it the other
-// answers of members, the most common first.
-func texts(o *council.Outcome, n int) (all []string) {
+// choices returns the decision, or the leading answer where there is none, and after it the other answers of
+// members, the most common first.
+func choices(o *council.Outcome, id string, n int) (all []Choice) {
+	add := func(a synod.Answer) {
+		if len(all) >= n {
+			return
+		}
+		if o.Form != synod.Action {
+			all = append(all, Choice{Text: shown(o, a)})
+			return
+		}
+		call, text := called(a)
+		if call != nil {
+			call.ID = fmt.Sprintf("call_%s_%d", strings.TrimPrefix(id, "req-"), len(all))
+		}
+		all = append(all, Choice{text, call})
+	}
 	if o.Answer != nil {
-		all = append(all, shown(o, *o.Answer))
+		add(*o.Answer)
 	}
 	for _, v := range o.Votes {
 		if o.Answer == nil || v.Answer != *o.Answer {
-			all = append(all, shown(o, v.Answer))
+			add(v.Answer)
 		}
 	}
-	return all[:min(n, len(all))]
+	return all
 }
 
 // failure returns the error of an outcome that is no decision.
@@ -172,7 +192,16 @@ const bytesPerToken = 4
 const (
 	finishStop   = "stop"
 	finishLength = "length"
+	finishTools  = "tool_calls"
 )
+
+// end returns the text of a choice as the client wants it, and why it ends.
+func (c Choice) end(r *wire.Request) (text, finish string) {
+	if c.Call != nil {
+		return "", finishTools
+	}
+	return cut(c.Text, r.Stop, r.MaxTokens)
+}
 
 // cut applies stop and max_tokens to a final answer.
 func cut(text string, stop []string, maxTokens int) (out, finish string) {

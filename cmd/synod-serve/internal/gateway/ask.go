@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"synod.dev/synod"
 	"synod.dev/synod/llm"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
@@ -143,28 +142,6 @@ func (g *Gateway) via(r *http.Request) (string, *wire.Error) {
 		}
 	}
 	return passed + "," + g.id, nil
-}
-
-// read reads the body for a council.
-func (j *job) read(d dialect, body []byte) (e *wire.Error) {
-	j.req, e = d.read(body, wire.Rules{Drop: j.policy.DropParams, Many: j.policy.N})
-	if e != nil {
-		return e
-	}
-	if j.req.Synod.OnNoConsensus != "" {
-		j.policy.OnNoConsensus = j.req.Synod.OnNoConsensus
-	}
-	form := j.req.Synod.Form
-	if form == "" {
-		form = j.policy.Form
-	}
-	if j.question, e = question(j.req, synod.Form(form)); e != nil {
-		return e
-	}
-	if err := j.council().Plan().Accepts(&j.question); err != nil {
-		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
-	}
-	return nil
 }
 
 // fly joins or begins the council's run and answers with its result.

@@ -3,6 +3,8 @@ package gateway
 import (
 	"net/http"
 
+	"synod.dev/synod"
+
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -27,9 +29,27 @@ type chatUsage struct {
 func (u Usage) chat() *chatUsage { return &chatUsage{u.Prompt, u.Completion, u.Prompt + u.Completion} }
 
 type chatMessage struct {
-	Role    string  `json:"role"`
-	Content *string `json:"content"`
-	Refusal *string `json:"refusal"`
+	Role    string     `json:"role"`
+	Content *string    `json:"content"`
+	Refusal *string    `json:"refusal"`
+	Calls   []chatCall `json:"tool_calls,omitempty"`
+}
+
+// chatCall is a call of a tool. Index is only in streams.
+type chatCall struct {
+	Index    *int   `json:"index,omitempty"`
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+func newChatCall(c *synod.Call, index *int) []chatCall {
+	call := chatCall{Index: index, ID: c.ID, Type: "function"}
+	call.Function.Name, call.Function.Arguments = c.Name, string(c.Arguments)
+	return []chatCall{call}
 }
 
 type chatChoice struct {
@@ -41,11 +61,14 @@ type chatChoice struct {
 
 func (c chat) whole(a *Answer, r *wire.Request) any {
 	choices := []chatChoice{}
-	for i, text := range a.Texts {
-		text, finish := cut(text, r.Stop, r.MaxTokens)
+	for i, choice := range a.Choices {
+		text, finish := choice.end(r)
 		m := chatMessage{Role: "assistant", Content: &text}
-		if a.Refusal != "" {
+		switch {
+		case a.Refusal != "":
 			m.Content, m.Refusal = nil, &a.Refusal
+		case choice.Call != nil:
+			m.Content, m.Calls = nil, newChatCall(choice.Call, nil)
 		}
 		choices = append(choices, chatChoice{Index: i, Message: m, Finish: finish})
 	}
@@ -68,6 +91,8 @@ type chatDelta struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
 	Refusal *string `json:"refusal,omitempty"`
+
+	Calls []chatCall `json:"tool_calls,omitempty"`
 }
 
 type chunkChoice struct {
@@ -117,20 +142,16 @@ func (c chat) progress(s *sse, a *Answer, p Progress) {
 
 func (c chat) decide(s *sse, a *Answer, r *wire.Request) {
 	var last *chatChunk
-	for i, text := range a.Texts {
-		text, finish := cut(text, r.Stop, r.MaxTokens)
+	for i, one := range a.Choices {
+		text, finish := one.end(r)
 		if i > 0 {
 			s.event("", chunk(a, r, chunkChoice{Index: i, Delta: chatDelta{Role: "assistant"}}))
 		}
-		if a.Refusal != "" {
-			s.event("", chunk(a, r, chunkChoice{Index: i, Delta: chatDelta{Refusal: &a.Refusal}}))
-		} else {
-			for _, piece := range pieces(text) {
-				s.event("", chunk(a, r, chunkChoice{Index: i, Delta: chatDelta{Content: &piece}}))
-			}
+		for _, d := range c.deltas(a, one, text) {
+			s.event("", chunk(a, r, chunkChoice{Index: i, Delta: d}))
 		}
 		last = chunk(a, r, chunkChoice{Index: i, Finish: &finish})
-		if i == len(a.Texts)-1 {
+		if i == len(a.Choices)-1 && a.Synod != nil {
 			last.Synod = a.Synod
 		}
 		s.event("", last)
@@ -141,6 +162,20 @@ func (c chat) decide(s *sse, a *Answer, r *wire.Request) {
 		s.event("", u)
 	}
 	s.write([]byte("data: [DONE]\n\n"))
+}
+
+// deltas are the parts of a choice.
+func (chat) deltas(a *Answer, c Choice, text string) (all []chatDelta) {
+	switch {
+	case a.Refusal != "":
+		return []chatDelta{{Refusal: &a.Refusal}}
+	case c.Call != nil:
+		return []chatDelta{{Calls: newChatCall(c.Call, new(int))}}
+	}
+	for _, piece := range pieces(text) {
+		all = append(all, chatDelta{Content: &piece})
+	}
+	return all
 }
 
 // fail ends the stream without [DONE], so that no client takes it for a success.

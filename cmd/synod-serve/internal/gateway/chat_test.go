@@ -95,10 +95,20 @@ func TestRefusedRequests(t *testing.T) {
 		{"no message", `{"model": "dice", "messages": []}`, 400, "invalid_value", "messages"},
 		{"wrong type", `{"model": "dice", "messages": "hello"}`, 400, "invalid_value", "messages"},
 		{"last not user", `{"model": "dice", "messages": [{"role": "assistant", "content": "x"}]}`, 400, "invalid_value", "messages"},
-		{"image", `{"model": "dice", "messages": [{"role": "user", "content": [{"type": "image_url"}]}]}`, 400, "unsupported_parameter", "messages"},
-		{"tools", questionBody("dice", sum, `"tools": [{"type": "function"}]`), 400, "unsupported_parameter", "tools"},
-		{"tool result", `{"model": "dice", "messages": [{"role": "tool", "content": "x"}]}`, 400, "unsupported_parameter", "messages"},
-		{"schema", questionBody("dice", sum, `"response_format": {"type": "json_schema"}`), 400, "unsupported_parameter", "response_format"},
+		{"image by address", `{"model": "dice", "messages": [{"role": "user", "content": [
+			{"type": "image_url", "image_url": {"url": "https://example.org/x.png"}}]}]}`, 400, "invalid_value", "messages"},
+		{"tool without a name", questionBody("dice", sum, `"tools": [{"type": "function"}]`), 400, "invalid_value",
+			"messages"},
+		{"built-in tool", questionBody("dice", sum, `"tools": [{"type": "web_search"}]`), 400, "unsupported_parameter",
+			"tools"},
+		{"old tools", questionBody("dice", sum, `"functions": [{"name": "x"}]`), 400, "unsupported_parameter", "functions"},
+		{"tool choice", questionBody("dice", sum, `"tool_choice": "maybe"`), 400, "invalid_value", "tool_choice"},
+		{"result without a call", `{"model": "dice", "messages": [{"role": "user", "content": "x"},
+			{"role": "tool", "tool_call_id": "a", "content": "x"}]}`, 400, "invalid_value", "messages"},
+		{"no schema", questionBody("dice", sum, `"response_format": {"type": "json_schema"}`), 400, "invalid_value",
+			"response_format"},
+		{"bad schema", questionBody("dice", sum, `"response_format": {"type": "json_schema", "json_schema": {
+			"name": "x", "schema": {"type": "unicorn"}}}`), 400, "invalid_value", "messages"},
 		{"n", questionBody("dice", sum, `"n": 2`), 400, "unsupported_parameter", "n"},
 		{"logprobs", questionBody("dice", sum, `"logprobs": true`), 400, "unsupported_parameter", "logprobs"},
 		{"unknown key", questionBody("dice", sum, `"frobnicate": 1`), 400, "unsupported_parameter", "frobnicate"},
@@ -231,7 +241,7 @@ func TestStreamFails(t *testing.T) {
 		t.Errorf("a quick failure: %d %s", r.StatusCode, r.body)
 	}
 	release := stub.stop()
-	time.AfterFunc(150*time.Millisecond, release)
+	time.AfterFunc(400*time.Millisecond, release)
 	r = h.post(t, chats, questionBody("seven", sum, `"stream": true`, `"seed": 5`))
 	_, data := events(r.body)
 	last := data[len(data)-1]

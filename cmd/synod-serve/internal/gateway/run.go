@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,26 +37,6 @@ type job struct {
 
 // errGone is the cause of a run that nobody waits for any more.
 var errGone = errors.New("the client is gone")
-
-// question makes a question of a conversation. What came before the last message of the user stands before it.
-func question(r *wire.Request, form synod.Form) (synod.Question, *wire.Error) {
-	last := len(r.Turns) - 1
-	q, err := council.ReadQuestion(r.Turns[last].Text, form)
-	if err != nil {
-		return q, wire.Invalid("messages", "%v", err)
-	}
-	if last == 0 {
-		return q, nil
-	}
-	var b strings.Builder
-	for _, t := range r.Turns[:last] {
-		fmt.Fprintf(&b, "%s: %s\n\n", map[string]string{"system": "Instructions", "user": "User",
-			"assistant": "Assistant"}[t.Role], t.Text)
-	}
-	b.WriteString("User: " + q.Text)
-	q.Text = b.String()
-	return q, nil
-}
 
 // seedOf returns the seed of a run, which the members' seeds follow from.
 func seedOf(r *wire.Request) uint64 {
@@ -147,16 +126,16 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	r := report(o, j.req.Ignored)
 	a := &Answer{ID: j.id, Created: grant.Begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint,
-		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Texts: texts(o, j.req.N)}
+		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Choices: choices(o, j.id, j.req.N)}
 	var e *wire.Error
 	if !o.Answered() {
 		e = failure(o, r)
 		switch {
 		case e.HTTP == 503 || context.Cause(ctx) == errGone:
-		case j.policy.OnNoConsensus == wire.BestEffort && len(a.Texts) > 0:
+		case j.policy.OnNoConsensus == wire.BestEffort && len(a.Choices) > 0:
 			e = nil
 		case j.policy.OnNoConsensus == wire.Refuse:
-			a.Texts, a.Refusal, e = []string{""}, "The council did not decide: "+e.Message, nil
+			a.Choices, a.Refusal, e = []Choice{{}}, "The council did not decide: "+e.Message, nil
 		}
 	}
 	res := store.Result{Status: o.Status, HTTP: 200, Spent: store.USD(o.Money.AtLeast), Unpriced: o.Cost == nil,
@@ -174,8 +153,8 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 		}
 	}
 	text := ""
-	if len(a.Texts) > 0 {
-		text = a.Texts[0]
+	if len(a.Choices) > 0 {
+		text = a.Choices[0].Text
 	}
 	g.settle(grant, res, j, text)
 	return a, e

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	holdHeaders, progressGap = 50*time.Millisecond, 10*time.Millisecond
+	holdHeaders, progressGap = 150*time.Millisecond, 10*time.Millisecond
 	goleak.VerifyTestMain(m)
 }
 

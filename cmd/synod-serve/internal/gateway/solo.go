@@ -1,12 +1,331 @@
 package gateway
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"strconv"
+	"strings"
+	"time"
 
+	"synod.dev/synod"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/prompt"
+
+	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
-// solo passes a request on to one model.
+// pass is a request that is passed on to one model.
+type pass struct {
+	*Gateway
+	job    *job
+	grant  store.Grant
+	info   llm.Info
+	stream bool
+	usage  bool // the client wants a usage chunk
+	most   Usage
+	cancel context.CancelCauseFunc
+}
+
+// solo passes a request on to one model, with the accounting of a council's.
 func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job, body []byte) *wire.Error {
-	return wire.Unsupported("model", "pass-through to a single model is not supported yet")
+	g.running.Add(1)
+	defer g.running.Done()
+	p := &pass{Gateway: g, job: j, info: j.served.Model.Info()}
+	_, isChat := d.(chat)
+	if !isChat || p.info.Kind != llm.Endpoint || p.info.Model == "" {
+		return p.complete(d, w, r, body)
+	}
+	out, e := p.body(body)
+	if e != nil {
+		return e
+	}
+	if e := p.reserve(); e != nil {
+		return e
+	}
+	ctx, cancel := context.WithCancelCause(llm.WithVia(r.Context(), j.via))
+	defer cancel(nil)
+	p.cancel = cancel
+	stop := context.AfterFunc(g.life, func() { cancel(errShutdown) })
+	defer stop()
+	limit := time.AfterFunc(p.timeout(), func() { cancel(errSlow) })
+	defer limit.Stop()
+	res, ok, err := llm.Relay(ctx, j.served.Model, out)
+	switch {
+	case !ok: // an endpoint with another API
+		p.end(store.Result{Status: "passed_otherwise", HTTP: 0}, "")
+		return p.complete(d, w, r, body)
+	case err != nil:
+		e := p.upstream(ctx, err)
+		p.end(store.Result{Status: e.Code, HTTP: e.HTTP, Calls: 1}, "")
+		return e
+	}
+	defer res.Body.Close()
+	if p.stream {
+		return p.relayStream(ctx, w, res, limit)
+	}
+	return p.relayWhole(ctx, w, res)
+}
+
+var (
+	errShutdown = errors.New("the gateway is shutting down")
+	errSlow     = errors.New("the model's server took longer than the model's timeout")
+)
+
+// timeout is the model's, between any two chunks of a stream.
+func (p *pass) timeout() time.Duration {
+	t, err := time.ParseDuration(fmt.Sprint(p.job.served.Settings["timeout"]))
+	if err != nil || t <= 0 {
+		t = llm.DefaultTimeout
+	}
+	return min(t, p.o.Settings.Deadline)
+}
+
+// body returns the body for the model's server, and sets what may be spent.
+func (p *pass) body(body []byte) ([]byte, *wire.Error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, &wire.Error{HTTP: 400, Code: "invalid_json", Message: "the body is not a JSON object"}
+	}
+	delete(all, "synod")
+	all["model"], _ = json.Marshal(p.info.Model) // a text can always be encoded
+	number := func(key string) (n int) { _ = json.Unmarshal(all[key], &n); return n }
+	tokens := max(number("max_tokens"), number("max_completion_tokens"))
+	if limited := p.job.key != nil && p.job.key.PerDay > 0; tokens <= 0 {
+		if tokens = replyTokens(p.job.served.Settings); limited {
+			all["max_tokens"] = strconv.AppendInt(nil, int64(tokens), 10) // what is reserved is a bound
+		}
+	}
+	p.most = Usage{len(body) + 256, tokens * max(number("n"), 1)}
+	_ = json.Unmarshal(all["stream"], &p.stream)
+	if p.stream {
+		var o struct {
+			Usage bool `json:"include_usage"`
+		}
+		_ = json.Unmarshal(all["stream_options"], &o)
+		p.usage = o.Usage
+		all["stream_options"] = json.RawMessage(`{"include_usage":true}`)
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return nil, &wire.Error{HTTP: 400, Code: "invalid_json", Message: "the body cannot be encoded again"}
+	}
+	return out, nil
+}
+
+// price returns what tokens cost; false if that is not known.
+func (p *pass) price(u Usage) (store.Money, bool) {
+	m := p.o.Prices.Bill([]llm.Use{{Info: p.info, Calls: 1, Usage: synod.Usage{Prompt: u.Prompt,
+		Completion: u.Completion}}})
+	return store.USD(m.AtLeast), m.Cost() != nil
+}
+
+// reserve reserves the most that the request may cost.
+func (p *pass) reserve() *wire.Error {
+	want, known := p.price(p.most)
+	if !known && p.job.key != nil && p.job.key.PerDay > 0 {
+		return unpriced(p.job.served.ID, p.info.Name)
+	}
+	var err error
+	p.grant, err = p.o.Store.Begin(store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.served.ID,
+		Want: want})
+	if err != nil {
+		return p.refused(err)
+	}
+	if p.grant.Limit > 0 && p.grant.Limit < want { // the model cannot be held to less
+		e := &wire.Error{HTTP: 429, Type: "insufficient_quota", Code: "insufficient_quota", Final: true,
+			Message: fmt.Sprintf("the request may cost $%.4g, and the key %q has $%.4g left today; ask for fewer "+
+				"max_tokens", want.USD(), p.job.key.Name, p.grant.Limit.USD())}
+		p.end(store.Result{Status: e.Code, HTTP: e.HTTP}, "")
+		return e
+	}
+	return nil
+}
+
+// end settles the request.
+func (p *pass) end(r store.Result, text string) { p.settle(p.grant, r, nil, text) }
+
+// result is how a request ended that the model's server has answered.
+func (p *pass) result(u Usage, exact bool) store.Result {
+	spent, known := p.price(u)
+	if !exact && p.grant.Limit > 0 {
+		spent = p.grant.Limit // the server may have written more than came
+	}
+	return store.Result{Status: "ok", HTTP: 200, Spent: spent, Unpriced: !known || !exact, Calls: 1, Prompt: u.Prompt,
+		Completion: u.Completion}
+}
+
+// upstream is the error of a model that did not answer.
+func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
+	var refused *llm.Refusal
+	f := llm.AsFailure(err)
+	e := &wire.Error{HTTP: 502, Code: "upstream_error", RetryAfter: f.RetryAfter,
+		Message: fmt.Sprintf("%s: %s", p.job.served.ID, f.Error())}
+	switch cause := context.Cause(ctx); {
+	case cause == errSlow:
+		e.HTTP, e.Code, e.Message = 504, "upstream_timeout", p.job.served.ID+": "+errSlow.Error()
+	case cause == errShutdown:
+		e.HTTP, e.Code, e.Message = 503, "shutting_down", errShutdown.Error()
+	case cause != nil:
+		e.HTTP, e.Code = 499, "client_gone"
+	case errors.As(err, &refused) && (refused.HTTP == 400 || refused.HTTP == 413 || refused.HTTP == 422):
+		e.HTTP, e.Code, e.Param, e.Message = refused.HTTP, refused.Code, refused.Param, refused.Message
+		if e.Message == "" {
+			e.Message = f.Reason()
+		}
+	case f.Status == synod.Auth:
+		e.Code, e.Final = "upstream_auth", true
+	case f.Status == synod.RateLimited:
+		e.HTTP, e.Code = 429, "upstream_rate_limit"
+	case f.Status == synod.Timeout:
+		e.HTTP, e.Code = 504, "upstream_timeout"
+	case errors.As(err, &refused) && refused.HTTP == 404:
+		e.Final = true
+	case strings.Contains(f.Reason(), "not called for another"):
+		e.HTTP, e.Code = 503, "upstream_out_of_order"
+	}
+	return e
+}
+
+// most bytes of a response that is not a stream.
+const mostReply = 32 << 20
+
+// counted is what is read of a response for the accounting.
+type counted struct {
+	Object string `json:"object"`
+	Usage  *struct {
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
+	} `json:"usage"`
+	Choices []struct {
+		Finish  *string         `json:"finish_reason"`
+		Delta   json.RawMessage `json:"delta"`
+		Message json.RawMessage `json:"message"`
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+// tokens returns what the server reports, unless that is out of what the request can have cost.
+func (p *pass) tokens(c *counted) (Usage, bool) {
+	if c.Usage == nil || c.Usage.Prompt < 0 || c.Usage.Completion < 0 || c.Usage.Prompt > p.most.Prompt+1<<20 {
+		return Usage{}, false
+	}
+	return Usage{c.Usage.Prompt, c.Usage.Completion}, true
+}
+
+// estimate counts tokens of bytes, where the server reports none.
+func (p *pass) estimate(bytes int) Usage {
+	return Usage{p.most.Prompt / bytesPerToken, (bytes + bytesPerToken - 1) / bytesPerToken}
+}
+
+// relayWhole passes a whole response on, under the id of the model here.
+func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
+	b, err := io.ReadAll(io.LimitReader(res.Body, mostReply+1))
+	var c counted
+	var all map[string]json.RawMessage
+	if err != nil || len(b) > mostReply || json.Unmarshal(b, &c) != nil || json.Unmarshal(b, &all) != nil ||
+		len(c.Choices) == 0 {
+		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.served.ID + ": the reply of the model's " +
+			"server was cut off or is no chat completion"}
+		if cause := context.Cause(ctx); cause != nil {
+			e = p.upstream(ctx, err)
+		}
+		r := p.result(p.estimate(len(b)), false)
+		r.Status, r.HTTP = e.Code, e.HTTP
+		p.end(r, "")
+		return e
+	}
+	u, exact := p.tokens(&c)
+	if !exact {
+		u = p.estimate(len(c.Choices[0].Message))
+	}
+	r := p.result(u, exact)
+	p.end(r, string(c.Choices[0].Message))
+	all["model"], _ = json.Marshal(p.job.served.ID)
+	p.costHeaders(w.Header(), u, r)
+	writeJSON(w, http.StatusOK, all)
+	return nil
+}
+
+func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {
+	p.headers(h, p.job, nil, nil)
+	h.Set("X-Litellm-Total-Tokens", strconv.Itoa(u.Prompt+u.Completion))
+	if !r.Unpriced {
+		h.Set("X-Litellm-Response-Cost", strconv.FormatFloat(r.Spent.USD(), 'f', -1, 64))
+	}
+}
+
+// complete asks a model whose server has another API than the client, or that has no server. The client gets
+// the reply when it is whole.
+func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body []byte) *wire.Error {
+	j := p.job
+	if e := j.readFor(d, body, nil); e != nil {
+		return e
+	}
+	if j.req.N > 1 {
+		return wire.Unsupported("n", "n above 1 is not supported by this model")
+	}
+	p.most = Usage{len(body) + 256, replyTokens(j.served.Settings)}
+	if e := p.reserve(); e != nil {
+		return e
+	}
+	given, e := given(j.req)
+	if e != nil {
+		p.end(store.Result{Status: e.Code, HTTP: e.HTTP}, "")
+		return e
+	}
+	ctx, cancel := context.WithTimeout(llm.WithVia(r.Context(), j.via), p.o.Settings.Deadline)
+	defer cancel()
+	stop := context.AfterFunc(p.life, cancel)
+	defer stop()
+	got, err := j.served.Model.Complete(ctx, llm.Request{Given: given, Seat: "solo", Run: seedOf(j.req),
+		Prompt: &synod.Prompt{Template: "solo", Purpose: synod.Answering, Question: &j.question, Seed: seedOf(j.req)}})
+	u := Usage{got.Usage.Prompt, got.Usage.Completion}
+	res := p.result(u, err == nil)
+	res.Calls = got.Calls
+	if err != nil {
+		e := p.upstream(ctx, err)
+		res.Status, res.HTTP = e.Code, e.HTTP
+		p.end(res, "")
+		return e
+	}
+	text := got.Text
+	if got.Typed {
+		text = string(got.Answer)
+	}
+	p.end(res, text)
+	a := &Answer{ID: j.id, Created: p.grant.Begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint,
+		Choices: []Choice{{Text: text}}, Usage: u}
+	p.costHeaders(w.Header(), u, res)
+	if !j.req.Stream {
+		writeJSON(w, http.StatusOK, d.whole(a, j.req))
+		return nil
+	}
+	s := newSSE(w)
+	d.begin(s, a, j.req)
+	d.decide(s, a, j.req)
+	return nil
+}
+
+// given is a conversation as a model without a server of its own gets it.
+func given(r *wire.Request) (*prompt.Chat, *wire.Error) {
+	var system, user []string
+	for _, t := range r.Turns {
+		switch {
+		case len(t.Parts) > 0 || len(t.Calls) > 0 || t.Role == synod.ByTool:
+			return nil, wire.Unsupported("messages", "this model takes only text")
+		case t.Role == synod.BySystem:
+			system = append(system, t.Text)
+		case len(r.Turns) == 1+len(system):
+			user = append(user, t.Text)
+		default:
+			user = append(user, map[synod.Speaker]string{synod.ByUser: "User", synod.ByAssistant: "Assistant"}[t.Role]+
+				": "+t.Text)
+		}
+	}
+	return &prompt.Chat{System: strings.Join(system, "\n\n"), User: strings.Join(user, "\n\n")}, nil
 }

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"encoding/json"
-	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
 )
 
 // Harmless keys of chat completions say nothing about the answer.
@@ -66,7 +68,7 @@ func ReadChat(body []byte, rules Rules) (*Request, *Error) {
 	o.format(r)
 	o.chat(r)
 	drop := r.Synod.Drops(rules.Drop)
-	o.tools(drop)
+	o.tools(r)
 	o.logprobs(r, drop)
 	if o.err != nil {
 		return nil, o.err
@@ -89,8 +91,12 @@ func (r *Request) check(rules Rules) *Error {
 		return Invalid("max_tokens", "max_tokens is %d; it must be at least 1", r.MaxTokens)
 	case len(r.Turns) == 0:
 		return Invalid("messages", "there is no message")
-	case r.Turns[len(r.Turns)-1].Role != "user":
-		return Invalid("messages", "the last message must be the user's; it is the %s's", r.Turns[len(r.Turns)-1].Role)
+	case r.Turns[len(r.Turns)-1].Role != synod.ByUser && r.Turns[len(r.Turns)-1].Role != synod.ByTool:
+		return Invalid("messages", "the last message must be the user's or a tool's; it is the %s's",
+			r.Turns[len(r.Turns)-1].Role)
+	case len(r.Schema) > 0 && len(r.Tools) > 0 && r.Choice != ChoiceNone:
+		return Unsupported("response_format", "response_format together with tools is not supported by councils; "+
+			"describe the answer as a tool")
 	}
 	return nil
 }
@@ -109,32 +115,84 @@ func (o *object) stop(key string, r *Request) {
 	}
 }
 
-// format reads response_format. Only free text is served so far.
+// format reads response_format.
 func (o *object) format(r *Request) {
 	var f struct {
-		Type string `json:"type"`
+		Type   string `json:"type"`
+		Schema struct {
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
 	}
-	if o.take("response_format", &f) && f.Type != "text" && o.err == nil {
-		o.err = Unsupported("response_format", "response_format %q is not supported by councils yet; only text is",
+	if !o.take("response_format", &f) {
+		return
+	}
+	switch f.Type {
+	case "", "text":
+	case "json_object":
+		r.Schema = anyObject
+	case "json_schema":
+		if r.Schema = f.Schema.Schema; len(r.Schema) == 0 {
+			o.err = Invalid("response_format", "response_format.json_schema.schema is missing")
+		}
+	default:
+		o.err = Invalid("response_format", "response_format.type is %.40q; it must be text, json_object or json_schema",
 			f.Type)
 	}
 }
 
-// tools refuses tools: a request whose tools were dropped would look as if the council had decided to
-// call none.
-func (o *object) tools(bool) {
-	for _, key := range []string{"tools", "functions"} {
-		var list []json.RawMessage
-		if o.take(key, &list) && len(list) > 0 && o.err == nil {
-			o.err = Unsupported(key, "%s are not supported by councils yet, and they are never ignored; "+
-				"use a model solo:NAME to call tools", key)
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// tools reads tools and which of them may be called.
+func (o *object) tools(r *Request) {
+	var list []struct {
+		Type     string `json:"type"`
+		Function struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	}
+	o.take("tools", &list)
+	for i, t := range list {
+		if t.Type != "function" {
+			o.err = Unsupported("tools", "tools[%d].type is %.40q; councils call only tools of type function", i,
+				t.Type)
+			return
+		}
+		r.Tools = append(r.Tools, synod.Tool{Name: t.Function.Name, Description: t.Function.Description,
+			Parameters: t.Function.Parameters})
+	}
+	for _, key := range []string{"functions", "function_call"} {
+		var old json.RawMessage
+		if o.take(key, &old) && o.err == nil {
+			o.err = Unsupported(key, "%s is the old form of tools and tool_choice; use those", key)
 		}
 	}
-	var choice json.RawMessage
-	for _, key := range []string{"tool_choice", "function_call"} {
-		if o.take(key, &choice) && o.err == nil && string(choice) != `"none"` && string(choice) != `"auto"` {
-			o.err = Unsupported(key, "%s is not supported by councils yet", key)
-		}
+	o.choice(r)
+}
+
+// choice reads tool_choice: a word, or an object that names a tool.
+func (o *object) choice(r *Request) {
+	var raw json.RawMessage
+	if !o.take("tool_choice", &raw) {
+		return
+	}
+	var word string
+	var one struct {
+		Name     string `json:"name"`
+		Function struct {
+			Name string `json:"name"`
+		} `json:"function"`
+	}
+	switch {
+	case json.Unmarshal(raw, &word) == nil && word == "auto":
+	case word == string(ChoiceNone) || word == string(ChoiceRequired):
+		r.Choice = Choice(word)
+	case word == "" && json.Unmarshal(raw, &one) == nil && one.Name+one.Function.Name != "":
+		r.Choice = Choice(one.Name + one.Function.Name)
+	default:
+		o.err = Invalid("tool_choice", `tool_choice must be "auto", "none", "required" or `+
+			`{"type": "function", "function": {"name": …}}`)
 	}
 }
 
@@ -158,59 +216,16 @@ func (o *object) logprobs(r *Request, drop bool) {
 
 // chat reads messages.
 func (o *object) chat(r *Request) {
-	var messages []struct {
-		Role      string          `json:"role"`
-		Content   json.RawMessage `json:"content"`
-		ToolCalls json.RawMessage `json:"tool_calls"`
-	}
-	if !o.take("messages", &messages) {
+	var raw json.RawMessage
+	if !o.take("messages", &raw) {
 		return
 	}
-	for i, m := range messages {
-		text, e := contentText(m.Content, "messages", i)
-		switch {
-		case e != nil:
-			o.err = e
-		case m.Role == "tool" || m.Role == "function" || len(m.ToolCalls) > 0 && string(m.ToolCalls) != "null":
-			o.err = Unsupported("messages", "messages[%d] is about a tool's call, which councils do not support yet", i)
-		case m.Role == "developer":
-			m.Role = "system"
-		case m.Role != "system" && m.Role != "user" && m.Role != "assistant":
-			o.err = Invalid("messages", "messages[%d].role is %q; it must be system, developer, user or assistant", i,
-				m.Role)
-		}
-		if o.err != nil {
-			return
-		}
-		r.Turns = append(r.Turns, Turn{m.Role, text})
+	if string(raw) == "[]" {
+		return
 	}
-}
-
-// contentText returns the text of a message's content: a text, or parts that are all texts.
-func contentText(raw json.RawMessage, key string, i int) (string, *Error) {
-	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
-		return text, nil
+	turns, err := council.ReadMessages(raw)
+	if err != nil {
+		o.err = Invalid("messages", "%v", err)
 	}
-	var parts []struct {
-		Type    string `json:"type"`
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return "", Invalid(key, "%s[%d].content must be a text or a list of parts", key, i)
-	}
-	var all []string
-	for k, p := range parts {
-		switch p.Type {
-		case "text", "input_text", "output_text":
-			all = append(all, p.Text)
-		case "refusal":
-			all = append(all, p.Refusal)
-		default:
-			return "", Unsupported(key, "%s[%d].content[%d] is of type %q; councils take only text so far", key, i, k,
-				p.Type)
-		}
-	}
-	return strings.Join(all, "\n"), nil
+	r.Turns = turns
 }

@@ -14,16 +14,13 @@ import (
 	"synod.dev/synod"
 )
 
-// Turn is one message of a conversation.
-type Turn struct {
-	Role string // system, user or assistant
-	Text string
-}
-
 // Request is a request of any of the APIs.
 type Request struct {
 	Model     string
-	Turns     []Turn
+	Turns     []synod.Turn
+	Schema    json.RawMessage // the answer is a JSON value that follows it; nil: the client did not ask for one
+	Tools     []synod.Tool
+	Choice    Choice // which tools may be called
 	Stream    bool
 	Usage     bool // of a stream: the client wants a chunk with the usage
 	Stop      []string
@@ -36,6 +33,16 @@ type Request struct {
 	Previous  string   // the response that this conversation goes on from
 	Body      []byte   // as it came
 }
+
+// Choice is which tools may be called.
+type Choice string
+
+// The choices. Any other is the name of the only tool that may be called.
+const (
+	ChoiceAuto     Choice = ""         // one of them, or none
+	ChoiceRequired Choice = "required" // one of them
+	ChoiceNone     Choice = "none"
+)
 
 // Options are what a client may say about the council beside the standard keys.
 type Options struct {

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// read reads the body for a council.
+func (j *job) read(d dialect, body []byte) *wire.Error { return j.readFor(d, body, j.council().Plan()) }
+
+// readFor reads the body for a plan, or for a single model if that is nil.
+func (j *job) readFor(d dialect, body []byte, plan *council.Plan) (e *wire.Error) {
+	j.req, e = d.read(body, wire.Rules{Drop: j.policy.DropParams, Many: j.policy.N})
+	if e != nil {
+		return e
+	}
+	if j.req.Synod.OnNoConsensus != "" {
+		j.policy.OnNoConsensus = j.req.Synod.OnNoConsensus
+	}
+	form := j.req.Synod.Form
+	if form == "" {
+		form = j.policy.Form
+	}
+	if j.question, e = question(j.req, synod.Form(form)); e != nil || plan == nil {
+		return e
+	}
+	if err := plan.Accepts(&j.question); err != nil {
+		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
+	}
+	return nil
+}
+
+// sayTool is the tool by which a member answers in words where no tool has to be called.
+const sayTool = "answer_in_words"
+
+// question makes a question of a request. Its form follows from tools and response_format, else it is the
+// form that somebody has set, else it is guessed from the last text of the user.
+func question(r *wire.Request, form synod.Form) (q synod.Question, e *wire.Error) {
+	if err := council.Converse(&q, slices.Clone(r.Turns)); err != nil {
+		return q, wire.Invalid("messages", "%v", err)
+	}
+	switch {
+	case len(r.Tools) > 0 && r.Choice != wire.ChoiceNone:
+		q.Form = synod.Action
+		q.Tools, e = callable(r)
+	case len(r.Schema) > 0:
+		q.Form, q.Schema = synod.JSON, r.Schema
+	case form == synod.JSON || form == synod.Action:
+		return q, wire.Invalid("synod.form", "the form %s is taken from response_format or tools", form)
+	default:
+		guessed, err := council.ReadQuestion(q.Text, form)
+		if err != nil {
+			return q, wire.Invalid("messages", "%v", err)
+		}
+		q.Form, q.Text, q.Options = guessed.Form, guessed.Text, guessed.Options
+	}
+	return q, e
+}
+
+// callable returns the tools that may be called.
+func callable(r *wire.Request) ([]synod.Tool, *wire.Error) {
+	tools := slices.Clone(r.Tools)
+	switch r.Choice {
+	case wire.ChoiceRequired:
+	case wire.ChoiceAuto:
+		tools = append(tools, synod.Tool{Name: sayTool, Description: "Answers the user in words. Call it when no " +
+			"other " +
+			"tool is needed, for example because the conversation has what is needed for the answer.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],` +
+				`"additionalProperties":false}`)})
+	default:
+		tools = slices.DeleteFunc(tools, func(t synod.Tool) bool { return t.Name != string(r.Choice) })
+		if len(tools) == 0 {
+			return nil, wire.Invalid("tool_choice", "tool_choice names %.60q, and no tool is called that", r.Choice)
+		}
+	}
+	return tools, nil
+}
+
+// called reads a decision of the form action: a call, or a text for the user.
+func called(answer synod.Answer) (call *synod.Call, text string) {
+	var c synod.Call
+	if json.Unmarshal([]byte(answer), &c) != nil || c.Name == "" {
+		return nil, string(answer)
+	}
+	if c.Name == sayTool {
+		var said struct {
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(c.Arguments, &said) == nil {
+			return nil, strings.TrimSpace(said.Text)
+		}
+	}
+	if len(c.Arguments) == 0 {
+		c.Arguments = json.RawMessage("{}")
+	}
+	return &c, ""
+}
