@@ -7,6 +7,7 @@ require (
 	github.com/spf13/cobra v1.10.1
 	go.uber.org/goleak v1.3.0
 	modernc.org/sqlite v1.60.1
+	pgregory.net/rapid v1.3.0
 	synod.dev/synod v0.0.0
 )
 

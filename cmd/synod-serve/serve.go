@@ -64,15 +64,17 @@ when they change. Requests from other machines need --listen and API keys.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
 	fl.StringVar(&f.councils, "councils", "", "`folder` of council files; each is a model")
-	fl.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
+	cmd.AddCommand(keysCommand(&f))
+	all := cmd.PersistentFlags()
+	all.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
 		"(default: serve/serve.db in the state folder)")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
 		"addresses")
 	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running councils may take to finish after SIGTERM")
 	fl.BoolVar(&f.noKeep, "no-journals", false, "keep no journals of the councils' runs")
 	fl.BoolVar(&f.logJSON, "log-json", false, "write the log as JSON")
-	fl.StringVar(&f.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
-	fl.StringVar(&f.prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`")
+	all.StringVar(&f.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
+	all.StringVar(&f.prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more details")
 	return cmd
 }

@@ -3,7 +3,9 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,6 +65,20 @@ type house struct {
 	reg    *councils.Registry
 	log    *lockedBuffer
 	server *http.Server
+	file0  string // of the store
+}
+
+// breakStore removes the tables of the store, as another program could.
+func (h *house) breakStore(t *testing.T) {
+	t.Helper()
+	db, err := sql.Open("sqlite", h.file0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("DROP TABLE requests"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 type lockedBuffer struct {
@@ -89,7 +105,8 @@ func open(t *testing.T, files map[string]string, change ...func(*Options)) *hous
 	if h.reg, err = councils.Open(councils.Options{Dir: h.dir, Log: log, Env: llm.Env{Prices: prices}}); err != nil {
 		t.Fatal(err)
 	}
-	if h.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "serve.db"), "local"); err != nil {
+	h.file0 = filepath.Join(t.TempDir(), "serve.db")
+	if h.store, err = store.Open(t.Context(), h.file0, "local"); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{Councils: h.reg, Store: h.store, Log: log, Prices: prices, Journals: t.TempDir(),
@@ -251,4 +268,9 @@ func (h *house) rows(t *testing.T) map[string][]store.Row {
 		by[r.Status] = append(by[r.Status], r)
 	}
 	return by
+}
+
+// removeFile removes a council file.
+func removeFile(h *house, name string) error {
+	return errors.Join(os.Remove(filepath.Join(h.dir, name+".yaml")), h.reg.Reload())
 }

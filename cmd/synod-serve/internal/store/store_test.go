@@ -1,0 +1,386 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// postgresURL is set by TestPostgres, which plays the tests of this file against a server.
+var postgresURL string
+
+// fresh returns the URL of an empty store.
+func fresh(t testing.TB) string {
+	if postgresURL == "" {
+		return filepath.Join(t.TempDir(), "serve.db")
+	}
+	db, err := sql.Open("pgx", postgresURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, table := range []string{"keys", "requests", "days", "gateways", "audit"} {
+		if _, err := db.Exec("DROP TABLE IF EXISTS " + table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return postgresURL
+}
+
+func openStore(t testing.TB, url, gateway string) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), url, gateway)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func newKey(t testing.TB, s *Store, k Key) *Key {
+	t.Helper()
+	_, made, err := s.NewKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &made
+}
+
+// A key is found by its secret, of which the store has only a hash; a revoked key begins no request.
+func TestKeys(t *testing.T) {
+	url := fresh(t)
+	s := openStore(t, url, "local")
+	secret, made, err := s.NewKey(Key{Name: "alice", PerDay: USD(5), PerMinute: 60, Councils: []string{"a", "b"}})
+	if err != nil || !strings.HasPrefix(secret, "sk-synod-") || len(secret) < 40 {
+		t.Fatal(secret, err)
+	}
+	k, err := s.Find(t.Context(), secret)
+	if err != nil || k.Name != "alice" || k.PerDay != USD(5) || k.PerMinute != 60 || !k.May("b") || k.May("c") {
+		t.Errorf("%+v, %v", k, err)
+	}
+	for _, wrong := range []string{"", "sk-synod-", secret + "x", secret[:len(secret)-1], made.ID} {
+		if _, err := s.Find(t.Context(), wrong); !errors.Is(err, ErrKey) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	for _, bad := range []Key{{Name: "alice"}, {Name: ""}, {Name: "a b"}, {Name: "x", PerDay: -1},
+		{Name: "x", Councils: []string{"a b"}}} {
+		if _, _, err := s.NewKey(bad); err == nil {
+			t.Errorf("%+v was made", bad)
+		}
+	}
+	if _, err := s.Begin(Request{ID: "1", Key: k, Model: "a"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Revoke("alice"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Revoke("alice"); err == nil {
+		t.Error("a revoked key was revoked again")
+	}
+	if _, err := s.Begin(Request{ID: "2", Key: k, Model: "a"}); !errors.Is(err, ErrKey) {
+		t.Errorf("a revoked key begins a request: %v", err)
+	}
+	if _, err := s.Find(t.Context(), secret); !errors.Is(err, ErrKey) {
+		t.Errorf("a revoked key is found: %v", err)
+	}
+	s.Close()
+	if postgresURL != "" {
+		return
+	}
+	for _, file := range []string{url, url + "-wal"} {
+		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), strings.TrimPrefix(secret, prefix)) {
+			t.Errorf("%s has the secret", file)
+		}
+	}
+	if info, err := os.Stat(url); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+}
+
+// However many requests come at once, through however many gateways, what is granted and spent never exceeds
+// the day's limit, and no more requests begin in a minute than may.
+func TestLimitsAreHard(t *testing.T) {
+	url := fresh(t)
+	gateways := []*Store{openStore(t, url, "g1"), openStore(t, url, "g2")}
+	defer gateways[0].Close()
+	defer gateways[1].Close()
+	rich := newKey(t, gateways[0], Key{Name: "rich", PerDay: USD(1)})
+	fast := newKey(t, gateways[0], Key{Name: "fast", PerMinute: 30})
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var spent Money
+	begun := 0
+	for i := range 60 {
+		wait.Go(func() {
+			s := gateways[i%2]
+			for n := range 5 {
+				id := fmt.Sprintf("r%d-%d", i, n)
+				g, err := s.Begin(Request{ID: id, Key: rich, Want: USD(0.03)})
+				if err == nil {
+					use := g.Limit * Money(n+1) / 5
+					if g.Limit > USD(0.03) || g.Limit <= 0 {
+						t.Errorf("granted %v", g.Limit)
+					}
+					if err := s.Settle(g, Result{Status: "ok", Spent: use}); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					spent += use
+					mu.Unlock()
+				} else if limit := new(LimitError); !errors.As(err, &limit) || limit.Limit != "usd_day" ||
+					limit.Wait <= 0 {
+					t.Error(err)
+				}
+				if _, err := s.Begin(Request{ID: "f" + id, Key: fast}); err == nil {
+					mu.Lock()
+					begun++
+					mu.Unlock()
+				} else if limit := new(LimitError); !errors.As(err, &limit) || limit.Limit != "rpm" ||
+					limit.Wait > time.Minute {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	keys, err := gateways[1].Keys(t.Context())
+	if err != nil || keys[1].Name != "rich" || keys[1].Today != spent || keys[1].Reserved != 0 || spent > USD(1) ||
+		spent < USD(0.5) {
+		t.Errorf("%v spent; the store has %+v, %v", spent, keys, err)
+	}
+	if begun != 30 {
+		t.Errorf("%d requests began in a minute; 30 may", begun)
+	}
+}
+
+// For any sequence of requests that begin, end, and are lost, a day's books are what a simple count says.
+func TestBooks(t *testing.T) {
+	s := openStore(t, fresh(t), "local")
+	defer s.Close()
+	round := 0
+	rapid.Check(t, func(r *rapid.T) {
+		round++
+		id := func(i int) string { return fmt.Sprintf("%d-%d", round, i) }
+		limit := Money(rapid.IntRange(1, 1000).Draw(r, "limit"))
+		k := newKey(t, s, Key{Name: fmt.Sprintf("k%06d", round), PerDay: limit})
+		open := map[string]Grant{}
+		var spent, reserved Money
+		for i := range rapid.IntRange(1, 30).Draw(r, "steps") {
+			if len(open) > 0 && rapid.Bool().Draw(r, "settle") {
+				for id, g := range open {
+					use := Money(rapid.IntRange(0, int(g.Limit)).Draw(r, "use"))
+					for range 2 { // the second one changes nothing
+						if err := s.Settle(g, Result{Status: "ok", Spent: use}); err != nil {
+							r.Fatal(err)
+						}
+					}
+					delete(open, id)
+					spent, reserved = spent+use, reserved-g.Limit
+					break
+				}
+				continue
+			}
+			want := Money(rapid.IntRange(1, 400).Draw(r, "want"))
+			g, err := s.Begin(Request{ID: id(i), Key: k, Want: want})
+			if left := limit - spent - reserved; left <= 0 {
+				if err == nil {
+					r.Fatalf("%v was granted with %v left", g.Limit, left)
+				}
+				continue
+			} else if err != nil || g.Limit != min(want, left) {
+				r.Fatalf("granted %v of %v with %v left: %v", g.Limit, want, left, err)
+			}
+			open[g.ID] = g
+			reserved += g.Limit
+		}
+		check := func(spent, reserved Money) {
+			keys, err := s.Keys(context.Background())
+			if err != nil {
+				r.Fatal(err)
+			}
+			now := keys[len(keys)-1]
+			if now.ID != k.ID || now.Today != spent || now.Reserved != reserved || spent+reserved > limit {
+				r.Fatalf("%+v; want %v spent and %v reserved of %v", now, spent, reserved, limit)
+			}
+		}
+		check(spent, reserved)
+		if lost, err := s.Beat(true); err != nil || lost != len(open) { // as after a restart
+			r.Fatal(lost, err)
+		}
+		check(spent+reserved, 0)
+	})
+}
+
+// A gateway that dies leaves reservations, which another one counts as spent when it has been silent for long;
+// those of a gateway that lives stay open.
+func TestDeadGateways(t *testing.T) {
+	url := fresh(t)
+	one, two := openStore(t, url, "g1"), openStore(t, url, "g2")
+	defer one.Close()
+	defer two.Close()
+	k := newKey(t, one, Key{Name: "k", PerDay: USD(1)})
+	for _, s := range []*Store{one, two} {
+		if _, err := s.Beat(false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Begin(Request{ID: s.gateway, Key: k, Want: USD(0.25)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if lost, err := two.Beat(false); err != nil || lost != 0 {
+		t.Errorf("%d requests of a gateway that lives are lost, %v", lost, err)
+	}
+	two.now = func() time.Time { return time.Now().Add(2 * deadAfter) }
+	if lost, err := two.Beat(false); err != nil || lost != 1 {
+		t.Errorf("%d requests are lost, %v; want 1", lost, err)
+	}
+	two.now = time.Now
+	keys, err := two.Keys(t.Context())
+	if err != nil || keys[0].Today != USD(0.25) || keys[0].Reserved != USD(0.25) {
+		t.Errorf("%+v, %v", keys, err)
+	}
+}
+
+// Old requests go with their journals, and the oldest journals when there are too many; spend stays.
+func TestRetain(t *testing.T) {
+	s := openStore(t, fresh(t), "local")
+	defer s.Close()
+	folder, now := t.TempDir(), time.Now()
+	k := newKey(t, s, Key{Name: "k"})
+	var files []string
+	for i := range 6 {
+		s.now = func() time.Time { return now.Add(-time.Duration(i) * 24 * time.Hour) }
+		g, err := s.Begin(Request{ID: fmt.Sprintf("r%d", i), Key: k, Want: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(folder, g.Begun.UTC().Format(time.DateOnly))
+		files = append(files, filepath.Join(dir, g.ID+".jsonl"))
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(files[i], []byte("0123456789"),
+			0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Settle(g, Result{Status: "ok", Spent: 1, Journal: g.ID, Bytes: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.now = func() time.Time { return now }
+	gone, err := s.Retain(t.Context(), Keep{Age: 100 * time.Hour, Bytes: 35}, folder)
+	if err != nil || gone != (Gone{1, 3}) {
+		t.Errorf("%+v, %v", gone, err)
+	}
+	for i, f := range files {
+		if _, err := os.Stat(f); (err == nil) != (i < 3) {
+			t.Errorf("journal %d: %v", i, err)
+		}
+	}
+	if rows, err := s.Recent(t.Context(), 10); err != nil || len(rows) != 5 || rows[4].Journal != "" ||
+		rows[0].Journal == "" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if keys, _ := s.Keys(t.Context()); keys[0].Today != 1 {
+		t.Errorf("%+v", keys)
+	}
+}
+
+// A full disk is an error of the request that cannot be recorded; when there is room again, all goes on.
+func TestFullDisk(t *testing.T) {
+	if postgresURL != "" {
+		t.Skip("a file's limit")
+	}
+	s := openStore(t, fresh(t), "local")
+	defer s.Close()
+	s.db.SetMaxOpenConns(1) // the limit below is one of a connection
+	g, err := s.Begin(Request{ID: "before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pages int
+	if err := s.db.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		t.Fatal(err)
+	}
+	full := 0
+	for i := range 200 {
+		if _, err := s.Begin(Request{ID: fmt.Sprintf("%d-%s", i, strings.Repeat("x", 500))}); err != nil {
+			full++
+		}
+	}
+	if full == 0 {
+		t.Fatal("the store was never full")
+	}
+	if _, err := s.db.Exec("PRAGMA max_page_count = 100000"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Begin(Request{ID: "after"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Settle(g, Result{Status: "ok"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was committed is there after a process was killed, and open requests are found.
+func TestKilled(t *testing.T) {
+	if dir := os.Getenv("SYNOD_STORE_TEST"); dir != "" {
+		s := openStore(t, dir, "local")
+		k := newKey(t, s, Key{Name: "k", PerDay: USD(1)})
+		for i := range 10 {
+			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: USD(0.01)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 0 {
+				if err := s.Settle(g, Result{Status: "ok", Spent: USD(0.002)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		p, _ := os.FindProcess(os.Getpid())
+		p.Kill()
+		select {}
+	}
+	if postgresURL != "" {
+		t.Skip("the server keeps it")
+	}
+	url := fresh(t)
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+	cmd.Env = append(os.Environ(), "SYNOD_STORE_TEST="+url)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Fatalf("%v %s", err, out)
+	}
+	s := openStore(t, url, "local")
+	defer s.Close()
+	if lost, err := s.Beat(true); err != nil || lost != 5 {
+		t.Errorf("%d lost, %v", lost, err)
+	}
+	if keys, err := s.Keys(t.Context()); err != nil || keys[0].Today != 5*USD(0.002)+5*USD(0.01) ||
+		keys[0].Reserved != 0 {
+		t.Errorf("%+v, %v", keys, err)
+	}
+}
+
+// Errors about stores name no password.
+func TestErrorsAreSafe(t *testing.T) {
+	for _, url := range []string{"mysql://u:hunter2@h/d", "postgres://u:hunter2@127.0.0.1:1/d"} {
+		_, err := Open(t.Context(), url, "x")
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v", err)
+		}
+	}
+}
