@@ -69,18 +69,32 @@ func NewConn(s Stream) *Conn { return &Conn{Stream: s, in: bufio.NewReaderSize(s
 func (c *Conn) Send(v any, limit time.Duration) error { return c.SendBytes(canonical.Encode(v), limit) }
 
 // SendBytes is Send for a value that is encoded already.
-func (c *Conn) SendBytes(b []byte, limit time.Duration) error {
+func (c *Conn) SendBytes(b []byte, limit time.Duration) error { return c.SendAll([][]byte{b}, limit) }
+
+// atOnce is how many bytes of frames share one write.
+const atOnce = 1 << 16
+
+// SendAll sends several frames that are encoded already, small ones in one write. The limit is that of a write.
+func (c *Conn) SendAll(frames [][]byte, limit time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.SetWriteDeadline(time.Now().Add(limit)); err != nil {
-		return err
+	for len(frames) > 0 {
+		c.out = c.out[:0]
+		for len(frames) > 0 && (len(c.out) == 0 || len(c.out)+len(frames[0]) < atOnce) {
+			c.out = append(binary.BigEndian.AppendUint32(c.out, uint32(len(frames[0]))), frames[0]...)
+			frames = frames[1:]
+		}
+		if err := c.SetWriteDeadline(time.Now().Add(limit)); err != nil {
+			return err
+		}
+		if _, err := c.Write(c.out); err != nil {
+			return err
+		}
+		if cap(c.out) > atOnce {
+			c.out = nil
+		}
 	}
-	c.out = append(binary.BigEndian.AppendUint32(c.out[:0], uint32(len(b))), b...)
-	_, err := c.Write(c.out)
-	if cap(c.out) > 1<<16 {
-		c.out = nil
-	}
-	return err
+	return nil
 }
 
 // Receive reads one frame of at most max bytes within a time limit. The limit covers the whole

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -77,25 +78,32 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 	return nil
 }
 
-// daily counts what the node spends in a day. It is on disk after every call that cost something.
+// saveAfter is how long after a call its cost is on disk, so that several calls share one write.
+const saveAfter = 100 * time.Millisecond
+
+// daily counts what the node spends in a day. A call that cost something is on disk saveAfter later, and when the
+// node ends.
 type daily struct {
 	path   string
 	caps   Caps
 	now    func() time.Time
 	prices llm.Prices
+	log    *slog.Logger
 	mu     sync.Mutex
-	Day    string `json:"day"`
-	Calls  int    `json:"calls"`
-	Tokens int    `json:"tokens"`
+	timer  *time.Timer // nil: all is on disk
+	saving sync.Mutex  // held while the file is written
+	Day    string      `json:"day"`
+	Calls  int         `json:"calls"`
+	Tokens int         `json:"tokens"`
 	// USD is what the replies of the day have cost.
 	USD float64 `json:"usd"`
 }
 
-func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices) (*daily, error) {
+func openDaily(path string, caps Caps, now func() time.Time, prices llm.Prices, log *slog.Logger) (*daily, error) {
 	if prices == nil {
 		prices = llm.Published()
 	}
-	d := &daily{path: path, caps: caps, now: now, prices: prices}
+	d := &daily{path: path, caps: caps, now: now, prices: prices, log: log}
 	b, err := durable.ReadFile(path, 1<<10)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil
@@ -168,12 +176,28 @@ func (n *Node) spend(r *synod.Reply) {
 	use := llm.Use{Info: n.model.Info()}
 	use.Add(r)
 	money := d.prices.Bill([]llm.Use{use})
-	d.USD += money.AtLeast
+	if d.USD += money.AtLeast; d.timer == nil {
+		d.timer = time.AfterFunc(saveAfter, d.save)
+	}
+}
+
+// save writes what was spent, if it is not on disk.
+func (d *daily) save() {
+	d.saving.Lock()
+	defer d.saving.Unlock()
+	d.mu.Lock()
+	if d.timer == nil {
+		d.mu.Unlock()
+		return
+	}
+	d.timer.Stop()
+	d.timer = nil
 	b, err := json.Marshal(d)
+	d.mu.Unlock()
 	if err == nil {
 		err = durable.WriteFile(d.path, b)
 	}
 	if err != nil {
-		n.log.Error("the day's spending cannot be written", "error", err)
+		d.log.Error("the day's spending cannot be written", "error", err)
 	}
 }

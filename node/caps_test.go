@@ -27,7 +27,7 @@ func TestDailyUSD(t *testing.T) {
 	clock := func() time.Time { return now }
 	caps := Caps{DailyUSD: 0.10}
 	open := func() *daily {
-		d, err := openDaily(path, caps, clock, nil)
+		d, err := openDaily(path, caps, clock, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,6 +40,7 @@ func TestDailyUSD(t *testing.T) {
 	}
 	reply := synod.Reply{Status: synod.OK, Calls: 1, Usage: synod.Usage{Prompt: 200_000, Completion: 10_000}}
 	n.spend(&reply)
+	n.daily.save()
 	want := (200_000*price.Prompt + 10_000*price.Completion) / 1e6
 	if again := open(); math.Abs(again.USD-want) > 1e-9 || again.left() != nil {
 		t.Fatalf("$%v are on disk, want $%v; %v", again.USD, want, again.left())
@@ -47,6 +48,7 @@ func TestDailyUSD(t *testing.T) {
 	for range 5 {
 		n.spend(&reply)
 	}
+	n.daily.save()
 	if err := open().left(); err == nil || !strings.Contains(err.Error(), "its limit is $0.10") {
 		t.Errorf("after $%v: %v", n.daily.USD, err)
 	}

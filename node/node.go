@@ -132,7 +132,7 @@ func Open(c Config) (n *Node, err error) {
 	if n.model, err = council.OpenSeat(n.plan, n.seat, c.Model, council.Options{Env: c.Env}); err != nil {
 		return nil, err
 	}
-	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices); err != nil {
+	if n.daily, err = openDaily(filepath.Join(c.Dir, "spent.json"), c.Caps, n.now, c.Env.Prices, n.log); err != nil {
 		return nil, err
 	}
 	if _, known := n.daily.prices.Of(n.model.Info()); c.Caps.DailyUSD+c.Caps.USD > 0 && !known {
@@ -180,6 +180,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.cancel()
 	n.work.Wait()
+	n.daily.save()
 	var closing error
 	if c, ok := n.model.(llm.Closer); ok {
 		closing = c.Close()
@@ -223,7 +224,8 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		n.serveReplica(conn, key, welcome)
 	case call.ToAsk:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
-			n.answer(conn)
+			for wait := helloTime; n.answer(conn, wait); wait = call.KeepOpen {
+			}
 		}
 	case call.ToSign:
 		if n.roster.MayAsk(key) && conn.Send(welcome, helloTime) == nil {
@@ -279,12 +281,12 @@ func plainID(id sign.Instance) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// answer takes one question, plays it, and returns the record.
-func (n *Node) answer(conn *link.Conn) {
+// answer takes one question, plays it, and returns the record. It reports whether another question may follow.
+func (n *Node) answer(conn *link.Conn, wait time.Duration) (more bool) {
 	var s call.Start
 	limit := min(max(call.MaxText, n.config.Caps.Question+1<<10), call.MaxStart)
-	if conn.Receive(limit, &s, helloTime) != nil {
-		return
+	if conn.Receive(limit, &s, wait) != nil {
+		return false
 	}
 	reply := call.Reply{}
 	f, err := n.play(&s)
@@ -295,7 +297,9 @@ func (n *Node) answer(conn *link.Conn) {
 	}
 	if err := conn.Send(reply, time.Minute); err != nil {
 		n.log.Debug("a caller did not take its record", "error", err)
+		return false
 	}
+	return reply.Refused == ""
 }
 
 // play plays a question to its end. A question that was played already has its record.
@@ -334,7 +338,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 		n.observer.Refused(RefusedQuestion, string(id), "", err)
 		return nil, nil, err
 	}
-	if err := durable.WriteFile(n.startPath(id), canonical.Encode(s)); err != nil {
+	if err := writeStart(n.startPath(id), canonical.Encode(s)); err != nil {
 		return nil, nil, fmt.Errorf("the node cannot write to its folder: %w", err)
 	}
 	r, err := n.start(q, id, s)
@@ -445,6 +449,29 @@ func (n *Node) recordOf(id sign.Instance) *call.Final {
 		return nil
 	}
 	return f
+}
+
+// writeStart writes a question as the journal of its run is written: it outlives the process. After a failure of the
+// machine it may be missing, and the run is not resumed.
+func writeStart(path string, b []byte) error {
+	if err := os.WriteFile(path+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// writeRecord writes a record and waits until it is on disk. It needs no second name, because a record that is torn
+// has no valid signature.
+func writeRecord(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(path))
 }
 
 // finalOf returns the record of the seat, unsigned.

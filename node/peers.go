@@ -122,10 +122,8 @@ func (p *peer) write(ctx context.Context, conn *link.Conn) error {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for {
-		for _, b := range p.pending() {
-			if err := conn.SendBytes(b, helloTime); err != nil {
-				return err
-			}
+		if err := conn.SendAll(p.pending(), helloTime); err != nil {
+			return err
 		}
 		select {
 		case <-p.wake:
@@ -312,14 +310,18 @@ func (r *run) compareReceipts(by synod.NodeID, list []call.Receipt) {
 		if key.from == r.node.seat {
 			r.node.ownReceipt(r.id, &c)
 		}
-		if !r.contradicts(key) && !(key.from == by && key.slot.Name == voteSlot) {
-			continue
-		}
-		m := &synod.Message{From: key.from, Slot: key.slot}
-		if slip := r.node.slip(r.id, m, key.sum); slip.VerifyKey(r.node.roster.Members[key.from].Key, c.Signature) {
+		if key.from == by && key.slot.Name == voteSlot {
+			r.keepVote(key, &c)
+		} else if r.contradicts(key) && r.signed(key, c.Signature) {
 			r.keep(key, c.Signature)
 		}
 	}
+}
+
+// signed reports whether a member has signed what a receipt says.
+func (r *run) signed(key receiptKey, signature []byte) bool {
+	slip := r.node.slip(r.id, &synod.Message{From: key.from, Slot: key.slot}, key.sum)
+	return slip.VerifyKey(r.node.roster.Members[key.from].Key, signature)
 }
 
 // contradicts reports whether this node has another message of the slot, and not this one.

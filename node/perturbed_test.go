@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -116,6 +118,15 @@ func (p *perturbation) count(kind string) {
 	p.kinds = append(p.kinds, kind)
 	n, _ := counts.LoadOrStore(kind, new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
+}
+
+// undecided counts what was played in a run without a decision, and why there is none.
+func (p *perturbation) undecided(seed int, o *council.Outcome) {
+	for _, kind := range append(slices.Clone(p.kinds), fmt.Sprintf("council %d", seed%len(perturbedCouncils)),
+		"because "+regexp.MustCompile(`[0-9]+`).ReplaceAllString(o.Reason, "N")) {
+		n, _ := counts.LoadOrStore("undecided: "+kind, new(atomic.Int64))
+		n.(*atomic.Int64).Add(1)
+	}
 }
 
 // The texts of the councils that are perturbed: seat a5 is Byzantine in the last.
@@ -312,6 +323,8 @@ func TestPerturbed(t *testing.T) {
 					}
 				} else if undecided.Add(1); o.Reason == "" {
 					t.Error("no answer, and no reason")
+				} else {
+					p.undecided(seed, &o)
 				}
 				proofs.Add(int64(len(res.Proofs)))
 				p.checkProofs(t, res)

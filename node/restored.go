@@ -47,7 +47,11 @@ func (p *peer) tellHeld(key [sha256.Size]byte, r *run, asked bool) {
 				list = append(list, c)
 			}
 		}
+		c, voted := r.votes[p.id]
 		r.mu.Unlock()
+		if voted && r.signed(c.key(), c.Signature) {
+			list = append(list, c.Receipt)
+		}
 	}
 	for part := range slices.Chunk(list, receiptsAtOnce) {
 		p.once(frame{Kind: isHeld, Run: key[:], Slot: instance, Receipts: part})
@@ -148,9 +152,9 @@ func (r *run) vouch(ctx context.Context) (stopped string) {
 	return ""
 }
 
-// vote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip, so
-// that a second pair would be proof of equivocation.
-func (r *run) vote(record *council.Record) ([]byte, error) {
+// signVote signs the first and the last answer of the seat, after the pair is on disk. Neighbours keep the signed slip,
+// so that a second pair would be proof of equivocation.
+func (r *run) signVote(record *council.Record) ([]byte, error) {
 	n := r.node
 	b := call.Vote(n.hash[:], &r.question, record)
 	sum := sha256.Sum256(b)
@@ -163,6 +167,31 @@ func (r *run) vote(record *council.Record) ([]byte, error) {
 	slip := n.slip(r.id, m, sum)
 	r.keep(receiptKey{n.seat, m.Slot, sum}, slip.Sign(n.secret))
 	return r.identity.Signer.Sign(b), nil
+}
+
+// vote is the signed vote of a neighbour. Its signature is checked when the vote is needed.
+type vote struct{ call.Receipt }
+
+func (v *vote) key() receiptKey {
+	return receiptKey{synod.NodeID(v.From), synod.Slot{Name: v.Slot, Round: int(v.Round)}, [sha256.Size]byte(v.Sum)}
+}
+
+// keepVote keeps the vote of a neighbour. Two that differ, and that it has signed, are proof of equivocation.
+func (r *run) keepVote(key receiptKey, c *call.Receipt) {
+	r.mu.Lock()
+	first, voted := r.votes[key.from]
+	if !voted {
+		r.votes[key.from] = vote{*c}
+	}
+	r.mu.Unlock()
+	if !voted || first.key() == key {
+		return
+	}
+	for _, v := range []vote{first, {*c}} {
+		if r.signed(v.key(), v.Signature) {
+			r.keep(v.key(), v.Signature)
+		}
+	}
 }
 
 // fail ends a run without a record.

@@ -16,7 +16,6 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/canonical"
-	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node/call"
@@ -42,6 +41,7 @@ type run struct {
 	decided  bool
 	alarms   int
 	receipts map[receiptKey]call.Receipt // that this seat sent and got; guarded by mu
+	votes    map[synod.NodeID]vote       // of neighbours; guarded by mu
 	late     uint64
 	vouchers map[synod.NodeID]bool // neighbours that have told what this seat has signed in the run
 	failed   error                 // why there is no record; nil: there is one, or the run plays
@@ -95,6 +95,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		schedule: newSchedule(n.seat, len(n.roster.Members), n.peers, n.within/4),
 		receipts: map[receiptKey]call.Receipt{}, received: map[receiptKey]bool{}, in: make(chan input, 256),
 		ended: make(chan struct{}), out: map[synod.NodeID][][]byte{}, vouchers: map[synod.NodeID]bool{},
+		votes:  map[synod.NodeID]vote{},
 		begins: begins, progress: progress{Round: -1},
 	}
 	if r.identity, err = n.secret.Identity(n.seat, n.committee, id); err != nil {
@@ -426,6 +427,7 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 		r.schedule.due[due] += len(calls)
 	}
 	r.closed(t, replay || len(sends) > 0)
+	r.node.wake() // once, so that all frames of the tick go into one write
 	slices.SortFunc(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
 	for _, x := range calls {
 		if replay {
@@ -446,7 +448,7 @@ func (r *run) closed(t synod.Tick, spoke bool) {
 	if r.decided {
 		f.Tick, f.Idle = int64(never), int64(t)
 	}
-	r.tell(nil, f)
+	r.queue(nil, f)
 }
 
 // copySend returns a send that does not share memory with the machine, which may use it again.
@@ -472,22 +474,25 @@ func (r *run) send(t synod.Tick, sends []synod.Send) {
 	if err := r.journal.Flush(); err != nil {
 		return // the loop stops
 	}
+	values := make([]signing, len(sends))
+	for i, x := range sends {
+		values[i] = signing{slotKey{string(r.id), x.Slot}, sha256.Sum256(x.Body)}
+	}
 	adversary := r.node.plan.Adversary(r.node.seat) // for experiments: it may sign anything
-	for _, x := range sends {
+	together := adversary || r.node.slots.commit(values) == nil
+	for i, x := range sends {
 		x.From = r.node.seat
-		v := signing{slotKey{string(r.id), x.Slot}, sha256.Sum256(x.Body)}
-		if !adversary {
-			if err := r.node.slots.commit([]signing{v}); err != nil {
+		if !together { // one of them cannot be signed
+			if err := r.node.slots.commit(values[i : i+1]); err != nil {
 				r.refuse(err)
 				continue
 			}
 		}
-		slip := r.node.slip(r.id, x.Message, v.sum)
+		slip := r.node.slip(r.id, x.Message, values[i].sum)
 		signature := slip.Sign(r.node.secret)
-		r.keep(receiptKey{r.node.seat, x.Slot, v.sum}, signature)
-		r.tell(x.To, frame{Kind: isMessage, Tick: int64(t), Slot: x.Slot.Name, Round: uint64(x.Slot.Round),
-			Body:      x.Body,
-			Signature: signature})
+		r.keep(receiptKey{r.node.seat, x.Slot, values[i].sum}, signature)
+		r.queue(x.To, frame{Kind: isMessage, Tick: int64(t), Slot: x.Slot.Name, Round: uint64(x.Slot.Round),
+			Body: x.Body, Signature: signature})
 	}
 }
 
@@ -498,8 +503,14 @@ func (r *run) refuse(err error) {
 	r.node.log.Error("a value was not signed", "run", r.short(), "error", err)
 }
 
-// tell queues a frame for some neighbours; nil: all of them.
+// tell queues a frame for some neighbours, and makes the streams send it; nil: all of them.
 func (r *run) tell(to []synod.NodeID, f frame) {
+	r.queue(to, f)
+	r.node.wake()
+}
+
+// queue is tell without making the streams send.
+func (r *run) queue(to []synod.NodeID, f frame) {
 	if to == nil {
 		to = r.node.peers
 	}
@@ -512,7 +523,6 @@ func (r *run) tell(to []synod.NodeID, f frame) {
 		}
 	}
 	r.mu.Unlock()
-	r.node.wake()
 }
 
 // waitingCall is a call of a replay whose reply has not been read.
@@ -555,20 +565,25 @@ func (r *run) finish(stopped string) {
 	}
 	r.journal.Event(now, r.node.seat, synod.Halt{})
 	r.machine.Step(now, synod.Halt{})
+	record := r.desk.Record(stopped, now)
+	var vote []byte
+	var refused error
+	voted := make(chan struct{})
+	go func() { defer close(voted); vote, refused = r.signVote(&record) }() // both wait for the disk
 	digest, err := r.journal.Close(stopped)
 	if err != nil {
 		r.node.log.Error("the journal cannot be written", "run", r.short(), "error", err)
 	}
-	record := r.desk.Record(stopped, now)
+	if <-voted; refused != nil {
+		r.fail(refused)
+		return
+	}
 	f, err := r.node.finalOf(r.id, record, digest)
 	if err != nil {
-		r.node.log.Error("the record cannot be encoded", "run", r.short(), "error", err)
+		r.fail(fmt.Errorf("the record cannot be encoded: %w", err))
 		return
 	}
-	if f.Vote, err = r.vote(&record); err != nil {
-		r.fail(err)
-		return
-	}
+	f.Vote = vote
 	r.mu.Lock()
 	f.Late = r.late
 	for _, c := range r.receipts {
@@ -578,7 +593,7 @@ func (r *run) finish(stopped string) {
 	r.mu.Unlock()
 	slices.SortFunc(f.Receipts, compareReceipts)
 	f.Sign(r.node.secret)
-	if err := durable.WriteFile(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
+	if err := writeRecord(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)
 	}
 	r.node.record(&r.question, f)

@@ -25,12 +25,15 @@ type Client struct {
 	Addresses map[synod.NodeID][]string
 	Lead      time.Duration // from the announcement of a run to its start; 0: as the round trips need
 	Now       func() time.Time
+
+	mu   sync.Mutex
+	idle map[synod.NodeID]*opening // streams that are open and not used, at most one to a member
 }
 
-// The bounds of how long before its start a run is announced: the question reaches all members in three
-// times the longest round trip, most of which is the handling at both ends.
+// The bounds of how long before its start a run is announced: the longest round trip. A member whom the question
+// reaches later begins later, and the others wait for it.
 const (
-	minLead = 10 * time.Millisecond
+	minLead = 2 * time.Millisecond
 	maxLead = time.Second
 )
 
@@ -90,6 +93,56 @@ type opening struct {
 	conn *link.Conn
 	trip time.Duration // of the first frame and its reply
 	err  error
+	used time.Time // when it was last used for a question; zero: never
+}
+
+// fresh opens a stream to a member in the background.
+func (c *Client) fresh(ctx context.Context, seat synod.NodeID) *opening {
+	o := &opening{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.conn, o.trip, o.err = c.openFor(ctx, seat, ToAsk)
+	}()
+	return o
+}
+
+// kept returns a stream to a member that an earlier question has used; nil if there is none that the node can be
+// expected to read.
+func (c *Client) kept(seat synod.NodeID) *opening {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := c.idle[seat]
+	delete(c.idle, seat)
+	if o != nil && time.Since(o.used) > KeepOpen/2 {
+		o.conn.Close()
+		return nil
+	}
+	return o
+}
+
+// keep keeps a stream for the next question.
+func (c *Client) keep(seat synod.NodeID, o *opening) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle == nil {
+		c.idle = map[synod.NodeID]*opening{}
+	}
+	if c.idle[seat] != nil {
+		o.conn.Close()
+		return
+	}
+	o.used = time.Now()
+	c.idle[seat] = o
+}
+
+// Close closes the streams that are kept for the next question.
+func (c *Client) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, o := range c.idle {
+		o.conn.Close()
+	}
+	c.idle = nil
 }
 
 // openAll opens connections to all members. It returns as soon as enough of them are open, and how long
@@ -98,13 +151,12 @@ func (c *Client) openAll(ctx context.Context) (all []*opening, lead time.Duratio
 	n := len(c.Roster.Members)
 	ended := make(chan *opening, n)
 	for i := range n {
-		o := &opening{done: make(chan struct{})}
+		o := c.kept(synod.NodeID(i))
+		if o == nil {
+			o = c.fresh(ctx, synod.NodeID(i))
+		}
 		all = append(all, o)
-		go func() {
-			o.conn, o.trip, o.err = c.openFor(ctx, synod.NodeID(i), ToAsk)
-			close(o.done)
-			ended <- o
-		}()
+		go func() { <-o.done; ended <- o }()
 	}
 	longest, connected := time.Duration(0), 0
 	most, rest := time.After(openTime), (<-chan time.Time)(nil)
@@ -125,7 +177,7 @@ func (c *Client) openAll(ctx context.Context) (all []*opening, lead time.Duratio
 		}
 		break
 	}
-	return all, min(max(3*longest, minLead), maxLead)
+	return all, min(max(longest, minLead), maxLead)
 }
 
 func (c *Client) collect(ctx context.Context, start Start, open []*opening, res *Result) *Result {
@@ -187,26 +239,26 @@ func (r *Result) take(seat int, f *Final) {
 	r.Records = append(r.Records, record)
 }
 
+// askOne gives a question to a member and waits for its record. On a stream of an earlier question that the node has
+// closed meanwhile it asks once more on a new one: a node plays a question once.
 func (c *Client) askOne(
 	ctx context.Context, seat synod.NodeID, open *opening, start Start, in sign.Instance,
 ) (*Final, error) {
 	<-open.done // openFor ends with ctx
-	conn, err := open.conn, open.err
+	if open.err != nil {
+		return nil, open.err
+	}
+	again := !open.used.IsZero()
+	reply, err := c.exchange(ctx, seat, open, start)
+	if err != nil && again && ctx.Err() == nil {
+		open = c.fresh(ctx, seat)
+		if <-open.done; open.err != nil {
+			return nil, open.err
+		}
+		reply, err = c.exchange(ctx, seat, open, start)
+	}
 	if err != nil {
 		return nil, err
-	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	if err := conn.Send(start, answerTime); err != nil {
-		return nil, fmt.Errorf("it could not be asked: %w", err)
-	}
-	var reply Reply
-	if err := conn.Receive(MaxRecord, &reply, 720*time.Hour); err != nil { // ctx ends it
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, fmt.Errorf("no record came: %w", err)
 	}
 	if reply.Refused != "" {
 		return nil, errors.New("it refused: " + reply.Refused)
@@ -219,6 +271,29 @@ func (c *Client) askOne(
 		return nil, fmt.Errorf("its record: %w", err)
 	}
 	return f, nil
+}
+
+// exchange sends a question on a stream and waits for the reply. It keeps the stream or closes it.
+func (c *Client) exchange(ctx context.Context, seat synod.NodeID, open *opening, start Start) (reply Reply, err error) {
+	conn := open.conn
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer func() {
+		if stop() && err == nil && reply.Refused == "" {
+			c.keep(seat, open)
+			return
+		}
+		conn.Close()
+	}()
+	if err = conn.Send(start, answerTime); err != nil {
+		return reply, fmt.Errorf("it could not be asked: %w", err)
+	}
+	if err = conn.Receive(MaxRecord, &reply, 720*time.Hour); err != nil { // ctx ends it
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return reply, fmt.Errorf("no record came: %w", err)
+	}
+	return reply, nil
 }
 
 // answerTime is how long a peer may take for a frame that it need not think about.

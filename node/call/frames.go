@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/evidence"
@@ -27,10 +28,13 @@ const Version = "synod/node/1"
 // The purposes of a stream.
 const (
 	ToLink = "link" // frames of a neighbour
-	ToAsk  = "ask"  // one request of a caller
+	ToAsk  = "ask"  // questions of a caller, one after the other
 	// ToLedger is for what replicas of a ledger say to one another.
 	ToLedger = "ledger"
 )
+
+// KeepOpen is how long a node waits for the next question on a stream.
+const KeepOpen = 5 * time.Second
 
 // Hello is the first frame of who opens a stream.
 type Hello struct {

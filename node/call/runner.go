@@ -101,7 +101,10 @@ func addresses(r *roster.Roster, via []string) (map[synod.NodeID][]string, error
 }
 
 // Close ends the connections.
-func (r *Runner) Close() error { return r.Client.Transport.Close() }
+func (r *Runner) Close() error {
+	r.Client.Close()
+	return r.Client.Transport.Close()
+}
 
 // Play asks the members. The models are not used: every member calls its own. A member whose node
 // returned no record has a record that says why, and no opinion.
