@@ -24,7 +24,8 @@ func dataCommand(a *app) *cobra.Command {
 --data. Only files with a pinned SHA-256 digest, and rows of the public hub at a
 pinned revision, are fetched. For other tasks the expected layout is printed; pass
 your own copy with --data. Recorded replies, which presets replay with --members
-recorded, have names such as traces/cp-wbft. "convert" reads the layouts in which
+recorded, have names such as traces/cp-wbft, and prompts of the papers' published code
+such as prompts/sac. "convert" reads the layouts in which
 papers and benchmarks publish questions and replies.`,
 		Example: "  synod data list\n  synod data pull gsm8k traces/cp-wbft\n  synod data pull --all\n" +
 			"  synod data convert traces/mmlu-pro eval_results -o data",
@@ -45,6 +46,8 @@ published as a Parquet table are fetched as rows of the public hub, 100 in a pag
 with pauses if its rate limit is reached; the hub's revision must be the pinned one.
 sac-math, sac-commonsense and traces/cp-wbft are made of published files: the 60 items
 of the SAC paper by the digests of their texts, and CP-WBFT's recorded replies.
+prompts/sac, prompts/cp-wbft and prompts/game are made of the papers' code at a pinned
+commit; the line that is printed has their folder, for --set prompts=FOLDER.
 An interrupted fetch continues where it stopped. --all fetches every data set with a
 pinned source and lists the others.
 
@@ -80,7 +83,8 @@ what is pinned (it is deleted) · 130 interrupted.`,
 type pullJob struct {
 	name  string
 	entry task.Entry       // of the data set
-	made  *task.Conversion // nil for a data set
+	made  *task.Conversion // recorded replies; nil for others
+	words *task.PromptSet  // prompts; nil for others
 }
 
 // dataPullAll fetches everything. It continues after a failure, so that one host that
@@ -107,13 +111,17 @@ func (a *app) dataPullAll(cmd *cobra.Command, jobs []pullJob, revision string) e
 // wanted returns the data sets and recorded replies with these names or, without names, all that can be fetched.
 func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err error) {
 	for _, name := range names {
+		if s, err := task.PromptSets.Find(name); err == nil {
+			jobs = append(jobs, pullJob{name: name, words: &s})
+			continue
+		}
 		if c, err := task.Conversions.Find(name); err == nil && strings.HasPrefix(c.Name, tracesPrefix) {
 			jobs = append(jobs, pullJob{name: name, made: &c})
 			continue
 		}
 		e, err := task.Catalogue.Find(name)
 		if err != nil {
-			return nil, fail(exitUsage, err, "list data sets and recorded replies with: synod data list")
+			return nil, fail(exitUsage, err, "list data sets, recorded replies and prompts with: synod data list")
 		}
 		jobs = append(jobs, pullJob{name: name, entry: e})
 	}
@@ -136,6 +144,13 @@ func (a *app) wanted(cmd *cobra.Command, names []string) (jobs []pullJob, err er
 			continue
 		}
 		jobs = append(jobs, pullJob{name: c.Name, made: &c})
+	}
+	for _, s := range task.PromptSets.All() {
+		if s.From.URL != "" {
+			jobs = append(jobs, pullJob{name: s.Name, words: &s})
+		} else {
+			unpinned = append(unpinned, s.Name)
+		}
 	}
 	a.say(cmd, "no pinned source, see synod data list, and pass with --data: "+strings.Join(unpinned, ", "))
 	return jobs, nil
@@ -172,11 +187,15 @@ func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
 	var err error
 	options := task.PullOptions{Progress: at, Notice: notice, Revision: revision}
 	give := "pass your own copy to synod bench run with --data PATH; its layout: " + j.entry.Layout
-	if j.made == nil {
-		err = a.tasks().Pull(cmd.Context(), j.entry, options)
-	} else {
+	switch {
+	case j.words != nil:
+		err = a.tasks().PullPrompts(cmd.Context(), *j.words, options)
+		give = promptsHint(*j.words)
+	case j.made != nil:
 		err = a.tasks().PullMade(cmd.Context(), *j.made, options)
 		give = convertHint(*j.made)
+	default:
+		err = a.tasks().Pull(cmd.Context(), j.entry, options)
 	}
 	show.done()
 	if j.entry.Made != "" {
@@ -235,6 +254,10 @@ func (a *app) dataRows() (rows []dataRow) {
 	for _, c := range traces() {
 		rows = append(rows, dataRow{Name: c.Name, Summary: c.Summary, State: a.tasks().MadeState(c), Form: "replies",
 			Layout: c.Input, About: c.About})
+	}
+	for _, s := range task.PromptSets.All() {
+		rows = append(rows, dataRow{Name: s.Name, Summary: s.Summary, State: a.tasks().PromptsState(s), Form: "prompts",
+			Layout: s.Input, URL: s.From.URL, About: s.About})
 	}
 	return rows
 }

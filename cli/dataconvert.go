@@ -17,14 +17,26 @@ func convertHint(c task.Conversion) string {
 		c.Input, c.Name)
 }
 
+// promptsHint says what to get and how to make prompts of it.
+func promptsHint(s task.PromptSet) string {
+	if s.From.URL == "" {
+		return s.About
+	}
+	return fmt.Sprintf("get %s and run: synod data convert %s FILE… -o FOLDER\nThen pass --set prompts=FOLDER/%s",
+		s.Input, s.Name, s.Name)
+}
+
 func dataConvert(a *app) *cobra.Command {
 	var folder string
 	cmd := &cobra.Command{
 		Use:   "convert LAYOUT PATH… -o FOLDER",
-		Short: "Convert published questions or recorded replies into files of a data folder",
+		Short: "Convert published questions, recorded replies or prompts into files of a data folder",
 		Long: `Reads files in the layout in which a paper or a benchmark publishes them and writes a
 file that --data FOLDER finds. Nothing is fetched. Without arguments the layouts are
 listed with what to get, where, and under which licence.
+
+Prompts of the papers' published code become templates in FOLDER/prompts, for
+--set prompts=FOLDER/prompts/NAME.
 
 The items of the SAC paper are found by the digests of their texts, so a changed text
 is not taken. Exit codes: 0 converted · 1 a file cannot be read or lacks items · 2
@@ -37,6 +49,9 @@ usage.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listLayouts(cmd)
+			}
+			if s, err := task.PromptSets.Find(args[0]); err == nil {
+				return a.promptsConvert(cmd, s, args[1:], folder)
 			}
 			c, err := task.Conversions.Find(args[0])
 			if err != nil {
@@ -75,6 +90,23 @@ func (a *app) dataConvert(cmd *cobra.Command, c task.Conversion, in []string, fo
 	return nil
 }
 
+// promptsConvert makes the templates of a set of prompts.
+func (a *app) promptsConvert(cmd *cobra.Command, s task.PromptSet, in []string, folder string) error {
+	if len(in) == 0 || folder == "" {
+		return fail(exitUsage, fmt.Errorf("%s needs what to convert and -o FOLDER", s.Name), promptsHint(s))
+	}
+	to := filepath.Join(folder, s.Folder())
+	note, err := s.Convert(in, to)
+	if err != nil {
+		return fail(exitError1, err, promptsHint(s))
+	}
+	if note != "" {
+		a.say(cmd, "note: "+note)
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), to)
+	return nil
+}
+
 // listLayouts prints what can be converted.
 func listLayouts(cmd *cobra.Command) error {
 	for i, c := range task.Conversions.All() {
@@ -87,6 +119,14 @@ func listLayouts(cmd *cobra.Command) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n  give   %s\n  makes  %s\n  from   %s%s\n", c.Name, c.Summary, c.Input,
 			c.File, c.About, pull)
+	}
+	for _, s := range task.PromptSets.All() {
+		pull := ""
+		if s.From.URL != "" {
+			pull = "\n  or     synod data pull " + s.Name
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%s: %s\n  give   %s\n  makes  %s/*/*.tmpl\n  from   %s%s\n", s.Name,
+			s.Summary, s.Input, s.Name, s.About, pull)
 	}
 	return nil
 }

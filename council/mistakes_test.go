@@ -163,7 +163,7 @@ func TestFolderOfPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for folder, want := range map[string]string{
-		full: "", empty: "holds no .tmpl file; the protocol's templates are: ", broken: "refine",
+		full: "", empty: "holds no .tmpl file and no folder sac with such files; the protocol's ", broken: "refine",
 		"/nowhere": "/nowhere",
 	} {
 		spec := Default()

@@ -265,7 +265,7 @@ func (p *Plan) configure() error {
 // of prompts that is missing or holds no template is an error, because the protocol's
 // own templates are not what the spec asks for.
 func (p *Plan) loadTemplates(from source) (err error) {
-	folder := p.spec.Prompts
+	folder := p.promptsFolder()
 	if folder == "" || from == fromRecord {
 		p.templates, err = prompt.NewTemplates(p.entry.Name, p.entry.Prompts())
 	} else {
@@ -281,10 +281,24 @@ func (p *Plan) loadTemplates(from source) (err error) {
 	entries, err := os.ReadDir(folder)
 	if err == nil && !slices.ContainsFunc(entries,
 		func(e os.DirEntry) bool { return filepath.Ext(e.Name()) == ".tmpl" }) {
-		err = fmt.Errorf("%s holds no .tmpl file; the protocol's templates are: %s", folder,
-			strings.Join(p.templates.Names(), ", "))
+		err = fmt.Errorf("%s holds no .tmpl file and no folder %s with such files; the protocol's templates are: %s",
+			folder, p.entry.Name, strings.Join(p.templates.Names(), ", "))
 	}
 	return err
+}
+
+// promptsFolder returns the folder of prompts: in a folder with prompts of several protocols, that which has the name
+// of the protocol.
+func (p *Plan) promptsFolder() string {
+	folder := p.spec.Prompts
+	if folder == "" {
+		return ""
+	}
+	own := filepath.Join(folder, p.entry.Name)
+	if info, err := os.Stat(own); err == nil && info.IsDir() {
+		return own
+	}
+	return folder
 }
 
 // placeAdversaries makes the adversaries that the experimenter has put at seats.
