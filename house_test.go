@@ -65,7 +65,9 @@ var ranks = map[string]int{
 	"internal/mutants":    9, // runs mutation tests
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
+	"reliability":        1,
 	"protocol/*":         4, // each protocol stands alone
+	"protocol/sac":       3, // cascade lets it decide contested questions
 	"protocol/catalog":   5, // it lists the protocols of this module
 	"protocol/broadcast": 2, // used by several protocols, and by programs that check its evidence
 	"protocol/answer":    2, // what answer-sharing protocols share
@@ -95,7 +97,8 @@ var ranks = map[string]int{
 
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
-	"protocol", "adversary", "metrics", "probe", "stats", "structured", "table", "internal/linear"}
+	"protocol", "adversary", "metrics", "probe", "stats", "structured", "table", "internal/linear",
+	"reliability"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

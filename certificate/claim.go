@@ -39,6 +39,7 @@ var claims = map[string]func(f, r uint64) string{
 	"decentllms":        func(_, _ uint64) string { return "agreement" },
 	"rotating-leader":   func(_, _ uint64) string { return "agreement" },
 	"fixed-leader":      func(_, _ uint64) string { return "agreement-crash" },
+	"cascade":           func(_, _ uint64) string { return "supported" },
 	"cp-wbft":           noClaim,
 	"single":            noClaim,
 	"majority":          noClaim,

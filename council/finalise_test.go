@@ -59,6 +59,9 @@ func TestFinalisationIsCode(t *testing.T) {
 		if _, replies := e.New().(protocol.Accepting); concludes || replies {
 			rules = append(rules, ByProtocol)
 		}
+		if _, staged := e.New().(protocol.Staged); staged {
+			rules = []string{ByProtocol}
+		}
 		for _, rule := range rules {
 			for seed := range uint64(5) {
 				spec := smallest(t, e)

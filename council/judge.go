@@ -86,6 +86,7 @@ func (j *judgment) outcome() Outcome {
 	}
 	o.Answer = j.answers.of(o.Decision)
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
+	o.Asked = j.asked()
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)
@@ -104,6 +105,7 @@ type judgment struct {
 	use     callCost
 	reused  int
 	ticks   synod.Tick
+	stages  *protocol.StagedDecision // see staged; nil: not computed yet
 }
 
 // callCost is calls and tokens.
@@ -232,6 +234,10 @@ func (j *judgment) ownStep() ownStep {
 	if p.spec.Rule.Name != ByProtocol {
 		return ownStep{}
 	}
+	if _, ok := p.protocol.(protocol.Staged); ok {
+		d := j.staged()
+		return ownStep{answer: d.Answer, signed: true, lacking: d.Lacking, why: d.Why}
+	}
 	last := j.lastOpinions()
 	if a, ok := p.protocol.(protocol.Accepting); ok {
 		answer, enough, why := a.Accept(last, p.roles, p.spec.F, p.verifier(j.in))
@@ -244,6 +250,39 @@ func (j *judgment) ownStep() ownStep {
 		}
 	}
 	return ownStep{answer: p.protocol.(protocol.Concluding).Conclude(voting)}
+}
+
+// staged is the result of a protocol that asks in stages; nil for others.
+func (j *judgment) staged() *protocol.StagedDecision {
+	p, ok := j.plan.protocol.(protocol.Staged)
+	if !ok {
+		return nil
+	}
+	if j.stages == nil {
+		noted := make([][]*synod.Opinion, len(j.seats))
+		for i, r := range j.seats {
+			for _, o := range r.Opinions {
+				noted[i] = append(noted[i], o.Opinion)
+			}
+		}
+		d := p.Decide(&j.in.Question, noted, j.plan.spec.F)
+		j.stages = &d
+	}
+	return j.stages
+}
+
+// asked lists the seats that a protocol in stages has asked, in order; nil for others.
+func (j *judgment) asked() (ids []string) {
+	d := j.staged()
+	if d == nil {
+		return nil
+	}
+	for _, id := range d.Order {
+		if o := j.seats[id].Opinions; len(o) > 0 && o[0].Round == 0 {
+			ids = append(ids, j.plan.name(id))
+		}
+	}
+	return ids
 }
 
 // unreachable explains a failure that is caused by members that were never reached:

@@ -31,7 +31,8 @@ type Outcome struct {
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`
 	Fragile    string            `json:"withstands_null,omitempty"`
-	Late       []string          `json:"late"` // ids of seats that patience cut off
+	Late       []string          `json:"late"`            // ids of seats that patience cut off
+	Asked      []string          `json:"asked,omitempty"` // seats in the order in which a protocol in stages asked them
 	Members    []Member          `json:"members"`
 	Evidence   []Accusation      `json:"evidence"` // that members equivocated; [] if there is none
 	Models     []ModelResult     `json:"models"`   // the members of each model together

@@ -392,10 +392,11 @@ func neighbours(g graph.Graph) [][]synod.NodeID {
 }
 
 // fillRule names the default rule: the protocol's own where its members reply to a
-// user, else majority.
+// user or are asked in stages, else majority.
 func (p *Plan) fillRule() error {
 	rule := Majority
-	if _, replies := p.protocol.(protocol.Accepting); replies {
+	_, replies := p.protocol.(protocol.Accepting)
+	if _, staged := p.protocol.(protocol.Staged); staged || replies {
 		rule = ByProtocol
 	}
 	p.spec.Rule.Name = cmp.Or(p.spec.Rule.Name, rule)

@@ -36,9 +36,14 @@ func (p *Plan) checkBound() error {
 func (p *Plan) checkRule() error {
 	_, concludes := p.protocol.(protocol.Concluding)
 	_, replies := p.protocol.(protocol.Accepting)
-	if p.spec.Rule.Name == ByProtocol && !concludes && !replies {
-		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or supermajority",
-			p.entry.Name)
+	_, staged := p.protocol.(protocol.Staged)
+	switch {
+	case staged && p.spec.Rule.Name != ByProtocol:
+		return fmt.Errorf("rule: protocol %s decides from the answers of the members that it asks; leave the rule "+
+			"out, or use protocol", p.entry.Name)
+	case p.spec.Rule.Name == ByProtocol && !concludes && !replies && !staged:
+		return fmt.Errorf("rule: protocol %s has no decision step of its own; use plurality, majority or "+
+			"supermajority", p.entry.Name)
 	}
 	return p.spec.Rule.Validate(p.independent())
 }

@@ -80,8 +80,8 @@ type ballot struct {
 // ownStep is the result of the protocol's own decision step.
 type ownStep struct {
 	answer  synod.Answer // None: it has no result
-	signed  bool         // a user accepts it on signed replies, however many seats have an answer
-	lacking bool         // too few signed replies came
+	signed  bool         // it counts, however many seats have an answer: signed replies, or the answers of those asked
+	lacking bool         // too few signed replies or answers came
 	why     string       // "" if the protocol does not count seats
 }
 

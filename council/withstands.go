@@ -12,6 +12,8 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	switch {
 	case decision == synod.None:
 		return nil, "there is no decision"
+	case j.staged() != nil:
+		return j.staged().Withstands, j.staged().Fragile
 	case p.spec.Rule.Name == ByProtocol:
 		return nil, "the protocol's own step decided, which does not count independent answers"
 	case j.heard():

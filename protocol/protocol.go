@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"synod.dev/synod"
+	"synod.dev/synod/robust"
 )
 
 // Protocol is a protocol with its parameters as documented struct fields.
@@ -92,6 +93,25 @@ type Concluding interface {
 	// Conclude returns the decision from the last opinions of the voting seats; None if
 	// there is none.
 	Conclude(last []synod.Opinion) synod.Answer
+}
+
+// Staged is implemented by a protocol that asks members in stages and decides from their first answers. Its rule is
+// "protocol".
+type Staged interface {
+	// Decide returns what follows from the opinions of all seats, which may be those of a run that was cut off. It is
+	// what the members themselves computed from what they heard.
+	Decide(q *synod.Question, noted [][]*synod.Opinion, f int) StagedDecision
+}
+
+// StagedDecision is the result of a Staged protocol.
+type StagedDecision struct {
+	Answer  synod.Answer // None: undecided
+	Why     string
+	Order   []synod.NodeID // all seats, in the order in which they are asked until the run stops
+	Lacking bool           // undecided only because members that were asked gave no answer
+	// Withstands is what the decision withstands, of the votes that were cast; nil: Fragile says why that is not known.
+	Withstands *robust.Withstood
+	Fragile    string
 }
 
 // Accepting is implemented by a protocol whose members reply to a user, who accepts an

@@ -51,7 +51,8 @@ type state struct {
 	reused   int             // prompts answered from memory since the last note
 	slot     synod.Slot      // whose round was begun last
 	open     bool            // slot has not been collected
-	arrived  int             // messages in row
+	arrived  int             // messages in row, of those that are awaited
+	awaited  []synod.NodeID  // whose messages the open round waits for; nil: all neighbours'
 	alarms   int64           // the last id
 	expired  int64           // the last id that has expired
 	sends    int             // messages sent

@@ -14,6 +14,9 @@ type Until struct {
 	At     synod.Tick
 	Early  bool
 	AllBut int // with Early: the round ends when all neighbours but this many have sent
+	// Of are the members that are waited for, with Early; nil: all neighbours. Messages of others are
+	// received until then.
+	Of []synod.NodeID
 }
 
 // Heard is the message of one neighbour for a slot.
@@ -88,7 +91,14 @@ func CollectInto[T any, P interface {
 // Expect begins the round of a slot: Wait, or the end of a step, waits for its end.
 func (me *Agent) Expect(name string, round int, until Until) {
 	slot := synod.Slot{Name: name, Round: round}
-	need := max(0, len(me.seat.Neighbours(round))-until.AllBut)
+	me.awaited = until.Of
+	need := 0
+	for _, id := range me.seat.Neighbours(round) {
+		if me.awaits(id) {
+			need++
+		}
+	}
+	need = max(0, need-until.AllBut)
 	me.begin(slot)
 	me.waits = condition{forRound, me.alarm(until.At), until.Early, need}
 }
@@ -114,10 +124,22 @@ func (me *Agent) begin(slot synod.Slot) {
 			continue
 		}
 		me.row[me.neighbour(m.From)] = m // there is at most one of each
-		me.arrived++
+		me.arrive(m.From)
 	}
 	clear(me.inbox[rest:])
 	me.inbox = me.inbox[:rest]
+}
+
+// awaits reports whether the round waits for a member.
+func (me *Agent) awaits(id synod.NodeID) bool {
+	return me.awaited == nil || slices.Contains(me.awaited, id)
+}
+
+// arrive counts the message of a member that the round waits for.
+func (me *Agent) arrive(from synod.NodeID) {
+	if me.awaits(from) {
+		me.arrived++
+	}
 }
 
 // makeRoom allocates what messages of neighbours are kept in.
@@ -217,7 +239,7 @@ func (me *Agent) receive(m *synod.Message) {
 	case expected && me.row[from] == nil: // the first message counts
 		me.row[from] = m
 		me.counts[from]++
-		me.arrived++
+		me.arrive(m.From)
 	case !expected && !me.has(m):
 		me.counts[from]++
 		me.inbox = append(me.inbox, m)

@@ -310,6 +310,7 @@ CLAIMS = {protocol: lambda f, r: "none" for protocol in NOTHING}
 CLAIMS["sac"] = lambda f, r: "4.3-strong" if r >= 2 * f + 1 else "4.3" if r >= f + 1 else "none"
 CLAIMS["w-msr"] = lambda f, r: "convergence" if r >= 2 * f + 1 else "validity"
 CLAIMS["decentllms"] = CLAIMS["rotating-leader"] = lambda f, r: "agreement"
+CLAIMS["cascade"] = lambda f, r: "supported"
 CLAIMS["fixed-leader"] = lambda f, r: "agreement-crash"
 
 

@@ -15,6 +15,7 @@ package answer
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
@@ -243,6 +244,16 @@ func (m *Member) Send(t int, r *Held, calls int) {
 	if m.again {
 		*r = m.Own(m.Me.Reply(0))
 	}
+	m.tell(t, r)
+	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
+	if m.Settings.Asynchronous {
+		until.At, until.AllBut = Never, m.Me.Seat().F
+	}
+	m.Me.Expect(synod.Respond, t, until)
+}
+
+// tell sends r to all neighbours, if it is an answer.
+func (m *Member) tell(t int, r *Held) {
 	if r.Answer != synod.None {
 		response := synod.Response{Answer: synod.Answer(m.spelling(r.Answer)), Rationale: r.Rationale}
 		if r.Confidence != nil {
@@ -250,11 +261,21 @@ func (m *Member) Send(t int, r *Held, calls int) {
 		}
 		script.Tell(m.Me, synod.Respond, t, response)
 	}
-	until := script.Until{At: End(m.Me.Seat().Pace, t, calls), Early: true}
-	if m.Settings.Asynchronous {
-		until.At, until.AllBut = Never, m.Me.Seat().F
+}
+
+// Stage is Exchange for a stage in which some members give their independent answers, which are sent to all: a member
+// of
+// the stage has one, the others send nothing. It ends at End, or when all members of the stage have sent: what it
+// returns is a function of their messages only, as for Exchange. Messages of members that are not of the stage are
+// ignored.
+func (m *Member) Stage(t int, r *Held, of []synod.NodeID) (heard []Heard) {
+	if slices.Contains(of, m.Me.Seat().Self) {
+		m.tell(t, r)
 	}
-	m.Me.Expect(synod.Respond, t, until)
+	m.Me.Expect(synod.Respond, t, script.Until{At: End(m.Me.Seat().Pace, t, 1), Early: true, Of: of})
+	m.Me.Wait()
+	heard, _ = m.Received(t)
+	return slices.DeleteFunc(heard, func(h Heard) bool { return !slices.Contains(of, h.From) })
 }
 
 // Never is the tick at which a round ends that has no fixed end: a week after the start. It

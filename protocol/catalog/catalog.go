@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"synod.dev/synod"
+	"synod.dev/synod/protocol/cascade"
 	"synod.dev/synod/protocol/cpwbft"
 	"synod.dev/synod/protocol/debate"
 	"synod.dev/synod/protocol/decentllms"
@@ -21,6 +22,7 @@ import (
 // Protocols lists every protocol. A program of another module adds its own at the start
 // of main.
 var Protocols = synod.NewCatalogue("protocol",
+	cascade.Entry,
 	cpwbft.Entry,
 	debate.Entry,
 	decentllms.Entry,

@@ -21,6 +21,7 @@ type member struct {
 	silent   []synod.NodeID // neighbours without a readable response in this round, ascending
 	v        verdict        // of this round
 	refining bool           // a refinement was asked for in this round
+	contest  *contest       // nil: SAC by itself
 
 	judges []asked       // the answers whose scores were asked for in this run
 	scored []judged      // buffer of scores
@@ -90,6 +91,9 @@ func (m *member) send(t int) { m.Send(t, &m.r, calls) }
 // answer and nothing that the sender says about itself.
 func (m *member) judge(t int) {
 	m.heard, m.silent = m.Received(t)
+	if m.contest != nil {
+		m.heard, m.silent = m.contest.only(m.heard, m.silent)
+	}
 	if m.r.Answer == synod.None {
 		return // nothing to refine, so nothing to score
 	}
@@ -232,7 +236,7 @@ func (m *member) bottom(f int, lower []judged) []synod.NodeID {
 func (m *member) adopt(t int) {
 	switch {
 	case m.refining:
-		m.r = m.Read(m.r, m.me.Reply(0))
+		m.r = m.contest.keep(m.r, m.Read(m.r, m.me.Reply(0)))
 		if m.r.Source == synod.New {
 			m.r.From = m.kept.nodes.list(len(m.v.retained))
 		}
@@ -245,7 +249,7 @@ func (m *member) adopt(t int) {
 	case m.r.Answer != synod.None:
 		m.r.Source, m.r.From = synod.Kept, nil
 	}
-	m.note(t + 1)
+	m.note(t + 1 - m.contest.before())
 }
 
 // note records r_i^(t) and what led to it.

@@ -1,0 +1,228 @@
+// Package cascade asks few members, stops when that is safe, and spends more only on contested questions. It is a
+// protocol of our own; docs/cascade.md has its assumptions, guarantee and proof, and the exhaustive test cites it.
+//
+// Members are asked in stages, in an order that all of them compute: the F+1 with the most weight for their price, one
+// of them drawn at random, then one at a time. A member of the stage gives an independent answer and sends it to all.
+// Every member counts the same first answers and knows by itself whether another stage follows, so there is no
+// coordinator: the same machines run in one process and over nodes. Judge counts the first answers in the records
+// again,
+// with the same functions; what members tell one another has no influence on that.
+//
+// A member that equivocates can make honest members see different stages. Then members may be asked in vain, or not be
+// asked, so that the outcome is undecided; it cannot make a decision that the records do not support.
+//
+//	protocol: {name: cascade, stop: probable, p: 0.95}
+package cascade
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
+	"synod.dev/synod/protocol/sac"
+	"synod.dev/synod/script"
+)
+
+// Stop says when no further member is asked.
+type Stop string
+
+// The ways to stop.
+const (
+	Certain  Stop = "certain"  // no completion of the missing votes and no F ignored seats change the decision
+	Probable Stop = "probable" // more than F members agree independently, and the answer is right with probability P
+)
+
+// Cascade holds the protocol's parameters.
+type Cascade struct {
+	Stop     Stop                 `yaml:"stop" json:"stop" doc:"when no further member is asked: certain: no missing vote and no F ignored seats could change the decision; probable: more than F members agree and the answer is right with probability p" enum:"certain|probable"`
+	P        float64              `yaml:"p" json:"p" doc:"with stop: probable: the least probability that the answer is right" range:"0.5:0.999999"`
+	Rounds   int                  `yaml:"rounds" json:"rounds" doc:"T of the SAC that decides contested questions" range:"0:100"`
+	Score    sac.ScoreBy          `yaml:"score" json:"score" doc:"how members score answers of a contested question, as in sac" enum:"stated|likelihood"`
+	Weights  map[string][]float64 `yaml:"weights" json:"weights,omitempty" doc:"log-odds of an answer by form of question, a number for each seat; filled in from the trust file where the council names one" example:"{number: [2.1, 1.3, 0.4]}"`
+	Together [][2]synod.NodeID    `yaml:"together" json:"together,omitempty" doc:"pairs of seats, from 0, that err together: they count as one supporter; filled in from the trust file" example:"[[0, 3]]"`
+	Prices   []float64            `yaml:"prices" json:"prices,omitempty" doc:"what a call of each seat costs, relative to the others; absent: all the same" example:"[1, 1, 10]"`
+	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
+}
+
+// New returns the defaults.
+func New() *Cascade { return &Cascade{Stop: Probable, P: 0.95, Rounds: 2, Score: sac.Stated} }
+
+// Paper sets Exact.
+func (p *Cascade) Paper() { p.Exact = true }
+
+// Validate returns an error for the first parameter that is out of its range.
+func (p *Cascade) Validate() error {
+	switch {
+	case p.Stop != Certain && p.Stop != Probable:
+		return fmt.Errorf("cascade: stop is %q; it must be certain or probable", p.Stop)
+	case !(p.P >= 0.5 && p.P <= 0.999999):
+		return fmt.Errorf("cascade: p is %v; it must be between 0.5 and 0.999999 (example: p: 0.95)", p.P)
+	}
+	for kind, weights := range p.Weights {
+		if !slices.Contains(synod.Forms(), synod.Form(kind)) {
+			return fmt.Errorf("cascade: weights: no form of question is called %q; there are: %v", kind, synod.Forms())
+		}
+		if i := slices.IndexFunc(weights, bad); i >= 0 {
+			return fmt.Errorf("cascade: weights: %s[%d] is %v; it must be a number of at least 0", kind, i, weights[i])
+		}
+	}
+	if i := slices.IndexFunc(p.Prices, func(x float64) bool { return bad(x) || x == 0 }); i >= 0 {
+		return fmt.Errorf("cascade: prices[%d] is %v; it must be a number above 0", i, p.Prices[i])
+	}
+	if err := answer.Check("cascade", answer.Range{Key: "rounds", Value: p.Rounds, High: 100}); err != nil {
+		return err
+	}
+	return p.sac().Validate()
+}
+
+func bad(x float64) bool { return !(x >= 0) || math.IsInf(x, 0) }
+
+// CheckCast refuses a bound that no decision could meet, and lists that do not fit the seats.
+func (p *Cascade) CheckCast(cast []synod.Role, f int) error {
+	n := len(cast)
+	if n < 2*f+1 {
+		return fmt.Errorf("cascade: f is %d, and with %d seats F members could outweigh the others; it must be at "+
+			"most %d", f, n, (n-1)/2)
+	}
+	for _, kind := range synod.Forms() {
+		if w, ok := p.Weights[string(kind)]; ok && len(w) != n {
+			return fmt.Errorf("cascade: weights: %s has %d numbers; it must have one for each of the %d seats", kind,
+				len(w), n)
+		}
+	}
+	if len(p.Prices) > 0 && len(p.Prices) != n {
+		return fmt.Errorf("cascade: prices has %d numbers; it must have one for each of the %d seats", len(p.Prices), n)
+	}
+	for _, pair := range p.Together {
+		if pair[0] < 0 || pair[1] < 0 || int(pair[0]) >= n || int(pair[1]) >= n || pair[0] == pair[1] {
+			return fmt.Errorf("cascade: together: [%d, %d] is not a pair of seats; they count from 0 to %d", pair[0],
+				pair[1], n-1)
+		}
+	}
+	return nil
+}
+
+// sac is the protocol of contested questions.
+func (p *Cascade) sac() *sac.SAC {
+	s := sac.New()
+	s.Rounds, s.Score, s.Exact = p.Rounds, p.Score, p.Exact
+	return s
+}
+
+// Join returns the machine of one member.
+func (p *Cascade) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+}
+
+// play is the protocol at one seat.
+func (p *Cascade) play(me *script.Agent) synod.Answer {
+	seat := me.Seat()
+	m := answer.New(me, answer.Settings{Templates: "cascade", Exact: p.Exact})
+	t := &tally{council: p.convene(seat.Question, len(seat.Peers)+1, seat.F)}
+	t.answers = make([]synod.Answer, len(t.order))
+	r := answer.Held{Source: synod.Absent}
+	for stage := 0; ; stage++ {
+		of := t.stage(stage)
+		if slices.Contains(of, seat.Self) {
+			r = m.Answer()
+			m.Note(0, r, synod.Opinion{})
+			t.answers[seat.Self] = r.Answer
+		}
+		for _, h := range m.Stage(stage, &r, of) {
+			t.answers[h.From] = h.Value.Answer
+		}
+		all := t.table()
+		switch t.next(all, t.stage(stage+1) == nil) {
+		case decided:
+			return t.leader(all).answer
+		case hopeless:
+			return synod.None
+		case contested:
+			return p.sac().Contest(me, m, r, answers(t.candidates(all)), len(t.order)).Answer
+		}
+	}
+}
+
+func answers(some []candidate) (list []synod.Answer) {
+	for _, c := range some {
+		list = append(list, c.answer)
+	}
+	return list
+}
+
+// Calls returns the largest number of model calls of a run: a first answer of every member, and a contest.
+func (p *Cascade) Calls(degrees []int) int { return len(degrees) + p.sac().MaxContest(len(degrees)) }
+
+// MaxRounds returns the rounds of a contest: a member without a candidate takes one, then T rounds.
+func (p *Cascade) MaxRounds() int { return p.Rounds + 1 }
+
+// Settles returns false: the protocol itself stops as soon as it can.
+func (p *Cascade) Settles() bool { return false }
+
+// AllToAll reports that every member must hear every first answer.
+func (p *Cascade) AllToAll() bool { return true }
+
+// Weighs reports whether members must be able to weigh text (SAC-12).
+func (p *Cascade) Weighs() bool { return p.Score == sac.Likelihood }
+
+// Supported is the guarantee: a decision was given independently by more than F members.
+const Supported = "supported"
+
+// Guarantee returns the guarantee, which does not depend on robustness: the graph is complete.
+func (p *Cascade) Guarantee(f, _ int, _ bool) (name, note string) {
+	return Supported, fmt.Sprintf("with at most F=%d Byzantine members, an honest member gave the decision "+
+		"independently, before it heard others", f)
+}
+
+// Prompts returns the protocol's templates: those of SAC, for contested questions.
+func Prompts() fs.FS { return sac.Prompts() }
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry: synod.Entry{Name: "cascade",
+		Summary: "asks few members, stops when that is safe, and spends more only on contested questions"},
+	Source: "our own; docs/cascade.md",
+	Exact:  exact,
+	About: `The F+1 members with the most weight for their price answer first, one of them drawn at
+random; then one more member at a time. Weights are log-odds of reliability, learned without
+labels from the council's own history (synod trust), and capped so that no F members outweigh
+the others. Without history all are equal.
+
+stop: certain   stops when the leading answer leads by more than all missing weight plus the F
+                heaviest votes for it. The decision is the one that asking all would give.
+stop: probable  stops when more than F members gave the answer independently, and it is right
+                with probability p by the weights, or when the missing votes cannot change
+                which answer leads.
+
+When there is nobody left to ask, an answer with more than F independent supporters is the
+decision if it is the only one; between several, T rounds of SAC decide, by the weight of the
+members' last answers. Without one the outcome is undecided.
+
+guaranteed  with at most F Byzantine members of n >= 2F+1: the decision was given
+            independently by more than F members, so by an honest one. With stop: certain it
+            also is the honest members' own weighted plurality, and does not depend on when
+            the asking stopped.
+measured    that few members are enough, and what that costs in accuracy (docs/bench.md).
+not promised  that the answer is right; that p is met if members err together; a decision where
+            members equivocate: then the outcome may be undecided.
+
+Members must hear one another: the graph is complete.
+
+stop         certain or probable (probable)
+p            with stop: probable, the least probability (0.95)
+rounds       T of the SAC for contested questions (2)
+score        how members score then: stated or likelihood
+weights      log-odds by form of question and seat; filled in from the trust file
+together     pairs of seats that err together; filled in from the trust file
+prices       relative price of a call of each seat`,
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+// exact is what "exact: paper" restores, and what it does not.
+const exact = `restored    one seed; no reply is reused; the SAC of contested questions as in its paper
+differs     it is a protocol of our own and has no paper`

@@ -1,0 +1,283 @@
+package cascade
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/reliability"
+	"synod.dev/synod/robust"
+)
+
+// council is what every member knows before the first answer: whom to ask in which order, and how much each answer
+// weighs. It is a function of the parameters, the number of seats, F and the question, so all members have the same.
+type council struct {
+	*Cascade
+	f       int
+	weights []int64        // by seat, capped so that no F of them outweigh the rest
+	order   []synod.NodeID // in which seats are asked
+}
+
+// convene returns the council for a question.
+func (p *Cascade) convene(q *synod.Question, n, f int) *council {
+	c := &council{Cascade: p, f: f, weights: reliability.CapWhole(p.logOdds(q, n), f)}
+	c.order = c.draw(q, n)
+	return c
+}
+
+// logOdds returns the weights of the question's kind before the cap; without any, all are 1.
+func (p *Cascade) logOdds(q *synod.Question, n int) []float64 {
+	if w, ok := p.Weights[string(q.Form)]; ok && len(w) == n {
+		return w
+	}
+	return slices.Repeat([]float64{1}, n)
+}
+
+// draw orders the seats by weight and price, and puts a seat that is drawn from the others behind the first F, so that
+// no group decides alone for long. Seats of equal value are in an order drawn for the question. All members draw the
+// same, because the seed is a hash of the question.
+func (c *council) draw(q *synod.Question, n int) []synod.NodeID {
+	sum := sha256.Sum256([]byte("synod cascade draw 1\x00" + q.ID + "\x00" + q.Text))
+	chance := rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+	order := make([]synod.NodeID, n)
+	for i, k := range chance.Perm(n) {
+		order[i] = synod.NodeID(k)
+	}
+	slices.SortStableFunc(order, func(a, b synod.NodeID) int { return cmp.Compare(c.value(b), c.value(a)) })
+	if c.f >= n {
+		return order
+	}
+	total := int64(0)
+	for _, i := range order[c.f:] {
+		total += c.weights[i]
+	}
+	at, pick := c.f, chance.Int64N(max(total, 1))
+	for pick >= c.weights[order[at]] && at < n-1 {
+		pick -= c.weights[order[at]]
+		at++
+	}
+	drawn := order[at]
+	return slices.Insert(slices.Delete(order, at, at+1), c.f, drawn)
+}
+
+// value is the weight that a seat's answer has for its price.
+func (c *council) value(i synod.NodeID) float64 {
+	price := 1.0
+	if int(i) < len(c.Prices) {
+		price = c.Prices[i]
+	}
+	return float64(c.weights[i]) / price
+}
+
+// stage returns the seats of a stage: the first F+1, then one at a time; nil after the last one.
+func (c *council) stage(k int) []synod.NodeID {
+	first := min(c.f+1, len(c.order))
+	switch {
+	case k == 0:
+		return c.order[:first:first]
+	case first+k-1 < len(c.order):
+		return c.order[first+k-1 : first+k : first+k]
+	}
+	return nil
+}
+
+// tally is the first answers so far.
+type tally struct {
+	*council
+	answers []synod.Answer // by seat; None: not asked, or no answer
+	asked   []synod.NodeID
+}
+
+// candidate is an answer with its votes.
+type candidate struct {
+	answer synod.Answer
+	seats  []synod.NodeID // ascending
+	weight int64
+	voices int // independent supporters: seats that err together count once
+}
+
+// ending is why no further seat is asked.
+type ending int
+
+const (
+	goOn      ending = iota // the next stage follows
+	decided                 // the leading answer is the decision
+	contested               // SAC decides between the candidates
+	hopeless                // no answer can get more than F supporters
+)
+
+// table returns the answers, the heaviest first; of equal weights, the first by its bytes.
+func (t *tally) table() []candidate {
+	var all []candidate
+	for i, a := range t.answers {
+		if a == synod.None {
+			continue
+		}
+		k := slices.IndexFunc(all, func(c candidate) bool { return c.answer == a })
+		if k < 0 {
+			k, all = len(all), append(all, candidate{answer: a})
+		}
+		all[k].seats = append(all[k].seats, synod.NodeID(i))
+		all[k].weight += t.weights[i]
+	}
+	for k := range all {
+		all[k].voices = t.voices(all[k].seats)
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.answer, b.answer))
+	})
+	return all
+}
+
+// voices counts the groups of seats that are linked by pairs that err together.
+func (c *council) voices(seats []synod.NodeID) int {
+	group := slices.Clone(seats)
+	for range seats {
+		for _, pair := range c.Together {
+			a, b := slices.Index(seats, pair[0]), slices.Index(seats, pair[1])
+			if a >= 0 && b >= 0 {
+				group[a] = min(group[a], group[b])
+				group[b] = group[a]
+			}
+		}
+	}
+	slices.Sort(group)
+	return len(slices.Compact(group))
+}
+
+// missing returns the number and the weight of the seats without an answer: those that were not asked, and those that
+// were asked and gave none, which therefore never helps an answer.
+func (t *tally) missing() (seats int, weight int64) {
+	for i, a := range t.answers {
+		if a == synod.None {
+			seats, weight = seats+1, weight+t.weights[i]
+		}
+	}
+	return seats, weight
+}
+
+// next says what follows from the answers so far. last reports that every seat was asked.
+func (t *tally) next(all []candidate, last bool) ending {
+	left, weight := 0, int64(0)
+	if !last {
+		left, weight = t.missing()
+	}
+	switch {
+	case t.certain(all):
+		return decided
+	case t.Stop == Probable && t.probable(all):
+		return decided
+	case !slices.ContainsFunc(all, func(c candidate) bool { return c.voices+left > t.f }) && left <= t.f:
+		return hopeless
+	case last || t.Stop == Probable && t.settled(all, left, weight):
+		return t.among(all)
+	}
+	return goOn
+}
+
+// certain reports whether the first answer leads every other one by more than all missing weight plus the F heaviest
+// votes for it.
+func (t *tally) certain(all []candidate) bool {
+	if len(all) == 0 {
+		return false
+	}
+	_, missing := t.missing()
+	second := int64(0)
+	if len(all) > 1 {
+		second = all[1].weight
+	}
+	return all[0].weight-second > missing+t.heaviest(all[0].seats) && all[0].voices > t.f
+}
+
+// heaviest returns the weight of the F heaviest of some seats.
+func (t *tally) heaviest(seats []synod.NodeID) (sum int64) {
+	w := make([]int64, len(seats))
+	for i, id := range seats {
+		w[i] = t.weights[id]
+	}
+	slices.SortFunc(w, func(a, b int64) int { return cmp.Compare(b, a) })
+	for _, x := range w[:min(t.f, len(w))] {
+		sum += x
+	}
+	return sum
+}
+
+// probable reports whether more than F members gave the first answer independently and it is right with probability P.
+func (t *tally) probable(all []candidate) bool {
+	return len(all) > 0 && all[0].voices > t.f && t.posterior(all) >= t.P
+}
+
+// noneRight is the prior weight of "none of the answers is right", that of each answer being 1.
+const noneRight = 0.1
+
+// posterior returns the probability that the first answer is right, if the weights are log-odds and members err
+// independently.
+func (t *tally) posterior(all []candidate) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	sum, top := 0.0, float64(all[0].weight)/reliability.Unit
+	for _, c := range all {
+		sum += math.Exp(float64(c.weight)/reliability.Unit - top)
+	}
+	return 1 / (sum + noneRight*math.Exp(-top))
+}
+
+// settled reports whether a candidate leads whatever the missing seats say: no other answer can have both more than F
+// supporters and as much weight.
+func (t *tally) settled(all []candidate, left int, weight int64) bool {
+	return slices.ContainsFunc(all, func(lead candidate) bool {
+		if lead.voices <= t.f || left > t.f && weight >= lead.weight {
+			return false
+		}
+		return !slices.ContainsFunc(all, func(c candidate) bool {
+			return c.answer != lead.answer && c.voices+left > t.f && c.weight+weight >= lead.weight
+		})
+	})
+}
+
+// candidates are the answers with more than F independent supporters.
+func (t *tally) candidates(all []candidate) (some []candidate) {
+	for _, c := range all {
+		if c.voices > t.f {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// among says what follows when no other seat is asked: one candidate is the decision, several are contested.
+func (t *tally) among(all []candidate) ending {
+	switch len(t.candidates(all)) {
+	case 0:
+		return hopeless
+	case 1:
+		return decided
+	}
+	return contested
+}
+
+// leader is the answer that is decided without a contest: the first one, or the only candidate.
+func (t *tally) leader(all []candidate) candidate {
+	if some := t.candidates(all); len(some) > 0 {
+		return some[0]
+	}
+	return candidate{}
+}
+
+// withstands is what the leader's win among the votes that were cast withstands.
+func (t *tally) withstands(answer synod.Answer) (w *robust.Withstood, why string) {
+	voices := make([]robust.Voice, 0, len(t.asked))
+	for _, id := range t.asked {
+		voices = append(voices, robust.Voice{Answer: t.answers[id], Weight: t.weights[id]})
+	}
+	got, wins := robust.Withstands(robust.VoteRule{Name: robust.Plurality}, voices, answer)
+	if !wins {
+		return nil, "another answer has more weight, but not more than F supporters"
+	}
+	return &got, ""
+}

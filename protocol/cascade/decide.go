@@ -1,0 +1,106 @@
+package cascade
+
+import (
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// Decide counts the first answers in the records stage by stage, as the members did, and after a contest the last ones.
+func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d protocol.StagedDecision) {
+	t := &tally{council: p.convene(q, len(noted), f), answers: make([]synod.Answer, len(noted))}
+	for stage := 0; ; stage++ {
+		of := t.stage(stage)
+		t.asked = append(t.asked, of...)
+		for _, id := range of {
+			t.answers[id] = firstOf(noted[id])
+		}
+		all := t.table()
+		end := t.next(all, t.stage(stage+1) == nil)
+		if end == goOn {
+			continue
+		}
+		d.Order = t.order
+		switch end {
+		case decided:
+			t.decide(&d, all)
+		case hopeless:
+			t.giveUp(&d, all)
+		case contested:
+			t.contest(&d, all, noted)
+		}
+		return d
+	}
+}
+
+// firstOf returns the answer that a seat noted before it heard others.
+func firstOf(noted []*synod.Opinion) synod.Answer {
+	for _, o := range noted {
+		if o.Round == 0 {
+			return o.Answer
+		}
+	}
+	return synod.None
+}
+
+func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {
+	lead := t.leader(all)
+	d.Answer = lead.answer
+	d.Withstands, d.Fragile = t.withstands(lead.answer)
+	why := "no other answer has more than F supporters"
+	switch {
+	case t.certain(all):
+		why = "no missing vote and no F votes ignored could change that"
+	case t.probable(all):
+		why = fmt.Sprintf("right with probability %.3f by the weights", t.posterior(all))
+	}
+	d.Why = fmt.Sprintf("%d of the %d asked gave it independently (F is %d); %s", len(lead.seats), len(t.asked), t.f,
+		why)
+}
+
+func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
+	most, given := 0, 0
+	for _, c := range all {
+		most, given = max(most, c.voices), given+len(c.seats)
+	}
+	silent := len(t.asked) - given
+	d.Lacking = silent > 0 && most+silent > t.f
+	d.Why = fmt.Sprintf("of the %d asked at most %d gave the same answer independently, and more than F=%d are needed",
+		len(t.asked), most, t.f)
+	if silent > 0 {
+		d.Why += fmt.Sprintf("; %d gave no answer", silent)
+	}
+}
+
+// contest counts the last answers by weight. Answers that were not contested do not count.
+func (t *tally) contest(d *protocol.StagedDecision, all []candidate, noted [][]*synod.Opinion) {
+	some := t.candidates(all)
+	d.Fragile = "members had heard others before their last answers"
+	weight := make([]int64, len(some))
+	for i, list := range noted {
+		if len(list) == 0 || t.MaxRounds() > 0 && list[len(list)-1].Round < t.MaxRounds() {
+			continue // the member has not finished
+		}
+		last := list[len(list)-1].Answer
+		if k := slices.IndexFunc(some, func(c candidate) bool { return c.answer == last }); k >= 0 {
+			weight[k] += t.weights[i]
+		}
+	}
+	best := slices.Index(weight, slices.Max(weight))
+	ties := 0
+	for _, w := range weight {
+		if w == weight[best] {
+			ties++
+		}
+	}
+	if weight[best] == 0 || ties > 1 {
+		d.Why = fmt.Sprintf("contested: %d answers have more than F=%d independent supporters, and after SAC none has "+
+			"more weight than the others", len(some), t.f)
+		return
+	}
+	d.Answer = some[best].answer
+	d.Why = fmt.Sprintf("contested: %d answers have more than F=%d independent supporters; after SAC this one has the "+
+		"most weight", len(some), t.f)
+}
