@@ -70,6 +70,11 @@ func (s *Statement) Payload() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.payloadOf(b)
+}
+
+// payloadOf returns the payload of the statement, of which b is the encoding.
+func (s *Statement) payloadOf(b []byte) ([]byte, error) {
 	return json.Marshal(inToto{
 		Type:          "https://in-toto.io/Statement/v1",
 		Subject:       []subject{{"answer", digest{hex.EncodeToString(s.Answer)}}},
@@ -153,7 +158,7 @@ func (c *Certificate) readPayload() error {
 	if c.Statement, err = DecodeStatement(b); err != nil {
 		return err
 	}
-	if again, err := c.Statement.Payload(); err != nil || !bytes.Equal(again, c.Payload) {
+	if again, err := c.Statement.payloadOf(b); err != nil || !bytes.Equal(again, c.Payload) {
 		return errSpelling
 	}
 	return nil
