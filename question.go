@@ -61,6 +61,10 @@ type Question struct {
 
 	Schema json.RawMessage `json:"schema,omitempty"` // only for JSON: the JSON schema of the answer
 	Tools  []Tool          `json:"tools,omitempty"`  // only for Action: what may be called
+
+	// Salt is the root of the council's ledger when the question was put, in hexadecimal, with which a protocol
+	// may decide ties; "": the council has no ledger. No prompt shows it.
+	Salt string `json:"salt,omitempty"`
 }
 
 // Answer is an answer in canonical form: two answers are equal if and only if their

@@ -249,6 +249,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	if err != nil {
 		return ask, council.Spec{}, configError(err)
 	}
+	ask.Question.Salt = salt(&spec)
 	if !f.escalate {
 		if err := a.checkEscalation(spec, from); err != nil {
 			return ask, spec, err

@@ -75,6 +75,23 @@ func (a *app) ledgerOf(cmd *cobra.Command, f *askFlags, p *council.Plan) {
 	}
 }
 
+// salt returns the root of the ledger of a council that one process plays, with which its protocol may decide ties;
+// "": it has none, or an empty one.
+func salt(spec *council.Spec) string {
+	if spec.Ledger.Name != council.LedgerLog || spec.Runner.Nodes() {
+		return ""
+	}
+	l, err := ledger.Inspect(cmp.Or(spec.Ledger.Folder, "ledger"))
+	if err != nil { // there is none yet, or it is damaged, which recording the decision reports
+		return ""
+	}
+	defer l.Close()
+	if h := l.Head().Head; h.Size > 0 {
+		return hex.EncodeToString(h.Root)
+	}
+	return ""
+}
+
 func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",

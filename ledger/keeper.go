@@ -22,7 +22,8 @@ type Keeper struct {
 
 	mu      sync.Mutex
 	ledger  Ledger // nil: it is not open
-	trouble error  // why it is not open, or why nothing is written
+	head    *SignedHead
+	trouble error // why it is not open, or why nothing is written
 }
 
 // KeeperStatus says how a ledger stands.
@@ -67,23 +68,30 @@ func (k *Keeper) Record(e *Entry) error {
 	return nil
 }
 
-// Ledger returns the open ledger; nil if it is not open.
-func (k *Keeper) Ledger() Ledger {
+// current returns the open ledger; nil if it is not open.
+func (k *Keeper) current() Ledger {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.ledger
+}
+
+// Head returns the head of the ledger as it was a second ago or later; nil: none is known. It does not wait for the
+// ledger.
+func (k *Keeper) Head() *SignedHead {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.head
 }
 
 // Status returns how the ledger stands.
 func (k *Keeper) Status() KeeperStatus {
 	names, err := k.queue.names()
 	k.mu.Lock()
-	l, trouble := k.ledger, k.trouble
+	h, trouble := k.head, k.trouble
 	k.mu.Unlock()
 	s := KeeperStatus{Pending: len(names)}
-	if l != nil {
-		h := l.Head().Head
-		s.Entries, s.Root = h.Size, h.Root
+	if h != nil {
+		s.Entries, s.Root = h.Head.Size, h.Head.Root
 	}
 	if err = errors.Join(trouble, err); err != nil {
 		s.Trouble = err.Error()
@@ -114,7 +122,14 @@ func (k *Keeper) run(ctx context.Context) {
 	retry := retryLeast
 	for ctx.Err() == nil {
 		left, err := k.step(ctx)
+		var head *SignedHead
+		if l := k.current(); l != nil {
+			head = l.Head()
+		}
 		k.mu.Lock()
+		if head != nil {
+			k.head = head
+		}
 		k.trouble = err
 		k.mu.Unlock()
 		var again <-chan time.Time
@@ -145,7 +160,7 @@ func (k *Keeper) step(ctx context.Context) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	l := k.Ledger()
+	l := k.current()
 	if f, ok := l.(Failing); ok && f.Failed() != nil {
 		k.log.Error("the ledger has failed and is opened again", "error", f.Failed())
 		if err := k.close(); err != nil {

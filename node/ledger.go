@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/ledger"
 	"synod.dev/synod/link"
 	"synod.dev/synod/node/call"
@@ -21,6 +22,7 @@ type Recorder interface {
 	Record(e *ledger.Entry) error
 	// Serve reads a stream that another replica of the ledger has opened.
 	Serve(seat synod.NodeID, conn *link.Conn) error
+	Head() *ledger.SignedHead // the last one; nil: none is known
 	Status() ledger.KeeperStatus
 	Close() error
 }
@@ -74,6 +76,16 @@ func (n *Node) CheckEntry(e *ledger.Entry) error {
 		return nil, false
 	})
 	return err
+}
+
+// latest returns the last head of the ledger that replicas keep, encoded; empty: this node has none.
+func (n *Node) latest() []byte {
+	if n.recorder != nil {
+		if h := n.recorder.Head(); h != nil && h.Replicated() && h.Head.Size > 0 {
+			return canonical.Encode(h)
+		}
+	}
+	return []byte{}
 }
 
 // DialReplica opens a stream to another replica of the ledger.

@@ -201,7 +201,7 @@ func (n *Node) serve(conn *link.Conn, key []byte) {
 		n.count(&n.stats.Strangers)
 		return // it learns nothing
 	}
-	welcome := call.Welcome{Clock: n.now().UnixMicro(), Serial: n.roster.Serial}
+	welcome := call.Welcome{Clock: n.now().UnixMicro(), Serial: n.roster.Serial, Head: n.latest()}
 	switch h.Purpose {
 	case call.ToLink:
 		seat, member := n.roster.Seat(key)
@@ -288,7 +288,7 @@ func (n *Node) answer(conn *link.Conn, wait time.Duration) (more bool) {
 	if conn.Receive(limit, &s, wait) != nil {
 		return false
 	}
-	reply := call.Reply{}
+	reply := call.Reply{Head: n.latest()}
 	f, err := n.play(&s)
 	if err != nil {
 		reply.Refused = err.Error()
@@ -306,6 +306,9 @@ func (n *Node) answer(conn *link.Conn, wait time.Duration) (more bool) {
 func (n *Node) play(s *call.Start) (*call.Final, error) {
 	q, err := s.Decode()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.CheckSalt(n.roster, &q); err != nil {
 		return nil, err
 	}
 	id := n.roster.Instance(&q, s.Nonce, s.At)

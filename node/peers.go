@@ -107,7 +107,7 @@ func (n *Node) open(ctx context.Context, seat synod.NodeID, purpose string) (con
 	sent = n.now().UnixMicro()
 	hello := call.Hello{Version: call.Version, Purpose: purpose, Roster: n.hash[:], Clock: sent}
 	if err = conn.Send(hello, helloTime); err == nil {
-		if err = conn.Receive(call.MaxHello, &w, helloTime); err != nil {
+		if err = conn.Receive(call.MaxWelcome, &w, helloTime); err != nil {
 			err = fmt.Errorf("it did not admit this node: %w", err)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +111,9 @@ func TestReplicatedLedger(t *testing.T) {
 			p.start(3)
 			p.connected()
 			p.recorded(2, 0, 1, 2, 3)
+			if res.Question.Salt != "" {
+				t.Errorf("the first question has the salt %s", res.Question.Salt)
+			}
 			const victim = 3
 			p.running[victim].Process.Kill()
 			p.running[victim].Wait()
@@ -117,8 +121,14 @@ func TestReplicatedLedger(t *testing.T) {
 			p.recorded(5, 0, 1, 2)
 			p.start(victim)
 			p.connected()
-			if _, o := p.ask(synod.Question{Text: "What is 5 + 4?", Form: synod.Number}, func() {}); o.Answer == nil {
-				t.Errorf("%s: %s", o.Status, o.Reason)
+			time.Sleep(2 * time.Second) // it reads the head each second
+			salt := hex.EncodeToString(p.ledger(0).Root)
+			res, o := p.ask(synod.Question{Text: "What is 5 + 4?", Form: synod.Number}, func() {})
+			if o.Answer == nil || res.Question.Salt != salt || len(res.Missing) > 0 {
+				t.Errorf("%s: %s; the salt is %s, want the root %s", o.Status, o.Reason, res.Question.Salt, salt)
+			}
+			for seat := range 4 {
+				p.replay(seat, res)
 			}
 			p.recorded(9, 0, 1, 2, victim)
 			for seat := range 4 {

@@ -126,7 +126,7 @@ func (c *Client) Certify(ctx context.Context, s *certificate.Statement) (*certif
 }
 
 func (c *Client) signature(ctx context.Context, seat synod.NodeID, request Sign) ([]byte, error) {
-	conn, _, err := c.openFor(ctx, seat, ToSign)
+	conn, _, _, err := c.openFor(ctx, seat, ToSign)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/link"
+	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -67,17 +69,17 @@ func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(q)
-	if err != nil {
-		return nil, fmt.Errorf("the question cannot be encoded: %w", err)
-	}
-	start := Start{Question: text, Nonce: nonce, At: now().UnixMilli()}
-	if n := len(canonical.Encode(start)); n > MaxStart {
-		return nil, fmt.Errorf("the question has %d bytes; nodes read at most %d", n, MaxStart)
+	start := Start{Nonce: nonce, Head: make([]byte, MaxWelcome)} // the longest that it can be
+	if err := start.put(&q); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	open, lead := c.openAll(ctx)
+	start.Head = c.latest(open, &q)
+	if err := start.put(&q); err != nil {
+		return nil, err
+	}
 	if c.Lead > 0 {
 		lead = c.Lead
 	}
@@ -87,11 +89,23 @@ func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
 		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{}}), nil
 }
 
+// put encodes the question.
+func (s *Start) put(q *synod.Question) (err error) {
+	if s.Question, err = json.Marshal(q); err != nil {
+		return fmt.Errorf("the question cannot be encoded: %w", err)
+	}
+	if n := len(canonical.Encode(s)); n > MaxStart {
+		return fmt.Errorf("the question has %d bytes; nodes read at most %d", n, MaxStart)
+	}
+	return nil
+}
+
 // opening is a connection to a member that is being opened.
 type opening struct {
 	done chan struct{} // closed when the other fields are set
 	conn *link.Conn
 	trip time.Duration // of the first frame and its reply
+	head []byte        // of the ledger, as the member has it
 	err  error
 	used time.Time // when it was last used for a question; zero: never
 }
@@ -101,7 +115,7 @@ func (c *Client) fresh(ctx context.Context, seat synod.NodeID) *opening {
 	o := &opening{done: make(chan struct{})}
 	go func() {
 		defer close(o.done)
-		o.conn, o.trip, o.err = c.openFor(ctx, seat, ToAsk)
+		o.conn, o.trip, o.head, o.err = c.openFor(ctx, seat, ToAsk)
 	}()
 	return o
 }
@@ -178,6 +192,28 @@ func (c *Client) openAll(ctx context.Context) (all []*opening, lead time.Duratio
 		break
 	}
 	return all, min(max(longest, minLead), maxLead)
+}
+
+// latest makes the latest head of the ledger that members have shown the salt of a question, and returns it. All
+// members of the run get the same.
+func (c *Client) latest(open []*opening, q *synod.Question) (b []byte) {
+	q.Salt, b = "", []byte{}
+	g, err := terms.Group(c.Roster)
+	if g == nil || err != nil {
+		return b
+	}
+	size := uint64(0)
+	for _, o := range open {
+		select {
+		case <-o.done:
+		default:
+			continue // it is not connected yet
+		}
+		if h, err := Latest(g, o.head); o.err == nil && err == nil && h.Head.Size > size {
+			size, b, q.Salt = h.Head.Size, o.head, hex.EncodeToString(h.Head.Root)
+		}
+	}
+	return b
 }
 
 func (c *Client) collect(ctx context.Context, start Start, open []*opening, res *Result) *Result {
@@ -279,6 +315,7 @@ func (c *Client) exchange(ctx context.Context, seat synod.NodeID, open *opening,
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer func() {
 		if stop() && err == nil && reply.Refused == "" {
+			open.head = reply.Head
 			c.keep(seat, open)
 			return
 		}
@@ -302,7 +339,7 @@ const answerTime = 5 * time.Second
 // openFor opens a stream for one request. trip is how long its first frame and the reply took.
 func (c *Client) openFor(
 	ctx context.Context, seat synod.NodeID, purpose string,
-) (conn *link.Conn, trip time.Duration, err error) {
+) (conn *link.Conn, trip time.Duration, head []byte, err error) {
 	m := c.Roster.Members[seat]
 	addresses := m.Addresses
 	if a, ok := c.Addresses[seat]; ok {
@@ -322,7 +359,7 @@ func (c *Client) openFor(
 	defer cancel()
 	s, err := c.Transport.Dial(dial, m.Key, addresses)
 	if err != nil {
-		return nil, 0, fmt.Errorf("it cannot be reached: %w", err)
+		return nil, 0, nil, fmt.Errorf("it cannot be reached: %w", err)
 	}
 	conn = link.NewConn(s)
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -330,13 +367,13 @@ func (c *Client) openFor(
 	hello := Hello{Version: Version, Purpose: purpose, Roster: hash[:], Clock: time.Now().UnixMicro()}
 	var w Welcome
 	if err = conn.Send(hello, answerTime); err == nil {
-		err = conn.Receive(MaxHello, &w, answerTime)
+		err = conn.Receive(MaxWelcome, &w, answerTime)
 	}
 	if err != nil {
 		conn.Close()
-		return nil, 0, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
+		return nil, 0, nil, fmt.Errorf("it does not admit this caller, or has another roster: %w", err)
 	}
-	return conn, time.Since(sent), nil
+	return conn, time.Since(sent), w.Head, nil
 }
 
 // Judge returns the outcome of what the members of a roster returned.

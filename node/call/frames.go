@@ -9,6 +9,7 @@
 package call
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/ledger"
+	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -50,6 +53,7 @@ type Welcome struct {
 	_      struct{} `cbor:",toarray"`
 	Clock  int64    // the sender's wall clock, in microseconds since 1970
 	Serial uint64   // of its roster
+	Head   []byte   // the last signed head of the ledger that replicas keep, encoded; empty: the node has none
 }
 
 // Start is a question to a council. All members get the same.
@@ -58,11 +62,13 @@ type Start struct {
 	Question []byte   // the question as JSON
 	Nonce    []byte   // 16 bytes that no other run has
 	At       int64    // when the run begins: milliseconds since 1970
+	Head     []byte   // the head of the ledger whose root is the question's salt, encoded; empty: there is no salt
 }
 
 // The limits of frames, in bytes.
 const (
 	MaxHello    = 1 << 10
+	MaxWelcome  = 256 << 10
 	MaxStart    = 24 << 20 // of a conversation with parts; each node reads what it is willing to (MaxText)
 	MaxText     = 64 << 10 // of a Start that a node reads at least
 	MaxRecord   = 16 << 20
@@ -85,11 +91,47 @@ func (s *Start) Decode() (q synod.Question, err error) {
 	return q, nil
 }
 
+// Latest returns the head of the ledger of a group from its encoding, if a quorum has signed it.
+func Latest(g *ledger.Group, b []byte) (*ledger.SignedHead, error) {
+	h := new(ledger.SignedHead)
+	if err := canonical.Decode(b, MaxWelcome, h); err != nil {
+		return nil, fmt.Errorf("the head of the ledger: %w", err)
+	}
+	if h.Head.Size == 0 {
+		return nil, errors.New("the ledger is empty")
+	}
+	return h, h.VerifyGroup(g)
+}
+
+// CheckSalt checks that the question's salt is the root of the start's head, which a quorum of the replicas of the
+// roster's ledger has signed. A start without either is valid: the caller may have reached no replica.
+func (s *Start) CheckSalt(r *roster.Roster, q *synod.Question) error {
+	if len(s.Head) == 0 && q.Salt == "" {
+		return nil
+	}
+	g, err := terms.Group(r)
+	if err != nil {
+		return err
+	}
+	if g == nil {
+		return errors.New("the question has a salt, and the council has no ledger that replicas keep")
+	}
+	h, err := Latest(g, s.Head)
+	if err != nil {
+		return err
+	}
+	if q.Salt != hex.EncodeToString(h.Head.Root) {
+		return errors.New("the question's salt is not the root of the ledger")
+	}
+	return nil
+}
+
 // Reply is the answer of a node to a Start.
 type Reply struct {
 	_       struct{} `cbor:",toarray"`
 	Refused string   // why the node does not take part; "": Final is set
 	Final   []byte   // encoding of a Final
+	Head    []byte   // as in Welcome, for the next question
 }
 
 // Final is what a member signs at the end of a run.

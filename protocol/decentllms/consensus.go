@@ -17,7 +17,7 @@ import (
 // judge is phase 3: Eq. 1 for every answer, over the grades that all honest evaluators
 // have.
 func (m *member) judge(answers []answered, all []evaluated) *Record {
-	record := &Record{Withheld: m.why}
+	record := &Record{Withheld: m.why, Latest: m.Me.Seat().Question.Salt}
 	whole := m.p.score(record, answers, all, m.Me.Seat().F)
 	for _, d := range m.first.Deliveries {
 		if i := slices.IndexFunc(all, func(x evaluated) bool { return x.by == d.Sender }); i >= 0 && d.Signed != nil {
@@ -75,9 +75,14 @@ func (p *DecentLLMs) total(record *Record, answers []answered, whole []evaluated
 	}
 }
 
-// salt returns the salt that the evaluators revealed of what they had committed to (DL-4).
+// salt returns the salt that follows from the latest record of the council's ledger, if it has one, and from what the
+// evaluators revealed of what they had committed to (DL-4). The record alone, as in the paper, would be known to
+// workers before they answer.
 func salt(record *Record, whole []evaluated) []byte {
 	h := sha256.New()
+	if record.Latest != "" {
+		fmt.Fprintf(h, "decentllms/latest/1\x00%s\x00", record.Latest)
+	}
 	for _, x := range whole {
 		kept := slices.ContainsFunc(record.Grades, func(g EvaluatorGrades) bool {
 			return g.By == x.by && bytes.Equal(g.Committed, commitment(x.by, x.nonce))

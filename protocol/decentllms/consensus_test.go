@@ -215,6 +215,21 @@ func TestSaltIsCommitted(t *testing.T) {
 	}
 }
 
+// [DL-4] The latest record of the ledger is in the salt, and what evaluators have committed to still is.
+func TestSaltHasLatestRecord(t *testing.T) {
+	x := evaluated{evaluatorGrades: evaluatorGrades{nonce: [nonceSize]byte{1}}}
+	record := &Record{Grades: []EvaluatorGrades{{Committed: commitment(0, x.nonce)}}}
+	seen := map[string]bool{}
+	for _, latest := range []string{"", "aa", "bb"} {
+		record.Latest = latest
+		seen[string(salt(record, []evaluated{x}))] = true
+		seen[string(salt(record, nil))] = true
+	}
+	if len(seen) != 6 {
+		t.Errorf("6 records have %d salts", len(seen))
+	}
+}
+
 // Fifty runs with the same seed have the same record.
 func TestFiftyRuns(t *testing.T) {
 	x := drawn(12)

@@ -16,8 +16,10 @@
 //   - the hash that decides between equal scores is salted with what evaluators committed
 //     to while workers committed to their answers, and revealed afterwards, so no worker
 //     can choose its answer for the hash (DL-4). The paper takes the hash of the latest
-//     block. k evaluators that withhold their parts until they know the others' can choose
-//     among 2^k salts, and lose their grades; every coin toss by commitments has this bias;
+//     block; the head of the council's ledger is a part of the salt, if it has one, but not
+//     all of it, because workers know it before they answer. k evaluators that withhold their
+//     parts until they know the others' can choose among 2^k salts, and lose their grades;
+//     every coin toss by commitments has this bias;
 //   - an evaluator without grades uses up the budget f, like a Byzantine one. With more than
 //     f of them there is no decision;
 //   - Weiszfeld's algorithm starts at the mean, not at the origin (DL-3).
@@ -269,8 +271,8 @@ const Exact = `restored    an evaluator grades all answers in one call, in the o
             median; f < ⌊(N−1)/2⌋; no reply is reused. A parameter that the council file
             names overrides these
 differs     the words of the prompts and of their examples (use prompts: FOLDER); the
-            hash of the latest block between equal scores (there is no block chain: the
-            salt comes from commitments); Weiszfeld's start at the origin, which one
+            hash of the latest block alone between equal scores (the salt comes from the
+            latest record of the council's ledger, if it has one, and from commitments); Weiszfeld's start at the origin, which one
             all-zero evaluator captures (it starts at the mean); gRPC; an evaluator's
             grades count completely or not at all, where the paper does not say`
 

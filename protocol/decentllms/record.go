@@ -15,6 +15,7 @@ type Record struct {
 	Answers   []WorkerAnswer    `json:"answers"` // ascending by worker
 	Grades    []EvaluatorGrades `json:"grades"`  // ascending by evaluator
 	Salt      []byte            `json:"salt,omitempty"`
+	Latest    string            `json:"latest,omitempty"`    // the root of the ledger in the salt (synod.Question.Salt)
 	Signature []byte            `json:"signature,omitempty"` // the evaluator's, under its reply to the user
 	Withheld  string            `json:"withheld,omitempty"`  // why this evaluator sent no grades; "" if it did
 	Unsafe    bool              `json:"unsafe,omitempty"`    // the bound on delays seems to have been broken

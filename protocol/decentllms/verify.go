@@ -35,7 +35,11 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 	if err != nil {
 		return nil, err
 	}
-	again := &Record{}
+	if in.Question.Salt != "" && record.Latest != in.Question.Salt {
+		return nil, fmt.Errorf("decentllms: the record of evaluator %s does not have the question's head of the ledger",
+			in.Name(in.Self))
+	}
+	again := &Record{Latest: record.Latest}
 	whole := p.score(again, answers, all, in.F)
 	if err := commitments(again, record, &first, in.Check); err != nil {
 		return nil, err
@@ -48,7 +52,7 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		return nil, fmt.Errorf("decentllms: evaluator %s replies %q, but its record leads to %q or is not what was "+
 			"signed", in.Name(in.Self), in.Opinion.Answer, a)
 	}
-	return &protocol.Verified{
+	v := &protocol.Verified{
 		Claims: []string{
 			fmt.Sprintf("evaluator %s replied %s and signed the reply", in.Name(in.Self), in.Opinion.Answer),
 			fmt.Sprintf("all answers and grades in the record of %s are signed by their authors, and lead to its reply",
@@ -60,7 +64,11 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 			fmt.Sprintf("that other evaluators replied alike: that needs at most F=%d Byzantine evaluators and no "+
 				"late messages", in.F),
 		},
-	}, nil
+	}
+	if in.Question.Salt == "" && record.Latest != "" {
+		v.NotProved = append(v.NotProved, "that all members were given the head of the ledger that the record names")
+	}
+	return v, nil
 }
 
 // onRecord reads the signed answers and grades of a record as an evaluator does. Where

@@ -22,6 +22,8 @@ func TestVerifyForged(t *testing.T) {
 		return good
 	}}
 	q := &synod.Question{Text: "?", Form: synod.Number}
+	salted := *q
+	salted.Salt = "ab"
 	for what, forge := range map[string]func(*Record){
 		"nothing": func(*Record) {},
 		"answers with another's grades": func(r *Record) {
@@ -47,6 +49,7 @@ func TestVerifyForged(t *testing.T) {
 		},
 		"another salt":                    func(r *Record) { r.Salt = []byte("the one I like") },
 		"no salt":                         func(r *Record) { r.Salt = nil },
+		"a head of the ledger":            func(r *Record) { r.Latest = "cd" },
 		"a signed answer as silent":       func(r *Record) { r.Answers[0].Bottom = "silent" },
 		"signed grades as silent":         func(r *Record) { r.Grades[0].Bottom = "silent" },
 		"a commitment that nobody signed": func(r *Record) { r.Grades[1].Committed = []byte("x") },
@@ -74,6 +77,13 @@ func TestVerifyForged(t *testing.T) {
 		})
 		if (err == nil) != (what == "nothing") {
 			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := x.p.Verify(protocol.VerifyInput{
+			Self: h.id, Opinion: &synod.Opinion{Answer: top, Record: h.Record}, Question: &salted, N: x.w + x.e,
+			Cast: x.cast(), F: x.f, Check: o.keys.Signer(0, run),
+			Name: func(id synod.NodeID) string { return fmt.Sprint(id) },
+		}); err == nil {
+			t.Errorf("%s: the record without the head of the ledger is accepted for a question with it", what)
 		}
 	}
 }
