@@ -19,7 +19,7 @@ func (overconfident) Steady() bool { return true }
 // Corrupt calls the model for every prompt, and replaces every reply except the first
 // answer.
 func (overconfident) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m, mine := firstAnswer(seat, honest)
+	m, mine := firstAnswer(&seat, honest)
 	answer, replace := m.Answer, m.Replace
 	m.Answer = nil
 	m.Replace = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
@@ -29,5 +29,5 @@ func (overconfident) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machin
 		}
 		return r
 	}
-	return certain(seat, m, mine)
+	return certainly(m, &seat, mine)
 }

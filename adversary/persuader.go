@@ -26,8 +26,9 @@ type persuader struct{}
 func (persuader) Steady() bool { return true }
 
 func (persuader) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m, mine := firstAnswer(seat, honest)
-	return &MessageRewriter{Honest: certain(seat, m, mine), Effect: func(x synod.Effect) synod.Effect {
+	m, mine := firstAnswer(&seat, honest)
+	c := &certain{honest: m, question: seat.Question, mine: mine}
+	return &MessageRewriter{Honest: c, Effect: func(x synod.Effect) synod.Effect {
 		c, ok := x.(synod.Consult)
 		if !ok {
 			return x

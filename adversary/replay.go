@@ -33,8 +33,12 @@ func (replay) Steady() bool { return true }
 
 // Corrupt answers every prompt, so no model is called.
 func (a replay) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	mine := a.choose(seat)
-	return certain(seat, &PromptAnswerer{Honest: honest, Answer: believer(mine)}, &mine)
+	b := &believer{mine: a.choose(seat)}
+	m := &certain{honest: &PromptAnswerer{Honest: honest, Answer: b.reply}, question: seat.Question, mine: &b.mine}
+	return again(m, honest, func(seat synod.Seat) {
+		b.mine, b.filled = a.choose(seat), [3]bool{}
+		m.reset(seat.Question)
+	})
 }
 
 // invented are answers to other questions. No model gave them.

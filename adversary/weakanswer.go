@@ -19,13 +19,13 @@ type weakAnswer struct{}
 func (weakAnswer) Steady() bool { return true }
 
 func (weakAnswer) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
-	m, mine := firstAnswer(seat, honest)
-	return certain(seat, m, mine)
+	m, mine := firstAnswer(&seat, honest)
+	return certainly(m, &seat, mine)
 }
 
 // firstAnswer returns a machine that keeps its model's first readable answer, and answers
 // every later prompt as a Believer of it. mine is None until then.
-func firstAnswer(seat synod.Seat, honest synod.Machine) (m *PromptAnswerer, mine *synod.Answer) {
+func firstAnswer(seat *synod.Seat, honest synod.Machine) (m *PromptAnswerer, mine *synod.Answer) {
 	mine = new(synod.Answer)
 	return &PromptAnswerer{
 		Honest: honest,

@@ -1,7 +1,7 @@
 package adversary
 
 import (
-	"cmp"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/grade"
@@ -21,7 +21,7 @@ type PromptAnswerer struct {
 
 	open    map[synod.ConsultID]*synod.Prompt // prompts that the model is answering
 	out     []synod.Effect
-	pending []synod.Event // of one Step
+	pending []synod.Input // of one Step
 }
 
 // usual is room for the effects of most steps.
@@ -37,18 +37,18 @@ func (m *PromptAnswerer) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		delete(m.open, a.ID)
 	}
 	if m.pending == nil {
-		m.out, m.pending = make([]synod.Effect, 0, usual), make([]synod.Event, 0, usual)
+		m.out, m.pending = make([]synod.Effect, 0, usual), make([]synod.Input, 0, usual)
 	}
-	m.out, m.pending = m.out[:0], append(m.pending[:0], e)
+	m.out, m.pending = m.out[:0], append(m.pending[:0], synod.Input{Event: e})
 	for i := 0; i < len(m.pending); i++ {
-		for _, x := range m.Honest.Step(now, m.pending[i]) {
+		for _, x := range stepOne(m.Honest, now, m.pending[i:i+1]) {
 			c, ok := x.(synod.Consult)
 			if !ok {
 				m.out = append(m.out, x)
 				continue
 			}
 			if r := m.answer(c.Prompt); r != nil {
-				m.pending = append(m.pending, synod.Answered{ID: c.ID, Reply: r})
+				m.pending = append(m.pending, synod.Input{Answered: synod.Answered{ID: c.ID, Reply: r}})
 				continue
 			}
 			if m.open == nil {
@@ -59,6 +59,18 @@ func (m *PromptAnswerer) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		}
 	}
 	return m.out
+}
+
+// stepOne hands the only event of a list to a machine. A reply needs no allocation if the machine
+// is a Batcher.
+func stepOne(m synod.Machine, now synod.Tick, in []synod.Input) []synod.Effect {
+	switch b, ok := m.(synod.Batcher); {
+	case in[0].Event != nil:
+		return m.Step(now, in[0].Event)
+	case ok:
+		return b.StepAll(now, in)
+	}
+	return m.Step(now, in[0].Answered)
 }
 
 func (m *PromptAnswerer) answer(p *synod.Prompt) *synod.Reply {
@@ -158,25 +170,104 @@ func WithResponse(s synod.Send, to []synod.NodeID, r synod.Response) synod.Send 
 	return synod.Send{To: to, Message: &m}
 }
 
-// certain wraps a machine so that it claims confidence 1.0 in everything that it sends
+// certain is a machine that claims confidence 1.0 in everything that its honest machine sends
 // and records, and keeps the answer mine once that is set, whatever its protocol makes it
 // adopt.
-func certain(seat synod.Seat, m synod.Machine, mine *synod.Answer) synod.Machine {
-	return &MessageRewriter{Honest: m, Response: func(s synod.Send, r synod.Response) []synod.Send {
-		r.Confidence = 1
-		if a, _ := read.Canonical(seat.Question, string(r.Answer)); a != *mine && *mine != synod.None {
-			r.Answer = *mine
-		}
-		return []synod.Send{WithResponse(s, s.To, r)}
-	}, Effect: func(x synod.Effect) synod.Effect {
-		switch x := x.(type) {
+type certain struct {
+	honest   synod.Machine
+	question *synod.Question
+	mine     *synod.Answer
+
+	out   []synod.Effect
+	sent  []synod.Effect // the first messages: a machine that is reset uses them again
+	sends int
+}
+
+// maxKept is how many messages a machine keeps for its next run.
+const maxKept = 64
+
+// Step passes the event on and changes the effects.
+func (m *certain) Step(now synod.Tick, e synod.Event) []synod.Effect {
+	if m.out == nil {
+		m.out = make([]synod.Effect, 0, usual)
+	}
+	m.out = m.out[:0]
+	for _, effect := range m.honest.Step(now, e) {
+		switch x := effect.(type) {
+		case synod.Send:
+			effect = m.send(effect, x)
 		case synod.Note:
-			return certainNote(x, *mine)
+			effect = certainNote(x, *m.mine)
 		case synod.Decide:
-			return synod.Decide{Answer: cmp.Or(*mine, x.Answer)}
+			if *m.mine != synod.None && *m.mine != x.Answer {
+				effect = synod.Decide{Answer: *m.mine}
+			}
 		}
-		return x
-	}}
+		m.out = append(m.out, effect)
+	}
+	return m.out
+}
+
+// send returns the effect in place of a message.
+func (m *certain) send(effect synod.Effect, s synod.Send) synod.Effect {
+	var r synod.Response
+	if s.Slot.Name != synod.Respond || r.UnmarshalBinary(s.Body) != nil {
+		return effect
+	}
+	r.Confidence = 1
+	if a, _ := read.Canonical(m.question, string(r.Answer)); a != *m.mine && *m.mine != synod.None {
+		r.Answer = *m.mine
+	}
+	k := min(m.sends, maxKept)
+	if m.sends++; k == len(m.sent) || k == maxKept {
+		m.sent = append(m.sent[:k], synod.Send{To: s.To, Message: new(synod.Message)})
+	}
+	old := m.sent[k].(synod.Send)
+	body, err := r.AppendBinary(old.Body[:0])
+	if err != nil {
+		panic("adversary: encode a response: " + err.Error()) // it never fails
+	}
+	*old.Message = *s.Message
+	old.Body = body
+	if !slices.Equal(old.To, s.To) { // of an earlier run
+		m.sent[k] = synod.Send{To: s.To, Message: old.Message}
+	}
+	return m.sent[k]
+}
+
+// reset prepares the machine for another run, like its honest machine.
+func (m *certain) reset(q *synod.Question) { m.question, m.sends = q, 0 }
+
+// certainly returns a certain machine over one that finds its answer in the run, for many runs if
+// its honest machine can be used again. The seat is that of m.
+func certainly(m *PromptAnswerer, seat *synod.Seat, mine *synod.Answer) synod.Machine {
+	c := &certain{honest: m, question: seat.Question, mine: mine}
+	return again(c, m.Honest, func(next synod.Seat) {
+		*seat, *mine = next, synod.None
+		clear(m.open)
+		c.reset(next.Question)
+	})
+}
+
+// again returns a corrupted machine that can be used for several runs, if its honest machine
+// can: renew prepares it for another one.
+func again(m synod.Machine, honest synod.Machine, renew func(synod.Seat)) synod.Machine {
+	if r, ok := honest.(synod.Resetter); ok {
+		return &renewable{m, r, renew}
+	}
+	return m
+}
+
+type renewable struct {
+	synod.Machine
+	honest synod.Resetter
+	renew  func(synod.Seat)
+}
+
+// Reset implements synod.Resetter.
+func (m *renewable) Reset(seat synod.Seat) {
+	m.honest.Reset(seat)
+	m.renew(seat)
 }
 
 func certainNote(x synod.Note, mine synod.Answer) synod.Note {
@@ -224,26 +315,29 @@ func Believer(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 	return r
 }
 
-// believer returns Believer for one answer. It makes the two scores and the answer once.
-func believer(mine synod.Answer) func(*synod.Prompt) *synod.Reply {
-	var best, worst, answer *synod.Reply
-	return func(p *synod.Prompt) *synod.Reply {
-		known := &worst
-		switch {
-		case p.Purpose == synod.Scoring && p.Candidate == mine:
-			known = &best
-		case p.Purpose == synod.Scoring:
-		case (p.Purpose == synod.Answering || p.Purpose == synod.Refining) &&
-			p.ConfidenceMode == synod.NoConfidence:
-			known = &answer
-		default:
-			return Believer(p, mine)
-		}
-		if *known == nil {
-			*known = Believer(p, mine)
-		}
-		return *known
+// believer returns what Believer returns for one answer. It makes the two scores and the answer
+// once.
+type believer struct {
+	mine   synod.Answer
+	known  [3]synod.Reply // best, worst and the answer
+	filled [3]bool
+}
+
+func (b *believer) reply(p *synod.Prompt) *synod.Reply {
+	k := 1
+	switch {
+	case p.Purpose == synod.Scoring && p.Candidate == b.mine:
+		k = 0
+	case p.Purpose == synod.Scoring:
+	case (p.Purpose == synod.Answering || p.Purpose == synod.Refining) && p.ConfidenceMode == synod.NoConfidence:
+		k = 2
+	default:
+		return Believer(p, b.mine)
 	}
+	if !b.filled[k] {
+		b.known[k], b.filled[k] = *Believer(p, b.mine), true
+	}
+	return &b.known[k]
 }
 
 // canonical returns the canonical answer of a text, or the text if it has none.

@@ -73,6 +73,19 @@ func (p *Plan) Machine(own sign.Identity, q *synod.Question) (synod.Machine, err
 
 // machine is Machine with join in place of the protocol's Join.
 func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Seat) synod.Machine) synod.Machine {
+	return p.join(p.seat(own, q), join)
+}
+
+// join returns the machine of a seat, that of its adversary if it has one.
+func (p *Plan) join(seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
+	if a := p.adversaries[seat.Self]; a != nil {
+		return adversary.Seat(a, seat, join)
+	}
+	return join(seat)
+}
+
+// seat returns what a seat may know.
+func (p *Plan) seat(own sign.Identity, q *synod.Question) synod.Seat {
 	id := own.Seat
 	seat := synod.Seat{
 		Self: id, Role: p.seats[id].Role, Cast: p.roles, Peers: p.peers[id], F: p.spec.F,
@@ -84,10 +97,7 @@ func (p *Plan) machine(own sign.Identity, q *synod.Question, join func(synod.Sea
 	if p.signs() {
 		seat.Signer = own.Signer
 	}
-	if a := p.adversaries[id]; a != nil {
-		return adversary.Seat(a, seat, join)
-	}
-	return join(seat)
+	return seat
 }
 
 // signs reports whether the seats sign their messages.

@@ -50,7 +50,7 @@ type SimRunner struct{}
 type crew struct {
 	idle     []synod.Resetter // by seat: an honest machine of an earlier run; nil: none
 	taken    []bool           // by seat: the idle machine plays in this run
-	machines []synod.Machine  // buffer of Play
+	machines []synod.Machine  // by seat: that of the last run
 	records  []Record         // of the last run; the next one uses their lists of opinions again
 }
 
@@ -109,7 +109,12 @@ func (p *Plan) simulation(run Run, c *crew, join func(synod.Seat) synod.Machine)
 	keys, id := p.identities(in.Seed), p.signedInstance(in)
 	for i := range records {
 		records[i] = Record{Seat: synod.NodeID(i), Opinions: records[i].Opinions[:0]}
-		c.machines[i] = p.machine(keys.Identity(synod.NodeID(i), id), &in.Question, join)
+		seat := p.seat(keys.Identity(synod.NodeID(i), id), &in.Question)
+		if m, ok := c.machines[i].(synod.Resetter); ok {
+			m.Reset(seat)
+		} else {
+			c.machines[i] = p.join(seat, join)
+		}
 	}
 	return sim.Config{
 		Machines: c.machines, Faults: p.faults, Seed: in.Seed, Log: run.Log, Watch: run.Watch,
