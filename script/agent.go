@@ -98,7 +98,7 @@ func Scratch[T any](me *Agent) *T {
 }
 
 // Seat returns what the member may know.
-func (me *Agent) Seat() synod.Seat { return me.seat }
+func (me *Agent) Seat() *synod.Seat { return &me.seat }
 
 // Now returns the current tick.
 func (me *Agent) Now() synod.Tick { return me.now }

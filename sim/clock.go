@@ -54,8 +54,8 @@ func (l *live) loop() string {
 		if !l.pause() {
 			return Stalled
 		}
-		items, tick, _ := l.run.queue.next()
-		if why := l.run.tick(items, tick); why != "" {
+		what, tick, _ := l.run.queue.next()
+		if why := l.run.tick(what, tick); why != "" {
 			return why
 		}
 	}
@@ -117,5 +117,5 @@ func (l *live) take() bool {
 
 func (l *live) add(a arrival) {
 	l.waiting--
-	l.run.queue.add(max(a.at, l.run.now+1), item{a.node, a.event})
+	l.run.queue.add(max(a.at, l.run.now+1), item{node: a.node, event: a.event})
 }

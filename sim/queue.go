@@ -8,32 +8,45 @@ import (
 	"synod.dev/synod"
 )
 
-// item is an event on its way to a node.
+// item is an event on its way to a node, or a message on its way to several.
 type item struct {
-	node  synod.NodeID // or anyBatch
+	node  synod.NodeID // or anyBatch or several
+	count int32        // with several: how many of the receivers of the slot are its receivers
 	event synod.Event
 }
 
-// anyBatch marks an item that stands for the replies of the oldest batch of calls.
-const anyBatch synod.NodeID = -1
+const (
+	// anyBatch marks an item that stands for the replies of the oldest batch of calls.
+	anyBatch synod.NodeID = -1
+	// several marks a message whose receivers are the next ones of the slot.
+	several synod.NodeID = -2
+)
 
 // queue holds items by tick. Items of one tick keep the order in which they were
 // added. Most items are for the next tick and only few different ticks are waiting
 // at a time, so the ticks are kept in a sorted slice and the lists of items are
 // used again.
 type queue struct {
-	slots []slot   // ascending by tick
-	last  []item   // the list that next returned last
-	free  [][]item // empty lists to use again
-	size  int      // capacity of a new list
-	spare buffers  // of the run
+	slots []slot  // ascending by tick
+	last  lists   // that next returned last
+	free  []lists // empty lists to use again
+	size  int     // capacity of a new list
+	spare buffers // of the run
 }
 
-// slot is the list of items of one tick.
+// slot is what happens in one tick.
 type slot struct {
-	tick  synod.Tick
-	items []item
+	tick synod.Tick
+	lists
 }
+
+// lists are items, and the receivers of the messages with several, in their order.
+type lists struct {
+	items     []item
+	receivers []synod.NodeID
+}
+
+func (l lists) empty() lists { return lists{l.items[:0], l.receivers[:0]} }
 
 // queues are queues to use again: a bench plays thousands of short runs.
 var queues = sync.Pool{New: func() any { return new(queue) }}
@@ -55,34 +68,34 @@ const maxReuse = 16 << 10
 // overwrites it or the garbage collector empties the pool.
 func (q *queue) release() {
 	for _, s := range q.slots {
-		q.free = append(q.free, s.items[:0])
+		q.free = append(q.free, s.empty())
 	}
-	if q.last != nil {
-		q.free = append(q.free, q.last[:0])
+	if q.last.items != nil {
+		q.free = append(q.free, q.last.empty())
 	}
 	room := q.spare.room()
-	for _, items := range q.free {
-		room += cap(items)
+	for _, l := range q.free {
+		room += max(cap(l.items), cap(l.receivers))
 	}
 	if room > maxReuse {
 		return
 	}
-	q.slots, q.last = q.slots[:0], nil
+	q.slots, q.last = q.slots[:0], lists{}
 	queues.Put(q)
 }
 
 // room returns how many things the largest buffer can hold.
 func (b *buffers) room() int {
-	return max(cap(b.decided), cap(b.notes), cap(b.replies), cap(b.events), cap(b.order))
+	return max(cap(b.decided), cap(b.notes), cap(b.inputs), cap(b.place))
 }
 
 func (q *queue) add(t synod.Tick, it item) {
-	items := q.at(t)
-	*items = append(*items, it)
+	at := q.at(t)
+	at.items = append(at.items, it)
 }
 
-// at returns the list of items of a tick, which is valid until the next call of another method.
-func (q *queue) at(t synod.Tick) *[]item {
+// at returns the lists of a tick, which are valid until the next call of another method.
+func (q *queue) at(t synod.Tick) *lists {
 	at, known := 0, len(q.slots) > 0 && q.slots[0].tick == t
 	if !known {
 		at, known = slices.BinarySearchFunc(q.slots, t,
@@ -91,18 +104,18 @@ func (q *queue) at(t synod.Tick) *[]item {
 	if !known {
 		q.slots = slices.Insert(q.slots, at, slot{t, q.list()})
 	}
-	return &q.slots[at].items
+	return &q.slots[at].lists
 }
 
-// list returns an empty list.
-func (q *queue) list() []item {
+// list returns empty lists.
+func (q *queue) list() lists {
 	if len(q.free) == 0 {
-		return make([]item, 0, q.size)
+		return lists{items: make([]item, 0, q.size)}
 	}
 	last := len(q.free) - 1
-	items := q.free[last]
+	l := q.free[last]
 	q.free = q.free[:last]
-	return items
+	return l
 }
 
 // peek returns the earliest tick that has items.
@@ -113,17 +126,17 @@ func (q *queue) peek() (synod.Tick, bool) {
 	return q.slots[0].tick, true
 }
 
-// next removes the earliest tick and returns its items, which are valid until the
+// next removes the earliest tick and returns its lists, which are valid until the
 // next call.
-func (q *queue) next() ([]item, synod.Tick, bool) {
+func (q *queue) next() (lists, synod.Tick, bool) {
 	if len(q.slots) == 0 {
-		return nil, 0, false
+		return lists{}, 0, false
 	}
 	first := q.slots[0]
 	q.slots = slices.Delete(q.slots, 0, 1)
-	if q.last != nil {
-		q.free = append(q.free, q.last[:0])
+	if q.last.items != nil {
+		q.free = append(q.free, q.last.empty())
 	}
-	q.last = first.items
-	return first.items, first.tick, true
+	q.last = first.lists
+	return first.lists, first.tick, true
 }

@@ -106,13 +106,15 @@ func play(c Config, loop func(*run) string) Result {
 	s.buffers, s.queue.spare = s.queue.spare, buffers{}
 	s.decided = slices.Grow(s.decided[:0], len(c.Machines))[:len(c.Machines)]
 	clear(s.decided)
+	s.place = slices.Grow(s.place[:0], len(c.Machines))[:len(c.Machines)]
+	clear(s.place)
 	s.calls = s.list()
 	if !c.Faults.None() {
 		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))
 	}
 	s.CallTicks = max(s.CallTicks, 1)
 	for id := range c.Machines {
-		s.queue.add(0, item{synod.NodeID(id), synod.Begin{}})
+		s.queue.add(0, item{node: synod.NodeID(id), event: synod.Begin{}})
 	}
 	stopped := loop(s)
 	for _, b := range s.batches {
@@ -146,14 +148,6 @@ type run struct {
 	done    int          // nodes that have decided
 }
 
-// delivery is an event of a tick on its way to a node: the number of an item or, from the
-// number of items on, of a reply. It has no pointer, because the garbage collector would
-// have to be told of every pointer that is moved.
-type delivery struct {
-	node synod.NodeID
-	at   int32
-}
-
 // decision is what a node has decided.
 type decision struct {
 	done   bool
@@ -162,14 +156,12 @@ type decision struct {
 
 // buffers are used again by later runs.
 type buffers struct {
-	decided []decision       // by node
-	notes   []Noted          // of the current tick
-	replies []synod.Answered // of the current tick
-	events  []delivery       // of the current tick
-	batch   []synod.Input    // of one node in the current tick
-	starts  []int            // of sorted
-	order   []delivery       // of sorted
-	unused  [][]Call         // lists of calls
+	decided []decision     // by node
+	notes   []Noted        // of the current tick
+	nodes   []synod.NodeID // that have events in the current tick
+	inputs  []synod.Input  // the events of the current tick
+	place   []int          // by node: where in inputs its next event belongs; 0 between two ticks
+	unused  [][]Call       // lists of calls
 }
 
 // batch is the calls of one tick.
@@ -190,11 +182,11 @@ func (b *batch) replies() []synod.Reply {
 
 func (s *run) loop() string {
 	for range maxSteps {
-		items, tick, ok := s.queue.next()
+		what, tick, ok := s.queue.next()
 		if !ok {
 			return Stalled
 		}
-		if why := s.tick(items, tick); why != "" {
+		if why := s.tick(what, tick); why != "" {
 			return why
 		}
 	}
@@ -202,9 +194,10 @@ func (s *run) loop() string {
 }
 
 // tick plays the events of a tick. It returns why the run ends with it; "" if it goes on.
-func (s *run) tick(items []item, tick synod.Tick) string {
+func (s *run) tick(what lists, tick synod.Tick) string {
 	s.now, s.notes = tick, s.notes[:0]
-	s.deliver(items, s.byNode(items))
+	s.arrange(what)
+	s.deliver()
 	if s.Notes != nil {
 		if why := s.Notes(s.now, s.notes); why != "" {
 			return why
@@ -256,21 +249,11 @@ func (s *run) step(node synod.NodeID, e synod.Event) {
 
 // deliver hands the events of a tick to their nodes. A log has the effects of every event after
 // it; without one, a machine that can take all its events at once does.
-func (s *run) deliver(items []item, events []delivery) {
-	for len(events) > 0 {
-		node, n := events[0].node, 1
-		for n < len(events) && events[n].node == node {
-			n++
-		}
-		batch := s.batch[:0]
-		for _, d := range events[:n] {
-			if int(d.at) < len(items) {
-				batch = append(batch, synod.Input{Event: items[d.at].event})
-			} else {
-				batch = append(batch, synod.Input{Answered: s.replies[int(d.at)-len(items)]})
-			}
-		}
-		s.batch, events = batch, events[n:]
+func (s *run) deliver() {
+	from := 0
+	for _, node := range s.nodes {
+		batch := s.inputs[from:s.place[node]]
+		from, s.place[node] = s.place[node], 0
 		m, ok := s.Machines[node].(synod.Batcher)
 		if !ok || s.Log != nil || len(s.Faults.Crashes) > 0 {
 			s.giveEach(node, batch)
@@ -284,10 +267,10 @@ func (s *run) deliver(items []item, events []delivery) {
 
 // giveEach hands events to a node one by one.
 func (s *run) giveEach(node synod.NodeID, batch []synod.Input) {
-	for _, in := range batch {
-		e := in.Event
+	for i := range batch {
+		e := batch[i].Event
 		if e == nil {
-			e = in.Answered
+			e = batch[i].Answered
 		}
 		s.give(node, e)
 	}
@@ -300,7 +283,7 @@ func (s *run) apply(node synod.NodeID, effect synod.Effect) {
 	case synod.Consult:
 		s.calls = append(s.calls, Call{node, x.ID, x.Prompt})
 	case synod.Alarm:
-		s.queue.add(max(x.At, s.now+1), item{node, synod.Expired{ID: x.ID}})
+		s.queue.add(max(x.At, s.now+1), item{node: node, event: synod.Expired{ID: x.ID}})
 	case synod.Note:
 		s.notes = append(s.notes, Noted{node, x.Opinion})
 	case synod.Decide:
@@ -318,18 +301,25 @@ func (s *run) send(node synod.NodeID, x synod.Send) {
 		own.From = node
 		m = &own
 	}
-	heard, next := synod.Event(synod.Heard{Message: m}), (*[]item)(nil)
-	for _, to := range x.To {
-		if int(to) < 0 || int(to) >= len(s.Machines) || to == node {
-			continue
-		}
-		if s.random == nil {
-			if next == nil {
-				next = s.queue.at(s.now + 1)
+	heard := synod.Event(synod.Heard{Message: m})
+	if s.random == nil {
+		next := s.queue.at(s.now + 1)
+		before := len(next.receivers)
+		for _, to := range x.To {
+			if uint(to) < uint(len(s.Machines)) && to != node {
+				next.receivers = append(next.receivers, to)
 			}
-			*next = append(*next, item{to, heard})
-		} else if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
-			s.queue.add(s.now+after, item{to, heard})
+		}
+		if n := len(next.receivers) - before; n > 0 {
+			next.items = append(next.items, item{several, int32(n), heard})
+		}
+		return
+	}
+	for _, to := range x.To {
+		if uint(to) < uint(len(s.Machines)) && to != node {
+			if after, arrives := s.Faults.carry(s.random, node, to, s.now); arrives {
+				s.queue.add(s.now+after, item{node: to, event: heard})
+			}
 		}
 	}
 }
@@ -365,51 +355,79 @@ func (s *run) list() []Call {
 	return calls
 }
 
-// byNode returns the events of a tick by node, with the replies of a batch in the place of
-// the batch. The events of one node keep the order in which they were queued. So what a
-// node is given in a tick, and in which order, does not depend on the order in which other
-// nodes step, and a runner whose nodes share no queue can do the same.
-func (s *run) byNode(items []item) []delivery {
-	s.events, s.replies = s.events[:0], s.replies[:0]
-	for i := range items {
-		if node := items[i].node; node != anyBatch {
-			s.events = append(s.events, delivery{node, int32(i)})
-			continue
-		}
-		b := s.batches[0]
-		s.batches = slices.Delete(s.batches, 0, 1)
-		replies := b.replies()
-		for k, c := range b.calls {
-			s.events = append(s.events, delivery{c.Node, int32(len(items) + len(s.replies))})
-			s.replies = append(s.replies, synod.Answered{ID: c.ID, Reply: &replies[k]})
-		}
-		s.unused = append(s.unused, b.calls[:0])
+// arrange sorts the events of a tick by node, with the replies of a batch in the place of the
+// batch. The events of one node keep the order in which they were queued. So what a node is given
+// in a tick, and in which order, does not depend on the order in which other nodes step, and a
+// runner whose nodes share no queue can do the same.
+func (s *run) arrange(what lists) {
+	s.nodes = s.nodes[:0]
+	n := s.count(what)
+	if !slices.IsSorted(s.nodes) {
+		slices.Sort(s.nodes)
 	}
-	order := func(a, b delivery) int { return cmp.Compare(a.node, b.node) }
-	switch {
-	case slices.IsSortedFunc(s.events, order):
-	case len(s.events) >= len(s.Machines): // a counting sort: most members hear from most others
-		return s.sorted()
-	default:
-		slices.SortStableFunc(s.events, order)
+	from := 0
+	for _, node := range s.nodes {
+		from, s.place[node] = from+s.place[node], from
 	}
-	return s.events
+	s.inputs = slices.Grow(s.inputs[:0], n)[:n]
+	receivers, batches := what.receivers, 0
+	for i := range what.items {
+		switch it := &what.items[i]; it.node {
+		case several:
+			for _, to := range receivers[:it.count] {
+				*s.input(to) = synod.Input{Event: it.event}
+			}
+			receivers = receivers[it.count:]
+		case anyBatch:
+			b := &s.batches[batches]
+			batches++
+			replies := b.replies()
+			for k := range b.calls {
+				c := &b.calls[k]
+				*s.input(c.Node) = synod.Input{Answered: synod.Answered{ID: c.ID, Reply: &replies[k]}}
+			}
+			s.unused = append(s.unused, b.calls[:0])
+		default:
+			*s.input(it.node) = synod.Input{Event: it.event}
+		}
+	}
+	s.batches = slices.Delete(s.batches, 0, batches)
 }
 
-// sorted returns the events in the order of their nodes. It keeps the order of the events
-// of one node.
-func (s *run) sorted() []delivery {
-	s.starts = append(s.starts[:0], make([]int, len(s.Machines)+1)...)
-	for _, e := range s.events {
-		s.starts[e.node+1]++
+// input returns the place of the next event of a node.
+func (s *run) input(node synod.NodeID) *synod.Input {
+	at := s.place[node]
+	s.place[node] = at + 1
+	return &s.inputs[at]
+}
+
+// count sets place to the number of events of each node and nodes to the nodes that have any. It
+// returns the number of all events.
+func (s *run) count(what lists) (n int) {
+	add := func(node synod.NodeID) {
+		if s.place[node]++; s.place[node] == 1 {
+			s.nodes = append(s.nodes, node)
+		}
 	}
-	for i := range len(s.Machines) {
-		s.starts[i+1] += s.starts[i]
+	batches := 0
+	for i := range what.items {
+		switch it := &what.items[i]; it.node {
+		case several:
+			n += int(it.count)
+		case anyBatch:
+			calls := s.batches[batches].calls
+			batches++
+			n += len(calls)
+			for k := range calls {
+				add(calls[k].Node)
+			}
+		default:
+			n++
+			add(it.node)
+		}
 	}
-	s.order = slices.Grow(s.order[:0], len(s.events))[:len(s.events)]
-	for _, e := range s.events {
-		s.order[s.starts[e.node]] = e
-		s.starts[e.node]++
+	for _, to := range what.receivers {
+		add(to)
 	}
-	return s.order
+	return n
 }

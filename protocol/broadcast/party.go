@@ -36,7 +36,7 @@ type instance struct {
 func join(me *script.Agent, g *Group, mine []byte) *party {
 	seat := me.Seat()
 	p := &party{me: me, g: g, self: seat.Self, signer: seat.Signer, others: without(g.Members, seat.Self)}
-	if err := p.check(&seat, mine); err != nil {
+	if err := p.check(seat, mine); err != nil {
 		panic(err)
 	}
 	p.group = g.digest()
