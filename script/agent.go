@@ -190,16 +190,24 @@ func (me *Agent) openBatch() {
 	me.batch = len(me.calls)
 }
 
-// consult asks a copy of q.
-func (me *Agent) consult(q *synod.Prompt) {
-	id := me.consults
-	me.consults++
-	k := min(int(id), maxKept)
+// Draft returns the storage of the next prompt, to be set completely and put. It holds an earlier
+// prompt, and is valid until the next call of Draft or Put. It saves the time to copy a prompt.
+func (me *Agent) Draft() *synod.Prompt {
+	k := min(int(me.consults), maxKept)
 	if k == len(me.asks) || k == maxKept {
-		me.asks = append(me.asks[:k], synod.Consult{ID: id, Prompt: me.prompt()})
+		me.asks = append(me.asks[:k], synod.Consult{ID: me.consults, Prompt: me.prompt()})
+	}
+	return me.asks[k].(synod.Consult).Prompt
+}
+
+// consult asks q, or a copy of it if q is not the last draft.
+func (me *Agent) consult(q *synod.Prompt) {
+	k, id := min(int(me.consults), maxKept), me.consults
+	if k == len(me.asks) || me.asks[k].(synod.Consult).Prompt != q {
+		*me.Draft() = *q
 	}
 	p := me.asks[k].(synod.Consult).Prompt
-	*p = *q
+	me.consults++
 	p.Peers = me.copyPeers(q.Peers)
 	if !me.opt.OneSeed {
 		p.Seed = Derive(me.seat.Seed, uint64(id))

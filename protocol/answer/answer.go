@@ -44,7 +44,9 @@ type Member struct {
 	spelled    map[synod.Answer]string // free-text answers as they were first written
 	templates  []template              // the templates of prompts
 	heard      []Heard                 // buffer of Exchange
+	bodies     []int                   // by response in heard: see Body
 	known      []known                 // the first different bodies of responses in this run
+	prompt     synod.Prompt            // the fields that all prompts share
 	again      bool                    // Again asked for an answer
 }
 
@@ -60,7 +62,9 @@ func New(me *script.Agent, s Settings) *Member {
 	if m.Settings.Templates != s.Templates {
 		m.templates = nil
 	}
-	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard, known: m.known[:0]}
+	*m = Member{Me: me, Settings: s, templates: m.templates, heard: m.heard, bodies: m.bodies, known: m.known[:0]}
+	seat := me.Seat()
+	m.prompt = synod.Prompt{Question: seat.Question, Caution: s.Caution, F: seat.F, Exact: s.Exact}
 	return m
 }
 
@@ -78,16 +82,24 @@ type Held struct {
 type Heard = script.Heard[synod.Response]
 
 // Prompt returns a prompt with the fields that all prompts of a member share.
-func (m *Member) Prompt(purpose synod.Purpose) synod.Prompt {
-	seat := m.Me.Seat()
-	q := synod.Prompt{
-		Template: m.template(purpose), Purpose: purpose, Question: seat.Question,
-		Caution: m.Settings.Caution, F: seat.F, Exact: m.Settings.Exact,
-	}
+func (m *Member) Prompt(purpose synod.Purpose) (q synod.Prompt) {
+	m.fill(&q, purpose)
+	return q
+}
+
+// Draft is Prompt in the storage of the next prompt (script.Agent.Draft).
+func (m *Member) Draft(purpose synod.Purpose) *synod.Prompt {
+	q := m.Me.Draft()
+	m.fill(q, purpose)
+	return q
+}
+
+func (m *Member) fill(q *synod.Prompt, purpose synod.Purpose) {
+	*q = m.prompt
+	q.Template, q.Purpose = m.template(purpose), purpose
 	if purpose == synod.Answering {
 		q.ConfidenceMode = m.Settings.ConfidenceMode
 	}
-	return q
 }
 
 func (m *Member) template(purpose synod.Purpose) string {
@@ -235,8 +247,7 @@ func (m *Member) Again(t int, r *Held) {
 
 // Put asks the model the prompt with the common fields.
 func (m *Member) Put(purpose synod.Purpose) {
-	q := m.Prompt(purpose)
-	m.Me.Put(&q)
+	m.Me.Put(m.Draft(purpose))
 }
 
 // Send reads the answer that Again asked for and sends r.
@@ -284,13 +295,25 @@ const Never synod.Tick = 7 * 24 * 3600 * 1000
 
 // Received returns what Exchange returns.
 func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
-	m.heard = m.heard[:0]
+	m.heard, m.bodies = m.heard[:0], m.bodies[:0]
 	for _, message := range script.Messages(m.Me, synod.Respond, t) {
-		if k := m.read(message.Body); k.ok {
+		n := m.read(message.Body)
+		if k := &m.known[n]; k.ok {
 			m.heard = append(m.heard, Heard{From: message.From, Value: k.response})
+			m.bodies = append(m.bodies, n)
 		}
 	}
 	return m.heard, absent(m.neighbours(t), m.heard)
+}
+
+// Body returns a number below MaxBodies for the body of response i of the last exchange. Responses
+// of one run with equal numbers have equal bodies. It returns -1 if there are too many different
+// bodies.
+func (m *Member) Body(i int) int {
+	if n := m.bodies[i]; n < MaxBodies {
+		return n
+	}
+	return -1
 }
 
 // neighbours returns the member's neighbours of round t.
@@ -307,34 +330,34 @@ type known struct {
 	ok       bool // whether the body is an answer to the question
 }
 
-// maxKnown bounds the bodies that are known, so that a flood of different ones takes no memory.
-const maxKnown = 16
+// MaxBodies bounds the bodies that are known, so that a flood of different ones takes no memory.
+const MaxBodies = 15
 
-// read reads a response, with its answer in canonical form and its reasoning cut. The result
-// is valid until the next call.
-func (m *Member) read(body []byte) *known {
+// read reads a response, with its answer in canonical form and its reasoning cut. It returns the
+// number of its body in known. All bodies beyond MaxBodies have that number, and the last counts.
+func (m *Member) read(body []byte) int {
 	for i := range m.known {
-		if k := &m.known[i]; bytes.Equal(k.body, body) {
-			return k
+		if bytes.Equal(m.known[i].body, body) {
+			return i
 		}
 	}
-	n := min(len(m.known), maxKnown-1)
+	n := min(len(m.known), MaxBodies)
 	m.known = append(m.known[:n], known{body: body})
 	k := &m.known[n]
 	r := &k.response
 	if r.UnmarshalBinary(body) != nil {
-		return k
+		return n
 	}
 	a, ok := read.Canonical(m.Me.Seat().Question, string(r.Answer))
 	if !ok {
-		return k
+		return n
 	}
 	m.spell(a, string(r.Answer))
 	r.Answer, k.ok = a, true
 	if r.Rationale != "" {
 		r.Rationale = clean.Line(r.Rationale, m.Settings.Rationale)
 	}
-	return k
+	return n
 }
 
 // absent lists the neighbours without a response. Both lists are ascending.

@@ -24,6 +24,7 @@ type member struct {
 	contest  *contest       // nil: SAC by itself
 
 	judges []asked       // the answers whose scores were asked for in this run
+	calls  []int         // by number of a body: one more than the call for the score of its answer; 0: none
 	scored []judged      // buffer of scores
 	lower  []judged      // buffer of filter
 	peers  []synod.Rated // buffer of refine
@@ -71,6 +72,7 @@ func (m *member) ask() {
 	m.v = verdict{}
 	m.kept.reset()
 	m.judges = m.judges[:0]
+	m.calls = append(m.calls[:0], make([]int, answer.MaxBodies)...)
 	m.Put(synod.Answering)
 }
 
@@ -102,24 +104,31 @@ func (m *member) judge(t int) {
 		purpose = synod.Weighing
 	}
 	for i := range m.heard {
-		m.candidate(purpose, m.heard[i].Value.Answer, m.heard[i].Value.Rationale)
+		n, v := m.Body(i), &m.heard[i].Value
+		if n < 0 {
+			m.candidate(purpose, v.Answer, v.Rationale)
+		} else if call := m.calls[n]; call == 0 || !m.me.Again(call-1) {
+			m.calls[n] = m.candidate(purpose, v.Answer, v.Rationale) + 1
+		}
 	}
 	m.candidate(purpose, m.r.Answer, m.r.Rationale)
 }
 
-// candidate asks for the score of one answer.
-func (m *member) candidate(purpose synod.Purpose, candidate synod.Answer, rationale string) {
+// candidate asks for the score of one answer. It returns the number of the call.
+func (m *member) candidate(purpose synod.Purpose, candidate synod.Answer, rationale string) (call int) {
 	for i := range m.judges {
 		if a := &m.judges[i]; a.answer == candidate && a.rationale == rationale && m.me.Again(a.call) {
-			return
+			return a.call
 		}
 	}
-	q := m.Prompt(purpose)
+	q := m.Draft(purpose)
 	q.Candidate, q.Rationale = candidate, rationale
-	m.Show(&q)
-	if call := m.me.Put(&q); len(m.judges) < maxAsked {
+	m.Show(q)
+	call = m.me.Put(q)
+	if len(m.judges) < maxAsked {
 		m.judges = append(m.judges, asked{candidate, rationale, call})
 	}
+	return call
 }
 
 // scores reads the scores that judge has asked for.
@@ -170,10 +179,10 @@ func (m *member) refine(int) {
 	}
 	// Stable: equal scores stay in the order of their senders.
 	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
-	q := m.Prompt(synod.Refining)
+	q := m.Draft(synod.Refining)
 	q.Own, q.Peers = m.r.Answer, m.peers
-	m.Show(&q)
-	m.me.Put(&q)
+	m.Show(q)
+	m.me.Put(q)
 }
 
 // filter is Eq. 3 and 4: of the neighbours with a score strictly below the member's own,
