@@ -41,6 +41,14 @@ func Line(s string, max int) string {
 	return strings.TrimLeft(strings.TrimRight(Head(s, max-len(cutMark)), " ")+cutMark, " ")
 }
 
+// Passage is Line for text of several lines: newlines and runs of spaces stay.
+func Passage(s string, max int) string {
+	if len(s) > max {
+		s = Head(s, max-len(cutMark)) + cutMark
+	}
+	return strings.Trim(breakTokens(Fold(s)), "\n")
+}
+
 // Head returns the longest prefix of s of at most max bytes that splits no character.
 func Head(s string, max int) string {
 	if len(s) <= max {

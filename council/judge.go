@@ -88,6 +88,7 @@ func (j *judgment) outcome() Outcome {
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
 	o.Asked = j.asked()
 	o.Members, o.Presented = j.members(), j.present(v.answer)
+	o.Claims = j.claims(v.answer)
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)
 	return o
@@ -436,8 +437,28 @@ func (j *judgment) present(accepted synod.Answer) *protocol.Presentation {
 	if !ok {
 		return nil
 	}
-	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, Check: p.verifier(j.in),
-		Name: p.name})
+	return presenter.Present(j.lastOpinions(), protocol.View{Accepted: accepted, Cast: p.roles, F: p.spec.F,
+		Check: p.verifier(j.in), Name: p.name})
+}
+
+// claims returns the claims of the decision; nil if it has none that were judged.
+func (j *judgment) claims(decision synod.Answer) (all []Claim) {
+	p, ok := j.plan.protocol.(protocol.Claiming)
+	if !ok || decision == synod.None {
+		return nil
+	}
+	names := func(ids []synod.NodeID) []string {
+		list := make([]string, len(ids))
+		for i, id := range ids {
+			list[i] = j.plan.name(id)
+		}
+		return list
+	}
+	for i, c := range p.ListClaims(j.lastOpinions(), j.plan.spec.F) {
+		all = append(all, Claim{ID: fmt.Sprintf("c%d", i+1), Text: c.Text, Verdict: c.Verdict, Start: c.Start,
+			End: c.End, Supporters: names(c.Supporters), Critics: names(c.Critics)})
+	}
+	return all
 }
 
 // name returns the id of a seat, "" if there is no such seat.

@@ -34,8 +34,9 @@ type Outcome struct {
 	Late       []string          `json:"late"`            // ids of seats that patience cut off
 	Asked      []string          `json:"asked,omitempty"` // seats in the order in which a protocol in stages asked them
 	Members    []Member          `json:"members"`
-	Evidence   []Accusation      `json:"evidence"` // that members equivocated; [] if there is none
-	Models     []ModelResult     `json:"models"`   // the members of each model together
+	Evidence   []Accusation      `json:"evidence"`         // that members equivocated; [] if there is none
+	Models     []ModelResult     `json:"models"`           // the members of each model together
+	Claims     []Claim           `json:"claims,omitempty"` // of the answer, as the members judged them
 	Rounds     Rounds            `json:"rounds"`
 	Calls      Calls             `json:"calls"`
 	Tokens     Tokens            `json:"tokens"`
@@ -61,6 +62,17 @@ type Outcome struct {
 	nodes  bool   // nodes have played the seats
 	over   string // the limits that a call would have exceeded, a line each
 	resume string // the command that resumes the run, with %s for the journal; "": there is none
+}
+
+// Claim is a statement of the answer and what the members say of it.
+type Claim struct {
+	ID         string                `json:"id"` // c1, c2, … in the order of the answer
+	Text       string                `json:"text"`
+	Verdict    protocol.ClaimVerdict `json:"verdict"`
+	Supporters []string              `json:"supporters"` // ids of seats; the author of the answer is neither
+	Critics    []string              `json:"critics"`
+	Start      int                   `json:"start"` // the bytes of the answer that make the claim: from start
+	End        int                   `json:"end"`   // to before end
 }
 
 // Tokens are the tokens of all calls of a question, retries included.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,21 @@ func (v *view) Fence(text string) string {
 func (v *view) Block(lines string) string {
 	border := v.border()
 	return "<<" + border + "\n" + lines + border + ">>"
+}
+
+// Passage is Block for a text of any length whose lines stay. What could be read as a border or as a control
+// token of a chat template is broken.
+func (v *view) Passage(text any) (string, error) {
+	var s string
+	switch t := text.(type) {
+	case string:
+		s = t
+	case synod.Answer:
+		s = v.Spelled(t)
+	default:
+		return "", fmt.Errorf("Passage takes a text, not %T", text)
+	}
+	return v.Block(clean.Passage(s, 2*synod.MaxLong) + "\n"), nil
 }
 
 // Quote returns an answer in quotation marks, cleaned and on one line. Quotation marks in it are escaped, so

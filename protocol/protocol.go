@@ -163,6 +163,7 @@ type Presenter interface {
 type View struct {
 	Accepted synod.Answer // the council's answer; None if there is none
 	Cast     []synod.Role
+	F        int
 	Check    synod.Verifier
 	Name     func(synod.NodeID) string // the name of a seat
 }
@@ -174,7 +175,34 @@ type Presentation struct {
 	Voters string   // what the voting seats are called, for example "evaluators"
 	Count  int      // how many voting seats there are
 	Lines  []string // Value for people
+	// Head describes the decision in a few words, in place of the number of seats that end on it; "": that
+	// number says it.
+	Head string
 }
+
+// Claiming is implemented by a protocol whose members judge single claims of the decision.
+type Claiming interface {
+	// ListClaims returns the claims of the decision, from the last opinions by seat; nil: none were judged.
+	ListClaims(last []synod.Opinion, f int) []Claim
+}
+
+// Claim is a statement of the decision, and who judged it how.
+type Claim struct {
+	Text                string
+	Start, End          int // the bytes of the decision that make it: from Start to before End
+	Verdict             ClaimVerdict
+	Supporters, Critics []synod.NodeID // ascending; the author is neither
+}
+
+// ClaimVerdict is what a council says of a claim.
+type ClaimVerdict string
+
+// The verdicts, by the bound F: more than F supporters and at most F critics; more than F critics; all others.
+const (
+	Supported ClaimVerdict = "supported"
+	Disputed  ClaimVerdict = "disputed"
+	Open      ClaimVerdict = "open"
+)
 
 // Accusing is implemented by a protocol whose records hold evidence of equivocation.
 type Accusing interface {

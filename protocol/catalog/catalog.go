@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod/protocol/fixedleader"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/majority"
+	"synod.dev/synod/protocol/panel"
 	"synod.dev/synod/protocol/rotatingleader"
 	"synod.dev/synod/protocol/sac"
 	"synod.dev/synod/protocol/selfconsistency"
@@ -29,6 +30,7 @@ var Protocols = synod.NewCatalogue("protocol",
 	fixedleader.Entry,
 	game.Entry,
 	majority.Entry,
+	panel.Entry,
 	rotatingleader.Entry,
 	sac.Entry,
 	selfconsistency.Entry,

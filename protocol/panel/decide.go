@@ -1,0 +1,183 @@
+package panel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/clean"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/grade"
+)
+
+// decided is the decision as everybody computes it from the records of all seats.
+type decided struct {
+	records []*Record
+	given   []synod.Answer // the graded texts, by seat
+	totals  []Total
+	top     *Total // nil: no answer has a total
+	answer  synod.Answer
+	why     string
+	check   *Check // of the claims of answer; nil: there is none
+	checks  []*Check
+}
+
+// decide computes the decision. Each author's text is taken from its own opinions. A new text without disputed
+// claims replaces the chosen one only if the records of the others say that it stands.
+func (p *Panel) decide(last []synod.Opinion, f int) *decided {
+	d := &decided{}
+	marks := make([][]Mark, len(last))
+	for i := range last {
+		r := recordOf(&last[i])
+		d.records, marks[i] = append(d.records, r), r.Marks
+		text := last[i].Answer
+		if r.Again != nil && r.Again.List != nil && sumOf(text) != r.Given {
+			text = synod.Answer(r.Again.Old)
+		}
+		if sumOf(text) != r.Given { // it noted another text than the one that was graded
+			text = synod.None
+		}
+		d.given = append(d.given, text)
+	}
+	d.totals = p.totals(d.given, marks, f)
+	if d.top = best(d.totals); d.top == nil {
+		d.why = fmt.Sprintf("no answer has the grades of all members but f = %d", f)
+		return d
+	}
+	held := last[d.top.Of].Answer
+	d.answer = d.top.Answer
+	d.why = fmt.Sprintf("it has the highest total of %d answers, %.1f of 100, by %d members", d.scored(), d.top.Total,
+		d.top.Judges)
+	if held != d.answer {
+		d.check, d.checks = d.about(func(r *Record) *Check { return r.Again }, held)
+		if d.check == nil || !stands(d.check, d.checks, f) {
+			d.answer, d.why = synod.None, "the author of the chosen answer replaced it by a text that the others did not confirm"
+			return d
+		}
+		d.answer = held
+		d.why += "; its author left out what was disputed"
+		return d
+	}
+	d.check, d.checks = d.about(func(r *Record) *Check { return r.Claims }, d.answer)
+	return d
+}
+
+// about returns the author's claims of a text, and what each seat says of them; nil if there are none.
+func (d *decided) about(of func(*Record) *Check, text synod.Answer) (c *Check, all []*Check) {
+	c = of(d.records[d.top.Of])
+	if c == nil || c.Of != d.top.Of || c.Text != sumOf(text) || !validClaims(c.List, text) ||
+		c.Sum != sumOfClaims(c.List) {
+		return nil, nil
+	}
+	for _, r := range d.records {
+		if other := of(r); other != nil && other.about(c) {
+			all = append(all, other)
+		} else {
+			all = append(all, nil)
+		}
+	}
+	return c, all
+}
+
+// scored counts the answers with a total.
+func (d *decided) scored() (n int) {
+	for _, t := range d.totals {
+		if t.Why == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Accept returns the decision from the records of all seats.
+func (p *Panel) Accept(last []synod.Opinion, _ []synod.Role, f int, _ synod.Verifier) (a synod.Answer, enough bool,
+	why string) {
+	d := p.decide(last, f)
+	silent := 0
+	for _, r := range d.records {
+		if len(r.Marks) == 0 {
+			silent++
+		}
+	}
+	if silent > f && len(last) > 1 {
+		return synod.None, false, fmt.Sprintf("%d of %d members graded no answer; f is %d", silent, len(last), f)
+	}
+	return d.answer, true, d.why
+}
+
+// Replied reports whether a seat holds an answer. Members sign nothing: one judge has the records of all seats.
+func (p *Panel) Replied(_ synod.NodeID, last *synod.Opinion, _ synod.Verifier) bool {
+	return last.Answer != synod.None
+}
+
+// ListClaims returns the claims of the decision with who supports and who contradicts each of them; nil if none
+// were listed.
+func (p *Panel) ListClaims(last []synod.Opinion, f int) (all []protocol.Claim) {
+	d := p.decide(last, f)
+	if d.check == nil {
+		return nil
+	}
+	for i, c := range d.check.List {
+		x := protocol.Claim{Text: c.Text, Start: c.Start, End: c.End, Verdict: protocol.Open}
+		x.Supporters, x.Critics = tally(d.checks, d.check.Of, i)
+		switch {
+		case len(x.Critics) > f:
+			x.Verdict = protocol.Disputed
+		case len(x.Supporters) > f:
+			x.Verdict = protocol.Supported
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// Shown is the JSON form of the grades in the outcome of a run, under the key "panel".
+type Shown struct {
+	Criteria []string      `json:"criteria"`
+	Answers  []ShownAnswer `json:"answers"`
+}
+
+// ShownAnswer is an answer with its grades.
+type ShownAnswer struct {
+	Author string                  `json:"author"`
+	Total  *float64                `json:"total"`  // 0 to 100; null: none
+	Why    string                  `json:"why"`    // why there is no total
+	Grades map[string]grade.Grades `json:"grades"` // by evaluator
+}
+
+// Present shows the total and the grades of every answer.
+func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Presentation {
+	f := v.F
+	d := p.decide(last, f)
+	criteria := grade.Criteria()
+	s := &Shown{Criteria: criteria[:]}
+	var totals []string
+	for i, t := range d.totals {
+		x := ShownAnswer{Author: v.Name(t.Of), Why: t.Why, Grades: map[string]grade.Grades{}}
+		if t.Why == "" {
+			x.Total = &d.totals[i].Total
+			totals = append(totals, fmt.Sprintf("%s %.1f", x.Author, t.Total))
+		}
+		for by, r := range d.records {
+			k := slices.IndexFunc(r.Marks, func(m Mark) bool { return m.Of == t.Of && m.Text == sumOf(t.Answer) })
+			if k >= 0 && r.Marks[k].Grades != nil && by != i {
+				x.Grades[v.Name(synod.NodeID(by))] = *r.Marks[k].Grades
+			}
+		}
+		s.Answers = append(s.Answers, x)
+	}
+	out := &protocol.Presentation{Key: "panel", Value: s, Voters: "evaluators", Count: len(last)}
+	if d.top != nil && d.answer != synod.None {
+		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(), d.top.Judges)
+	}
+	if len(totals) > 0 {
+		out.Lines = append(out.Lines, "scores of 100: "+strings.Join(totals, ", "))
+	}
+	for _, t := range d.totals {
+		if t.Why != "" {
+			out.Lines = append(out.Lines, clean.Line(v.Name(t.Of)+" has no score: "+t.Why, 200))
+		}
+	}
+	return out
+}

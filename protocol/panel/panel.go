@@ -1,0 +1,189 @@
+// Package panel chooses the best of long texts: every member answers, and every member
+// grades the answers of all others. It is what prose is decided with, where no two answers
+// are equal and nothing can be counted.
+//
+// The grades are DecentLLMs' (Jo, Park; package grade): five criteria, one answer in a call.
+// Each answer is graded by all seats but its author's. A robust aggregate makes one total of
+// its grades, and the answer with the highest total is the decision, word for word. No text is
+// ever blended with another one.
+//
+// Differences from DecentLLMs, for councils whose outcome one judge computes from the records of
+// all seats:
+//
+//   - a seat is worker and evaluator at once, and no seat grades its own answer;
+//   - grades name the text that they are about by its hash. Whoever computes the decision takes each
+//     author's own text and the grades about that very text, so a member that shows different texts to
+//     different members only loses grades. Signed broadcast is not needed for that, and not used;
+//   - a grade that is missing uses up the bound F for that answer. An answer without the grades of more
+//     than F members has no total and cannot be chosen, so a text that keeps evaluators from replying
+//     does not win;
+//   - between equal totals a hash decides that is salted with all answers, so no author can choose its
+//     text for the hash.
+//
+// With Claims, the author of the chosen answer then takes it apart into claims, and every other member
+// judges each claim (claims.go).
+//
+// Promised, if at most F members are Byzantine, n ≥ 2F+2, and no message is late: with trimmed-mean or
+// median-total every total is in the range of the honest members' grades of that text, so an answer whose
+// honest grades are all below those of another one is never chosen. Not promised: that honest grades are
+// right, or that the answer is.
+package panel
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/robust"
+	"synod.dev/synod/script"
+)
+
+// Panel holds the protocol's parameters.
+type Panel struct {
+	Aggregate string        `yaml:"aggregate" json:"aggregate" doc:"how the grades of an answer become one total" names:"aggregates"`
+	Caution   synod.Caution `yaml:"caution" json:"caution" doc:"what prompts say about hostile answers" enum:"none|may-exist"`
+	Claims    bool          `yaml:"claims" json:"claims,omitempty" doc:"the author of the chosen answer lists its claims, and all others judge each of them; the council key claims sets it too"`
+	Drop      bool          `yaml:"drop-disputed" json:"drop-disputed,omitempty" doc:"with claims: the author writes the answer again without disputed claims, and the rest is checked again"`
+	Exact     bool          `yaml:"-" json:"exact,omitempty"` // no reply is reused: council key "exact: paper"
+}
+
+// New returns the defaults: the mean without the F lowest and F highest grades.
+func New() *Panel { return &Panel{Aggregate: "trimmed-mean", Caution: synod.CautionMayExist} }
+
+// Paper sets the aggregate of DecentLLMs' paper. No paper has this protocol.
+func (p *Panel) Paper() { p.Exact, p.Aggregate = true, "geometric-median" }
+
+// Validate returns an error for the first parameter that is out of its range.
+func (p *Panel) Validate() error {
+	_, err := robust.Catalogue.Find(p.Aggregate)
+	switch {
+	case err != nil:
+		return fmt.Errorf("panel: aggregate is %q; it must be one of %v%s", p.Aggregate, robust.Catalogue.Names(),
+			synod.Hint(p.Aggregate, robust.Catalogue.Names()))
+	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
+		return fmt.Errorf("panel: caution is %q; it must be none or may-exist", p.Caution)
+	case p.Drop && !p.Claims:
+		return fmt.Errorf("panel: drop-disputed needs claims: true, which finds what is disputed")
+	}
+	return nil
+}
+
+// CheckCast returns an error if so many seats cannot tolerate the bound f. Each answer has n-1 evaluators.
+func (p *Panel) CheckCast(cast []synod.Role, f int) error {
+	a, err := robust.Catalogue.Find(p.Aggregate)
+	if err != nil {
+		return err
+	}
+	switch most := a.Bound(len(cast) - 1); {
+	case most < 0:
+		return fmt.Errorf("panel: %d seats are too few for %s", len(cast), p.Aggregate)
+	case f < 0 || f > most:
+		return fmt.Errorf("panel: f is %d; with %d seats, of which %d grade an answer, %s tolerates at most f = %d", f,
+			len(cast), len(cast)-1, p.Aggregate, most)
+	}
+	return nil
+}
+
+// Forms returns prose: short answers are counted.
+func (p *Panel) Forms() []synod.Form { return []synod.Form{synod.Prose} }
+
+// AllToAll returns true: every member grades every answer.
+func (p *Panel) AllToAll() bool { return true }
+
+// Settles returns false: nothing is repeated.
+func (p *Panel) Settles() bool { return false }
+
+// MaxRounds returns 1 for the grades, and one more for each check of claims.
+func (p *Panel) MaxRounds() int {
+	switch {
+	case p.Drop:
+		return 3
+	case p.Claims:
+		return 2
+	}
+	return 1
+}
+
+// Calls returns the largest number of calls: n answers, n(n-1) grades, and with claims a list and n-1
+// checks; with drop-disputed also a new text, its list and n-1 checks.
+func (p *Panel) Calls(degrees []int) int {
+	n := len(degrees)
+	calls := n * n
+	if p.Claims {
+		calls += n
+	}
+	if p.Drop {
+		calls += n + 1
+	}
+	return calls
+}
+
+// Guarantee returns what holds for the bound f. The graph is complete, so its robustness has no influence.
+func (p *Panel) Guarantee(f, _ int, _ bool) (name, note string) {
+	if p.Aggregate != "trimmed-mean" && p.Aggregate != "median-total" {
+		return "", fmt.Sprintf("no guarantee: with %s a total may leave the range of the honest grades", p.Aggregate)
+	}
+	return "best-of", fmt.Sprintf("with at most F=%d Byzantine members, every total is in the range of the honest "+
+		"members' grades of that text; not that these are right", f)
+}
+
+// Join returns the machine of one member.
+func (p *Panel) Join(seat synod.Seat) synod.Machine {
+	return script.New(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.play)
+}
+
+//go:embed prompts/*.tmpl
+var files embed.FS
+
+// Prompts returns the protocol's templates.
+func Prompts() fs.FS {
+	sub, err := fs.Sub(files, "prompts")
+	if err != nil {
+		panic(err) // "prompts" is a valid path
+	}
+	return sub
+}
+
+// Entry is the protocol in the catalogue.
+var Entry = protocol.Entry{
+	Entry: synod.Entry{Name: "panel", Summary: "prose: every member grades the texts of all others, and a robust " +
+		"aggregate chooses one"},
+	Source:  `grades of Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"; every seat is worker and evaluator`,
+	About:   about,
+	Exact:   "restored    the geometric median of DecentLLMs; no reply is reused\ndiffers     no paper has this protocol",
+	New:     func() protocol.Protocol { return New() },
+	Prompts: Prompts,
+}
+
+const about = `For questions of the form prose. Every member answers, and grades the answers of all
+others by five criteria from 0 to 20 (factual contradiction, factual fabrication,
+instruction inconsistency, context inconsistency, logical inconsistency), one answer in a
+call. The grades of an answer become one total by a robust aggregate, and the answer with
+the highest total is the decision, word for word. The graph must be complete, and f is the
+bound on Byzantine members: n ≥ 2f+2.
+
+claims           the author of the chosen answer lists its claims; every other member says
+                 of each: supported, contradicted, cannot tell. More than f supporters and
+                 at most f critics: supported. More than f critics: disputed. All
+                 others: open. So f adversaries alone can neither support nor dispute.
+drop-disputed    the author writes the answer again without disputed claims; the rest is
+                 checked again. It stands if nothing in it is disputed and more than f
+                 members find nothing new in it.
+
+guaranteed  with trimmed-mean and median-total, at most f Byzantine members and no late
+            message: every total is in the range of the honest grades of that text. A text
+            that all honest members grade below another one is never chosen.
+not promised  that honest grades are right; that the author lists all claims.
+
+aggregate    trimmed-mean, median-total, geometric-median, coordinate-median, krum, bulyan
+             (trimmed-mean)
+caution      what prompts say about hostile answers: none or may-exist (may-exist)`
+
+// purposes of prompts beside grade.One.
+const (
+	listing   synod.Purpose = "claims"  // the claims of Candidate
+	checking  synod.Purpose = "check"   // which claims of the Detail are true
+	rewriting synod.Purpose = "rewrite" // Candidate without the claims of the Detail
+)
