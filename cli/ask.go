@@ -37,6 +37,8 @@ type askFlags struct {
 	show      []string
 	trust     bool
 	escalate  bool
+	claims    bool
+	drop      bool
 
 	certificate string
 	ledger      string
@@ -92,6 +94,9 @@ func (f *askFlags) add(cmd *cobra.Command) {
 		"fail, or best-effort: print the leading answer, with the exit code of the failure")
 	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
 		"-v), models (results per model), or reasoning (of every member)")
+	fl.BoolVar(&f.claims, "claims", false, "prose: the members also judge every claim of the answer")
+	fl.BoolVar(&f.drop, "drop-disputed", false, "prose: --claims, and the author of the answer leaves out what is "+
+		"disputed")
 	addNoPreflight(cmd, &f.noCheck)
 	fl.StringVar(&f.certificate, "certificate", "",
 		"write a certificate of the decision to this `file`, signed by the "+
@@ -250,6 +255,7 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		return ask, council.Spec{}, configError(err)
 	}
 	ask.Question.Salt = salt(&spec)
+	f.suit(&ask.Question, &spec, from)
 	if !f.escalate {
 		if err := a.checkEscalation(spec, from); err != nil {
 			return ask, spec, err

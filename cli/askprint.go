@@ -52,10 +52,10 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	}
 	switch {
 	case o.Answer != nil:
-		fmt.Fprintln(cmd.OutOrStdout(), oneLine(string(*o.Answer)))
+		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, *o.Answer))
 	case f.fallback == "best-effort" && len(o.Votes) > 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: the following is the leading answer, not a decision\n", o.Status)
-		fmt.Fprintln(cmd.OutOrStdout(), oneLine(string(o.Votes[0].Answer)))
+		fmt.Fprintln(cmd.OutOrStdout(), decisionText(&o, o.Votes[0].Answer))
 	}
 	return nil
 }
@@ -69,6 +69,9 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
 			rounds(o.Rounds.Len()-1))
 		parts = append(parts, beforeOthers(o.Votes[0].Independent))
+	}
+	if p := o.Presented; p != nil && p.Head != "" {
+		parts = []string{o.Status + ": " + oneLine(p.Head)}
 	}
 	if o.Answered() {
 		parts = append(parts, ended(o)...)
@@ -94,6 +97,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintln(w, "  "+oneLine(line))
 		}
 	}
+	printClaims(w, &o)
 	for _, line := range conduct(&o) {
 		fmt.Fprintln(w, "  "+oneLine(line))
 	}
@@ -200,7 +204,7 @@ func dissent(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(o.Votes)-i)
 			break
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), oneLine(string(v.Answer)),
+		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), shortened(o.Form, v.Answer),
 			strings.Join(withModels(o, v.Seats), ", "))
 	}
 }

@@ -54,7 +54,7 @@ func TestJudgeOfJournal(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				q := synod.Question{ID: "q", Text: "What is 17 + 25?", Form: synod.Number}
+				q := suited(e)
 				printed, err := c.Decide(context.Background(),
 					Ask{Question: q, Seed: seed, Journal: filepath.Join(t.TempDir(), "j"), Final: true})
 				c.Close()

@@ -255,6 +255,14 @@ func (p *Plan) configure() error {
 		return &ConfigError{Section: "exact", Err: fmt.Errorf("exact is %q; it must be absent or \"paper\"",
 			p.spec.Exact)}
 	}
+	if p.spec.Claims {
+		c, ok := p.protocol.(protocol.Claiming)
+		if !ok {
+			return &ConfigError{Section: "claims", Err: fmt.Errorf("claims is true, and protocol %s judges no claims; "+
+				"use protocol: %s", name, proseProtocols()[0])}
+		}
+		c.JudgeClaims()
+	}
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/prompt"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/sign"
 )
 
@@ -148,6 +149,10 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return fmt.Errorf("protocol %s decides answers of the form %s only, and this question has the form %s",
 			p.entry.Name, strings.Join(forms, " or "), q.Form)
 	}
+	if q.Form == synod.Prose && !p.decidesProse() {
+		return fmt.Errorf("protocol %s counts equal answers, and no two texts are equal: decide prose with protocol: "+
+			"%s", p.entry.Name, strings.Join(proseProtocols(), " or "))
+	}
 	if err := cmp.Or(checkText(q.Text), q.Check()); err != nil {
 		return err
 	}
@@ -156,6 +161,46 @@ func (p *Plan) Accepts(q *synod.Question) error {
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}
 	return nil
+}
+
+// decidesProse reports whether the protocol chooses among long texts.
+func (p *Plan) decidesProse() bool { return decidesProse(p.protocol) }
+
+func decidesProse(p protocol.Protocol) bool {
+	if f, ok := p.(protocol.Formal); ok {
+		return slices.Contains(f.Forms(), synod.Prose)
+	}
+	s, ok := p.(protocol.Selecting)
+	return ok && s.SelectsProse()
+}
+
+// proseProtocols lists the protocols that decide prose, the default first.
+func proseProtocols() (names []string) {
+	for _, e := range catalog.Protocols.All() {
+		switch {
+		case e.Default == synod.Prose:
+			names = slices.Insert(names, 0, e.Name)
+		case decidesProse(e.New()):
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// Suit chooses the protocol for a form of question where the user has named none: spec.Protocol is then that of the
+// form, if a protocol is the default for it. It reports whether the council decides the form.
+func (s *Spec) Suit(form synod.Form, named bool) bool {
+	for _, e := range catalog.Protocols.All() {
+		if !named && form == e.Default && form != "" {
+			s.Protocol = Params{"name": e.Name}
+		}
+	}
+	name, _, err := s.Protocol.split()
+	if err != nil {
+		return false
+	}
+	e, err := catalog.Protocols.Find(name)
+	return err == nil && (form != synod.Prose || decidesProse(e.New()))
 }
 
 // maxQuestion is the largest text of a question in bytes.

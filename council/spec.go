@@ -38,6 +38,7 @@ type Spec struct {
 	Exact       string            `yaml:"exact" json:"exact" doc:"paper: no reuse and no early stop; the paper's parsers and sampling" enum:"|paper"`
 	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, a file, or a schedule of these" example:"{family: merg}"`
 	F           int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
+	Claims      bool              `yaml:"claims,omitempty" json:"claims,omitempty" doc:"prose only: the members judge single claims of the answer (protocol panel)"`
 	Rule        Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
 	Prompts     string            `yaml:"prompts,omitempty" json:"prompts,omitempty" doc:"folder of NAME.tmpl files that replace the protocol's prompts; they may be in a folder in it that has the name of the protocol" example:"prompts/paper"`
 	Models      map[string]Params `yaml:"models" json:"models" doc:"models by name: a provider and its settings" example:"{strong: {provider: openai, model: gpt-4o-mini}}"`

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -150,7 +151,16 @@ func invented(q *synod.Question, chance *rand.Rand) synod.Answer {
 			return synod.Answer(q.Options[chance.IntN(len(q.Options))].Label)
 		}
 	}
-	return "simulated answer 1"
+	return fiction(q, 1)
+}
+
+// fiction returns an invented text, which says what it is.
+func fiction(q *synod.Question, n int) synod.Answer {
+	if q.Form != synod.Prose {
+		return synod.Answer("simulated answer " + strconv.Itoa(n))
+	}
+	return synod.Answer(fmt.Sprintf("Simulated text %d. A simulated member invented it without reading the question."+
+		"\n\nIt has a second paragraph. This is its sentence %d.", n, n+100))
 }
 
 // mistakes returns up to n wrong answers of the question's form, at least one.
@@ -191,8 +201,9 @@ func mistakes(q *synod.Question, truth synod.Answer, n int, chance *rand.Rand) [
 			add(near(off))
 		}
 	}
-	for k := 2; len(wrong) == 0 || q.Form == synod.Text && len(wrong) < n; k++ {
-		if a := synod.Answer("simulated answer " + strconv.Itoa(k)); a != truth {
+	many := q.Form == synod.Text || q.Form == synod.Prose
+	for k := 2; len(wrong) == 0 || many && len(wrong) < n; k++ {
+		if a := fiction(q, k); a != truth {
 			wrong = append(wrong, a)
 		}
 	}

@@ -102,7 +102,7 @@ func (t *Templates) Digests() map[string]string { return maps.Clone(t.digests) }
 // if the template uses a field or method that the prompt does not have. Equal prompts, nonces
 // included, give equal text.
 func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
-	tmpl := t.byName[p.Template]
+	tmpl := t.templateOf(p)
 	if tmpl == nil {
 		return Chat{}, fmt.Errorf("prompt: no template %q%s", p.Template, synod.Hint(p.Template, t.Names()))
 	}

@@ -45,6 +45,11 @@ type Respondents interface {
 // Formal is implemented by a protocol that decides questions of certain forms only.
 type Formal interface{ Forms() []synod.Form }
 
+// Selecting is implemented by a protocol for short answers that also decides prose: its members then choose among
+// their texts, and are never asked to write one after they have seen others. A protocol that is Formal lists
+// synod.Prose instead.
+type Selecting interface{ SelectsProse() bool }
+
 // Guaranteed is implemented by a protocol with a guarantee that depends on the graph.
 type Guaranteed interface {
 	// Guarantee returns what holds for the bound f on an r-robust graph: the name of the
@@ -182,6 +187,8 @@ type Presentation struct {
 
 // Claiming is implemented by a protocol whose members judge single claims of the decision.
 type Claiming interface {
+	// JudgeClaims sets the parameter that makes them do so: council key "claims: true".
+	JudgeClaims()
 	// ListClaims returns the claims of the decision, from the last opinions by seat; nil: none were judged.
 	ListClaims(last []synod.Opinion, f int) []Claim
 }
@@ -265,9 +272,12 @@ type Closing interface {
 // Entry is a protocol in the catalogue.
 type Entry struct {
 	synod.Entry
-	Source  string // the paper
-	About   string // the text of "synod explain"
-	Exact   string // what "exact: paper" restores, and what it does not, for "synod explain"
+	Source string // the paper
+	About  string // the text of "synod explain"
+	Exact  string // what "exact: paper" restores, and what it does not, for "synod explain"
+	// Default is the form that a council decides with this protocol where its user names none; "": no
+	// form.
+	Default synod.Form
 	New     func() Protocol
 	Prompts func() fs.FS
 }

@@ -41,6 +41,29 @@ func guessForm(text string) synod.Form {
 	return synod.Text
 }
 
+// WantsProse guesses whether a question wants more than a few words: an explanation, a comparison, a letter, a
+// program. It is for questions that Guess takes for Text.
+func WantsProse(text string) bool {
+	s := asking(strings.ToLower(clean.Fold(text)))
+	return wantsProse.MatchString(s) || creates.MatchString(s) || tells.MatchString(strings.ToLower(clean.Fold(text)))
+}
+
+var (
+	wantsProse = regexp.MustCompile(`^(?:(?:briefly|shortly|in detail|step by step),? )?(?:explain|describe|summari[sz]e|` +
+		`discuss|outline|compare|contrast|elaborate|analy[sz]e|review|critique|rewrite|proofread|argue|advise|justify|` +
+		`interpret|illustrate|why|how (?:do|does|did|can|could|should|would|to|is|are|was|were|come)\b)\b|` +
+		`^what (?:is|are|were|was) the (?:\w+ ){0,2}?(?:differences?|advantages|disadvantages|pros|cons|causes|reasons|` +
+		`steps|consequences|effects|arguments|benefits|risks|implications)\b|^what (?:happens|would happen|led to)\b|` +
+		`^(?:tell|teach) (?:me|us) (?:about|how|why|more)\b|` +
+		`^(?:give|show) (?:me |us )?(?:an?|some|the) (?:\w+ ){0,2}?(?:overview|explanation|summary|introduction|plan|` +
+		`recipe|guide|advice|example|proof|tutorial)\b`)
+	tells = regexp.MustCompile(`(?:^|[.?!] |\b(?:can|could|will|would) you (?:please )?|\bplease )` +
+		`(?:explain|describe|tell (?:me|us) (?:about|how|why|more))\b`)
+	creates = regexp.MustCompile(`^(?:write|draft|compose|create|generate|prepare|make|implement) (?:me |us )?(?:an?|the|` +
+		`some|my|our)? ?(?:[\w'-]+ ){0,4}?(?:essay|poem|story|letter|e-?mail|paragraphs?|post|report|code|function|script|` +
+		`program|article|speech|song|review|summary|reply|answer to|text|page|class|test|documentation|readme|plan)\b`)
+)
+
 var (
 	trueFalse   = regexp.MustCompile(`\btrue or false\b|\byes or no\b|\btrue/false\b|\byes/no\b|\(t/f\)`)
 	counting    = regexp.MustCompile(`\bhow (?:many|much|old|far|tall|long|fast|heavy|deep|wide|high|often)\b`)

@@ -125,3 +125,24 @@ func FuzzGuess(f *testing.F) {
 		}
 	})
 }
+
+// A question that wants more than a few words is told from one that wants a name.
+func TestWantsProse(t *testing.T) {
+	for _, s := range []string{"Explain why the sky is blue.", "Why do cats purr?", "How does a heat pump work?",
+		"Please describe the water cycle", "Can you explain what a monad is?", "Write a short poem about rain",
+		"Write a Python function that sorts a list.", "What are the main differences between TCP and UDP?",
+		"Compare Rust and Go", "Tell me about the French Revolution", "Give me a short summary of Hamlet",
+		"What happens if I mix bleach and vinegar?", "How do I boil an egg?", "Draft an email to my landlord"} {
+		if !WantsProse(s) {
+			t.Errorf("%q wants no prose", s)
+		}
+	}
+	for _, s := range []string{"What is the capital of France?", "Who wrote Emma?", "Name the largest ocean.",
+		"Which planet is the red one?", "What is the French word for house?", "Translate 'house' into French",
+		"Where is Lake Titicaca?", "When did the war end?", "What does HTTP stand for?", "The author of Emma?",
+		"Write the name of the capital of Spain"} {
+		if WantsProse(s) {
+			t.Errorf("%q wants prose", s)
+		}
+	}
+}

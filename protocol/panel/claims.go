@@ -189,16 +189,17 @@ func (d Checking) Schema(*synod.Prompt) json.RawMessage {
 	return prompt.Object(fields...)
 }
 
-// Simulate supports what the member scores high and contradicts what it scores low.
+// Simulate draws the verdicts: the abler the member, the more claims it supports. It says nothing about the
+// claims, which are invented too.
 func (d Checking) Simulate(_ *synod.Prompt, m synod.Simulation) synod.Reply {
 	verdicts := map[string]Verdict{}
 	for i, k := range d.keys() {
 		verdicts[k] = Supported
 		if i < len(d.Claims) {
-			switch s := m.Score(synod.Answer(d.Claims[i]), ""); {
-			case s < 1./3:
+			switch u := m.Rand.Float64(); {
+			case u > (1+m.Ability)/2:
 				verdicts[k] = Contradicted
-			case s < 2./3:
+			case u > m.Ability:
 				verdicts[k] = CannotTell
 			}
 		}

@@ -52,7 +52,8 @@ func (p *Panel) decide(last []synod.Opinion, f int) *decided {
 	if held != d.answer {
 		d.check, d.checks = d.about(func(r *Record) *Check { return r.Again }, held)
 		if d.check == nil || !stands(d.check, d.checks, f) {
-			d.answer, d.why = synod.None, "the author of the chosen answer replaced it by a text that the others did not confirm"
+			d.answer = synod.None
+			d.why = "the author of the chosen answer replaced it by a text that the others did not confirm"
 			return d
 		}
 		d.answer = held
@@ -169,7 +170,8 @@ func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Present
 	}
 	out := &protocol.Presentation{Key: "panel", Value: s, Voters: "evaluators", Count: len(last)}
 	if d.top != nil && d.answer != synod.None {
-		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(), d.top.Judges)
+		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(),
+			d.top.Judges)
 	}
 	if len(totals) > 0 {
 		out.Lines = append(out.Lines, "scores of 100: "+strings.Join(totals, ", "))

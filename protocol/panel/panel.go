@@ -36,6 +36,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/robust"
 	"synod.dev/synod/script"
 )
@@ -92,6 +93,9 @@ func (p *Panel) Forms() []synod.Form { return []synod.Form{synod.Prose} }
 // AllToAll returns true: every member grades every answer.
 func (p *Panel) AllToAll() bool { return true }
 
+// JudgeClaims sets Claims.
+func (p *Panel) JudgeClaims() { p.Claims = true }
+
 // Settles returns false: nothing is repeated.
 func (p *Panel) Settles() bool { return false }
 
@@ -138,21 +142,18 @@ func (p *Panel) Join(seat synod.Seat) synod.Machine {
 var files embed.FS
 
 // Prompts returns the protocol's templates.
-func Prompts() fs.FS {
-	sub, err := fs.Sub(files, "prompts")
-	if err != nil {
-		panic(err) // "prompts" is a valid path
-	}
-	return sub
-}
+func Prompts() fs.FS { return answer.With(files) }
 
 // Entry is the protocol in the catalogue.
 var Entry = protocol.Entry{
 	Entry: synod.Entry{Name: "panel", Summary: "prose: every member grades the texts of all others, and a robust " +
 		"aggregate chooses one"},
-	Source:  `grades of Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"; every seat is worker and evaluator`,
+	Source: `the grades of Jo, Park, "Byzantine-Robust Decentralized Coordination of LLM Agents"; every seat is ` +
+		"worker and evaluator",
+	Default: synod.Prose,
 	About:   about,
-	Exact:   "restored    the geometric median of DecentLLMs; no reply is reused\ndiffers     no paper has this protocol",
+	Exact: "restored    the geometric median of DecentLLMs; no reply is reused\n" +
+		"differs     no paper has this protocol",
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }

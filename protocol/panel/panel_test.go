@@ -160,7 +160,8 @@ func TestFalsehoodNeverChosen(t *testing.T) {
 		}
 	}
 	if chosen[2] != 0 || chosen[0] == 0 {
-		t.Errorf("the falsehood was chosen in %d of 1,000 runs with F = 2, and in %d of 50 with F = 0", chosen[2], chosen[0])
+		t.Errorf("the falsehood was chosen in %d of 1,000 runs with F = 2, and in %d of 50 with F = 0", chosen[2],
+			chosen[0])
 	}
 }
 
@@ -204,7 +205,7 @@ func TestTotalsBetweenHonestGrades(t *testing.T) {
 		all := New().totals(given, marks, f)
 		for i, x := range all {
 			if x.Why != "" || x.Total < low[i]-1e-9 || x.Total > high[i]+1e-9 {
-				t.Fatalf("the total of %d is %v (%s); honest grades are from %v to %v", i, x.Total, x.Why, low[i], high[i])
+				t.Fatalf("the total of %d is %v (%s); honest grades are %v to %v", i, x.Total, x.Why, low[i], high[i])
 			}
 		}
 		if top := best(all); top == nil || top.Answer != given[top.Of] {
@@ -363,7 +364,7 @@ func TestDropDisputed(t *testing.T) {
 				}
 			case Checking:
 				if adds && d.Before != synod.None {
-					adversary = func(id synod.NodeID) bool { return id >= 2 } // honest members contradict that it adds nothing
+					adversary = func(id synod.NodeID) bool { return id >= 2 } // they contradict that it adds nothing
 				}
 			}
 			return discussing(by, q, 4, now, adversary)

@@ -169,7 +169,7 @@ func (m *member) scoreOf(r *synod.Reply) synod.Score {
 // model sees its own answer and the retained ones, best first, and none that was dropped.
 func (m *member) refine(int) {
 	m.v = m.filter(m.me.Seat().F, m.silent, m.scores())
-	m.refining = m.r.Answer != synod.None && len(m.v.retained) > 0
+	m.refining = m.r.Answer != synod.None && len(m.v.retained) > 0 && !m.selects()
 	if !m.refining {
 		return
 	}
@@ -255,10 +255,28 @@ func (m *member) adopt(t int) {
 		if len(m.r.From) == 0 {
 			m.r.From = nil
 		}
+	case m.r.Answer != synod.None && m.selects():
+		m.r = m.r.Take(m.preferred(), m.heard)
 	case m.r.Answer != synod.None:
 		m.r.Source, m.r.From = synod.Kept, nil
 	}
 	m.note(t + 1 - m.contest.before())
+}
+
+// selects reports whether the refinement of Eq. 5 is a choice. A model that is shown several texts writes a blend of
+// them, which nobody has scored, so members choose among long texts by their scores.
+func (m *member) selects() bool { return m.me.Seat().Question.Form == synod.Prose }
+
+// preferred returns the retained text with the highest score, if that is above the member's own; of equal scores,
+// that of the first sender.
+func (m *member) preferred() synod.Answer {
+	a, top := m.r.Answer, m.v.self
+	for _, j := range m.v.retained {
+		if j.score > top {
+			a, top = j.Value.Answer, j.score
+		}
+	}
+	return a
 }
 
 // note records r_i^(t) and what led to it.

@@ -91,6 +91,9 @@ func (p *SAC) Validate() error {
 	return nil
 }
 
+// SelectsProse returns true: see member.selects.
+func (p *SAC) SelectsProse() bool { return true }
+
 // Join returns the machine of one member.
 func (p *SAC) Join(seat synod.Seat) synod.Machine {
 	return script.NewSteps(seat, script.Options{Remember: !p.Exact, OneSeed: p.Exact}, p.algorithm)

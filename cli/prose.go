@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/read"
+)
+
+// suit fits form and protocol to one another. Where the form is guessed, a question that wants more than a few
+// words is prose if the council can decide prose. Small models in the box write none that is worth reading, so
+// for them it stays text. Where no protocol is named, prose is decided by the default protocol for it.
+func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Origin) {
+	named := false
+	for key := range from {
+		named = named || key == "protocol" || strings.HasPrefix(key, "protocol.")
+	}
+	if f.form == "" && q.Form == synod.Text && read.WantsProse(q.Text) && !inBox(spec) {
+		if other := *spec; other.Suit(synod.Prose, named) {
+			q.Form, *spec = synod.Prose, other
+		}
+	} else if q.Form == synod.Prose {
+		spec.Suit(q.Form, named)
+	}
+	if f.drop {
+		spec.Claims = true
+		protocol := council.Params{"drop-disputed": true}
+		for k, v := range spec.Protocol {
+			protocol[k] = v
+		}
+		spec.Protocol = protocol
+	}
+	if f.claims {
+		spec.Claims = true
+	}
+}
+
+// inBox reports whether all seats have embedded models.
+func inBox(spec *council.Spec) bool {
+	for _, s := range spec.Seats {
+		name, _ := spec.Models[s.Model]["provider"].(string)
+		if p, err := llm.Providers.Find(name); err != nil || p.Kind != llm.Embedded {
+			return false
+		}
+	}
+	return len(spec.Seats) > 0
+}
+
+// decisionText is a decision as it is printed: prose with its lines, with marks at its claims, and everything else on
+// one line.
+func decisionText(o *council.Outcome, a synod.Answer) string {
+	if o.Form != synod.Prose {
+		return oneLine(string(a))
+	}
+	return withMarks(o, string(a))
+}
+
+// shortened is an answer in a list: prose is cut.
+func shortened(form synod.Form, a synod.Answer) string {
+	const most = 100
+	s := oneLine(string(a))
+	if r := []rune(s); form.Long() && len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// claimMarks stand beside claims.
+var claimMarks = map[protocol.ClaimVerdict]string{protocol.Supported: "✓", protocol.Disputed: "✗", protocol.Open: "?"}
+
+// printClaims prints who supports and who contradicts which claim.
+func printClaims(w io.Writer, o *council.Outcome) {
+	if len(o.Claims) == 0 {
+		return
+	}
+	counts := map[protocol.ClaimVerdict]int{}
+	for _, c := range o.Claims {
+		counts[c.Verdict]++
+	}
+	fmt.Fprintf(w, "%d claims: %d supported, %d disputed, %d open (F=%d)\n", len(o.Claims), counts[protocol.Supported],
+		counts[protocol.Disputed], counts[protocol.Open], o.Bound.F)
+	for _, c := range o.Claims {
+		fmt.Fprintf(w, "  %s %s %s: %s (for: %s; against: %s)\n", claimMarks[c.Verdict], c.ID, c.Verdict,
+			oneLine(c.Text), seatsOrNone(c.Supporters), seatsOrNone(c.Critics))
+	}
+}
+
+func seatsOrNone(ids []string) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	return strings.Join(ids, ", ")
+}
+
+// withMarks is the answer with the mark and the number of each claim after its words.
+func withMarks(o *council.Outcome, text string) string {
+	marks := map[int]string{} // by the end of the claim
+	for _, c := range o.Claims {
+		if c.End > 0 && c.End <= len(text) {
+			marks[c.End] += fmt.Sprintf(" [%s%s]", claimMarks[c.Verdict], c.ID)
+		}
+	}
+	var s strings.Builder
+	for i := range len(text) + 1 {
+		s.WriteString(marks[i])
+		if i < len(text) {
+			s.WriteByte(text[i])
+		}
+	}
+	return s.String()
+}
