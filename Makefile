@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: again help build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve clients smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ nodes: ## the module of synod-node: vet and tests, with seven processes in netwo
 
 serve: ## the module of synod-serve: vet and tests, with a PostgreSQL where one is installed
 	cd cmd/synod-serve && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+
+clients: ## the clients of OpenAI and Anthropic against synod serve; they take minutes to compile
+	cd cmd/synod-serve && $(GO) test -tags sdk -run 'OpenAI|Anthropic|Retries|Responses' ./internal/gateway
 
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods

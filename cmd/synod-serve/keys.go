@@ -32,6 +32,9 @@ func (f *flags) withStore(cmd *cobra.Command, do func(*store.Store) error) error
 	if err != nil {
 		return usageError{err}
 	}
+	if err := f.configure(cmd.Flags(), home.Config()); err != nil {
+		return usageError{err}
+	}
 	url := f.storeURL(filepath.Join(home.State(), "serve"))
 	st, err := store.Open(cmd.Context(), url, "")
 	if err != nil {

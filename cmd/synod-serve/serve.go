@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -39,13 +40,16 @@ type flags struct {
 	verbose  bool
 	home     string
 	prices   string
+	config   string
+	metrics  string
 	settings gateway.Settings
+	keep     keep
 }
 
 const defaultListen = "127.0.0.1:8080"
 
 func serveCommand() *cobra.Command {
-	f := flags{settings: gateway.DefaultSettings()}
+	var f flags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve councils to OpenAI and Anthropic clients over HTTP",
@@ -59,7 +63,16 @@ when they change. Requests from other machines need --listen and API keys.`,
   curl -s http://127.0.0.1:8080/v1/chat/completions -H 'Content-Type: application/json' \
     -d '{"model": "synod", "messages": [{"role": "user", "content": "Is 91 prime?"}]}'`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd.Context(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := cli.NewHome(f.home, f.prices)
+			if err == nil {
+				err = f.configure(cmd.Flags(), home.Config())
+			}
+			if err != nil {
+				return usageError{err}
+			}
+			return f.serve(cmd.Context(), home, cmd.ErrOrStderr())
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
@@ -68,6 +81,9 @@ when they change. Requests from other machines need --listen and API keys.`,
 	all := cmd.PersistentFlags()
 	all.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
 		"(default: serve/serve.db in the state folder)")
+	all.StringVar(&f.config, "config", "", "configuration `file` (default: serve.yaml in the configuration folder)")
+	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
+		"it has /debug/pprof too")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
 		"addresses")
 	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running councils may take to finish after SIGTERM")
@@ -80,12 +96,8 @@ when they change. Requests from other machines need --listen and API keys.`,
 }
 
 // serve runs the gateway until ctx ends, and then drains it.
-func (f *flags) serve(ctx context.Context, stderr io.Writer) error {
+func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) error {
 	local, err := loopback(f.listen)
-	if err != nil {
-		return usageError{err}
-	}
-	home, err := cli.NewHome(f.home, f.prices)
 	if err != nil {
 		return usageError{err}
 	}
@@ -119,7 +131,37 @@ func (f *flags) serve(ctx context.Context, stderr io.Writer) error {
 	if !f.noKeep {
 		o.Journals = filepath.Join(state, "journals")
 	}
-	return f.listenAndServe(ctx, gateway.New(o), reg, st, log, stderr)
+	metrics := gateway.NewMetrics()
+	o.Observe = metrics.Observe
+	g := gateway.New(o)
+	metrics.InFlight(g)
+	stop, err := f.serveMetrics(ctx, metrics, stderr)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return f.listenAndServe(ctx, g, reg, st, filepath.Join(state, "journals"), log, stderr)
+}
+
+// serveMetrics listens for Prometheus, where the user wants that.
+func (f *flags) serveMetrics(ctx context.Context, m *gateway.Metrics, stderr io.Writer) (stop func(), err error) {
+	if f.metrics == "" {
+		return func() {}, nil
+	}
+	local, err := loopback(f.metrics)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--metrics is %q; it must be HOST:PORT, such as 127.0.0.1:9090", f.metrics)}
+	}
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", f.metrics, err)
+	}
+	srv := &http.Server{Handler: m.Handler(local), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = srv.Serve(ln) }() // until Close
+	fmt.Fprintf(stderr, "metrics on http://%s/metrics\n", ln.Addr())
+	return func() { _ = srv.Close(); <-done }, nil
 }
 
 // logger writes what happens to stderr, without questions and answers.
@@ -229,7 +271,7 @@ func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, 
 
 // listenAndServe accepts requests until ctx ends. Then new ones get 503, and those that run may finish.
 func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *councils.Registry, st *store.Store,
-	log *slog.Logger, stderr io.Writer) error {
+	journals string, log *slog.Logger, stderr io.Writer) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.listen, err)
@@ -241,9 +283,10 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *cou
 	go func() { failed <- srv.Serve(ln) }()
 	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	go reg.Watch(background, time.Second)
-	go f.upkeep(background, reg, st, log)
+	var helpers sync.WaitGroup
+	helpers.Go(func() { reg.Watch(background, time.Second) })
+	helpers.Go(func() { f.upkeep(background, reg, st, journals, log) })
+	defer func() { stop(); helpers.Wait() }()
 	select {
 	case err := <-failed:
 		g.Drain(context.Background())
@@ -264,13 +307,26 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *cou
 	return nil
 }
 
-// upkeep tells other gateways that this one lives, and reads the councils again on SIGHUP.
-func (f *flags) upkeep(ctx context.Context, reg *councils.Registry, st *store.Store, log *slog.Logger) {
+// upkeep tells other gateways that this one lives, removes what is too old, and reads the councils again on
+// SIGHUP.
+func (f *flags) upkeep(ctx context.Context, reg *councils.Registry, st *store.Store, journals string,
+	log *slog.Logger) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
 	beat := time.NewTicker(10 * time.Second)
 	defer beat.Stop()
+	clean := time.NewTicker(10 * time.Minute)
+	defer clean.Stop()
+	retain := func() {
+		gone, err := st.Retain(ctx, f.keep.limits(), journals)
+		if err != nil {
+			log.Error("what is too old cannot be removed", "error", err.Error())
+		} else if gone != (store.Gone{}) {
+			log.Info("removed what is too old", "requests", gone.Requests, "journals", gone.Journals)
+		}
+	}
+	retain()
 	for {
 		select {
 		case <-ctx.Done():
@@ -279,6 +335,8 @@ func (f *flags) upkeep(ctx context.Context, reg *councils.Registry, st *store.St
 			if err := reg.Reload(); err != nil {
 				log.Error("councils cannot be reloaded", "error", err.Error())
 			}
+		case <-clean.C:
+			retain()
 		case <-beat.C:
 			if _, err := st.Beat(false); err != nil {
 				log.Error("the store cannot be used", "error", err.Error())

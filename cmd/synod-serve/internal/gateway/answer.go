@@ -195,26 +195,26 @@ const (
 	finishTools  = "tool_calls"
 )
 
-// end returns the text of a choice as the client wants it, and why it ends.
-func (c Choice) end(r *wire.Request) (text, finish string) {
+// end returns the text of a choice as the client wants it, why it ends, and the stop sequence that ended it.
+func (c Choice) end(r *wire.Request) (text, finish, stop string) {
 	if c.Call != nil {
-		return "", finishTools
+		return "", finishTools, ""
 	}
 	return cut(c.Text, r.Stop, r.MaxTokens)
 }
 
 // cut applies stop and max_tokens to a final answer.
-func cut(text string, stop []string, maxTokens int) (out, finish string) {
-	for _, s := range stop {
+func cut(text string, stops []string, maxTokens int) (out, finish, stop string) {
+	for _, s := range stops {
 		if i := strings.Index(text, s); s != "" && i >= 0 {
-			text = text[:i]
+			text, stop = text[:i], s
 		}
 	}
 	if most := maxTokens * bytesPerToken; maxTokens > 0 && len(text) > most {
 		for most > 0 && !utf8.RuneStart(text[most]) {
 			most--
 		}
-		return text[:most], finishLength
+		return text[:most], finishLength, ""
 	}
-	return text, finishStop
+	return text, finishStop, stop
 }

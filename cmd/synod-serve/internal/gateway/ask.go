@@ -76,7 +76,7 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		defer served.Release()
 		return g.solo(d, w, r, j, body)
 	}
-	if e := j.read(d, body); e != nil {
+	if e := g.read(j, d, body); e != nil {
 		served.Release()
 		return e
 	}
@@ -146,12 +146,8 @@ func (g *Gateway) via(r *http.Request) (string, *wire.Error) {
 
 // fly joins or begins the council's run and answers with its result.
 func (g *Gateway) fly(d dialect, w http.ResponseWriter, r *http.Request, j *job) *wire.Error {
-	caller := ""
-	if j.key != nil {
-		caller = j.key.ID
-	}
 	again := r.Header.Get("Idempotency-Key")
-	fl, first := g.flights.join(flightKey(caller, d.name(), again, sameBody(j.req.Body)), again != "",
+	fl, first := g.flights.join(flightKey(j.req.Caller, d.name(), again, sameBody(j.req.Body)), again != "",
 		func(fl *flight) { g.start(fl, j) })
 	if !first {
 		j.served.Release()

@@ -62,7 +62,7 @@ type chatChoice struct {
 func (c chat) whole(a *Answer, r *wire.Request) any {
 	choices := []chatChoice{}
 	for i, choice := range a.Choices {
-		text, finish := choice.end(r)
+		text, finish, _ := choice.end(r)
 		m := chatMessage{Role: "assistant", Content: &text}
 		switch {
 		case a.Refusal != "":
@@ -143,7 +143,7 @@ func (c chat) progress(s *sse, a *Answer, p Progress) {
 func (c chat) decide(s *sse, a *Answer, r *wire.Request) {
 	var last *chatChunk
 	for i, one := range a.Choices {
-		text, finish := one.end(r)
+		text, finish, _ := one.end(r)
 		if i > 0 {
 			s.event("", chunk(a, r, chunkChoice{Index: i, Delta: chatDelta{Role: "assistant"}}))
 		}

@@ -465,7 +465,7 @@ func TestShapeOfTheAnswer(t *testing.T) {
 		{"aééé", nil, 1, "aé", "length"},
 		{"Paris", []string{"x", ""}, 100, "Paris", "stop"},
 	} {
-		if got, finish := cut(test.text, test.stop, test.most); got != test.want || finish != test.finish {
+		if got, finish, _ := cut(test.text, test.stop, test.most); got != test.want || finish != test.finish {
 			t.Errorf("%+v: %q, %s", test, got, finish)
 		}
 	}

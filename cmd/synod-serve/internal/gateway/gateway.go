@@ -122,6 +122,8 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("GET /v1/models", g.models)
 	mux.HandleFunc("GET /v1/models/{id...}", g.model)
 	mux.HandleFunc("POST /v1/chat/completions", g.ask(chat{}))
+	mux.HandleFunc("POST /v1/responses", g.ask(responses{g}))
+	mux.HandleFunc("POST /v1/messages", g.ask(messages{}))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
 			printable(r.URL.Path) +

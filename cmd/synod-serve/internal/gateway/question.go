@@ -12,12 +12,20 @@ import (
 )
 
 // read reads the body for a council.
-func (j *job) read(d dialect, body []byte) *wire.Error { return j.readFor(d, body, j.council().Plan()) }
+func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
+	return g.readFor(j, d, body, j.council().Plan())
+}
 
 // readFor reads the body for a plan, or for a single model if that is nil.
-func (j *job) readFor(d dialect, body []byte, plan *council.Plan) (e *wire.Error) {
+func (g *Gateway) readFor(j *job, d dialect, body []byte, plan *council.Plan) (e *wire.Error) {
 	j.req, e = d.read(body, wire.Rules{Drop: j.policy.DropParams, Many: j.policy.N})
 	if e != nil {
+		return e
+	}
+	if j.key != nil {
+		j.req.Caller = j.key.ID
+	}
+	if e := g.recall(j.req); e != nil {
 		return e
 	}
 	if j.req.Synod.OnNoConsensus != "" {

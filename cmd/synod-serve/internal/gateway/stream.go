@@ -19,6 +19,7 @@ type sse struct {
 	rc     *http.ResponseController
 	begun  bool
 	broken bool
+	seq    int // of the next event, in APIs that count them
 }
 
 // writeTime is how long one write may take. A client that reads more slowly is cut off.

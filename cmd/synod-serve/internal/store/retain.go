@@ -39,6 +39,9 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 			}
 			n, err := res.RowsAffected()
 			gone.Requests = int(n)
+			if err == nil {
+				_, err = tx.ExecContext(ctx, "DELETE FROM responses WHERE at < $1", before)
+			}
 			return err
 		}); err != nil {
 			return gone, err

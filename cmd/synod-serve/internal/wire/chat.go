@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"synod.dev/synod"
-	"synod.dev/synod/council"
 )
 
 // Harmless keys of chat completions say nothing about the answer.
@@ -214,18 +213,24 @@ func (o *object) logprobs(r *Request, drop bool) {
 	}
 }
 
-// chat reads messages.
+// chat reads messages. SDKs send an assistant's message back with keys that are null or say nothing here.
 func (o *object) chat(r *Request) {
-	var raw json.RawMessage
-	if !o.take("messages", &raw) {
+	var list []message
+	if !o.take("messages", &list) {
 		return
 	}
-	if string(raw) == "[]" {
-		return
+	for _, m := range list {
+		for key, v := range m {
+			if v == nil || key == "annotations" || key == "reasoning_content" {
+				delete(m, key)
+			}
+		}
+		parts, _ := m["content"].([]any)
+		for i := range parts {
+			if p, ok := parts[i].(map[string]any); ok && p["type"] == "refusal" {
+				parts[i] = map[string]any{"type": "text", "text": p["refusal"]}
+			}
+		}
 	}
-	turns, err := council.ReadMessages(raw)
-	if err != nil {
-		o.err = Invalid("messages", "%v", err)
-	}
-	r.Turns = turns
+	o.turns("messages", list, r)
 }

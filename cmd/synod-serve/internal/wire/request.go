@@ -32,6 +32,7 @@ type Request struct {
 	Store     bool     // the response is kept for previous_response_id
 	Previous  string   // the response that this conversation goes on from
 	Body      []byte   // as it came
+	Caller    string   // the id of the key; "": none
 }
 
 // Choice is which tools may be called.

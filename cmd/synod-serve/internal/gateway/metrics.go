@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics counts requests for Prometheus.
+type Metrics struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	tokens   *prometheus.CounterVec
+	calls    *prometheus.CounterVec
+	usd      *prometheus.CounterVec
+}
+
+// NewMetrics returns metrics without any request.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_requests_total",
+			Help: "Requests that were begun and have ended, by how they ended."}, []string{"api", "model", "status",
+			"code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "synod_request_seconds",
+			Help:    "Time from the reservation to the end of a request.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 2, 5, 10, 30, 60, 120, 300, 600}}, []string{"api", "model"}),
+		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_tokens_total",
+			Help: "Tokens of all calls to members, by kind: prompt or completion."}, []string{"model", "kind"}),
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_member_calls_total",
+			Help: "Requests to members' servers, repeated ones included."}, []string{"model"}),
+		usd: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "synod_spent_usd_total",
+			Help: "USD spent at known prices."}, []string{"model"}),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.calls, m.usd, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Observe counts a request.
+func (m *Metrics) Observe(o Observed) {
+	m.requests.WithLabelValues(o.API, o.Model, o.Result.Status, http.StatusText(o.HTTP)).Inc()
+	m.seconds.WithLabelValues(o.API, o.Model).Observe(o.Took.Seconds())
+	m.tokens.WithLabelValues(o.Model, "prompt").Add(float64(max(o.Result.Prompt, 0)))
+	m.tokens.WithLabelValues(o.Model, "completion").Add(float64(max(o.Result.Completion, 0)))
+	m.calls.WithLabelValues(o.Model).Add(float64(max(o.Result.Calls, 0)))
+	m.usd.WithLabelValues(o.Model).Add(o.Result.Spent.USD())
+}
+
+// InFlight also counts the requests that a gateway answers now.
+func (m *Metrics) InFlight(g *Gateway) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "synod_requests_in_flight",
+		Help: "Requests that are answered now."}, func() float64 { return float64(g.atOnce.Load()) }))
+}
+
+// Handler serves /metrics and, if profiles are wanted, /debug/pprof, for a listener of its own.
+func (m *Metrics) Handler(profiles bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	}
+	return mux
+}
