@@ -45,6 +45,11 @@ and the default council.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, from, err := source.merge(a)
+			rest := "default"
+			if err == nil && spec.Runner.Nodes() { // the members have signed everything else
+				rest = "roster " + spec.Runner.Roster
+				spec, err = ofRoster(spec)
+			}
 			if err != nil {
 				return configError(err)
 			}
@@ -56,7 +61,7 @@ and the default council.`,
 				_, err := fmt.Fprint(cmd.OutOrStdout(), printable(string(text)))
 				return err
 			}
-			return printOrigin(cmd, text, from)
+			return printOrigin(cmd, text, from, rest)
 		},
 	}
 	source.add(cmd)
@@ -64,8 +69,19 @@ and the default council.`,
 	return cmd
 }
 
-// printOrigin prints the key, value and origin of every setting.
-func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
+// ofRoster returns the council of a file with runner: nodes, which stands in its roster.
+func ofRoster(spec council.Spec) (council.Spec, error) {
+	p, err := council.NewPlan(spec)
+	if err != nil {
+		return spec, err
+	}
+	spec = p.Spec()
+	spec.Runner.Keys = nil // nobody writes them
+	return spec, nil
+}
+
+// printOrigin prints the key, value and origin of every setting. rest is the origin of those that no layer has.
+func printOrigin(cmd *cobra.Command, text []byte, from council.Origin, rest string) error {
 	tree := map[string]any{}
 	if err := yaml.Unmarshal(text, &tree); err != nil {
 		return fail(exitError1, err)
@@ -74,7 +90,7 @@ func printOrigin(cmd *cobra.Command, text []byte, from council.Origin) error {
 	flatten(tree, "", values)
 	var t table.Table
 	for _, k := range slices.Sorted(maps.Keys(values)) {
-		t.Add(k, oneLine(values[k]), cmp.Or(from[k], "default"))
+		t.Add(k, oneLine(values[k]), cmp.Or(from[k], rest))
 	}
 	return t.Write(cmd.OutOrStdout(), "text")
 }

@@ -234,6 +234,9 @@ func (w *work) one(ctx context.Context, j job) error {
 	if err != nil {
 		return fmt.Errorf("lab: question %s: %w", w.run.id(j), err)
 	}
+	if spec := w.council.Plan().Spec(); spec.Runner.Nodes() { // nodes report their calls at the end
+		w.count(func(all *Progress) { all.Calls += max(o.Calls.Made-calls, 0) })
+	}
 	return w.settle(j, &o)
 }
 

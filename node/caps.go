@@ -30,7 +30,7 @@ type Caps struct {
 
 // The values of Caps that are 0.
 const (
-	defaultAtOnce   = 8
+	DefaultAtOnce   = 8
 	defaultQuestion = 16 << 10
 )
 
@@ -58,7 +58,7 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 		return fmt.Errorf("the node answers questions of the forms %v, and this one is %s", c.Forms, q.Form)
 	case size > max(c.Question, 0) && c.Question > 0 || c.Question == 0 && size > defaultQuestion:
 		return fmt.Errorf("the question has %d bytes, which is more than the node reads", size)
-	case c.AtOnce > 0 && playing >= c.AtOnce || c.AtOnce == 0 && playing >= defaultAtOnce:
+	case c.AtOnce > 0 && playing >= c.AtOnce || c.AtOnce == 0 && playing >= DefaultAtOnce:
 		return fmt.Errorf("the node plays %d runs, and no more at once", playing)
 	case c.Hourly > 0 && len(n.asked) >= c.Hourly:
 		return fmt.Errorf("the node has taken %d questions in the last hour, and takes no more", len(n.asked))

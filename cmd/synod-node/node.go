@@ -277,7 +277,8 @@ func (f *running) address(m *roster.Member) (string, error) {
 
 // transport opens the links that the roster names.
 func transport(listen string, c *node.Config, relays []string) (link.Transport, error) {
-	limits := link.Limits{Reserved: reserved(c.Roster.Roster)}
+	// a caller has a stream for each of its questions, and one for each certificate
+	limits := link.Limits{Reserved: reserved(c.Roster.Roster), Streams: 4 + 2*max(c.Caps.AtOnce, node.DefaultAtOnce)}
 	if c.Roster.Links != roster.Libp2p {
 		if len(relays) > 0 {
 			return nil, errors.New("--relay: the links of the roster are tls, which has no relays")

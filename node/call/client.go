@@ -35,8 +35,9 @@ type Client struct {
 // The bounds of how long before its start a run is announced: the longest round trip. A member whom the question
 // reaches later begins later, and the others wait for it.
 const (
-	minLead = 2 * time.Millisecond
-	maxLead = time.Second
+	minLead  = 2 * time.Millisecond
+	maxLead  = time.Second
+	lateness = 10 * time.Millisecond // by which a start is late on a busy machine
 )
 
 // How long the connections are waited for before a run is announced: at most openTime, and openRest once
@@ -191,7 +192,8 @@ func (c *Client) openAll(ctx context.Context) (all []*opening, lead time.Duratio
 		}
 		break
 	}
-	return all, min(max(longest, minLead), maxLead)
+	slack := time.Duration(c.Roster.Within) * time.Millisecond / 4 // by which a start may be late
+	return all, min(max(longest, minLead)+max(lateness-slack, 0), maxLead)
 }
 
 // latest makes the latest head of the ledger that members have shown the salt of a question, and returns it. All
