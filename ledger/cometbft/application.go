@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -60,7 +61,7 @@ type application struct {
 func openApplication(c Config) (*application, error) {
 	a := &application{config: c, grown: make(chan struct{}, 1), heads: map[uint64]*ledger.SignedHead{},
 		waiting: map[[sha256.Size]byte][]chan uint64{}, peers: map[string]bool{}}
-	for _, key := range c.Group.Keys {
+	for _, key := range slices.Concat(c.Group.Keys, c.admits) {
 		a.peers[string(idOf(key))] = true
 	}
 	b, err := durable.ReadFile(a.path(), 1<<12)

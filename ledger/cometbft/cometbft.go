@@ -48,6 +48,19 @@ type Config struct {
 	Timeout   time.Duration             // of a step of a round; 0: 1 s
 	Check     func(*ledger.Entry) error // what entries may be appended, the same for all replicas; nil: all
 	Log       log.Logger                // nil: nothing is logged
+
+	// For the tests of Byzantine replicas.
+	link    *sign.Secret  // the key of its connections; nil: Secret
+	admits  [][]byte      // the keys of others that may connect
+	options []node.Option // of the library
+}
+
+// linkKey returns the key of the replica's connections.
+func (c *Config) linkKey() ed25519.PrivKey {
+	if c.link != nil {
+		return ed25519.PrivKey(c.link.LinkKey())
+	}
+	return ed25519.PrivKey(c.Secret.LinkKey())
 }
 
 // Replica is one replica. It implements ledger.Ledger.
@@ -103,9 +116,9 @@ func (r *Replica) start(c *Config) error {
 		return err
 	}
 	settings := c.settings()
-	r.node, err = node.NewNode(settings, pv, &p2p.NodeKey{PrivKey: ed25519.PrivKey(c.Secret.LinkKey())},
+	r.node, err = node.NewNode(settings, pv, &p2p.NodeKey{PrivKey: c.linkKey()},
 		proxy.NewLocalClientCreator(r.app), func() (*types.GenesisDoc, error) { return genesis(&c.Group), nil },
-		cfg.DefaultDBProvider, node.DefaultMetricsProvider(settings.Instrumentation), c.Log)
+		cfg.DefaultDBProvider, node.DefaultMetricsProvider(settings.Instrumentation), c.Log, c.options...)
 	if err == nil {
 		err = r.node.Start()
 	}

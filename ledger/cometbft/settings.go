@@ -32,9 +32,21 @@ func OpenSettings(text json.RawMessage, l log.Logger) (ledger.Ledger, error) {
 	if err := d.Decode(&s); err != nil {
 		return nil, fmt.Errorf("cometbft: the settings: %w", err)
 	}
+	c, err := s.config(l)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (s *Settings) config(l log.Logger) (Config, error) {
 	secret, err := sign.ParseSecret(s.Secret)
 	if err != nil {
-		return nil, fmt.Errorf("cometbft: the settings: %w", err)
+		return Config{}, fmt.Errorf("cometbft: the settings: %w", err)
 	}
 	c := Config{Group: ledger.Group{Name: s.Name, Keys: s.Keys}, Secret: secret, Dir: s.Dir, Listen: s.Listen,
 		Addresses: s.Addresses, Timeout: time.Duration(s.TimeoutMS) * time.Millisecond, Log: l}
@@ -44,9 +56,5 @@ func OpenSettings(text json.RawMessage, l log.Logger) (ledger.Ledger, error) {
 			return err
 		}
 	}
-	r, err := Open(c)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return c, nil
 }
