@@ -66,6 +66,7 @@ var ranks = map[string]int{
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"reliability":        1,
+	"trust":              2,
 	"protocol/*":         4, // each protocol stands alone
 	"protocol/sac":       3, // cascade lets it decide contested questions
 	"protocol/catalog":   5, // it lists the protocols of this module

@@ -182,11 +182,12 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			return verdict(*gone)
 		}
 	}
-	return a.decide(cmd, c, ask, f)
+	return a.decide(cmd, c, ask, f, spec.Trust)
 }
 
-// decide has a council decide, and prints and certifies the outcome.
-func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags) error {
+// decide has a council decide, prints and certifies the outcome, and learns from it.
+func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f askFlags,
+	trust council.TrustSpec) error {
 	show, returned := a.progress(cmd, &ask), a.watchNodes(cmd, c)
 	outcome, err := c.Decide(cmd.Context(), ask)
 	show.done()
@@ -199,6 +200,9 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 		fmt.Fprintln(cmd.ErrOrStderr(), "synod:", oneLine(untold.Error()))
 	}
 	if err := a.print(cmd, f, outcome, c); err != nil {
+		return err
+	}
+	if err := a.learn(trust, c.Plan().Observations(&ask.Question, &outcome, nil)); err != nil {
 		return err
 	}
 	in := council.Instance{Question: ask.Question, Seed: ask.Seed}

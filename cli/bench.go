@@ -194,7 +194,14 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)
 	}
-	return a.benchWork(cmd, run, f)
+	if err := a.benchWork(cmd, run, f); err != nil || !spec.Trust.Learn {
+		return err
+	}
+	observed, err := run.Observations(false)
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	return a.learn(spec.Trust, observed)
 }
 
 // fetchAllowed fetches the embedded models of a council that the user has named.

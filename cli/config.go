@@ -177,6 +177,7 @@ func (f *specFlags) merge(a *app) (council.Spec, council.Origin, error) {
 		layers = append(layers, l)
 	}
 	spec, from, err := council.Merge(layers...)
+	a.ownTrust(&spec)
 	if err == nil {
 		err = a.fillKey(&spec)
 	}

@@ -3,125 +3,396 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
-	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/origin"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/lab"
-	"synod.dev/synod/llm"
-	"synod.dev/synod/param"
+	"synod.dev/synod/reliability"
+	"synod.dev/synod/table"
+	"synod.dev/synod/trust"
 )
 
-// The kinds of files that a user's key marks.
-const (
-	ownJournal = "journal"
-	ownRun     = "run"
-)
+// trustPath is the user's trust file.
+func (a *app) trustPath() string { return filepath.Join(a.dirs.state, "trust.json") }
 
-// key returns the user's key; nil if it cannot be read or written, so that nothing is marked and nothing is known.
-func (a *app) key() origin.Key {
-	key, err := origin.Load(a.dirs.state)
+// ownTrust replaces the name of the user's trust file by its path.
+func (a *app) ownTrust(spec *council.Spec) {
+	if spec.Trust.File == council.OwnTrust {
+		spec.Trust.File = a.trustPath()
+	}
+}
+
+// learn adds observations to the trust file of a council that learns.
+func (a *app) learn(t council.TrustSpec, observations []reliability.Observation) error {
+	if !t.Learn || len(observations) == 0 {
+		return nil
+	}
+	err := trust.Update(t.File, func(h *trust.History) error {
+		h.Add(observations)
+		return nil
+	})
 	if err != nil {
-		return nil
-	}
-	return key
-}
-
-// mark returns a function that marks files of a kind as written by the user.
-func (a *app) mark(kind string) func([]byte) string {
-	return func(text []byte) string { return a.key().Mark(kind, text) }
-}
-
-const trustFlag = "use the addresses, keys and files that the %s names, although it was not written by you on this " +
-	"machine"
-
-// trustJournal fails if a journal from elsewhere names something that resuming it would use.
-func (a *app) trustJournal(run *journal.Run, spec council.Spec, path, verb string) error {
-	if a.key().Wrote(ownJournal, run.Head.Content(), run.Head.Origin) {
-		return nil
-	}
-	return foreign(path, spec.Starts(), "synod "+verb+" --resume "+council.ShellWord(path))
-}
-
-// trustRuns fails if the folder of a run from elsewhere names something that resuming it would use.
-func (a *app) trustRuns(dir string, runs ...*lab.Run) error {
-	var starts []string
-	for _, run := range runs {
-		text, mark := run.Origin()
-		if a.key().Wrote(ownRun, text, mark) {
-			continue
-		}
-		spec, err := run.Spec()
-		if err != nil {
-			return fail(exitError1, err)
-		}
-		for _, line := range spec.Starts() {
-			if !slices.Contains(starts, line) {
-				starts = append(starts, line)
-			}
-		}
-	}
-	return foreign(dir, starts, "synod bench resume "+council.ShellWord(dir))
-}
-
-func foreign(path string, starts []string, command string) error {
-	if len(starts) == 0 {
-		return nil
-	}
-	return fail(exitUsage, fmt.Errorf("%s was not written by you on this machine, and resuming it starts this:\n  %s",
-		path, strings.Join(starts, "\n  ")), "if you trust it:\n  "+command+" --trust")
-}
-
-// allowed is the file of the user's config folder that lists what a council file may escalate to.
-type allowed struct {
-	Commands [][]string `yaml:"commands"`
-	Webhooks []string   `yaml:"webhooks"`
-}
-
-const maxAllowed = 1 << 20 // bytes of the file
-
-// checkEscalation fails if a council file, other than the user's own config.yaml, names a command or a webhook that the
-// user has not allowed.
-func (a *app) checkEscalation(spec council.Spec, from council.Origin) error {
-	own := filepath.Join(a.dirs.config, "config.yaml")
-	byUser := func(key string) bool {
-		return from[key] == setLayer || from[key] == own
-	}
-	path := filepath.Join(a.dirs.config, "allow.yaml")
-	var list allowed
-	text, err := durable.ReadFile(path, maxAllowed)
-	if err == nil {
-		err = param.Unmarshal(text, &list)
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, fmt.Errorf("%s: %w", path, err))
-	}
-	e := spec.Breakers.Escalate
-	if url := e.Webhook; url != "" && !byUser("breakers.escalate.webhook") && !slices.Contains(list.Webhooks, url) {
-		return notAllowed(from["breakers.escalate.webhook"], "sends the question and the outcome to "+llm.StripURL(url),
-			path, map[string]any{"webhooks": []string{url}})
-	}
-	if len(e.Command) > 0 && !byUser("breakers.escalate.command") &&
-		!slices.ContainsFunc(list.Commands, func(c []string) bool { return slices.Equal(c, e.Command) }) {
-		return notAllowed(from["breakers.escalate.command"], fmt.Sprintf("runs the command %q", e.Command), path,
-			map[string]any{"commands": [][]string{e.Command}})
+		return fail(exitError1, err, "the answer above is complete; the trust file has not learned from it")
 	}
 	return nil
 }
 
-func notAllowed(file, what, path string, entry map[string]any) error {
-	text, err := yaml.MarshalWithOptions(entry, yaml.Flow(true))
-	if err != nil {
-		return fail(exitError1, err)
+// trustFlags are those that all verbs of "synod trust" share.
+type trustFlags struct {
+	file, kind string
+	f          int
+	asJSON     bool
+}
+
+func trustCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Show how reliable members are, learned without labels",
+		Long: `A council with "trust: {file: default, learn: true}" remembers the first answers of its members,
+as hashes. From them Synod estimates, without knowing the right answers, how reliable each
+member is on each kind of question; protocol cascade weighs answers by that. Nothing is
+learned without that setting. docs/cascade.md explains the estimate.`,
 	}
-	return fail(exitUsage, fmt.Errorf("%s: when a breaker stops the run, it %s; you have not allowed this", file, what),
-		"allow it for this run with --allow-escalation, or always with an entry in "+path+":\n  "+
-			strings.Trim(strings.TrimSpace(string(text)), "{}"))
+	cmd.AddCommand(trustShow(a), trustExplain(a), trustLearn(a), trustReset(a), trustExport(a))
+	return cmd
+}
+
+func (f *trustFlags) add(a *app, cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.file, "file", "", "trust `file` (default: "+filepath.Join("STATE", "trust.json")+", the user's)")
+	fl.StringVar(&f.kind, "kind", "", "only this kind of task: the form of questions, such as number")
+	fl.IntVarP(&f.f, "bound", "f", -1, "F, the number of members that must not outweigh the others (default: "+
+		"the largest possible)")
+	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+func (f *trustFlags) path(a *app) string {
+	if f.file != "" {
+		return f.file
+	}
+	return a.trustPath()
+}
+
+// trusted is the JSON of "synod trust".
+type trusted struct {
+	Version      int                       `json:"version"`
+	Members      []trustedMember           `json:"members"`
+	Cap          float64                   `json:"cap"` // the least of all kinds
+	Pairs        []trustedPair             `json:"pairs"`
+	Kinds        []trustedKind             `json:"kinds"`
+	Observations []reliability.Observation `json:"observations,omitempty"`
+}
+
+type trustedMember struct {
+	Model       string  `json:"model"`
+	TaskKind    string  `json:"task_kind"`
+	Answers     int     `json:"answers"`
+	Labelled    int     `json:"labelled"` // answers with a label from a graded run
+	Reliability float64 `json:"reliability"`
+	Overall     float64 `json:"overall"`
+	Latest      float64 `json:"latest"`
+	Share       float64 `json:"share"`
+	Weight      float64 `json:"weight"` // after the cap
+	Capped      bool    `json:"capped"`
+}
+
+type trustedPair struct {
+	A         string  `json:"a"`
+	B         string  `json:"b"`
+	TaskKind  string  `json:"task_kind"`
+	CoError   float64 `json:"co_error"`
+	Questions int     `json:"questions"`
+	Together  bool    `json:"together"`
+}
+
+// trustedKind is what is known of one kind of task.
+type trustedKind struct {
+	TaskKind  string  `json:"task_kind"`
+	Questions int     `json:"questions"`
+	F         int     `json:"f"`
+	Cap       float64 `json:"cap"`
+	Collision float64 `json:"collision"` // probability that two wrong answers are equal
+}
+
+// estimate fits the file.
+func (f *trustFlags) estimate(a *app) (*trust.History, *trusted, error) {
+	h, err := trust.Load(f.path(a))
+	if err != nil {
+		return nil, nil, fail(exitError1, err)
+	}
+	out := &trusted{Version: trust.Version, Members: []trustedMember{}, Pairs: []trustedPair{}, Kinds: []trustedKind{}}
+	all := h.Observations()
+	for _, kind := range reliability.Kinds(all) {
+		if f.kind != "" && kind != f.kind {
+			continue
+		}
+		if err := f.addKind(out, all, kind); err != nil {
+			return nil, nil, err
+		}
+	}
+	return h, out, nil
+}
+
+func (f *trustFlags) addKind(out *trusted, all []reliability.Observation, kind string) error {
+	members := 0
+	if e := reliability.Estimate(all, kind, 0); e != nil {
+		members = len(e.Members)
+	} else {
+		return nil
+	}
+	bound := (members - 1) / 2
+	if f.f >= 0 {
+		if f.f > bound {
+			return fail(exitUsage, fmt.Errorf("--bound is %d, and %d members answered questions of kind %s; it "+
+				"must be at most %d", f.f, members, kind, bound))
+		}
+		bound = f.f
+	}
+	e := reliability.Estimate(all, kind, bound)
+	weights := make([]float64, members)
+	for i := range e.Members {
+		weights[i] = e.Members[i].LogOdds
+	}
+	capped, limit := reliability.Cap(weights, bound)
+	for i, m := range e.Members {
+		out.Members = append(out.Members, trustedMember{Model: m.Name, TaskKind: kind, Answers: m.Answers,
+			Labelled: m.Labelled, Reliability: m.Reliability, Overall: m.Overall, Latest: m.Latest, Share: m.Share,
+			Weight: capped[i], Capped: weights[i] > limit+1e-6})
+	}
+	for _, p := range e.Pairs {
+		out.Pairs = append(out.Pairs, trustedPair{A: p.A, B: p.B, TaskKind: kind, CoError: p.CoError,
+			Questions: p.Questions, Together: p.Together})
+	}
+	if len(out.Kinds) == 0 || limit < out.Cap {
+		out.Cap = limit
+	}
+	out.Kinds = append(out.Kinds, trustedKind{kind, e.Questions, bound, limit, e.Collision})
+	return nil
+}
+
+func trustShow(a *app) *cobra.Command {
+	f := &trustFlags{}
+	cmd := &cobra.Command{
+		Use: "show", Short: "Show the reliability and the weight of every member", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, out, err := f.estimate(a)
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				return writeJSON(cmd.OutOrStdout(), out)
+			}
+			return out.print(cmd.OutOrStdout(), len(h.Questions))
+		},
+	}
+	f.add(a, cmd)
+	return cmd
+}
+
+func (t *trusted) print(w io.Writer, questions int) error {
+	if len(t.Members) == 0 {
+		_, err := fmt.Fprintf(w, "%d questions learned; %d of a kind, answered by two members, are needed: all "+
+			"members weigh the same\n", questions, reliability.MinQuestions)
+		return err
+	}
+	tab := &table.Table{Head: []string{"model", "task", "answers", "reliability", "weight", ""}, Align: "llrrrl"}
+	for _, m := range t.Members {
+		note := ""
+		if m.Capped {
+			note = "capped"
+		}
+		tab.Add(oneLine(m.Model), oneLine(m.TaskKind), m.Answers, fmt.Sprintf("%.2f", m.Reliability),
+			fmt.Sprintf("%.2f", m.Weight), note)
+	}
+	return tab.Write(w, "text")
+}
+
+func trustExplain(a *app) *cobra.Command {
+	f := &trustFlags{}
+	cmd := &cobra.Command{
+		Use: "explain [MODEL]", Short: "Explain where reliability and weight come from", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, out, err := f.estimate(a)
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				known := out.models()
+				if !slices.Contains(known, args[0]) {
+					return fail(exitUsage, fmt.Errorf("no model is called %q in the trust file%s", args[0],
+						synod.Hint(args[0], known)))
+				}
+				out.Members = slices.DeleteFunc(out.Members, func(m trustedMember) bool { return m.Model != args[0] })
+				out.Pairs = slices.DeleteFunc(out.Pairs, func(p trustedPair) bool {
+					return p.A != args[0] &&
+						p.B != args[0]
+				})
+			}
+			if f.asJSON {
+				return writeJSON(cmd.OutOrStdout(), out)
+			}
+			out.explain(cmd.OutOrStdout())
+			return nil
+		},
+	}
+	f.add(a, cmd)
+	return cmd
+}
+
+func (t *trusted) models() (names []string) {
+	for _, m := range t.Members {
+		names = append(names, m.Model)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func (t *trusted) explain(w io.Writer) {
+	for _, k := range t.Kinds {
+		fmt.Fprintf(w, "%s: %d questions, F=%d, cap %.2f; two wrong answers are equal with probability %.2f\n",
+			oneLine(k.TaskKind), k.Questions, k.F, k.Cap, k.Collision)
+		for _, m := range t.Members {
+			if m.TaskKind == k.TaskKind {
+				t.explainMember(w, m)
+			}
+		}
+	}
+}
+
+func (t *trusted) explainMember(w io.Writer, m trustedMember) {
+	fmt.Fprintf(w, "  %s: right with probability %.2f over all %d answers (%d with a label), %.2f over the last "+
+		"%d; the lower counts\n", oneLine(m.Model), m.Overall, m.Answers, m.Labelled, m.Latest, min(m.Answers,
+		reliability.Recent))
+	capped := ""
+	if m.Capped {
+		capped = ", capped so that no F members outweigh the others"
+	}
+	fmt.Fprintf(w, "    share of a voice %.2f, weight %.2f%s\n", m.Share, m.Weight, capped)
+	for _, p := range t.Pairs {
+		if p.TaskKind == m.TaskKind && p.A == m.Model && (p.Together || m.Share < 0.9) {
+			joined := ""
+			if p.Together {
+				joined = "; they count as one supporter"
+			}
+			fmt.Fprintf(w, "    co-error with %s: %.2f, from the %d questions on which one of them deviated%s\n",
+				oneLine(p.B), p.CoError, p.Questions, joined)
+		}
+	}
+}
+
+func trustLearn(a *app) *cobra.Command {
+	f, labels := &trustFlags{}, false
+	cmd := &cobra.Command{
+		Use:   "learn RUN|JOURNAL…",
+		Short: "Learn from folders of bench runs and from journals",
+		Long: `Adds the first answers of finished questions to the trust file. --labels also adds whether each
+was right by the key of a bench run: such answers are marked, and estimates count them as known.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var all []reliability.Observation
+			for _, path := range args {
+				some, err := observed(path, labels)
+				if err != nil {
+					return err
+				}
+				all = append(all, some...)
+			}
+			t := council.TrustSpec{File: f.path(a), Learn: true}
+			if err := a.learn(t, all); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d answers learned\n", len(all))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&f.file, "file", "", "trust `file` (default: the user's)")
+	cmd.Flags().BoolVar(&labels, "labels", false, "of bench runs: learn which answers are right")
+	return cmd
+}
+
+// observed returns the observations of a bench run or of a journal.
+func observed(path string, labels bool) ([]reliability.Observation, error) {
+	run, err := lab.Open(path)
+	if err == nil {
+		all, err := run.Observations(labels)
+		if err != nil {
+			return nil, fail(exitError1, err)
+		}
+		return all, nil
+	}
+	if labels || !errors.Is(err, lab.ErrNoRun) && !strings.HasSuffix(path, ".jsonl") {
+		return nil, fail(exitUsage, fmt.Errorf("%s is not the folder of a bench run: %w", path, err))
+	}
+	recorded, o, err := recalled(path)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return observations(recorded, &o)
+}
+
+func observations(run *journal.Run, o *council.Outcome) ([]reliability.Observation, error) {
+	p, err := council.PlanOf(run)
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	return p.Observations(&run.Head.Question, o, nil), nil
+}
+
+func trustReset(a *app) *cobra.Command {
+	f, model, all := &trustFlags{}, "", false
+	cmd := &cobra.Command{
+		Use: "reset", Short: "Forget what was learned", Args: cobra.NoArgs,
+		Example: "  synod trust reset --model gpt-4o-mini\n  synod trust reset --kind number\n  synod trust " +
+			"reset --all",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all == (model != "" || f.kind != "") {
+				return fail(exitUsage, errors.New("name what to forget: --model NAME, --kind KIND, or --all"))
+			}
+			removed := 0
+			err := trust.Update(f.path(a), func(h *trust.History) error {
+				removed = h.Forget(model, f.kind)
+				return nil
+			})
+			if err != nil {
+				return fail(exitError1, err)
+			}
+			if f.asJSON {
+				_, out, err := f.estimate(a)
+				if err != nil {
+					return err
+				}
+				return writeJSON(cmd.OutOrStdout(), out)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d answers forgotten\n", removed)
+			return nil
+		},
+	}
+	f.add(a, cmd)
+	cmd.Flags().StringVar(&model, "model", "", "only the answers of this model")
+	cmd.Flags().BoolVar(&all, "all", false, "everything")
+	return cmd
+}
+
+func trustExport(a *app) *cobra.Command {
+	f := &trustFlags{}
+	cmd := &cobra.Command{
+		Use: "export", Short: "Print the estimates with all observations, as JSON", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, out, err := f.estimate(a)
+			if err != nil {
+				return err
+			}
+			out.Observations = h.Observations()
+			return writeJSON(cmd.OutOrStdout(), out)
+		},
+	}
+	f.add(a, cmd)
+	return cmd
 }

@@ -145,6 +145,9 @@ func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
 	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
 	s.Ledger.Folder = under(dir, s.Ledger.Folder)
+	if s.Trust.File != OwnTrust {
+		s.Trust.File = under(dir, s.Trust.File)
+	}
 	graphPaths(s.Graph, dir)
 	for _, m := range s.Models {
 		pathIn(m, "path", dir)

@@ -105,7 +105,8 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	p := &Plan{spec: spec}
 	if err := p.steps([]step{
 		{"council", p.absolute}, {"runner", func() error { return p.setRunner(from) }}, {"seats", p.expandSeats},
-		{"runner", p.checkKeys}, {"graph", p.loadGraph}, {"protocol", p.configure},
+		{"runner", p.checkKeys}, {"graph", p.loadGraph}, {"trust", func() error { return p.loadTrust(from) }},
+		{"protocol", p.configure},
 		{"prompts", func() error { return p.loadTemplates(from) }},
 	}); err != nil {
 		return nil, err

@@ -43,6 +43,9 @@ func Draft(p Plan) (*Run, error) {
 	if err := checkItems(r.Items); err != nil {
 		return nil, err
 	}
+	if err := checkHistory(&p.Spec, r.Items); err != nil {
+		return nil, err
+	}
 	c, err := council.Convene(p.Spec, p.Env)
 	if err != nil {
 		return nil, err

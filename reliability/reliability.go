@@ -27,11 +27,11 @@ import (
 
 // Observation is one independent answer of a member to a question, given before it heard others.
 type Observation struct {
-	Question string // its id; the answers to one question are compared
-	Kind     string // of question; each has estimates of its own
-	Member   string
-	Answer   string // canonical; "": the member replied, and no answer could be read
-	Label    Label  // what is known from a key
+	Question string `json:"question"`  // its id; the answers to one question are compared
+	Kind     string `json:"task_kind"` // of question; each has estimates of its own
+	Member   string `json:"model"`
+	Answer   string `json:"answer"`          // canonical; "": the member replied, and no answer could be read
+	Label    Label  `json:"label,omitempty"` // what is known from a key
 }
 
 // Label is what a key says about an answer.
