@@ -60,6 +60,7 @@ type Served struct {
 	Council     *council.Council // nil: Model is served
 	Model       llm.Model        // nil: Council is served
 	Settings    council.Params   // of Model, as in the council file
+	Spec        council.Spec     // of Council
 
 	registry *Registry
 	users    int
@@ -194,7 +195,23 @@ func (r *Registry) open(s source) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Served{ID: s.id, Council: c, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
+	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
+}
+
+// WithProtocol opens the council with another protocol, for one request. The caller closes it. Models that
+// are behind a network are shared with the other councils.
+func (s *Served) WithProtocol(protocol council.Params) (*council.Council, string, error) {
+	spec := s.Spec
+	spec.Protocol = protocol
+	p, err := council.NewPlan(spec)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := council.Open(p, council.Options{Env: s.registry.o.Env})
+	if err != nil {
+		return nil, "", err
+	}
+	return c, fingerprint(c), nil
 }
 
 // fingerprint identifies the plan and the settings of all models.

@@ -77,7 +77,7 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		return g.solo(d, w, r, j, body)
 	}
 	if e := g.read(j, d, body); e != nil {
-		served.Release()
+		g.release(j)
 		return e
 	}
 	return g.fly(d, w, r, j)
@@ -150,7 +150,7 @@ func (g *Gateway) fly(d dialect, w http.ResponseWriter, r *http.Request, j *job)
 	fl, first := g.flights.join(flightKey(j.req.Caller, d.name(), again, sameBody(j.req.Body)), again != "",
 		func(fl *flight) { g.start(fl, j) })
 	if !first {
-		j.served.Release()
+		g.release(j)
 	}
 	if j.req.Stream {
 		return g.stream(d, w, r, j, fl, first)

@@ -119,3 +119,24 @@ func TestConversation(t *testing.T) {
 		t.Error("the request was changed")
 	}
 }
+
+// A request may name another protocol, which is opened for it alone.
+func TestProtocolOfARequest(t *testing.T) {
+	h := open(t, map[string]string{"dice": dice})
+	var usual, other struct {
+		Fingerprint string `json:"system_fingerprint"`
+		Synod       Report
+	}
+	h.post(t, chats, questionBody("dice", sum)).into(t, &usual)
+	r := h.post(t, chats, questionBody("dice", sum, `"synod": {"protocol": {"name": "debate", "rounds": 1}}`))
+	if r.into(t, &other); r.StatusCode != 200 && r.StatusCode != 422 || other.Synod.Protocol != "debate" ||
+		other.Fingerprint == usual.Fingerprint || usual.Synod.Protocol != "sac" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	for _, bad := range []string{`"nosuch"`, `{"rounds": 1}`, `3`, `{"name": "sac", "rounds": "x"}`} {
+		r := h.post(t, chats, questionBody("dice", sum, `"synod": {"protocol": `+bad+"}"))
+		if p := r.problem(t); r.StatusCode != 400 || p.Error.Param != "synod.protocol" {
+			t.Errorf("%s: %d %s", bad, r.StatusCode, r.body)
+		}
+	}
+}

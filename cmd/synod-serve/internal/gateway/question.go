@@ -13,11 +13,27 @@ import (
 
 // read reads the body for a council.
 func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
-	return g.readFor(j, d, body, j.council().Plan())
+	if e := g.readFor(j, d, body); e != nil {
+		return e
+	}
+	params, e := j.req.Synod.Params()
+	if e != nil {
+		return e
+	}
+	if params != nil {
+		var err error
+		if j.own, j.print, err = j.served.WithProtocol(params); err != nil {
+			return wire.Invalid("synod.protocol", "synod.protocol: %v", err)
+		}
+	}
+	if err := j.council().Plan().Accepts(&j.question); err != nil {
+		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
+	}
+	return nil
 }
 
-// readFor reads the body for a plan, or for a single model if that is nil.
-func (g *Gateway) readFor(j *job, d dialect, body []byte, plan *council.Plan) (e *wire.Error) {
+// readFor reads the body and makes the question.
+func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	j.req, e = d.read(body, wire.Rules{Drop: j.policy.DropParams, Many: j.policy.N})
 	if e != nil {
 		return e
@@ -35,13 +51,8 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte, plan *council.Plan) (e
 	if form == "" {
 		form = j.policy.Form
 	}
-	if j.question, e = question(j.req, synod.Form(form)); e != nil || plan == nil {
-		return e
-	}
-	if err := plan.Accepts(&j.question); err != nil {
-		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
-	}
-	return nil
+	j.question, e = question(j.req, synod.Form(form))
+	return e
 }
 
 // sayTool is the tool by which a member answers in words where no tool has to be called.

@@ -33,6 +33,8 @@ type job struct {
 	question synod.Question
 	via      string
 	begun    time.Time
+	own      *council.Council // with the request's own protocol; nil: served.Council
+	print    string           // the fingerprint of own
 }
 
 // errGone is the cause of a run that nobody waits for any more.
@@ -56,7 +58,7 @@ func (g *Gateway) start(fl *flight, j *job) {
 	go func() {
 		defer g.running.Done()
 		defer cancel(nil)
-		defer j.served.Release()
+		defer g.release(j)
 		a, e := g.decide(ctx, fl, j)
 		fl.finish(a, e)
 	}()
@@ -89,7 +91,29 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 }
 
 // council returns the council that the job is for.
-func (j *job) council() *council.Council { return j.served.Council }
+func (j *job) council() *council.Council {
+	if j.own != nil {
+		return j.own
+	}
+	return j.served.Council
+}
+
+func (j *job) fingerprint() string {
+	if j.own != nil {
+		return j.print
+	}
+	return j.served.Fingerprint
+}
+
+// release ends the use of the council.
+func (g *Gateway) release(j *job) {
+	if j.own != nil {
+		if err := j.own.Close(); err != nil {
+			g.o.Log.Warn("closing a council", "model", j.served.ID, "error", err.Error())
+		}
+	}
+	j.served.Release()
+}
 
 // asked is the question as the library takes it.
 func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
@@ -125,7 +149,7 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 // conclude settles an outcome and makes the answer of it, or the error.
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	r := report(o, j.req.Ignored)
-	a := &Answer{ID: j.id, Created: grant.Begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint,
+	a := &Answer{ID: j.id, Created: grant.Begun, Model: j.served.ID, Fingerprint: j.fingerprint(),
 		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Choices: choices(o, j.id, j.req.N)}
 	var e *wire.Error
 	if !o.Answered() {

@@ -96,6 +96,11 @@ func (l *lockedBuffer) String() string { l.mu.Lock(); defer l.mu.Unlock(); retur
 // open starts a gateway with council files by name.
 func open(t *testing.T, files map[string]string, change ...func(*Options)) *house {
 	t.Helper()
+	return openHouse(t, files, change...)
+}
+
+func openHouse(t testing.TB, files map[string]string, change ...func(*Options)) *house {
+	t.Helper()
 	h := &house{dir: t.TempDir(), log: &lockedBuffer{}}
 	for name, text := range files {
 		h.file(t, name, text)
@@ -129,7 +134,7 @@ func open(t *testing.T, files map[string]string, change ...func(*Options)) *hous
 	return h
 }
 
-func (h *house) file(t *testing.T, name, text string) {
+func (h *house) file(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name+".yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)

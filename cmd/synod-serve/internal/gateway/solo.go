@@ -263,7 +263,7 @@ func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {
 // the reply when it is whole.
 func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body []byte) *wire.Error {
 	j := p.job
-	if e := p.readFor(j, d, body, nil); e != nil {
+	if e := p.readFor(j, d, body); e != nil {
 		return e
 	}
 	if j.req.N > 1 {

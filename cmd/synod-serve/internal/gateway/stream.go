@@ -79,7 +79,7 @@ var (
 func (g *Gateway) stream(d dialect, w http.ResponseWriter, r *http.Request, j *job, fl *flight,
 	first bool) *wire.Error {
 	s := newSSE(w)
-	draft := &Answer{ID: j.id, Created: j.begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint}
+	draft := &Answer{ID: j.id, Created: j.begun, Model: j.served.ID, Fingerprint: j.fingerprint()}
 	if !g.await(r.Context(), d, s, j, fl, draft) {
 		fl.leave(errGone)
 		return nil

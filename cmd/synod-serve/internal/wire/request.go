@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/goccy/go-yaml"
+
 	"synod.dev/synod"
 )
 
@@ -53,7 +55,24 @@ type Options struct {
 	DropParams    *bool           `json:"drop_params"`     // ignore keys that cannot be honoured, and say which
 	Deadline      Duration        `json:"deadline"`
 	Budget        Budget          `json:"budget"`
-	Protocol      json.RawMessage `json:"protocol"` // a name, or an object as in a council file
+	Protocol      json.RawMessage `json:"protocol"` // a name, or an object as in a council file; see Params
+}
+
+// Params returns the protocol as the parameters of a council file; nil if the request names none.
+func (o *Options) Params() (map[string]any, *Error) {
+	if len(o.Protocol) == 0 || string(o.Protocol) == "null" {
+		return nil, nil
+	}
+	var name string
+	if json.Unmarshal(o.Protocol, &name) == nil {
+		return map[string]any{"name": name}, nil
+	}
+	var params map[string]any
+	if err := yaml.Unmarshal(o.Protocol, &params); err != nil || params["name"] == nil { // keeps whole numbers whole
+		return nil, Invalid("synod.protocol", `synod.protocol must be a name or an object such as {"name": "sac", `+
+			`"rounds": 3}`)
+	}
+	return params, nil
 }
 
 // Budget bounds what one request costs. 0 is no bound.
