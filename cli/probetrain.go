@@ -201,14 +201,15 @@ func printTraining(w io.Writer, r probe.Report, left collect.Left) error {
 		fmt.Fprintf(w, "%s %d (%d right)", p.name, p.c.Answers, p.c.Right)
 	}
 	fmt.Fprint(w, "\n\nsweep, on the validation answers:\n")
-	t := table.Table{Head: []string{"layer", "position", "components", "training AUC", "AUC", "accuracy", "Brier"},
-		Align: "r"}
+	t := table.Table{Head: []string{"layer", "position", "components", "training AUC", "AUC", "accuracy", "precision",
+		"F1", "Brier"}, Align: "r"}
 	for _, c := range r.Sweep {
 		mark := ""
 		if c.Layer == r.Chosen.Layer && c.Position == r.Chosen.Position && c.Components == r.Chosen.Components {
 			mark = "chosen"
 		}
-		t.Add(c.Layer, c.Position, c.Components, plain(c.Train), plain(c.AUC), plain(c.Accuracy), plain(c.Brier), mark)
+		t.Add(c.Layer, c.Position, c.Components, plain(c.Train), plain(c.AUC), plain(c.Accuracy), plain(c.Precision),
+			plain(c.F1), plain(c.Brier), mark)
 	}
 	if err := t.Write(w, "text"); err != nil {
 		return err

@@ -72,6 +72,8 @@ type Cell struct {
 	Train      *float64 `json:"train_auc"`
 	AUC        *float64 `json:"auc"` // on the validation questions; the cell with the highest is chosen
 	Accuracy   *float64 `json:"accuracy"`
+	Precision  *float64 `json:"precision"` // this and F1: of "right" at a confidence of 0.5
+	F1         *float64 `json:"f1"`
 	Brier      *float64 `json:"brier"`
 }
 
@@ -190,6 +192,7 @@ func (t *trainer) cells(layer int, position string) (cells []Cell, err error) {
 		c.Train = only(stats.AUC(seen))
 		unseen := forecasts(judge(w, bias, t.samples(Validation), held))
 		c.AUC, c.Accuracy, c.Brier = only(stats.AUC(unseen)), only(accuracy(unseen)), only(stats.Brier(unseen))
+		c.Precision, c.F1 = only(precision(unseen)), only(f1(unseen))
 		cells = append(cells, c)
 	}
 	return cells, nil

@@ -228,6 +228,11 @@ func TestTrain(t *testing.T) {
 		len(r.Sweep) != 12 {
 		t.Errorf("%+v %+v %+v, %d cells", r.Training, r.Validation, r.Test, len(r.Sweep))
 	}
+	for _, c := range r.Sweep { // CP-WBFT, Appendix C: accuracy, precision, F1 and AUC of every cell
+		if c.Accuracy == nil || c.Precision == nil || c.F1 == nil || *c.F1 > 1 || *c.F1 > 2**c.Precision {
+			t.Errorf("layer %d, %s: %+v", c.Layer, c.Position, c)
+		}
+	}
 	if r.Rivals[0].Unreadable != r.Test.Answers || r.Rivals[0].Figures.AUC.Value != 0.5 || r.Rivals[0].Behind.Low <= 0 {
 		t.Errorf("a model that states no confidence: %+v", r.Rivals[0])
 	}

@@ -48,8 +48,16 @@ func (g *Grid) latex(w io.Writer, versus bool) error {
 	return nil
 }
 
+// name is the name of the experiment with its source, if it has one.
+func (g *Grid) name() string {
+	if g.Source == "" {
+		return plain(g.Preset)
+	}
+	return plain(g.Preset) + " · " + plain(g.Source)
+}
+
 func (g *Grid) document(format string, versus bool) document {
-	head := []string{fmt.Sprintf("%s · %s", g.Preset, g.Source), "members: " + g.membersLine()}
+	head := []string{g.name(), "members: " + g.membersLine()}
 	d := document{format: format, head: head, notes: g.notes()}
 	if g.Note != "" {
 		d.head = append(d.head, plain(g.Note))
@@ -153,15 +161,24 @@ func (g *Grid) notes() []string {
 		}
 	}
 	for _, remark := range slices.Sorted(maps.Keys(remarks)) {
-		lines = append(lines, fmt.Sprintf("%s (%s)", plain(remark), strings.Join(remarks[remark], ", ")))
+		lines = append(lines, fmt.Sprintf("%s (%s)", plain(remark), someCells(remarks[remark])))
 	}
 	for _, how := range slices.Sorted(maps.Keys(computed)) {
 		lines = append(lines, fmt.Sprintf("Computed in %d of %d cells: %s", computed[how], len(g.Cells), plain(how)))
 	}
 	for _, why := range slices.Sorted(maps.Keys(blank)) {
-		lines = append(lines, fmt.Sprintf("No run for %s: %s", strings.Join(blank[why], ", "), plain(why)))
+		lines = append(lines, fmt.Sprintf("No run for %s: %s", someCells(blank[why]), plain(why)))
 	}
 	return lines
+}
+
+// someCells lists the first cells, and says how many others there are.
+func someCells(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more cells", strings.Join(names[:most-1], ", "), len(names)-most+1)
 }
 
 // csv prints one figure per line.

@@ -77,7 +77,7 @@ func (r *Report) HTML(w io.Writer, d Detail) error {
 // versus the comparison is open, otherwise folded. detail returns the questions of a
 // cell by its index; it may be nil.
 func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) error {
-	p := newPage(w, plain(g.Preset)+" · "+plain(g.Source))
+	p := newPage(w, g.name())
 	p.show("grid", struct {
 		*Grid
 		Label       string
