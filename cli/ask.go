@@ -25,6 +25,8 @@ type askFlags struct {
 	source    specFlags
 	attach    attachFlags
 	form      string
+	schema    string
+	tools     string
 	seed      uint64
 	asJSON    bool
 	dryRun    bool
@@ -74,8 +76,11 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	f.source.add(cmd)
 	f.attach.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text, stance or prose "+
-		"(default: guessed from the question)")
+	fl.StringVar(&f.form, "form", "", "form of the answer: number, choice, bool, math, text, stance, prose, "+
+		"json or action (default: that of the council file, or guessed from the question)")
+	fl.StringVar(&f.schema, "schema", "", "ask for a JSON value under the JSON schema in this `file`, merged field by "+
+		"field (--form json)")
+	fl.StringVar(&f.tools, "tools", "", "ask for a call of one of the tools in this JSON `file` (--form action)")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of all random choices (default: random, and printed; "+
 		"the same for the same question where a model has cache: true)")
 	fl.BoolVar(&f.asJSON, "json", false, "print the whole outcome as JSON")
@@ -228,7 +233,8 @@ func (a *app) decide(cmd *cobra.Command, c *council.Council, ask council.Ask, f 
 func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.Ask, council.Spec, error) {
 	ask := council.Ask{Program: "synod " + release, Seed: f.seed, Mark: a.mark(ownJournal)}
 	if f.resume != "" {
-		for _, flag := range append([]string{"council", "model", "form", "seed"}, attachNames...) {
+		for _, flag := range append([]string{"council", "model", "form", "schema", "tools", "seed"},
+			attachNames...) {
 			if cmd.Flags().Changed(flag) {
 				return ask, council.Spec{}, fail(exitUsage,
 					fmt.Errorf("--resume takes all settings from the journal; --%s cannot be combined with it", flag))
@@ -259,6 +265,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 		return ask, council.Spec{}, configError(err)
 	}
 	ask.Question.Salt = salt(&spec)
+	if err := f.shape(&ask.Question, q.Text, &spec); err != nil {
+		return ask, spec, fail(exitUsage, err)
+	}
 	f.suit(&ask.Question, &spec, from)
 	if !f.escalate {
 		if err := a.checkEscalation(spec, from); err != nil {

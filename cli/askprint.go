@@ -21,6 +21,9 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	b := c.Plan().Bound()
 	w := cmd.ErrOrStderr()
 	fmt.Fprintf(w, "form: %s · at most %d calls\n", q.Form, c.Plan().Calls())
+	if q.Form == synod.JSON {
+		fmt.Fprintln(w, c.Plan().MergeNote())
+	}
 	if b.Guarantee == council.None {
 		fmt.Fprintf(w, "no guarantee: %s\n", strings.TrimPrefix(b.Note, "no guarantee: "))
 	} else if a.verbose || whole {
@@ -65,7 +68,9 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	w := cmd.ErrOrStderr()
 	parts := []string{o.Status}
-	if len(o.Votes) > 0 {
+	if o.Fields != nil {
+		parts = append(parts, o.Reason)
+	} else if len(o.Votes) > 0 {
 		parts[0] = fmt.Sprintf("%s %d/%s after %s", o.Status, len(o.Votes[0].Seats), electorate(o),
 			rounds(o.Rounds.Len()-1))
 		parts = append(parts, beforeOthers(o.Votes[0].Independent))
@@ -91,7 +96,9 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	paint(w, statusColour(o.Status), o.Status)
 	fmt.Fprintln(w, strings.TrimPrefix(strings.Join(parts, " · "), o.Status))
 	fmt.Fprintln(w, "  "+withstands(o))
-	dissent(cmd, o)
+	if fields(w, o); o.Fields == nil {
+		dissent(cmd, o)
+	}
 	if o.Presented != nil {
 		for _, line := range o.Presented.Lines {
 			fmt.Fprintln(w, "  "+oneLine(line))

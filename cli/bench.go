@@ -46,6 +46,8 @@ type benchFlags struct {
 	outage   time.Duration
 	noCheck  bool
 	form     string
+	schema   string
+	tools    string
 	data     string
 	pulled   string // folder of fetched data sets
 	levels   []int
@@ -90,6 +92,10 @@ the run is printed.`,
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	f.addWork(cmd)
+	fl.StringVar(&f.schema, "schema", "", "the answers to your own questions are JSON values under the JSON schema in "+
+		"this `file` (--form json)")
+	fl.StringVar(&f.tools, "tools", "", "the answers to your own questions are calls of the tools in this JSON `file` "+
+		"(--form action)")
 	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or "+
 		"stance (default: guessed for each line)")
 	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
@@ -162,16 +168,16 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
 		return noTask(name)
 	}
-	items, err := f.items(name)
+	spec, from, err := f.source.merge(a)
+	if err != nil {
+		return configError(err)
+	}
+	items, err := f.items(name, &spec)
 	if errors.Is(err, os.ErrNotExist) {
 		return fail(exitUsage, err, "check the path")
 	}
 	if err != nil {
 		return fail(exitUsage, err)
-	}
-	spec, from, err := f.source.merge(a)
-	if err != nil {
-		return configError(err)
 	}
 	if !f.dryRun {
 		if err := a.fetchAllowed(cmd, spec, from); err != nil {
@@ -219,8 +225,8 @@ func noTask(name string) error {
 }
 
 // items returns the first f.n questions of a task or question file.
-func (f *benchFlags) items(name string) ([]task.Item, error) {
-	set, err := f.open(name)
+func (f *benchFlags) items(name string, spec *council.Spec) ([]task.Item, error) {
+	set, err := f.open(name, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -237,9 +243,9 @@ func (f *benchFlags) items(name string) ([]task.Item, error) {
 	return items, nil
 }
 
-func (f *benchFlags) open(name string) (task.Set, error) {
+func (f *benchFlags) open(name string, spec *council.Spec) (task.Set, error) {
 	if !strings.HasSuffix(name, ".jsonl") {
-		if f.form != "" {
+		if f.form+f.schema+f.tools != "" {
 			return nil, fmt.Errorf("--form is for a file of your own questions; task %s defines its form", name)
 		}
 		return task.Open(name, task.Options{
@@ -250,7 +256,11 @@ func (f *benchFlags) open(name string) (task.Set, error) {
 	if f.data != "" || len(f.levels) > 0 {
 		return nil, errors.New("--data and --level are for tasks (synod list tasks), not for question files")
 	}
-	return task.OpenFile(name, synod.Form(f.form))
+	x, err := spec.Shape(council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
+	if err != nil {
+		return nil, err
+	}
+	return task.OpenShaped(name, synod.Question{Form: x.Form, Schema: x.Schema, Tools: x.Tools})
 }
 
 // occupied adds a hint to the error about a folder that is not empty.
@@ -455,7 +465,7 @@ func (f *benchFlags) manifestOptions(cmd *cobra.Command, a *app) manifest.Option
 
 // presetRun creates the grid of a preset and works on it.
 func (a *app) presetRun(cmd *cobra.Command, p manifest.Preset, f benchFlags) error {
-	for _, name := range []string{"council", "model", "form", "level"} {
+	for _, name := range []string{"council", "model", "form", "schema", "tools", "level"} {
 		if cmd.Flags().Changed(name) {
 			return fail(exitUsage, fmt.Errorf("--%s is for tasks; a preset defines its own councils and takes "+
 				"--members", name))

@@ -95,7 +95,7 @@ func (a *app) collect(cmd *cobra.Command, name, dir string, f collectFlags) (*co
 	if err := f.source.checkNumber(cmd); err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	items, err := f.source.items(name)
+	items, err := f.source.items(name, &council.Spec{})
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}

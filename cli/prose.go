@@ -20,7 +20,7 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	for key := range from {
 		named = named || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
-	if f.form == "" && q.Form == synod.Text && read.WantsProse(q.Text) && !inBox(spec) {
+	if f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text) && !inBox(spec) {
 		if other := *spec; other.Suit(synod.Prose, named) {
 			q.Form, *spec = synod.Prose, other
 		}
@@ -54,7 +54,11 @@ func inBox(spec *council.Spec) bool {
 // decisionText is a decision as it is printed: prose with its lines, with marks at its claims, and everything else on
 // one line.
 func decisionText(o *council.Outcome, a synod.Answer) string {
-	if o.Form != synod.Prose {
+	switch o.Form {
+	case synod.Prose:
+	case synod.JSON, synod.Action:
+		return jsonLine(a)
+	default:
 		return oneLine(string(a))
 	}
 	return withMarks(o, string(a))

@@ -108,6 +108,16 @@ func stubborn(c llmtest.Call) string {
 	if strings.Contains(string(c.Body), grade.Criteria()[0]) {
 		return marked(c, mine)
 	}
+	switch how, _, _ := strings.Cut(c.Model, "-"); { // an invoice, or a tool call with the number
+	case how == "invoice":
+		vendor := "Acme"
+		if len(mine) > 3 {
+			vendor = "Mallory"
+		}
+		return `{"reasoning":"","answer":{"total":` + mine + `,"vendor":"` + vendor + `","tags":["b","a"]}}`
+	case how == "call":
+		return `{"reasoning":"","answer":{"name":"pay","arguments":{"amount":` + mine + `}}}`
+	}
 	switch { // a player of the game
 	case strings.Contains(string(c.Body), "internal_strategy"):
 		return `{"internal_strategy":"stay","value":` + mine + `,"public_reasoning":"it is as good as any"}`

@@ -318,7 +318,8 @@ type fixedPoint struct {
 	first    []*synod.Opinion // by seat
 	last     []*synod.Opinion // by seat
 	rounds   []roundNotes
-	complete int // the last round that all have noted who noted round 0; -1: none
+	complete int  // the last round that all have noted who noted round 0; -1: none
+	merges   bool // the decision is made field by field, so late seats may change a part of it
 }
 
 // roundNotes summarises the notes of one round.
@@ -398,6 +399,9 @@ func (s *fixedPoint) agreeWithoutLate(r *roundNotes) bool {
 	}
 	if len(late) == 0 {
 		return true
+	}
+	if s.merges {
+		return false
 	}
 	if len(late) > s.plan.spec.Patience.Spare {
 		return false

@@ -21,6 +21,10 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 	if o.Decision == synod.None {
 		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
 	}
+	if o.Fields != nil {
+		return certificate.Statement{}, errors.New("council: the decision was merged field by field, and a " +
+			"certificate states an answer that members gave")
+	}
 	if p.graph.Changes() {
 		return certificate.Statement{}, errors.New("council: the graph changes from round to round, and a " +
 			"certificate has one graph for all rounds")

@@ -72,10 +72,13 @@ func (j *judgment) stands(o *Outcome, v *verdict) bool {
 	switch {
 	case signed:
 		return p.spec.Rule.Name == ByProtocol
-	case p.spec.Rule.Name == ByProtocol:
+	case p.spec.Rule.Name == ByProtocol && j.merged == nil:
 		return !ends && j.finished() >= p.protocol.MaxRounds() && len(j.missing()) == 0
 	case ends:
 		return false
+	}
+	if j.merged != nil { // an answer that is missing does no more than one that changes
+		return len(j.missing()) <= j.merged.Withstands.Changed
 	}
 	return p.spec.Rule.certain(v, len(j.missing()))
 }
@@ -130,6 +133,9 @@ func (s *session) unanimous() bool {
 // possible only in a protocol of one round, in which every seat is asked once.
 func (b *batch) certain() bool {
 	s, p := b.session, b.session.council.plan
+	if s.ask.Question.Form == synod.JSON { // missing numbers may leave a field undecided
+		return false
+	}
 	if p.protocol.MaxRounds() > 0 || p.calls != len(p.seats) || len(b.calls) != len(p.seats) || p.spec.Exact != "" ||
 		p.spec.Rule.Name == ByProtocol || slices.ContainsFunc(p.seats, func(s Seat) bool { return s.Adversary != "" }) {
 		return false

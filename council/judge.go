@@ -11,6 +11,7 @@ import (
 	"synod.dev/synod/clean"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/sim"
+	"synod.dev/synod/structured"
 )
 
 // The reasons why a run ended, beside those of package sim.
@@ -67,7 +68,9 @@ func (j *judgment) outcome() Outcome {
 	o.Late, faulty = j.late()
 	o.Bound.late(faulty, p.eachRound())
 	o.Stopped, o.Trip = j.stopped()
+	j.join()
 	v := p.spec.Rule.decide(j.ballot())
+	j.merge(&v)
 	if c, ok := p.protocol.(protocol.Closing); ok && v.status == Agreed {
 		if why := c.Open(j.last, p.spec.F); why != "" {
 			v.status, v.answer, v.reason = Undecided, synod.None, fmt.Sprintf("%s; %s", why, v.reason)
@@ -87,6 +90,7 @@ func (j *judgment) outcome() Outcome {
 	o.Answer = j.answers.of(o.Decision)
 	o.Withstands, o.Fragile = j.withstands(o.Decision)
 	o.Asked = j.asked()
+	j.showValue(&o)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
 	o.Claims = j.claims(v.answer)
 	o.Evidence = j.accusations()
@@ -98,11 +102,13 @@ func (j *judgment) outcome() Outcome {
 type judgment struct {
 	plan    *Plan
 	in      *Instance
-	seats   []*Record        // by seat
-	first   []synod.Answer   // by seat
-	last    []*synod.Opinion // by seat; nil: the seat noted nothing
-	answers answers          // that were shown
-	notes   int              // of all seats
+	seats   []*Record                     // by seat
+	first   []synod.Answer                // by seat
+	last    []*synod.Opinion              // by seat; nil: the seat noted nothing
+	answers answers                       // that were shown
+	joined  map[synod.Answer]synod.Answer // calls that others stand for; nil: none
+	merged  *structured.Merged            // nil: the decision is not made field by field
+	notes   int                           // of all seats
 	use     callCost
 	reused  int
 	ticks   synod.Tick
@@ -205,7 +211,14 @@ type tickNote struct {
 
 // ballot is the ballot of the seats that vote.
 func (j *judgment) ballot() ballot {
-	b := j.plan.ballot(j.first, func(i int) synod.Answer { return answerOf(j.last[i]) })
+	first := j.first
+	if j.joined != nil {
+		first = make([]synod.Answer, len(j.first))
+		for i, a := range j.first {
+			first[i] = j.stand(a)
+		}
+	}
+	b := j.plan.ballot(first, func(i int) synod.Answer { return j.stand(answerOf(j.last[i])) })
 	b.own = j.ownStep()
 	return b
 }

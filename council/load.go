@@ -143,6 +143,7 @@ func lineOf(b []byte, section, message string) int {
 // by putting the file's folder in front.
 func (s *Spec) resolve(dir string) {
 	s.Prompts = under(dir, s.Prompts)
+	s.Schema, s.Tools = under(dir, s.Schema), under(dir, s.Tools)
 	s.Runner.Roster, s.Runner.Key = under(dir, s.Runner.Roster), under(dir, s.Runner.Key)
 	s.Ledger.Folder = under(dir, s.Ledger.Folder)
 	if s.Trust.File != OwnTrust {
@@ -288,8 +289,8 @@ func renamed(old, section map[string]any) bool {
 
 // absolute resolves the paths in a layer, as Spec.resolve does in a whole file.
 func absolute(tree map[string]any, dir string) {
-	if p, ok := tree["prompts"].(string); ok {
-		tree["prompts"] = under(dir, p)
+	for _, key := range []string{"prompts", "schema", "tools"} {
+		pathIn(tree, key, dir)
 	}
 	if g, ok := tree["graph"].(map[string]any); ok {
 		graphPaths(g, dir)

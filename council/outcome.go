@@ -7,6 +7,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/robust"
+	"synod.dev/synod/structured"
 )
 
 // OutcomeVersion is the version of the JSON shape of Outcome.
@@ -27,6 +28,9 @@ type Outcome struct {
 	Rule     Rule          `json:"rule"`
 	Votes    []Vote        `json:"votes"`
 	Bound    Bound         `json:"bound"`
+	// Value is the decided JSON value or call of the forms json and action.
+	Value  json.RawMessage    `json:"value,omitempty"`
+	Fields []structured.Field `json:"fields,omitempty"` // of a JSON value that is merged, undecided ones too
 	// Withstands is how many answers the decision does not depend on; null without a decision, and where
 	// it is not a count of independent answers. Fragile says why it is null.
 	Withstands *robust.Withstood `json:"withstands"`

@@ -104,7 +104,8 @@ const (
 func newPlan(spec Spec, from source) (*Plan, error) {
 	p := &Plan{spec: spec}
 	if err := p.steps([]step{
-		{"council", p.absolute}, {"runner", func() error { return p.setRunner(from) }}, {"seats", p.expandSeats},
+		{"council", p.absolute}, {"form", p.spec.checkShape},
+		{"runner", func() error { return p.setRunner(from) }}, {"seats", p.expandSeats},
 		{"runner", p.checkKeys}, {"graph", p.loadGraph}, {"trust", func() error { return p.loadTrust(from) }},
 		{"protocol", p.configure},
 		{"prompts", func() error { return p.loadTemplates(from) }},

@@ -156,7 +156,12 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	if err := cmp.Or(checkText(q.Text), q.Check()); err != nil {
 		return err
 	}
+	_, game := p.protocol.(protocol.Ending)
 	switch {
+	case game && q.Form.Long():
+		return fmt.Errorf("protocol %s is a game of numbers, and this question has the form %s", p.entry.Name, q.Form)
+	case q.Form == synod.JSON:
+		return p.acceptsJSON()
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}

@@ -98,6 +98,7 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 	s.request = llm.Request{Templates: p.templates, Sample: ask.Sample, Run: ask.Seed, Budget: s.limited,
 		Outage: ask.Outage}
 	s.instant = s.request
+	s.fixed.merges = p.merging(&ask.Question)
 	s.charge()
 	return s, nil
 }

@@ -12,6 +12,8 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	switch {
 	case decision == synod.None:
 		return nil, "there is no decision"
+	case j.merged != nil && (p.weighting() != nil || !j.heard()):
+		return nil, "" // showValue says it
 	case j.staged() != nil:
 		return j.staged().Withstands, j.staged().Fragile
 	case p.spec.Rule.Name == ByProtocol:
@@ -22,7 +24,7 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	voices := make([]robust.Voice, 0, p.voters)
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
-			voices = append(voices, robust.Voice{Answer: answerOf(j.last[i]), Weight: 1})
+			voices = append(voices, robust.Voice{Answer: j.stand(answerOf(j.last[i])), Weight: 1})
 		}
 	}
 	rule := robust.VoteRule{Name: p.spec.Rule.Name, Support: p.spec.Rule.Support}

@@ -176,9 +176,9 @@ func checkItems(items []task.Record) error {
 		case len(q.ID) > longest:
 			return fmt.Errorf("lab: the id %.60q… of a question has %d bytes; at most %d are accepted", q.ID, len(q.ID),
 				longest)
-		case q.Form == task.JSON:
-			return fmt.Errorf("lab: question %q has answers of the form %s, on which a council cannot vote", q.ID,
-				q.Form)
+		case q.Form == task.JSON && len(q.Schema) == 0:
+			return fmt.Errorf("lab: question %q has answers of the form %s and no schema: give one with --schema FILE",
+				q.ID, q.Form)
 		}
 		seen[q.ID] = true
 	}

@@ -119,6 +119,13 @@ type StagedDecision struct {
 	Fragile    string
 }
 
+// Weighting is implemented by a protocol whose first answers may be counted with weights. The fields of JSON
+// answers are then merged from the first answers, whatever members adopt later.
+type Weighting interface {
+	// Weight returns the weight of a first answer, at least 0.
+	Weight(first *synod.Opinion) float64
+}
+
 // Accepting is implemented by a protocol whose members reply to a user, who accepts an
 // answer if enough signed replies agree. It is the default rule of its councils, under the
 // name "protocol".

@@ -15,8 +15,8 @@ import (
 const JSON = synod.JSON
 
 // Forms lists every form that can be graded. There is no right answer to compare a text of the form
-// synod.Prose with, and none of synod.Action.
-func Forms() []synod.Form { return append(synod.ShortForms(), JSON) }
+// synod.Prose with.
+func Forms() []synod.Form { return append(synod.ShortForms(), JSON, synod.Action) }
 
 // Verdict is the judgement of a grader.
 type Verdict string
@@ -100,6 +100,9 @@ type grader struct {
 
 // read reads s as a whole as an answer.
 func (g *grader) read(s string) (reading, bool) {
+	if shaped(g.q) {
+		return readShaped(g.q, s)
+	}
 	switch g.q.Form {
 	case JSON:
 		return readJSON(s)
@@ -115,6 +118,10 @@ func (g *grader) read(s string) (reading, bool) {
 
 // strict reads the answer that a reply commits to.
 func (g *grader) strict(reply string) (reading, bool) {
+	if shaped(g.q) {
+		a, _, ok := read.AnswerIn(g.q, reply)
+		return reading{shown: string(a), answer: a}, ok
+	}
 	switch g.q.Form {
 	case JSON:
 		return readJSON(outerJSON(reply))
@@ -132,6 +139,9 @@ func (g *grader) strict(reply string) (reading, bool) {
 
 // loose reads the last part of a reply that could be its answer.
 func (g *grader) loose(reply string) (reading, bool) {
+	if shaped(g.q) { // a value outside the answer is none
+		return reading{}, false
+	}
 	switch g.q.Form {
 	case JSON:
 		return lastJSON(reply)
@@ -146,7 +156,11 @@ func (g *grader) loose(reply string) (reading, bool) {
 func (g *grader) compare(got reading) (Verdict, string) {
 	same, basis := false, ""
 	switch g.q.Form {
-	case JSON:
+	case JSON, synod.Action:
+		if shaped(g.q) {
+			same = sameShaped(g.q, g.key.answer, got.answer)
+			break
+		}
 		same = reflect.DeepEqual(g.key.value, got.value)
 	case synod.Math:
 		same, basis = sameMath(g.key, got)

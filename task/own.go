@@ -17,15 +17,22 @@ import (
 //	{"id": "q1", "question": "How many legs have three cats?", "answer": 12}
 //	{"id": "q2", "question": "Which is a fish?", "answer": "B", "choices": ["whale", "cod"]}
 //
-// An answer is a string, a number, true or false or, with the form JSON, any value. Choices are texts, which
+// An answer is a string, a number, true or false or, with the forms JSON and
+// Action, any value. Choices are texts, which
 // get the letters from A on, or {"label", "text"} objects; the answer is a label or the whole text of a
 // choice. With form "" the form is guessed for each line: choices give Choice, true and false give Bool, a
 // number gives Number, and everything else is Text.
 func OpenFile(path string, form synod.Form) (Set, error) {
-	if form != "" && !slices.Contains(Forms(), form) {
-		return nil, unknownForm(form)
+	return OpenShaped(path, synod.Question{Form: form})
+}
+
+// OpenShaped is OpenFile for questions with the form of another one, and with its schema or its tools. Then an
+// answer is a JSON value that follows the schema, or a call of one of the tools.
+func OpenShaped(path string, as synod.Question) (Set, error) {
+	if as.Form != "" && !slices.Contains(Forms(), as.Form) {
+		return nil, unknownForm(as.Form)
 	}
-	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, form) })
+	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, as) })
 	if errors.Is(err, errEmpty) {
 		return nil, fmt.Errorf("%w; give a line for each question, such as %s", err, exampleRow)
 	}
@@ -45,11 +52,12 @@ type ownRow struct {
 	Choices  json.RawMessage `json:"choices"`
 }
 
-func ownItem(row ownRow, form synod.Form) (Item, error) {
+func ownItem(row ownRow, as synod.Question) (Item, error) {
+	form := as.Form
 	if row.ID == "" {
 		return Item{}, errors.New("there is no id")
 	}
-	it := Item{Question: synod.Question{ID: row.ID, Text: row.Question, Form: form}}
+	it := Item{Question: synod.Question{ID: row.ID, Text: row.Question, Form: form, Schema: as.Schema, Tools: as.Tools}}
 	q := &it.Question
 	var err error
 	if q.Options, err = ownChoices(row.Choices); err != nil {
@@ -76,11 +84,13 @@ func ownKey(raw json.RawMessage, form synod.Form) (string, error) {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return "", errors.New("there is no answer")
+	case form == JSON || form == synod.Action:
+		return string(raw), nil
 	case raw[0] == '"':
 		var s string
 		err := json.Unmarshal(raw, &s)
 		return s, err
-	case form == JSON || raw[0] != '{' && raw[0] != '[':
+	case raw[0] != '{' && raw[0] != '[':
 		return string(raw), nil
 	}
 	return "", errors.New("the answer must be a string, a number, true or false")

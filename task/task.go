@@ -97,7 +97,12 @@ func phrase(q *synod.Question) string {
 	case synod.Math:
 		return "a mathematical expression"
 	case JSON:
+		if len(q.Schema) > 0 {
+			return "JSON that follows the schema"
+		}
 		return "JSON"
+	case synod.Action:
+		return "a call of one of the tools"
 	case synod.Stance:
 		return "complies or refuses"
 	}

@@ -143,6 +143,18 @@ func (p *CPWBFT) Calls(degrees []int) int {
 // nor a confidence changed repeats itself for ever.
 func (p *CPWBFT) Settles() bool { return !p.Exact }
 
+// Weight returns the confidence in a first answer, 0 if there is none, and 1 without a probe. Of a JSON answer,
+// whose fields are merged, the sum of confidences counts: a mean (Eq. 4) would let one sure member decide a field.
+func (p *CPWBFT) Weight(first *synod.Opinion) float64 {
+	switch {
+	case p.Probe == NoProbe:
+		return 1
+	case first.Confidence == nil:
+		return 0
+	}
+	return *first.Confidence
+}
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *CPWBFT) Dynamic() bool { return true }
 

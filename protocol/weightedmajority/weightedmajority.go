@@ -109,6 +109,14 @@ func adopt(r answer.Held, heard []answer.Heard) answer.Held {
 // Calls returns n.
 func (p *WeightedMajority) Calls(degrees []int) int { return len(degrees) }
 
+// Weight returns the confidence that a member stated in its first answer; 0 if it stated none.
+func (p *WeightedMajority) Weight(first *synod.Opinion) float64 {
+	if first.Confidence == nil {
+		return 0
+	}
+	return *first.Confidence
+}
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *WeightedMajority) Dynamic() bool { return true }
 
