@@ -22,6 +22,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"synod.dev/synod/internal/filelock"
+	"synod.dev/synod/internal/ledgertest"
 	"synod.dev/synod/ledger"
 	"synod.dev/synod/sign"
 )
@@ -395,15 +396,47 @@ func FuzzParseProof(f *testing.F) {
 	})
 }
 
-// BenchmarkAppend appends to a log whose entries are synced to the disk.
+// BenchmarkAppend appends one decision after another, each synced, under a head that n witnesses sign (0, and as many
+// as a replicated ledger has replicas).
 func BenchmarkAppend(b *testing.B) {
-	l := open(b, b.TempDir(), secret(b, 1))
-	defer l.Close()
-	for i := 0; b.Loop(); i++ {
-		if _, err := l.Append(b.Context(), entry(fmt.Sprint(i), false)); err != nil {
-			b.Fatal(err)
+	for _, n := range []int{0, 4, 7} {
+		b.Run(fmt.Sprint("witnesses=", n), func(b *testing.B) {
+			own := secret(b, 1)
+			l := open(b, b.TempDir(), own)
+			defer l.Close()
+			witnesses := []*ledger.Witness{}
+			for i := range n {
+				witnesses = append(witnesses, &ledger.Witness{Secret: secret(b, uint64(i)+10), Log: own.PublicKey()})
+			}
+			ledgertest.Bench(b, 1, func(ctx context.Context, e *ledger.Entry) error {
+				if _, err := l.Append(ctx, e); err != nil {
+					return err
+				}
+				return cosigned(l, witnesses)
+			})
+		})
+	}
+}
+
+// cosigned has witnesses sign the head of a log.
+func cosigned(l *ledger.Log, witnesses []*ledger.Witness) error {
+	for _, w := range witnesses {
+		var path [][]byte
+		if w.Last != nil {
+			var err error
+			if path, err = l.Consistency(w.Last.Head.Size); err != nil {
+				return err
+			}
+		}
+		s, err := w.Sign(l.Head(), path)
+		if err != nil {
+			return err
+		}
+		if err := l.Cosigned(s); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // TestMain runs a writer when TestKilled starts this program again.

@@ -162,7 +162,7 @@ func (w *Network) keep(ctx context.Context, p *peer) {
 			w.talk(ctx, p, conn)
 			p.set(false)
 		}
-		if time.Since(begun) > silentTime {
+		if time.Since(begun) > redialMax { // it was open
 			retry = redialMin
 		}
 		select {
