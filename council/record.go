@@ -137,7 +137,7 @@ func (r *Record) count(reply *synod.Reply) {
 // them that was printed when the run ended. For a run without an end in its journal,
 // which was cut off, the reason is not known.
 func RecordsOf(p *Plan, run *journal.Run) []Record {
-	records := RecordsOfParts(p, run.Opinions(), run.Replies, run.Unanswered, run.Reports, run.End)
+	records := RecordsOfParts(p, run.Opinions(), run.Replies.List(), run.Unanswered, run.Reports, run.End)
 	for _, asked := range run.Asked() {
 		reply := run.Replies[asked.Key]
 		if asked.Node >= 0 && int(asked.Node) < len(records) {
@@ -174,7 +174,7 @@ func (r *Record) unanswered(o *synod.Opinion) bool {
 // RecordsOfParts is RecordsOf for the parts of a journal that a reader of many
 // journals keeps. The records have no late rounds.
 func RecordsOfParts(
-	p *Plan, noted []journal.Noted, replies journal.Replies, unanswered []journal.Unanswered,
+	p *Plan, noted []journal.Noted, replies []journal.Replied, unanswered []journal.Unanswered,
 	reports []journal.Report, end *journal.End,
 ) []Record {
 	records := make([]Record, len(p.seats))
@@ -196,15 +196,16 @@ func RecordsOfParts(
 			records[u.Node].Use.Lose(u.Calls)
 		}
 	}
-	for key, reply := range replies {
-		if key.Node < 0 || int(key.Node) >= len(records) {
+	for i := range replies {
+		reply := &replies[i]
+		if reply.Node < 0 || int(reply.Node) >= len(records) {
 			continue
 		}
-		r := &records[key.Node]
-		r.count(&reply)
-		r.Misreports.add(key.ID, &reply)
-		if reply.Status != synod.OK && (r.Failure == "" || key.ID < first[key.Node]) {
-			r.Failure, first[key.Node] = reply.Detail, key.ID
+		r := &records[reply.Node]
+		r.count(&reply.Reply)
+		r.Misreports.add(reply.ID, &reply.Reply)
+		if reply.Status != synod.OK && (r.Failure == "" || reply.ID < first[reply.Node]) {
+			r.Failure, first[reply.Node] = reply.Detail, reply.ID
 		}
 	}
 	for _, report := range reports {

@@ -3,6 +3,7 @@ package council
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -98,8 +99,10 @@ func TestRecordsOfParts(t *testing.T) {
 		{Node: 2, Opinion: synod.Opinion{Round: 1, Answer: "3"}}}
 	lost := []journal.Unanswered{{Node: 0, Cost: journal.Cost{Calls: 2}}, {Node: 3, Cost: journal.Cost{Calls: 5}},
 		{Node: -1, Cost: journal.Cost{Calls: 5}}}
-	for range 5 { // the order of the replies of a map is random
-		r := RecordsOfParts(p, noted, replies, lost, nil, &journal.End{Stopped: sim.Finished, Ticks: 77})
+	list := replies.List()
+	for range 5 {
+		rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		r := RecordsOfParts(p, noted, list, lost, nil, &journal.End{Stopped: sim.Finished, Ticks: 77})
 		if len(r) != 3 || r[1].Failure != "first" || r[0].Failure != "" || r[1].Statuses.Of(synod.Refused) != 3 {
 			t.Fatalf("%+v", r)
 		}

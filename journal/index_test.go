@@ -96,8 +96,8 @@ func TestIndexAgreesWithLines(t *testing.T) {
 	large := bytes.Repeat([]byte("x"), 300<<10) // the lines of this run are in several parts
 	free(t, s, "small", 1<<63+5, nil)
 	free(t, s, "large", 2, func(w *journal.Writer) {
-		for range 3 {
-			w.Free(2, 5, synod.Reply{Status: synod.OK, Text: string(large)})
+		for i := range 3 {
+			w.Free(300, synod.ConsultID(70_001+i), synod.Reply{Status: synod.OK, Text: string(large)})
 		}
 	})
 	check := func(s *journal.Segment) {
@@ -138,6 +138,7 @@ func TestIndexLeavesOut(t *testing.T) {
 		},
 		"took":   func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Took: 1}) },
 		"reused": func(w *journal.Writer) { w.Free(1, 9, synod.Reply{Status: synod.OK, Reused: true}) },
+		"twice":  func(w *journal.Writer) { w.Free(300, 70_000, synod.Reply{Status: synod.OK, Calls: 7}) },
 		"no text": func(w *journal.Writer) {
 			w.Effect(1, 1, synod.Note{Opinion: &synod.Opinion{Answer: "\xff"}})
 		},

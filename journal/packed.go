@@ -18,7 +18,8 @@ import (
 type packing struct {
 	b     []byte
 	notes int
-	bad   bool // the journal has something that is not packed
+	next  []synod.ConsultID // by node: one more than the last call with a reply
+	bad   bool              // the journal has something that is not packed
 }
 
 // The entries of a packed summary.
@@ -63,6 +64,14 @@ func (p *packing) reply(node synod.NodeID, id synod.ConsultID, r *synod.Reply) {
 	if p.bad {
 		return
 	}
+	if node < 0 || node >= maxSeats || int(node) < len(p.next) && id < p.next[node] { // it may replace an earlier reply
+		p.bad = true
+		return
+	}
+	for int(node) >= len(p.next) {
+		p.next = append(p.next, 0)
+	}
+	p.next[node] = id + 1
 	p.number(packedReply)
 	p.number(int(node))
 	p.number(int(id))
@@ -171,7 +180,7 @@ func (u *unpacking) nodes() []synod.NodeID {
 // unpack returns the summary that a packing has packed.
 func unpack(b []byte) (*Summary, error) {
 	u := unpacking{b: b}
-	s := &Summary{Head: Head{Kind: "head", Version: Version}, Replies: make(Replies, 64)}
+	s := &Summary{Head: Head{Kind: "head", Version: Version}, Replies: make([]Replied, 0, usualReplies)}
 	s.Head.Seed = u.uint()
 	if json.Unmarshal(u.fixed(u.number()), &s.Head.Question) != nil {
 		return nil, errPacked
@@ -180,9 +189,10 @@ func unpack(b []byte) (*Summary, error) {
 	for !u.bad && s.End == nil {
 		switch u.number() {
 		case packedReply:
-			key := Key{synod.NodeID(u.number()), synod.ConsultID(u.number())}
-			s.Replies[key] = synod.Reply{Status: status(u.fixed(u.number())), Calls: u.number(), Fault: u.text(),
-				Model: u.text()}
+			s.Replies = append(s.Replies, Replied{})
+			r := &s.Replies[len(s.Replies)-1]
+			r.Node, r.ID = synod.NodeID(u.number()), synod.ConsultID(u.number())
+			r.Status, r.Calls, r.Fault, r.Model = status(u.fixed(u.number())), u.number(), u.text(), u.text()
 		case packedNote:
 			s.Noted = append(s.Noted, u.note())
 		case packedEnd:
@@ -196,6 +206,9 @@ func unpack(b []byte) (*Summary, error) {
 	}
 	return s, nil
 }
+
+// usualReplies is how many replies most runs of a few seats have at most.
+const usualReplies = 64
 
 // status returns a status without an allocation where it is that of most replies.
 func status(b []byte) synod.Status {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -16,12 +17,28 @@ import (
 // its cost, and not enough to replay it.
 type Summary struct {
 	Head       Head
-	Replies    Replies      // only Status, Usage, Calls, Fault and Model of each
+	Replies    []Replied    // only Status, Usage, Calls, Fault and Model of each, in any order
 	Unanswered []Unanswered // as Run.Unanswered
 	Reports    []Report     // as Run.Reports
 	// without Surface, Source, From, Scores, Suspects and Unsure
 	Noted []Noted
 	End   *End // nil: the run was cut off
+}
+
+// Replied is a call with its reply.
+type Replied struct {
+	Key
+	synod.Reply
+}
+
+// List returns the replies in the order of their calls.
+func (r Replies) List() []Replied {
+	list := make([]Replied, 0, len(r))
+	for key, reply := range r {
+		list = append(list, Replied{key, reply})
+	}
+	slices.SortFunc(list, func(a, b Replied) int { return a.Key.compare(b.Key) })
+	return list
 }
 
 // Summarize reads a journal as Load does, but decodes only what a report needs: it
@@ -48,12 +65,13 @@ const (
 
 func summarize(r io.Reader, sums bool) (*Summary, error) {
 	in := reading{run: &Run{Replies: make(Replies, 64)}}
-	s := &Summary{Replies: in.run.Replies}
+	s := &Summary{}
 	err := eachLine(r, &summed{take: func(n int, raw []byte) error { return s.take(&in, n, raw) }, none: !sums})
 	if err == nil {
 		err = in.changed()
 	}
 	s.Head, s.End, s.Unanswered, s.Reports = in.run.Head, in.run.End, in.unanswered(), in.run.Reports
+	s.Replies = in.run.Replies.List()
 	return s, err
 }
 
@@ -69,7 +87,7 @@ func (s *Summary) take(in *reading, n int, raw []byte) error {
 			}
 		} else if bytes.HasPrefix(raw, []byte(replyPrefix)) {
 			in.digests.note(raw)
-			return s.reply(in, raw)
+			return in.reply(raw)
 		}
 	}
 	if kind, _ := kindOf(raw); kind == "head" { // of a later attempt
@@ -134,7 +152,7 @@ func tooDeep(raw []byte) bool {
 }
 
 // reply keeps status, usage, call count, fault and reported model of a reply.
-func (s *Summary) reply(in *reading, raw []byte) error {
+func (in *reading) reply(raw []byte) error {
 	line, err := object(raw)
 	var key Key
 	var r synod.Reply
@@ -163,7 +181,7 @@ func (s *Summary) reply(in *reading, raw []byte) error {
 		return true
 	})
 	if err == nil {
-		s.Replies[key] = r
+		in.run.Replies[key] = r
 		delete(in.asked, key)
 	}
 	return err
