@@ -62,6 +62,7 @@ paper with verdicts, and the rounds of 3 questions of each cell.`,
 }
 
 func (a *app) benchReport(cmd *cobra.Command, dir string, f reportFlags) error {
+	defer collectLess()()
 	limit, err := f.check(cmd)
 	if err != nil {
 		return fail(exitUsage, err)

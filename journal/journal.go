@@ -285,7 +285,7 @@ func Create(path string, head Head) (*Writer, error) {
 func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 	w := &Writer{path: path, out: out, digests: digests{seat: head.Seat}, buf: *lineBuffers.Get().(*[]byte)}
 	if a, ok := out.(*attempt); ok && a.segment.index != nil {
-		w.packing = &packing{b: *lineBuffers.Get().(*[]byte)}
+		w.packing = &packing{b: *packedBuffers.Get().(*[]byte)}
 		w.packing.head(&head)
 	}
 	head.Kind, head.Version = "head", Version
@@ -459,6 +459,9 @@ const maxBuffer = 256 << 10
 
 // lineBuffers are buffers of Writers, and of readers of segments, to use again.
 var lineBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 16<<10)) }}
+
+// packedBuffers are buffers of packed summaries to use again. They are much smaller than lineBuffers.
+var packedBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
 
 // recycle makes a buffer of lines available to others, unless it is very large.
 func recycle(buf []byte) {

@@ -434,7 +434,9 @@ func (s *Segment) Keep(id string) error {
 		err = s.sync()
 	}
 	recycle(p.lines)
-	recycle(p.packed)
+	if b := p.packed[:0]; cap(b) > 0 && cap(b) < maxBuffer {
+		packedBuffers.Put(&b)
+	}
 	return s.named(err)
 }
 
