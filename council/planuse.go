@@ -193,7 +193,8 @@ func proseProtocols() (names []string) {
 }
 
 // Suit chooses the protocol for a form of question where the user has named none: spec.Protocol is then that of the
-// form, if a protocol is the default for it. It reports whether the council decides the form.
+// form, if a protocol is the default for it. It reports whether the council decides the form with its seats, graph
+// and F.
 func (s *Spec) Suit(form synod.Form, named bool) bool {
 	for _, e := range catalog.Protocols.All() {
 		if !named && form == e.Default && form != "" {
@@ -205,7 +206,19 @@ func (s *Spec) Suit(form synod.Form, named bool) bool {
 		return false
 	}
 	e, err := catalog.Protocols.Find(name)
-	return err == nil && (form != synod.Prose || decidesProse(e.New()))
+	if err != nil || form == synod.Prose && !decidesProse(e.New()) {
+		return false
+	}
+	seats := 0
+	for _, x := range s.Seats {
+		seats += max(x.Count, 1)
+	}
+	p := e.New()
+	if a, ok := p.(protocol.AllToAll); ok && a.AllToAll() && s.Graph["family"] != "complete" {
+		return false
+	}
+	c, ok := p.(protocol.CastChecker)
+	return !ok || c.CheckCast(make([]synod.Role, seats), s.F) == nil
 }
 
 // maxQuestion is the largest text of a question in bytes.

@@ -64,6 +64,10 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		q.Votes = append(q.Votes, report.Support{Answer: v.Answer, Verdict: res.Verdicts[v.Answer],
 			Seats: v.Seats, Independent: v.Independent})
 	}
+	for _, c := range res.outcome.Claims {
+		q.Claims = append(q.Claims, report.Claim{Text: c.Text, Verdict: string(c.Verdict), Supporters: c.Supporters,
+			Critics: c.Critics})
+	}
 	run, err := r.segment.Load(r.key(j)) // journal.Summarize does not read scores
 	if err != nil {
 		return nil, err

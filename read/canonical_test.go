@@ -262,3 +262,26 @@ func TestDifferentStayDifferent(t *testing.T) {
 		}
 	}
 }
+
+// A text is an answer as it stands; only thinking before it is left out.
+func TestProse(t *testing.T) {
+	q := &synod.Question{Form: synod.Prose}
+	for reply, want := range map[string]string{
+		" # T\n\n\tx  y\n": "# T\n\n\tx  y", "<think>hm</think>\nTides.": "Tides.", "hm\n</think>\n\nTides.": "Tides.",
+		"The tag </think> ends it.": "The tag </think> ends it.",
+		"Use <think> and </think>.": "Use <think> and </think>.",
+		"Answer: 42\nis a line":     "Answer: 42\nis a line", `{"answer": "x"}`: `{"answer": "x"}`, "a\xffb": "a\ufffdb",
+		"": "", "…": "",
+	} {
+		a, _, ok := AnswerIn(q, reply)
+		if string(a) != want || ok != (want != "") {
+			t.Errorf("%q: %q, %v; want %q", reply, a, ok, want)
+		}
+		if again, _ := Canonical(q, want); string(again) != want {
+			t.Errorf("%q becomes %q", want, again)
+		}
+	}
+	if _, ok := Canonical(q, strings.Repeat("x", synod.MaxLong+1)); ok {
+		t.Error("a text of more than MaxLong bytes is an answer")
+	}
+}

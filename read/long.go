@@ -1,6 +1,7 @@
 package read
 
 import (
+	"regexp"
 	"strings"
 
 	"synod.dev/synod"
@@ -46,13 +47,21 @@ func longReply(q *synod.Question, text string) (string, bool) {
 	return s, s != ""
 }
 
-// withoutThinking returns a reply without the thinking that reasoning models write before </think>. A text
-// that only mentions the tags stays as it is.
+// withoutThinking returns a reply without the thinking that reasoning models write before </think>: if it begins
+// with <think>, or if it has no such tag (some servers remove it) and </think> stands alone on a line. A text that
+// only mentions the tags stays as it is.
 func withoutThinking(reply string) string {
-	head := strings.TrimLeft(clean.Head(reply, 1<<10), " \t\r\n")
-	if i := strings.Index(reply, "</think>"); i >= 0 &&
-		(strings.HasPrefix(head, "<think>") || !strings.Contains(reply, "<think>")) {
-		return reply[i+len("</think>"):]
+	_, after, ended := strings.Cut(reply, "</think>")
+	switch {
+	case !ended:
+	case strings.HasPrefix(strings.TrimLeft(clean.Head(reply, 1<<10), " \t\r\n"), "<think>"):
+		return after
+	case !strings.Contains(reply, "<think>"):
+		if at := thinkingEnds.FindStringIndex(reply); at != nil {
+			return reply[at[1]:]
+		}
 	}
 	return reply
 }
+
+var thinkingEnds = regexp.MustCompile(`(?m)^[ \t]*</think>[ \t\r]*$`)

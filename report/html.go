@@ -26,7 +26,8 @@ var pageFiles embed.FS
 // templates are parsed when the first page is written, not when the program starts.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": answerText, "mark": verdictMark,
+		"plain": plain, "prose": prose, "cut": cut, "brief": brief, "answer": answerText,
+		"passage": passage, "mark": verdictMark,
 		"says":  verdictText,
 		"class": verdictClass, "table": htmlTable,
 	}).ParseFS(pageFiles, "page.html", "grid.html"))
@@ -425,6 +426,15 @@ func (m Member) Role() string {
 		return "adversary: " + m.Adversary
 	}
 	return m.Group
+}
+
+// passage is a text whose lines and spaces stay, without what could not be seen.
+func passage(a synod.Answer) string {
+	lines := strings.Split(string(a), "\n")
+	for i, l := range lines {
+		lines[i] = plain(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // prose is plain text that keeps its line breaks.

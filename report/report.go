@@ -180,6 +180,13 @@ type Question struct {
 	Answer  synod.Answer // the decision
 	Votes   []Support    // of the final answers
 	Rounds  [][]Held     // by round and seat
+	Claims  []Claim      // of the decision, where the members judged them
+}
+
+// Claim is a statement of a decision and the members that support or contradict it.
+type Claim struct {
+	Text, Verdict       string
+	Supporters, Critics []string
 }
 
 // Support is an answer with the members that ended with it.

@@ -21,7 +21,8 @@ import (
 // Action, any value. Choices are texts, which
 // get the letters from A on, or {"label", "text"} objects; the answer is a label or the whole text of a
 // choice. With form "" the form is guessed for each line: choices give Choice, true and false give Bool, a
-// number gives Number, and everything else is Text.
+// number gives Number, and everything else is Text. Questions of the form synod.Prose have no answer: there is no right
+// text to compare with, so they are Ungraded.
 func OpenFile(path string, form synod.Form) (Set, error) {
 	return OpenShaped(path, synod.Question{Form: form})
 }
@@ -29,7 +30,7 @@ func OpenFile(path string, form synod.Form) (Set, error) {
 // OpenShaped is OpenFile for questions with the form of another one, and with its schema or its tools. Then an
 // answer is a JSON value that follows the schema, or a call of one of the tools.
 func OpenShaped(path string, as synod.Question) (Set, error) {
-	if as.Form != "" && !slices.Contains(Forms(), as.Form) {
+	if as.Form != "" && as.Form != synod.Prose && !slices.Contains(Forms(), as.Form) {
 		return nil, unknownForm(as.Form)
 	}
 	items, err := ReadRows(path, func(_ int, row ownRow) (Item, error) { return ownItem(row, as) })
@@ -65,6 +66,12 @@ func ownItem(row ownRow, as synod.Question) (Item, error) {
 	}
 	if err := distinct(q.Options); err != nil {
 		return Item{}, err
+	}
+	if form == synod.Prose {
+		if len(row.Answer) > 0 {
+			return Item{}, errors.New("a question of the form prose has no answer to compare with: leave answer out")
+		}
+		return Ungraded(*q), nil
 	}
 	if it.key, err = ownKey(row.Answer, form); err != nil {
 		return Item{}, err
