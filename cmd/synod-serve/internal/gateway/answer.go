@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/robust"
+	"synod.dev/synod/structured"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
@@ -38,29 +41,38 @@ type Usage struct{ Prompt, Completion int }
 
 // Report is the object synod of a response.
 type Report struct {
-	Version  int              `json:"version"`
-	Status   string           `json:"status"` // agreed, degraded or undecided
-	Reason   string           `json:"reason"`
-	Council  string           `json:"council"`
-	Protocol string           `json:"protocol"`
-	Form     synod.Form       `json:"form"`
-	Answer   *synod.Answer    `json:"answer"`
-	Rule     council.Rule     `json:"rule"`
-	Votes    []council.Vote   `json:"votes"`
-	Bound    council.Bound    `json:"bound"`
-	Members  []council.Member `json:"members"`
-	Dissent  []council.Vote   `json:"dissent"` // the answers that are not the decision
-	Late     []string         `json:"late"`
-	Calls    council.Calls    `json:"calls"`
-	Tokens   council.Tokens   `json:"tokens"`
-	Cost     *llm.Cost        `json:"cost"`
-	Money    llm.Money        `json:"money"`
-	Seconds  float64          `json:"seconds"`
-	Stopped  string           `json:"stopped"`
-	Journal  string           `json:"journal"` // id; "": none was kept
-	Seed     uint64           `json:"seed"`
-	Ignored  []string         `json:"ignored"` // keys of the request that had no effect
-	Joined   bool             `json:"joined"`  // the answer to an identical request that was in flight
+	Version  int            `json:"version"`
+	Status   string         `json:"status"` // agreed, degraded or undecided
+	Reason   string         `json:"reason"`
+	Council  string         `json:"council"`
+	Protocol string         `json:"protocol"`
+	Form     synod.Form     `json:"form"`
+	Answer   *synod.Answer  `json:"answer"`
+	Rule     council.Rule   `json:"rule"`
+	Votes    []council.Vote `json:"votes"`
+	Bound    council.Bound  `json:"bound"`
+	// Value and Fields are the decision of the forms json and action; Claims those of prose.
+	Value      json.RawMessage    `json:"value,omitempty"`
+	Fields     []structured.Field `json:"fields,omitempty"`
+	Claims     []council.Claim    `json:"claims,omitempty"`
+	Withstands *robust.Withstood  `json:"withstands"` // null: see Fragile
+	Fragile    string             `json:"withstands_null,omitempty"`
+	Asked      []string           `json:"asked,omitempty"` // seats in the order in which stages asked them
+
+	Evidence []council.Accusation `json:"evidence"`
+	Members  []council.Member     `json:"members"`
+	Dissent  []council.Vote       `json:"dissent"` // the answers that are not the decision
+	Late     []string             `json:"late"`
+	Calls    council.Calls        `json:"calls"`
+	Tokens   council.Tokens       `json:"tokens"`
+	Cost     *llm.Cost            `json:"cost"`
+	Money    llm.Money            `json:"money"`
+	Seconds  float64              `json:"seconds"`
+	Stopped  string               `json:"stopped"`
+	Journal  string               `json:"journal"` // id; "": none was kept
+	Seed     uint64               `json:"seed"`
+	Ignored  []string             `json:"ignored"` // keys of the request that had no effect
+	Joined   bool                 `json:"joined"`  // the answer to an identical request that was in flight
 }
 
 // report returns the object synod of an outcome.
@@ -69,7 +81,8 @@ func report(o *council.Outcome, ignored []string) *Report {
 		Protocol: o.Protocol, Form: o.Form, Answer: o.Answer, Rule: o.Rule, Votes: o.Votes, Bound: o.Bound,
 		Members: o.Members, Dissent: []council.Vote{}, Late: o.Late, Calls: o.Calls, Tokens: o.Tokens, Cost: o.Cost,
 		Money: o.Money, Seconds: o.Seconds, Stopped: o.Stopped, Journal: journalID(o.Journal), Seed: o.Seed,
-		Ignored: append([]string{}, ignored...)}
+		Ignored: append([]string{}, ignored...), Value: o.Value, Fields: o.Fields, Claims: o.Claims,
+		Withstands: o.Withstands, Fragile: o.Fragile, Asked: o.Asked, Evidence: o.Evidence}
 	for _, v := range o.Votes {
 		if o.Answer == nil || v.Answer != *o.Answer {
 			r.Dissent = append(r.Dissent, v)
@@ -86,8 +99,12 @@ func journalID(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".jsonl")
 }
 
-// shown returns an answer as a member that holds it at the end spelled it, such as Paris for paris.
+// shown returns an answer as a member that holds it at the end spelled it, such as Paris for paris. Long answers
+// are shown as they are.
 func shown(o *council.Outcome, a synod.Answer) string {
+	if o.Form.Long() {
+		return string(a)
+	}
 	for i := range o.Members {
 		if m := &o.Members[i]; m.Final != nil && *m.Final == a && m.Written != "" && m.Adversary == nil {
 			return m.Written

@@ -233,6 +233,9 @@ func TestStream(t *testing.T) {
 // A failure after the headers have left ends the stream with an error, and never with [DONE]; one before
 // them is an HTTP error.
 func TestStreamFails(t *testing.T) {
+	before := holdHeaders
+	defer func() { holdHeaders = before }()
+	holdHeaders = time.Minute
 	stub := watch(t, splitVote())
 	h := open(t, map[string]string{"seven": stubbed(stub.URL, "rule: {name: supermajority}")})
 	r := h.post(t, chats, questionBody("seven", sum, `"stream": true`))
@@ -240,6 +243,7 @@ func TestStreamFails(t *testing.T) {
 		r.Header.Get("X-Should-Retry") != "false" {
 		t.Errorf("a quick failure: %d %s", r.StatusCode, r.body)
 	}
+	holdHeaders = before
 	release := stub.stop()
 	time.AfterFunc(400*time.Millisecond, release)
 	r = h.post(t, chats, questionBody("seven", sum, `"stream": true`, `"seed": 5`))

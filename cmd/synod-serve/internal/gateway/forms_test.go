@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/llmtest"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
@@ -25,7 +26,11 @@ type toolReply struct {
 		}
 		Finish string `json:"finish_reason"`
 	}
-	Synod Report
+	Synod struct {
+		Form   synod.Form
+		Value  json.RawMessage
+		Fields []struct{ Path string }
+	}
 }
 
 // A council votes on the call of a tool, and the client gets it in OpenAI's shape, whole or as a stream.
@@ -99,7 +104,8 @@ func TestStructuredOutput(t *testing.T) {
 	r.into(t, &got)
 	var value struct{ Metres *int }
 	if r.StatusCode != 200 || got.Synod.Form != synod.JSON || got.Choices[0].Message.Content == nil ||
-		json.Unmarshal([]byte(*got.Choices[0].Message.Content), &value) != nil || value.Metres == nil {
+		json.Unmarshal([]byte(*got.Choices[0].Message.Content), &value) != nil || value.Metres == nil ||
+		len(got.Synod.Fields) != 1 || len(got.Synod.Value) == 0 {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
@@ -138,5 +144,29 @@ func TestProtocolOfARequest(t *testing.T) {
 		if p := r.problem(t); r.StatusCode != 400 || p.Error.Param != "synod.protocol" {
 			t.Errorf("%s: %d %s", bad, r.StatusCode, r.body)
 		}
+	}
+}
+
+// A question that wants a text gets one as a member wrote it, and the form of a council's file is that of its
+// answers.
+func TestProse(t *testing.T) {
+	text := "First line of a letter.\n\nSecond paragraph, which is " + strings.Repeat("long ", 100) + "."
+	stub := watch(t, func(c llmtest.Call) string {
+		if c.Scoring() {
+			return llmtest.Fixed("", 0.9)(c)
+		}
+		return text
+	})
+	h := open(t, map[string]string{"seven": stubbed(stub.URL), "numbers": stubbed(stub.URL, "form: number")})
+	var got toolReply
+	r := h.post(t, chats, questionBody("seven", "Write a letter to my landlord about the broken heating."))
+	if r.into(t, &got); r.StatusCode != 200 || got.Synod.Form != synod.Prose ||
+		*got.Choices[0].Message.Content != text {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+	r = h.post(t, chats, questionBody("numbers", "Write a letter to my landlord about the broken heating.",
+		`"synod": {"on_no_consensus": "refuse"}`))
+	if r.into(t, &got); got.Synod.Form != synod.Number {
+		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }

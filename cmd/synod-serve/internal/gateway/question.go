@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
+	"synod.dev/synod/read"
 
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
@@ -24,6 +27,12 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 		var err error
 		if j.own, j.print, err = j.served.WithProtocol(params); err != nil {
 			return wire.Invalid("synod.protocol", "synod.protocol: %v", err)
+		}
+	}
+	if j.guessed && j.question.Form == synod.Text && read.WantsProse(j.question.Text) && !inBox(j.council()) {
+		q := j.question
+		if q.Form = synod.Prose; j.council().Plan().Accepts(&q) == nil {
+			j.question = q
 		}
 	}
 	if err := j.council().Plan().Accepts(&j.question); err != nil {
@@ -47,12 +56,23 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	if j.req.Synod.OnNoConsensus != "" {
 		j.policy.OnNoConsensus = j.req.Synod.OnNoConsensus
 	}
-	form := j.req.Synod.Form
-	if form == "" {
-		form = j.policy.Form
+	form := cmp.Or(synod.Form(j.req.Synod.Form), synod.Form(j.policy.Form), j.served.Spec.Form)
+	if form == synod.JSON && len(j.req.Schema) == 0 {
+		shape, err := j.served.Spec.Shape(council.Shaped{Form: string(form)})
+		if err != nil {
+			return wire.Invalid("synod.form", "%v; or send response_format with a schema", err)
+		}
+		j.req.Schema = shape.Schema
 	}
-	j.question, e = question(j.req, synod.Form(form))
+	j.guessed = form == ""
+	j.question, e = question(j.req, form)
 	return e
+}
+
+// inBox reports whether all members are small models in the box, which write no long text that is worth
+// reading.
+func inBox(c *council.Council) bool {
+	return !slices.ContainsFunc(c.Plan().Seats(), func(s council.Seat) bool { return s.Kind != llm.Embedded })
 }
 
 // sayTool is the tool by which a member answers in words where no tool has to be called.

@@ -31,6 +31,7 @@ type job struct {
 	req      *wire.Request
 	policy   Policy
 	question synod.Question
+	guessed  bool // nobody has named the form
 	via      string
 	begun    time.Time
 	own      *council.Council // with the request's own protocol; nil: served.Council
@@ -70,7 +71,11 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	if e != nil {
 		return nil, e
 	}
-	grant, err := g.o.Store.Begin(store.Request{ID: j.id, Key: j.key, API: j.api, Model: j.served.ID, Want: want})
+	r := store.Request{ID: j.id, Key: j.key, API: j.api, Model: j.served.ID, Want: want}
+	if g.o.Journals != "" {
+		r.Kept = j.id
+	}
+	grant, err := g.o.Store.Begin(r)
 	if err != nil {
 		return nil, g.refused(err)
 	}

@@ -28,7 +28,8 @@ type Request struct {
 	Key   *Key // nil: none is needed
 	API   string
 	Model string
-	Want  Money // what it may cost at most, by estimate; it gets less if its key has less left
+	Kept  string // the name of the journal that it will have; "": none
+	Want  Money  // what it may cost at most, by estimate; it gets less if its key has less left
 }
 
 // Grant is what a request may spend.
@@ -73,8 +74,8 @@ func (s *Store) Begin(r Request) (Grant, error) {
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http,
 			reserved, spent, unpriced, calls, prompt, completion, journal, bytes)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, 'open', 0, $7, 0, 0, 0, 0, 0, '', 0)`,
-			r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), int64(g.Want))
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 'open', 0, $7, 0, 0, 0, 0, 0, $8, 0)`,
+			r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), int64(g.Want), r.Kept)
 		return err
 	})
 	return g, err
@@ -211,7 +212,7 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 		if start {
 			own = s.gateway
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT id, key_id, begun, reserved FROM requests WHERE ended = 0 AND
+		rows, err := tx.QueryContext(ctx, `SELECT id, key_id, begun, reserved, journal FROM requests WHERE ended = 0 AND
 			(gateway = $1 OR gateway NOT IN (SELECT id FROM gateways WHERE seen > $2))`, own,
 			now.Add(-deadAfter).UnixMilli())
 		if err != nil {
@@ -222,7 +223,7 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			var g Grant
 			var key string
 			var begun int64
-			if err := rows.Scan(&g.ID, &key, &begun, &g.Want); err != nil {
+			if err := rows.Scan(&g.ID, &key, &begun, &g.Want, &g.Kept); err != nil {
 				rows.Close()
 				return err
 			}
@@ -233,7 +234,8 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			return err
 		}
 		for _, g := range open {
-			err := settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want})
+			err := settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want,
+				Journal: g.Kept})
 			if err != nil {
 				return err
 			}

@@ -341,7 +341,7 @@ func TestKilled(t *testing.T) {
 		s := openStore(t, dir, "local")
 		k := newKey(t, s, Key{Name: "k", PerDay: USD(1)})
 		for i := range 10 {
-			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: USD(0.01)})
+			g, err := s.Begin(Request{ID: fmt.Sprint(i), Key: k, Want: USD(0.01), Kept: "j"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,6 +368,9 @@ func TestKilled(t *testing.T) {
 	defer s.Close()
 	if lost, err := s.Beat(true); err != nil || lost != 5 {
 		t.Errorf("%d lost, %v", lost, err)
+	}
+	if rows, err := s.Recent(t.Context(), 1); err != nil || rows[0].Status != Lost || rows[0].Journal != "j" {
+		t.Errorf("%+v, %v: a request that was lost keeps its journal", rows, err)
 	}
 	if keys, err := s.Keys(t.Context()); err != nil || keys[0].Today != 5*USD(0.002)+5*USD(0.01) ||
 		keys[0].Reserved != 0 {
