@@ -151,6 +151,12 @@ type point struct {
 func (p *point) ours() *metrics.Rate  { return p.cell.Metrics[p.name] }
 func (p *point) paper() *metrics.Rate { return p.cell.published(p.name) }
 
+// withinValue stands for a space inside the value of one parameter, while spaces separate values.
+const withinValue = "\x00"
+
+// withSpaces returns a value with its spaces.
+func withSpaces(value string) string { return strings.ReplaceAll(value, withinValue, " ") }
+
 // value returns the value of x, series or panels, which may name several parameters.
 func (p *point) value(names string) string {
 	var all []string
@@ -161,7 +167,7 @@ func (p *point) value(names string) string {
 		case byRound:
 			all = append(all, strconv.Itoa(p.round))
 		default:
-			all = append(all, p.cell.param(name))
+			all = append(all, strings.ReplaceAll(p.cell.param(name), " ", withinValue))
 		}
 	}
 	return strings.Join(all, " ")
@@ -217,11 +223,12 @@ func (d *specPlot) title() string {
 
 // label returns the text for a value or a name. Of several values without a text of their own, each has its text.
 func (d *specPlot) label(name string) string {
-	if text, ok := d.Labels[name]; ok {
+	if text, ok := d.Labels[withSpaces(name)]; ok {
 		return text
 	}
 	parts := strings.Fields(name)
 	for i, part := range parts {
+		part = withSpaces(part)
 		if text, ok := d.Labels[part]; ok {
 			part = text
 		} else if text, ok := figureNames[part]; ok {
@@ -250,7 +257,7 @@ func (d *specPlot) values(names string) (all []string) {
 		order = append(order, strings.Fields(v)...)
 	}
 	rank := func(v string) (at []int) {
-		if k := slices.Index(d.Order, v); k >= 0 {
+		if k := slices.Index(d.Order, withSpaces(v)); k >= 0 {
 			return []int{k}
 		}
 		for _, word := range strings.Fields(v) {

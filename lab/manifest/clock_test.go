@@ -42,7 +42,7 @@ func TestFig7ByClock(t *testing.T) {
 	if sum := led + slow + none + silent; sum > took {
 		t.Errorf("%.2f s were measured, and %.2f s passed", sum, took)
 	}
-	if c := cellOf(t, r, "decentllms-b0"); c.Paper["latency_seconds"] != 221 || len(c.Verdict) != 0 {
+	if c := cellOf(t, r, "decentllms-b0"); len(c.Paper)+len(c.Verdict) != 0 { // the seconds of other machines
 		t.Errorf("paper %v, verdicts %v", c.Paper, c.Verdict)
 	}
 	virtual := cellOf(t, finished(t, "decentllms-fig7", Options{N: 1, Only: "decentllms-b0"}), "decentllms-b0")
