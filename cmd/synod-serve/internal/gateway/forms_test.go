@@ -170,3 +170,14 @@ func TestProse(t *testing.T) {
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 }
+
+// The owner may refuse tools for a council; they are not dropped.
+func TestToolsAreRejected(t *testing.T) {
+	h := open(t, map[string]string{"dice": dice}, func(o *Options) {
+		o.Settings.Models = map[string]Policy{"dice": {Tools: "reject"}}
+	})
+	r := h.post(t, chats, questionBody("dice", "What is the weather in Paris?", weather))
+	if p := r.problem(t); r.StatusCode != 400 || p.Error.Param != "tools" {
+		t.Errorf("%d %s", r.StatusCode, r.body)
+	}
+}

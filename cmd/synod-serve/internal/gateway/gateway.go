@@ -54,6 +54,7 @@ type Policy struct {
 	Form          string `yaml:"form" doc:"form of the answers; default: guessed from the question"`
 	OnNoConsensus string `yaml:"on_no_consensus" doc:"error, refuse or best-effort"`
 	DropParams    bool   `yaml:"drop_params" doc:"ignore keys of requests that cannot be honoured, and name them"`
+	Tools         string `yaml:"tools" doc:"vote: the council decides which tool is called; reject: requests with tools get 400"`
 	N             bool   `yaml:"n" doc:"allow n above 1: further choices are the other answers of members"`
 }
 
@@ -71,6 +72,9 @@ func (s *Settings) policy(model string) Policy {
 		}
 		if m.OnNoConsensus != "" {
 			p.OnNoConsensus = m.OnNoConsensus
+		}
+		if m.Tools != "" {
+			p.Tools = m.Tools
 		}
 		p.DropParams, p.N = p.DropParams || m.DropParams, p.N || m.N
 	}

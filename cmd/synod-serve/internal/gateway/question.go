@@ -47,6 +47,9 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	if e != nil {
 		return e
 	}
+	if j.policy.Tools == "reject" && len(j.req.Tools) > 0 && j.served.Council != nil {
+		return wire.Unsupported("tools", "the owner of the gateway does not let the council %s call tools", j.served.ID)
+	}
 	if j.key != nil {
 		j.req.Caller = j.key.ID
 	}
