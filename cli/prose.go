@@ -20,6 +20,9 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	for key := range from {
 		named = named || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
+	if f.form == "" && spec.Form == "" && (f.claims || f.drop || spec.Claims) {
+		q.Form, q.Options = synod.Prose, nil
+	}
 	if f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text) && !inBox(spec) {
 		if other := *spec; other.Suit(synod.Prose, named) {
 			q.Form, *spec = synod.Prose, other

@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
 
+	"synod.dev/synod"
 	"synod.dev/synod/param"
 )
 
@@ -79,6 +80,12 @@ func decodeSpec(b []byte, dir string) (Spec, error) {
 	}
 	if err := param.WholeNumbers(b, &spec); err != nil {
 		return Spec{}, err
+	}
+	if spec.Claims || spec.Form == synod.Prose {
+		tree := map[string]any{}
+		if param.UnmarshalAny(b, &tree) == nil && tree["protocol"] == nil {
+			spec.Suit(synod.Prose, false)
+		}
 	}
 	spec.resolve(dir)
 	return spec, nil

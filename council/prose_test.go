@@ -128,3 +128,41 @@ func TestSuit(t *testing.T) {
 		}
 	}
 }
+
+// Under SAC a member that changes its text takes over another member's first text, byte for byte: none is blended.
+func TestSACSelectsTexts(t *testing.T) {
+	spec, err := Parse([]byte("form: prose\nprotocol: {name: sac}\nf: 2\n" +
+		"models: {d: {provider: simulated, ability: 0.4}}\n" +
+		"seats: [{id: a, model: d, count: 7}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Convene(spec, llm.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	moved := 0
+	for seed := range uint64(20) {
+		o, err := c.Decide(context.Background(), Ask{Question: synod.Question{Text: "Explain.", Form: synod.Prose},
+			Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := map[synod.Answer]bool{}
+		for _, m := range o.Members {
+			first[*m.First] = true
+		}
+		for _, m := range o.Members {
+			if !first[*m.Final] {
+				t.Errorf("seed %d: %s ends on a text that nobody wrote: %q", seed, m.ID, *m.Final)
+			}
+			if *m.Final != *m.First {
+				moved++
+			}
+		}
+	}
+	if moved == 0 {
+		t.Error("no member ever took over a text")
+	}
+}
