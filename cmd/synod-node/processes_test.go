@@ -79,7 +79,7 @@ func conveneOn(t *testing.T, h *hosts, text, links string) *processes {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	p := &processes{t: t, dir: dir, plan: plan, hosts: h, running: make([]*exec.Cmd, len(plan.Seats()))}
-	members, port := map[string]roster.Member{}, 20000+rand.IntN(20000)
+	members, port := map[string]roster.Member{}, 20000+rand.IntN(12000)
 	for i, s := range plan.Seats() {
 		secret, err := sign.Generate(rand.NewChaCha8([32]byte{byte(i), byte(port), byte(port >> 8)}))
 		if err != nil {

@@ -171,7 +171,7 @@ func stranger(t *testing.T, r *roster.Roster) *peerToPeer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newPeerToPeer(fmt.Sprintf("127.0.0.99:%d", 20000+rand.IntN(20000)), secret, r)
+	s, err := newPeerToPeer(fmt.Sprintf("127.0.0.99:%d", 20000+rand.IntN(12000)), secret, r)
 	if err != nil {
 		t.Fatal(err)
 	}
