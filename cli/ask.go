@@ -274,18 +274,28 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 			return ask, spec, err
 		}
 	}
+	if err := a.chooseSeed(cmd, &ask, spec); err != nil {
+		return ask, council.Spec{}, err
+	}
+	ask.Journal = a.journalPath(f)
+	return ask, spec, nil
+}
+
+// chooseSeed sets the seed of a question, unless a flag has set it.
+func (a *app) chooseSeed(cmd *cobra.Command, ask *council.Ask, spec council.Spec) error {
 	switch {
 	case cmd.Flags().Changed("seed"):
 	case spec.Runner.Nodes(): // each node has a seed of its own
 	case caches(spec):
-		if ask.Seed, err = llm.CacheSeed(a.cacheDir(), cacheText(ask, spec)); err != nil {
-			return ask, council.Spec{}, fail(exitError1, err)
+		seed, err := llm.CacheSeed(a.cacheDir(), cacheText(*ask, spec))
+		if err != nil {
+			return fail(exitError1, err)
 		}
+		ask.Seed = seed
 	default:
 		ask.Seed = rand.Uint64N(1 << 48)
 	}
-	ask.Journal = a.journalPath(f)
-	return ask, spec, nil
+	return nil
 }
 
 // folderOf fails if the folder of the file that a flag names does not exist.

@@ -81,16 +81,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	if o.Answered() {
 		parts = append(parts, ended(o)...)
 	}
-	switch {
-	case o.Presented != nil:
-		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
-			o.Bound.Guarantee))
-	case o.Bound.Guarantee == council.None:
-		parts = append(parts, fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R))
-	default:
-		parts = append(parts, fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)",
-			o.Bound.F, o.Bound.R, o.Bound.Guarantee))
-	}
+	parts = append(parts, boundOf(&o))
 	parts = append(parts, callsOf(o.Calls.Made, o.Calls.Planned),
 		fmt.Sprintf("%.1f s", o.Seconds), "cost: "+oneLine(o.Money.String()))
 	paint(w, statusColour(o.Status), o.Status)
@@ -120,6 +111,19 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	if a.verbose {
 		details(w, o)
 	}
+}
+
+// boundOf says how many Byzantine members the run tolerates.
+func boundOf(o *council.Outcome) string {
+	switch {
+	case o.Presented != nil:
+		return fmt.Sprintf("bound: up to F=%d Byzantine %s (claim %s)", o.Bound.F, o.Presented.Voters,
+			o.Bound.Guarantee)
+	case o.Bound.Guarantee == council.None:
+		return fmt.Sprintf("no guarantee at F=%d (graph r=%d)", o.Bound.F, o.Bound.R)
+	}
+	return fmt.Sprintf("bound: up to F=%d Byzantine neighbours each (graph r=%d, claim %s)",
+		o.Bound.F, o.Bound.R, o.Bound.Guarantee)
 }
 
 // withstands says how many answers the decision does not depend on.

@@ -124,6 +124,9 @@ func (r *reader) result(j job) (*result, error) {
 	res.Ending, res.Stop = r.ended(run.Noted)
 	records := council.RecordsOfParts(r.plan, run.Noted, run.Replies, run.Unanswered, run.Reports, run.End)
 	res.outcome = council.Judge(r.plan, council.Instance{Question: run.Head.Question, Seed: run.Head.Seed}, records)
+	if d := res.outcome.Decision; d != synod.None && res.Verdicts[d] == "" { // no member gave it: it was merged
+		res.Verdicts[d] = item.Grade(d).Verdict
+	}
 	res.Agreed, res.Decision, res.Withstands = res.outcome.Answered(), res.outcome.Decision, res.outcome.Withstands
 	res.Live = (res.outcome.Answered() || res.outcome.Status != council.Degraded) && res.outcome.Stopped != sim.Stalled
 	res.calls.Made, res.calls.Reused = res.outcome.Calls.Made, res.outcome.Calls.Reused

@@ -55,7 +55,7 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 	case res.outcome.Stopped == sim.Stalled:
 		q.Status, q.Reason = sim.Stalled, "a member did not finish"
 	default:
-		q.Status, q.Reason = res.outcome.Status, res.outcome.Reason
+		q.Status, q.Reason, q.Fields = res.outcome.Status, res.outcome.Reason, res.outcome.Fields
 	}
 	if res.outcome.Answered() {
 		q.Answer, q.Verdict = res.Decision, res.Verdicts[res.Decision]

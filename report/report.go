@@ -21,6 +21,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
+	"synod.dev/synod/structured"
 	"synod.dev/synod/task"
 )
 
@@ -180,7 +181,9 @@ type Question struct {
 	Answer  synod.Answer // the decision
 	Votes   []Support    // of the final answers
 	Rounds  [][]Held     // by round and seat
-	Claims  []Claim      // of the decision, where the members judged them
+	// Fields are the parts of a JSON answer that was merged, undecided ones included.
+	Fields []structured.Field
+	Claims []Claim // of the decision, where the members judged them
 }
 
 // Claim is a statement of a decision and the members that support or contradict it.
