@@ -109,7 +109,7 @@ cometbft: ## the same ledger by CometBFT, a module of its own
 DURATION ?= 60s
 histories: ## faults and Byzantine replicas for DURATION (60s) in each test of each ledger; histories must be linearizable
 	$(GO) test -count=1 -timeout 4h -v -run Histories ./ledger
-	cd ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
+	cd ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine|Streams' . -duration $(DURATION)
 	cd ledger/cometbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
 
 parquet: ## the command that converts Parquet tables, a module of its own

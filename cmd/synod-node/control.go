@@ -99,30 +99,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 		return printJSON(out, s)
 	}
 	if !peers {
-		fmt.Fprintf(out, "seat %s of %s, roster %.16s serial %d, listening on %s, up %v\n", s.Seat, s.Council, s.Roster,
-			s.Serial, s.Listen, time.Duration(s.Up*float64(time.Second)).Round(time.Second))
-		fmt.Fprintf(out, "member: %s (%s)\n", printable(s.Model), s.Kind)
-		fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
-			"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
-			s.Stats.Refused, s.Stats.Equivocations)
-		if l := s.Ledger; l != nil {
-			fmt.Fprintf(out, "ledger: %s, %d entries, root %.16x, %d pending\n", l.Kind, l.Entries, l.Root, l.Pending)
-			if l.Trouble != "" {
-				fmt.Fprintln(out, "  it takes nothing now:", printable(l.Trouble))
-			}
-		}
-		if s.Draining {
-			fmt.Fprintln(out, "the node drains: it takes no new question")
-		}
-		if s.Skewed {
-			fmt.Fprintln(out, "ALARM: this clock differs from most neighbours'; the node takes part in no new run")
-		}
-		for _, run := range s.Older {
-			fmt.Fprintf(out, "ALARM: this folder is older than what its key has signed in the run %.12s: the node "+
-				"signs nothing more in it.\n  If the folder was restored from a backup, leave the node running: it "+
-				"plays new questions.\n  If another process has this key, end it, and make a new key and a new "+
-				"roster.\n", printable(run))
-		}
+		showNode(out, &s)
 	}
 	for _, p := range s.Peers {
 		state := "not connected: " + p.Trouble
@@ -146,6 +123,34 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 			r.Tick, printable(string(r.Answer)), r.Calls, state)
 	}
 	return nil
+}
+
+// showNode prints what a node says of itself.
+func showNode(out io.Writer, s *node.Status) {
+	fmt.Fprintf(out, "seat %s of %s, roster %.16s serial %d, listening on %s, up %v\n", s.Seat, s.Council, s.Roster,
+		s.Serial, s.Listen, time.Duration(s.Up*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(out, "member: %s (%s)\n", printable(s.Model), s.Kind)
+	fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
+		"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
+		s.Stats.Refused, s.Stats.Equivocations)
+	if l := s.Ledger; l != nil {
+		fmt.Fprintf(out, "ledger: %s, %d entries, root %.16x, %d pending\n", l.Kind, l.Entries, l.Root, l.Pending)
+		if l.Trouble != "" {
+			fmt.Fprintln(out, "  it takes nothing now:", printable(l.Trouble))
+		}
+	}
+	if s.Draining {
+		fmt.Fprintln(out, "the node drains: it takes no new question")
+	}
+	if s.Skewed {
+		fmt.Fprintln(out, "ALARM: this clock differs from most neighbours'; the node takes part in no new run")
+	}
+	for _, run := range s.Older {
+		fmt.Fprintf(out, "ALARM: this folder is older than what its key has signed in the run %.12s: the node "+
+			"signs nothing more in it.\n  If the folder was restored from a backup, leave the node running: it "+
+			"plays new questions.\n  If another process has this key, end it, and make a new key and a new "+
+			"roster.\n", printable(run))
+	}
 }
 
 func showEvidence(cmd *cobra.Command, dir string, asJSON bool) error {
