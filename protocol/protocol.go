@@ -113,6 +113,7 @@ type StagedDecision struct {
 	Answer  synod.Answer // None: undecided
 	Why     string
 	Order   []synod.NodeID // all seats, in the order in which they are asked until the run stops
+	Asked   int            // how many of them were asked until the decision followed
 	Lacking bool           // undecided only because members that were asked gave no answer
 	// Withstands is what the decision withstands, of the votes that were cast; nil: Fragile says why that is not known.
 	Withstands *robust.Withstood

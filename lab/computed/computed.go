@@ -5,6 +5,7 @@ package computed
 import (
 	"fmt"
 	"maps"
+	"sync"
 
 	"synod.dev/synod"
 	"synod.dev/synod/param"
@@ -39,13 +40,21 @@ var Catalogue = synod.NewCatalogue("computation",
 		func() Computation { return &fitted{Spread: 2} }},
 	Entry{synod.Entry{Name: "collusion", Summary: "DecentLLMs, Fig. 8: Table I with drawn grades and colluders"},
 		func() Computation { return &collusion{Aggregate: "geometric-median", Spread: 5} }},
+	Entry{synod.Entry{Name: "recorded-council", Summary: "cascade, votes and single members on recorded first answers"},
+		func() Computation {
+			return &recordedCouncil{Members: 7, F: 1, Attack: lie, Method: "cascade", P: 0.95, Splits: 20}
+		}},
 )
 
 // Work keeps what the cells of a grid share.
-type Work struct{ drawn map[string]func() [][]graded }
+type Work struct {
+	drawn  map[string]func() [][]graded
+	lock   sync.Mutex
+	played map[string]func() map[string]*tallies
+}
 
 // NewWork returns a Work for one grid.
-func NewWork() *Work { return &Work{map[string]func() [][]graded{}} }
+func NewWork() *Work { return &Work{drawn: map[string]func() [][]graded{}} }
 
 // Figures returns the description and the function of a computation with its name and parameters.
 func (w *Work) Figures(given map[string]any, t Trials) (how string, of func() (*report.Figures, error), err error) {

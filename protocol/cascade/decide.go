@@ -22,7 +22,7 @@ func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d 
 		if end == goOn {
 			continue
 		}
-		d.Order = t.order
+		d.Order, d.Asked = t.order, len(t.asked)
 		switch end {
 		case decided:
 			t.decide(&d, all)
@@ -33,6 +33,34 @@ func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d 
 		}
 		return d
 	}
+}
+
+// Recorded returns the decision of members whose first answers are known and who do not change them, as recorded
+// members do: in a contest all that hold no candidate take the heaviest one, because they score all candidates alike.
+func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) protocol.StagedDecision {
+	noted := make([][]*synod.Opinion, len(first))
+	for i, a := range first {
+		noted[i] = []*synod.Opinion{{Answer: a}}
+	}
+	c := p.convene(q, len(first), f)
+	t := &tally{council: c, answers: make([]synod.Answer, len(first))}
+	for stage, end := 0, goOn; end == goOn; stage++ {
+		for _, id := range t.stage(stage) {
+			t.answers[id] = first[id]
+		}
+		all := t.table()
+		if end = t.next(all, t.stage(stage+1) == nil); end != contested {
+			continue
+		}
+		some := answers(t.candidates(all))
+		for i, a := range t.answers { // a member that was not asked has no answer yet
+			if !slices.Contains(some, a) {
+				a = some[0]
+			}
+			noted[i] = append(noted[i], &synod.Opinion{Round: t.MaxRounds(), Answer: a})
+		}
+	}
+	return p.Decide(q, noted, f)
 }
 
 // firstOf returns the answer that a seat noted before it heard others.
