@@ -34,6 +34,8 @@ var variables = []variable{
 		"SYNOD_SERVE_METRICS likewise stand for its flags"},
 	{"NO_COLOR", "any value: no colours on a terminal, as with TERM=dumb"},
 	{"HTTPS_PROXY", "proxy for https; HTTP_PROXY for http; NO_PROXY lists hosts without one"},
+	{"GOGC", "when the garbage collector runs, as of all Go programs; synod bench waits longer where it is not set"},
+	{"OTEL_SDK_DISABLED", "true: nodes send no traces, whatever OTEL_EXPORTER_OTLP_ENDPOINT says"},
 	{"LD_LIBRARY_PATH", "more folders with libraries that the embedded engine needs; on macOS DYLD_LIBRARY_PATH"},
 }
 
