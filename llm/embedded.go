@@ -207,7 +207,7 @@ func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (sy
 
 func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
 	p := x.prompt
-	open := chat.Completion != "" && !p.Exact
+	open := chat.Completion != "" && !p.Exact && !p.Question.Form.Long() // a line holds no JSON and no prose
 	switch {
 	case p.Purpose == synod.Weighing:
 		return m.weigh(ctx, x, chat.User)
