@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hyperledger-labs/SmartBFT/pkg/types"
 
@@ -131,7 +132,7 @@ func (r *Replica) extend(d types.Decision) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.height, r.last = r.height+1, d
+	r.height, r.last, r.since = r.height+1, d, time.Now()
 	for i, b := range bodies {
 		key := sha256.Sum256(b)
 		for _, done := range r.waiting[key] {

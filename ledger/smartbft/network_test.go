@@ -27,6 +27,8 @@ func TestFailedDisk(t *testing.T) {
 		}
 	}
 	add("first")
+	c.repair.Lock() // it is opened again below
+	defer c.repair.Unlock()
 	blocks := filepath.Join(c.dir, "3", "blocks")
 	if err := errors.Join(os.Rename(blocks, blocks+".away"), os.WriteFile(blocks, nil, 0o600)); err != nil {
 		t.Fatal(err)

@@ -72,8 +72,14 @@ type Replica struct {
 	height  uint64 // blocks
 	last    types.Decision
 	waiting map[[sha256.Size]byte][]chan uint64
+	since   time.Time // when the last block came, or the first entry that waits for one
 	failed  error
 }
+
+// stall is after how many time limits without a block, while an entry waits, a replica counts as failed: the
+// library was seen to block for ever after changes of the leader, and a replica that is opened again goes on.
+// Without a quorum it is opened again for nothing.
+const stall = 10
 
 // MaxEntry is the largest size of an entry in bytes. Larger ones must keep hashes only.
 const MaxEntry = 2 << 20
@@ -125,12 +131,16 @@ func (r *Replica) path(height uint64) string {
 	return filepath.Join(r.config.Dir, "blocks", fmt.Sprintf("%012d", height))
 }
 
+func (r *Replica) timeout() time.Duration {
+	if r.config.Timeout > 0 {
+		return r.config.Timeout
+	}
+	return time.Second
+}
+
 // timing returns the settings of the library.
 func (r *Replica) timing() types.Configuration {
-	t := r.config.Timeout
-	if t <= 0 {
-		t = time.Second
-	}
+	t := r.timeout()
 	c := types.DefaultConfig
 	c.SelfID, c.LeaderRotation, c.DecisionsPerLeader = r.config.ID, false, 0
 	c.RequestBatchMaxInterval = max(r.config.Batch, 2*time.Millisecond)
@@ -182,7 +192,9 @@ func (r *Replica) Close() error {
 	select {
 	case <-stopped:
 	case <-time.After(stopTime):
-		err = errors.New("smartbft: the library does not stop")
+		if r.Failed() == nil { // of one that has failed it is known
+			err = errors.New("smartbft: the library does not stop")
+		}
 	}
 	for _, t := range r.ticks {
 		t.Stop()
@@ -254,6 +266,12 @@ func (r *Replica) Submit(e *ledger.Entry) (<-chan uint64, error) {
 		r.mu.Unlock()
 		done <- at
 		return done, nil
+	}
+	if len(r.waiting) == 0 {
+		r.since = time.Now()
+	}
+	if limit := stall * r.timeout(); r.failed == nil && time.Since(r.since) > limit {
+		r.failed = fmt.Errorf("smartbft: replica %d: no block came for %v, although an entry waits", r.config.ID, limit)
 	}
 	failed := r.failed
 	if failed == nil {

