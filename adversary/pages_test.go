@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +15,7 @@ import (
 	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/protocol/game"
 	"synod.dev/synod/protocol/grade"
+	prose "synod.dev/synod/protocol/panel"
 	"synod.dev/synod/read"
 )
 
@@ -23,9 +25,16 @@ func page(name, text string, exact bool) *synod.Prompt {
 	seven, a, own := 7, synod.Answer(text), synod.Answer("own")
 	said := []game.Proposal{{By: 1, Value: &seven, Reason: text}, {By: 2, Value: &seven, Reason: text}}
 	var detail synod.Detail = grade.Detail{}
-	if strings.HasPrefix(name, "game/") {
+	switch {
+	case strings.HasPrefix(name, "game/"):
 		detail = &game.Table{Self: 0, Round: 2, Rounds: 5, High: 50, Threshold: "2/3", Now: said,
 			Past: []game.Past{{Round: 1, Proposals: said}}}
+	case name == "panel/check":
+		detail = prose.Checking{Claims: []string{text, "The sea is salt."}, Before: a}
+	case name == "panel/rewrite":
+		detail = prose.Rewriting{Claims: []string{text}}
+	case name == "panel/claims":
+		detail = prose.Listing{}
 	}
 	return &synod.Prompt{
 		Template: name, Purpose: synod.Purpose(purpose), Question: &synod.Question{Text: "Who?", Form: synod.Text},
@@ -57,7 +66,7 @@ func escape(b *prompt.Templates, name, text string, exact bool) string {
 	hide(&was)
 	hide(&is)
 	for _, part := range [][2]string{{was.System, is.System}, {was.User, is.User}, {was.Completion, is.Completion}} {
-		want, got := strings.Split(part[0], "\n"), strings.Split(part[1], "\n")
+		want, got := strings.Split(part[0], "\n"), strings.Split(join(part[0], part[1]), "\n")
 		if len(want) != len(got) {
 			return fmt.Sprintf("%d lines became %d", len(want), len(got))
 		}
@@ -76,6 +85,19 @@ func hide(c *prompt.Chat) {
 		border, _, _ := strings.Cut(after, "\n")
 		c.User = strings.ReplaceAll(c.User, border, "BORDER")
 	}
+}
+
+var fenced = regexp.MustCompile(`(?s)<<BORDER\n(.*?)\nBORDER>>`)
+
+// join returns got with the fenced passages on one line that are on one line in want: a passage keeps its lines.
+func join(want, got string) string {
+	passages, i := fenced.FindAllStringSubmatch(want, -1), -1
+	return fenced.ReplaceAllStringFunc(got, func(s string) string {
+		if i++; i >= len(passages) || strings.Contains(passages[i][1], "\n") {
+			return s
+		}
+		return "<<BORDER\n" + strings.ReplaceAll(fenced.FindStringSubmatch(s)[1], "\n", " ") + "\nBORDER>>"
+	})
 }
 
 func leaves(want, got string) string {

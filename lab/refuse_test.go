@@ -98,7 +98,7 @@ func TestDraftRefuses(t *testing.T) {
 	}
 	unvoted.Items = append(unvoted.Items, it)
 	for name, p := range map[string]lab.Plan{"no questions": none, "have the id": twice,
-		"a council cannot vote": unvoted} {
+		"no schema: give one with --schema": unvoted} {
 		if _, err := lab.Draft(p); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}

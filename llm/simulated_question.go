@@ -21,8 +21,6 @@ type item struct {
 	id, text string
 	form     synod.Form
 	options  int
-	schema   string // of a JSON question
-	tools    int
 	plain    bool
 	hash     uint64 // of the study and the question
 	truth    synod.Answer

@@ -438,10 +438,9 @@ func TestLoop(t *testing.T) {
 		t.Errorf("through another gateway: %d %s", r.StatusCode, r.body)
 	}
 
-	var front *httptest.Server // a gateway whose council asks the gateway itself
-	front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.Handler().ServeHTTP(w,
-			r)
+	// a gateway whose council asks the gateway itself
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.Handler().ServeHTTP(w, r)
 	}))
 	defer front.Close()
 	h.file(t, "ouroboros", strings.Replace(stubbed(front.URL), "model: stub,", "model: ouroboros,", 1))
