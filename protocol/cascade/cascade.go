@@ -5,8 +5,7 @@
 // of them drawn at random, then one at a time. A member of the stage gives an independent answer and sends it to all.
 // Every member counts the same first answers and knows by itself whether another stage follows, so there is no
 // coordinator: the same machines run in one process and over nodes. Judge counts the first answers in the records
-// again,
-// with the same functions; what members tell one another has no influence on that.
+// again, with the same functions; what members tell one another has no influence on that.
 //
 // A member that equivocates can make honest members see different stages. Then members may be asked in vain, or not be
 // asked, so that the outcome is undecided; it cannot make a decision that the records do not support.

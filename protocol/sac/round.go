@@ -104,7 +104,10 @@ func (m *member) judge(t int) {
 		purpose = synod.Weighing
 	}
 	for i := range m.heard {
-		n, v := m.Body(i), &m.heard[i].Value
+		n, v := -1, &m.heard[i].Value
+		if m.contest == nil { // bodies are numbered as they were received, and a contest leaves some out
+			n = m.Body(i)
+		}
 		if n < 0 {
 			m.candidate(purpose, v.Answer, v.Rationale)
 		} else if call := m.calls[n]; call == 0 || !m.me.Again(call-1) {
