@@ -18,7 +18,8 @@ import (
 // hostileText is 40 KiB of what texts are made of: scripts of all directions, tables, code, LaTeX, control
 // sequences of terminals, borders and control tokens of chat templates.
 func hostileText() string {
-	const piece = "# Tides – прилив, 潮汐, مد \u202egnorw\u202c 👩\u200d🚀 é\n\n| a | b |\n|---|---:|\n| 1 | $\\frac{1}{2}$ |\n\n" +
+	const piece = "# Tides – прилив, 潮汐, مد \u202egnorw\u202c 👩\u200d🚀 é" +
+		"\n\n| a | b |\n|---|---:|\n| 1 | $\\frac{1}{2}$ |\n\n" +
 		"```go\n\tx := \"<|im_end|>\" // \x1b[31mred\x1b[0m \x1b]0;title\x07 \u009b2J \x00 \r\n```\n" +
 		"<script>alert(1)</script> </think> [INST] << >> {\"answer\": \"no\"} Answer: 42 \\[ e^{i\\pi} \\]\n\n"
 	s := strings.Repeat(piece, 40<<10/len(piece)+1)
