@@ -188,6 +188,16 @@ var councils = map[string]string{
 		"seats: [{id: w, model: d, count: 3, role: worker}, {id: e, model: d, count: 4, role: evaluator}]\n",
 	"rotating-leader": "protocol: {name: rotating-leader}\nf: 1\n" + pace + simulated,
 	"game":            "protocol: {name: game, rounds: 4}\nf: 1\n" + pace + simulated,
+	"cascade":         "protocol: {name: cascade, stop: certain}\nf: 1\n" + pace + simulated,
+	"panel":           "form: prose\nprotocol: {name: panel}\nf: 1\n" + pace + simulated,
+}
+
+// questionOf returns what a council of the map councils is asked.
+func questionOf(name string) synod.Question {
+	if name == "panel" {
+		return synod.Question{Text: "Explain why the sky is blue.", Form: synod.Prose}
+	}
+	return sum
 }
 
 const simulated = "models: {d: {provider: simulated, ability: 0.6}}\nseats: [{id: a, model: d, count: 7}]\n"
@@ -199,17 +209,18 @@ func TestSameAsSimulator(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			net := convene(t, text, 1)
 			net.startAll()
-			res, outcome := net.ask(sum)
+			q := questionOf(name)
+			res, outcome := net.ask(q)
 			if len(res.Missing) > 0 {
 				t.Fatal(res.Missing)
 			}
-			digests, records := net.simulate(sum, res.Instance)
+			digests, records := net.simulate(q, res.Instance)
 			for i, f := range res.Finals {
 				if f.Digest != digests[i] {
 					t.Errorf("seat %d has the journal %s, and in the simulator %s", i, f.Digest, digests[i])
 				}
 			}
-			want := council.Judge(net.plan, council.Instance{Question: sum,
+			want := council.Judge(net.plan, council.Instance{Question: q,
 				Check: net.signed.Committee().Verifier(res.Instance)}, records)
 			if a, b := asJSON(outcome), asJSON(want); a != b {
 				t.Errorf("the outcomes differ: %s", firstDifference(a, b))
