@@ -39,6 +39,10 @@ func (h *Home) Config() string { return h.app.dirs.config }
 // over the embedded one.
 func (h *Home) Council() (council.Spec, error) { return (&specFlags{}).load(&h.app) }
 
+// FillKey names the user's own key (owner.key in the folder of configuration files), which is made if it is absent,
+// in a council of nodes that names no key.
+func (h *Home) FillKey(spec *council.Spec) error { return h.app.fillKey(spec) }
+
 // Absent lists the embedded models of a council that are not on this machine.
 func (h *Home) Absent(spec council.Spec) []string { return h.app.absentModels(spec) }
 

@@ -18,6 +18,7 @@ import (
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/node/call" // asks councils of nodes
 )
 
 // Default is the model id of the council of "synod ask".
@@ -31,6 +32,7 @@ type Options struct {
 	Dir     string                       // folder of council files; "": there is none
 	Default func() (council.Spec, error) // the council of "synod ask"; nil: it is not served
 	Env     llm.Env
+	Key     func(*council.Spec) error // names the user's key in a council of nodes that names none; nil: none
 	Log     *slog.Logger
 }
 
@@ -42,6 +44,7 @@ type Registry struct {
 	served   map[string]*Served // by model id
 	solos    map[string]*Served
 	files    map[string]stamp  // of the last reading, by model id
+	rosters  map[string]string // by model id: the file of the roster of a council of nodes
 	problems map[string]string // by model id: why the file as it is now is not served
 }
 
@@ -49,7 +52,7 @@ type Registry struct {
 type stamp struct {
 	size int64
 	at   time.Time
-	text string // of a council that is not in a file of its own
+	text string // of a council that is not in a file of its own; of the roster
 }
 
 // Served is an open council, or an open model for a pass-through. Release it after use.
@@ -71,7 +74,7 @@ type Served struct {
 // cannot be read.
 func Open(o Options) (*Registry, error) {
 	r := &Registry{o: o, served: map[string]*Served{}, solos: map[string]*Served{}, files: map[string]stamp{},
-		problems: map[string]string{}}
+		rosters: map[string]string{}, problems: map[string]string{}}
 	return r, r.Reload()
 }
 
@@ -87,17 +90,18 @@ type source struct {
 
 // Reload reads what has changed.
 func (r *Registry) Reload() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	sources, err := r.sources()
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var changed bool
 	for id := range r.files {
 		if !slices.ContainsFunc(sources, func(s source) bool { return s.id == id }) {
 			r.o.Log.Info("council removed", "model", id)
 			delete(r.files, id)
+			delete(r.rosters, id)
 			delete(r.problems, id)
 			r.retire(r.served, id)
 			changed = true
@@ -107,6 +111,9 @@ func (r *Registry) Reload() error {
 		if old, seen := r.files[s.id]; !seen || old != s.stamp {
 			r.files[s.id] = s.stamp
 			changed = r.read(s) || changed
+			if s.stamp.text == "" { // the roster is known only now
+				r.files[s.id] = stamp{s.stamp.size, s.stamp.at, r.rosterStamp(s.id)}
+			}
 		}
 	}
 	if changed {
@@ -139,10 +146,21 @@ func (r *Registry) sources() (all []source, err error) {
 		if id == Default {
 			all = slices.DeleteFunc(all, func(s source) bool { return s.id == Default })
 		}
-		all = append(all, source{id, stamp{size: info.Size(), at: info.ModTime()},
+		all = append(all, source{id, stamp{info.Size(), info.ModTime(), r.rosterStamp(id)},
 			func() (council.Spec, error) { return council.Load(path) }})
 	}
 	return all, nil
+}
+
+// rosterStamp tells whether the roster of a council of nodes has changed.
+func (r *Registry) rosterStamp(id string) string {
+	if path := r.rosters[id]; path != "" {
+		if info, err := os.Stat(path); err == nil {
+			return fmt.Sprint(info.Size(), info.ModTime())
+		}
+		return "absent"
+	}
+	return ""
 }
 
 // read opens the council of a source in place of the one that is served, and reports whether it did. A
@@ -179,6 +197,12 @@ func (r *Registry) open(s source) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.rosters[s.id] = spec.Runner.Roster
+	if r.o.Key != nil {
+		if err := r.o.Key(&spec); err != nil {
+			return nil, err
+		}
+	}
 	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
 		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
 	}
@@ -214,21 +238,29 @@ func (s *Served) WithProtocol(protocol council.Params) (*council.Council, string
 	return c, fingerprint(c), nil
 }
 
-// fingerprint identifies the plan and the settings of all models.
+// fingerprint identifies the plan and the settings of all models, and the roster of nodes.
 func fingerprint(c *council.Council) string {
 	var identities []string
+	if r, ok := c.Runner().(*call.Runner); ok {
+		of := c.Plan().Spec().Runner
+		identities = append(identities, r.Client.Roster.HexHash(), of.Key, strings.Join(of.Via, ","))
+	}
 	for _, s := range c.Seats() {
 		identities = append(identities, s.Identity)
 	}
 	return "fp_" + digest(c.Plan().Digest(), strings.Join(identities, "\n"))
 }
 
-// openSolos opens the models of all councils for pass-throughs. A name that means different models in
-// different files needs the file's name before it: solo:FILE/MODEL.
+// openSolos opens the models of all councils for pass-throughs; those of nodes are their owners'. A name that
+// means different models in different files needs the file's name before it: solo:FILE/MODEL.
 func (r *Registry) openSolos() {
 	want, count := map[string]council.Params{}, map[string]map[string]bool{}
 	for _, id := range slices.Sorted(maps.Keys(r.served)) {
-		for name, settings := range r.served[id].Council.Plan().Spec().Models {
+		spec := r.served[id].Council.Plan().Spec()
+		if spec.Runner.Nodes() {
+			continue
+		}
+		for name, settings := range spec.Models {
 			want[Solo+id+"/"+name] = settings
 			if count[name] == nil {
 				count[name] = map[string]bool{}
