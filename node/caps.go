@@ -51,9 +51,12 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 		return errors.New("the node is draining and takes no new question")
 	case n.wrongClock.Load():
 		return fmt.Errorf("the node's clock differs from most of its neighbours' by more than %v", n.within/4)
-	case ahead < -n.within/4 || ahead > time.Minute:
-		return fmt.Errorf("the run begins %v from now by this node's clock; it must be between -%v and 1m: compare "+
-			"the clocks", ahead.Round(time.Millisecond), n.within/4)
+	case ahead < -n.within/4:
+		return fmt.Errorf("%s: by this node's clock it was %v ago, and may have been %v ago: compare the clocks",
+			call.LateStart, -ahead.Round(time.Millisecond), n.within/4)
+	case ahead > time.Minute:
+		return fmt.Errorf("the run begins %v from now by this node's clock; it must begin within 1m: compare the "+
+			"clocks", ahead.Round(time.Millisecond))
 	case len(c.Forms) > 0 && !slices.Contains(c.Forms, q.Form):
 		return fmt.Errorf("the node answers questions of the forms %v, and this one is %s", c.Forms, q.Form)
 	case size > max(c.Question, 0) && c.Question > 0 || c.Question == 0 && size > defaultQuestion:

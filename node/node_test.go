@@ -230,6 +230,36 @@ func TestSameAsSimulator(t *testing.T) {
 	}
 }
 
+// A question that reaches all nodes after its start is asked once more, as another run with a later start. Where it
+// is too late again, the refusals are returned.
+func TestLateStart(t *testing.T) {
+	net := convene(t, "protocol: {name: majority}\nf: 1\n"+pace+simulated, 1)
+	net.startAll()
+	for behind, want := range map[time.Duration]int{400 * time.Millisecond: 7, 3 * time.Second: 0} {
+		t.Run(behind.String(), func(t *testing.T) {
+			c := net.client()
+			c.Now = func() time.Time { return time.Now().Add(-behind) }
+			var before [7]node.Stats
+			for i, n := range net.nodes {
+				before[i] = n.Status().Stats
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			res, err := c.Ask(ctx, sum)
+			if err != nil || len(res.Records) != want || len(res.Missing) != 7-want {
+				t.Fatalf("%d records, want %d: %v, %v", len(res.Records), want, res.Missing, err)
+			}
+			for i, n := range net.nodes {
+				now := n.Status().Stats
+				runs, declined := int(now.Runs-before[i].Runs), int(now.Declined-before[i].Declined)
+				if runs != want/7 || declined != 2-want/7 {
+					t.Errorf("seat %d has begun %d runs, and declined %d", i, runs, declined)
+				}
+			}
+		})
+	}
+}
+
 // firstDifference returns where two texts begin to differ.
 func firstDifference(a, b string) string {
 	at := 0

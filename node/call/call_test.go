@@ -2,6 +2,7 @@ package call
 
 import (
 	"crypto/sha256"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -60,6 +61,27 @@ func TestEquivocationAmongInventedReceipts(t *testing.T) {
 	found[0].B = found[0].A
 	if _, err := found[0].Evidence(r); err == nil {
 		t.Error("one message twice is a proof")
+	}
+}
+
+// A question is asked again only if no member can have begun its run.
+func TestAllLate(t *testing.T) {
+	late, draining := refusal(LateStart+": it was 1s ago"), refusal("the node is draining")
+	cut, away := errors.New("no record came: EOF"), unasked{errors.New("connection refused")}
+	for _, c := range []struct {
+		failed []error
+		want   bool
+	}{
+		{[]error{late, late, late}, true},
+		{[]error{late, away, late}, true},
+		{[]error{late, nil, late}, false}, // it returned a record, or is still at work
+		{[]error{late, cut, late}, false}, // it may be at work
+		{[]error{late, draining, late}, false},
+		{[]error{away, away, away}, false},
+	} {
+		if got := allLate(c.failed); got != c.want {
+			t.Errorf("%v: %v, want %v", c.failed, got, c.want)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,12 +58,53 @@ type Result struct {
 	Missing  map[int]string   // by seat: why there is no final record
 	Records  []council.Record // of the seats that returned one
 	Proofs   []Equivocation   // members that signed two messages for one slot
+
+	failed []error // by seat: why there is no final record; nil: there is one, or the seat was not waited for
+}
+
+// refusal is a node's reason not to take part. The node has written the text.
+type refusal string
+
+func (r refusal) Error() string { return "it refused: " + string(r) }
+
+// unasked is the error of a member to which no question was sent.
+type unasked struct{ error }
+
+func (u unasked) Unwrap() error { return u.error }
+
+// allLate reports whether the start had passed for every member that was asked, by the errors of all members. Then
+// no member has begun the run.
+func allLate(failed []error) bool {
+	late := 0
+	for _, err := range failed {
+		var why refusal
+		switch {
+		case errors.As(err, &why) && strings.HasPrefix(string(why), LateStart):
+			late++
+		case !errors.As(err, new(unasked)):
+			return false
+		}
+	}
+	return late > 0
 }
 
 // Ask puts a question to all members and waits for their signed records: for all of them or, once
 // all but F have come, for the time of one model call and one message more. It returns at the end of
 // ctx with what has come.
+//
+// If the start had passed for every member that could be asked, none has begun anything, and the question is asked
+// once more, as another run with the longest lead.
 func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
+	res, err := c.askAll(ctx, q, 0)
+	if err == nil && allLate(res.failed) && ctx.Err() == nil {
+		return c.askAll(ctx, q, maxLead)
+	}
+	return res, err
+}
+
+// askAll puts a question as one run, whose nonce no other run has. least bounds from below how long before its
+// start it is announced.
+func (c *Client) askAll(ctx context.Context, q synod.Question, least time.Duration) (*Result, error) {
 	now := time.Now
 	if c.Now != nil {
 		now = c.Now
@@ -84,10 +127,11 @@ func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
 	if c.Lead > 0 {
 		lead = c.Lead
 	}
-	start.At = now().Add(lead).UnixMilli()
+	start.At = now().Add(max(lead, least)).UnixMilli()
 	in := c.Roster.Instance(&q, nonce, start.At)
 	return c.collect(ctx, start, open, &Result{Question: q, Instance: in, Start: time.UnixMilli(start.At),
-		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{}}), nil
+		Finals: make([]*Final, len(c.Roster.Members)), Missing: map[int]string{},
+		failed: make([]error, len(c.Roster.Members))}), nil
 }
 
 // put encodes the question.
@@ -227,7 +271,7 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 			f, err := c.askOne(ctx, synod.NodeID(i), open[i], start, res.Instance)
 			mu.Lock()
 			if err != nil {
-				res.Missing[i] = err.Error()
+				res.Missing[i], res.failed[i] = err.Error(), err
 			} else {
 				res.Finals[i] = f
 			}
@@ -251,7 +295,7 @@ func (c *Client) collect(ctx context.Context, start Start, open []*opening, res 
 	mu.Lock()
 	defer mu.Unlock()
 	out := *res // goroutines that end later write to the old maps
-	out.Finals, out.Missing = make([]*Final, n), map[int]string{}
+	out.Finals, out.Missing, out.failed = make([]*Final, n), map[int]string{}, slices.Clone(res.failed)
 	for i := range n {
 		switch why := res.Missing[i]; {
 		case res.Finals[i] != nil:
@@ -284,7 +328,7 @@ func (c *Client) askOne(
 ) (*Final, error) {
 	<-open.done // openFor ends with ctx
 	if open.err != nil {
-		return nil, open.err
+		return nil, unasked{open.err}
 	}
 	again := !open.used.IsZero()
 	reply, err := c.exchange(ctx, seat, open, start)
@@ -299,7 +343,7 @@ func (c *Client) askOne(
 		return nil, err
 	}
 	if reply.Refused != "" {
-		return nil, errors.New("it refused: " + reply.Refused)
+		return nil, refusal(reply.Refused)
 	}
 	f := new(Final)
 	if err := canonical.Decode(reply.Final, MaxRecord, f); err != nil {

@@ -126,6 +126,9 @@ func (s *Start) CheckSalt(r *roster.Roster, q *synod.Question) error {
 	return nil
 }
 
+// LateStart begins the refusal of a node that gets a question after the start of its run.
+const LateStart = "the start has passed"
+
 // Reply is the answer of a node to a Start.
 type Reply struct {
 	_       struct{} `cbor:",toarray"`
