@@ -95,6 +95,13 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintln(w, "  "+oneLine(line))
 		}
 	}
+	for _, x := range o.Joined {
+		line := "counted as " + oneLine(string(x.Answer)) + ", because members call them the same:"
+		for _, a := range x.Same {
+			line += fmt.Sprintf(" %q", oneLine(string(a)))
+		}
+		fmt.Fprintln(w, "  "+line)
+	}
 	printClaims(w, &o)
 	for _, line := range conduct(&o) {
 		fmt.Fprintln(w, "  "+oneLine(line))

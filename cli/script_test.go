@@ -115,6 +115,12 @@ func stubborn(c llmtest.Call) string {
 			vendor = "Mallory"
 		}
 		return `{"reasoning":"","answer":{"total":` + mine + `,"vendor":"` + vendor + `","tags":["b","a"]}}`
+	case how == "city": // one of three, which it calls the same if they begin with the same letter
+		if reply, ok := llmtest.Compare(c, func(a, b string) bool { return a[:1] == b[:1] }); ok {
+			return reply
+		}
+		cities := map[string]string{"1": "NYC", "2": "New York City", "3": "Boston"}
+		return `{"reasoning":"","answer":"` + cities[mine] + `"}`
 	case how == "call":
 		return `{"reasoning":"","answer":{"name":"pay","arguments":{"amount":` + mine + `}}}`
 	}

@@ -70,6 +70,8 @@ func (j *judgment) stands(o *Outcome, v *verdict) bool {
 	_, signed := p.protocol.(protocol.Accepting)
 	_, ends := p.protocol.(protocol.Ending)
 	switch {
+	case p.joinsTexts() && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool { return o == nil || o.Round < 1 }):
+		return false // what members have not said yet may join answers
 	case signed:
 		return p.spec.Rule.Name == ByProtocol
 	case p.spec.Rule.Name == ByProtocol && j.merged == nil:

@@ -92,7 +92,7 @@ func (j *judgment) outcome() Outcome {
 	o.Asked = j.asked()
 	j.showValue(&o)
 	o.Members, o.Presented = j.members(), j.present(v.answer)
-	o.Claims = j.claims(v.answer)
+	o.Claims, o.Joined = j.claims(v.answer), j.listJoined()
 	o.Evidence = j.accusations()
 	o.Models = j.models(o.Members, o.Decision)
 	return o
@@ -106,7 +106,7 @@ type judgment struct {
 	first   []synod.Answer                // by seat
 	last    []*synod.Opinion              // by seat; nil: the seat noted nothing
 	answers answers                       // that were shown
-	joined  map[synod.Answer]synod.Answer // calls that others stand for; nil: none
+	joined  map[synod.Answer]synod.Answer // calls and texts that others stand for; nil: none
 	merged  *structured.Merged            // nil: the decision is not made field by field
 	notes   int                           // of all seats
 	use     callCost

@@ -27,6 +27,7 @@ type Outcome struct {
 	Exact    string        `json:"exact"`
 	Rule     Rule          `json:"rule"`
 	Votes    []Vote        `json:"votes"`
+	Joined   []Joined      `json:"joined,omitempty"` // answers that members call the same, with same: members
 	Bound    Bound         `json:"bound"`
 	// Value is the decided JSON value or call of the forms json and action.
 	Value  json.RawMessage    `json:"value,omitempty"`

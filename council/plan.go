@@ -123,6 +123,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
 		{"adversaries", p.corrupt},
 		{"graph", p.checkAllToAll},
+		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
 		{"hedge", p.checkHedge}, {"ledger", p.checkLedger}, {"faults", p.setFaults},
 		{"breakers", func() error { return p.spec.Breakers.Validate() }}, {"limits", p.checkLimits},
@@ -265,6 +266,9 @@ func (p *Plan) configure() error {
 		}
 		c.JudgeClaims()
 	}
+	if err := p.setSame(); err != nil {
+		return &ConfigError{Section: "same", Err: err}
+	}
 	if err := param.Decode(rest, p.protocol); err != nil {
 		return err
 	}
@@ -275,11 +279,14 @@ func (p *Plan) configure() error {
 // of prompts that is missing or holds no template is an error, because the protocol's
 // own templates are not what the spec asks for.
 func (p *Plan) loadTemplates(from source) (err error) {
-	folder := p.promptsFolder()
+	folder, own := p.promptsFolder(), p.entry.Prompts
+	if j, ok := p.protocol.(protocol.Joining); ok && p.joinsTexts() {
+		own = j.JoinPrompts
+	}
 	if folder == "" || from == fromRecord {
-		p.templates, err = prompt.NewTemplates(p.entry.Name, p.entry.Prompts())
+		p.templates, err = prompt.NewTemplates(p.entry.Name, own())
 	} else {
-		p.templates, err = prompt.NewTemplates(p.entry.Name, p.entry.Prompts(), os.DirFS(folder))
+		p.templates, err = prompt.NewTemplates(p.entry.Name, own(), os.DirFS(folder))
 	}
 	if err != nil {
 		return err

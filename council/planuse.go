@@ -158,6 +158,8 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	}
 	_, game := p.protocol.(protocol.Ending)
 	switch {
+	case p.joinsTexts() && q.Form != synod.Text:
+		return formOfSame(q.Form)
 	case game && q.Form.Long():
 		return fmt.Errorf("protocol %s is a game of numbers, and this question has the form %s", p.entry.Name, q.Form)
 	case q.Form == synod.JSON:

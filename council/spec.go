@@ -39,6 +39,7 @@ type Spec struct {
 	Graph       Params            `yaml:"graph" json:"graph" doc:"who hears whom: a family with its parameters, edges, a file, or a schedule of these" example:"{family: merg}"`
 	F           int               `yaml:"f" json:"f" doc:"F, the most Byzantine neighbours of a member that the run claims to tolerate" range:"0:" unit:"members"`
 	Claims      bool              `yaml:"claims,omitempty" json:"claims,omitempty" doc:"prose only: the members judge single claims of the answer (protocol panel)"`
+	Same        string            `yaml:"same,omitempty" json:"same,omitempty" doc:"text only: members: short answers are counted as one if more than F members other than their authors say that they mean the same (protocol majority)" default:"off" enum:"off|members" example:"members"`
 	Rule        Rule              `yaml:"rule" json:"rule" doc:"how the last answers become a decision"`
 	Form        synod.Form        `yaml:"form,omitempty" json:"form,omitempty" doc:"form of the answers; default: guessed from the question" enum:"|number|choice|bool|math|text|stance|prose|json|action" example:"json"`
 	Schema      string            `yaml:"schema,omitempty" json:"schema,omitempty" doc:"with form: json, the file with the JSON schema of the answers" example:"invoice.schema.json"`

@@ -155,9 +155,13 @@ func (j *judgment) showValue(o *Outcome) {
 }
 
 // join replaces the calls of tools by those that stand for them: calls whose numbers differ by no more than
-// the tolerances of the tools' schemas are one. Other questions have nothing to join.
+// the tolerances of the tools' schemas are one. Short texts are joined by what members say (joinTexts). Other
+// questions have nothing to join.
 func (j *judgment) join() {
 	q := &j.in.Question
+	if by, ok := j.plan.protocol.(protocol.Joining); ok && q.Form == synod.Text && j.plan.joinsTexts() {
+		j.joinTexts(by)
+	}
 	if q.Form != synod.Action {
 		return
 	}

@@ -18,7 +18,9 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 		return j.staged().Withstands, j.staged().Fragile
 	case p.spec.Rule.Name == ByProtocol:
 		return nil, "the protocol's own step decided, which does not count independent answers"
-	case j.heard():
+	case j.compared():
+		return nil, "members said which answers mean the same"
+	case j.heard() && !p.joinsTexts():
 		return nil, "members had heard others before their last answers"
 	}
 	voices := make([]robust.Voice, 0, p.voters)

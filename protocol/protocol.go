@@ -219,6 +219,18 @@ const (
 	Open      ClaimVerdict = "open"
 )
 
+// Joining is implemented by a protocol whose members can say which short answers mean the same.
+type Joining interface {
+	// JoinAnswers sets the parameter that makes them do so: council key "same: members".
+	JoinAnswers()
+	// JoinPrompts returns the protocol's templates with that parameter. They are apart from Entry.Prompts, so that
+	// runs without it keep the digests of their templates.
+	JoinPrompts() fs.FS
+	// SamePairs returns the pairs of answers that an opinion's record calls the same, and whether it has a record of
+	// a comparison. Nothing is checked: the record may be a Byzantine member's.
+	SamePairs(o *synod.Opinion) (pairs [][2]synod.Answer, asked bool)
+}
+
 // Accusing is implemented by a protocol whose records hold evidence of equivocation.
 type Accusing interface {
 	// Accusations returns the evidence in an opinion's record, each as broadcast.Evidence

@@ -163,6 +163,8 @@ func playable(p *council.Plan) error {
 	case spec.Patience.Spare > 0:
 		return errors.New("patience: nobody sees the calls of all members of a council of nodes; remove the key and " +
 			"set pace: think instead")
+	case spec.Same == council.SameMembers:
+		return errors.New("same: a roster does not say whether members join answers; remove the key")
 	case len(spec.Faults.Partitions)+len(spec.Faults.Crashes) > 0 || faults.Loss > 0 || faults.Delay.Max > 0:
 		return errors.New("faults: they are simulated, and nodes have a real network; remove the key")
 	}

@@ -266,7 +266,7 @@ func (m *Member) Send(t int, r *Held, calls int) {
 // tell sends r to all neighbours, if it is an answer.
 func (m *Member) tell(t int, r *Held) {
 	if r.Answer != synod.None {
-		response := synod.Response{Answer: synod.Answer(m.spelling(r.Answer)), Rationale: r.Rationale}
+		response := synod.Response{Answer: synod.Answer(m.Spelling(r.Answer)), Rationale: r.Rationale}
 		if r.Confidence != nil {
 			response.Confidence = *r.Confidence
 		}
@@ -391,8 +391,8 @@ func (m *Member) spell(a synod.Answer, text string) {
 	m.spelled[a] = clean.Line(text, maxSpelled)
 }
 
-// spelling returns how this member writes an answer.
-func (m *Member) spelling(a synod.Answer) string {
+// Spelling returns how this member writes an answer. The text may be another member's.
+func (m *Member) Spelling(a synod.Answer) string {
 	if s, ok := m.spelled[a]; ok {
 		return s
 	}

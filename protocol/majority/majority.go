@@ -1,6 +1,8 @@
 // Package majority is the plain vote: every member answers once, members do not talk, and
-// the council's rule counts. The rule and not the protocol counts, so that plurality,
-// majority and supermajority mean the same for all protocols.
+// the council's rule counts. With the council key "same: members" they then say which short
+// texts mean the same (same.go), and Judge joins these before the rule counts. The rule and
+// not the protocol counts, so that plurality, majority and supermajority mean the same for
+// all protocols.
 //
 // The protocol itself promises nothing: with m honest members that agree, the rule holds
 // against fewer Byzantine members than are needed to outvote them, on any graph.
@@ -24,6 +26,10 @@ var Entry = protocol.Entry{
 	About: `Every member answers once; the council's rule (plurality, majority,
 supermajority) counts. n calls, no messages: the graph plays no part.
 
+With the council key same: members (form text only, complete graph) members then hear all
+answers, and each says in one more call which answers of others mean the same. Two answers
+are counted as one if more than f members say so that gave neither. At most 2n calls.
+
 not promised  anything of its own: Byzantine members win if there are enough of them
               to win a vote.`,
 	New:     func() protocol.Protocol { return New() },
@@ -33,6 +39,7 @@ not promised  anything of its own: Byzantine members win if there are enough of 
 // Majority has no parameters of its own.
 type Majority struct {
 	answer.Plain `yaml:",inline"`
+	Same         bool `yaml:"-" json:"same,omitempty"` // members compare answers: council key "same: members"
 }
 
 // New returns the protocol.
@@ -40,16 +47,30 @@ func New() *Majority { return &Majority{} }
 
 // Join returns the machine of one member.
 func (p *Majority) Join(seat synod.Seat) synod.Machine {
+	if p.Same {
+		return script.New(seat, script.Options{}, p.compare)
+	}
 	return script.New(seat, script.Options{OneSeed: p.Exact}, func(me *script.Agent) synod.Answer {
 		return answer.New(me, answer.Settings{Templates: "majority", Exact: p.Exact}).Once()
 	})
 }
 
-// Dynamic reports that a graph which changes is of no consequence: members do not talk.
+// Dynamic reports that a graph which changes is of no consequence: members do not talk, or the graph is complete.
 func (p *Majority) Dynamic() bool { return true }
 
-// Calls returns n.
-func (p *Majority) Calls(degrees []int) int { return len(degrees) }
+// AllToAll reports whether members hear one another: only to compare answers.
+func (p *Majority) AllToAll() bool { return p.Same }
+
+// MaxRounds returns 0, and 1 if members compare answers.
+func (p *Majority) MaxRounds() int {
+	if p.Same {
+		return 1
+	}
+	return 0
+}
+
+// Calls returns n, and 2n if members compare answers.
+func (p *Majority) Calls(degrees []int) int { return len(degrees) * (1 + p.MaxRounds()) }
 
 // exact is what "exact: paper" restores, and what it does not.
 const exact = `restored    one seed; no reply is reused. It is a baseline of every paper and has no own one

@@ -1,0 +1,157 @@
+package council
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+)
+
+// The values of the council key same.
+const (
+	SameOff     = "off"     // two answers are one only if their canonical spelling is; "" means the same
+	SameMembers = "members" // also if more than F members other than their authors say so
+)
+
+// Joined is an answer of the form text and others that are counted as it.
+type Joined struct {
+	Answer synod.Answer   `json:"answer"` // the one with the most supporters; of equals the first by its bytes
+	Same   []synod.Answer `json:"same"`   // the others, ascending by their bytes
+}
+
+// joinsTexts reports whether members say which answers mean the same.
+func (p *Plan) joinsTexts() bool { return p.spec.Same == SameMembers }
+
+// setSame reads the key same.
+func (p *Plan) setSame() error {
+	j, can := p.protocol.(protocol.Joining)
+	switch {
+	case p.spec.Same == "" || p.spec.Same == SameOff:
+		return nil
+	case !p.joinsTexts():
+		return fmt.Errorf("same is %q; it must be off or members", p.spec.Same)
+	case !can:
+		return fmt.Errorf("same is members, and the members of protocol %s do not compare answers; use protocol: "+
+			"majority, or remove same", p.entry.Name)
+	case p.spec.Exact != "":
+		return fmt.Errorf("same is members, and exact is %s: no paper joins answers. Remove one of them", p.spec.Exact)
+	case p.spec.Form != "" && p.spec.Form != synod.Text:
+		return formOfSame(p.spec.Form)
+	}
+	j.JoinAnswers()
+	return nil
+}
+
+// formOfSame is the error for a form whose answers are never joined.
+func formOfSame(f synod.Form) error {
+	return fmt.Errorf("same is members, which joins answers of the form text only, and the form is %s: set form: text "+
+		"if short texts are wanted, or same: off", f)
+}
+
+// checkSame refuses seats that are too few for any two answers to be joined.
+func (p *Plan) checkSame() error {
+	if n, f := len(p.seats), p.spec.F; p.joinsTexts() && n < f+3 {
+		return fmt.Errorf("same is members, f is %d, and there are %d seats: more than f members other than the "+
+			"authors of two answers must call them the same, so at least %d seats are needed. Add seats, lower f, or "+
+			"set same: off", f, n, f+3)
+	}
+	return nil
+}
+
+// joinTexts joins the answers that the members call the same. Two answers are linked if more than F seats call them
+// the same that have given neither of them, first or last. Answers that are linked to one another, directly or
+// through others, are joined only if each two of them are linked: being the same is not carried over from pair to
+// pair, and no order of pairs decides who is joined with whom.
+func (j *judgment) joinTexts(by protocol.Joining) {
+	votes := map[synod.Answer]int{}
+	for i := range j.seats {
+		for _, a := range []synod.Answer{j.first[i], answerOf(j.last[i])} {
+			if a != synod.None {
+				votes[a] += 0
+			}
+		}
+		if a := answerOf(j.last[i]); a != synod.None && !j.plan.seats[i].NonVoting {
+			votes[a]++
+		}
+	}
+	links := j.links(by, votes)
+	j.joined = map[synod.Answer]synod.Answer{}
+	for _, a := range slices.Sorted(maps.Keys(votes)) {
+		group := append(slices.Clone(links[a]), a)
+		whole := len(group) > 1 // each member of the group has links to all others and to none else
+		slices.Sort(group)
+		for _, b := range group {
+			with := append(slices.Clone(links[b]), b)
+			slices.Sort(with)
+			whole = whole && slices.Equal(with, group)
+		}
+		if whole {
+			j.joined[a] = slices.MinFunc(group, func(x, y synod.Answer) int {
+				return cmp.Or(cmp.Compare(votes[y], votes[x]), cmp.Compare(x, y))
+			})
+		}
+	}
+}
+
+// links returns by answer those that it is linked to. Of what the seats noted only verdicts on known answers count,
+// each seat once for a pair.
+func (j *judgment) links(by protocol.Joining, known map[synod.Answer]int) map[synod.Answer][]synod.Answer {
+	says := map[[2]synod.Answer]int{}
+	for i, o := range j.last {
+		if o == nil {
+			continue
+		}
+		pairs, _ := by.SamePairs(o)
+		counted := map[[2]synod.Answer]bool{}
+		for _, p := range pairs {
+			p = [2]synod.Answer{min(p[0], p[1]), max(p[0], p[1])}
+			_, one := known[p[0]]
+			_, two := known[p[1]]
+			author := slices.Contains(p[:], j.first[i]) || slices.Contains(p[:], o.Answer)
+			if one && two && p[0] != p[1] && !author && !counted[p] {
+				counted[p] = true
+				says[p]++
+			}
+		}
+	}
+	links := map[synod.Answer][]synod.Answer{}
+	for p, n := range says {
+		if n > j.plan.spec.F {
+			links[p[0]], links[p[1]] = append(links[p[0]], p[1]), append(links[p[1]], p[0])
+		}
+	}
+	return links
+}
+
+// listJoined returns the joined texts for the outcome.
+func (j *judgment) listJoined() (all []Joined) {
+	if !j.plan.joinsTexts() {
+		return nil
+	}
+	for _, a := range slices.Sorted(maps.Keys(j.joined)) {
+		head := j.joined[a]
+		i := slices.IndexFunc(all, func(x Joined) bool { return x.Answer == head })
+		if i < 0 {
+			i, all = len(all), append(all, Joined{Answer: head})
+		}
+		if a != head {
+			all[i].Same = append(all[i].Same, a)
+		}
+	}
+	return all
+}
+
+// compared reports whether some member noted which answers mean the same to it.
+func (j *judgment) compared() bool {
+	by, ok := j.plan.protocol.(protocol.Joining)
+	return ok && j.plan.joinsTexts() && slices.ContainsFunc(j.last, func(o *synod.Opinion) bool {
+		if o == nil {
+			return false
+		}
+		_, asked := by.SamePairs(o)
+		return asked
+	})
+}
