@@ -95,13 +95,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			fmt.Fprintln(w, "  "+oneLine(line))
 		}
 	}
-	for _, x := range o.Joined {
-		line := "counted as " + oneLine(string(x.Answer)) + ", because members call them the same:"
-		for _, a := range x.Same {
-			line += fmt.Sprintf(" %q", oneLine(string(a)))
-		}
-		fmt.Fprintln(w, "  "+line)
-	}
+	joined(w, &o)
 	printClaims(w, &o)
 	for _, line := range conduct(&o) {
 		fmt.Fprintln(w, "  "+oneLine(line))
@@ -117,6 +111,17 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 	}
 	if a.verbose {
 		details(w, o)
+	}
+}
+
+// joined prints the answers that were counted as one.
+func joined(w io.Writer, o *council.Outcome) {
+	for _, x := range o.Joined {
+		line := "counted as " + oneLine(string(x.Answer)) + ", because members call them the same:"
+		for _, a := range x.Same {
+			line += fmt.Sprintf(" %q", oneLine(string(a)))
+		}
+		fmt.Fprintln(w, "  "+line)
 	}
 }
 

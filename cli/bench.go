@@ -13,6 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -93,12 +94,7 @@ the run is printed.`,
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	f.addWork(cmd)
-	fl.StringVar(&f.schema, "schema", "", "the answers to your own questions are JSON values under the JSON schema in "+
-		"this `file` (--form json)")
-	fl.StringVar(&f.tools, "tools", "", "the answers to your own questions are calls of the tools in this JSON `file` "+
-		"(--form action)")
-	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text or "+
-		"stance (default: guessed for each line)")
+	f.addForms(fl)
 	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it (default: the file that synod "+
 		"data pull fetched)")
 	fl.IntSliceVar(&f.levels, "level", nil, "only questions of these levels, such as 4,5")
@@ -109,6 +105,16 @@ the run is printed.`,
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
 	return cmd
+}
+
+// addForms adds the flags that say what the answers to own questions are.
+func (f *benchFlags) addForms(fl *pflag.FlagSet) {
+	fl.StringVar(&f.schema, "schema", "", "the answers to your own questions are JSON values under the JSON schema in "+
+		"this `file` (--form json)")
+	fl.StringVar(&f.tools, "tools", "", "the answers to your own questions are calls of the tools in this JSON `file` "+
+		"(--form action)")
+	fl.StringVar(&f.form, "form", "", "form of the answers to your own questions: number, choice, bool, math, text, "+
+		"stance or prose (default: guessed for each line)")
 }
 
 // check validates the flags of "bench run".

@@ -58,11 +58,7 @@ func (r *reader) summarize() (*report.Report, error) {
 		drops.add(res.noted)
 		ranks.add(res.ranked)
 		r.follow(out, j, res)
-		if clocked := r.plan.Spec().Runner.Clock(); !clocked {
-			latency.Add(float64(res.took) * secondsPerTick)
-		} else if res.elapsed > 0 {
-			elapsed.Add(float64(res.elapsed) / 1e3)
-		}
+		r.timed(res, &latency, &elapsed)
 		count(out, res, h.seconds)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
@@ -309,6 +305,15 @@ func (r *Run) took(noted []journal.Noted) (most synod.Tick) {
 		}
 	}
 	return most
+}
+
+// timed adds the time of a run to the one mean that it belongs to.
+func (r *reader) timed(res *result, virtual, byClock *metrics.Mean) {
+	if !r.plan.Spec().Runner.Clock() {
+		virtual.Add(float64(res.took) * secondsPerTick)
+	} else if res.elapsed > 0 {
+		byClock.Add(float64(res.elapsed) / 1e3)
+	}
 }
 
 // elapsed returns when the last honest voting seat had decided by the clock, in milliseconds. It
