@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,8 +55,8 @@ func (s PromptSet) Make(in []string) (files map[string][]byte, note string, err 
 		m.printed[s.extra[i]] = strings.TrimSpace(string(data))
 	}
 	files = map[string][]byte{}
-	for name, template := range s.templates {
-		text, err := m.fill(template)
+	for _, name := range slices.Sorted(maps.Keys(s.templates)) {
+		text, err := m.fill(s.templates[name])
 		if err != nil {
 			return nil, "", fmt.Errorf("task: %s: %s is not the published file, or another version of it: %w", s.Name,
 				in[0], err)
@@ -64,8 +65,7 @@ func (s PromptSet) Make(in []string) (files map[string][]byte, note string, err 
 	}
 	if len(in) == 1 && len(s.extra) > 0 {
 		note = "without " + strings.Join(s.extra, " and ") + ", which the paper prints; calls that need them fail. " +
-			"Give " +
-			s.Input + ": synod data convert " + s.Name
+			"Give " + s.Input + ": synod data convert " + s.Name
 	}
 	return files, note, nil
 }
@@ -169,7 +169,7 @@ func (m *promptMaker) expression(e, actions string) (string, error) {
 			return m.convert(p.texts["/x#0.0"], actions)
 		}
 	}
-	for condition, truth := range m.set.truths {
+	for _, condition := range slices.Sorted(maps.Keys(m.set.truths)) {
 		if yes, no, ok := strings.Cut(e, " if "+condition+" else "); ok {
 			first, err := m.expression(yes, actions)
 			if err != nil {
@@ -179,7 +179,7 @@ func (m *promptMaker) expression(e, actions string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return "{{if " + truth + "}}" + first + "{{else}}" + second + "{{end}}", nil
+			return "{{if " + m.set.truths[condition] + "}}" + first + "{{else}}" + second + "{{end}}", nil
 		}
 	}
 	return "", fmt.Errorf("it has the unknown expression {%s}", e)

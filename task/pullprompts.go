@@ -55,7 +55,7 @@ func (s PromptSet) verify(folder string) error {
 	if err := json.Unmarshal(text, &record); err != nil {
 		return fmt.Errorf("task: %s: %w", folder, err)
 	}
-	for name := range s.templates {
+	for _, name := range slices.Sorted(maps.Keys(s.templates)) {
 		_, sum, err := fetch.Digest(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil || sum != record.SHA256[name] {
 			return fmt.Errorf("task: %s in %s: %w", name, folder, fetch.ErrDigest)
