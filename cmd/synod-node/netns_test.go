@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ type hosts struct {
 	ip     []string // by process
 }
 
+// networks counts the calls of newHosts.
+var networks atomic.Int32
+
 // newHosts makes n network namespaces. Without the right to make them it returns loopback addresses and
 // says so.
 func newHosts(t *testing.T, n int) *hosts {
@@ -28,7 +32,8 @@ func newHosts(t *testing.T, n int) *hosts {
 	for i := range n {
 		h.ip = append(h.ip, fmt.Sprintf("127.0.0.%d", i+1))
 	}
-	id := os.Getpid() % 100_000
+	// The kernel removes namespaces some time after they are deleted, so no two calls use the same names.
+	id := (os.Getpid()*16 + int(networks.Add(1))) % 1_000_000
 	bridge, subnet := fmt.Sprintf("sy%d", id), fmt.Sprintf("10.%d.%d", 64+id%64, id/64%256)
 	if err := ip("link", "add", bridge, "type", "bridge"); err != nil {
 		t.Logf("NO NAMESPACES (%v): %d loopback addresses take their place", err, n)
