@@ -25,7 +25,7 @@ import (
 func TestRelay(t *testing.T) {
 	h := newHosts(t, 5)
 	if h.spaces == nil {
-		t.Skip("processes on loopback addresses reach one another without a relay; TestRelayCarriesNeighboursOnly has one")
+		t.Skip("processes on loopback addresses need no relay; TestRelayCarriesNeighboursOnly has one")
 	}
 	p := conveneOn(t, h, "protocol: {name: sac, rounds: 3}\nf: 1\n"+pace+
 		"models: {d: {provider: simulated, ability: 0.6}}\nseats: [{id: a, model: d, count: 5}]\n",
