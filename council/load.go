@@ -28,8 +28,13 @@ func Load(path string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
+	return l.Spec()
+}
+
+// Spec reads a layer as a whole council file, as Load does.
+func (l Layer) Spec() (Spec, error) {
 	if _, err := parse(l.Text, l.Dir); err != nil { // for its line numbers
-		return Spec{}, fmt.Errorf("%s: %w", path, err)
+		return Spec{}, fmt.Errorf("%s: %w", l.Name, err)
 	}
 	spec, _, err := Merge(l)
 	return spec, err

@@ -61,6 +61,36 @@ func (c *Council) Preflight(ctx context.Context) []Check {
 	return checks
 }
 
+// ModelHealth is how the calls of one model of a council have ended in this process, for every council that
+// shares its account.
+type ModelHealth struct {
+	Model  string // its name in the council file
+	Info   llm.Info
+	Seats  []string
+	Health *llm.Health // nil: the model calls nobody
+}
+
+// Health returns the health of every model, in the order of the seats. It asks no model. It is empty for a
+// council of nodes, whose models are their owners'.
+func (c *Council) Health() (all []ModelHealth) {
+	for _, s := range c.plan.seats {
+		m := c.models[s.Model]
+		if m == nil {
+			continue
+		}
+		i := slices.IndexFunc(all, func(h ModelHealth) bool { return h.Model == s.Model })
+		if i < 0 {
+			i = len(all)
+			all = append(all, ModelHealth{Model: s.Model, Info: m.Info()})
+			if h, ok := llm.HealthOf(m); ok {
+				all[i].Health = &h
+			}
+		}
+		all[i].Seats = append(all[i].Seats, s.ID)
+	}
+	return all
+}
+
 // Unreached returns the outcome of a run that is not begun because the members whose check
 // failed are so many that the rule cannot be met; nil if it can.
 func (c *Council) Unreached(ask Ask, checks []Check) *Outcome {

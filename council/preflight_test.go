@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/llm"
 )
 
 // lister lists the models x and y, and hangs where the path begins with /slow.
@@ -128,5 +129,36 @@ models:
 		if a := o.Advice(); a.Code != council.ExitDegraded || !strings.Contains(a.Next, "start the server") {
 			t.Errorf("%s: %+v", c.seats, a)
 		}
+	}
+}
+
+// The health of a council's models is that of its calls so far; a simulated model has none.
+func TestHealth(t *testing.T) {
+	c := convene(t, `models:
+  gone: {provider: openai, url: "http://127.0.0.1:1/v1", model: x, attempts: 1}
+  dice: {provider: simulated}
+seats: [{id: a, model: gone, count: 3}, {id: b, model: dice, count: 2}]
+`)
+	health := func() []council.ModelHealth {
+		all := c.Health()
+		if len(all) != 2 || fmt.Sprint(all[0].Seats) != "[a1 a2 a3]" || all[0].Info.Server != "127.0.0.1:1" ||
+			all[0].Health == nil || all[1].Health != nil {
+			t.Fatalf("%+v", all)
+		}
+		return all
+	}
+	if h := health()[0].Health; h.State != llm.Closed || len(h.Faults) > 0 {
+		t.Errorf("before any call: %+v", h)
+	}
+	q, err := council.ReadQuestion("What is 17 + 25?", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Decide(t.Context(), council.Ask{Question: q}); err != nil {
+		t.Fatal(err)
+	}
+	if h := health()[0].Health; h.State != llm.Open || len(h.Faults) == 0 || h.Faults[0].Status != synod.Unavailable ||
+		!strings.Contains(h.Faults[0].Reason, "connect") {
+		t.Errorf("after calls that failed: %+v", h)
 	}
 }

@@ -48,10 +48,11 @@ type breaker struct {
 	until  time.Time // when the next call may test the model
 	cool   time.Duration
 
-	worked bool          // a call has succeeded
+	worked time.Time     // when a call last succeeded; zero: none has
 	since  time.Time     // when it opened
 	tested time.Time     // when the model last failed, or when a test began that has not returned
 	closed chan struct{} // closed when the breaker closes; nil: it is
+	faults []Fault       // the last calls that failed, the earliest first
 }
 
 // newBreaker returns a closed breaker.
@@ -155,6 +156,9 @@ func (b *breaker) reason() *Failure {
 func (b *breaker) leave(probe, tried bool, f *Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if f != nil && (tried || f.Status == synod.Auth && (probe || !b.open)) {
+		b.remember(f)
+	}
 	switch {
 	case f != nil && f.Status != synod.Auth && (!tried || f.Status == synod.Dropped || f.Status == synod.RateLimited):
 		if probe {
@@ -162,7 +166,9 @@ func (b *breaker) leave(probe, tried bool, f *Failure) {
 		}
 	case f == nil || f.Status != synod.Unavailable && f.Status != synod.Timeout && f.Status != synod.Auth:
 		b.close()
-		b.worked = b.worked || f == nil
+		if f == nil {
+			b.worked = time.Now()
+		}
 	case b.open && !probe:
 		// was under way when the breaker opened
 	default:

@@ -117,7 +117,7 @@ func (l *breaking) outlast(ctx context.Context, r Request) (synod.Reply, error) 
 // breaker was not open, if ctx has ended, or if the call is not to wait any longer.
 func (b *breaker) outlast(ctx context.Context, o *Outage, model string) bool {
 	b.mu.Lock()
-	if !b.open || !b.worked || b.last.Status == synod.Auth || ctx.Err() != nil {
+	if !b.open || b.worked.IsZero() || b.last.Status == synod.Auth || ctx.Err() != nil {
 		b.mu.Unlock()
 		return false
 	}

@@ -69,6 +69,8 @@ func keysNew(f *flags) *cobra.Command {
 	fl.IntVar(&k.PerMinute, "rpm", 0, "requests a minute; 0: no limit")
 	fl.StringSliceVar(&k.Councils, "councils", nil, "model `ids` that it may use, such as seven,solo:strong "+
 		"(default: all)")
+	fl.BoolVar(&k.Admin, "admin", false, "it may change council files and see the lab on the page; councils decide "+
+		"to which servers the gateway sends the keys of its environment")
 	return cmd
 }
 
@@ -83,6 +85,9 @@ func limits(k *store.Key) string {
 	}
 	if len(k.Councils) > 0 {
 		all = append(all, "models "+strings.Join(k.Councils, ", "))
+	}
+	if k.Admin {
+		all = append(all, "admin")
 	}
 	if len(all) == 0 {
 		return "no limit"
@@ -139,11 +144,13 @@ func keysJSON(cmd *cobra.Command, keys []store.Key) error {
 		Created  string   `json:"created"`
 		Used     string   `json:"used"`
 		Revoked  bool     `json:"revoked"`
+		Admin    bool     `json:"admin"`
 	}
 	rows := []row{}
 	for _, k := range keys {
 		rows = append(rows, row{k.Name, k.ID, k.PerDay.USD(), k.PerMinute, append([]string{}, k.Councils...),
-			k.Today.USD(), k.Reserved.USD(), moment(k.Created), moment(k.Used), !k.Revoked.IsZero()})
+			k.Today.USD(), k.Reserved.USD(), moment(k.Created), moment(k.Used), !k.Revoked.IsZero(),
+			k.Admin})
 	}
 	e := json.NewEncoder(cmd.OutOrStdout())
 	e.SetIndent("", "  ")

@@ -203,14 +203,7 @@ func (r *Registry) open(s source) (*Served, error) {
 			return nil, err
 		}
 	}
-	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
-		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
-	}
-	if e := spec.Breakers.Escalate; e.Webhook != "" || len(e.Command) > 0 {
-		return nil, errors.New("breakers.escalate names a webhook or a command, which a gateway does not call; " +
-			"remove it")
-	}
-	p, err := council.NewPlan(spec)
+	p, err := Plan(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +213,18 @@ func (r *Registry) open(s source) (*Served, error) {
 		return nil, err
 	}
 	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
+}
+
+// Plan makes the plan of a council that a gateway can serve.
+func Plan(spec council.Spec) (*council.Plan, error) {
+	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
+		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
+	}
+	if e := spec.Breakers.Escalate; e.Webhook != "" || len(e.Command) > 0 {
+		return nil, errors.New("breakers.escalate names a webhook or a command, which a gateway does not call; " +
+			"remove it")
+	}
+	return council.NewPlan(spec)
 }
 
 // WithProtocol opens the council with another protocol, for one request. The caller closes it. Models that
@@ -363,6 +368,29 @@ type Listed struct {
 	ID    string
 	Since time.Time
 }
+
+// State is a council that is served, or whose file has a mistake.
+type State struct {
+	ID      string
+	Served  bool
+	Problem string // why the file as it is now is not served; "": it is
+}
+
+// Councils returns the councils, by id, without the single models.
+func (r *Registry) Councils() (all []State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(r.files)) {
+		all = append(all, State{id, r.served[id] != nil, r.problems[id]})
+	}
+	return all
+}
+
+// Dir returns the folder of council files; "" if there is none.
+func (r *Registry) Dir() string { return r.o.Dir }
+
+// Env returns what the models of the councils know of this machine.
+func (r *Registry) Env() llm.Env { return r.o.Env }
 
 // Problems returns, by model id, why files are not served as they are now.
 func (r *Registry) Problems() map[string]string {

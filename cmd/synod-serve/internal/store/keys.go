@@ -21,6 +21,7 @@ type Key struct {
 	PerDay    Money    // 0: no limit
 	PerMinute int      // requests; 0: no limit
 	Councils  []string // model ids that it may use; empty: all
+	Admin     bool     // it may change council files and see the lab
 	Created   time.Time
 	Used      time.Time // zero: never
 	Revoked   time.Time // zero: it is valid
@@ -35,6 +36,10 @@ var ErrKey = errors.New("the API key is not known or was revoked")
 func (k *Key) May(model string) bool {
 	return k == nil || len(k.Councils) == 0 || slices.Contains(k.Councils, model)
 }
+
+// Administers reports whether the key may change council files and see the lab. No key may, because none is
+// needed then.
+func (k *Key) Administers() bool { return k == nil || k.Admin }
 
 // prefix begins every key, so that secret scanners recognise it.
 const prefix = "sk-synod-"
@@ -61,9 +66,10 @@ func (s *Store) NewKey(k Key) (secret string, made Key, err error) {
 		if n > 0 {
 			return ownError{fmt.Errorf("there is a key called %q, or there was one; choose another name", k.Name)}
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO keys (id, name, hash, usd_day, rpm, councils, created, revoked, used)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0)`, k.ID, k.Name, hashOf(secret), int64(k.PerDay), k.PerMinute,
-			strings.Join(k.Councils, ","), k.Created.UnixMilli()); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO keys (id, name, hash, usd_day, rpm, councils, created, revoked,
+			used, admin) VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8)`, k.ID, k.Name, hashOf(secret),
+			int64(k.PerDay), k.PerMinute, strings.Join(k.Councils, ","), k.Created.UnixMilli(),
+			bit(k.Admin)); err != nil {
 			return err
 		}
 		return note(ctx, tx, k.Created, "key made", k.ID, k.Name)
@@ -105,7 +111,7 @@ func (s *Store) Revoke(name string) error {
 	})
 }
 
-const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, COALESCE(days.spent, 0),
+const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, used, admin, COALESCE(days.spent, 0),
 	COALESCE(days.reserved, 0) FROM keys LEFT JOIN days ON days.key_id = keys.id AND days.day = $1`
 
 // Keys returns all keys, by name.
@@ -144,12 +150,13 @@ func (s *Store) Find(ctx context.Context, secret string) (*Key, error) {
 func scanKey(row interface{ Scan(...any) error }) (*Key, error) {
 	var k Key
 	var councils string
-	var created, revoked, used int64
-	err := row.Scan(&k.ID, &k.Name, &k.PerDay, &k.PerMinute, &councils, &created, &revoked, &used, &k.Today,
-		&k.Reserved)
+	var created, revoked, used, admin int64
+	err := row.Scan(&k.ID, &k.Name, &k.PerDay, &k.PerMinute, &councils, &created, &revoked, &used, &admin,
+		&k.Today, &k.Reserved)
 	if err != nil {
 		return nil, err
 	}
+	k.Admin = admin != 0
 	if councils != "" {
 		k.Councils = strings.Split(councils, ",")
 	}

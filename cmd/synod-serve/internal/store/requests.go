@@ -173,13 +173,9 @@ func (s *Store) Settle(g Grant, r Result) error {
 }
 
 func settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money, now time.Time, r Result) error {
-	unpriced := 0
-	if r.Unpriced {
-		unpriced = 1
-	}
 	res, err := tx.ExecContext(ctx, `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5,
 		calls = $6, prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`,
-		now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), unpriced, r.Calls, r.Prompt, r.Completion, r.Journal,
+		now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), bit(r.Unpriced), r.Calls, r.Prompt, r.Completion, r.Journal,
 		r.Bytes, id)
 	if err != nil {
 		return err

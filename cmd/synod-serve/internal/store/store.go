@@ -129,7 +129,32 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	return s.addColumns(ctx)
+}
+
+// added are columns that stores of earlier releases lack.
+var added = []struct{ table, column, kind string }{{"keys", "admin", "BIGINT NOT NULL DEFAULT 0"}}
+
+func (s *Store) addColumns(ctx context.Context) error {
+	for _, a := range added {
+		rows, err := s.db.QueryContext(ctx, "SELECT "+a.column+" FROM "+a.table+" WHERE 1 = 0")
+		if err == nil {
+			rows.Close()
+			continue
+		}
+		if _, err := s.db.ExecContext(ctx, "ALTER TABLE "+a.table+" ADD COLUMN "+a.column+" "+a.kind); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// bit is how a column keeps a bool.
+func bit(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
 }
 
 // noPassword returns the error of a connection, which quotes the user and the database but no password.
