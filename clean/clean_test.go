@@ -140,3 +140,20 @@ func BenchmarkLine(b *testing.B) {
 		Line(s, 2000)
 	}
 }
+
+// TestEscape: what cannot be seen becomes a code; texts of all writing systems stay.
+func TestEscape(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\n\ttext":          "plain\n\ttext",
+		"日本 naïve 🙂":             "日本 naïve 🙂",
+		"\x1b[31mred":            `\u001b[31mred`,
+		"a\u202eb":               `a\u202eb`,
+		"\U000e0041":             `\udb40\udc41`,
+		"\xff":                   `\ufffd`,
+		"zero\u200bwidth\u2028x": `zero\u200bwidth\u2028x`,
+	} {
+		if got := Escape(in); got != want {
+			t.Errorf("%q: %q, not %q", in, got, want)
+		}
+	}
+}

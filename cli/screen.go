@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"synod.dev/synod/clean"
 )
 
 // screen is the standard output or error of a command. It writes every character that could
@@ -107,36 +107,7 @@ func wholeRunes(text []byte) int {
 }
 
 // escaped returns text with a code in place of every character that is not safe to show.
-func escaped(text []byte) []byte {
-	if !strings.ContainsFunc(string(text), unsafeRune) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range string(text) {
-		switch {
-		case !unsafeRune(r):
-			b.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return []byte(b.String())
-}
-
-// unsafeRune reports whether a terminal may obey a character or not show it.
-func unsafeRune(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef: // variation selectors
-		return true
-	}
-	return r == unicode.ReplacementChar || unicode.In(r, unicode.C, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point)
-}
+func escaped(text []byte) []byte { return []byte(clean.Escape(string(text))) }
 
 // rawOut returns the standard output of a command for bytes that are no text: a picture, or the
 // messages between processes.

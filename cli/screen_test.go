@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"synod.dev/synod/clean"
 )
 
 // run runs a command line in a folder of its own and returns its exit code and output.
@@ -59,7 +61,7 @@ seats: [{id: NAME, model: NAME, count: 3}, {id: second NAME, model: dead}]
 	} {
 		_, stdout, stderr := run(t, args...)
 		for _, r := range stdout + stderr {
-			if unsafeRune(r) {
+			if clean.Hidden(r) {
 				t.Errorf("synod %.40q prints %U:\n%q\n%q", args, r, stdout, stderr)
 				break
 			}
@@ -71,7 +73,7 @@ seats: [{id: NAME, model: NAME, count: 3}, {id: second NAME, model: dead}]
 			}
 		}
 	}
-	if report, err := os.ReadFile(folder + ".json"); err != nil || bytes.ContainsFunc(report, unsafeRune) {
+	if report, err := os.ReadFile(folder + ".json"); err != nil || bytes.ContainsFunc(report, clean.Hidden) {
 		t.Errorf("the report in a file: %v, %q", err, report)
 	}
 }

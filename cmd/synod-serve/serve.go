@@ -25,6 +25,7 @@ import (
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
+	"synod.dev/synod/cmd/synod-serve/internal/page"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
 
@@ -135,6 +136,8 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	o.Observe = metrics.Observe
 	g := gateway.New(o)
 	metrics.InFlight(g)
+	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Journals: o.Journals,
+		NeedKey: o.NeedKey}))
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
 	if err != nil {
 		return err

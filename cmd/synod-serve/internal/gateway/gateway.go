@@ -92,14 +92,19 @@ type Gateway struct {
 	draining atomic.Bool
 	stop     context.CancelFunc // ends all councils that run
 	life     context.Context
+	mounted  map[string]http.Handler
 }
 
 // New returns a gateway. Close it after use.
 func New(o Options) *Gateway {
-	g := &Gateway{o: o, id: "gw-" + strings.ToLower(rand.Text()[:12])}
+	g := &Gateway{o: o, mounted: map[string]http.Handler{}, id: "gw-" + strings.ToLower(rand.Text()[:12])}
 	g.life, g.stop = context.WithCancel(context.Background())
 	return g
 }
+
+// Mount adds a handler under a pattern of net/http. Handler guards it as it guards the API. The handler of "/"
+// serves what no other route does, except under /v1/.
+func (g *Gateway) Mount(pattern string, h http.Handler) { g.mounted[pattern] = h }
 
 // Drain has the gateway refuse new requests, and waits until those that have begun are done or ctx ends;
 // then it cancels them.
@@ -128,7 +133,14 @@ func (g *Gateway) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/chat/completions", g.ask(chat{}))
 	mux.HandleFunc("POST /v1/responses", g.ask(responses{g}))
 	mux.HandleFunc("POST /v1/messages", g.ask(messages{}))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	for pattern, h := range g.mounted {
+		mux.Handle(pattern, h)
+	}
+	rest := "/"
+	if g.mounted[rest] != nil {
+		rest = "/v1/"
+	}
+	mux.HandleFunc(rest, func(w http.ResponseWriter, r *http.Request) {
 		fail(w, &wire.Error{HTTP: 404, Code: "not_found", Message: "there is no " + r.Method + " " +
 			printable(r.URL.Path) +
 			"; the API has POST /v1/chat/completions, POST /v1/responses, POST /v1/messages and GET /v1/models"})

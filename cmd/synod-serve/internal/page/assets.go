@@ -1,0 +1,58 @@
+package page
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed static/*.js static/*.css
+var staticFiles embed.FS
+
+// asset is a file that pages load. Its address has its digest, so browsers keep it for ever.
+type asset struct {
+	address string
+	kind    string
+	content []byte
+}
+
+// assets returns the files by name and by address.
+func assets() (byName, byAddress map[string]*asset) {
+	byName, byAddress = map[string]*asset{}, map[string]*asset{}
+	kinds := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+	files, err := fs.Glob(staticFiles, "static/*")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	for _, file := range files {
+		content, err := staticFiles.ReadFile(file)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		name, ext := path.Base(file), path.Ext(file)
+		sum := sha256.Sum256(content)
+		a := &asset{kind: kinds[ext], content: content, address: fmt.Sprintf("/static/%s-%s%s",
+			strings.TrimSuffix(name, ext), hex.EncodeToString(sum[:8]), ext)}
+		byName[name], byAddress[a.address] = a, a
+	}
+	return byName, byAddress
+}
+
+// static serves an asset.
+func (p *Page) static(w http.ResponseWriter, r *http.Request) {
+	a := p.assets[r.URL.Path]
+	if a == nil {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(a.content) // the client may be gone
+}

@@ -1,0 +1,128 @@
+// Package page is the web page of a gateway: ask a council and watch it, look back at earlier runs, see keys
+// and spend. It works without scripts; with them, running councils are shown live.
+//
+// # Adding a page
+//
+// A page is one Go file and one template:
+//
+//   - FILE.go has a variable of type part: its entry in the navigation and its routes, whose handlers are
+//     functions of a *visit. Add the variable to parts.
+//   - templates/FILE.html defines "content". A handler shows it with v.show("FILE.html", title, data); the
+//     template finds data under .Data, and beside it what every page has (type frame).
+//   - A form posts to a route "POST /…" and has {{template "csrf" $}} in it; the token is checked before the
+//     handler is called. After a post the handler returns v.redirect(address), so that the page which the user
+//     then sees can be reloaded.
+//   - A handler returns problemf(status, …) for what the user has to know, and any other error for a defect of
+//     the gateway, which is logged and shown without details.
+//   - Texts of members, files and users go through html/template only, with the function text for one line or
+//     several, or markdown for prose. Templates have no inline script, style or event handler: the
+//     Content-Security-Policy forbids them. A class and static/page.css do it.
+//   - A drawing that the project's own code has made as SVG is put into a page with the function svg.
+//
+// v.Key is the API key of the viewer, nil on a loopback address without a login; what belongs to another key
+// must not be shown (visit.mine).
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+
+	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/gateway"
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+)
+
+// Options determine what the page shows. Gateway, Councils, Store and Log are required.
+type Options struct {
+	Gateway  *gateway.Gateway
+	Councils *councils.Registry
+	Store    *store.Store
+	Log      *slog.Logger
+	Journals string // folder of the journals; "": none is kept
+	NeedKey  bool   // nothing is shown without a login
+}
+
+// Page serves the web page. Use New.
+type Page struct {
+	o      Options
+	views  map[string]*template.Template // by the name of the file
+	assets map[string]*asset             // by address
+	parts  []part
+	local  string // CSRF token of viewers who have not logged in
+	mux    *http.ServeMux
+}
+
+// handler answers a request of a viewer.
+type handler func(v *visit) error
+
+// part is a page with its routes.
+type part struct {
+	name   string             // in the navigation; "": it has no entry
+	path   string             // that the entry leads to
+	routes map[string]handler // by patterns of net/http
+	open   bool               // it needs no login
+}
+
+// parts are all pages, in the order of the navigation.
+func parts() []part {
+	return []part{homePart, loginPart}
+}
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// New returns the page of a gateway.
+func New(o Options) *Page {
+	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux()}
+	byName, byAddress := assets()
+	p.assets = byAddress
+	p.views = views(byName)
+	p.mux.HandleFunc("GET /static/", p.static)
+	for _, part := range p.parts {
+		for pattern, h := range part.routes {
+			p.mux.Handle(pattern, p.wrap(part.open, h))
+		}
+	}
+	p.mux.Handle("/", p.wrap(true, func(v *visit) error {
+		return problemf(http.StatusNotFound, "There is no page %s.", v.R.URL.Path)
+	}))
+	return p
+}
+
+// views parses the templates: each file with the layout and the shared fragments, whose names begin with _.
+func views(byName map[string]*asset) map[string]*template.Template {
+	address := func(name string) string { return byName[name].address }
+	base := template.Must(template.New("").Funcs(template.FuncMap{"asset": address}).Funcs(functions).
+		ParseFS(templateFiles, "templates/_*.html"))
+	files, err := fs.Glob(templateFiles, "templates/[a-z]*.html")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	all := map[string]*template.Template{}
+	for _, file := range files {
+		all[path.Base(file)] = template.Must(template.Must(base.Clone()).ParseFS(templateFiles, file))
+	}
+	return all
+}
+
+// ServeHTTP serves all pages.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+
+// homePart is the start page until a page of its own takes its place.
+var homePart = part{routes: map[string]handler{"GET /{$}": func(v *visit) error {
+	return v.show("home.html", "Synod", v.p.o.Councils.List())
+}}}
+
+// session returns the key of a session; nil if there is none.
+func (p *Page) session(ctx context.Context, secret string) (*store.Key, error) {
+	if secret == "" {
+		return nil, nil
+	}
+	return p.o.Store.Session(ctx, secret)
+}
