@@ -1,7 +1,11 @@
 package council
 
 import (
+	"math"
+	"slices"
+
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
 	"synod.dev/synod/robust"
 )
 
@@ -20,9 +24,17 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 		return nil, "the protocol's own step decided, which does not count independent answers"
 	case j.compared():
 		return nil, "members said which answers mean the same"
+	case p.weightedVote() != nil && j.heard():
+		return j.withstandsByWeight(decision)
 	case j.heard() && !p.joinsTexts():
 		return nil, "members had heard others before their last answers"
 	}
+	return j.withstandsBySeats(decision)
+}
+
+// withstandsBySeats returns what a decision that counts the seats' last answers withstands.
+func (j *judgment) withstandsBySeats(decision synod.Answer) (w *robust.Withstood, why string) {
+	p := j.plan
 	voices := make([]robust.Voice, 0, p.voters)
 	for i := range p.seats {
 		if !p.seats[i].NonVoting {
@@ -34,6 +46,56 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 		return &got, ""
 	}
 	return nil, "answers of members without a vote support the decision"
+}
+
+// weightedVote returns the protocol if its members take the first answer with the largest weight; nil for others.
+func (p *Plan) weightedVote() protocol.WeightedVote {
+	if w, ok := p.protocol.(protocol.WeightedVote); ok && w.VotesByWeight() {
+		return w
+	}
+	return nil
+}
+
+// claimable is the weight of a member that claims to be certain. Sums of weights in units of 1e-9 do not depend on
+// their order.
+const claimable = int64(1e9)
+
+// withstandsByWeight returns what a decision withstands where every member takes the first answer with the largest
+// weight, and the rule counts who holds it. As long as the weighted vote of the first answers stays the same, all
+// members that hold the decision keep it, except those that are removed or changed. So both votes must withstand it.
+func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstood, why string) {
+	p := j.plan
+	if p.graph.Changes() || p.graph.MinDegree() < len(p.seats)-1 {
+		return nil, "members do not hear all first answers on this graph"
+	}
+	if slices.ContainsFunc(j.last, j.missed) {
+		return nil, "a member did not hear a first answer, or has not taken one over yet"
+	}
+	weigh, voices := p.weightedVote().Weight, make([]robust.Voice, len(p.seats))
+	for i, r := range j.seats {
+		for _, o := range r.Opinions {
+			if o.Round == 0 {
+				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(math.Round(weigh(o.Opinion) * float64(claimable)))}
+			}
+		}
+	}
+	vote := robust.VoteRule{Name: robust.Plurality, Support: p.spec.Rule.Support, Claim: claimable}
+	first, wins := robust.Withstands(vote, voices, decision)
+	if !wins {
+		return nil, "the weighted vote of the first answers does not choose the decision, or only by a tie"
+	}
+	last, why := j.withstandsBySeats(decision)
+	if last == nil {
+		return nil, why
+	}
+	return &robust.Withstood{Ignored: min(first.Ignored, last.Ignored), Changed: min(first.Changed, last.Changed)}, ""
+}
+
+// missed reports whether a member's last answer does not follow from all first answers.
+func (j *judgment) missed(last *synod.Opinion) bool {
+	return last == nil || last.Round == 0 || slices.ContainsFunc(last.Silent, func(id synod.NodeID) bool {
+		return id >= 0 && int(id) < len(j.first) && j.first[id] != synod.None
+	})
 }
 
 // heard reports whether a voting seat's last answer came after round 0, in which members do not hear one another.

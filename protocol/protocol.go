@@ -123,8 +123,15 @@ type StagedDecision struct {
 // Weighting is implemented by a protocol whose first answers may be counted with weights. The fields of JSON
 // answers are then merged from the first answers, whatever members adopt later.
 type Weighting interface {
-	// Weight returns the weight of a first answer, at least 0.
+	// Weight returns the weight of a first answer, from 0 to 1. A member can choose its own.
 	Weight(first *synod.Opinion) float64
+}
+
+// WeightedVote is implemented by a protocol of one round in which every member takes the first answer with the largest
+// weight of those that it heard and its own.
+type WeightedVote interface {
+	Weighting
+	VotesByWeight() bool
 }
 
 // Accepting is implemented by a protocol whose members reply to a user, who accepts an

@@ -18,6 +18,9 @@ const (
 type VoteRule struct {
 	Name    string // Plurality, Majority or Supermajority
 	Support int    // the least number of seats, whatever their weights, that must have given the answer; 0: any
+	// Claim is the largest weight that a seat can claim where weights are what seats say of themselves, such as
+	// confidences; no voice may have more. 0: a seat that says something else keeps its weight. By plurality only.
+	Claim int64
 }
 
 // Voice is what one seat says in a vote.
@@ -43,7 +46,9 @@ type Withstood struct {
 // By plurality, any k seats can be ignored if W(winner) - t_k > W(x) for every x. Any k can change
 // if no k seats can make up the lead over some x: a seat that leaves the winner for x takes twice its
 // weight from the lead, and one that leaves a third answer or silence takes its weight. With equal
-// weights this is W(winner) - t_k > W(x) + t_k.
+// weights this is W(winner) - t_k > W(x) + t_k. If a seat can claim any weight up to c (rule.Claim), one
+// with weight w that leaves the winner for x takes w + c, one that leaves a third answer or silence takes
+// c, and one that says x already takes c - w by claiming more.
 //
 // A rule over all seats counts those that are left: by majority, W(winner) - t_k must be more than
 // half of the weight that remains, and, when voices change, more than half of all weight.
@@ -74,8 +79,7 @@ type vote struct {
 // rival is an answer that could win instead.
 type rival struct {
 	weight int64
-	// gains is how much each seat takes from the winner's lead by saying this answer instead, the most
-	// first; seats that say it already are left out.
+	// gains is how much each seat can take from the winner's lead by saying this answer instead, the most first.
 	gains []int64
 }
 
@@ -93,29 +97,29 @@ func newVote(rule VoteRule, voices []Voice, winner synod.Answer) *vote {
 	heaviestFirst(v.own)
 	if rule.Name == Plurality {
 		for _, a := range answers {
-			v.rivals = append(v.rivals, newRival(voices, winner, a))
+			v.rivals = append(v.rivals, newRival(rule, voices, winner, a))
 		}
-		v.rivals = append(v.rivals, newRival(voices, winner, synod.None))
+		v.rivals = append(v.rivals, newRival(rule, voices, winner, synod.None))
 	}
 	return v
 }
 
 // newRival looks at one other answer; None: one that nobody gave.
-func newRival(voices []Voice, winner, answer synod.Answer) rival {
+func newRival(rule VoteRule, voices []Voice, winner, answer synod.Answer) rival {
 	var r rival
 	for _, s := range voices {
-		switch s.Answer {
-		case winner:
-			r.gains = append(r.gains, 2*s.Weight)
-		case answer:
-			if answer != synod.None {
-				r.weight += s.Weight
-				continue
-			}
-			fallthrough
-		default:
-			r.gains = append(r.gains, s.Weight)
+		lost, gained := int64(0), s.Weight // by the winner and by the rival
+		if rule.Claim > 0 {
+			gained = rule.Claim
 		}
+		switch {
+		case s.Answer == winner:
+			lost = s.Weight
+		case s.Answer == answer && answer != synod.None:
+			r.weight += s.Weight
+			gained -= s.Weight
+		}
+		r.gains = append(r.gains, lost+gained)
 	}
 	heaviestFirst(r.gains)
 	return r

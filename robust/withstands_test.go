@@ -78,10 +78,18 @@ func instead(rule robust.VoteRule, voices []robust.Voice, winner synod.Answer, k
 			if i == len(set) {
 				return wins(rule, changed, winner)
 			}
+			claims := []int64{changed[set[i]].Weight}
+			if rule.Claim > 0 {
+				claims = []int64{0, 1, rule.Claim}
+			}
 			for _, a := range all {
-				changed[set[i]].Answer = a
-				if !say(i + 1) {
-					return false
+				for _, w := range claims {
+					was := changed[set[i]]
+					changed[set[i]] = robust.Voice{Answer: a, Weight: w}
+					stays := say(i + 1)
+					if changed[set[i]] = was; !stays {
+						return false
+					}
 				}
 			}
 			return true
@@ -170,6 +178,31 @@ func TestWithstandsExhaustively(t *testing.T) {
 	}
 	if won == 0 {
 		t.Error("nothing was decided")
+	}
+}
+
+// What a changed seat can claim counts: the largest k is what trying every answer with every claim gives.
+func TestWithstandsClaimsExhaustively(t *testing.T) {
+	won, less := 0, 0
+	three := []synod.Answer{"a", "b", synod.None}
+	for n := 1; n <= 5; n++ {
+		for _, rule := range []robust.VoteRule{{Name: robust.Plurality, Claim: 4}, {Name: robust.Plurality, Claim: 4, Support: 2}} {
+			votes(n, kinds(three, 0, 1, 3, 4), func(v []robust.Voice) {
+				if !check(t, rule, v, append(three, "c")) {
+					return
+				}
+				won++
+				fixed := rule
+				fixed.Claim = 0
+				a, _ := robust.Withstands(rule, v, "a")
+				if b, _ := robust.Withstands(fixed, v, "a"); a.Changed < b.Changed {
+					less++
+				}
+			})
+		}
+	}
+	if won == 0 || less == 0 {
+		t.Errorf("%d decided, and in %d a claim changes more than the seat's own weight", won, less)
 	}
 }
 

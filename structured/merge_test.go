@@ -123,7 +123,7 @@ func TestMerge(t *testing.T) {
 // Heavier votes win, and whoever is heavier changes what a vote withstands.
 func TestWeights(t *testing.T) {
 	in := given(t, `"a"`, `"a"`, `"b"`)
-	in[2].Weight = 3
+	in[0].Weight, in[1].Weight = .3, .3
 	s := schema(t, `{"type":"string"}`)
 	if got := show(s.Merge(in, structured.Rule{})); got != `"b" ±0/0 |  vote 1 0/0` {
 		t.Error(got)
@@ -132,10 +132,91 @@ func TestWeights(t *testing.T) {
 		t.Errorf("%s has one supporter, and F is 1", m.Value)
 	}
 	numbers := given(t, `1`, `5`, `6`, `9`, `100`)
-	numbers[3].Weight = 5
+	for i := range numbers {
+		numbers[i].Weight = .2
+	}
+	numbers[3].Weight = 1
 	if got := show(schema(t, `{"type":"number"}`).Merge(numbers, structured.Rule{F: 1})); got != `9 ±0/0 |  median 5 0/0` {
 		t.Error(got)
 	}
+}
+
+// What a vote with weights withstands is what every change of seats, to any value and to the weights 0 and 1, gives.
+func TestWeightsWithstandExhaustively(t *testing.T) {
+	s := schema(t, `{"type":"string"}`)
+	kinds := []structured.Given{}
+	for _, text := range []string{`"a"`, `"b"`, `"c"`} {
+		for _, weight := range []float64{0, .25, 1} {
+			kinds = append(kinds, structured.Given{Value: value(t, text), Weight: weight})
+		}
+	}
+	kinds = append(kinds, structured.Given{}) // gives no value
+	decided := 0
+	for n := 1; n <= 4; n++ {
+		rule := structured.Rule{Seats: n}
+		seats := make([]structured.Given, n)
+		each(kinds, seats, 0, func() bool {
+			m := s.Merge(present(seats), rule)
+			if m.Value == nil {
+				return true
+			}
+			decided++
+			for k := 1; k <= min(n, 3); k++ {
+				if stays := keeps(s, kinds, seats, rule, m, k, 0); stays != (k <= m.Withstands.Changed) {
+					t.Fatalf("%v: %s, and with %d changed the value stays: %v", seats, show(m), k, stays)
+				}
+			}
+			return true
+		})
+	}
+	if decided < 1000 {
+		t.Errorf("only %d decided", decided)
+	}
+}
+
+// each calls f with every way to fill the seats from i on, until it returns false.
+func each(kinds, seats []structured.Given, i int, f func() bool) bool {
+	if i == len(seats) {
+		return f()
+	}
+	for _, k := range kinds {
+		seats[i] = k
+		if seats[i].Seat = i; !each(kinds, seats, i+1, f) {
+			return false
+		}
+	}
+	return true
+}
+
+// present leaves out the seats that give no value.
+func present(seats []structured.Given) (in []structured.Given) {
+	for _, g := range seats {
+		if g.Value != nil {
+			in = append(in, g)
+		}
+	}
+	return in
+}
+
+// keeps reports whether the value stays the same whatever any k seats from i on say.
+func keeps(s *structured.Schema, kinds, seats []structured.Given, rule structured.Rule, m structured.Merged,
+	k, i int) bool {
+	if k == 0 {
+		got := s.Merge(present(seats), rule)
+		return got.Value != nil && got.Value.String() == m.Value.String()
+	}
+	for ; i <= len(seats)-k; i++ {
+		was := seats[i]
+		for _, other := range kinds {
+			seats[i] = other
+			if seats[i].Seat = i; !keeps(s, kinds, seats, rule, m, k-1, i+1) {
+				seats[i] = was
+				return false
+			}
+		}
+		seats[i] = was
+	}
+	return true
 }
 
 // world is one random council: a schema, the values of its seats, and who is Byzantine.

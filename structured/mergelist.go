@@ -143,7 +143,8 @@ func mean(nodes []*node, kept []Given) *Value {
 	return decimal(round(sum, places+6))
 }
 
-// medianWithstands returns what the median of sorted numbers withstands: nothing where weights differ.
+// medianWithstands returns what the median of sorted numbers withstands: nothing where weights differ, and no change
+// where a seat could claim more weight than the others have.
 func (m *merger) medianWithstands(in []Given) (w Withstands) {
 	n, at := len(in), (len(in)-1)/2
 	if slices.ContainsFunc(in, func(g Given) bool { return g.Weight != in[0].Weight }) {
@@ -159,7 +160,9 @@ func (m *merger) medianWithstands(in []Given) (w Withstands) {
 			upTo++
 		}
 	}
-	w.Changed = min(at-below, upTo-at-1, spare(n, m.rule.numbers).Changed) // a changed seat may give no number
+	if in[0].Weight >= 1 { // a changed seat may give no number
+		w.Changed = min(at-below, upTo-at-1, spare(n, m.rule.numbers).Changed)
+	}
 	for k := 1; k <= spare(n, m.rule.numbers).Ignored; k++ {
 		next := (n - k - 1) / 2
 		if below > next || upTo-k < next+1 {

@@ -11,7 +11,7 @@ import (
 type Given struct {
 	Seat   int
 	Value  *Value
-	Weight float64 // of its vote, ≥ 0; 1 where all votes weigh the same
+	Weight float64 // of its vote, from 0 to 1; 1 where all votes weigh the same
 }
 
 // Rule says which votes decide.
@@ -26,7 +26,8 @@ type Rule struct {
 type Withstands struct {
 	// Ignored is the largest k such that the decision stays the same when any k seats are left out.
 	Ignored int `json:"ignored"`
-	// Changed is the largest k such that it stays the same whatever any k seats say instead.
+	// Changed is the largest k such that it stays the same whatever any k seats say instead, with any weight up
+	// to 1: a weight is what a seat says of itself.
 	Changed int `json:"changed"`
 }
 
@@ -54,7 +55,7 @@ func parts(weight float64) int64 {
 	if !(weight > 0) { // NaN too
 		return 0
 	}
-	return int64(math.Round(math.Min(weight, 1e6) * unit))
+	return int64(math.Round(math.Min(weight, 1) * unit))
 }
 
 // options groups votes by a key, the heaviest group first, then the one with more seats, then by key.
@@ -142,21 +143,27 @@ func (r Rule) margin(best *option, others []option) (w Withstands) {
 		if x >= 0 {
 			rival = others[x].total
 		}
-		w.Changed = min(w.Changed, changes(best.total-rival, gains(best, others, x), w.Changed))
+		w.Changed = min(w.Changed, changes(best.total-rival, r.gains(best, others, x), w.Changed))
 	}
 	return w
 }
 
-// gains returns by how much each seat that changes its vote to others[x] brings it closer to the best
-// option, the largest first.
-func gains(best *option, others []option, x int) (all []int64) {
+// gains returns by how much each seat that says others[x] instead brings it closer to the best option, the largest
+// first. A seat can claim the weight 1, also one that says others[x] already, or gave no value.
+func (r Rule) gains(best *option, others []option, x int) (all []int64) {
 	for _, w := range best.weight {
-		all = append(all, 2*w)
+		all = append(all, w+unit)
 	}
 	for i := range others {
-		if i != x {
-			all = append(all, others[i].weight...)
+		for _, w := range others[i].weight {
+			if i != x {
+				w = 0
+			}
+			all = append(all, unit-w)
 		}
+	}
+	for len(all) < r.Seats {
+		all = append(all, unit)
 	}
 	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
 	return all
@@ -202,19 +209,18 @@ func (r Rule) nothingElse(in []Given) Withstands {
 // excluded returns what the decision against something withstands: it holds as long as the votes for it weigh
 // less than those against it.
 func (r Rule) excluded(yes []Given, no *option) Withstands {
-	votes := int64(0)
+	votes := option{votes: yes}
 	for _, g := range yes {
-		votes += parts(g.Weight)
+		votes.weight = append(votes.weight, parts(g.Weight))
+		votes.total += parts(g.Weight)
 	}
-	w := Withstands{Ignored: len(no.votes) + len(yes), Changed: len(no.votes) + len(yes)}
+	n := len(no.votes) + len(yes)
+	w := Withstands{Ignored: n, Changed: changes(no.total-votes.total, r.gains(no, []option{votes}, 0), n)}
 	lost := int64(0)
 	for k, weight := range no.weight {
-		lost += weight
-		if votes >= no.total-lost {
+		if lost += weight; votes.total >= no.total-lost {
 			w.Ignored = min(w.Ignored, k)
-		}
-		if votes+lost >= no.total-lost {
-			w.Changed = min(w.Changed, k)
+			break
 		}
 	}
 	return w

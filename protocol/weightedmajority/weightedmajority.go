@@ -117,6 +117,9 @@ func (p *WeightedMajority) Weight(first *synod.Opinion) float64 {
 	return *first.Confidence
 }
 
+// VotesByWeight reports that a member's last answer is the first answer with the largest sum of confidences.
+func (p *WeightedMajority) VotesByWeight() bool { return true }
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *WeightedMajority) Dynamic() bool { return true }
 
