@@ -75,7 +75,8 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 	for i, r := range j.seats {
 		for _, o := range r.Opinions {
 			if o.Round == 0 {
-				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(math.Round(weigh(o.Opinion) * float64(claimable)))}
+				weight := math.Round(weigh(o.Opinion) * float64(claimable))
+				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(weight)}
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func TestWeightedVoteWithstands(t *testing.T) {
 		{Majority, "a-0.9 a-0.9 a-0.9 a-0.9 b-0.2", 3, 1, []string{"b-1.0", "b-1.0"}},
 		{Plurality, "a-1.0 a-1.0 a-1.0 a-1.0 a-1.0", 4, 2, []string{"b-1.0", "b-1.0", "b-1.0"}},
 		{Majority, "a-0.3 a-0.3 a-0.3 b-0.1 b-0.1", 2, 0, []string{"b-1.0"}}, // without claims: any 1 changed
-		{Supermajority, "a-1.0 a-1.0 a-1.0 a-1.0 a-1.0", 4, 1, nil}, // two of five that keep b
+		{Supermajority, "a-1.0 a-1.0 a-1.0 a-1.0 a-1.0", 4, 1, nil},          // two of five that keep b
 	} {
 		replies := strings.Fields(c.replies)
 		o := claimed(t, s.URL, "complete", c.rule, replies)

@@ -81,7 +81,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// What a vote without F withstands is what package robust computes for every other vote.
+// What a vote withstands whose weights are claims up to 1 is what package robust computes.
 func TestSameAsRobust(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -89,8 +89,8 @@ func TestSameAsRobust(t *testing.T) {
 		var voices []robust.Voice
 		for i := range 1 + r.IntN(9) {
 			text := string('a' + rune(r.IntN(3)))
-			weight := 1 + r.IntN(3)
-			in = append(in, structured.Given{Seat: i, Value: value(t, `"`+text+`"`), Weight: float64(weight)})
+			weight := 1 + r.IntN(4)
+			in = append(in, structured.Given{Seat: i, Value: value(t, `"`+text+`"`), Weight: float64(weight) / 4})
 			voices = append(voices, robust.Voice{Answer: synod.Answer(`"` + text + `"`), Weight: int64(weight)})
 		}
 		f := r.IntN(3)
@@ -98,8 +98,8 @@ func TestSameAsRobust(t *testing.T) {
 		if m.Value == nil {
 			continue
 		}
-		want, wins := robust.Withstands(robust.VoteRule{Name: robust.Plurality, Support: f + 1}, voices,
-			synod.Answer(m.Value.String()))
+		rule := robust.VoteRule{Name: robust.Plurality, Support: f + 1, Claim: 4}
+		want, wins := robust.Withstands(rule, voices, synod.Answer(m.Value.String()))
 		if !wins || m.Withstands != structured.Withstands(want) {
 			t.Fatalf("seed %d: %v, %v; robust says %v, %t", seed, voices, m.Withstands, want, wins)
 		}
