@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 )
 
@@ -42,12 +43,21 @@ func (n *Node) Control(ctx context.Context, path string, stop func()) error {
 	})
 	mux.HandleFunc("POST /drain", func(w http.ResponseWriter, _ *http.Request) {
 		n.draining.Store(true)
+		b, err := json.Marshal(n.Status())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		// The process may end as soon as the node has drained: the whole reply leaves before.
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+		w.Write(b)
+		http.NewResponseController(w).Flush()
 		go func() {
 			if n.Drain(ctx) == nil {
 				stop()
 			}
 		}()
-		writeJSON(w, n.Status())
 	})
 	Serve(ctx, l, mux)
 	return nil
