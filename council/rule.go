@@ -170,6 +170,9 @@ func (b *ballot) count() []Vote {
 				seats = append(seats, b.seats[i+k])
 			}
 		}
+		if votes == nil {
+			votes = make([]Vote, 0, min(3, len(b.final))) // few councils have more answers
+		}
 		votes = append(votes, Vote{Answer: a, Seats: slices.Clip(seats[from:])})
 	}
 	for _, a := range b.first {
