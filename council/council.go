@@ -103,6 +103,9 @@ func Open(p *Plan, o Options) (*Council, error) {
 		}
 		c.models[s.Model] = m
 	}
+	if c.plan, err = c.priced(p); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
 	for i := range p.seats {
 		m := c.models[p.seats[i].Model]
 		c.seats = append(c.seats, seated{m, llm.InstantOf(m), free(p.seats[i].Kind)})

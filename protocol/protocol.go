@@ -278,6 +278,12 @@ type Signing interface{ Signs() bool }
 // AllToAll is implemented by a protocol whose members must all hear one another.
 type AllToAll interface{ AllToAll() bool }
 
+// Priced is implemented by a protocol that asks members in the order of what their answers cost.
+type Priced interface {
+	// WantsPrices reports whether its parameter prices, one number for each seat, is to be filled in.
+	WantsPrices() bool
+}
+
 // Ending is implemented by a protocol whose runs end in one of several named ways. To tell
 // them apart, one must know which members are honest.
 type Ending interface {

@@ -43,7 +43,7 @@ type Cascade struct {
 	Score    sac.ScoreBy          `yaml:"score" json:"score" doc:"how members score answers of a contested question, as in sac" enum:"stated|likelihood"`
 	Weights  map[string][]float64 `yaml:"weights" json:"weights,omitempty" doc:"log-odds of an answer by form of question, a number for each seat; filled in from the trust file where the council names one" example:"{number: [2.1, 1.3, 0.4]}"`
 	Together [][2]synod.NodeID    `yaml:"together" json:"together,omitempty" doc:"pairs of seats, from 0, that err together: they count as one supporter; filled in from the trust file" example:"[[0, 3]]"`
-	Prices   []float64            `yaml:"prices" json:"prices,omitempty" doc:"what a call of each seat costs, relative to the others; absent: all the same" example:"[1, 1, 10]"`
+	Prices   []float64            `yaml:"prices" json:"prices,omitempty" doc:"what a call of each seat costs, relative to the others; absent: from the price table, for a call of 400 prompt and at most 150 completion tokens" example:"[1, 1, 10]"`
 	Exact    bool                 `yaml:"-" json:"exact"` // one seed, and no reply is reused
 }
 
@@ -165,6 +165,9 @@ func (p *Cascade) Settles() bool { return false }
 // AllToAll reports that every member must hear every first answer.
 func (p *Cascade) AllToAll() bool { return true }
 
+// WantsPrices reports whether the council file gives no prices.
+func (p *Cascade) WantsPrices() bool { return len(p.Prices) == 0 }
+
 // Weighs reports whether members must be able to weigh text (SAC-12).
 func (p *Cascade) Weighs() bool { return p.Score == sac.Likelihood }
 
@@ -217,7 +220,7 @@ rounds       T of the SAC for contested questions (2)
 score        how members score then: stated or likelihood
 weights      log-odds by form of question and seat; filled in from the trust file
 together     pairs of seats that err together; filled in from the trust file
-prices       relative price of a call of each seat`,
+prices       relative price of a call of each seat; filled in from the price table`,
 	New:     func() protocol.Protocol { return New() },
 	Prompts: Prompts,
 }
