@@ -65,6 +65,7 @@ var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, ov
 	persuaderEntry, silentEntry,
 	equivocatorEntry, inverterEntry,
 	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
+	colluderEntry, copierEntry,
 	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)
 
 // NoParams returns an Entry.New for an adversary without parameters.

@@ -28,7 +28,12 @@ func (persuader) Steady() bool { return true }
 func (persuader) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 	m, mine := firstAnswer(&seat, honest)
 	c := &certain{honest: m, question: seat.Question, mine: mine}
-	return &MessageRewriter{Honest: c, Effect: func(x synod.Effect) synod.Effect {
+	return persuading(c)
+}
+
+// persuading returns the machine with a model that is told to persuade others of a wrong answer.
+func persuading(m synod.Machine) synod.Machine {
+	return &MessageRewriter{Honest: m, Effect: func(x synod.Effect) synod.Effect {
 		c, ok := x.(synod.Consult)
 		if !ok {
 			return x
