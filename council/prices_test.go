@@ -68,7 +68,7 @@ seats: [{id: d, model: dear}, {id: f, model: fair}, {id: b, model: brief}, {id: 
 func TestNoPrices(t *testing.T) {
 	for provider, want := range map[string]any{
 		"{provider: openai, url: \"http://127.0.0.1:1\", model: m}": []float64{1, 1, 1},
-		"{provider: simulated}":                                    nil,
+		"{provider: simulated}": nil,
 	} {
 		spec, err := council.Parse([]byte("protocol: {name: cascade}\nf: 1\ngraph: {family: complete}\n" +
 			"models: {m: " + provider + "}\nseats: [{id: a, model: m, count: 3}]\n"))
