@@ -56,6 +56,7 @@ var ranks = map[string]int{
 	"metrics":             3,
 	"council":             6,
 	"report":              4,
+	"seating":             4, // which models to seat, from names and from measurements
 	"lab":                 7,
 	"link":                3, // authenticated streams between nodes
 	"node":                7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
@@ -99,7 +100,7 @@ var ranks = map[string]int{
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
 	"protocol", "adversary", "metrics", "probe", "stats", "structured", "table", "internal/linear",
-	"reliability"}
+	"reliability", "seating"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

@@ -27,6 +27,8 @@ var variables = []variable{
 	{"OPENROUTER_API_KEY", "key of provider openrouter where the model has neither url nor key_env"},
 	{"ANTHROPIC_API_KEY", "key of provider anthropic where the model has neither url nor key_env"},
 	{"GEMINI_API_KEY", "key of provider gemini where the model has neither url nor key_env"},
+	{"GROQ_API_KEY", "key that synod init looks for, as for MISTRAL_API_KEY, TOGETHER_API_KEY, DEEPSEEK_API_KEY and " +
+		"XAI_API_KEY"},
 	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
 	{"SYNOD_QUERY_MODEL", "query of the url of model MODEL, for a resumed run: records keep no query, and the " +
 		"message names the variable"},

@@ -44,10 +44,13 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/*.txt: commands and their expected output. $STUB is an
 // OpenAI-compatible server on loopback whose model sN answers N; model bad-NAME
-// misbehaves as the behaviour NAME of llmtest. The condition [box] is true if the embedded
-// model has been fetched.
+// misbehaves as the behaviour NAME of llmtest. $HOSTED and $LOCAL (HOST:PORT) are servers that
+// list models. The condition [box] is true if the embedded model has been fetched.
 func TestScripts(t *testing.T) {
 	stub := llmtest.Start(t, stubborn, misbehaviours()...)
+	hosted := llmtest.Start(t, stubborn, llmtest.Models("gpt-42", "gpt-42-2026-01-01", "o3-preview", "claude-opus-42",
+		"claude-haiku-42", "gemini-flash-41", "text-embedding-3", "gpt-realtime-42", "evil\x1b[31m"))
+	local := llmtest.Start(t, stubborn, llmtest.Models("qwen-42", "qwen-42-base", "nomic-embed-text:latest"))
 	box := models.Store{Dir: models.DefaultDir()}
 	_, absent := box.Resolve(models.Default)
 	if absent != nil {
@@ -57,6 +60,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("STUB", stub.URL)
+			e.Setenv("HOSTED", hosted.URL)
+			e.Setenv("LOCAL", strings.TrimSuffix(strings.TrimPrefix(local.URL, "http://"), "/v1"))
 			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("SYNOD_MODELS", box.Dir)
 			e.Setenv("OPENAI_API_KEY", "sk-canary-0123456789")

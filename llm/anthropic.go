@@ -32,6 +32,8 @@ var anthropic = &maker{
 	read:   readAnthropic,
 	errors: anthropicError,
 	names:  func(body []byte) string { return field(body, "id") },
+	all:    modelNames,
+	most:   "limit=1000",
 }
 
 // The parts of a request to the Messages API.

@@ -35,6 +35,8 @@ var gemini = &maker{
 	read:   readGemini,
 	errors: geminiError,
 	names:  func(body []byte) string { return field(body, "name") },
+	all:    geminiModels,
+	most:   "pageSize=1000",
 }
 
 // The parts of a request to the Gemini API.

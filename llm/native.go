@@ -45,6 +45,8 @@ type maker struct {
 	read     func(body []byte) (nativeReply, error)
 	errors   func(body []byte) serverError
 	names    func(body []byte) (name string) // the model that a description is of
+	all      func(body []byte) []string      // the models of a list
+	most     string                          // query of the list, for one page with all models
 }
 
 // nativeConfig determines how to reach one model and how it samples. Nil and zero fields

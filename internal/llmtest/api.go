@@ -15,6 +15,7 @@ type api interface {
 	completion(x *Exchange, text, finish string) []byte
 	failure(status int, code, message string) any
 	list(r *http.Request) string
+	lists(names []string) []byte
 }
 
 // apiOf returns the API that a request wants, by its path and headers.
@@ -34,6 +35,18 @@ func (openaiAPI) parse(_ *http.Request, body []byte) (Call, error) { return pars
 func (openaiAPI) auth(h http.Header) string                        { return h.Get("Authorization") }
 func (openaiAPI) list(*http.Request) string {
 	return `{"object":"list","data":[{"id":"stub","object":"model"}]}`
+}
+
+func (openaiAPI) lists(names []string) []byte { return listed("data", "id", "", names) }
+
+// listed returns a list of models under a key, with each name under another one.
+func listed(key, id, before string, names []string) []byte {
+	var all []map[string]string
+	for _, name := range names {
+		all = append(all, map[string]string{id: before + name})
+	}
+	b, _ := json.Marshal(map[string]any{key: all})
+	return b
 }
 
 func (openaiAPI) completion(x *Exchange, text, finish string) []byte {
@@ -58,6 +71,8 @@ func (messagesAPI) list(r *http.Request) string {
 	id, _ := json.Marshal(path.Base(r.URL.Path))
 	return `{"type":"model","id":` + string(id) + `,"display_name":"Stub","created_at":"2025-10-01T00:00:00Z"}`
 }
+
+func (messagesAPI) lists(names []string) []byte { return listed("data", "id", "", names) }
 
 // block is a part of a message: its text, and whether the prompt up to it is to be cached.
 type block struct {
@@ -153,6 +168,8 @@ func (geminiAPI) list(r *http.Request) string {
 	name, _ := json.Marshal("models/" + path.Base(r.URL.Path))
 	return `{"name":` + string(name) + `,"supportedGenerationMethods":["generateContent","countTokens"]}`
 }
+
+func (geminiAPI) lists(names []string) []byte { return listed("models", "name", "models/", names) }
 
 // content is a turn: its parts.
 type content struct {

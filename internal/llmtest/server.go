@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,6 +37,7 @@ type Server struct {
 	behave  Behaviour
 	byModel map[string]Behaviour
 	quiet   bool
+	models  []string // of the list; nil: one
 	done    chan struct{}
 	http    *http.Server
 	serving sync.WaitGroup
@@ -58,6 +60,9 @@ func With(b Behaviour) Option { return func(s *Server) { s.behave = b } }
 
 // For applies a behaviour to the calls of one model.
 func For(model string, b Behaviour) Option { return func(s *Server) { s.byModel[model] = b } }
+
+// Models are the names in the server's list of models.
+func Models(names ...string) Option { return func(s *Server) { s.models = names } }
 
 // Quiet keeps counts but no log of calls, for benchmarks.
 func Quiet() Option { return func(s *Server) { s.quiet = true } }
@@ -117,6 +122,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	api := apiOf(r)
 	if r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/models") && s.models != nil {
+			_, _ = w.Write(api.lists(s.models))
+			return
+		}
 		_, _ = io.WriteString(w, api.list(r))
 		return
 	}
