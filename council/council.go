@@ -241,8 +241,11 @@ type Ask struct {
 	Resume   *journal.Run     // a run that was cut off: no reply is asked for again; it goes on in its Journal
 	Progress func(Progress)
 	Noted    func(synod.NodeID, *synod.Opinion) // called with each opinion as a member notes it; may be nil
-	Program  string                             // the calling program, for the head of the journal
-	Limits   Limits                             // they only lower those of the council; 0: the council's
+	// Replied is called with each reply of a member's model as it comes, one at a time; nil: nobody watches. A
+	// council of nodes never calls it, nor Noted.
+	Replied func(synod.NodeID, *synod.Reply)
+	Program string // the calling program, for the head of the journal
+	Limits  Limits // they only lower those of the council; 0: the council's
 	// a run that a breaker stops is complete: its journal has an end, and it cannot be resumed
 	Final bool
 	// Outage lets calls wait while their model is out of order; nil: they fail.

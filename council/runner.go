@@ -501,6 +501,9 @@ func (s *session) count(call *sim.Call, round int, r *synod.Reply) {
 		seat.Failure, s.failed[call.Node] = r.Detail, call.ID
 	}
 	s.made += r.Calls
+	if s.ask.Replied != nil {
+		s.ask.Replied(call.Node, r)
+	}
 	if s.ask.Progress != nil {
 		s.ask.Progress(Progress{Round: s.rounds, Rounds: s.council.plan.protocol.MaxRounds(), Calls: s.made,
 			Planned: s.council.plan.calls})

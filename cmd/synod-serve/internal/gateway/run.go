@@ -34,6 +34,7 @@ type job struct {
 	guessed  bool // nobody has named the form
 	via      string
 	begun    time.Time
+	watch    Watch
 	own      *council.Council // with the request's own protocol; nil: served.Council
 	print    string           // the fingerprint of own
 }
@@ -73,7 +74,7 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	}
 	r := store.Request{ID: j.id, Key: j.key, API: j.api, Model: j.served.ID, Want: want}
 	if g.o.Journals != "" {
-		r.Kept = j.id
+		r.Kept, r.Question = j.id, j.question.Text
 	}
 	grant, err := g.o.Store.Begin(r)
 	if err != nil {
@@ -136,14 +137,21 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 	}
 	var mu sync.Mutex
 	answered := map[synod.NodeID]bool{}
-	ask.Noted = func(seat synod.NodeID, _ *synod.Opinion) {
+	ask.Noted = func(seat synod.NodeID, o *synod.Opinion) {
 		mu.Lock()
 		answered[seat] = true
 		n := len(answered)
 		mu.Unlock()
 		fl.note(func(p *Progress) { p.Answered = n })
+		if j.watch.Noted != nil {
+			j.watch.Noted(seat, o)
+		}
 	}
+	ask.Replied = j.watch.Replied
 	ask.Progress = func(now council.Progress) {
+		if j.watch.Progress != nil {
+			j.watch.Progress(now)
+		}
 		fl.note(func(p *Progress) {
 			p.Round, p.Rounds, p.Calls, p.Planned = max(now.Round, 0), now.Rounds, now.Calls, now.Planned
 		})
@@ -172,8 +180,14 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 	if e != nil {
 		res.Status, res.HTTP = e.Code, e.HTTP
 	}
-	if context.Cause(ctx) == errGone {
+	switch context.Cause(ctx) {
+	case errGone:
 		res.Status, res.HTTP = "client_gone", 499
+	case errStopped:
+		if e != nil {
+			e = stopped(r)
+			res.Status, res.HTTP = e.Code, e.HTTP
+		}
 	}
 	if o.Journal != "" {
 		res.Journal = journalID(o.Journal)
@@ -184,6 +198,9 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 	text := ""
 	if len(a.Choices) > 0 {
 		text = a.Choices[0].Text
+	}
+	if o.Answer != nil {
+		res.Answer = shown(o, *o.Answer)
 	}
 	g.settle(grant, res, j, text)
 	return a, e

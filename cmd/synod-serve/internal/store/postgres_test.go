@@ -25,7 +25,7 @@ func TestPostgres(t *testing.T) {
 	defer func() { postgresURL = "" }()
 	for name, test := range map[string]func(*testing.T){
 		"keys": TestKeys, "limits": TestLimitsAreHard, "books": TestBooks, "dead gateways": TestDeadGateways,
-		"retain": TestRetain,
+		"retain": TestRetain, "search": TestSearch, "sessions": TestSessions,
 	} {
 		t.Run(name, test)
 	}

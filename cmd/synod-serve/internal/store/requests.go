@@ -29,7 +29,9 @@ type Request struct {
 	API   string
 	Model string
 	Kept  string // the name of the journal that it will have; "": none
-	Want  Money  // what it may cost at most, by estimate; it gets less if its key has less left
+	// Question is kept beside the journal for searches; "" with Kept "".
+	Question string
+	Want     Money // what it may cost at most, by estimate; it gets less if its key has less left
 }
 
 // Grant is what a request may spend.
@@ -49,6 +51,7 @@ type Result struct {
 	Prompt     int
 	Completion int
 	Journal    string // its file's name; "": none is kept
+	Answer     string // the decision, kept beside the journal for searches; "": there is none
 	Bytes      int64  // size of the journal
 }
 
@@ -76,6 +79,10 @@ func (s *Store) Begin(r Request) (Grant, error) {
 			reserved, spent, unpriced, calls, prompt, completion, journal, bytes)
 			VALUES ($1, $2, $3, $4, $5, $6, 0, 'open', 0, $7, 0, 0, 0, 0, 0, $8, 0)`,
 			r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), int64(g.Want), r.Kept)
+		if err == nil && r.Kept != "" {
+			_, err = tx.ExecContext(ctx, "INSERT INTO texts (id, question, answer) VALUES ($1, $2, '')", r.ID,
+				searchable(r.Question))
+		}
 		return err
 	})
 	return g, err
@@ -180,8 +187,14 @@ func settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved
 	if err != nil {
 		return err
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 || key == "" {
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
+	}
+	if err := keepText(ctx, tx, id, r); err != nil {
+		return err
+	}
+	if key == "" {
+		return nil
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE days SET reserved = reserved - $1, spent = spent + $2
 		WHERE key_id = $3 AND day = $4`, int64(reserved), int64(r.Spent), key, day)
@@ -255,26 +268,5 @@ type Row struct {
 
 // Recent returns the requests of the last time, the newest first.
 func (s *Store) Recent(ctx context.Context, most int) ([]Row, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
-		unpriced, calls, prompt, completion, journal, bytes FROM requests ORDER BY begun DESC, id LIMIT $1`, most)
-	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	defer rows.Close()
-	var all []Row
-	for rows.Next() {
-		var r Row
-		var begun, ended, unpriced int64
-		if err := rows.Scan(&r.ID, &r.Gateway, &r.Key, &r.API, &r.Model, &begun, &ended, &r.Status, &r.HTTP,
-			&r.Reserved,
-			&r.Spent, &unpriced, &r.Calls, &r.Prompt, &r.Completion, &r.Journal, &r.Bytes); err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-		r.Begun, r.Unpriced = time.UnixMilli(begun), unpriced != 0
-		if ended > 0 {
-			r.Ended = time.UnixMilli(ended)
-		}
-		all = append(all, r)
-	}
-	return all, rows.Err()
+	return s.rows(ctx, "", nil, most)
 }

@@ -116,6 +116,9 @@ func (s *Store) dropJournals(ctx context.Context, folder, where string, arg int6
 				id); err != nil {
 				return err
 			}
+			if _, err := tx.ExecContext(ctx, "DELETE FROM texts WHERE id = $1", id); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE INDEX IF NOT EXISTS requests_key ON requests (key_id, begun);
 CREATE INDEX IF NOT EXISTS requests_begun ON requests (begun);
 CREATE INDEX IF NOT EXISTS requests_open ON requests (gateway) WHERE ended = 0;
+CREATE TABLE IF NOT EXISTS texts (id TEXT PRIMARY KEY, question TEXT NOT NULL, answer TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS days (
 	key_id TEXT NOT NULL, day BIGINT NOT NULL, requests BIGINT NOT NULL, spent BIGINT NOT NULL,
 	reserved BIGINT NOT NULL, PRIMARY KEY (key_id, day));

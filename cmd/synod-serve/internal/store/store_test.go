@@ -32,7 +32,7 @@ func fresh(t testing.TB) string {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, table := range []string{"keys", "requests", "days", "gateways", "audit", "responses"} {
+	for _, table := range []string{"keys", "requests", "days", "gateways", "audit", "responses", "texts", "sessions"} {
 		if _, err := db.Exec("DROP TABLE IF EXISTS " + table); err != nil {
 			t.Fatal(err)
 		}

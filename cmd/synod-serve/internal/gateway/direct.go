@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+
+	"synod.dev/synod/cmd/synod-serve/internal/store"
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// Watch is told about a run while it is going on; nil functions are not called. They must be fast and keep none
+// of their arguments, which later runs overwrite.
+type Watch struct {
+	Noted    func(seat synod.NodeID, o *synod.Opinion) // each opinion of a member
+	Replied  func(seat synod.NodeID, r *synod.Reply)   // each reply of a member's model, or its failure
+	Progress func(council.Progress)
+}
+
+// Running is a question that this process has put by Begin.
+type Running struct {
+	ID   string
+	Plan *council.Plan
+	Form synod.Form // of the answer, guessed if the request named none
+	Text string     // of the question
+	fl   *flight
+}
+
+// errStopped is the cause of a run that its user has stopped.
+var errStopped = errors.New("the run was stopped")
+
+// direct is the API of requests that do not come over HTTP. They are read as those of chat completions.
+type direct struct {
+	chat
+	api string
+}
+
+func (d direct) name() string { return d.api }
+
+// Begin puts a question as POST /v1/chat/completions does with the same body, and returns at once. The run
+// goes on until it ends or Stop is called. api names the front that asks, in the store and in metrics.
+func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch Watch) (*Running, *wire.Error) {
+	if e := g.admit(); e != nil {
+		return nil, e
+	}
+	leave := func() { g.atOnce.Add(-1) }
+	j, e := g.directJob(api, key, body)
+	if e != nil {
+		leave()
+		return nil, e
+	}
+	j.watch = watch
+	fl := &flight{done: make(chan struct{}), changed: make(chan struct{}), waiting: 1, landed: leave}
+	r := &Running{ID: j.id, Plan: j.council().Plan(), Form: j.question.Form, Text: j.question.Text, fl: fl}
+	g.start(fl, j)
+	return r, nil
+}
+
+func (g *Gateway) directJob(api string, key *store.Key, body []byte) (*job, *wire.Error) {
+	head, e := wire.ReadHead(body)
+	if e != nil {
+		return nil, e
+	}
+	served, ok := g.o.Councils.Acquire(head.Model)
+	if !ok || !key.May(head.Model) || served.Council == nil {
+		if ok {
+			served.Release()
+		}
+		return nil, noModel(head.Model)
+	}
+	j := &job{id: "req-" + strings.ToLower(rand.Text()[:20]), api: api, key: key, served: served, via: g.id,
+		begun: time.Now(), policy: g.o.Settings.policy(served.ID)}
+	if e := g.read(j, direct{api: api}, body); e != nil {
+		g.release(j)
+		return nil, e
+	}
+	return j, nil
+}
+
+// Done is closed when the run has ended.
+func (r *Running) Done() <-chan struct{} { return r.fl.done }
+
+// Result returns the answer, or why there is none, of a run that has ended.
+func (r *Running) Result() (*Answer, *wire.Error) { return r.fl.answer, r.fl.err }
+
+// Stop cancels the calls of a run. What they have cost is settled.
+func (r *Running) Stop() {
+	r.fl.mu.Lock()
+	defer r.fl.mu.Unlock()
+	r.fl.cancel(errStopped)
+}
+
+// stopped is the error of a run that its user has stopped.
+func stopped(r *Report) *wire.Error {
+	return &wire.Error{HTTP: 499, Code: "stopped", Final: true, Synod: r, Message: "the run was stopped by its user"}
+}

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"synod.dev/synod/clean"
+)
+
+// searchable is what is kept of a question or an answer for searches.
+func searchable(text string) string {
+	const most = 4 << 10
+	return strings.ReplaceAll(strings.ToValidUTF8(clean.Head(text, most), "\ufffd"), "\x00", "\ufffd")
+}
+
+// keepText keeps the decision for searches as long as the journal, and nothing without a journal.
+func keepText(ctx context.Context, tx *sql.Tx, id string, r Result) (err error) {
+	switch {
+	case r.Journal == "":
+		_, err = tx.ExecContext(ctx, "DELETE FROM texts WHERE id = $1", id)
+	case r.Answer != "":
+		_, err = tx.ExecContext(ctx, "UPDATE texts SET answer = $1 WHERE id = $2", searchable(r.Answer), id)
+	}
+	return err
+}
+
+// Filter selects requests. Zero fields select all.
+type Filter struct {
+	ID     string
+	Key    *string // the id of the key; "": requests without one
+	Model  string
+	Status string
+	Text   string    // is in the question or the answer
+	From   time.Time // begun then or later
+	To     time.Time // begun before
+	After  *Row      // those that are listed after it
+}
+
+// escapeLike makes a text match itself.
+var escapeLike = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+// Search returns requests, the newest first.
+func (s *Store) Search(ctx context.Context, f Filter, most int) ([]Row, error) {
+	var where []string
+	var args []any
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		where = append(where, condition)
+	}
+	if f.ID != "" {
+		add("requests.id = ?", f.ID)
+	}
+	if f.Key != nil {
+		add("key_id = ?", *f.Key)
+	}
+	if f.Model != "" {
+		add("model = ?", f.Model)
+	}
+	if f.Status != "" {
+		add("status = ?", f.Status)
+	}
+	if f.Text != "" {
+		like := "%" + escapeLike.Replace(strings.ToLower(f.Text)) + "%"
+		add(`(LOWER(texts.question) LIKE ? ESCAPE '\' OR LOWER(texts.answer) LIKE ? ESCAPE '\')`, like, like)
+	}
+	if !f.From.IsZero() {
+		add("begun >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		add("begun < ?", f.To.UnixMilli())
+	}
+	if f.After != nil {
+		at := f.After.Begun.UnixMilli()
+		add("(begun < ? OR begun = ? AND requests.id < ?)", at, at, f.After.ID)
+	}
+	return s.rows(ctx, strings.Join(where, " AND "), args, most)
+}
+
+// rows returns the requests that a condition selects, the newest first.
+func (s *Store) rows(ctx context.Context, where string, args []any, most int) ([]Row, error) {
+	if where != "" {
+		where = " WHERE " + where
+	}
+	rows, err := s.db.QueryContext(ctx, `SELECT requests.id, gateway, key_id, api, model, begun, ended, status, http,
+		reserved, spent, unpriced, calls, prompt, completion, journal, bytes, COALESCE(texts.question, ''),
+		COALESCE(texts.answer, '') FROM requests LEFT JOIN texts ON texts.id = requests.id`+where+
+		fmt.Sprintf(" ORDER BY begun DESC, requests.id DESC LIMIT %d", most), args...)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	defer rows.Close()
+	var all []Row
+	for rows.Next() {
+		var r Row
+		var begun, ended, unpriced int64
+		if err := rows.Scan(&r.ID, &r.Gateway, &r.Key, &r.API, &r.Model, &begun, &ended, &r.Status, &r.HTTP,
+			&r.Reserved, &r.Spent, &unpriced, &r.Calls, &r.Prompt, &r.Completion, &r.Journal, &r.Bytes,
+			&r.Question, &r.Answer); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		r.Begun, r.Unpriced = time.UnixMilli(begun), unpriced != 0
+		if ended > 0 {
+			r.Ended = time.UnixMilli(ended)
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// DaySpend is what a key spent on a day, in UTC.
+type DaySpend struct {
+	Key      string // its id; "": requests without a key
+	Day      time.Time
+	Requests int
+	Spent    Money
+}
+
+// SpendByDay returns what was spent on each day since a time, the oldest first. Days of keys are kept longer than
+// requests; what requests without a key cost is known as long as they are kept. key, if it is not nil, is the
+// only one that counts.
+func (s *Store) SpendByDay(ctx context.Context, since time.Time, key *string) ([]DaySpend, error) {
+	const perDay = `SELECT key_id, day, requests, spent FROM days WHERE day >= $1 UNION ALL
+		SELECT '', begun / 86400000, COUNT(*), COALESCE(SUM(spent), 0) FROM requests
+		WHERE key_id = '' AND begun / 86400000 >= $1 GROUP BY begun / 86400000 ORDER BY 2, 1`
+	rows, err := s.db.QueryContext(ctx, perDay, day(since))
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	defer rows.Close()
+	var all []DaySpend
+	for rows.Next() {
+		var one DaySpend
+		var d int64
+		if err := rows.Scan(&one.Key, &d, &one.Requests, &one.Spent); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		one.Day = time.Unix(d*86400, 0).UTC()
+		if key == nil || *key == one.Key {
+			all = append(all, one)
+		}
+	}
+	return all, rows.Err()
+}
