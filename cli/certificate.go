@@ -115,8 +115,8 @@ func createKey(path string) error {
 }
 
 // verifyCertificate checks the certificate in a file. The error is the first problem.
-func verifyCertificate(file []byte, council *certificate.Council, question, answer *string) (verification, error) {
-	v := verification{Version: 1, Kind: "certificate", Claims: []string{}, NotProved: []string{}}
+func verifyCertificate(file []byte, council *certificate.Council, question, answer *string) (Verification, error) {
+	v := Verification{Version: 1, Kind: "certificate", Claims: []string{}, NotProved: []string{}}
 	c, err := certificate.Parse(file)
 	if err != nil {
 		return v, err

@@ -32,6 +32,7 @@ var variables = []variable{
 	{"OLLAMA_HOST", "address of provider ollama where the model has no url (default: 127.0.0.1:11434)"},
 	{"SYNOD_QUERY_MODEL", "query of the url of model MODEL, for a resumed run: records keep no query, and the " +
 		"message names the variable"},
+	{"SYNOD_API_KEY", "API key of synod serve whose limits hold for synod mcp; default: none hold"},
 	{"SYNOD_SERVE_LISTEN", "address that synod serve listens on; SYNOD_SERVE_COUNCILS, SYNOD_SERVE_STORE and " +
 		"SYNOD_SERVE_METRICS likewise stand for its flags"},
 	{"NO_COLOR", "any value: no colours on a terminal, as with TERM=dumb"},

@@ -115,7 +115,7 @@ is not, or the first thing that is wrong (exit code 7).`,
 				}
 				hash = c.Hash
 			}
-			v := verification{Version: 1, Kind: "evidence", Claims: []string{}, NotProved: []string{}}
+			v := Verification{Version: 1, Kind: "evidence", Claims: []string{}, NotProved: []string{}}
 			text, err := durable.ReadFile(args[0], evidence.MaxSize)
 			if errors.Is(err, os.ErrNotExist) {
 				return fail(exitVerify, err, "check the path; make the file with: synod evidence save JOURNAL")

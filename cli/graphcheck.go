@@ -98,7 +98,7 @@ func (a *app) checkAll(cmd *cobra.Command, args []string, f checkFlags, out *gra
 	var failed error
 	short, unknown := 0, 0
 	for s, err := range f.source.graphs(cmd, args) {
-		var found *graphResult
+		var found *GraphReport
 		if err == nil {
 			found, err = f.check(cmd, s)
 		}
@@ -147,8 +147,8 @@ func (f *checkFlags) passed(short, unknown int) error {
 	return nil
 }
 
-// graphResult is the JSON object that "synod graph check" prints for a graph.
-type graphResult struct {
+// GraphReport is the JSON object that "synod graph check" prints for a graph.
+type GraphReport struct {
 	Version   int    `json:"version"`
 	Name      string `json:"name"` // family, file, or stream and line
 	Nodes     int    `json:"nodes"`
@@ -214,9 +214,9 @@ type checker struct {
 }
 
 // check checks one graph.
-func (x *checker) check(cmd *cobra.Command, s namedGraph) (*graphResult, error) {
+func (x *checker) check(cmd *cobra.Command, s namedGraph) (*GraphReport, error) {
 	g, began := s.file.Graph, time.Now()
-	o := &graphResult{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(),
+	o := &GraphReport{Version: 1, Name: s.name, Nodes: g.N(), Edges: g.EdgeCount(), Directed: g.Directed(),
 		Connected: g.Connected(),
 		Rounds:    x.rounds, Calls: sacCalls(g, x.rounds)}
 	stop := x.limit.start(cmd)
@@ -294,7 +294,7 @@ func (x *checker) checkGate(res robustness.Result) (*gate, error) {
 }
 
 // checkPairs finds the largest s for which the graph is (r,s)-robust, and with --f whether it is (F+1,F+1)-robust.
-func (x *checker) checkPairs(o *graphResult, g graph.Graph, robust robustness.Result, stop func() bool) error {
+func (x *checker) checkPairs(o *GraphReport, g graph.Graph, robust robustness.Result, stop func() bool) error {
 	o.pairwise = &pairwise{SExact: true}
 	if o.R > 0 {
 		res, err := robustness.LargestS(g, o.R, stop)
@@ -329,7 +329,7 @@ func measure(g graph.Graph) (m *measures, err error) {
 }
 
 // note returns a remark about r=0 or about bounds that are not exact.
-func (x *checker) note(cmd *cobra.Command, o *graphResult) string {
+func (x *checker) note(cmd *cobra.Command, o *GraphReport) string {
 	switch {
 	case o.Upper == 0 && o.Directed:
 		return "no node's messages can reach every other node: not even F=0 is covered"

@@ -135,8 +135,8 @@ type improvement struct {
 	Add     [][2]int     `json:"add"`
 	Names   [][2]string  `json:"add_names,omitempty"`
 	Optimal bool         `json:"optimal"` // fewer additions are proven not to be enough
-	Before  *graphResult `json:"before"`
-	After   *graphResult `json:"after"`
+	Before  *GraphReport `json:"before"`
+	After   *GraphReport `json:"after"`
 	Graph   graphJSON    `json:"graph"`
 }
 
@@ -237,8 +237,8 @@ type departure struct {
 	Version int          `json:"version"`
 	Gone    []string     `json:"gone"`
 	Kept    []string     `json:"kept"` // names of the remaining nodes, in their new order
-	Before  *graphResult `json:"before"`
-	After   *graphResult `json:"after"`
+	Before  *GraphReport `json:"before"`
+	After   *GraphReport `json:"after"`
 	Graph   graphJSON    `json:"graph"`
 }
 

@@ -16,7 +16,7 @@ type graphTable struct {
 	w        io.Writer
 	format   string
 	flags    checker
-	all      []*graphResult // for a table
+	all      []*GraphReport // for a table
 	explain  bool           // whether the table has a witness
 	inexact  bool           // whether only bounds are known for some graph
 	messages []string
@@ -31,7 +31,7 @@ func newGraphTable(w io.Writer, format string, flags checker) (*graphTable, erro
 	return &graphTable{w: w, format: format, flags: flags}, nil
 }
 
-func (t *graphTable) add(o *graphResult) error {
+func (t *graphTable) add(o *GraphReport) error {
 	if o.Note != "" {
 		t.messages = append(t.messages, o.Name+": "+o.Note)
 	}
@@ -79,7 +79,7 @@ func (t *graphTable) head() []string {
 	return append(head, fmt.Sprintf("calls/question (T=%d)", t.flags.rounds), "why r is not more")
 }
 
-func (t *graphTable) row(o *graphResult) []string {
+func (t *graphTable) row(o *GraphReport) []string {
 	atLeast := ""
 	if !o.Exact {
 		atLeast, t.inexact = "≥", true
@@ -127,7 +127,7 @@ func (t *graphTable) csvHead() []string {
 	return head
 }
 
-func (t *graphTable) csvRow(o *graphResult) []string {
+func (t *graphTable) csvRow(o *GraphReport) []string {
 	row := []string{oneLine(o.Name)}
 	for _, v := range []any{o.Nodes, o.Edges, o.Directed, o.Connected, o.R, o.Lower, o.Upper, o.Exact, o.FSAC,
 		o.FStrong, o.Calls, o.Seconds} {
@@ -157,7 +157,7 @@ func (t *graphTable) csvRow(o *graphResult) []string {
 }
 
 // tabulate prints results as a text table, without the columns of optional flags.
-func tabulate(w io.Writer, flags checker, all ...*graphResult) error {
+func tabulate(w io.Writer, flags checker, all ...*GraphReport) error {
 	flags.f, flags.rs, flags.measures = -1, false, false
 	t, err := newGraphTable(w, "text", flags)
 	if err != nil {
@@ -191,7 +191,7 @@ func between(lower, upper int) string {
 }
 
 // witnessText prints the witness, and the node that alone holds the graph together if there is one.
-func (o *graphResult) witnessText() string {
+func (o *GraphReport) witnessText() string {
 	if o.Witness == nil {
 		return ""
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/sign"
 )
 
 // Home is what a program beside synod shares with it: the user's folders and prices, and the council that
@@ -42,6 +45,19 @@ func (h *Home) Council() (council.Spec, error) { return (&specFlags{}).load(&h.a
 // FillKey names the user's own key (owner.key in the folder of configuration files), which is made if it is absent,
 // in a council of nodes that names no key.
 func (h *Home) FillKey(spec *council.Spec) error { return h.app.fillKey(spec) }
+
+// OwnerKey returns the user's own key (owner.key in the folder of configuration files), which is made if it is
+// absent. It signs certificates.
+func (h *Home) OwnerKey() (sign.Secret, error) {
+	secret, _, err := h.app.ownerKey("")
+	return secret, err
+}
+
+// HasOwnerKey reports whether the user's own key has been made.
+func (h *Home) HasOwnerKey() bool {
+	_, err := os.Stat(filepath.Join(h.app.dirs.config, "owner.key"))
+	return err == nil
+}
 
 // Absent lists the embedded models of a council that are not on this machine.
 func (h *Home) Absent(spec council.Spec) []string { return h.app.absentModels(spec) }

@@ -297,8 +297,8 @@ VALID, what is proved and what is not, or the first thing that is wrong (exit co
 }
 
 // verifyLedger checks a ledger or a proof, its operator or its replicas, and that the witnesses have signed.
-func verifyLedger(path string, by *verifying, g *ledger.Group) (verification, error) {
-	v := verification{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}
+func verifyLedger(path string, by *verifying, g *ledger.Group) (Verification, error) {
+	v := Verification{Version: 1, Kind: "ledger", Claims: []string{}, NotProved: []string{}}
 	info, err := os.Stat(path)
 	if err != nil {
 		return v, err
@@ -333,7 +333,7 @@ func verifyLedger(path string, by *verifying, g *ledger.Group) (verification, er
 }
 
 // signers checks who has signed a head.
-func (v *verification) signers(head *ledger.SignedHead, operator string, g *ledger.Group) error {
+func (v *Verification) signers(head *ledger.SignedHead, operator string, g *ledger.Group) error {
 	switch {
 	case g != nil:
 		if err := head.VerifyGroup(g); err != nil {
@@ -363,7 +363,7 @@ func keeper(h *ledger.SignedHead) string {
 }
 
 // entries checks all entries of a ledger and returns its head.
-func (v *verification) entries(path string) (*ledger.SignedHead, error) {
+func (v *Verification) entries(path string) (*ledger.SignedHead, error) {
 	l, err := openLedger(path)
 	if err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func (v *verification) entries(path string) (*ledger.SignedHead, error) {
 }
 
 // proof checks the proof of one entry and returns the head that it is under.
-func (v *verification) proof(path string) (*ledger.SignedHead, error) {
+func (v *Verification) proof(path string) (*ledger.SignedHead, error) {
 	text, err := durable.ReadFile(path, 1<<24)
 	if err != nil {
 		return nil, err

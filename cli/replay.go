@@ -78,8 +78,8 @@ func resumeCommand(run *journal.Run, path string) string {
 	return "synod " + verb + " --resume " + council.ShellWord(path)
 }
 
-// verification is the JSON output of synod verify.
-type verification struct {
+// Verification is the JSON output of synod verify.
+type Verification struct {
 	Version    int      `json:"version"`
 	Kind       string   `json:"kind"` // journal or certificate
 	Valid      bool     `json:"valid"`
@@ -107,7 +107,7 @@ code is 7 if the file is not valid.`,
 			"'runs/first/journals.jsonl#q0-0'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var v verification
+			var v Verification
 			var err error
 			var council *certificate.Council
 			if path != "" {
@@ -140,14 +140,12 @@ func given(cmd *cobra.Command, flag string, value *string) *string {
 }
 
 // print prints a verification that found the error, or none, and returns the error with its exit code.
-func (v *verification) print(cmd *cobra.Command, err error, asJSON bool) error {
+func (v *Verification) print(cmd *cobra.Command, err error, asJSON bool) error {
 	var bad *council.ConfigError
 	if errors.As(err, &bad) {
 		return fail(exitError1, err)
 	}
-	if v.Valid = err == nil; err != nil {
-		v.FirstError, v.Claims = err.Error(), []string{}
-	}
+	v.concluded(err)
 	if asJSON {
 		if err := writeJSON(cmd.OutOrStdout(), v); err != nil {
 			return fail(exitError1, err)
@@ -166,6 +164,13 @@ func (v *verification) print(cmd *cobra.Command, err error, asJSON bool) error {
 	return nil
 }
 
+// concluded records the first problem, or that there is none.
+func (v *Verification) concluded(err error) {
+	if v.Valid = err == nil; err != nil {
+		v.FirstError, v.Claims = err.Error(), []string{}
+	}
+}
+
 func printList(cmd *cobra.Command, title string, lines []string) {
 	fmt.Fprintln(cmd.OutOrStdout(), title)
 	for _, line := range lines {
@@ -174,8 +179,8 @@ func printList(cmd *cobra.Command, title string, lines []string) {
 }
 
 // verify checks a journal. The error is the first problem.
-func verify(path string) (verification, error) {
-	v := verification{Version: 1, Kind: "journal", Claims: []string{}, NotProved: []string{
+func verify(path string) (Verification, error) {
+	v := Verification{Version: 1, Kind: "journal", Claims: []string{}, NotProved: []string{
 		"that the recorded replies are those of the named models",
 		"that this is the journal of the run, unless its digest is known from elsewhere",
 	}}

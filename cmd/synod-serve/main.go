@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{Use: "synod", Short: "Serve councils over HTTP", SilenceUsage: true, SilenceErrors: true,
 		Version: cli.Version()}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(serveCommand(), engineCommand())
+	root.AddCommand(serveCommand(), mcpCommand(), engineCommand())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (try: %s --help)", err, c.CommandPath())}
 	})

@@ -25,6 +25,7 @@ import (
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
+	"synod.dev/synod/cmd/synod-serve/internal/mcpserver"
 	"synod.dev/synod/cmd/synod-serve/internal/page"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -48,6 +49,9 @@ type flags struct {
 }
 
 const defaultListen = "127.0.0.1:8080"
+
+// watchEvery is how often files are looked at for changes.
+const watchEvery = time.Second
 
 func serveCommand() *cobra.Command {
 	var f flags
@@ -75,25 +79,44 @@ when they change. Requests from other machines need --listen and API keys.`,
 			return f.serve(cmd.Context(), home, cmd.ErrOrStderr())
 		},
 	}
+	f.shared(cmd)
+	cmd.AddCommand(keysCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
-	fl.StringVar(&f.councils, "councils", "", "`folder` of council files; each is a model")
-	cmd.AddCommand(keysCommand(&f))
-	all := cmd.PersistentFlags()
-	all.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
-		"(default: serve/serve.db in the state folder)")
-	all.StringVar(&f.config, "config", "", "configuration `file` (default: serve.yaml in the configuration folder)")
 	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
 		"it has /debug/pprof too")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
 		"addresses")
+	return cmd
+}
+
+// shared adds the flags that do not depend on how clients come.
+func (f *flags) shared(cmd *cobra.Command) {
+	fl, all := cmd.Flags(), cmd.PersistentFlags()
+	fl.StringVar(&f.councils, "councils", "", "`folder` of council files; each is a model")
 	fl.DurationVar(&f.drain, "drain", 30*time.Second, "how long running councils may take to finish after SIGTERM")
 	fl.BoolVar(&f.noKeep, "no-journals", false, "keep no journals of the councils' runs")
 	fl.BoolVar(&f.logJSON, "log-json", false, "write the log as JSON")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more details")
+	all.StringVar(&f.store, "store", "", "where requests, keys and spend are kept: a SQLite `file`, or postgres://… "+
+		"(default: serve/serve.db in the state folder)")
+	all.StringVar(&f.config, "config", "", "configuration `file` (default: serve.yaml in the configuration folder)")
 	all.StringVar(&f.home, "home", os.Getenv("SYNOD_HOME"), "`folder` for config, models, cache and journals")
 	all.StringVar(&f.prices, "prices", os.Getenv("SYNOD_PRICES"), "price `file`")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "log more details")
-	return cmd
+}
+
+// options are those of a gateway, without what depends on how clients come.
+func (f *flags) options(home *cli.Home, reg *councils.Registry, st *store.Store, log *slog.Logger,
+	state string) gateway.Options {
+	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, Settings: f.settings,
+		Owner: sync.OnceValues(home.OwnerKey)}
+	if o.Prices == nil {
+		o.Prices = llm.Published()
+	}
+	if !f.noKeep {
+		o.Journals = filepath.Join(state, "journals")
+	}
+	return o
 }
 
 // serve runs the gateway until ctx ends, and then drains it.
@@ -124,26 +147,21 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 		return err
 	}
 	defer reg.Close()
-	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, NeedKey: !local, Hosts: f.hosts,
-		Settings: f.settings}
-	if o.Prices == nil {
-		o.Prices = llm.Published()
-	}
-	if !f.noKeep {
-		o.Journals = filepath.Join(state, "journals")
-	}
+	o := f.options(home, reg, st, log, state)
+	o.NeedKey, o.Hosts = !local, f.hosts
 	metrics := gateway.NewMetrics()
 	o.Observe = metrics.Observe
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Journals: o.Journals,
 		NeedKey: o.NeedKey}))
+	agents := serveMCP(g, st, log)
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	return f.listenAndServe(ctx, g, reg, st, filepath.Join(state, "journals"), log, stderr)
+	return f.listenAndServe(ctx, g, agents, reg, st, filepath.Join(state, "journals"), log, stderr)
 }
 
 // serveMetrics listens for Prometheus, where the user wants that.
@@ -273,8 +291,8 @@ func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, 
 }
 
 // listenAndServe accepts requests until ctx ends. Then new ones get 503, and those that run may finish.
-func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *councils.Registry, st *store.Store,
-	journals string, log *slog.Logger, stderr io.Writer) error {
+func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *mcpserver.Server,
+	reg *councils.Registry, st *store.Store, journals string, log *slog.Logger, stderr io.Writer) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.listen, err)
@@ -287,12 +305,13 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *cou
 	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var helpers sync.WaitGroup
-	helpers.Go(func() { reg.Watch(background, time.Second) })
+	helpers.Go(func() { reg.Watch(background, watchEvery) })
 	helpers.Go(func() { f.upkeep(background, reg, st, journals, log) })
 	defer func() { stop(); helpers.Wait() }()
 	select {
 	case err := <-failed:
 		g.Drain(context.Background())
+		agents.Close()
 		return err
 	case <-ctx.Done():
 	}
@@ -300,6 +319,7 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, reg *cou
 	limit, cancel := context.WithTimeout(background, f.drain)
 	defer cancel()
 	g.Drain(limit)
+	agents.Close()
 	closing, end := context.WithTimeout(background, 5*time.Second)
 	defer end()
 	if err := srv.Shutdown(closing); err != nil {

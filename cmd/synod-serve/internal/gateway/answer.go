@@ -73,6 +73,10 @@ type Report struct {
 	Seed     uint64               `json:"seed"`
 	Ignored  []string             `json:"ignored"` // keys of the request that had no effect
 	Joined   bool                 `json:"joined"`  // the answer to an identical request that was in flight
+
+	// Certificate is the file that synod verify reads, where the request wants it and there is a decision.
+	Certificate string `json:"certificate,omitempty"`
+	Uncertified string `json:"certificate_null,omitempty"` // why there is none
 }
 
 // report returns the object synod of an outcome.

@@ -42,7 +42,7 @@ func (g *Gateway) ask(d dialect) http.HandlerFunc {
 // serve answers a request, or returns the error with which to answer it.
 func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire.Error {
 	begun := time.Now()
-	key, e := g.authorise(r)
+	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
 		return e
 	}
@@ -65,7 +65,7 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		}
 		return noModel(head.Model)
 	}
-	via, e := g.via(r)
+	via, e := g.via(r.Header)
 	if e != nil {
 		served.Release()
 		return e
@@ -129,8 +129,8 @@ const mostHops = 4
 
 // via returns the header that names the gateways which a request has passed, with this one. A council that
 // asks itself, directly or through others, would never end.
-func (g *Gateway) via(r *http.Request) (string, *wire.Error) {
-	passed := r.Header.Get(llm.Via)
+func (g *Gateway) via(h http.Header) (string, *wire.Error) {
+	passed := h.Get(llm.Via)
 	if passed == "" {
 		return g.id, nil
 	}

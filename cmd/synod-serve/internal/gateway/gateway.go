@@ -24,6 +24,7 @@ import (
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/sign"
 )
 
 // Options determine how a gateway answers. Councils, Store and Log are required.
@@ -37,6 +38,9 @@ type Options struct {
 	Hosts    []string // names under which clients reach the gateway, beside localhost and addresses
 	Settings Settings
 	Observe  func(Observed) // called once for each request that was begun; may be nil
+
+	// Owner returns the key that signs certificates, for requests that want one; nil: such requests get 400.
+	Owner func() (sign.Secret, error)
 }
 
 // Settings are what the configuration file sets. Models has what differs for some models.
@@ -288,7 +292,7 @@ func modelObject(l councils.Listed) map[string]any {
 
 // models lists what the key may use.
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
-	key, e := g.authorise(r)
+	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
 		fail(w, e)
 		return
@@ -303,7 +307,7 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 }
 
 func (g *Gateway) model(w http.ResponseWriter, r *http.Request) {
-	key, e := g.authorise(r)
+	key, e := g.Authorise(r.Context(), r.Header)
 	if e != nil {
 		fail(w, e)
 		return
@@ -323,16 +327,16 @@ func noModel(id string) *wire.Error {
 		printable(id) + ", or the key may not use it; GET /v1/models lists the models"}
 }
 
-// authorise returns the key of a request; nil where none is needed and none of ours was sent.
-func (g *Gateway) authorise(r *http.Request) (*store.Key, *wire.Error) {
-	secret := r.Header.Get("X-Api-Key")
-	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+// Authorise returns the key in the header of a request; nil where none is needed and none of ours was sent.
+func (g *Gateway) Authorise(ctx context.Context, h http.Header) (*store.Key, *wire.Error) {
+	secret := h.Get("X-Api-Key")
+	if bearer, ok := strings.CutPrefix(h.Get("Authorization"), "Bearer "); ok {
 		secret = strings.TrimSpace(bearer)
 	}
 	if !g.o.NeedKey && !strings.HasPrefix(secret, "sk-synod-") {
 		return nil, nil // SDKs send some key always
 	}
-	k, err := g.keys.find(r.Context(), g.o.Store, secret)
+	k, err := g.keys.find(ctx, g.o.Store, secret)
 	switch {
 	case errors.Is(err, store.ErrKey):
 		return nil, &wire.Error{HTTP: 401, Code: "invalid_api_key", Message: "the API key is missing, not known or " +

@@ -50,6 +50,10 @@ func (g *Gateway) readFor(j *job, d dialect, body []byte) (e *wire.Error) {
 	if j.policy.Tools == "reject" && len(j.req.Tools) > 0 && j.served.Council != nil {
 		return wire.Unsupported("tools", "the owner of the gateway does not let the council %s call tools", j.served.ID)
 	}
+	if j.req.Synod.Certificate && (g.o.Owner == nil || j.served.Spec.Runner.Nodes()) {
+		return wire.Unsupported("synod.certificate", "the gateway signs no certificates for the council %s; the nodes "+
+			"of a council of several owners sign them: synod ask --certificate FILE", j.served.ID)
+	}
 	if j.key != nil {
 		j.req.Caller = j.key.ID
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 
@@ -162,6 +163,9 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 // conclude settles an outcome and makes the answer of it, or the error.
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	r := report(o, j.req.Ignored)
+	if j.req.Synod.Certificate {
+		g.certify(j, o, r)
+	}
 	a := &Answer{ID: j.id, Created: grant.Begun, Model: j.served.ID, Fingerprint: j.fingerprint(),
 		Usage: Usage{o.Tokens.Prompt, o.Tokens.Completion}, Cost: o.Cost, Synod: r, Choices: choices(o, j.id, j.req.N)}
 	var e *wire.Error
@@ -204,6 +208,34 @@ func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *co
 	}
 	g.settle(grant, res, j, text)
 	return a, e
+}
+
+// certify adds the certificate of a decision to its report.
+func (g *Gateway) certify(j *job, o *council.Outcome, r *Report) {
+	if o.Answer == nil {
+		r.Uncertified = "the council did not decide"
+		return
+	}
+	file, err := func() ([]byte, error) {
+		secret, err := g.o.Owner()
+		if err != nil {
+			return nil, err
+		}
+		in := council.Instance{Question: j.question, Seed: o.Seed}
+		s, err := j.council().Plan().Owned(in, o, secret.PublicKey())
+		if err != nil {
+			return nil, err
+		}
+		c, err := certificate.Signed(&s, secret)
+		if err != nil {
+			return nil, err
+		}
+		return c.File()
+	}()
+	if r.Certificate = string(file); err != nil {
+		r.Uncertified = "the gateway could not sign it; its log says why"
+		g.o.Log.Error("a certificate cannot be made", "request", j.id, "error", err.Error())
+	}
 }
 
 // Observed is a request that has ended, for metrics.

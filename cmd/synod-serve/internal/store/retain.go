@@ -39,8 +39,10 @@ func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone,
 			}
 			n, err := res.RowsAffected()
 			gone.Requests = int(n)
-			if err == nil {
-				_, err = tx.ExecContext(ctx, "DELETE FROM responses WHERE at < $1", before)
+			for _, table := range []string{"responses", "tasks"} {
+				if err == nil {
+					_, err = tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE at < $1", before)
+				}
 			}
 			return err
 		}); err != nil {

@@ -387,3 +387,37 @@ func TestErrorsAreSafe(t *testing.T) {
 		}
 	}
 }
+
+// A task belongs to its key, changes only from the version that its writer has seen, and goes with its age.
+func TestTasks(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "serve.db"), "local")
+	defer s.Close()
+	if err := s.NewTask("a", "key1", []byte(`{"n":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.NewTask("a", "key2", []byte(`{}`)); !errors.Is(err, ErrTaskExists) {
+		t.Error(err)
+	}
+	if _, err := s.Task(t.Context(), "a", "key2"); !errors.Is(err, ErrNoTask) {
+		t.Error(err)
+	}
+	if _, err := s.ChangeTask("a", "key2", 0, []byte(`{}`)); !errors.Is(err, ErrNoTask) {
+		t.Error(err)
+	}
+	if v, err := s.ChangeTask("a", "key1", 1, []byte(`{"n":2}`)); err != nil || v != 2 {
+		t.Error(v, err)
+	}
+	if _, err := s.ChangeTask("a", "key1", 1, []byte(`{"n":3}`)); !errors.Is(err, ErrTaskChanged) {
+		t.Error(err)
+	}
+	if all, err := s.Tasks(t.Context(), "key1", 10); err != nil || len(all) != 1 || string(all[0].Body) != `{"n":2}` {
+		t.Error(all, err)
+	}
+	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }
+	if _, err := s.Retain(t.Context(), Keep{Age: 24 * time.Hour}, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Task(t.Context(), "a", "key1"); !errors.Is(err, ErrNoTask) {
+		t.Error(err)
+	}
+}

@@ -56,6 +56,7 @@ type Options struct {
 	Deadline      Duration        `json:"deadline"`
 	Budget        Budget          `json:"budget"`
 	Protocol      json.RawMessage `json:"protocol"` // a name, or an object as in a council file; see Params
+	Certificate   bool            `json:"certificate"`
 }
 
 // Params returns the protocol as the parameters of a council file; nil if the request names none.
@@ -229,7 +230,7 @@ func (o *object) options(r *Request) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r.Synod); err != nil {
 		o.err = Invalid("synod", "synod cannot be read: %s (known keys: form, on_no_consensus, progress, drop_params, "+
-			"deadline, budget, protocol)", strings.TrimPrefix(plain(err), "json: "))
+			"deadline, budget, protocol, certificate)", strings.TrimPrefix(plain(err), "json: "))
 		return
 	}
 	o.err = r.Synod.check()
