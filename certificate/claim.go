@@ -95,6 +95,13 @@ func (s *Statement) support() (n uint64) {
 
 // withstands counts the first answers, and not weights. nil: another answer has as many.
 func (s *Statement) withstands() *Withstands {
+	if s.Merge != nil {
+		m, err := s.Merged()
+		if err != nil {
+			return nil
+		}
+		return s.mergeWithstands(m)
+	}
 	voices := make([]robust.Voice, len(s.Members))
 	for i := range s.Members {
 		voices[i] = robust.Voice{Answer: synod.Answer(s.Members[i].First), Weight: 1}

@@ -14,8 +14,18 @@ import (
 // PayloadType is the type of what a certificate's signatures cover.
 const PayloadType = "application/vnd.in-toto+json"
 
-// predicateType is the in-toto name of a Statement.
-const predicateType = "https://synod.dev/certificate/v1"
+// The in-toto names of a Statement, without and with a Merge.
+const (
+	predicatePlain  = "https://synod.dev/certificate/v1"
+	predicateMerged = "https://synod.dev/certificate/v2"
+)
+
+func (s *Statement) predicateType() string {
+	if s.Merge != nil {
+		return predicateMerged
+	}
+	return predicatePlain
+}
 
 // Certificate is a statement and the signatures under it. Its file is a DSSE envelope
 // with an in-toto statement, in one spelling: Parse refuses every other.
@@ -78,7 +88,7 @@ func (s *Statement) payloadOf(b []byte) ([]byte, error) {
 	return json.Marshal(inToto{
 		Type:          "https://in-toto.io/Statement/v1",
 		Subject:       []subject{{"answer", digest{hex.EncodeToString(s.Answer)}}},
-		PredicateType: predicateType,
+		PredicateType: s.predicateType(),
 		Predicate:     predicate{base64.StdEncoding.EncodeToString(b)},
 	})
 }
@@ -152,8 +162,8 @@ func (c *Certificate) readPayload() error {
 		return fmt.Errorf("certificate: the payload is not an in-toto statement: %w", err)
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(t.Predicate.CBOR)
-	if err != nil || t.PredicateType != predicateType {
-		return fmt.Errorf("certificate: the predicate is not %s in base64", predicateType)
+	if err != nil || t.PredicateType != predicatePlain && t.PredicateType != predicateMerged {
+		return fmt.Errorf("certificate: the predicate is not %s or %s in base64", predicatePlain, predicateMerged)
 	}
 	if c.Statement, err = DecodeStatement(b); err != nil {
 		return err

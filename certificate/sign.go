@@ -42,7 +42,7 @@ func (s *Statement) Approve(seat int, council *Council, instance string, vote, s
 	switch {
 	case !bytes.Equal(m.Signature, signature) || !bytes.Equal(VoteBytes(s.Council, s.Question, m.First, m.Final), vote):
 		return fmt.Errorf("certificate: the statement has other answers of seat %d than it gave", seat)
-	case !bytes.Equal(m.Final, s.Answer):
+	case !s.MaySign(seat):
 		return fmt.Errorf("certificate: seat %d does not hold the answer", seat)
 	}
 	for _, step := range []func(*Report) error{
@@ -70,8 +70,7 @@ func SignedBy(s *Statement, signatures []Signature) (*Certificate, error) {
 	}
 	for _, sig := range signatures {
 		at := seat(sig.Key)
-		if at >= 0 && bytes.Equal(s.Members[at].Final, s.Answer) && sign.VerifyEnvelope(sig.Key, PayloadType, payload,
-			sig.Signature) {
+		if at >= 0 && s.MaySign(at) && sign.VerifyEnvelope(sig.Key, PayloadType, payload, sig.Signature) {
 			c.Signatures = append(c.Signatures, sig)
 		}
 	}

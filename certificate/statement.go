@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-
-	"synod.dev/synod/internal/canonical"
 )
 
 // Domain begins every statement. It names this format and its version.
@@ -27,7 +25,7 @@ const (
 // deterministic encoding, every struct as an array in the order of its fields.
 type Statement struct {
 	_          struct{}    `cbor:",toarray"`
-	Domain     string      // Domain
+	Domain     string      // Domain, or DomainMerged with a Merge
 	Kind       string      // Owner or Roster
 	Council    []byte      // SHA-256: the hash of the roster, or of the plan of the one owner's council
 	Owner      []byte      // with Owner: the owner's Ed25519 key; else empty
@@ -44,10 +42,11 @@ type Statement struct {
 	Claim      string      // the name of what the protocol guarantees; "none"
 	Members    []Member    // by seat
 	Support    uint64      // members that gave the answer in round 0, before they heard others
-	Withstands *Withstands // nil: the answer does not lead among the first answers
+	Withstands *Withstands // nil: the answer does not lead among the first answers, or last answers were merged
 	Unsafe     bool        // messages seem to have been later than the model of faults allows
 	Journal    []byte      // SHA-256 of the run's events and effects; empty: none was kept
 	Ledger     *Head       // of the ledger that has the decision; nil: none
+	Merge      *Merge      `cbor:"-"` // what a JSON value was merged from, encoded beside the statement; nil: not merged
 }
 
 // Rule is the rule that made final answers a decision.
@@ -125,14 +124,14 @@ func (s *Statement) Encode() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return canonical.Encode(s), nil
+	return s.encoded(), nil
 }
 
 // DecodeStatement reads exactly what Encode returns.
 func DecodeStatement(b []byte) (*Statement, error) {
-	s := new(Statement)
-	if err := canonical.Decode(b, MaxSize, s); err != nil {
-		return nil, fmt.Errorf("certificate: the statement is not what version 1 encodes: %w", err)
+	s, err := decodeStatement(b)
+	if err != nil {
+		return nil, fmt.Errorf("certificate: the statement is not what versions 1 and 2 encode: %w", err)
 	}
 	return s, s.check()
 }
@@ -142,8 +141,9 @@ func DecodeStatement(b []byte) (*Statement, error) {
 func (s *Statement) check() error {
 	hash := func(b []byte) bool { return len(b) == sha256.Size }
 	switch {
-	case s.Domain != Domain:
-		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q", s.Domain, Domain)
+	case s.Domain != Domain && s.Domain != DomainMerged:
+		return fmt.Errorf("certificate: it begins with %.40q; this program reads %q and %q", s.Domain, Domain,
+			DomainMerged)
 	case s.Kind != Owner && s.Kind != Roster:
 		return fmt.Errorf("certificate: its kind is %.40q; it must be %s or %s", s.Kind, Owner, Roster)
 	case !hash(s.Council) || !hash(s.Question) || !hash(s.Answer):
@@ -178,6 +178,9 @@ func (s *Statement) check() error {
 		if err := s.Members[i].check(s.Kind); err != nil {
 			return fmt.Errorf("certificate: seat %d: %w", i, err)
 		}
+	}
+	if err := s.checkMerge(); err != nil {
+		return err
 	}
 	return s.Graph.check(len(s.Members))
 }

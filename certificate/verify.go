@@ -10,12 +10,14 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/sign"
+	"synod.dev/synod/structured"
 )
 
 // Report is what a valid certificate proves and what it does not.
 type Report struct {
-	Claims    []string // what follows from the signatures and from arithmetic
-	NotProved []string // what a reader could expect, and does not follow
+	Claims    []string           // what follows from the signatures and from arithmetic
+	NotProved []string           // what a reader could expect, and does not follow
+	Merged    *structured.Merged // the value that was merged again; nil: the decision is no merged value
 }
 
 // Council is what a verifier knows of the council from elsewhere, such as a roster.
@@ -98,7 +100,7 @@ func (c *Certificate) signers(r *Report) error {
 			return fmt.Errorf("certificate: the key %s is not one of the council", short(sig.Key))
 		case at <= last:
 			return errors.New("certificate: its signers are not each once and in the order of seats")
-		case s.Kind == Roster && !bytes.Equal(s.Members[at].Final, s.Answer):
+		case s.Kind == Roster && !s.MaySign(at):
 			return fmt.Errorf("certificate: member %q signs an answer that is not its own", s.Members[at].ID)
 		case !sign.VerifyEnvelope(sig.Key, PayloadType, c.Payload, sig.Signature):
 			return fmt.Errorf("certificate: the signature of the key %s is not valid", short(sig.Key))
@@ -157,6 +159,9 @@ func (s *Statement) votes(r *Report) error {
 func (s *Statement) arithmetic(r *Report) error {
 	if n := s.support(); n != s.Support {
 		return fmt.Errorf("certificate: it states a support of %d, and %d members gave the answer first", s.Support, n)
+	}
+	if s.Merge != nil {
+		return s.mergeArithmetic(r)
 	}
 	w := s.withstands()
 	if (w == nil) != (s.Withstands == nil) || w != nil && *w != *s.Withstands {
@@ -249,7 +254,7 @@ func (s *Statement) notProved(r *Report, council *Council) {
 	add(when == "", "that there is no second certificate of this run with another answer")
 	add(s.Ledger == nil, "that the decision is in a ledger: it names none")
 	add(s.Ledger != nil, "that the ledger has the decision: check the inclusion proof with synod ledger verify")
-	add(true, "that the hashes hide the answers: who guesses a short answer can check the guess")
+	add(s.Merge == nil, "that the hashes hide the answers: who guesses a short answer can check the guess")
 }
 
 // exclusive says when two certificates of one run cannot name different answers; "" if they
@@ -266,7 +271,7 @@ func (s *Statement) exclusive() string {
 		other = (2*voters + 2) / 3
 	}
 	switch {
-	case s.Kind == Owner:
+	case s.Kind == Owner, s.Merge != nil:
 		return ""
 	case votes+other > voters+s.Faults.F:
 		return ", with at most F Byzantine members, even if messages are late"

@@ -169,7 +169,11 @@ func (a *app) convene(cmd *cobra.Command, ask council.Ask, spec council.Spec, en
 			fmt.Fprintln(cmd.ErrOrStderr(), "closing the members:", oneLine(err.Error()))
 		}
 	}()
-	if err := c.Accepts(&ask.Question); err != nil {
+	err = c.Accepts(&ask.Question)
+	if err == nil && f.certificate != "" {
+		err = c.Plan().Certifies(&ask.Question)
+	}
+	if err != nil {
 		return notBegun(err)
 	}
 	a.announce(cmd, c, ask.Question, f.dryRun)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod"
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
@@ -135,6 +136,8 @@ func verifyCertificate(file []byte, council *certificate.Council, question, answ
 			r.NotProved = append(r.NotProved, fmt.Sprintf("which %s it is about: compare it with --%s TEXT (SHA-256 "+
 				"%x)",
 				given.name, given.name, given.hash))
+		case given.name == "question" && merged(c.Statement, *given.text):
+			r.Claims = append(r.Claims, "it is about this question and the schema in it: "+brief(*given.text, 60))
 		case string(certificate.AnswerHash(*given.text)) != string(given.hash):
 			return v, fmt.Errorf("certificate: it is about another %s, with the SHA-256 %x", given.name, given.hash)
 		default:
@@ -142,7 +145,19 @@ func verifyCertificate(file []byte, council *certificate.Council, question, answ
 		}
 	}
 	v.Claims, v.NotProved = append(v.Claims, r.Claims...), append(v.NotProved, r.NotProved...)
+	if r.Merged != nil {
+		v.Value, v.Fields = r.Merged.Value, r.Merged.Fields
+	}
 	return v, nil
+}
+
+// merged reports whether a statement is about a merged value, and about a question with this text and its schema.
+func merged(s *certificate.Statement, text string) bool {
+	if s.Merge == nil {
+		return false
+	}
+	q := synod.Question{Text: text, Form: synod.JSON, Schema: s.Merge.Schema}
+	return string(council.QuestionHash(&q)) == string(s.Question)
 }
 
 // isCertificate reports whether a file begins like a certificate and not like a journal.

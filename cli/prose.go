@@ -23,11 +23,17 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	if f.form == "" && spec.Form == "" && (f.claims || f.drop || spec.Claims) {
 		q.Form, q.Options = synod.Prose, nil
 	}
-	if f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text) && !inBox(spec) {
+	guess := f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text)
+	switch {
+	case spec.Runner.Nodes():
+		if guess && nodesDecideProse(spec) {
+			q.Form = synod.Prose
+		}
+	case guess && !inBox(spec):
 		if other := *spec; other.Suit(synod.Prose, named) {
 			q.Form, *spec = synod.Prose, other
 		}
-	} else if q.Form == synod.Prose {
+	case q.Form == synod.Prose:
 		spec.Suit(q.Form, named)
 	}
 	if f.drop {
@@ -41,6 +47,17 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	if f.claims {
 		spec.Claims = true
 	}
+}
+
+// nodesDecideProse reports whether the council of a roster decides prose and has no form of its own. Another protocol
+// cannot be chosen: its members have signed theirs.
+func nodesDecideProse(spec *council.Spec) bool {
+	p, err := council.NewPlan(*spec)
+	if err != nil { // opening the council says why
+		return false
+	}
+	of := p.Spec()
+	return of.Form == "" && of.Suit(synod.Prose, true)
 }
 
 // inBox reports whether all seats have embedded models.

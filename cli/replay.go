@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/structured"
 )
 
 func replayCommand(a *app) *cobra.Command {
@@ -86,6 +87,9 @@ type Verification struct {
 	FirstError string   `json:"first_error"` // "" if valid
 	Claims     []string `json:"claims"`
 	NotProved  []string `json:"not_proved"`
+	// Of a certificate of a merged JSON value: the value, and how its parts were decided.
+	Value  *structured.Value  `json:"value,omitempty"`
+	Fields []structured.Field `json:"fields,omitempty"`
 }
 
 func verifyCommand(*app) *cobra.Command {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,10 +17,6 @@ func (f *askFlags) shape(q *synod.Question, text string, spec *council.Spec) err
 	x, err := spec.Shape(council.Shaped{Form: f.form, Schema: f.schema, Tools: f.tools})
 	if err != nil {
 		return err
-	}
-	if x.Form == synod.JSON && f.certificate != "" {
-		return errors.New("--certificate certifies an answer that members gave, and a merged JSON value may be the " +
-			"answer of none: leave --certificate out")
 	}
 	return x.Put(q, text)
 }

@@ -21,13 +21,8 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 	if o.Decision == synod.None {
 		return certificate.Statement{}, fmt.Errorf("council: there is no decision to certify: %s", o.Reason)
 	}
-	if o.Fields != nil {
-		return certificate.Statement{}, errors.New("council: the decision was merged field by field, and a " +
-			"certificate states an answer that members gave")
-	}
-	if p.graph.Changes() {
-		return certificate.Statement{}, errors.New("council: the graph changes from round to round, and a " +
-			"certificate has one graph for all rounds")
+	if err := p.Certifies(&in.Question); err != nil {
+		return certificate.Statement{}, err
 	}
 	parameters, err := json.Marshal(p.protocol)
 	if err != nil {
@@ -60,8 +55,49 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 		}
 		s.Members = append(s.Members, m)
 	}
+	if o.Fields != nil {
+		s.Domain, s.Merge = certificate.DomainMerged, mergeOf(&in.Question, o)
+	}
 	s.Fill()
 	return s, nil
+}
+
+// Certifies returns why a decision on a question cannot be certified; nil if it can.
+func (p *Plan) Certifies(q *synod.Question) error {
+	switch {
+	case p.graph.Changes():
+		return errors.New("council: the graph changes from round to round, and a certificate has one graph for all " +
+			"rounds")
+	case p.merging(q) && p.weighting() != nil:
+		return fmt.Errorf("council: %s merges JSON values with members' confidences as weights, which they do not "+
+			"sign; use protocol: {name: majority} for a certificate of a merged value", p.entry.Name)
+	}
+	return nil
+}
+
+// mergeOf returns what the value of an outcome was merged from.
+func mergeOf(q *synod.Question, o *Outcome) *certificate.Merge {
+	m := &certificate.Merge{Schema: SchemaOf(q), Last: o.Withstands == nil, Values: make([][]byte, len(o.Members))}
+	for i := range o.Members {
+		a := o.Members[i].First
+		if m.Last {
+			a = o.Members[i].Final
+		}
+		if a != nil {
+			m.Values[i] = []byte(*a)
+		}
+	}
+	return m
+}
+
+// SchemaOf returns the schema of a JSON question as a certificate has it: as encoding/json writes it, in which a
+// question travels. Without a schema it is that which every value follows.
+func SchemaOf(q *synod.Question) []byte {
+	b, err := json.Marshal(q.Schema)
+	if err != nil || len(q.Schema) == 0 { // Accepts refuses a schema that is not JSON
+		return []byte("true")
+	}
+	return b
 }
 
 // QuestionHash returns the SHA-256 of a question's text, and of its options, a line "label)

@@ -246,7 +246,7 @@ func (n *Node) certify(conn *link.Conn) {
 	q, f := n.questionOf(id), n.recordOf(id)
 	if q == nil || f == nil {
 		reply.Refused = "this node has no record of the run"
-	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.seat, q, f, s); err == nil {
+	} else if reply.Signature, err = call.Approve(n.secret, n.roster, n.plan.Rule(), n.seat, q, f, s); err == nil {
 		v := signing{slotKey{request.Instance, synod.Slot{Name: "certificate"}}, sha256.Sum256(s.Answer)}
 		err = n.slots.commit([]signing{v})
 	}

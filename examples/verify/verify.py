@@ -90,6 +90,7 @@ STATEMENT = [
     ("withstands", ["or null", WITHSTANDS]), ("unsafe", BOOL), ("journal", BYTES),
     ("ledger", ["or null", HEAD]),
 ]
+MERGE = [("schema", BYTES), ("last", BOOL), ("values", ["each", BYTES])]
 
 
 def typed(value, kind, name):
@@ -113,9 +114,13 @@ def typed(value, kind, name):
 
 def read_statement(data):
     reader = Reader(data)
-    s = typed(reader.value(), STATEMENT, "the statement")
+    value, merge = reader.value(), None
+    if type(value) is list and len(value) == 2:
+        value, merge = value[0], typed(value[1], MERGE, "the merge")
+    s = typed(value, STATEMENT, "the statement")
     require(reader.at == len(data), "bytes follow the statement")
-    require(s["domain"] == "synod/certificate/1", "it is not a certificate of version 1")
+    require(s["domain"] == "synod/certificate/%d" % (2 if merge else 1), "it is not a certificate of version 1 or 2")
+    s["merge"] = merge
     require(s["kind"] in ("owner", "roster"), "its kind is unknown")
     require(all(len(s[k]) == 32 for k in ("council", "question", "answer")), "a hash is not a SHA-256")
     require(len(s["owner"]) == (32 if s["kind"] == "owner" else 0), "the owner's key is missing or too much")
@@ -125,6 +130,9 @@ def read_statement(data):
             "the head of the ledger is not one")
     require(s["faults"]["model"] in ("S", "L"), "the model of faults is unknown")
     n = len(s["members"])
+    if merge:
+        require(s["form"] == "json" and s["rule"]["name"] != "protocol" and len(merge["values"]) == n
+                and 1 <= len(merge["schema"]) <= 64 << 10, "what was merged has not its form")
     require(1 <= n <= MAX_MEMBERS, "the number of members is out of range")
     require(s["faults"]["f"] <= n, "F is larger than the council")
     require(len(s["parameters"].encode()) <= MAX_PARAMETERS, "the parameters are too long")
@@ -171,8 +179,8 @@ def read_file(data):
         raise Invalid("the file is not a certificate") from None
     s = read_statement(body)
     statement = ('{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"answer","digest":{"sha256":"%s"}}],'
-                 '"predicateType":"https://synod.dev/certificate/v1","predicate":{"cbor":"%s"}}'
-                 % (s["answer"].hex(), base64.b64encode(body).decode()))
+                 '"predicateType":"https://synod.dev/certificate/v%d","predicate":{"cbor":"%s"}}'
+                 % (s["answer"].hex(), 2 if s["merge"] else 1, base64.b64encode(body).decode()))
     parts = ['{"keyid":"ed25519:%s","sig":"%s"}' % (k.hex(), base64.b64encode(v).decode()) for k, v in signatures]
     whole = '{"payloadType":"%s","payload":"%s","signatures":[%s]}\n' % (
         PAYLOAD_TYPE, base64.b64encode(payload).decode(), ",".join(parts))
@@ -213,8 +221,8 @@ def check_signers(s, payload, signatures, claims):
         require(key in keys, "a signer is not of the council")
         at = keys.index(key)
         require(at > last, "the signers are not each once and in the order of seats")
-        require(s["kind"] == "owner" or s["members"][at]["final"] == s["answer"],
-                "a member signs an answer that is not its own")
+        own = s["merge"]["values"][at] if s["merge"] else s["members"][at]["final"] == s["answer"]
+        require(s["kind"] == "owner" or own, "a member signs an answer that is not its own")
         require(signed(key, covered, signature), "a signature is not valid")
         last = at
     if s["kind"] == "owner":
@@ -262,6 +270,13 @@ def check_votes_count(s, claims, not_proved):
     members, own = s["members"], s["answer"]
     support, second = tally([m["first"] for m in members], own)
     require(support == s["support"], "the stated support is not that of the first answers")
+    if s["merge"]:
+        for m, value in zip(members, s["merge"]["values"]):
+            h = hashlib.sha256(value).digest() if value else b""
+            require(h == m["final" if s["merge"]["last"] else "first"], "a value is not the answer of its member")
+        claims.append("the certificate has the answers from which the value was merged")
+        not_proved.append("that the merge of these answers is the value: synod verify computes it again")
+        return
     lead = support - second - 1
     withstands = {"ignored": lead, "changed": lead // 2} if lead >= 0 else None
     require(withstands == s["withstands"], "what the answer withstands does not follow from the first answers")

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func (c *Client) Certify(ctx context.Context, s *certificate.Statement) (*certif
 	var signatures []certificate.Signature
 	var refused error
 	for i := range s.Members {
-		if string(s.Members[i].Final) != string(s.Answer) {
+		if !s.MaySign(i) {
 			continue
 		}
 		wait.Go(func() {
@@ -156,7 +157,7 @@ func ReceiveSign(conn *link.Conn, limit time.Duration) (r Sign, s *certificate.S
 
 // Approve returns a member's signature under a statement about a run, if it may sign it: the statement
 // says of it what its record says, and everything that can be computed again is right.
-func Approve(secret sign.Secret, r *roster.Roster, seat synod.NodeID, q *synod.Question, f *Final,
+func Approve(secret sign.Secret, r *roster.Roster, rule council.Rule, seat synod.NodeID, q *synod.Question, f *Final,
 	s *certificate.Statement) ([]byte, error) {
 	record, err := f.SeatRecord()
 	if err != nil {
@@ -164,6 +165,12 @@ func Approve(secret sign.Secret, r *roster.Roster, seat synod.NodeID, q *synod.Q
 	}
 	if string(s.Question) != string(council.QuestionHash(q)) {
 		return nil, errors.New("the statement is about another question")
+	}
+	if s.Rule.Name != rule.Name || s.Rule.Support != uint64(rule.Support) || s.Form != string(q.Form) {
+		return nil, errors.New("the statement has another rule than the council, or another form than the question")
+	}
+	if s.Merge != nil && !bytes.Equal(s.Merge.Schema, council.SchemaOf(q)) {
+		return nil, errors.New("the statement has another schema than the question")
 	}
 	vote := Vote(f.Roster, q, &record)
 	if err := s.Approve(int(seat), certificate.CouncilOf(r), f.Instance, vote, f.Vote); err != nil {
