@@ -71,7 +71,7 @@ type part struct {
 
 // parts are all pages, in the order of the navigation.
 func parts() []part {
-	return []part{homePart, loginPart}
+	return []part{homePart, doctorPart, loginPart}
 }
 
 //go:embed templates/*.html
