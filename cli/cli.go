@@ -226,7 +226,7 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		ledgerCommand(a), modelsCommand(a), dataCommand(a),
 		listCommand(a),
 		explainCommand(a),
-		gradeCommand(), benchCommand(a), labCommand(a), gameCommand(a),
+		gradeCommand(), benchCommand(a), labCommand(a), attackCommand(a), gameCommand(a),
 		configCommand(a), graphCommand(a), probeCommand(a),
 		cacheCommand(a), journalsCommand(a),
 		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),

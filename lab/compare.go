@@ -11,8 +11,8 @@ import (
 // bootstrapSeed is fixed, so that a comparison is reproducible.
 const bootstrapSeed = 1
 
-// errNothingCommon reports two runs that cannot be compared.
-var errNothingCommon = errors.New("there is no question that both runs have finished")
+// ErrNothingCommon reports two runs that cannot be compared.
+var ErrNothingCommon = errors.New("there is no question that both runs have finished")
 
 // Compare compares r with another run on the questions that both have finished: those
 // with the same id, text, key and repeat. It fails if there are none.
@@ -30,6 +30,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 	there := other.byIdentity()
 	out := &report.Compared{Against: other.Name}
 	var faa []float64
+	var agreed metrics.Pairs
 	for k := range r.total() {
 		j, ok := there[r.identity(r.job(k))]
 		if !ok {
@@ -47,6 +48,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 			continue
 		}
 		out.Questions++
+		agreed.Add(was.Agreed, is.Agreed)
 		if wasRight, known := was.Decided(); known {
 			if isRight, known := is.Decided(); known {
 				out.Pairs.Add(wasRight, isRight)
@@ -59,10 +61,10 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		}
 	}
 	if out.Questions == 0 {
-		return nil, fmt.Errorf("lab: %w: %s, %s", errNothingCommon, r.dir, other.dir)
+		return nil, fmt.Errorf("lab: %w: %s, %s", ErrNothingCommon, r.dir, other.dir)
 	}
 	out.McNemar = out.Pairs.McNemar()
-	out.Decision = out.Pairs.Difference()
+	out.Decision, out.Agreed = out.Pairs.Difference(), agreed.Difference()
 	out.FAA = metrics.BootstrapMean(faa, bootstrapSeed)
 	return out, nil
 }

@@ -28,7 +28,7 @@ func CompareGrids(grids []*Grid) (*report.GridComparison, error) {
 				continue
 			}
 			d, err := Compare(g.Runs[i], first.Runs[at])
-			if errors.Is(err, errNothingCommon) {
+			if errors.Is(err, ErrNothingCommon) {
 				continue
 			}
 			if err != nil {

@@ -53,7 +53,8 @@ func TestOutage(t *testing.T) {
 	if len(waited) == 0 || !strings.Contains(waited[0], "no complete reply within 150ms") {
 		t.Errorf("waited for %q", waited)
 	}
-	if r := reported(t, run.Dir()); r.Failed > 0 || r.Calls.Made < 2000 || r.Calls.Made != s.Count() {
+	// on a busy machine the time of a call may end before the server sees it
+	if r := reported(t, run.Dir()); r.Failed > 0 || r.Calls.Made < max(2000, s.Count()) || r.Calls.Made > s.Count()+10 {
 		t.Errorf("%d failed; %d calls, %d at the server", r.Failed, r.Calls.Made, s.Count())
 	}
 }

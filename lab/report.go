@@ -144,6 +144,9 @@ func count(out *report.Report, res *result, seconds float64) {
 		s.Misreport = cmp.Or(s.Misreport, m.Misreports.First)
 	}
 	out.Seconds += seconds
+	if len(res.outcome.Evidence) > 0 {
+		out.Evidence++
+	}
 }
 
 func (r *Run) kinds() []string {

@@ -97,9 +97,11 @@ func toInt(b bool) int {
 	return 0
 }
 
-// before and after return the share that is right before and after, nil without pairs.
+// before returns the share that is right before, nil without pairs.
 func (p *Pairs) before() *Rate { return Share(p[1][0]+p[1][1], p.N()) }
-func (p *Pairs) after() *Rate  { return Share(p[0][1]+p[1][1], p.N()) }
+
+// After returns the share that is right after, nil without pairs.
+func (p *Pairs) After() *Rate { return Share(p[0][1]+p[1][1], p.N()) }
 
 // N returns the number of pairs.
 func (p *Pairs) N() int { return p[0][0] + p[0][1] + p[1][0] + p[1][1] }

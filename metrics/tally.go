@@ -301,7 +301,7 @@ func (t *Tally) heldByAdversary(c *Case) bool {
 func (t *Tally) Numbers() Numbers {
 	n := Numbers{
 		Metrics: Metrics{
-			IAA: t.change.before(), FAA: t.change.after(), BFTI: t.change.Difference(),
+			IAA: t.change.before(), FAA: t.change.After(), BFTI: t.change.Difference(),
 			RA: t.ra.all.rate(), HMajority: t.honest.all.rate(),
 			IAAPresent: t.iaa.rate(), FAAPresent: t.faa.rate(), BFTIPresent: t.present.Difference(),
 			RAPresent: t.ra.present.rate(), HMajorityPresent: t.honest.present.rate(),

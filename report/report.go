@@ -104,6 +104,7 @@ type Compared struct {
 	Pairs     metrics.Pairs `json:"pairs"`     // right decisions: [other run][this run]
 	McNemar   float64       `json:"mcnemar_p"` // exact, two-sided
 	Decision  *metrics.Rate `json:"decision"`  // difference of the shares of questions decided rightly
+	Agreed    *metrics.Rate `json:"agreed"`    // difference of the shares of questions decided
 	FAA       *metrics.Rate `json:"faa"`       // difference of FAA; bootstrap over questions
 }
 
@@ -163,6 +164,7 @@ type Report struct {
 	Money          llm.Money        `json:"money"`
 	Seconds        float64          `json:"seconds"` // sum of the questions' wall times
 	Failures       []Failure        `json:"failures"`
+	Evidence       int              `json:"evidence,omitempty"` // questions in which a member was proved to have signed two values
 	Compared       *Compared        `json:"compared"`
 	Digest         string           `json:"digest"` // of all finished runs, in order
 

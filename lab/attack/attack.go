@@ -1,0 +1,227 @@
+// Package attack measures what adversaries do to a council. It plays the questions of a task without adversaries
+// and with each of them, as the cells of one grid, and compares every cell with the first.
+//
+//	m, err := attack.Spec{Council: "council.yaml", Adversaries: []string{"replay"}, Members: []int{1}}.Manifest()
+//	grid, err := m.Draft(manifest.Options{})
+//	…
+//	table, err := attack.Compute(grid)
+package attack
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+	"synod.dev/synod/council"
+	"synod.dev/synod/lab/manifest"
+)
+
+// Experiment is the name of the grid of an attack.
+const Experiment = "attack"
+
+// All stands for every adversary that applies to the protocol of the council.
+const All = "all"
+
+// The rules of Spec.Seats that need no list.
+const (
+	Worst  = "worst"
+	Random = "random"
+)
+
+// draws is how many times the rule Random is drawn.
+const draws = 3
+
+// Spec says which council is attacked, with what, and on which questions.
+type Spec struct {
+	Council     string   // path of the council file, which must have no adversaries
+	Adversaries []string // names of the catalogue, or All; empty: All
+	Members     []int    // how many seats an adversary gets; empty: 1
+	Seats       []string // rules such as Worst and Random, or ids of seats, which make one list; empty: Worst
+	Task        string   // a task or a file of questions; "": the built-in problems
+	Questions   int      // 0: all
+	Repeat      int      // how often each is asked; 0: once
+	Seed        uint64   // 0: 1
+}
+
+// baseline is the name of the cell without adversaries.
+const baseline = "baseline"
+
+// Manifest returns the experiment of the attack.
+func (s Spec) Manifest() (*manifest.Manifest, error) {
+	path, err := filepath.Abs(s.Council)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := council.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := council.NewPlan(spec)
+	if err != nil {
+		return nil, err
+	}
+	if name := attacked(plan); name != "" {
+		return nil, fmt.Errorf("%s seats the adversary %s itself; remove it: the attack is compared with the council "+
+			"without adversaries", s.Council, name)
+	}
+	cells, err := s.cells(plan)
+	if err != nil {
+		return nil, err
+	}
+	base := map[string]any{"council_file": path, "task": cmp.Or(s.Task, "builtin")}
+	if filepath.Ext(s.Task) == ".jsonl" {
+		if base["task"], err = filepath.Abs(s.Task); err != nil {
+			return nil, err
+		}
+	}
+	for key, n := range map[string]int{"questions": s.Questions, "repeat": s.Repeat, "seed": int(s.Seed)} {
+		if n > 0 {
+			base[key] = n
+		}
+	}
+	text, err := yaml.Marshal(yaml.MapSlice{
+		{Key: "experiment", Value: Experiment},
+		{Key: "source", Value: filepath.Base(path)},
+		{Key: "summary", Value: "adversaries against " + filepath.Base(path)},
+		{Key: "base", Value: base},
+		{Key: "axes", Value: map[string]any{"attack": cells}},
+		{Key: "name", Value: "$attack"},
+		{Key: "plots", Value: plots()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return manifest.Parse(text, filepath.Dir(path))
+}
+
+// plots are the figures of every attack.
+func plots() (all []map[string]any) {
+	for _, p := range [][3]string{{"capture", "Questions captured", "capture"},
+		{"decided", "Questions decided", "agreed"}, {"right", "Decisions that are right", "decision_accuracy"}} {
+		all = append(all, map[string]any{"name": p[0], "kind": "bars", "title": p[1], "y": p[2], "x": "adversary",
+			"series": "members", "panels": "seats"})
+	}
+	return all
+}
+
+// attacked returns the name of an adversary that a council seats itself; "" if there is none.
+func attacked(p *council.Plan) string {
+	for _, s := range p.Seats() {
+		if s.Adversary != "" {
+			return s.Adversary
+		}
+	}
+	return ""
+}
+
+// cells returns the overlays of the baseline and of all attacks.
+func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
+	names, err := s.names(p)
+	if err != nil {
+		return nil, err
+	}
+	places, err := s.places(p)
+	if err != nil {
+		return nil, err
+	}
+	members := s.Members
+	if len(members) == 0 {
+		members = []int{1}
+	}
+	cells := yaml.MapSlice{{Key: baseline, Value: map[string]any{
+		"params": map[string]any{"adversary": "", "members": 0, "seats": ""}}}}
+	for _, name := range names {
+		for _, k := range members {
+			if n := len(p.Seats()); k < 1 || k >= n {
+				return nil, fmt.Errorf("%d adversaries among %d members; at least one must be honest "+
+					"(example: --members 1)", k, n)
+			}
+			for _, at := range places {
+				cells = append(cells, yaml.MapItem{Key: fmt.Sprintf("%s-%d-%s", name, k, at.name),
+					Value: map[string]any{
+						"adversaries": map[string]any{"adversary": map[string]any{"name": name}, "members": k,
+							"seats": at.seats, "seed": at.seed},
+						"params": map[string]any{"adversary": name, "members": k, "seats": at.name}}})
+			}
+		}
+	}
+	return cells, nil
+}
+
+// names returns the adversaries that attack.
+func (s Spec) names(p *council.Plan) ([]string, error) {
+	if len(s.Adversaries) == 0 || slices.Contains(s.Adversaries, All) {
+		return Applicable(p), nil
+	}
+	for _, name := range s.Adversaries {
+		if _, err := adversary.Catalogue.Find(name); err != nil {
+			return nil, fmt.Errorf("%w; see: synod list adversaries", err)
+		}
+	}
+	return s.Adversaries, nil
+}
+
+// Applicable returns the names of the adversaries that do more than give a wrong answer or none in the protocol of
+// a plan. Other names of an adversary are left out, and those that need parameters.
+func Applicable(p *council.Plan) (names []string) {
+	for _, e := range adversary.Catalogue.All() {
+		if false {
+			continue
+		}
+		if _, err := e.New(nil); err == nil {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// place is where adversaries sit.
+type place struct {
+	name  string // part of the name of the cell
+	seats any
+	seed  uint64 // of rules that draw
+}
+
+// places returns where adversaries sit. Ids of seats make one list.
+func (s Spec) places(p *council.Plan) (all []place, err error) {
+	if len(s.Seats) == 0 {
+		return []place{{name: Worst, seats: Worst}}, nil
+	}
+	var listed []any
+	for _, name := range s.Seats {
+		switch {
+		case slices.ContainsFunc(p.Seats(), func(of council.Seat) bool { return of.ID == name }):
+			listed = append(listed, name)
+		case name == Random:
+			for i := range uint64(draws) {
+				all = append(all, place{fmt.Sprintf("random%d", i+1), Random, max(s.Seed, 1) + i})
+			}
+		case name == Worst:
+			all = append(all, place{name: Worst, seats: Worst})
+		default:
+			return nil, fmt.Errorf("--seats has %q%s; it must be worst, random or the id of a seat: %s", name,
+				synod.Hint(name, ids(p)), strings.Join(ids(p), ", "))
+		}
+	}
+	if len(listed) > 0 {
+		if slices.Max(append(s.Members, 1)) > len(listed) {
+			return nil, errors.New("--members is greater than the number of listed --seats")
+		}
+		all = append(all, place{name: "listed", seats: listed})
+	}
+	return all, nil
+}
+
+func ids(p *council.Plan) (all []string) {
+	for _, s := range p.Seats() {
+		all = append(all, s.ID)
+	}
+	return all
+}
