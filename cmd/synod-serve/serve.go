@@ -227,7 +227,7 @@ func needKeys(ctx context.Context, st *store.Store, local bool, listen string) e
 
 // open opens the store. One gateway at a time uses a file.
 func (f *flags) open(ctx context.Context, state string) (*store.Store, func(), error) {
-	url, gatewayID, unlock := f.storeURL(state), "local", func() {}
+	url, gatewayID, unlock := f.storeURL(state), store.Local, func() {}
 	if !strings.Contains(url, "://") {
 		if err := os.MkdirAll(filepath.Dir(url), 0o700); err != nil {
 			return nil, nil, err

@@ -58,7 +58,7 @@ func Open(t testing.TB, files map[string]string, change ...func(*gateway.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.Store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "serve.db"), "local"); err != nil {
+	if h.Store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "serve.db"), store.Local); err != nil {
 		t.Fatal(err)
 	}
 	o := gateway.Options{Councils: reg, Store: h.Store, Log: h.Log, Prices: Prices, Journals: t.TempDir(),

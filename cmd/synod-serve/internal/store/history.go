@@ -84,6 +84,9 @@ func (s *Store) Search(ctx context.Context, f Filter, most int) ([]Row, error) {
 
 // rows returns the requests that a condition selects, the newest first.
 func (s *Store) rows(ctx context.Context, where string, args []any, most int) ([]Row, error) {
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
 	if where != "" {
 		where = " WHERE " + where
 	}
@@ -128,6 +131,9 @@ func (s *Store) SpendByDay(ctx context.Context, since time.Time, key *string) ([
 	const perDay = `SELECT key_id, day, requests, spent FROM days WHERE day >= $1 UNION ALL
 		SELECT '', begun / 86400000, COUNT(*), COALESCE(SUM(spent), 0) FROM requests
 		WHERE key_id = '' AND begun / 86400000 >= $1 GROUP BY begun / 86400000 ORDER BY 2, 1`
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, perDay, day(since))
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

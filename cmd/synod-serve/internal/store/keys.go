@@ -41,6 +41,9 @@ func (k *Key) May(model string) bool {
 // needed then.
 func (k *Key) Administers() bool { return k == nil || k.Admin }
 
+// limited reports whether the key has a limit, which every process that uses the store must keep.
+func (k *Key) limited() bool { return k != nil && (k.PerDay > 0 || k.PerMinute > 0) }
+
 // prefix begins every key, so that secret scanners recognise it.
 const prefix = "sk-synod-"
 
@@ -92,6 +95,9 @@ func hashOf(secret string) string {
 
 // Revoke makes a key invalid, by its name or id.
 func (s *Store) Revoke(name string) error {
+	if s.spool != nil {
+		defer s.spool.recheck()
+	}
 	return s.run(func(ctx context.Context, tx *sql.Tx) error {
 		var id string
 		err := tx.QueryRowContext(ctx, "SELECT id FROM keys WHERE (name = $1 OR id = $1) AND revoked = 0",
@@ -116,6 +122,9 @@ const keyColumns = `SELECT id, name, usd_day, rpm, councils, created, revoked, u
 
 // Keys returns all keys, by name.
 func (s *Store) Keys(ctx context.Context) (all []Key, err error) {
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, keyColumns+" ORDER BY name", day(s.now()))
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

@@ -69,24 +69,30 @@ func (e *LimitError) Error() string { return e.Text }
 // Begin records a request and reserves what it may cost. When it returns, both are durable. The error is a
 // *LimitError if a limit of the key is reached and ErrKey if the key was revoked.
 func (s *Store) Begin(r Request) (Grant, error) {
+	if s.spool != nil && !r.Key.limited() {
+		return s.spool.begin(r)
+	}
 	g := Grant{Request: r, Begun: s.now()}
 	err := s.run(func(ctx context.Context, tx *sql.Tx) error {
 		g.Limit = 0
 		if err := s.admit(ctx, tx, &g); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http,
-			reserved, spent, unpriced, calls, prompt, completion, journal, bytes)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, 'open', 0, $7, 0, 0, 0, 0, 0, $8, 0)`,
-			r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), int64(g.Want), r.Kept)
+		_, err := tx.ExecContext(ctx, insertRequest, r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), 0,
+			"open", 0, int64(g.Want), 0, 0, 0, 0, 0, r.Kept, 0)
 		if err == nil && r.Kept != "" {
-			_, err = tx.ExecContext(ctx, "INSERT INTO texts (id, question, answer) VALUES ($1, $2, '')", r.ID,
-				searchable(r.Question))
+			_, err = tx.ExecContext(ctx, insertText, r.ID, searchable(r.Question), "")
 		}
 		return err
 	})
 	return g, err
 }
+
+const insertText = "INSERT INTO texts (id, question, answer) VALUES ($1, $2, $3)"
+
+const insertRequest = `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
+	unpriced, calls, prompt, completion, journal, bytes)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 
 func (g *Grant) keyID() string {
 	if g.Key == nil {
@@ -161,44 +167,55 @@ func (s *Store) rate(ctx context.Context, tx *sql.Tx, g *Grant) error {
 	var n int
 	var oldest sql.NullInt64
 	since := g.Begun.Add(-time.Minute).UnixMilli()
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*), MIN(begun) FROM requests WHERE key_id = $1 AND begun > $2",
-		g.Key.ID, since).Scan(&n, &oldest)
+	err := tx.QueryRowContext(ctx, `SELECT COUNT(*), MIN(begun) FROM (SELECT begun FROM requests WHERE key_id = $1 AND
+		begun > $2 ORDER BY begun DESC LIMIT $3) AS last`, g.Key.ID, since, g.Key.PerMinute).Scan(&n, &oldest)
 	if err != nil || n < g.Key.PerMinute {
 		return err
 	}
-	wait := time.UnixMilli(oldest.Int64).Add(time.Minute).Sub(g.Begun)
-	return ownError{&LimitError{"rpm", g.Key.Name, max(wait, time.Second), fmt.Sprintf(
-		"the key %q may make %d requests a minute, and has made them", g.Key.Name, g.Key.PerMinute)}}
+	return ownError{tooMany(g.Key, time.UnixMilli(oldest.Int64), g.Begun)}
+}
+
+// tooMany is the error of a key whose last requests began no longer than a minute ago, the first of them then.
+func tooMany(k *Key, first, now time.Time) error {
+	return &LimitError{"rpm", k.Name, max(first.Add(time.Minute).Sub(now), time.Second), fmt.Sprintf(
+		"the key %q may make %d requests a minute, and has made them", k.Name, k.PerMinute)}
 }
 
 // Settle records how a request ended, and what it cost in place of what was reserved. A second call for a
 // request changes nothing.
 func (s *Store) Settle(g Grant, r Result) error {
+	if s.spool != nil && !g.Key.limited() {
+		return s.spool.settle(g, r)
+	}
 	return s.run(func(ctx context.Context, tx *sql.Tx) error {
 		return settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), g.Want, s.now(), r)
 	})
 }
 
 func settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money, now time.Time, r Result) error {
+	n, err := end(ctx, tx, id, now, r)
+	if err != nil || n == 0 || key == "" {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE days SET reserved = reserved - $1, spent = spent + $2
+		WHERE key_id = $3 AND day = $4`, int64(reserved), int64(r.Spent), key, day)
+	return err
+}
+
+// end records how an open request ended; 0 if it is not open.
+func end(ctx context.Context, tx *sql.Tx, id string, now time.Time, r Result) (int64, error) {
 	res, err := tx.ExecContext(ctx, `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5,
 		calls = $6, prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`,
 		now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), bit(r.Unpriced), r.Calls, r.Prompt, r.Completion, r.Journal,
 		r.Bytes, id)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return err
+	n, err := res.RowsAffected()
+	if err != nil || n == 0 {
+		return n, err
 	}
-	if err := keepText(ctx, tx, id, r); err != nil {
-		return err
-	}
-	if key == "" {
-		return nil
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE days SET reserved = reserved - $1, spent = spent + $2
-		WHERE key_id = $3 AND day = $4`, int64(reserved), int64(r.Spent), key, day)
-	return err
+	return n, keepText(ctx, tx, id, r)
 }
 
 // Lost is the status of a request whose gateway was killed.
@@ -210,6 +227,12 @@ const deadAfter = time.Minute
 // Beat says that this gateway lives, and settles the requests of gateways that do not: what they had reserved
 // counts as spent. At the start every open request that is this gateway's own, or of nobody, is such a request.
 func (s *Store) Beat(start bool) (lost int, err error) {
+	if err := s.flush(); err != nil {
+		return 0, err
+	}
+	if start && s.spool != nil {
+		defer s.spool.forget()
+	}
 	err = s.run(func(ctx context.Context, tx *sql.Tx) error {
 		lost = 0
 		now := s.now()

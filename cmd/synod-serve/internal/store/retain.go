@@ -25,6 +25,9 @@ type Gone struct{ Requests, Journals int }
 // Retain removes requests and journals that are older than the limits. Journals are files in a folder, named
 // by day and request. What keys have spent is kept.
 func (s *Store) Retain(ctx context.Context, k Keep, journals string) (gone Gone, err error) {
+	if err := s.flush(); err != nil {
+		return gone, err
+	}
 	now := s.now()
 	if k.Age > 0 {
 		before := now.Add(-k.Age).UnixMilli()

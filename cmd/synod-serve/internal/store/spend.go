@@ -21,6 +21,9 @@ type Spend struct {
 
 // SpendByModel returns, by model id, what requests since a time have cost: those of one key, or for "" all.
 func (s *Store) SpendByModel(ctx context.Context, key string, since time.Time) (map[string]Spend, error) {
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
 	rows, err := s.db.QueryContext(ctx, `SELECT model, COUNT(*),
 		CAST(SUM(CASE WHEN ended > 0 AND http <> 200 THEN 1 ELSE 0 END) AS BIGINT),
 		CAST(SUM(CASE WHEN ended = 0 THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(spent) AS BIGINT),

@@ -29,6 +29,8 @@ type Store struct {
 	ops      chan op
 	stopped  chan struct{} // closed when the writer has ended
 	now      func() time.Time
+	spool    *spool // of the gateway Local of a file; nil: every request is a transaction
+	stop     chan struct{}
 }
 
 // schema is the same for both databases. Times are milliseconds since 1970, money is in 1e-9 USD.
@@ -55,14 +57,20 @@ CREATE TABLE IF NOT EXISTS sessions (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL
 CREATE TABLE IF NOT EXISTS tasks (
 	id TEXT PRIMARY KEY, key_id TEXT NOT NULL, at BIGINT NOT NULL, version BIGINT NOT NULL, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS tasks_key ON tasks (key_id, at);
+CREATE TABLE IF NOT EXISTS spooled (gateway TEXT PRIMARY KEY, generation BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS gateways (id TEXT PRIMARY KEY, seen BIGINT NOT NULL);
 CREATE TABLE IF NOT EXISTS audit (at BIGINT NOT NULL, event TEXT NOT NULL, key_id TEXT NOT NULL, detail TEXT NOT NULL)
 `
 
+// Local names the gateway of a file, of which there is one at a time. What it records of requests without limits
+// goes through a log of its own.
+const Local = "local"
+
 // Open opens the store at a URL: postgres://…, or sqlite:PATH or a path for a file, which is made if it is
 // missing. gateway names this process among those that share the store; "": the store is only administered.
 func Open(ctx context.Context, url, gateway string) (*Store, error) {
-	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now}
+	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now,
+		stop: make(chan struct{})}
 	var err error
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		s.postgres = true
@@ -77,6 +85,12 @@ func Open(ctx context.Context, url, gateway string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
 	}
 	go s.write()
+	if !s.postgres && gateway == Local {
+		if s.spool, err = openSpool(ctx, s, strings.TrimPrefix(url, "sqlite:")); err != nil {
+			return nil, errors.Join(fmt.Errorf("store: %w", err), s.Close())
+		}
+		go s.spool.run(s.stop)
+	}
 	return s, nil
 }
 
@@ -173,9 +187,22 @@ func noPassword(err error) string {
 
 // Close waits for what has been begun, and closes the store.
 func (s *Store) Close() error {
+	var err error
+	if s.spool != nil {
+		close(s.stop)
+		err = s.spool.close()
+	}
 	close(s.ops)
 	<-s.stopped
-	return s.db.Close()
+	return errors.Join(err, s.db.Close())
+}
+
+// flush has the database say what was begun and settled until now.
+func (s *Store) flush() error {
+	if s.spool == nil {
+		return nil
+	}
+	return s.spool.flush()
 }
 
 // Ping reports whether the store can be used.

@@ -107,6 +107,9 @@ func (s *Store) Tasks(ctx context.Context, key string, most int) ([]Task, error)
 // Open reports whether a request has been begun and has not ended. A request of a gateway that was killed has
 // ended once that is known; see Beat.
 func (s *Store) Open(ctx context.Context, request string) (bool, error) {
+	if err := s.flush(); err != nil {
+		return false, err
+	}
 	var n int
 	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM requests WHERE id = $1 AND ended = 0", request).Scan(&n)
 	if err != nil {

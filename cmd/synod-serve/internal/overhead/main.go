@@ -1,0 +1,219 @@
+// Overhead measures what a gateway adds to a request: processor time, latency and memory, against a stub of a
+// model's server in a process of its own. "make overhead" runs it.
+//
+// It measures in one run the stub itself, synod-serve (one model and a council of seven), and LiteLLM's proxy
+// where that is installed. Figures of one run can be compared; those of two runs depend on what else the machine
+// did.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if len(os.Args) == 2 && os.Args[1] == "stub" {
+		exit(stub(ctx))
+	}
+	var o options
+	flag.StringVar(&o.gateway, "gateway", "bin/synod-serve", "the `program` synod-serve")
+	flag.StringVar(&o.litellm, "litellm", "litellm", "the `program` litellm; it is not measured where it is absent")
+	flag.IntVar(&o.requests, "requests", 10_000, "requests of each row")
+	flag.IntVar(&o.flat, "flat", 0, "requests over which the memory of synod-serve is watched; 0: none")
+	flag.StringVar(&o.profile, "profile", "", "write a profile of synod-serve at 32 requests at once to this `file`")
+	flag.Parse()
+	exit(o.measure(ctx))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+type options struct {
+	gateway, litellm, profile string
+	requests, flat            int
+}
+
+// council is a file of a council of seven members behind the stub.
+const council = `council: seven
+protocol: {name: sac, rounds: 2}
+graph: {family: complete}
+f: 2
+models: {stub: {provider: openai, url: "%s/council/v1", model: stub, max_tokens: 100}}
+seats: [{id: s, model: stub, count: 7}]
+`
+
+// single is a file with the model that is passed on.
+const single = `council: single
+protocol: {name: sac, rounds: 1}
+graph: {family: complete}
+f: 0
+models: {one: {provider: openai, url: "%s/v1", model: stub, max_tokens: 100}}
+seats: [{id: s, model: one, count: 1}]
+`
+
+func (o *options) measure(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "synod-overhead")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	up, err := start(ctx, filepath.Join(dir, "stub.log"), nil, self, "stub")
+	if err != nil {
+		return err
+	}
+	defer up.end()
+	t := tabwriter.NewWriter(os.Stdout, 2, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "target\tat once\trequests\tµs CPU/request\tp50 ms\tp99 ms\tMiB now\tMiB most")
+	row := func(target string, p *process, url, body, key string, at, n int) (figures, error) {
+		f, err := load{url: url, body: body, key: key, at: at, requests: n}.run(ctx, p)
+		if err == nil {
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%.2f\t%.2f\t%.1f\t%.1f\n", target, at, n, f.cpu, f.p50, f.p99, f.now, f.most)
+			err = t.Flush()
+		}
+		return f, err
+	}
+	for _, at := range []int{1, 32, 256} {
+		if _, err := row("stub", up, up.url+"/v1/chat/completions", ask("stub"), "", at, o.requests); err != nil {
+			return err
+		}
+	}
+	if err := o.ours(ctx, dir, up, row); err != nil {
+		return err
+	}
+	return o.theirs(ctx, dir, up, row)
+}
+
+// ask is the body of a request.
+func ask(model string) string {
+	return fmt.Sprintf(`{"model": %q, "messages": [{"role": "system", "content": "Be short."}, {"role": "user", `+
+		`"content": %q}], "temperature": 0.2, "max_tokens": 100}`, model, strings.Repeat("word ", 100))
+}
+
+// rows measures a row of the table.
+type rows func(target string, p *process, url, body, key string, at, n int) (figures, error)
+
+func (o *options) ours(ctx context.Context, dir string, up *process, row rows) error {
+	files := filepath.Join(dir, "councils")
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"seven.yaml": council, "single.yaml": single} {
+		if err := os.WriteFile(filepath.Join(files, name), fmt.Appendf(nil, text, up.url), 0o600); err != nil {
+			return err
+		}
+	}
+	prices := filepath.Join(dir, "prices.yaml")
+	if err := os.WriteFile(prices, []byte("prices: [{server: '*', model: stub, prompt: 1, completion: 10}]\n"),
+		0o600); err != nil {
+		return err
+	}
+	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home"), "SYNOD_PRICES=" + prices}
+	key, err := output(ctx, home, o.gateway, "serve", "keys", "new", "bench", "--usd-day", "1000000", "--rpm",
+		"100000000")
+	if err != nil {
+		return err
+	}
+	g, err := start(ctx, filepath.Join(dir, "gateway.log"), home, o.gateway, "serve", "--listen", "127.0.0.1:0",
+		"--councils", files, "--metrics", "127.0.0.1:0", "--no-journals")
+	if err != nil {
+		return err
+	}
+	defer g.end()
+	chat := g.url + "/v1/chat/completions"
+	for _, k := range []struct{ name, key string }{{"solo", ""}, {"solo with a limited key", secretIn(key)}} {
+		for _, at := range []int{1, 32, 256} {
+			profile := func() {}
+			if at == 32 && o.profile != "" && k.key == "" {
+				profile = g.profile(ctx, o.profile)
+			}
+			if _, err := row(k.name, g, chat, ask("solo:one"), k.key, at, o.requests); err != nil {
+				return err
+			}
+			profile()
+		}
+	}
+	for _, at := range []int{1, 32} {
+		n := max(o.requests/20, 100)
+		before, err := count(ctx, up.url)
+		if err != nil {
+			return err
+		}
+		f, err := row("council of seven", g, chat, `{"model": "seven", "messages": [{"role": "user", "content": `+
+			`"What is 17 + 25?"}], "seed": SEED}`, "", at, n)
+		if err != nil {
+			return err
+		}
+		after, err := count(ctx, up.url)
+		if err != nil {
+			return err
+		}
+		calls := float64(after-before) / float64(n)
+		fmt.Printf("  %.1f member calls a question: %.0f µs CPU each\n", calls, f.cpu/calls)
+	}
+	return o.watch(g, chat, row)
+}
+
+// watch prints the memory of the gateway over many requests.
+func (o *options) watch(g *process, chat string, row rows) error {
+	for done := 0; done < o.flat; done += o.flat / 5 {
+		if _, err := row(fmt.Sprintf("solo after %d", done), g, chat, ask("solo:one"), "", 32, o.flat/5); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// theirs measures LiteLLM's proxy with one worker, where it is installed.
+func (o *options) theirs(ctx context.Context, dir string, up *process, row rows) error {
+	path, err := lookup(o.litellm)
+	if err != nil {
+		fmt.Println("LiteLLM's proxy is not installed (pip install 'litellm[proxy]'; -litellm PATH): not measured")
+		return nil
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	config := filepath.Join(dir, "litellm.yaml")
+	text := fmt.Sprintf("model_list: [{model_name: one, litellm_params: {model: openai/stub, api_base: %s/v1, "+
+		"api_key: none}}]\n", up.url)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		return err
+	}
+	env := []string{"LITELLM_LOG=ERROR", "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_TELEMETRY=False"}
+	p, err := launch(ctx, filepath.Join(dir, "litellm.log"), env, path, "--config", config, "--host", "127.0.0.1",
+		"--port", port, "--num_workers", "1", "--telemetry", "False")
+	if err != nil {
+		return err
+	}
+	defer p.end()
+	p.url = "http://127.0.0.1:" + port
+	if err := p.answers(ctx, p.url+"/health/liveliness", 3*time.Minute); err != nil {
+		return err
+	}
+	for _, at := range []int{1, 32, 256} {
+		if _, err := row("LiteLLM", p, p.url+"/v1/chat/completions", ask("one"), "", at,
+			max(o.requests/20, 256)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
