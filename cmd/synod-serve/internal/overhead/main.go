@@ -85,7 +85,8 @@ func (o *options) measure(ctx context.Context) error {
 	row := func(target string, p *process, url, body, key string, at, n int) (figures, error) {
 		f, err := load{url: url, body: body, key: key, at: at, requests: n}.run(ctx, p)
 		if err == nil {
-			fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%.2f\t%.2f\t%.1f\t%.1f\n", target, at, n, f.cpu, f.p50, f.p99, f.now, f.most)
+			fmt.Fprintf(t, "%s\t%d\t%d\t%.0f\t%.2f\t%.2f\t%.1f\t%.1f\n", target, at, n, f.cpu, f.p50, f.p99, f.now,
+				f.most)
 			err = t.Flush()
 		}
 		return f, err
