@@ -49,6 +49,7 @@ func (a *app) print(cmd *cobra.Command, f askFlags, o council.Outcome, c *counci
 	}
 	if !a.quiet {
 		a.summary(cmd, o)
+		a.printVotes(cmd.ErrOrStderr(), c)
 		if err := showMore(cmd.ErrOrStderr(), &o, a.verbose, f.show); err != nil {
 			return fail(exitError1, err)
 		}

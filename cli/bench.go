@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,8 @@ type benchFlags struct {
 	rounds   int
 	dryRun   bool
 	asJSON   bool
+	budget   lab.Budget
+	again    string // the command that goes on with a run; "": synod bench resume
 }
 
 func benchRun(a *app) *cobra.Command {
@@ -432,10 +435,10 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 	defer collectLess()()
 	show, at := a.benchProgress(cmd, f.outage)
 	done, err := run.Work(cmd.Context(), lab.Options{Env: a.env(), Parallel: f.parallel, Program: "synod " + release,
-		Progress: at, Outage: f.outage})
+		Progress: at, Outage: f.outage, Budget: f.budget})
 	show.done()
 	dir := council.ShellWord(run.Dir())
-	resume := "synod bench resume " + dir
+	resume := cmp.Or(f.again, "synod bench resume "+dir)
 	var changed *lab.ChangedError
 	var used *lab.BudgetError
 	switch {
@@ -444,6 +447,9 @@ func (a *app) benchWork(cmd *cobra.Command, run bench, f benchFlags) error {
 			"is kept. Resume with:\n  %s", done.Finished, done.Total, resume))
 	case lab.Damaged(err):
 		return unreportable(err)
+	case errors.As(err, &used) && f.again != "":
+		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Go on with a larger "+
+			"budget:\n  %s", done.Finished, done.Total, resume))
 	case errors.As(err, &used):
 		return fail(exitBudget, err, fmt.Sprintf("%d of %d questions are finished and kept. Raise budget in the "+
 			"manifest and go on with:\n  synod lab run MANIFEST.yaml -o %s", done.Finished, done.Total, dir))

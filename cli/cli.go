@@ -222,7 +222,8 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 		return pflag.NormalizedName(name)
 	})
 	root.AddCommand(
-		askCommand(a), initCommand(a), replayCommand(a), verifyCommand(a), evidenceCommand(a), trustCommand(a),
+		askCommand(a), initCommand(a), calibrateCommand(a),
+		replayCommand(a), verifyCommand(a), evidenceCommand(a), trustCommand(a),
 		ledgerCommand(a), modelsCommand(a), dataCommand(a),
 		listCommand(a),
 		explainCommand(a),

@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/metrics"
 	"synod.dev/synod/seating"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
@@ -69,7 +70,7 @@ type proposal struct {
 	Box     bool            `json:"box"` // nothing was found: the seats are of the embedded model
 	Plan    proposedCouncil `json:"council"`
 	Cost    *lab.Estimate   `json:"cost"`            // of a question; null: the embedded model costs nothing
-	Votes   *float64        `json:"effective_votes"` // null: not known until the members are calibrated
+	Votes   *metrics.Rate   `json:"effective_votes"` // null: not known until the members are calibrated
 	File    string          `json:"file"`
 	Written bool            `json:"written"`
 	Text    string          `json:"text"` // of the file
@@ -179,9 +180,16 @@ func (a *app) propose(ctx context.Context, sources []source) (*proposal, error) 
 	}
 	p.Plan = proposedCouncil{Protocol: fmt.Sprint(spec.Protocol["name"]), Graph: fmt.Sprint(spec.Graph["family"]),
 		Seats: len(plan.Seats()), Bound: plan.Bound()}
-	if !p.Box {
-		p.Cost, err = a.costOf(ctx, spec, sources)
+	if p.Box {
+		return p, nil
 	}
+	c, err := council.Convene(spec, a.env())
+	if err != nil {
+		return nil, fail(exitError1, err)
+	}
+	defer c.Close()
+	p.Votes, _ = a.knownVotes(spec.Council, c.Seats())
+	p.Cost, err = a.costOf(ctx, spec, sources)
 	return p, err
 }
 
@@ -260,7 +268,11 @@ func (p *proposal) print(w io.Writer) error {
 	if heavy := p.heaviest(); heavy != "" {
 		fmt.Fprintln(w, heavy)
 	}
-	fmt.Fprintln(w, "effective votes: unknown until calibrated (synod calibrate)")
+	if p.Votes == nil {
+		fmt.Fprintln(w, "effective votes: unknown until calibrated (synod calibrate)")
+		return err
+	}
+	fmt.Fprintln(w, "effective votes:", votesText(p.Votes, b.Seats))
 	return err
 }
 

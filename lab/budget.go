@@ -8,7 +8,7 @@ import (
 	"synod.dev/synod/council"
 )
 
-// Budget bounds what all runs of a grid use together. 0 is no bound. Work begins no question when a bound is
+// Budget bounds what a run, or all runs of a grid together, use. 0 is no bound. Work begins no question when a bound is
 // reached; the questions in progress end, so a bound may be exceeded by as much as they use.
 type Budget struct {
 	Calls  int     `yaml:"calls" json:"calls,omitempty" doc:"model calls; 0: no bound" range:"0:" example:"20000"`
@@ -16,7 +16,7 @@ type Budget struct {
 	USD    float64 `yaml:"usd" json:"usd,omitempty" doc:"US dollars, of calls whose price is known; 0: no bound" range:"0:" example:"25"`
 }
 
-// BudgetError reports that a grid has used its budget.
+// BudgetError reports that a run or a grid has used its budget.
 type BudgetError struct {
 	Budget
 	Used Budget
@@ -33,7 +33,7 @@ func (e *BudgetError) Error() string {
 	if e.USD > 0 {
 		of = append(of, fmt.Sprintf("%.4f of %.4f USD", e.Used.USD, e.USD))
 	}
-	return "the budget of the grid is used: " + strings.Join(of, ", ")
+	return "the budget is used: " + strings.Join(of, ", ")
 }
 
 // meter counts what the runs of a grid have used.
@@ -45,13 +45,13 @@ type meter struct {
 	now  map[string]Budget // by question of a run in the work now
 }
 
-// newMeter counts what the finished questions of a grid have used; nil if it has no budget.
-func (g *Grid) newMeter() (*meter, error) {
-	if g.Budget == (Budget{}) {
+// newMeter counts what the finished questions of runs have used; nil if there is no budget.
+func newMeter(b Budget, runs ...*Run) (*meter, error) {
+	if b == (Budget{}) {
 		return nil, nil
 	}
-	m := &meter{budget: g.Budget, now: map[string]Budget{}}
-	for _, run := range g.Runs {
+	m := &meter{budget: b, now: map[string]Budget{}}
+	for _, run := range runs {
 		r, err := run.Report()
 		if err != nil {
 			return nil, err

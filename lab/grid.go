@@ -256,7 +256,7 @@ func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
 	for _, run := range g.Runs {
 		total += run.total()
 	}
-	if o.meter, err = g.newMeter(); err != nil {
+	if o.meter, err = newMeter(g.Budget, g.Runs...); err != nil {
 		return sum, err
 	}
 	show := o.Progress

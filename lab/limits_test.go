@@ -30,7 +30,7 @@ func TestUsedBudgets(t *testing.T) {
 		{Calls: 5, Tokens: 6, USD: 0.0625}: "7 of 5 calls, 80 of 6 tokens, 0.2500 of 0.0625 USD",
 	} {
 		e := &BudgetError{budget, used}
-		if got := e.Error(); got != "the budget of the grid is used: "+want {
+		if got := e.Error(); got != "the budget is used: "+want {
 			t.Errorf("%+v: %s", budget, got)
 		}
 	}

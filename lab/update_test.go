@@ -225,8 +225,7 @@ func TestBudgetOfGrids(t *testing.T) {
 			continue
 		}
 		if p.Finished != 1 || used.Used.Calls != p.Calls || !strings.HasPrefix(err.Error(),
-			"cell r1: the budget of the grid "+
-				"is used: ") {
+			"cell r1: the budget is used: ") {
 			t.Errorf("%+v: %v after %d questions and %d calls", c.budget, err, p.Finished, p.Calls)
 		}
 		// What was used before counts, and one call more lets one question begin.

@@ -31,7 +31,9 @@ type Options struct {
 	// order (llm.Outage); 0: they fail at once.
 	Outage time.Duration
 
-	meter *meter // of the grid that the run is in; nil: there is no budget
+	Budget Budget // of this run alone, finished questions included; a grid has its own
+
+	meter *meter // of Budget or of the grid that the run is in; nil: there is no budget
 }
 
 // DefaultOutage is a usual Options.Outage.
@@ -65,6 +67,11 @@ func (r *Run) Work(ctx context.Context, o Options) (p Progress, err error) {
 	}
 	if held != nil {
 		defer held.Close()
+	}
+	if o.Budget != (Budget{}) {
+		if o.meter, err = newMeter(o.Budget, r); err != nil {
+			return p, err
+		}
 	}
 	spec, err := r.Spec()
 	if err != nil {

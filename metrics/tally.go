@@ -114,7 +114,7 @@ type Tally struct {
 	before, after   map[string]*count // by group
 	all             byRound
 	groups          map[string]*byRound
-	voters          *voters
+	voters          *Voters
 	unscored        int
 	withstood       withstood
 	endings         map[string]int // runs by named ending
@@ -211,7 +211,7 @@ func (t *Tally) Add(c Case) {
 	}
 	t.addReplies(c.Replies)
 	t.addMembers(&c)
-	t.voters.add(&c)
+	t.voters.Add(&c)
 	last := c.last(len(t.seats))
 	t.ra.add(&c, last)
 	t.firstPlurality.add(&c, c.first(len(t.seats)))
@@ -307,14 +307,14 @@ func (t *Tally) Numbers() Numbers {
 			RAPresent: t.ra.present.rate(), HMajorityPresent: t.honest.present.rate(),
 			Decision: t.decision.rate(), Agreed: t.agreed.rate(), Capture: t.capture.rate(),
 			Liveness:       t.live.rate(),
-			EffectiveVotes: t.voters.effective(),
+			EffectiveVotes: t.voters.Effective(),
 		},
 		Groups: Groups{Weak: t.group(Weak), Strong: t.group(Strong)},
 		Baselines: Baselines{
 			Strong: t.before[Strong].rate(), Weak: t.before[Weak].rate(), Majority: t.firstPlurality.all.rate(),
 		},
 		Ties:   Ties{RA: t.ra.ties, First: t.firstPlurality.ties, Honest: t.honest.ties},
-		Rounds: []Round{}, Unscored: t.unscored, Honest: len(t.voters.seats),
+		Rounds: []Round{}, Unscored: t.unscored, Honest: t.voters.n,
 		Withstands: t.withstood.curve(),
 	}
 	if e := &t.extraction; e.strict.n > 0 {

@@ -7,7 +7,7 @@ import (
 	"synod.dev/synod/stats"
 )
 
-// voters estimates the number of independent members to which the honest ones are equivalent.
+// Voters estimates the number of independent members to which the honest ones are equivalent.
 // Members that err on the same questions add less to a vote than their number suggests: with n
 // members and a mean correlation ρ of their errors, the variance of the count of
 // wrong votes is 1 + (n−1)ρ times that of independent members (Kish's design
@@ -25,8 +25,9 @@ import (
 // groups by a hash of their ids, so that repeats of a question are in one group.
 // There is no figure with fewer than two honest seats, with fewer than ten
 // non-empty groups, or if the errors do not vary.
-type voters struct {
-	seats  []int // honest seats that answer
+type Voters struct {
+	n      int      // seats
+	pairs  [][2]int // whose answers in a case are compared, for each pair of seats
 	groups [questionGroups]pairCounts
 }
 
@@ -39,42 +40,59 @@ const (
 // pairCounts are the counts of one group of questions.
 type pairCounts struct {
 	questions int
-	pairs     []pair // (0,1), (0,2), (1,2), (0,3), …
+	pairs     []pair // as in Voters
 }
 
 // pair counts questions for which two seats are scored, and their errors.
 type pair struct{ n, one, other, both int }
 
-func newVoters(seats []Member) *voters {
-	v := &voters{}
+// newVoters compares all pairs of honest seats that answer.
+func newVoters(seats []Member) *Voters {
+	var honest []int
 	for i, s := range seats {
 		if !s.Adversary && !s.Unasked {
-			v.seats = append(v.seats, i)
+			honest = append(honest, i)
 		}
 	}
-	if n := len(v.seats); n <= maxVoters {
-		for g := range v.groups {
-			v.groups[g].pairs = make([]pair, n*(n-1)/2)
+	if len(honest) > maxVoters {
+		return NewVoters(len(honest), nil)
+	}
+	return NewVoters(len(honest), PairsOf(honest))
+}
+
+// PairsOf lists all pairs of seats, each once.
+func PairsOf(seats []int) (pairs [][2]int) {
+	for j, seat := range seats {
+		for _, earlier := range seats[:j] {
+			pairs = append(pairs, [2]int{earlier, seat})
 		}
+	}
+	return pairs
+}
+
+// NewVoters counts nothing yet. n is the number of seats and pairs has, for each pair of them, the indexes in the cases
+// of the two seats whose errors stand for theirs. A pair may occur several times: of five seats of two models,
+// four pairs or more are of the same two models.
+func NewVoters(n int, pairs [][2]int) *Voters {
+	v := &Voters{n: n, pairs: pairs}
+	for g := range v.groups {
+		v.groups[g].pairs = make([]pair, len(pairs))
 	}
 	return v
 }
 
-// add counts the errors of a question's first answers.
-func (v *voters) add(c *Case) {
-	if len(c.Rounds) == 0 || len(v.seats) > maxVoters {
+// Add counts the errors of a question's first answers.
+func (v *Voters) Add(c *Case) {
+	if len(c.Rounds) == 0 || len(v.pairs) == 0 {
 		return
 	}
 	first := c.Rounds[0]
 	h := fnv.New32a()
 	h.Write([]byte(c.Question))
 	g := &v.groups[h.Sum32()%questionGroups]
-	k, counted := 0, false
-	for j, seat := range v.seats {
-		for _, earlier := range v.seats[:j] {
-			counted = g.pairs[k].add(c, first[earlier], first[seat]) || counted
-			k++
-		}
+	counted := false
+	for k, of := range v.pairs {
+		counted = g.pairs[k].add(c, first[of[0]], first[of[1]]) || counted
 	}
 	g.questions += toInt(counted)
 }
@@ -92,7 +110,7 @@ func (p *pair) add(c *Case, one, other synod.Answer) bool {
 
 // correlation returns ρ over all groups except one (-1: over all). It is not known
 // if no errors vary.
-func (v *voters) correlation(without int) (rho float64, known bool) {
+func (v *Voters) correlation(without int) (rho float64, known bool) {
 	var covariance, variance float64
 	for k := range v.groups[0].pairs {
 		var p pair
@@ -111,9 +129,20 @@ func (v *voters) correlation(without int) (rho float64, known bool) {
 	return covariance / variance, variance > 0
 }
 
-// effective returns the figure with its interval, or nil if there is none.
-func (v *voters) effective() *Rate {
-	n, questions := float64(len(v.seats)), 0
+// Effective returns the figure with its interval, or nil if there is none.
+func (v *Voters) Effective() *Rate {
+	rho := v.Correlation()
+	if rho == nil || v.n < 2 {
+		return nil
+	}
+	n := float64(v.n)
+	votes := func(rho float64) float64 { return n / (1 + (n-1)*min(max(rho, 0), 1)) }
+	return &Rate{Value: votes(rho.Value), N: rho.N, Low: votes(rho.High), High: votes(rho.Low), Count: true}
+}
+
+// Correlation returns ρ, in [-1,1], with its interval, or nil if there is none. The interval is not cut to that range.
+func (v *Voters) Correlation() *Rate {
+	questions := 0
 	rho, known := v.correlation(-1)
 	var leftOut []float64
 	for g := range v.groups {
@@ -124,10 +153,9 @@ func (v *voters) effective() *Rate {
 		r, ok := v.correlation(g)
 		leftOut, known = append(leftOut, r), known && ok
 	}
-	if !known || len(v.seats) < 2 || len(leftOut) < minQuestionGroups {
+	if !known || len(leftOut) < minQuestionGroups {
 		return nil
 	}
 	half := stats.Jackknife(leftOut)
-	votes := func(rho float64) float64 { return n / (1 + (n-1)*min(max(rho, 0), 1)) }
-	return &Rate{Value: votes(rho), N: questions, Low: votes(rho + half), High: votes(rho - half), Count: true}
+	return &Rate{Value: rho, N: questions, Low: rho - half, High: rho + half, Count: true}
 }

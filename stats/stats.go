@@ -126,6 +126,20 @@ func McNemar(b, c int) float64 {
 	return min(1, 2*mathext.RegIncBeta(n-k, k+1, 0.5)) // twice the binomial probability of at most k of n
 }
 
+// McNemarSize returns how many pairs McNemar's test at 5 % needs to show a difference of two shares with a power of
+// 80 %, where the share discordant of all pairs differ: Connor, "Sample size for testing differences in
+// proportions for the paired-sample design", Biometrics 43 (1987), 207–211. It is 0 for no difference. The exact
+// test needs a few more.
+func McNemarSize(discordant, difference float64) int {
+	if difference == 0 {
+		return 0
+	}
+	const power = 0.8416212335729143 // 80 % quantile of the standard normal distribution
+	d := difference * difference
+	root := (Z*math.Sqrt(discordant) + power*math.Sqrt(max(discordant-d, 0))) / math.Abs(difference)
+	return int(math.Ceil(root * root))
+}
+
 // Jackknife returns half the width of the interval of a figure, from its values
 // when one group of the data is left out at a time (delete-a-group jackknife with
 // Student's quantile). It needs at least two values.

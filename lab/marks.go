@@ -1,0 +1,70 @@
+package lab
+
+import (
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/seating"
+	"synod.dev/synod/task"
+)
+
+// Measured returns how the independent first answers of the run's finished questions ended, by seat; of a question that
+// was asked several times, the first. A seat that an adversary controls is marked as failed: what it says is not the
+// model's.
+func (r *Run) Measured() (*seating.Measured, error) {
+	x, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	defer x.close()
+	m := &seating.Measured{}
+	for _, s := range r.Seats {
+		m.Columns = append(m.Columns, seating.Column{Model: s.Model, Identity: s.Identity, Kind: string(s.Kind)})
+	}
+	err = x.results(func(j job, res *result) {
+		if res == nil || j.repeat > 0 {
+			return
+		}
+		marks := make([]byte, len(r.Seats))
+		for i := range marks {
+			marks[i] = res.mark(i)
+			if r.Seats[i].Adversary != "" {
+				marks[i] = seating.Failed
+			}
+		}
+		m.Asked = append(m.Asked, seating.Asked{ID: r.id(j), Marks: string(marks)})
+	})
+	return m, err
+}
+
+// mark says how the first answer of a seat ended.
+func (res *result) mark(seat int) byte {
+	answer := synod.None
+	if len(res.Rounds) > 0 {
+		answer = res.Rounds[0][seat]
+	}
+	if answer == synod.None {
+		if down(&res.outcome.Members[seat]) {
+			return seating.Failed
+		}
+		return seating.Silent
+	}
+	switch {
+	case res.Ungraded:
+	case res.Verdicts[answer] == task.Right:
+		return seating.Right
+	case res.Verdicts[answer] == task.Wrong:
+		return seating.Wrong
+	}
+	return seating.Ungraded
+}
+
+// down reports whether a member's calls failed because of the infrastructure (GR-2). Refusals and unreadable replies
+// are the member's own.
+func down(m *council.Member) bool {
+	for _, s := range []synod.Status{synod.Timeout, synod.RateLimited, synod.Auth, synod.Unavailable, synod.Dropped} {
+		if m.Calls.Of(s) > 0 {
+			return true
+		}
+	}
+	return m.Calls.Of(synod.OK)+m.Calls.Of(synod.Unreadable)+m.Calls.Of(synod.Refused) == 0 // it was not asked
+}
