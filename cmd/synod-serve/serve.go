@@ -153,8 +153,8 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	o.Observe = metrics.Observe
 	g := gateway.New(o)
 	metrics.InFlight(g)
-	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Journals: o.Journals,
-		NeedKey: o.NeedKey}))
+	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,
+		Journals: o.Journals, NeedKey: o.NeedKey, Owner: home.OwnerKey}))
 	agents := serveMCP(g, st, log)
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
 	if err != nil {

@@ -17,10 +17,13 @@ import (
 
 // Drawing is a graph and what to show about it.
 type Drawing struct {
-	Graph   graph.Graph
-	Names   []string // by node; nil: the numbers
-	Title   string
-	Roles   []string // by node, "" for none: strong, weak, adversary, …; the nodes of a role have the same colour
+	Graph graph.Graph
+	Names []string // by node; nil: the numbers
+	Title string
+	Roles []string // by node, "" for none: strong, weak, adversary, …; the nodes of a role have the same colour
+	// Fills has a colour for each node in place of that of its role; a transparent one is that of a node without a
+	// role. nil: roles have their colours.
+	Fills   []color.RGBA
 	Witness [2][]int // two sets to outline, as in robustness.Result; the edges into them from outside are highlighted
 	Layout  string   // one of Layouts; "": sets if there is a witness, otherwise spring
 	Layers  []int    // number of nodes in each layer or row, for the layouts grid and layers; nil: computed
@@ -47,7 +50,7 @@ func rgb(hex uint32) color.RGBA {
 }
 
 // SVG returns the drawing as an SVG document that refers to no other file. It returns an error if
-// the graph has no nodes, the layout is unknown, or Names or Roles have another length than the
+// the graph has no nodes, the layout is unknown, or Names, Roles or Fills have another length than the
 // number of nodes.
 func (d Drawing) SVG() ([]byte, error) {
 	p, err := d.plan()
@@ -129,8 +132,9 @@ func (d Drawing) plan() (*plan, error) {
 	switch {
 	case n == 0:
 		return nil, errors.New("graph: draw: the graph has no nodes")
-	case d.Names != nil && len(d.Names) != n || d.Roles != nil && len(d.Roles) != n:
-		return nil, fmt.Errorf("graph: draw: names or roles for another number of nodes than %d", n)
+	case d.Names != nil && len(d.Names) != n || d.Roles != nil && len(d.Roles) != n ||
+		d.Fills != nil && len(d.Fills) != n:
+		return nil, fmt.Errorf("graph: draw: names, roles or colours for another number of nodes than %d", n)
 	}
 	unit, err := d.layout()
 	if err != nil {
@@ -263,6 +267,9 @@ func (p *plan) paint(c canvas.Canvas) {
 		fill, outline, width := plainFill, ink, max(.5, p.radius/14)
 		if p.Roles != nil {
 			fill = p.colourOf(p.Roles[i])
+		}
+		if p.Fills != nil && p.Fills[i].A > 0 {
+			fill = p.Fills[i]
 		}
 		for k := range p.Witness {
 			if p.hasWitness() && p.inSet(i, k) {

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"image/color"
 	"image/png"
 	"io"
 	"math"
@@ -112,6 +113,20 @@ func TestPNG(t *testing.T) {
 	}
 	if r, _, _, _ := img.At(5, 5).RGBA(); r>>8 != 255 {
 		t.Error("the corner is not white")
+	}
+}
+
+// Colours of single nodes take the place of those of roles.
+func TestFills(t *testing.T) {
+	d := of(graphtest.Build(t, "star", 3, nil))
+	d.Fills = []color.RGBA{{1, 2, 3, 255}, {}, {}}
+	svg, err := d.SVG()
+	if err != nil || strings.Count(string(svg), "#010203") != 1 {
+		t.Errorf("%v: %s", err, svg)
+	}
+	d.Fills = d.Fills[:2]
+	if _, err := d.SVG(); err == nil {
+		t.Error("two colours for three nodes are accepted")
 	}
 }
 

@@ -23,11 +23,12 @@ type Watch struct {
 
 // Running is a question that this process has put by Begin.
 type Running struct {
-	ID   string
-	Plan *council.Plan
-	Form synod.Form // of the answer, guessed if the request named none
-	Text string     // of the question
-	fl   *flight
+	ID    string
+	Plan  *council.Plan
+	Seats []council.Seat // with the servers of their models
+	Form  synod.Form     // of the answer, guessed if the request named none
+	Text  string         // of the question
+	fl    *flight
 }
 
 // errStopped is the cause of a run that its user has stopped.
@@ -42,8 +43,9 @@ type direct struct {
 func (d direct) name() string { return d.api }
 
 // Begin puts a question as POST /v1/chat/completions does with the same body, and returns at once. The run
-// goes on until it ends or Stop is called. api names the front that asks, in the store and in metrics.
-func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch Watch) (*Running, *wire.Error) {
+// goes on until it ends or Stop is called. api names the front that asks, in the store and in metrics. watch,
+// if it is not nil, is called before the run begins and says who watches it.
+func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch func(*Running) Watch) (*Running, *wire.Error) {
 	if e := g.admit(); e != nil {
 		return nil, e
 	}
@@ -53,9 +55,12 @@ func (g *Gateway) Begin(api string, key *store.Key, body []byte, watch Watch) (*
 		leave()
 		return nil, e
 	}
-	j.watch = watch
 	fl := &flight{done: make(chan struct{}), changed: make(chan struct{}), waiting: 1, landed: leave}
-	r := &Running{ID: j.id, Plan: j.council().Plan(), Form: j.question.Form, Text: j.question.Text, fl: fl}
+	r := &Running{ID: j.id, Plan: j.council().Plan(), Seats: j.council().Seats(), Form: j.question.Form,
+		Text: j.question.Text, fl: fl}
+	if watch != nil {
+		j.watch = watch(r)
+	}
 	g.start(fl, j)
 	return r, nil
 }
@@ -98,3 +103,6 @@ func (r *Running) Stop() {
 func stopped(r *Report) *wire.Error {
 	return &wire.Error{HTTP: 499, Code: "stopped", Final: true, Synod: r, Message: "the run was stopped by its user"}
 }
+
+// ReportOf returns the object synod of a response for an outcome.
+func ReportOf(o *council.Outcome) *Report { return report(o, nil) }

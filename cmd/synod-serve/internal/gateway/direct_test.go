@@ -15,8 +15,10 @@ func TestBegin(t *testing.T) {
 	w := watch(t, func(llmtest.Call) string { return "Answer: 42" })
 	h := open(t, map[string]string{"stubbed": stubbed(w.URL + "/v1")})
 	var replies, notes atomic.Int64
-	eyes := Watch{Replied: func(synod.NodeID, *synod.Reply) { replies.Add(1) },
-		Noted: func(synod.NodeID, *synod.Opinion) { notes.Add(1) }}
+	eyes := func(*Running) Watch {
+		return Watch{Replied: func(synod.NodeID, *synod.Reply) { replies.Add(1) },
+			Noted: func(synod.NodeID, *synod.Opinion) { notes.Add(1) }}
+	}
 	r, e := h.Begin("page", nil, []byte(questionBody("stubbed", sum)), eyes)
 	if e != nil {
 		t.Fatal(e)

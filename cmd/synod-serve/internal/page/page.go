@@ -33,6 +33,9 @@ import (
 	"net/http"
 	"path"
 
+	"synod.dev/synod/llm"
+	"synod.dev/synod/sign"
+
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -44,8 +47,11 @@ type Options struct {
 	Councils *councils.Registry
 	Store    *store.Store
 	Log      *slog.Logger
+	Prices   llm.Prices
 	Journals string // folder of the journals; "": none is kept
 	NeedKey  bool   // nothing is shown without a login
+	// Owner returns the key that signs certificates; nil: there are none.
+	Owner func() (sign.Secret, error)
 }
 
 // Page serves the web page. Use New.
@@ -53,9 +59,11 @@ type Page struct {
 	o      Options
 	views  map[string]*template.Template // by the name of the file
 	assets map[string]*asset             // by address
+	style  map[string]string             // style sheets by name
 	parts  []part
 	local  string // CSRF token of viewers who have not logged in
 	mux    *http.ServeMux
+	lives  lives
 }
 
 // handler answers a request of a viewer.
@@ -71,7 +79,7 @@ type part struct {
 
 // parts are all pages, in the order of the navigation.
 func parts() []part {
-	return []part{homePart, doctorPart, loginPart}
+	return []part{askPart, historyPart, doctorPart, spendPart, runPart, loginPart}
 }
 
 //go:embed templates/*.html
@@ -81,7 +89,10 @@ var templateFiles embed.FS
 func New(o Options) *Page {
 	p := &Page{o: o, parts: parts(), local: rand.Text(), mux: http.NewServeMux()}
 	byName, byAddress := assets()
-	p.assets = byAddress
+	p.assets, p.style = byAddress, map[string]string{}
+	for name, a := range byName {
+		p.style[name] = compact(a.content)
+	}
 	p.views = views(byName)
 	p.mux.HandleFunc("GET /static/", p.static)
 	for _, part := range p.parts {
@@ -113,11 +124,6 @@ func views(byName map[string]*asset) map[string]*template.Template {
 
 // ServeHTTP serves all pages.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
-
-// homePart is the start page until a page of its own takes its place.
-var homePart = part{routes: map[string]handler{"GET /{$}": func(v *visit) error {
-	return v.show("home.html", "Synod", v.p.o.Councils.List())
-}}}
 
 // session returns the key of a session; nil if there is none.
 func (p *Page) session(ctx context.Context, secret string) (*store.Key, error) {

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"synod.dev/synod/llm"
+	"synod.dev/synod/sign"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
@@ -84,8 +86,8 @@ func open(t testing.TB, files map[string]string, change ...func(*gateway.Options
 		f(&o)
 	}
 	h.gateway = gateway.New(o)
-	h.page = New(Options{Gateway: h.gateway, Councils: reg, Store: h.store, Log: log, Journals: o.Journals,
-		NeedKey: o.NeedKey})
+	h.page = New(Options{Gateway: h.gateway, Councils: reg, Store: h.store, Log: log, Prices: prices,
+		Journals: o.Journals, NeedKey: o.NeedKey, Owner: owner(t)})
 	h.gateway.Mount("/", h.page)
 	s := httptest.NewServer(h.gateway.Handler())
 	h.url = s.URL
@@ -104,6 +106,15 @@ func open(t testing.TB, files map[string]string, change ...func(*gateway.Options
 		h.store.Close()
 	})
 	return h
+}
+
+// owner returns a key that signs certificates.
+func owner(t testing.TB) func() (sign.Secret, error) {
+	secret, err := sign.Generate(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() (sign.Secret, error) { return secret, nil }
 }
 
 // seen is a response that was read to its end.

@@ -169,9 +169,9 @@ func (v *visit) send(status int, file string, f frame) error {
 }
 
 // fragment renders one template of a file, for a live part of a page.
-func (v *visit) fragment(file, name string, data any) ([]byte, error) {
+func (p *Page) fragment(file, name string, data any) ([]byte, error) {
 	var b bytes.Buffer
-	err := v.p.views[file].ExecuteTemplate(&b, name, v.frame("", data))
+	err := p.views[file].ExecuteTemplate(&b, name, data)
 	return b.Bytes(), err
 }
 

@@ -1,0 +1,221 @@
+package page
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"synod.dev/synod"
+	"synod.dev/synod/council"
+	"synod.dev/synod/protocol/catalog"
+
+	"synod.dev/synod/cmd/synod-serve/internal/wire"
+)
+
+// askPart is the page that asks a council.
+var askPart = part{name: "Ask", path: "/", routes: map[string]handler{
+	"GET /{$}":  askForm,
+	"POST /ask": ask,
+}}
+
+// askView is the form: what was typed, and what can be chosen.
+type askView struct {
+	Problem   string
+	Question  string
+	Model     string
+	Form      string
+	System    string
+	USD       string
+	Calls     string
+	Deadline  string
+	Protocol  string
+	Schema    string
+	Councils  []councilView
+	Forms     []synod.Form
+	Protocols []string
+	Opened    bool // options that are not empty are shown
+}
+
+// councilView is a council in the list of the form.
+type councilView struct {
+	ID    string
+	Seats int
+	Calls int
+	Bound council.Bound
+}
+
+// askForm shows the form, empty or with the question of an earlier run.
+func askForm(v *visit) error {
+	view := &askView{Model: v.R.FormValue("council")}
+	if id := v.R.FormValue("from"); id != "" {
+		row, err := v.row(id)
+		if err != nil {
+			return err
+		}
+		view.Model, view.Question = row.Model, row.Question
+		if t := v.p.past(row); t.journal != nil {
+			view.again(&t.journal.Head.Question)
+		}
+	}
+	return v.showAsk(http.StatusOK, view)
+}
+
+// again fills the form with an earlier question. Files have to be chosen again.
+func (view *askView) again(q *synod.Question) {
+	view.Question, view.Form, view.Schema = q.Text, string(q.Form), string(q.Schema)
+	for _, o := range q.Options {
+		view.Question += fmt.Sprintf("\n%s) %s", o.Label, o.Text)
+	}
+	for _, t := range q.Before {
+		if t.Role == synod.BySystem {
+			view.System = t.Text
+		}
+	}
+	if len(q.Schema) > 0 || q.Form == synod.Action {
+		view.Form = ""
+	}
+}
+
+func (v *visit) showAsk(status int, view *askView) error {
+	for _, id := range v.p.councilsOf(v) {
+		if s, ok := v.p.o.Councils.Acquire(id); ok {
+			p := s.Council.Plan()
+			view.Councils = append(view.Councils, councilView{id, len(p.Seats()), p.Calls(), p.Bound()})
+			s.Release()
+		}
+	}
+	view.Forms = append(synod.ShortForms(), synod.Prose)
+	view.Protocols = catalog.Protocols.Names()
+	view.Opened = cmp.Or(view.System, view.USD, view.Calls, view.Deadline, view.Protocol, view.Schema) != ""
+	return v.send(status, "ask.html", v.frame("Ask", view))
+}
+
+// councilsOf lists the councils that a viewer may ask.
+func (p *Page) councilsOf(v *visit) (ids []string) {
+	for _, l := range p.o.Councils.List() {
+		if s, ok := p.o.Councils.Acquire(l.ID); ok {
+			if s.Council != nil && v.Key.May(l.ID) {
+				ids = append(ids, l.ID)
+			}
+			s.Release()
+		}
+	}
+	return ids
+}
+
+// ask puts the question of a form, and shows its run.
+func ask(v *visit) error {
+	field := func(name string) string { return strings.TrimSpace(v.R.PostFormValue(name)) }
+	view := &askView{Question: v.R.PostFormValue("question"), Model: field("council"), Form: field("form"),
+		System: v.R.PostFormValue("system"), USD: field("usd"), Calls: field("calls"), Deadline: field("deadline"),
+		Protocol: field("protocol"), Schema: field("schema")}
+	body, err := view.body(v.R.MultipartForm)
+	if err == nil {
+		var l *live
+		if l, err = v.p.begin(v.Key, view.Model, body); err == nil {
+			return v.redirect("/runs/" + l.run.ID)
+		}
+	}
+	var bad *problem
+	var api *wire.Error
+	switch {
+	case errors.As(err, &bad):
+		view.Problem = bad.Text
+		return v.showAsk(bad.Status, view)
+	case errors.As(err, &api):
+		view.Problem = api.Message
+		return v.showAsk(api.HTTP, view)
+	}
+	return err
+}
+
+// body is the request that the form stands for, as a client of the API would send it.
+func (view *askView) body(files *multipart.Form) ([]byte, error) {
+	if strings.TrimSpace(view.Question) == "" {
+		return nil, problemf(http.StatusBadRequest, "Type a question.")
+	}
+	options := map[string]any{}
+	if view.Form != "" {
+		options["form"] = view.Form
+	}
+	if view.Deadline != "" {
+		options["deadline"] = view.Deadline
+	}
+	if view.Protocol != "" {
+		options["protocol"] = view.Protocol
+	}
+	budget := map[string]any{}
+	for _, n := range []struct{ key, name, value string }{{"usd", "Dollars", view.USD},
+		{"calls", "Calls", view.Calls}} {
+		if n.value == "" {
+			continue
+		}
+		amount, err := strconv.ParseFloat(n.value, 64)
+		if err != nil || !(amount > 0) {
+			return nil, problemf(http.StatusBadRequest, "%s at most is %q; it must be a number above 0, such as 20.",
+				n.name, n.value)
+		}
+		budget[n.key] = amount
+	}
+	if len(budget) > 0 {
+		options["budget"] = budget
+	}
+	parts := []any{map[string]any{"type": "text", "text": view.Question}}
+	more, err := attached(files)
+	if err != nil {
+		return nil, err
+	}
+	messages := []any{}
+	if strings.TrimSpace(view.System) != "" {
+		messages = append(messages, map[string]any{"role": "system", "content": view.System})
+	}
+	messages = append(messages, map[string]any{"role": "user", "content": slices.Concat(more, parts)})
+	body := map[string]any{"model": view.Model, "messages": messages, "synod": options}
+	if view.Schema != "" {
+		if !json.Valid([]byte(view.Schema)) {
+			return nil, problemf(http.StatusBadRequest, "The JSON schema is no JSON; an example is "+
+				`{"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}.`)
+		}
+		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
+			"name": "answer", "schema": json.RawMessage(view.Schema)}}
+	}
+	return json.Marshal(body)
+}
+
+// attached makes parts of the files of a form.
+func attached(files *multipart.Form) (parts []any, err error) {
+	if files == nil {
+		return nil, nil
+	}
+	for _, head := range files.File["file"] {
+		if head.Size == 0 {
+			continue // no file was chosen
+		}
+		f, err := head.Open()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		kind := http.DetectContentType(content)
+		kind, _, _ = strings.Cut(kind, ";")
+		data := "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content)
+		if strings.HasPrefix(kind, "image/") {
+			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": data}})
+			continue
+		}
+		parts = append(parts, map[string]any{"type": "file", "file": map[string]any{"filename": head.Filename,
+			"file_data": data}})
+	}
+	return parts, nil
+}
