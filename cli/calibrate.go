@@ -64,8 +64,8 @@ Exit codes: 0 all questions are finished · 1 some failed · 2 usage · 5 the bu
 	f.addForms(fl)
 	fl.IntVarP(&f.n, "number", "n", 0, fmt.Sprintf("number of questions (default: %d, and all of your own)",
 		defaultQuestions))
-	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run (default: calibrations/NAME in the folder of journals, "+
-		"with the name of the council, where synod ask finds it)")
+	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the run (default: calibrations/COUNCIL/TASK in the state "+
+		"folder, where synod ask finds it)")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.StringVar(&f.data, "data", "", "`file` of the task, or a folder that contains it")
 	fl.Float64Var(&f.budget.USD, "budget-usd", 0, "begin no question when so many US dollars are used; 0: no bound")
@@ -99,7 +99,8 @@ func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error
 		return configError(err)
 	}
 	if f.out == "" {
-		f.out = a.calibrationDir(spec.Council)
+		task := strings.TrimSuffix(filepath.Base(name), ".jsonl")
+		f.out = filepath.Join(a.calibrationDir(spec.Council), folderName(task))
 	}
 	c := calibration{app: a, cmd: cmd, flags: f, name: name, council: spec}
 	draft, err := c.draft()

@@ -61,15 +61,20 @@ const calibrationFile = "calibration.json"
 // maxCalibration bounds the file that is read, in bytes.
 const maxCalibration = 64 << 20
 
-// calibrationDir is the folder in which synod ask looks for the calibration of a council.
+// calibrationDir is the folder in which synod ask looks for the calibrations of a council, one folder a task.
 func (a *app) calibrationDir(name string) string {
+	return filepath.Join(a.dirs.state, "calibrations", folderName(name))
+}
+
+// folderName makes a name of a folder from the name of a council or a task.
+func folderName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
 			return r
 		}
 		return '-'
 	}, name)
-	return filepath.Join(a.dirs.state, "calibrations", plain[:min(len(plain), 100)])
+	return plain[:min(len(plain), 100)]
 }
 
 // readResult reads the result in a folder.
@@ -274,22 +279,33 @@ func votesText(r *metrics.Rate, seats int) string {
 	return fmt.Sprintf("%.1f of %d (95 %% %.1f to %.1f, %d questions)", r.Value, seats, r.Low, r.High, r.N)
 }
 
-// knownVotes returns the effective votes of a council's seats from its calibration: nil if there is none, or if a
-// member has changed since.
-func (a *app) knownVotes(name string, seats []council.Seat) (*metrics.Rate, *calibrated) {
-	r, err := readResult(a.calibrationDir(name))
-	if err != nil { // usually there is none; synod calibrate reports a broken one
-		return nil, nil
+// knownVotes returns the effective votes of a council's seats from its latest calibration: nil if there is none, or if
+// a member has changed since.
+func (a *app) knownVotes(name string, seats []council.Seat) (votes *metrics.Rate, from *calibrated) {
+	all, _ := filepath.Glob(filepath.Join(a.calibrationDir(name), "*", calibrationFile)) // the pattern is a valid one
+	for _, path := range all {
+		r, err := readResult(filepath.Dir(path))
+		if err != nil || from != nil && from.Created >= r.Created { // synod calibrate reports a broken one
+			continue
+		}
+		if v := r.votesOf(seats); v != nil {
+			votes, from = v, r
+		}
 	}
+	return votes, from
+}
+
+// votesOf returns the effective votes of seats; nil if one has a member that was not measured.
+func (r *calibrated) votesOf(seats []council.Seat) *metrics.Rate {
 	var models []string
 	for _, s := range seats {
 		same := func(c seating.Column) bool { return c.Model == s.Model && c.Identity == s.Identity }
 		if s.Adversary != "" || !slices.ContainsFunc(r.Measured.Columns, same) {
-			return nil, nil
+			return nil
 		}
 		models = append(models, s.Model)
 	}
-	return r.Measured.Votes(models), r
+	return r.Measured.Votes(models)
 }
 
 // printVotes prints how many independent votes the members of a council are worth, if that was measured.
