@@ -94,6 +94,7 @@ var ranks = map[string]int{
 	"probe/collect":       3,  // asks models and grades answers
 	"internal/linear":     -1, // eigenvalues for graph and probe
 	"internal/canvas":     -1, // writes drawings of report, probe and graph/draw
+	"internal/payload":    0,  // texts of adversaries, which adversary writes and llm recognises
 	"internal/plot":       0,  // axes and legends on a canvas, for report and probe/draw
 }
 

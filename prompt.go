@@ -54,6 +54,9 @@ const (
 	// Persuade asks for a wrong answer with a convincing solution. Only prompts with the
 	// purpose Answering have it.
 	Persuade Goal = "persuade"
+	// Adapt asks for a better one. Only prompts with the purpose Refining have it. The first of
+	// Peers is what the adversary sent last, with the score that its own model gave it.
+	Adapt Goal = "adapt"
 )
 
 // Prompt is a typed request to a member. Package prompt renders it for a model that

@@ -12,6 +12,8 @@
 package adversary
 
 import (
+	"slices"
+
 	"synod.dev/synod"
 	"synod.dev/synod/param"
 )
@@ -53,6 +55,7 @@ func Seat(a Adversary, seat synod.Seat, join func(synod.Seat) synod.Machine) syn
 // Entry is an adversary in the catalogue.
 type Entry struct {
 	synod.Entry
+	Facts
 	About string // what it does, its source and its parameters
 	New   func(params map[string]any) (Adversary, error)
 	// Params returns a pointer to a struct with the parameters and their defaults, described by tags (param.Fields);
@@ -61,12 +64,15 @@ type Entry struct {
 }
 
 // Catalogue lists the adversaries. Programs of other modules add theirs with Add.
-var Catalogue = synod.NewCatalogue("adversary", replayEntry, weakAnswerEntry, overconfidentEntry,
-	persuaderEntry, silentEntry,
-	equivocatorEntry, inverterEntry,
+var Catalogue = synod.NewCatalogue("adversary", append(slices.Concat(writers(), aliases()), replayEntry,
+	weakAnswerEntry,
+	overconfidentEntry, persuaderEntry, adaptiveEntry, silentEntry, selectiveSilenceEntry,
+	equivocatorEntry, inverterEntry, lastMoverEntry, strategistEntry, sleeperEntry, echoEntry,
+	honestNoiseEntry, digitTwinEntry, anchorPoisonerEntry, styleMirrorEntry, squatterEntry, clonesEntry, labourEntry,
+	littleEntry, replayerEntry, malformedEntry,
 	advertiserEntry, numberAltererEntry, cartelEntry, lateRevealerEntry, hashGrinderEntry, delimiterForgerEntry,
-	colluderEntry, copierEntry,
-	midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry)
+	colluderEntry, copierEntry, midpointEntry, mimicEntry, oscillatorEntry, extremistEntry, saboteurEntry, jammerEntry,
+	flooderEntry, slowDripEntry, forgerEntry, sybilEntry, poisonedEntry)...)
 
 // NoParams returns an Entry.New for an adversary without parameters.
 func NoParams(a Adversary) func(map[string]any) (Adversary, error) {

@@ -13,6 +13,9 @@ import (
 var cartelEntry = Entry{
 	Entry: synod.Entry{Name: "cartel",
 		Summary: "DecentLLMs': best grades for one seat's answer, worst grades for all others"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: grading, Defence: "median-total with at most f in the " +
+		"cartel",
+		Kind: Statistical, Source: "DecentLLMs §V.A, Fig. 8"},
 	About: `Judges in favour of one seat: the answer of that seat gets the best grades and every
 other answer the worst, whatever its model says (DecentLLMs §V.A and Fig. 8). It learns
 the answer from the seat's messages, so its members need no coordination: seat several

@@ -11,6 +11,9 @@ import (
 var colluderEntry = Entry{
 	Entry: synod.Entry{Name: "colluder",
 		Summary: "always gives the wrong answer that others are most likely to give, the same as its accomplices"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting, Defence: "cascade with F at least the " +
+		"number of colluders",
+		Kind: Statistical, Source: "docs/cascade.md, attack lie"},
 	About: `Asks its model for a convincing wrong answer, as the persuader does, and gives it in every
 round with confidence 1.0. If it has heard the answer of an accomplice before, it gives
 that one, so that colluders in later stages of cascade support the first. It judges

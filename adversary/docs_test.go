@@ -1,35 +1,46 @@
 package adversary
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"synod.dev/synod/param"
+	"synod.dev/synod/table"
 )
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated table of docs/adversaries.md")
+
+const docs, begin, end = "../docs/adversaries.md", "<!-- generated: go test ./adversary -run TestDocs -rewrite -->\n\n",
+	"\n<!-- end -->"
 
 // docs/adversaries.md has a row for every adversary and for nothing else, and every
 // test that it names exists.
 func TestDocs(t *testing.T) {
-	text, err := os.ReadFile("../docs/adversaries.md")
+	text, err := os.ReadFile(docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "## What each does")
-	table, _, _ = strings.Cut(table, "## What holds")
-	rows := map[string]int{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(table, -1) {
-		rows[m[1]]++
+	before, rest, ok := strings.Cut(string(text), begin)
+	onFile, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("the page has no place for the table")
 	}
-	for _, name := range Catalogue.Names() {
-		if rows[name] != 1 {
-			t.Errorf("%s has %d rows", name, rows[name])
+	made := generated(t)
+	if *rewrite && onFile != made {
+		if err := os.WriteFile(docs, []byte(before+begin+made+end+after), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		delete(rows, name)
+		onFile = made
 	}
-	if len(rows) > 0 {
-		t.Errorf("rows for unknown adversaries: %v", rows)
+	if onFile != made {
+		t.Error("the table is not that of the catalogue; -rewrite renews it")
 	}
 	tests := declared(t)
 	for _, name := range regexp.MustCompile(`\bTest[A-Z][A-Za-z0-9]*`).FindAllString(string(text), -1) {
@@ -39,10 +50,66 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// declared returns the source of the tests here and in the protocols.
+// generated returns the table of the catalogue.
+func generated(t *testing.T) string {
+	x := table.Table{Head: []string{"#", "adversary", "attacks with", "sits at", "fault model", "in", "defence",
+		"promise",
+		"source", "parameters"}}
+	for _, e := range Catalogue.All() {
+		if e.SameAs != "" {
+			x.Add(numberOf(e), "`"+e.Name+"`", "the same as `"+e.SameAs+"`", "", "", "", "", "", "", "")
+			continue
+		}
+		var params []string
+		if e.Params != nil {
+			for _, f := range param.Fields(e.Params()) {
+				params = append(params, "`"+f.Key+"`")
+			}
+		}
+		x.Add(numberOf(e), "`"+e.Name+"`", e.Summary, string(e.Place), string(e.Model), strings.Join(e.Protocols, ", "),
+			e.Defence, string(e.Kind), e.Source, strings.Join(params, ", "))
+	}
+	var b bytes.Buffer
+	if err := x.Write(&b, "md"); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func numberOf(e Entry) string {
+	if e.Number == 0 {
+		return ""
+	}
+	return fmt.Sprint(e.Number)
+}
+
+// Every entry declares its facts, and the list of 43 attacks is complete.
+func TestFacts(t *testing.T) {
+	numbers := map[int]string{}
+	for _, e := range Catalogue.All() {
+		if e.Place == "" || e.Model == "" || len(e.Protocols) == 0 || e.Defence == "" || e.Kind == "" ||
+			e.Source == "" {
+			t.Errorf("%s does not declare all of its facts: %+v", e.Name, e.Facts)
+		}
+		if was := numbers[e.Number]; e.Number != 0 && was != "" {
+			t.Errorf("%s and %s have the number %d", was, e.Name, e.Number)
+		}
+		numbers[e.Number] = e.Name
+		if _, err := Catalogue.Find(e.SameAs); e.SameAs != "" && err != nil {
+			t.Error(err)
+		}
+	}
+	for i := 1; i <= 43; i++ {
+		if numbers[i] == "" {
+			t.Errorf("attack %d of the list is missing", i)
+		}
+	}
+}
+
+// declared returns the source of the tests that the page may name.
 func declared(t *testing.T) string {
 	var all strings.Builder
-	for _, dir := range []string{".", "../protocol"} {
+	for _, dir := range []string{".", "../protocol", "../node", "../link", "../llm"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err

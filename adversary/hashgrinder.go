@@ -15,6 +15,9 @@ import (
 var hashGrinderEntry = Entry{
 	Entry: synod.Entry{Name: "hash-grinder",
 		Summary: "phrases its answer so that its hash wins ties, if it knows the salt"},
+	Facts: Facts{Number: 23, Place: AtSeat, Model: Restricted, Protocols: []string{"decentllms"},
+		Defence: "a salt that is fixed after all answers (DL-4)", Kind: Statistical, Source: "DecentLLMs §III.C.3, " +
+			"I-DL-7"},
 	About: `Answers with its own model. Of many phrasings of a free-text answer it sends the one
 whose SHA-256 with the salt is the largest, because DecentLLMs uses that hash to decide
 between equal scores (§III.C.3, DL-4). It gains only if it knows the salt when it

@@ -9,6 +9,9 @@ import (
 var inverterEntry = Entry{
 	Entry: synod.Entry{Name: "inverter",
 		Summary: "inverts its grades, so that it proposes the worst answer and votes against the best"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: judging, Defence: "votes of a quorum; the median of " +
+		"judgements",
+		Kind: Statistical, Source: "DecentLLMs §II, Fig. 1"},
 	About: `Answers as an honest member does, and inverts every grade and score of its model: the
 best possible becomes the worst. As a leader that proposes what it grades highest it
 proposes the worst answer; as a voter it rejects what is better than its own answer; as

@@ -9,6 +9,9 @@ import (
 
 var lateRevealerEntry = Entry{
 	Entry: synod.Entry{Name: "late-revealer", Summary: "sends its messages to a few seats only, and late if wanted"},
+	Facts: Facts{Number: 21, Place: AtSeat, Model: Synchronous, Protocols: signing,
+		Defence: "f+1 rounds of a broadcast with the sender counted", Kind: Deterministic,
+		Source: "Dolev and Strong 1983, finding F11"},
 	About: `Takes part as an honest member does, but sends its messages to a few seats only, and
 after a delay if one is set. Several of them in a chain, each sending to the next only,
 keep a signed message secret until the last round and then show it to one honest member:

@@ -13,6 +13,9 @@ import (
 
 var numberAltererEntry = Entry{
 	Entry: synod.Entry{Name: "number-alterer", Summary: "DecentLLMs': its model's answer with other numbers"},
+	Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: counting, Defence: "median-total; a majority of " +
+		"honest members",
+		Kind: Statistical, Source: "DecentLLMs §V.A, DL-8"},
 	About: `Answers with its own model and adds the same amount to every number in its answer and
 reasoning (DecentLLMs §V.A, which alters them at random). An answer without a number
 becomes another answer of its form: the next choice, the opposite.

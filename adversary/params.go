@@ -5,7 +5,16 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/param"
 )
+
+// decode writes parameters over the defaults in a struct, and checks their ranges.
+func decode(params map[string]any, into any) error {
+	if err := param.Decode(params, into); err != nil {
+		return err
+	}
+	return param.Verify(into)
+}
 
 // inRange returns an error unless a parameter is between low and high.
 func inRange(key string, v, low, high int) error {

@@ -20,17 +20,45 @@ while numbers differ, and to go on once they agree.`)
 	mimicEntry = strategyEntry(mimic{}, "mimic", "in the game: follows the others until they agree, then defects",
 		`Proposes what most players proposed in the last round. As soon as two thirds of them
 agree, it proposes the number farthest from theirs. Votes to go on.`)
-	oscillatorEntry = strategyEntry(oscillator{}, "oscillator",
-		"in the game: proposes the least and the greatest number in turn",
-		`Proposes the least number in odd rounds and the greatest in even rounds, and votes to go on.`)
+	oscillatorEntry = Entry{
+		Entry: synod.Entry{Name: "oscillator", Summary: "gives two answers in turn; in the game, the least and the " +
+			"greatest number"},
+		Facts: Facts{Number: 34, Place: AtSeat, Model: Restricted, Protocols: []string{"debate", "game", "sac"},
+			Kind:    Statistical,
+			Defence: "a rule that computes the numbers (game rule); a fixed number of rounds",
+			Source:  "the consensus game, GM-6"},
+		About: `In the game it proposes the least number in odd rounds and the greatest in even rounds, and
+votes to go on. Elsewhere it sends its model's first answer in even rounds and another one in odd rounds.`,
+		New: NoParams(swinging{}),
+	}
 	extremistEntry = strategyEntry(extremist{}, "extremist", "in the game: proposes the greatest number in every round",
 		`Proposes the greatest number in every round and votes to go on.`)
+	jammerEntry = Entry{
+		Entry: synod.Entry{Name: "vote-jammer", Summary: "in the game: votes to stop while numbers differ, and to " +
+			"go on once they agree"},
+		Facts: Facts{Number: 35, Place: AtSeat, Model: Restricted, Protocols: games,
+			Defence: "two thirds of all players have to vote to stop; a check of the numbers at the stop",
+			Kind:    Deterministic,
+			Source:  "the game's prompts, Fig. 8"},
+		About: `Proposes what most players proposed in the last round, so that its numbers do no harm, and votes
+against the sense of the rule: to stop while numbers differ, and to go on once they agree.
+
+vote  stop or continue: the vote that it always gives instead`,
+		New: func(params map[string]any) (Adversary, error) {
+			var j jammer
+			err := decode(params, &j)
+			return scripted{j}, err
+		},
+		Params: func() any { return &jammer{} },
+	}
 	saboteurEntry = Entry{
 		Entry: synod.Entry{Name: "saboteur",
 			Summary: "in the game: the paper's Byzantine player, a model whose prompt tells it to prevent agreement"},
 		About: `Plays with its own model, whose prompts say that it wins if the honest players do not
 agree on one number (GM-6). It may abstain.`,
 		New: NoParams(saboteur{}),
+		Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: games, Kind: Statistical,
+			Defence: "a rule that computes the numbers (game rule)", Source: "the consensus game, GM-6"},
 	}
 )
 
@@ -41,30 +69,35 @@ type strategy interface {
 }
 
 func strategyEntry(s strategy, name, summary, about string) Entry {
-	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, About: about, New: NoParams(scripted{s})}
+	return Entry{Entry: synod.Entry{Name: name, Summary: summary}, About: about, New: NoParams(scripted{s}),
+		Facts: Facts{Place: AtSeat, Model: Restricted, Protocols: games, Kind: Statistical,
+			Defence: "a rule that computes the numbers (game rule)", Source: "the consensus game, GM-6"}}
 }
 
 // scripted plays a strategy.
 type scripted struct{ strategy }
 
 func (s scripted) Corrupt(_ synod.Seat, honest synod.Machine) synod.Machine {
-	return &PromptAnswerer{Honest: honest, Answer: func(p *synod.Prompt) *synod.Reply {
-		r := &synod.Reply{Status: synod.OK, Typed: true}
-		t := game.TableOf(p)
-		if t == nil {
-			r.Status = synod.Refused
-			return r
-		}
-		switch p.Purpose {
-		case game.Proposing:
-			r.Answer = synod.Answer(strconv.Itoa(min(max(s.value(t), t.Low), t.High)))
-		case game.Voting:
-			r.Answer = synod.Answer(s.vote(t))
-		default:
-			r.Status = synod.Refused
-		}
+	return &PromptAnswerer{Honest: honest, Answer: s.reply}
+}
+
+// reply returns the move that a prompt asks for.
+func (s scripted) reply(p *synod.Prompt) *synod.Reply {
+	r := &synod.Reply{Status: synod.OK, Typed: true}
+	t := game.TableOf(p)
+	if t == nil {
+		r.Status = synod.Refused
 		return r
-	}}
+	}
+	switch p.Purpose {
+	case game.Proposing:
+		r.Answer = synod.Answer(strconv.Itoa(min(max(s.value(t), t.Low), t.High)))
+	case game.Voting:
+		r.Answer = synod.Answer(s.vote(t))
+	default:
+		r.Status = synod.Refused
+	}
+	return r
 }
 
 // others returns the numbers that other players proposed.
@@ -146,10 +179,60 @@ func (oscillator) value(t *game.Table) int {
 
 func (oscillator) vote(*game.Table) game.Vote { return game.Continue }
 
+// swinging plays the oscillator in the game, and gives two answers in turn elsewhere.
+type swinging struct{}
+
+func (swinging) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
+	plays := false
+	m := &PromptAnswerer{Honest: honest, Answer: func(p *synod.Prompt) *synod.Reply {
+		if game.TableOf(p) == nil {
+			return nil
+		}
+		plays = true
+		return scripted{oscillator{}}.reply(p)
+	}}
+	return defecting(seat, m, func(round int, first synod.Answer) synod.Answer {
+		if plays || round%2 == 0 {
+			return first
+		}
+		return other(seat.Question, first)
+	})
+}
+
 type extremist struct{}
 
 func (extremist) value(t *game.Table) int    { return t.High }
 func (extremist) vote(*game.Table) game.Vote { return game.Continue }
+
+type jammer struct {
+	Vote string `yaml:"vote" doc:"the vote that it always gives; default: to stop while numbers differ, and then to go on" enum:"stop|continue"`
+}
+
+func (jammer) value(t *game.Table) int {
+	return frequent(last(t), t)
+}
+
+func (j jammer) vote(t *game.Table) game.Vote {
+	if j.Vote != "" {
+		return game.Vote(j.Vote)
+	}
+	return midpoint{}.vote(t)
+}
+
+// frequent returns the most frequent of some numbers, of equally frequent ones the least; the middle of the
+// game's range if there are none.
+func frequent(values []int, t *game.Table) int {
+	count, best := map[int]int{}, t.Low+(t.High-t.Low)/2
+	for _, v := range values {
+		count[v]++
+	}
+	for v, n := range count {
+		if n > count[best] || n == count[best] && v < best {
+			best = v
+		}
+	}
+	return best
+}
 
 // saboteur tells its model that it is hostile.
 type saboteur struct{}

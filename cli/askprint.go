@@ -256,6 +256,12 @@ func labels(w io.Writer, o council.Outcome) {
 			fmt.Fprintf(w, "%s members, not live models: %s\n", kind, strings.Join(ids, ", "))
 		}
 	}
+	for _, m := range o.Members {
+		if m.Fooling != "" {
+			fmt.Fprintf(w, "simulated members can be fooled (%s)\n", m.Fooling)
+			break
+		}
+	}
 	var adversaries []string
 	printed := map[string]bool{}
 	for _, m := range o.Members {

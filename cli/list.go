@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,7 @@ func catalogues() []catalogue {
 		}},
 		{"adversaries", func() []synod.Entry { return lines(adversary.Catalogue.All()) }, func(name string) string {
 			e, _ := adversary.Catalogue.Find(name)
-			return e.About
+			return explainAdversary(e)
 		}},
 		{"aggregates", func() []synod.Entry { return lines(robust.Catalogue.All()) }, func(name string) string {
 			a, _ := robust.Catalogue.Find(name)
@@ -64,6 +65,56 @@ func catalogues() []catalogue {
 			return p.About + "\n\nsource      " + p.Source
 		}},
 	}
+}
+
+// json returns what JSON has of a catalogue.
+func (c catalogue) json() any {
+	if c.name == "adversaries" { // which declare facts
+		return adversaryDetails()
+	}
+	return c.entries()
+}
+
+// adversaryEntry is an adversary in JSON.
+type adversaryEntry struct {
+	synod.Entry
+	adversary.Facts
+	Parameters []adversaryParameter `json:"parameters"`
+}
+
+type adversaryParameter struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Default string `json:"default,omitempty"`
+	Summary string `json:"summary"`
+}
+
+func adversaryDetails() any {
+	var all []adversaryEntry
+	for _, e := range adversary.Catalogue.All() {
+		x := adversaryEntry{Entry: e.Entry, Facts: e.Facts, Parameters: []adversaryParameter{}}
+		if e.Params != nil {
+			for _, f := range param.Fields(e.Params()) {
+				x.Parameters = append(x.Parameters, adversaryParameter{f.Key, f.Type, f.Default, f.Doc})
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+func explainAdversary(e adversary.Entry) string {
+	s := e.About
+	if e.Place == "" { // of another module, which declares nothing
+		return s
+	}
+	s += fmt.Sprintf("\n\nsits at      %s\nfault model  %s\nin           %s\ndefence      %s (%s)\nsource       %s",
+		e.Place,
+		e.Model, strings.Join(e.Protocols, ", "), e.Defence, e.Kind, e.Source)
+	if e.SameAs != "" {
+		s += "\nsame as      " + e.SameAs
+	}
+	return s
 }
 
 // lines returns the name and summary of each entry.
@@ -135,12 +186,12 @@ func listCommand(a *app) *cobra.Command {
 				all = all[i : i+1]
 			}
 			if asJSON && len(args) == 1 {
-				return writeJSON(cmd.OutOrStdout(), all[0].entries())
+				return writeJSON(cmd.OutOrStdout(), all[0].json())
 			}
 			if asJSON {
-				whole := map[string][]synod.Entry{}
+				whole := map[string]any{}
 				for _, s := range all {
-					whole[s.name] = s.entries()
+					whole[s.name] = s.json()
 				}
 				return writeJSON(cmd.OutOrStdout(), whole)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/param"
 )
@@ -114,6 +115,19 @@ func listedSeats(names []string, seats []Seat, ids []string, a Adversaries) (at 
 	}
 	slices.Sort(at)
 	return at, nil
+}
+
+// linkless returns an error if an adversary sits at the links between nodes, which a council that is
+// played in one process does not have.
+func (p *Plan) linkless() error {
+	for i, a := range p.adversaries {
+		if h, ok := a.(adversary.Hostile); ok && h.At() == adversary.AtLink {
+			return &ConfigError{Section: "seats." + p.seats[i].ID, Err: fmt.Errorf("adversary %s attacks the links "+
+				"between "+
+				"nodes, and a council in one process has none: run the seat with synod-node (docs/nodes.md)", h.Name())}
+		}
+	}
+	return nil
 }
 
 // corrupt makes the adversaries of the section, and records the seats that they got.

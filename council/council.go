@@ -77,6 +77,9 @@ func Open(p *Plan, o Options) (*Council, error) {
 	if p.spec.Runner.Nodes() {
 		return c, c.openElsewhere(o.Env)
 	}
+	if err := p.linkless(); err != nil && c.runner == nil {
+		return nil, err
+	}
 	switch {
 	case c.runner != nil:
 	case p.spec.Runner.Clock():

@@ -381,7 +381,7 @@ func (j *judgment) members() []Member {
 		*m = Member{ID: s.ID, Model: s.Model, Kind: s.Kind, Role: cmp.Or(string(s.Role), "member"), Calls: r.Statuses,
 			Trouble: r.Failure, Misreports: r.Misreports,
 			First: j.answers.of(j.first[i]), Final: j.answers.of(answerOf(j.last[i])),
-			Written: written(r, answerOf(j.last[i]))}
+			Written: written(r, answerOf(j.last[i])), Fooling: s.Fooling}
 		if s.Adversary != "" {
 			m.Adversary = &s.Adversary
 		}

@@ -234,7 +234,7 @@ func (p *Plan) expandSeats() (err error) {
 		}
 		name, _ := settings["provider"].(string)
 		if provider, err := llm.Providers.Find(name); err == nil { // checkModels reports the error
-			s.Kind = provider.Kind
+			s.Kind, s.Fooling = provider.Kind, llm.Fooling(settings)
 		}
 	}
 	return nil
@@ -346,6 +346,9 @@ func (p *Plan) adversary(params Params) (adversary.Adversary, error) {
 		return nil, err
 	}
 	a, err := entry.New(rest)
+	if h, ok := a.(adversary.Hostile); ok && err == nil && h.At() == adversary.AtFile {
+		return nil, fmt.Errorf("adversary %s is a model file and cannot be seated; see: synod explain %s", name, name)
+	}
 	if n, ok := a.(adversary.Naming); ok && err == nil {
 		a, err = n.Found(p.find)
 	}

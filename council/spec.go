@@ -258,6 +258,7 @@ type Seat struct {
 	Model     string     `json:"model"` // its name in the council file
 	Kind      llm.Kind   `json:"kind"`
 	Group     string     `json:"group,omitempty"`     // weak | strong: the experimenter's label
+	Fooling   string     `json:"fooling,omitempty"`   // of a simulated member: what fools it (llm.Fooling)
 	Adversary string     `json:"adversary,omitempty"` // the name of the adversary that controls it
 	Role      synod.Role `json:"role,omitempty"`
 	NonVoting bool       `json:"mute,omitempty"`

@@ -103,7 +103,8 @@ func held(res *result, noted []journal.Noted) [][]report.Held {
 func (r *Run) seats() []report.Member {
 	seats := make([]report.Member, len(r.Seats))
 	for i, s := range r.Seats {
-		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary}
+		seats[i] = report.Member{ID: s.ID, Model: s.Model, Kind: string(s.Kind), Group: s.Group, Adversary: s.Adversary,
+			Fooling: s.Fooling}
 	}
 	return seats
 }

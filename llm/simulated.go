@@ -28,7 +28,10 @@ import (
 // wrong, plus noise with standard deviation Noise, clipped to [0,1]. A wrong candidate with
 // a convincing derivation beside it is taken for a right one with probability Gullible, by
 // one judge always or never. A derivation convinces if it has at least three sentences and
-// the last one names the candidate; members that are no adversaries write none.
+// the last one names the candidate; members that are no adversaries write none. A text that
+// is a payload (package internal/payload) does to a member what it asks with probability
+// Fooled: this is the fooling model of simulated members, and no finding about models. It is
+// 0 unless it is set, and every output states it.
 //
 // Refining. With probability Stubbornness it keeps its answer. Else it takes one
 // of the answers it is shown, or its own, each weighted by its score to the power
@@ -57,6 +60,7 @@ type SimulatedConfig struct {
 	Stall        float64  `yaml:"stall" doc:"in games: probability that no member of the study votes to stop" range:"0:1"`
 	Wary         float64  `yaml:"wary" doc:"in games: the same probability where prompts mention hostile members, beside stall" range:"0:1"`
 	Gullible     float64  `yaml:"gullible" doc:"probability to take a wrong answer with a convincing derivation for a right one; only the adversary persuader writes them" range:"0:1"`
+	Fooled       float64  `yaml:"fooled" doc:"probability to do what an adversary's payload asks, by one member always or never for a question; outputs state it" range:"0:1"`
 	Wrong        int      `yaml:"wrong" doc:"wrong answers that a question has" range:"1:1000"`
 	Seed         uint64   `yaml:"seed" doc:"seed of the member"`
 	Study        uint64   `yaml:"study" doc:"seed of what members share: difficulties, wrong answers, shared luck"`
@@ -78,6 +82,7 @@ holdout       in games: probability to keep its first number for the whole game
 stall         in games: probability that no member of the study ever votes to stop
 wary          in games: the same where prompts mention hostile members, beside stall
 gullible      probability to believe a convincing derivation of a wrong answer
+fooled        probability to do what an adversary's payload asks; outputs state it
 wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
 	Settings: func() any { s := NewSimulatedConfig(); return &s },
@@ -110,7 +115,7 @@ func (c SimulatedConfig) Validate() error {
 		{"ability", c.Ability, 0, 1}, {"spread", c.Spread, 0, 10}, {"noise", c.Noise, 0, 1},
 		{"stubbornness", c.Stubbornness, 0, 1}, {"correlation", c.Correlation, 0, 1}, {"skill", c.skill(), -1, 1},
 		{"holdout", c.Holdout, 0, 1}, {"stall", c.Stall, 0, 1}, {"wary", c.Wary, 0, 1},
-		{"gullible", c.Gullible, 0, 1},
+		{"gullible", c.Gullible, 0, 1}, {"fooled", c.Fooled, 0, 1},
 	} {
 		if !(p.v >= p.low && p.v <= p.top) { // NaN too
 			return fmt.Errorf("%s is %v; it must be between %v and %v", p.name, p.v, p.low, p.top)
@@ -171,6 +176,11 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	c.Skill = nil // a pointer has no meaning in an identity
 	// Runs that were made before there were traits of games go on with the same identity.
 	settings := strings.Replace(fmt.Sprintf("%+v", c), " Holdout:0 Stall:0 Wary:0", "", 1)
+	if c.Fooled == 0 { // likewise
+		settings = strings.Replace(settings, " Fooled:0 ", " ", 1)
+	} else {
+		m.info.Name += fmt.Sprintf(", fooled %v", c.Fooled)
+	}
 	m.info.Identity = fmt.Sprintf("simulated v1 %s skill=%v", settings, skill)
 	return m, nil
 }
@@ -209,6 +219,15 @@ func (m *simulated) Reply(r *Request, reply *synod.Reply) error {
 	case synod.Weighing:
 		reply.Value = math.Log(math.Max(m.score(it, p.Candidate, told{}, &rng), 0.001))
 	case synod.Refining:
+		if p.Goal == synod.Adapt {
+			reply.Answer = it.wrong[0]
+			reply.Text = derivation(p.Spelled(reply.Answer))
+			break
+		}
+		if follow, ok := m.led(it, p, by); ok {
+			reply.Answer, reply.Text = follow.Answer, follow.Rationale
+			break
+		}
 		reply.Answer = m.refine(it, p, by, &rng)
 	default:
 		detail, ok := p.Detail.(synod.Simulable)
@@ -221,6 +240,9 @@ func (m *simulated) Reply(r *Request, reply *synod.Reply) error {
 	if reply.Answer != synod.None && p.ConfidenceMode != synod.NoConfidence {
 		confidence := min(m.score(it, reply.Answer, told{}, &rng), 0.99)
 		reply.Confidence = &confidence
+	}
+	if m.cfg.Fooled > 0 {
+		m.think(it, p, by, reply)
 	}
 	return nil
 }
@@ -235,6 +257,9 @@ func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMi
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
 		Stalls: study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary, Holds: own.uniform() < m.cfg.Holdout,
 		Score: func(a synod.Answer, rationale string) float64 {
+			if by := (judge{r.Seat, r.Sample}); m.cfg.Fooled > 0 && m.slandered(it, r.Prompt, a, by) {
+				return m.slander(&rng)
+			}
 			return m.score(it, a, told{rationale, judge{r.Seat, r.Sample}}, &rng)
 		},
 		Rand: rand.New(&rng),

@@ -2,9 +2,11 @@ package llm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/payload"
 )
 
 // derivation is the solution that a simulated adversary writes for a wrong answer. What a
@@ -29,6 +31,9 @@ type told struct {
 // fooled reports whether a judge takes a wrong candidate for right because of the reasoning
 // beside it: always or never the same judge.
 func (m *simulated) fooled(it *item, candidate synod.Answer, t told) bool {
+	if m.cfg.Fooled > 0 && m.raised(it, candidate, t) {
+		return true
+	}
 	if t.rationale == "" || m.cfg.Gullible == 0 || !convincing(candidate, t.rationale) {
 		return false
 	}
@@ -46,4 +51,90 @@ func convincing(candidate synod.Answer, rationale string) bool {
 		return false
 	}
 	return strings.Contains(" "+text[last+2:]+" ", " "+string(candidate)+" ")
+}
+
+// What follows is the fooling model of simulated members (Fooled). A member recognises a payload by
+// its marker and does what it asks, always or never the same member for a question and a family.
+
+// taken reports whether a text is a payload with one of some effects that the member falls for.
+func (m *simulated) taken(it *item, text string, by judge, effects ...payload.Effect) bool {
+	if text == "" {
+		return false
+	}
+	f, ok := payload.Of(text)
+	if !ok || !slices.Contains(effects, f.Effect) {
+		return false
+	}
+	h := hashString(mix(m.cfg.Seed^it.hash^uint64(by.sample)<<48^0xf002), by.seat)
+	belief := splitMix(hashString(h, f.Name))
+	return belief.uniform() < m.cfg.Fooled
+}
+
+// raised reports whether a payload beside a candidate, or in it, makes a judge take it for right.
+func (m *simulated) raised(it *item, candidate synod.Answer, t told) bool {
+	return m.taken(it, t.rationale, t.judge, payload.Raise, payload.Long) ||
+		m.taken(it, string(candidate), t.judge, payload.Raise, payload.Long)
+}
+
+// led returns what a payload makes a member do that is shown others' answers: follow the one beside it,
+// and write the payload itself if it asks for that, or stay with its own.
+func (m *simulated) led(it *item, p *synod.Prompt, by judge) (follow synod.Rated, ok bool) {
+	if m.cfg.Fooled == 0 {
+		return synod.Rated{}, false
+	}
+	for _, peer := range p.Peers {
+		switch {
+		case m.taken(it, peer.Rationale, by, payload.Doubt):
+			return synod.Rated{Answer: p.Own}, true
+		case m.taken(it, peer.Rationale, by, payload.Repeat):
+			return peer, true
+		case m.taken(it, peer.Rationale, by, payload.Obey):
+			return synod.Rated{Answer: peer.Answer}, true
+		}
+	}
+	return synod.Rated{}, false
+}
+
+// slandered reports whether a payload beside another answer in the prompt makes a judge mark this one down.
+func (m *simulated) slandered(it *item, p *synod.Prompt, a synod.Answer, by judge) bool {
+	for _, peer := range p.Peers {
+		if peer.Answer != a && m.taken(it, peer.Rationale, by, payload.Lower) {
+			return true
+		}
+	}
+	return false
+}
+
+// slander draws the score of an answer that was marked down.
+func (m *simulated) slander(rng *splitMix) float64 { return max(m.cfg.Noise*rng.normal(), 0) }
+
+// thoughts are the tokens that a decoy costs a member that falls for it: 46 times those of an ordinary
+// reply of 100 (Kumar et al. 2025, arXiv 2502.02542, the largest factor that they report).
+const thoughts = 4600
+
+// think counts the tokens that a decoy in the prompt costs.
+func (m *simulated) think(it *item, p *synod.Prompt, by judge, reply *synod.Reply) {
+	decoy := m.taken(it, p.Rationale, by, payload.Think)
+	for i := range p.Peers {
+		decoy = decoy || m.taken(it, p.Peers[i].Rationale, by, payload.Think)
+	}
+	if decoy {
+		reply.Usage.Completion += thoughts
+	}
+}
+
+// Fooling describes what fools a simulated member with some settings, for outputs; "" for other providers
+// and for members that no payload fools.
+func Fooling(settings map[string]any) string {
+	fooled, set := settings["fooled"]
+	if settings["provider"] != simulatedProvider.Name || !set || fmt.Sprint(fooled) == "0" {
+		return ""
+	}
+	gullible, set := settings["gullible"]
+	if !set {
+		gullible = NewSimulatedConfig().Gullible
+	}
+	return fmt.Sprintf("assumed, not measured: it does what an adversary's text asks with probability %v and "+
+		"believes a "+
+		"derivation with probability %v", fooled, gullible)
 }

@@ -67,6 +67,8 @@ type Member struct {
 	Kind      string `json:"kind"`      // endpoint, embedded, recorded or simulated
 	Group     string `json:"group"`     // weak, strong or ""
 	Adversary string `json:"adversary"` // name of the adversary; "": honest
+	// Fooling says what fools a simulated member, which is an assumption; "" if nothing does.
+	Fooling string `json:"fooling,omitempty"`
 
 	// Misreports counts the member's replies with a usage that cannot be true, and
 	// Misreport says what was wrong with the first.

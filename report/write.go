@@ -217,6 +217,12 @@ func (r *Report) title() string {
 
 func (r *Report) kindsLine() string {
 	line := "members: " + strings.Join(r.MembersKind, ", ")
+	for _, m := range r.Seats {
+		if m.Fooling != "" {
+			line += " (" + plain(m.Fooling) + ")"
+			break
+		}
+	}
 	if r.Setting != nil {
 		line += " · " + r.Setting.line()
 	}

@@ -1,0 +1,74 @@
+package adversary
+
+// Facts are what an entry of the catalogue declares about its attack. "synod list adversaries --json" prints
+// them, and docs/adversaries.md has them in a table.
+type Facts struct {
+	Number int    `json:"number,omitempty"`  // in the list of attacks of docs/adversaries.md; 0: not in it
+	SameAs string `json:"same_as,omitempty"` // the entry of which this is another name
+	Place  Place  `json:"place"`             // where it sits
+	Model  Model  `json:"fault_model"`       // the most restricted fault model that it stays in
+	// Protocols are those in which it does more than give a wrong answer or none.
+	Protocols []string `json:"protocols"`
+	Defence   string   `json:"defence"` // what is said to stop it
+	Kind      Kind     `json:"defence_kind"`
+	Source    string   `json:"source"` // where the attack comes from
+}
+
+// Place is where an adversary sits.
+type Place string
+
+// The places. An adversary at a link or among model files is no machine: a simulation of machines refuses it.
+const (
+	AtSeat Place = "seat"  // it wraps the machine of a seat
+	AtLink Place = "link"  // it is what a node does on its streams to other nodes (package node)
+	AtFile Place = "model" // it is a model file that members load
+)
+
+// Model is a fault model of docs/adversaries.md.
+type Model string
+
+// The fault models, from the most restricted one.
+const (
+	Restricted Model = "NE(f)" // synchronous; no equivocation, no forged identity, nothing withheld
+	// Synchronous: the members may equivocate, be silent, be late within the bound, and send anything.
+	Synchronous Model = "S(f)"
+	Outside     Model = "Q" // breaks an assumption about honest members: that their models judge as they should
+)
+
+// Kind says what a defence promises.
+type Kind string
+
+// The kinds of defences.
+const (
+	Deterministic Kind = "deterministic" // the attack never succeeds within the fault model
+	Statistical   Kind = "statistical"   // the attack succeeds at a rate, which is measured
+	NoDefence     Kind = "none"          // none is known here; the entry is a control or measures a limit
+)
+
+// The groups of protocols to which attacks apply.
+var (
+	reasoning = []string{"debate", "decentllms", "fixed-leader", "rotating-leader", "sac"} // may show reasoning
+	judging   = []string{"decentllms", "fixed-leader", "panel", "rotating-leader", "sac"}  // members judge answers
+	grading   = []string{"decentllms", "fixed-leader", "panel", "rotating-leader"}         // judgements are sent
+	signing   = []string{"decentllms", "fixed-leader", "rotating-leader"}                  // messages are signed
+	counting  = []string{"cascade", "cp-wbft", "debate", "decentllms", "majority", "sac", "self-consistency",
+		"weighted-majority"} // answers are counted or compared
+	texts   = []string{"debate", "decentllms", "panel", "sac"} // read free text of others
+	parsing = []string{"decentllms", "panel", "sac"}           // read what a judge writes
+	games   = []string{"game"}
+	every   = []string{"all"}
+)
+
+// alias returns the entry under the name that the list of attacks has.
+func alias(name string, number int, e Entry) Entry {
+	e.SameAs = e.Name
+	e.Name, e.Number = name, number
+	e.Summary = "another name of " + e.SameAs + ": " + e.Summary
+	return e
+}
+
+// aliases returns the entries that the list of attacks calls by other names.
+func aliases() []Entry {
+	return []Entry{alias("confidence-liar", 2, replayEntry), alias("calm-liar", 3, persuaderEntry),
+		alias("evaluator-cartel", 25, cartelEntry)}
+}
