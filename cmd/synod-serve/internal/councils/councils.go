@@ -198,25 +198,20 @@ func (r *Registry) open(s source) (*Served, error) {
 		return nil, err
 	}
 	r.rosters[s.id] = spec.Runner.Roster
-	if r.o.Key != nil {
-		if err := r.o.Key(&spec); err != nil {
-			return nil, err
-		}
-	}
-	p, err := Plan(spec)
-	if err != nil {
-		return nil, err
-	}
-	p.Bound() // takes up to two seconds once, and not in the first request
-	c, err := council.Open(p, council.Options{Env: r.o.Env})
+	c, err := r.Convene(&spec)
 	if err != nil {
 		return nil, err
 	}
 	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
 }
 
-// Plan makes the plan of a council that a gateway can serve.
-func Plan(spec council.Spec) (*council.Plan, error) {
+// Convene opens a council that a gateway can serve, and names the user's key in one of nodes. It asks no model.
+func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
+	if r.o.Key != nil {
+		if err := r.o.Key(spec); err != nil {
+			return nil, err
+		}
+	}
 	if len(spec.Seats) == 0 && !spec.Runner.Nodes() {
 		return nil, errors.New("the council has no seats (example: seats: [{id: a, model: small, count: 5}])")
 	}
@@ -224,7 +219,12 @@ func Plan(spec council.Spec) (*council.Plan, error) {
 		return nil, errors.New("breakers.escalate names a webhook or a command, which a gateway does not call; " +
 			"remove it")
 	}
-	return council.NewPlan(spec)
+	p, err := council.NewPlan(*spec)
+	if err != nil {
+		return nil, err
+	}
+	p.Bound() // takes up to two seconds once, and not in the first request
+	return council.Open(p, council.Options{Env: r.o.Env})
 }
 
 // WithProtocol opens the council with another protocol, for one request. The caller closes it. Models that

@@ -357,8 +357,5 @@ func nodes(file format.File, set []int) string {
 
 // plural writes a number of things.
 func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return many(n, noun, noun+"s")
 }

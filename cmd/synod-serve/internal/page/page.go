@@ -64,6 +64,7 @@ type Page struct {
 	local  string // CSRF token of viewers who have not logged in
 	mux    *http.ServeMux
 	lives  lives
+	costs  costs
 }
 
 // handler answers a request of a viewer.
@@ -79,7 +80,7 @@ type part struct {
 
 // parts are all pages, in the order of the navigation.
 func parts() []part {
-	return []part{askPart, historyPart, doctorPart, spendPart, runPart, loginPart}
+	return []part{askPart, historyPart, councilsPart, doctorPart, spendPart, runPart, loginPart}
 }
 
 //go:embed templates/*.html

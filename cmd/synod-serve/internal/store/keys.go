@@ -87,6 +87,11 @@ func note(ctx context.Context, tx *sql.Tx, at time.Time, event, key, detail stri
 	return err
 }
 
+// Audit records that a key, by its id, has changed something; "" for nobody's.
+func (s *Store) Audit(event, key, detail string) error {
+	return s.run(func(ctx context.Context, tx *sql.Tx) error { return note(ctx, tx, s.now(), event, key, detail) })
+}
+
 // hashOf needs no salt and no slow function: the secret has 180 random bits.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
