@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,7 @@ type config struct {
 	Store            string        `yaml:"store" doc:"SQLite file or postgres://…" example:"serve.db"`
 	Metrics          string        `yaml:"metrics" doc:"address of the listener for Prometheus" example:"127.0.0.1:9090"`
 	Hosts            []string      `yaml:"hosts" doc:"names under which clients reach the gateway" example:"[gate.example]"`
+	URL              string        `yaml:"url" doc:"address under which clients reach the gateway, for the agent card" example:"https://gate.example"`
 	Drain            time.Duration `yaml:"drain" doc:"time for running requests after SIGTERM" example:"30s"`
 	Keep             keep          `yaml:"keep" doc:"how much of the past is kept" example:"{days: 30}"`
 	gateway.Settings `yaml:",inline"`
@@ -95,6 +97,10 @@ func (c *config) check() error {
 			return fmt.Errorf("%sform is %q; it must be one of %v", at, p.Form, synod.Forms())
 		}
 	}
+	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" &&
+		u.Scheme != "https") {
+		return fmt.Errorf("url is %q; it must be an address such as https://gate.example", c.URL)
+	}
 	switch {
 	case c.Deadline < time.Second || c.Deadline > 24*time.Hour:
 		return fmt.Errorf("deadline is %v; it must be between 1s and 24h", c.Deadline)
@@ -141,6 +147,6 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 	if !fl.Changed("drain") {
 		f.drain = c.Drain
 	}
-	f.settings, f.keep = c.Settings, c.Keep
+	f.settings, f.keep, f.url = c.Settings, c.Keep, strings.TrimRight(c.URL, "/")
 	return nil
 }

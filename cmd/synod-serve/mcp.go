@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,11 +124,4 @@ func (f *flags) openBeside(ctx context.Context, state string) (*store.Store, fun
 	}
 	return nil, nil, usageError{fmt.Errorf("%d MCP clients use %s; give this one its own with --store FILE",
 		mostBeside, url)}
-}
-
-// serveMCP adds the route of the protocol to a gateway.
-func serveMCP(g *gateway.Gateway, st *store.Store, log *slog.Logger) *mcpserver.Server {
-	s := mcpserver.New(mcpserver.Options{Gateway: g, Store: st, Log: log, Version: cli.Version()})
-	g.Mount("/mcp", s)
-	return s
 }

@@ -25,7 +25,6 @@ import (
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/gateway"
-	"synod.dev/synod/cmd/synod-serve/internal/mcpserver"
 	"synod.dev/synod/cmd/synod-serve/internal/page"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
 )
@@ -44,6 +43,7 @@ type flags struct {
 	prices   string
 	config   string
 	metrics  string
+	url      string // of the configuration file
 	settings gateway.Settings
 	keep     keep
 }
@@ -155,7 +155,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	metrics.InFlight(g)
 	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,
 		Journals: o.Journals, NeedKey: o.NeedKey, Owner: home.OwnerKey}))
-	agents := serveMCP(g, st, log)
+	agents := f.agents(g, home, st, log, o.NeedKey)
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (f *flags) registry(ctx context.Context, home *cli.Home, stderr io.Writer, 
 }
 
 // listenAndServe accepts requests until ctx ends. Then new ones get 503, and those that run may finish.
-func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *mcpserver.Server,
+func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *agents,
 	reg *councils.Registry, st *store.Store, journals string, log *slog.Logger, stderr io.Writer) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,6 +124,17 @@ func (m *Models) Hold() (release func()) {
 	c := make(chan struct{})
 	m.hold.Store(&c)
 	return sync.OnceFunc(func() { m.hold.Store(nil); close(c) })
+}
+
+// Split returns a handler of models that all answer differently, each time.
+func Split() llmtest.Handler {
+	var n atomic.Int64
+	return func(c llmtest.Call) string {
+		if c.Scoring() {
+			return llmtest.Fixed("", 0.5)(c)
+		}
+		return llmtest.Fixed(strconv.FormatInt(n.Add(1), 10), 0.5)(c)
+	}
 }
 
 // Until waits until a condition holds, and fails the test if it does not within the limit.

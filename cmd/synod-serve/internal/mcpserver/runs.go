@@ -140,16 +140,16 @@ func (s *Server) find(ctx context.Context, req *mcp.CallToolRequest, handle stri
 	if err == nil {
 		err = json.Unmarshal(task.Body, &o)
 	}
-	open := false
+	lost := false
 	if err == nil && o.Status == running {
-		open, err = s.o.Store.Open(ctx, handle)
+		lost, err = s.o.Store.Abandoned(ctx, handle)
 	}
 	switch {
 	case err != nil:
 		s.o.Log.Error("a handle cannot be read", "request", handle, "error", err.Error())
 		return nil, ofError(&wire.Error{Code: "store_unavailable", RetryAfter: 5 * time.Second,
 			Message: "the gateway cannot read its store now; see its log"})
-	case o.Status == running && !open:
+	case lost:
 		return nil, ofError(&wire.Error{Code: "run_lost", Message: "the gateway was ended while the run went on; ask " +
 			"again"})
 	}

@@ -419,7 +419,8 @@ func TestTasks(t *testing.T) {
 	if _, err := s.ChangeTask("a", "key1", 1, []byte(`{"n":3}`)); !errors.Is(err, ErrTaskChanged) {
 		t.Error(err)
 	}
-	if all, err := s.Tasks(t.Context(), "key1", 10); err != nil || len(all) != 1 || string(all[0].Body) != `{"n":2}` {
+	if all, err := s.Tasks(t.Context(), "key1", "", 10); err != nil || len(all) != 1 ||
+		string(all[0].Body) != `{"n":2}` {
 		t.Error(all, err)
 	}
 	s.now = func() time.Time { return time.Now().Add(48 * time.Hour) }

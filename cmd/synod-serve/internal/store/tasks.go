@@ -82,10 +82,10 @@ func (s *Store) Task(ctx context.Context, id, key string) (Task, error) {
 	return t, nil
 }
 
-// Tasks returns the tasks of a key, the newest first.
-func (s *Store) Tasks(ctx context.Context, key string, most int) ([]Task, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT id, at, version, body FROM tasks WHERE key_id = $1 "+
-		"ORDER BY at DESC, id LIMIT $2", key, most)
+// Tasks returns the tasks of a key whose ids begin so, the newest first.
+func (s *Store) Tasks(ctx context.Context, key, prefix string, most int) ([]Task, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT id, at, version, body FROM tasks WHERE key_id = $1 AND id LIKE $2 "+
+		"ORDER BY at DESC, id LIMIT $3", key, prefix+"%", most)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
@@ -104,16 +104,23 @@ func (s *Store) Tasks(ctx context.Context, key string, most int) ([]Task, error)
 	return all, rows.Err()
 }
 
-// Open reports whether a request has been begun and has not ended. A request of a gateway that was killed has
-// ended once that is known; see Beat.
-func (s *Store) Open(ctx context.Context, request string) (bool, error) {
+// settling is how long the outcome of a request that has ended may take to be in its task.
+const settling = time.Minute
+
+// Abandoned reports whether nobody will write what came of a request: its gateway was killed, or has ended right
+// after the request.
+func (s *Store) Abandoned(ctx context.Context, request string) (bool, error) {
 	if err := s.flush(); err != nil {
 		return false, err
 	}
-	var n int
-	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM requests WHERE id = $1 AND ended = 0", request).Scan(&n)
+	var ended int64
+	var status string
+	err := s.db.QueryRowContext(ctx, "SELECT ended, status FROM requests WHERE id = $1", request).Scan(&ended, &status)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
 	if err != nil {
 		return false, fmt.Errorf("store: %w", err)
 	}
-	return n > 0, nil
+	return ended > 0 && (status == Lost || s.now().Sub(time.UnixMilli(ended)) > settling), nil
 }
