@@ -76,7 +76,7 @@ func (a *app) summary(cmd *cobra.Command, o council.Outcome) {
 			rounds(o.Rounds.Len()-1))
 		parts = append(parts, beforeOthers(o.Votes[0].Independent))
 	}
-	if p := o.Presented; p != nil && p.Head != "" {
+	if p := o.Presented; p != nil && p.Head != "" && len(o.Fields) == 0 {
 		parts = []string{o.Status + ": " + oneLine(p.Head)}
 	}
 	if o.Answered() {

@@ -20,7 +20,7 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	for key := range from {
 		named = named || key == "protocol" || strings.HasPrefix(key, "protocol.")
 	}
-	if f.form == "" && spec.Form == "" && (f.claims || f.drop || spec.Claims) {
+	if f.form == "" && spec.Form == "" && !q.Form.Long() && (f.claims || f.drop || spec.Claims) {
 		q.Form, q.Options = synod.Prose, nil
 	}
 	guess := f.form == "" && spec.Form == "" && q.Form == synod.Text && read.WantsProse(q.Text)
@@ -33,8 +33,8 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 		if other := *spec; other.Suit(synod.Prose, named) {
 			q.Form, *spec = synod.Prose, other
 		}
-	case q.Form == synod.Prose:
-		spec.Suit(q.Form, named)
+	case q.Form == synod.Prose, q.Form == synod.JSON && mergesProse(q):
+		spec.Suit(synod.Prose, named)
 	}
 	if f.drop {
 		spec.Claims = true
@@ -47,6 +47,12 @@ func (f *askFlags) suit(q *synod.Question, spec *council.Spec, from council.Orig
 	if f.claims {
 		spec.Claims = true
 	}
+}
+
+// mergesProse reports whether a part of a JSON question is decided as prose.
+func mergesProse(q *synod.Question) bool {
+	s, err := read.Schema(q)
+	return err == nil && s.Prose() != ""
 }
 
 // nodesDecideProse reports whether the council of a roster decides prose and has no form of its own. Another protocol

@@ -48,6 +48,9 @@ func field(f structured.Field) string {
 	if f.Absent {
 		text = fmt.Sprintf("%s: left out by %d", path, f.Support)
 	}
+	if f.Author != "" {
+		text = fmt.Sprintf("%s: the text of %s, with the best grades of %d", path, f.Author, f.Support)
+	}
 	if w := f.Withstands; w != nil {
 		text += fmt.Sprintf(" · %s ignored, %s changed", anyOf(w.Ignored), anyOf(w.Changed))
 	}

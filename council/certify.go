@@ -68,6 +68,9 @@ func (p *Plan) Certifies(q *synod.Question) error {
 	case p.graph.Changes():
 		return errors.New("council: the graph changes from round to round, and a certificate has one graph for all " +
 			"rounds")
+	case p.merging(q) && p.grading() != nil:
+		return errors.New("council: parts of the value are chosen by members' grades, which they do not sign; use " +
+			"protocol: {name: majority}, without x-merge: prose, for a certificate of a merged value")
 	case p.merging(q) && p.weighting() != nil:
 		return fmt.Errorf("council: %s merges JSON values with members' confidences as weights, which they do not "+
 			"sign; use protocol: {name: majority} for a certificate of a merged value", p.entry.Name)

@@ -163,7 +163,7 @@ func (p *Plan) Accepts(q *synod.Question) error {
 	case game && q.Form.Long():
 		return fmt.Errorf("protocol %s is a game of numbers, and this question has the form %s", p.entry.Name, q.Form)
 	case q.Form == synod.JSON:
-		return p.acceptsJSON()
+		return p.acceptsJSON(q)
 	case q.Form == synod.Choice && len(q.Options) < 2:
 		return errors.New("a choice question needs at least two options, such as lines that begin with A) and B)")
 	}

@@ -16,7 +16,13 @@ import (
 // merging reports whether the decision on a question is made field by field: the answer is a JSON value, and
 // the protocol does not choose one member's answer by itself.
 func (p *Plan) merging(q *synod.Question) bool {
-	return q.Form == synod.JSON && (p.spec.Rule.Name != ByProtocol || p.weighting() != nil)
+	return q.Form == synod.JSON && (p.spec.Rule.Name != ByProtocol || p.weighting() != nil || p.grading() != nil)
+}
+
+// grading returns the protocol if its members grade one another's first answers; nil for others.
+func (p *Plan) grading() protocol.Grading {
+	g, _ := p.protocol.(protocol.Grading)
+	return g
 }
 
 // weighting returns how the protocol weighs first answers; nil if it does not.
@@ -28,11 +34,17 @@ func (p *Plan) weighting() func(first *synod.Opinion) float64 {
 }
 
 // firstHand reports whether a merge takes the answers that members gave before they heard others.
-func (p *Plan) firstHand() bool { return p.weighting() != nil || p.protocol.MaxRounds() == 0 }
+func (p *Plan) firstHand() bool {
+	return p.weighting() != nil || p.grading() != nil || p.protocol.MaxRounds() == 0
+}
 
 // MergeNote says what is guaranteed of a JSON answer of this council, in a sentence.
 func (p *Plan) MergeNote() string {
 	switch {
+	case p.grading() != nil:
+		return fmt.Sprintf("each field is merged from independent answers, and texts with x-merge: prose are those of "+
+			"one member, chosen by grades: if at most F=%d of all seats are Byzantine, an honest member gave every "+
+			"other decided value, and every number lies between two honest ones", p.spec.F)
 	case p.spec.Rule.Name == ByProtocol && p.weighting() == nil:
 		return "the protocol's own step chooses one member's whole value; fields are not merged"
 	case p.firstHand():
@@ -46,12 +58,24 @@ func (p *Plan) MergeNote() string {
 }
 
 // acceptsJSON reports why the council cannot decide on a JSON value; nil if it can.
-func (p *Plan) acceptsJSON() error {
+func (p *Plan) acceptsJSON(q *synod.Question) error {
+	s, err := read.Schema(q)
+	if err != nil {
+		return err
+	}
 	switch f := p.spec.F; {
+	case s.Prose() != "" && p.grading() == nil:
+		return fmt.Errorf("the schema has x-merge: prose at %s, for which members grade one another's answers: use "+
+			"protocol: {name: panel}, or leave x-merge out there, which decides by vote", s.Prose())
+	case s.Prose() == "" && p.grading() != nil:
+		return fmt.Errorf("protocol %s grades answers, and the schema has no string with x-merge: prose: use "+
+			"protocol: {name: majority}, which merges without grades", p.entry.Name)
+	case p.grading() != nil && p.spec.Claims:
+		return errors.New("claims are judged of prose only: remove claims, or use form: prose")
 	case p.spec.Exact != "":
 		return fmt.Errorf("exact is %s, which reads answers as the papers do; none of them has JSON. Remove exact",
 			p.spec.Exact)
-	case p.spec.Rule.Name == ByProtocol && p.weighting() == nil:
+	case p.spec.Rule.Name == ByProtocol && p.weighting() == nil && p.grading() == nil:
 		return nil
 	case p.voters <= 2*f:
 		return fmt.Errorf("f is %d, and %d seats vote: to merge fields with f: %d needs at least %d. Add seats, or "+
@@ -79,7 +103,12 @@ func (j *judgment) merge(v *verdict) {
 	m := s.Merge(in, structured.Rule{F: max(p.spec.F, rule.Support-1), Seats: p.voters, Need: func(seats int) int {
 		votes, _ := rule.need(seats)
 		return votes
-	}})
+	}, Best: j.bestGraded()})
+	for i := range m.Fields {
+		if f := &m.Fields[i]; f.How == string(structured.ByProse) && f.Decided {
+			f.Author = p.name(synod.NodeID(f.Seat))
+		}
+	}
 	v.answer, v.status = synod.None, Undecided
 	v.reason = "no decision field by field: " + m.Reason
 	if m.Value != nil {
@@ -96,13 +125,28 @@ func (j *judgment) merge(v *verdict) {
 	j.merged = &m
 }
 
+// bestGraded returns the seats whose first answers have a total of grades, the best first; nil in a protocol without
+// grades. An answer that a seat did not show to those who graded it does not count.
+func (j *judgment) bestGraded() (seats []int) {
+	by := j.plan.grading()
+	if by == nil {
+		return nil
+	}
+	for _, g := range by.Graded(j.lastOpinions(), j.plan.spec.F) {
+		if j.first[g.Of] == g.Answer {
+			seats = append(seats, int(g.Of))
+		}
+	}
+	return seats
+}
+
 // given returns the values to merge, by seat that votes.
 func (j *judgment) given() (in []structured.Given) {
 	p := j.plan
 	weigh := p.weighting()
 	for i, r := range j.seats {
 		o := j.last[i]
-		if weigh != nil {
+		if p.firstHand() {
 			o = nil
 			for _, noted := range r.Opinions {
 				if noted.Round == 0 {
@@ -144,7 +188,9 @@ func (j *judgment) showValue(o *Outcome) {
 	o.Fields = j.merged.Fields
 	switch {
 	case o.Decision == synod.None:
-	case j.plan.weighting() == nil && j.heard():
+	case j.merged.Graded:
+		o.Fragile = "a part was chosen by the members' grades, and not by counting"
+	case !j.plan.firstHand() && j.heard():
 		for i := range o.Fields {
 			o.Fields[i].Withstands = nil
 		}

@@ -16,7 +16,7 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 	switch {
 	case decision == synod.None:
 		return nil, "there is no decision"
-	case j.merged != nil && (p.weighting() != nil || !j.heard()):
+	case j.merged != nil && (p.firstHand() || !j.heard()):
 		return nil, "" // showValue says it
 	case j.staged() != nil:
 		return j.staged().Withstands, j.staged().Fragile

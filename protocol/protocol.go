@@ -127,6 +127,19 @@ type Weighting interface {
 	Weight(first *synod.Opinion) float64
 }
 
+// Grading is implemented by a protocol whose members grade one another's first answers. It merges JSON answers with
+// parts that are decided as prose: such a part is taken from the answer with the best grades.
+type Grading interface {
+	// Graded returns the answers that have a total of enough grades, the best first, from the last opinions by seat.
+	Graded(last []synod.Opinion, f int) []GradedAnswer
+}
+
+// GradedAnswer is an answer that members graded.
+type GradedAnswer struct {
+	Of     synod.NodeID
+	Answer synod.Answer
+}
+
 // WeightedVote is implemented by a protocol of one round in which every member takes the first answer with the largest
 // weight of those that it heard and its own.
 type WeightedVote interface {

@@ -10,9 +10,11 @@ import (
 type Field struct {
 	Path       string      `json:"path"`       // a JSON pointer into the merged value
 	Support    int         `json:"support"`    // seats that gave the value, or whose numbers were combined
-	Withstands *Withstands `json:"withstands"` // null if the part is undecided
-	// How is how the part was decided: vote, median, trimmed-mean, set, length, presence or kind.
+	Withstands *Withstands `json:"withstands"` // null if the part is undecided, or chosen by grades
+	// How is how the part was decided: vote, prose, median, trimmed-mean, set, length, presence or kind.
 	How     string `json:"how"`
+	Seat    int    `json:"-"`                // with prose, whose text it is
+	Author  string `json:"author,omitempty"` // the name of Seat, which this package does not know
 	Decided bool   `json:"decided"`
 	Absent  bool   `json:"absent,omitempty"` // decided to be left out
 	Value   *Value `json:"value,omitempty"`
@@ -23,7 +25,8 @@ type Field struct {
 type Merged struct {
 	Value      *Value     // nil: there is no decision
 	Fields     []Field    // in the order of the schema, undecided ones included
-	Withstands Withstands // of all decisions together; zero where there is no decision
+	Withstands Withstands // of all decisions together; zero where there is no decision, and with Graded
+	Graded     bool       // a part was chosen by grades, so it is not known what the value withstands
 	Reason     string     // why there is no decision
 }
 
@@ -32,6 +35,7 @@ type Merged struct {
 //
 //   - A string, a boolean, null and a value with enum, const or x-merge: vote is the one with the largest
 //     weight, if more than F seats and at least as many as Rule.Need asks for gave it.
+//   - A string with x-merge: prose is the text of the first seat of Rule.Best that gave one.
 //   - A number is the lower median or the trimmed mean (x-merge) of the numbers without the F lowest and the
 //     F highest. More than 2F numbers are needed; then it lies between two honest numbers if at most F
 //     seats are Byzantine.
@@ -57,7 +61,7 @@ func (s *Schema) Merge(in []Given, r Rule) Merged {
 		}
 	}
 	if out.Value != nil {
-		out.Withstands = m.least
+		out.Withstands, out.Graded = m.least, m.graded
 	}
 	return out
 }
@@ -68,6 +72,7 @@ type merger struct {
 	rule   Rule
 	fields []Field
 	least  Withstands // of all decisions so far
+	graded bool       // a part was chosen by grades
 }
 
 // merge merges the values at a path under all schemas that apply there. It returns nil and the reason if the
@@ -97,6 +102,8 @@ func (m *merger) merge(nodes []*node, in []Given, path string, outer Withstands)
 		return m.set(in, path, outer)
 	case ByPosition:
 		return m.list(nodes, in, path, outer)
+	case ByProse:
+		return m.prose(in, path)
 	case byMember:
 		return m.object(nodes, in, path, outer)
 	}
@@ -111,8 +118,11 @@ func planOf(nodes []*node, kind Kind) Combine {
 	var wish Combine
 	var counted, unique, parts bool
 	for _, n := range nodes {
-		if n.enum != nil || n.combine == ByVote {
+		switch {
+		case n.enum != nil || n.combine == ByVote:
 			return ByVote
+		case n.combine == ByProse && kind == String:
+			return ByProse
 		}
 		wish = cmp.Or(wish, n.combine)
 		counted = counted || n.typed && n.kinds[Number]
@@ -208,6 +218,22 @@ func (m *merger) vote(in []Given, path string, outer Withstands) (*Value, string
 	}
 	m.decided(Field{Path: path, Support: len(best.votes), How: "vote", Value: best.value}, outer.and(w))
 	return best.value, ""
+}
+
+// prose takes the text of the seat whose answer has the best grades. Texts are never blended.
+func (m *merger) prose(in []Given, path string) (*Value, string) {
+	for _, seat := range m.rule.Best {
+		at := slices.IndexFunc(in, func(g Given) bool { return g.Seat == seat })
+		if at < 0 {
+			continue
+		}
+		m.fields = append(m.fields, Field{Path: path, Support: len(in), How: string(ByProse), Seat: seat,
+			Decided: true, Value: in[at].Value})
+		m.least, m.graded = Withstands{}, true
+		return in[at].Value, ""
+	}
+	return m.open(path, string(ByProse), options(in, func(Given) string { return "" }),
+		"no answer with this text has the grades that are needed")
 }
 
 // object merges objects member by member.

@@ -120,6 +120,34 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// A text that is merged as prose is one seat's own: that of the first of the best graded seats that gave one.
+func TestMergeProse(t *testing.T) {
+	const s = `{"type":"object","properties":{"n":{"type":"integer"},"text":{"type":"string","x-merge":"prose"}},
+		"required":["n"]}`
+	in := `{"n":1,"text":"a"} {"n":1} {"n":1,"text":"b"} {"n":1,"text":"c"} {"n":2,"text":"c"}`
+	for _, c := range []struct {
+		best []int
+		want string
+	}{
+		{[]int{1, 2, 0}, `{"n":1,"text":"b"} ±0/0 | /n median 5 2/1 | /text prose 4`},
+		{[]int{3}, `{"n":1,"text":"c"} ±0/0 | /n median 5 2/1 | /text prose 4`},
+		{nil, `{"n":1} ±0/0 | /n median 5 2/1 | /text prose 4 open`},
+		{[]int{1}, `{"n":1} ±0/0 | /n median 5 2/1 | /text prose 4 open`},
+	} {
+		m := schema(t, s).Merge(given(t, strings.Fields(in)...), structured.Rule{F: 1, Best: c.best})
+		if got := show(m); got != c.want {
+			t.Errorf("%v: %s, want %s", c.best, got, c.want)
+		}
+		if m.Graded != strings.Contains(c.want, `"text"`) {
+			t.Errorf("%v: graded is %v", c.best, m.Graded)
+		}
+	}
+	alone := given(t, `{"n":1,"text":"a"}`, `{"n":1}`, `{"n":1}`)
+	if m := schema(t, s).Merge(alone, structured.Rule{F: 1, Best: []int{0}}); m.Value.String() != `{"n":1}` {
+		t.Errorf("%s has the text of one seat, and F is 1", m.Value)
+	}
+}
+
 // Heavier votes win, and whoever is heavier changes what a vote withstands.
 func TestWeights(t *testing.T) {
 	in := given(t, `"a"`, `"a"`, `"b"`)

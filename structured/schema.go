@@ -22,6 +22,8 @@ type Schema struct {
 	root *node
 	text *Value // canonical
 	raw  json.RawMessage
+	// prose is where a part is merged as prose, as a JSON pointer into the schema; "": nowhere.
+	prose string
 }
 
 // Combine is the value of the keyword x-merge: how the values of several members become one.
@@ -34,6 +36,7 @@ const (
 	ByMean     Combine = "trimmed-mean" // of numbers: the mean without the F lowest and the F highest
 	ByPosition Combine = "position"     // of arrays: item by item; the default for arrays
 	AsSet      Combine = "set"          // of arrays: each item by vote; the default with uniqueItems
+	ByProse    Combine = "prose"        // of strings: that of the seat whose answer has the best grades
 )
 
 // node is a schema or a part of one.
@@ -106,8 +109,17 @@ func compile(v *Value, raw []byte) (*Schema, error) {
 	if err := c.acyclic(); err != nil {
 		return nil, err
 	}
-	return &Schema{root: n, text: v, raw: raw}, nil
+	s := &Schema{root: n, text: v, raw: raw}
+	for at, n := range c.known {
+		if n.combine == ByProse && (s.prose == "" || at < s.prose) {
+			s.prose = at
+		}
+	}
+	return s, nil
 }
+
+// Prose returns where a part of a value is merged as prose, as a JSON pointer into the schema; "": nowhere.
+func (s *Schema) Prose() string { return s.prose }
 
 // String returns the canonical text of the schema.
 func (s *Schema) String() string { return s.text.canon }
@@ -215,8 +227,8 @@ func (c *compiler) scalar(n *node, m Member, _ int) (bool, error) {
 		return true, nil
 	case "x-merge":
 		n.combine = Combine(m.Value.Text())
-		if !slices.Contains([]Combine{ByVote, ByMedian, ByMean, ByPosition, AsSet}, n.combine) {
-			return true, wrong(n.at, "x-merge is %s; it must be vote, median, trimmed-mean, position or set",
+		if !slices.Contains([]Combine{ByVote, ByMedian, ByMean, ByPosition, AsSet, ByProse}, n.combine) {
+			return true, wrong(n.at, "x-merge is %s; it must be vote, median, trimmed-mean, position, set or prose",
 				shorten(m.Value.canon))
 		}
 		return true, nil
@@ -422,6 +434,8 @@ func (c *compiler) check(n *node) error {
 		return wrong(n.at, "x-merge is %s, and the type is not number or integer", n.combine)
 	case listed && !(n.typed && n.kinds[Array]):
 		return wrong(n.at, "x-merge is %s, and the type is not array", n.combine)
+	case n.combine == ByProse && !(n.typed && n.kinds[String] && n.enum == nil):
+		return wrong(n.at, "x-merge is prose, and the type is not string, or the strings are an enum")
 	case n.combine == ByMean && n.multiple != nil:
 		return wrong(n.at, "x-merge is trimmed-mean, which multipleOf does not allow; use median")
 	case n.tolerance != nil && !(n.typed && n.kinds[Number]):

@@ -20,6 +20,8 @@ type Rule struct {
 	Seats int // of the council, with those that gave no value
 	// Need returns how many votes of so many seats a decision needs at least; nil: more than any other value.
 	Need func(seats int) int
+	// Best lists the seats whose answers have grades, the best first. Strings with x-merge: prose need it.
+	Best []int
 }
 
 // Withstands says how many seats a decision does not depend on.

@@ -169,7 +169,7 @@ func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Present
 		s.Answers = append(s.Answers, x)
 	}
 	out := &protocol.Presentation{Key: "panel", Value: s, Voters: "evaluators", Count: len(last)}
-	if d.top != nil && d.answer != synod.None {
+	if d.top != nil && d.answer != synod.None && d.answer == v.Accepted {
 		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(),
 			d.top.Judges)
 	}

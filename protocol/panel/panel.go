@@ -87,8 +87,18 @@ func (p *Panel) CheckCast(cast []synod.Role, f int) error {
 	return nil
 }
 
-// Forms returns prose: short answers are counted.
-func (p *Panel) Forms() []synod.Form { return []synod.Form{synod.Prose} }
+// Forms returns prose, and JSON with parts that are decided as prose: short answers are counted.
+func (p *Panel) Forms() []synod.Form { return []synod.Form{synod.Prose, synod.JSON} }
+
+// Graded returns the answers with a total, the best first.
+func (p *Panel) Graded(last []synod.Opinion, f int) (all []protocol.GradedAnswer) {
+	totals := p.decide(last, f).totals
+	for top := best(totals); top != nil; top = best(totals) {
+		all = append(all, protocol.GradedAnswer{Of: top.Of, Answer: top.Answer})
+		top.Why = "it has its place"
+	}
+	return all
+}
 
 // AllToAll returns true: every member grades every answer.
 func (p *Panel) AllToAll() bool { return true }
@@ -158,7 +168,8 @@ var Entry = protocol.Entry{
 	Prompts: Prompts,
 }
 
-const about = `For questions of the form prose. Every member answers, and grades the answers of all
+const about = `For questions of the form prose, and of the form json with x-merge: prose at a string.
+Every member answers, and grades the answers of all
 others by five criteria from 0 to 20 (factual contradiction, factual fabrication,
 instruction inconsistency, context inconsistency, logical inconsistency), one answer in a
 call. The grades of an answer become one total by a robust aggregate, and the answer with
