@@ -108,6 +108,7 @@ type trustedPair struct {
 	B         string  `json:"b"`
 	TaskKind  string  `json:"task_kind"`
 	CoError   float64 `json:"co_error"`
+	Agreement float64 `json:"agreement"` // on questions to which not all members gave the same answer
 	Questions int     `json:"questions"`
 	Together  bool    `json:"together"`
 }
@@ -168,7 +169,7 @@ func (f *trustFlags) addKind(out *trusted, all []reliability.Observation, kind s
 	}
 	for _, p := range e.Pairs {
 		out.Pairs = append(out.Pairs, trustedPair{A: p.A, B: p.B, TaskKind: kind, CoError: p.CoError,
-			Questions: p.Questions, Together: p.Together})
+			Agreement: p.Agreement, Questions: p.Questions, Together: p.Together})
 	}
 	if len(out.Kinds) == 0 || limit < out.Cap {
 		out.Cap = limit
@@ -281,8 +282,8 @@ func (t *trusted) explainMember(w io.Writer, m trustedMember) {
 			if p.Together {
 				joined = "; they count as one supporter"
 			}
-			fmt.Fprintf(w, "    co-error with %s: %.2f, from the %d questions on which one of them deviated%s\n",
-				oneLine(p.B), p.CoError, p.Questions, joined)
+			fmt.Fprintf(w, "    co-error with %s: %.2f, from the %d questions on which one of them deviated; "+
+				"agreement on contested questions %.2f%s\n", oneLine(p.B), p.CoError, p.Questions, p.Agreement, joined)
 		}
 	}
 }

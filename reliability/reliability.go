@@ -68,11 +68,15 @@ type Member struct {
 // Pair says how often two members err together.
 type Pair struct {
 	A, B string
-	// CoError is, of the questions on which one of them deviated from the plurality of the other members,
-	// the share on which both gave the same answer; two questions without are added.
-	CoError   float64
-	Questions int  // on which one of them deviated
-	Together  bool // CoError is so far above the usual one that they count as one voice
+	// CoError is how often both gave the same answer to the questions on which they did not both follow the plurality
+	// of the other members. It counts three more such questions and one more common answer, so that a few questions
+	// give a rate near 1/3.
+	CoError float64
+	// Agreement is the same rate for the contested questions: those to which not all members gave the same answer. It
+	// finds copies that are too many for a plurality of others.
+	Agreement float64
+	Questions int  // of CoError
+	Together  bool // CoError or Agreement is so far above the usual one that they count as one voice
 }
 
 const (
@@ -82,10 +86,11 @@ const (
 	MinQuestions = 10
 	// MinWeight is the least weight, in nats of log-odds.
 	MinWeight = 0.05
+	// Collision is the probability that two wrong answers are equal where nothing else is known.
+	Collision = 0.3
 
 	iterations = 30
 	start      = 0.6  // reliability before the first step
-	collisions = 0.3  // collision rate before the first step
 	maxCollide = 0.5  // largest collision rate: above it, two equal answers would say nothing
 	noneRight  = 0.1  // prior weight of "none of the given answers is right", that of each answer being 1
 	together   = 0.81 // excess of co-error, squared, from which two members count as one voice
@@ -120,7 +125,7 @@ func Estimate(all []Observation, kind string, f int) *Estimates {
 	if len(s.questions) < MinQuestions {
 		return nil
 	}
-	m := &model{sample: s, f: f, collision: collisions, reliability: slices.Repeat([]float64{start}, len(s.names))}
+	m := &model{sample: s, f: f, collision: Collision, reliability: slices.Repeat([]float64{start}, len(s.names))}
 	m.pairs()
 	for range iterations {
 		m.step()
@@ -196,7 +201,7 @@ func (m *model) step() {
 	w, _ := Cap(m.weights(), m.f)
 	n := len(m.names)
 	right, answers := slices.Repeat([]float64{1}, n), slices.Repeat([]float64{2}, n)
-	equal, both := 2*collisions, 2.0 // expected pairs of wrong answers; two prior ones
+	equal, both := 2*Collision, 2.0 // expected pairs of wrong answers; two prior ones
 	for k := range m.questions {
 		q := &m.questions[k]
 		p := posterior(q, w)
@@ -316,39 +321,45 @@ func latest(credits []float64) float64 {
 // pairs finds which members err together, and what share of a voice each has.
 func (m *model) pairs() {
 	n := len(m.names)
-	var rates []float64
+	var errors, agreements []float64
 	for i := range n {
 		for j := range i {
-			if p, ok := m.coError(j, i); ok {
+			if p, ok := m.compare(j, i); ok {
 				m.pair = append(m.pair, p)
-				rates = append(rates, p.CoError)
+				errors, agreements = append(errors, p.CoError), append(agreements, p.Agreement)
 			}
 		}
 	}
-	slices.SortFunc(m.pair, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	m.share = slices.Repeat([]float64{1}, n)
-	if len(rates) == 0 {
-		return
-	}
-	slices.Sort(rates)
-	usual := rates[(len(rates)-1)/2]
 	voices := slices.Repeat([]float64{1}, n)
 	for k := range m.pair {
 		p := &m.pair[k]
-		excess := max(0, p.CoError-usual) / max(1-usual, 0.01)
+		x := excess(p.CoError, errors)
+		// Able members agree often, without being copies; only an agreement that leaves no doubt counts.
+		if same := excess(p.Agreement, agreements); same*same >= together {
+			x = max(x, same)
+		}
 		a, _ := slices.BinarySearch(m.names, p.A)
 		b, _ := slices.BinarySearch(m.names, p.B)
-		voices[a], voices[b] = voices[a]+excess*excess, voices[b]+excess*excess
-		p.Together = excess*excess >= together
+		voices[a], voices[b] = voices[a]+x*x, voices[b]+x*x
+		p.Together = x*x >= together
 	}
+	m.share = make([]float64, n)
 	for i := range m.share {
 		m.share[i] = 1 / voices[i]
 	}
+	slices.SortFunc(m.pair, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 }
 
-// coError compares two members with the plurality of the others; false: they have no question in common.
-func (m *model) coError(i, j int) (p Pair, common bool) {
-	same := 0
+// excess returns how far a rate is above the median of all, as a share of how far it could be.
+func excess(rate float64, all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	usual := sorted[(len(sorted)-1)/2]
+	return max(0, rate-usual) / max(1-usual, 0.01)
+}
+
+// compare compares the answers of two members; false: they have no question in common.
+func (m *model) compare(i, j int) (p Pair, common bool) {
+	same, alike, contested := 0, 0, 0
 	p = Pair{A: m.names[i], B: m.names[j]}
 	for k := range m.questions {
 		q := &m.questions[k]
@@ -357,6 +368,12 @@ func (m *model) coError(i, j int) (p Pair, common bool) {
 			continue
 		}
 		common = true
+		if slices.ContainsFunc(q.answers, func(c string) bool { return c != "" && c != a }) {
+			contested++
+			if a == b {
+				alike++
+			}
+		}
 		top := leaders(q, i, j)
 		if len(top) == 0 || a == b && slices.Contains(top, a) {
 			continue
@@ -366,9 +383,12 @@ func (m *model) coError(i, j int) (p Pair, common bool) {
 			same++
 		}
 	}
-	p.CoError = (float64(same) + 1) / (float64(p.Questions) + 3)
+	p.CoError, p.Agreement = rate(same, p.Questions), rate(alike, contested)
 	return p, common
 }
+
+// rate returns a share with a prior of one in three.
+func rate(n, of int) float64 { return (float64(n) + 1) / (float64(of) + 3) }
 
 // leaders returns the most frequent answers of the members other than two.
 func leaders(q *question, i, j int) (top []string) {

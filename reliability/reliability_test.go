@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"synod.dev/synod/reliability"
@@ -109,6 +110,38 @@ func TestCopies(t *testing.T) {
 	}
 	if together != 3 {
 		t.Errorf("%d pairs are together: %+v", together, e.Pairs)
+	}
+}
+
+// A member and its copies are found where they are the plurality, so that the others cannot show whom they follow; able
+// members that are independent are not taken for copies, though they agree most.
+func TestCopiesThatArePlural(t *testing.T) {
+	able := []float64{0.9, 0.9, 0.9, 0.4, 0.35, 0.3, 0.3}
+	for _, p := range reliability.Estimate(history(6, 0, 200, able), "choice", 3).Pairs {
+		if p.Together {
+			t.Errorf("independent members are taken for copies: %+v", p)
+		}
+	}
+	one := history(6, 0, 100, []float64{0.75, 0.7, 0.65, 0.6})
+	all := slices.Clone(one)
+	for _, o := range one {
+		for k := range 3 {
+			if o.Member == "m0" {
+				copied := o
+				copied.Member = fmt.Sprint("copy", k)
+				all = append(all, copied)
+			}
+		}
+	}
+	e := reliability.Estimate(all, "choice", 3)
+	together := 0
+	for _, p := range e.Pairs {
+		if p.Together {
+			together++
+		}
+	}
+	if m := member(t, e, "copy0"); together != 6 || m.Share > 0.3 {
+		t.Errorf("%d of 6 pairs of equal members are together, and a copy has %+v", together, m)
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 type Cascade struct {
 	Stop     Stop                 `yaml:"stop" json:"stop" doc:"when no further member is asked: certain: no missing vote and no F ignored seats could change the decision; probable: more than F members agree and the answer is right with probability p" enum:"certain|probable"`
 	P        float64              `yaml:"p" json:"p" doc:"with stop: probable: the least probability that the answer is right" range:"0.5:0.999999"`
+	Doubt    float64              `yaml:"doubt" json:"doubt" doc:"with stop: probable: asking also ends when an answer has more than F supporters and the other members change that it leads with at most this probability; 0: only when they cannot" range:"0:0.5"`
 	Rounds   int                  `yaml:"rounds" json:"rounds" doc:"T of the SAC that decides contested questions" range:"0:100"`
 	Score    sac.ScoreBy          `yaml:"score" json:"score" doc:"how members score answers of a contested question, as in sac" enum:"stated|likelihood"`
 	Weights  map[string][]float64 `yaml:"weights" json:"weights,omitempty" doc:"log-odds of an answer by form of question, a number for each seat; filled in from the trust file where the council names one" example:"{number: [2.1, 1.3, 0.4]}"`
@@ -48,7 +49,9 @@ type Cascade struct {
 }
 
 // New returns the defaults.
-func New() *Cascade { return &Cascade{Stop: Probable, P: 0.95, Rounds: 2, Score: sac.Stated} }
+func New() *Cascade {
+	return &Cascade{Stop: Probable, P: 0.95, Doubt: 0.2, Rounds: 2, Score: sac.Stated}
+}
 
 // Paper sets Exact.
 func (p *Cascade) Paper() { p.Exact = true }
@@ -60,6 +63,8 @@ func (p *Cascade) Validate() error {
 		return fmt.Errorf("cascade: stop is %q; it must be certain or probable", p.Stop)
 	case !(p.P >= 0.5 && p.P <= 0.999999):
 		return fmt.Errorf("cascade: p is %v; it must be between 0.5 and 0.999999 (example: p: 0.95)", p.P)
+	case !(p.Doubt >= 0 && p.Doubt <= 0.5):
+		return fmt.Errorf("cascade: doubt is %v; it must be between 0 and 0.5 (example: doubt: 0.2)", p.Doubt)
 	}
 	for kind, weights := range p.Weights {
 		if !slices.Contains(synod.Forms(), synod.Form(kind)) {
@@ -126,6 +131,7 @@ func (p *Cascade) play(me *script.Agent) synod.Answer {
 	r := answer.Held{Source: synod.Absent}
 	for stage := 0; ; stage++ {
 		of := t.stage(stage)
+		t.asked = append(t.asked, of...)
 		if slices.Contains(of, seat.Self) {
 			r = m.Answer()
 			m.Note(0, r, synod.Opinion{})
@@ -197,8 +203,8 @@ the others. Without history all are equal.
 stop: certain   stops when the leading answer leads by more than all missing weight plus the F
                 heaviest votes for it. The decision is the one that asking all would give.
 stop: probable  stops when more than F members gave the answer independently, and it is right
-                with probability p by the weights, or when the missing votes cannot change
-                which answer leads.
+                with probability p by the weights, or when the missing votes change which
+                answer leads with probability doubt at most.
 
 When there is nobody left to ask, an answer with more than F independent supporters is the
 decision if it is the only one; between several, T rounds of SAC decide, by the weight of the
@@ -216,6 +222,8 @@ Members must hear one another: the graph is complete.
 
 stop         certain or probable (probable)
 p            with stop: probable, the least probability (0.95)
+doubt        with stop: probable, the largest probability that the missing votes change which
+             answer leads (0.2)
 rounds       T of the SAC for contested questions (2)
 score        how members score then: stated or likelihood
 weights      log-odds by form of question and seat; filled in from the trust file

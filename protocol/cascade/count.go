@@ -173,7 +173,7 @@ func (t *tally) next(all []candidate, last bool) ending {
 		return decided
 	case !slices.ContainsFunc(all, func(c candidate) bool { return c.voices+left > t.f }) && left <= t.f:
 		return hopeless
-	case last || t.Stop == Probable && t.settled(all, left, weight):
+	case last || t.Stop == Probable && (t.settled(all, left, weight) || t.foreseen(all)):
 		return t.among(all)
 	}
 	return goOn

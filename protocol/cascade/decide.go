@@ -45,7 +45,9 @@ func (p *Cascade) Recorded(q *synod.Question, first []synod.Answer, f int) proto
 	c := p.convene(q, len(first), f)
 	t := &tally{council: c, answers: make([]synod.Answer, len(first))}
 	for stage, end := 0, goOn; end == goOn; stage++ {
-		for _, id := range t.stage(stage) {
+		of := t.stage(stage)
+		t.asked = append(t.asked, of...)
+		for _, id := range of {
 			t.answers[id] = first[id]
 		}
 		all := t.table()
@@ -83,6 +85,9 @@ func (t *tally) decide(d *protocol.StagedDecision, all []candidate) {
 		why = "no missing vote and no F votes ignored could change that"
 	case t.probable(all):
 		why = fmt.Sprintf("right with probability %.3f by the weights", t.posterior(all))
+	case t.foreseen(all) && len(t.asked) < len(t.order):
+		why = fmt.Sprintf("those not asked would change that with probability %.2f at most",
+			t.foresee(all).overtaken(lead))
 	}
 	d.Why = fmt.Sprintf("%d of the %d asked gave it independently (F is %d); %s", len(lead.seats), len(t.asked), t.f,
 		why)
