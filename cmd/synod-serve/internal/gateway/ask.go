@@ -74,7 +74,7 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		policy: g.o.Settings.policy(served.ID)}
 	if served.Council == nil {
 		defer served.Release()
-		return g.solo(d, w, r, j, body)
+		return g.solo(d, w, r, j, body, head)
 	}
 	if e := g.read(j, d, body); e != nil {
 		g.release(j)
@@ -99,7 +99,7 @@ func (g *Gateway) admit() *wire.Error {
 
 // body reads the body of a request within its limit.
 func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, &wire.Error{HTTP: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "the body must be JSON, with the header Content-Type: application/json"}
 	}
@@ -122,6 +122,14 @@ func (g *Gateway) body(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Er
 		return nil, &wire.Error{HTTP: 400, Code: "body_cut", Message: "the body ended early"}
 	}
 	return b.Bytes(), nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }
 
 // mostHops is how many gateways a request may pass.

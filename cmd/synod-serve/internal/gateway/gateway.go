@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -258,7 +259,12 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		status, b = 500, []byte(`{"error":{"message":"the response cannot be encoded","type":"server_error","param":null,`+
 			`"code":"internal_error"}}`)
 	}
+	writeBody(w, status, b)
+}
+
+func writeBody(w http.ResponseWriter, status int, b []byte) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)+1))
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }

@@ -32,7 +32,8 @@ type pass struct {
 }
 
 // solo passes a request on to one model, with the accounting of a council's.
-func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job, body []byte) *wire.Error {
+func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job, body []byte,
+	head wire.Head) *wire.Error {
 	g.running.Add(1)
 	defer g.running.Done()
 	p := &pass{Gateway: g, job: j, info: j.served.Model.Info()}
@@ -40,10 +41,7 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	if !isChat || p.info.Kind != llm.Endpoint || p.info.Model == "" {
 		return p.complete(d, w, r, body)
 	}
-	out, e := p.body(body)
-	if e != nil {
-		return e
-	}
+	out := p.body(len(body), head)
 	if e := p.reserve(); e != nil {
 		return e
 	}
@@ -86,13 +84,10 @@ func (p *pass) timeout() time.Duration {
 }
 
 // body returns the body for the model's server, and sets what may be spent.
-func (p *pass) body(body []byte) ([]byte, *wire.Error) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(body, &all); err != nil {
-		return nil, &wire.Error{HTTP: 400, Code: "invalid_json", Message: "the body is not a JSON object"}
-	}
+func (p *pass) body(size int, head wire.Head) []byte {
+	all := head.Members
 	delete(all, "synod")
-	all["model"], _ = json.Marshal(p.info.Model) // a text can always be encoded
+	all["model"] = wire.AppendQuoted(nil, p.info.Model)
 	number := func(key string) (n int) { _ = json.Unmarshal(all[key], &n); return n }
 	tokens := max(number("max_tokens"), number("max_completion_tokens"))
 	if limited := p.job.key != nil && p.job.key.PerDay > 0; tokens <= 0 {
@@ -100,21 +95,16 @@ func (p *pass) body(body []byte) ([]byte, *wire.Error) {
 			all["max_tokens"] = strconv.AppendInt(nil, int64(tokens), 10) // what is reserved is a bound
 		}
 	}
-	p.most = Usage{len(body) + 256, tokens * max(number("n"), 1)}
-	_ = json.Unmarshal(all["stream"], &p.stream)
-	if p.stream {
+	p.most = Usage{size + 256, tokens * max(number("n"), 1)}
+	if p.stream = head.Stream; p.stream {
 		var o struct {
 			Usage bool `json:"include_usage"`
 		}
 		_ = json.Unmarshal(all["stream_options"], &o)
 		p.usage = o.Usage
-		all["stream_options"] = json.RawMessage(`{"include_usage":true}`)
+		all["stream"], all["stream_options"] = json.RawMessage("true"), json.RawMessage(`{"include_usage":true}`)
 	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		return nil, &wire.Error{HTTP: 400, Code: "invalid_json", Message: "the body cannot be encoded again"}
-	}
-	return out, nil
+	return all.Join()
 }
 
 // price returns what tokens cost; false if that is not known.
@@ -225,10 +215,13 @@ func (p *pass) estimate(bytes int) Usage {
 // relayWhole passes a whole response on, under the id of the model here.
 func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.Relayed) *wire.Error {
 	b, err := io.ReadAll(io.LimitReader(res.Body, mostReply+1))
+	var all wire.Members
+	if err == nil && len(b) <= mostReply {
+		all = wire.Split(b)
+	}
 	var c counted
-	var all map[string]json.RawMessage
-	if err != nil || len(b) > mostReply || json.Unmarshal(b, &c) != nil || json.Unmarshal(b, &all) != nil ||
-		len(c.Choices) == 0 {
+	message, whole := completion(all, &c)
+	if !whole {
 		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.served.ID + ": the reply of the model's " +
 			"server was cut off or is no chat completion"}
 		if cause := context.Cause(ctx); cause != nil {
@@ -241,14 +234,28 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 	}
 	u, exact := p.tokens(&c)
 	if !exact {
-		u = p.estimate(len(c.Choices[0].Message))
+		u = p.estimate(message)
 	}
 	r := p.result(u, exact)
-	p.end(r, string(c.Choices[0].Message))
-	all["model"], _ = json.Marshal(p.job.served.ID)
+	p.end(r, "")
+	all["model"] = wire.AppendQuoted(nil, p.job.served.ID)
 	p.costHeaders(w.Header(), u, r)
-	writeJSON(w, http.StatusOK, all)
+	writeBody(w, http.StatusOK, all.Join())
 	return nil
+}
+
+// completion reads what is counted of a whole reply, and the length of its message; false if it is no completion.
+func completion(all wire.Members, c *counted) (message int, ok bool) {
+	var choices []struct {
+		Message json.RawMessage `json:"message"`
+	}
+	if all == nil || json.Unmarshal(all["choices"], &choices) != nil || len(choices) == 0 {
+		return 0, false
+	}
+	if u := all["usage"]; len(u) > 0 {
+		ok = json.Unmarshal(u, &c.Usage) == nil
+	}
+	return len(choices[0].Message), ok || len(all["usage"]) == 0
 }
 
 func (p *pass) costHeaders(h http.Header, u Usage, r store.Result) {

@@ -128,7 +128,7 @@ func (o *options) ours(ctx context.Context, dir string, up *process, row rows) e
 	}
 	home := []string{"SYNOD_HOME=" + filepath.Join(dir, "home"), "SYNOD_PRICES=" + prices}
 	key, err := output(ctx, home, o.gateway, "serve", "keys", "new", "bench", "--usd-day", "1000000", "--rpm",
-		"100000000")
+		"10000000")
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,10 @@ type sums struct {
 
 // store writes entries of the log in a transaction: a row for each request, and for each key the sum of its day.
 func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64) error {
-	insert, err := tx.PrepareContext(ctx, insertRequest+" ON CONFLICT (id) DO NOTHING")
+	insert, err := s.stmt(ctx, tx, insertRequest+once)
 	if err != nil {
 		return err
 	}
-	defer insert.Close()
 	days, used := map[keyDay]*sums{}, map[string]int64{}
 	for i := range batch {
 		t := &batch[i]
@@ -36,21 +35,17 @@ func (s *Store) store(ctx context.Context, tx *sql.Tx, batch []taken, last int64
 		}
 	}
 	for at, d := range days {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO days (key_id, day, requests, spent, reserved)
-			VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key_id, day) DO UPDATE SET requests = requests + $3,
-			spent = spent + $4, reserved = reserved + $5`, at.key, at.day, d.requests, int64(d.spent),
-			int64(d.reserved)); err != nil {
+		if err := s.exec(ctx, tx, addToDay, at.key, at.day, d.requests, int64(d.spent), int64(d.reserved)); err != nil {
 			return err
 		}
 	}
 	for key, at := range used {
-		if _, err := tx.ExecContext(ctx, "UPDATE keys SET used = $1 WHERE id = $2 AND used < $1", at, key); err != nil {
+		if err := s.exec(ctx, tx, "UPDATE keys SET used = $1 WHERE id = $2 AND used < $1", at, key); err != nil {
 			return err
 		}
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO spooled (gateway, generation) VALUES ($1, $2)
+	return s.exec(ctx, tx, `INSERT INTO spooled (gateway, generation) VALUES ($1, $2)
 		ON CONFLICT (gateway) DO UPDATE SET generation = $2`, s.gateway, last)
-	return err
 }
 
 // storeOne writes an entry and adds it to the sums of its key's day.
@@ -67,7 +62,7 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 		if r.Result == nil {
 			return nil
 		}
-		n, err := end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
+		n, err := s.end(ctx, tx, r.ID, time.UnixMilli(r.Ended), *r.Result)
 		if err == nil && n > 0 {
 			d.reserved -= r.Want
 			d.spent += r.Result.Spent
@@ -87,7 +82,7 @@ func (s *Store) storeOne(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, t *t
 		int64(reserved), int64(end.Spent), bit(end.Unpriced), end.Calls, end.Prompt, end.Completion, end.Journal,
 		end.Bytes)
 	if err == nil && end.Journal != "" {
-		_, err = tx.ExecContext(ctx, insertText+" ON CONFLICT (id) DO NOTHING", r.ID, searchable(r.Question),
+		err = s.exec(ctx, tx, insertText+once, r.ID, searchable(r.Question),
 			searchable(end.Answer))
 	}
 	return err

@@ -17,12 +17,12 @@ func searchable(text string) string {
 }
 
 // keepText keeps the decision for searches as long as the journal, and nothing without a journal.
-func keepText(ctx context.Context, tx *sql.Tx, id string, r Result) (err error) {
+func (s *Store) keepText(ctx context.Context, tx *sql.Tx, id string, r Result) (err error) {
 	switch {
 	case r.Journal == "":
-		_, err = tx.ExecContext(ctx, "DELETE FROM texts WHERE id = $1", id)
+		err = s.exec(ctx, tx, "DELETE FROM texts WHERE id = $1", id)
 	case r.Answer != "":
-		_, err = tx.ExecContext(ctx, "UPDATE texts SET answer = $1 WHERE id = $2", searchable(r.Answer), id)
+		err = s.exec(ctx, tx, "UPDATE texts SET answer = $1 WHERE id = $2", searchable(r.Answer), id)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -78,21 +79,15 @@ func (s *Store) Begin(r Request) (Grant, error) {
 		if err := s.admit(ctx, tx, &g); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, insertRequest, r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), 0,
+		err := s.exec(ctx, tx, insertRequest, r.ID, s.gateway, g.keyID(), r.API, r.Model, g.Begun.UnixMilli(), 0,
 			"open", 0, int64(g.Want), 0, 0, 0, 0, 0, r.Kept, 0)
 		if err == nil && r.Kept != "" {
-			_, err = tx.ExecContext(ctx, insertText, r.ID, searchable(r.Question), "")
+			err = s.exec(ctx, tx, insertText, r.ID, searchable(r.Question), "")
 		}
 		return err
 	})
 	return g, err
 }
-
-const insertText = "INSERT INTO texts (id, question, answer) VALUES ($1, $2, $3)"
-
-const insertRequest = `INSERT INTO requests (id, gateway, key_id, api, model, begun, ended, status, http, reserved, spent,
-	unpriced, calls, prompt, completion, journal, bytes)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 
 func (g *Grant) keyID() string {
 	if g.Key == nil {
@@ -112,7 +107,11 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 		return nil
 	}
 	now := g.Begun.UnixMilli()
-	res, err := tx.ExecContext(ctx, "UPDATE keys SET used = $1 WHERE id = $2 AND revoked = 0", now, k.ID)
+	valid, err := s.stmt(ctx, tx, useKey)
+	if err != nil {
+		return err
+	}
+	res, err := valid.ExecContext(ctx, now, k.ID)
 	if err != nil {
 		return err
 	}
@@ -124,14 +123,14 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO days (key_id, day, requests, spent, reserved) VALUES ($1, $2, 0, 0, 0)
-		ON CONFLICT DO NOTHING`, k.ID, day(g.Begun)); err != nil {
-		return err
-	}
 	if k.PerDay > 0 {
 		var spent, reserved int64
-		if err := tx.QueryRowContext(ctx, "SELECT spent, reserved FROM days WHERE key_id = $1 AND day = $2",
-			k.ID, day(g.Begun)).Scan(&spent, &reserved); err != nil {
+		row, err := s.stmt(ctx, tx, findDay)
+		if err != nil {
+			return err
+		}
+		if err := row.QueryRowContext(ctx, k.ID, day(g.Begun)).Scan(&spent, &reserved); err != nil &&
+			!errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		left := k.PerDay - Money(spent) - Money(reserved)
@@ -141,9 +140,12 @@ func (s *Store) admit(ctx context.Context, tx *sql.Tx, g *Grant) error {
 		g.Want = min(g.Want, left)
 		g.Limit = g.Want
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE days SET requests = requests + 1, reserved = reserved + $1
-		WHERE key_id = $2 AND day = $3`, int64(g.Want), k.ID, day(g.Begun))
-	return err
+	if k.PerMinute > 0 {
+		if err := s.exec(ctx, tx, addRate, k.ID, g.Begun.Unix()); err != nil {
+			return err
+		}
+	}
+	return s.exec(ctx, tx, addToDay, k.ID, day(g.Begun), 1, 0, int64(g.Want))
 }
 
 func orOwn(err, own error) error {
@@ -162,17 +164,24 @@ func quota(k *Key, now time.Time, spent, reserved Money) error {
 	return &LimitError{"usd_day", k.Name, next.Sub(now), text}
 }
 
-// rate counts the requests of the last 60 seconds, refused ones excepted.
+// rate counts the requests of the last 60 seconds, refused ones excepted, by the second in which they began.
 func (s *Store) rate(ctx context.Context, tx *sql.Tx, g *Grant) error {
-	var n int
-	var oldest sql.NullInt64
-	since := g.Begun.Add(-time.Minute).UnixMilli()
-	err := tx.QueryRowContext(ctx, `SELECT COUNT(*), MIN(begun) FROM (SELECT begun FROM requests WHERE key_id = $1 AND
-		begun > $2 ORDER BY begun DESC LIMIT $3) AS last`, g.Key.ID, since, g.Key.PerMinute).Scan(&n, &oldest)
-	if err != nil || n < g.Key.PerMinute {
+	var n, oldest sql.NullInt64
+	now := g.Begun.Unix()
+	rows, err := s.stmt(ctx, tx, sumRates)
+	if err != nil {
 		return err
 	}
-	return ownError{tooMany(g.Key, time.UnixMilli(oldest.Int64), g.Begun)}
+	if err := rows.QueryRowContext(ctx, g.Key.ID, now-60).Scan(&n, &oldest); err != nil {
+		return err
+	}
+	if n.Int64 >= int64(g.Key.PerMinute) {
+		return ownError{tooMany(g.Key, time.Unix(oldest.Int64, 0), g.Begun)}
+	}
+	if !oldest.Valid || oldest.Int64 < now-30 { // now and then
+		return s.exec(ctx, tx, "DELETE FROM rates WHERE key_id = $1 AND second <= $2", g.Key.ID, now-60)
+	}
+	return nil
 }
 
 // tooMany is the error of a key whose last requests began no longer than a minute ago, the first of them then.
@@ -188,26 +197,27 @@ func (s *Store) Settle(g Grant, r Result) error {
 		return s.spool.settle(g, r)
 	}
 	return s.run(func(ctx context.Context, tx *sql.Tx) error {
-		return settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), g.Want, s.now(), r)
+		return s.settle(ctx, tx, g.ID, g.keyID(), day(g.Begun), g.Want, s.now(), r)
 	})
 }
 
-func settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money, now time.Time, r Result) error {
-	n, err := end(ctx, tx, id, now, r)
+func (s *Store) settle(ctx context.Context, tx *sql.Tx, id, key string, day int64, reserved Money,
+	now time.Time, r Result) error {
+	n, err := s.end(ctx, tx, id, now, r)
 	if err != nil || n == 0 || key == "" {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE days SET reserved = reserved - $1, spent = spent + $2
-		WHERE key_id = $3 AND day = $4`, int64(reserved), int64(r.Spent), key, day)
-	return err
+	return s.exec(ctx, tx, addToDay, key, day, 0, int64(r.Spent), -int64(reserved))
 }
 
 // end records how an open request ended; 0 if it is not open.
-func end(ctx context.Context, tx *sql.Tx, id string, now time.Time, r Result) (int64, error) {
-	res, err := tx.ExecContext(ctx, `UPDATE requests SET ended = $1, status = $2, http = $3, spent = $4, unpriced = $5,
-		calls = $6, prompt = $7, completion = $8, journal = $9, bytes = $10 WHERE id = $11 AND ended = 0`,
-		now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), bit(r.Unpriced), r.Calls, r.Prompt, r.Completion, r.Journal,
-		r.Bytes, id)
+func (s *Store) end(ctx context.Context, tx *sql.Tx, id string, now time.Time, r Result) (int64, error) {
+	ended, err := s.stmt(ctx, tx, endRequest)
+	if err != nil {
+		return 0, err
+	}
+	res, err := ended.ExecContext(ctx, now.UnixMilli(), r.Status, r.HTTP, int64(r.Spent), bit(r.Unpriced), r.Calls,
+		r.Prompt, r.Completion, r.Journal, r.Bytes, id)
 	if err != nil {
 		return 0, err
 	}
@@ -215,7 +225,7 @@ func end(ctx context.Context, tx *sql.Tx, id string, now time.Time, r Result) (i
 	if err != nil || n == 0 {
 		return n, err
 	}
-	return n, keepText(ctx, tx, id, r)
+	return n, s.keepText(ctx, tx, id, r)
 }
 
 // Lost is the status of a request whose gateway was killed.
@@ -266,7 +276,7 @@ func (s *Store) Beat(start bool) (lost int, err error) {
 			return err
 		}
 		for _, g := range open {
-			err := settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want,
+			err := s.settle(ctx, tx, g.ID, g.Key.ID, day(g.Begun), g.Want, now, Result{Status: Lost, Spent: g.Want,
 				Journal: g.Kept})
 			if err != nil {
 				return err

@@ -31,6 +31,7 @@ type Store struct {
 	now      func() time.Time
 	spool    *spool // of the gateway Local of a file; nil: every request is a transaction
 	stop     chan struct{}
+	prepared map[string]*sql.Stmt // by text; read only after Open
 }
 
 // schema is the same for both databases. Times are milliseconds since 1970, money is in 1e-9 USD.
@@ -51,6 +52,8 @@ CREATE TABLE IF NOT EXISTS texts (id TEXT PRIMARY KEY, question TEXT NOT NULL, a
 CREATE TABLE IF NOT EXISTS days (
 	key_id TEXT NOT NULL, day BIGINT NOT NULL, requests BIGINT NOT NULL, spent BIGINT NOT NULL,
 	reserved BIGINT NOT NULL, PRIMARY KEY (key_id, day));
+CREATE TABLE IF NOT EXISTS rates (
+	key_id TEXT NOT NULL, second BIGINT NOT NULL, n BIGINT NOT NULL, PRIMARY KEY (key_id, second));
 CREATE TABLE IF NOT EXISTS responses (
 	id TEXT PRIMARY KEY, key_id TEXT NOT NULL, at BIGINT NOT NULL, conversation TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, until BIGINT NOT NULL);
@@ -70,7 +73,7 @@ const Local = "local"
 // missing. gateway names this process among those that share the store; "": the store is only administered.
 func Open(ctx context.Context, url, gateway string) (*Store, error) {
 	s := &Store{gateway: gateway, ops: make(chan op, 1024), stopped: make(chan struct{}), now: time.Now,
-		stop: make(chan struct{})}
+		stop: make(chan struct{}), prepared: map[string]*sql.Stmt{}}
 	var err error
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {
 		s.postgres = true
@@ -148,7 +151,10 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.addColumns(ctx)
+	if err := s.addColumns(ctx); err != nil {
+		return err
+	}
+	return s.prepareAll(ctx)
 }
 
 // added are columns that stores of earlier releases lack.
@@ -223,6 +229,35 @@ func (s *Store) run(do func(ctx context.Context, tx *sql.Tx) error) error {
 	o := op{do, make(chan error, 1)}
 	s.ops <- o
 	return <-o.done
+}
+
+// prepareAll has the database parse the statements of requests once for each connection.
+func (s *Store) prepareAll(ctx context.Context) error {
+	for _, query := range statements {
+		p, err := s.db.PrepareContext(ctx, query)
+		if err != nil {
+			return err
+		}
+		s.prepared[query] = p
+	}
+	return nil
+}
+
+// stmt returns a statement for a transaction.
+func (s *Store) stmt(ctx context.Context, tx *sql.Tx, query string) (*sql.Stmt, error) {
+	if p := s.prepared[query]; p != nil {
+		return tx.StmtContext(ctx, p), nil
+	}
+	return tx.PrepareContext(ctx, query)
+}
+
+// exec plays a statement in a transaction.
+func (s *Store) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+	p, err := s.stmt(ctx, tx, query)
+	if err == nil {
+		_, err = p.ExecContext(ctx, args...)
+	}
+	return err
 }
 
 // together is how many operations share a transaction at most.

@@ -21,8 +21,9 @@ type Rules struct {
 
 // Head is what is read of a body before it is known what the model is.
 type Head struct {
-	Model  string `json:"model"`
-	Stream bool   `json:"stream"`
+	Model   string
+	Stream  bool
+	Members Members // the others
 }
 
 // ReadHead reads the head of a body.
@@ -33,6 +34,7 @@ func ReadHead(body []byte) (h Head, e *Error) {
 	}
 	o.take("model", &h.Model)
 	o.take("stream", &h.Stream)
+	h.Members = o.keys
 	if o.err == nil && h.Model == "" {
 		o.err = Invalid("model", "model is missing; GET /v1/models lists the models")
 	}

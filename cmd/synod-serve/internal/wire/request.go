@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -136,7 +135,7 @@ func (o *Options) check() *Error {
 
 // object is a JSON object whose keys are read one by one, so that the rest can be refused.
 type object struct {
-	keys map[string]json.RawMessage
+	keys Members
 	path string
 	err  *Error
 }
@@ -155,14 +154,10 @@ func readObject(body []byte) (*object, *Error) {
 	if depth(body) > maxDepth {
 		return nil, bad("the body is nested more than %d levels deep", maxDepth)
 	}
-	var o object
-	d := json.NewDecoder(bytes.NewReader(body))
-	if err := d.Decode(&o.keys); err != nil || o.keys == nil {
-		return nil, bad(`the body is not a JSON object; example: {"model": "synod", "messages": [{"role": "user", ` +
+	o := object{keys: Split(body)}
+	if o.keys == nil {
+		return nil, bad(`the body is not one JSON object; example: {"model": "synod", "messages": [{"role": "user", ` +
 			`"content": "Is 91 prime?"}]}`)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, bad("there is more after the JSON object of the body")
 	}
 	return &o, nil
 }
