@@ -161,8 +161,13 @@ func (s Spec) names(p *council.Plan) ([]string, error) {
 		return Applicable(p), nil
 	}
 	for _, name := range s.Adversaries {
-		if _, err := adversary.Catalogue.Find(name); err != nil {
+		e, err := adversary.Catalogue.Find(name)
+		if err != nil {
 			return nil, fmt.Errorf("%w; see: synod list adversaries", err)
+		}
+		if e.Place != adversary.AtSeat {
+			return nil, fmt.Errorf("%s does not sit in a seat but at a %s: it attacks nodes, not a council in one "+
+				"process; see: synod explain %s", name, e.Place, name)
 		}
 	}
 	return s.Adversaries, nil
@@ -172,7 +177,9 @@ func (s Spec) names(p *council.Plan) ([]string, error) {
 // a plan. Other names of an adversary are left out, and those that need parameters.
 func Applicable(p *council.Plan) (names []string) {
 	for _, e := range adversary.Catalogue.All() {
-		if false {
+		if e.Place != adversary.AtSeat || e.SameAs != "" || !slices.ContainsFunc(e.Protocols, func(name string) bool {
+			return name == All || name == p.Spec().Protocol["name"]
+		}) {
 			continue
 		}
 		if _, err := e.New(nil); err == nil {

@@ -3,6 +3,8 @@ package attack
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"synod.dev/synod/lab"
 	"synod.dev/synod/metrics"
@@ -17,8 +19,9 @@ type Table struct {
 	Version     int      `json:"version"`
 	Council     string   `json:"council"`
 	Protocol    string   `json:"protocol"`
-	MembersKind []string `json:"members_kind"` // endpoint, embedded, recorded, simulated
-	Questions   int      `json:"questions"`    // of each cell, with repeats
+	MembersKind []string `json:"members_kind"`      // endpoint, embedded, recorded, simulated
+	Fooling     string   `json:"fooling,omitempty"` // what fools simulated members, which is an assumption; "": nothing does
+	Questions   int      `json:"questions"`         // of each cell, with repeats
 	Baseline    Effect   `json:"baseline"`
 	Attacks     []Attack `json:"attacks"`
 }
@@ -68,6 +71,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 		if c.Cell == baseline {
 			honest = g.Runs[i]
 			t.Council, t.Protocol, t.Questions, t.Baseline = g.Source, c.Protocol, c.Questions, effect(c.Report)
+			t.Fooling = fooling(c.Report)
 			if _, err := t.Baseline.grade(honest, honest); err != nil {
 				return nil, err
 			}
@@ -95,6 +99,17 @@ func Compute(g *lab.Grid) (*Table, error) {
 		t.Attacks = append(t.Attacks, a)
 	}
 	return t, nil
+}
+
+// fooling returns what is assumed to fool the simulated members of a cell.
+func fooling(r *report.Report) string {
+	var all []string
+	for _, s := range r.Seats {
+		if s.Fooling != "" && !slices.Contains(all, s.Fooling) {
+			all = append(all, s.Fooling)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // effect returns the figures of a cell.

@@ -48,9 +48,12 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 
 // head says what was attacked and by which kinds of members.
 func (t *Table) head() string {
-	b := t.Baseline
-	return table.Plain(fmt.Sprintf("%s (%s), %s members, %d questions each; without adversaries: right %s, decided %s",
-		t.Council, t.Protocol, strings.Join(t.MembersKind, " and "), t.Questions, share(b.Accuracy), share(b.Liveness)))
+	b, kinds := t.Baseline, strings.Join(t.MembersKind, " and ")+" members"
+	if t.Fooling != "" {
+		kinds += " (" + t.Fooling + ")"
+	}
+	return table.Plain(fmt.Sprintf("%s (%s), %s, %d questions each; without adversaries: right %s, decided %s",
+		t.Council, t.Protocol, kinds, t.Questions, share(b.Accuracy), share(b.Liveness)))
 }
 
 func (t *Table) table() *table.Table {
