@@ -90,6 +90,7 @@ var ranks = map[string]int{
 	"internal/compiled":   0,  // schemas of questions, for read, adversary, llm and council
 	"internal/jsonobject": 0,  // objects with their order and repeated keys
 	"internal/keyfile":    2,  // secrets in files
+	"internal/program":    2,  // what the programs beside synod share
 	"internal/canonical":  0,  // one binary encoding for what is signed
 	"probe/collect":       3,  // asks models and grades answers
 	"internal/linear":     -1, // eigenvalues for graph and probe

@@ -90,6 +90,12 @@ the run is printed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.benchRun(cmd, args[0], f) },
 	}
+	f.addRun(cmd)
+	return cmd
+}
+
+// addRun adds the flags of "bench run".
+func (f *benchFlags) addRun(cmd *cobra.Command) {
 	f.source.add(cmd)
 	fl := cmd.Flags()
 	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all)")
@@ -107,7 +113,6 @@ the run is printed.`,
 	fl.StringVar(&f.cell, "cell", "", "presets only: run only the cells whose names match a `pattern`, such as 'sac-*'")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
-	return cmd
 }
 
 // addForms adds the flags that say what the answers to own questions are.
@@ -175,31 +180,22 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return fail(exitUsage, fmt.Errorf("--members, --cell and --rounds are for presets; %q is not a preset", name),
 			"see: synod list presets")
 	}
-	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
-		return noTask(name)
-	}
 	spec, from, err := f.source.merge(a)
 	if err != nil {
 		return configError(err)
 	}
 	items, err := f.items(name, &spec)
-	if errors.Is(err, os.ErrNotExist) {
-		return fail(exitUsage, err, "check the path")
-	}
 	if err != nil {
-		return fail(exitUsage, err)
+		return err
 	}
 	if !f.dryRun {
 		if err := a.fetchAllowed(cmd, spec, from); err != nil {
 			return err
 		}
 	}
-	run, err := lab.Draft(lab.Plan{
-		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
-		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
-	})
+	run, err := a.draftBench(name, &f, spec, items)
 	if err != nil {
-		return configError(err)
+		return err
 	}
 	if f.dryRun {
 		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil)
@@ -220,6 +216,18 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	return a.learn(spec.Trust, observed)
 }
 
+// draftBench prepares a run of a council on questions.
+func (a *app) draftBench(name string, f *benchFlags, spec council.Spec, items []task.Item) (*lab.Run, error) {
+	run, err := lab.Draft(lab.Plan{
+		Program: "synod " + release, Task: filepath.Base(name), Form: f.form, Items: items, Repeat: f.repeat,
+		Seed: f.seed, Spec: spec, Env: a.env(), Mark: a.mark(ownRun),
+	})
+	if err != nil {
+		return nil, configError(err)
+	}
+	return run, nil
+}
+
 // fetchAllowed fetches the embedded models of a council that the user has named.
 func (a *app) fetchAllowed(cmd *cobra.Command, spec council.Spec, from council.Origin) error {
 	if err := a.mayFetch(spec, from); err != nil {
@@ -236,16 +244,21 @@ func noTask(name string) error {
 
 // items returns the first f.n questions of a task or question file.
 func (f *benchFlags) items(name string, spec *council.Spec) ([]task.Item, error) {
+	if _, err := task.Catalogue.Find(name); err != nil && !strings.HasSuffix(name, ".jsonl") {
+		return nil, noTask(name)
+	}
+	var items []task.Item
 	set, err := f.open(name, spec)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		items, err = set.Items()
 	}
-	items, err := set.Items()
-	if err != nil {
-		return nil, err
-	}
-	if f.n > len(items) {
-		return nil, fmt.Errorf("-n is %d, and %s has %d questions", f.n, name, len(items))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, fail(exitUsage, err, "check the path")
+	case err != nil:
+		return nil, fail(exitUsage, err)
+	case f.n > len(items):
+		return nil, fail(exitUsage, fmt.Errorf("-n is %d, and %s has %d questions", f.n, name, len(items)))
 	}
 	if f.n > 0 {
 		items = items[:f.n]

@@ -148,23 +148,15 @@ func (c *calibration) draft() (*lab.Run, error) {
 		return nil, fail(exitUsage, err)
 	}
 	items, err := c.flags.items(c.name, &c.council)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, fail(exitUsage, err, "check the path; tasks are listed by: synod list tasks")
-	case err != nil:
-		return nil, fail(exitUsage, err)
+	if err != nil {
+		return nil, err
 	}
 	items = slices.DeleteFunc(items, func(it task.Item) bool { return it.Record().Ungraded })
 	if len(items) == 0 {
 		return nil, fail(exitUsage, fmt.Errorf("the questions of %s have no answers to compare with", c.name),
 			`each line needs an answer: {"id": "1", "question": "…", "answer": "…"}`)
 	}
-	run, err := lab.Draft(lab.Plan{Program: "synod " + release, Task: filepath.Base(c.name), Form: c.flags.form,
-		Items: items, Repeat: 1, Seed: c.flags.seed, Spec: c.measured, Env: c.env(), Mark: c.mark(ownRun)})
-	if err != nil {
-		return nil, configError(err)
-	}
-	return run, nil
+	return c.draftBench(c.name, &c.flags.benchFlags, c.measured, items)
 }
 
 // measuring returns the council in which the models of another one answer once each and do not talk: one seat a model,

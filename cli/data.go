@@ -65,10 +65,8 @@ what is pinned (it is deleted) · 130 interrupted.`,
 			if err != nil {
 				return err
 			}
-			if revision != "" && (len(jobs) != 1 || jobs[0].entry.Source.Rows == nil || len(revision) != 40) {
-				return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose "+
-					"rows come from the public hub"),
-					"example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
+			if err := checkRevision(revision, jobs); err != nil {
+				return err
 			}
 			return a.dataPullAll(cmd, jobs, revision)
 		},
@@ -77,6 +75,15 @@ what is pinned (it is deleted) · 130 interrupted.`,
 	cmd.Flags().StringVar(&revision, "revision", "", "accept this `commit` of a set on the public hub in place of the "+
 		"pinned one")
 	return cmd
+}
+
+// checkRevision refuses --revision where it has no meaning.
+func checkRevision(revision string, jobs []pullJob) error {
+	if revision == "" || len(jobs) == 1 && jobs[0].entry.Source.Rows != nil && len(revision) == 40 {
+		return nil
+	}
+	return fail(exitUsage, errors.New("--revision takes the 40 digits of a commit, for one data set whose rows come "+
+		"from the public hub"), "example: synod data pull mmlu-pro --revision "+strings.Repeat("0a", 20))
 }
 
 // pullJob is something that can be fetched: a data set, or recorded replies that are made of published files.
@@ -202,16 +209,23 @@ func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
 		c, _ := task.Conversions.Find(j.entry.Made)
 		give = convertHint(c)
 	}
-	var pull *task.PullError
-	var none *task.NoSourceError
-	var other *task.RevisionError
-	var private *task.UnpublishedError
 	switch {
 	case err == nil:
 		return nil
 	case cmd.Context().Err() != nil:
 		return fail(exitInterrupted, errors.New("interrupted; what was fetched is kept, and the same command "+
 			"continues"))
+	}
+	return notPulled(err, j.name, give)
+}
+
+// notPulled adds advice to the error about a data set that could not be fetched. give says how to do without.
+func notPulled(err error, name, give string) error {
+	var pull *task.PullError
+	var none *task.NoSourceError
+	var other *task.RevisionError
+	var private *task.UnpublishedError
+	switch {
 	case errors.As(err, &none):
 		return fail(exitError1, err, give)
 	case errors.As(err, &private):
@@ -219,7 +233,7 @@ func (a *app) dataPull(cmd *cobra.Command, j pullJob, revision string) error {
 	case errors.As(err, &other):
 		return fail(exitError1, err, fmt.Sprintf("accept it with: synod data pull %s --revision %s\nIts questions may "+
 			"differ from those of earlier runs. Or convert the table of the pinned revision and pass it with --data: "+
-			"see docs/data.md", j.name, other.Served))
+			"see docs/data.md", name, other.Served))
 	case errors.Is(err, fetch.ErrDigest):
 		return fail(exitVerify, err, "the file was deleted. Try again. If this happens again, the published file has "+
 			"changed or the connection is not trustworthy")

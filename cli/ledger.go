@@ -96,8 +96,8 @@ func ledgerCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Show, prove, verify, export or witness a ledger of decisions",
-		Long: `A ledger is a folder to which "synod ask --ledger FOLDER" appends decisions, or what a node has of the ledger
-that the nodes of a roster keep. Nobody can change or remove a decision unnoticed: its operator, or a
+		Long: `A ledger is a folder to which "synod ask --ledger FOLDER" appends decisions, or what a node has
+of the ledger that the nodes of a roster keep. Nobody can change or remove a decision unnoticed: its operator, or a
 quorum of the nodes, signs the root of a Merkle tree, and witnesses sign a later root only if it extends
 the earlier one. FOLDER is the folder of a ledger or of a node.`,
 	}

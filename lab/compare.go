@@ -49,11 +49,7 @@ func Compare(r, other *Run) (*report.Compared, error) {
 		}
 		out.Questions++
 		agreed.Add(was.Agreed, is.Agreed)
-		if wasRight, known := was.Decided(); known {
-			if isRight, known := is.Decided(); known {
-				out.Pairs.Add(wasRight, isRight)
-			}
-		}
+		addDecided(&out.Pairs, was, is)
 		a, okA := was.FinalAccuracy(before.roles())
 		b, okB := is.FinalAccuracy(now.roles())
 		if okA && okB {
@@ -67,6 +63,15 @@ func Compare(r, other *Run) (*report.Compared, error) {
 	out.Decision, out.Agreed = out.Pairs.Difference(), agreed.Difference()
 	out.FAA = metrics.BootstrapMean(faa, bootstrapSeed)
 	return out, nil
+}
+
+// addDecided counts a question if it is known of both decisions whether they are right.
+func addDecided(pairs *metrics.Pairs, was, is *result) {
+	if wasRight, known := was.Decided(); known {
+		if isRight, known := is.Decided(); known {
+			pairs.Add(wasRight, isRight)
+		}
+	}
 }
 
 // byIdentity returns the jobs of the run by their identities.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod/internal/program"
 	"synod.dev/synod/node"
 )
 
@@ -109,7 +110,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 				state += ", through the relay " + p.Relay
 			}
 		}
-		fmt.Fprintf(out, "  %-8s %s\n", p.ID, printable(state))
+		fmt.Fprintf(out, "  %-8s %s\n", p.ID, program.Printable(state))
 	}
 	if peers {
 		return nil
@@ -120,7 +121,7 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 			state = "ended: " + r.Stopped
 		}
 		fmt.Fprintf(out, "  run %.12s %s, round %d, tick %d, answer %s, %d calls (%s)\n", r.Run, r.Form, r.Round,
-			r.Tick, printable(string(r.Answer)), r.Calls, state)
+			r.Tick, program.Printable(string(r.Answer)), r.Calls, state)
 	}
 	return nil
 }
@@ -129,14 +130,14 @@ func showStatus(cmd *cobra.Command, dir string, asJSON, peers bool) error {
 func showNode(out io.Writer, s *node.Status) {
 	fmt.Fprintf(out, "seat %s of %s, roster %.16s serial %d, listening on %s, up %v\n", s.Seat, s.Council, s.Roster,
 		s.Serial, s.Listen, time.Duration(s.Up*float64(time.Second)).Round(time.Second))
-	fmt.Fprintf(out, "member: %s (%s)\n", printable(s.Model), s.Kind)
+	fmt.Fprintf(out, "member: %s (%s)\n", program.Printable(s.Model), s.Kind)
 	fmt.Fprintf(out, "today: %d calls, %d tokens; runs %d, resumed %d, declined %d, refused values %d, "+
 		"equivocations seen %d\n", s.Today.Calls, s.Today.Tokens, s.Stats.Runs, s.Stats.Resumed, s.Stats.Declined,
 		s.Stats.Refused, s.Stats.Equivocations)
 	if l := s.Ledger; l != nil {
 		fmt.Fprintf(out, "ledger: %s, %d entries, root %.16x, %d pending\n", l.Kind, l.Entries, l.Root, l.Pending)
 		if l.Trouble != "" {
-			fmt.Fprintln(out, "  it takes nothing now:", printable(l.Trouble))
+			fmt.Fprintln(out, "  it takes nothing now:", program.Printable(l.Trouble))
 		}
 	}
 	if s.Draining {
@@ -149,7 +150,7 @@ func showNode(out io.Writer, s *node.Status) {
 		fmt.Fprintf(out, "ALARM: this folder is older than what its key has signed in the run %.12s: the node "+
 			"signs nothing more in it.\n  If the folder was restored from a backup, leave the node running: it "+
 			"plays new questions.\n  If another process has this key, end it, and make a new key and a new "+
-			"roster.\n", printable(run))
+			"roster.\n", program.Printable(run))
 	}
 }
 
@@ -162,7 +163,8 @@ func showEvidence(cmd *cobra.Command, dir string, asJSON bool) error {
 		return printJSON(cmd.OutOrStdout(), all)
 	}
 	for _, e := range all {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", printable(e.Member), printable(strings.Join(e.Proved, "; ")))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", program.Printable(e.Member),
+			program.Printable(strings.Join(e.Proved, "; ")))
 		fmt.Fprintf(cmd.OutOrStdout(), "  verify it: synod evidence verify %s\n", e.File)
 	}
 	if len(all) == 0 {
@@ -190,7 +192,7 @@ func showLogs(w io.Writer, dir string, lines int) error {
 		return err
 	}
 	all := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
-	_, err = fmt.Fprintln(w, printable(strings.Join(all[max(len(all)-lines, 0):], "\n")))
+	_, err = fmt.Fprintln(w, program.Printable(strings.Join(all[max(len(all)-lines, 0):], "\n")))
 	return err
 }
 

@@ -6,20 +6,17 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/keyfile"
-	"synod.dev/synod/llm/engine"
+	"synod.dev/synod/internal/program"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -32,11 +29,11 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := program.Context()
 	err := root().ExecuteContext(ctx)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "synod:", printable(err.Error()))
+		fmt.Fprintln(os.Stderr, "synod:", program.Printable(err.Error()))
 		code := exitError
 		var e *coded
 		switch {
@@ -71,34 +68,8 @@ func isRun(err error) bool {
 	return errors.As(err, &e)
 }
 
-// printable replaces control characters, which may come from a file or a peer.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' || r == 0x7f {
-			return '·'
-		}
-		return r
-	}, s)
-}
-
 func root() *cobra.Command {
-	top := &cobra.Command{Use: "synod", Short: "Nodes and rosters of councils with several owners",
-		SilenceUsage: true, SilenceErrors: true}
-	top.CompletionOptions.DisableDefaultCmd = true
-	top.AddCommand(nodeCommand(), rosterCommand(), engineCommand())
-	return top
-}
-
-// engineCommand runs the embedded model of a seat; the node starts it as a child process.
-func engineCommand() *cobra.Command {
-	return &cobra.Command{Use: "engine", Hidden: true, DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts, err := engine.ParseArgs(args)
-			if err == nil {
-				err = engine.Serve(cmd.Context(), opts, os.Stdin, os.Stdout)
-			}
-			return failed(err)
-		}}
+	return program.Root("Nodes and rosters of councils with several owners", failed, nodeCommand(), rosterCommand())
 }
 
 // readKey reads the key in a file. Its passphrase is in SYNOD_PASSPHRASE or is typed.

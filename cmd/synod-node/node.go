@@ -18,6 +18,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/internal/program"
 	"synod.dev/synod/link"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node"
@@ -172,7 +173,7 @@ func showRules(cmd *cobra.Command, i *terms.Invitation, seat string) error {
 		ids = append(ids, m.ID)
 		if m.ID == seat {
 			for _, line := range terms.Rules(r, synod.NodeID(at)) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "  "+printable(line))
+				fmt.Fprintln(cmd.ErrOrStderr(), "  "+program.Printable(line))
 			}
 			return nil
 		}

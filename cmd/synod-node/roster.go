@@ -12,6 +12,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/program"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 )
@@ -366,7 +367,7 @@ func rosterDiff() *cobra.Command {
 			}
 			lines := terms.Diff(a.Roster, b.Roster)
 			for _, line := range lines {
-				fmt.Fprintln(cmd.OutOrStdout(), printable(line))
+				fmt.Fprintln(cmd.OutOrStdout(), program.Printable(line))
 			}
 			if len(lines) == 0 {
 				fmt.Fprintln(cmd.OutOrStdout(), "no difference")

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/program"
 	"synod.dev/synod/node"
 )
 
@@ -103,7 +104,7 @@ func (t *tracer) Refused(kind, run, peer string, err error) {
 	ctx := context.WithValue(context.Background(), runKey{}, run)
 	_, span := t.Start(ctx, "refused "+kind, trace.WithAttributes(attribute.String("synod.run", run),
 		attribute.String("synod.peer", peer)))
-	span.SetStatus(codes.Error, printable(err.Error()))
+	span.SetStatus(codes.Error, program.Printable(err.Error()))
 	span.End()
 }
 
@@ -129,7 +130,7 @@ func (r *runTrace) Round(round int, at synod.Tick) {
 func (r *runTrace) Call(id synod.ConsultID, at synod.Tick) func(node.ObservedCall) {
 	_, span := r.tracer.Start(r.ctx, "model call", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.Int64("synod.call", int64(id)), attribute.Int64("synod.tick", int64(at)),
-		attribute.String("gen_ai.request.model", printable(r.model))))
+		attribute.String("gen_ai.request.model", program.Printable(r.model))))
 	return func(c node.ObservedCall) {
 		span.SetAttributes(attribute.String("synod.status", string(c.Status)),
 			attribute.Int("synod.requests", c.Requests),

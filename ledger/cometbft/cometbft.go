@@ -49,7 +49,7 @@ type Config struct {
 	Check     func(*ledger.Entry) error // what entries may be appended, the same for all replicas; nil: all
 	Log       log.Logger                // nil: nothing is logged
 
-	// For the tests of Byzantine replicas.
+	// Tests set these to make a replica Byzantine.
 	link    *sign.Secret  // the key of its connections; nil: Secret
 	admits  [][]byte      // the keys of others that may connect
 	options []node.Option // of the library
@@ -239,7 +239,7 @@ func (r *Replica) Failed() error {
 	return r.app.failure()
 }
 
-// Connected returns to how many replicas there is a connection.
+// Connected returns the number of replicas that this one is connected to.
 func (r *Replica) Connected() int { return r.node.Switch().Peers().Size() }
 
 // Close stops the replica.

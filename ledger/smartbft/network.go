@@ -97,7 +97,7 @@ func (w *Network) Attach(r Receiver) {
 	w.receiver = r
 }
 
-// Connected returns to how many replicas a stream is open.
+// Connected returns the number of replicas to which a stream is open.
 func (w *Network) Connected() (n int) {
 	for _, p := range w.peers {
 		p.mu.Lock()

@@ -272,9 +272,10 @@ const Exact = `restored    an evaluator grades all answers in one call, in the o
             names overrides these
 differs     the words of the prompts and of their examples (use prompts: FOLDER); the
             hash of the latest block alone between equal scores (the salt comes from the
-            latest record of the council's ledger, if it has one, and from commitments); Weiszfeld's start at the origin, which one
-            all-zero evaluator captures (it starts at the mean); gRPC; an evaluator's
-            grades count completely or not at all, where the paper does not say`
+            latest record of the council's ledger, if it has one, and from commitments);
+            Weiszfeld's start at the origin, which one all-zero evaluator captures (it
+            starts at the mean); gRPC; an evaluator's grades count completely or not at all,
+            where the paper does not say`
 
 // Guarantee returns what holds for the bound f. The graph is complete, so its robustness
 // has no influence.

@@ -52,6 +52,11 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 		return nil, fmt.Errorf("decentllms: evaluator %s replies %q, but its record leads to %q or is not what was "+
 			"signed", in.Name(in.Self), in.Opinion.Answer, a)
 	}
+	return verified(&in, record), nil
+}
+
+// verified says what a record that passed all checks proves.
+func verified(in *protocol.VerifyInput, record *Record) *protocol.Verified {
 	v := &protocol.Verified{
 		Claims: []string{
 			fmt.Sprintf("evaluator %s replied %s and signed the reply", in.Name(in.Self), in.Opinion.Answer),
@@ -68,7 +73,7 @@ func (p *DecentLLMs) Verify(in protocol.VerifyInput) (*protocol.Verified, error)
 	if in.Question.Salt == "" && record.Latest != "" {
 		v.NotProved = append(v.NotProved, "that all members were given the head of the ledger that the record names")
 	}
-	return v, nil
+	return v
 }
 
 // onRecord reads the signed answers and grades of a record as an evaluator does. Where

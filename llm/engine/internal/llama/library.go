@@ -200,7 +200,7 @@ type symbol struct {
 }
 
 func (l *Library) symbols() []symbol {
-	return []symbol{
+	return append(l.modelSymbols(), []symbol{
 		{&l.ggmlVersion, "ggml-base", "ggml_version"},
 		{&l.ggmlCommit, "ggml-base", "ggml_commit"},
 		{&l.backendLoadAll, "ggml", "ggml_backend_load_all_from_path"},
@@ -208,26 +208,9 @@ func (l *Library) symbols() []symbol {
 		{&l.logSet, "llama", "llama_log_set"},
 		{&l.systemInfo, "llama", "llama_print_system_info"},
 		{&l.backendInit, "llama", "llama_backend_init"},
-		{&l.modelDefaults, "llama", "llama_model_default_params"},
 		{&l.contextDefaults, "llama", "llama_context_default_params"},
-		{&l.modelLoad, "llama", "llama_model_load_from_file"},
-		{&l.modelFree, "llama", "llama_model_free"},
 		{&l.contextInit, "llama", "llama_init_from_model"},
 		{&l.contextFree, "llama", "llama_free"},
-		{&l.modelVocab, "llama", "llama_model_get_vocab"},
-		{&l.modelTemplate, "llama", "llama_model_chat_template"},
-		{&l.modelDesc, "llama", "llama_model_desc"},
-		{&l.modelMeta, "llama", "llama_model_meta_val_str"},
-		{&l.modelSize, "llama", "llama_model_size"},
-		{&l.modelParams, "llama", "llama_model_n_params"},
-		{&l.modelCtxTrain, "llama", "llama_model_n_ctx_train"},
-		{&l.modelEncoder, "llama", "llama_model_has_encoder"},
-		{&l.modelDecoder, "llama", "llama_model_has_decoder"},
-		{&l.modelRecurrent, "llama", "llama_model_is_recurrent"},
-		{&l.modelHybrid, "llama", "llama_model_is_hybrid"},
-		{&l.modelDiffusion, "llama", "llama_model_is_diffusion"},
-		{&l.modelLayers, "llama", "llama_model_n_layer"},
-		{&l.modelWidth, "llama", "llama_model_n_embd"},
 		{&l.tensorName, "ggml-base", "ggml_get_name"},
 		{&l.tensorRows, "ggml-base", "ggml_nrows"},
 		{&l.tensorBytes, "ggml-base", "ggml_nbytes"},
@@ -248,5 +231,28 @@ func (l *Library) symbols() []symbol {
 		{&l.samplerApply, "llama", "llama_sampler_apply"},
 		{&l.samplerTake, "llama", "llama_sampler_accept"},
 		{&l.samplerFree, "llama", "llama_sampler_free"},
+	}...)
+}
+
+// modelSymbols are the functions about models.
+func (l *Library) modelSymbols() []symbol {
+	return []symbol{
+		{&l.modelDefaults, "llama", "llama_model_default_params"},
+		{&l.modelLoad, "llama", "llama_model_load_from_file"},
+		{&l.modelFree, "llama", "llama_model_free"},
+		{&l.modelVocab, "llama", "llama_model_get_vocab"},
+		{&l.modelTemplate, "llama", "llama_model_chat_template"},
+		{&l.modelDesc, "llama", "llama_model_desc"},
+		{&l.modelMeta, "llama", "llama_model_meta_val_str"},
+		{&l.modelSize, "llama", "llama_model_size"},
+		{&l.modelParams, "llama", "llama_model_n_params"},
+		{&l.modelCtxTrain, "llama", "llama_model_n_ctx_train"},
+		{&l.modelEncoder, "llama", "llama_model_has_encoder"},
+		{&l.modelDecoder, "llama", "llama_model_has_decoder"},
+		{&l.modelRecurrent, "llama", "llama_model_is_recurrent"},
+		{&l.modelHybrid, "llama", "llama_model_is_hybrid"},
+		{&l.modelDiffusion, "llama", "llama_model_is_diffusion"},
+		{&l.modelLayers, "llama", "llama_model_n_layer"},
+		{&l.modelWidth, "llama", "llama_model_n_embd"},
 	}
 }
