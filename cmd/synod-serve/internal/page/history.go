@@ -130,7 +130,8 @@ type compareView struct {
 type compareMember struct {
 	ID           string
 	First, Final [2]string
-	Differs      bool
+	Differs      bool // it is in both runs, and ends on different answers
+	in           int
 }
 
 func showCompare(v *visit) error {
@@ -176,6 +177,7 @@ func compareMembers(a, b *runView) (all []compareMember) {
 				j, at[m.ID] = len(all), len(all)
 				all = append(all, compareMember{ID: m.ID})
 			}
+			all[j].in++
 			if m.First != nil {
 				all[j].First[i] = string(*m.First)
 			}
@@ -185,7 +187,7 @@ func compareMembers(a, b *runView) (all []compareMember) {
 		}
 	}
 	for j := range all {
-		all[j].Differs = all[j].Final[0] != all[j].Final[1]
+		all[j].Differs = all[j].in == 2 && all[j].Final[0] != all[j].Final[1]
 	}
 	return all
 }

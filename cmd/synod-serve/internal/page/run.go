@@ -143,7 +143,6 @@ type runView struct {
 	Question    *synod.Question
 	Report      *gateway.Report
 	Presented   []string // what the protocol adds, line by line
-	Advice      string
 	Decision    *decision
 	Dissent     []dissent
 	Board       *board
@@ -238,7 +237,7 @@ func (view *runView) fill(t *past) {
 	if !o.Answered() {
 		a := o.Advice()
 		if view.Error = o.Reason; a.Err != nil {
-			view.Error, view.Advice = a.Err.Error(), a.Next
+			view.Error = a.Err.Error()
 		}
 		if t.row.Status == "stopped" {
 			view.Error = "The run was stopped by its user. " + view.Error

@@ -37,7 +37,7 @@ func (h *house) asked(t testing.TB, fields ...string) (string, seen) {
 	if page.StatusCode != 200 || !strings.HasPrefix(path, "/runs/req-") {
 		t.Fatal(page.Status, path, page.body)
 	}
-	for begun := time.Now(); strings.Contains(page.body, "sse-connect"); page = h.get(t, path) {
+	for begun := time.Now(); strings.Contains(page.body, `sse-connect="/runs/`); page = h.get(t, path) {
 		if time.Since(begun) > 20*time.Second {
 			t.Fatal("the run does not end")
 		}

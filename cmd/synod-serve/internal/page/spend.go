@@ -133,7 +133,8 @@ func chart(usd []float64, since time.Time) template.HTML {
 	if c.Err() != nil {
 		return ""
 	}
-	drawing, err := canvas.SVG(640, 220, c.Draw)
+	const margin = 8
+	drawing, err := canvas.SVG(640, 240, func(on canvas.Canvas) { c.Draw(on.Crop(margin, margin, margin, margin)) })
 	if err != nil {
 		return ""
 	}
