@@ -25,6 +25,7 @@ type Runner interface {
 // Run is what a Runner needs to know of one run of a question.
 type Run struct {
 	Instance Instance
+	Limits   Limits    // of the question, for members that call their own models; 0: none
 	Log      sim.Log   // receives the events and effects of every seat; may be nil
 	Notes    sim.Watch // a runner that sees all seats asks it in every tick, before the tick's calls, whether to stop
 	Watch    sim.Watch // the same after every tick; both may be nil

@@ -46,7 +46,10 @@ func (n *Node) admit(q *synod.Question, s *call.Start) error {
 	}
 	n.asked = slices.DeleteFunc(n.asked, func(t time.Time) bool { return now.Sub(t) > time.Hour })
 	size := len(s.Question)
+	_, priced := n.daily.prices.Of(n.model.Info())
 	switch {
+	case s.Limits.Nano > 0 && !priced:
+		return errors.New("the caller limits the cost in USD, and this node does not know the price of its model")
 	case n.draining.Load():
 		return errors.New("the node is draining and takes no new question")
 	case n.wrongClock.Load():

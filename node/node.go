@@ -350,7 +350,7 @@ func (n *Node) begin(q synod.Question, id sign.Instance, s *call.Start) (*run, *
 
 // start starts the goroutine of a run. n.mu is held.
 func (n *Node) start(q synod.Question, id sign.Instance, s *call.Start) (*run, error) {
-	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(n.plan.Spec().Limits))
+	r, err := n.newRun(q, id, time.UnixMilli(s.At), n.daily.budget(s.Limits.Lower(n.plan.Spec().Limits)))
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (f *flags) shared(cmd *cobra.Command) {
 func (f *flags) options(home *cli.Home, reg *councils.Registry, st *store.Store, log *slog.Logger,
 	state string) gateway.Options {
 	o := gateway.Options{Councils: reg, Store: st, Log: log, Prices: home.Env().Prices, Settings: f.settings,
-		Owner: sync.OnceValues(home.OwnerKey)}
+		Owner: sync.OnceValues(home.OwnerKey), Evidence: filepath.Join(home.State(), "evidence")}
 	if o.Prices == nil {
 		o.Prices = llm.Published()
 	}

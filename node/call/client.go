@@ -95,16 +95,22 @@ func allLate(failed []error) bool {
 // If the start had passed for every member that could be asked, none has begun anything, and the question is asked
 // once more, as another run with the longest lead.
 func (c *Client) Ask(ctx context.Context, q synod.Question) (*Result, error) {
-	res, err := c.askAll(ctx, q, 0)
+	return c.AskWithin(ctx, q, Limits{})
+}
+
+// AskWithin is Ask with limits of what each member may spend.
+func (c *Client) AskWithin(ctx context.Context, q synod.Question, l Limits) (*Result, error) {
+	res, err := c.askAll(ctx, q, l, 0)
 	if err == nil && allLate(res.failed) && ctx.Err() == nil {
-		return c.askAll(ctx, q, maxLead)
+		return c.askAll(ctx, q, l, maxLead)
 	}
 	return res, err
 }
 
 // askAll puts a question as one run, whose nonce no other run has. least bounds from below how long before its
 // start it is announced.
-func (c *Client) askAll(ctx context.Context, q synod.Question, least time.Duration) (*Result, error) {
+func (c *Client) askAll(ctx context.Context, q synod.Question, l Limits, least time.Duration) (*Result,
+	error) {
 	now := time.Now
 	if c.Now != nil {
 		now = c.Now
@@ -113,7 +119,7 @@ func (c *Client) askAll(ctx context.Context, q synod.Question, least time.Durati
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, err
 	}
-	start := Start{Nonce: nonce, Head: make([]byte, MaxWelcome)} // the longest that it can be
+	start := Start{Nonce: nonce, Limits: l, Head: make([]byte, MaxWelcome)} // the longest that it can be
 	if err := start.put(&q); err != nil {
 		return nil, err
 	}

@@ -13,10 +13,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/council"
 	"synod.dev/synod/evidence"
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/ledger"
@@ -63,6 +65,42 @@ type Start struct {
 	Nonce    []byte   // 16 bytes that no other run has
 	At       int64    // when the run begins: milliseconds since 1970
 	Head     []byte   // the head of the ledger whose root is the question's salt, encoded; empty: there is no salt
+	Limits   Limits   // of this run at each member
+}
+
+// Limits are what a caller lets each member spend on a run. They only lower those of the council and of the member's
+// owner; 0: those hold.
+type Limits struct {
+	_      struct{} `cbor:",toarray"`
+	Calls  uint64
+	Tokens uint64
+	Nano   uint64 // 1e-9 USD
+}
+
+// Share returns the part of each of n members of the limits of a question: together they spend no more.
+func Share(l council.Limits, n int) Limits {
+	share := func(x float64) uint64 {
+		if x <= 0 {
+			return 0
+		}
+		return max(uint64(x)/uint64(n), 1)
+	}
+	return Limits{Calls: share(float64(l.Calls)), Tokens: share(float64(l.Tokens)), Nano: share(min(l.USD, 1e9) * 1e9)}
+}
+
+// Lower returns the limits of a council, each lowered to the caller's.
+func (l Limits) Lower(of council.Limits) council.Limits {
+	lower := func(own int, x uint64) int {
+		if x == 0 || x > math.MaxInt || own > 0 && own < int(x) {
+			return own
+		}
+		return int(x)
+	}
+	of.Calls, of.Tokens = lower(of.Calls, l.Calls), lower(of.Tokens, l.Tokens)
+	if usd := float64(l.Nano) / 1e9; l.Nano > 0 && (of.USD == 0 || usd < of.USD) {
+		of.USD = usd
+	}
+	return of
 }
 
 // The limits of frames, in bytes.

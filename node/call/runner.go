@@ -29,6 +29,14 @@ type Runner struct {
 	Done   func(*Result) // called with what the members returned, before it is judged; may be nil
 }
 
+type doneKey struct{}
+
+// WithDone returns a context in which a question is put whose result done is called with, as Runner.Done is: for one
+// of several questions at once.
+func WithDone(ctx context.Context, done func(*Result)) context.Context {
+	return context.WithValue(ctx, doneKey{}, done)
+}
+
 // Open returns the runner of a plan whose council file names the nodes of a roster. The caller closes it.
 func Open(p *council.Plan) (*Runner, error) {
 	spec := p.Spec()
@@ -111,12 +119,16 @@ func (r *Runner) Close() error {
 func (r *Runner) Play(
 	ctx context.Context, p *council.Plan, run council.Run, _ council.Models,
 ) ([]council.Record, error) {
-	res, err := r.Client.Ask(ctx, run.Instance.Question)
+	limits := Share(run.Limits, len(r.Client.Roster.Members))
+	res, err := r.Client.AskWithin(ctx, run.Instance.Question, limits)
 	if err != nil {
 		return nil, err
 	}
 	if r.Done != nil {
 		r.Done(res)
+	}
+	if done, ok := ctx.Value(doneKey{}).(func(*Result)); ok {
+		done(res)
 	}
 	return res.all(ctx, p), nil
 }

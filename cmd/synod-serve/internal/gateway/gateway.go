@@ -35,6 +35,7 @@ type Options struct {
 	Log      *slog.Logger
 	Prices   llm.Prices
 	Journals string   // folder of the journals; "": none is kept
+	Evidence string   // folder of proofs that nodes have equivocated; "": none is kept
 	NeedKey  bool     // requests without a valid API key are refused
 	Hosts    []string // names under which clients reach the gateway, beside localhost and addresses
 	Settings Settings

@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod/internal/keyfile"
 	"synod.dev/synod/link"
 	"synod.dev/synod/node"
+	"synod.dev/synod/node/call"
 	"synod.dev/synod/node/terms"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
@@ -175,5 +176,45 @@ func TestCouncilOfNodes(t *testing.T) {
 	defer s.Release()
 	if s.Fingerprint == got.Print {
 		t.Error("the council is still that of the old roster")
+	}
+}
+
+// What a request may spend reaches the nodes, and a proof that a member has equivocated is kept and told.
+func TestNodesKeepBudgetsAndProofs(t *testing.T) {
+	own := newOwners(t)
+	caller := roster.Caller{Name: "gateway", Key: own.secrets[3].PublicKey()}
+	signed := own.agree(nil, caller)
+	via := own.start(signed)
+	h := open(t, map[string]string{"dice": dice}, func(o *Options) { o.Evidence = t.TempDir() })
+	h.file(t, "net", "runner: {name: nodes, roster: "+filepath.Join(own.dir, "council.roster")+", key: "+
+		filepath.Join(own.dir, "caller.key")+", via: ['"+strings.Join(via, "', '")+"']}\n")
+	if err := h.reg.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Synod Report }
+	h.post(t, chats, questionBody("net", sum)).into(t, &got)
+	if free := got.Synod.Calls.Made; free < 6 {
+		t.Fatalf("%d calls without a budget; want two of each member", free)
+	}
+	r := h.post(t, chats, questionBody("net", sum, `"synod": {"budget": {"calls": 3}}`))
+	if r.into(t, &got); got.Synod.Calls.Made > 3 {
+		t.Errorf("%d calls with a budget of 3: %s", got.Synod.Calls.Made, r.body)
+	}
+
+	hash := signed.Roster.Hash()
+	receipt := func(sum string) call.Receipt {
+		slip := roster.Slip{Roster: hash[:], Instance: "run", From: 1, Slot: "s", Sum: []byte(strings.Repeat(sum, 32))}
+		return call.Receipt{From: 1, Slot: "s", Sum: slip.Sum, Signature: slip.Sign(own.secrets[1])}
+	}
+	served, _ := h.reg.Acquire("net")
+	defer served.Release()
+	j := &job{id: "req-x", served: served, proofs: []call.Equivocation{
+		{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("b")},
+		{Roster: hash[:], Instance: "run", A: receipt("a"), B: receipt("a")}}} // no proof
+	report := &Report{}
+	h.accuse(j, report)
+	files, _ := filepath.Glob(filepath.Join(h.o.Evidence, "*-seat1.pem"))
+	if len(report.Evidence) != 1 || report.Evidence[0].ID != "a2" || len(files) != 1 {
+		t.Errorf("%+v, files %v\n%s", report.Evidence, files, h.log)
 	}
 }

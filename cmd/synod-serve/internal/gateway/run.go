@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
+	"synod.dev/synod/node/call"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/store"
@@ -36,8 +37,9 @@ type job struct {
 	via      string
 	begun    time.Time
 	watch    Watch
-	own      *council.Council // with the request's own protocol; nil: served.Council
-	print    string           // the fingerprint of own
+	proofs   []call.Equivocation // of nodes
+	own      *council.Council    // with the request's own protocol; nil: served.Council
+	print    string              // the fingerprint of own
 }
 
 // errGone is the cause of a run that nobody waits for any more.
@@ -81,7 +83,8 @@ func (g *Gateway) decide(ctx context.Context, fl *flight, j *job) (*Answer, *wir
 	if err != nil {
 		return nil, g.refused(err)
 	}
-	o, err := j.council().Decide(llm.WithVia(ctx, j.via), g.asked(fl, j, grant))
+	asking := call.WithDone(llm.WithVia(ctx, j.via), func(res *call.Result) { j.proofs = res.Proofs })
+	o, err := j.council().Decide(asking, g.asked(fl, j, grant))
 	var torn *council.JournalError
 	if err != nil && !errors.As(err, &torn) {
 		e := wire.Invalid("messages", "the council does not take the question: %v", err)
@@ -163,6 +166,7 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 // conclude settles an outcome and makes the answer of it, or the error.
 func (g *Gateway) conclude(ctx context.Context, j *job, grant store.Grant, o *council.Outcome) (*Answer, *wire.Error) {
 	r := report(o, j.req.Ignored)
+	g.accuse(j, r)
 	if j.req.Synod.Certificate {
 		g.certify(j, o, r)
 	}

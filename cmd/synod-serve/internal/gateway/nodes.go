@@ -1,0 +1,51 @@
+package gateway
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"synod.dev/synod/council"
+	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/node/call"
+	"synod.dev/synod/roster"
+)
+
+// accuse keeps the proofs that members of a roster have equivocated, and adds them to a report.
+func (g *Gateway) accuse(j *job, r *Report) {
+	runner, ok := j.council().Runner().(*call.Runner)
+	if !ok {
+		return
+	}
+	for i := range j.proofs {
+		proof := &j.proofs[i]
+		a, path, err := g.keepProof(runner.Client.Roster, proof)
+		if err != nil {
+			g.o.Log.Error("a proof of equivocation cannot be kept", "request", j.id, "error", err.Error())
+		}
+		if a != nil {
+			r.Evidence = append(r.Evidence, *a)
+			g.o.Log.Warn("a member has equivocated", "request", j.id, "model", j.served.ID, "member", a.ID, "slot",
+				proof.A.Slot, "round", proof.A.Round, "file", path)
+		}
+	}
+}
+
+// keepProof writes a proof as a file that "synod evidence verify" reads. Without a folder none is kept.
+func (g *Gateway) keepProof(r *roster.Roster, proof *call.Equivocation) (*council.Accusation, string, error) {
+	e, err := proof.Evidence(r)
+	if err != nil {
+		return nil, "", err
+	}
+	a := &council.Accusation{ID: r.Members[e.Seat].ID, By: []string{},
+		Values: [2]string{hex.EncodeToString(proof.A.Sum), hex.EncodeToString(proof.B.Sum)}}
+	if g.o.Evidence == "" {
+		return a, "", nil
+	}
+	if err := os.MkdirAll(g.o.Evidence, 0o700); err != nil {
+		return a, "", err
+	}
+	path := filepath.Join(g.o.Evidence, fmt.Sprintf("%s-seat%d.pem", e.Instance, e.Seat))
+	return a, path, durable.WriteFile(path, e.File())
+}
