@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -14,11 +15,13 @@ import (
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol/cascade"
 	"synod.dev/synod/reliability"
 	"synod.dev/synod/report"
 	"synod.dev/synod/robust"
+	"synod.dev/synod/script"
 )
 
 // recordedCouncil plays the first answers of recorded replies: what cascade, votes and single members decide, with
@@ -30,7 +33,7 @@ type recordedCouncil struct {
 	F       int     `yaml:"f" doc:"the bound F" range:"0:24"`
 	Attack  string  `yaml:"attack" doc:"what the adversaries do" enum:"lie|copy|replay"`
 	B       int     `yaml:"b" doc:"adversaries, in the place of the last members drawn" range:"0:24"`
-	Method  string  `yaml:"method" doc:"what decides" enum:"cascade|certain|plurality|weighted|best"`
+	Method  string  `yaml:"method" doc:"what decides" enum:"cascade|certain|plurality|weighted|best|bound"`
 	P       float64 `yaml:"p" doc:"p of cascade" range:"0.5:0.999999"`
 	Splits  int     `yaml:"splits" doc:"random splits" range:"2:1000"`
 }
@@ -64,11 +67,9 @@ type traced struct {
 // undecided, calls (share of the first answers of all members that were asked), and ignored and changed (what
 // decisions withstand).
 func (c *recordedCouncil) Figures(w *Work, t Trials) (how string, of func() (*report.Figures, error), err error) {
-	data := drawTraces(t.Seed)
-	if c.Path != "" {
-		if data, err = readTraces(c.Path); err != nil {
-			return "", nil, err
-		}
+	data, err := c.data(t.Seed)
+	if err != nil {
+		return "", nil, err
 	}
 	if c.B >= c.Members || c.Members > len(data.models) || c.Members < 2*c.F+1 {
 		return "", nil, fmt.Errorf("members is %d, f %d and b %d: there must be more members than adversaries, "+
@@ -93,25 +94,43 @@ func (c *recordedCouncil) Figures(w *Work, t Trials) (how string, of func() (*re
 	return how, func() (*report.Figures, error) { return played()[c.Method].figures(), nil }, nil
 }
 
-// drawTraces returns simulated answers of eleven members with abilities like those of the models in the recording of
-// MMLU-Pro, which err independently, to 200 questions with four wrong answers each.
-func drawTraces(seed uint64) *traces {
-	d := &traces{digest: fmt.Sprintf("none: simulated with seed %d", seed), choice: true}
-	chance := rand.New(rand.NewPCG(seed, 0xca5cade))
+// data returns the recorded answers, or simulated ones.
+func (c *recordedCouncil) data(seed uint64) (*traces, error) {
+	if c.Path == "" {
+		return drawTraces(seed)
+	}
+	return readTraces(c.Path)
+}
+
+// drawTraces returns the answers of eleven simulated members, with abilities like those of the models in the recording
+// of MMLU-Pro, which err independently, to 200 questions with four wrong answers each.
+func drawTraces(seed uint64) (*traces, error) {
+	d := &traces{digest: fmt.Sprintf("none: simulated with seed %d", seed)}
+	right := func(*synod.Question) synod.Answer { return "0" }
+	var members []llm.Model
 	for i := range 11 {
-		d.models = append(d.models, fmt.Sprintf("simulated-%02d", i))
+		settings := llm.NewSimulatedConfig()
+		settings.Ability, settings.Spread, settings.Seed = 0.75-0.04*float64(i), 0, script.Derive(seed, uint64(i))
+		m, err := llm.NewSimulated(settings, right)
+		if err != nil {
+			return nil, err
+		}
+		members, d.models = append(members, m), append(d.models, fmt.Sprintf("simulated-%02d", i))
 	}
 	for q := range 200 {
-		one := traced{id: fmt.Sprint(q), gold: "A", answers: make([]synod.Answer, len(d.models))}
-		for i := range one.answers {
-			one.answers[i] = "A"
-			if chance.Float64() >= 0.75-0.04*float64(i) {
-				one.answers[i] = synod.Answer("BCDE"[chance.IntN(4):][:1])
+		one := traced{id: fmt.Sprint(q), gold: "0"}
+		question := &synod.Question{ID: one.id, Text: one.id, Form: synod.Number}
+		for i, m := range members {
+			reply, err := m.Complete(context.Background(), llm.Request{Seat: d.models[i],
+				Prompt: &synod.Prompt{Purpose: synod.Answering, Question: question}})
+			if err != nil {
+				return nil, err
 			}
+			one.answers = append(one.answers, reply.Answer)
 		}
 		d.questions = append(d.questions, one)
 	}
-	return d
+	return d, nil
 }
 
 // readTraces reads a file of recorded replies. Questions that some model has not answered are left out.
@@ -180,7 +199,7 @@ func (t *tallies) figures() *report.Figures {
 	return f
 }
 
-var methods = []string{"cascade", "certain", "plurality", "weighted", "best"}
+var methods = []string{"cascade", "certain", "plurality", "weighted", "best", "bound"}
 
 // play plays all splits with every method.
 func (c *recordedCouncil) play(d *traces, splits int, seed uint64) map[string]*tallies {
@@ -189,17 +208,22 @@ func (c *recordedCouncil) play(d *traces, splits int, seed uint64) map[string]*t
 		all[m] = &tallies{}
 	}
 	for s := range splits {
-		chance := rand.New(rand.NewPCG(seed, uint64(s))) // the same members and questions for every attack and bound
-		members := chance.Perm(len(d.models))[:c.Members]
-		order := chance.Perm(len(d.questions))
-		p := &division{recordedCouncil: c, traces: d, honest: members[:c.Members-c.B]}
-		p.history, p.test = order[:len(order)/2], order[len(order)/2:]
-		p.learn()
+		p := c.divide(d, rand.New(rand.NewPCG(seed, uint64(s)))) // the same for every attack and bound
 		for _, m := range methods {
 			p.measure(m, all[m])
 		}
 	}
 	return all
+}
+
+// divide draws members and questions, and learns from the history.
+func (c *recordedCouncil) divide(d *traces, chance *rand.Rand) *division {
+	members := chance.Perm(len(d.models))[:c.Members]
+	order := chance.Perm(len(d.questions))
+	p := &division{recordedCouncil: c, traces: d, honest: members[:c.Members-c.B]}
+	p.history, p.test = order[:len(order)/2], order[len(order)/2:]
+	p.learn()
+	return p
 }
 
 // division is one division of the questions and the models.
@@ -354,6 +378,8 @@ func (p *division) decide(method string, q, best int) outcome {
 		return vote(first, slices.Repeat([]float64{1}, len(first)))
 	case "weighted":
 		return vote(first, p.weights)
+	case "bound":
+		return p.bound(q, first)
 	}
 	c := *p.cascade
 	if method == "certain" {
@@ -361,6 +387,21 @@ func (p *division) decide(method string, q, best int) outcome {
 	}
 	d := c.Recorded(&synod.Question{ID: p.questions[q].id, Form: synod.Text}, first, p.F)
 	return outcome{d.Answer, d.Asked, d.Withstands}
+}
+
+// bound is the decision of somebody who knows the right answer, and may decide it only with more than F supporters, as
+// cascade may: no rule of that kind decides more questions rightly. It asks as few members as such a decision needs.
+func (p *division) bound(q int, first []synod.Answer) outcome {
+	supporters := 0
+	for _, a := range first {
+		if a == p.questions[q].gold {
+			supporters++
+		}
+	}
+	if supporters <= p.F {
+		return outcome{asked: p.F + 1}
+	}
+	return outcome{answer: p.questions[q].gold, asked: p.F + 1}
 }
 
 // vote is the plurality of weights; a tie has no answer.
