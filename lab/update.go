@@ -216,16 +216,11 @@ type State struct {
 // States returns how far every cell is. It reads no answers.
 func (g *Grid) States() (all []State, err error) {
 	for i, run := range g.Runs {
-		s := State{Cell: g.Cells[i].Name, State: "waiting", Total: run.total(), Hash: g.Cells[i].Hash}
-		if s.Finished, s.Failed, err = run.done(); err != nil {
-			return nil, fmt.Errorf("cell %s: %w", s.Cell, err)
+		s, err := run.State()
+		if err != nil {
+			return nil, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
 		}
-		switch {
-		case s.Finished == s.Total:
-			s.State = "finished"
-		case s.Finished+s.Failed > 0:
-			s.State = "partly"
-		}
+		s.Cell, s.Hash = g.Cells[i].Name, g.Cells[i].Hash
 		all = append(all, s)
 	}
 	for _, c := range g.Computed {
@@ -238,6 +233,21 @@ func (g *Grid) States() (all []State, err error) {
 		all = append(all, State{Cell: c.Name, State: "blank", Why: c.Why})
 	}
 	return all, nil
+}
+
+// State returns how far the run is: finished, partly or waiting. It reads no answers.
+func (r *Run) State() (s State, err error) {
+	s = State{State: "waiting", Total: r.total()}
+	if s.Finished, s.Failed, err = r.done(); err != nil {
+		return s, err
+	}
+	switch {
+	case s.Finished == s.Total:
+		s.State = "finished"
+	case s.Finished+s.Failed > 0:
+		s.State = "partly"
+	}
+	return s, nil
 }
 
 // done counts the finished questions and those whose last attempt failed.

@@ -95,6 +95,9 @@ var gridColumns = []struct{ metric, label string }{
 	{"probe_accuracy", "probe"}, {"single_weak", "1 weak"}, {"single_strong", "1 strong"}, {"majority", "majority"},
 }
 
+// Summary is the table of the cells with their rates, for other pages than the report's own.
+func (g *Grid) Summary() *table.Table { return g.cellTable(valueWithInterval) }
+
 // cellTable has a row per cell; format prints a rate.
 func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
 	t := &table.Table{Head: []string{"cell", "done"}, Align: "lr"}

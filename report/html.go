@@ -135,15 +135,22 @@ func narrow(t *table.Table) (parts []*table.Table) {
 	return parts
 }
 
+// Policy returns the Content-Security-Policy of the pages of reports: they load nothing, and run only their own
+// script, which is known by its hash.
+func Policy() string {
+	_, hash := script()
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src '" + hash + "'; img-src data:; base-uri " +
+		"'none'; form-action 'none'"
+}
+
 func newPage(w io.Writer, title string) *page {
 	p := &page{to: bufio.NewWriter(w)}
 	style, err := pageFiles.ReadFile("page.css")
 	p.err = err
-	_, hash := script()
 	p.show("head", struct {
-		Title, ScriptHash string
-		Style             template.CSS
-	}{title, hash, template.CSS(style)})
+		Title, Policy string
+		Style         template.CSS
+	}{title, Policy(), template.CSS(style)})
 	return p
 }
 

@@ -254,6 +254,9 @@ func (r *Report) rateTable() *table.Table {
 	return t
 }
 
+// Summary is the table of the rates, for other pages than the report's own.
+func (r *Report) Summary() *table.Table { return r.rateTable() }
+
 // tables are the tables of a report as text.
 func (r *Report) tables() []*table.Table {
 	tables := []*table.Table{r.rateTable()}

@@ -27,6 +27,7 @@ import (
 type config struct {
 	Listen           string        `yaml:"listen" doc:"address to listen on" example:"127.0.0.1:8080"`
 	Councils         string        `yaml:"councils" doc:"folder of council files" example:"councils"`
+	Runs             string        `yaml:"runs" doc:"folder of the runs of experiments that the page shows" example:"runs"`
 	Store            string        `yaml:"store" doc:"SQLite file or postgres://…" example:"serve.db"`
 	Metrics          string        `yaml:"metrics" doc:"address of the listener for Prometheus" example:"127.0.0.1:9090"`
 	Hosts            []string      `yaml:"hosts" doc:"names under which clients reach the gateway" example:"[gate.example]"`
@@ -67,7 +68,7 @@ func readConfig(path string, named bool) (config, error) {
 	if err := param.Explain(param.UnmarshalAny(b, &c, yaml.Strict()), b, &config{}); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
-	for _, at := range []*string{&c.Councils, &c.Store} {
+	for _, at := range []*string{&c.Councils, &c.Store, &c.Runs} {
 		if *at != "" && !filepath.IsAbs(*at) && !strings.Contains(*at, "://") {
 			*at = filepath.Join(filepath.Dir(path), *at) // relative to the file, as in council files
 		}
@@ -127,7 +128,7 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 		return err
 	}
 	for name, at := range map[string]*string{"listen": &c.Listen, "councils": &c.Councils, "store": &c.Store,
-		"metrics": &c.Metrics} {
+		"metrics": &c.Metrics, "runs": &c.Runs} {
 		if v := os.Getenv("SYNOD_SERVE_" + strings.ToUpper(name)); v != "" {
 			*at = v
 		}
@@ -141,6 +142,7 @@ func (f *flags) configure(fl *pflag.FlagSet, folder string) error {
 	set("councils", &f.councils, c.Councils)
 	set("store", &f.store, c.Store)
 	set("metrics", &f.metrics, c.Metrics)
+	set("runs", &f.runs, c.Runs)
 	if !fl.Changed("hosts") {
 		f.hosts = c.Hosts
 	}

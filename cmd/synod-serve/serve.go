@@ -33,6 +33,7 @@ import (
 type flags struct {
 	listen   string
 	councils string
+	runs     string
 	store    string
 	hosts    []string
 	drain    time.Duration
@@ -83,6 +84,7 @@ when they change. Requests from other machines need --listen and API keys.`,
 	cmd.AddCommand(keysCommand(&f))
 	fl := cmd.Flags()
 	fl.StringVar(&f.listen, "listen", defaultListen, "`address` to listen on; port 0 picks a free one")
+	fl.StringVar(&f.runs, "runs", "", "`folder` of the runs of synod bench and synod lab, which the page shows")
 	fl.StringVar(&f.metrics, "metrics", "", "`address` of a listener of its own for Prometheus; on a loopback address "+
 		"it has /debug/pprof too")
 	fl.StringSliceVar(&f.hosts, "hosts", nil, "`names` under which clients reach the gateway, beside localhost and "+
@@ -154,7 +156,7 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,
-		Journals: o.Journals, NeedKey: o.NeedKey, Owner: home.OwnerKey}))
+		Journals: o.Journals, Runs: f.runs, NeedKey: o.NeedKey, Owner: home.OwnerKey}))
 	agents := f.agents(g, home, st, log, o.NeedKey)
 	stop, err := f.serveMetrics(ctx, metrics, stderr)
 	if err != nil {

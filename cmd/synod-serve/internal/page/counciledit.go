@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -181,12 +180,12 @@ func checkText(v *visit) error {
 		return err
 	}
 	found := v.p.check(v.R.Context(), "", unix(v.R.PostFormValue("text")))
-	var b bytes.Buffer
-	if err := v.p.views["counciledit.html"].ExecuteTemplate(&b, "checked", found); err != nil {
+	part, err := v.p.fragment("counciledit.html", "checked", found)
+	if err != nil {
 		return err
 	}
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = v.W.Write(b.Bytes()) // the client may be gone
+	_, _ = v.W.Write(part) // the client may be gone
 	return nil
 }
 

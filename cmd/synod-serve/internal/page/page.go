@@ -49,6 +49,7 @@ type Options struct {
 	Log      *slog.Logger
 	Prices   llm.Prices
 	Journals string // folder of the journals; "": none is kept
+	Runs     string // folder of the runs of experiments; "": there is none
 	NeedKey  bool   // nothing is shown without a login
 	// Owner returns the key that signs certificates; nil: there are none.
 	Owner func() (sign.Secret, error)
@@ -65,6 +66,7 @@ type Page struct {
 	mux    *http.ServeMux
 	lives  lives
 	costs  costs
+	labs   labs
 }
 
 // handler answers a request of a viewer.
@@ -80,7 +82,7 @@ type part struct {
 
 // parts are all pages, in the order of the navigation.
 func parts() []part {
-	return []part{askPart, historyPart, councilsPart, doctorPart, spendPart, runPart, loginPart}
+	return []part{askPart, historyPart, councilsPart, doctorPart, labPart, spendPart, runPart, loginPart}
 }
 
 //go:embed templates/*.html
