@@ -93,8 +93,9 @@ func (f *askFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.trust, "trust", false, "with --resume: "+fmt.Sprintf(trustFlag, "journal"))
 	fl.BoolVar(&f.escalate, "allow-escalation", false, "allow the webhook and the command that breakers of the "+
 		"council file name")
-	fl.StringVar(&f.record, "record", "", "add the first answers of the members to this `trace`, which provider: "+
-		"recorded replays")
+	fl.StringVar(&f.record, "record", "", "add the first answers of the members, and their grades, to this "+
+		"`trace`, which provider: "+
+		"recorded replays; simulated members are left out")
 	fl.StringVar(&f.fallback, "on-no-consensus", "fail",
 		"fail, or best-effort: print the leading answer, with the exit code of the failure")
 	fl.StringSliceVar(&f.show, "show", nil, "also print: rounds (the answers after every round as a table, as with "+
@@ -142,6 +143,9 @@ func (a *app) ask(cmd *cobra.Command, args []string, f askFlags) error {
 	}
 	env := a.env()
 	if f.record != "" && !f.dryRun {
+		if err := a.recordable(cmd, spec); err != nil {
+			return err
+		}
 		if err := folderOf("--record", f.record); err != nil {
 			return err
 		}
@@ -283,6 +287,26 @@ func (a *app) prepare(cmd *cobra.Command, args []string, f *askFlags) (council.A
 	}
 	ask.Journal = a.journalPath(f)
 	return ask, spec, nil
+}
+
+// recordable fails if --record would record nothing, and says which members it does not record: a simulated member's
+// replies are invented, and a recording is of real ones.
+func (a *app) recordable(cmd *cobra.Command, spec council.Spec) error {
+	var simulated []string
+	for _, s := range spec.Seats {
+		name, _ := spec.Models[s.Model]["provider"].(string)
+		if p, err := llm.Providers.Find(name); err == nil && p.Kind == llm.Simulated {
+			simulated = append(simulated, s.ID)
+		}
+	}
+	switch {
+	case len(simulated) > 0 && len(simulated) == len(spec.Seats):
+		return fail(exitUsage, errors.New("--record: all members are simulated, and a recording is of real replies"),
+			"leave --record out; the journal of the run has what they said")
+	case len(simulated) > 0 && !a.quiet:
+		fmt.Fprintf(cmd.ErrOrStderr(), "--record leaves out the simulated members: %s\n", strings.Join(simulated, ", "))
+	}
+	return nil
 }
 
 // chooseSeed sets the seed of a question, unless a flag has set it.

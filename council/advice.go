@@ -1,13 +1,17 @@
 package council
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"synod.dev/synod"
+	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/catalog"
 	"synod.dev/synod/read"
 )
 
@@ -83,10 +87,26 @@ func (o *Outcome) Advice() Advice {
 					"\nwhat to do:\n" + remedies}
 		}
 		return Advice{ExitUndecided, errors.New("no consensus: " + o.Reason),
-			"next: more rounds (--set protocol.rounds=…), other members (--model …), another rule (--set " +
-				"rule.name=plurality), or --on-no-consensus best-effort"}
+			"next: " + o.otherSettings() + "other members (--model …), or --on-no-consensus best-effort"}
 	}
 	return Advice{Code: ExitAgreed}
+}
+
+// otherSettings names the settings with which a council without a decision may have one, each with a comma after it.
+func (o *Outcome) otherSettings() (text string) {
+	if e, err := catalog.Protocols.Find(o.Protocol); err == nil {
+		p := e.New()
+		if b, err := json.Marshal(p); err == nil && bytes.Contains(b, []byte(`"rounds":`)) {
+			text += "more rounds (--set protocol.rounds=…), "
+		}
+		if _, ok := p.(protocol.Grading); ok && o.Bound.F > 0 {
+			text += "members that reply to prompts for grades, "
+		}
+	}
+	if o.Rule.Name == Majority || o.Rule.Name == Supermajority {
+		text += "another rule (--set rule.name=plurality), "
+	}
+	return text
 }
 
 // tripAdvice names the breaker that stopped the run, the answers that are left, and how

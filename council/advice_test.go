@@ -76,7 +76,8 @@ func TestAdvice(t *testing.T) {
 			ExitDegraded,
 			"too few members answered: 1 of 3", []string{"  a1 (m): the key was refused\n  a2 (m): none of its calls " +
 				"was answered\nwhat to do:\n  m: "}},
-		{"no consensus", Outcome{Status: Undecided, Reason: "a tie", Members: []Member{fine}}, ExitUndecided,
+		{"no consensus", Outcome{Protocol: "sac", Status: Undecided, Reason: "a tie", Members: []Member{fine}},
+			ExitUndecided,
 			"no consensus: a tie", []string{"more rounds", "--on-no-consensus best-effort"}},
 		{"no consensus without some", Outcome{Status: Undecided, Reason: "a tie", Members: []Member{fine, lost}},
 			ExitUndecided, "no consensus: a tie", []string{"more rounds do not change:\n  a1 (m): the key was refused",

@@ -29,6 +29,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/param"
 	"synod.dev/synod/protocol"
+	"synod.dev/synod/protocol/grade"
 )
 
 // Council is a plan with open models. It may decide many questions, one after another
@@ -171,10 +172,34 @@ func (c *Council) checkPowers() error {
 	return nil
 }
 
+// acceptsGrading returns an error if more than F members cannot grade, because they are recorded and the recording has
+// no grades. A missing grade uses up F, so such a run would end undecided.
+func (c *Council) acceptsGrading() error {
+	if c.plan.grading() == nil {
+		return nil
+	}
+	var lacking []string
+	for _, s := range c.plan.seats {
+		if !llm.Replies(c.models[s.Model], grade.One) {
+			lacking = append(lacking, s.ID)
+		}
+	}
+	if f := c.plan.spec.F; len(lacking) > f {
+		return fmt.Errorf("protocol %s has its members grade texts, and the recordings of %s have no grades; at most "+
+			"F=%d members may lack them. Record a run of this protocol with synod ask --record, or use protocol: "+
+			"{name: sac}, in which a recorded member scores its own text 1 and others 0", c.plan.entry.Name,
+			strings.Join(lacking, ", "), f)
+	}
+	return nil
+}
+
 // Accepts reports why a question cannot be put to the council; nil if it can. Beside what Plan.Accepts
 // checks, every member must take every part of the question.
 func (c *Council) Accepts(q *synod.Question) error {
 	if err := c.plan.Accepts(q); err != nil || c.plan.spec.Runner.Nodes() { // nodes know their models
+		return err
+	}
+	if err := c.acceptsGrading(); err != nil {
 		return err
 	}
 	for _, p := range q.Attached() {
@@ -356,7 +381,7 @@ func (c *Council) resumable(ask *Ask) error {
 	if run.Head.Seed != ask.Seed || run.Head.Instance != string(c.plan.InstanceID(in)) {
 		return &ResumeError{errors.New("it belongs to another run: the question, the council or the seed is another")}
 	}
-	if changes := TemplateChanges(run.Head.Prompts, c.plan.digests); len(changes) > 0 {
+	if changes := TemplateChanges(run.Head.Prompts, c.plan.DigestsFor(&ask.Question)); len(changes) > 0 {
 		return fmt.Errorf("the run was begun with other prompts:\n  %s", strings.Join(changes, "\n  "))
 	}
 	if _, err := c.plan.replay(run); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -56,6 +57,17 @@ func (p *Plan) Templates() *prompt.Templates { return p.templates }
 // TemplateDigests returns a digest of each prompt template, by name. The map must
 // not be changed.
 func (p *Plan) TemplateDigests() map[string]string { return p.digests }
+
+// DigestsFor returns a digest of each prompt template with which a question is asked, by name. For prose other
+// templates stand in for some of the protocol's own.
+func (p *Plan) DigestsFor(q *synod.Question) map[string]string {
+	if q.Form != synod.Prose {
+		return p.digests
+	}
+	all := prompt.ProseDigests()
+	maps.Copy(all, p.digests)
+	return all
+}
 
 // Calls returns how many model calls a question takes at most, retries and hedges
 // aside.

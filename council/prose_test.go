@@ -3,7 +3,9 @@ package council
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +53,92 @@ func proseCouncil(t *testing.T, text string) Spec {
 		t.Fatal(err)
 	}
 	return spec
+}
+
+// A run of a panel that was recorded is played again by recorded members, with the recorded grades. A recording of
+// answers alone is refused before the run, if more than F members have no grades.
+func TestRecordedPanel(t *testing.T) {
+	q := synod.Question{ID: "tides", Text: "Explain tides.", Form: synod.Prose}
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	w, err := llm.NewRecorder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Convene(proseCouncil(t, "Tides are slow."), llm.Env{Record: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := c.Decide(context.Background(), Ask{Question: q, Seed: 1})
+	if err := errors.Join(err, c.Close(), w.Close()); err != nil || o.Decision != "Tides are slow." {
+		t.Fatal(o.Decision, err)
+	}
+	recorded := func(path string) *Council {
+		file := "protocol: {name: panel}\nf: 1\nmodels:\n"
+		for i := range 4 {
+			file += fmt.Sprintf("  m%d: {provider: recorded, path: %q, model: m%d}\n", i, path, i)
+		}
+		spec, err := Parse([]byte(file + "seats: [{id: a, model: m0}, {id: b, model: m1}, {id: c, model: m2}, " +
+			"{id: d, model: m3}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Convene(spec, llm.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	again, err := recorded(path).Decide(context.Background(), Ask{Question: q, Seed: 2})
+	if err != nil || again.Decision != o.Decision || again.Members[0].Kind != llm.Recorded {
+		t.Fatalf("%s %s: %v", again.Status, again.Reason, err)
+	}
+	if a, b := again.Presented.Lines[0], o.Presented.Lines[0]; a != b {
+		t.Errorf("recorded: %s; first: %s", a, b)
+	}
+	all, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := ""
+	for line := range strings.Lines(string(all)) {
+		if !strings.Contains(line, `"purpose":`) {
+			answers += line
+		}
+	}
+	short := filepath.Join(t.TempDir(), "answers.jsonl")
+	if strings.Count(answers, "\n") != 4 || os.WriteFile(short, []byte(answers), 0o600) != nil {
+		t.Fatalf("answers: %q", answers)
+	}
+	if err := recorded(short).Accepts(&q); err == nil ||
+		!strings.Contains(err.Error(), "the recordings of a, b, c, d have no grades; at most F=1") {
+		t.Errorf("a recording without grades: %v", err)
+	}
+}
+
+// The journal of a prose question names the templates that stand in for those of the protocol, and what to do after a
+// panel without a decision has no rounds in it.
+func TestProseDigestsAndAdvice(t *testing.T) {
+	for _, protocol := range []string{"panel", "sac"} {
+		p, err := NewPlan(Spec{Protocol: Params{"name": protocol}, F: 1, Graph: Params{"family": "complete"},
+			Models: map[string]Params{"m": {"provider": "simulated"}},
+			Seats:  []SeatSpec{{ID: "a", Model: "m", Count: 5}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prose := p.DigestsFor(&synod.Question{Form: synod.Prose})
+		plain := p.DigestsFor(&synod.Question{Form: synod.Number})
+		if prose["prose/answer"] == "" || prose["prose/score"] == "" || plain["prose/answer"] != "" ||
+			prose[protocol+"/answer"] != plain[protocol+"/answer"] {
+			t.Errorf("%s: %v, and for numbers %v", protocol, prose, plain)
+		}
+		o := Outcome{Protocol: protocol, Rule: p.Rule(), Bound: p.Bound(), Status: Undecided}
+		next := o.Advice().Next
+		if sac := protocol == "sac"; strings.Contains(next, "rounds") != sac ||
+			strings.Contains(next, "grades") == sac || strings.Contains(next, "plurality") != sac {
+			t.Errorf("%s: %s", protocol, next)
+		}
+	}
 }
 
 // A text of 40 KiB with everything that could break a format passes unchanged through the decision, the journal,

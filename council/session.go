@@ -65,7 +65,8 @@ func (c *Council) begin(ctx context.Context, ask Ask) (*session, error) {
 			create = func(_ string, head journal.Head) (*journal.Writer, error) { return ask.Resume.Continue(head) }
 		}
 		head := journal.Head{
-			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed, Prompts: p.digests,
+			Program: ask.Program, Spec: p.record, Question: ask.Question, Seed: ask.Seed,
+			Prompts:  p.DigestsFor(&ask.Question),
 			Instance: string(p.InstanceID(s.instance)), Identities: journal.DerivedIdentities,
 		}
 		if ask.Resume != nil {

@@ -205,6 +205,9 @@ func (l layered) GivesHiddenConfidence() bool {
 	return ok && c.GivesHiddenConfidence()
 }
 
+// Replies asks the wrapped model.
+func (l layered) Replies(purpose synod.Purpose) bool { return Replies(l.Model, purpose) }
+
 // Within returns the wrapped model.
 func (l layered) Within() Model { return l.Model }
 

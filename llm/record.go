@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 
 // Recorder writes the answers of models to questions, one JSON object a line, in
 // the layout of recorded traces, so that the provider recorded can replay them.
-// The layout has one row for a model's answer to an item; scores, refinements and
+// The layout has one row for a model's answer to an item. A reply to a prompt of one
+// protocol, such as grades, has a row with the keys purpose and about, too; scores, refinements and
 // failed calls are in the journal only. It is safe for concurrent use.
 //
 // A row's trial counts the answers of that model to that item in the file: each
@@ -36,7 +38,7 @@ type Recorder struct {
 	err    error
 }
 
-type trialKey struct{ item, model string }
+type trialKey struct{ item, model, about string }
 
 // record is one line. The first ten fields are those of the trace layout; the
 // verdicts of a source are null.
@@ -61,6 +63,33 @@ type record struct {
 	Options  []synod.Option `json:"options,omitempty"`
 	Logprob  *float64       `json:"logprob,omitempty"`
 	Usage    synod.Usage    `json:"usage,omitzero"`
+
+	// Purpose and About are absent in the row of an answer. About is aboutOf the prompt.
+	Purpose synod.Purpose `json:"purpose,omitempty"`
+	About   string        `json:"about,omitempty"`
+}
+
+// recordedAs returns the purpose and the subject under which a reply is recorded: both are "" for an answer, and false
+// says that it is not recorded.
+func recordedAs(p *synod.Prompt) (purpose synod.Purpose, about string, ok bool) {
+	switch p.Purpose {
+	case synod.Answering:
+		return "", "", true
+	case synod.Scoring, synod.Weighing, synod.Refining:
+		return "", "", false
+	}
+	return p.Purpose, aboutOf(p), p.Goal == "" // an adversary's own prompts are no replies of a member
+}
+
+// aboutOf identifies what a prompt is about: the texts in it and what its protocol adds.
+func aboutOf(p *synod.Prompt) string {
+	b, err := json.Marshal(synod.Prompt{Purpose: p.Purpose, Own: p.Own, Candidate: p.Candidate, Peers: p.Peers,
+		Detail: p.Detail})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // NewRecorder opens or makes a file that only its owner can read. An existing
@@ -100,7 +129,7 @@ func (w *Recorder) resume() error {
 		if err := json.Unmarshal(line, &r); err != nil || r.Model == "" {
 			return fmt.Errorf("line %d is not a row of a recording", n+1)
 		}
-		key := trialKey{r.ItemID, r.Model}
+		key := trialKey{r.ItemID, r.Model, r.About}
 		w.trials[key] = max(w.trials[key], r.Trial+1)
 	}
 	switch torn := string(all[whole:]); {
@@ -127,8 +156,9 @@ type recording struct {
 
 func (l *recording) Complete(ctx context.Context, r Request) (synod.Reply, error) {
 	reply, err := l.Model.Complete(ctx, r)
-	if p := r.Prompt; err == nil && reply.Text != "" && p.Purpose == synod.Answering && p.Question != nil {
-		l.w.write(record{
+	p := r.Prompt
+	if purpose, about, ok := recordedAs(p); ok && err == nil && reply.Text != "" && p.Question != nil {
+		l.w.write(record{Purpose: purpose, About: about,
 			ItemID: itemID(p.Question), Model: l.Info().Name, Question: p.Question.Text, Response: reply.Text,
 			Kind: l.Info().Kind, Identity: l.Info().Identity, Seat: r.Seat, Sample: r.Sample, Seed: p.Seed,
 			Form: p.Question.Form, Options: p.Question.Options,
@@ -152,7 +182,7 @@ func (w *Recorder) write(r record) {
 	if w.err != nil {
 		return
 	}
-	key := trialKey{r.ItemID, r.Model}
+	key := trialKey{r.ItemID, r.Model, r.About}
 	r.Trial = w.trials[key]
 	w.trials[key]++
 	b, err := json.Marshal(r)

@@ -29,7 +29,8 @@ benchmark  only rows of this benchmark
 answers    response (read from the reply), source (the row's answer, where it has one) or
            verdict (true or false: whether the row is marked correct)
 
-The file has first answers and nothing else: asked to refine, the member keeps its answer; asked to
+A row with purpose and about has the reply to another prompt, such as the grades of a text; synod ask --record
+writes such rows. All other replies follow from the answer: asked to refine, the member keeps it; asked to
 score, it gives 1 to its own answer and 0 to every other.`,
 	Settings: func() any { return &recordedConfig{} },
 	Uses: func(decode func(any) error) []string {
@@ -78,16 +79,26 @@ const (
 // exact text where the rows have it; the trial is Request.Sample. A recorded
 // confidence is returned if the prompt asks for one.
 //
-// The recording has only first answers. So the model never changes its mind: it
+// The recording has first answers, so the model never changes its mind: it
 // keeps its answer when asked to refine, and scores its own answer 1 and every
-// other 0. It calls nobody, and every output labels it recorded.
+// other 0. A row with purpose and about (see Recorder) has the reply to a prompt of one
+// protocol, such as the grades of a text. It calls nobody, and every output labels it recorded.
 type recorded struct {
 	file      *os.File
-	items     map[string][]rowPlace // by item id, in order of trials
-	texts     map[uint64]string     // item id by hash of the question's text
+	items     map[string][]rowPlace   // by item id, in order of trials
+	others    map[otherKey][]rowPlace // of rows with a purpose
+	purposes  map[synod.Purpose]bool  // of any row
+	texts     map[uint64]string       // item id by hash of the question's text
 	cfg       recordedConfig
 	confident bool // a row has a confidence
 	info      Info
+}
+
+// otherKey names the rows with a reply to a prompt that does not ask for an answer.
+type otherKey struct {
+	item    string
+	purpose synod.Purpose
+	about   string
 }
 
 // rowPlace is where a row is in the file. Replies may be long, so they stay there.
@@ -107,6 +118,8 @@ type row struct {
 	Answer     json.RawMessage `json:"answer"`
 	Correct    json.RawMessage `json:"correct"`
 	Confidence *float64        `json:"confidence"`
+	Purpose    synod.Purpose   `json:"purpose"`
+	About      string          `json:"about"`
 	item       string
 	text       *string // Response; nil: null
 }
@@ -126,7 +139,8 @@ func newRecorded(c recordedConfig) (*recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	m := &recorded{file: f, items: map[string][]rowPlace{}, texts: map[uint64]string{}, cfg: c}
+	m := &recorded{file: f, items: map[string][]rowPlace{}, others: map[otherKey][]rowPlace{},
+		purposes: map[synod.Purpose]bool{}, texts: map[uint64]string{}, cfg: c}
 	digest, err := m.index()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
@@ -155,6 +169,13 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	if p.Purpose == synod.Refining {
 		return synod.Reply{Status: synod.OK, Typed: true, Answer: p.Own, Reused: true}, nil
 	}
+	if m.purposes[p.Purpose] {
+		reply, f := m.other(p, r.Sample)
+		if f != nil {
+			return failed(synod.Reply{}, f)
+		}
+		return reply, nil
+	}
 	reply, f := m.reply(p.Question, r.Sample)
 	if f != nil {
 		return failed(synod.Reply{}, f)
@@ -179,6 +200,52 @@ func (m *recorded) Complete(_ context.Context, r Request) (synod.Reply, error) {
 	return failed(synod.Reply{}, missing("a recorded model cannot reply to a prompt of purpose %s", p.Purpose))
 }
 
+// Replies reports whether a model can reply to prompts of a purpose: all can but recorded ones, whose recording may
+// lack them.
+func Replies(m Model, purpose synod.Purpose) bool {
+	r, ok := m.(interface{ Replies(synod.Purpose) bool })
+	return !ok || r.Replies(purpose)
+}
+
+// Replies reports whether the recording has replies to prompts of a purpose, or they follow from its answers.
+func (m *recorded) Replies(purpose synod.Purpose) bool {
+	switch purpose {
+	case synod.Answering, synod.Scoring, synod.Refining:
+		return true
+	}
+	return m.purposes[purpose]
+}
+
+// other reads the recorded reply to a prompt that does not ask for an answer. Members of one model share the rows.
+func (m *recorded) other(p *synod.Prompt, trial int) (synod.Reply, *Failure) {
+	item, _ := m.find(p.Question)
+	rows := m.others[otherKey{item, p.Purpose, aboutOf(p)}]
+	if len(rows) == 0 {
+		return synod.Reply{}, missing("%s has no recorded reply to this prompt of purpose %s", m.info.Name, p.Purpose)
+	}
+	r, f := m.rowAt(item, rows[trial%len(rows)])
+	if f != nil {
+		return synod.Reply{}, f
+	}
+	return synod.Reply{Status: synod.OK, Text: *r.text, Reused: true}, nil
+}
+
+// rowAt reads a row with a reply.
+func (m *recorded) rowAt(item string, at rowPlace) (row, *Failure) {
+	line := make([]byte, at.size)
+	if _, err := m.file.ReadAt(line, at.at); err != nil {
+		return row{}, missing("the recording cannot be read: %w", err)
+	}
+	r, err := readRow(line)
+	switch {
+	case err != nil || r.item != item:
+		return row{}, missing("the recording has changed since it was opened")
+	case r.text == nil:
+		return row{}, missing("the reply to item %s was left out of the recording", item)
+	}
+	return r, nil
+}
+
 // reply reads a recorded reply.
 func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 	item, rows := m.find(q)
@@ -192,16 +259,9 @@ func (m *recorded) reply(q *synod.Question, trial int) (synod.Reply, *Failure) {
 		return synod.Reply{}, missing("%s has no recorded trial %d of item %s, only %d from trial %d on",
 			m.info.Name, trial, item, len(rows), rows[0].trial)
 	}
-	line := make([]byte, rows[i].size)
-	if _, err := m.file.ReadAt(line, rows[i].at); err != nil {
-		return synod.Reply{}, missing("the recording cannot be read: %w", err)
-	}
-	r, err := readRow(line)
-	switch {
-	case err != nil || r.item != item:
-		return synod.Reply{}, missing("the recording has changed since it was opened")
-	case r.text == nil:
-		return synod.Reply{}, missing("the reply to item %s was left out of the recording", item)
+	r, f := m.rowAt(item, rows[i])
+	if f != nil {
+		return synod.Reply{}, f
 	}
 	reply := synod.Reply{Status: synod.OK, Text: *r.text, Confidence: r.Confidence, Reused: true}
 	var answer string
@@ -329,6 +389,12 @@ func (m *recorded) add(line []byte, at int64, models map[string]bool) error {
 	}
 	models[*r.Model] = true
 	if *r.Model != m.cfg.Model {
+		return nil
+	}
+	if r.Purpose != "" {
+		key := otherKey{r.item, r.Purpose, r.About}
+		m.purposes[r.Purpose] = true
+		m.others[key] = append(m.others[key], rowPlace{trial: *r.Trial, size: len(line), at: at})
 		return nil
 	}
 	for _, other := range m.items[r.item] {

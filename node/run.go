@@ -104,7 +104,7 @@ func (n *Node) newRun(q synod.Question, id sign.Instance, begins time.Time, budg
 		return nil, err
 	}
 	head := journal.Head{Program: n.config.Program, Spec: n.plan.Record(), Question: q, Seat: &n.seat,
-		Instance: string(id), Seed: r.identity.Seed, Prompts: n.plan.TemplateDigests()}
+		Instance: string(id), Seed: r.identity.Seed, Prompts: n.plan.DigestsFor(&q)}
 	path := n.journalPath(id)
 	earlier, lock, err := journal.Resume(path)
 	switch {

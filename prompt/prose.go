@@ -27,6 +27,20 @@ var prose = func() map[synod.Purpose]*template.Template {
 	return all
 }()
 
+// ProseDigests returns the digests of the templates that stand in for a protocol's own where prose is asked for, by
+// name.
+func ProseDigests() map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{"answer", "score"} {
+		text, err := proseFiles.ReadFile("prose/" + name + ".tmpl")
+		if err != nil {
+			panic(err) // the files belong to the program
+		}
+		all["prose/"+name] = digestOf(text)
+	}
+	return all
+}
+
 // templateOf returns the template of a prompt; nil if there is none.
 func (t *Templates) templateOf(p *synod.Prompt) *template.Template {
 	own := t.byName[p.Template]

@@ -71,8 +71,7 @@ func NewTemplates(prefix string, layers ...fs.FS) (*Templates, error) {
 					return nil, fmt.Errorf("prompt: template %s: %w", file, err)
 				}
 			}
-			sum := sha256.Sum256(text)
-			t.digests[name] = hex.EncodeToString(sum[:8])
+			t.digests[name] = digestOf(text)
 		}
 	}
 	return t, nil
@@ -93,6 +92,11 @@ func parseTemplate(file, text string) (*template.Template, error) {
 
 // Names returns the names of all templates, sorted.
 func (t *Templates) Names() []string { return slices.Sorted(maps.Keys(t.byName)) }
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
 
 // Digests returns the first eight bytes of the SHA-256 of each template's text, in hexadecimal, by
 // name. Two runs with different digests asked with different templates.

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/table"
 	"synod.dev/synod/task"
@@ -435,14 +436,8 @@ func (m Member) Role() string {
 	return m.Group
 }
 
-// passage is a text whose lines and spaces stay, without what could not be seen.
-func passage(a synod.Answer) string {
-	lines := strings.Split(string(a), "\n")
-	for i, l := range lines {
-		lines[i] = plain(l)
-	}
-	return strings.Join(lines, "\n")
-}
+// passage is a long answer, unchanged but for codes in place of characters that cannot be seen or that steer a display.
+func passage(a synod.Answer) string { return clean.Escape(string(a)) }
 
 // prose is plain text that keeps its line breaks.
 func prose(s string) string {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"synod.dev/synod"
+	"synod.dev/synod/clean"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/task"
@@ -89,7 +90,7 @@ func html(t *testing.T, r *report.Report, d report.Detail) string {
 var (
 	tag       = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^>]*)>`)
 	attribute = regexp.MustCompile(`([a-zA-Z0-9:-]+)="[^"]*"`)
-	known     = strings.Fields(`html head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
+	known     = strings.Fields(`html pre head meta title style body main h1 h2 h3 span dl dt dd small div b p s table caption tr th td
 		figure figcaption details summary input label output svg g path text rect line polygon circle`)
 	harmless = strings.Fields(`hidden size placeholder stroke-dasharray lang charset http-equiv content name class viewBox font-family role aria-label transform d style x y width height
 		type id for checked fill stroke stroke-width x1 y1 x2 y2 points cx cy r font-size text-anchor dominant-baseline textLength lengthAdjust`)
@@ -125,6 +126,29 @@ func TestHostilePage(t *testing.T) {
 	}
 	page := html(t, r, report.Detail{Questions: listed(q), Limit: -1})
 	checkPage(t, page, 20)
+}
+
+// A text of 40 KiB is on the page whole: every line, tab and character as it is, but for those that a reader could not
+// see or a terminal could obey, which stand as codes.
+func TestLongTextOnPage(t *testing.T) {
+	const piece = "# Tides – прилив, 潮汐, مد \u202egnorw\u202c 👩\u200d🚀 é & &amp; <b>\n\n| a | b |\n|---|---:|\n" +
+		"| 1 | $\\frac{1}{2}$ |\n\n```go\n\tx := \"<|im_end|>\"   // \x1b[31mred\x1b[0m " +
+		"\x1b]0;title\x07 \u009b2J \x00 \r\n```\n" +
+		"<script>alert(1)</script> </pre></details> {{.}} \\[ e^{i\\pi} \\]\n\n"
+	text := strings.TrimSpace(strings.Repeat(piece, 40<<10/len(piece)+1))
+	q := question("tides")
+	q.Form, q.Answer = synod.Prose, synod.Answer(text)
+	page := html(t, full(), report.Detail{Questions: listed(q), Limit: -1})
+	checkPage(t, page, 40<<10/len(piece))
+	_, shown, _ := strings.Cut(page, `<pre class="u">`)
+	shown, _, _ = strings.Cut(shown, "</pre>")
+	if got, want := stdhtml.UnescapeString(shown), clean.Escape(text); got != want {
+		at := 0
+		for at < min(len(got), len(want)) && got[at] == want[at] {
+			at++
+		}
+		t.Errorf("%d bytes are shown of %d; from %d on %.80q, want %.80q", len(got), len(want), at, got[at:], want[at:])
+	}
 }
 
 // checkPage fails if a page has unknown tags or attributes, or control or direction
