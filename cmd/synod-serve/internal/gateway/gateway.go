@@ -208,6 +208,10 @@ func (g *Gateway) foreign(r *http.Request) *wire.Error {
 				printable(r.Host) + "; name the host in --hosts to allow it"}
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
+	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document" && !strings.HasPrefix(r.URL.Path, "/v1/") {
+		site = "" // somebody follows a link, and only he sees the page
+	}
 	_, origin, _ := strings.Cut(r.Header.Get("Origin"), "://")
 	if site == "cross-site" || site == "same-site" || origin != "" && origin != r.Host {
 		return &wire.Error{HTTP: 403, Code: "cross_origin", Message: "requests of other web pages are not served"}

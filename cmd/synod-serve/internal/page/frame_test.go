@@ -138,6 +138,17 @@ func TestLogin(t *testing.T) {
 	if got := h.do(t, req); got.StatusCode != http.StatusMisdirectedRequest {
 		t.Error("another name:", got.Status)
 	}
+	for path, want := range map[string]int{"/login": 200, "/v1/models": 403} { // a link of another site is followed
+		req.Host, req.URL.Path = "", path
+		req.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"},
+			"Sec-Fetch-Dest": {"document"}}
+		if got := h.do(t, req); got.StatusCode != want {
+			t.Error(path, got.Status)
+		}
+		if req.Header.Set("Sec-Fetch-Dest", "iframe"); h.do(t, req).StatusCode != 403 {
+			t.Error(path, "in a frame of another site")
+		}
+	}
 	for to, want := range map[string]string{"/history?q=1": "/history?q=1", "//evil.example": "/", "https://x": "/",
 		`/\evil`: "/"} {
 		if got := ownPath(to); got != want {

@@ -18,7 +18,8 @@ import (
 
 // renderer reads Markdown with tables and strikethrough. HTML in it is left out.
 var renderer = sync.OnceValue(func() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough))
+	return goldmark.New(goldmark.WithExtensions(extension.Strikethrough,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))))
 })
 
 // sanitiser lets pass what Markdown needs and nothing that loads or runs anything. It is applied to the HTML that
@@ -54,14 +55,18 @@ func markdown(text string) template.HTML {
 	if len(text) > maxMarkdown {
 		return ""
 	}
+	return template.HTML(clean.Escape(rendered(clean.Escape(text)))) // again, for characters written as entities
+}
+
+// rendered renders a text without characters that cannot be seen.
+func rendered(text string) string {
 	var b bytes.Buffer
-	if err := renderer().Convert([]byte(clean.Escape(text)), &b); err != nil {
+	if err := renderer().Convert([]byte(text), &b); err != nil {
 		return ""
 	}
 	out := image.ReplaceAllString(b.String(), "<em>[image: $1]</em>")
 	out = heading.ReplaceAllString(out, "<${1}h4")
-	out = sanitiser().Sanitize(out)
-	return template.HTML(anchor.ReplaceAllStringFunc(out, withHost))
+	return anchor.ReplaceAllStringFunc(sanitiser().Sanitize(out), withHost)
 }
 
 // withHost writes the host of a link after its text.

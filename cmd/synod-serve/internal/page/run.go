@@ -156,8 +156,8 @@ type runView struct {
 type decision struct {
 	Text    string
 	Pretty  string        // JSON with indentation; "": it is none
-	Prose   template.HTML // Markdown, sanitised; "": it is none
-	Marked  []marked      // the text with its claims; nil: it has none
+	Prose   template.HTML // Markdown, sanitised, with its claims; "": it is none
+	Marked  []marked      // the text with its claims, where Markdown cannot be marked; else nil
 	Leading bool          // it is no decision, but the answer with the most votes
 }
 
@@ -304,7 +304,11 @@ func newDecision(r *gateway.Report, a synod.Answer, text string) *decision {
 		d.Pretty = pretty([]byte(a))
 	case synod.Prose:
 		d.Prose = markdown(text)
-		d.Marked = mark(string(a), r.Claims)
+		if d.Marked = mark(string(a), r.Claims); d.Marked != nil {
+			if prose := markedProse(d.Marked); prose != "" {
+				d.Prose, d.Marked = prose, nil
+			}
+		}
 	}
 	return d
 }
