@@ -150,8 +150,8 @@ by       how far it moves a judgement, as a share of the scale (0.15)`,
 }
 
 type littleParams struct {
-	cartelParams `yaml:",inline"`
-	By           float64 `yaml:"by" doc:"how far it moves a judgement, as a share of the scale" range:"0:1"`
+	Favours any     `yaml:"favours" doc:"id or index of the favoured seat; default: the last of another role, or neighbour" example:"w1"`
+	By      float64 `yaml:"by" doc:"how far it moves a judgement, as a share of the scale" range:"0:1"`
 }
 
 type little struct {

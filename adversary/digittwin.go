@@ -47,9 +47,10 @@ func (digitTwin) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {
 // twinOf returns another spelling of an answer, which the seat's seed draws.
 func twinOf(seat synod.Seat, a string) string {
 	ways := []func(string) string{
-		func(s string) string { return shifted(s, 0xff01-'!') },                       // full width
-		func(s string) string { return s + "\u200b" },                                 // a space without width
-		func(s string) string { return strings.Join(strings.Split(s, ""), "\u2060") }, // joined by it
+		func(s string) string { return shifted(s, 0xff01-'!') }, // full width
+		func(s string) string { return s + "\u200b" },
+		// a space without width
+		func(s string) string { return strings.Join(strings.Split(s, ""), "\u2060") + "\u2060" }, // joined by it
 	}
 	switch seat.Question.Form {
 	case synod.Number:

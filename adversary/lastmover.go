@@ -89,7 +89,8 @@ type rusher struct {
 	from   map[int]map[synod.NodeID]bool
 	held   map[int]synod.Send // by round, until it is sent
 	alarms []int              // by alarm, from ownAlarms on: the round
-	mine   synod.Answer       // what it sent last
+	mine   synod.Response     // what it sent last
+	noted  []synod.Note       // opinions of rounds whose response is held
 	out    []synod.Effect
 }
 
@@ -108,24 +109,29 @@ func (m *rusher) Step(now synod.Tick, e synod.Event) []synod.Effect {
 		}
 	case synod.Heard:
 		m.hear(x.Message)
+		if m.all(x.Slot.Round) { // before its own machine ends the round
+			m.send(x.Slot.Round)
+		}
 	}
 	for _, x := range m.honest.Step(now, e) {
 		switch x := x.(type) {
 		case synod.Send:
 			m.hold(now, x)
 		case synod.Note:
-			m.out = append(m.out, m.note(x))
+			o := *x.Opinion
+			m.noted = append(m.noted, synod.Note{Opinion: &o})
 		case synod.Decide:
-			if m.mine != synod.None {
-				x.Answer = m.mine
+			m.flush()
+			if m.mine.Answer != synod.None {
+				x.Answer = m.mine.Answer
 			}
 			m.out = append(m.out, x)
 		default:
 			m.out = append(m.out, x)
 		}
 	}
-	if x, ok := e.(synod.Heard); ok && m.all(x.Slot.Round) {
-		m.send(x.Slot.Round)
+	if len(m.held) == 0 {
+		m.flush()
 	}
 	return m.out
 }
@@ -179,19 +185,25 @@ func (m *rusher) send(round int) {
 	if r.UnmarshalBinary(s.Body) == nil {
 		r = m.change(r, m.heard[round])
 		if a, ok := read.Canonical(m.seat.Question, string(r.Answer)); ok {
-			m.mine = a
+			m.mine, m.mine.Answer = r, a
 		}
 		s = WithResponse(s, s.To, r)
 	}
 	m.out = append(m.out, s)
 }
 
-// note makes the opinion that is recorded that which it sent.
-func (m *rusher) note(x synod.Note) synod.Note {
-	if m.mine == synod.None || x.Answer == m.mine {
-		return x
+// flush records the opinions that waited for what it sent, with the answer and the confidence of that.
+func (m *rusher) flush() {
+	for _, x := range m.noted {
+		if o := x.Opinion; m.mine.Answer != synod.None && o.Answer != synod.None {
+			if o.Answer != m.mine.Answer {
+				o.Answer, o.Surface, o.Source, o.From = m.mine.Answer, "", synod.Kept, nil
+			}
+			if o.Confidence != nil {
+				o.Confidence = new(m.mine.Confidence)
+			}
+		}
+		m.out = append(m.out, x)
 	}
-	o := *x.Opinion
-	o.Answer, o.Surface, o.Source, o.From = m.mine, "", synod.Kept, nil
-	return synod.Note{Opinion: &o}
+	m.noted = m.noted[:0]
 }

@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,7 +19,12 @@ type spread struct {
 	assumed          int // the bound that members assume
 	adversaries      map[synod.NodeID]Adversary
 	seed             uint64
+	instance         string                                 // of the run; "": run
+	base             int                                    // added to all answers
+	heard            func(of synod.NodeID, m synod.Message) // is told what honest members send; may be nil
 }
+
+func (x *spread) run() sign.Instance { return sign.Instance(cmp.Or(x.instance, "run")) }
 
 func (x *spread) group() broadcast.Group {
 	g := broadcast.Group{Protocol: "test/1", Name: "answers", F: x.assumed, Start: 4, Within: 4, MaxValue: 200}
@@ -43,7 +49,7 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 	machines := make([]synod.Machine, n)
 	for i := range machines {
 		seat := synod.Seat{Self: synod.NodeID(i), F: x.assumed, Pace: synod.Pace{Think: 2, Within: 4}, Question: number,
-			Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), "run")}
+			Seed: script.Derive(x.seed, uint64(i)), Signer: keys.Signer(synod.NodeID(i), x.run())}
 		for j := range n {
 			if j != i {
 				seat.Peers = append(seat.Peers, synod.NodeID(j))
@@ -62,17 +68,25 @@ func (x *spread) play() (held map[synod.NodeID][]broadcast.Delivery, v synod.Ver
 			}
 		})
 	}
+	for i, m := range machines {
+		if x.heard != nil && x.adversaries[synod.NodeID(i)] == nil {
+			machines[i] = &MessageRewriter{Honest: m, Other: func(s synod.Send) []synod.Send {
+				x.heard(synod.NodeID(i), *s.Message)
+				return []synod.Send{s}
+			}}
+		}
+	}
 	faults := sim.Faults{}
 	faults.Delay.Max = 1
 	sim.Run(sim.Config{Machines: machines, Seed: x.seed, Faults: faults,
 		Ask: sim.Immediate(func(calls []sim.Call) []synod.Reply {
 			out := make([]synod.Reply, len(calls))
 			for i := range calls {
-				out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 40+calls[i].Node)}
+				out[i] = synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", x.base+40+int(calls[i].Node))}
 			}
 			return out
 		})})
-	return held, keys.Verifier("run")
+	return held, keys.Verifier(x.run())
 }
 
 // honestParty asks its model and broadcasts the answer.

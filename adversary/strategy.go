@@ -37,8 +37,8 @@ votes to go on. Elsewhere it sends its model's first answer in even rounds and a
 		Entry: synod.Entry{Name: "vote-jammer", Summary: "in the game: votes to stop while numbers differ, and to " +
 			"go on once they agree"},
 		Facts: Facts{Number: 35, Place: AtSeat, Model: Restricted, Protocols: games,
-			Defence: "two thirds of all players have to vote to stop; a check of the numbers at the stop",
-			Kind:    Deterministic,
+			Defence: "at most a third of the players, and a rule that ends with the votes (game rule: final-vote)",
+			Kind:    Statistical,
 			Source:  "the game's prompts, Fig. 8"},
 		About: `Proposes what most players proposed in the last round, so that its numbers do no harm, and votes
 against the sense of the rule: to stop while numbers differ, and to go on once they agree.

@@ -149,9 +149,10 @@ func (t *Table) text(b *bytes.Buffer) {
 	}
 }
 
-var markdownEscapes = strings.NewReplacer("|", `\|`, "<", "&lt;")
+var markdownEscapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "](", `]\(`)
 
-// MarkdownText escapes text for a Markdown document, inside a table or outside.
+// MarkdownText escapes text for a Markdown document, inside a table or outside. Links and images in the text, which a
+// viewer could load from elsewhere, stay text.
 func MarkdownText(s string) string { return markdownEscapes.Replace(Plain(s)) }
 
 // markdown prints an empty header row if there is none, because Markdown requires one.

@@ -55,6 +55,9 @@ func TestFormats(t *testing.T) {
 
 // Hostile cells cannot add lines, columns, markup or terminal control sequences.
 func TestHostileCells(t *testing.T) {
+	if got := table.MarkdownText("![x](https://y)"); got != `![x]\(https://y)` {
+		t.Errorf("an image stays one: %s", got)
+	}
 	bad := "x\ny\t|z\x1b[31m\u202e<script>\u2028"
 	for _, format := range table.Formats() {
 		tab := &table.Table{Head: []string{bad, "b"}}
