@@ -200,20 +200,19 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 	if f.dryRun {
 		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil)
 	}
+	if run.Learn == a.trustPath() {
+		run.Learn = council.OwnTrust
+	}
 	if err := a.preflightBench(cmd, f, run); err != nil {
 		return err
 	}
 	if err := run.Create(f.out); err != nil {
 		return occupied(err, f.out)
 	}
-	if err := a.benchWork(cmd, run, f); err != nil || !spec.Trust.Learn {
+	if err := a.benchWork(cmd, run, f); err != nil {
 		return err
 	}
-	observed, err := run.Observations(false)
-	if err != nil {
-		return fail(exitError1, err)
-	}
-	return a.learn(spec.Trust, observed)
+	return a.learnRun(run)
 }
 
 // draftBench prepares a run of a council on questions.
@@ -332,13 +331,26 @@ same, or the run is not resumed.`,
 			if err := a.sameCouncil(cmd, run, &f.source); err != nil {
 				return err
 			}
-			return a.benchWork(cmd, run, f)
+			return a.benchResumed(cmd, run, f)
 		},
 	}
 	f.source.add(cmd)
 	f.addWork(cmd)
 	cmd.Flags().BoolVar(&f.trust, "trust", false, fmt.Sprintf(trustFlag, "folder"))
 	return cmd
+}
+
+// benchResumed finishes a run, and lets the trust file that its council named learn from it, if the user made the run.
+func (a *app) benchResumed(cmd *cobra.Command, run *lab.Run, f benchFlags) error {
+	if err := a.benchWork(cmd, run, f); err != nil {
+		return err
+	}
+	if text, mark := run.Origin(); run.Learn != "" && !a.key().Wrote(ownRun, text, mark) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "you did not make this run on this machine, so nothing is learned from it; to "+
+			"learn from it:\n  synod trust learn %s\n", council.ShellWord(run.Dir()))
+		return nil
+	}
+	return a.learnRun(run)
 }
 
 // sameCouncil fails if flags describe another council than that of the run.

@@ -44,6 +44,20 @@ func (a *app) learn(t council.TrustSpec, observations []reliability.Observation)
 	return nil
 }
 
+// learnRun adds the first answers of a run that is over to the trust file that its council named.
+func (a *app) learnRun(run *lab.Run) error {
+	if run.Learn == "" {
+		return nil
+	}
+	observed, err := run.Observations(false)
+	if err != nil {
+		return fail(exitError1, err)
+	}
+	spec := council.Spec{Trust: council.TrustSpec{File: run.Learn, Learn: true}}
+	a.ownTrust(&spec)
+	return a.learn(spec.Trust, observed)
+}
+
 // trustFlags are those that all verbs of "synod trust" share.
 type trustFlags struct {
 	file, kind string
@@ -293,7 +307,8 @@ func trustLearn(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn RUN|JOURNAL…",
 		Short: "Learn from folders of bench runs and from journals",
-		Long: `Adds the first answers of finished questions to the trust file. --labels also adds whether each
+		Long: `Adds the first answers of finished questions to the trust file: of a run, of all cells of an
+experiment, or of a journal. --labels also adds whether each
 was right by the key of a bench run: such answers are marked, and estimates count them as known.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -318,14 +333,25 @@ was right by the key of a bench run: such answers are marked, and estimates coun
 	return cmd
 }
 
-// observed returns the observations of a bench run or of a journal.
-func observed(path string, labels bool) ([]reliability.Observation, error) {
-	run, err := lab.Open(path)
+// observed returns the observations of a bench run, of the runs of a grid, or of a journal.
+func observed(path string, labels bool) (all []reliability.Observation, err error) {
+	var runs []*lab.Run
+	grid, err := lab.OpenGrid(path)
 	if err == nil {
-		all, err := run.Observations(labels)
+		runs = grid.Runs
+	} else if run, one := lab.Open(path); one == nil {
+		runs, err = []*lab.Run{run}, nil
+	} else if errors.Is(err, lab.ErrNoRun) {
+		err = one
+	}
+	for _, run := range runs {
+		some, err := run.Observations(labels)
 		if err != nil {
 			return nil, fail(exitError1, err)
 		}
+		all = append(all, some...)
+	}
+	if err == nil {
 		return all, nil
 	}
 	if labels || !errors.Is(err, lab.ErrNoRun) && !strings.HasSuffix(path, ".jsonl") {

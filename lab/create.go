@@ -74,6 +74,11 @@ func Draft(p Plan) (*Run, error) {
 		Seats: c.Seats(), Planned: c.Plan().Calls(), Prompts: c.Plan().TemplateDigests(),
 		Items: hex.EncodeToString(sum[:]),
 	}
+	if p.Spec.Trust.Learn {
+		if r.Learn, err = filepath.Abs(p.Spec.Trust.File); err != nil {
+			return nil, fmt.Errorf("lab: %w", err)
+		}
+	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}

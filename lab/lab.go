@@ -56,6 +56,9 @@ type Manifest struct {
 	Items    string         `json:"items"`   // SHA-256 of items.jsonl
 	Created  time.Time      `json:"created,omitzero"`
 
+	// Learn is the trust file that learns from the run when it is over, council.OwnTrust for the user's; "": none does.
+	Learn string `json:"learn,omitempty"`
+
 	// Prompts has the digests of the prompt templates by name; nil in old runs.
 	Prompts map[string]string `json:"prompts,omitempty"`
 }
