@@ -91,8 +91,9 @@ func (c *config) check() error {
 			return fmt.Errorf("%son_no_consensus is %q; it must be %s, %s or %s", at, p.OnNoConsensus, wire.Fail,
 				wire.Refuse, wire.BestEffort)
 		}
-		if p.Tools != "" && p.Tools != "vote" && p.Tools != "reject" {
-			return fmt.Errorf("%stools is %q; it must be vote or reject", at, p.Tools)
+		if p.Tools != "" && !slices.Contains([]string{gateway.ToolsVote, gateway.ToolsPrimary, gateway.ToolsReject},
+			p.Tools) {
+			return fmt.Errorf("%stools is %q; it must be vote, primary or reject", at, p.Tools)
 		}
 		if p.Form != "" && !slices.Contains(synod.Forms(), synod.Form(p.Form)) {
 			return fmt.Errorf("%sform is %q; it must be one of %v", at, p.Form, synod.Forms())

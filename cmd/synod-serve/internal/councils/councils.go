@@ -16,9 +16,11 @@ import (
 	"sync"
 	"time"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node/call" // asks councils of nodes
+	"synod.dev/synod/param"
 )
 
 // Default is the model id of the council of "synod ask".
@@ -64,6 +66,7 @@ type Served struct {
 	Model       llm.Model        // nil: Council is served
 	Settings    council.Params   // of Model, as in the council file
 	Spec        council.Spec     // of Council
+	Named       bool             // its file names the protocol
 
 	registry *Registry
 	users    int
@@ -85,7 +88,15 @@ var nameable = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 type source struct {
 	id    string
 	stamp stamp
+	path  string // "": it is in no file of its own
 	load  func() (council.Spec, error)
+}
+
+// names reports whether a council file names the protocol.
+func names(path string) bool {
+	tree := map[string]any{}
+	b, err := os.ReadFile(path)
+	return err == nil && param.UnmarshalAny(b, &tree) == nil && tree["protocol"] != nil
 }
 
 // Reload reads what has changed.
@@ -127,7 +138,7 @@ func (r *Registry) sources() (all []source, err error) {
 	if r.o.Default != nil {
 		spec, err := r.o.Default()
 		text := fmt.Sprintf("%+v %v", spec, err)
-		all = append(all, source{Default, stamp{text: text}, func() (council.Spec, error) { return spec, err }})
+		all = append(all, source{Default, stamp{text: text}, "", func() (council.Spec, error) { return spec, err }})
 	}
 	if r.o.Dir == "" {
 		return all, nil
@@ -146,7 +157,7 @@ func (r *Registry) sources() (all []source, err error) {
 		if id == Default {
 			all = slices.DeleteFunc(all, func(s source) bool { return s.id == Default })
 		}
-		all = append(all, source{id, stamp{info.Size(), info.ModTime(), r.rosterStamp(id)},
+		all = append(all, source{id, stamp{info.Size(), info.ModTime(), r.rosterStamp(id)}, path,
 			func() (council.Spec, error) { return council.Load(path) }})
 	}
 	return all, nil
@@ -202,7 +213,8 @@ func (r *Registry) open(s source) (*Served, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r}, nil
+	return &Served{ID: s.id, Council: c, Spec: spec, Fingerprint: fingerprint(c), Since: time.Now(), registry: r,
+		Named: names(s.path) || fmt.Sprint(spec.Protocol) != fmt.Sprint(council.Default().Protocol)}, nil
 }
 
 // Convene opens a council that a gateway can serve, and names the user's key in one of nodes. It asks no model.
@@ -227,11 +239,37 @@ func (r *Registry) Convene(spec *council.Spec) (*council.Council, error) {
 	return council.Open(p, council.Options{Env: r.o.Env})
 }
 
-// WithProtocol opens the council with another protocol, for one request. The caller closes it. Models that
-// are behind a network are shared with the other councils.
-func (s *Served) WithProtocol(protocol council.Params) (*council.Council, string, error) {
+// Variation is how a request wants a council to differ from its file. Zero fields change nothing.
+type Variation struct {
+	Protocol council.Params // as in a council file
+	Prose    bool           // the default protocol of prose, where the file names none
+	Sampling council.Params // settings of all models
+}
+
+// ErrSampling reports that a model of the council does not take settings from a request.
+var ErrSampling = errors.New("its members cannot take it")
+
+// With opens the council with a variation, for one request. The caller closes it. Models that are behind a network
+// are shared with the other councils. A model in the box is a process of its own, so it takes no settings.
+func (s *Served) With(v Variation) (*council.Council, string, error) {
 	spec := s.Spec
-	spec.Protocol = protocol
+	if v.Protocol != nil {
+		spec.Protocol = v.Protocol
+	}
+	if v.Prose && !spec.Suit(synod.Prose, s.Named) {
+		return nil, "", errors.New("the protocol does not decide prose")
+	}
+	if len(v.Sampling) > 0 {
+		spec.Models = maps.Clone(spec.Models)
+		for _, seat := range s.Council.Plan().Seats() {
+			if seat.Kind != llm.Endpoint {
+				return nil, "", ErrSampling
+			}
+			settings := maps.Clone(spec.Models[seat.Model])
+			maps.Copy(settings, v.Sampling)
+			spec.Models[seat.Model] = settings
+		}
+	}
 	p, err := council.NewPlan(spec)
 	if err != nil {
 		return nil, "", err
@@ -241,6 +279,18 @@ func (s *Served) WithProtocol(protocol council.Params) (*council.Council, string
 		return nil, "", err
 	}
 	return c, fingerprint(c), nil
+}
+
+// Primary returns the model of the first seat that is behind an OpenAI-compatible server, to which requests for one
+// member are passed on; false if there is none. Release it after use.
+func (r *Registry) Primary(s *Served) (model *Served, seat string, ok bool) {
+	for _, at := range s.Council.Plan().Seats() {
+		if at.Kind == llm.Endpoint && !s.Spec.Runner.Nodes() {
+			model, ok = r.Acquire(Solo + s.ID + "/" + at.Model)
+			return model, at.ID, ok
+		}
+	}
+	return nil, "", false
 }
 
 // fingerprint identifies the plan and the settings of all models, and the roster of nodes.

@@ -76,6 +76,10 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		defer served.Release()
 		return g.solo(d, w, r, j, body, head)
 	}
+	if j.policy.Tools == ToolsPrimary && usesTools(head.Members) {
+		defer served.Release()
+		return g.primary(d, w, r, j, body, head)
+	}
 	if e := g.read(j, d, body); e != nil {
 		g.release(j)
 		return e
@@ -211,7 +215,10 @@ func (a *Answer) of(j *job, first bool) *Answer {
 // headers sets the headers about an answer or an error.
 func (g *Gateway) headers(h http.Header, j *job, a *Answer, e *wire.Error) {
 	h.Set("Openai-Processing-Ms", strconv.FormatInt(time.Since(j.begun).Milliseconds(), 10))
-	h.Set("X-Synod-Council", j.served.ID)
+	h.Set("X-Synod-Council", j.model())
+	if j.seat != "" {
+		h.Set("X-Synod-Status", "single")
+	}
 	var report *Report
 	if a != nil {
 		report = a.Synod

@@ -23,7 +23,7 @@ const chats = "/v1/chat/completions"
 func TestChat(t *testing.T) {
 	stub := watch(t, llmtest.Fixed("42", 0.9))
 	h := open(t, map[string]string{"seven": stubbed(stub.URL)})
-	r := h.post(t, chats, questionBody("seven", sum, `"seed": 3`, `"temperature": 0.2`))
+	r := h.post(t, chats, questionBody("seven", sum, `"seed": 3`, `"verbosity": "low"`))
 	var got struct {
 		ID, Object, Model string
 		Created           int64
@@ -63,8 +63,8 @@ func TestChat(t *testing.T) {
 	if d := got.Synod.Cost.USD - cost; d > 1e-12 || d < -1e-12 {
 		t.Errorf("cost %v; want %v", got.Synod.Cost.USD, cost)
 	}
-	if len(got.Synod.Ignored) != 1 || got.Synod.Ignored[0] != "temperature" {
-		t.Errorf("ignored: %v; want temperature, which a council's file sets for each member", got.Synod.Ignored)
+	if len(got.Synod.Ignored) != 1 || got.Synod.Ignored[0] != "verbosity" {
+		t.Errorf("ignored: %v; want verbosity, which a council's file sets for each member", got.Synod.Ignored)
 	}
 	row := h.rows(t)["agreed"][0]
 	if row.Calls != got.Synod.Calls.Made || row.Prompt != got.Usage.P || row.Spent.USD() < cost || row.HTTP != 200 {

@@ -60,8 +60,10 @@ type Policy struct {
 	Form          string `yaml:"form" doc:"form of the answers; default: guessed from the question"`
 	OnNoConsensus string `yaml:"on_no_consensus" doc:"error, refuse or best-effort"`
 	DropParams    bool   `yaml:"drop_params" doc:"ignore keys of requests that cannot be honoured, and name them"`
-	Tools         string `yaml:"tools" doc:"vote: the council decides which tool is called; reject: requests with tools get 400"`
-	N             bool   `yaml:"n" doc:"allow n above 1: further choices are the other answers of members"`
+	// Tools is vote: the council decides which tool is called; primary: one member answers requests with tools;
+	// or reject: they get 400.
+	Tools string `yaml:"tools" doc:"vote, primary or reject"`
+	N     bool   `yaml:"n" doc:"allow n above 1: further choices are the other answers of members"`
 }
 
 // DefaultSettings are those without a configuration file.

@@ -3,6 +3,8 @@ package gateway
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"synod.dev/synod/llm"
 	"synod.dev/synod/read"
 
+	"synod.dev/synod/cmd/synod-serve/internal/councils"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -19,26 +22,66 @@ func (g *Gateway) read(j *job, d dialect, body []byte) *wire.Error {
 	if e := g.readFor(j, d, body); e != nil {
 		return e
 	}
-	params, e := j.req.Synod.Params()
-	if e != nil {
+	if e := g.vary(j); e != nil {
 		return e
-	}
-	if params != nil {
-		var err error
-		if j.own, j.print, err = j.served.WithProtocol(params); err != nil {
-			return wire.Invalid("synod.protocol", "synod.protocol: %v", err)
-		}
-	}
-	if j.guessed && j.question.Form == synod.Text && read.WantsProse(j.question.Text) && !inBox(j.council()) {
-		q := j.question
-		if q.Form = synod.Prose; j.council().Plan().Accepts(&q) == nil {
-			j.question = q
-		}
 	}
 	if err := j.council().Plan().Accepts(&j.question); err != nil {
 		return wire.Invalid("messages", "the council %s does not take the question: %v", j.served.ID, err)
 	}
 	return nil
+}
+
+// vary opens the council as the request wants it: with its protocol, with its temperature, and for a question that
+// wants prose with the protocol that "synod ask" takes.
+func (g *Gateway) vary(j *job) *wire.Error {
+	params, e := j.req.Synod.Params()
+	if e != nil {
+		return e
+	}
+	v := councils.Variation{Protocol: params, Sampling: j.req.Sampling}
+	if j.guessed && j.question.Form == synod.Text && read.WantsProse(j.question.Text) && !inBox(j.council()) {
+		q := j.question
+		q.Form = synod.Prose
+		v.Prose = params == nil && !j.served.Named && !j.served.Spec.Runner.Nodes()
+		if !v.Prose && params == nil && j.council().Plan().Accepts(&q) == nil {
+			j.question = q
+		}
+	}
+	if v.Protocol == nil && !v.Prose && len(v.Sampling) == 0 {
+		return nil
+	}
+	var err error
+	j.own, j.print, err = j.served.With(v)
+	switch {
+	case err == nil && v.Prose:
+		j.question.Form = synod.Prose
+	case err != nil && v.Prose && len(v.Sampling) == 0:
+		return nil // it stays text
+	case err != nil && v.Prose:
+		v.Prose = false
+		j.own, j.print, err = j.served.With(v)
+	}
+	if errors.Is(err, councils.ErrSampling) && j.req.Synod.Drops(j.policy.DropParams) {
+		j.req.Ignored = append(j.req.Ignored, slices.Sorted(maps.Keys(j.req.Sampling))...)
+		j.req.Sampling = nil
+		return g.vary(j)
+	}
+	return refusal(j, err)
+}
+
+// refusal is the error of a variation that the council does not allow.
+func refusal(j *job, err error) *wire.Error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, councils.ErrSampling):
+		key := slices.Sorted(maps.Keys(j.req.Sampling))[0]
+		return wire.Unsupported(key, "the members of %s sample as its council file says, and cannot take %s from a "+
+			`request; remove it, or send "synod": {"drop_params": true}`, j.served.ID, key)
+	case len(j.req.Sampling) > 0 && len(j.req.Synod.Protocol) == 0:
+		return wire.Invalid(slices.Sorted(maps.Keys(j.req.Sampling))[0], "a member does not take it: %v", err)
+	}
+	return wire.Invalid("synod.protocol", "synod.protocol: %v", err)
 }
 
 // readFor reads the body and makes the question.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -37,10 +38,15 @@ type job struct {
 	via      string
 	begun    time.Time
 	watch    Watch
+	as       string              // the council whose member is asked alone; "": served.ID
+	seat     string              // that member
 	proofs   []call.Equivocation // of nodes
 	own      *council.Council    // with the request's own protocol; nil: served.Council
 	print    string              // the fingerprint of own
 }
+
+// model is the id of the model that the client has asked.
+func (j *job) model() string { return cmp.Or(j.as, j.served.ID) }
 
 // errGone is the cause of a run that nobody waits for any more.
 var errGone = errors.New("the client is gone")

@@ -118,10 +118,10 @@ func (p *pass) price(u Usage) (store.Money, bool) {
 func (p *pass) reserve() *wire.Error {
 	want, known := p.price(p.most)
 	if !known && p.job.key != nil && p.job.key.PerDay > 0 {
-		return unpriced(p.job.served.ID, p.info.Name)
+		return unpriced(p.job.model(), p.info.Name)
 	}
 	var err error
-	p.grant, err = p.o.Store.Begin(store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.served.ID,
+	p.grant, err = p.o.Store.Begin(store.Request{ID: p.job.id, Key: p.job.key, API: p.job.api, Model: p.job.model(),
 		Want: want})
 	if err != nil {
 		return p.refused(err)
@@ -154,10 +154,10 @@ func (p *pass) upstream(ctx context.Context, err error) *wire.Error {
 	var refused *llm.Refusal
 	f := llm.AsFailure(err)
 	e := &wire.Error{HTTP: 502, Code: "upstream_error", RetryAfter: f.RetryAfter,
-		Message: fmt.Sprintf("%s: %s", p.job.served.ID, f.Error())}
+		Message: fmt.Sprintf("%s: %s", p.job.model(), f.Error())}
 	switch cause := context.Cause(ctx); {
 	case cause == errSlow:
-		e.HTTP, e.Code, e.Message = 504, "upstream_timeout", p.job.served.ID+": "+errSlow.Error()
+		e.HTTP, e.Code, e.Message = 504, "upstream_timeout", p.job.model()+": "+errSlow.Error()
 	case cause == errShutdown:
 		e.HTTP, e.Code, e.Message = 503, "shutting_down", errShutdown.Error()
 	case cause != nil:
@@ -222,7 +222,7 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 	var c counted
 	message, whole := completion(all, &c)
 	if !whole {
-		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.served.ID + ": the reply of the model's " +
+		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.model() + ": the reply of the model's " +
 			"server was cut off or is no chat completion"}
 		if cause := context.Cause(ctx); cause != nil {
 			e = p.upstream(ctx, err)
@@ -238,7 +238,10 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 	}
 	r := p.result(u, exact)
 	p.end(r, "")
-	all["model"] = wire.AppendQuoted(nil, p.job.served.ID)
+	all["model"] = wire.AppendQuoted(nil, p.job.model())
+	if p.job.seat != "" {
+		all["synod"], _ = json.Marshal(single{"single", p.job.seat})
+	}
 	p.costHeaders(w.Header(), u, r)
 	writeBody(w, http.StatusOK, all.Join())
 	return nil
@@ -273,8 +276,8 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 	if e := p.readFor(j, d, body); e != nil {
 		return e
 	}
-	if j.req.N > 1 {
-		return wire.Unsupported("n", "n above 1 is not supported by this model")
+	if e := textOnly(j.req); e != nil {
+		return e
 	}
 	p.most = Usage{len(body) + 256, replyTokens(j.served.Settings)}
 	if e := p.reserve(); e != nil {
@@ -305,7 +308,7 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 		text = string(got.Answer)
 	}
 	p.end(res, text)
-	a := &Answer{ID: j.id, Created: p.grant.Begun, Model: j.served.ID, Fingerprint: j.served.Fingerprint,
+	a := &Answer{ID: j.id, Created: p.grant.Begun, Model: j.model(), Fingerprint: j.served.Fingerprint,
 		Choices: []Choice{{Text: text}}, Usage: u}
 	p.costHeaders(w.Header(), u, res)
 	if !j.req.Stream {
@@ -315,6 +318,25 @@ func (p *pass) complete(d dialect, w http.ResponseWriter, r *http.Request, body 
 	s := newSSE(w)
 	d.begin(s, a, j.req)
 	d.decide(s, a, j.req)
+	return nil
+}
+
+// textOnly refuses what a model without an OpenAI-compatible server, or another API than chat completions, cannot be
+// given: nothing is left out in silence.
+func textOnly(r *wire.Request) *wire.Error {
+	const why = "this model is not given %s here; a model behind an OpenAI-compatible server is, through " +
+		"/v1/chat/completions"
+	switch {
+	case r.N > 1:
+		return wire.Unsupported("n", "n above 1 is not supported by this model")
+	case len(r.Tools) > 0 && r.Choice != wire.ChoiceNone:
+		return wire.Unsupported("tools", why, "tools")
+	case len(r.Schema) > 0:
+		return wire.Unsupported("response_format", why, "a schema")
+	}
+	for key := range r.Sampling {
+		return wire.Unsupported(key, why, key)
+	}
 	return nil
 }
 

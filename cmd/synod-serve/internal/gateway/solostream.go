@@ -142,7 +142,7 @@ func contentBytes(delta json.RawMessage) int {
 // renamed puts the id of the model here in place of its name at the server.
 func (x *relayed) renamed(data []byte) []byte {
 	old, _ := json.Marshal(x.info.Model)
-	own, _ := json.Marshal(x.job.served.ID)
+	own, _ := json.Marshal(x.job.model())
 	for _, key := range []string{`"model":`, `"model": `} {
 		if out := bytes.Replace(data, append([]byte(key), old...), append([]byte(`"model":`), own...), 1); len(out) > 0 &&
 			!bytes.Equal(out, data) {
@@ -175,7 +175,7 @@ func (x *relayed) finish(ctx context.Context, err error) {
 	x.end(r, "")
 	if x.pass.usage && r.HTTP == 200 {
 		x.s.event("", map[string]any{"id": chatID(&Answer{ID: x.job.id}), "object": "chat.completion.chunk",
-			"created": x.grant.Begun.Unix(), "model": x.job.served.ID, "choices": []any{}, "usage": u.chat(),
+			"created": x.grant.Begun.Unix(), "model": x.job.model(), "choices": []any{}, "usage": u.chat(),
 			"synod": map[string]any{"usd": r.Spent.USD(), "exact": !r.Unpriced}})
 	}
 	x.s.write([]byte("data: [DONE]\n\n"))

@@ -10,8 +10,26 @@ import (
 var harmless = []string{"user", "metadata", "store", "service_tier", "prompt_cache_key", "prompt_cache_retention",
 	"safety_identifier", "parallel_tool_calls"}
 
-// Sampling is set by the council's file for each member.
-var sampling = []string{"temperature", "top_p", "reasoning_effort", "verbosity"}
+// Hints are set by the council's file for each member.
+var hints = []string{"reasoning_effort", "verbosity"}
+
+// sampling reads how members are to draw their replies.
+func (o *object) sampling(r *Request) {
+	for key, most := range map[string]float64{"temperature": 2, "top_p": 1} {
+		var x float64
+		if !o.take(key, &x) {
+			continue
+		}
+		if !(x >= 0 && x <= most) && o.err == nil {
+			o.err = Invalid(key, "%s is %v; it must be between 0 and %v", key, x, most)
+			return
+		}
+		if r.Sampling == nil {
+			r.Sampling = map[string]any{}
+		}
+		r.Sampling[key] = x
+	}
+}
 
 // Rules are what a gateway lets requests do.
 type Rules struct {
@@ -68,6 +86,7 @@ func ReadChat(body []byte, rules Rules) (*Request, *Error) {
 	o.stop("stop", r)
 	o.format(r)
 	o.chat(r)
+	o.sampling(r)
 	drop := r.Synod.Drops(rules.Drop)
 	o.tools(r)
 	o.logprobs(r, drop)
@@ -77,7 +96,7 @@ func ReadChat(body []byte, rules Rules) (*Request, *Error) {
 	if e := r.check(rules); e != nil {
 		return nil, e
 	}
-	return r, o.settle(r, drop, harmless, sampling)
+	return r, o.settle(r, drop, harmless, hints)
 }
 
 // check checks what all APIs have.

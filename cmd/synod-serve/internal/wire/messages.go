@@ -35,6 +35,7 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 		list = append(list, more...)
 	}
 	o.turns("messages", list, r)
+	o.sampling(r)
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -42,7 +43,7 @@ func ReadMessages(body []byte, rules Rules) (*Request, *Error) {
 		return nil, e
 	}
 	return r, o.settle(r, r.Synod.Drops(rules.Drop), []string{"metadata", "service_tier", "container"},
-		[]string{"temperature", "top_p", "top_k", "thinking", "output_config"})
+		[]string{"thinking", "output_config"})
 }
 
 // message is a message of a chat completion, the form into which all APIs are read.

@@ -23,7 +23,8 @@ type Request struct {
 	Tools     []synod.Tool
 	Choice    Choice // which tools may be called
 	Stream    bool
-	Usage     bool // of a stream: the client wants a chunk with the usage
+	Usage     bool           // of a stream: the client wants a chunk with the usage
+	Sampling  map[string]any // temperature and top_p, where the client sets them
 	Stop      []string
 	MaxTokens int // of the final answer; 0: no limit
 	Seed      *uint64

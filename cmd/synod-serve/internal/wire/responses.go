@@ -35,6 +35,7 @@ func ReadResponses(body []byte, rules Rules) (*Request, *Error) {
 			}
 		}
 	}
+	o.sampling(r)
 	var background bool
 	if o.take("background", &background) && background && o.err == nil {
 		o.err = Unsupported("background", "background responses are not supported; use stream")
@@ -49,7 +50,7 @@ func ReadResponses(body []byte, rules Rules) (*Request, *Error) {
 		return nil, e
 	}
 	return r, o.settle(r, drop, append([]string{"truncation", "stream_options"}, harmless...),
-		append([]string{"reasoning"}, sampling...))
+		append([]string{"reasoning"}, hints...))
 }
 
 // textFormat reads text.format.
