@@ -92,6 +92,8 @@ func TestJourney(t *testing.T) {
 	b.picture(t, "file")
 	b.quiet(t, "the file")
 
+	h.edited(t, b)
+
 	b.open(t, "/runs/req-none")
 	if s := b.text(t, "[role=alert]"); !strings.Contains(s, "There is no run req-none") {
 		t.Error(s)
@@ -104,6 +106,36 @@ func TestJourney(t *testing.T) {
 		t.Error(s)
 	}
 	b.quiet(t, "errors")
+}
+
+// edited changes the file of a council in the editor: a mistake is said and not saved, a good text is.
+func (h *house) edited(t *testing.T, b *tab) {
+	t.Helper()
+	b.run(t, chromedp.Click(chromedp.Search(`//nav//a[.="Councils"]`)))
+	b.open(t, "/councils/stubbed/edit")
+	text := value[string](t, b, `document.querySelector("#text").value`)
+	file := func() string {
+		saved, err := os.ReadFile(filepath.Join(h.dir, "stubbed.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(saved)
+	}
+	b.run(t, chromedp.SetValue(chromedp.CSS("#text"), strings.Replace(text, "f: 1", "ff: 1", 1)),
+		chromedp.Click(chromedp.CSS("button[value=save]")), chromedp.WaitVisible(chromedp.CSS("#check")))
+	b.wait(t, "the mistake", `document.querySelector("main").innerText.includes("ff")`)
+	if strings.Contains(file(), "ff: 1") {
+		t.Error("a council file with a mistake was saved")
+	}
+	b.open(t, "/councils/stubbed/edit")
+	b.run(t, chromedp.SetValue(chromedp.CSS("#text"), strings.Replace(text, "rounds: 2", "rounds: 1", 1)),
+		chromedp.Click(chromedp.CSS("button[value=save]")), chromedp.WaitVisible(chromedp.CSS("main h1")))
+	for begun := time.Now(); !strings.Contains(file(), "rounds: 1"); time.Sleep(20 * time.Millisecond) {
+		if time.Since(begun) > 10*time.Second {
+			t.Fatal("the council file was not saved: ", b.text(t, "main"))
+		}
+	}
+	b.quiet(t, "edit a council")
 }
 
 // TestKeyboard: everything can be reached and used with the keyboard alone.
@@ -164,7 +196,8 @@ func TestLooks(t *testing.T) {
 }
 
 // morePages are further pages for TestLooks by name.
-var morePages = map[string]string{"doctor": "/doctor"}
+var morePages = map[string]string{"doctor": "/doctor", "councils": "/councils", "council": "/councils/stubbed",
+	"edit": "/councils/stubbed/edit", "lab": "/lab"}
 
 var claimName = regexp.MustCompile(`(?m)^(\w+):$`)
 

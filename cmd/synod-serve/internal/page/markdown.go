@@ -42,9 +42,9 @@ var sanitiser = sync.OnceValue(func() *bluemonday.Policy {
 // maxMarkdown bounds what is rendered; longer texts are shown as they are.
 const maxMarkdown = 128 << 10
 
-// image finds the images of rendered Markdown, heading its headings, and anchor its links.
+// picture finds the images of rendered Markdown, heading its headings, and anchor its links.
 var (
-	image   = regexp.MustCompile(`(?s)<img[^>]*?alt="([^"]*)"[^>]*>`)
+	picture = regexp.MustCompile(`(?s)<img[^>]*?alt="([^"]*)"[^>]*>`)
 	heading = regexp.MustCompile(`<(/?)h[1-3]\b`)
 	anchor  = regexp.MustCompile(`(?s)<a href="([^"]*)"([^>]*)>(.*?)</a>`)
 )
@@ -64,7 +64,7 @@ func rendered(text string) string {
 	if err := renderer().Convert([]byte(text), &b); err != nil {
 		return ""
 	}
-	out := image.ReplaceAllString(b.String(), "<em>[image: $1]</em>")
+	out := picture.ReplaceAllString(b.String(), "<em>[image: $1]</em>")
 	out = heading.ReplaceAllString(out, "<${1}h4")
 	return anchor.ReplaceAllStringFunc(sanitiser().Sanitize(out), withHost)
 }

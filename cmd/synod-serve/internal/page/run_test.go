@@ -1,7 +1,12 @@
 package page
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"image"
+	"image/png"
+	"mime/multipart"
 	"net/http"
 	"regexp"
 	"strings"
@@ -205,4 +210,39 @@ func TestLive(t *testing.T) {
 	if rows, err := h.store.Search(t.Context(), store.Filter{Status: "stopped"}, 9); err != nil || len(rows) != 1 {
 		t.Error(rows, err)
 	}
+}
+
+// TestFiles: a file of the form reaches the members, and its name is shown.
+func TestFiles(t *testing.T) {
+	server := llmtest.Start(t, func(c llmtest.Call) string { return "Answer: red" })
+	h := open(t, map[string]string{"stubbed": stubbed(server.URL)})
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for k, v := range map[string]string{"csrf": h.get(t, "/").token(t), "council": "stubbed", "form": "text",
+		"question": "Which colour?"} {
+		if err := w.WriteField(k, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := w.CreateFormFile("file", "<b>dot.png")
+	if err == nil {
+		err = png.Encode(f, image.NewGray(image.Rect(0, 0, 1, 1)))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+"/ask", &body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", w.FormDataContentType())
+	page := h.do(t, req)
+	if page.StatusCode != 200 {
+		t.Fatal(page.Status, page.body)
+	}
+	for begun := time.Now(); strings.Contains(page.body, `sse-connect="/runs/`) && time.Since(begun) < 20*time.Second; {
+		time.Sleep(5 * time.Millisecond)
+		page = h.get(t, page.Request.URL.Path)
+	}
+	contains(t, "the run", page, "image/png", "red")
 }
