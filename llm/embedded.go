@@ -9,6 +9,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"synod.dev/synod"
@@ -155,6 +156,16 @@ type embedded struct {
 	info    Info
 	subject probe.Subject // describes the model, as far as it is known before it has started
 	probe   *probe.Probe  // nil: it gives no hidden confidence
+	// without is why replies to the last schema without a grammar were not constrained; nil: all were.
+	without atomic.Pointer[string]
+}
+
+// Adapted says that a schema of a user could not be made a grammar, and why.
+func (m *embedded) Adapted() []string {
+	if why := m.without.Load(); why != nil {
+		return []string{"no grammar: " + *why}
+	}
+	return nil
 }
 
 func (m *embedded) Info() Info     { return m.info }
@@ -263,6 +274,8 @@ func (m *embedded) write(ctx context.Context, x *exchange, chat prompt.Chat) (sy
 			if f := x.prompt.Question.Form; f != synod.JSON && f != synod.Action {
 				return synod.Reply{}, &Failure{Status: synod.Unreadable, Err: err}
 			}
+			why := strings.TrimPrefix(err.Error(), "engine: ")
+			m.without.Store(&why)
 			q.Messages[0].Content += schemaInWords(chat.Schema) // of a user's schema that no grammar follows
 		}
 	}

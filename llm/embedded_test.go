@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -266,6 +267,27 @@ func TestEmbeddedStatesItsConfidence(t *testing.T) {
 		if c.after != "" && !strings.HasSuffix(last, c.after) || c.mode == synod.NoConfidence &&
 			strings.HasSuffix(last, confidenceLabel) {
 			t.Errorf("%s: asked %q", c.name, last)
+		}
+	}
+}
+
+// A reply to a user's schema follows a grammar; where none can be made, the prompt has the schema, and the run says
+// why.
+func TestSchemaWithoutGrammar(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":["string","null"],"pattern":"^a+$"}`:                 "",
+		`{"type":"array","items":{"type":"null"},"uniqueItems":true}`: "uniqueItems",
+	} {
+		e := &lines{written: engine.Result{Text: `"a"`, Finish: "stop"}}
+		m := &embedded{cfg: embeddedConfig{MaxTokens: 9}}
+		p := synod.Prompt{Question: &synod.Question{Form: synod.JSON}}
+		if _, err := m.write(t.Context(), &exchange{completer: e, prompt: &p}, prompt.Chat{System: "x", User: "y",
+			Schema: json.RawMessage(schema)}); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(m.Adapted(), " ")
+		if (e.asked[0].Grammar != "") != (want == "") || (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s: grammar %q, adapted %q", schema, e.asked[0].Grammar, said)
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"synod.dev/synod/internal/jsonobject"
 )
 
 const (
@@ -21,8 +18,9 @@ const (
 
 // Grammar makes a GBNF grammar from a JSON schema, for compact JSON with the properties
 // in the order of the schema. Supported are objects, arrays,
-// strings (minLength, maxLength), numbers and integers (whole minimum and
-// maximum), booleans, enum and const of scalars; anything else is an error.
+// strings (minLength, maxLength, or pattern), numbers and integers (whole minimum and
+// maximum), booleans, null, enum and const of scalars, a list of types, anyOf and oneOf
+// (as any of the alternatives), and $ref within the schema; anything else is an error.
 //
 // Everything is limited, because small models do not stop by themselves: a string without
 // maxLength has at most 400 characters, an array without maxItems at most 16
@@ -30,11 +28,18 @@ const (
 // properties are always written. Strings contain no control characters, not
 // even escaped ones.
 func Grammar(schemaJSON []byte) (string, error) {
-	s, err := parseSchema(json.RawMessage(schemaJSON), "root", 0)
+	p := parser{root: schemaJSON, known: map[string]*schema{}}
+	s, err := p.schema(json.RawMessage(schemaJSON), "root", 0)
 	if err != nil {
 		return "", err
 	}
-	g := grammar{shared: map[string]string{}}
+	for _, at := range slices.Sorted(maps.Keys(p.known)) {
+		if !p.known[at].ends(nil) {
+			return "", fmt.Errorf("engine: schema at %s: it contains itself without an end, because a reply has all "+
+				"listed properties; put it into an array, or into anyOf beside null", at)
+		}
+	}
+	g := grammar{shared: map[string]string{}, named: map[*schema]string{}}
 	g.rule("root", g.of(s))
 	return strings.Join(g.rules, "\n") + "\n", nil
 }
@@ -44,12 +49,12 @@ func (s *schema) check(path string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("engine: schema at %s: %s", path, fmt.Sprintf(format, args...))
 	}
-	if len(s.enum) > 0 {
+	if len(s.enum) > 0 || s.any != nil || s.pattern != "" {
 		return nil
 	}
 	limit, usual := maxLength, defaultLength
 	switch s.kind {
-	case "boolean", "object":
+	case "boolean", "object", "null":
 		return nil
 	case "number", "integer":
 		return s.checkRange(bad)
@@ -90,7 +95,8 @@ func (s *schema) checkRange(bad func(string, ...any) error) error {
 // grammar collects rules.
 type grammar struct {
 	rules  []string
-	shared map[string]string // body to name
+	shared map[string]string  // body to name
+	named  map[*schema]string // targets of $ref
 }
 
 func (g *grammar) rule(name, body string) { g.rules = append(g.rules, name+" ::= "+body) }
@@ -115,6 +121,18 @@ func (g *grammar) of(s *schema) string {
 		}
 		return "(" + strings.Join(alts, " | ") + ")"
 	}
+	switch {
+	case s.target != nil:
+		return g.target(s.target)
+	case s.any != nil:
+		var alts []string
+		for _, of := range s.any {
+			alts = append(alts, g.of(of))
+		}
+		return "(" + strings.Join(alts, " | ") + ")"
+	case s.pattern != "":
+		return g.ref(`"\"" ` + s.pattern + ` "\""`)
+	}
 	switch s.kind {
 	case "object":
 		return g.object(s)
@@ -133,8 +151,21 @@ func (g *grammar) of(s *schema) string {
 		return g.ref(fmt.Sprintf(`"\"" %s{%d,%d} "\""`, char, s.minLen, s.maxLen))
 	case "boolean":
 		return `("true" | "false")`
+	case "null":
+		return `"null"`
 	}
 	return g.ref(number(s))
+}
+
+// target returns the name of the rule of a schema that $ref names. It may be used in the rule itself.
+func (g *grammar) target(s *schema) string {
+	name, ok := g.named[s]
+	if !ok {
+		name = "ref" + strconv.Itoa(len(g.named))
+		g.named[s] = name
+		g.rule(name, g.of(s))
+	}
+	return name
 }
 
 func (g *grammar) object(s *schema) string {
@@ -183,165 +214,4 @@ func literal(text string) string {
 func mustJSON(s string) json.RawMessage {
 	raw, _ := json.Marshal(s) // a string can always be encoded
 	return raw
-}
-
-// schema is the supported part of JSON Schema.
-type schema struct {
-	kind     string
-	props    []property // in the order of the text, which is that of the output
-	items    *schema
-	enum     []string // JSON texts
-	minLen   int      // of a string, in characters, or of an array, in items
-	maxLen   int      // 0: not given
-	min, max *int64
-}
-
-type property struct {
-	name string
-	of   *schema
-}
-
-// annotations are keywords that do not restrict values.
-var annotations = []string{"$schema", "$id", "$comment", "title", "description", "default", "examples"}
-
-const maxDepth = 8
-
-func parseSchema(raw json.RawMessage, path string, depth int) (*schema, error) {
-	fail := func(format string, args ...any) (*schema, error) {
-		return nil, fmt.Errorf("engine: schema at %s: %s", path, fmt.Sprintf(format, args...))
-	}
-	if depth > maxDepth {
-		return fail("nested deeper than %d", maxDepth)
-	}
-	ms, err := jsonobject.Members(raw)
-	if err != nil {
-		return fail("%v", err)
-	}
-	s := &schema{}
-	for _, m := range ms { // the meaning of the other keywords depends on the type
-		if m.Key == "type" && json.Unmarshal(m.Value, &s.kind) != nil {
-			return fail("type is %s; it must be a string", m.Value)
-		}
-	}
-	for _, m := range ms {
-		if m.Key == "type" || slices.Contains(annotations, m.Key) {
-			continue
-		}
-		if err := s.keyword(m, path, depth); err != nil {
-			return nil, err
-		}
-	}
-	return s, s.check(path)
-}
-
-// keyword reads one keyword of a schema. An unknown one is an error, because the output
-// would not follow it.
-func (s *schema) keyword(m jsonobject.Member, path string, depth int) error {
-	var err error
-	switch s.kind + " " + m.Key {
-	case "object properties":
-		return s.properties(m.Value, path, depth)
-	case "object required", "object additionalProperties": // the output has all listed properties and no other
-		return s.closed(m, path)
-	case "array items":
-		s.items, err = parseSchema(m.Value, path+"[]", depth+1)
-		return err
-	case "array minItems", "string minLength":
-		err = json.Unmarshal(m.Value, &s.minLen)
-	case "array maxItems", "string maxLength":
-		if err = json.Unmarshal(m.Value, &s.maxLen); err == nil && s.maxLen < 1 {
-			err = errors.New("must be at least 1")
-		}
-	case "integer minimum", "number minimum":
-		err = json.Unmarshal(m.Value, &s.min)
-	case "integer maximum", "number maximum":
-		err = json.Unmarshal(m.Value, &s.max)
-	default:
-		if m.Key == "enum" || m.Key == "const" {
-			return s.choices(m, path)
-		}
-		return fmt.Errorf("engine: schema at %s: %q is not supported for type %q", path, m.Key, s.kind)
-	}
-	if err != nil {
-		return fmt.Errorf("engine: schema at %s: %s is %s; it must be a whole number", path, m.Key, m.Value)
-	}
-	return nil
-}
-
-func (s *schema) properties(raw json.RawMessage, path string, depth int) error {
-	ms, err := jsonobject.Members(raw)
-	if err != nil {
-		return fmt.Errorf("engine: schema at %s: properties: %w", path, err)
-	}
-	for _, m := range ms {
-		of, err := parseSchema(m.Value, path+"."+m.Key, depth+1)
-		if err != nil {
-			return err
-		}
-		s.props = append(s.props, property{m.Key, of})
-	}
-	return nil
-}
-
-// closed checks the keywords required and additionalProperties.
-func (s *schema) closed(m jsonobject.Member, path string) error {
-	if m.Key == "additionalProperties" {
-		var b bool
-		if json.Unmarshal(m.Value, &b) != nil {
-			return fmt.Errorf("engine: schema at %s: additionalProperties must be true or false", path)
-		}
-		return nil
-	}
-	var names []string
-	if err := json.Unmarshal(m.Value, &names); err != nil {
-		return fmt.Errorf("engine: schema at %s: required: %w", path, err)
-	}
-	return nil
-}
-
-// choices reads enum or const: strings, numbers and booleans.
-func (s *schema) choices(m jsonobject.Member, path string) error {
-	var values []json.RawMessage
-	if m.Key == "const" {
-		values = []json.RawMessage{m.Value}
-	} else if err := json.Unmarshal(m.Value, &values); err != nil || len(values) == 0 {
-		return fmt.Errorf("engine: schema at %s: enum must be a list that is not empty", path)
-	}
-	for _, v := range values {
-		text, kind, err := scalar(v)
-		if err != nil {
-			return fmt.Errorf("engine: schema at %s: %s: %w", path, m.Key, err)
-		}
-		if s.kind != "" && s.kind != kind && (s.kind != "integer" || kind != "number" ||
-			strings.ContainsAny(text, ".eE")) {
-			return fmt.Errorf("engine: schema at %s: %s is not of type %s", path, text, s.kind)
-		}
-		if !slices.Contains(s.enum, text) {
-			s.enum = append(s.enum, text)
-		}
-	}
-	return nil
-}
-
-// scalar returns a value as compact JSON, and its type.
-func scalar(raw json.RawMessage) (text, kind string, err error) {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return "", "", err
-	}
-	switch v := v.(type) {
-	case string:
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		err = e.Encode(v)
-		return strings.TrimSuffix(b.String(), "\n"), "string", err
-	case json.Number:
-		return v.String(), "number", nil
-	case bool:
-		return fmt.Sprint(v), "boolean", nil
-	}
-	return "", "", fmt.Errorf("%s is not a string, number or boolean", raw)
 }

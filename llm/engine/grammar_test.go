@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"synod.dev/synod/structured"
 )
 
 func TestGrammarText(t *testing.T) {
@@ -15,6 +17,16 @@ func TestGrammarText(t *testing.T) {
 		{`{"type":"boolean"}`, "root ::= (\"true\" | \"false\")\n"},
 		{`{"enum":["a\"b",1,true]}`, `root ::= ("\"a\\\"b\"" | "1" | "true")` + "\n"},
 		{`{"type":"object","properties":{}}`, "r0 ::= \"{}\"\nroot ::= r0\n"},
+		{`{"type":"null"}`, "root ::= \"null\"\n"},
+		{`{"type":["boolean","null"]}`, "root ::= ((\"true\" | \"false\") | \"null\")\n"},
+		{`{"anyOf":[{"enum":["a",null]},{"type":"boolean"}]}`, `root ::= (("\"a\"" | "null") | ("true" | "false"))` + "\n"},
+		{`{"type":"string","pattern":"^[A-C]{2}-\\d+$"}`,
+			`r0 ::= "\"" ((([A-C])){2,2} (([\x2d-\x2d])) (([0-9])){1,64}) "\""` + "\nroot ::= r0\n"},
+		{`{"type":"array","maxItems":2,"items":{"$ref":"#/$defs/n"},"$defs":{"n":{"anyOf":[{"type":"null"},` +
+			`{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}]}}}`,
+			"r0 ::= \"{\\\"next\\\":\" ref0 \"}\"\nref0 ::= (\"null\" | r0)\nr1 ::= ref0\n" +
+				"r2 ::= \"[\" (r1 (\",\" r1){0,1})? \"]\"\n" +
+				"root ::= r2\n"},
 		{`{"type":"integer","minimum":1,"maximum":3}`, "r0 ::= \"1\" | \"2\" | \"3\"\nroot ::= r0\n"},
 		{`{"type":"number","minimum":0,"maximum":1}`, `r0 ::= "0" ("." [0-9]{1,4})? | "1"` + "\nroot ::= r0\n"},
 		{
@@ -31,27 +43,37 @@ func TestGrammarText(t *testing.T) {
 
 func TestUnsupportedSchemas(t *testing.T) {
 	for schema, want := range map[string]string{
-		``:                                   "broken JSON",
-		`[]`:                                 "not a JSON object",
-		`{"type":"string"`:                   "schema at root",
-		`{} {}`:                              "broken JSON",
-		`{}`:                                 "no type",
-		`{"type":"null"}`:                    `type "null" is not supported`,
-		`{"type":["string","null"]}`:         "must be a string",
-		`{"type":"string","pattern":"a+"}`:   `"pattern" is not supported`,
-		`{"type":"string","maxLength":5000}`: "length from 0 to 5000",
-		`{"type":"string","maxLength":-1}`:   "maxLength",
-		`{"type":"string","minLength":9,"maxLength":3}`:   "length from 9 to 3",
-		`{"type":"string","maxLength":"9"}`:               "must be a whole number",
-		`{"type":"array"}`:                                "needs items",
-		`{"type":"number","minimum":1}`:                   "both bounds",
-		`{"type":"number","minimum":-1,"maximum":1}`:      "cannot be negative",
-		`{"type":"integer","minimum":0,"maximum":100000}`: "wide",
-		`{"type":"integer","minimum":0.5,"maximum":2}`:    "whole number",
+		``:                                    "broken JSON",
+		`[]`:                                  "not a JSON object",
+		`{"type":"string"`:                    "schema at root",
+		`{} {}`:                               "broken JSON",
+		`{}`:                                  "no type",
+		`{"type":"set"}`:                      `type "set" is not supported`,
+		`{"type":["string",1]}`:               "must be a string",
+		`{"type":"string","pattern":"a\\b"}`:  "only characters, classes, groups",
+		`{"type":"string","pattern":"("}`:     "missing closing",
+		`{"type":"string","pattern":"^\\n$"}`: "control characters",
+		`{"type":"string","pattern":"((a+)+b)+"}`: "repeats a part more than 1000 times",
+		`{"anyOf":[]}`:                   "anyOf must be a list that is not empty",
+		`{"type":"string","anyOf":[{}]}`: "schema at root.anyOf[0]: no type",
+		`{"type":"string","$ref":"#/$defs/a","$defs":{"a":{"type":"null"}}}`: "must stand alone",
+		`{"$ref":"other.json"}`: "must be # or begin with #/",
+		`{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}}}`: "contains itself without an end",
+		`{"$ref":"#/$defs/n","$defs":{"n":{"$ref":"#/$defs/n"}}}`:                                         "contains itself without an end",
+		`{"type":"object","allOf":[{}]}`:                                                                  `"allOf" is not supported`,
+		`{"type":"string","maxLength":5000}`:                                                              "length from 0 to 5000",
+		`{"type":"string","maxLength":-1}`:                                                                "maxLength",
+		`{"type":"string","minLength":9,"maxLength":3}`:                                                   "length from 9 to 3",
+		`{"type":"string","maxLength":"9"}`:                                                               "must be a whole number",
+		`{"type":"array"}`:                                                                                "needs items",
+		`{"type":"number","minimum":1}`:                                                                   "both bounds",
+		`{"type":"number","minimum":-1,"maximum":1}`:                                                      "cannot be negative",
+		`{"type":"integer","minimum":0,"maximum":100000}`:                                                 "wide",
+		`{"type":"integer","minimum":0.5,"maximum":2}`:                                                    "whole number",
 		`{"enum":[]}`:                  "not empty",
-		`{"enum":[null]}`:              "not a string, number or boolean",
+		`{"enum":[[]]}`:                "not a string, number, boolean or null",
 		`{"type":"string","enum":[1]}`: "not of type string",
-		`{"$ref":"#/x"}`:               `"$ref" is not supported`,
+		`{"$ref":"#/x"}`:               "nothing is there",
 		`{"type":"object","properties":{"a":{"type":"boolean"},"a":{"type":"boolean"}}}`: `"a" is repeated`,
 		`{"type":"object","properties":{"a":{"oneOf":[]}}}`:                              "root.a",
 	} {
@@ -83,6 +105,51 @@ func FuzzGrammar(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The real engine reads grammars of alternatives, references, null and patterns, and its replies follow the schema.
+func TestRepliesFollowAlternatives(t *testing.T) {
+	c := sharedReal(t)
+	const text = `{"type":"object","properties":{
+		"code":{"type":"string","pattern":"^[A-Z]{2}-[0-9]{1,3}(\"|\\\\|é|[^a-z])?$"},
+		"free":{"type":"string","pattern":"b(c|d)+"},
+		"when":{"type":["string","null"],"maxLength":9},
+		"price":{"anyOf":[{"type":"integer","minimum":0,"maximum":9},{"type":"null"},{"enum":["free",null]}]},
+		"tree":{"$ref":"#/$defs/tree"}},
+		"required":["code","free","when","price","tree"],
+		"$defs":{"tree":{"type":"object","properties":{"name":{"type":"string","maxLength":4},
+		"under":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/tree"}]}},"required":["name","under"]}}}`
+	g, err := Grammar([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := structured.Compile([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := 0
+	for i := range 2 {
+		req := ask("Describe a tree with a code and a price.", uint64(i))
+		req.Grammar, req.Temperature, req.MaxTokens = g, 0.7+0.3*float64(i), 200
+		r, err := c.Generate(timeout(t, 10*time.Minute), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Finish != "stop" {
+			continue // the tree may go on for ever
+		}
+		ended++
+		v, err := structured.Parse([]byte(r.Text))
+		if err == nil {
+			err = s.Validate(v)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", r.Text, err)
+		}
+	}
+	if ended == 0 {
+		t.Error("no reply ended")
+	}
 }
 
 // On the real engine, also at a high temperature, all replies can be parsed, have the fields
