@@ -370,8 +370,8 @@ var shownBy = map[string]string{
 	"replay": "TestOneAdversaryCaptures", "colluder": "TestColluder", "copier": "TestCopier",
 	"role-breaker": "TestFormAttacks", "unicode-ghost": "TestFormAttacks", "prompt-thief": "TestPromptThief",
 	"digit-twin": "TestDigitTwin", "replayer": "TestReplayer", "markup-bomber": "TestMarkupBomber",
-	"flooder": "TestPerturbed", "slow-drip": "TestSlowFrame", "forger": "TestPerturbed",
-	"sybil-swarm": "TestUndeclaredKeys", "poisoned-model": "TestWrongContent",
+	"flooder": "TestHostileLinks", "slow-drip": "TestHostileLinks", "forger": "TestHostileLinks",
+	"sybil-swarm": "TestHostileLinks TestUndeclaredKeys", "poisoned-model": "TestWrongContent",
 }
 
 // Every adversary of the catalogue is played against a weakened council and against its defence, by TestAttacks or

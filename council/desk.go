@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/adversary"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/sim"
@@ -140,6 +141,12 @@ func (d *Desk) Record(stopped string, ticks synod.Tick) Record {
 
 // CallTicks returns how much virtual time a model call takes.
 func (p *Plan) CallTicks() synod.Tick { return p.callTicks() }
+
+// Linked returns the adversary at the links of a seat that is a node; nil if there is none.
+func (p *Plan) Linked(seat synod.NodeID) *adversary.Linked {
+	a, _ := p.adversaries[seat].(*adversary.Linked)
+	return a
+}
 
 // Adversary reports whether the experimenter has put an adversary at a seat.
 func (p *Plan) Adversary(seat synod.NodeID) bool { return p.adversaries[seat] != nil }

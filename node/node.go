@@ -54,7 +54,9 @@ type Config struct {
 	Observer  Observer     // nil: nobody is told
 	// Addresses replaces those of the roster, by seat.
 	Addresses map[synod.NodeID][]string
-	Now       func() time.Time // the wall clock; nil: time.Now
+	// Stranger opens a transport under a key that an adversary invents (sybil-swarm); nil: TLS.
+	Stranger func(sign.Secret) (link.Transport, error)
+	Now      func() time.Time // the wall clock; nil: time.Now
 	// Ledger opens the ledger of the roster for a node that is one of its replicas.
 	Ledger func(*Node) (Recorder, error)
 }
@@ -124,6 +126,9 @@ func Open(c Config) (n *Node, err error) {
 		return nil, err
 	}
 	n.callTicks, n.peers = n.plan.CallTicks(), n.plan.Peers(n.seat)
+	if a := n.plan.Linked(n.seat); a != nil { // for experiments
+		n.transport = &hostile{Transport: c.Transport, node: n, attack: a}
+	}
 	for _, dir := range []string{"runs", "records", "evidence"} {
 		if err := os.MkdirAll(filepath.Join(c.Dir, dir), 0o700); err != nil {
 			return nil, err
