@@ -111,7 +111,9 @@ func TestJourney(t *testing.T) {
 // edited changes the file of a council in the editor: a mistake is said and not saved, a good text is.
 func (h *house) edited(t *testing.T, b *tab) {
 	t.Helper()
-	b.run(t, chromedp.Click(chromedp.Search(`//nav//a[.="Councils"]`)))
+	b.open(t, "/")
+	b.run(t, chromedp.Click(chromedp.Search(`//nav//a[.="Councils"]`)),
+		chromedp.WaitVisible(chromedp.Search(`//main//a[.="stubbed"]`)))
 	b.open(t, "/councils/stubbed/edit")
 	text := value[string](t, b, `document.querySelector("#text").value`)
 	file := func() string {
@@ -122,8 +124,10 @@ func (h *house) edited(t *testing.T, b *tab) {
 		return string(saved)
 	}
 	b.run(t, chromedp.SetValue(chromedp.CSS("#text"), strings.Replace(text, "f: 1", "ff: 1", 1)),
-		chromedp.Click(chromedp.CSS("button[value=save]")), chromedp.WaitVisible(chromedp.CSS("#check")))
-	b.wait(t, "the mistake", `document.querySelector("main").innerText.includes("ff")`)
+		chromedp.Click(chromedp.CSS("button[value=save]")), chromedp.WaitVisible(chromedp.CSS("#check .problem")))
+	if s := b.text(t, "#check .problem"); !strings.Contains(s, `unknown key "ff"`) {
+		t.Error(s)
+	}
 	if strings.Contains(file(), "ff: 1") {
 		t.Error("a council file with a mistake was saved")
 	}
