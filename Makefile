@@ -102,8 +102,9 @@ browser: ## the web page in Chromium: a person's way through it, 200 hostile tex
 	cd cmd/synod-serve && $(GO) vet -tags browser ./internal/page && \
 	  $(GO) test -count=1 -timeout 10m -v -tags browser -run 'Journey|Keyboard|Looks|Hostile' ./internal/page
 
-clients: ## the clients of OpenAI and Anthropic against synod serve; they take minutes to compile
+clients: ## clients of OpenAI, Anthropic, MCP, A2A, agents and evaluations, from their registries, against synod serve
 	cd cmd/synod-serve && $(GO) test -tags sdk -run 'OpenAI|Anthropic|Retries|Responses' ./internal/gateway
+	cmd/synod-serve/internal/clients/testdata/run.sh
 
 RUNS ?= 1000
 perturbed: ## RUNS perturbed runs (1000) of councils of nodes: delay, loss, partitions, kills, twins, floods

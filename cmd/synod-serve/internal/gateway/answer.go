@@ -167,7 +167,9 @@ func failure(o *council.Outcome, r *Report) *wire.Error {
 		e.HTTP, e.Code, e.Message = 503, "shutting_down", "the gateway is shutting down and has stopped the council"
 	case o.Status == council.Degraded:
 		e.Code = "degraded"
-		e.Message += "; " + reasons(o)
+		if why := reasons(o); why != "" {
+			e.Message += "; " + why
+		}
 	}
 	return e
 }

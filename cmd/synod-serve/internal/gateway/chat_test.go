@@ -277,7 +277,8 @@ func TestNoConsensus(t *testing.T) {
 	r := h.post(t, chats, questionBody("seven", sum))
 	p := r.problem(t)
 	if r.StatusCode != 422 || p.Error.Code != "no_consensus" || p.Synod.Calls.Made == 0 || p.Synod.Tokens.Prompt == 0 ||
-		r.Header.Get("X-Litellm-Response-Cost") == "" {
+		r.Header.Get("X-Litellm-Response-Cost") == "" ||
+		strings.Contains(string(r.body), "rate_limit") { // LiteLLM would repeat the request
 		t.Errorf("%d %s", r.StatusCode, r.body)
 	}
 	var got struct {

@@ -186,7 +186,7 @@ func (x responses) fail(s *sse, e *wire.Error) {
 	body := map[string]any{"object": "response", "status": "failed", "output": []any{},
 		"error": map[string]any{"code": e.Code, "message": e.Message}}
 	if e.Synod != nil {
-		body["synod"] = e.Synod
+		body["synod"] = e.Outcome()
 	}
 	x.send(s, "response.failed", map[string]any{"response": body})
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 
 	"synod.dev/synod"
 )
@@ -234,6 +235,9 @@ func (o *object) logprobs(r *Request, drop bool) {
 	}
 }
 
+// echoed are keys of an assistant's message that SDKs send back and that say nothing to others.
+var echoed = []string{"annotations", "reasoning_content", "provider_specific_fields", "thinking_blocks"}
+
 // chat reads messages. SDKs send an assistant's message back with keys that are null or say nothing here.
 func (o *object) chat(r *Request) {
 	var list []message
@@ -242,7 +246,7 @@ func (o *object) chat(r *Request) {
 	}
 	for _, m := range list {
 		for key, v := range m {
-			if v == nil || key == "annotations" || key == "reasoning_content" {
+			if v == nil || slices.Contains(echoed, key) {
 				delete(m, key)
 			}
 		}

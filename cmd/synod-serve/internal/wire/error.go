@@ -3,6 +3,8 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -64,7 +66,18 @@ func (e *Error) Body() any {
 	body := map[string]any{"error": map[string]any{"message": e.Message, "type": e.Class(),
 		"param": optional(e.Param), "code": optional(e.Code)}}
 	if e.Synod != nil {
-		body["synod"] = e.Synod
+		body["synod"] = e.Outcome()
 	}
 	return body
+}
+
+// Outcome returns the outcome of the council for a body. Counts of zero rate-limited calls are left out: LiteLLM
+// takes an error with "rate_limit" anywhere in its text for one, and repeats the request.
+func (e *Error) Outcome() any {
+	b, err := json.Marshal(e.Synod)
+	if err != nil {
+		return e.Synod
+	}
+	b = bytes.ReplaceAll(b, []byte(`"rate_limited":0,`), nil) // quotes within texts are escaped
+	return json.RawMessage(bytes.ReplaceAll(b, []byte(`,"rate_limited":0}`), []byte("}")))
 }

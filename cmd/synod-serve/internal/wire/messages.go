@@ -248,7 +248,7 @@ func (e *Error) AnthropicBody() any {
 	}
 	body := map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": e.Message, "code": e.Code}}
 	if e.Synod != nil {
-		body["synod"] = e.Synod
+		body["synod"] = e.Outcome()
 	}
 	return body
 }

@@ -48,7 +48,8 @@ func FuzzRead(f *testing.F) {
 // What Anthropic's and OpenAI's newer API write is read as the same conversation.
 func TestSameConversation(t *testing.T) {
 	chat, e1 := ReadChat([]byte(`{"model":"a","messages":[{"role":"system","content":"S"},{"role":"user","content":"Q"},
-		{"role":"assistant","content":null,"refusal":null,"annotations":[],"tool_calls":[{"id":"c1","type":"function",
+		{"role":"assistant","content":null,"refusal":null,"annotations":[],"provider_specific_fields":{},
+		"tool_calls":[{"id":"c1","type":"function",
 		"function":{"name":"f","arguments":"{\"x\":1}"}}]},{"role":"tool","tool_call_id":"c1","content":"R"}]}`), Rules{})
 	other, e2 := ReadResponses([]byte(`{"model":"a","instructions":"S","input":[{"role":"user","content":"Q"},
 		{"type":"reasoning","summary":[]},{"type":"function_call","call_id":"c1","name":"f","arguments":"{\"x\":1}"},
