@@ -37,7 +37,7 @@ var templates = sync.OnceValue(func() *template.Template {
 // htmlTable renders a table that scrolls horizontally. Package table escapes the cells.
 func htmlTable(t *table.Table) (template.HTML, error) {
 	var b strings.Builder
-	b.WriteString(`<div class="scroll">`)
+	b.WriteString(`<div class="scroll" tabindex="0">`)
 	err := t.Write(&b, "html")
 	b.WriteString("</div>")
 	return template.HTML(b.String()), err

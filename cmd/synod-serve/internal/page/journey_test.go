@@ -200,8 +200,9 @@ func TestLooks(t *testing.T) {
 }
 
 // morePages are further pages for TestLooks by name.
-var morePages = map[string]string{"doctor": "/doctor", "councils": "/councils", "council": "/councils/stubbed",
-	"edit": "/councils/stubbed/edit", "lab": "/lab"}
+var morePages = map[string]string{"doctor": "/doctor", "doctor-directed": "/doctor?do=build&family=circulant&n=9&" +
+	"params=k%3D2+directed%3Dtrue", "councils": "/councils", "council": "/councils/writers",
+	"council-edit": "/councils/writers/edit", "council-new": "/councils/-/new", "lab": "/lab"}
 
 var claimName = regexp.MustCompile(`(?m)^(\w+):$`)
 
