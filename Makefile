@@ -10,7 +10,7 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: again help overhead build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: again help overhead soak build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,10 @@ overhead: bin/synod-serve ## processor time, latency and memory of synod serve, 
 browser: ## the web page in Chromium: a person's way through it, 200 hostile texts, accessibility; SYNOD_SCREENSHOTS=DIR
 	cd cmd/synod-serve && $(GO) vet -tags browser ./internal/page && \
 	  $(GO) test -count=1 -timeout 10m -v -tags browser -run 'Journey|Keyboard|Looks|Hostile' ./internal/page
+
+RATE ?= 200
+soak: bin/synod-serve ## RATE (200) requests a second to synod serve for SOAK (10m), with faults
+	cd cmd/synod-serve && $(GO) run ./internal/overhead -gateway ../../bin/synod-serve -soak $(or $(SOAK),10m) -rate $(RATE)
 
 clients: ## clients of OpenAI, Anthropic, MCP, A2A, agents and evaluations, from their registries, against synod serve
 	cd cmd/synod-serve && $(GO) test -tags sdk -run 'OpenAI|Anthropic|Retries|Responses' ./internal/gateway

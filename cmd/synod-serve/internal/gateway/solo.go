@@ -41,6 +41,11 @@ func (g *Gateway) solo(d dialect, w http.ResponseWriter, r *http.Request, j *job
 	if !isChat || p.info.Kind != llm.Endpoint || p.info.Model == "" {
 		return p.complete(d, w, r, body)
 	}
+	for _, key := range []string{"api_base", "base_url", "api_key"} {
+		if head.Members[key] != nil {
+			return wire.Unsupported(key, "a request cannot choose the model's server or its key; remove %s", key)
+		}
+	}
 	out := p.body(len(body), head)
 	if e := p.reserve(); e != nil {
 		return e

@@ -30,7 +30,13 @@ func main() {
 	flag.IntVar(&o.requests, "requests", 10_000, "requests of each row")
 	flag.IntVar(&o.flat, "flat", 0, "requests over which the memory of synod-serve is watched; 0: none")
 	flag.StringVar(&o.profile, "profile", "", "write a profile of synod-serve at 32 requests at once to this `file`")
+	flag.DurationVar(&o.soak, "soak", 0, "send requests for this `time` instead, with faults, and fail if a client "+
+		"sees what is not stated")
+	flag.IntVar(&o.rate, "rate", 200, "requests a second of the soak")
 	flag.Parse()
+	if o.soak > 0 {
+		exit(o.soakAll(ctx))
+	}
 	exit(o.measure(ctx))
 }
 
@@ -44,7 +50,8 @@ func exit(err error) {
 
 type options struct {
 	gateway, litellm, profile string
-	requests, flat            int
+	requests, flat, rate      int
+	soak                      time.Duration
 }
 
 // council is a file of a council of seven members behind the stub.

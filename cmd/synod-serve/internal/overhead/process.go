@@ -120,17 +120,26 @@ func (p *process) memory() (now, most float64, err error) {
 
 var metrics = regexp.MustCompile(`(?m)^metrics on (http://[^/]+)/`)
 
+// admin is where a gateway has its metrics and profiles.
+func (p *process) admin() (string, error) {
+	b, err := os.ReadFile(p.log)
+	if m := metrics.FindSubmatch(b); err == nil && m != nil {
+		return string(m[1]), nil
+	}
+	return "", errors.Join(errors.New("the gateway has no metrics"), err)
+}
+
 // profile takes a profile of the next seconds of a gateway with metrics.
 func (p *process) profile(ctx context.Context, into string) (wait func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		b, err := os.ReadFile(p.log)
-		m := metrics.FindSubmatch(b)
-		if err != nil || m == nil {
-			return
+		at, err := p.admin()
+		var b []byte
+		if err == nil {
+			b, err = get(ctx, at+"/debug/pprof/profile?seconds=3")
 		}
-		if b, err = get(ctx, string(m[1])+"/debug/pprof/profile?seconds=3"); err == nil {
+		if err == nil {
 			err = os.WriteFile(filepath.Clean(into), b, 0o600)
 		}
 		if err != nil {

@@ -1,108 +1,19 @@
 package store
 
 import (
-	"bytes"
-	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"synod.dev/synod/cmd/synod-serve/internal/pgtest"
 )
 
 // The tests of the store pass with a real PostgreSQL, where its programs are installed.
 func TestPostgres(t *testing.T) {
-	bin := programs()
-	if bin == "" {
-		t.Skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
-	}
-	postgresURL = startPostgres(t, bin)
+	postgresURL = pgtest.Start(t)
 	defer func() { postgresURL = "" }()
 	for name, test := range map[string]func(*testing.T){
 		"keys": TestKeys, "limits": TestLimitsAreHard, "books": TestBooks, "dead gateways": TestDeadGateways,
 		"retain": TestRetain, "search": TestSearch, "sessions": TestSessions,
 	} {
 		t.Run(name, test)
-	}
-}
-
-// programs returns the folder with initdb; "" if there is none.
-func programs() string {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path)
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		return ""
-	}
-	return filepath.Dir(found[len(found)-1])
-}
-
-// startPostgres starts a server with its data in a folder of its own, as another user where this is root, as
-// which it does not run.
-func startPostgres(t *testing.T, bin string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "synod-postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	as := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			if u, err = user.Lookup("nobody"); err != nil {
-				t.Skip("PostgreSQL does not run as root, and there is no other user")
-			}
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data := filepath.Join(dir, "data")
-	run := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.SysProcAttr, cmd.Dir = as, dir
-		cmd.Env = append(os.Environ(), "LC_ALL=C")
-		return cmd
-	}
-	if out, err := run("initdb", "-D", data, "-A", "trust", "-U", "synod", "--no-sync").CombinedOutput(); err != nil {
-		t.Skipf("initdb: %v: %s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	var log bytes.Buffer
-	server := run("postgres", "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories="+dir, "-c", "fsync=off")
-	server.Stderr = &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		server.Process.Signal(os.Interrupt)
-		server.Wait()
-	})
-	url := fmt.Sprintf("postgres://synod@127.0.0.1:%d/postgres?sslmode=disable", port)
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		s, err := Open(t.Context(), url, "x")
-		if err == nil {
-			s.Close()
-			return url
-		}
-		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("%v: %s", err, strings.TrimSpace(log.String()))
-		}
 	}
 }
