@@ -14,6 +14,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/graph/draw"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/llm"
 )
 
 // colours are those of answers, which page.css has as .c0 to .c7. Black text is readable on all of them. The last
@@ -63,6 +64,20 @@ type board struct {
 	Rounds  []int
 	Scores  []scoreTable
 	More    int // answers that share the last colour
+}
+
+// Unreal names the kinds of members that are no models, so that nobody takes their answers for those of models.
+func (b *board) Unreal() string {
+	var kinds []string
+	for _, s := range b.Seats {
+		if s.Kind != string(llm.Simulated) && s.Kind != string(llm.Recorded) {
+			continue
+		}
+		if kind := s.Kind + " members"; !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return strings.Join(kinds, " and ")
 }
 
 // answerView is an answer with its colour.

@@ -108,6 +108,14 @@ func TestAskAndLookBack(t *testing.T) {
 	contains(t, "keys and spend", h.get(t, "/keys"), "Spend by day", "without a key", "stubbed", "$0.00")
 }
 
+// TestSimulatedIsSaid: beside the decision stands that its members are no models, also in the file.
+func TestSimulatedIsSaid(t *testing.T) {
+	h := open(t, map[string]string{"dice": dice})
+	path, run := h.asked(t, "question", sum, "council", "dice")
+	contains(t, "the run", run, `<span class="badge quiet">simulated members</span>`)
+	contains(t, "the file", h.get(t, path+"/share"), `<span class="badge quiet">simulated members</span>`)
+}
+
 // TestAskMistakes: what was typed stays, beside what is wrong and what is allowed.
 func TestAskMistakes(t *testing.T) {
 	h := open(t, map[string]string{"dice": dice})
