@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -220,12 +221,16 @@ func rounds(n int) string {
 
 // dissent prints the other answers and their seats.
 func dissent(cmd *cobra.Command, o council.Outcome) {
-	for i, v := range o.Votes {
-		if i == 0 && o.Answer != nil {
-			continue
-		}
-		if i == 4 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(o.Votes)-i)
+	others := slices.DeleteFunc(slices.Clone(o.Votes), func(v council.Vote) bool {
+		return o.Answer != nil && v.Answer == *o.Answer
+	})
+	most := 3
+	if o.Answer == nil {
+		most = 4
+	}
+	for i, v := range others {
+		if i == most {
+			fmt.Fprintf(cmd.ErrOrStderr(), "  … and %d more answers\n", len(others)-i)
 			break
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "  %d answer %q (%s)\n", len(v.Seats), shortened(o.Form, v.Answer),

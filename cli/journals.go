@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/journal"
@@ -182,12 +183,18 @@ model is asked.`,
 			}
 			w := cmd.OutOrStdout()
 			fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
-			if o.Answer != nil {
-				fmt.Fprintln(w, "answer:  ", oneLine(string(*o.Answer)))
+			switch {
+			case o.Answer != nil && o.Form == synod.Prose:
+				fmt.Fprintf(w, "answer:\n%s\n", decisionText(&o, *o.Answer))
+			case o.Answer != nil:
+				fmt.Fprintln(w, "answer:  ", decisionText(&o, *o.Answer))
 			}
 			fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
 			fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
 				callsOf(o.Calls.Made, o.Calls.Planned))
+			fmt.Fprintln(w, withstands(o))
+			fields(w, o)
+			printClaims(w, &o)
 			labels(w, o)
 			if err := showMore(w, &o, true, show); err != nil {
 				return fail(exitError1, err)

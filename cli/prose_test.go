@@ -2,13 +2,33 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/protocol"
 )
+
+// The other answers are those that are not the decision, also where no vote puts the decision first.
+func TestOtherAnswers(t *testing.T) {
+	o := council.Outcome{Form: synod.Prose, Answer: new(synod.Answer)}
+	*o.Answer = "the best"
+	for i, a := range []synod.Answer{"first", "second", "the best"} {
+		o.Votes = append(o.Votes, council.Vote{Answer: a, Seats: []string{fmt.Sprint("s", i)}})
+	}
+	var b bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetErr(&b)
+	dissent(cmd, o)
+	if got := b.String(); !strings.Contains(got, `"first" (s0)`) || !strings.Contains(got, `"second"`) ||
+		strings.Contains(got, "the best") {
+		t.Error(got)
+	}
+}
 
 // Prose is printed with its lines and with marks after its claims, and nothing in it reaches the terminal as a
 // control sequence.

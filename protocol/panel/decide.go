@@ -172,6 +172,9 @@ func (p *Panel) Present(last []synod.Opinion, v protocol.View) *protocol.Present
 	if d.top != nil && d.answer != synod.None && d.answer == v.Accepted {
 		out.Head = fmt.Sprintf("the answer of %s, best of %d by %d evaluators", v.Name(d.top.Of), d.scored(),
 			d.top.Judges)
+		if d.answer != d.top.Answer {
+			out.Head += "; its author left out what was disputed"
+		}
 	}
 	if len(totals) > 0 {
 		out.Lines = append(out.Lines, "scores of 100: "+strings.Join(totals, ", "))
