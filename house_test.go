@@ -85,6 +85,7 @@ var ranks = map[string]int{
 	"graph/internal":      3,  // what the tests of several graph packages share
 	"internal/filelock":   -1, // fetch uses it
 	"internal/durable":    -1, // so does it
+	"internal/order":      -2, // sorts that are compiled once
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
 	"internal/compiled":   0,  // schemas of questions, for read, adversary, llm and council

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/roster"
 	"synod.dev/synod/sign"
 )
@@ -74,7 +75,7 @@ func SignedBy(s *Statement, signatures []Signature) (*Certificate, error) {
 			c.Signatures = append(c.Signatures, sig)
 		}
 	}
-	slices.SortStableFunc(c.Signatures, func(a, b Signature) int { return cmp.Compare(seat(a.Key), seat(b.Key)) })
+	order.Stable(c.Signatures, func(a, b Signature) int { return cmp.Compare(seat(a.Key), seat(b.Key)) })
 	c.Signatures = slices.CompactFunc(c.Signatures, func(a, b Signature) bool { return bytes.Equal(a.Key, b.Key) })
 	_, err = Verify(c, nil)
 	return c, err

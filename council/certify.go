@@ -11,6 +11,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/certificate"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 )
 
@@ -130,7 +131,7 @@ func (p *Plan) CertifiedEdges() [][2]uint64 {
 	for _, e := range p.graph.Edges() {
 		edges = append(edges, [2]uint64{uint64(min(e[0], e[1])), uint64(max(e[0], e[1]))})
 	}
-	slices.SortFunc(edges, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
+	order.Sort(edges, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
 	return edges
 }
 

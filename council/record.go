@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/read"
@@ -154,7 +155,7 @@ func RecordsOf(p *Plan, run *journal.Run) []Record {
 func (r *Record) late(c LateCall) {
 	if !slices.Contains(r.Late, c) {
 		r.Late = append(r.Late, c)
-		slices.SortFunc(r.Late, func(a, b LateCall) int { return cmp.Compare(a.Round, b.Round) })
+		order.Sort(r.Late, func(a, b LateCall) int { return cmp.Compare(a.Round, b.Round) })
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/filelock"
+	"synod.dev/synod/internal/order"
 )
 
 // Key identifies a model call of a run.
@@ -267,7 +268,7 @@ func (in *reading) unanswered() []Unanswered {
 
 // bySeat returns one entry for each seat.
 func bySeat(all []Unanswered) (sums []Unanswered) {
-	slices.SortFunc(all, func(a, b Unanswered) int { return cmp.Compare(a.Node, b.Node) })
+	order.Sort(all, func(a, b Unanswered) int { return cmp.Compare(a.Node, b.Node) })
 	for _, u := range all {
 		if n := len(sums); n > 0 && sums[n-1].Node == u.Node {
 			sums[n-1].Cost = sums[n-1].Plus(u.Cost)

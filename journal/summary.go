@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/tidwall/gjson"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 )
 
 // Summary is what a report needs of a journal: enough to grade the run and to add up
@@ -37,7 +37,7 @@ func (r Replies) List() []Replied {
 	for key, reply := range r {
 		list = append(list, Replied{key, reply})
 	}
-	slices.SortFunc(list, func(a, b Replied) int { return a.Key.compare(b.Key) })
+	order.Sort(list, func(a, b Replied) int { return a.Key.compare(b.Key) })
 	return list
 }
 

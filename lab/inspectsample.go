@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/report/inspectai"
 	"synod.dev/synod/task"
@@ -142,7 +143,7 @@ func (t *sampler) rounds() {
 // inOrder returns the opinions ordered by round and seat.
 func (t *sampler) inOrder() []journal.Noted {
 	all := slices.DeleteFunc(t.run.Opinions(), func(n journal.Noted) bool { return !in(n.Node, len(t.x.Seats)) })
-	slices.SortStableFunc(all, func(a, b journal.Noted) int {
+	order.Stable(all, func(a, b journal.Noted) int {
 		return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Node, b.Node))
 	})
 	return all

@@ -3,11 +3,11 @@ package llm
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 )
 
 // Outage lets calls wait while their model is out of order, instead of failing. A
@@ -41,7 +41,7 @@ func (o *Outage) Waiting() []Waiting {
 	for _, w := range o.waits {
 		all = append(all, *w)
 	}
-	slices.SortFunc(all, func(a, b Waiting) int { return cmp.Compare(a.Model, b.Model) })
+	order.Sort(all, func(a, b Waiting) int { return cmp.Compare(a.Model, b.Model) })
 	return all
 }
 

@@ -16,6 +16,7 @@ import (
 	"strconv"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/read"
 )
 
@@ -356,7 +357,7 @@ func (m *recorded) index() ([]byte, error) {
 		return nil, m.noRows(slices.Sorted(maps.Keys(models)))
 	}
 	for _, rows := range m.items {
-		slices.SortFunc(rows, func(a, b rowPlace) int { return cmp.Compare(a.trial, b.trial) })
+		order.Sort(rows, func(a, b rowPlace) int { return cmp.Compare(a.trial, b.trial) })
 	}
 	return hash.Sum(nil), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/node/call"
 )
 
@@ -45,7 +46,7 @@ func (r *run) finish(stopped string) {
 	}
 	r.progress.Stopped = stopped
 	r.mu.Unlock()
-	slices.SortFunc(f.Receipts, compareReceipts)
+	order.Sort(f.Receipts, compareReceipts)
 	f.Sign(r.node.secret)
 	if err := writeRecord(r.node.finalPath(r.id), canonical.Encode(f)); err != nil {
 		r.node.log.Error("the record cannot be written", "run", r.short(), "error", err)

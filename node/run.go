@@ -15,6 +15,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/canonical"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/journal"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node/call"
@@ -427,7 +428,7 @@ func (r *run) step(t synod.Tick, events []item, replay bool) {
 	}
 	r.closed(t, replay || len(sends) > 0)
 	r.node.wake() // once, so that all frames of the tick go into one write
-	slices.SortFunc(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
+	order.Sort(calls, func(a, b synod.Consult) int { return cmp.Compare(a.ID, b.ID) })
 	for _, x := range calls {
 		if replay {
 			prompt := *x.Prompt

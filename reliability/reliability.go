@@ -23,6 +23,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Observation is one independent answer of a member to a question, given before it heard others.
@@ -347,7 +349,7 @@ func (m *model) pairs() {
 	for i := range m.share {
 		m.share[i] = 1 / voices[i]
 	}
-	slices.SortFunc(m.pair, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+	order.Sort(m.pair, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 }
 
 // excess returns how far a rate is above the median of all, as a share of how far it could be.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/internal/plot"
 	"synod.dev/synod/metrics"
 )
@@ -189,6 +190,6 @@ func (d *specPlot) numbers() (low, high float64, ticks []plot.Tick) {
 			ticks = append(ticks, plot.Tick{Value: x, Label: number(x)})
 		}
 	}
-	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
+	order.Sort(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
 	return low, high, thinned(ticks)
 }

@@ -8,6 +8,8 @@ package seating
 import (
 	"cmp"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Candidate is a model that a server offers.
@@ -58,14 +60,14 @@ func Choose(all []Candidate) []Pick {
 	}
 	var first, rest []Pick
 	for _, of := range byFamily {
-		slices.SortFunc(of, better)
+		order.Sort(of, better)
 		first, rest = append(first, of[0]), append(rest, distinct(of)...)
 	}
-	slices.SortFunc(first, sooner)
+	order.Sort(first, sooner)
 	if len(first) >= leastMakers {
 		return first[:min(len(first), maxSeats)]
 	}
-	slices.SortFunc(rest, better)
+	order.Sort(rest, better)
 	chosen := append(first, rest...)
 	chosen = chosen[:min(len(chosen), fewModels)]
 	for i := range chosen {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Forecast is a confidence in [0,1] that an answer is right, and whether it is.
@@ -17,7 +19,7 @@ type Forecast struct {
 // (Mann–Whitney). It does not exist without answers of both kinds.
 func AUC(list []Forecast) (float64, bool) {
 	sorted := slices.Clone(list)
-	slices.SortFunc(sorted, func(a, b Forecast) int { return cmp.Compare(a.Confidence, b.Confidence) })
+	order.Sort(sorted, func(a, b Forecast) int { return cmp.Compare(a.Confidence, b.Confidence) })
 	var right, wrong, sum float64
 	for i := 0; i < len(sorted); {
 		end := i

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Field is one part of a merged value.
@@ -50,7 +52,7 @@ type Merged struct {
 // not depend on the order of the values.
 func (s *Schema) Merge(in []Given, r Rule) Merged {
 	in = slices.Clone(in)
-	slices.SortFunc(in, func(a, b Given) int { return cmp.Compare(a.Seat, b.Seat) })
+	order.Sort(in, func(a, b Given) int { return cmp.Compare(a.Seat, b.Seat) })
 	m := &merger{rule: r, checker: checker{map[visited]string{}}, least: certain}
 	out := Merged{}
 	out.Value, out.Reason = m.merge([]*node{s.root}, in, "", m.least)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // list merges arrays item by item. Whether there is a next item is decided like the presence of a member.
@@ -89,7 +91,7 @@ func (m *merger) set(in []Given, path string, outer Withstands) (*Value, string)
 // number merges numbers.
 func (m *merger) number(nodes []*node, how Combine, in []Given, path string, outer Withstands) (*Value, string) {
 	in = slices.Clone(in)
-	slices.SortStableFunc(in, func(a, b Given) int { return a.Value.number.Cmp(b.Value.number) })
+	order.Stable(in, func(a, b Given) int { return a.Value.number.Cmp(b.Value.number) })
 	f := m.rule.F
 	if need := m.rule.numbers(0); len(in) < need {
 		all := options(in, func(Given) string { return "" })

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/internal/order"
 )
 
 // The limits of a schema.
@@ -354,7 +356,7 @@ func (c *compiler) properties(n *node, v *Value, depth int) error {
 		}
 		n.properties = append(n.properties, property{m.Key, of})
 	}
-	slices.SortStableFunc(n.properties, func(a, b property) int { return c.order[a.name] - c.order[b.name] })
+	order.Stable(n.properties, func(a, b property) int { return c.order[a.name] - c.order[b.name] })
 	return nil
 }
 

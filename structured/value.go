@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"synod.dev/synod/internal/order"
 )
 
 // The limits of a JSON text.
@@ -213,7 +215,7 @@ func newArray(items []*Value) *Value {
 
 // newObject sorts the members. It returns an error if a key is repeated.
 func newObject(members []Member) (*Value, error) {
-	slices.SortStableFunc(members, func(a, b Member) int { return compareKeys(a.Key, b.Key) })
+	order.Stable(members, func(a, b Member) int { return compareKeys(a.Key, b.Key) })
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, m := range members {

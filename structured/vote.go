@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Given is the value that one seat gave.
@@ -80,7 +82,7 @@ func options(in []Given, key func(Given) string) []option {
 	for i := range all {
 		slices.SortFunc(all[i].weight, func(a, b int64) int { return cmp.Compare(b, a) })
 	}
-	slices.SortFunc(all, func(a, b option) int {
+	order.Sort(all, func(a, b option) int {
 		return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(len(b.votes), len(a.votes)), cmp.Compare(a.key, b.key))
 	})
 	return all

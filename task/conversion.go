@@ -166,32 +166,45 @@ func rowsOf[T any](path string, keys ...string) (rows []T, err error) {
 }
 
 func rowsIn[T any](path string, data []byte, keys ...string) (rows []T, err error) {
+	err = decodeRows(path, data, &rows, func(d *json.Decoder) error {
+		var row T
+		err := d.Decode(&row)
+		if err == nil {
+			rows = append(rows, row)
+		}
+		return err
+	}, keys...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// decodeRows decodes a list into the slice that list points to, or one object after the other by next.
+func decodeRows(path string, data []byte, list any, next func(*json.Decoder) error, keys ...string) (err error) {
 	data = withoutNaN(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	switch {
 	case bytes.HasPrefix(data, []byte("[")):
-		err = json.Unmarshal(data, &rows)
+		err = json.Unmarshal(data, list)
 	case len(keys) > 0:
 		var held map[string]json.RawMessage
 		if err = json.Unmarshal(data, &held); err == nil {
 			at := slices.IndexFunc(keys, func(k string) bool { return held[k] != nil })
 			if at < 0 {
-				return nil, fmt.Errorf("task: %s has none of the keys %q", path, keys)
+				return fmt.Errorf("task: %s has none of the keys %q", path, keys)
 			}
-			err = json.Unmarshal(held[keys[at]], &rows)
+			err = json.Unmarshal(held[keys[at]], list)
 		}
 	default:
 		d := json.NewDecoder(bytes.NewReader(data))
 		for d.More() && err == nil {
-			var row T
-			if err = d.Decode(&row); err == nil {
-				rows = append(rows, row)
-			}
+			err = next(d)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("task: %s: %w", path, err)
+		return fmt.Errorf("task: %s: %w", path, err)
 	}
-	return rows, nil
+	return nil
 }
 
 // withoutNaN replaces NaN outside strings by null. Python's json writes NaN, which is not JSON.

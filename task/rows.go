@@ -31,8 +31,27 @@ var errEmpty = errors.New("contains no question")
 
 // parseRows does what ReadRows does with data that was read from path.
 func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, error)) ([]Item, error) {
+	r := rowReader{path: path, seen: map[string]int{}}
+	return r.parse(data, func(n int, raw []byte) (Item, error) {
+		var row T
+		if err := decodeRow(raw, &row); err != nil {
+			return Item{}, err
+		}
+		return use(n, row)
+	})
+}
+
+// rowReader collects items and refuses repeated ids. It is not generic, so that it is compiled once.
+type rowReader struct {
+	path  string
+	use   func(n int, raw []byte) (Item, error)
+	items []Item
+	seen  map[string]int // id → line
+}
+
+func (r *rowReader) parse(data []byte, use func(n int, raw []byte) (Item, error)) ([]Item, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	r := rowReader[T]{path: path, use: use, seen: map[string]int{}}
+	r.use = use
 	var err error
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		err = r.array(data)
@@ -40,20 +59,12 @@ func parseRows[T any](path string, data []byte, use func(n int, row T) (Item, er
 		err = r.lines(data)
 	}
 	if err == nil && len(r.items) == 0 {
-		err = fmt.Errorf("task: %s %w", path, errEmpty)
+		err = fmt.Errorf("task: %s %w", r.path, errEmpty)
 	}
 	return r.items, err
 }
 
-// rowReader collects items and refuses repeated ids.
-type rowReader[T any] struct {
-	path  string
-	use   func(int, T) (Item, error)
-	items []Item
-	seen  map[string]int // id → line
-}
-
-func (r *rowReader[T]) lines(data []byte) error {
+func (r *rowReader) lines(data []byte) error {
 	for n := 1; len(data) > 0; n++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
@@ -67,7 +78,7 @@ func (r *rowReader[T]) lines(data []byte) error {
 	return nil
 }
 
-func (r *rowReader[T]) array(data []byte) error {
+func (r *rowReader) array(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	line := func() int { return 1 + bytes.Count(data[:d.InputOffset()], []byte("\n")) }
 	if _, err := d.Token(); err != nil {
@@ -94,19 +105,16 @@ func (r *rowReader[T]) array(data []byte) error {
 }
 
 // row makes an item of one object.
-func (r *rowReader[T]) row(n int, raw []byte) error {
-	var row T
-	if err := decodeRow(raw, &row); err != nil {
-		return err
-	}
-	return r.add(n, row)
-}
-
-func (r *rowReader[T]) add(n int, row T) error {
-	it, err := r.use(len(r.items), row)
+func (r *rowReader) row(n int, raw []byte) error {
+	it, err := r.use(len(r.items), raw)
 	if err != nil {
 		return err
 	}
+	return r.add(n, it)
+}
+
+// add adds the item of a line.
+func (r *rowReader) add(n int, it Item) error {
 	if err := it.check(); err != nil {
 		return err
 	}
@@ -118,7 +126,7 @@ func (r *rowReader[T]) add(n int, row T) error {
 	return nil
 }
 
-func (r *rowReader[T]) at(line int, err error) error {
+func (r *rowReader) at(line int, err error) error {
 	return fmt.Errorf("task: %s:%d: %w", r.path, line, err)
 }
 

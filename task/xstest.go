@@ -74,7 +74,7 @@ func loadXSTest(path string, _ Options) ([]Item, error) {
 		text.Discard(3)
 	}
 	c := csv.NewReader(text)
-	r := rowReader[xstestRow]{path: path, use: xstestItem, seen: map[string]int{}}
+	r := rowReader{path: path, seen: map[string]int{}}
 	columns := fieldsOf(reflect.TypeFor[xstestRow]())
 	c.FieldsPerRecord = len(columns)
 	for first := true; ; first = false {
@@ -93,7 +93,11 @@ func loadXSTest(path string, _ Options) ([]Item, error) {
 			continue
 		}
 		row := xstestRow{record[0], record[1], record[2], record[3], record[4], record[5]}
-		if err := r.add(line, row); err != nil {
+		it, err := xstestItem(len(r.items), row)
+		if err == nil {
+			err = r.add(line, it)
+		}
+		if err != nil {
 			return nil, r.at(line, err)
 		}
 	}

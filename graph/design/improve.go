@@ -7,6 +7,7 @@ import (
 
 	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/robustness"
+	"synod.dev/synod/internal/order"
 )
 
 // Improved is a graph made r-robust by adding edges.
@@ -53,7 +54,7 @@ func Improve(g graph.Graph, r int, seed uint64, stop func() bool) (Improved, err
 			break
 		}
 	}
-	slices.SortFunc(best, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	order.Sort(best, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	return Improved{m.with(best), best, optimal}, nil
 }
 

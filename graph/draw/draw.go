@@ -13,6 +13,7 @@ import (
 
 	"synod.dev/synod/graph"
 	"synod.dev/synod/internal/canvas"
+	"synod.dev/synod/internal/order"
 )
 
 // Drawing is a graph and what to show about it.
@@ -206,7 +207,7 @@ func (p *plan) edges() {
 		}
 		p.lines = append(p.lines, l)
 	}
-	slices.SortStableFunc(p.lines, func(a, b line) int { return cmp.Compare(a.width, b.width) }) // wide ones on top
+	order.Stable(p.lines, func(a, b line) int { return cmp.Compare(a.width, b.width) }) // wide ones on top
 }
 
 // weighted returns the width and colour of an edge of weight w.

@@ -26,6 +26,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/internal/order"
 )
 
 // Default is the model that is used if none is given.
@@ -72,7 +74,7 @@ type Source struct {
 // Catalog lists all entries, sorted by kind and name.
 func Catalog() []Entry {
 	out := append(slices.Clone(libraries), weights...)
-	slices.SortStableFunc(out, func(a, b Entry) int {
+	order.Stable(out, func(a, b Entry) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
 	return out

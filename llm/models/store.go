@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
+	"synod.dev/synod/internal/order"
 )
 
 // Store is a folder of pulled models and libraries.
@@ -197,7 +198,7 @@ func (s Store) List() ([]Installed, error) {
 		}
 		out = append(out, in)
 	}
-	slices.SortFunc(out, func(a, b Installed) int {
+	order.Sort(out, func(a, b Installed) int {
 		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
 	})
 	return out, errors.Join(bad...)

@@ -12,6 +12,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/keyfile"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/link"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/node/terms"
@@ -149,6 +150,6 @@ func (r *Result) all(ctx context.Context, p *council.Plan) []council.Record {
 		m.Statuses.Count(synod.Unavailable)
 		records = append(records, m)
 	}
-	slices.SortFunc(records, func(a, b council.Record) int { return int(a.Seat) - int(b.Seat) })
+	order.Sort(records, func(a, b council.Record) int { return int(a.Seat) - int(b.Seat) })
 	return records
 }

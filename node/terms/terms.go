@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/ledger"
 	"synod.dev/synod/roster"
 )
@@ -64,7 +65,7 @@ func Draft(p *council.Plan, o Options) (*roster.Roster, error) {
 	if r.Links == "" {
 		r.Links = roster.TLS
 	}
-	slices.SortFunc(r.Callers, func(a, b roster.Caller) int { return strings.Compare(a.Name, b.Name) })
+	order.Sort(r.Callers, func(a, b roster.Caller) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range slices.Sorted(maps.Keys(p.TemplateDigests())) {
 		r.Prompts = append(r.Prompts, roster.Prompt{Name: name, Digest: p.TemplateDigests()[name]})
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/reliability"
 	"synod.dev/synod/robust"
 )
@@ -127,7 +128,7 @@ func (t *tally) table() []candidate {
 	for k := range all {
 		all[k].voices = t.voices(all[k].seats)
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
+	order.Sort(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.answer, b.answer))
 	})
 	return all

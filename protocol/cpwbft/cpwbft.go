@@ -31,6 +31,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
@@ -292,7 +293,7 @@ func (m *member) claims(own answer.Held, heard []answer.Heard) []synod.Judged {
 		mine := statedBy(own.Answer, own.Confidence)
 		all = append(all, synod.Judged{Of: m.Me.Seat().Self, Score: synod.Score(mine.Confidence)})
 	}
-	slices.SortFunc(all, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
+	order.Sort(all, func(a, b synod.Judged) int { return cmp.Compare(a.Of, b.Of) })
 	return all
 }
 

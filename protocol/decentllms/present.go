@@ -8,6 +8,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/grade"
 )
@@ -153,7 +154,7 @@ func (p *DecentLLMs) Ranked(o *synod.Opinion) (answers []synod.Answer) {
 		return nil
 	}
 	scored := r.scored()
-	slices.SortStableFunc(scored, func(a, b WorkerAnswer) int {
+	order.Stable(scored, func(a, b WorkerAnswer) int {
 		return cmp.Or(cmp.Compare(*b.Total, *a.Total), cmp.Compare(a.Answer, b.Answer))
 	})
 	for _, a := range scored {

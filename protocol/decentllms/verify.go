@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/broadcast"
 )
@@ -186,7 +187,7 @@ func (p *DecentLLMs) Accept(last []synod.Opinion, cast []synod.Role, f int, chec
 		return synod.None, false, fmt.Sprintf("only %d of %d evaluators sent a signed reply; f+1 = %d are needed",
 			signed, len(evaluators), f+1)
 	}
-	slices.SortStableFunc(best, func(a, b reply) int { return cmp.Compare(b.n, a.n) })
+	order.Stable(best, func(a, b reply) int { return cmp.Compare(b.n, a.n) })
 	top := best[0]
 	switch {
 	case top.n <= f:

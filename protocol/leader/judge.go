@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/grade"
 )
@@ -114,7 +115,7 @@ func (m *Member) ranked(own memberAnswer) memberAnswer {
 	if len(all) == 0 {
 		return own
 	}
-	slices.SortStableFunc(all, func(a, b memberAnswer) int {
+	order.Stable(all, func(a, b memberAnswer) int {
 		return cmp.Compare(m.grades[b.answer],
 			m.grades[a.answer])
 	})

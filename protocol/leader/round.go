@@ -7,6 +7,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/read"
 	"synod.dev/synod/script"
@@ -212,10 +213,10 @@ func (t *tally) add(a synod.Answer, v Vote) {
 // none. Of several, which only a quorum that is too small allows, it returns the first by its
 // bytes.
 func (t tally) certificate(enough func([]synod.NodeID) bool) *Certificate {
-	slices.SortFunc(t, func(a, b Certificate) int { return strings.Compare(string(a.Answer), string(b.Answer)) })
+	order.Sort(t, func(a, b Certificate) int { return strings.Compare(string(a.Answer), string(b.Answer)) })
 	for i := range t {
 		c := &t[i]
-		slices.SortFunc(c.Votes, func(a, b Vote) int { return int(a.By - b.By) })
+		order.Sort(c.Votes, func(a, b Vote) int { return int(a.By - b.By) })
 		if enough(c.Signers()) {
 			return c
 		}

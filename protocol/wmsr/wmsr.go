@@ -38,6 +38,7 @@ import (
 	"slices"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/order"
 	"synod.dev/synod/protocol"
 	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/script"
@@ -269,7 +270,7 @@ type moved struct {
 // and nothing else.
 func (s scale) step(own *big.Rat, heard []value, f int) moved {
 	sorted := slices.Clone(heard)
-	slices.SortFunc(sorted, func(a, b value) int { return cmp.Or(a.x.Cmp(b.x), cmp.Compare(a.from, b.from)) })
+	order.Sort(sorted, func(a, b value) int { return cmp.Or(a.x.Cmp(b.x), cmp.Compare(a.from, b.from)) })
 	below, above := 0, 0
 	for _, v := range sorted {
 		switch v.x.Cmp(own) {

@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"synod.dev/synod/internal/order"
 )
 
 // piece is an interval of the real line. A set of real numbers is a list of pieces from left to right, no two
@@ -110,7 +112,7 @@ func (j *judge) order(a, b end) int {
 
 // merge sorts pieces and joins those that touch.
 func (j *judge) merge(all []piece) []piece {
-	slices.SortStableFunc(all, func(p, q piece) int {
+	order.Stable(all, func(p, q piece) int {
 		if c := j.order(p.low, q.low); c != 0 || p.low.closed == q.low.closed {
 			return c
 		} else if p.low.closed {
