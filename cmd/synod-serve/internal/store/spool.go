@@ -79,7 +79,11 @@ func openSpool(ctx context.Context, s *Store, path string) (*spool, error) {
 		return nil, err
 	}
 	sp.generation = flushed.Int64
-	for _, g := range sp.generations() {
+	logs, err := sp.generations()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range logs {
 		if g > flushed.Int64 {
 			if err := sp.replay(g); err != nil {
 				return nil, err
@@ -101,18 +105,19 @@ func (sp *spool) name(generation int64) string {
 }
 
 // generations lists those of which there is a log, in order.
-func (sp *spool) generations() (all []int64) {
-	files, err := filepath.Glob(sp.path + "-spool-*")
-	if err != nil { // the path has a bracket; look at the folder
-		files = nil
+func (sp *spool) generations() (all []int64, err error) {
+	files, err := os.ReadDir(filepath.Dir(sp.path))
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range files {
-		if g, err := strconv.ParseInt(strings.TrimPrefix(f, sp.path+"-spool-"), 10, 64); err == nil {
+		name, ours := strings.CutPrefix(f.Name(), filepath.Base(sp.path)+"-spool-")
+		if g, err := strconv.ParseInt(name, 10, 64); ours && err == nil {
 			all = append(all, g)
 		}
 	}
 	slices.Sort(all)
-	return all
+	return all, nil
 }
 
 // replay reads a log. A last line that was cut off is that of a request that had not begun.
@@ -364,9 +369,10 @@ func (sp *spool) apply(batch []taken, last int64) error {
 			delete(sp.open, t.now.ID) // of a log that was read again
 		}
 	}
-	for _, g := range sp.generations() {
+	logs, _ := sp.generations() // an old log that stays is not read again
+	for _, g := range logs {
 		if g <= last {
-			_ = os.Remove(sp.name(g)) // it is not read again
+			_ = os.Remove(sp.name(g))
 		}
 	}
 	return nil
