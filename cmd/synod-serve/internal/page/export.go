@@ -107,7 +107,7 @@ func shareRun(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if view.Live != nil {
+	if view.Running() {
 		return problemf(http.StatusConflict, "The run goes on; share it when it has ended.")
 	}
 	view.Share = true

@@ -66,8 +66,8 @@ type past struct {
 	row     *store.Row
 	journal *journal.Run // nil: none is kept
 	plan    *council.Plan
-	outcome *council.Outcome
-	why     string // why there is no journal, or it cannot be read
+	outcome *council.Outcome // nil: there is none yet
+	why     string           // why there is no journal, or it cannot be read
 }
 
 // journalFile opens the journal of a request.
@@ -109,9 +109,13 @@ func (p *Page) past(r *store.Row) *past {
 		t.journal, t.why = nil, "The journal of this run cannot be read: "+err.Error()
 		return t
 	}
+	if r.Ended.IsZero() {
+		t.why = "This run goes on. Load the page again to see more."
+		return t
+	}
 	o := council.Judge(t.plan, council.InstanceOf(t.journal), council.RecordsOf(t.plan, t.journal))
 	o.Journal, o.Digest = r.Journal, t.journal.Digest()
-	if !r.Unpriced && !r.Ended.IsZero() {
+	if !r.Unpriced {
 		o.Money.AtLeast = r.Spent.USD()
 	}
 	o.Seconds = r.Ended.Sub(r.Begun).Seconds()
@@ -182,11 +186,14 @@ func showRun(v *visit) error {
 		return err
 	}
 	f := v.frame(view.title(), view)
-	if view.Live != nil {
+	if view.Running() {
 		f.Refresh = 3
 	}
 	return v.send(http.StatusOK, "run.html", f)
 }
+
+// Running reports whether the run has not ended, here or at another gateway.
+func (view *runView) Running() bool { return view.Live != nil || view.Row.Ended.IsZero() }
 
 func (view *runView) title() string {
 	if view.Question == nil {
@@ -215,6 +222,8 @@ func (v *visit) runView(id string) (*runView, error) {
 	case t.outcome != nil:
 		view.fill(t)
 		view.Certificate = view.Report.Answer != nil && v.p.o.Owner != nil
+	case t.journal != nil:
+		view.Question, view.Board = &t.journal.Head.Question, t.tape().board()
 	case l != nil:
 		view.fillLive(l)
 	case row.Question != "":

@@ -254,3 +254,54 @@ func TestFiles(t *testing.T) {
 	}
 	contains(t, "the run", page, "image/png", "red")
 }
+
+// TestTrouble: members whose calls fail are named with the reason, beside the decision of the others; a run of a
+// client of the API is shown while it goes on, without a decision.
+func TestTrouble(t *testing.T) {
+	hold := make(chan struct{})
+	server := llmtest.Start(t, func(c llmtest.Call) string {
+		if strings.Contains(c.User, "hold on") {
+			<-hold
+		}
+		return "Answer: 42"
+	}, llmtest.For("broken", llmtest.Unauthorized()))
+	council := strings.Replace(stubbed(server.URL), "seats: [", `seats: [{id: bad, model: broken}, `, 1)
+	council = strings.Replace(council, "models: {", `models: {broken: {provider: openai, url: "`+server.URL+
+		`", model: broken, attempts: 1}, `, 1)
+	h := open(t, map[string]string{"mixed": council})
+	_, run := h.asked(t, "question", sum, "council", "mixed")
+	contains(t, "the run", run, "Late and failed members", "<b><bdi>bad</bdi></b>", "auth",
+		`<p class="answer"><bdi>42</bdi>`)
+
+	done := make(chan seen)
+	go func() {
+		req, err := http.NewRequest(http.MethodPost, h.url+"/v1/chat/completions", strings.NewReader(
+			`{"model": "mixed", "messages": [{"role": "user", "content": "What is 1 + 1? hold on"}]}`))
+		if err != nil {
+			t.Error(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		done <- h.do(t, req)
+	}()
+	var rows []store.Row
+	for begun := time.Now(); len(rows) == 0 && time.Since(begun) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+		rows, _ = h.store.Search(t.Context(), store.Filter{Status: "open"}, 1)
+	}
+	if len(rows) == 0 {
+		t.Fatal("the request is not in the store")
+	}
+	path := "/runs/" + rows[0].ID
+	going := h.get(t, path)
+	contains(t, "a run of the API", going, "This run goes on", "hold on", `http-equiv="refresh"`)
+	if strings.Contains(going.body, "No decision") || strings.Contains(going.body, `class="decision`) {
+		t.Error("a run that goes on has a decision: ", going.body)
+	}
+	if got := h.get(t, path+"/share"); got.StatusCode != http.StatusConflict {
+		t.Error("it is shared:", got.Status)
+	}
+	close(hold)
+	if got := <-done; got.StatusCode != 200 {
+		t.Error(got.Status, got.body)
+	}
+	contains(t, "a run of the API", h.get(t, path), `<p class="answer"><bdi>42</bdi>`, "by chat")
+}
