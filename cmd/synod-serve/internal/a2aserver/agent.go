@@ -78,7 +78,7 @@ func (a *agent) inquire(ctx context.Context, ec *a2asrv.ExecutorContext) (*gatew
 func begin(ec *a2asrv.ExecutorContext, run *gateway.Run, yield sink) bool {
 	if ec.StoredTask == nil {
 		task := a2a.NewSubmittedTask(ec, ec.Message)
-		task.Metadata = map[string]any{requestKey: run.ID}
+		task.Metadata = map[string]any{requestKey: run.Request}
 		return yield(task, nil) && yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateWorking, nil), nil)
 	}
 	task, now := *ec.StoredTask, time.Now()
@@ -86,7 +86,7 @@ func begin(ec *a2asrv.ExecutorContext, run *gateway.Run, yield sink) bool {
 	if task.Metadata == nil {
 		task.Metadata = map[string]any{}
 	}
-	task.Metadata[requestKey] = run.ID
+	task.Metadata[requestKey] = run.Request
 	task.Status = a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: &now}
 	return yield(&task, nil)
 }

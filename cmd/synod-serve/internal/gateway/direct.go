@@ -1,10 +1,7 @@
 package gateway
 
 import (
-	"crypto/rand"
 	"errors"
-	"strings"
-	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -70,20 +67,7 @@ func (g *Gateway) directJob(api string, key *store.Key, body []byte) (*job, *wir
 	if e != nil {
 		return nil, e
 	}
-	served, ok := g.o.Councils.Acquire(head.Model)
-	if !ok || !key.May(head.Model) || served.Council == nil {
-		if ok {
-			served.Release()
-		}
-		return nil, noModel(head.Model)
-	}
-	j := &job{id: "req-" + strings.ToLower(rand.Text()[:20]), api: api, key: key, served: served, via: g.id,
-		begun: time.Now(), policy: g.o.Settings.policy(served.ID)}
-	if e := g.read(j, direct{api: api}, body); e != nil {
-		g.release(j)
-		return nil, e
-	}
-	return j, nil
+	return g.inquiry(Inquiry{API: api, Model: head.Model, Body: body}, key)
 }
 
 // Done is closed when the run has ended.

@@ -24,6 +24,7 @@ type flight struct {
 	answer *Answer
 	err    *wire.Error
 	landed func() // forgets the flight, at once or later
+	first  string // the id of the request that has begun it
 
 	mu       sync.Mutex
 	waiting  int // requests that wait for it

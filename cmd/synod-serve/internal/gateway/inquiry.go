@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 
 	"synod.dev/synod/cmd/synod-serve/internal/councils"
+	"synod.dev/synod/cmd/synod-serve/internal/store"
 	"synod.dev/synod/cmd/synod-serve/internal/wire"
 )
 
@@ -26,7 +27,8 @@ type Inquiry struct {
 
 // Run is a question on its way. Its asker calls Leave once the answer is of no more use.
 type Run struct {
-	ID       string    // of the request and its journal
+	ID       string    // of this asker's request
+	Request  string    // the request that is recorded: its own, or the one that it has joined
 	Model    string    // the council
 	Deadline time.Time // when the run ends at the latest
 
@@ -47,7 +49,7 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 	if e := g.admit(); e != nil {
 		return nil, e
 	}
-	j, e := g.inquiry(q, &job{id: "req-" + strings.ToLower(rand.Text()[:20]), api: q.API, key: key, begun: time.Now()})
+	j, e := g.inquiry(q, key)
 	if e != nil {
 		g.atOnce.Add(-1)
 		return nil, e
@@ -55,30 +57,31 @@ func (g *Gateway) Inquire(ctx context.Context, q Inquiry) (*Run, *wire.Error) {
 	r := &Run{ID: j.id, Model: j.served.ID, Deadline: j.begun.Add(g.longest(j)), g: g, job: j}
 	r.fl, r.first = g.flights.join(flightKey(j.req.Caller, q.API, "", sameBody(q.Body)), false,
 		func(fl *flight) { g.start(fl, j) })
-	if !r.first {
+	if r.Request = r.fl.first; !r.first {
 		g.release(j)
 	}
 	return r, nil
 }
 
-// inquiry opens the council of a question, and reads the question for it.
-func (g *Gateway) inquiry(q Inquiry, j *job) (*job, *wire.Error) {
+// inquiry opens the council of a question of a key, and reads the question for it.
+func (g *Gateway) inquiry(q Inquiry, key *store.Key) (*job, *wire.Error) {
 	model := cmp.Or(q.Model, g.DefaultCouncil())
 	served, ok := g.o.Councils.Acquire(model)
-	if !ok || !j.key.May(model) {
+	if !ok || !key.May(model) {
 		if ok {
 			served.Release()
 		}
 		return nil, noModel(model)
 	}
-	j.served, j.policy = served, g.o.Settings.policy(served.ID)
+	j := &job{id: "req-" + strings.ToLower(rand.Text()[:20]), api: q.API, key: key, served: served, begun: time.Now(),
+		policy: g.o.Settings.policy(served.ID)}
 	via, e := g.via(q.Header)
 	if e == nil && served.Council == nil {
-		e = wire.Invalid("model", "%s is one model, and this protocol asks councils; GET /v1/models lists them",
-			printable(model))
+		e = noModel(model)
+		e.Message = "there is no model " + printable(model) + " that is a council; GET /v1/models lists the models"
 	}
 	if j.via = via; e == nil {
-		e = g.read(j, chat{}, q.Body)
+		e = g.read(j, direct{api: q.API}, q.Body)
 	}
 	if e != nil {
 		g.release(j)

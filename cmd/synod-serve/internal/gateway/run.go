@@ -63,7 +63,7 @@ func seedOf(r *wire.Request) uint64 {
 // start begins the run of a job. What it may cost has been reserved when it returns without an error.
 func (g *Gateway) start(fl *flight, j *job) {
 	ctx, cancel := context.WithCancelCause(g.life)
-	fl.cancel = cancel
+	fl.cancel, fl.first = cancel, j.id
 	fl.progress.Seats = len(j.served.Council.Plan().Seats())
 	g.running.Add(1)
 	go func() {

@@ -42,6 +42,7 @@ type outcome struct {
 	Refusal  string            `json:"refusal,omitempty"`
 	Handle   string            `json:"handle,omitempty" jsonschema:"of a run that goes on: call result with it"`
 	Council  string            `json:"council,omitempty"`
+	Request  string            `json:"request,omitempty" jsonschema:"of a run that goes on: its id in the history"`
 	Deadline string            `json:"deadline,omitempty" jsonschema:"when the run ends at the latest (RFC 3339)"`
 	Progress *gateway.Progress `json:"progress,omitempty"`
 	Error    *failure          `json:"error,omitempty"`

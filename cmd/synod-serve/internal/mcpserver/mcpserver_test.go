@@ -198,7 +198,7 @@ func TestMistakes(t *testing.T) {
 		{"ask", map[string]any{}, "question"},
 		{"ask", map[string]any{"question": " "}, "question is empty"},
 		{"ask", map[string]any{"question": sum, "council": "absent"}, "no model absent"},
-		{"ask", map[string]any{"question": sum, "council": "solo:dice"}, "is one model"},
+		{"ask", map[string]any{"question": sum, "council": "solo:dice"}, "that is a council"},
 		{"ask", map[string]any{"question": sum, "form": "haiku"}, "form"},
 		{"ask", map[string]any{"question": sum, "frm": "label"}, "frm"},
 		{"ask", map[string]any{"question": sum, "wait_seconds": 1e9}, "between 0 and 600"},
@@ -290,6 +290,11 @@ func TestHandle(t *testing.T) {
 	if _, o, _ := other.cancel(t.Context(), req, toCancel{o.Handle}); o.Error == nil ||
 		o.Error.Code != "run_elsewhere" {
 		t.Errorf("%+v", o)
+	}
+	_, joined := call[outcome](t, s, "ask", map[string]any{"question": sum, "wait": false})
+	if _, o, _ := other.result(t.Context(), req, byHandle{Handle: joined.Handle}); o.Status != running ||
+		joined.Handle == handle["handle"] {
+		t.Errorf("a handle of a question that was in flight: %+v", o)
 	}
 	release()
 	handle["wait_seconds"] = 30

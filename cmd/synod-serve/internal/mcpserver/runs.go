@@ -17,7 +17,8 @@ import (
 
 // ofRun returns what is known about a run.
 func ofRun(run *gateway.Run) outcome {
-	o := outcome{Status: running, Council: run.Model, Handle: run.ID, Deadline: run.Deadline.UTC().Format(time.RFC3339)}
+	o := outcome{Status: running, Council: run.Model, Handle: run.ID, Request: run.Request,
+		Deadline: run.Deadline.UTC().Format(time.RFC3339)}
 	select {
 	case <-run.Done():
 	default:
@@ -142,7 +143,7 @@ func (s *Server) find(ctx context.Context, req *mcp.CallToolRequest, handle stri
 	}
 	lost := false
 	if err == nil && o.Status == running {
-		lost, err = s.o.Store.Abandoned(ctx, handle)
+		lost, err = s.o.Store.Abandoned(ctx, o.Request)
 	}
 	switch {
 	case err != nil:
