@@ -35,7 +35,7 @@ type Merged struct {
 // Merge makes one value of the values of several seats, part by part. Every value must follow the schema,
 // and a seat must not occur twice.
 //
-//   - A string, a boolean, null and a value with enum, const or x-merge: vote is the one with the largest
+//   - A string, an integer, a boolean, null and a value with enum, const or x-merge: vote is the one with the largest
 //     weight, if more than F seats and at least as many as Rule.Need asks for gave it.
 //   - A string with x-merge: prose is the text of the first seat of Rule.Best that gave one.
 //   - A number is the lower median or the trimmed mean (x-merge) of the numbers without the F lowest and the
@@ -118,7 +118,7 @@ const byMember Combine = "members"
 // planOf returns how values of a kind are merged under some schemas.
 func planOf(nodes []*node, kind Kind) Combine {
 	var wish Combine
-	var counted, unique, parts bool
+	var counted, whole, unique, parts bool
 	for _, n := range nodes {
 		switch {
 		case n.enum != nil || n.combine == ByVote:
@@ -128,15 +128,15 @@ func planOf(nodes []*node, kind Kind) Combine {
 		}
 		wish = cmp.Or(wish, n.combine)
 		counted = counted || n.typed && n.kinds[Number]
+		whole = whole || n.typed && n.whole
 		unique = unique || n.unique
 		parts = parts || kind == Array && (n.items != nil || n.prefix != nil) ||
 			kind == Object && (n.properties != nil || n.additional != nil)
 	}
 	switch {
-	case kind == Number && counted:
-		if wish == ByMean {
-			return ByMean
-		}
+	case kind == Number && counted && wish == ByMean:
+		return ByMean
+	case kind == Number && counted && (wish == ByMedian || !whole):
 		return ByMedian
 	case kind == Array && (wish == AsSet || unique && wish != ByPosition):
 		return AsSet

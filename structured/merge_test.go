@@ -68,7 +68,12 @@ func TestMerge(t *testing.T) {
 			`true ±3/3 |  vote 7 3/3`},
 
 		{"the median of an odd number", `{"type":"number"}`, plurality(2), `1 2 3 100 -100`, `2 ±0/0 |  median 5 0/0`},
-		{"the lower median", `{"type":"integer"}`, plurality(1), `1 2 3 4`, `2 ±0/0 |  median 4 0/0`},
+		{"the lower median", `{"type":"number"}`, plurality(1), `1 2 3 4`, `2 ±0/0 |  median 4 0/0`},
+		{"an integer", `{"type":"integer"}`, plurality(1), `1 1 1 7 9`, `1 ±1/0 |  vote 3 1/0`},
+		{"integers that differ", `{"type":"integer"}`, plurality(1), `1 2 3 4`,
+			`none: the value: a tie: the leading values have 1 supporters each |  vote 1 open`},
+		{"the median of integers", `{"type":"integer","x-merge":"median"}`, plurality(1), `1 2 3 4`,
+			`2 ±0/0 |  median 4 0/0`},
 		{"a median of equal numbers", `{"type":"number"}`, plurality(2), `5 5 5 5.0 5e0 9 0`, `5 ±2/2 |  median 7 2/2`},
 		{"too few numbers", `{"type":"number"}`, plurality(2), `5 5 5 5`,
 			`none: the value: 4 seats gave a number, and 5 are needed |  median 4 open`},
@@ -92,12 +97,12 @@ func TestMerge(t *testing.T) {
 			`{"a":"x"} {"a":"y"} {"a":"z"}`,
 			`none: /a: a tie: the leading values have 1 supporters each | /a vote 1 open`},
 		{"other members", `{"type":"object","additionalProperties":{"type":"integer"}}`, plurality(1),
-			`{"p":1,"q":9} {"p":1} {"p":2}`, `{"p":1} ±0/0 | /p median 3 0/0`},
+			`{"p":1,"q":9} {"p":1} {"p":2}`, `{"p":1} ±0/0 | /p vote 2 0/0`},
 
 		{"a set", `{"type":"array","items":{"type":"string"},"uniqueItems":true}`, plurality(1),
 			`["a","b"] ["b","a"] ["a","c"]`, `["a","b"] ±0/0 |  set 2 0/0`},
 		{"items by position", `{"type":"array","items":{"type":"integer"}}`, plurality(1), `[1,2] [1,3,9] [1,2]`,
-			`[1,2] ±0/0 | /0 median 3 0/0 | /1 median 3 0/0`},
+			`[1,2] ±0/0 | /0 vote 3 1/1 | /1 vote 2 0/0`},
 		{"an empty array", `{"type":"array","items":{}}`, plurality(1), `[] [] [1]`, `[] ±0/0 |  length 3 0/0`},
 
 		{"null or a string", `{"type":["string","null"]}`, plurality(1), `"a" "a" "b" null null`,
@@ -108,7 +113,7 @@ func TestMerge(t *testing.T) {
 			`{"a":1} ±0/0 |  vote 2 0/0`},
 		{"references", `{"$ref":"#/$defs/p","$defs":{"p":{"type":"object","properties":{"next":{"$ref":"#/$defs/p"},
 			"n":{"type":"integer"}}}}}`, plurality(0), `{"n":1,"next":{"n":2}} {"n":1,"next":{"n":2}}`,
-			`{"n":1,"next":{"n":2}} ±1/0 | /next/n median 2 1/0 | /n median 2 1/0`},
+			`{"n":1,"next":{"n":2}} ±1/0 | /next/n vote 2 1/0 | /n vote 2 1/0`},
 		{"invalid together", `{"type":"array","items":{"type":"integer"},"minItems":1,"uniqueItems":true,"x-merge":"set"}`,
 			plurality(1), `[1] [2] [3]`, `none: the merged value does not follow the schema: the value has 0 items, ` +
 				`and at least 1 are needed |  set 3 0/0`},
@@ -129,10 +134,10 @@ func TestMergeProse(t *testing.T) {
 		best []int
 		want string
 	}{
-		{[]int{1, 2, 0}, `{"n":1,"text":"b"} ±0/0 | /n median 5 2/1 | /text prose 4`},
-		{[]int{3}, `{"n":1,"text":"c"} ±0/0 | /n median 5 2/1 | /text prose 4`},
-		{nil, `{"n":1} ±0/0 | /n median 5 2/1 | /text prose 4 open`},
-		{[]int{1}, `{"n":1} ±0/0 | /n median 5 2/1 | /text prose 4 open`},
+		{[]int{1, 2, 0}, `{"n":1,"text":"b"} ±0/0 | /n vote 4 2/1 | /text prose 4`},
+		{[]int{3}, `{"n":1,"text":"c"} ±0/0 | /n vote 4 2/1 | /text prose 4`},
+		{nil, `{"n":1} ±0/0 | /n vote 4 2/1 | /text prose 4 open`},
+		{[]int{1}, `{"n":1} ±0/0 | /n vote 4 2/1 | /text prose 4 open`},
 	} {
 		m := schema(t, s).Merge(given(t, strings.Fields(in)...), structured.Rule{F: 1, Best: c.best})
 		if got := show(m); got != c.want {

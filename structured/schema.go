@@ -34,7 +34,7 @@ type Combine string
 // The ways to combine values.
 const (
 	ByVote     Combine = "vote"         // the whole value that most members gave
-	ByMedian   Combine = "median"       // of numbers: the lower median; the default for numbers
+	ByMedian   Combine = "median"       // of numbers: the lower median; the default for numbers, but not for integers
 	ByMean     Combine = "trimmed-mean" // of numbers: the mean without the F lowest and the F highest
 	ByPosition Combine = "position"     // of arrays: item by item; the default for arrays
 	AsSet      Combine = "set"          // of arrays: each item by vote; the default with uniqueItems
