@@ -44,6 +44,13 @@ type Naming interface {
 	Found(seat func(name string) (synod.NodeID, error)) (Adversary, error)
 }
 
+// Colluding is implemented by an adversary whose members know one another. The caller that places adversaries calls
+// Among once; without that, each of them acts alone.
+type Colluding interface {
+	// Among returns the adversary for the seats that have it, ascending.
+	Among(seats []synod.NodeID) Adversary
+}
+
 // Seat returns the corrupted machine of a seat. join creates the honest machine.
 func Seat(a Adversary, seat synod.Seat, join func(synod.Seat) synod.Machine) synod.Machine {
 	if r, ok := a.(Rejoining); ok {

@@ -91,13 +91,17 @@ var labourEntry = Entry{
 answer honestly at first, give its answer the best judgement and all others the worst, as
 cartel does, and take it over as soon as they are shown it.
 
-favours  as for cartel`,
+favours  as for cartel; by default the first seat that has this adversary`,
 	New: func(params map[string]any) (Adversary, error) {
-		var given cartelParams
+		var given labourParams
 		err := decode(params, &given)
 		return labour{cartel{seatNames(given.Favours)}}, err
 	},
-	Params: func() any { return &cartelParams{} },
+	Params: func() any { return &labourParams{} },
+}
+
+type labourParams struct {
+	Favours any `yaml:"favours" doc:"id or index of the seat that proposes; default: the first that has this adversary" example:"w1"`
 }
 
 type labour struct{ cartel }
@@ -108,6 +112,14 @@ func (a labour) Found(seat func(string) (synod.NodeID, error)) (Adversary, error
 		return nil, err
 	}
 	return labour{found.(cartel)}, nil
+}
+
+// Among favours the first of the seats if no other was named.
+func (a labour) Among(seats []synod.NodeID) Adversary {
+	if len(a.favours) == 0 && len(seats) > 0 {
+		a.favours = []seatName{{id: seats[0], known: true}}
+	}
+	return a
 }
 
 func (a labour) Corrupt(seat synod.Seat, honest synod.Machine) synod.Machine {

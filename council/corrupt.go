@@ -117,6 +117,20 @@ func listedSeats(names []string, seats []Seat, ids []string, a Adversaries) (at 
 	return at, nil
 }
 
+// collude tells adversaries whose members know one another which seats have them.
+func (p *Plan) collude() error {
+	seats := map[string][]synod.NodeID{}
+	for i, s := range p.seats {
+		seats[s.Adversary] = append(seats[s.Adversary], synod.NodeID(i))
+	}
+	for i, a := range p.adversaries {
+		if c, ok := a.(adversary.Colluding); ok {
+			p.adversaries[i] = c.Among(seats[p.seats[i].Adversary])
+		}
+	}
+	return nil
+}
+
 // linkless returns an error if an adversary sits at the links between nodes, which a council that is
 // played in one process does not have.
 func (p *Plan) linkless() error {

@@ -121,7 +121,7 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	}
 	if err := p.steps([]step{
 		{"seats", p.placeAdversaries}, {"graph", p.buildGraph}, {"rule", p.fillRule}, {"seats", p.assignRoles},
-		{"adversaries", p.corrupt},
+		{"adversaries", p.corrupt}, {"adversaries", p.collude},
 		{"graph", p.checkAllToAll},
 		{"same", p.checkSame},
 		{"f", p.checkBound}, {"rule", p.checkRule}, {"pace", p.setPace}, {"patience", p.checkPatience},
