@@ -3,6 +3,7 @@ package page
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,25 +39,38 @@ func (s seen) wants(t *testing.T, status int, texts ...string) {
 	}
 }
 
+// nowhere is the address of a server that does not answer, and that no other test has called.
+func nowhere(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // paid is a council whose model has a price, at a server that does not answer.
 const paid = `protocol: {name: sac, rounds: 2}
 graph: {family: merg}
 f: 1
-models: {stub: {provider: openai, url: "http://127.0.0.1:1/v1", model: stub, attempts: 1, max_tokens: 100},
-  other: {provider: openai, url: "http://127.0.0.1:1/v1", model: unpriced, attempts: 1}}
+models: {stub: {provider: openai, url: "http://NOWHERE/v1", model: stub, attempts: 1, max_tokens: 100},
+  other: {provider: openai, url: "http://NOWHERE/v1", model: unpriced, attempts: 1}}
 seats: [{id: s, model: stub, count: 4}, {id: o, model: other}]
 `
 
 // TestCouncilPage: a council's page has its graph, its claim, the cost of a question with unknown prices as unknown,
 // and how its models are.
 func TestCouncilPage(t *testing.T) {
-	h := open(t, map[string]string{"dice": dice, "paid": paid, "broken": "seets: []\n"})
+	server := nowhere(t)
+	h := open(t, map[string]string{"dice": dice, "paid": strings.ReplaceAll(paid, "NOWHERE", server),
+		"broken": "seets: []\n"})
 	h.get(t, "/councils").wants(t, 200, "dice", "paid", "unknown key", "did you mean", "not served", "no reply yet",
 		"New council")
 	h.get(t, "/councils/dice").wants(t, 200, "<svg", `role="img"`, "Who hears whom", "all others", "nothing (no member",
 		"calls nobody", "4.3", "at most")
 	page := h.get(t, "/councils/paid")
-	page.wants(t, 200, "unknown for other", "not called yet", "expected", "worst", "127.0.0.1:1", "/doctor?")
+	page.wants(t, 200, "unknown for other", "not called yet", "expected", "worst", server, "/doctor?")
 	h.get(t, "/councils/broken").wants(t, 200, "unknown key", "it is not served", "/councils/broken/edit")
 	h.get(t, "/councils/nothing").wants(t, 404, "There is no council nothing")
 	h.post(t, "/councils/paid/check", "csrf", page.token(t)).wants(t, 200, "What the servers answered", "unavailable",

@@ -26,6 +26,9 @@ type editPage struct {
 	Starters []starter
 }
 
+// Rows is the height of the editor: what it finds should be near the text.
+func (e *editPage) Rows() int { return min(max(strings.Count(e.Text, "\n")+3, 12), 30) }
+
 // checkView is what a check of a text has found.
 type checkView struct {
 	Problem  string
