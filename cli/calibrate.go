@@ -102,6 +102,11 @@ func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error
 		task := strings.TrimSuffix(filepath.Base(name), ".jsonl")
 		f.out = filepath.Join(a.calibrationDir(spec.Council), folderName(task))
 	}
+	if !f.dryRun {
+		if err := a.fetchAllowed(cmd, spec, from); err != nil {
+			return err
+		}
+	}
 	c := calibration{app: a, cmd: cmd, flags: f, name: name, council: spec}
 	draft, err := c.draft()
 	if err != nil {
@@ -109,9 +114,6 @@ func (a *app) calibrate(cmd *cobra.Command, name string, f calibrateFlags) error
 	}
 	if f.dryRun {
 		return printEstimate(cmd, cmd.OutOrStdout(), draft, f.asJSON, nil)
-	}
-	if err := a.fetchAllowed(cmd, c.measured, from); err != nil {
-		return err
 	}
 	run, err := c.open(draft)
 	if err != nil {
