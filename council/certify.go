@@ -65,6 +65,7 @@ func (p *Plan) Statement(in Instance, o *Outcome) (certificate.Statement, error)
 
 // Certifies returns why a decision on a question cannot be certified; nil if it can.
 func (p *Plan) Certifies(q *synod.Question) error {
+	_, staged := p.protocol.(protocol.Staged)
 	switch {
 	case p.graph.Changes():
 		return errors.New("council: the graph changes from round to round, and a certificate has one graph for all " +
@@ -72,6 +73,9 @@ func (p *Plan) Certifies(q *synod.Question) error {
 	case p.merging(q) && p.grading() != nil:
 		return errors.New("council: parts of the value are chosen by members' grades, which they do not sign; use " +
 			"protocol: {name: majority}, without x-merge: prose, for a certificate of a merged value")
+	case p.merging(q) && staged:
+		return fmt.Errorf("council: %s merges the values of those that it has asked, and a certificate does not show "+
+			"who that was; use protocol: {name: majority} for a certificate of a merged value", p.entry.Name)
 	case p.merging(q) && p.weighting() != nil:
 		return fmt.Errorf("council: %s merges JSON values with members' confidences as weights, which they do not "+
 			"sign; use protocol: {name: majority} for a certificate of a merged value", p.entry.Name)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/protocol"
@@ -16,7 +17,13 @@ import (
 // merging reports whether the decision on a question is made field by field: the answer is a JSON value, and
 // the protocol does not choose one member's answer by itself.
 func (p *Plan) merging(q *synod.Question) bool {
-	return q.Form == synod.JSON && (p.spec.Rule.Name != ByProtocol || p.weighting() != nil || p.grading() != nil)
+	return q.Form == synod.JSON && (p.spec.Rule.Name != ByProtocol || p.merges())
+}
+
+// merges reports whether the protocol's own answers are merged field by field under rule: protocol.
+func (p *Plan) merges() bool {
+	_, staged := p.protocol.(protocol.Staged)
+	return staged || p.weighting() != nil || p.grading() != nil
 }
 
 // grading returns the protocol if its members grade one another's first answers; nil for others.
@@ -35,7 +42,7 @@ func (p *Plan) weighting() func(first *synod.Opinion) float64 {
 
 // firstHand reports whether a merge takes the answers that members gave before they heard others.
 func (p *Plan) firstHand() bool {
-	return p.weighting() != nil || p.grading() != nil || p.protocol.MaxRounds() == 0
+	return p.merges() || p.protocol.MaxRounds() == 0
 }
 
 // MergeNote says what is guaranteed of a JSON answer of this council, in a sentence.
@@ -45,7 +52,7 @@ func (p *Plan) MergeNote() string {
 		return fmt.Sprintf("each field is merged from independent answers, and texts with x-merge: prose are those of "+
 			"one member, chosen by grades: if at most F=%d of all seats are Byzantine, an honest member gave every "+
 			"other decided value, and every number lies between two honest ones", p.spec.F)
-	case p.spec.Rule.Name == ByProtocol && p.weighting() == nil:
+	case p.spec.Rule.Name == ByProtocol && !p.merges():
 		return "the protocol's own step chooses one member's whole value; fields are not merged"
 	case p.firstHand():
 		return fmt.Sprintf("each field is merged from independent answers: if at most F=%d of all seats are "+
@@ -75,7 +82,7 @@ func (p *Plan) acceptsJSON(q *synod.Question) error {
 	case p.spec.Exact != "":
 		return fmt.Errorf("exact is %s, which reads answers as the papers do; none of them has JSON. Remove exact",
 			p.spec.Exact)
-	case p.spec.Rule.Name == ByProtocol && p.weighting() == nil && p.grading() == nil:
+	case p.spec.Rule.Name == ByProtocol && !p.merges():
 		return nil
 	case p.voters <= 2*f:
 		return fmt.Errorf("f is %d, and %d seats vote: to merge fields with f: %d needs at least %d. Add seats, or "+
@@ -144,7 +151,11 @@ func (j *judgment) bestGraded() (seats []int) {
 func (j *judgment) given() (in []structured.Given) {
 	p := j.plan
 	weigh := p.weighting()
+	staged := j.staged()
 	for i, r := range j.seats {
+		if staged != nil && !slices.Contains(staged.Order[:staged.Asked], synod.NodeID(i)) {
+			continue // what a member says that was not asked does not count
+		}
 		o := j.last[i]
 		if p.firstHand() {
 			o = nil

@@ -164,6 +164,7 @@ func TestMergeByProtocol(t *testing.T) {
 	}{
 		{"majority", "majority", true, true}, {"self-consistency", "plurality", true, true},
 		{"weighted-majority", "plurality", true, true}, {"cp-wbft", "protocol", true, true},
+		{"cascade", "protocol", true, true}, {"cascade, stop: certain", "protocol", true, true},
 		{"sac, rounds: 1", "plurality", true, false}, {"debate, rounds: 1", "plurality", true, false},
 		{"decentllms", "protocol", false, false},
 	} {

@@ -109,6 +109,9 @@ type Staged interface {
 }
 
 // StagedDecision is the result of a Staged protocol.
+//
+// For a question with a JSON answer it says only whom to ask: the first answers of those asked are merged field by
+// field.
 type StagedDecision struct {
 	Answer  synod.Answer // None: undecided
 	Why     string

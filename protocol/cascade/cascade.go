@@ -144,7 +144,7 @@ func (p *Cascade) play(me *script.Agent) synod.Answer {
 		switch t.next(all, t.stage(stage+1) == nil) {
 		case decided:
 			return t.leader(all).answer
-		case hopeless:
+		case hopeless, merged: // who reads the records merges
 			return synod.None
 		case contested:
 			return p.sac().Contest(me, m, r, answers(t.candidates(all)), len(t.order)).Answer
@@ -217,6 +217,9 @@ guaranteed  with at most F Byzantine members of n >= 2F+1: the decision was give
 measured    that few members are enough, and what that costs in accuracy (docs/bench.md).
 not promised  that the answer is right; that p is met if members err together; a decision where
             members equivocate: then the outcome may be undecided.
+
+JSON answers are merged field by field from the first answers of those asked, and asking ends
+when enough members gave one whole value (docs/cascade.md).
 
 Members must hear one another: the graph is complete.
 

@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -19,6 +20,8 @@ import (
 type council struct {
 	*Cascade
 	f       int
+	merges  bool           // answers are JSON values, of which the council merges the fields
+	means   bool           // a field is a mean, which any missing answer changes
 	weights []int64        // by seat, capped so that no F of them outweigh the rest
 	order   []synod.NodeID // in which seats are asked
 }
@@ -26,6 +29,8 @@ type council struct {
 // convene returns the council for a question.
 func (p *Cascade) convene(q *synod.Question, n, f int) *council {
 	c := &council{Cascade: p, f: f, weights: reliability.CapWhole(p.logOdds(q, n), f)}
+	c.merges = q.Form == synod.JSON
+	c.means = bytes.Contains(q.Schema, []byte("trimmed-mean"))
 	c.order = c.draw(q, n)
 	return c
 }
@@ -109,6 +114,7 @@ const (
 	decided                 // the leading answer is the decision
 	contested               // SAC decides between the candidates
 	hopeless                // no answer can get more than F supporters
+	merged                  // the fields of all answers so far are the decision
 )
 
 // table returns the answers, the heaviest first; of equal weights, the first by its bytes.
@@ -163,6 +169,9 @@ func (t *tally) missing() (seats int, weight int64) {
 
 // next says what follows from the answers so far. last reports that every seat was asked.
 func (t *tally) next(all []candidate, last bool) ending {
+	if t.merges {
+		return t.nextOfFields(all, last)
+	}
 	left, weight := 0, int64(0)
 	if !last {
 		left, weight = t.missing()
@@ -176,6 +185,31 @@ func (t *tally) next(all []candidate, last bool) ending {
 		return hopeless
 	case last || t.Stop == Probable && (t.settled(all, left, weight) || t.foreseen(all)):
 		return t.among(all)
+	}
+	return goOn
+}
+
+// nextOfFields says what follows where fields are merged, in which every answer counts as one vote. A value that more
+// than half of the members gave, and F more, is that of every field, whatever the others say: a field that is voted on
+// has more than half of the votes for it, and the middle number without the F lowest and the F highest is one of its
+// numbers, of which there must be more than 2F. For certain these are all members, for probable those who answered.
+func (t *tally) nextOfFields(all []candidate, last bool) ending {
+	given, most := 0, candidate{}
+	for _, c := range all {
+		if given += len(c.seats); len(c.seats) > len(most.seats) {
+			most = c
+		}
+	}
+	twice := 2*len(most.seats) - t.f
+	switch {
+	case last:
+		return merged
+	case len(most.seats) <= 2*t.f || most.voices <= t.f:
+		return goOn
+	case twice > len(t.answers) && !t.means:
+		return merged
+	case t.Stop == Probable && twice > given && t.probable(all) && all[0].answer == most.answer:
+		return merged
 	}
 	return goOn
 }

@@ -28,6 +28,8 @@ func (p *Cascade) Decide(q *synod.Question, noted [][]*synod.Opinion, f int) (d 
 			t.decide(&d, all)
 		case hopeless:
 			t.giveUp(&d, all)
+		case merged:
+			t.handOver(&d, all)
 		case contested:
 			t.contest(&d, all, noted)
 		}
@@ -105,6 +107,16 @@ func (t *tally) giveUp(d *protocol.StagedDecision, all []candidate) {
 	if silent > 0 {
 		d.Why += fmt.Sprintf("; %d gave no answer", silent)
 	}
+}
+
+// handOver leaves the decision to who merges the fields of those asked; it lacks if F members alone may have answered.
+func (t *tally) handOver(d *protocol.StagedDecision, all []candidate) {
+	given := 0
+	for _, c := range all {
+		given += len(c.seats)
+	}
+	d.Lacking = given <= t.f
+	d.Why = fmt.Sprintf("%d of the %d asked gave an answer, and more than F=%d are needed", given, len(t.asked), t.f)
 }
 
 // contest counts the last answers by weight. Answers that were not contested do not count.
