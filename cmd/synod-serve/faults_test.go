@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -37,7 +38,9 @@ func TestAsProgram(t *testing.T) {
 	if args == "" {
 		t.Skip("other tests start it")
 	}
-	os.Exit(run(context.Background(), strings.Split(args, "\n"), os.Stdout, os.Stderr))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, strings.Split(args, "\n"), os.Stdout, os.Stderr))
 }
 
 var listens = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)

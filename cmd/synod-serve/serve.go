@@ -153,6 +153,14 @@ func (f *flags) serve(ctx context.Context, home *cli.Home, stderr io.Writer) err
 	o.NeedKey, o.Hosts = !local, f.hosts
 	metrics := gateway.NewMetrics()
 	o.Observe = metrics.Observe
+	spans, closing, err := traced(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	if spans != nil {
+		o.Calls, o.Observe = true, func(x gateway.Observed) { metrics.Observe(x); spans.observe(x) }
+	}
 	g := gateway.New(o)
 	metrics.InFlight(g)
 	g.Mount("/", page.New(page.Options{Gateway: g, Councils: reg, Store: st, Log: log, Prices: o.Prices,

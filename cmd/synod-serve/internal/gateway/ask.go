@@ -71,6 +71,7 @@ func (g *Gateway) serve(d dialect, w http.ResponseWriter, r *http.Request) *wire
 		return e
 	}
 	j := &job{id: requestID(r.Context()), api: d.name(), key: key, served: served, via: via, begun: begun,
+		parent: r.Header.Get("Traceparent"),
 		policy: g.o.Settings.policy(served.ID)}
 	if served.Council == nil {
 		defer served.Release()

@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"synod.dev/synod/internal/llmtest"
+	"synod.dev/synod/llm"
 )
 
 // terminal counts the ends of a response: a whole body is one, a stream has [DONE] or an error.
@@ -143,5 +146,26 @@ func TestNoUpstreamByRequest(t *testing.T) {
 	}
 	if n := other.calls.Load(); n != 0 {
 		t.Errorf("%d calls of a server that the request names", n)
+	}
+}
+
+// A reply that is cut off when the time limit has just passed is an error like any other.
+func TestCutAfterTheTimeLimit(t *testing.T) {
+	up := newUpstream(t)
+	h := open(t, map[string]string{"seven": stubbed(up.URL)})
+	for cause, status := range map[error]int{errSlow: 504, errShutdown: 503, errGone: 499} {
+		served, _ := h.reg.Acquire("solo:stub")
+		defer served.Release()
+		p := &pass{Gateway: h.Gateway, job: &job{id: "req-" + fmt.Sprint(status), served: served},
+			info: served.Model.Info()}
+		if e := p.reserve(); e != nil {
+			t.Fatal(e)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		e := p.relayWhole(ctx, httptest.NewRecorder(), &llm.Relayed{Body: io.NopCloser(strings.NewReader(`{"choices": [`))})
+		if e == nil || e.HTTP != status {
+			t.Errorf("%v: %+v", cause, e)
+		}
 	}
 }

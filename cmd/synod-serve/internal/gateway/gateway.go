@@ -39,6 +39,7 @@ type Options struct {
 	NeedKey  bool     // requests without a valid API key are refused
 	Hosts    []string // names under which clients reach the gateway, beside localhost and addresses
 	Settings Settings
+	Calls    bool           // Observed has the calls of members
 	Observe  func(Observed) // called once for each request that was begun; may be nil
 
 	// Owner returns the key that signs certificates, for requests that want one; nil: such requests get 400.

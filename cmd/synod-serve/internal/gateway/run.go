@@ -38,6 +38,8 @@ type job struct {
 	via      string
 	begun    time.Time
 	watch    Watch
+	parent   string // the traceparent of the request; "": none
+	calls    []ObservedCall
 	as       string              // the council whose member is asked alone; "": served.ID
 	seat     string              // that member
 	proofs   []call.Equivocation // of nodes
@@ -158,6 +160,14 @@ func (g *Gateway) asked(fl *flight, j *job, grant store.Grant) council.Ask {
 		}
 	}
 	ask.Replied = j.watch.Replied
+	if g.o.Calls {
+		ask.Replied = func(seat synod.NodeID, r *synod.Reply) {
+			j.called(seat, r)
+			if j.watch.Replied != nil {
+				j.watch.Replied(seat, r)
+			}
+		}
+	}
 	ask.Progress = func(now council.Progress) {
 		if j.watch.Progress != nil {
 			j.watch.Progress(now)
@@ -248,14 +258,6 @@ func (g *Gateway) certify(j *job, o *council.Outcome, r *Report) {
 	}
 }
 
-// Observed is a request that has ended, for metrics.
-type Observed struct {
-	API, Model, Status string
-	HTTP               int
-	Took               time.Duration
-	Result             store.Result
-}
-
 // settle records how a request ended. If the store fails, the reservation stands and the attempt is repeated.
 func (g *Gateway) settle(grant store.Grant, r store.Result, j *job, answer string) {
 	if err := g.o.Store.Settle(grant, r); err != nil {
@@ -271,13 +273,11 @@ func (g *Gateway) settle(grant store.Grant, r store.Result, j *job, answer strin
 	if grant.Key != nil {
 		attrs = append(attrs, "key", grant.Key.Name)
 	}
-	if g.o.Settings.Content && j != nil {
+	if g.o.Settings.Content && j != nil && j.question.Text != "" {
 		attrs = append(attrs, "question", j.question.Text, "answer", answer)
 	}
 	g.o.Log.Info("request", attrs...)
-	if g.o.Observe != nil {
-		g.o.Observe(Observed{API: grant.API, Model: grant.Model, Status: r.Status, HTTP: r.HTTP, Took: took, Result: r})
-	}
+	g.observe(grant, r, took, j, answer)
 }
 
 func (g *Gateway) settleLater(grant store.Grant, r store.Result) {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -142,7 +143,7 @@ func (p *pass) reserve() *wire.Error {
 }
 
 // end settles the request.
-func (p *pass) end(r store.Result, text string) { p.settle(p.grant, r, nil, text) }
+func (p *pass) end(r store.Result, text string) { p.settle(p.grant, r, p.job, text) }
 
 // result is how a request ended that the model's server has answered.
 func (p *pass) result(u Usage, exact bool) store.Result {
@@ -230,7 +231,7 @@ func (p *pass) relayWhole(ctx context.Context, w http.ResponseWriter, res *llm.R
 		e := &wire.Error{HTTP: 502, Code: "upstream_cut", Message: p.job.model() + ": the reply of the model's " +
 			"server was cut off or is no chat completion"}
 		if cause := context.Cause(ctx); cause != nil {
-			e = p.upstream(ctx, err)
+			e = p.upstream(ctx, cmp.Or(err, cause))
 		}
 		r := p.result(p.estimate(len(b)), false)
 		r.Status, r.HTTP = e.Code, e.HTTP

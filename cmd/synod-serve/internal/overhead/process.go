@@ -129,6 +129,17 @@ func (p *process) admin() (string, error) {
 	return "", errors.Join(errors.New("the gateway has no metrics"), err)
 }
 
+// said returns the first line of the log with a word.
+func (p *process) said(word string) (string, error) {
+	b, err := os.ReadFile(p.log)
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, word) {
+			return line, nil
+		}
+	}
+	return "", err
+}
+
 // profile takes a profile of the next seconds of a gateway with metrics.
 func (p *process) profile(ctx context.Context, into string) (wait func()) {
 	done := make(chan struct{})

@@ -67,7 +67,7 @@ func (o *options) soakAll(ctx context.Context) error {
 	}
 	defer g.end()
 	s := &soak{gateway: g, seen: map[string]int{}, client: &http.Client{Transport: &http.Transport{
-		MaxIdleConnsPerHost: 500, DisableCompression: true}}}
+		MaxIdleConnsPerHost: 500, DisableCompression: true, IdleConnTimeout: 20 * time.Second}}}
 	memory, err := s.run(ctx, o.soak, o.rate, file)
 	if err != nil {
 		return err
@@ -207,9 +207,12 @@ func (s *soak) verdict(memory []float64) error {
 	}
 	fmt.Printf("goroutines at the end: %s\n", goroutines)
 	third := max(len(memory)/3, 1)
-	early, late := slices.Max(memory[:third]), slices.Max(memory[len(memory)-third:])
-	fmt.Printf("memory: at most %.1f MiB in the first third, %.1f in the last\n", early, late)
+	early, late := median(memory[:third]), median(memory[len(memory)-third:])
+	fmt.Printf("memory: median %.1f MiB in the first third, %.1f in the last\n", early, late)
 	var errs []error
+	if panics, err := s.gateway.said("panic"); len(panics) > 0 || err != nil {
+		errs = append(errs, fmt.Errorf("the gateway's log: %s, %v", panics, err))
+	}
 	for i, w := range s.wrong {
 		if i < 10 {
 			errs = append(errs, errors.New(w))
@@ -223,6 +226,8 @@ func (s *soak) verdict(memory []float64) error {
 	}
 	return errors.Join(errs...)
 }
+
+func median(x []float64) float64 { return slices.Sorted(slices.Values(x))[len(x)/2] }
 
 // fail answers a call as a server does that fails now and then.
 func fail(w http.ResponseWriter, r *http.Request, well http.Handler) {
