@@ -127,7 +127,7 @@ const sum = "What is 17 + 25?"
 // decision and, where it has asked for the extension, the certificate.
 func TestDecision(t *testing.T) {
 	stub := gatewaytest.Watch(t, llmtest.Fixed("42", 0.9))
-	h := serve(t, map[string]string{"seven": gatewaytest.Stubbed(stub.URL)})
+	h := serve(t, map[string]string{"seven": gatewaytest.Stubbed(stub.URL), "dice": dice})
 	card, err := agentcard.DefaultResolver.Resolve(t.Context(), h.URL)
 	if err != nil || len(card.SupportedInterfaces) != 1 || card.SupportedInterfaces[0].ProtocolVersion != "1.0" ||
 		card.SupportedInterfaces[0].URL != h.URL+Path || len(card.Skills) == 0 || !card.Capabilities.Streaming {
@@ -156,23 +156,36 @@ func TestDecision(t *testing.T) {
 		proof.Parts[0].MediaType != CertificateType || proof.Extensions[0] != CertificateURI {
 		t.Errorf("%+v", v)
 	}
-	if task := send(t, c, ask(sum, nil)); len(task.Artifacts) != 1 {
+	if task := send(t, c, ask(sum, map[string]any{"council": "seven"})); len(task.Artifacts) != 1 {
 		t.Errorf("a certificate that nobody wants: %+v", task.Artifacts)
+	}
+	schema := map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"},
+		"list": map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "maxItems": 0}},
+		"required": []any{"n", "list"}, "additionalProperties": false}
+	typed := send(t, c, ask(sum, map[string]any{"council": "dice", "schema": schema, "on_no_consensus": "best-effort"}))
+	if typed.Status.State != a2a.TaskStateCompleted {
+		t.Fatalf("%s", said(typed.Status.Message))
+	}
+	if p := typed.Artifacts[0].Parts[0]; p.MediaType != "application/json" || !strings.Contains(p.Text(), `"list":[]`) {
+		t.Errorf("%+v", p)
+	}
+	if b, err := json.Marshal(typed.Artifacts[0].Metadata); err != nil || strings.Contains(string(b), ":null") {
+		t.Errorf("%v %s", err, b)
 	}
 	got, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
 	if err != nil || got.Status.State != a2a.TaskStateCompleted || len(got.Artifacts) != 2 {
 		t.Errorf("%v %+v", err, got)
 	}
 	list, err := c.ListTasks(t.Context(), &a2a.ListTasksRequest{PageSize: 1})
-	if err != nil || len(list.Tasks) != 1 || list.TotalSize != 2 || list.NextPageToken == "" {
+	if err != nil || len(list.Tasks) != 1 || list.TotalSize != 3 || list.NextPageToken == "" {
 		t.Errorf("%v %+v", err, list)
 	}
 	list, err = c.ListTasks(t.Context(), &a2a.ListTasksRequest{PageSize: 1, PageToken: list.NextPageToken})
-	if err != nil || len(list.Tasks) != 1 || list.NextPageToken != "" {
+	if err != nil || len(list.Tasks) != 1 || list.NextPageToken == "" {
 		t.Errorf("%v %+v", err, list)
 	}
 	rows, err := h.Store.Recent(t.Context(), 10)
-	if err != nil || len(rows) != 2 || rows[0].API != "a2a" || rows[0].Status != "agreed" {
+	if err != nil || len(rows) != 3 || rows[2].API != "a2a" || rows[2].Status != "agreed" {
 		t.Errorf("%v %+v", err, rows)
 	}
 }
