@@ -331,3 +331,59 @@ func TestOneOfTwoGatewaysKilled(t *testing.T) {
 	}
 	two.end(syscall.SIGTERM)
 }
+
+// No file and no line of the log has a key of a model's server or of a client, files are the owner's alone, and
+// metrics and profiles are not on the listener of clients.
+func TestNoSecretsInFiles(t *testing.T) {
+	s := newSite(t)
+	const planted = "sk-planted-7f3a9c"
+	t.Setenv("PLANTED_KEY", planted)
+	file := filepath.Join(s.councils, "five.yaml")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := strings.Replace(string(b), "model: stub,", "model: stub, key_env: PLANTED_KEY,", 1)
+	if err := os.WriteFile(file, []byte(with), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := filepath.Join(s.dir, "serve.db")
+	key := s.key(t, url, store.Key{Name: "k"})
+	g := startGateway(t, "umask 0; ", s.args(url)...)
+	for _, model := range []string{"five", "solo:stub"} {
+		if status, body := g.ask(key, model, 1); status != 200 {
+			t.Fatal(status, body)
+		}
+	}
+	for _, path := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/heap"} {
+		res, err := http.Get(g.url + path)
+		if err != nil || res.StatusCode == 200 {
+			t.Errorf("%s: %v %v", path, res, err)
+		}
+		res.Body.Close()
+	}
+	g.end(syscall.SIGTERM)
+	read := 0
+	err = filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		read++
+		b, err := os.ReadFile(path)
+		if text := string(b); strings.Contains(text, planted) || strings.Contains(text, key) {
+			t.Errorf("%s has a key", path)
+		}
+		if info, err := d.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil || read < 3 {
+		t.Error(read, err)
+	}
+	for _, secret := range []string{planted, key, "17 + 25"} {
+		if log := g.log.String(); strings.Contains(log, secret) {
+			t.Error(log)
+		}
+	}
+}
