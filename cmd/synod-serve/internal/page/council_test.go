@@ -275,3 +275,17 @@ seats: [{id: "\"><b>x", model: "` + payload + `", group: "</text></svg><script>a
 		}
 	}
 }
+
+// TestDraftCost: the dry run of a text has the cost of its own models, not of a text with the same plan.
+func TestDraftCost(t *testing.T) {
+	h := open(t, map[string]string{"dice": dice})
+	token := h.get(t, "/councils/-/new").token(t)
+	text := strings.Replace(strings.ReplaceAll(paid, "NOWHERE", "127.0.0.1:1"), "model: unpriced", "model: stub", 1)
+	known := h.post(t, "/councils/-/check", "csrf", token, "text", text)
+	known.wants(t, 200, "Dry run", "$0.")
+	if strings.Contains(known.body, "unknown") {
+		t.Error(known.body)
+	}
+	h.post(t, "/councils/-/check", "csrf", token, "text", strings.Replace(text, "model: stub,", "model: other,",
+		1)).wants(t, 200, "unknown for stub", "The price of a model is not known")
+}
