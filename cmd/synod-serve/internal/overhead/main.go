@@ -206,7 +206,8 @@ func (o *options) theirs(ctx context.Context, dir string, up *process, row rows)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return err
 	}
-	env := []string{"LITELLM_LOG=ERROR", "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_TELEMETRY=False"}
+	env := []string{"LITELLM_LOG=ERROR", "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_TELEMETRY=False",
+		"LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true"}
 	p, err := launch(ctx, filepath.Join(dir, "litellm.log"), env, path, "--config", config, "--host", "127.0.0.1",
 		"--port", port, "--num_workers", "1", "--telemetry", "False")
 	if err != nil {
