@@ -20,6 +20,8 @@ func (j *judgment) withstands(decision synod.Answer) (w *robust.Withstood, why s
 		return nil, "" // showValue says it
 	case j.staged() != nil:
 		return j.staged().Withstands, j.staged().Fragile
+	case p.spec.Rule.Name == ByProtocol && p.meanVote():
+		return j.withstandsByMean(decision)
 	case p.spec.Rule.Name == ByProtocol:
 		return nil, "the protocol's own step decided, which does not count independent answers"
 	case j.compared():
@@ -71,15 +73,7 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 	if slices.ContainsFunc(j.last, j.missed) {
 		return nil, "a member did not hear a first answer, or has not taken one over yet"
 	}
-	weigh, voices := p.weightedVote().Weight, make([]robust.Voice, len(p.seats))
-	for i, r := range j.seats {
-		for _, o := range r.Opinions {
-			if o.Round == 0 {
-				weight := math.Round(weigh(o.Opinion) * float64(claimable))
-				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(weight)}
-			}
-		}
-	}
+	voices := j.weighed()
 	vote := robust.VoteRule{Name: robust.Plurality, Support: p.spec.Rule.Support, Claim: claimable}
 	first, wins := robust.Withstands(vote, voices, decision)
 	if !wins {
@@ -90,6 +84,38 @@ func (j *judgment) withstandsByWeight(decision synod.Answer) (w *robust.Withstoo
 		return nil, why
 	}
 	return &robust.Withstood{Ignored: min(first.Ignored, last.Ignored), Changed: min(first.Changed, last.Changed)}, ""
+}
+
+// weighed returns the first answers with the weights that members claim.
+func (j *judgment) weighed() []robust.Voice {
+	weigh, voices := j.plan.weighting(), make([]robust.Voice, len(j.seats))
+	for i, r := range j.seats {
+		for _, o := range r.Opinions {
+			if o.Round == 0 {
+				weight := math.Round(weigh(o.Opinion) * float64(claimable))
+				voices[i] = robust.Voice{Answer: o.Answer, Weight: int64(weight)}
+			}
+		}
+	}
+	return voices
+}
+
+// meanVote reports whether the protocol's own step takes the first answer with the highest mean weight.
+func (p *Plan) meanVote() bool {
+	m, ok := p.protocol.(protocol.MeanVote)
+	return ok && m.VotesByMean()
+}
+
+// withstandsByMean returns what the win of the highest mean weight withstands.
+func (j *judgment) withstandsByMean(decision synod.Answer) (*robust.Withstood, string) {
+	w, wins := robust.WithstandsMean(j.weighed(), decision)
+	switch {
+	case !wins:
+		return nil, "another answer has the same mean confidence, or was given with none"
+	case j.plan.spec.Rule.Support > 0:
+		return nil, "support counts seats, and the protocol's own step counts mean confidences"
+	}
+	return &w, ""
 }
 
 // missed reports whether a member's last answer does not follow from all first answers.

@@ -184,3 +184,37 @@ func TestWithstandsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// Without rounds, CP-WBFT's own step is a mean of independent answers: seats may be missing, and one that claims to be
+// certain can win.
+func TestMeanVoteWithstands(t *testing.T) {
+	p, err := NewPlan(Spec{Protocol: Params{"name": "cp-wbft", "rounds": 0}, Rule: Rule{Name: ByProtocol},
+		Graph:  Params{"family": "complete"},
+		Models: map[string]Params{"m": {"provider": "simulated", "ability": 1}},
+		Seats:  []SeatSpec{{ID: "s", Model: "m", Count: 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sure    []float64 // the last is of another answer
+		ignored int       // -1: not known
+	}{{[]float64{.9, .9, .9, .9, .3}, 3}, {[]float64{.9, .4, .4, .4, .5}, 0}, {[]float64{1, 1, 1, 1, 1}, -1}} {
+		records := make([]Record, 5)
+		for i := range records {
+			o := &synod.Opinion{Answer: "a", Confidence: &c.sure[i], Source: synod.Own}
+			if i == 4 {
+				o.Answer = "b"
+			}
+			records[i] = Record{Seat: synod.NodeID(i), Opinions: []Noted{{1, o}}, Stopped: "rounds"}
+		}
+		o := Judge(p, Instance{Question: synod.Question{Text: "?", Form: synod.Text}}, records)
+		switch {
+		case o.Decision != "a":
+			t.Errorf("%v: %s %s", c.sure, o.Decision, o.Reason)
+		case c.ignored < 0 && (o.Withstands != nil || !strings.Contains(o.Fragile, "same mean")):
+			t.Errorf("%v: %+v %s", c.sure, o.Withstands, o.Fragile)
+		case c.ignored >= 0 && (o.Withstands == nil || *o.Withstands != robust.Withstood{Ignored: c.ignored}):
+			t.Errorf("%v: %+v %s", c.sure, o.Withstands, o.Fragile)
+		}
+	}
+}

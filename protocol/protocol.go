@@ -150,6 +150,13 @@ type WeightedVote interface {
 	VotesByWeight() bool
 }
 
+// MeanVote is implemented by a protocol that can decide by the highest mean weight of the first answers.
+type MeanVote interface {
+	Weighting
+	// VotesByMean reports whether its last step does so with its present parameters.
+	VotesByMean() bool
+}
+
 // Accepting is implemented by a protocol whose members reply to a user, who accepts an
 // answer if enough signed replies agree. It is the default rule of its councils, under the
 // name "protocol".

@@ -2,6 +2,7 @@ package robust_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"synod.dev/synod"
@@ -204,6 +205,61 @@ func TestWithstandsClaimsExhaustively(t *testing.T) {
 	}
 	if won == 0 || less == 0 {
 		t.Errorf("%d decided, and in %d a claim changes more than the seat's own weight", won, less)
+	}
+}
+
+// By mean, too, it is what leaving out and changing seats gives.
+func TestWithstandsMeanExhaustively(t *testing.T) {
+	leads := func(voices []robust.Voice, winner synod.Answer) bool {
+		mean, n := map[synod.Answer]float64{}, map[synod.Answer]float64{}
+		for _, v := range voices {
+			mean[v.Answer] += float64(v.Weight)
+			n[v.Answer]++
+		}
+		for a := range n {
+			if a != synod.None && a != winner && mean[a]/n[a] >= mean[winner]/n[winner] {
+				return false
+			}
+		}
+		return n[winner] > 0
+	}
+	three, won := []synod.Answer{"a", "b", synod.None}, 0
+	for n := 1; n <= 5; n++ {
+		votes(n, kinds(three, 0, 1, 3, 4), func(v []robust.Voice) {
+			got, ok := robust.WithstandsMean(v, "a")
+			if ok != leads(v, "a") {
+				t.Fatalf("%v: leads %v", v, ok)
+			}
+			if !ok {
+				return
+			}
+			won++
+			want := 0
+			for want < n && subsets(n, want+1, func(set []int) bool {
+				rest := []robust.Voice{}
+				for i := range v {
+					if !slices.Contains(set, i) {
+						rest = append(rest, v[i])
+					}
+				}
+				return leads(rest, "a")
+			}) {
+				want++
+			}
+			if got.Ignored != want || got.Changed != 0 {
+				t.Fatalf("%v: %+v, want %d ignored", v, got, want)
+			}
+			if subsets(n, 1, func(set []int) bool {
+				other := slices.Clone(v)
+				other[set[0]] = robust.Voice{Answer: "c", Weight: 4}
+				return leads(other, "a")
+			}) {
+				t.Fatalf("%v: no seat can change the answer", v)
+			}
+		})
+	}
+	if won == 0 {
+		t.Error("nothing was decided")
 	}
 }
 

@@ -156,6 +156,12 @@ func (p *CPWBFT) Weight(first *synod.Opinion) float64 {
 	return *first.Confidence
 }
 
+// VotesByMean reports whether stage 2 is a vote of the first answers by their mean confidence: without rounds, and with
+// everyone's confidence.
+func (p *CPWBFT) VotesByMean() bool {
+	return p.Rounds == 0 && p.Weigh == Everyone && p.Probe != NoProbe
+}
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *CPWBFT) Dynamic() bool { return true }
 
