@@ -174,6 +174,14 @@ func (r *Registry) rosterStamp(id string) string {
 	return ""
 }
 
+// inside returns an error without the path of the folder, which the users of a gateway need not know.
+func (r *Registry) inside(err error) string {
+	if r.o.Dir == "" {
+		return err.Error()
+	}
+	return strings.ReplaceAll(err.Error(), filepath.Clean(r.o.Dir)+string(filepath.Separator), "")
+}
+
 // read opens the council of a source in place of the one that is served, and reports whether it did. A
 // mistake leaves that in place.
 func (r *Registry) read(s source) bool {
@@ -183,7 +191,7 @@ func (r *Registry) read(s source) bool {
 		if r.served[s.id] != nil {
 			kept = "the council that was read before is served on"
 		}
-		r.problems[s.id] = fmt.Sprintf("%v; %s", err, kept)
+		r.problems[s.id] = fmt.Sprintf("%s; %s", r.inside(err), kept)
 		r.o.Log.Error("council file with a mistake", "model", s.id, "error", err.Error(), "consequence", kept)
 		return false
 	}

@@ -198,7 +198,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	if len(codes) != 1 && codes[422] == 0 || codes[404]+codes[500]+codes[503] > 0 || len(prints) < 3 {
 		t.Errorf("codes %v, %d councils", codes, len(prints))
 	}
-	if p := h.reg.Problems()["dice"]; !strings.Contains(p, "seets") || !strings.Contains(p, "served on") {
+	if p := h.reg.Problems()["dice"]; !strings.Contains(p, "seets") || !strings.Contains(p, "served on") ||
+		strings.Contains(p, "/dice.yaml") {
 		t.Errorf("the problem is %q", p)
 	}
 	if r := h.post(t, chats, questionBody("dice", sum)); r.StatusCode == 404 {
