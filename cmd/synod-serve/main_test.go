@@ -114,7 +114,7 @@ func TestMistakes(t *testing.T) {
 		{"at_once: 0\n", nil, "at_once"},
 		{"on_no_consensus: maybe\n", nil, "best-effort"},
 		{"models: {seven: {form: haiku}}\n", nil, "models.seven.form"},
-		{"tools: primary\n", nil, "vote or reject"},
+		{"tools: sometimes\n", nil, "vote, primary or reject"},
 		{"", []string{"keys", "new", "a b"}, "letters"},
 		{"", []string{"keys", "new", "x", "--usd-day", "-1"}, "--usd-day"},
 		{"", []string{"keys", "revoke", "x"}, "keys list"},
