@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"regexp"
@@ -202,8 +203,11 @@ func TestLive(t *testing.T) {
 	if got := h.get(t, path+"/share"); got.StatusCode != http.StatusConflict {
 		t.Error("a run that goes on is shared:", got.Status)
 	}
-	read := make(chan seen)
-	go func() { read <- h.get(t, path+"/events") }()
+	events, err := h.viewer.Get(h.url + path + "/events") // returns with the first event
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
 	for begun := time.Now(); open_.Load() < 2; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > 10*time.Second {
 			t.Fatal("no call is waiting")
@@ -212,8 +216,11 @@ func TestLive(t *testing.T) {
 	stopped := h.post(t, path+"/stop", "csrf", page.token(t))
 	close(hold)
 	contains(t, "the stopped run", stopped, "stopped", "No decision")
-	stream := <-read
-	contains(t, "the stream", stream, "event: status\n", "event: meter\n", "event: board\n", "event: done\n",
+	stream, err := io.ReadAll(events.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "the stream", seen{events, string(stream)}, "event: status\n", "event: meter\n", "event: board\n", "event: done\n",
 		"of 5 members")
 	if rows, err := h.store.Search(t.Context(), store.Filter{Status: "stopped"}, 9); err != nil || len(rows) != 1 {
 		t.Error(rows, err)
