@@ -55,7 +55,10 @@ func canonical(q *synod.Question, raw string, bare bool) (synod.Answer, bool) {
 		return synod.Answer(raw), true
 	}
 	s, ok := reduce(q, raw, bare)
-	for tries := 0; ok && !clean.IsPlain(s); tries++ { // characters may combine after others were removed
+	// Characters may combine after others were removed, and a quantity may read otherwise without them. An answer
+	// that is not the same when it is read again is none.
+	amount := q.Form == synod.Number || q.Form == synod.Math
+	for tries := 0; ok && !isCanonical(q, s) && (amount || !clean.IsPlain(s)); tries++ {
 		next, fine := reduce(q, s, bare)
 		if next == s {
 			break

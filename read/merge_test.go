@@ -157,6 +157,16 @@ func TestSpellingChangesNothing(t *testing.T) {
 	})
 }
 
+// What is left of a formula without its spaces is read again, so that canonical answers stay as they are.
+func TestCanonicalFormulaStays(t *testing.T) {
+	q := &synod.Question{Text: "How many km is it?", Form: synod.Math}
+	for _, written := range []string{"5, km", "5 ,km", "5,  km"} {
+		if got, ok := Canonical(q, written); !ok || got != "5" {
+			t.Errorf("%q is %q, %v; want 5", written, got, ok)
+		}
+	}
+}
+
 // Bare is for graders: it drops what stands beside a value.
 func TestBare(t *testing.T) {
 	for _, c := range []struct {

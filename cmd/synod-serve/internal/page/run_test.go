@@ -220,8 +220,8 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, "the stream", seen{events, string(stream)}, "event: status\n", "event: meter\n", "event: board\n", "event: done\n",
-		"of 5 members")
+	contains(t, "the stream", seen{events, string(stream)}, "event: status\n", "event: meter\n", "event: board\n",
+		"event: done\n", "of 5 members")
 	if rows, err := h.store.Search(t.Context(), store.Filter{Status: "stopped"}, 9); err != nil || len(rows) != 1 {
 		t.Error(rows, err)
 	}
