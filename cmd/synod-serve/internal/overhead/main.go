@@ -158,6 +158,14 @@ func (o *options) ours(ctx context.Context, dir string, up *process, row rows) e
 			profile()
 		}
 	}
+	if err := o.seven(ctx, g, chat, up, row); err != nil {
+		return err
+	}
+	return o.watch(g, chat, row)
+}
+
+// seven measures a council of seven, and what each call of a member costs.
+func (o *options) seven(ctx context.Context, g *process, chat string, up *process, row rows) error {
 	for _, at := range []int{1, 32} {
 		n := max(o.requests/20, 100)
 		before, err := count(ctx, up.url)
@@ -176,7 +184,7 @@ func (o *options) ours(ctx context.Context, dir string, up *process, row rows) e
 		calls := float64(after-before) / float64(n)
 		fmt.Printf("  %.1f member calls a question: %.0f µs CPU each\n", calls, f.cpu/calls)
 	}
-	return o.watch(g, chat, row)
+	return nil
 }
 
 // watch prints the memory of the gateway over many requests.

@@ -138,15 +138,7 @@ func (t *tape) board() *board {
 		return seats[id].ID
 	}
 	colour := t.colour(b)
-	last := -1
-	by := map[[2]int]*synod.Opinion{}
-	for i := range t.notes {
-		n := &t.notes[i]
-		if n.Node >= 0 && int(n.Node) < len(seats) && n.Round >= 0 && n.Round <= 1000 {
-			by[[2]int{int(n.Node), n.Round}] = &n.Opinion
-			last = max(last, n.Round)
-		}
-	}
+	by, last := t.opinions(len(seats))
 	for r := range last + 1 {
 		b.Rounds = append(b.Rounds, r)
 	}
@@ -183,6 +175,19 @@ func (t *tape) board() *board {
 	b.Graph = t.graph(seats, fills)
 	b.Scores = scores(by, seats, b.Rounds, name)
 	return b
+}
+
+// opinions returns the opinions by seat and round, and the last round; -1: there are none.
+func (t *tape) opinions(seats int) (by map[[2]int]*synod.Opinion, last int) {
+	by, last = map[[2]int]*synod.Opinion{}, -1
+	for i := range t.notes {
+		n := &t.notes[i]
+		if n.Node >= 0 && int(n.Node) < seats && n.Round >= 0 && n.Round <= 1000 {
+			by[[2]int{int(n.Node), n.Round}] = &n.Opinion
+			last = max(last, n.Round)
+		}
+	}
+	return by, last
 }
 
 // holds returns the answer that a seat holds now; nil: none.

@@ -81,20 +81,31 @@ func showHistory(v *visit) error {
 		q.Set("after", rows[rowsPerPage-1].ID)
 		view.After = "/history?" + q.Encode()
 	}
+	view.Rows, view.Models = historyRows(rows, names), v.models(view.Model)
+	return v.show("history.html", "History", view)
+}
+
+// historyRows adds to requests what the store does not have.
+func historyRows(rows []store.Row, names map[string]string) (all []historyRow) {
 	for _, r := range rows {
 		h := historyRow{Row: r, KeyName: names[r.Key]}
 		if !r.Ended.IsZero() {
 			h.Seconds = r.Ended.Sub(r.Begun).Seconds()
 		}
-		view.Rows = append(view.Rows, h)
+		all = append(all, h)
 	}
+	return all
+}
+
+// models lists the models that are served, and the chosen one, whose council may be gone.
+func (v *visit) models(chosen string) (all []string) {
 	for _, l := range v.p.o.Councils.List() {
-		view.Models = append(view.Models, l.ID)
+		all = append(all, l.ID)
 	}
-	if view.Model != "" && !slices.Contains(view.Models, view.Model) {
-		view.Models = append(view.Models, view.Model) // of a council that is gone
+	if chosen != "" && !slices.Contains(all, chosen) {
+		all = append(all, chosen)
 	}
-	return v.show("history.html", "History", view)
+	return all
 }
 
 // keyNames returns the names of keys by id, and lists them in the filter for those who see all.

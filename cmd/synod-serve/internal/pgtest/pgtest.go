@@ -44,21 +44,7 @@ func Start(t *testing.T) (url string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	as := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			if u, err = user.Lookup("nobody"); err != nil {
-				t.Skip("PostgreSQL does not run as root, and there is no other user")
-			}
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-	}
+	as := owner(t, dir)
 	data := filepath.Join(dir, "data")
 	run := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, name), args...)
@@ -87,6 +73,35 @@ func Start(t *testing.T) (url string) {
 		server.Wait()
 	})
 	url = fmt.Sprintf("postgres://synod@127.0.0.1:%d/postgres?sslmode=disable", port)
+	await(t, url, &log)
+	return url
+}
+
+// owner returns as whom a server runs that must not be root, and gives that user its folder.
+func owner(t *testing.T, dir string) *syscall.SysProcAttr {
+	t.Helper()
+	as := &syscall.SysProcAttr{}
+	if os.Getuid() != 0 {
+		return as
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		if u, err = user.Lookup("nobody"); err != nil {
+			t.Skip("PostgreSQL does not run as root, and there is no other user")
+		}
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	return as
+}
+
+// await waits until a server answers.
+func await(t *testing.T, url string, log *bytes.Buffer) {
+	t.Helper()
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		db, err := sql.Open("pgx", url)
 		if err == nil {
@@ -94,7 +109,7 @@ func Start(t *testing.T) (url string) {
 			db.Close()
 		}
 		if err == nil {
-			return url
+			return
 		}
 		if time.Since(begun) > 20*time.Second {
 			t.Fatalf("%v: %s", err, strings.TrimSpace(log.String()))
