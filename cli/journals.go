@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,33 +182,37 @@ model is asked.`,
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), o)
 			}
-			w := cmd.OutOrStdout()
-			fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
-			switch {
-			case o.Answer != nil && o.Form == synod.Prose:
-				fmt.Fprintf(w, "answer:\n%s\n", decisionText(&o, *o.Answer))
-			case o.Answer != nil:
-				fmt.Fprintln(w, "answer:  ", decisionText(&o, *o.Answer))
-			}
-			fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
-			fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
-				callsOf(o.Calls.Made, o.Calls.Planned))
-			fmt.Fprintln(w, withstands(o))
-			fields(w, o)
-			printClaims(w, &o)
-			labels(w, o)
-			if err := showMore(w, &o, true, show); err != nil {
-				return fail(exitError1, err)
-			}
-			if council.Unfinished(run) {
-				fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))
-			}
-			return nil
+			return printRun(cmd.OutOrStdout(), run, &o, path, show)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole outcome as JSON")
 	cmd.Flags().StringSliceVar(&show, "show", nil, "also print: reasoning (of every member)")
 	return cmd
+}
+
+// printRun prints the outcome of the run in a journal.
+func printRun(w io.Writer, run *journal.Run, o *council.Outcome, path string, show []string) error {
+	fmt.Fprintln(w, "question:", oneLine(run.Head.Question.Text))
+	switch {
+	case o.Answer != nil && o.Form == synod.Prose:
+		fmt.Fprintf(w, "answer:\n%s\n", decisionText(o, *o.Answer))
+	case o.Answer != nil:
+		fmt.Fprintln(w, "answer:  ", decisionText(o, *o.Answer))
+	}
+	fmt.Fprintf(w, "status:   %s: %s\n", o.Status, oneLine(o.Reason))
+	fmt.Fprintf(w, "stopped:  %s after %s · %s\n", o.Stopped, rounds(o.Rounds.Len()-1),
+		callsOf(o.Calls.Made, o.Calls.Planned))
+	fmt.Fprintln(w, withstands(*o))
+	fields(w, *o)
+	printClaims(w, o)
+	labels(w, *o)
+	if err := showMore(w, o, true, show); err != nil {
+		return fail(exitError1, err)
+	}
+	if council.Unfinished(run) {
+		fmt.Fprintln(w, "resume:  ", resumeCommand(run, path))
+	}
+	return nil
 }
 
 func journalsPrune(a *app) *cobra.Command {

@@ -96,8 +96,8 @@ func (j *judgment) joinTexts(by protocol.Joining) {
 	}
 }
 
-// links returns by answer those that it is linked to. Of what the seats noted only verdicts on known answers count,
-// each seat once for a pair.
+// links returns by answer those that it is linked to. Only verdicts on known answers count. Each seat
+// counts once for a pair of answers.
 func (j *judgment) links(by protocol.Joining, known map[synod.Answer]int) map[synod.Answer][]synod.Answer {
 	says := map[[2]synod.Answer]int{}
 	for i, o := range j.last {

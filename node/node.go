@@ -107,17 +107,7 @@ func Open(c Config) (n *Node, err error) {
 	if err := c.Roster.Verify(c.Previous); err != nil {
 		return nil, err
 	}
-	n = &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
-		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
-		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
-		observer: c.Observer}
-	n.opened = n.now()
-	if n.observer == nil {
-		n.observer = unobserved{}
-	}
-	if n.log == nil {
-		n.log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
+	n = newNode(c)
 	var ok bool
 	if n.seat, ok = n.roster.Seat(c.Secret.PublicKey()); !ok {
 		return nil, fmt.Errorf("no member of the roster has the key %x of this node", c.Secret.PublicKey())
@@ -155,6 +145,22 @@ func Open(c Config) (n *Node, err error) {
 		return nil, errors.Join(err, n.slots.close())
 	}
 	return n, nil
+}
+
+// newNode returns a node that has opened nothing yet.
+func newNode(c Config) *Node {
+	n := &Node{config: c, roster: c.Roster.Roster, hash: c.Roster.Hash(), committee: c.Roster.Committee(),
+		secret: c.Secret, transport: c.Transport, log: c.Log, links: map[synod.NodeID]*peer{}, begun: time.Now(),
+		runs: map[[sha256.Size]byte]*run{}, within: time.Duration(c.Roster.Within) * time.Millisecond,
+		observer: c.Observer}
+	n.opened = n.now()
+	if n.observer == nil {
+		n.observer = unobserved{}
+	}
+	if n.log == nil {
+		n.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	return n
 }
 
 // now is the wall clock.
@@ -578,19 +584,6 @@ func (n *Node) count(figure *int) {
 	n.figures.Lock()
 	*figure++
 	n.figures.Unlock()
-}
-
-// Drain makes the node take no new question, and waits until its runs have ended.
-func (n *Node) Drain(ctx context.Context) error {
-	n.draining.Store(true)
-	for _, r := range n.active() {
-		select {
-		case <-r.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // sortedPeers returns the streams in the order of seats.

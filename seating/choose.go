@@ -87,7 +87,7 @@ func distinct(of []Pick) (rest []Pick) {
 	return rest
 }
 
-// better orders the models of a family.
+// better compares two models of a family: the one to seat first is less.
 func better(a, b Pick) int {
 	return cmp.Or(
 		first(a.known(), b.known()),

@@ -125,8 +125,8 @@ type DaySpend struct {
 }
 
 // SpendByDay returns what was spent on each day since a time, the oldest first. Days of keys are kept longer than
-// requests; what requests without a key cost is known as long as they are kept. key, if it is not nil, is the
-// only one that counts.
+// requests; what requests without a key cost is known as long as they are kept. If key is not nil,
+// only its requests count.
 func (s *Store) SpendByDay(ctx context.Context, since time.Time, key *string) ([]DaySpend, error) {
 	const perDay = `SELECT key_id, day, requests, spent FROM days WHERE day >= $1 UNION ALL
 		SELECT '', begun / 86400000, COUNT(*), COALESCE(SUM(spent), 0) FROM requests
