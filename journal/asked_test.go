@@ -34,7 +34,7 @@ func TestAsked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := journal.Summarize(path)
+		sum, err := journal.SummarizeFile(path)
 		if err != nil || !reflect.DeepEqual(sum.Unanswered, run.Unanswered) {
 			t.Errorf("summary: %+v, %v", sum.Unanswered, err)
 		}
@@ -58,7 +58,7 @@ func TestAsked(t *testing.T) {
 	}
 	os.WriteFile(path, bytes.Replace(b, []byte(`{"k":"asked","n":1,"id":0,"calls":1`),
 		[]byte(`{"k":"asked","n":1,"id":0,"calls":0`), 1), 0o600)
-	if _, err := journal.Summarize(path); !errors.Is(err, journal.ErrChanged) {
+	if _, err := journal.SummarizeFile(path); !errors.Is(err, journal.ErrChanged) {
 		t.Errorf("a changed asked line: %v", err)
 	}
 }

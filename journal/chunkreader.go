@@ -57,7 +57,7 @@ func (r *chunkReader) next() error {
 }
 
 // read reads the lines of a chunk into buf, or a larger buffer, and checks them.
-func (x extent) read(f *os.File, buf []byte) ([]byte, error) {
+func (x extent) read(f io.ReaderAt, buf []byte) ([]byte, error) {
 	buf = slices.Grow(buf[:0], x.bytes)[:x.bytes]
 	if _, err := f.ReadAt(buf, x.at); err != nil {
 		return buf[:0], err

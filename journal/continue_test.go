@@ -67,7 +67,7 @@ func TestContinue(t *testing.T) {
 		if err != nil || whole.End == nil || whole.Digest() != digest || len(whole.Replies) != 1 {
 			t.Errorf("%s: %v: %+v", name, err, whole)
 		}
-		sum, err := journal.Summarize(path)
+		sum, err := journal.SummarizeFile(path)
 		if err != nil || sum.End == nil || len(sum.Replies) != 1 {
 			t.Errorf("%s: %v: %+v", name, err, sum)
 		}

@@ -118,11 +118,12 @@ func appendAny(b []byte, v any) ([]byte, error) {
 
 // appendPrompt writes a prompt as encoding/json would.
 func appendPrompt(b []byte, p *synod.Prompt) ([]byte, error) {
-	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil {
+	if p.Rationale != "" || p.Goal != "" || p.Detail != nil || p.ConfidenceMode != "" || p.Spelling != nil ||
+		p.Unfenced || p.Raw {
 		return appendAny(b, p)
 	}
 	for _, x := range p.Peers {
-		if x.Rationale != "" || !finite(x.Score) {
+		if x.Rationale != "" || x.Name != "" || !finite(x.Score) {
 			return appendAny(b, p)
 		}
 	}

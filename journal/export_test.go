@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -53,18 +54,6 @@ func Pending(before, line int) error {
 	return s.add(2, make([]byte, line))
 }
 
-// FromIndex returns the summary of a finished run from the index; nil if it is not there.
-func (s *Segment) FromIndex(id string) *Summary {
-	r := s.runs[id]
-	return s.fromIndex(id, r.all[len(r.all)-1], r.packed)
-}
-
-// Unpack reads a packed summary.
-var Unpack = unpack
-
-// IndexPath is the path of the index of a segment.
-var IndexPath = indexPath
-
 // TooDeep reports whether an object is nested more than MaxNesting deep.
 var TooDeep = tooDeep
 
@@ -76,3 +65,40 @@ const (
 	MaxID      = maxID
 	MaxPending = maxPending
 )
+
+// SummarizeFile summarizes the journal in a file.
+func SummarizeFile(path string) (*Summary, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return summarize(f, true)
+}
+
+// Part loads a run of a segment that no other process writes.
+func Part(path, id string) (*Run, error) {
+	s, err := OpenSegment(path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Load(id)
+}
+
+// Keep takes a finished run and forgets what Take returns.
+func (s *Segment) Keep(id string) error {
+	_, err := s.Take(id)
+	return err
+}
+
+// Unsynced returns a segment whose file takes every write and is never on disk.
+func Unsynced() *Segment {
+	s := InMemory()
+	s.file = unsynced{new(memory)}
+	return s
+}
+
+type unsynced struct{ *memory }
+
+func (unsynced) Sync() error { return errors.New("the disk does not answer") }

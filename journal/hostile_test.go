@@ -31,7 +31,7 @@ func TestHostileJournals(t *testing.T) {
 		if _, err := journal.Load(path); err == nil {
 			t.Errorf("%s: Load accepts it", name)
 		}
-		if _, err := journal.Summarize(path); err == nil {
+		if _, err := journal.SummarizeFile(path); err == nil {
 			t.Errorf("%s: Summarize accepts it", name)
 		}
 		runtime.ReadMemStats(&after)

@@ -54,8 +54,8 @@
 //
 // # Segments
 //
-// The journals of many runs may share one file (Segment), in which FILE#ID addresses
-// one of them.
+// The journals of many runs that are being played may share one file (Segment). Finished ones that
+// cost nothing can be packed (Packed).
 //
 // The package has rank 1: it records the vocabulary of the root package and knows no
 // council, protocol or model.
@@ -76,7 +76,6 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/filelock"
 )
 
 // Version is the format that is written, and the only one that is read.
@@ -237,9 +236,9 @@ type output interface {
 	// when it returns, so that they outlive the process.
 	write(lines []byte, sync bool) error
 	// close ends the output after the last lines, and owns them from then on. ended
-	// says that they are the end of a finished run. packed is its packed summary, which the
-	// output owns too; nil: there is none.
-	close(lines, packed []byte, ended bool) error
+	// says that they are the end of a finished run. packed is its packed form; nil: there is
+	// none.
+	close(lines []byte, packed *Packed, ended bool) error
 }
 
 // Writer writes one journal. Its methods may be called concurrently. The first
@@ -251,7 +250,7 @@ type Writer struct {
 	out     output // nil once it is closed
 	buf     []byte // lines that have not been written
 	digests digests
-	packing *packing   // of the summary; nil: the output keeps none
+	packing *packing   // nil: the output does not pack
 	now     synod.Tick // of the last event
 	err     error
 }
@@ -259,24 +258,27 @@ type Writer struct {
 // Create makes a new journal file, readable by its owner only, and writes the head.
 // It does not replace a file. Until the Writer is closed other processes cannot resume
 // the journal.
-func Create(path string, head Head) (*Writer, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+func Create(path string, head Head) (*Writer, error) { return CreateOn(durable.System, path, head) }
+
+// CreateOn is Create on a disk, which campaigns let fail.
+func CreateOn(d durable.Disk, path string, head Head) (*Writer, error) {
+	if err := durable.MkdirAllOn(d, filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	w, err := (*Writer)(nil), filelock.Hold(f)
+	w, err := (*Writer)(nil), d.Hold(f)
 	if err == nil {
 		w, err = newWriter(path, &file{File: f}, head, true)
 	}
 	if err == nil {
-		err = durable.SyncDir(filepath.Dir(path))
+		err = d.SyncDir(filepath.Dir(path))
 	}
 	if err != nil {
 		f.Close()
-		os.Remove(path)
+		d.Remove(path)
 		return nil, err
 	}
 	return w, nil
@@ -284,8 +286,8 @@ func Create(path string, head Head) (*Writer, error) {
 
 func newWriter(path string, out output, head Head, now bool) (*Writer, error) {
 	w := &Writer{path: path, out: out, digests: digests{seat: head.Seat}, buf: *lineBuffers.Get().(*[]byte)}
-	if a, ok := out.(*attempt); ok && a.segment.index != nil {
-		w.packing = &packing{b: *packedBuffers.Get().(*[]byte)}
+	if a, ok := out.(*attempt); ok && a.segment.Pack {
+		w.packing = &packing{}
 		w.packing.head(&head)
 	}
 	head.Kind, head.Version = "head", Version
@@ -435,11 +437,7 @@ func (w *Writer) release(ended bool) error {
 		if w.err != nil {
 			lines, ended = nil, false // a file with a gap must not look whole
 		}
-		var packed []byte
-		if p := w.packing; p != nil && !p.bad {
-			packed = p.b
-		}
-		if err := w.out.close(lines, packed, ended); err != nil {
+		if err := w.out.close(lines, w.packing.packed(), ended); err != nil {
 			w.fail(err)
 		}
 		w.out, w.buf, w.packing = nil, nil, nil
@@ -459,9 +457,6 @@ const maxBuffer = 256 << 10
 
 // lineBuffers are buffers of Writers, and of readers of segments, to use again.
 var lineBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 16<<10)) }}
-
-// packedBuffers are buffers of packed summaries to use again. They are much smaller than lineBuffers.
-var packedBuffers = sync.Pool{New: func() any { return new(make([]byte, 0, 2<<10)) }}
 
 // recycle makes a buffer of lines available to others, unless it is very large.
 func recycle(buf []byte) {

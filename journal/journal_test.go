@@ -202,7 +202,7 @@ func TestBadFiles(t *testing.T) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err = journal.Summarize(path)
+			_, err = journal.SummarizeFile(path)
 			if err == nil && name != "effect at first" { // only a replay needs events
 				t.Errorf("%s: is summarized", name)
 			}

@@ -10,11 +10,12 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"synod.dev/synod"
+	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/internal/order"
 )
@@ -69,54 +70,37 @@ func (run *Run) SeatDigests() []string { return run.seats }
 // in, and some more.
 const maxLine = 64 << 20
 
-// Load reads a journal file, or one journal of a segment: FILE#ID.
-func Load(path string) (run *Run, err error) {
-	err = open(path, func(r io.Reader) (err error) {
-		run, err = Read(r)
-		return err
-	}, func(s *Segment, id string) (err error) {
-		run, err = s.Load(id)
-		return err
-	})
-	return run, err
-}
-
-// open hands a journal file, or a segment and the id of a run, to one of two
-// functions. Errors name the path.
-func open(path string, file func(io.Reader) error, segment func(*Segment, string) error) error {
+// Load reads a journal file.
+func Load(path string) (*Run, error) {
 	f, err := os.Open(path)
-	if at := strings.LastIndexByte(path, '#'); errors.Is(err, os.ErrNotExist) && at > 0 {
-		s, err := ReadSegment(path[:at])
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		return segment(s, path[at+1:])
-	}
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	defer f.Close()
-	if err := file(f); err != nil {
-		return fmt.Errorf("journal: %s: %w", path, err)
+	run, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
-	return nil
+	return run, nil
 }
 
 // Resume is Load for a run that is to be resumed. Until the lock is closed no other
 // process can resume the journal. The error is filelock.ErrHeld if another process is
 // writing or resuming it.
-func Resume(path string) (run *Run, lock io.Closer, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, os.ErrNotExist) { // a part of a segment, or nothing
-		run, err = Load(path)
-		return run, io.NopCloser(nil), err
+func Resume(path string) (run *Run, lock io.Closer, err error) { return ResumeOn(durable.System, path) }
+
+// ResumeOn is Resume on a disk, which campaigns let fail.
+func ResumeOn(d durable.Disk, path string) (run *Run, lock io.Closer, err error) {
+	f, err := d.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("journal: %w", err)
 	}
-	if err == nil {
-		err = filelock.Hold(f)
-	}
+	err = d.Hold(f)
 	if errors.Is(err, filelock.ErrHeld) {
 		err = fmt.Errorf("%s: %w: it is writing or resuming this journal", path, err)
+	}
+	if err == nil { // the process that made the file may have died before its name was on the disk
+		err = d.SyncDir(filepath.Dir(path))
 	}
 	if err == nil {
 		run, err = readHeld(path, f)
@@ -128,7 +112,7 @@ func Resume(path string) (run *Run, lock io.Closer, err error) {
 }
 
 // readHeld reads a journal that is to be continued in its file.
-func readHeld(path string, f *os.File) (*Run, error) {
+func readHeld(path string, f durable.File) (*Run, error) {
 	in := reading{run: &Run{Replies: Replies{}}}
 	sum := summed{take: in.take}
 	if err := eachLine(f, &sum); err != nil {
@@ -142,7 +126,7 @@ func readHeld(path string, f *os.File) (*Run, error) {
 // held is the file of a journal that was read, up to its last sum line.
 type held struct {
 	path string
-	file *os.File
+	file durable.File
 	size int64
 	crc  uint32
 	torn bool // the last byte, a newline, is missing
@@ -164,6 +148,9 @@ func (run *Run) Continue(head Head) (*Writer, error) {
 		if _, err := h.file.WriteAt([]byte{'\n'}, h.size-1); err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
 		}
+	}
+	if err := durable.Rewrite(h.file, 0, h.size); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
 	}
 	if _, err := h.file.Seek(h.size, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
@@ -381,7 +368,8 @@ func (in *reading) takeKind(kind string, n int, raw []byte) error {
 func (in *reading) checkPlace(kind string, n int) error {
 	switch {
 	case kind == "chunk":
-		return errors.New("this file holds the journals of several runs; name one of them: FILE#ID")
+		return errors.New("this file holds the journals of several runs that are being asked; finished ones are " +
+			"named FOLDER#ID")
 	case n == 1 && kind != "head":
 		return errors.New("the head must be the first line")
 	case n > 1 && kind == "head":

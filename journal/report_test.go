@@ -39,7 +39,7 @@ func TestReports(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at byte %d: %v", n, err)
 		}
-		sum, err := journal.Summarize(path)
+		sum, err := journal.SummarizeFile(path)
 		if err != nil || len(sum.Reports) != len(run.Reports) || (sum.End == nil) != (run.End == nil) {
 			t.Fatalf("cut at byte %d: %d and %d reports, %v", n, len(run.Reports), len(sum.Reports), err)
 		}

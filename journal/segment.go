@@ -18,7 +18,7 @@ import (
 	"synod.dev/synod/internal/durable"
 )
 
-// Segment is a file that holds the journals of many runs, so that a bench run of
+// Segment is a file that holds the journals of runs that are being played, so that a bench run of
 // thousands of questions does not make thousands of files. It consists of chunks: a
 // line that names whose lines follow and how many bytes they have, and these lines.
 //
@@ -28,38 +28,48 @@ import (
 //
 // The chunks of one run, in order, are its journal. Chunks of different runs are
 // mixed. A run can be attempted several times; each attempt begins with a head.
-// Load merges the replies of all attempts that were cut off. A run counts as finished
-// when the last attempt has an end and was kept (Keep).
+// Load merges the replies of all attempts that were cut off. A finished journal is taken
+// out (Take), kept elsewhere, and then forgotten (Forget). What was taken and not forgotten when
+// the process died is there when the segment is opened again (Finished, Lines).
 //
 // Crash safety is that of a journal file: a reply that was paid for is with the
 // operating system before Writer.Reply returns. Lines of replies that cost nothing may
 // wait in memory, and are lost with the process. When a segment is opened, a chunk that
 // was cut off at the end of the file is left out. Anything else that is not a chunk was
-// changed, and is an error; so are lines without their checksum, when they are read and,
-// in a segment that is opened for writing, at once.
+// changed, and is an error; so are lines without their checksum.
 //
-// One process may write a segment at a time, with any number of Writers; others may
-// read it meanwhile. All methods may be called concurrently. The zero Segment holds
-// nothing.
+// One process may write a segment at a time, with any number of Writers. All methods may
+// be called concurrently.
 type Segment struct {
+	// Pack says that Take also returns journals in their packed form, where they have one.
+	Pack bool
+
 	mu     sync.Mutex
+	disk   durable.Disk
 	path   string
-	file   *os.File
-	write  bool
+	file   storage
 	size   int64  // of the file
 	buf    []byte // chunks that have not been written to the file
 	unsafe bool   // something was written since the last sync
 	runs   map[string]*attempts
-	index  *index // packed summaries of finished runs; nil: there are none
-	err    error  // the first failed write
+	forgot bool  // the file may have runs that were forgotten
+	err    error // the first failed write
+}
+
+// storage is the file of a segment, or memory.
+type storage interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+	Close() error
 }
 
 // attempts is what a segment holds of one run.
 type attempts struct {
 	all      [][]extent // one list of chunks for each attempt
-	kept     bool       // the last attempt is whole and was kept
-	finished *pending   // the last attempt is whole, and waits for Keep or Drop
-	packed   extent     // the summary of the last attempt in the index; without bytes: there is none
+	kept     bool       // the last attempt is whole and was taken
+	finished *pending   // the last attempt is whole, and waits for Take or Drop
 }
 
 // extent is where the lines of a chunk are.
@@ -72,9 +82,8 @@ type extent struct {
 // pending is the last chunk of a finished attempt.
 type pending struct {
 	lines  []byte
-	packed []byte // the packed summary of the attempt; nil: there is none
-	begin  bool   // it is the only chunk
-	paid   bool   // as in attempt
+	packed *Packed // the packed form of the attempt; nil: there is none
+	begin  bool    // it is the only chunk
 }
 
 // chunk is the line before the lines of a chunk.
@@ -90,38 +99,45 @@ type chunk struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// OpenSegment opens a segment for writing and reading; it makes the file, readable by
-// its owner only, if there is none. The caller must keep other processes from writing
-// it.
-func OpenSegment(path string) (*Segment, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// OpenSegment opens a segment; it makes the file, readable by its owner only, if there is
+// none. The caller must keep other processes from writing it.
+func OpenSegment(path string) (*Segment, error) { return OpenSegmentOn(durable.System, path) }
+
+// OpenSegmentOn is OpenSegment on a disk, which campaigns let fail.
+func OpenSegmentOn(d durable.Disk, path string) (*Segment, error) {
+	f, err := d.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	s, err := openSegment(path, os.O_RDWR|os.O_CREATE, true)
-	if err != nil {
-		return nil, err
+	s := &Segment{disk: d, path: path, file: f, runs: map[string]*attempts{}}
+	if err := s.scan(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("journal: %s: %w", path, err)
 	}
-	if err := durable.SyncDir(filepath.Dir(path)); err != nil { // the file may be new
+	if err = s.store(); err == nil {
+		err = d.SyncDir(filepath.Dir(path)) // the file may be new
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: %w", err), s.Close())
 	}
 	return s, nil
 }
 
-// ReadSegment opens a segment for reading.
-func ReadSegment(path string) (*Segment, error) { return openSegment(path, os.O_RDONLY, false) }
+// store puts what was read on disk: whoever finds a run that was taken relies on it (Lines).
+func (s *Segment) store() error {
+	f, ok := s.file.(durable.File)
+	if !ok || s.size == 0 {
+		return nil
+	}
+	if err := durable.Rewrite(f, 0, s.size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
 
-func openSegment(path string, flags int, write bool) (*Segment, error) {
-	f, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	s := &Segment{path: path, file: f, write: write, runs: map[string]*attempts{}}
-	if err := s.scan(); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("journal: %s: %w", path, err)
-	}
-	s.index = openIndex(path, write, s.runs)
-	return s, nil
+// InMemory returns a segment that is lost with the process.
+func InMemory() *Segment {
+	return &Segment{path: "memory", file: new(memory), runs: map[string]*attempts{}}
 }
 
 // maxID bounds the id of a run, and maxChunkLine the line before a chunk, in bytes.
@@ -133,81 +149,9 @@ const (
 // chunkPrefix begins the line before a chunk.
 const chunkPrefix = `{"k":"chunk",`
 
-// scan finds the chunks of the file. A chunk that was being written when the process
-// died is left out, and removed if the segment is open for writing; what else is not a
-// chunk is an error.
-func (s *Segment) scan() error {
-	info, err := s.file.Stat()
-	if err != nil {
-		return err
-	}
-	in := bufio.NewReaderSize(s.file, maxChunkLine)
-	end := info.Size()
-	for s.size < end {
-		line, err := in.ReadSlice('\n')
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-		var c chunk
-		crc, ok := c.decode(line)
-		lines := extent{s.size + int64(len(line)), c.Bytes, crc}
-		unended := err != nil && len(line) < maxChunkLine && durable.Torn(line, chunkPrefix)
-		switch whole := ok && lines.at+int64(c.Bytes) <= end; {
-		case s.size == 0 && !ok && !durable.Hole(line) && !beginsChunk(line):
-			return errors.New("the file does not begin with a chunk: it is not a segment of journals")
-		case !ok && !durable.Hole(line) && !unended:
-			return s.damage("is not a chunk")
-		case !whole:
-			return s.cut()
-		}
-		next := lines.at + int64(c.Bytes)
-		sum, empty, err := sumOf(in, &lines, s.write || next == end)
-		switch {
-		case err != nil:
-			return err
-		case sum != crc && (empty && next == end || s.endsEmpty(end)):
-			return s.cut()
-		case sum != crc:
-			return s.damage("does not have its checksum")
-		}
-		s.enter(c, lines)
-		s.size = next
-	}
-	return nil
-}
-
-// endsEmpty reports whether the end of the file was never written.
-func (s *Segment) endsEmpty(end int64) bool {
-	var last [16]byte
-	_, err := s.file.ReadAt(last[:], max(end-int64(len(last)), 0))
-	return err == nil && durable.Hole(last[:])
-}
-
-// beginsChunk reports whether a line is the line before a chunk, or begins as one.
-func beginsChunk(line []byte) bool {
-	n := min(len(line), len(chunkPrefix))
-	return string(line[:n]) == chunkPrefix[:n]
-}
-
-// cut leaves out what follows the last chunk.
-func (s *Segment) cut() error {
-	if !s.write {
-		return nil
-	}
-	return s.file.Truncate(s.size)
-}
-
-func (s *Segment) damage(what string) error {
-	return fmt.Errorf("the part at byte %d %s: %w", s.size, what, ErrChanged)
-}
-
-// sumOf reads over the lines of a chunk. With check it returns their CRC, and whether a
-// part of them was never written; without, it returns the CRC that they should have.
-func sumOf(in *bufio.Reader, x *extent, check bool) (crc uint32, empty bool, err error) {
-	if !check {
-		_, err := in.Discard(x.bytes)
-		return x.crc, false, err
-	}
+// sumOf reads over the lines of a chunk. It returns their CRC, and whether a part of them was
+// never written.
+func sumOf(in *bufio.Reader, x *extent) (crc uint32, empty bool, err error) {
 	for left := x.bytes; left > 0; {
 		part, err := in.Peek(min(left, in.Size()))
 		if err != nil {
@@ -284,7 +228,7 @@ func (s *Segment) enter(c chunk, x extent) {
 	}
 	last := len(r.all) - 1
 	r.all[last] = append(r.all[last], x)
-	r.kept, r.packed = c.Kept, extent{}
+	r.kept = c.Kept
 }
 
 // append writes a chunk. With sync it is with the operating system afterwards.
@@ -292,8 +236,8 @@ func (s *Segment) append(c chunk, lines []byte, sync bool) error {
 	switch {
 	case s.err != nil:
 		return s.err
-	case !s.write || s.file == nil:
-		return fmt.Errorf("%s is not open for writing", s.path)
+	case s.file == nil:
+		return os.ErrClosed
 	}
 	c.Bytes = len(lines)
 	crc := crc32.Checksum(lines, castagnoli)
@@ -308,7 +252,6 @@ func (s *Segment) append(c chunk, lines []byte, sync bool) error {
 // flush hands all chunks to the operating system. A write that fails ends all writing:
 // what follows it could not be found.
 func (s *Segment) flush() error {
-	s.index.flush()
 	if s.err != nil || len(s.buf) == 0 {
 		return s.err
 	}
@@ -321,13 +264,17 @@ func (s *Segment) flush() error {
 	return nil
 }
 
-// sync puts all chunks on disk.
+// sync puts all chunks on disk. A sync that fails ends all writing, too: a later one may succeed although the chunks
+// are lost.
 func (s *Segment) sync() error {
 	if err := s.flush(); err != nil || !s.unsafe {
 		return err
 	}
 	s.unsafe = false
-	return s.file.Sync()
+	if err := s.file.Sync(); err != nil {
+		s.err = err // what it should have put on disk may never get there
+	}
+	return s.err
 }
 
 func (s *Segment) named(err error) error {
@@ -338,7 +285,7 @@ func (s *Segment) named(err error) error {
 }
 
 // Close writes what is left, syncs and closes the file. Finished runs that were
-// neither kept nor dropped stay unfinished.
+// neither taken nor dropped stay unfinished.
 func (s *Segment) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -346,12 +293,11 @@ func (s *Segment) Close() error {
 		return nil
 	}
 	var err error
-	if s.write {
-		err = s.sync()
+	if s.forgot && s.err == nil {
+		err = s.rewrite()
 	}
-	err = errors.Join(err, s.file.Close())
+	err = errors.Join(err, s.sync(), s.file.Close())
 	s.file = nil
-	s.index.close()
 	return s.named(err)
 }
 
@@ -365,12 +311,20 @@ func (s *Segment) IDs() []string {
 	return slices.Sorted(maps.Keys(s.runs))
 }
 
-// Finished reports whether a run has come to its end and was kept.
+// Finished reports whether a run has come to its end and was taken.
 func (s *Segment) Finished(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runs[id]
 	return r != nil && r.kept
+}
+
+// Holds reports whether the file has something of a run.
+func (s *Segment) Holds(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[id]
+	return r != nil && len(r.all) > 0
 }
 
 // Create begins an attempt at a run. An id is any text of 1 to 4,096 bytes. The
@@ -388,18 +342,17 @@ type attempt struct {
 	segment *Segment
 	id      string
 	begin   bool // nothing has been written
-	paid    bool // the attempt has replies that were paid for
 }
 
 func (a *attempt) write(lines []byte, sync bool) error {
 	a.segment.mu.Lock()
 	defer a.segment.mu.Unlock()
 	c := chunk{Run: a.id, Begin: a.begin}
-	a.begin, a.paid = false, a.paid || sync
+	a.begin = false
 	return a.segment.append(c, lines, sync)
 }
 
-func (a *attempt) close(lines, packed []byte, ended bool) error {
+func (a *attempt) close(lines []byte, packed *Packed, ended bool) error {
 	if !ended {
 		return a.write(lines, true)
 	}
@@ -410,35 +363,105 @@ func (a *attempt) close(lines, packed []byte, ended bool) error {
 		r = &attempts{}
 		a.segment.runs[a.id] = r
 	}
-	r.finished = &pending{lines, packed, a.begin, a.paid}
+	r.finished = &pending{lines, packed, a.begin}
 	return a.segment.err
 }
 
-// Keep makes a run whose Writer was closed count as finished, and writes its end. It
-// fails if there is no such run. If replies of the run were paid for, the journal is on
-// disk when Keep returns; otherwise it may wait for Close.
-func (s *Segment) Keep(id string) error {
+// Finished is the journal of a run that has come to its end.
+type Finished struct {
+	Lines  []byte
+	Packed *Packed // the same, packed; nil: there is no packed form
+}
+
+// Release makes the memory of the lines available to other journals.
+func (f *Finished) Release() {
+	recycle(f.Lines)
+	f.Lines = nil
+}
+
+// Take returns the journal of a run whose Writer was closed. It fails if there is no such run. Where
+// replies were paid for, the journal is on disk when Take returns, until Forget.
+func (s *Segment) Take(id string) (*Finished, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runs[id]
 	if r == nil || r.finished == nil {
-		return s.named(fmt.Errorf("run %s has not come to its end", id))
+		return nil, s.named(fmt.Errorf("run %s has not come to its end", id))
 	}
 	p := r.finished
 	r.finished = nil
-	err := s.append(chunk{Run: id, Begin: p.begin, Kept: true}, p.lines, false)
-	if err == nil && p.packed != nil && s.index != nil {
-		r.packed = s.index.add(id, sumOfExtents(r.all[len(r.all)-1]), p.packed)
+	if p.begin { // the file has nothing of this attempt: none of its replies was paid for
+		if len(r.all) == 0 {
+			delete(s.runs, id)
+		}
+		return &Finished{p.lines, p.packed}, nil
 	}
-	if err == nil && p.paid {
+	err := s.append(chunk{Run: id, Kept: true}, p.lines, false)
+	recycle(p.lines)
+	if err == nil {
 		err = s.sync()
 	}
-	recycle(p.lines)
-	if b := p.packed[:0]; cap(b) > 0 && cap(b) < maxBuffer {
-		packedBuffers.Put(&b)
+	if err != nil {
+		return nil, s.named(err)
 	}
-	return s.named(err)
+	lines, err := s.lines(r.all[len(r.all)-1])
+	return &Finished{lines, p.packed}, s.named(err)
 }
+
+// Lines returns the journal of a run that was taken before the segment was opened.
+func (s *Segment) Lines(id string) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[id]
+	if r == nil || !r.kept {
+		return nil, s.missing(id)
+	}
+	lines, err := s.lines(r.all[len(r.all)-1])
+	return lines, s.named(err)
+}
+
+// lines reads chunks that are in the file.
+func (s *Segment) lines(chunks []extent) (all []byte, err error) {
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
+	var buf []byte
+	for _, x := range chunks {
+		if buf, err = x.read(s.file, buf); err != nil {
+			return nil, err
+		}
+		all = append(all, buf...)
+	}
+	return all, nil
+}
+
+// Forget removes runs that are kept elsewhere. The file is emptied when it holds no other run, and
+// written anew when most of it is of no use.
+func (s *Segment) Forget(ids ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		if r := s.runs[id]; r != nil && r.finished == nil {
+			delete(s.runs, id)
+			s.forgot = true
+		}
+	}
+	live := int64(0)
+	for _, r := range s.runs {
+		for _, chunks := range r.all {
+			for _, x := range chunks {
+				live += int64(x.bytes)
+			}
+		}
+	}
+	if s.file == nil || s.size == 0 || live > 0 && (s.size < maxUseless || live > s.size/2) {
+		return nil
+	}
+	return s.named(s.rewrite())
+}
+
+// maxUseless is how many bytes the file of a segment may have before most of them must be of use.
+const maxUseless = 64 << 20
 
 // Drop makes the segment forget the replies of all attempts at a run, but not what they
 // cost: that is in the head of an attempt without replies, which takes their place.
@@ -519,30 +542,4 @@ func (s *Segment) Load(id string) (*Run, error) {
 
 func (s *Segment) missing(id string) error {
 	return fmt.Errorf("journal: %s: the segment has no run of this id: %w", s.Path(id), os.ErrNotExist)
-}
-
-// Summarize reads the journal of a finished run as the function Summarize does. The
-// error is os.ErrNotExist if the run is not finished.
-func (s *Segment) Summarize(id string) (*Summary, error) {
-	s.mu.Lock()
-	r := s.runs[id]
-	var chunks []extent
-	var packed extent
-	if r != nil && r.kept {
-		chunks, packed = r.all[len(r.all)-1], r.packed
-	}
-	s.mu.Unlock()
-	if chunks == nil {
-		return nil, s.missing(id)
-	}
-	if sum := s.fromIndex(id, chunks, packed); sum != nil {
-		return sum, nil
-	}
-	in := s.reader(chunks)
-	sum, err := summarize(in, false)
-	in.release()
-	if err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", s.Path(id), err)
-	}
-	return sum, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
 	"strconv"
 
 	"synod.dev/synod/internal/durable"
@@ -31,7 +30,7 @@ func appendHex(b []byte, crc uint32) []byte {
 
 // file is the output of a journal that has a file of its own.
 type file struct {
-	*os.File
+	durable.File
 	size int64
 	crc  uint32 // of the file
 }
@@ -53,7 +52,7 @@ func (f *file) write(lines []byte, _ bool) error {
 	return nil
 }
 
-func (f *file) close(lines, _ []byte, _ bool) error {
+func (f *file) close(lines []byte, _ *Packed, _ bool) error {
 	defer recycle(lines)
 	return errors.Join(f.write(lines, true), f.Sync(), f.Close())
 }

@@ -41,20 +41,36 @@ func (r Replies) List() []Replied {
 	return list
 }
 
-// Summarize reads a journal as Load does, but decodes only what a report needs: it
+// Summarize reads the lines of a finished journal as Load does, but decodes only what a report needs: it
 // skips events and all effects that are not notes. It returns an ErrChanged if the
 // journal has an end whose digests are not those of the lines, so that the lines that
 // it skipped are known to be unchanged too.
-func Summarize(path string) (sum *Summary, err error) {
-	err = open(path, func(r io.Reader) (err error) {
-		sum, err = summarize(r, true)
-		return err
-	}, func(s *Segment, id string) (err error) {
-		sum, err = s.Summarize(id)
-		return err
-	})
-	return sum, err
+func Summarize(lines []byte) (*Summary, error) { return summarize(bytes.NewReader(lines), false) }
+
+// Finish reads the text of a journal file whose run is finished. It returns the lines of the last attempt, without
+// sum lines, and the run.
+func Finish(text []byte) (lines []byte, run *Run, err error) {
+	if run, err = Read(bytes.NewReader(text)); err != nil {
+		return nil, nil, err
+	}
+	if run.End == nil {
+		return nil, nil, errors.New("the journal has no end")
+	}
+	for line := range bytes.Lines(text) {
+		kind, _ := kindOf(line)
+		switch {
+		case bytes.HasPrefix(line, []byte(sumPrefix)):
+			continue
+		case kind == "head":
+			lines = lines[:0]
+		}
+		lines = append(lines, line...)
+	}
+	return lines, run, nil
 }
+
+// Parse reads the lines of a finished journal that a Segment has held.
+func Parse(lines []byte) (*Run, error) { return readRun(bytes.NewReader(lines), false) }
 
 // How the lines that a Writer writes begin.
 const (

@@ -27,7 +27,7 @@ func TestSummaryAgreesWithLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := journal.Summarize(path)
+		s, err := journal.SummarizeFile(path)
 		if err != nil {
 			t.Fatalf("cut at byte %d: %v", n, err)
 		}
@@ -43,7 +43,7 @@ func TestSummaryAgreesWithLoad(t *testing.T) {
 			t.Fatalf("cut at byte %d:\n%+v\nwant %+v, %+v, %+v", n, s, noted, run.Replies, run.End)
 		}
 	}
-	if s, _ := journal.Summarize(path); len(s.Noted) != 1 || len(s.Replies) != 2 || s.End == nil {
+	if s, _ := journal.SummarizeFile(path); len(s.Noted) != 1 || len(s.Replies) != 2 || s.End == nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -62,7 +62,7 @@ func TestSummaryFindsEveryChange(t *testing.T) {
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				if s, err := journal.Summarize(path); err == nil &&
+				if s, err := journal.SummarizeFile(path); err == nil &&
 					s.End != nil { // without an end the run does not count as finished
 					t.Errorf("a change of byte %d of %q is not found", i, l)
 				}
@@ -88,7 +88,7 @@ func TestSummaryOfOtherEncoding(t *testing.T) {
 	if err := os.WriteFile(path, []byte(journal.Summed(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := journal.Summarize(path)
+	s, err := journal.SummarizeFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestSummaryOfWholeOpinion(t *testing.T) {
 	if _, err = w.Close("rounds"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := journal.Summarize(path)
+	s, err := journal.SummarizeFile(path)
 	if err != nil || len(s.Noted) != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}

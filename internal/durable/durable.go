@@ -1,4 +1,5 @@
-// Package durable makes changes to folders outlive a crash of the machine, and reads files of bounded size.
+// Package durable makes changes to folders outlive a crash of the machine, and reads files of bounded size. What keeps
+// records does that on a Disk, so that tests and campaigns can play it on one that fails.
 //
 // Its rank is -1: internal/fetch and all packages that write files use it.
 package durable
@@ -14,17 +15,23 @@ import (
 )
 
 // Rename renames a file or a folder and syncs the folder that contains the new name, so that the new name is on disk.
-func Rename(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
+func Rename(from, to string) error { return RenameOn(System, from, to) }
+
+// RenameOn is Rename on a disk.
+func RenameOn(d Disk, from, to string) error {
+	if err := d.Rename(from, to); err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(to))
+	return d.SyncDir(filepath.Dir(to))
 }
 
 // WriteFile writes and syncs a file that only its owner can read. It is complete or not there: it is written under
 // the name path.new and renamed.
-func WriteFile(path string, b []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func WriteFile(path string, b []byte) error { return WriteFileOn(System, path, b) }
+
+// WriteFileOn is WriteFile on a disk.
+func WriteFileOn(d Disk, path string, b []byte) error {
+	f, err := d.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -32,7 +39,7 @@ func WriteFile(path string, b []byte) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return Rename(path+".new", path)
+	return RenameOn(d, path+".new", path)
 }
 
 // ErrTooLarge means that a file has more bytes than are read.
@@ -40,8 +47,11 @@ var ErrTooLarge = errors.New("the file is too large")
 
 // ReadFile reads a whole file of at most max bytes. It allocates no more than that, whatever the file system says about
 // the size. The error is ErrTooLarge for a larger file.
-func ReadFile(path string, max int64) ([]byte, error) {
-	f, err := os.Open(path)
+func ReadFile(path string, max int64) ([]byte, error) { return ReadFileOn(System, path, max) }
+
+// ReadFileOn is ReadFile on a disk.
+func ReadFileOn(d Disk, path string, max int64) ([]byte, error) {
+	f, err := d.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,6 +73,7 @@ func ReadFile(path string, max int64) ([]byte, error) {
 // being written when the process died: no object is complete in it, unless nothing follows. Every line begins with
 // prefix.
 func Torn(rest []byte, prefix string) bool {
+	rest = bytes.TrimRight(rest, "\x00") // what was not written, where a file system leaves zeros
 	if len(rest) == 0 || Hole(rest) {
 		return true
 	}

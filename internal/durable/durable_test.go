@@ -61,7 +61,11 @@ func TestTorn(t *testing.T) {
 			t.Errorf("%q cannot be the beginning of a line", rest)
 		}
 	}
-	if !Torn([]byte(whole[:9]+string(make([]byte, 40))), `{"k":`) {
-		t.Error("zeros after a power failure")
+	for _, zeros := range []int{1, 15, 40} {
+		for _, written := range []int{0, 9, len(whole)} {
+			if !Torn([]byte(whole[:written]+string(make([]byte, zeros))), `{"k":`) {
+				t.Errorf("%d zeros after %d bytes, as a power failure may leave them", zeros, written)
+			}
+		}
 	}
 }

@@ -3,7 +3,7 @@
 // Package filelock locks a file against other processes. The system releases the lock when the process ends for any
 // reason.
 //
-// Its rank is -1: internal/fetch uses it.
+// Its rank is -2: internal/durable uses it.
 package filelock
 
 import (
