@@ -105,6 +105,33 @@ func TestProofs(t *testing.T) {
 	}
 }
 
+// An entry that cannot be put on disk is not acknowledged, although the write was taken, and nothing is appended after
+// it (LE-5). A null device takes writes and cannot be synced.
+func TestAppendThatCannotBeSynced(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(os.DevNull, filepath.Join(dir, "entries")); err != nil {
+		t.Skip(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if null.Sync() == nil {
+		t.Skip("this system syncs its null device")
+	}
+	l := open(t, dir, secret(t, 1))
+	defer l.Close()
+	for range 2 {
+		if at, err := l.Append(t.Context(), entry("run", false)); err == nil {
+			t.Errorf("entry %d is acknowledged without being on disk", at)
+		}
+	}
+	if l.Size() != 0 || l.Head().Head.Size != 0 {
+		t.Errorf("the log has %d entries, its head %d", l.Size(), l.Head().Head.Size)
+	}
+}
+
 // An entry that is there already is not appended again, and a closed log is what it was.
 func TestReopen(t *testing.T) {
 	own, dir := secret(t, 1), t.TempDir()
@@ -370,30 +397,6 @@ func history(t *testing.T, seed uint64) {
 			t.Errorf("seed %d: the proof of entry %d: %v", seed, at, err)
 		}
 	}
-}
-
-func FuzzParseProof(f *testing.F) {
-	own := secret(f, 1)
-	l := open(f, f.TempDir(), own)
-	defer l.Close()
-	add(f, l, runs(3)...)
-	p, err := l.Prove(1)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(p.File())
-	f.Add(l.Head().File())
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if p, err := ledger.ParseProof(text); err == nil {
-			if !bytes.Equal(p.File(), text) {
-				t.Error("a proof that is read is written in other bytes")
-			}
-			p.Verify(own.PublicKey())
-		}
-		if h, err := ledger.ParseHead(text); err == nil && !bytes.Equal(h.File(), text) {
-			t.Error("a head that is read is written in other bytes")
-		}
-	})
 }
 
 // BenchmarkAppend appends one decision after another, each synced, under a head that n witnesses sign (0, and as many

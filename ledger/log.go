@@ -17,7 +17,6 @@ import (
 
 	"synod.dev/synod/internal/canonical"
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/sign"
 )
 
@@ -35,6 +34,7 @@ var ErrDamaged = errors.New("ledger: the log was changed")
 // Log is a log in a folder: of one operator (Open), or what one replica of a Group has of the group's log
 // (OpenReplica). It may be used by many goroutines.
 type Log struct {
+	disk   durable.Disk
 	dir    string
 	secret sign.Secret
 	group  *Group // nil: it has an operator
@@ -42,7 +42,7 @@ type Log struct {
 	lock   io.Closer
 
 	mu    sync.Mutex
-	file  *os.File
+	file  durable.File
 	at    []int64 // by entry: where it begins
 	end   int64
 	tree  *compact.Range
@@ -56,15 +56,15 @@ type Log struct {
 // operator's. It fails with filelock.ErrHeld if another process has it open, and with
 // ErrDamaged if entries under the last head were changed; the error says which. Bytes
 // after the last whole entry, which were never acknowledged, are cut off.
-func Open(dir string, secret sign.Secret) (*Log, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	lock, err := filelock.Lock(filepath.Join(dir, "lock"))
+func Open(dir string, secret sign.Secret) (*Log, error) { return OpenOn(durable.System, dir, secret) }
+
+// OpenOn is Open on a disk, which campaigns let fail.
+func OpenOn(d durable.Disk, dir string, secret sign.Secret) (*Log, error) {
+	lock, err := lockFolder(d, dir)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %s: %w", dir, err)
+		return nil, err
 	}
-	l, err := load(dir, operated(secret.PublicKey()), os.O_RDWR|os.O_CREATE, unlimited)
+	l, err := load(d, dir, operated(secret.PublicKey()), os.O_RDWR|os.O_CREATE, unlimited)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -75,29 +75,40 @@ func Open(dir string, secret sign.Secret) (*Log, error) {
 	return l, nil
 }
 
+// lockFolder makes the folder of a log, unless it is there, and keeps other processes from writing in it.
+func lockFolder(d durable.Disk, dir string) (io.Closer, error) {
+	if err := durable.MkdirAllOn(d, dir); err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	lock, err := durable.LockOn(d, filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %s: %w", dir, err)
+	}
+	return lock, nil
+}
+
 // operated returns the check of heads of the operator with a key.
 func operated(key []byte) func(*SignedHead) error {
 	return func(h *SignedHead) error { return h.Verify(key) }
 }
 
-// Read opens the log with the operator's key for reading: Append fails.
+// Read opens the log with the operator's key for reading: Append fails. A log without a head is an error.
 func Read(dir string, key []byte) (*Log, error) { return read(dir, operated(key)) }
 
 // Inspect opens any log for reading, whoever signs its heads (SignedHead.Check).
-func Inspect(dir string) (*Log, error) {
-	l, err := read(dir, (*SignedHead).Check)
-	if err == nil && l.head == nil {
-		err = errors.Join(fmt.Errorf("ledger: %s has no head: nothing was recorded yet", dir), l.Close())
-	}
-	return l, err
-}
+func Inspect(dir string) (*Log, error) { return read(dir, (*SignedHead).Check) }
 
 func read(dir string, check func(*SignedHead) error) (*Log, error) {
-	l, err := load(dir, check, os.O_RDONLY, underHead)
-	if l != nil {
-		l.err = errors.New("ledger: the log is open for reading only")
+	l, err := load(durable.System, dir, check, os.O_RDONLY, underHead)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	if l.head == nil {
+		return nil, errors.Join(fmt.Errorf("ledger: %s has no signed head: nothing was recorded yet, or the file %s "+
+			"was removed", dir, headFile), l.Close())
+	}
+	l.err = errors.New("ledger: the log is open for reading only")
+	return l, nil
 }
 
 // How many entries load reads.
@@ -107,12 +118,17 @@ const (
 )
 
 // load reads a log: at most so many entries, and all that are under its head.
-func load(dir string, check func(*SignedHead) error, mode int, most uint64) (*Log, error) {
-	f, err := os.OpenFile(filepath.Join(dir, entriesFile), mode, 0o600)
+func load(d durable.Disk, dir string, check func(*SignedHead) error, mode int, most uint64) (*Log, error) {
+	f, err := d.OpenFile(filepath.Join(dir, entriesFile), mode, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	l := &Log{dir: dir, check: check, file: f, nodes: map[compact.NodeID][]byte{},
+	if mode&os.O_CREATE != 0 { // a process that died may have given files their names without a sync
+		if err := d.SyncDir(dir); err != nil {
+			return nil, errors.Join(fmt.Errorf("ledger: %w", err), f.Close())
+		}
+	}
+	l := &Log{disk: d, dir: dir, check: check, file: f, nodes: map[compact.NodeID][]byte{},
 		known: map[[sha256.Size]byte]uint64{},
 		tree:  (&compact.RangeFactory{Hash: hasher.HashChildren}).NewEmptyRange(0)}
 	if err := l.readHead(); err != nil {
@@ -129,7 +145,7 @@ func load(dir string, check func(*SignedHead) error, mode int, most uint64) (*Lo
 
 // readHead reads the last signed head, if there is one.
 func (l *Log) readHead() error {
-	text, err := durable.ReadFile(filepath.Join(l.dir, headFile), maxFile)
+	text, err := durable.ReadFileOn(l.disk, filepath.Join(l.dir, headFile), maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -148,6 +164,9 @@ func (l *Log) readEntries(most uint64) error {
 		leaf, _, size, err := l.readEntry(l.end)
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			break // the rest was being written
+		}
+		if err != nil && !errors.Is(err, errEntry) {
+			return fmt.Errorf("ledger: entry %d cannot be read: %w", len(l.at), err)
 		}
 		if err != nil {
 			if l.head != nil && uint64(len(l.at)) < l.head.Head.Size {
@@ -181,8 +200,11 @@ func (l *Log) checkRoot() error {
 	return nil
 }
 
+// errEntry reports bytes that are no entry.
+var errEntry = errors.New("this is no entry")
+
 // readEntry reads the entry at a position. The error is io.EOF or io.ErrUnexpectedEOF if it
-// is not whole.
+// is not whole, and errEntry if its bytes are not those of an entry.
 func (l *Log) readEntry(at int64) (leaf, body []byte, size int64, err error) {
 	var head [header]byte
 	if _, err := l.file.ReadAt(head[:], at); err != nil {
@@ -190,7 +212,8 @@ func (l *Log) readEntry(at int64) (leaf, body []byte, size int64, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[:])
 	if n > maxEntry {
-		return nil, nil, 0, fmt.Errorf("its length is %d bytes; at most %d are allowed", n, maxEntry)
+		return nil, nil, 0, fmt.Errorf("%w: its length is %d bytes; at most %d are allowed", errEntry, n,
+			maxEntry)
 	}
 	body = make([]byte, n)
 	if _, err := l.file.ReadAt(body, at+header); err != nil {
@@ -200,7 +223,7 @@ func (l *Log) readEntry(at int64) (leaf, body []byte, size int64, err error) {
 		return nil, nil, 0, err
 	}
 	if leaf = hasher.HashLeaf(body); !bytes.Equal(leaf, head[4:]) {
-		return nil, nil, 0, errors.New("its bytes do not have its hash")
+		return nil, nil, 0, fmt.Errorf("%w: its bytes do not have its hash", errEntry)
 	}
 	return leaf, body, header + int64(n), nil
 }
@@ -225,13 +248,28 @@ func (l *Log) root() ([]byte, error) {
 	return l.tree.GetRootHash(nil)
 }
 
-// repair cuts off what was never acknowledged, and signs the head of what is left.
+// repair cuts off what is no whole entry, and signs the head of what is left.
 func (l *Log) repair() error {
 	if err := l.cut(); err != nil {
 		return err
 	}
 	if l.head != nil && l.head.Head.Size == uint64(len(l.at)) {
 		return nil
+	}
+	if len(l.at) == 0 {
+		return l.signHead()
+	}
+	from := int64(0)
+	if l.head != nil {
+		from = l.at[l.head.Head.Size]
+	}
+	// The process that wrote the entries after the head may have died before it synced them, or its sync failed.
+	err := durable.Rewrite(l.file, from, l.end)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
 	}
 	return l.signHead()
 }
@@ -258,7 +296,7 @@ func (l *Log) signHead() error {
 	}
 	h := &SignedHead{Head: Head{Log: l.secret.PublicKey(), Size: uint64(len(l.at)), Root: root}}
 	h.Operator = l.secret.SignEnvelope(HeadType, canonical.Encode(h.Head))
-	if err := durable.WriteFile(filepath.Join(l.dir, headFile), h.File()); err != nil {
+	if err := durable.WriteFileOn(l.disk, filepath.Join(l.dir, headFile), h.File()); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	l.head = h
@@ -281,6 +319,9 @@ func (l *Log) Append(_ context.Context, e *Entry) (uint64, error) {
 	}
 	before := len(l.at)
 	at, err := l.write([][]byte{b})
+	if err == nil && l.err != nil && at[0] >= l.head.Head.Size {
+		err = l.err // it was written, and its head could not be
+	}
 	if err == nil && len(l.at) > before {
 		if err = l.signHead(); err != nil {
 			l.err = err
@@ -417,7 +458,7 @@ func (l *Log) Cosigned(s Signature) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lock == nil {
-		lock, err := filelock.Lock(filepath.Join(l.dir, "lock"))
+		lock, err := durable.LockOn(l.disk, filepath.Join(l.dir, "lock"))
 		if err != nil {
 			return fmt.Errorf("ledger: %w", err)
 		}
@@ -435,7 +476,7 @@ func (l *Log) Cosigned(s Signature) error {
 	if err := h.Add(s); err != nil {
 		return err
 	}
-	if err := durable.WriteFile(filepath.Join(l.dir, headFile), h.File()); err != nil {
+	if err := durable.WriteFileOn(l.disk, filepath.Join(l.dir, headFile), h.File()); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
 	l.head = &h

@@ -11,22 +11,18 @@ import (
 	"github.com/transparency-dev/merkle/compact"
 
 	"synod.dev/synod/internal/durable"
-	"synod.dev/synod/internal/filelock"
 )
 
 // OpenReplica opens what one replica of a group has of the group's log, and makes it if there is none. The
 // consensus appends with Extend and sets heads with SetHead. Entries after the head are cut off, except the
 // first keep ones, so that the consensus can apply them again; ErrDamaged reports that there are fewer.
 func OpenReplica(dir string, g *Group, keep uint64) (*Log, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	lock, err := filelock.Lock(filepath.Join(dir, "lock"))
+	lock, err := lockFolder(durable.System, dir)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %s: %w", dir, err)
+		return nil, err
 	}
 	check := func(h *SignedHead) error { return h.VerifyGroup(g) }
-	l, err := load(dir, check, os.O_RDWR|os.O_CREATE, keep)
+	l, err := load(durable.System, dir, check, os.O_RDWR|os.O_CREATE, keep)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -102,7 +98,7 @@ func (l *Log) SetHead(h *SignedHead) error {
 	if !bytes.Equal(root, h.Head.Root) {
 		return fmt.Errorf("%w: a head of %d entries does not have their root", ErrDamaged, h.Head.Size)
 	}
-	if err := durable.WriteFile(filepath.Join(l.dir, headFile), h.File()); err != nil {
+	if err := durable.WriteFileOn(l.disk, filepath.Join(l.dir, headFile), h.File()); err != nil {
 		l.err = fmt.Errorf("ledger: %w", err)
 		return l.err
 	}
