@@ -73,7 +73,7 @@ func BenchmarkOwn(b *testing.B) {
 		b.Fatal(err)
 	}
 	bare.transport = &http.Transport{}
-	bare.transport.RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion",` +
+	bare.transport.(*http.Transport).RegisterProtocol("http", canned{[]byte(`{"id":"x","object":"chat.completion",` +
 		`"created":1,"model":"stub","choices":[{"index":0,"message":{"role":"assistant",` +
 		`"content":"{\"reasoning\":\"It is so.\",\"answer\":\"42\"}"},"finish_reason":"stop"}],` +
 		`"usage":{"prompt_tokens":90,"completion_tokens":20,"total_tokens":110}}`)})

@@ -87,6 +87,20 @@ func (b *Budget) Charge(m Info, calls int, tokens synod.Usage) {
 	b.spent = b.spent.plus(b.cost(m, calls, tokens))
 }
 
+// Add counts what was spent before, elsewhere.
+func (b *Budget) Add(s Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.spent = b.spent.plus(s)
+}
+
+// hold reserves what a request may cost that has left already.
+func (b *Budget) hold(w Spent) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = b.held.plus(w)
+}
+
 // cost returns what requests count; money only if it is bounded.
 func (b *Budget) cost(m Info, calls int, tokens synod.Usage) Spent {
 	s := Spent{Calls: calls, Tokens: tokens.Total()}

@@ -202,40 +202,43 @@ func (m *embedded) ask(ctx context.Context, r Request, want *engine.Capture) (sy
 	if err != nil {
 		return synod.Reply{}, nil, &Failure{Status: synod.Unreadable, Err: err}
 	}
-	client, err := m.engine.client(ctx)
-	if err != nil {
-		return synod.Reply{}, nil, AsFailure(err)
-	}
-	x := &exchange{completer: client, prompt: r.Prompt, want: want}
+	x := &exchange{completer: m.engine.remembering(started{m.engine}), prompt: r.Prompt, want: want}
 	reply, err := m.reply(ctx, x, chat)
 	reply.Calls = 1
 	if err != nil {
 		return reply, nil, engineFailure(ctx, err)
 	}
-	m.engine.works(client)
 	return reply, x.states, nil
 }
 
 func (m *embedded) reply(ctx context.Context, x *exchange, chat prompt.Chat) (synod.Reply, error) {
 	p := x.prompt
-	open := chat.Completion != "" && !p.Exact && !p.Question.Form.Long() // a line holds no JSON and no prose
+	lead := chat.Completion
+	if p.Exact || p.Question.Form.Long() { // a line holds no JSON and no prose
+		lead = ""
+	}
+	var reply synod.Reply
+	var err error
 	switch {
 	case p.Purpose == synod.Weighing:
 		return m.weigh(ctx, x, chat.User)
-	case p.Purpose == synod.Answering && m.cfg.Answers == short && open:
-		reply, err := m.answer(ctx, x, chat.Completion)
-		if err != nil {
-			return reply, err
-		}
-		return m.statedConfidence(ctx, x, chat.Completion, reply)
-	case p.Purpose == synod.Refining && m.cfg.Refine == choose && open:
-		reply, err := m.choose(ctx, x, chat.Completion)
-		if err != nil {
-			return reply, err
-		}
-		return m.statedConfidence(ctx, x, chat.Completion, reply)
+	case p.Purpose == synod.Answering && m.cfg.Answers == short && lead != "" && answersByLine(p):
+		reply, err = m.answer(ctx, x, lead)
+	case p.Purpose == synod.Refining && m.cfg.Refine == choose && lead != "" && p.Goal == "":
+		reply, err = m.choose(ctx, x, lead)
+	default:
+		reply, err = m.write(ctx, x, chat)
 	}
-	return m.write(ctx, x, chat)
+	if err != nil || p.Purpose != synod.Answering && p.Purpose != synod.Refining {
+		return reply, err
+	}
+	return m.withConfidence(ctx, x, lead, reply)
+}
+
+// answersByLine reports whether one line can be the reply to a prompt for an answer. An adversary that is to persuade
+// needs a solution, except where the members that it is to persuade go by the likelihood of options.
+func answersByLine(p *synod.Prompt) bool {
+	return p.Goal == "" || p.Goal == synod.Persuade && possibleAnswers(p.Question) != nil
 }
 
 // engineFailure returns an error of the engine as a Failure.

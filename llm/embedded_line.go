@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"synod.dev/synod"
@@ -33,7 +32,10 @@ func (m *embedded) answer(ctx context.Context, x *exchange, lead string) (synod.
 			return synod.Reply{}, err
 		}
 		pick := likeliest(w.scores)
-		if m.cfg.Temperature > 0 {
+		switch {
+		case p.Goal == synod.Persuade:
+			pick = secondLikeliest(w.scores, pick)
+		case m.cfg.Temperature > 0:
 			pick = sample(w.scores, w.scores[pick].Mean, m.cfg.Temperature, p.Seed)
 		}
 		return x.chosen(options[pick], pick, w), nil
@@ -176,6 +178,18 @@ func likeliest(scores []engine.Score) int {
 	return best
 }
 
+// secondLikeliest returns the index of the highest mean but that of the likeliest: the answer that members of the model
+// most easily take for the one that it holds to be right.
+func secondLikeliest(scores []engine.Score, likeliest int) int {
+	second := -1
+	for i := range scores {
+		if i != likeliest && (second < 0 || scores[i].Mean > scores[second].Mean) {
+			second = i
+		}
+	}
+	return max(second, 0)
+}
+
 // sample returns an index with probability proportional to exp(mean / temperature).
 func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
 	weights, sum := make([]float64, len(scores)), 0.0
@@ -190,43 +204,6 @@ func sample(scores []engine.Score, top, temperature float64, seed uint64) int {
 		}
 	}
 	return len(scores) - 1
-}
-
-// A stated confidence is one line after the answer: a number from 0 to 1 in steps
-// of a hundredth.
-const (
-	confidenceLine  = `root ::= " " ("0." [0-9] [0-9]? | "1.0") "\n"`
-	confidenceLabel = "\nConfidence, from 0 to 1:"
-)
-
-// statedConfidence adds the confidence that the model states in its answer, if the
-// prompt asks for it (CP-1): the model continues its own line by one more. Whether
-// the number of so small a model means anything is for the calibration in a
-// report to show.
-func (m *embedded) statedConfidence(
-	ctx context.Context, x *exchange, lead string, reply synod.Reply,
-) (synod.Reply, error) {
-	p := x.prompt
-	if p.ConfidenceMode != synod.StatedConfidence || reply.Answer == synod.None {
-		return reply, nil
-	}
-	text := asText(p, reply.Answer)
-	if reply.Text != "" && possibleAnswers(p.Question) == nil {
-		text = reply.Text
-	}
-	out, err := x.Generate(ctx, engine.Request{
-		Prompt: lead + " " + text + confidenceLabel, Grammar: confidenceLine, Stop: []string{"\n"}, Seed: p.Seed,
-		Temperature: m.cfg.Temperature, TopP: m.cfg.TopP, MaxTokens: lineTokens,
-	})
-	if err != nil {
-		return reply, err
-	}
-	reply.Usage.Prompt += out.Usage.PromptTokens
-	reply.Usage.Completion += out.Usage.CompletionTokens
-	if v, err := strconv.ParseFloat(strings.TrimSpace(out.Text), 64); err == nil && v >= 0 && v <= 1 {
-		reply.Confidence = &v
-	}
-	return reply, nil
 }
 
 // generate returns text, and the mean log-probability of its tokens if hidden

@@ -212,6 +212,35 @@ func (e *sharedEngine) crashed(err error) {
 	}
 }
 
+// started is the engine as a completer that starts the process with the first call: a member whose likelihoods are all
+// remembered needs none.
+type started struct{ engine *sharedEngine }
+
+// Generate starts the process if need be and generates a text.
+func (s started) Generate(ctx context.Context, r engine.Request) (out engine.Result, err error) {
+	client, err := s.engine.client(ctx)
+	if err != nil {
+		return out, AsFailure(err)
+	}
+	if out, err = client.Generate(ctx, r); err == nil {
+		s.engine.works(client)
+	}
+	return out, err
+}
+
+// Weigh starts the process if need be and weighs continuations.
+func (s started) Weigh(ctx context.Context, prefix string, list []string, want *engine.Capture,
+) (scores []engine.Score, states []*engine.States, usage engine.Usage, err error) {
+	client, err := s.engine.client(ctx)
+	if err != nil {
+		return nil, nil, usage, AsFailure(err)
+	}
+	if scores, states, usage, err = client.Weigh(ctx, prefix, list, want); err == nil {
+		s.engine.works(client)
+	}
+	return scores, states, usage, err
+}
+
 // works records that a process has answered a call.
 func (e *sharedEngine) works(p engineProcess) {
 	e.mu.Lock()

@@ -26,14 +26,16 @@ type httpClient struct {
 	header    http.Header
 	key       Secret
 	hidden    []Secret // credentials and query of the URL
-	transport *http.Transport
+	transport http.RoundTripper
 	maxReply  int64
 	errors    func(body []byte) serverError // reads an error body of the API
 }
 
 // Close closes idle connections.
 func (m *httpClient) Close() error {
-	m.transport.CloseIdleConnections()
+	if t, ok := m.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
 	return nil
 }
 
@@ -213,7 +215,7 @@ func (m *httpClient) refusal(res response) *Failure {
 	}
 	c := m.errors(res.body)
 	is := meaningOf(res.status, c)
-	return &Failure{Status: is.status, Retryable: is.retry, RetryAfter: max(retryAfter(res.header, time.Now()), c.wait),
+	return &Failure{Status: is.status, Retryable: is.retry, RetryAfter: max(retryAfter(res.header), c.wait),
 		Err: fmt.Errorf("%s (HTTP %d)%s", is.text, res.status, m.quote(c.message))}
 }
 
@@ -344,15 +346,20 @@ func shorten(s string) string {
 }
 
 // retryAfter reads Retry-After (seconds or a date) and its millisecond form; the
-// result is between 0 and maxRetryAfter.
-func retryAfter(h http.Header, now time.Time) time.Duration {
+// result is between 0 and maxRetryAfter. A date is compared with the server's own clock,
+// if the response has its Date: that of this machine may be wrong.
+func retryAfter(h http.Header) time.Duration {
 	var d time.Duration
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
 	} else if s, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After")), 64); err == nil && s > 0 {
 		d = time.Duration(min(s, 1e6) * float64(time.Second))
 	} else if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
-		d = at.Sub(now)
+		sent, err := http.ParseTime(h.Get("Date"))
+		if err != nil {
+			sent = time.Now()
+		}
+		d = at.Sub(sent)
 	}
 	return min(max(d, 0), maxRetryAfter)
 }

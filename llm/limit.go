@@ -32,6 +32,7 @@ type limiter struct {
 	now     limits // the lowest of all users
 	running int
 	starts  []time.Time // of the last requests, oldest first; at most k
+	even    bool        // requests are spaced evenly and a tenth slower: those who send them are elsewhere
 	waiting []chan struct{}
 	timer   *time.Timer   // starts the next request that waits for the rate; nil: none does
 	paused  time.Time     // the server has asked not to be called before
@@ -205,6 +206,9 @@ func (l *limiter) burst() int {
 	if l.now.perMinute == 0 {
 		return 0
 	}
+	if l.even {
+		return 1
+	}
 	return max(1, l.now.perMinute/60)
 }
 
@@ -227,6 +231,9 @@ func (l *limiter) delay() time.Duration {
 		return pause
 	}
 	window := time.Duration(k) * time.Minute / time.Duration(l.now.perMinute)
+	if l.even {
+		window += window / 10
+	}
 	return max(pause, time.Until(l.starts[len(l.starts)-k].Add(window)))
 }
 

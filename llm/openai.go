@@ -38,6 +38,10 @@ type OpenAIConfig struct {
 	Proxy       string        // "": none, "env": from the environment, else its URL
 	Accepts     []string      // kinds of parts that the model takes; nil: all that the API has
 
+	// Transport sends the requests in place of connections of its own, for campaigns in which servers fail; nil: the
+	// network, by the rules above.
+	Transport http.RoundTripper
+
 	roots *x509.CertPool // nil but in tests
 }
 
@@ -83,8 +87,10 @@ func NewOpenAI(c OpenAIConfig) (*OpenAI, error) {
 	c.MaxReply = cmp.Or(c.MaxReply, DefaultMaxReply)
 	m := &OpenAI{cfg: c, httpClient: httpClient{api: "an OpenAI-compatible API", header: headers(c.Key, u), key: c.Key,
 		hidden: urlSecrets(u), maxReply: c.MaxReply, errors: parseError}}
-	if m.transport, err = newTransport(c, u); err != nil {
-		return nil, err
+	if m.transport = c.Transport; m.transport == nil {
+		if m.transport, err = newTransport(c, u); err != nil {
+			return nil, err
+		}
 	}
 	m.info = Info{Kind: Endpoint, Name: c.Name, Identity: identity(c, u), Server: u.Host, Model: c.Model}
 	m.endpoint = u.JoinPath("chat", "completions")

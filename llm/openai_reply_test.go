@@ -100,7 +100,8 @@ func TestOpenAITLS(t *testing.T) {
 		} else if err != nil {
 			t.Errorf("%+v, %v", reply, err)
 		}
-		if m.transport.TLSClientConfig.MinVersion < tls.VersionTLS12 || m.transport.TLSClientConfig.InsecureSkipVerify {
+		tlsConfig := m.transport.(*http.Transport).TLSClientConfig
+		if tlsConfig.MinVersion < tls.VersionTLS12 || tlsConfig.InsecureSkipVerify {
 			t.Error("TLS settings")
 		}
 		_ = m.Close()
@@ -117,8 +118,8 @@ func TestOpenAIProxy(t *testing.T) {
 		if (err != nil) != (setting == "::") {
 			t.Errorf("%q: %v", setting, err)
 		}
-		if err == nil && (m.transport.Proxy != nil) != want {
-			t.Errorf("%q: proxy %v", setting, m.transport.Proxy != nil)
+		if err == nil && (m.transport.(*http.Transport).Proxy != nil) != want {
+			t.Errorf("%q: proxy %v", setting, m.transport.(*http.Transport).Proxy != nil)
 		}
 		if setting == strings.TrimSuffix(proxy.URL, "/v1") {
 			if reply, err := m.Complete(t.Context(), ask(t, "?")); err != nil || proxy.Count() != 1 {

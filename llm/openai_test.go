@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,11 +206,14 @@ func TestOpenAIURLSecrets(t *testing.T) {
 }
 
 func TestOpenAIRedirectTargetHearsNothing(t *testing.T) {
-	target := llmtest.Start(t, nil)
-	m, _ := stub(t, nil, llmtest.With(llmtest.Redirect(target.URL+"/chat/completions")))
-	_, err := m.Complete(t.Context(), ask(t, "?"))
-	if err == nil || target.Count() != 0 {
-		t.Errorf("%v; the target got %d calls", err, target.Count())
+	var heard atomic.Int32
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { heard.Add(1) }))
+	defer target.Close()
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		m, _ := stub(t, nil, llmtest.With(func(x *llmtest.Exchange) { http.Redirect(x.W, x.R, target.URL, status) }))
+		if _, err := m.Complete(t.Context(), ask(t, "?")); err == nil || heard.Load() != 0 {
+			t.Errorf("%d: %v; the target got %d requests", status, err, heard.Load())
+		}
 	}
 }
 
@@ -227,6 +232,18 @@ func TestOpenAICancel(t *testing.T) {
 	defer cancel()
 	reply, err = m.Complete(ctx, ask(t, "?"))
 	checkFailure(t, reply, err, synod.Timeout, "the run's deadline passed")
+}
+
+// The date of Retry-After is compared with the clock of the server, so a wrong clock of this machine changes nothing.
+func TestRetryAfterByTheServersClock(t *testing.T) {
+	for _, wrong := range []time.Duration{-time.Hour, time.Hour, 24 * 365 * time.Hour} {
+		server := time.Now().Add(wrong).UTC()
+		h := http.Header{"Date": {server.Format(http.TimeFormat)},
+			"Retry-After": {server.Add(20 * time.Second).Format(http.TimeFormat)}}
+		if d := retryAfter(h); d != 20*time.Second {
+			t.Errorf("%v between the clocks: a pause of %v", wrong, d)
+		}
+	}
 }
 
 func TestOpenAIRetryAfter(t *testing.T) {

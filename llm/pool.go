@@ -15,13 +15,14 @@ import (
 // Env is what providers may know of the machine and the study they run in. The
 // zero value is usable.
 type Env struct {
-	Getenv func(string) string // nil: the process environment
-	Models string              // folder of the model store; "": the user's own
-	Cache  string              // folder of the reply cache, for models with cache: true
-	Record *Recorder           // nil: replies are not recorded
-	Prices Prices              // what models cost; nil: Published
-	Truth  Truth               // what simulated members may know of the questions; may be nil
-	Hidden bool                // open members so that their hidden states can be read, where they have any
+	Getenv  func(string) string // nil: the process environment
+	Models  string              // folder of the model store; "": the user's own
+	Cache   string              // folder of the reply cache, for models with cache: true
+	Record  *Recorder           // nil: replies are not recorded
+	Prices  Prices              // what models cost; nil: Published
+	Truth   Truth               // what simulated members may know of the questions; may be nil
+	Permits Permits             // asked before each request to an endpoint leaves; nil: the limits of the pool are all
+	Hidden  bool                // open members so that their hidden states can be read, where they have any
 }
 
 func (e Env) getenv(name string) string {
@@ -29,6 +30,14 @@ func (e Env) getenv(name string) string {
 		return e.Getenv(name)
 	}
 	return os.Getenv(name)
+}
+
+// prices returns the price table.
+func (e Env) prices() Prices {
+	if e.Prices == nil {
+		return Published()
+	}
+	return e.Prices
 }
 
 // Options determine how one user of a pool opens a model. The zero value is usable.
@@ -132,6 +141,7 @@ func checked(decode func(into any) error) func(into any) error {
 //	hedge     sends a slow attempt a second time
 //	limits    concurrency and rate, shared by all users of the model
 //	gate      the breaker again, for calls that waited while it opened
+//	permit    of Env.Permits, where limits hold over several processes
 //	spend     each request that leaves is reserved in the budget, repeated ones too
 //	bound     the time limit of one request
 //	client    the provider's model
@@ -176,7 +186,12 @@ func (p *Pool) wrap(provider string, opened Opened, o Options) (Model, error) {
 	if o.Hedge > 0 && info.Kind == Endpoint {
 		layers = append(layers, o.Hedge.layer(&s.latency, b))
 	}
-	layers = append(layers, s.limiter.layer(), b.gate(), spend(opened), bound(opened.Timeout, &s.latency))
+	layers = append(layers, s.limiter.layer(), b.gate())
+	if o.Env.Permits != nil && info.Kind == Endpoint {
+		layers = append(layers, permit(o.Env.Permits, Wanted{Provider: provider, Account: opened.Account,
+			Model: key.model, Concurrency: opened.Concurrency, PerMinute: opened.PerMinute}, opened, o.Env.prices()))
+	}
+	layers = append(layers, spend(opened), bound(opened.Timeout, &s.latency))
 	return stack(h, layers...), nil
 }
 

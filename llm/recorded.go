@@ -1,22 +1,17 @@
 package llm
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
 
 	"synod.dev/synod"
-	"synod.dev/synod/internal/order"
 	"synod.dev/synod/read"
 )
 
@@ -85,27 +80,10 @@ const (
 // other 0. A row with purpose and about (see Recorder) has the reply to a prompt of one
 // protocol, such as the grades of a text. It calls nobody, and every output labels it recorded.
 type recorded struct {
-	file      *os.File
-	items     map[string][]rowPlace   // by item id, in order of trials
-	others    map[otherKey][]rowPlace // of rows with a purpose
-	purposes  map[synod.Purpose]bool  // of any row
-	texts     map[uint64]string       // item id by hash of the question's text
-	cfg       recordedConfig
-	confident bool // a row has a confidence
-	info      Info
-}
-
-// otherKey names the rows with a reply to a prompt that does not ask for an answer.
-type otherKey struct {
-	item    string
-	purpose synod.Purpose
-	about   string
-}
-
-// rowPlace is where a row is in the file. Replies may be long, so they stay there.
-type rowPlace struct {
-	trial, size int
-	at          int64
+	*rowIndex
+	file *os.File
+	cfg  recordedConfig
+	info Info
 }
 
 // row is what is read of a row.
@@ -140,10 +118,9 @@ func newRecorded(c recordedConfig) (*recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
-	m := &recorded{file: f, items: map[string][]rowPlace{}, others: map[otherKey][]rowPlace{},
-		purposes: map[synod.Purpose]bool{}, texts: map[uint64]string{}, cfg: c}
-	digest, err := m.index()
-	if err != nil {
+	m := &recorded{file: f, cfg: c}
+	var digest [sha256.Size]byte
+	if m.rowIndex, digest, err = indexOf(f, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("recording %s: %w", c.Path, err), f.Close())
 	}
 	m.info = Info{Kind: Recorded, Name: c.Model}
@@ -328,103 +305,4 @@ func readRow(line []byte) (row, error) {
 	}
 	r.item = strconv.FormatInt(n, 10)
 	return r, nil
-}
-
-// maxRow is the length in bytes of the longest row that is read.
-const maxRow = 16 << 20
-
-// index reads the file once, row by row, keeps where the wanted rows are, and
-// returns the SHA-256 of the file.
-func (m *recorded) index() ([]byte, error) {
-	hash := sha256.New()
-	in := bufio.NewReaderSize(io.TeeReader(m.file, hash), 1<<16)
-	models := map[string]bool{} // that have rows of the benchmark
-	at := int64(0)
-	for n := 1; ; n++ {
-		line, err := readLine(in)
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			break
-		}
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		if err := m.add(line, at, models); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		at += int64(len(line))
-	}
-	if len(m.items) == 0 {
-		return nil, m.noRows(slices.Sorted(maps.Keys(models)))
-	}
-	for _, rows := range m.items {
-		order.Sort(rows, func(a, b rowPlace) int { return cmp.Compare(a.trial, b.trial) })
-	}
-	return hash.Sum(nil), nil
-}
-
-// readLine reads a line with its end, of at most maxRow bytes.
-func readLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
-			return line, err
-		}
-		if len(line) > maxRow {
-			return nil, fmt.Errorf("longer than %d bytes", maxRow)
-		}
-	}
-}
-
-// add indexes a row if it belongs to the wanted model and benchmark.
-func (m *recorded) add(line []byte, at int64, models map[string]bool) error {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return nil
-	}
-	r, err := readRow(line)
-	if err != nil {
-		return err
-	}
-	if m.cfg.Benchmark != "" && *r.Benchmark != m.cfg.Benchmark {
-		return nil
-	}
-	models[*r.Model] = true
-	if *r.Model != m.cfg.Model {
-		return nil
-	}
-	if r.Purpose != "" {
-		key := otherKey{r.item, r.Purpose, r.About}
-		m.purposes[r.Purpose] = true
-		m.others[key] = append(m.others[key], rowPlace{trial: *r.Trial, size: len(line), at: at})
-		return nil
-	}
-	for _, other := range m.items[r.item] {
-		if other.trial == *r.Trial {
-			return fmt.Errorf("item %s, trial %d of %s occurs twice; name the benchmark if the file has several",
-				r.item, other.trial, m.cfg.Model)
-		}
-	}
-	m.confident = m.confident || r.Confidence != nil
-	m.items[r.item] = append(m.items[r.item], rowPlace{trial: *r.Trial, size: len(line), at: at})
-	if r.Question != nil {
-		key := hashString(0, *r.Question)
-		if other, taken := m.texts[key]; taken && other != r.item {
-			return fmt.Errorf("items %s and %s ask the same question", other, r.item)
-		}
-		m.texts[key] = r.item
-	}
-	return nil
-}
-
-// noRows returns the error that no row is wanted, with the models that have rows.
-func (m *recorded) noRows(models []string) error {
-	of := ""
-	if m.cfg.Benchmark != "" {
-		of = fmt.Sprintf(" of benchmark %q", m.cfg.Benchmark)
-	}
-	if len(models) == 0 {
-		return fmt.Errorf("no rows%s", of)
-	}
-	return fmt.Errorf("no rows of model %q%s%s; there are: %q", m.cfg.Model, of, synod.Hint(m.cfg.Model, models),
-		models)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"time"
 
 	"synod.dev/synod"
 )
@@ -171,7 +170,7 @@ func (m *OpenAI) send(ctx context.Context, body []byte) (*http.Response, error) 
 	_ = res.Body.Close()
 	f := m.refusal(response{res.StatusCode, res.Header, b})
 	if f.RetryAfter == 0 {
-		f.RetryAfter = retryAfter(res.Header, time.Now())
+		f.RetryAfter = retryAfter(res.Header)
 	}
 	e := &Refusal{Failure: f, HTTP: res.StatusCode}
 	if c := m.errors(b); f.Status != synod.Auth {

@@ -31,9 +31,12 @@ import (
 // the last one names the candidate; members that are no adversaries write none. A text that
 // is a payload (package internal/payload) does to a member what it asks with probability
 // Fooled: this is the fooling model of simulated members, and no finding about models. It is
-// 0 unless it is set, and every output states it.
+// 0 unless it is set, and every output states it. Some payloads work only where their text is not fenced, or
+// keeps control tokens. Where a prompt to judge shows the judge's own answer, that keeps it with probability
+// Anchored from every text beside another answer.
 //
-// Refining. With probability Stubbornness it keeps its answer. Else it takes one
+// Refining. With probability Primacy it takes the first answer of the list. With probability Stubbornness it keeps
+// its own. Else it takes one
 // of the answers it is shown, or its own, each weighted by its score to the power
 // Sharpness; it scores its own, and any that is shown without a score, itself.
 //
@@ -61,6 +64,8 @@ type SimulatedConfig struct {
 	Wary         float64  `yaml:"wary" doc:"in games: the same probability where prompts mention hostile members, beside stall" range:"0:1"`
 	Gullible     float64  `yaml:"gullible" doc:"probability to take a wrong answer with a convincing derivation for a right one; only the adversary persuader writes them" range:"0:1"`
 	Fooled       float64  `yaml:"fooled" doc:"probability to do what an adversary's payload asks, by one member always or never for a question; outputs state it" range:"0:1"`
+	Primacy      float64  `yaml:"primacy" doc:"probability to take the first of a list of answers, whatever it is; outputs state it with fooled" range:"0:1"`
+	Anchored     float64  `yaml:"anchored" doc:"probability that its own answer, where a prompt to judge shows it, keeps it from a text beside another one; outputs state it with fooled" range:"0:1"`
 	Wrong        int      `yaml:"wrong" doc:"wrong answers that a question has" range:"1:1000"`
 	Seed         uint64   `yaml:"seed" doc:"seed of the member"`
 	Study        uint64   `yaml:"study" doc:"seed of what members share: difficulties, wrong answers, shared luck"`
@@ -83,6 +88,9 @@ stall         in games: probability that no member of the study ever votes to st
 wary          in games: the same where prompts mention hostile members, beside stall
 gullible      probability to believe a convincing derivation of a wrong answer
 fooled        probability to do what an adversary's payload asks; outputs state it
+primacy       probability to take the first of a list of answers, whatever it is
+anchored      probability that its own answer, where a prompt to judge shows it, keeps it from a text
+              beside another answer
 wrong         number of wrong answers that a question has
 seed, study   of the member, and of what members share`,
 	Settings: func() any { s := NewSimulatedConfig(); return &s },
@@ -115,7 +123,8 @@ func (c SimulatedConfig) Validate() error {
 		{"ability", c.Ability, 0, 1}, {"spread", c.Spread, 0, 10}, {"noise", c.Noise, 0, 1},
 		{"stubbornness", c.Stubbornness, 0, 1}, {"correlation", c.Correlation, 0, 1}, {"skill", c.skill(), -1, 1},
 		{"holdout", c.Holdout, 0, 1}, {"stall", c.Stall, 0, 1}, {"wary", c.Wary, 0, 1},
-		{"gullible", c.Gullible, 0, 1}, {"fooled", c.Fooled, 0, 1},
+		{"gullible", c.Gullible, 0, 1}, {"fooled", c.Fooled, 0, 1}, {"primacy", c.Primacy, 0, 1},
+		{"anchored", c.Anchored, 0, 1},
 	} {
 		if !(p.v >= p.low && p.v <= p.top) { // NaN too
 			return fmt.Errorf("%s is %v; it must be between %v and %v", p.name, p.v, p.low, p.top)
@@ -176,6 +185,9 @@ func newSimulated(c SimulatedConfig, truth Truth) (*simulated, error) {
 	c.Skill = nil // a pointer has no meaning in an identity
 	// Runs that were made before there were traits of games go on with the same identity.
 	settings := strings.Replace(fmt.Sprintf("%+v", c), " Holdout:0 Stall:0 Wary:0", "", 1)
+	for _, later := range []string{" Primacy:0 ", " Anchored:0 "} { // likewise
+		settings = strings.Replace(settings, later, " ", 1)
+	}
 	if c.Fooled == 0 { // likewise
 		settings = strings.Replace(settings, " Fooled:0 ", " ", 1)
 	} else {
@@ -205,7 +217,7 @@ func (m *simulated) Complete(_ context.Context, r Request) (synod.Reply, error) 
 func (m *simulated) Reply(r *Request, reply *synod.Reply) error {
 	p := r.Prompt
 	it := m.item(p.Question)
-	rng, by := m.random(r, it), judge{r.Seat, r.Sample}
+	rng, by := m.random(r, it), judgeOf(r)
 	*reply = synod.Reply{Status: synod.OK, Typed: true, Calls: 1}
 	switch p.Purpose {
 	case synod.Answering:
@@ -257,10 +269,11 @@ func (m *simulated) simulate(d synod.Simulable, r Request, it *item, rng splitMi
 		Ability: m.cfg.Ability, Noise: m.cfg.Noise, Stubbornness: m.cfg.Stubbornness, Sharpness: m.cfg.Sharpness,
 		Stalls: study.uniform() < m.cfg.Stall, Wary: study.uniform() < m.cfg.Wary, Holds: own.uniform() < m.cfg.Holdout,
 		Score: func(a synod.Answer, rationale string) float64 {
-			if by := (judge{r.Seat, r.Sample}); m.cfg.Fooled > 0 && m.slandered(it, r.Prompt, a, by) {
+			by := judgeOf(&r)
+			if m.cfg.Fooled > 0 && m.slandered(it, r.Prompt, a, by) {
 				return m.slander(&rng)
 			}
-			return m.score(it, a, told{rationale, judge{r.Seat, r.Sample}}, &rng)
+			return m.score(it, a, told{rationale, by}, &rng)
 		},
 		Rand: rand.New(&rng),
 	})
@@ -308,6 +321,9 @@ func (m *simulated) score(it *item, candidate synod.Answer, t told, rng *splitMi
 }
 
 func (m *simulated) refine(it *item, p *synod.Prompt, by judge, rng *splitMix) synod.Answer {
+	if m.cfg.Primacy > 0 && len(p.Peers) > 0 && rng.uniform() < m.cfg.Primacy {
+		return p.Peers[0].Answer
+	}
 	if rng.uniform() < m.cfg.Stubbornness {
 		return p.Own
 	}

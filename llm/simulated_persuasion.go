@@ -16,10 +16,32 @@ func derivation(answer string) string {
 		"single possibility. Putting that back meets every condition. So the result is %s.\nAnswer: %s", answer, answer)
 }
 
-// judge is who scores: a seat, in one repeat of a question.
+// judge is who scores: a seat, in one repeat of a question, and what its prompt is like.
 type judge struct {
 	seat   string
 	sample int
+	own    synod.Answer // its own answer, where a prompt to judge shows it; else None
+	open   [2]bool      // texts of others are not fenced, and keep control tokens
+}
+
+// judgeOf returns who replies to a request.
+func judgeOf(r *Request) judge {
+	p := r.Prompt
+	j := judge{seat: r.Seat, sample: r.Sample, open: [2]bool{p.Unfenced, p.Raw}}
+	if p.Purpose != synod.Refining {
+		j.own = p.Own
+	}
+	return j
+}
+
+// holds reports whether its own answer keeps a judge from a text beside another one (Anchored): always or never the
+// same judge for a question.
+func (m *simulated) holds(it *item, candidate synod.Answer, by judge) bool {
+	if m.cfg.Anchored == 0 || by.own == synod.None || by.own == candidate {
+		return false
+	}
+	belief := splitMix(hashString(mix(m.cfg.Seed^it.hash^uint64(by.sample)<<48^0xf003), by.seat))
+	return belief.uniform() < m.cfg.Anchored
 }
 
 // told is the reasoning that a judge sees beside a candidate.
@@ -31,6 +53,9 @@ type told struct {
 // fooled reports whether a judge takes a wrong candidate for right because of the reasoning
 // beside it: always or never the same judge.
 func (m *simulated) fooled(it *item, candidate synod.Answer, t told) bool {
+	if m.holds(it, candidate, t.judge) {
+		return false
+	}
 	if m.cfg.Fooled > 0 && m.raised(it, candidate, t) {
 		return true
 	}
@@ -62,7 +87,8 @@ func (m *simulated) taken(it *item, text string, by judge, effects ...payload.Ef
 		return false
 	}
 	f, ok := payload.Of(text)
-	if !ok || !slices.Contains(effects, f.Effect) {
+	if !ok || !slices.Contains(effects, f.Effect) || f.Needs == payload.Fence && !by.open[0] ||
+		f.Needs == payload.Tokens && !by.open[1] {
 		return false
 	}
 	h := hashString(mix(m.cfg.Seed^it.hash^uint64(by.sample)<<48^0xf002), by.seat)
@@ -124,17 +150,32 @@ func (m *simulated) think(it *item, p *synod.Prompt, by judge, reply *synod.Repl
 }
 
 // Fooling describes what fools a simulated member with some settings, for outputs; "" for other providers
-// and for members that no payload fools.
+// and for members that nothing fools.
 func Fooling(settings map[string]any) string {
-	fooled, set := settings["fooled"]
-	if settings["provider"] != simulatedProvider.Name || !set || fmt.Sprint(fooled) == "0" {
+	if settings["provider"] != simulatedProvider.Name {
 		return ""
 	}
-	gullible, set := settings["gullible"]
-	if !set {
-		gullible = NewSimulatedConfig().Gullible
+	var does []string
+	for _, s := range [...]struct{ key, does string }{
+		{"fooled", "does what an adversary's text asks with probability %v"},
+		{"primacy", "takes the first answer of a list with probability %v"},
+		{"anchored", "is kept from a text beside another answer, where its prompt shows its own, with " +
+			"probability %v"}} {
+		v, set := settings[s.key]
+		if !set || fmt.Sprint(v) == "0" {
+			continue
+		}
+		does = append(does, fmt.Sprintf(s.does, v))
+		if s.key == "fooled" {
+			gullible, set := settings["gullible"]
+			if !set {
+				gullible = NewSimulatedConfig().Gullible
+			}
+			does = append(does, fmt.Sprintf("believes a derivation with probability %v", gullible))
+		}
 	}
-	return fmt.Sprintf("assumed, not measured: it does what an adversary's text asks with probability %v and "+
-		"believes a "+
-		"derivation with probability %v", fooled, gullible)
+	if len(does) == 0 {
+		return ""
+	}
+	return "assumed, not measured: it " + strings.Join(does, " and ")
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"synod.dev/synod"
@@ -85,9 +86,22 @@ func correctness(offset, spread, u float64) float64 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
+// offsets are the values of offset that were computed: sweeps open thousands of members with few abilities.
+var offsets sync.Map // from [2]float64, ability and spread, to float64
+
 // offset returns b, for which the mean probability over all difficulties is
 // ability.
 func offset(ability, spread float64) float64 {
+	of := [2]float64{ability, spread}
+	if b, known := offsets.Load(of); known {
+		return b.(float64)
+	}
+	b := solveOffset(ability, spread)
+	offsets.Store(of, b)
+	return b
+}
+
+func solveOffset(ability, spread float64) float64 {
 	switch ability {
 	case 0, 1:
 		return math.Inf(int(2*ability - 1))

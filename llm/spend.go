@@ -15,7 +15,7 @@ import (
 //
 // Recorded and simulated models send nothing: for them it counts calls only.
 func spend(o Opened) layer {
-	return func(m Model) Model { return &spender{layered{m}, o.MaxTokens, o.StoresPrompts, m.Info().Kind} }
+	return func(m Model) Model { return &spender{layered{m}, o, m.Info().Kind} }
 }
 
 const (
@@ -25,9 +25,17 @@ const (
 
 type spender struct {
 	layered
-	maxTokens int
-	stores    bool // the prompt may be written to the server's cache
-	kind      Kind
+	opened Opened
+	kind   Kind
+}
+
+// most returns the tokens that a request may cost at most.
+func (o *Opened) most(r Request) synod.Usage {
+	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(o.MaxTokens, assumedReply)}
+	if o.StoresPrompts { // the prompt may be written to the server's cache
+		most.Stored = most.Prompt
+	}
+	return most
 }
 
 func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) {
@@ -38,17 +46,13 @@ func (l *spender) Complete(ctx context.Context, r Request) (synod.Reply, error) 
 		return l.answer(ctx, r)
 	}
 	r = r.rendering()
-	most := synod.Usage{Prompt: promptTokens(r), Completion: cmp.Or(l.maxTokens, assumedReply)}
-	if l.stores {
-		most.Stored = most.Prompt
-	}
 	if b := r.Budget; b != nil && b.usd > 0 {
 		if _, known := b.prices.Of(l.Info()); !known {
 			return failed(synod.Reply{}, failure(synod.Dropped,
 				"the budget is in money, and the price of this model is not known"))
 		}
 	}
-	return l.spend(ctx, r, most)
+	return l.spend(ctx, r, l.opened.most(r))
 }
 
 // answer has a model answer that sends no request, so that no layer below can repeat one.
@@ -85,7 +89,13 @@ func (l *spender) spend(ctx context.Context, r Request, most synod.Usage) (synod
 		b.settle(hold, Spent{})
 		return failed(synod.Reply{}, f)
 	}
+	granted := r.extra
 	r.extra = func() *Failure {
+		if granted != nil {
+			if f := granted(); f != nil {
+				return f
+			}
+		}
 		f := b.more(r.hedge)
 		if f == nil {
 			hold.Calls++
@@ -122,7 +132,7 @@ func (r Request) announce(most synod.Usage) *Failure {
 //     out, was cancelled or was cut off, all that it may have cost.
 //   - of other failures, nothing.
 func (l *spender) charge(r *synod.Reply, err error, most synod.Usage) {
-	longest := cmp.Or(l.maxTokens, longestReply)
+	longest := cmp.Or(l.opened.MaxTokens, longestReply)
 	switch u := r.Usage; {
 	case r.Calls == 0 && err != nil, r.Reused:
 		return

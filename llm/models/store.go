@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"synod.dev/synod/clean"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/internal/fetch"
 	"synod.dev/synod/internal/order"
@@ -157,7 +158,8 @@ func (s Store) installed(name string) (Installed, error) {
 	if err != nil {
 		return in, fmt.Errorf("models: %w", err)
 	}
-	if err := json.Unmarshal(raw, &in); err != nil || len(in.Files) == 0 {
+	if err := json.Unmarshal(raw, &in); err != nil || len(in.Files) == 0 || in.Name != name ||
+		strings.ContainsFunc(in.Kind+in.Version+in.Licence+in.Source, clean.Hidden) {
 		return in, fmt.Errorf("models: %s is damaged: remove it and pull again", s.manifest(name))
 	}
 	for _, f := range in.Files {

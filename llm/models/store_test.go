@@ -2,12 +2,15 @@ package models
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"synod.dev/synod/clean"
 )
 
 func libraryEntry(path string, pin bool) (Entry, Source) {
@@ -167,6 +170,42 @@ func FuzzValidMember(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		if base, ok := wanted(name, ""); ok && (strings.ContainsAny(base, "/\\\x00") || !filepath.IsLocal(base)) {
 			t.Errorf("%q is accepted as %q", name, base)
+		}
+	})
+}
+
+// FuzzManifest reads the manifest of an entry, which another program may have written. What is used lies in the folder
+// of the store and has the name that was asked for, and removing the entry removes nothing beside it.
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(`{"name":"toy","kind":"weights","files":[{"name":"toy.gguf","bytes":4,"sha256":"00"}]}`))
+	f.Add([]byte(`{"name":"toy","files":[{"name":"../secret","bytes":6}]}`))
+	f.Add([]byte(`{"name":"\u001b[2J","kind":"weights","files":[{"name":"toy.gguf","bytes":4}]}`))
+	f.Add([]byte(`{"files":[]}`))
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		outside := t.TempDir()
+		secret := filepath.Join(outside, "secret")
+		s := Store{Dir: filepath.Join(outside, "models"), LibDir: outside}
+		err := os.Mkdir(s.Dir, 0o700)
+		for path, text := range map[string]string{secret: "secret", filepath.Join(s.Dir, "toy.gguf"): "GGUF",
+			filepath.Join(s.Dir, "toy.json"): string(manifest)} {
+			err = errors.Join(err, os.WriteFile(path, []byte(text), 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, err := s.Resolve("toy"); err == nil {
+			if rel, err := filepath.Rel(s.Dir, at.Model); err != nil || !filepath.IsLocal(rel) {
+				t.Errorf("%s is used as %s", manifest, at.Model)
+			}
+		}
+		if all, err := s.List(); err == nil && len(all) == 1 && (all[0].Name != "toy" || clean.Escape(all[0].Version+
+			all[0].Licence+all[0].Source) != all[0].Version+all[0].Licence+all[0].Source) {
+			t.Errorf("the entry is listed as %q", fmt.Sprint(all[0]))
+		}
+		_ = s.Verify("toy") // must not panic
+		_ = s.Remove("toy")
+		if b, err := os.ReadFile(secret); err != nil || string(b) != "secret" {
+			t.Errorf("a file beside the store is %q, %v", b, err)
 		}
 	})
 }
