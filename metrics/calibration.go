@@ -29,28 +29,38 @@ type Forecast struct {
 }
 
 // Calibrator adds up forecasts. Its size does not depend on their number. The zero
-// value is empty.
+// value is empty. The repeats of a question must be added one after the other, as in Tally.
 type Calibrator struct {
-	missing int
-	sided   count
-	bins    stats.Reliability
-	loss    stats.ClusterMean // squared errors, clustered by question
+	questions questions
+	missing   int
+	sided     count
+	right     [stats.Bins]count
+	bins      stats.Reliability
+	loss      stats.ClusterMean // squared errors, clustered by question
+	open      struct {          // of the last question
+		of   question
+		loss float64
+		n    int
+	}
 }
 
-// Add counts the forecasts of one question.
-func (c *Calibrator) Add(question []Forecast) {
-	loss, n := 0.0, 0
-	for _, f := range question {
+// Add counts the forecasts of one case.
+func (c *Calibrator) Add(of *Case, forecasts []Forecast) {
+	q := c.questions.next(of)
+	if c.open.of != q {
+		c.loss.Add(c.open.loss, c.open.n)
+		c.open.of, c.open.loss, c.open.n = q, 0, 0
+	}
+	for _, f := range forecasts {
 		if f.Confidence == nil {
 			c.missing++
 			continue
 		}
 		forecast := stats.Forecast{Confidence: *f.Confidence, Right: f.Right}
-		c.bins.Add(forecast)
-		c.sided.add((*f.Confidence >= 0.5) == f.Right, true)
-		loss, n = loss+forecast.Loss(), n+1
+		c.right[c.bins.Add(forecast)].add(q, f.Right, true)
+		c.sided.add(q, (*f.Confidence >= 0.5) == f.Right, true)
+		c.open.loss, c.open.n = c.open.loss+forecast.Loss(), c.open.n+1
 	}
-	c.loss.Add(loss, n)
 }
 
 // Calibration returns the figures, or nil if no forecast had a confidence.
@@ -65,8 +75,7 @@ func (c *Calibrator) Calibration() *Calibration {
 	}
 	for b := range out.Bins {
 		n := c.bins.N[b]
-		out.Bins[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: n,
-			Right: Share(c.bins.Right[b], n)}
+		out.Bins[b] = Bin{From: float64(b) / stats.Bins, To: float64(b+1) / stats.Bins, N: n, Right: c.right[b].rate()}
 		if n > 0 {
 			mean := c.bins.Confidence[b] / float64(n)
 			out.Bins[b].Confidence = &mean
@@ -77,8 +86,10 @@ func (c *Calibrator) Calibration() *Calibration {
 
 // brier limits the interval to [0,1], which is the interval of a single question.
 func (c *Calibrator) brier() *Rate {
-	e, _ := c.loss.Estimate()
-	r := newRate(e, c.loss.N())
+	loss := c.loss
+	loss.Add(c.open.loss, c.open.n)
+	e, _ := loss.Estimate()
+	r := newRate(e, loss.N())
 	r.Low, r.High = max(r.Low, 0), min(r.High, 1)
 	return r
 }

@@ -27,8 +27,8 @@ func TestCalibration(t *testing.T) {
 	if c.Calibration() != nil {
 		t.Error("figures without forecasts")
 	}
-	c.Add(forecasts(.9, -.9))
-	c.Add(append(forecasts(.5), metrics.Forecast{Right: true}))
+	c.Add(&metrics.Case{Question: "1"}, forecasts(.9, -.9))
+	c.Add(&metrics.Case{Question: "2"}, append(forecasts(.5), metrics.Forecast{Right: true}))
 	got := c.Calibration()
 	if want := (.01 + .81 + .25) / 3; math.Abs(got.Brier.Value-want) > 1e-12 || got.Brier.N != 3 || got.N != 3 ||
 		got.Missing != 1 {
@@ -43,7 +43,7 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("bins %+v", got.Bins)
 	}
 	var certain metrics.Calibrator
-	certain.Add(forecasts(1, 1, math.Copysign(0, -1)))
+	certain.Add(&metrics.Case{}, forecasts(1, 1, math.Copysign(0, -1)))
 	if got := certain.Calibration(); got.Brier.Value != 0 || *got.ECE != 0 || got.Brier.Low != 0 ||
 		got.Brier.High != 1 {
 		t.Errorf("the interval of one question must be [0, 1]: %+v", got.Brier)
@@ -66,7 +66,7 @@ func TestCalibrationAgainstProbe(t *testing.T) {
 				all = append(all, metrics.Forecast{Confidence: &sure, Right: right})
 				list = append(list, probe.Judged{Question: fmt.Sprint(q), Confidence: sure, Right: right})
 			}
-			c.Add(all)
+			c.Add(&metrics.Case{Question: fmt.Sprint(q)}, all)
 		}
 		got, want := c.Calibration(), probe.Measure(list)
 		if math.Abs(got.Brier.Value-want.Brier.Value) > 1e-12 || math.Abs(*got.ECE-want.ECE.Value) > 1e-12 ||

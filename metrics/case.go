@@ -109,16 +109,6 @@ func (c *Case) grade(a synod.Answer) (right, known bool) {
 	return v == task.Right, v == task.Right || v == task.Wrong
 }
 
-// gradeSeat reports whether the answer of a seat that is asked for one is right, and
-// whether that is known. An adversary is always wrong, also with a right answer, as in
-// SAC's tables.
-func (c *Case) gradeSeat(s Member, a synod.Answer) (right, known bool) {
-	if s.Adversary {
-		return false, true
-	}
-	return c.grade(a)
-}
-
 // Plurality returns the answer that more seats hold than any other. If two or more
 // lead equally there is no winner, and tie is true. Absent answers do not vote.
 func Plurality(answers []synod.Answer) (winner synod.Answer, tie bool) {
@@ -150,20 +140,37 @@ func (c *Case) Decided() (right, known bool) {
 	return c.grade(c.Decision)
 }
 
-// FinalAccuracy returns the share of seats that are right at the end, among those that
-// are asked for an answer, as FAA counts them. It is not known if no seat is asked.
-func (c *Case) FinalAccuracy(seats []Member) (share float64, known bool) {
-	var n count
-	for i, a := range c.last(len(seats)) {
-		if !seats[i].Unasked {
-			right, _ := c.gradeSeat(seats[i], a)
-			n.add(right, true)
+// Captured reports whether the decision is wrong and an adversary held it in some round, as Numbers.Capture counts
+// it. It is not known without a key.
+func (c *Case) Captured(seats []Member) (captured, known bool) {
+	right, known := c.Decided()
+	return known && c.Agreed && !right && c.heldByAdversary(seats), known
+}
+
+// heldByAdversary reports whether an adversary held the decision in some round.
+func (c *Case) heldByAdversary(seats []Member) bool {
+	for _, answers := range c.Rounds {
+		for i, a := range answers {
+			if seats[i].Adversary && a == c.Decision {
+				return true
+			}
 		}
 	}
-	if n.n == 0 {
-		return 0, false
+	return false
+}
+
+// FinalRight returns how many seats are right at the end, as FAA counts them, and how many are asked for an
+// answer.
+func (c *Case) FinalRight(seats []Member) (right, asked int) {
+	for i, a := range c.last(len(seats)) {
+		if seats[i].Unasked {
+			continue
+		}
+		asked++
+		ok, _ := c.grade(a)
+		right += toInt(ok && !seats[i].Adversary) // an adversary is wrong, also with a right answer, as in SAC's tables
 	}
-	return float64(n.right) / float64(n.n), true
+	return right, asked
 }
 
 // Forecasts returns the confidences and grades of the first answers of the seats

@@ -12,8 +12,8 @@
 // names end in Present leave them out.
 //
 // N counts answers for rates about members, and questions for rates about votes
-// and decisions. Members that answer the same question do not err independently,
-// so the intervals of rates about members are too narrow.
+// and decisions. Members that answer the same question do not err independently, nor do
+// repeats of a question. So every interval is by question (stats.ClusterMean.Share).
 //
 //	t := metrics.NewTally(seats)
 //	for _, c := range cases {
@@ -23,8 +23,6 @@
 package metrics
 
 import (
-	"math/rand/v2"
-
 	"synod.dev/synod/stats"
 )
 
@@ -97,17 +95,14 @@ func toInt(b bool) int {
 	return 0
 }
 
-// before returns the share that is right before, nil without pairs.
-func (p *Pairs) before() *Rate { return Share(p[1][0]+p[1][1], p.N()) }
-
 // After returns the share that is right after, nil without pairs.
 func (p *Pairs) After() *Rate { return Share(p[0][1]+p[1][1], p.N()) }
 
 // N returns the number of pairs.
 func (p *Pairs) N() int { return p[0][0] + p[0][1] + p[1][0] + p[1][1] }
 
-// Difference returns the rate after minus the rate before, with Newcombe's
-// interval for paired shares, or nil without pairs.
+// Difference returns the rate after minus the rate before, with the score
+// interval for independent pairs, or nil without pairs.
 func (p *Pairs) Difference() *Rate {
 	if p.N() == 0 {
 		return nil
@@ -118,32 +113,6 @@ func (p *Pairs) Difference() *Rate {
 // McNemar returns the p-value of McNemar's exact two-sided test of whether before
 // and after are right equally often.
 func (p *Pairs) McNemar() float64 { return stats.McNemar(p[0][1], p[1][0]) }
-
-// resamples is the number of bootstrap samples.
-const resamples = 10_000
-
-// BootstrapMean returns the mean of differences between two runs, one per question,
-// with the percentile interval over resampled questions, or nil without any. The
-// same seed gives the same interval.
-func BootstrapMean(differences []float64, seed uint64) *Rate {
-	n := len(differences)
-	if n == 0 {
-		return nil
-	}
-	sum := 0.0
-	for _, d := range differences {
-		sum += d
-	}
-	low, high, _ := stats.Bootstrap(rand.New(rand.NewPCG(seed, 0xb007)), n, resamples,
-		func(sample []int) (float64, bool) {
-			sum := 0.0
-			for _, i := range sample {
-				sum += differences[i]
-			}
-			return sum / float64(n), true
-		})
-	return &Rate{Value: sum / float64(n), N: n, Low: low, High: high}
-}
 
 // Mean adds up values that are not shares, such as times. The zero value is empty.
 type Mean struct {
@@ -158,7 +127,7 @@ func (m *Mean) Add(x float64) {
 	m.squares += x * x
 }
 
-// Rate returns the mean with its normal interval, or nil without values. The
+// Rate returns the mean with Student's interval, or nil without values. The
 // interval of a single value is as wide as the value.
 func (m *Mean) Rate() *Rate {
 	if m.n == 0 {

@@ -48,6 +48,8 @@ type Models struct {
 	models []string // by seat
 	seats  []Member
 	counts map[string]*modelCounts
+
+	questions questions
 }
 
 type modelCounts struct {
@@ -64,8 +66,9 @@ func NewModels(models []string, seats []Member) *Models {
 	return m
 }
 
-// Add counts a case.
+// Add counts a case. The repeats of a question must be added one after the other, as in Tally.
 func (m *Models) Add(c *Case) {
+	q := m.questions.next(c)
 	first, last := c.first(len(m.seats)), c.last(len(m.seats))
 	for i, s := range m.seats {
 		if s.Adversary {
@@ -74,17 +77,17 @@ func (m *Models) Add(c *Case) {
 		k := m.counts[m.models[i]]
 		if !s.Unasked && !c.Ungraded {
 			right, _ := c.grade(first[i])
-			k.first.add(right, true)
+			k.first.add(q, right, true)
 			right, _ = c.grade(last[i])
-			k.final.add(right, true)
+			k.final.add(q, right, true)
 			rounds := c.held(len(m.seats))
-			for t, answers := range rounds {
-				right, _ = c.grade(answers[i])
-				k.rounds.add(t, right, t == len(rounds)-1)
-			}
+			k.rounds.add(len(rounds), func(to *count, round int) {
+				right, _ := c.grade(rounds[round][i])
+				to.add(q, right, true)
+			})
 		}
 		if c.Agreed && c.Decision != synod.None && !s.Unasked {
-			k.agree.add(last[i] == c.Decision, true)
+			k.agree.add(q, last[i] == c.Decision, true)
 		}
 	}
 }

@@ -25,8 +25,10 @@ type Parts struct {
 }
 
 type partCounts struct {
-	questions              int
-	iaa, faa, ra, decision count
+	cases              int
+	questions          questions
+	iaa, faa, decision count
+	ra                 plurality
 }
 
 // NewParts returns an empty count for cases of a council with these seats.
@@ -43,22 +45,27 @@ func (p *Parts) Add(kind string, c *Case) {
 		counts = &partCounts{}
 		p.byKind[kind] = counts
 	}
-	counts.questions++
+	counts.cases++
+	q := counts.questions.next(c)
 	first, last := c.first(len(p.seats)), c.last(len(p.seats))
 	for i, s := range p.seats {
 		if s.Unasked {
 			continue
 		}
-		before, _ := c.gradeSeat(s, first[i])
-		after, _ := c.gradeSeat(s, last[i])
-		counts.iaa.add(before, true)
-		counts.faa.add(after, true)
+		if s.Adversary {
+			counts.iaa.addNever()
+			counts.faa.addNever()
+			continue
+		}
+		before, _ := c.grade(first[i])
+		after, _ := c.grade(last[i])
+		counts.iaa.add(q, before, true)
+		counts.faa.add(q, after, true)
 	}
-	var ra plurality
-	ra.add(c, last)
-	counts.ra.right, counts.ra.n = counts.ra.right+ra.all.right, counts.ra.n+ra.all.n
+	counts.ra.add(q, c, last)
 	if c.Agreed {
-		counts.decision.add(c.grade(c.Decision))
+		right, known := c.grade(c.Decision)
+		counts.decision.add(q, right, known)
 	}
 }
 
@@ -70,7 +77,7 @@ func (p *Parts) List() (all []Part) {
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(p.byKind), compareKinds) {
 		c := p.byKind[name]
-		all = append(all, Part{name, c.questions, c.iaa.rate(), c.faa.rate(), c.ra.rate(), c.decision.rate()})
+		all = append(all, Part{name, c.cases, c.iaa.rate(), c.faa.rate(), c.ra.all.rate(), c.decision.rate()})
 	}
 	return all
 }

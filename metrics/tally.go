@@ -97,15 +97,18 @@ type Numbers struct {
 	Honest     int         // honest seats that answer: the upper end of EffectiveVotes
 	Extraction *Extraction // nil: no member wrote text
 	Withstands []Withstood // by k, from 0; nil: it is known of no decision
-	Unscored   int         // final answers of honest seats that are absent or unreadable; see the Present rates
+	Errors     []PairErrors
+	Unscored   int // final answers of honest seats that are absent or unreadable; see the Present rates
 }
 
-// Tally adds up cases. Its size does not depend on their number.
+// Tally adds up cases. Its size does not depend on their number. The repeats of a question must be added one
+// after the other; else they count as independent questions, and the intervals are too narrow.
 type Tally struct {
 	seats           []Member
 	adversaries     bool
-	change, present Pairs // of answers before and after: all, and those that could be graded
-	iaa, faa        count // of answers that could be graded
+	questions       questions
+	change, present pairCount // of answers before and after: all, and those that could be graded
+	iaa, faa        count     // of answers that could be graded
 	ra, honest      plurality
 	firstPlurality  plurality
 	decision        count
@@ -126,18 +129,6 @@ type Tally struct {
 	}
 }
 
-// count counts scored observations and the right ones among them.
-type count struct{ right, n int }
-
-func (c *count) add(right, known bool) {
-	if known {
-		c.n++
-		c.right += toInt(right)
-	}
-}
-
-func (c *count) rate() *Rate { return Share(c.right, c.n) }
-
 // plurality counts questions whose plurality is right, among all questions and among
 // those whose plurality could be graded. A tie is not right; it is in both, and in ties.
 type plurality struct {
@@ -145,39 +136,12 @@ type plurality struct {
 	ties         int
 }
 
-func (p *plurality) add(c *Case, answers []synod.Answer) {
+func (p *plurality) add(q question, c *Case, answers []synod.Answer) {
 	winner, tie := Plurality(answers)
 	right, known := c.grade(winner)
-	p.all.add(right, true)
-	p.present.add(right, known || tie)
+	p.all.add(q, right, true)
+	p.present.add(q, right, known || tie)
 	p.ties += toInt(tie)
-}
-
-// byRound counts answers by round, and the final answers of cases by the round in
-// which they ended.
-type byRound struct{ at, final []count }
-
-func (b *byRound) add(round int, right, final bool) {
-	for len(b.at) <= round {
-		b.at, b.final = append(b.at, count{}), append(b.final, count{})
-	}
-	b.at[round].add(right, true)
-	if final {
-		b.final[round].add(right, true)
-	}
-}
-
-// rates returns a rate per round; a case that ended earlier counts with its final
-// answers.
-func (b *byRound) rates() []*Rate {
-	var over count
-	rates := make([]*Rate, len(b.at))
-	for round, k := range b.at {
-		k.right, k.n = k.right+over.right, k.n+over.n
-		rates[round] = k.rate()
-		over.right, over.n = over.right+b.final[round].right, over.n+b.final[round].n
-	}
-	return rates
 }
 
 // NewTally returns an empty tally for cases of a council with these seats.
@@ -197,6 +161,7 @@ func NewTally(seats []Member) *Tally {
 
 // Add counts a finished question.
 func (t *Tally) Add(c Case) {
+	q := t.questions.next(&c)
 	if c.Ending != "" {
 		t.endings[c.Ending]++
 		t.ended++
@@ -204,106 +169,102 @@ func (t *Tally) Add(c Case) {
 			t.stops[c.Stop]++
 		}
 	}
-	t.agreed.add(c.Agreed, true)
-	t.live.add(c.Live, true)
+	t.agreed.add(q, c.Agreed, true)
+	t.live.add(q, c.Live, true)
 	if c.Ungraded {
 		return
 	}
-	t.addReplies(c.Replies)
-	t.addMembers(&c)
+	t.addReplies(q, c.Replies)
+	t.addMembers(q, &c)
 	t.voters.Add(&c)
 	last := c.last(len(t.seats))
-	t.ra.add(&c, last)
-	t.firstPlurality.add(&c, c.first(len(t.seats)))
+	t.ra.add(q, &c, last)
+	t.firstPlurality.add(q, &c, c.first(len(t.seats)))
 	var honest []synod.Answer
 	for i, a := range last {
 		if !t.seats[i].Adversary {
 			honest = append(honest, a)
 		}
 	}
-	t.honest.add(&c, honest)
+	t.honest.add(q, &c, honest)
 	right, known := false, false
 	if c.Agreed {
 		right, known = c.grade(c.Decision)
-		t.decision.add(right, known)
+		t.decision.add(q, right, known)
 	}
-	t.withstood.add(&c, right)
-	t.capture.add(known && !right && t.heldByAdversary(&c), t.adversaries)
+	t.withstood.add(q, &c, right)
+	t.capture.add(q, known && !right && c.heldByAdversary(t.seats), t.adversaries)
 }
 
-// Fail counts a question that was begun and could not be finished. It is in no
+// Fail counts an attempt at the question with this id that was begun and could not be finished. It is in no
 // figure except liveness.
-func (t *Tally) Fail() { t.live.add(false, true) }
+func (t *Tally) Fail(id string) { t.live.add(t.questions.next(&Case{Question: id}), false, true) }
 
-func (t *Tally) addReplies(grades []task.Grade) {
+func (t *Tally) addReplies(q question, grades []task.Grade) {
 	e := &t.extraction
 	for _, g := range grades {
-		e.strict.add(g.Strict == task.Right, true)
-		e.flexible.add(g.Flexible == task.Right, true)
+		e.strict.add(q, g.Strict == task.Right, true)
+		e.flexible.add(q, g.Flexible == task.Right, true)
 		e.unreadable += toInt(g.Strict == task.Unreadable)
 		e.differ += toInt(g.Strict != g.Flexible)
 	}
 }
 
 // addMembers counts the answers of every seat, round by round.
-func (t *Tally) addMembers(c *Case) {
+func (t *Tally) addMembers(q question, c *Case) {
 	rounds := c.held(len(t.seats))
 	final := len(rounds) - 1
-	for round, answers := range rounds {
-		for i, s := range t.seats {
-			if s.Unasked {
-				continue
-			}
-			right, _ := c.gradeSeat(s, answers[i])
-			t.all.add(round, right, round == final)
-			if g := t.groups[s.Group]; g != nil && !s.Adversary {
-				g.add(round, right, round == final)
-			}
-		}
-	}
 	for i, s := range t.seats {
-		if !s.Unasked {
-			t.addMember(c, s, rounds[0][i], rounds[final][i])
+		if s.Unasked {
+			continue
 		}
+		counted := func(to *count, round int) {
+			if s.Adversary {
+				to.addNever()
+				return
+			}
+			right, _ := c.grade(rounds[round][i])
+			to.add(q, right, true)
+		}
+		t.all.add(len(rounds), counted)
+		if g := t.groups[s.Group]; g != nil && !s.Adversary {
+			g.add(len(rounds), counted)
+		}
+		t.addMember(q, c, s, rounds[0][i], rounds[final][i])
 	}
 }
 
 // addMember counts the first and the last answer of a seat.
-func (t *Tally) addMember(c *Case, s Member, first, last synod.Answer) {
-	before, knownBefore := c.gradeSeat(s, first)
-	after, knownAfter := c.gradeSeat(s, last)
-	t.change.Add(before, after)
-	t.iaa.add(before, knownBefore)
-	t.faa.add(after, knownAfter)
+func (t *Tally) addMember(q question, c *Case, s Member, first, last synod.Answer) {
+	if s.Adversary {
+		t.change.addNever()
+		t.present.addNever()
+		t.iaa.addNever()
+		t.faa.addNever()
+		return
+	}
+	before, knownBefore := c.grade(first)
+	after, knownAfter := c.grade(last)
+	t.change.add(q, before, after)
+	t.iaa.add(q, before, knownBefore)
+	t.faa.add(q, after, knownAfter)
 	if knownBefore && knownAfter {
-		t.present.Add(before, after)
+		t.present.add(q, before, after)
 	}
 	t.unscored += toInt(!knownAfter)
-	if !s.Adversary && t.before[s.Group] != nil {
-		t.before[s.Group].add(before, true)
-		t.after[s.Group].add(after, true)
+	if t.before[s.Group] != nil {
+		t.before[s.Group].add(q, before, true)
+		t.after[s.Group].add(q, after, true)
 	}
-}
-
-// heldByAdversary reports whether an adversary held the decision in some round.
-func (t *Tally) heldByAdversary(c *Case) bool {
-	for _, answers := range c.Rounds {
-		for i, a := range answers {
-			if t.seats[i].Adversary && a == c.Decision {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Numbers returns the figures of all cases added so far.
 func (t *Tally) Numbers() Numbers {
 	n := Numbers{
 		Metrics: Metrics{
-			IAA: t.change.before(), FAA: t.change.After(), BFTI: t.change.Difference(),
+			IAA: t.change.before.rate(), FAA: t.change.after.rate(), BFTI: t.change.difference(),
 			RA: t.ra.all.rate(), HMajority: t.honest.all.rate(),
-			IAAPresent: t.iaa.rate(), FAAPresent: t.faa.rate(), BFTIPresent: t.present.Difference(),
+			IAAPresent: t.iaa.rate(), FAAPresent: t.faa.rate(), BFTIPresent: t.present.difference(),
 			RAPresent: t.ra.present.rate(), HMajorityPresent: t.honest.present.rate(),
 			Decision: t.decision.rate(), Agreed: t.agreed.rate(), Capture: t.capture.rate(),
 			Liveness:       t.live.rate(),
@@ -315,7 +276,7 @@ func (t *Tally) Numbers() Numbers {
 		},
 		Ties:   Ties{RA: t.ra.ties, First: t.firstPlurality.ties, Honest: t.honest.ties},
 		Rounds: []Round{}, Unscored: t.unscored, Honest: t.voters.n,
-		Withstands: t.withstood.curve(),
+		Withstands: t.withstood.curve(), Errors: t.voters.Errors(),
 	}
 	if e := &t.extraction; e.strict.n > 0 {
 		n.Extraction = &Extraction{Strict: e.strict.rate(), Flexible: e.flexible.rate(), Unreadable: e.unreadable,

@@ -3,7 +3,6 @@ package metrics
 import (
 	"hash/fnv"
 
-	"synod.dev/synod"
 	"synod.dev/synod/stats"
 )
 
@@ -29,6 +28,9 @@ type Voters struct {
 	n      int      // seats
 	pairs  [][2]int // whose answers in a case are compared, for each pair of seats
 	groups [questionGroups]pairCounts
+
+	questions questions
+	errors    []pairErrors // by pair
 }
 
 const (
@@ -74,7 +76,7 @@ func PairsOf(seats []int) (pairs [][2]int) {
 // of the two seats whose errors stand for theirs. A pair may occur several times: of five seats of two models,
 // four pairs or more are of the same two models.
 func NewVoters(n int, pairs [][2]int) *Voters {
-	v := &Voters{n: n, pairs: pairs}
+	v := &Voters{n: n, pairs: pairs, errors: make([]pairErrors, len(pairs))}
 	for g := range v.groups {
 		v.groups[g].pairs = make([]pair, len(pairs))
 	}
@@ -90,22 +92,22 @@ func (v *Voters) Add(c *Case) {
 	h := fnv.New32a()
 	h.Write([]byte(c.Question))
 	g := &v.groups[h.Sum32()%questionGroups]
-	counted := false
+	counted, q := false, v.questions.next(c)
 	for k, of := range v.pairs {
-		counted = g.pairs[k].add(c, first[of[0]], first[of[1]]) || counted
+		a, knownA := c.grade(first[of[0]])
+		b, knownB := c.grade(first[of[1]])
+		if knownA && knownB {
+			counted = true
+			g.pairs[k].add(!a, !b)
+			v.errors[k].add(q, !a, !b)
+		}
 	}
 	g.questions += toInt(counted)
 }
 
-func (p *pair) add(c *Case, one, other synod.Answer) bool {
-	a, knownA := c.grade(one)
-	b, knownB := c.grade(other)
-	if !knownA || !knownB {
-		return false
-	}
+func (p *pair) add(one, other bool) {
 	p.n++
-	p.one, p.other, p.both = p.one+toInt(!a), p.other+toInt(!b), p.both+toInt(!a && !b)
-	return true
+	p.one, p.other, p.both = p.one+toInt(one), p.other+toInt(other), p.both+toInt(one && other)
 }
 
 // correlation returns ρ over all groups except one (-1: over all). It is not known

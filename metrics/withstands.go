@@ -14,33 +14,46 @@ type Robustness struct {
 	Right   *Rate `json:"right"`
 }
 
-// withstood counts questions by the largest k that their decision withstands.
+// withstood counts questions by what their decision withstands.
 type withstood struct {
-	n                int
 	known            bool // it was known of a decision
-	ignored, changed []bucket
+	ignored, changed withstoodCounts
 }
 
-// bucket counts the decisions that withstand exactly k, and the right ones among them.
-type bucket struct{ decided, right int }
-
-func (w *withstood) add(c *Case, right bool) {
-	w.n++
-	if c.Withstands == nil {
-		return
-	}
-	w.known = true
-	w.ignored = fill(w.ignored, c.Withstands.Ignored, right)
-	w.changed = fill(w.changed, c.Withstands.Changed, right)
+// withstoodCounts has, for each k that some decision withstands, the decisions that do and the right ones among them.
+type withstoodCounts struct {
+	atLeast []robustness
+	none    count // all questions, none of which withstands the next k
 }
 
-func fill(buckets []bucket, k int, right bool) []bucket {
-	for len(buckets) <= k {
-		buckets = append(buckets, bucket{})
+type robustness struct{ decided, right count }
+
+func (w *withstood) add(q question, c *Case, right bool) {
+	ignored, changed := -1, -1
+	if c.Withstands != nil {
+		w.known, ignored, changed = true, c.Withstands.Ignored, c.Withstands.Changed
 	}
-	buckets[k].decided++
-	buckets[k].right += toInt(right)
-	return buckets
+	w.ignored.add(q, ignored, right)
+	w.changed.add(q, changed, right)
+}
+
+// add counts a question whose decision withstands at most k answers; -1: none, or there is no decision.
+func (w *withstoodCounts) add(q question, k int, right bool) {
+	for len(w.atLeast) <= k {
+		w.atLeast = append(w.atLeast, robustness{w.none, w.none})
+	}
+	for i := range w.atLeast {
+		w.atLeast[i].decided.add(q, i <= k, true)
+		w.atLeast[i].right.add(q, i <= k && right, true)
+	}
+	w.none.add(q, false, true)
+}
+
+func (w *withstoodCounts) rates(k int) Robustness {
+	if k >= len(w.atLeast) {
+		return Robustness{w.none.rate(), w.none.rate()}
+	}
+	return Robustness{w.atLeast[k].decided.rate(), w.atLeast[k].right.rate()}
 }
 
 // curve returns the shares by k, from 0 to the largest k that a decision withstands.
@@ -48,20 +61,9 @@ func (w *withstood) curve() []Withstood {
 	if !w.known {
 		return nil
 	}
-	curve := make([]Withstood, max(len(w.ignored), len(w.changed)))
-	var ignored, changed bucket // the decisions that withstand at least k
-	for k := len(curve) - 1; k >= 0; k-- {
-		ignored.plus(w.ignored, k)
-		changed.plus(w.changed, k)
-		curve[k] = Withstood{K: k, Ignored: ignored.of(w.n), Changed: changed.of(w.n)}
+	curve := make([]Withstood, max(len(w.ignored.atLeast), len(w.changed.atLeast)))
+	for k := range curve {
+		curve[k] = Withstood{K: k, Ignored: w.ignored.rates(k), Changed: w.changed.rates(k)}
 	}
 	return curve
 }
-
-func (b *bucket) plus(buckets []bucket, k int) {
-	if k < len(buckets) {
-		b.decided, b.right = b.decided+buckets[k].decided, b.right+buckets[k].right
-	}
-}
-
-func (b *bucket) of(n int) Robustness { return Robustness{Share(b.decided, n), Share(b.right, n)} }

@@ -81,14 +81,15 @@ type Reliability struct {
 	Confidence [Bins]float64 // sums
 }
 
-// Add counts a forecast.
-func (r *Reliability) Add(f Forecast) {
+// Add counts a forecast and returns its bin.
+func (r *Reliability) Add(f Forecast) (bin int) {
 	b := min(Bins-1, max(0, int(f.Confidence*Bins)))
 	r.N[b]++
 	r.Confidence[b] += f.Confidence
 	if f.Right {
 		r.Right[b]++
 	}
+	return b
 }
 
 // Total returns the number of forecasts.

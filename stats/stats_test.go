@@ -90,14 +90,50 @@ func TestDifference(t *testing.T) {
 		stats.Estimate{Value: 0.6, Low: 0.1705, High: 0.8090}, 5e-5)
 }
 
-// Newcombe (1998) on paired data, Table II, method 10.
+// The limits are by definition the differences that the score test just rejects, the probabilities under
+// the null hypothesis being the likeliest ones, which are found by search here.
 func TestPairedDifference(t *testing.T) {
-	near(t, "36,2,12,0", stats.PairedDifference(36, 2, 12, 0), stats.Estimate{Value: 0.2, Low: 0.0569, High: 0.3404},
-		5e-5)
-	near(t, "54,0,0,0", stats.PairedDifference(54, 0, 0, 0), stats.Estimate{Low: -0.0664, High: 0.0664}, 5e-5)
-	// Without correlation the interval is that of independent samples.
-	near(t, "uncorrelated", stats.PairedDifference(30, 30, 20, 20), stats.Difference(wilson(50, 100), wilson(60, 100)),
-		1e-12)
+	rapid.Check(t, func(t *rapid.T) {
+		count := func(name string) int { return rapid.IntRange(0, 30).Draw(t, name) }
+		both, lost, won, neither := count("both"), count("lost"), count("won"), count("neither")
+		if both+lost+won+neither == 0 {
+			return
+		}
+		n, d := float64(both+lost+won+neither), float64(won-lost)/float64(both+lost+won+neither)
+		rejected := func(delta float64) bool {
+			q := likeliest(float64(lost), float64(won), n, delta)
+			variance := (2*q + delta - delta*delta) / n
+			return (d-delta)*(d-delta) > stats.Z*stats.Z*variance
+		}
+		got := stats.PairedDifference(both, lost, won, neither)
+		if low, high := edge(d, -1, rejected), edge(d, 1, rejected); math.Abs(got.Low-low) > 1e-5 ||
+			math.Abs(got.High-high) > 1e-5 || got.Value != d {
+			t.Fatalf("%+v, by definition %v to %v", got, low, high)
+		}
+	})
+}
+
+// likeliest returns the probability of losses with the largest likelihood if that of wins is higher by delta.
+func likeliest(lost, won, n, delta float64) float64 {
+	likelihood := func(q float64) float64 {
+		sum := 0.0
+		for _, term := range [][2]float64{{lost, q}, {won, q + delta}, {n - lost - won, 1 - 2*q - delta}} {
+			if term[0] > 0 {
+				sum += term[0] * math.Log(max(term[1], 1e-300))
+			}
+		}
+		return sum
+	}
+	low, high := max(0, -delta), (1-delta)/2
+	for range 200 { // the logarithm of the likelihood is concave
+		a, b := low+(high-low)/3, high-(high-low)/3
+		if likelihood(a) < likelihood(b) {
+			low = a
+		} else {
+			high = b
+		}
+	}
+	return (low + high) / 2
 }
 
 // The interval covers the true difference of paired shares about as often as it says.
@@ -198,7 +234,8 @@ func TestMeanEstimate(t *testing.T) {
 		for _, v := range values {
 			sum, squares = sum+v, squares+v*v
 		}
-		mean, half := stat.Mean(values, nil), stats.Z*math.Sqrt(stat.Variance(values, nil)/float64(len(values)))
+		student := distuv.StudentsT{Sigma: 1, Nu: float64(len(values) - 1)}.Quantile(0.975)
+		mean, half := stat.Mean(values, nil), student*math.Sqrt(stat.Variance(values, nil)/float64(len(values)))
 		if e := stats.MeanEstimate(len(values), sum, squares); math.Abs(e.Value-mean) > 1e-9 ||
 			math.Abs(e.High-mean-half) > 1e-5 || math.Abs(mean-half-e.Low) > 1e-5 {
 			t.Fatalf("%+v, want %v ± %v", e, mean, half)
