@@ -92,126 +92,76 @@ func VertexConnectivity(g Graph) (int, error) {
 		return 0, fmt.Errorf("graph: vertex connectivity of %d nodes: want at most %d", g.n, maxConnectivity)
 	}
 	best := max(0, g.n-1)
-	// A smallest separator has at most best nodes, so one of the first best+1 nodes is outside it. That node and some
-	// other node are separated by it (Even 1975).
-	for u := 0; u < g.n && u <= best; u++ {
+	split := g.split()
+	// A separator with fewer than best nodes leaves out one of the first best nodes. That node and some other node are
+	// separated by it (Even 1975).
+	for u := 0; u < best; u++ {
 		for v := range g.n {
 			if u == v {
 				continue
 			}
 			if !g.HasEdge(u, v) {
-				best = min(best, g.disjointPaths(u, v, best))
+				best = min(best, split.disjointPaths(u, v, best))
 			}
 			if g.directed && !g.HasEdge(v, u) {
-				best = min(best, g.disjointPaths(v, u, best))
+				best = min(best, split.disjointPaths(v, u, best))
 			}
 		}
 	}
 	return best, nil
 }
 
-// disjointPaths counts paths from s to t that share no inner node, up to most.
-func (g Graph) disjointPaths(s, t, most int) int {
-	f := flow{next: make([]int, g.n), prev: make([]int, g.n), g: g, s: s, t: t}
+// network is a graph for flows, in which every node i is split into an entrance, row i, and an exit, row n+i. Each bit
+// is an edge of capacity 1, so that paths from an exit to an entrance that share no edge share no inner node.
+type network struct {
+	n    int
+	room matrix // the edges that have room for one more path
+}
+
+// split joins the entrance of each node to its exit, and the exits of nodes to the entrances of their neighbours.
+func (g Graph) split() network {
+	room := newMatrix(2 * g.n)
 	for i := range g.n {
-		f.next[i], f.prev[i] = -1, -1
+		room.set(i, g.n+i)
+		copy(room.row(g.n+i), g.out.row(i))
 	}
+	return network{g.n, room}
+}
+
+// disjointPaths counts paths from s to t that share no inner node, up to most. There must be no edge from s to t.
+func (w network) disjointPaths(s, t, most int) int {
+	room := matrix{w.room.stride, slices.Clone(w.room.words)}
 	paths := 0
-	for paths < most && f.augment() {
+	for paths < most && room.augment(w.n+s, t) {
 		paths++
 	}
 	return paths
 }
 
-// flow is a set of paths from s to t that share no inner node. next and prev are the neighbours of an inner node on its
-// path, or -1 if it is on none. Every node i but s and t is split into an entrance, state 2i, and an exit, state 2i+1,
-// which are joined by an edge of capacity 1.
-type flow struct {
-	g          Graph
-	s, t       int
-	next, prev []int
-}
-
-// augment searches the states breadth first for an augmenting path, and changes the paths along it. It reports whether
-// there is now one path more.
-func (f *flow) augment() bool {
-	from := make([]int, 2*f.g.n) // the state from which each state was reached, plus 1; 0: not reached
-	queue := []int{2*f.s + 1}
-	from[2*f.s+1] = 2*f.s + 1 + 1
-	reach := func(state, by int) {
-		if from[state] == 0 {
-			from[state] = by + 1
-			queue = append(queue, state)
+// augment lays one more path from s to t along edges with room, by the method of Ford and Fulkerson: an edge of the
+// path loses its room and gives room in the other direction, where a later path undoes it. It reports whether there was
+// a path.
+func (m matrix) augment(s, t int) bool {
+	from := slices.Repeat([]int{-1}, len(m.words)/m.stride) // -1: not reached
+	seen, fresh := make([]uint64, m.stride), make([]uint64, m.stride)
+	queue := []int{s}
+	for k := 0; k < len(queue) && from[t] == -1; k++ {
+		i, end := queue[k], len(queue)
+		for w, row := range m.row(i) {
+			fresh[w] = row &^ seen[w]
+			seen[w] |= row
+		}
+		queue = AppendBits(queue, fresh)
+		for _, j := range queue[end:] {
+			from[j] = i
 		}
 	}
-	for k := 0; k < len(queue); k++ {
-		state := queue[k]
-		i, exit := state/2, state%2 == 1
-		if exit {
-			for _, j := range f.g.Out(i) {
-				switch {
-				case j == f.t:
-					f.reroute(from, state)
-					return true
-				case j != f.s && f.next[i] != j && !(i == f.s && f.prev[j] == f.s):
-					reach(2*j, state)
-				}
-			}
-			if i != f.s && f.prev[i] >= 0 {
-				reach(2*i, state) // undo the flow through i
-			}
-			continue
-		}
-		if f.prev[i] < 0 {
-			reach(2*i+1, state)
-		} else if f.prev[i] != f.s {
-			reach(2*f.prev[i]+1, state) // undo the flow into i
-		}
+	if from[t] == -1 {
+		return false
 	}
-	return false
-}
-
-// reroute changes the paths along the augmenting path that ends at the state last.
-func (f *flow) reroute(from []int, last int) {
-	states := []int{last}
-	for state := last; state != 2*f.s+1; {
-		state = from[state] - 1
-		states = append(states, state)
+	for j := t; j != s; j = from[j] {
+		m.unset(from[j], j)
+		m.set(j, from[j])
 	}
-	slices.Reverse(states)
-	var cut, add [][2]int
-	for k := 1; k < len(states); k++ {
-		i, j := states[k-1]/2, states[k]/2
-		switch exit := states[k-1]%2 == 1; {
-		case i == j:
-		case exit:
-			add = append(add, [2]int{i, j})
-		default:
-			cut = append(cut, [2]int{j, i})
-		}
-	}
-	for _, e := range cut {
-		f.cut(e[0], e[1])
-	}
-	for _, e := range append(add, [2]int{last / 2, f.t}) {
-		f.join(e[0], e[1])
-	}
-}
-
-func (f *flow) join(i, j int) {
-	if i != f.s {
-		f.next[i] = j
-	}
-	if j != f.t {
-		f.prev[j] = i
-	}
-}
-
-func (f *flow) cut(i, j int) {
-	if i != f.s && f.next[i] == j {
-		f.next[i] = -1
-	}
-	if j != f.t && f.prev[j] == i {
-		f.prev[j] = -1
-	}
+	return true
 }

@@ -32,6 +32,7 @@ func newMatrix(n int) matrix {
 func (m matrix) row(i int) []uint64    { return m.words[i*m.stride : (i+1)*m.stride : (i+1)*m.stride] }
 func (m matrix) has(i, j int) bool     { return m.words[i*m.stride+j>>6]>>(j&63)&1 != 0 }
 func (m matrix) set(i, j int)          { m.words[i*m.stride+j>>6] |= 1 << (j & 63) }
+func (m matrix) unset(i, j int)        { m.words[i*m.stride+j>>6] &^= 1 << (j & 63) }
 func (m matrix) degree(i int) (d int)  { return popcount(m.row(i)) }
 func (m matrix) list(i, deg int) []int { return AppendBits(make([]int, 0, deg), m.row(i)) }
 

@@ -98,7 +98,7 @@ func TestBetweenness(t *testing.T) {
 					}
 				}
 			}
-			if math.Abs(got-want) > 1e-9 {
+			if !(math.Abs(got-want) <= 1e-9) { // NaN too
 				t.Fatalf("node %d: %v, want %v: %s", i, got, want, graphtest.Describe(g))
 			}
 		}

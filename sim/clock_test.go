@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,24 @@ func TestByClockEnds(t *testing.T) {
 		}
 		if took := time.Since(begun); took != 700*time.Millisecond {
 			t.Errorf("it took %v, want 0.7 s", took)
+		}
+	})
+}
+
+// A run that Watch stops waits for the calls that it has started: no reply comes after it has returned.
+func TestByClockStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var replies atomic.Int32
+		r := sim.RunByClock(sim.Config{
+			Machines: []synod.Machine{pacer{}, pacer{}, pacer{}},
+			Watch:    func(synod.Tick, []sim.Noted) string { return "enough" },
+		}, sim.Clock{Ask: func(c sim.Call) func() synod.Reply {
+			wait := slow(c)
+			return func() synod.Reply { defer replies.Add(1); return wait() }
+		}})
+		if took := time.Since(begun); r.Stopped != "enough" || replies.Load() != 3 || took != 2*time.Second {
+			t.Errorf("%+v after %v and %d replies", r, took, replies.Load())
 		}
 	})
 }

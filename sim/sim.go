@@ -48,6 +48,7 @@ type Config struct {
 
 	Faults Faults
 	Seed   uint64 // of the faults' randomness
+	Carry  Carry  // what arrives of a message; nil: Faults decides
 	Log    Log    // nil: no log is kept
 	Notes  Watch  // like Watch, but called before the model calls of the tick start; may be nil
 	Watch  Watch  // nil: the run goes on to its end
@@ -67,6 +68,11 @@ type Log interface {
 	Event(now synod.Tick, node synod.NodeID, e synod.Event)
 	Effect(now synod.Tick, node synod.NodeID, e synod.Effect)
 }
+
+// Carry decides in place of Faults what arrives of one message at one receiver: it calls deliver once for every message
+// that arrives, which may differ from m in all fields, with the ticks that it takes, at least 1. It must be a function
+// of its arguments and of earlier calls.
+type Carry func(now synod.Tick, to synod.NodeID, m *synod.Message, deliver func(after synod.Tick, m *synod.Message))
 
 // Noted is an opinion and the node that noted it.
 type Noted struct {
@@ -113,6 +119,11 @@ func play(c Config, loop func(*run) string) Result {
 		s.random = rand.New(rand.NewPCG(c.Seed, 0x5ced))
 	}
 	s.CallTicks = max(s.CallTicks, 1)
+	if c.Carry != nil {
+		s.arrive = func(after synod.Tick, m *synod.Message) {
+			s.queue.add(s.now+max(after, 1), item{node: s.receiver, event: synod.Heard{Message: m}})
+		}
+	}
 	for id := range c.Machines {
 		s.queue.add(0, item{node: synod.NodeID(id), event: synod.Begin{}})
 	}
@@ -146,6 +157,9 @@ type run struct {
 	batches []batch      // whose replies have not been delivered, by delivery tick
 	begin   func([]Call) // starts the calls of a tick by the clock; nil: they are a batch
 	done    int          // nodes that have decided
+
+	receiver synod.NodeID // of the message that Carry is asked about
+	arrive   func(after synod.Tick, m *synod.Message)
 }
 
 // decision is what a node has decided.
@@ -301,6 +315,15 @@ func (s *run) send(node synod.NodeID, x synod.Send) {
 		own.From = node
 		m = &own
 	}
+	if s.Carry != nil {
+		for _, to := range x.To {
+			if uint(to) < uint(len(s.Machines)) && to != node {
+				s.receiver = to
+				s.Carry(s.now, to, m, s.arrive)
+			}
+		}
+		return
+	}
 	heard := synod.Event(synod.Heard{Message: m})
 	if s.random == nil {
 		next := s.queue.at(s.now + 1)
@@ -370,7 +393,7 @@ func (s *run) arrange(what lists) {
 		from, s.place[node] = from+s.place[node], from
 	}
 	s.inputs = slices.Grow(s.inputs[:0], n)[:n]
-	receivers, batches := what.receivers, 0
+	receivers := what.receivers
 	for i := range what.items {
 		switch it := &what.items[i]; it.node {
 		case several:
@@ -379,8 +402,8 @@ func (s *run) arrange(what lists) {
 			}
 			receivers = receivers[it.count:]
 		case anyBatch:
-			b := &s.batches[batches]
-			batches++
+			b := s.batches[0] // calls of different ticks are due in different ticks
+			s.batches = slices.Delete(s.batches, 0, 1)
 			replies := b.replies()
 			for k := range b.calls {
 				c := &b.calls[k]
@@ -391,7 +414,6 @@ func (s *run) arrange(what lists) {
 			*s.input(it.node) = synod.Input{Event: it.event}
 		}
 	}
-	s.batches = slices.Delete(s.batches, 0, batches)
 }
 
 // input returns the place of the next event of a node.
@@ -409,14 +431,12 @@ func (s *run) count(what lists) (n int) {
 			s.nodes = append(s.nodes, node)
 		}
 	}
-	batches := 0
 	for i := range what.items {
 		switch it := &what.items[i]; it.node {
 		case several:
 			n += int(it.count)
 		case anyBatch:
-			calls := s.batches[batches].calls
-			batches++
+			calls := s.batches[0].calls
 			n += len(calls)
 			for k := range calls {
 				add(calls[k].Node)

@@ -204,3 +204,26 @@ func TestWindowsAtRandom(t *testing.T) {
 		}
 	}
 }
+
+// Of graphs that are equally robust the first is named, an exact result before a bound; and a run that plays all graphs
+// of a schedule has seen what repeats.
+func TestLeastAndRepeats(t *testing.T) {
+	for _, c := range []struct {
+		all   []dynamic.Known
+		at    int
+		exact bool
+	}{{[]dynamic.Known{{R: 2, Exact: true}, {R: 2, Exact: true}}, 0, true}, {[]dynamic.Known{{R: 2}, {R: 2}}, 0, false},
+		{[]dynamic.Known{{R: 2}, {R: 2, Exact: true}, {R: 2}}, 1, true},
+		{[]dynamic.Known{{R: 3, Exact: true}, {R: 2}}, 1, false}} {
+		if least, at := dynamic.Least(c.all); at != c.at || least.Exact != c.exact {
+			t.Errorf("%+v: %+v at %d", c.all, least, at)
+		}
+	}
+	g := dynamic.Graph{Rounds: make([]graph.Graph, 3)}
+	if g.Repeats(2) || !g.Repeats(3) || !g.Repeats(4) {
+		t.Error("a schedule of three graphs repeats after three rounds")
+	}
+	if g.Drawn = true; g.Repeats(3) {
+		t.Error("graphs that are drawn repeat")
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"synod.dev/synod/graph"
 	"synod.dev/synod/graph/internal/graphtest"
 )
 
@@ -50,6 +51,13 @@ func TestParseAccepts(t *testing.T) {
 		{"edges", "# directed\nb a\nc a\nd\n", "[[0 1] [2 1]]", 4},
 		{"dot", "strict graph G { node [shape=circle]; a -- b -- c [w=1]; b -- a; label=x; d }", "[[0 1] [1 2]]", 4},
 		{"dot", "digraph { // c\n /* d */ \"x y\" -> b; b -> \"x y\" # e\n}", "[[0 1] [1 0]]", 2},
+		{"dot", "graph { /**/ -1.5 -- 2 }", "[[0 1]]", 2},
+		{"edges", "3\n", "[]", 4},
+		{"edges", "a\n", "[]", 1},
+		{"edges", fmt.Sprintf("0 %d\n", graph.MaxNodes-1), fmt.Sprintf("[[0 %d]]", graph.MaxNodes-1), graph.MaxNodes},
+		{"edges", fmt.Sprintf("# nodes %d\n0 1\n", graph.MaxNodes), "[[0 1]]", graph.MaxNodes},
+		{"graphml", `<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>` +
+			`<edge source="b" target="a" directed="false"/></graph></graphml>`, "[[0 1]]", 2},
 		{"json", `{"n": 3, "edges": [[2,0]], "directed": true}`, "[[2 0]]", 3},
 		{"json", `{"n": 3}`, "[]", 3},
 		{"graphml", `<graphml><key id="k"/><graph edgedefault="undirected"><node id="a"><data key="k">1</data></node><node id="b"/><edge source="b" target="a"/></graph></graphml>`, "[[0 1]]", 2},
@@ -67,7 +75,15 @@ func TestParseRefuses(t *testing.T) {
 		{"edges", "0 1\nb b\n", `line 2: self-loop at "b"`},
 		{"edges", "0 1 2\n", "line 1: 3 words"},
 		{"edges", "0 99999\n", "at most"},
-		{"edges", "# nodes many\n", "# nodes many"},
+		{"edges", "# nodes many\n", "line 1: # nodes many"},
+		{"edges", fmt.Sprintf("0 %d\n", graph.MaxNodes), "at most"},
+		{"edges", fmt.Sprintf("# nodes %d\n", graph.MaxNodes+1), "want 1 to"},
+		{"edges", "# nodes 0\n", "want 1 to"},
+		{"dot", "graph {\n\n a -> b }", "line 3: -> in a graph"},
+		{"dot", "graph { \"a\\", "string does not end"},
+		{"dot", "graph", "the file ends: want {"},
+		{"graphml", `<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>` +
+			`<edge source="b" target="a" directed="true"/></graph></graphml>`, `edge 1 has directed="true"`},
 		{"edges", "# nodes 3\na b\n", "names 2 nodes"},
 		{"edges", "", "0 nodes"},
 		{"json", `{"n": 3, "edges": [[0,1,2]]}`, "not a pair of nodes"},
@@ -86,7 +102,8 @@ func TestParseRefuses(t *testing.T) {
 		{"graphml", `<graphml><graph edgedefault="both"/></graphml>`, "edgedefault"},
 		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><node id="a"/></graph></graphml>`,
 			"two nodes"},
-		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="b"/></graph></graphml>`, "unknown node"},
+		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="b"/></graph></graphml>`,
+			`edge 1 joins "a" and "b": unknown node`},
 		{"graphml", `<graphml><graph edgedefault="directed"><node id="a"/><edge source="a" target="a"/></graph></graphml>`, "edge 1: self-loop"},
 		{"graphml", `<graphml><graph edgedefault="directed"><hyperedge/></graph></graphml>`, "hyperedges"},
 		{"dot", "graph { a -> b }", "line 1: -> in a graph"},
@@ -114,6 +131,29 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Edge lists have names where they can be read back, and numbers otherwise.
+func TestNamesInEdgeLists(t *testing.T) {
+	f, err := parse(t, "edges", "alice bob\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges, err := Find("edges")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const numbers = "# nodes 2\n0 1\n"
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{{[]string{"alice", "bob"}, "# nodes 2\nalice\nbob\nalice bob\n"}, {nil, numbers}, {[]string{"a b", "c"}, numbers},
+		{[]string{"", "c"}, numbers}, {[]string{"7", "8"}, numbers}} {
+		f.Names = c.names
+		if got := string(edges.Write(f)); got != c.want {
+			t.Errorf("%q: %q", c.names, got)
+		}
+	}
+}
+
 func TestFileNode(t *testing.T) {
 	named, _ := parse(t, "edges", "alice bob\n")
 	if i, err := named.Node("bob"); err != nil || i != 1 {
@@ -122,7 +162,14 @@ func TestFileNode(t *testing.T) {
 	if _, err := named.Node("alise"); err == nil || !strings.Contains(err.Error(), `"alice"`) {
 		t.Error(err)
 	}
+	if f, err := parse(t, "dot", `graph { "a\\" -- "b\"" -- "c\d" }`); err != nil ||
+		!slices.Equal(f.Names, []string{`a\`, `b"`, `c\d`}) {
+		t.Errorf("%q, %v", f.Names, err)
+	}
 	numbered, _ := parse(t, "edges", "0 1\n")
+	if _, err := numbered.Node("2"); err == nil || !strings.Contains(err.Error(), "nodes are 0 to 1") {
+		t.Error(err)
+	}
 	if i, err := numbered.Node("1"); err != nil || i != 1 {
 		t.Error(i, err)
 	}

@@ -25,6 +25,11 @@ type drive128 struct {
 // goal-robust.
 func decide128(g graph.Graph, res Result, goal int, use tactics, stop func() bool) Result {
 	d := drive128{search128: newSearch128(g, use), g: g, res: res, stop: stop}
+	d.improve(goal)
+	return d.res.settled()
+}
+
+func (d *drive128) improve(goal int) {
 	for d.res.Lower < d.res.Upper && !d.stopped && (goal == 0 || d.res.Lower < goal && goal <= d.res.Upper) {
 		d.q, d.stage = d.res.Upper-1, 0
 		if goal > 0 {
@@ -37,7 +42,6 @@ func decide128(g graph.Graph, res Result, goal int, use tactics, stop func() boo
 			d.res.Lower = max(d.res.Lower, d.q+1)
 		}
 	}
-	return d.res.settled()
 }
 
 // pause is the poll function of the search: it checks stop, and at each stage tries the other methods.

@@ -23,6 +23,11 @@ type drive64 struct {
 // goal-robust.
 func decide64(g graph.Graph, res Result, goal int, use tactics, stop func() bool) Result {
 	d := drive64{search64: newSearch64(g, use), g: g, res: res, stop: stop}
+	d.improve(goal)
+	return d.res.settled()
+}
+
+func (d *drive64) improve(goal int) {
 	for d.res.Lower < d.res.Upper && !d.stopped && (goal == 0 || d.res.Lower < goal && goal <= d.res.Upper) {
 		d.q, d.stage = d.res.Upper-1, 0
 		if goal > 0 {
@@ -35,7 +40,6 @@ func decide64(g graph.Graph, res Result, goal int, use tactics, stop func() bool
 			d.res.Lower = max(d.res.Lower, d.q+1)
 		}
 	}
-	return d.res.settled()
 }
 
 // pause is the poll function of the search: it checks stop, and at each stage tries the other methods.

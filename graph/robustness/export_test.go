@@ -1,7 +1,9 @@
 package robustness
 
 import (
+	"fmt"
 	"math/bits"
+	"testing"
 
 	"synod.dev/synod/graph"
 )
@@ -30,6 +32,33 @@ func SearchWith(g graph.Graph, use tactics) Result { return search(g, 0, use, ni
 // Search128 runs the search for 128 nodes on a graph of any size.
 func Search128(g graph.Graph, goal int) Result {
 	return decide128(g, quickBounds(g), goal, bestTactics, never)
+}
+
+// Trace64 runs the search for 64 nodes and describes all that it leaves behind.
+func Trace64(g graph.Graph, goal int, use tactics, stop func() bool) string {
+	d := drive64{search64: newSearch64(g, use), g: g, res: quickBounds(g), stop: stop}
+	d.improve(goal)
+	return trace(d.res, d.scratch, d.weights, d.nodes, d.pollAt, d.stage, d.deep, d.stopped, d.ended,
+		d.found[0].row()[0], d.found[1].row()[0])
+}
+
+// Trace128 is Trace64 with the search for 128 nodes.
+func Trace128(g graph.Graph, goal int, use tactics, stop func() bool) string {
+	d := drive128{search128: newSearch128(g, use), g: g, res: quickBounds(g), stop: stop}
+	d.improve(goal)
+	return trace(d.res, scratch64(d.scratch), d.weights, d.nodes, d.pollAt, d.stage, d.deep, d.stopped, d.ended,
+		d.found[0].row()[0], d.found[1].row()[0])
+}
+
+func trace(of ...any) string { return fmt.Sprintf("%+v", of) }
+
+// EarlyStages makes searches try other methods after a few nodes, and shortly, until the test ends.
+func EarlyStages(t testing.TB) {
+	before := stages
+	t.Cleanup(func() { stages = before })
+	for i := range stages {
+		stages[i].nodes, stages[i].tries, stages[i].steps = 3<<i, 1+i/2, 3
+	}
 }
 
 // Table finds the robustness of a graph of up to about 22 nodes with a table of all sets.

@@ -6,6 +6,7 @@ import "synod.dev/synod/graph"
 var (
 	NextCombination = nextCombination
 	Clique          = clique
+	Combinations    = combinations
 )
 
 // Exchange searches all nodes from a first set.

@@ -44,7 +44,8 @@ var placements = []Placement{
 		func(p placing) []int { return p.by(func(i int) int { return i }) }},
 	{"internal", "nodes between root and leaves first, then the root, then the leaves", []string{"tree"},
 		internalFirst},
-	{"leaf", "leaves first, from the last; then upwards", []string{"star", "tree"}, leavesFirst},
+	{"leaf", "leaves first, from the last; then upwards", []string{"star", "tree"},
+		func(p placing) []int { return p.by(func(i int) int { return -i }) }}, // leaves have the highest numbers
 	{"middle", "from the middle outwards", []string{"chain", "layered"}, middleFirst},
 	{"random", "a random choice from the seed", nil, func(p placing) []int { return p.rng.Perm(p.N()) }},
 	{"root", "the root first, then level by level", []string{"tree"},
@@ -141,15 +142,6 @@ func internalFirst(p placing) []int {
 			return 0
 		}
 		return 2
-	})
-}
-
-func leavesFirst(p placing) []int {
-	return p.by(func(i int) int {
-		if i > 0 && p.OutDegree(i) == 1 {
-			return -i - p.N()
-		}
-		return -i
 	})
 }
 

@@ -130,3 +130,34 @@ func allOf(n int) (all []int) {
 	}
 	return all
 }
+
+// Two large cliques are joined by one node of few edges. Robustness shows that it is the worst, cheap counts do not:
+// Place always measures robustness, and PlaceAmong in graphs of up to 24 nodes, where the time must not matter.
+func TestRobustnessFindsTheBridge(t *testing.T) {
+	for n, among := range map[int]string{24: "[11]", 25: "[23]"} { // of 25, the first with most edges
+		half := n / 2
+		edges := append(topology.Clique(topology.Clique(nil, 0, half-1), half, n), [2]int{0, half - 1},
+			[2]int{1, half - 1}, [2]int{half - 1, n - 2}, [2]int{half - 1, n - 1})
+		g := topology.Built{Graph: graph.MustNew(n, false, edges)}
+		bridge := fmt.Sprint([]int{half - 1})
+		asked := 0
+		got, err := topology.Place(g, "worst", 1, 1, func() bool { asked++; return false })
+		if err != nil || fmt.Sprint(got) != bridge || asked == 0 {
+			t.Errorf("%d nodes: %v, %v, want %s; stop was asked %d times", n, got, err, bridge, asked)
+		}
+		if got, err := topology.Place(g, "worst", 1, 1, nil); err != nil || fmt.Sprint(got) != bridge {
+			t.Errorf("%d nodes, never stopped: %v, %v, want %s", n, got, err, bridge)
+		}
+		if got, err := topology.PlaceAmong(g, "worst", 1, allOf(n), 1); err != nil || fmt.Sprint(got) != among {
+			t.Errorf("%d nodes, without a clock: %v, %v, want %s", n, got, err, among)
+		}
+	}
+}
+
+func TestCombinations(t *testing.T) {
+	for _, c := range [][3]int{{9, 2, 36}, {52, 5, 2_598_960}, {5, 0, 1}, {5, 5, 1}, {100, 50, 1 << 40}, {40, 1, 40}} {
+		if got := topology.Combinations(c[0], c[1]); got != c[2] {
+			t.Errorf("%d over %d is %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -132,6 +132,21 @@ func TestRegularAndSmallWorld(t *testing.T) {
 	}
 }
 
+// Two edges are enough to be mixed: four nodes have three perfect matchings.
+func TestSmallestRegular(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		b, err := topology.Build("regular", 4, map[string]any{"degree": 1}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[fmt.Sprint(b.Edges())] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("20 seeds give %v", seen)
+	}
+}
+
 func TestLayeredOfThePaper(t *testing.T) {
 	b := graphtest.Build(t, "layered", 7, map[string]any{"seed": 5})
 	if got := b.Params["layers"]; !slices.Equal(got.([]int), []int{3, 2, 2}) {
@@ -162,6 +177,14 @@ func TestErdosRenyiCountsItsDraws(t *testing.T) {
 	}
 	if mean := float64(total) / 40; mean < 250 || mean > 1000 {
 		t.Errorf("%v draws a graph in the mean, expected about 500", mean)
+	}
+	for tries := range 3 { // the last draw counts, and there is none after it
+		whole, _ := topology.Build("er", 7, nil, 3)
+		first := whole.Draws
+		tries += first - 1
+		if b, err := topology.Build("er", 7, map[string]any{"tries": tries}, 3); (err == nil) != (tries >= first) {
+			t.Errorf("%d of %d draws: %v, %v", tries, first, b.Draws, err)
+		}
 	}
 	if _, err := topology.Build("er", 7, map[string]any{"p": 0.1, "tries": 50}, 0); err == nil ||
 		!strings.Contains(err.Error(), "50 draws") {
