@@ -57,16 +57,22 @@ var ranks = map[string]int{
 	"council":             6,
 	"report":              4,
 	"seating":             4, // which models to seat, from names and from measurements
+	"lab/store":           6, // the database and the journals of a run or grid
 	"lab":                 7,
+	"campaign":            7, // executions of protocols with adversaries, for tests and for users
 	"link":                3, // authenticated streams between nodes
 	"node":                7, // plays one seat as a daemon; its folders: the caller's side, rosters of plans
 	"cli":                 8,
 	"cmd/synod":           9,
-	"internal/manual":     9, // writes the manual pages of the command line
-	"internal/mutants":    9, // runs mutation tests
+	"internal/manual":     9,  // writes the manual pages of the command line
+	"internal/mutants":    9,  // runs mutation tests
+	"internal/bugs":       9,  // seeds bugs
+	"internal/altered":    0,  // builds both from changed texts
+	"internal/golden":     -2, // golden files of tests of all packages
 
 	"internal/llmtest":   2, // a test server for llm, council, lab and the command line
 	"reliability":        1,
+	"defence":            1, // a catalogue of switches, for council and the command line
 	"trust":              2,
 	"protocol/*":         4, // each protocol stands alone
 	"protocol/sac":       3, // cascade lets it decide contested questions
@@ -83,8 +89,9 @@ var ranks = map[string]int{
 	"graph/design":        3,
 	"graph/dynamic":       3,  // schedules of topologies
 	"graph/internal":      3,  // what the tests of several graph packages share
-	"internal/filelock":   -1, // fetch uses it
-	"internal/durable":    -1, // so does it
+	"internal/filelock":   -2, // durable uses it
+	"internal/durable":    -1, // fetch uses it
+	"internal/faultdisk":  0,  // a disk of durable with faults
 	"internal/order":      -2, // sorts that are compiled once
 	"internal/origin":     0,  // the command line tells own files from others
 	"internal/fetch":      0,  // downloads for models and tasks
@@ -103,7 +110,7 @@ var ranks = map[string]int{
 // pure packages touch no clock, network, file or chance but a seeded one.
 var pure = []string{"", "robust", "graph", "script", "sign", "certificate", "clean", "read", "task/refusal", "prompt",
 	"protocol", "adversary", "metrics", "probe", "stats", "structured", "table", "internal/linear",
-	"reliability", "seating"}
+	"reliability", "seating", "defence"}
 
 var impure = []string{"time", "os", "net", "sync", "context", "log", "math/rand", "crypto/rand", "unsafe"}
 

@@ -32,6 +32,9 @@ type Seat struct {
 	Question *Question
 	Seed     uint64 // the only source of randomness
 	Signer   Signer // nil in a protocol that signs nothing
+	Guards   Guards // how it treats what others send
+	// Names are the ids of all seats, by NodeID, if lists of answers are to name them (Guards.Named); else nil.
+	Names []string
 }
 
 // Neighbours returns the neighbours in the round of a slot, from 0, ascending. Where the graph

@@ -22,6 +22,7 @@ type Rated struct {
 	Answer    Answer `json:"answer"`
 	Score     Score  `json:"score"`
 	Rationale string `json:"rationale,omitempty"` // untrusted; only in protocols that exchange rationales
+	Name      string `json:"name,omitempty"`      // the member's id; only with Guards.Named
 }
 
 // Caution says what a prompt tells a member about hostile neighbours (SAC-11).
@@ -44,6 +45,8 @@ const (
 	NoConfidence     ConfidenceMode = ""
 	StatedConfidence ConfidenceMode = "stated" // the model writes it beside its answer
 	HiddenConfidence ConfidenceMode = "hidden" // a probe reads it off the model's hidden states
+	// LikelihoodConfidence is the probability that the model gives to its answer.
+	LikelihoodConfidence ConfidenceMode = "likelihood"
 )
 
 // Goal is what an adversary wants of its own model beside what its protocol asks.
@@ -80,6 +83,9 @@ type Prompt struct {
 	// derived from the asking seat's secret seed, and differs for every call, also where
 	// Seed is 0. It is not recorded.
 	Nonce uint64 `json:"-"`
+	// Unfenced and Raw are Guards.NoFence and Guards.KeepTokens of the asking seat.
+	Unfenced bool `json:"unfenced,omitempty"`
+	Raw      bool `json:"raw,omitempty"`
 	// Spelling maps answers above to how they are shown, where that is not their
 	// canonical form: "paris" to "Paris". It does not change what is asked.
 	Spelling map[Answer]string `json:"spelling,omitempty"`

@@ -23,7 +23,16 @@ const cutMark = " [...]"
 //   - longer text is cut between two characters and marked with " [...]".
 //
 // It is deterministic and idempotent.
-func Line(s string, max int) string {
+func Line(s string, max int) string { return Text(s, max, How{}) }
+
+// How says what Text leaves as it is.
+type How struct {
+	Lines  bool // line breaks
+	Tokens bool // control tokens of chat templates
+}
+
+// Text is Line but for what is left as it is. Texts that are not to be trusted need the zero How.
+func Text(s string, max int, how How) string {
 	cut := false
 	if limit := 4*max + 4096; len(s) > limit { // bounds the work: invisible text may be long
 		s, cut = Head(s, limit), true
@@ -31,7 +40,12 @@ func Line(s string, max int) string {
 	if !IsPlain(s) {
 		s = Fold(s)
 	}
-	s = breakTokens(Collapse(s))
+	if !how.Lines {
+		s = Collapse(s)
+	}
+	if s = strings.TrimSpace(s); !how.Tokens {
+		s = breakTokens(s)
+	}
 	if len(s) <= max && !cut {
 		return s
 	}

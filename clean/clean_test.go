@@ -157,3 +157,27 @@ func TestEscape(t *testing.T) {
 		}
 	}
 }
+
+// FuzzEscape: what is written to a terminal has nothing that it obeys or that cannot be seen, a text without such
+// characters stays as it is, and the length grows at most by a constant factor.
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{"plain\n\ttext", "\x1b]52;c;YQ==\a", "\x1b]8;;http://evil\x1b\\x",
+		"\u202e\U000e0041\xff",
+		"日本",
+		"\r\nSet-Cookie: x", "\u009b2J", "\ufe0f\u200d"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Escape(s)
+		if strings.ContainsFunc(got, Hidden) || strings.ContainsAny(got, "\x1b\r\a\b\u009b") ||
+			!utf8.ValidString(got) {
+			t.Fatalf("%q becomes %q", s, got)
+		}
+		if Escape(got) != got || len(got) > 6*len(s) {
+			t.Fatalf("%q becomes %q, which becomes %q", s, got, Escape(got))
+		}
+		if !strings.ContainsFunc(s, Hidden) && got != s {
+			t.Fatalf("%q becomes %q without need", s, got)
+		}
+	})
+}

@@ -143,7 +143,7 @@ func (t *Templates) Render(p *synod.Prompt) (Chat, error) {
 		if !ok {
 			return Chat{}, fmt.Errorf("prompt: render %s: unknown goal %q", p.Template, p.Goal)
 		}
-		c.System, c.Completion = strings.TrimSpace(c.System+"\n\n"+text), ""
+		c.System = strings.TrimSpace(c.System + "\n\n" + text)
 	}
 	if !p.Exact {
 		c.Schema = schemaFor(p)

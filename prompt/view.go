@@ -57,14 +57,23 @@ var stanceText = map[synod.Answer]string{
 const maxQuoted = 2000
 
 // Fence returns a block with the cleaned text on one line between two borders that nobody can predict, so
-// that the text cannot end the block and continue as the prompt.
+// that the text cannot end the block and continue as the prompt. In an unfenced prompt the text keeps its lines.
 func (v *view) Fence(text string) string {
-	return v.Block(clean.Line(text, maxQuoted) + "\n")
+	return v.Block(clean.Text(text, maxQuoted, v.how()) + "\n")
 }
+
+// how says what the guards of the asking seat leave in texts of others.
+func (v *view) how() clean.How { return clean.How{Lines: v.Unfenced, Tokens: v.Raw} }
+
+// The borders in unfenced prompts, as in DecentLLMs Fig. 5.
+const plainBegin, plainEnd = "--- Proposed Answer ---\n", "--- End of Proposed Answer ---"
 
 // Block encloses lines in borders like those of Fence. The caller must have cleaned them; each ends with a
 // newline.
 func (v *view) Block(lines string) string {
+	if v.Unfenced {
+		return plainBegin + lines + plainEnd
+	}
 	border := v.border()
 	return "<<" + border + "\n" + lines + border + ">>"
 }
@@ -81,13 +90,30 @@ func (v *view) Passage(text any) (string, error) {
 	default:
 		return "", fmt.Errorf("Passage takes a text, not %T", text)
 	}
+	if v.Raw {
+		return v.Block(clean.Text(s, 2*synod.MaxLong, clean.How{Lines: true, Tokens: true}) + "\n"), nil
+	}
 	return v.Block(clean.Passage(s, 2*synod.MaxLong) + "\n"), nil
 }
 
 // Quote returns an answer in quotation marks, cleaned and on one line. Quotation marks in it are escaped, so
 // that the text cannot end the quotation.
-func (v *view) Quote(a synod.Answer) string {
-	return `"` + escaper.Replace(clean.Line(v.Spelled(a), maxQuoted)) + `"`
+func (v *view) Quote(a synod.Answer) string { return v.quote(v.Spelled(a)) }
+
+func (v *view) quote(text string) string {
+	if v.Unfenced {
+		return `"` + clean.Text(text, maxQuoted, v.how()) + `"`
+	}
+	return `"` + escaper.Replace(clean.Text(text, maxQuoted, v.how())) + `"`
+}
+
+// Whose returns what stands before an answer in a list: the quoted id of its member if members are named, else
+// nothing.
+func (v *view) Whose(p synod.Rated) string {
+	if p.Name == "" {
+		return ""
+	}
+	return v.quote(p.Name) + ": "
 }
 
 var escaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

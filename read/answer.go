@@ -239,19 +239,22 @@ func Score(r *synod.Reply, exact bool) (synod.Score, bool) {
 // Reasoning returns the reasoning that a reply gives before its answer, cleaned and cut to max bytes: the
 // "reasoning" of a JSON object, or the text before the last "Answer:". Text before </think> is ignored, and so
 // is an object that can be read in two ways. The result is untrusted.
-func Reasoning(text string, max int) string {
+func Reasoning(text string, max int) string { return ReasoningText(text, max, clean.How{}) }
+
+// ReasoningText is Reasoning with a choice of what cleaning leaves.
+func ReasoningText(text string, max int, how clean.How) string {
 	s := finalText(text)
 	if body, wants := JSONObject(s); wants {
 		v, whole := Member(body, "reasoning")
 		if words, ok := scalar(v); ok && whole && v[0] == '"' {
-			return clean.Line(words, max)
+			return clean.Text(words, max, how)
 		}
 		return ""
 	}
 	if i := lastFold(s, "answer:"); i >= 0 {
 		s = strings.TrimRight(s[:i], " \t\r\n*_#>")
 	}
-	return clean.Line(s, max)
+	return clean.Text(s, max, how)
 }
 
 // canonicalStance reads the name of a stance, or else classifies the reply that raw is.

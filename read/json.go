@@ -48,13 +48,25 @@ func JSONObject(reply string) (body string, ok bool) {
 // Member returns the value of a key of a JSON object. It returns false if the object is incomplete or not
 // well-formed, if the key is missing, if any key is repeated, or if a key differs from name only by letter case
 // or white space: an object that two readers could read in two ways is not read. Other keys are ignored.
-func Member(body, name string) (json.RawMessage, bool) {
+func Member(body, name string) (json.RawMessage, bool) { return Object(body).Member(name) }
+
+// Members are the members of a JSON object in order; nil: there is no object that can be read.
+type Members []jsonobject.Member
+
+// Object reads a JSON object once, for callers that want several of its members. The object must be complete and
+// well-formed, and have no key twice.
+func Object(body string) Members {
 	members, err := jsonobject.Members([]byte(body))
 	if err != nil {
-		return nil, false
+		return nil
 	}
+	return members
+}
+
+// Member is the function Member for the object.
+func (o Members) Member(name string) (json.RawMessage, bool) {
 	var value json.RawMessage
-	for _, m := range members {
+	for _, m := range o {
 		switch {
 		case m.Key == name:
 			value = m.Value

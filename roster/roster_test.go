@@ -111,6 +111,10 @@ func TestChangeOfMembers(t *testing.T) {
 	if err := signed(next, owners[1:5]...).Verify(complete(owners)); err == nil {
 		t.Error("a roster is accepted as the successor of another one")
 	}
+	next.Serial = 2
+	if err := signed(next, owners[1:5]...).Verify(old); err == nil || !strings.Contains(err.Error(), "it must be 1") {
+		t.Errorf("a serial is left out: %v", err)
+	}
 }
 
 func TestQuorumsShareAnHonestMember(t *testing.T) {

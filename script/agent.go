@@ -213,6 +213,7 @@ func (me *Agent) consult(q *synod.Prompt) {
 		p.Seed = Derive(me.seat.Seed, uint64(id))
 	}
 	p.Nonce = Derive(me.nonces, uint64(id))
+	p.Unfenced, p.Raw = me.seat.Guards.NoFence, me.seat.Guards.KeepTokens
 	me.missing++
 	me.calls = append(me.calls, call{prompt: p, candidate: p.Candidate})
 	me.effects = append(me.effects, me.asks[k])

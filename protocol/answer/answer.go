@@ -48,6 +48,8 @@ type Member struct {
 	known      []known                 // the first different bodies of responses in this run
 	prompt     synod.Prompt            // the fields that all prompts share
 	again      bool                    // Again asked for an answer
+	told       string                  // the reasoning that was sent last
+	echoes     echoes                  // of this run
 }
 
 // template is the name of the template for a purpose.
@@ -153,7 +155,11 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 		m.Failed++
 		return r
 	}
-	given, ok := read.ConfidentAnswer(m.Me.Seat().Question, reply, m.Settings.ConfidenceMode, m.Settings.Exact)
+	seat := m.Me.Seat()
+	given, ok := read.ConfidentAnswer(seat.Question, reply, m.Settings.ConfidenceMode, m.Settings.Exact)
+	if text := untyped(seat); !ok && text != nil {
+		given, ok = read.ConfidentAnswer(text, reply, m.Settings.ConfidenceMode, m.Settings.Exact)
+	}
 	if !ok {
 		m.Unreadable++
 		if r.Answer == synod.None { // there is no answer to keep, so the prompt may be sent again
@@ -170,8 +176,9 @@ func (m *Member) Read(r Held, reply *synod.Reply) Held {
 	}
 	m.spell(given.Answer, given.Surface)
 	r = Held{Answer: given.Answer, Surface: given.Surface, Confidence: given.Confidence, Source: synod.New}
-	if m.Settings.Rationale > 0 {
-		r.Rationale = read.Reasoning(reply.Text, m.Settings.Rationale)
+	if g := seat.Guards; m.Settings.Rationale > 0 {
+		r.Rationale = read.ReasoningText(reply.Text, m.Settings.Rationale, clean.How{Lines: g.NoFence,
+			Tokens: g.KeepTokens})
 	}
 	return r
 }
@@ -266,10 +273,12 @@ func (m *Member) Send(t int, r *Held, calls int) {
 // tell sends r to all neighbours, if it is an answer.
 func (m *Member) tell(t int, r *Held) {
 	if r.Answer != synod.None {
+		m.keepFromEchoing(r)
 		response := synod.Response{Answer: synod.Answer(m.Spelling(r.Answer)), Rationale: r.Rationale}
 		if r.Confidence != nil {
 			response.Confidence = *r.Confidence
 		}
+		m.told = r.Rationale
 		script.Tell(m.Me, synod.Respond, t, response)
 	}
 }
@@ -303,6 +312,7 @@ func (m *Member) Received(t int) (heard []Heard, silent []synod.NodeID) {
 			m.bodies = append(m.bodies, n)
 		}
 	}
+	m.dropEchoes()
 	return m.heard, absent(m.neighbours(t), m.heard)
 }
 
@@ -348,15 +358,17 @@ func (m *Member) read(body []byte) int {
 	if r.UnmarshalBinary(body) != nil {
 		return n
 	}
-	a, ok := read.Canonical(m.Me.Seat().Question, string(r.Answer))
+	seat := m.Me.Seat()
+	a, ok := read.Canonical(seat.Question, string(r.Answer))
+	if text := untyped(seat); !ok && text != nil {
+		a, ok = read.Canonical(text, string(r.Answer))
+	}
 	if !ok {
 		return n
 	}
 	m.spell(a, string(r.Answer))
 	r.Answer, k.ok = a, true
-	if r.Rationale != "" {
-		r.Rationale = clean.Line(r.Rationale, m.Settings.Rationale)
-	}
+	r.Rationale = Shown(seat, r.Rationale, m.Settings.Rationale)
 	return n
 }
 

@@ -172,6 +172,7 @@ func TestForeignChains(t *testing.T) {
 		"another member's":   signedBy(g, run, 3, "w", 3),
 		"not the sender":     signedBy(g, run, 0, "w", 2, 0),
 		"one signer twice":   signedBy(g, run, 0, "w", 0, 2, 2),
+		"two in turn":        signedBy(g, run, 0, "w", 0, 2, 3, 2),
 		"the sender twice":   signedBy(g, run, 0, "w", 0, 0),
 		"an outside relayer": signedBy(g, run, 0, "w", 0, 4),
 		"my own signature":   signedBy(g, run, 0, "w", 0, 1),
@@ -403,6 +404,50 @@ func FuzzEvidence(f *testing.F) {
 		}
 		if again, err := e.AppendBinary(nil); err != nil || !bytes.Equal(again, body) {
 			t.Fatalf("%x is decoded as %+v, which is encoded as %x", body, e, again)
+		}
+	})
+}
+
+// FuzzChain builds chains whose signatures are right or wrong in one place each, and compares what valid says with what
+// was built [BB-4] [BB-7]. Each link takes four bytes: who signed, who is said to have, the place signed for, and
+// what is wrong.
+func FuzzChain(f *testing.F) {
+	f.Add(uint8(0), "v", []byte{0, 0, 1, 0, 2, 2, 2, 0, 3, 3, 3, 0})
+	f.Add(uint8(4), "", []byte{4, 4, 1, 0})
+	f.Add(uint8(0), "v", []byte{0, 0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3})
+	g, keys := small(), sign.DeriveSymbolic(1, 5)
+	p := &party{g: &g, self: 1, group: g.digest(), signer: keys.Signer(1, run)}
+	others := with(func(g *Group) { g.Protocol = "test/2" }).digest()
+	f.Fuzz(func(t *testing.T, sender uint8, value string, links []byte) {
+		if len(value) > g.MaxValue || len(links) > 64 {
+			return
+		}
+		in := &instance{p: p, sender: synod.NodeID(sender % 5)}
+		c, want := chain{sender: in.sender, value: []byte(value)}, len(links) >= 4
+		seen := map[synod.NodeID]bool{}
+		for l := range slices.Chunk(links[:len(links)/4*4], 4) {
+			by, said, place, wrong := synod.NodeID(l[0]%5), synod.NodeID(l[1]%6), int(l[2]), l[3]%5
+			group, of, signed := g.digest(), sign.Instance(run), value
+			switch wrong {
+			case 1:
+				group = others
+			case 2:
+				of = "another run"
+			case 3:
+				signed += "x"
+			}
+			sig := keys.Signer(by, of).Sign(statement(group, in.sender, place, sha256.Sum256([]byte(signed))))
+			if wrong == 4 {
+				sig[int(l[2])%len(sig)] ^= 1
+			}
+			c.links = append(c.links, link{said, sig})
+			k := len(c.links)
+			want = want && wrong == 0 && by == said && place == k && !seen[said] &&
+				(k == 1 && said == in.sender || k > 1 && said != 1 && g.member(said))
+			seen[said] = true
+		}
+		if in.valid(&c) != want {
+			t.Errorf("a chain of %d from %d: built to be %v", len(c.links), in.sender, want)
 		}
 	})
 }

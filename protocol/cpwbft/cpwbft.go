@@ -45,10 +45,14 @@ const (
 	StatedProbe Probe = "stated" // PCP: the model states it beside its answer
 	HiddenProbe Probe = "hidden" // HCP: a trained probe reads it off the model's hidden states
 	NoProbe     Probe = "none"   // no confidence, as in the pilot study
+	// LikelihoodProbe is the probability that the model gives to its answer. The paper has no such probe; it needs
+	// neither a trained one nor a model that can state numbers.
+	LikelihoodProbe Probe = "likelihood"
 )
 
 var confidenceModes = map[Probe]synod.ConfidenceMode{
 	StatedProbe: synod.StatedConfidence, HiddenProbe: synod.HiddenConfidence, NoProbe: synod.NoConfidence,
+	LikelihoodProbe: synod.LikelihoodConfidence,
 }
 
 // Adopt is a rule of stage 1: what a member takes over from its neighbours.
@@ -75,7 +79,7 @@ const (
 // CPWBFT holds the protocol's parameters.
 type CPWBFT struct {
 	Rounds  int   `yaml:"rounds" json:"rounds" doc:"rounds of stage 1" range:"0:1000"`
-	Probe   Probe `yaml:"probe" json:"probe" doc:"where a confidence comes from: the member's own words, a probe of hidden states, or nowhere" enum:"stated|hidden|none"`
+	Probe   Probe `yaml:"probe" json:"probe" doc:"where a confidence comes from: the member's own words, a probe of hidden states, the likelihood of its answer, or nowhere" enum:"stated|hidden|likelihood|none"`
 	Adopt   Adopt `yaml:"adopt" json:"adopt" doc:"stage 1: take over the surest neighbour's answer, the answer with the highest mean confidence, the most frequent one, or none (CP-3, CP-5)" enum:"paper|pooled|majority|none"`
 	Weigh   Weigh `yaml:"weigh" json:"weigh" doc:"stage 2: count every confidence, or none below 0.5 where any is at least 0.5 (CP-4)" enum:"paper|reference"`
 	Reflect bool  `yaml:"reflect" json:"reflect" doc:"in each round, first think again with the neighbours' answers in view"`
@@ -96,8 +100,8 @@ func (p *CPWBFT) Validate() error {
 	switch {
 	case p.Rounds < 0 || p.Rounds > 1000:
 		return fmt.Errorf("cp-wbft: rounds is %d; it must be between 0 and 1000", p.Rounds)
-	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, NoProbe}, p.Probe):
-		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden or none", p.Probe)
+	case !slices.Contains([]Probe{StatedProbe, HiddenProbe, LikelihoodProbe, NoProbe}, p.Probe):
+		return fmt.Errorf("cp-wbft: probe is %q; it must be stated, hidden, likelihood or none", p.Probe)
 	case !slices.Contains([]Adopt{Surest, Pooled, ByNumber, Nothing}, p.Adopt):
 		return fmt.Errorf("cp-wbft: adopt is %q; it must be paper, pooled, majority or none", p.Adopt)
 	case p.Probe == NoProbe && (p.Adopt == Surest || p.Adopt == Pooled):
@@ -162,6 +166,9 @@ func (p *CPWBFT) VotesByMean() bool {
 	return p.Rounds == 0 && p.Weigh == Everyone && p.Probe != NoProbe
 }
 
+// Weighs reports whether members must be able to give the likelihood of a text.
+func (p *CPWBFT) Weighs() bool { return p.Probe == LikelihoodProbe }
+
 // Dynamic reports that each round has neighbours of its own.
 func (p *CPWBFT) Dynamic() bool { return true }
 
@@ -206,7 +213,8 @@ not promised  agreement, correctness, anything with an adversary among the membe
 
 rounds   of stage 1 (1, as in the paper)
 probe    stated: the model says how sure it is (PCP); hidden: a trained probe reads
-         it off the model's hidden states (HCP); none: no confidence
+         it off the model's hidden states (HCP); likelihood: the probability that the
+         model gives to its answer (ours); none: no confidence
 adopt    paper: the surest neighbour's answer; pooled: the reference code's rule, the
          answer with the highest mean confidence among neighbours and oneself;
          majority: what most of them say, the pilot study's traditional agents;
@@ -239,10 +247,14 @@ func (m *member) reflect(r answer.Held, heard []answer.Heard) answer.Held {
 	}
 	q := m.Prompt(synod.Refining)
 	q.Own, q.ConfidenceMode = r.Answer, m.Settings.ConfidenceMode
-	for _, h := range heard {
-		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted})
+	heard = slices.SortedStableFunc(slices.Values(heard), func(a, b answer.Heard) int {
+		return cmp.Compare(a.Value.Answer, b.Value.Answer)
+	})
+	for _, h := range answer.DrawnHeard(m.Me.Seat(), heard) {
+		peer := m.Peer(h.From, &h.Value, synod.Untrusted)
+		peer.Rationale = ""
+		q.Peers = append(q.Peers, peer)
 	}
-	slices.SortFunc(q.Peers, func(a, b synod.Rated) int { return cmp.Compare(a.Answer, b.Answer) })
 	return m.Ask(r, q)
 }
 

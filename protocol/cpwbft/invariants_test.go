@@ -77,8 +77,8 @@ func TestValidate(t *testing.T) {
 		"probe is":     func(p *cpwbft.CPWBFT) { p.Probe = "guess" },
 		"adopt is":     func(p *cpwbft.CPWBFT) { p.Adopt = "best" },
 		"goes by":      func(p *cpwbft.CPWBFT) { p.Probe = cpwbft.NoProbe },
-		`adopt is "paper", which`: func(p *cpwbft.CPWBFT) {
-			p.Probe, p.Adopt = cpwbft.NoProbe, cpwbft.Surest
+		`adopt is "pooled", which`: func(p *cpwbft.CPWBFT) {
+			p.Probe, p.Adopt = cpwbft.NoProbe, cpwbft.Pooled
 		},
 		"weigh is": func(p *cpwbft.CPWBFT) { p.Weigh = "" },
 	} {
@@ -86,6 +86,21 @@ func TestValidate(t *testing.T) {
 		change(p)
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want something with %q", err, want)
+		}
+	}
+}
+
+// [CP-5] The pilot's members have no confidence: they follow most of their neighbours, or think again once a round.
+func TestPilotIsValid(t *testing.T) {
+	for _, c := range []struct {
+		adopt   cpwbft.Adopt
+		reflect bool
+		calls   int // of 5 members in 3 rounds
+	}{{cpwbft.ByNumber, false, 5}, {cpwbft.Nothing, true, 20}} {
+		p := cpwbft.New()
+		p.Probe, p.Adopt, p.Reflect, p.Rounds = cpwbft.NoProbe, c.adopt, c.reflect, 3
+		if err := p.Validate(); err != nil || p.Calls(make([]int, 5)) != c.calls {
+			t.Errorf("adopt %s: %v, %d calls, want %d", c.adopt, err, p.Calls(make([]int, 5)), c.calls)
 		}
 	}
 }

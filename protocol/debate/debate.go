@@ -72,9 +72,8 @@ func reconsider(m *answer.Member, r answer.Held, heard []answer.Heard) answer.He
 	}
 	q := m.Prompt(synod.Refining)
 	q.Own = r.Answer
-	for _, h := range heard {
-		q.Peers = append(q.Peers, synod.Rated{Answer: h.Value.Answer, Score: synod.Untrusted,
-			Rationale: h.Value.Rationale})
+	for _, h := range answer.DrawnHeard(m.Me.Seat(), heard) {
+		q.Peers = append(q.Peers, m.Peer(h.From, &h.Value, synod.Untrusted))
 	}
 	next := m.Ask(r, q)
 	for _, h := range heard {

@@ -32,6 +32,7 @@ package decentllms
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -54,6 +55,7 @@ const (
 type DecentLLMs struct {
 	Aggregate string `yaml:"aggregate" json:"aggregate" doc:"how the evaluators' scores become one (DL-5)" names:"aggregates"`
 	Judge     string `yaml:"judge" json:"judge" doc:"answers in one call of an evaluator" enum:"one|all"`
+	Score     string `yaml:"score" json:"score" doc:"how an evaluator grades: it writes five grades, or each is the likelihood that it gives the text of the answer" enum:"stated|likelihood"`
 	// bytes of reasoning that evaluators see beside an answer
 	Rationale int `yaml:"rationale" json:"rationale" doc:"bytes of reasoning that evaluators see beside an answer; 0: none" range:"0:4000" unit:"bytes"`
 	// what prompts say about hostile answers: none | may-exist
@@ -65,7 +67,8 @@ type DecentLLMs struct {
 
 // New returns the defaults: the paper's aggregate.
 func New() *DecentLLMs {
-	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Rationale: 1000, Caution: synod.CautionNone}
+	return &DecentLLMs{Aggregate: "geometric-median", Judge: One, Score: Stated, Rationale: 1000,
+		Caution: synod.CautionNone}
 }
 
 // Paper sets the paper's choices: an evaluator grades all answers in one call and sees as much
@@ -89,6 +92,10 @@ func (p *DecentLLMs) Validate() error {
 			synod.Hint(p.Aggregate, robust.Catalogue.Names()))
 	case p.Judge != One && p.Judge != All:
 		return fmt.Errorf("decentllms: judge is %q; it must be one or all", p.Judge)
+	case p.Score != Stated && p.Score != Likelihood:
+		return fmt.Errorf("decentllms: score is %q; it must be stated or likelihood", p.Score)
+	case p.Score == Likelihood && p.Judge == All:
+		return errors.New("decentllms: score: likelihood weighs one answer at a time; use judge: one")
 	case p.Rationale < 0 || p.Rationale > maxRationale:
 		return fmt.Errorf("decentllms: rationale is %d bytes; it must be between 0 and %d", p.Rationale, maxRationale)
 	case p.Caution != synod.CautionNone && p.Caution != synod.CautionMayExist:
@@ -205,6 +212,9 @@ func (p *DecentLLMs) AllToAll() bool { return true }
 // roundOf returns the length of a round of the broadcasts, which has at least two ticks.
 func roundOf(pace synod.Pace) synod.Tick { return max(pace.Within, 2) }
 
+// Weighs reports whether evaluators must be able to give the likelihood of a text.
+func (p *DecentLLMs) Weighs() bool { return p.Score == Likelihood }
+
 // Signs returns true: broadcast needs signers.
 func (p *DecentLLMs) Signs() bool { return true }
 
@@ -260,6 +270,9 @@ not promised  correctness; with geometric-median (the paper's) a score may leave
 aggregate    geometric-median, median-total, coordinate-median, trimmed-mean, krum,
              bulyan (geometric-median)
 judge        one: an evaluator sees one answer in a call; all: all in one, as in the paper
+score        stated: an evaluator writes the grades; likelihood: all five are 20 times exp of
+             the mean log-probability that it gives the answer's text, which reads no
+             reasoning, and so no attack in it (ours; embedded and simulated members only)
 rationale    bytes of a worker's reasoning that evaluators see (1000)
 examples     show evaluators the marks of a good, a moderate and a bad answer to another
              question, as in the paper (false)

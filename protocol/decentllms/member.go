@@ -2,6 +2,9 @@ package decentllms
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -23,6 +26,7 @@ type member struct {
 	first   *broadcast.Outcome // of the answers
 	second  *broadcast.Outcome // of the grades
 	why     string             // why this evaluator sends no grades
+	own     synod.Answer       // this evaluator's, with Guards.AnswerFirst
 }
 
 // answered is a worker's answer as every honest evaluator holds it, and as it was written.
@@ -81,19 +85,24 @@ func (m *member) answerBytes(r answer.Held) []byte {
 // hear is phase 1 of an evaluator: it collects the workers' answers, and broadcasts the
 // commitment to its part of the salt in the same rounds.
 func (m *member) hear() []answered {
+	if m.Me.Seat().Guards.AnswerFirst {
+		m.own = m.Answer().Answer
+	}
 	m.Note(0, answer.Held{Source: synod.Absent}, synod.Opinion{})
 	seat := m.Me.Seat()
 	m.first = broadcast.Run(m.Me, m.p.answers(seat.Cast, seat.F, seat.Pace), commitment(seat.Self, m.nonce))
 	answers := make([]answered, 0, len(m.workers))
 	for _, d := range m.first.Deliveries {
 		if seat.Cast[d.Sender] == Worker {
-			answers = append(answers, m.p.read(seat.Question, d))
+			a := m.p.read(seat.Question, d)
+			a.rationale = answer.Shown(seat, a.rationale, m.p.Rationale)
+			answers = append(answers, a)
 		}
 	}
 	return answers
 }
 
-// read returns a delivered answer, or why it is ⊥.
+// read returns a delivered answer, with its reasoning as it was sent, or why it is ⊥.
 func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) {
 	a.Of = d.Sender
 	if a.Bottom = bottom(d); a.Bottom != "" {
@@ -111,7 +120,7 @@ func (p *DecentLLMs) read(q *synod.Question, d broadcast.Delivery) (a answered) 
 		return a
 	}
 	a.Answer, a.surface = canonical, clean.Line(string(r.Answer), maxAnswer)
-	a.rationale = clean.Line(r.Rationale, p.Rationale)
+	a.rationale = r.Rationale
 	return a
 }
 
@@ -170,6 +179,12 @@ const (
 	All = "all" // all answers in one call, as in the paper
 )
 
+// The ways to grade.
+const (
+	Stated     = "stated"     // the evaluator's model writes five grades
+	Likelihood = "likelihood" // each grade is exp of the mean log-probability of the answer's text, times grade.Max
+)
+
 // grade asks for grades of every answer, at most twice.
 func (m *member) grade(answers []answered) (own evaluatorGrades, ok bool) {
 	own = evaluatorGrades{m.nonce, make([]*grade.Grades, len(answers))}
@@ -193,15 +208,19 @@ func (m *member) detail() grade.Detail { return grade.Detail{Examples: m.p.Examp
 
 // gradeEach asks for grades of the given answers, one answer in a call.
 func (m *member) gradeEach(answers []answered, of []int, own *evaluatorGrades) {
+	purpose, read := grade.One, grade.Read
+	if m.p.Score == Likelihood {
+		purpose, read = synod.Weighing, gradesByLikelihood
+	}
 	prompts := make([]synod.Prompt, len(of))
 	for k, i := range of {
-		q := m.Prompt(grade.One)
+		q := m.Prompt(purpose)
 		q.Candidate, q.Rationale, q.Detail = answers[i].Answer, answers[i].rationale, m.detail()
-		q.Spelling = spelling(answers[i : i+1])
+		q.Own, q.Spelling = m.own, spelling(answers[i:i+1])
 		prompts[k] = q
 	}
 	for k, reply := range m.Me.Ask(prompts...) {
-		g, err := grade.Read(reply)
+		g, err := read(reply)
 		if err != nil {
 			m.missed(reply, err.Error())
 			continue
@@ -210,13 +229,28 @@ func (m *member) gradeEach(answers []answered, of []int, own *evaluatorGrades) {
 	}
 }
 
+// gradesByLikelihood reads a reply to a prompt of purpose synod.Weighing as five equal grades.
+func gradesByLikelihood(r *synod.Reply) (grade.Grades, error) {
+	switch {
+	case r.Status != synod.OK:
+		return grade.Grades{}, fmt.Errorf("the call failed (%s)", r.Status)
+	case !r.Typed || !(r.Value <= 0):
+		return grade.Grades{}, errors.New("it is not a log-probability")
+	}
+	return grade.Uniform(grade.Max * math.Exp(r.Value)), nil
+}
+
 // gradeAll asks for grades of the given answers in one call. It gets all or none.
 func (m *member) gradeAll(answers []answered, of []int, own *evaluatorGrades) {
-	q := m.Prompt(grade.All)
-	q.Detail = m.detail()
+	q, seat := m.Prompt(grade.All), m.Me.Seat()
+	q.Detail, q.Own = m.detail(), m.own
+	of = slices.Clone(of)
+	answer.Drawn(seat, of, func(i int) synod.NodeID { return answers[i].Of })
 	var shown []answered
 	for _, i := range of {
-		q.Peers = append(q.Peers, synod.Rated{Answer: answers[i].Answer, Rationale: answers[i].rationale})
+		a := &answers[i]
+		q.Peers = append(q.Peers, synod.Rated{Answer: a.Answer, Rationale: a.rationale,
+			Name: answer.NameOf(seat, a.Of)})
 		shown = append(shown, answers[i])
 	}
 	q.Spelling = spelling(shown)

@@ -2,6 +2,7 @@ package decentllms
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -29,6 +30,7 @@ type trial struct {
 	question *synod.Question                // nil: a number is asked for
 	says     func(c sim.Call) (text string) // what a model replies; "": as reply does
 	fails    func(c sim.Call) synod.Status  // how a call ends: OK, Timeout, or Unreadable for a reply without sense
+	weighs   func(synod.Answer) float64     // likelihood of an answer's text, where it is asked for
 }
 
 // kept is the state of an honest evaluator at the end.
@@ -118,6 +120,9 @@ func (x *trial) reply(c sim.Call) synod.Reply {
 		if text := x.says(c); text != "" {
 			return synod.Reply{Status: synod.OK, Text: text}
 		}
+	}
+	if c.Prompt.Purpose == synod.Weighing {
+		return synod.Reply{Status: synod.OK, Typed: true, Value: math.Log(x.weighs(c.Prompt.Candidate))}
 	}
 	if c.Prompt.Purpose == synod.Answering && x.grade != nil {
 		return synod.Reply{Status: synod.OK, Text: fmt.Sprintf("Answer: %d", 1+c.Node)}

@@ -201,7 +201,8 @@ func Read(r *synod.Reply) (Grades, error) {
 	if err != nil {
 		return Grades{}, err
 	}
-	return gradesIn(body, reasonings(body))
+	all := read.Object(body)
+	return gradesIn(all, reasonings(all))
 }
 
 // ReadAll reads a reply to All for n answers, in their order: a JSON object with an
@@ -212,17 +213,17 @@ func ReadAll(r *synod.Reply, n int) ([]Grades, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Grades, n)
+	all, members := make([]Grades, n), read.Object(body)
 	for i := range all {
-		v, ok := read.Member(body, key(i))
+		v, ok := members.Member(key(i))
 		if !ok || len(v) == 0 || v[0] != '{' {
 			return nil, fmt.Errorf("%s is missing, not an object, or occurs twice", key(i))
 		}
-		if all[i], err = gradesIn(string(v), 0); err != nil {
+		if all[i], err = gradesIn(read.Object(string(v)), 0); err != nil {
 			return nil, fmt.Errorf("%s: %w", key(i), err)
 		}
 	}
-	if count(body) != n+reasonings(body) {
+	if len(members) != n+reasonings(members) {
 		return nil, fmt.Errorf("it has more than the grades of %d answers", n)
 	}
 	return all, nil
@@ -250,17 +251,17 @@ func count(body string) int {
 }
 
 // reasonings returns how many keys of an object are "reasoning": 0 or 1.
-func reasonings(body string) int {
-	if _, ok := read.Member(body, prompt.ReasoningField.Name); ok {
+func reasonings(members read.Members) int {
+	if _, ok := members.Member(prompt.ReasoningField.Name); ok {
 		return 1
 	}
 	return 0
 }
 
 // gradesIn reads the five grades of an object that has the given number of other keys.
-func gradesIn(body string, others int) (g Grades, err error) {
+func gradesIn(members read.Members, others int) (g Grades, err error) {
 	for i, name := range Criteria() {
-		v, ok := read.Member(body, name)
+		v, ok := members.Member(name)
 		if !ok || len(v) == 0 || v[0] == '"' {
 			return Grades{}, fmt.Errorf("%s is missing, not a number, or occurs twice", name)
 		}
@@ -273,7 +274,7 @@ func gradesIn(body string, others int) (g Grades, err error) {
 	if err := g.check(); err != nil {
 		return Grades{}, err
 	}
-	if count(body) != len(g)+others {
+	if len(members) != len(g)+others {
 		return Grades{}, errMore
 	}
 	return g, nil

@@ -130,9 +130,12 @@ func (m *Member) ranked(own memberAnswer) memberAnswer {
 func (m *Member) revise() *proposal {
 	q := m.Prompt(synod.Refining)
 	q.Own = m.last.answer
-	for _, id := range m.refused {
+	refused := slices.Clone(m.refused)
+	answer.Drawn(m.Me.Seat(), refused, func(id synod.NodeID) synod.NodeID { return id })
+	for _, id := range refused {
 		if a := m.answers[m.at(id)]; a.answer != synod.None && a.answer != m.last.answer {
-			q.Peers = append(q.Peers, synod.Rated{Answer: a.answer, Score: synod.Untrusted, Rationale: a.rationale})
+			q.Peers = append(q.Peers, synod.Rated{Answer: a.answer, Score: synod.Untrusted, Rationale: a.rationale,
+				Name: answer.NameOf(m.Me.Seat(), id)})
 		}
 	}
 	if len(q.Peers) == 0 {

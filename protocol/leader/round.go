@@ -8,6 +8,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/clean"
 	"synod.dev/synod/internal/order"
+	"synod.dev/synod/protocol/answer"
 	"synod.dev/synod/protocol/broadcast"
 	"synod.dev/synod/read"
 	"synod.dev/synod/script"
@@ -31,7 +32,7 @@ func (m *Member) Meet(round int) (over bool) {
 	for _, h := range script.Exchange(m.Me, "meet", round, mine, script.Until{At: m.ends(round).met}) {
 		if at := m.at(h.From); m.answers[at].answer == synod.None {
 			m.answers[at].answer, _ = read.Canonical(seat.Question, string(h.Value.own.Answer))
-			m.answers[at].rationale = clean.Line(h.Value.own.Rationale, m.rules.Settings.Rationale)
+			m.answers[at].rationale = answer.Shown(seat, h.Value.own.Rationale, m.rules.Settings.Rationale)
 		}
 		if leads && m.higher(h.Value.lock) && m.valid(h.Value.lock, Prepare, round) {
 			m.lock = h.Value.lock
@@ -117,7 +118,8 @@ func (m *Member) read(value []byte) *proposal {
 	if p.answer, ok = read.Canonical(m.Me.Seat().Question, p.surface); !ok {
 		return nil
 	}
-	p.surface, p.rationale = clean.Line(p.surface, maxSurface), clean.Line(p.rationale, m.rules.Settings.Rationale)
+	p.surface = clean.Line(p.surface, maxSurface)
+	p.rationale = answer.Shown(m.Me.Seat(), p.rationale, m.rules.Settings.Rationale)
 	return &p
 }
 

@@ -29,7 +29,8 @@ type trial struct {
 	n, f  int
 	seed  uint64
 	reply func(by synod.NodeID, p *synod.Prompt) synod.Reply
-	split func(by synod.NodeID) bool // the member shows another text to half of the others
+	split func(by synod.NodeID) bool                           // the member shows another text to half of the others
+	wrap  func(by synod.NodeID, m synod.Machine) synod.Machine // nil: members are honest
 }
 
 func text(s string) synod.Reply { return synod.Reply{Status: synod.OK, Text: s} }
@@ -51,6 +52,9 @@ func (x *trial) play(t testing.TB) []synod.Opinion {
 		machines[i] = x.p.Join(seat)
 		if x.split != nil && x.split(seat.Self) {
 			machines[i] = &twoFaced{machines[i]}
+		}
+		if x.wrap != nil {
+			machines[i] = x.wrap(seat.Self, machines[i])
 		}
 	}
 	last := make([]synod.Opinion, x.n)

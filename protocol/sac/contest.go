@@ -21,7 +21,7 @@ type contest struct {
 // script.Play.
 func (p *SAC) Contest(me *script.Agent, own *answer.Member, r answer.Held, answers []synod.Answer,
 	from int) answer.Held {
-	m := &member{SAC: p, me: me, Member: own, r: r, contest: &contest{answers, from}}
+	m := &member{SAC: p, me: me, Member: own, r: r, first: r.Answer, contest: &contest{answers, from}}
 	m.choose()
 	for t := from; t < from+p.Rounds; t++ {
 		for _, step := range []func(int){m.send, m.judge, m.refine, m.adopt} {

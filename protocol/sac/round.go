@@ -17,6 +17,7 @@ type member struct {
 	*answer.Member
 	me       *script.Agent
 	r        answer.Held    // r_i
+	first    synod.Answer   // r_i^(0)
 	heard    []answer.Heard // of this round
 	silent   []synod.NodeID // neighbours without a readable response in this round, ascending
 	v        verdict        // of this round
@@ -27,7 +28,8 @@ type member struct {
 	calls  []int         // by number of a body: one more than the call for the score of its answer; 0: none
 	scored []judged      // buffer of scores
 	lower  []judged      // buffer of filter
-	peers  []synod.Rated // buffer of refine
+	shown  []judged      // buffer of refine
+	peers  []synod.Rated // likewise
 	kept   kept          // of the opinions of this run
 }
 
@@ -79,6 +81,7 @@ func (m *member) ask() {
 // answer takes r_i^(0).
 func (m *member) answer() {
 	m.r = m.Own(m.me.Reply(0))
+	m.first = m.r.Answer
 	m.note(0)
 }
 
@@ -126,6 +129,9 @@ func (m *member) candidate(purpose synod.Purpose, candidate synod.Answer, ration
 	}
 	q := m.Draft(purpose)
 	q.Candidate, q.Rationale = candidate, rationale
+	if m.me.Seat().Guards.AnswerFirst && purpose == synod.Scoring {
+		q.Own = m.first
+	}
 	m.Show(q)
 	call = m.me.Put(q)
 	if len(m.judges) < maxAsked {
@@ -176,12 +182,14 @@ func (m *member) refine(int) {
 	if !m.refining {
 		return
 	}
-	m.peers = slices.Grow(m.peers[:0], len(m.v.retained))
-	for _, j := range m.v.retained {
-		m.peers = append(m.peers, synod.Rated{Answer: j.Value.Answer, Score: j.score, Rationale: j.Value.Rationale})
+	m.shown = append(m.shown[:0], m.v.retained...)
+	answer.Drawn(m.me.Seat(), m.shown, func(j judged) synod.NodeID { return j.From })
+	// Stable: equal scores stay in the drawn order, or in that of their senders.
+	slices.SortStableFunc(m.shown, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+	m.peers = slices.Grow(m.peers[:0], len(m.shown))
+	for _, j := range m.shown {
+		m.peers = append(m.peers, m.Peer(j.From, &j.Value, j.score))
 	}
-	// Stable: equal scores stay in the order of their senders.
-	slices.SortStableFunc(m.peers, func(a, b synod.Rated) int { return cmp.Compare(b.Score, a.Score) })
 	q := m.Draft(synod.Refining)
 	q.Own, q.Peers = m.r.Answer, m.peers
 	m.Show(q)

@@ -85,3 +85,17 @@ func TestSamplesHelpAndGreedyOnesDoNot(t *testing.T) {
 		t.Errorf("greedy members decide %v often and %v once", often, once)
 	}
 }
+
+// Of answers that are as frequent as each other the first one is held.
+func TestTieOfSamples(t *testing.T) {
+	p := selfconsistency.New()
+	p.Samples = 5
+	calls := 0
+	decided, _ := ask(p.Join, func(*synod.Prompt) string {
+		calls++
+		return []string{"3", "8", "4", "8", "4"}[(calls-1)%5]
+	})
+	if decided[0] != "8" {
+		t.Errorf("member 0 decides %s of 3, 8, 4, 8 and 4", decided[0])
+	}
+}
