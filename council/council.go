@@ -155,12 +155,16 @@ func (c *Council) checkPowers() error {
 	weighs, _ := c.plan.protocol.(interface{ Weighs() bool })
 	reader, _ := c.plan.protocol.(interface{ ConfidenceMode() synod.ConfidenceMode })
 	hidden := reader != nil && reader.ConfidenceMode() == synod.HiddenConfidence
+	by := "score"
+	if reader != nil && reader.ConfidenceMode() == synod.LikelihoodConfidence {
+		by = "probe"
+	}
 	for _, s := range c.plan.seats {
 		m := c.models[s.Model]
-		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && (!can || !w.CanWeigh()) {
+		if w, can := m.(llm.Weigher); weighs != nil && weighs.Weighs() && !s.NonVoting && (!can || !w.CanWeigh()) {
 			return &ConfigError{Section: "protocol",
-				Err: fmt.Errorf("score: likelihood needs members that return the likelihood of a text, and model %q "+
-					"does not; use score: stated", s.Model)}
+				Err: fmt.Errorf("%s: likelihood needs members that return the likelihood of a text, and model %q "+
+					"does not; use %s: stated", by, s.Model, by)}
 		}
 		probed, can := m.(llm.ConfidenceModel)
 		if hidden && (!can || !probed.GivesHiddenConfidence()) { // CP-2
@@ -421,6 +425,10 @@ func Replay(run *journal.Run) (digest string, err error) {
 	}
 	return p.replay(run)
 }
+
+// Replay plays the journal of a run of this plan again without any model and returns the digest. The error is a
+// *journal.Divergence where something differs.
+func (p *Plan) Replay(run *journal.Run) (digest string, err error) { return p.replay(run) }
 
 // replay is Replay with the plan of the run.
 func (p *Plan) replay(run *journal.Run) (digest string, err error) {

@@ -61,7 +61,8 @@ func (j *judgment) outcome() Outcome {
 	o := Outcome{
 		Version: OutcomeVersion, Question: in.Question.Text, Form: in.Question.Form,
 		Council: p.spec.Council, Protocol: p.entry.Name, Exact: p.spec.Exact, Rule: p.spec.Rule, Bound: p.Bound(),
-		Ticks: j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
+		Defences: p.defencesOn,
+		Ticks:    j.ticks, Seed: in.Seed, Tokens: Tokens{j.use.Prompt, j.use.Completion},
 		Calls: Calls{Made: j.use.Calls, Reused: j.reused, Planned: p.calls}, nodes: p.committee != nil,
 	}
 	var faulty []string

@@ -26,6 +26,7 @@ type Outcome struct {
 	Protocol string        `json:"protocol"`
 	Exact    string        `json:"exact"`
 	Rule     Rule          `json:"rule"`
+	Defences []string      `json:"defences"` // the names of those that the council has
 	Votes    []Vote        `json:"votes"`
 	Joined   []Joined      `json:"joined,omitempty"` // answers that members call the same, with same: members
 	Bound    Bound         `json:"bound"`

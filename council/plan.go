@@ -53,6 +53,8 @@ type Plan struct {
 	models      []modelSeats // in the order of their first seats
 	calls       int
 	settles     bool // a run may end early
+	guards      synod.Guards
+	defencesOn  []string // names; must not be changed
 	bound       func() Bound
 	harm        func() *Harm
 	committee   sign.Committee // of the nodes that play the seats; nil: they are played in this process
@@ -106,8 +108,9 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 	if err := p.steps([]step{
 		{"council", p.absolute}, {"form", p.spec.checkShape},
 		{"runner", func() error { return p.setRunner(from) }}, {"seats", p.expandSeats},
-		{"runner", p.checkKeys}, {"graph", p.loadGraph}, {"trust", func() error { return p.loadTrust(from) }},
-		{"protocol", p.configure},
+		{"runner", p.checkKeys}, {"graph", p.loadGraph},
+		{"defences", func() error { return p.switchDefences(from) }},
+		{"trust", func() error { return p.loadTrust(from) }}, {"protocol", p.configure},
 		{"prompts", func() error { return p.loadTemplates(from) }},
 	}); err != nil {
 		return nil, err
@@ -135,7 +138,8 @@ func newPlan(spec Spec, from source) (*Plan, error) {
 		return nil, err
 	}
 	p.groupSeats()
-	p.calls, p.settles = p.protocol.Calls(p.degrees()), p.mayEndEarly()
+	p.defencesOn = p.DefencesOn()
+	p.calls, p.settles = p.protocol.Calls(p.degrees())+p.firstAnswers(), p.mayEndEarly()
 	p.bound, p.harm = sync.OnceValue(p.findBound), p.measureHarm()
 	plans.put(key, p)
 	return p, nil

@@ -110,6 +110,7 @@ func (p *Plan) seat(own sign.Identity, q *synod.Question) synod.Seat {
 	if p.signs() {
 		seat.Signer = own.Signer
 	}
+	p.guarded(&seat)
 	return seat
 }
 

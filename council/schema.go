@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/defence"
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/llm"
@@ -44,6 +45,8 @@ func NewReference() Reference {
 			r.Keys[i].Default = "{name: sac}"
 		case "graph":
 			r.Keys[i].Default = "{family: complete}"
+		case "defences":
+			r.Keys[i].Fields = switches()
 		}
 	}
 	for _, e := range catalog.Protocols.All() {
@@ -68,6 +71,22 @@ func NewReference() Reference {
 		r.Adversaries = append(r.Adversaries, v)
 	}
 	return r
+}
+
+// switches describes the keys of the section defences.
+func switches() (fields []param.Field) {
+	for _, e := range defence.Catalogue.All() {
+		f := param.Field{Key: e.Name, Type: "string", Doc: e.Summary, Enum: []string{defence.On, defence.Off},
+			Default: e.Default}
+		if e.Key != "" {
+			f.Doc += "; sets " + e.Key
+		}
+		if len(e.Protocols) > 0 {
+			f.Doc += " (in " + strings.Join(e.Protocols, ", ") + ")"
+		}
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 // named returns the values that the tag names stands for. Names of models are suggestions: others can be installed.
