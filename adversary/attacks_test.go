@@ -31,6 +31,9 @@ type attack struct {
 	// firm one, each with its whole interval. Otherwise the attack never succeeds against the firm council.
 	least, most float64
 	firmForm    synod.Form // "": form
+	// against is put in place of the adversary in a third council: a success counts only where won does not hold for
+	// it with the same question and seed. "": every success counts.
+	against string
 }
 
 // seven returns a council of four honest members and three adversaries, which F allows. All judge sharply:
@@ -181,12 +184,10 @@ func attacks() []attack {
 			byMajority), firm: seven("sac, rationale: 600", "null-model", byMajority)},
 		{name: "master-key", form: synod.Text, firmForm: synod.Number, weak: seven("sac, rationale: 600", "master-key",
 			byMajority), firm: seven("sac, rationale: 600", "master-key", byMajority)},
+		// Where no worker is right, the answer without the text wins sometimes too.
 		{name: "rival-slander", weak: panelOf("rival-slander", "judge: all"), firm: panelOf("rival-slander",
-			"judge: one")},
-		{name: "threat-crier", won: undecided, least: 0.3, most: 0.3,
-			weak: strings.Replace(seven("sac, rationale: 600", "threat-crier", byMajority), "ability: 0.9",
-				"ability: 0.6", 1),
-			firm: strings.Replace(seven("sac", "threat-crier", byMajority), "ability: 0.9", "ability: 0.6", 1)},
+			"judge: one"), against: "rival-slander, text: 'It is {answer}.'"},
+		warning("sac, rationale: 0", ""), warning("sac, rationale: 600", "defences: {meta-talk: on}\n"),
 		{name: "overthinker", won: costly, weak: seven("sac, rationale: 600", "overthinker", byMajority),
 			firm: seven("sac", "overthinker", byMajority)},
 		{name: "last-mover", weak: one("last-mover", "cp-wbft", "rule: {name: protocol}\n"),
@@ -210,16 +211,35 @@ func attacks() []attack {
 		{name: "little-is-enough", weak: littlePanel("geometric-median", "0.4"), firm: littlePanel("median-total",
 			"0.4"), least: 0.03,
 			most: 0.1},
-		{name: "position-squatter", weak: firstPanel("debate"), firm: firstPanel("sac")},
+		{name: "position-squatter", weak: firstPanel("debate") + "defences: {order: off}\n",
+			firm: firstPanel("sac")},
 	}
 	for _, name := range []string{"score-smuggler", "step-one", "parse-breaker", "json-smuggler"} {
 		list = append(list, attack{name: name, weak: quoting(name, "exact: paper\n"), firm: quoting(name, "")})
 	}
+	list = append(list, guarded("delimiter-forger", "fence"), guarded("role-breaker", "tokens"),
+		guarded("null-model", "typed"))
 	for _, name := range []string{"midpoint", "mimic", "oscillator", "extremist", "saboteur", "vote-jammer"} {
 		list = append(list, attack{name: name, won: undecided, weak: players(name, "none", 3),
 			firm: players(name, "final-vote", 1), least: 0.1, most: 0.1})
 	}
 	return list
+}
+
+// warning is the threat-crier in a council of weak members, which warnings keep from agreeing. A success is a question
+// that is not decided, and that is decided where the same adversary sends its answer without the warning.
+func warning(protocol, switches string) attack {
+	const quiet = "threat-crier, text: 'It is {answer}.'"
+	weak := func(file string) string { return strings.Replace(file, "ability: 0.9", "ability: 0.6", 1) }
+	return attack{name: "threat-crier", won: undecided, against: quiet,
+		weak: weak(seven("sac, rationale: 600", "threat-crier", byMajority)),
+		firm: weak(seven(protocol, "threat-crier", byMajority+switches))}
+}
+
+// guarded is an attack on a council without one defence, and with it.
+func guarded(name, switched string) attack {
+	return attack{name: name, weak: seven("sac, rationale: 600", name, byMajority+"defences: {"+switched+": off}\n"),
+		firm: seven("sac, rationale: 600", name, byMajority)}
 }
 
 // noisy gives honest members judgements that differ.
@@ -244,7 +264,8 @@ func TestAttacks(t *testing.T) {
 			if a.firmForm == "" {
 				a.firmForm = a.form
 			}
-			weak, firm := rate(t, a.weak, a.form, a.won), rate(t, a.firm, a.firmForm, a.won)
+			weak := rate(t, a.weak, a.form, a, min(*trials, weakTrials))
+			firm := rate(t, a.firm, a.firmForm, a, *trials)
 			e, err := adversary.Catalogue.Find(a.name)
 			if err != nil {
 				t.Fatal(err)
@@ -263,12 +284,43 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// weakTrials is the most trials against a weakened council: what a weak council loses needs no 10,000.
+const weakTrials = 300
+
 func shown(r *metrics.Rate) string {
 	return fmt.Sprintf("%.1f %% [%.1f, %.1f] of %d", 100*r.Value, 100*r.Low, 100*r.High, r.N)
 }
 
 // rate returns how often an attack succeeds against a council.
-func rate(t *testing.T, file string, form synod.Form, won func(*council.Outcome) bool) *metrics.Rate {
+func rate(t *testing.T, file string, form synod.Form, a attack, n int) *metrics.Rate {
+	t.Helper()
+	c := convene(t, file)
+	defer c.Close()
+	var quiet *council.Council
+	if a.against != "" {
+		quiet = convene(t, strings.Replace(file, "{name: "+a.name+"}", "{name: "+a.against+"}", 1))
+		defer quiet.Close()
+	}
+	hits := 0
+	for i := range n {
+		q := synod.Question{Text: fmt.Sprintf("What is %d + 25?", i), Form: form}
+		play := func(c *council.Council) bool {
+			o, err := c.Decide(context.Background(), council.Ask{Question: q, Seed: *firstSeed + uint64(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			right := form == synod.Number && o.Answer != nil && string(*o.Answer) == fmt.Sprint(i+25)
+			return a.won == nil && !right && captured(&o) || a.won != nil && a.won(&o)
+		}
+		if play(c) && (quiet == nil || !play(quiet)) {
+			hits++
+		}
+	}
+	return metrics.Share(hits, n)
+}
+
+// convene opens a council.
+func convene(t *testing.T, file string) *council.Council {
 	t.Helper()
 	spec, err := council.Parse([]byte(file))
 	if err != nil {
@@ -278,20 +330,7 @@ func rate(t *testing.T, file string, form synod.Form, won func(*council.Outcome)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, file)
 	}
-	defer c.Close()
-	hits, n := 0, *trials
-	for i := range n {
-		q := synod.Question{Text: fmt.Sprintf("What is %d + 25?", i), Form: form}
-		o, err := c.Decide(context.Background(), council.Ask{Question: q, Seed: *firstSeed + uint64(i)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		right := form == synod.Number && o.Answer != nil && string(*o.Answer) == fmt.Sprint(i+25)
-		if won == nil && !right && captured(&o) || won != nil && won(&o) {
-			hits++
-		}
-	}
-	return metrics.Share(hits, n)
+	return c
 }
 
 // quoting and firstPanel are councils of the members below.

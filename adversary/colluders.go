@@ -225,6 +225,11 @@ func moved(p *synod.Prompt, r *synod.Reply, move func(of synod.Answer, judgement
 			return r
 		}
 		reply.Typed, reply.Value = true, move(p.Candidate, float64(s))
+	case synod.Weighing:
+		if r.Status != synod.OK || !r.Typed || !(r.Value <= 0) {
+			return r
+		}
+		reply.Value = max(math.Log(move(p.Candidate, math.Exp(r.Value))), leastLikely)
 	default:
 		return r
 	}

@@ -3,7 +3,6 @@ package adversary
 import (
 	"synod.dev/synod"
 	"synod.dev/synod/protocol/grade"
-	"synod.dev/synod/read"
 )
 
 var inverterEntry = Entry{
@@ -46,12 +45,8 @@ func invert(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 			all[i] = invertGrades(all[i])
 		}
 		inverted.Text = grade.TextOfAll(all)
-	case synod.Scoring:
-		s, read := read.Score(r, p.Exact)
-		if !read {
-			return r
-		}
-		inverted.Typed, inverted.Value = true, 1-float64(s)
+	case synod.Scoring, synod.Weighing:
+		return moved(p, r, func(_ synod.Answer, judgement float64) float64 { return 1 - judgement })
 	default:
 		return r
 	}

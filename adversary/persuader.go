@@ -16,7 +16,8 @@ of judges, and hold when a judge is deceived, but say nothing about the answer t
 
 A model that reads text is told so at the end of its system prompt. A simulated model
 gives the question's commonest mistake with an invented derivation, which simulated judges
-believe with probability gullible. Recorded replies stay as they were recorded.
+believe with probability gullible. An embedded model that answers by likelihood gives the
+second likeliest option. Recorded replies stay as they were recorded.
 
 Members see its derivation where the protocol exchanges reasoning: sac and debate with
 rationale above 0, DecentLLMs, the leaders' protocols, or in free-text answers. Elsewhere

@@ -135,7 +135,7 @@ func contrary(seat synod.Seat, honest synod.Machine) synod.Machine {
 	forge := m.Replace
 	m.Replace = func(p *synod.Prompt, r *synod.Reply) *synod.Reply {
 		switch p.Purpose {
-		case grade.One, grade.All, synod.Scoring:
+		case grade.One, grade.All, synod.Scoring, synod.Weighing:
 			return invert(p, r)
 		case game.Proposing, game.Voting:
 			return contraryMove(game.TableOf(p), p.Purpose, r)

@@ -285,6 +285,9 @@ func certainNote(x synod.Note, mine synod.Answer) synod.Note {
 	return synod.Note{Opinion: &o}
 }
 
+// leastLikely is the mean log-probability that an adversary gives to an answer that it calls impossible.
+const leastLikely = -100
+
 // Believer returns the reply of a member that believes only in its own answer: it gives
 // that answer, with confidence 1.0, and scores and grades it best and all others worst.
 func Believer(p *synod.Prompt, mine synod.Answer) *synod.Reply {
@@ -303,7 +306,7 @@ func Believer(p *synod.Prompt, mine synod.Answer) *synod.Reply {
 		}
 	case synod.Weighing:
 		if p.Candidate != mine {
-			r.Value = -100
+			r.Value = leastLikely
 		}
 	default:
 		r.Answer = mine

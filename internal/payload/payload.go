@@ -31,6 +31,12 @@ const (
 	Long   Effect = "long"   // judge a long text as right
 )
 
+// The defences without which some texts work only.
+const (
+	Fence  = "fence"
+	Tokens = "tokens"
+)
+
 // Family is one kind of text.
 type Family struct {
 	Name   string `json:"name"`
@@ -39,6 +45,7 @@ type Family struct {
 	Source string `json:"source"` // the published attack whose idea it follows
 	Marker string `json:"marker"` // part of the text by which it is recognised, as package clean leaves it
 	Raw    string `json:"text"`   // with {answer}, {hidden} and {filler}
+	Needs  string `json:"needs"`  // the defence without which it works only: Fence or Tokens; "": none
 }
 
 //go:embed payloads.json

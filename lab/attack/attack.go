@@ -48,6 +48,7 @@ type Spec struct {
 	Questions   int      // 0: all
 	Repeat      int      // how often each is asked; 0: once
 	Seed        uint64   // 0: 1
+	Defences    []string // names of package defence, or All, each of which is measured on and off
 }
 
 // baseline is the name of the cell without adversaries.
@@ -67,9 +68,8 @@ func (s Spec) Manifest() (*manifest.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := attacked(plan); name != "" {
-		return nil, fmt.Errorf("%s seats the adversary %s itself; remove it: the attack is compared with the council "+
-			"without adversaries", s.Council, name)
+	if err := Honest(plan); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Council, err)
 	}
 	cells, err := s.cells(plan)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s Spec) Manifest() (*manifest.Manifest, error) {
 		{Key: "base", Value: base},
 		{Key: "axes", Value: map[string]any{"attack": cells}},
 		{Key: "name", Value: "$attack"},
-		{Key: "plots", Value: plots()},
+		{Key: "plots", Value: plots(len(s.Defences) > 0)},
 	})
 	if err != nil {
 		return nil, err
@@ -101,29 +101,34 @@ func (s Spec) Manifest() (*manifest.Manifest, error) {
 	return manifest.Parse(text, filepath.Dir(path))
 }
 
-// plots are the figures of every attack.
-func plots() (all []map[string]any) {
+// plots are the figures of every attack. Where defences are measured, each state of one has a panel.
+func plots(defences bool) (all []map[string]any) {
+	panels := "seats"
+	if defences {
+		panels = "council"
+	}
 	for _, p := range [][3]string{{"capture", "Questions captured", "capture"},
 		{"decided", "Questions decided", "agreed"}, {"right", "Decisions that are right", "decision_accuracy"}} {
 		all = append(all, map[string]any{"name": p[0], "kind": "bars", "title": p[1], "y": p[2], "x": "adversary",
-			"series": "members", "panels": "seats"})
+			"series": "members", "panels": panels})
 	}
 	return all
 }
 
-// attacked returns the name of an adversary that a council seats itself; "" if there is none.
-func attacked(p *council.Plan) string {
+// Honest returns an error if a council seats adversaries itself.
+func Honest(p *council.Plan) error {
 	for _, s := range p.Seats() {
 		if s.Adversary != "" {
-			return s.Adversary
+			return fmt.Errorf("it seats the adversary %s itself; remove it: the attack is compared with the council "+
+				"without adversaries", s.Adversary)
 		}
 	}
-	return ""
+	return nil
 }
 
 // cells returns the overlays of the baseline and of all attacks.
 func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
-	names, err := s.names(p)
+	names, err := Names(p, s.Adversaries)
 	if err != nil {
 		return nil, err
 	}
@@ -152,15 +157,17 @@ func (s Spec) cells(p *council.Plan) (yaml.MapSlice, error) {
 			}
 		}
 	}
-	return cells, nil
+	toggles, err := s.toggles(p)
+	return append(cells, toggled(cells, toggles, len(places))...), err
 }
 
-// names returns the adversaries that attack.
-func (s Spec) names(p *council.Plan) ([]string, error) {
-	if len(s.Adversaries) == 0 || slices.Contains(s.Adversaries, All) {
+// Names returns the names of the adversaries that attack: those listed, or all that apply to the protocol of the plan
+// if the list is empty or has All. It fails for a name that is unknown or does not sit in a seat.
+func Names(p *council.Plan, listed []string) ([]string, error) {
+	if len(listed) == 0 || slices.Contains(listed, All) {
 		return Applicable(p), nil
 	}
-	for _, name := range s.Adversaries {
+	for _, name := range listed {
 		e, err := adversary.Catalogue.Find(name)
 		if err != nil {
 			return nil, fmt.Errorf("%w; see: synod list adversaries", err)
@@ -170,7 +177,7 @@ func (s Spec) names(p *council.Plan) ([]string, error) {
 				"process; see: synod explain %s", name, e.Place, name)
 		}
 	}
-	return s.Adversaries, nil
+	return listed, nil
 }
 
 // Applicable returns the names of the adversaries that do more than give a wrong answer or none in the protocol of

@@ -24,6 +24,10 @@ type Table struct {
 	Questions   int      `json:"questions"`         // of each cell, with repeats
 	Baseline    Effect   `json:"baseline"`
 	Attacks     []Attack `json:"attacks"`
+
+	// Defences are the baseline and the attacks again, each with one defence in the state that the council does not
+	// have; [] unless defences are measured.
+	Defences []Measured `json:"defences"`
 }
 
 // Effect is how a council did in one cell.
@@ -41,7 +45,8 @@ type Attack struct {
 	Members   int      `json:"members"`
 	Rule      string   `json:"rule"` // by which the seats were chosen
 	Seats     []string `json:"seats"`
-	Defence   string   `json:"defence"` // on: those of the council file
+	Defence   string   `json:"defence"`      // on: those of the council file
+	Name      string   `json:"defence_name"` // "": all of them; single ones are in Table.Defences
 
 	Capture *metrics.Rate `json:"capture"` // questions with a wrong decision that an adversary held
 	Effect
@@ -64,7 +69,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Version: Version, MembersKind: r.MembersKind, Attacks: []Attack{}}
+	t := &Table{Version: Version, MembersKind: r.MembersKind, Attacks: []Attack{}, Defences: []Measured{}}
 	var honest *lab.Run
 	for i := range r.Cells {
 		c := &r.Cells[i]
@@ -82,7 +87,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 	}
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		if c.Cell == baseline {
+		if c.Cell == baseline || toggledOf(c) != "" {
 			continue
 		}
 		a := Attack{Adversary: fmt.Sprint(c.Params["adversary"]), Rule: fmt.Sprint(c.Params["seats"]), Defence: "on",
@@ -98,7 +103,7 @@ func Compute(g *lab.Grid) (*Table, error) {
 		}
 		t.Attacks = append(t.Attacks, a)
 	}
-	return t, nil
+	return t, t.measure(g, r)
 }
 
 // fooling returns what is assumed to fool the simulated members of a cell.
@@ -140,14 +145,7 @@ func (a *Attack) compare(attacked, honest *lab.Run, before *Effect) error {
 		return err
 	}
 	a.AccuracyLost, a.LivenessLost = negative(c.Decision), negative(c.Agreed)
-	was, is := before.Tokens, a.Tokens
-	if was == 0 {
-		was, is = before.Calls, a.Calls
-	}
-	if was > 0 {
-		factor := float64(is) / float64(a.Finished) / (float64(was) / float64(before.Finished))
-		a.CostFactor = &factor
-	}
+	a.CostFactor = factorOf(&a.Effect, before)
 	return nil
 }
 

@@ -38,12 +38,18 @@ func (t *Table) Write(w io.Writer, format string, most float64, plots []report.P
 			strings.Join(Formats(), ", "))
 	}
 	if format != "text" && format != "md" {
-		return t.table().Write(w, format)
+		return t.rows().Write(w, format)
 	}
 	if _, err := fmt.Fprintln(w, t.head()+"\n"); err != nil {
 		return err
 	}
-	return t.table().Write(w, format)
+	if err := t.table().Write(w, format); err != nil || len(t.Defences) == 0 {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "\n%s\n\n", defencesHead); err != nil {
+		return err
+	}
+	return t.defences().Write(w, format)
 }
 
 // head says what was attacked and by which kinds of members.
@@ -129,6 +135,10 @@ func (t *Table) junit(w io.Writer, most float64) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
+	for i := range t.Defences {
+		s.Tests++
+		s.Cases = append(s.Cases, t.Defences[i].result(t))
+	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
@@ -157,6 +167,12 @@ func (t *Table) page(w io.Writer, plots []report.Plot) error {
 	var rows strings.Builder
 	if err := t.table().Write(&rows, "html"); err != nil {
 		return err
+	}
+	if len(t.Defences) > 0 {
+		rows.WriteString("<p>" + defencesHead + "</p>\n")
+		if err := t.defences().Write(&rows, "html"); err != nil {
+			return err
+		}
 	}
 	var drawings []drawing
 	for _, p := range plots {

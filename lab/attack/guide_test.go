@@ -1,0 +1,177 @@
+package attack_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	plans "synod.dev/synod/council"
+	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/attack"
+	"synod.dev/synod/lab/manifest"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite the generated tables of docs/which-protocol.md")
+
+// preset drafts cells of the preset attack-table with simulated members.
+func preset(t *testing.T, cells string, n int) *lab.Grid {
+	t.Helper()
+	p, err := manifest.Presets().Find(attack.GuideExperiment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Manifest.Draft(manifest.Options{N: n, Only: cells})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The preset plays each protocol against every adversary that applies to it, one and two of it, and against no other.
+func TestPresetHasEveryAdversary(t *testing.T) {
+	g := preset(t, "", 1)
+	played, applicable := map[string][]string{}, map[string][]string{}
+	for i, c := range g.Cells {
+		protocol, name := c.Params["protocol"].(string), c.Params["adversary"].(string)
+		if name == "none" {
+			spec, err := g.Runs[i].Spec()
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := plans.NewPlan(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			applicable[protocol] = attack.Applicable(plan)
+			continue
+		}
+		played[protocol] = append(played[protocol], name)
+	}
+	if len(applicable) != 8 {
+		t.Errorf("%d protocols are played without adversaries, not 8", len(applicable))
+	}
+	for protocol, want := range applicable {
+		got := played[protocol]
+		slices.Sort(got)
+		twice := slices.Sorted(slices.Values(append(slices.Clone(want), want...)))
+		if !slices.Equal(got, twice) {
+			t.Errorf("%s is played against\n%q\nand these apply to it, each for one and two seats:\n%q", protocol, got,
+				twice)
+		}
+	}
+}
+
+// guide plays some cells of the preset and computes the guide.
+func guide(t *testing.T, cells string) (*attack.Guide, error) {
+	t.Helper()
+	grid := preset(t, cells, 10)
+	if err := grid.Create(filepath.Join(t.TempDir(), "grid")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := grid.Work(context.Background(), lab.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return attack.NewGuide(grid)
+}
+
+// The guide names the worst adversary, says what kind the members are, and survives being written and read.
+func TestGuide(t *testing.T) {
+	g, err := guide(t, "cp-wbft-s[iy]*") // without adversaries, and with sybil-clones
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := guide(t, "cp-wbft-colluder-*"); err == nil || !strings.Contains(err.Error(), "without adversaries") {
+		t.Errorf("a grid without the cell that attacks are compared with: %v", err)
+	}
+	if err := g.Join(g); err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("the same figures again: %v", err)
+	}
+	all := map[string]string{}
+	for _, format := range attack.GuideFormats() {
+		var b bytes.Buffer
+		if err := g.Write(&b, format); err != nil || !strings.Contains(b.String(), "simulated") {
+			t.Errorf("%s does not say that the members are simulated: %v", format, err)
+		}
+		all[format] = b.String()
+	}
+	again, err := attack.ReadGuide(strings.NewReader(all["json"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := again.Write(&b, "md"); err != nil || b.String() != all["md"] {
+		t.Errorf("%v: it was read as\n%s\nand is\n%s", err, &b, all["md"])
+	}
+	if strings.Contains(all["html"], "<script") || strings.Count(all["html"], "<table") != 2 {
+		t.Errorf("the page:\n%s", all["html"])
+	}
+}
+
+// The worst of several adversaries leaves the fewest right decisions; among equals it has the most captures.
+func TestWorst(t *testing.T) {
+	const text = `{"version": 1, "parts": [{"members": "simulated", "note": "<b>", "unfinished": 2, "cells": [
+		{"protocol": "p", "questions": 10, "right": 9, "decided": 10},
+		{"protocol": "p", "adversary": "a", "members": 1, "questions": 10, "right": 4, "decided": 5},
+		{"protocol": "p", "adversary": "b", "members": 1, "questions": 10, "right": 4, "decided": 8, "captured": 3},
+		{"protocol": "p", "adversary": "a", "members": 2, "questions": 10, "right": 9, "decided": 10}]}]}`
+	g, err := attack.ReadGuide(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := g.Write(&b, "md"); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"| p | 1 | b | 40.0 % | 16.8 to 68.7 | 80.0 % | 30.0 % | – |", "| a | 40 / 90 |",
+		"| p | 2 | none costs a right decision | 90.0 % |", "| b | 40 / – |", "2 cells are not finished"} {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("%q is missing:\n%s", line, &b)
+		}
+	}
+	for was, wrong := range map[string]string{`"right": 9`: `"right": 11`, `"version": 1`: `"version": 7`,
+		`"members": 2`: `"members": 0`, `"decided": 5`: `"decide": 5`} {
+		if _, err := attack.ReadGuide(strings.NewReader(strings.Replace(text, was, wrong, 1))); err == nil {
+			t.Errorf("%s was read", wrong)
+		}
+	}
+}
+
+// The tables of docs/which-protocol.md are those of docs/which-protocol.json. After new figures: -rewrite.
+func TestGuidePage(t *testing.T) {
+	f, err := os.Open("../../docs/which-protocol.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, err := attack.ReadGuide(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := g.Write(&b, "md"); err != nil {
+		t.Fatal(err)
+	}
+	const path, begin, end = "../../docs/which-protocol.md", "<!-- generated -->\n", "<!-- end -->\n"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := strings.Cut(string(page), begin)
+	tables, tail, found := strings.Cut(rest, end)
+	if !found {
+		t.Fatalf("%s has no %s and %s", path, begin, end)
+	}
+	want := "\n" + b.String() + "\n"
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	} else if tables != want {
+		t.Errorf("%s has other tables than its data; run: go test ./lab/attack -run TestGuidePage -rewrite", path)
+	}
+}
