@@ -45,22 +45,6 @@ type meter struct {
 	now  map[string]Budget // by question of a run in the work now
 }
 
-// newMeter counts what the finished questions of runs have used; nil if there is no budget.
-func newMeter(b Budget, runs ...*Run) (*meter, error) {
-	if b == (Budget{}) {
-		return nil, nil
-	}
-	m := &meter{budget: b, now: map[string]Budget{}}
-	for _, run := range runs {
-		r, err := run.Report()
-		if err != nil {
-			return nil, err
-		}
-		m.base = m.base.plus(Budget{r.Calls.Made, r.Tokens.Prompt + r.Tokens.Completion, r.Money.AtLeast})
-	}
-	return m, nil
-}
-
 func (b Budget) plus(c Budget) Budget {
 	return Budget{b.Calls + c.Calls, b.Tokens + c.Tokens, b.USD + c.USD}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"synod.dev/synod/llm"
-	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
 	"synod.dev/synod/stats"
 )
@@ -42,62 +41,30 @@ func CompareAll(runs []*Run) (*report.Comparison, error) {
 	if out.Questions = len(common); out.Questions == 0 {
 		return nil, errors.New("lab: there is no question that all runs have finished")
 	}
-	var p []float64
+	var all []*report.Compared
 	for i := range runs {
 		for j := i + 1; j < len(runs); j++ {
-			d := differ(cases[i], cases[j], common)
-			d.First, d.Second, d.Against = out.Runs[i].Name, out.Runs[j].Name, out.Runs[i].Name
-			out.Pairs, p = append(out.Pairs, d), append(p, d.McNemar)
+			d := report.Difference{First: out.Runs[i].Name, Second: out.Runs[j].Name,
+				Compared: differ(cases[i], cases[j], common).compared()}
+			d.Against = d.First
+			out.Pairs, all = append(out.Pairs, d), append(all, d.Compared)
 		}
 	}
-	for i, corrected := range stats.Holm(p) {
-		out.Pairs[i].Corrected = corrected
-	}
+	correct(all)
 	return out, nil
 }
 
-// graded is what a comparison needs of a question.
-type graded struct {
-	right, decided bool    // whether the decision is right, if that is known
-	final          float64 // share of members right at the end
-	known          bool    // whether it is known
-}
-
-// graded returns the finished questions by identity.
-func (r *Run) graded() (map[string]*graded, error) {
-	x, err := r.read()
-	if err != nil {
-		return nil, err
+// correct sets the p-values that are corrected for all comparisons of a report, those of decisions and those of members
+// each among themselves.
+func correct(all []*report.Compared) {
+	var decisions, members []float64
+	for _, c := range all {
+		decisions, members = append(decisions, c.P), append(members, c.FAAP)
 	}
-	defer x.close()
-	all := map[string]*graded{}
-	err = x.results(func(j job, res *result) {
-		if res == nil {
-			return
-		}
-		g := &graded{}
-		g.right, g.decided = res.Decided()
-		g.final, g.known = res.FinalAccuracy(r.roles())
-		all[r.identity(j)] = g
-	})
-	return all, err
-}
-
-func differ(first, second map[string]*graded, common []string) (d report.Difference) {
-	var faa []float64
-	for _, id := range common {
-		a, b := first[id], second[id]
-		if a.decided && b.decided {
-			d.Compared.Pairs.Add(a.right, b.right)
-		}
-		if a.known && b.known {
-			faa = append(faa, b.final-a.final)
-		}
+	decisions, members = stats.Holm(decisions), stats.Holm(members)
+	for i, c := range all {
+		c.Corrected, c.FAACorrected = &decisions[i], &members[i]
 	}
-	d.Questions = len(common)
-	d.McNemar, d.Decision = d.Compared.Pairs.McNemar(), d.Compared.Pairs.Difference()
-	d.FAA = metrics.BootstrapMean(faa, bootstrapSeed)
-	return d
 }
 
 func (r *Run) compared() (*report.Compare, error) {

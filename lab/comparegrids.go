@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"synod.dev/synod/report"
-	"synod.dev/synod/stats"
 )
 
 // CompareGrids compares the cells of two or more grids that have the same name: every later grid with the
@@ -20,40 +19,57 @@ func CompareGrids(grids []*Grid) (*report.GridComparison, error) {
 	for _, g := range grids {
 		out.Grids = append(out.Grids, report.GridName{Folder: g.dir, Experiment: g.Preset, Members: g.Members})
 	}
-	var p []float64
+	var all []*report.Compared
+	pooled := make([]comparison, len(grids))
 	for k, g := range grids[1:] {
 		for i, c := range g.Cells {
 			at := slices.IndexFunc(first.Cells, func(d Cell) bool { return d.Name == c.Name })
 			if at < 0 {
 				continue
 			}
-			d, err := Compare(g.Runs[i], first.Runs[at])
+			d, err := compareRuns(g.Runs[i], first.Runs[at])
 			if errors.Is(err, ErrNothingCommon) {
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("cell %s: %w", c.Name, err)
 			}
-			was, err := first.Runs[at].Report()
+			row, err := differenceOf(first.Runs[at], g.Runs[i], d)
 			if err != nil {
 				return nil, err
 			}
-			now, err := g.Runs[i].Report()
-			if err != nil {
-				return nil, err
-			}
-			out.Cells = append(out.Cells, report.CellDifference{Cell: c.Name, Grid: k + 1, Compared: *d,
-				Before: was.Metrics.Decision, After: now.Metrics.Decision,
-				Kinds: slices.Compact(slices.Sorted(slices.Values(append(was.MembersKind, now.MembersKind...))))})
-			p = append(p, d.McNemar)
+			row.Cell, row.Grid = c.Name, k+1
+			pooled[k+1].plus(d)
+			out.Cells, all = append(out.Cells, row), append(all, row.Compared)
 		}
 	}
 	if len(out.Cells) == 0 {
 		return nil, errors.New("lab: no two cells of these grids have the same name and a question that both have " +
 			"finished")
 	}
-	for i, corrected := range stats.Holm(p) {
-		out.Cells[i].Corrected = corrected
+	correct(all)
+	for k := range pooled {
+		if pooled[k].results > 0 {
+			out.All = append(out.All, report.CellDifference{Cell: "all", Grid: k, Compared: pooled[k].compared(),
+				Kinds: []string{}})
+		}
 	}
 	return out, nil
+}
+
+// differenceOf returns the row of a cell that two grids have.
+func differenceOf(first, second *Run, d *comparison) (row report.CellDifference, err error) {
+	was, err := first.Report()
+	if err != nil {
+		return row, err
+	}
+	now, err := second.Report()
+	if err != nil {
+		return row, err
+	}
+	row.Compared = d.compared()
+	row.Compared.Against = first.Name
+	row.Before, row.After = was.Metrics.Decision, now.Metrics.Decision
+	row.Kinds = slices.Compact(slices.Sorted(slices.Values(append(was.MembersKind, now.MembersKind...))))
+	return row, nil
 }

@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/durable"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/task"
 )
@@ -116,23 +117,38 @@ func (r *Run) Create(dir string) error {
 	if err := r.vacant(dir); err != nil { // another process may have been faster
 		return err
 	}
-	items, err := encodeItems(r.Items)
+	c, err := r.draftCell("")
 	if err != nil {
 		return err
 	}
+	if err := store.Create(dir, nil, []*store.Cell{c}); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	r.dir, r.cell, r.sealed = dir, c.ID, c.Manifest
+	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// draftCell returns the run as a cell that is to be created now.
+func (r *Run) draftCell(name string) (*store.Cell, error) {
 	r.Created = time.Now().UTC().Truncate(time.Millisecond)
 	manifest, err := seal(r.Manifest, r.Mark)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.dir = dir
-	if err := writeFile(filepath.Join(dir, "items.jsonl"), items); err != nil {
-		return err
+	hash, err := r.Hash()
+	if err != nil {
+		return nil, err
 	}
-	if err := writeFile(filepath.Join(dir, "run.json"), manifest); err != nil {
-		return err
+	c := &store.Cell{Name: name, Hash: hash, N: r.N, Repeats: r.Repeat, Manifest: string(manifest),
+		Sum: r.Manifest.Items}
+	for _, it := range r.Items {
+		record, err := encodeItems([]task.Record{it})
+		if err != nil {
+			return nil, err
+		}
+		c.Questions = append(c.Questions, store.Question{ID: it.Question.ID, Record: string(bytes.TrimSpace(record))})
 	}
-	return durable.SyncDir(filepath.Dir(dir))
+	return c, nil
 }
 
 // vacant fails unless the folder is empty or has only files of an interrupted Create.
@@ -148,18 +164,10 @@ func (r *Run) vacant(dir string) error {
 	}
 	for _, e := range entries {
 		switch e.Name() {
-		case "items.jsonl", "items.jsonl.new", "run.json.new", "lock":
+		case store.File, store.File + "-wal", store.File + "-shm", store.File + "-journal", "lock":
 		default:
 			return &OccupiedError{Dir: dir}
 		}
-	}
-	return nil
-}
-
-// writeFile writes and syncs a file atomically: it is complete or not there.
-func writeFile(path string, b []byte) error {
-	if err := durable.WriteFile(path, b); err != nil {
-		return fmt.Errorf("lab: %w", err)
 	}
 	return nil
 }
@@ -202,14 +210,19 @@ func encodeItems(items []task.Record) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// loadItems reads items.jsonl and checks its SHA-256 digest.
-func loadItems(path, want string) ([]task.Record, error) {
-	b, err := durable.ReadFile(path, maxItems)
+// loadItems reads the questions of a cell and checks their SHA-256 digest.
+func loadItems(s *store.Store, c *store.Cell) ([]task.Record, error) {
+	records, err := s.Records(c.ID)
 	if err != nil {
-		return nil, fmt.Errorf("lab: %w", err)
+		return nil, err
 	}
+	return readItems([]byte(strings.Join(records, "\n")+"\n"), "the questions", c.Sum)
+}
+
+// readItems reads questions, one JSON object in each line, and checks their digest. Errors name where they come from.
+func readItems(b []byte, path, want string) ([]task.Record, error) {
 	if sumOf(b) != want {
-		return nil, fmt.Errorf("lab: %s was changed after the run was created: %w", path, journal.ErrChanged)
+		return nil, fmt.Errorf("lab: %s: they were changed after the run was created: %w", path, journal.ErrChanged)
 	}
 	var items []task.Record
 	n := 0
@@ -229,9 +242,6 @@ func loadItems(path, want string) ([]task.Record, error) {
 	}
 	return items, nil
 }
-
-// maxItems bounds items.jsonl in bytes.
-const maxItems = 64 << 20
 
 // truth returns the keys of all questions, which simulated members need.
 func (r *Run) truth() llm.Truth {

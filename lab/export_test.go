@@ -2,13 +2,10 @@ package lab
 
 import "encoding/json"
 
-// Seal returns a manifest as it stands in a file, without a mark. An old sum in it is left out.
+// Seal returns a manifest as it is stored, without a mark. An old sum in it is left out.
 func Seal(manifest []byte) ([]byte, error) {
 	if at := sealed.FindIndex(manifest); at != nil {
 		manifest = append(manifest[:at[0]:at[0]], '}')
 	}
 	return seal(json.RawMessage(manifest), nil)
 }
-
-// SealLine returns a line of attempts.jsonl with its checksum.
-func SealLine(object string) []byte { return sealLine([]byte(object)) }

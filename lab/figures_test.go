@@ -1,8 +1,7 @@
 package lab
 
 import (
-	"bytes"
-	"os"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -49,15 +48,32 @@ func TestMeter(t *testing.T) {
 
 // The difference of two runs is that of the second to the first, on what is known of both.
 func TestDifferenceOfRuns(t *testing.T) {
-	first := map[string]*graded{"a": {right: true, decided: true, final: 0.75, known: true},
-		"b": {decided: true, final: 0.5, known: true}, "c": {decided: true, right: true}, "d": {final: 0.5,
-			known: true}}
-	second := map[string]*graded{"a": {right: true, decided: true, final: 0.25, known: true},
-		"b": {right: true, decided: true, final: 0.25, known: true}, "c": {final: 1, known: true}, "d": {decided: true}}
-	d := differ(first, second, []string{"a", "b", "c", "d"})
-	if d.Questions != 4 || d.Compared.Pairs.N() != 2 || d.FAA == nil || d.FAA.Value != -0.375 ||
-		d.Decision.Value != 0.5 {
+	first := map[string]*graded{"a": {question: "a", right: true, decided: true, final: 3, asked: 4},
+		"b": {question: "b", decided: true, final: 2, asked: 4}, "c": {question: "c", decided: true, right: true},
+		"d": {question: "d", final: 2, asked: 4}}
+	second := map[string]*graded{"a": {question: "a", right: true, decided: true, final: 1, asked: 4},
+		"b": {question: "b", right: true, decided: true, final: 1, asked: 4}, "c": {question: "c", final: 4, asked: 4},
+		"d": {question: "d", decided: true}}
+	d := differ(first, second, []string{"a", "b", "c", "d"}).compared()
+	if d.Questions != 4 || d.Clusters != 4 || d.Pairs.N() != 2 || d.FAA == nil || d.FAA.Value != -0.375 ||
+		d.Decision.Value != 0.5 || d.P != 1 || d.FAAP != 0.5 {
 		t.Errorf("%+v, faa %+v, decision %+v", d, d.FAA, d.Decision)
+	}
+}
+
+// Repeats of a question are no further evidence: four that always differ alike are one pair.
+func TestRepeatsAreOneCluster(t *testing.T) {
+	first, second := map[string]*graded{}, map[string]*graded{}
+	var all []string
+	for k := range 20 {
+		id := fmt.Sprint(k)
+		all = append(all, id)
+		first[id] = &graded{question: fmt.Sprint(k / 4), decided: true, final: 1, asked: 4}
+		second[id] = &graded{question: fmt.Sprint(k / 4), decided: true, right: true, final: 2, asked: 4}
+	}
+	d := differ(first, second, all).compared()
+	if d.Clusters != 5 || d.Questions != 20 || d.P != 0.0625 || d.FAAP != 0.0625 || d.McNemar > 1e-5 {
+		t.Errorf("%+v: 5 questions that all differ one way have p = 2/32", d)
 	}
 }
 
@@ -72,41 +88,6 @@ func TestHeldOpinions(t *testing.T) {
 		!rounds[1][0].Noted ||
 		rounds[1][1].Noted || rounds[1][1].Answer != "1" {
 		t.Errorf("%+v", rounds)
-	}
-}
-
-// A checksum alone is no line.
-func TestChecksumWithoutALine(t *testing.T) {
-	if line := sealLine([]byte("}")); whole(line) {
-		t.Errorf("%s is a whole line", line)
-	}
-	if line := sealLine([]byte(`{"question":"q"}`)); !whole(line) || whole(bytes.Replace(line, []byte("q\""),
-		[]byte("r\""), 1)) {
-		t.Errorf("%s", line)
-	}
-}
-
-// A torn last line is removed from a file of any length, and one longer than any line is not.
-func TestLongFilesOfAttempts(t *testing.T) {
-	line := sealLine([]byte(`{"question":"` + strings.Repeat("x", 1000) + `"}`))
-	lines := bytes.Repeat(line, maxAttempt/len(line)+2)
-	for tail, want := range map[string]int{"": len(lines), `{"question":"y`: len(lines),
-		`{"question":"` + strings.Repeat("y", maxAttempt): -1} {
-		f, err := os.CreateTemp(t.TempDir(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.Write(append(bytes.Clone(lines), tail...)); err != nil {
-			t.Fatal(err)
-		}
-		err = repair(f)
-		if want < 0 && (err == nil || !strings.Contains(err.Error(), "the last line is too long")) {
-			t.Errorf("a long line: %v", err)
-		}
-		if info, _ := f.Stat(); (err != nil) != (want < 0) || err == nil && int(info.Size()) != want {
-			t.Errorf("%.20s…: %v, %d bytes", tail, err, info.Size())
-		}
 	}
 }
 

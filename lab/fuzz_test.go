@@ -1,19 +1,15 @@
 package lab_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 )
 
-// FuzzFolder reads the files of a run folder. Sums that the fuzzer cannot find are put right, so that it comes to what
-// is behind them.
+// FuzzFolder reads a folder with other bytes at a place of its database and of its segment.
 func FuzzFolder(f *testing.F) {
 	dir := filepath.Join(f.TempDir(), "run")
 	spec, err := council.Parse([]byte(seven))
@@ -30,36 +26,30 @@ func FuzzFolder(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	read := func(name string) []byte {
+	files := map[string][]byte{}
+	for _, name := range []string{"results.db", "journals-1.seg"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			f.Fatal(err)
 		}
-		return b
+		files[name] = b
 	}
-	manifest, items, journals := read("run.json"), read("items.jsonl"), read("journals.jsonl")
-	f.Add(manifest, items, `{"question":"Sum 0/x","repeat":0,"stopped":"rounds","seconds":1}`, journals)
-	f.Add([]byte(`{"version":3,"repeat":1000000000,"n":1}`), []byte("{}\n"), `{"question":""}`, []byte{})
-	f.Fuzz(func(t *testing.T, manifest, items []byte, attempt string, journals []byte) {
+	f.Add(4096, []byte{13, 0, 0, 0, 9}, 0, []byte{})
+	f.Add(0, []byte{}, 0, []byte{0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, page int, row []byte, at int, block []byte) {
 		dir := t.TempDir()
-		write := func(name string, b []byte) {
+		for name, b := range files {
+			b, from, patch := append([]byte(nil), b...), page, row
+			if name != "results.db" {
+				from, patch = at, block
+			}
+			if from >= 0 && from < len(b) {
+				copy(b[from:], patch)
+			}
 			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		write("items.jsonl", items)
-		sum := sha256.Sum256(items)
-		text := string(manifest)
-		if at := strings.Index(text, `"items": "`); at >= 0 && len(text) > at+74 {
-			text = text[:at+10] + hex.EncodeToString(sum[:]) + text[at+74:]
-		}
-		b, err := lab.Seal([]byte(text))
-		if err != nil {
-			return
-		}
-		write("run.json", b)
-		write("attempts.jsonl", lab.SealLine(attempt))
-		write("journals.jsonl", journals)
 		opened, err := lab.Open(dir)
 		if err != nil {
 			return

@@ -14,14 +14,16 @@ import (
 	"slices"
 
 	"synod.dev/synod/internal/durable"
+	"synod.dev/synod/journal"
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report"
+	"synod.dev/synod/task"
 )
 
-// Grid is a folder of runs that are reported together:
-//
-//	grid.json      the cells, their parameters and the figures of a paper
-//	cells/NAME/    the run folder of each cell
+// Grid is a folder of runs that are reported together. Its results.db has the grid's manifest, with the cells, their
+// parameters and the figures of a paper, and the run of every cell. FOLDER/cells/NAME names the run of a cell,
+// for Open and in commands; there is no such folder.
 //
 // The folder is created atomically. Like a run, a grid may be killed at any time,
 // resumed and moved.
@@ -117,7 +119,7 @@ func (g *Grid) Create(dir string) error {
 		return fmt.Errorf("lab: %w", err)
 	}
 	defer os.RemoveAll(making) // does nothing after the rename
-	if err := g.write(making, dir); err != nil {
+	if err := g.write(making); err != nil {
 		return err
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) == 0 { // Rename replaces no folder
@@ -131,31 +133,46 @@ func (g *Grid) Create(dir string) error {
 		}
 		return fmt.Errorf("lab: %w", err)
 	}
-	g.dir = dir
+	g.place(dir)
 	return nil
 }
 
-// write writes the folder dir under its temporary name making.
-func (g *Grid) write(making, dir string) error {
+// place says where the runs of the grid are.
+func (g *Grid) place(dir string) {
+	g.dir = dir
 	for i, run := range g.Runs {
-		if err := run.Create(filepath.Join(making, cellsFolder, g.Cells[i].Name)); err != nil {
-			return err
+		run.dir, run.name = dir, g.Cells[i].Name
+	}
+}
+
+// write writes the store of the grid to a folder.
+func (g *Grid) write(dir string) error {
+	cells := make([]*store.Cell, len(g.Runs))
+	for i, run := range g.Runs {
+		c, err := run.draftCell(g.Cells[i].Name)
+		if err != nil {
+			return fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
 		}
-		run.dir = filepath.Join(dir, cellsFolder, g.Cells[i].Name)
-	}
-	hashes, err := g.hashes()
-	if err != nil {
-		return err
-	}
-	for i, hash := range hashes {
-		g.Cells[i].Hash = hash
+		cells[i], g.Cells[i].Hash = c, c.Hash
 	}
 	manifest, err := seal(g.GridManifest, nil)
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(making, "grid.json"), manifest)
+	if err := store.Create(dir, map[string]string{gridKey: string(manifest)}, cells); err != nil {
+		return fmt.Errorf("lab: %w", err)
+	}
+	for i, c := range cells {
+		g.Runs[i].cell, g.Runs[i].sealed = c.ID, c.Manifest
+	}
+	return nil
 }
+
+// gridKey is the key of the grid's manifest in the table meta, and cellsFolder is in the names of its cells for Open.
+const (
+	gridKey     = "grid"
+	cellsFolder = "cells"
+)
 
 // occupied describes the content of a folder that is not empty.
 func (g *Grid) occupied(dir string) error {
@@ -197,52 +214,62 @@ func (g *Grid) Changes(other *Grid) (out []string) {
 
 // OpenGrid reads the folder of a grid.
 func OpenGrid(dir string) (*Grid, error) {
-	g, err := readGrid(dir)
+	s, err := openStore(dir)
 	if err != nil {
 		return nil, err
 	}
+	defer s.Close()
+	g, err := readGrid(s)
+	if err != nil {
+		return nil, err
+	}
+	cells, err := s.Cells()
+	if err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
+	lists := map[string][]task.Record{}
 	for _, c := range g.Cells {
-		run, err := Open(filepath.Join(dir, cellsFolder, c.Name))
-		if errors.Is(err, ErrNoRun) {
-			return nil, &UpdatingError{dir}
+		at := slices.IndexFunc(cells, func(of store.Cell) bool { return of.Name == c.Name })
+		if at < 0 || cells[at].Hash != c.Hash {
+			return nil, fmt.Errorf("lab: %s: the table cells does not match the manifest of the grid: %w",
+				filepath.Join(dir, store.File), journal.ErrChanged)
 		}
+		run, err := openRun(s, &cells[at], lists)
 		if err != nil {
 			return nil, err
-		}
-		if hash, err := run.Hash(); err != nil {
-			return nil, err
-		} else if c.Hash != "" && hash != c.Hash {
-			return nil, &UpdatingError{dir}
 		}
 		g.Runs = append(g.Runs, run)
 	}
 	return g, nil
 }
 
-// UpdatingError reports the folder of a grid whose cells do not have the runs that grid.json says: an Update
-// did not end.
-type UpdatingError struct{ Dir string }
-
-func (e *UpdatingError) Error() string {
-	return fmt.Sprintf("lab: %s was being changed when the program ended", e.Dir)
+// IsGrid reports whether a folder has a grid, and not a single run or something else.
+func IsGrid(dir string) bool {
+	s, err := openStore(dir)
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	text, err := s.Meta(gridKey)
+	return err == nil && text != ""
 }
 
-// readGrid reads grid.json.
-func readGrid(dir string) (*Grid, error) {
-	path := filepath.Join(dir, "grid.json")
-	b, err := durable.ReadFile(path, maxManifest)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("lab: %s: %w", dir, ErrNoRun)
-	}
+// readGrid reads the manifest of a grid.
+func readGrid(s *store.Store) (*Grid, error) {
+	text, err := s.Meta(gridKey)
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
-	g := &Grid{dir: dir}
-	if err := checkVersion(b, GridVersion); err != nil {
+	if text == "" {
+		return nil, fmt.Errorf("lab: %s: %w", s.Dir(), ErrNoRun)
+	}
+	path := filepath.Join(s.Dir(), store.File)
+	g := &Grid{dir: s.Dir()}
+	if err := checkVersion([]byte(text), GridVersion); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", path, err)
 	}
-	if _, _, err := unseal(b, &g.GridManifest); err != nil {
-		return nil, fmt.Errorf("lab: %s: %w", path, err)
+	if _, _, err := unseal([]byte(text), &g.GridManifest); err != nil {
+		return nil, fmt.Errorf("lab: %s: the manifest of the grid: %w", path, err)
 	}
 	if err := g.checkNames(); err != nil {
 		return nil, fmt.Errorf("lab: %s: %w", path, err)
@@ -252,16 +279,16 @@ func readGrid(dir string) (*Grid, error) {
 
 // Work works on one cell after another, each like Run.Work.
 func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
-	held, err := lock(g.dir)
+	w, err := g.Write()
 	if err != nil {
 		return sum, err
 	}
-	defer held.Close()
+	defer func() { err = errors.Join(err, w.Close()) }()
 	total := 0
 	for _, run := range g.Runs {
 		total += run.total()
 	}
-	if o.meter, err = newMeter(g.Budget, g.Runs...); err != nil {
+	if o.meter, err = w.meter(g.Budget); err != nil {
 		return sum, err
 	}
 	show := o.Progress
@@ -274,7 +301,7 @@ func (g *Grid) Work(ctx context.Context, o Options) (sum Progress, err error) {
 				show(sum)
 			}
 		}
-		p, err := run.Work(ctx, o)
+		p, err := run.work(ctx, o, w)
 		before = before.and(p)
 		if err != nil {
 			return before, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
@@ -293,12 +320,12 @@ func (p Progress) and(cell Progress) Progress {
 	return p
 }
 
-// GridVersion is the version of a grid folder. OpenGrid fails for any other one.
-const GridVersion = 2
+// GridVersion is the version of a grid's manifest. OpenGrid fails for any other one.
+const GridVersion = 3
 
 // Cell is one cell of a grid: its parameters and the figures of a paper.
 type Cell struct {
-	Name   string                   `json:"cell"` // also the name of its folder
+	Name   string                   `json:"cell"` // as in FOLDER/cells/NAME
 	Params map[string]any           `json:"params"`
 	Paper  map[string]report.Figure `json:"paper"` // by metric; empty if the paper has no such cell
 	// figures that the experiment was built to have, with the reasons
@@ -313,7 +340,7 @@ type Blank struct {
 	Why string `json:"why"` // why, and what would be needed
 }
 
-// GridManifest describes a grid. It is stored in grid.json.
+// GridManifest describes a grid. It is stored in results.db.
 type GridManifest struct {
 	Version int    `json:"version"`
 	Program string `json:"program"`
@@ -342,12 +369,13 @@ func (g *Grid) Report() (*report.Grid, error) {
 	if len(g.Runs) > 0 {
 		out.Repeat, out.Seed = g.Runs[0].Repeat, g.Runs[0].Seed
 	}
+	reports, err := g.reports()
+	if err != nil {
+		return nil, err
+	}
 	var tasks []string
 	for i, run := range g.Runs {
-		r, err := run.Report()
-		if err != nil {
-			return nil, err
-		}
+		r := reports[i]
 		c := report.NewCell(g.Cells[i].Name, g.Cells[i].Params, r, g.Cells[i].Paper, g.Cells[i].Assumed)
 		c.Remark = g.Cells[i].Remark
 		out.Add(c)
@@ -371,6 +399,25 @@ func (g *Grid) Report() (*report.Grid, error) {
 		out.Task = tasks[0]
 	}
 	return out, nil
+}
+
+// reports returns the reports of the runs.
+func (g *Grid) reports() ([]*report.Report, error) {
+	if len(g.Runs) == 0 {
+		return nil, nil
+	}
+	s, err := openStore(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	all := make([]*report.Report, len(g.Runs))
+	for i, run := range g.Runs {
+		if all[i], err = run.reportFrom(s); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // Estimate returns the sum of the estimates of all cells.
@@ -398,7 +445,7 @@ func (e *Estimate) add(f *Estimate) {
 }
 
 // Computed is a cell without a run. Its figures are a function of its parameters. They
-// are computed once, when the folder of the grid is created, and stored in grid.json.
+// are computed once, when the folder of the grid is created, and stored.
 type Computed struct {
 	Cell
 	How     string          `json:"how"` // description of the computation

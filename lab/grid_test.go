@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,7 +115,11 @@ func TestGridOccupied(t *testing.T) {
 	if _, err := lab.OpenGrid(run.Dir()); !errors.Is(err, lab.ErrNoRun) {
 		t.Errorf("a run opened as a grid: %v", err)
 	}
-	reseal(t, filepath.Join(dir, "grid.json"), []byte(`{"version":2,"cells":[{"cell":"../../etc"}]}`))
+	b, err := lab.Seal([]byte(fmt.Sprintf(`{"version":%d,"cells":[{"cell":"../../etc"}]}`, lab.GridVersion)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, dir, "UPDATE meta SET value = ? WHERE key = 'grid'", string(b))
 	if _, err := lab.OpenGrid(dir); err == nil || !strings.Contains(err.Error(), "not a valid name of a cell") {
 		t.Errorf("a cell outside the folder: %v", err)
 	}

@@ -47,15 +47,3 @@ func (r *Run) Hash() (string, error) {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
 }
-
-// hash is what the folder of a cell is known by.
-func (g *Grid) hashes() ([]string, error) {
-	all := make([]string, len(g.Runs))
-	for i, run := range g.Runs {
-		var err error
-		if all[i], err = run.Hash(); err != nil {
-			return nil, fmt.Errorf("cell %s: %w", g.Cells[i].Name, err)
-		}
-	}
-	return all, nil
-}

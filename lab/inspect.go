@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/report"
 	"synod.dev/synod/report/inspectai"
 )
@@ -62,10 +63,11 @@ var notPlain = regexp.MustCompile(`[^0-9A-Za-z]`)
 // export collects what is needed to write a run as a log.
 type export struct {
 	*reader
-	report *report.Report
-	past   map[string]history
-	model  string   // model name of the council, with the kinds of its members
-	models []string // model name of each seat
+	report  *report.Report
+	past    map[job]history
+	stopped bool     // the owner interrupted it, and nothing came later
+	model   string   // model name of the council, with the kinds of its members
+	models  []string // model name of each seat
 }
 
 func (r *reader) export() (*export, error) {
@@ -77,7 +79,10 @@ func (r *reader) export() (*export, error) {
 	if x.report, err = r.summarize(); err != nil {
 		return nil, err
 	}
-	x.past, err = histories(r.dir)
+	if x.past, err = r.histories(); err != nil {
+		return nil, err
+	}
+	x.stopped, err = r.interrupted()
 	return x, err
 }
 
@@ -154,7 +159,7 @@ func (x *export) results() *inspectai.Results {
 // interrupted it; else it is going on or was killed.
 func (x *export) status() string {
 	if x.report.Unfinished > 0 {
-		if x.interrupted() {
+		if x.stopped {
 			return inspectai.Cancelled
 		}
 		return inspectai.Started
@@ -165,26 +170,18 @@ func (x *export) status() string {
 	return inspectai.Success
 }
 
-func (x *export) interrupted() bool {
-	was, ok := x.past[interruption.key()]
-	for _, h := range x.past { // any: order cannot show
-		ok = ok && !h.last.Ended.After(was.last.Ended)
-	}
-	return ok
-}
-
 // last is the last attempt at a question, as far as there is one.
-func (x *export) last(j job) attempt {
-	return x.past[x.key(j)].last
+func (x *export) last(j job) store.Attempt {
+	return x.past[j].last
 }
 
 // created returns when the run was created: for old folders without this time, when
-// run.json was written.
+// the database was written.
 func (r *Run) created() (time.Time, error) {
 	if !r.Created.IsZero() {
 		return r.Created.UTC(), nil
 	}
-	info, err := os.Stat(filepath.Join(r.dir, "run.json"))
+	info, err := os.Stat(filepath.Join(r.dir, store.File))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("lab: %w", err)
 	}

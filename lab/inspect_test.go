@@ -2,9 +2,9 @@ package lab_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -115,17 +115,18 @@ func TestInspectUnfinished(t *testing.T) {
 		}
 	}
 
-	attempts := filepath.Join(run.Dir(), "attempts.jsonl")
-	interrupted := lab.SealLine(`{"stopped":"interrupted","seconds":0,"ended":"2026-05-09T10:00:01Z"}`)
-	resumed := slices.Concat(interrupted, lab.SealLine(`{"question":"q","ended":"2026-05-09T10:00:02Z"}`))
-	for lines, want := range map[string]string{
-		string(interrupted): inspectai.Cancelled, string(resumed): inspectai.Started,
-	} {
-		if err := os.WriteFile(attempts, []byte(lines), 0o600); err != nil {
+	for finished, want := range []string{inspectai.Cancelled, inspectai.Cancelled, inspectai.Success} {
+		ctx, stop := context.WithCancel(t.Context())
+		if _, err := run.Work(ctx, lab.Options{Progress: func(p lab.Progress) {
+			if p.Finished == 2*finished {
+				stop()
+			}
+		}}); (err == nil) != (want == inspectai.Success) && finished < 2 {
 			t.Fatal(err)
 		}
+		stop()
 		if x := export(t, run); x.Status != want {
-			t.Errorf("%s: %s", lines, x.Status)
+			t.Errorf("%d finished: %s", finished, x.Status)
 		}
 	}
 }

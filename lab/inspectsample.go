@@ -30,7 +30,7 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 	if err != nil || res == nil && !x.last(j).Failed {
 		return nil, err
 	}
-	it, past := x.Run.Items[j.item], x.past[x.key(j)]
+	it, past := x.Run.Items[j.item], x.past[j]
 	q := it.Question
 	s := &inspectai.Sample{
 		ID: q.ID, Epoch: j.repeat + 1, Input: q.Text, Target: it.Key,
@@ -42,13 +42,18 @@ func (x *export) sample(j job) (*inspectai.Sample, error) {
 	for _, o := range q.Options {
 		s.Choices = append(s.Choices, o.Text)
 	}
+	if res != nil {
+		if past, err = x.completed(past, res.row); err != nil {
+			return nil, err
+		}
+	}
 	past.times(s)
 	if res == nil {
 		s.Error = &inspectai.Error{Message: past.last.Reason}
 		s.Metadata["status"], s.Metadata["stopped"] = "failed", past.last.Stopped
 		return s, nil
 	}
-	run, err := x.segment.Load(x.key(j))
+	run, err := x.load(j, res.row)
 	if err != nil {
 		return nil, err
 	}

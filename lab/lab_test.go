@@ -96,7 +96,7 @@ func reported(t *testing.T, dir string) *report.Report {
 // unfinished lists the journals of unfinished questions of a run.
 func unfinished(t *testing.T, run *lab.Run) (ids []string) {
 	t.Helper()
-	segment, err := journal.ReadSegment(journals(run))
+	segment, err := journal.OpenSegment(journals(run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +109,8 @@ func unfinished(t *testing.T, run *lab.Run) (ids []string) {
 	return ids
 }
 
-// journals is the path of the journals of a run.
-func journals(run *lab.Run) string { return filepath.Join(run.Dir(), "journals.jsonl") }
+// journals is the path of the journals of a run that are not finished.
+func journals(run *lab.Run) string { return filepath.Join(run.Dir(), "working.jsonl") }
 
 func text(t *testing.T, r *report.Report) string {
 	t.Helper()
@@ -187,46 +187,37 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A truncated file of journals has fewer finished questions; the others are asked again.
+// A folder whose segment lacks bytes that were committed is refused.
 func TestTruncated(t *testing.T) {
 	run := create(t, plan(t, seven, 6, 1))
 	work(t, run, 1)
-	want := text(t, reported(t, run.Dir()))
-	info, err := os.Stat(journals(run))
+	path := filepath.Join(run.Dir(), "journals-1.seg")
+	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for part := int64(3); part >= 0; part-- {
-		if err := os.Truncate(journals(run), info.Size()*part/4); err != nil {
+		if err := os.Truncate(path, info.Size()*part/4); err != nil {
 			t.Fatal(err)
 		}
-		cut := reported(t, run.Dir())
-		if cut.Finished == 6 || cut.Finished+cut.Unfinished != 6 || part == 0 && cut.Metrics.FAA != nil {
-			t.Errorf("%d quarters of the journals: %s", part, text(t, cut))
-		}
-		work(t, run, 2)
-		if got := text(t, reported(t, run.Dir())); got != want {
-			t.Errorf("after truncation to %d quarters:\n%s\nwant\n%s", part, got, want)
+		_, report := run.Report()
+		_, work := run.Work(t.Context(), lab.Options{})
+		for _, err := range []error{report, work} {
+			if !lab.Damaged(err) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%d quarters of the journals: %v", part, err)
+			}
 		}
 	}
 }
 
-// A file that cannot be written stops the run, which can be resumed.
-func TestNoSpace(t *testing.T) {
-	run := create(t, plan(t, seven, 8, 1))
-	if err := os.Symlink("/dev/full", journals(run)); err != nil {
-		t.Skip(err)
+// part loads a run of a segment.
+func part(path, id string) (*journal.Run, error) {
+	s, err := journal.OpenSegment(path)
+	if err != nil {
+		return nil, err
 	}
-	_, err := run.Work(context.Background(), lab.Options{})
-	if err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Fatalf("a file that cannot be written: %v", err)
-	}
-	if err := os.Remove(journals(run)); err != nil {
-		t.Fatal(err)
-	}
-	if p := work(t, run, 1); p.Finished != 8 {
-		t.Errorf("afterwards %+v", p)
-	}
+	defer s.Close()
+	return s.Load(id)
 }
 
 // A question with unreachable members has failed; this is not disagreement. The next
@@ -247,7 +238,7 @@ seats: [{id: a, model: m, count: 3}]
 	}
 	// What the attempts cost stays, and no reply does.
 	for _, id := range unfinished(t, run) {
-		if left, err := journal.Load(journals(run) + "#" + id); err != nil || len(left.Replies) > 0 ||
+		if left, err := part(journals(run), id); err != nil || len(left.Replies) > 0 ||
 			len(left.Lost()) == 0 {
 			t.Errorf("unfinished attempt %s: %v, %+v", id, err, left)
 		}

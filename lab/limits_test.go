@@ -1,14 +1,10 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -86,75 +82,6 @@ func TestIDsOfQuestions(t *testing.T) {
 			c.says) {
 			t.Errorf("%s: %v", c.says, err)
 		}
-	}
-}
-
-// A damaged line of questions is named.
-func TestLinesOfQuestions(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "items.jsonl")
-	good := `{"question":{"id":"a","text":"?","form":"number"},"key":"1"}` + "\n"
-	for text, want := range map[string]string{
-		good:                                   "",
-		good + "{\n":                           "line 2: unexpected end",
-		good + good[:20]:                       "line 2: unexpected end",
-		`{"question":{"id":"a"}}` + "\n":       "line 1: the question has no id or no text",
-		good + `{"question":{"text":"?"}}`:     "line 2: the question has no id or no text",
-		good + good:                            `two questions have the id "a" (` + path,
-		strings.ReplaceAll(good, "?", "? <a>"): "",
-	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		items, err := loadItems(path, sumOf([]byte(text)))
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) ||
-			err == nil && len(items) != 1 {
-			t.Errorf("%s: %v, %v", text, items, err)
-		}
-		if _, err := loadItems(path, sumOf(nil)); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("another sum: %v", err)
-		}
-	}
-}
-
-// The time of a question is that of all attempts at it, and its state that of the last. A damaged line
-// is named, and a torn one removed.
-func TestAttemptsAtAQuestion(t *testing.T) {
-	dir := t.TempDir()
-	a, err := openAttempts(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.file.Close()
-	if _, err := a.file.WriteString(attemptPrefix); err != nil {
-		t.Fatal(err)
-	}
-	if err := repair(a.file); err != nil { // the first line was being written when the process died
-		t.Fatal(err)
-	}
-	began := time.Now()
-	for _, at := range []attempt{{Question: "q", Seconds: 1.5, Failed: true, Reason: "late"}, {Question: "r",
-		Seconds: 8},
-		{Question: "q", Seconds: 2.25}, {Question: "q", Repeat: 1, Seconds: 4, Failed: true}} {
-		if err := a.add(at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	all, err := histories(dir)
-	if err != nil || len(all) != 3 {
-		t.Fatalf("%v, %v", all, err)
-	}
-	q := all[key("q", 0)]
-	if q.seconds != 3.75 || q.last.Failed || !all[key("q", 1)].last.Failed || all[key("r", 0)].seconds != 8 {
-		t.Errorf("%+v", all)
-	}
-	if ended := q.last.Ended; ended.Before(began) || ended.After(time.Now().Add(time.Millisecond)) {
-		t.Errorf("it ended at %v, and the test began at %v", ended, began)
-	}
-	if _, err := a.file.WriteString("{}\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := histories(dir); !errors.Is(err, journal.ErrChanged) || !strings.Contains(err.Error(), "line 5") {
-		t.Errorf("a damaged line: %v", err)
 	}
 }
 

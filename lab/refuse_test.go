@@ -1,8 +1,8 @@
 package lab_test
 
 import (
-	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -42,33 +42,60 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
-// reseal writes a manifest with the sum that it needs.
-func reseal(t *testing.T, path string, manifest []byte) {
+// tamper changes the database of a folder.
+func tamper(t *testing.T, dir, statement string, args ...any) {
 	t.Helper()
-	b, err := lab.Seal(manifest)
-	if err == nil {
-		err = os.WriteFile(path, b, 0o600)
-	}
+	db, err := sql.Open("sqlite", strings.NewReplacer("?", "%3f", "#", "%23").Replace(filepath.Join(dir, "results.db")))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer db.Close()
+	if _, err := db.Exec(statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// manifest reads the only manifest of a folder.
+func manifest(t *testing.T, dir string) (text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "results.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow("SELECT manifest FROM cells").Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// reseal replaces a part of the manifest of a run, with the sum that it needs.
+func reseal(t *testing.T, run *lab.Run, from, to string) (undo func()) {
+	t.Helper()
+	old := manifest(t, run.Dir())
+	changed := strings.ReplaceAll(old, from, to)
+	if changed == old {
+		t.Fatalf("the manifest has no %s", from)
+	}
+	b, err := lab.Seal([]byte(changed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, run.Dir(), "UPDATE cells SET manifest = ?", string(b))
+	return func() { tamper(t, run.Dir(), "UPDATE cells SET manifest = ?", old) }
 }
 
 // A run is not resumed with other members or other questions.
 func TestChangedMembers(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
-	path := filepath.Join(run.Dir(), "run.json")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	old := manifest(t, run.Dir())
+	tamper(t, run.Dir(), "UPDATE cells SET manifest = replace(manifest, 'Ability:0.8', 'Ability:0.9')")
+	if _, err := lab.Open(run.Dir()); !errors.Is(err, journal.ErrChanged) ||
+		!strings.Contains(err.Error(), "results.db") {
+		t.Errorf("a changed manifest: %v", err)
 	}
-	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte("Ability:0.8"), []byte("Ability:0.9")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lab.Open(run.Dir()); !errors.Is(err, journal.ErrChanged) {
-		t.Errorf("a changed run.json: %v", err)
-	}
-	reseal(t, path, bytes.ReplaceAll(b, []byte("Ability:0.8"), []byte("Ability:0.9")))
+	tamper(t, run.Dir(), "UPDATE cells SET manifest = ?", old)
+	reseal(t, run, "Ability:0.8", "Ability:0.9")
 	changed, err := lab.Open(run.Dir())
 	if err != nil {
 		t.Fatal(err)
@@ -78,10 +105,8 @@ func TestChangedMembers(t *testing.T) {
 		len(refused.Changes) != 1 {
 		t.Errorf("other members: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(run.Dir(), "items.jsonl"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lab.Open(run.Dir()); err == nil {
+	tamper(t, run.Dir(), "UPDATE questions SET record = replace(record, 'apples', 'plums') WHERE question = 1")
+	if _, err := lab.Open(run.Dir()); !errors.Is(err, journal.ErrChanged) {
 		t.Error("other questions were accepted")
 	}
 }
@@ -108,19 +133,20 @@ func TestDraftRefuses(t *testing.T) {
 // A full disk stops a run. Finished questions are kept, and the run can be resumed.
 func TestFullDisk(t *testing.T) {
 	disk := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=768k", "tmpfs", disk).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a small disk: %v: %s", err, out)
 	}
 	defer exec.Command("umount", disk).Run()
-	run, err := lab.Draft(plan(t, seven, 40, 1))
+	run, err := lab.Draft(plan(t, seven, 2000, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := run.Create(filepath.Join(disk, "run")); err != nil {
 		t.Fatal(err)
 	}
-	p, err := run.Work(context.Background(), lab.Options{})
-	if err == nil || !strings.Contains(err.Error(), "no space left") || strings.Contains(err.Error(), "cannot be") {
+	_, err = run.Work(context.Background(), lab.Options{})
+	if err == nil || !strings.Contains(err.Error(), "no space left") &&
+		!strings.Contains(err.Error(), "disk is full") || strings.Contains(err.Error(), "cannot be") {
 		t.Fatalf("a full disk: %v", err)
 	}
 	if out, err := exec.Command("mount", "-o", "remount,size=16m", disk).CombinedOutput(); err != nil {
@@ -130,9 +156,13 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more, err := again.Work(context.Background(), lab.Options{}); err != nil || more.Finished != 40 ||
-		p.Finished+more.Now != 40 {
-		t.Errorf("%d finished before; then %+v, %v", p.Finished, more, err)
+	before, err := again.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more, err := again.Work(context.Background(), lab.Options{}); err != nil || more.Finished != 2000 ||
+		before.Finished+more.Now != 2000 {
+		t.Errorf("%d finished before; then %+v, %v", before.Finished, more, err)
 	}
 }
 
@@ -169,26 +199,25 @@ func TestCreateAtOnce(t *testing.T) {
 	}
 }
 
-// A run.json whose seats do not match its council is rejected, because every figure would
+// A manifest whose seats do not match its council is rejected, because every figure would
 // be attributed to other seats.
 func TestSeatsTakenOut(t *testing.T) {
 	run := create(t, plan(t, seven, 3, 1))
 	work(t, run, 1)
-	path := filepath.Join(run.Dir(), "run.json")
-	b, err := os.ReadFile(path)
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(manifest(t, run.Dir())), &fields); err != nil {
+		t.Fatal(err)
+	}
+	fields["seats"] = fields["seats"].([]any)[:3]
+	delete(fields, "sum")
+	b, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var manifest map[string]any
-	if err := json.Unmarshal(b, &manifest); err != nil {
+	if b, err = lab.Seal(b); err != nil {
 		t.Fatal(err)
 	}
-	manifest["seats"] = manifest["seats"].([]any)[:3]
-	delete(manifest, "sum")
-	if b, err = json.Marshal(manifest); err != nil {
-		t.Fatal(err)
-	}
-	reseal(t, path, b)
+	tamper(t, run.Dir(), "UPDATE cells SET manifest = ?", string(b))
 	changed, err := lab.Open(run.Dir())
 	if err != nil {
 		t.Fatal(err)

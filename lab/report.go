@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"io"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol"
@@ -29,9 +31,18 @@ func (r *Run) Report() (*report.Report, error) {
 	return x.summarize()
 }
 
+// reportFrom is Report with an open store.
+func (r *Run) reportFrom(s *store.Store) (*report.Report, error) {
+	x, err := r.readFrom(s)
+	if err != nil {
+		return nil, err
+	}
+	return x.summarize()
+}
+
 // summarize computes the report.
 func (r *reader) summarize() (*report.Report, error) {
-	past, err := histories(r.dir)
+	past, err := r.histories()
 	if err != nil {
 		return nil, err
 	}
@@ -40,14 +51,14 @@ func (r *reader) summarize() (*report.Report, error) {
 	var latency, elapsed metrics.Mean
 	kinds := newKinds(r.roles())
 	models := r.modelTally()
-	tally, sure, drops, sum, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), sha256.New(),
-		r.uses()
+	tally, sure, drops, uses := metrics.NewTally(r.roles()), r.calibrators(), newDrops(len(r.Seats)), r.uses()
+	digests := newDigests(r.Repeat)
 	err = r.results(func(j job, res *result) {
-		h := past[r.key(j)]
+		h := past[j]
 		if res == nil {
 			if h.last.Failed {
-				tally.Fail()
-				out.Failures = append(out.Failures, h.failure())
+				tally.Fail(r.id(j))
+				out.Failures = append(out.Failures, r.failure(j, h))
 			}
 			return
 		}
@@ -59,11 +70,11 @@ func (r *reader) summarize() (*report.Report, error) {
 		ranks.add(res.ranked)
 		r.follow(out, j, res)
 		r.timed(res, &latency, &elapsed)
-		count(out, res, h.seconds)
+		count(out, res, h.seconds+float64(res.row.Ms)/1e3)
 		for i, u := range res.uses {
 			uses[i].Plus(u)
 		}
-		io.WriteString(sum, res.digest+"\n")
+		digests.add(j.repeat, res.digest)
 	})
 	if err != nil {
 		return nil, err
@@ -77,8 +88,33 @@ func (r *reader) summarize() (*report.Report, error) {
 	r.aboutGraph(out)
 	out.Money = r.prices().Bill(uses)
 	out.Cost = out.Money.Cost()
-	out.Digest = hex.EncodeToString(sum.Sum(nil))
+	out.Digest = digests.String()
 	return out, nil
+}
+
+// digests computes the digest of all runs: of the first repeats of all questions, then of the second, and so on.
+type digests struct {
+	sum   hash.Hash  // of the first repeats
+	later [][]string // digests of the others, which come too early for the sum
+}
+
+func newDigests(repeats int) *digests { return &digests{sha256.New(), make([][]string, repeats-1)} }
+
+func (d *digests) add(repeat int, digest string) {
+	if repeat == 0 {
+		io.WriteString(d.sum, digest+"\n")
+	} else {
+		d.later[repeat-1] = append(d.later[repeat-1], digest)
+	}
+}
+
+func (d *digests) String() string {
+	for _, list := range d.later {
+		for _, digest := range list {
+			io.WriteString(d.sum, digest+"\n")
+		}
+	}
+	return hex.EncodeToString(d.sum.Sum(nil))
 }
 
 // aboutGraph adds how the graph changes, and what the seats of adversaries mean on it.
@@ -89,9 +125,9 @@ func (r *reader) aboutGraph(out *report.Report) {
 	}
 }
 
-// follow adds the trajectory of a game, of the first ones only.
+// follow adds the trajectory of a game, of the first ones only, and of different questions where there are enough.
 func (r *reader) follow(out *report.Report, j job, res *result) {
-	if r.ending != nil && len(out.Trajectories) < followed {
+	if several := r.N >= followed; r.ending != nil && len(out.Trajectories) < followed && !(several && j.repeat > 0) {
 		out.Trajectories = append(out.Trajectories,
 			report.NewTrajectory(r.id(j), j.repeat, res.Ending, res.Stop, res.Rounds))
 	}
@@ -126,6 +162,10 @@ func (r *reader) tallied(out *report.Report, tally *metrics.Tally) {
 	out.Metrics, out.Baselines, out.Groups, out.Rounds = n.Metrics, n.Baselines, n.Groups, n.Rounds
 	out.Ties, out.Honest, out.Unscored, out.Extraction = n.Ties, n.Honest, n.Unscored, n.Extraction
 	out.Withstands = n.Withstands
+	for _, e := range n.Errors {
+		out.ErrorPairs = append(out.ErrorPairs, report.ErrorPair{A: r.Seats[e.A].ID, B: r.Seats[e.B].ID, Phi: e.Phi,
+			CoError: e.CoError})
+	}
 	if r.ending != nil {
 		out.Endings, out.Stops = tally.Endings(r.ending.Endings()), tally.Stops()
 	}
@@ -147,6 +187,12 @@ func count(out *report.Report, res *result, seconds float64) {
 	if len(res.outcome.Evidence) > 0 {
 		out.Evidence++
 	}
+	out.AddGuarantee(res.outcome.Bound.Guarantee, 1)
+	var verdicts []protocol.ClaimVerdict
+	for _, c := range res.outcome.Claims {
+		verdicts = append(verdicts, c.Verdict)
+	}
+	out.AddClaims(verdicts)
 }
 
 func (r *Run) kinds() []string {
@@ -179,9 +225,9 @@ func (r *Run) calibrators() *calibrators {
 }
 
 func (c *calibrators) add(of metrics.Case, seats []metrics.Member) {
-	c.all.Add(of.Forecasts(seats, func(int) bool { return true }))
+	c.all.Add(&of, of.Forecasts(seats, func(int) bool { return true }))
 	for i, model := range c.models {
-		c.by[i].Add(of.Forecasts(seats, func(seat int) bool { return c.run.Seats[seat].Model == model }))
+		c.by[i].Add(&of, of.Forecasts(seats, func(seat int) bool { return c.run.Seats[seat].Model == model }))
 	}
 }
 

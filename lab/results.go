@@ -3,13 +3,14 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"os"
+	"iter"
 	"runtime"
 	"slices"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/llm"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/protocol"
@@ -21,6 +22,7 @@ import (
 // result is a finished question, graded.
 type result struct {
 	metrics.Case
+	row     *store.Result
 	noted   []journal.Noted
 	outcome council.Outcome
 	took    synod.Tick     // when the last honest voting seat had decided, in virtual time
@@ -53,25 +55,39 @@ func (r *Run) roles() []metrics.Member {
 // reader reads and grades the journals of a run.
 type reader struct {
 	*Run
-	plan    *council.Plan
-	ending  protocol.Ending  // nil: the protocol has no named endings
-	segment *journal.Segment // nil: there are no journals yet
+	plan   *council.Plan
+	ending protocol.Ending // nil: the protocol has no named endings
+	store  *store.Store
+	played *council.Council // see council; nil: nothing was played again
 }
 
-// read opens the journals of the run. The caller closes the reader.
+// read opens the store of the run. The caller closes the reader.
 func (r *Run) read() (*reader, error) {
+	s, err := openStore(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.readFrom(s)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return x, nil
+}
+
+// readFrom returns a reader of an open store.
+func (r *Run) readFrom(s *store.Store) (*reader, error) {
 	spec, err := r.Spec()
 	if err != nil {
 		return nil, err
 	}
 	run := *r
-	x := &reader{Run: &run}
+	x := &reader{Run: &run, store: s}
 	if x.plan, err = council.ReadPlan(spec); err != nil {
 		return nil, fmt.Errorf("lab: the run's council: %w", err)
 	}
 	planned := x.plan.Seats()
 	if n := len(planned); n != len(r.Seats) {
-		return nil, fmt.Errorf("lab: %s: run.json lists %d seats and its council has %d: the file was changed", r.dir,
+		return nil, fmt.Errorf("lab: %s: the manifest lists %d seats and its council has %d: it was changed", r.dir,
 			len(r.Seats), n)
 	}
 	x.Seats = slices.Clone(r.Seats)
@@ -79,32 +95,49 @@ func (r *Run) read() (*reader, error) {
 		x.Seats[i].Unasked = planned[i].Unasked
 	}
 	x.ending, _ = x.plan.Protocol().(protocol.Ending)
-	x.segment, err = journal.ReadSegment(r.journals())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
 	return x, nil
 }
 
 func (r *reader) close() error {
-	if r.segment == nil {
-		return nil
+	var err error
+	if r.played != nil {
+		err = r.played.Close()
 	}
-	return r.segment.Close()
+	return errors.Join(err, r.store.Close())
 }
 
 // result reads and grades the journal of a job. It returns nil if the job is not
 // finished.
 func (r *reader) result(j job) (*result, error) {
-	if r.segment == nil || !r.segment.Finished(r.key(j)) {
-		return nil, nil
+	row, err := r.finished(j)
+	if row == nil || err != nil {
+		return nil, err
 	}
-	run, err := r.segment.Summarize(r.key(j))
+	return r.graded(j, row)
+}
+
+// graded reads and grades the journal of a finished job.
+func (r *reader) graded(j job, row *store.Result) (*result, error) {
+	b, err := r.body(j, row)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.judged(j, b)
+	if err != nil {
+		return nil, err
+	}
+	res.row = row
+	return res, nil
+}
+
+// judged reads and grades a journal.
+func (r *reader) judged(j job, b store.Body) (*result, error) {
+	run, err := r.summary(j, b)
 	if err != nil {
 		return nil, err
 	}
 	if run.Head.Question.ID != r.id(j) || run.Head.Seed != r.seed(j) {
-		return nil, fmt.Errorf("lab: %s: %w: it is one of question %s", r.segment.Path(r.key(j)), errMoved,
+		return nil, fmt.Errorf("lab: %s: question %s: %w: it is one of question %s", r.dir, r.id(j), errMoved,
 			run.Head.Question.ID)
 	}
 	item, err := r.Items[j.item].Item()
@@ -116,7 +149,7 @@ func (r *reader) result(j job) (*result, error) {
 	res.Rounds, res.Confidences = metrics.AnswersByRound(run.Noted, len(r.Seats)),
 		metrics.FirstConfidences(run.Noted, len(r.Seats))
 	res.Verdicts = grade(item, res.Rounds)
-	if res.Replies, err = r.extracted(j, &item); err != nil {
+	if res.Replies, err = r.extracted(j, b, &item); err != nil {
 		return nil, err
 	}
 	res.took = r.took(run.Noted)
@@ -140,21 +173,34 @@ func (r *reader) result(j job) (*result, error) {
 	return res, nil
 }
 
-// results reads all journals, one on each processor, and calls take for every job in
-// order, with nil for a job that is not finished.
+// results reads all journals, one on each processor, and calls take for every job, with nil for a job that is not
+// finished: question by question, the repeats of each one after the other, as package metrics needs them.
 func (r *reader) results(take func(job, *result)) error {
 	type reading struct {
 		res *result
 		err error
 	}
+	rows, stop := iter.Pull2(r.store.Results(r.cell))
+	defer stop()
+	row, failed, more := rows()
 	coming := make([]chan reading, runtime.GOMAXPROCS(0))
 	begin := func(k int) {
 		c := make(chan reading, 1) // buffered, because nobody receives after an error
 		coming[k%len(coming)] = c
-		go func() {
-			res, err := r.result(r.job(k))
-			c <- reading{res, err}
-		}()
+		j := r.byQuestion(k)
+		switch {
+		case failed != nil:
+			c <- reading{err: fmt.Errorf("lab: %w", failed)}
+		case !more || row.Key != r.at(j):
+			c <- reading{}
+		default:
+			of := row
+			row, failed, more = rows()
+			go func() {
+				res, err := r.graded(j, &of)
+				c <- reading{res, err}
+			}()
+		}
 	}
 	for k := range min(len(coming), r.total()) {
 		begin(k)
@@ -167,10 +213,17 @@ func (r *reader) results(take func(job, *result)) error {
 		if next := k + len(coming); next < r.total() {
 			begin(next)
 		}
-		take(r.job(k), got.res)
+		take(r.byQuestion(k), got.res)
+	}
+	if more {
+		return fmt.Errorf("lab: %s: a result is of question %d, repeat %d, which the run does not have: %w", r.dir,
+			row.Question, row.Repeat, journal.ErrChanged)
 	}
 	return nil
 }
+
+// byQuestion returns the job with number k where the repeats of a question follow one another.
+func (r *Run) byQuestion(k int) job { return job{k / r.Repeat, k % r.Repeat} }
 
 // grade grades every answer that a seat held in any round.
 func grade(item task.Item, rounds [][]synod.Answer) map[synod.Answer]task.Verdict {
@@ -204,26 +257,26 @@ func (r *reader) ended(noted []journal.Noted) (string, int) {
 
 // extracted grades the first reply of every honest seat from its text, by both readers.
 // Simulated members write no text and have none.
-func (r *reader) extracted(j job, item *task.Item) ([]task.Grade, error) {
+func (r *reader) extracted(j job, b store.Body, item *task.Item) ([]task.Grade, error) {
 	if !r.writes() || item.Record().Ungraded {
 		return nil, nil
 	}
-	run, err := r.segment.Load(r.key(j))
+	lines, err := r.lines(j, b)
 	if err != nil {
 		return nil, err
 	}
+	replies, err := journal.Answers(lines)
+	if err != nil {
+		return nil, fmt.Errorf("lab: %s: question %s: %w", r.dir, r.id(j), err)
+	}
 	var grades []task.Grade
 	seen := make([]bool, len(r.Seats))
-	for _, a := range run.Asked() {
-		if a.Prompt.Purpose != synod.Answering || !in(a.Node, len(seen)) || seen[a.Node] ||
-			r.Seats[a.Node].Adversary != "" {
+	for _, reply := range replies {
+		if !in(reply.Node, len(seen)) || seen[reply.Node] || r.Seats[reply.Node].Adversary != "" ||
+			reply.Status != synod.OK || reply.Text == "" {
 			continue
 		}
-		reply, came := run.Replies[a.Key]
-		if !came || reply.Status != synod.OK || reply.Text == "" {
-			continue
-		}
-		seen[a.Node] = true
+		seen[reply.Node] = true
 		grades = append(grades, item.GradeReply(reply.Text))
 	}
 	return grades, nil

@@ -9,6 +9,7 @@ import (
 	"synod.dev/synod"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab/store"
 	"synod.dev/synod/metrics"
 	"synod.dev/synod/report/inspectai"
 	"synod.dev/synod/task"
@@ -37,7 +38,7 @@ func TestTimesOfSamples(t *testing.T) {
 		t.Errorf("no attempt: %+v", s)
 	}
 	end := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	(history{seconds: 7.5, last: attempt{Seconds: 2.5, Ended: end}}).times(&s)
+	(history{seconds: 7.5, last: store.Attempt{Seconds: 2.5, Ended: end}}).times(&s)
 	if s.CompletedAt != "2026-01-02T03:04:05.000+00:00" || s.StartedAt != "2026-01-02T03:04:02.500+00:00" ||
 		s.TotalTime == nil || *s.TotalTime != 7.5 {
 		t.Errorf("%s to %s, %v", s.StartedAt, s.CompletedAt, s.TotalTime)

@@ -14,20 +14,20 @@ import (
 // reads one journal at a time. Iteration ends after an error.
 func (r *Run) Views() iter.Seq2[*report.Question, error] {
 	return func(yield func(*report.Question, error) bool) {
-		past, err := histories(r.dir)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
 		x, err := r.read()
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer x.close()
+		past, err := x.histories()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		for k := range r.total() {
 			j := r.job(k)
-			q, err := x.view(j, past[r.key(j)])
+			q, err := x.view(j, past[j])
 			if !yield(q, err) || err != nil {
 				return
 			}
@@ -68,7 +68,7 @@ func (r *reader) view(j job, past history) (*report.Question, error) {
 		q.Claims = append(q.Claims, report.Claim{Text: c.Text, Verdict: string(c.Verdict), Supporters: c.Supporters,
 			Critics: c.Critics})
 	}
-	run, err := r.segment.Load(r.key(j)) // journal.Summarize does not read scores
+	run, err := r.load(j, res.row) // the summary has no scores
 	if err != nil {
 		return nil, err
 	}

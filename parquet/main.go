@@ -3,6 +3,11 @@
 //
 //	go run . test-00000-of-00001.parquet > rows.jsonl
 //
+// With -write it does the reverse for the rows of "synod lab export --format parquet", which starts it under the name
+// synod-parquet:
+//
+//	synod-parquet -write < ROWS.jsonl > TABLE.parquet
+//
 // It is a module of its own because its library is larger than everything else that Synod
 // downloads. It prints the table's SHA-256 on stderr; docs/data.md lists the digests of the
 // published tables. With a broken table the library may panic or not terminate, so give -sha256 for
@@ -25,18 +30,25 @@ import (
 
 func main() {
 	want := flag.String("sha256", "", "expected SHA-256 of the table in hexadecimal; another table is not read")
+	writes := flag.Bool("write", false, "write the rows of synod lab export on stdin as a table to stdout")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: parquet [-sha256 DIGEST] TABLE.parquet > ROWS.jsonl")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: parquet [-sha256 DIGEST] TABLE.parquet > ROWS.jsonl\n"+
+			"       parquet -write < ROWS.jsonl > TABLE.parquet")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() != 1 {
+	out := bufio.NewWriter(os.Stdout)
+	var err error
+	switch {
+	case *writes && flag.NArg() == 0 && *want == "":
+		err = write(bufio.NewReader(os.Stdin), out)
+	case !*writes && flag.NArg() == 1:
+		err = convert(flag.Arg(0), *want, out, os.Stderr)
+	default:
 		flag.Usage()
 		os.Exit(2)
 	}
-	out := bufio.NewWriter(os.Stdout)
-	err := errors.Join(convert(flag.Arg(0), *want, out, os.Stderr), out.Flush())
-	if err != nil {
+	if err = errors.Join(err, out.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "parquet:", err)
 		os.Exit(1)
 	}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// batch is how many units are added to the queue between two looks at the context.
+const batch = 64
+
+// feed keeps the queue filled until the sweep is over.
+func (h *hub) feed(ctx context.Context) {
+	look := time.NewTicker(h.lease)
+	defer look.Stop()
+	empty := false // the queue was empty the last time, though it should not have been
+	for ctx.Err() == nil {
+		added, err := h.fill(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			fmt.Fprintf(h.log, "the queue: %v; trying again\n", err)
+			h.mend(ctx)
+		case added:
+			continue
+		case h.stateNow() == working && !h.units.again():
+			h.become(finished)
+		}
+		select {
+		case <-ctx.Done():
+		case <-h.kick:
+		case <-time.After(h.every):
+		case <-look.C:
+			empty = h.check(ctx, empty)
+		}
+	}
+}
+
+// fill adds waiting units to the queue.
+func (h *hub) fill(ctx context.Context) (added bool, err error) {
+	if h.stateNow() != working {
+		return false, nil
+	}
+	all, round := h.units.take(batch)
+	for i, x := range all {
+		if err := h.queued.add(ctx, x, round); err != nil {
+			h.units.giveBack(all[i:])
+			return false, err
+		}
+	}
+	return len(all) > 0, nil
+}
+
+// mend makes the queue again after a pause, if it was deleted.
+func (h *hub) mend(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(h.every):
+	}
+	fresh, err := h.queued.make(ctx)
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(h.log, "%v\n", err)
+	}
+	if fresh {
+		fmt.Fprintln(h.log, "the queue was gone; it is made again from the store")
+		h.units.lost()
+	}
+}
+
+// check notices units that are in no queue and with no worker: somebody has deleted or emptied the queue. It looks
+// twice, because units come and go meanwhile.
+func (h *hub) check(ctx context.Context, before bool) (empty bool) {
+	_, queued, _, _ := h.units.tally()
+	h.mu.Lock()
+	playing := len(h.claims)
+	h.mu.Unlock()
+	if queued == 0 || playing > 0 {
+		return false
+	}
+	waiting, taken, err := h.queued.size(ctx)
+	switch {
+	case err != nil:
+		h.mend(ctx)
+		return false
+	case waiting+taken > 0:
+		return false
+	case !before:
+		return true
+	}
+	h.units.lost()
+	return false
+}
