@@ -42,8 +42,7 @@ type Setting struct {
 type Difference struct {
 	First  string `json:"first"`
 	Second string `json:"second"`
-	Compared
-	Corrected float64 `json:"corrected_p"` // McNemar's p-value by Holm's method over all pairs
+	*Compared
 }
 
 // Write prints the comparison: text, json, csv, md or html.
@@ -68,8 +67,9 @@ func (c *Comparison) title() string {
 
 func (c *Comparison) notes() []string {
 	return []string{"The figures of a run are over all of its finished questions, with 95 % intervals. " +
-		"Differences are paired: over the questions that all runs have finished, second minus first. p is McNemar's " +
-		"exact test of the decisions; corrected: by Holm's method over all pairs."}
+		"Differences are paired: over the questions that all runs have finished, second minus first. p is of the " +
+		"exact permutation test by question, which is McNemar's exact test without repeats; corrected: by " +
+		"Holm's method over all pairs."}
 }
 
 func (c *Comparison) runTable() *table.Table {
@@ -90,10 +90,11 @@ func (c *Comparison) runTable() *table.Table {
 
 func (c *Comparison) pairTable() *table.Table {
 	t := &table.Table{Head: []string{"second minus first", "right only first", "right only second", "decisions, points",
-		"members at the end, points", "p", "corrected p"}, Align: "lr"}
+		"p", "corrected p", "members at the end, points", "p", "corrected p"}, Align: "lr"}
 	for _, d := range c.Pairs {
 		t.Add(plain(d.Second)+" − "+plain(d.First), d.Compared.Pairs[1][0], d.Compared.Pairs[0][1],
-			valueWithInterval(d.Decision), valueWithInterval(d.FAA), pValue(d.McNemar), pValue(d.Corrected))
+			valueWithInterval(d.Decision), pValue(d.P), corrected(d.Corrected), valueWithInterval(d.FAA),
+			pValue(d.FAAP), corrected(d.FAACorrected))
 	}
 	return t
 }
@@ -104,6 +105,14 @@ func pValue(p float64) string {
 		return "< 0.0001"
 	}
 	return fmt.Sprintf("%.4f", p)
+}
+
+// corrected formats a corrected p-value; a dash where there was nothing to correct for.
+func corrected(p *float64) string {
+	if p == nil {
+		return "–"
+	}
+	return pValue(*p)
 }
 
 func (c *Comparison) csv(w io.Writer) error {
@@ -120,8 +129,12 @@ func (c *Comparison) csv(w io.Writer) error {
 	for _, d := range c.Pairs {
 		add(d.Second, d.First, "", "decision_difference", rateCells(d.Decision)...)
 		add(d.Second, d.First, "", "faa_difference", rateCells(d.FAA)...)
-		add(d.Second, d.First, "", "mcnemar_p", number(d.McNemar), strconv.Itoa(d.Compared.Pairs.N()))
-		add(d.Second, d.First, "", "corrected_p", number(d.Corrected), strconv.Itoa(d.Compared.Pairs.N()))
+		pairs, clusters := strconv.Itoa(d.Compared.Pairs.N()), strconv.Itoa(d.Clusters)
+		add(d.Second, d.First, "", "mcnemar_p", number(d.McNemar), pairs)
+		add(d.Second, d.First, "", "p", number(d.P), clusters)
+		add(d.Second, d.First, "", "corrected_p", number(*d.Corrected), clusters)
+		add(d.Second, d.First, "", "faa_p", number(d.FAAP), clusters)
+		add(d.Second, d.First, "", "faa_corrected_p", number(*d.FAACorrected), clusters)
 	}
 	return t.Write(w, "csv")
 }

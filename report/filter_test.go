@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"synod.dev/synod/metrics"
@@ -68,6 +69,45 @@ func TestNarrow(t *testing.T) {
 		if !slices.Equal(heads, wide.Head[2:]) || !slices.Equal(cells, wide.Rows[0][2:]) {
 			t.Errorf("%d columns became %q with %q", n, heads, cells)
 		}
+	}
+}
+
+// The table by which a page filters has only what differs between cells.
+func TestFilterTable(t *testing.T) {
+	g := &Grid{}
+	for i, graph := range []string{"ring", "star"} {
+		r := &Report{Protocol: []string{"sac", "debate"}[i], Seats: []Member{{Adversary: "replay"}}}
+		g.Add(NewCell(graph, map[string]any{"graph": graph, "f": 1, "exact": ""}, r, nil, nil))
+	}
+	table, selects := g.filterTable()
+	if want := []string{"cell", "graph", "protocol", "done", "failed"}; !slices.Equal(table.Head[:5], want) {
+		t.Errorf("%q, want %q", table.Head, want)
+	}
+	if want := []filterColumn{{"graph", 1, false}, {"protocol", 2, false}}; !slices.Equal(selects, want) {
+		t.Errorf("%v, want %v", selects, want)
+	}
+	if !slices.Equal(table.Rows[1][:3], []string{"star", "star", "debate"}) {
+		t.Errorf("%q", table.Rows[1])
+	}
+}
+
+// A page without a source has no empty place for it, and a table of cells no column of times in which nobody waited.
+func TestGridWithoutSource(t *testing.T) {
+	zero := &metrics.Rate{N: 3, Count: true}
+	g := &Grid{Preset: "mine"}
+	g.Add(NewCell("a", nil, &Report{Latency: zero}, nil, nil))
+	var b strings.Builder
+	if err := g.HTML(&b, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, unwanted := range []string{"<dt>source</dt>", "mine</span> ·", "virtual s"} {
+		if strings.Contains(b.String(), unwanted) {
+			t.Errorf("the page has %q", unwanted)
+		}
+	}
+	g.Cells[0].Metrics[latency] = &metrics.Rate{Value: 2, N: 3, Count: true}
+	if head := g.Summary().Head; !slices.Contains(head, "virtual s") {
+		t.Errorf("%q lacks the time", head)
 	}
 }
 

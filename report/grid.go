@@ -211,6 +211,9 @@ func (g *Grid) Add(c Cell) {
 	g.Finished += c.Finished
 	g.Failed += c.Failed
 	g.Unfinished += c.Unfinished
+	for _, of := range c.Guarantees {
+		g.AddGuarantee(of.Guarantee, of.Questions)
+	}
 	g.Calls.Add(c.Calls)
 	g.Tokens.Add(c.Tokens)
 	g.Seconds += c.Seconds

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"synod.dev/synod/metrics"
@@ -14,6 +15,8 @@ type GridComparison struct {
 	Version int              `json:"version"`
 	Grids   []GridName       `json:"grids"` // the first is what the others are compared with
 	Cells   []CellDifference `json:"cells"`
+	// All has, for every later grid, its cells together. A question is one cluster in all cells.
+	All []CellDifference `json:"all"`
 }
 
 // GridName says which grid is compared.
@@ -28,11 +31,14 @@ type CellDifference struct {
 	Cell  string   `json:"cell"`
 	Grid  int      `json:"grid"` // index in Grids
 	Kinds []string `json:"members_kind"`
-	Compared
-	Before    *metrics.Rate `json:"before"` // share of decisions that are right, over all questions of the cell
-	After     *metrics.Rate `json:"after"`
-	Corrected float64       `json:"corrected_p"` // McNemar's p-value by Holm's method over all cells
+	*Compared
+	Before *metrics.Rate `json:"before"` // share of decisions that are right, over all questions of the cell
+	After  *metrics.Rate `json:"after"`
 }
+
+const gridNote = "Differences are paired: over the questions that both cells have finished, the later grid minus " +
+	"the first. p is of the exact permutation test by question, which is McNemar's exact test without repeats; " +
+	"corrected: by Holm's method over all cells. The last rows pool the cells: all cells of a question are one cluster."
 
 // Write prints the comparison: text, json, csv or md.
 func (c *GridComparison) Write(w io.Writer, format string) error {
@@ -44,9 +50,7 @@ func (c *GridComparison) Write(w io.Writer, format string) error {
 	case "text", "md":
 		title := fmt.Sprintf("%d cells that two grids have in common", len(c.Cells))
 		return document{format: format, title: title, head: append([]string{title}, c.head()...),
-			tables: []*table.Table{c.table()}, notes: []string{"Differences are paired: over the questions that both " +
-				"cells have finished, the later grid minus the first. p is McNemar's exact test of the decisions; " +
-				"corrected: by Holm's method over all rows."}}.write(w)
+			tables: []*table.Table{c.table()}, notes: []string{gridNote}}.write(w)
 	}
 	return fmt.Errorf("report: unknown format %q; supported: text, json, csv, md", format)
 }
@@ -61,10 +65,11 @@ func (c *GridComparison) head() (lines []string) {
 
 func (c *GridComparison) table() *table.Table {
 	t := &table.Table{Head: []string{"cell", "grid", "members", "questions", "grid 0, right %", "right %",
-		"difference, points", "members at the end, points", "p", "corrected p"}, Align: "lrlr"}
-	for _, d := range c.Cells {
+		"difference, points", "p", "corrected p", "members at the end, points", "p", "corrected p"}, Align: "lrlr"}
+	for _, d := range slices.Concat(c.Cells, c.All) {
 		t.Add(plain(d.Cell), d.Grid, strings.Join(d.Kinds, " and "), d.Questions, value(d.Before), value(d.After),
-			valueWithInterval(d.Decision), valueWithInterval(d.FAA), pValue(d.McNemar), pValue(d.Corrected))
+			valueWithInterval(d.Decision), pValue(d.P), corrected(d.Corrected), valueWithInterval(d.FAA),
+			pValue(d.FAAP), corrected(d.FAACorrected))
 	}
 	return t
 }

@@ -54,7 +54,7 @@ func TestGridPage(t *testing.T) {
 	if strings.Contains(gridPage(t, wide(), false), "<details open>") {
 		t.Error("the comparison is open without being asked for")
 	}
-	for _, bad := range []string{"http://", "https://", "src=", "href=", "url(", "@import", "NaN"} {
+	for _, bad := range []string{"http://", "https://", "src=", `href="h`, `href="/`, "url(", "@import", "NaN"} {
 		if strings.Contains(page, bad) {
 			t.Errorf("the page contains %q", bad)
 		}
@@ -182,5 +182,20 @@ func TestHostileGridPage(t *testing.T) {
 		if b, err := f.CSV(); err != nil || bytes.ContainsAny(b, "\x1b\x07\x00\u202e") {
 			t.Errorf("%s: %v, or a control character in the data", f.Name, err)
 		}
+	}
+}
+
+// The page has a row for every cell with what differs between cells, which leads to the cell's
+// report, and the outcomes of the questions beyond the limit.
+func TestGridFilters(t *testing.T) {
+	page := gridPage(t, wide(), true)
+	for _, want := range []string{`<select data-column="1"`, `<tr data-of="cell0">`, `href="#cell2"`,
+		`<details class="cell" id="cell2">`, "Outcomes of further questions"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Count(page, `<tr data-of="cell`) != strings.Count(page, `<details class="cell"`) {
+		t.Error("a cell has no row")
 	}
 }

@@ -132,8 +132,8 @@ var beforeAfterBars = bars{
 
 var decisionBars = bars{
 	name: "decisions", title: "Questions decided rightly",
-	caption: "Share of questions, with Wilson’s 95 % interval: plurality of all seats right (RA), plurality of the " +
-		"honest seats right (H-Majority), decision right (of those made), and captured by an adversary.",
+	caption: "Share of questions, with the 95 % interval by question: plurality of all seats right (RA), plurality " +
+		"of the honest seats right (H-Majority), decision right (of those made), and captured by an adversary.",
 	panels: []barPanel{
 		{"plurality (RA)", one("ra", allColour)},
 		{"honest plurality", one("h_majority", strongColour)},
@@ -265,7 +265,7 @@ func roundsPlot(g *Grid) []Plot {
 	}
 	f := Plot{
 		Name: "rounds", Title: g.titled("Members right after every round"), wide: true,
-		Caption: "Share of right answers of weak and of strong members " + roundsNote + dependenceNote,
+		Caption: "Share of right answers of weak and of strong members " + roundsNote,
 	}
 	if paperNote(cells, names) != "" {
 		f.Caption += " Dashed lines with open marks are the paper’s."

@@ -50,7 +50,10 @@ func (g *Grid) latex(w io.Writer, versus bool) error {
 
 // name is the name of the experiment with its source, if it has one.
 func (g *Grid) name() string {
-	if g.Source == "" {
+	switch {
+	case g.Preset == "" && len(g.Cells) == 1: // a run alone
+		return g.Cells[0].title()
+	case g.Source == "":
 		return plain(g.Preset)
 	}
 	return plain(g.Preset) + " · " + plain(g.Source)
@@ -78,7 +81,12 @@ func (g *Grid) membersLine() string {
 	if len(g.MembersKind) == 0 && g.Questions == 0 {
 		return "none; every cell is computed"
 	}
-	return fmt.Sprintf("%s (%s) · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), g.progress())
+	var seats []Member
+	for _, c := range g.Cells {
+		seats = append(seats, c.Seats...)
+	}
+	return fmt.Sprintf("%s (%s)%s · %s", plain(g.Members), strings.Join(g.MembersKind, ", "), fooledBy(fooling(seats)),
+		g.progress())
 }
 
 // afterwards is the name of a column with the figures after the rounds; those before them are in the column before it.
@@ -103,7 +111,7 @@ func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
 	t := &table.Table{Head: []string{"cell", "done"}, Align: "lr"}
 	var shown []string
 	for _, c := range gridColumns {
-		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.Metrics[c.metric] != nil }) {
+		if slices.ContainsFunc(g.Cells, func(cell Cell) bool { return cell.shows(c.metric) }) {
 			shown, t.Head = append(shown, c.metric), append(t.Head, c.label)
 		}
 	}
@@ -115,6 +123,12 @@ func (g *Grid) cellTable(format func(*metrics.Rate) string) *table.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// shows reports whether a cell has a figure that says something: a virtual time of 0 says that nobody waited.
+func (c *Cell) shows(metric string) bool {
+	r := c.Metrics[metric]
+	return r != nil && (metric != latency || r.Value >= leastLatency)
 }
 
 // versusTable has a row for every figure of the paper.
@@ -144,8 +158,7 @@ func (g *Grid) notes() []string {
 	lines := []string{
 		fmt.Sprintf("Percent. %s · %.1f s · cost: %s%s", g.callsLine(), g.Seconds, plain(g.Money.String()),
 			g.excluded()),
-		"Members that answer the same question do not err independently, so the intervals of rates over members are " +
-			"too narrow.",
+		"Intervals are by question: members and repeats that answer the same question do not err independently.",
 	}
 	computed := map[string]int{}                                   // by how
 	blank, remarks := map[string][]string{}, map[string][]string{} // by reason; by remark

@@ -61,7 +61,9 @@ type page struct {
 	to  *bufio.Writer
 	err error // the first one
 
-	lists int // lists of questions so far
+	lists    int  // lists of questions so far
+	filtered bool // there is a table of cells that can be filtered
+	outcomes int  // rows of outcomes so far
 }
 
 // HTML writes the report as a page for a browser, with the questions of the detail.
@@ -97,13 +99,15 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 		}{g.label(), g.legend(), versus, t})
 	}
 	p.plots(g.Plots(), g.label())
+	p.filters(g)
 	p.show("cells", g.label())
 	for i := range g.Cells {
 		c := &g.Cells[i]
 		p.show("cell", struct {
 			*Cell
+			Index          int
 			Label, Summary string
-		}{c, c.label(), c.summary()})
+		}{c, i, c.label(), c.summary()})
 		p.cell(g, c)
 		if detail != nil {
 			p.questions(c.Report, detail(i))
@@ -114,7 +118,7 @@ func (g *Grid) HTML(w io.Writer, versus bool, detail func(cell int) Detail) erro
 }
 
 // pageColumns is how many columns of rates with intervals fit beside the names of cells on a page of 1280 pixels.
-const pageColumns = 7
+const pageColumns = 6
 
 // narrow splits a table of rates of cells into tables that fit a page, each with the first two columns. A column whose
 // name continues that of the one before, “→”, stays beside it.
@@ -157,7 +161,7 @@ func newPage(w io.Writer, title string) *page {
 
 func (p *page) end() error {
 	var code template.JS // nothing to search without a list
-	if p.lists > 0 {
+	if p.lists > 0 || p.filtered {
 		code, _ = script()
 	}
 	p.show("foot", code)
@@ -190,6 +194,10 @@ func (p *page) report(r *Report) {
 	if len(r.Withstands) > 0 {
 		withstands = r.withstandsTable()
 	}
+	var errors *table.Table
+	if len(r.ErrorPairs) > 0 {
+		errors = r.errorTable(len(r.ErrorPairs))
+	}
 	p.show("run", struct {
 		*Report
 		Label                             string
@@ -197,8 +205,10 @@ func (p *page) report(r *Report) {
 		ModelTable                        *table.Table
 		PartTables                        []*table.Table
 		GraphTable, WithstandsTable       *table.Table
+		ErrorTable                        *table.Table
 		Notes                             []string
 	}{r, r.label(), members, r.rateTable(), failures, r.modelTable(), r.partTables(), r.graphTable(), withstands,
+		errors,
 		slices.Concat(r.totals(), r.harmNote(), r.Calibration.notes())})
 	if c := r.Compared; c != nil {
 		t := &table.Table{Head: []string{"", "right here", "wrong or undecided here"}, Align: "lr"}
@@ -282,7 +292,11 @@ func (c *Cell) summary() string {
 
 var summaryMetrics = []string{"iaa", "faa", "ra", "valid", "invalid", "premature", "none"}
 
-// questions shows the questions of the detail, each folded.
+// maxOutcomes is how many questions a page lists with their outcome alone, in all of its cells; a row takes about 150
+// bytes.
+const maxOutcomes = 5000
+
+// questions shows the questions of the detail, each folded, and then the outcomes of the others.
 func (p *page) questions(r *Report, d Detail) {
 	if d.Questions == nil || d.Limit == 0 {
 		return
@@ -300,11 +314,20 @@ func (p *page) questions(r *Report, d Detail) {
 		if p.err != nil {
 			return
 		}
-		if shown == d.Limit {
-			p.show("note", fmt.Sprintf("The first %d of %d questions; %s", shown, r.Questions, d.Rest))
-			return
+		if shown++; d.Limit > 0 && shown > d.Limit {
+			if shown == d.Limit+1 {
+				p.show("note", fmt.Sprintf("The first %d of %d questions; %s", d.Limit, r.Questions, d.Rest))
+				p.show("outcomes", r.label())
+				defer p.show("endoutcomes", nil)
+			}
+			if p.outcomes++; p.outcomes > maxOutcomes {
+				p.show("leftout", fmt.Sprintf("%d more questions are left out: a page lists the outcomes of %d",
+					r.Questions-shown+1, maxOutcomes))
+				return
+			}
+			p.show("outcome", q)
+			continue
 		}
-		shown++
 		p.show("question", struct {
 			Q     *Question
 			Rows  []memberRow

@@ -76,8 +76,8 @@ func addRow(t *table.Table, kinds string, r *metrics.Rate, cells ...string) {
 // function here.
 func (r *Report) Plots() []Plot {
 	var out []Plot
-	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, dropsPlot, calibrationPlot,
-		graphPlot} {
+	for _, plot := range []func(*Report) *Plot{accuracyPlot, modelsPlot, groupsPlot, errorsPlot, dropsPlot,
+		calibrationPlot, graphPlot} {
 		if f := plot(r); f != nil {
 			out = append(out, *f)
 		}
@@ -141,19 +141,16 @@ func (r *Report) groups() []group {
 	return groups
 }
 
-const dependenceNote = "Members that answer the same question do not err independently, so the intervals are too " +
-	"narrow."
+const membersNote = "In “all”, adversaries count as wrong; the groups are of honest members only."
 
-const membersNote = dependenceNote + " In “all”, adversaries count as wrong; the groups are of honest members only."
-
-const roundsNote = "after every round (0: before hearing anyone), with Wilson’s 95 % interval; a question that ended " +
-	"earlier counts with its final answers. "
+const roundsNote = "after every round (0: before hearing anyone), with the 95 % interval by question; a question " +
+	"that ended earlier counts with its final answers."
 
 // accuracyPlot shows the share of members that are right after every round.
 func accuracyPlot(r *Report) *Plot {
 	f := &Plot{
 		Name: "accuracy", Title: r.titled("Members right after every round"),
-		Caption: "Share of members that are right " + roundsNote + membersNote,
+		Caption: "Share of members that are right " + roundsNote + " " + membersNote,
 		Data:    dataTable("group", "round"),
 		Table:   &table.Table{Head: []string{"round"}, Align: "lr"},
 	}
@@ -212,7 +209,7 @@ func modelsPlot(r *Report) *Plot {
 	}
 	f := &Plot{
 		Name: "accuracy-by-model", Title: r.titled("Right answers of each model after every round"),
-		Caption: "Share of right answers of the honest members of each model " + roundsNote + dependenceNote,
+		Caption: "Share of right answers of the honest members of each model " + roundsNote,
 		Data:    dataTable("model", "round"),
 		Table:   &table.Table{Head: []string{"model"}, Align: "lr"},
 	}
@@ -275,8 +272,8 @@ func (c *chart) legendLine(name string, points []plot.XY, ink color.RGBA, shape 
 func groupsPlot(r *Report) *Plot {
 	f := &Plot{
 		Name: "groups", Title: r.titled("Members right before and after the rounds"),
-		Caption: "Share of right answers before the rounds (pale) and after (full), with Wilson’s 95 % interval. " +
-			membersNote,
+		Caption: "Share of right answers before the rounds (pale) and after (full), with the 95 % interval by " +
+			"question. " + membersNote,
 		Data:  dataTable("group", "when"),
 		Table: &table.Table{Head: []string{"members", "before", "after"}, Align: "lr"},
 	}
@@ -325,8 +322,8 @@ func calibrationPlot(r *Report) *Plot {
 	}
 	f := &Plot{
 		Name: "calibration", Title: r.titled("Right answers by confidence"),
-		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with Wilson’s 95 % " +
-			"interval; a panel for each model. " +
+		Caption: "Share of right answers by the confidence that was given with them, in ten bins, with the 95 % " +
+			"interval by question; a panel for each model. " +
 			"On the dotted line the confidence equals the share. Only honest members’ own first answers count.",
 		Data:  dataTable("model", "from", "to", "confidence"),
 		Table: &table.Table{Head: []string{"model", "mean confidence", "right"}, Align: "lr"},

@@ -53,12 +53,14 @@ func TestPlots(t *testing.T) {
 		"accuracy-by-model": {"0 %", "gpt", "qwen", "round", "1"},
 		"groups":            {"0 %", "100 %", "before", "after", "weak"},
 		"dropped":           {"a", "b", "m", "adversary", "weak"},
+		"error-correlation": {"a", "b", "-0.25", "1.0", "-1.0"},
 		"calibration":       {"gpt[2J", "0.2", "confidence"}}
 	data := map[string][]string{
 		"accuracy":          {"recorded+simulated", "strong", "1", "", "0", "", ""},
 		"accuracy-by-model": {"recorded+simulated", "qwen", "1", "0.9", "10"},
 		"groups":            {"recorded+simulated", "weak", "after", "0.5", "10"},
 		"calibration":       {"recorded+simulated", "gpt[2J", "0.9", "1", "0.9", "0.5", "2"},
+		"error-correlation": {"recorded+simulated", "a", "simulated", "b", "recorded", "0.05", "-0.25", "40"},
 		"dropped":           {"recorded+simulated", "a", "strong", "m", "adversary", "8", "1", "8"},
 	}
 	for _, f := range plots {

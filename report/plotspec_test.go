@@ -78,6 +78,14 @@ func TestSpecifiedFigures(t *testing.T) {
 	}
 }
 
+// A legend of numbers says what they count.
+func TestLegendOfNumbers(t *testing.T) {
+	g := gridOf(nil, report.Cell{Cell: "a", Report: graded(), Params: map[string]any{"graph": "star", "liars": 1}},
+		report.Cell{Cell: "b", Report: graded(), Params: map[string]any{"graph": "star", "liars": 2}})
+	all, _ := drawing(t, g, report.PlotSpec{Name: "bars", Kind: "bars", Y: "faa", X: "graph", Series: "liars"})
+	wantTexts(t, all, "liars 1", "liars 2")
+}
+
 // Circles show a list, with the numbers of its members.
 func TestCircles(t *testing.T) {
 	g := gridOf(nil)

@@ -99,23 +99,36 @@ type ModelCalibration struct {
 }
 
 // Compared compares a run with another one on the questions that both have
-// finished. A positive difference means that the reported run is better.
+// finished. A positive difference means that the reported run is better. Intervals and p-values are by question: the
+// repeats of a question, and its cells where several are pooled, are one cluster.
 type Compared struct {
-	Against   string        `json:"against"` // the other run's council
-	Questions int           `json:"questions"`
-	Pairs     metrics.Pairs `json:"pairs"`     // right decisions: [other run][this run]
-	McNemar   float64       `json:"mcnemar_p"` // exact, two-sided
-	Decision  *metrics.Rate `json:"decision"`  // difference of the shares of questions decided rightly
-	Agreed    *metrics.Rate `json:"agreed"`    // difference of the shares of questions decided
-	FAA       *metrics.Rate `json:"faa"`       // difference of FAA; bootstrap over questions
+	Against   string        `json:"against"`               // the other run's council
+	Questions int           `json:"questions"`             // repeats included
+	Clusters  int           `json:"clusters"`              // questions without repeats
+	Pairs     metrics.Pairs `json:"pairs"`                 // right decisions: [other run][this run]
+	McNemar   float64       `json:"mcnemar_p"`             // exact, two-sided, of all pairs
+	P         float64       `json:"p"`                     // of the permutation test by question, exact
+	Corrected *float64      `json:"corrected_p,omitempty"` // P by Holm's method over all comparisons of the report
+	Decision  *metrics.Rate `json:"decision"`              // difference of the shares of questions decided rightly
+	Agreed    *metrics.Rate `json:"agreed"`                // difference of the shares of questions decided
+	FAA       *metrics.Rate `json:"faa"`                   // difference of FAA; BCa bootstrap over questions
+	FAAP      float64       `json:"faa_p"`                 // of the permutation test by question of FAA
+	// FAACorrected is FAAP by Holm's method over all comparisons of the report.
+	FAACorrected *float64 `json:"faa_corrected_p,omitempty"`
+	// Capture is the difference of the shares of questions captured by adversaries.
+	Capture *metrics.Rate `json:"capture"`
 }
 
-// P formats McNemar's p-value; no p-value is printed as 0.
-func (c *Compared) P() string {
-	if c.McNemar < 0.0001 {
-		return "p < 0.0001"
+// test describes P of a decision for people.
+func (c *Compared) test() string {
+	name := "McNemar exact"
+	if c.Questions > c.Clusters {
+		name = fmt.Sprintf("permutation test over %d questions", c.Clusters)
 	}
-	return fmt.Sprintf("p = %.4f", c.McNemar)
+	if c.P < 0.0001 {
+		return name + " p < 0.0001"
+	}
+	return fmt.Sprintf("%s p = %.4f", name, c.P)
 }
 
 // Report holds all results of a run.
@@ -151,9 +164,12 @@ type Report struct {
 	Levels      []metrics.Part      `json:"levels"`      // by the questions' level; null with fewer than two
 	Topics      []metrics.Part      `json:"topics"`      // by the questions' topic
 	Withstands  []metrics.Withstood `json:"withstands"`  // by k, from 0; null: it is known of no decision
+	Guarantees  []Guaranteed        `json:"guarantees"`  // finished questions by guarantee, in the order of its name
+	Claims      *JudgedClaims       `json:"claims"`      // of decisions; null: no member judged claims
 	Calibration *Calibration        `json:"calibration"` // null: no member gave a confidence
-	Drops       []Drop              `json:"drops"`       // pairs of seats that met, in order
-	Latency     *metrics.Rate       `json:"latency"`     // virtual seconds until the honest voters decided; null: the time was real
+	ErrorPairs  []ErrorPair         `json:"error_correlation"`
+	Drops       []Drop              `json:"drops"`   // pairs of seats that met, in order
+	Latency     *metrics.Rate       `json:"latency"` // virtual seconds until the honest voters decided; null: the time was real
 	// LatencySeconds is the time by the clock until the honest voters decided, of the kinds of members in
 	// members_kind; null: the time was virtual.
 	LatencySeconds *metrics.Rate    `json:"latency_seconds"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strconv"
 	"strings"
 
 	"synod.dev/synod/internal/canvas"
@@ -60,6 +61,9 @@ func (d *specPlot) draw(title string, paper bool) *panels {
 func (d *specPlot) explain(p *panels, series []string, paper bool) {
 	for k, name := range series {
 		text := d.label(name)
+		if _, err := strconv.ParseFloat(text, 64); err == nil { // a number alone says nothing
+			text = prose(d.label(d.Series)) + " " + text
+		}
 		if name == "" {
 			text = "ours"
 		}

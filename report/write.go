@@ -217,12 +217,7 @@ func (r *Report) title() string {
 
 func (r *Report) kindsLine() string {
 	line := "members: " + strings.Join(r.MembersKind, ", ")
-	for _, m := range r.Seats {
-		if m.Fooling != "" {
-			line += " (" + plain(m.Fooling) + ")"
-			break
-		}
-	}
+	line += fooledBy(r.fooling())
 	if r.Setting != nil {
 		line += " · " + r.Setting.line()
 	}
@@ -237,13 +232,19 @@ func (r *Report) progress() string {
 	return s + fmt.Sprintf(" · %d failed · %d unfinished", r.Failed, r.Unfinished)
 }
 
+// latency is the name of the virtual time until the decision, which tables leave out below leastLatency, in seconds.
+const (
+	latency      = "latency"
+	leastLatency = 0.05
+)
+
 func (r *Report) rateTable() *table.Table {
 	t := &table.Table{Head: []string{"rate", "value", "95 % interval", "n"}, Align: "lr"}
 	rates := r.Rates()
 	n := map[string]string{} // by name
 	for _, rate := range rates {
 		n[rate.Name] = count(rate.Rate)
-		if rate.Name == "latency" && (rate.Rate == nil || rate.Rate.Value < 0.05) {
+		if rate.Name == latency && (rate.Rate == nil || rate.Rate.Value < leastLatency) {
 			continue // nobody waited: the clock stood still
 		}
 		if of, present := strings.CutSuffix(rate.Name, "_present"); present && n[of] == n[rate.Name] {
@@ -265,6 +266,9 @@ func (r *Report) tables() []*table.Table {
 	}
 	if len(r.Withstands) > 0 {
 		tables = append(tables, r.withstandsTable())
+	}
+	if len(r.ErrorPairs) > 0 {
+		tables = append(tables, r.errorTable(textPairs))
 	}
 	if r.ChangingGraph != nil {
 		tables = append(tables, r.ChangingGraph.roundTable())
@@ -371,9 +375,8 @@ func (r *Report) notes() []string {
 	notes := r.totals()
 	if c := r.Compared; c != nil {
 		notes = append(notes, fmt.Sprintf("against %s on %d questions: only this run right: %d; "+
-			"only the other right: %d; McNemar "+
-			"exact %s",
-			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.P()))
+			"only the other right: %d; %s · members right at the end: p %s",
+			plain(c.Against), c.Questions, c.Pairs[0][1], c.Pairs[1][0], c.test(), pValue(c.FAAP)))
 	}
 	for _, line := range []string{r.Harm, r.GraphLine()} {
 		if line != "" {
@@ -473,7 +476,7 @@ func (r *Report) csv(w io.Writer) error {
 		row := append([]string{plain(r.Task), plain(r.Council), r.kindsCell(), figure}, cells...)
 		t.Rows = append(t.Rows, append(row, make([]string, len(t.Head)-len(row))...))
 	}
-	for _, rate := range slices.Concat(r.Rates(), r.partRates(), r.withstandsRates()) {
+	for _, rate := range slices.Concat(r.Rates(), r.partRates(), r.withstandsRates(), r.errorRates()) {
 		add(rate.Name, rateCells(rate.Rate)...)
 	}
 	for _, c := range []struct {
@@ -506,12 +509,41 @@ func (r *Report) csv(w io.Writer) error {
 			}
 		}
 	}
+	r.claimFigures(add)
 	r.modelFigures(add)
 	if r.Compared != nil {
 		add("compared_mcnemar_p", number(r.Compared.McNemar), strconv.Itoa(r.Compared.Questions))
+		add("compared_p", number(r.Compared.P), strconv.Itoa(r.Compared.Clusters))
+		add("compared_faa_p", number(r.Compared.FAAP), strconv.Itoa(r.Compared.Clusters))
 	}
 	return t.Write(w, "csv")
 }
 
-// kindsCell is the members' kinds in a CSV cell.
-func (r *Report) kindsCell() string { return strings.Join(r.MembersKind, "+") }
+// kindsCell is KindsCell of the report.
+func (r *Report) kindsCell() string { return KindsCell(r.MembersKind, r.Seats) }
+
+// KindsCell names the kinds of members in a cell of a table, and what is assumed to fool simulated ones, so that their
+// figures are not taken for measured ones: "simulated (assumed, not measured: it …)".
+func KindsCell(kinds []string, seats []Member) string {
+	return strings.Join(kinds, "+") + fooledBy(fooling(seats))
+}
+
+// fooling lists what is assumed to fool simulated members, each assumption once.
+func (r *Report) fooling() []string { return fooling(r.Seats) }
+
+func fooling(seats []Member) (all []string) {
+	for _, m := range seats {
+		if m.Fooling != "" && !slices.Contains(all, m.Fooling) {
+			all = append(all, m.Fooling)
+		}
+	}
+	return all
+}
+
+// fooledBy prints assumptions in brackets, nothing without any.
+func fooledBy(fooling []string) string {
+	if len(fooling) == 0 {
+		return ""
+	}
+	return " (" + plain(strings.Join(fooling, "; ")) + ")"
+}
