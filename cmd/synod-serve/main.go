@@ -35,7 +35,8 @@ func (e usageError) Unwrap() error { return e.error }
 
 // run runs the command line and returns its exit code; those of synod.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := program.Root("Serve councils over HTTP", func(err error) error { return err }, serveCommand(), mcpCommand())
+	root := program.Root("Serve councils over HTTP", func(err error) error { return err }, serveCommand(), mcpCommand(),
+		watchCommand())
 	root.Version = cli.Version()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w (try: %s --help)", err, c.CommandPath())}

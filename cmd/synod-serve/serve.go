@@ -307,9 +307,7 @@ func (f *flags) listenAndServe(ctx context.Context, g *gateway.Gateway, agents *
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", f.listen, err)
 	}
-	srv := &http.Server{Handler: g.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(),
-			slog.LevelDebug)}
+	srv := g.Server(gateway.DefaultTimes())
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	fmt.Fprintf(stderr, "listening on http://%s\n", ln.Addr())

@@ -215,8 +215,14 @@ func (g *Gateway) foreign(r *http.Request) *wire.Error {
 		r.Header.Get("Sec-Fetch-Dest") == "document" && !strings.HasPrefix(r.URL.Path, "/v1/") {
 		site = "" // somebody follows a link, and only he sees the page
 	}
-	_, origin, _ := strings.Cut(r.Header.Get("Origin"), "://")
-	if site == "cross-site" || site == "same-site" || origin != "" && origin != r.Host {
+	own := true
+	switch origin := r.Header.Get("Origin"); {
+	case origin == "null": // a frame in a sandbox, a file; or a page of ours under a policy that hides it
+		own = site == "same-origin"
+	case origin != "":
+		own = origin == "http://"+r.Host || origin == "https://"+r.Host
+	}
+	if site == "cross-site" || site == "same-site" || !own {
 		return &wire.Error{HTTP: 403, Code: "cross_origin", Message: "requests of other web pages are not served"}
 	}
 	return nil

@@ -42,7 +42,9 @@ type callView struct {
 
 // callsView is a page of the calls of a run.
 type callsView struct {
-	ID       string
+	At       string      // address of the calls, without the query
+	Back     string      // address of the run
+	Hidden   [][2]string // what the query has beside member and page
 	Question string
 	Seat     string
 	Seats    []string
@@ -62,7 +64,13 @@ func showCalls(v *visit) error {
 	if t.journal == nil {
 		return problemf(http.StatusNotFound, "%s", t.why)
 	}
-	view := &callsView{ID: row.ID, Question: t.journal.Head.Question.Text, Seat: v.R.FormValue("seat")}
+	view := &callsView{At: "/runs/" + row.ID + "/calls", Back: "/runs/" + row.ID}
+	return v.listCalls(t, view, "Calls of "+row.ID)
+}
+
+// listCalls shows the calls of a run, of which a page or a member is chosen by the address.
+func (v *visit) listCalls(t *past, view *callsView, title string) error {
+	view.Question, view.Seat = t.journal.Head.Question.Text, v.R.FormValue("seat")
 	seats := t.plan.Seats()
 	for _, s := range seats {
 		view.Seats = append(view.Seats, s.ID)
@@ -89,7 +97,7 @@ func showCalls(v *visit) error {
 	if to < len(all) {
 		view.After = page + 1
 	}
-	return v.show("calls.html", "Calls of "+row.ID, view)
+	return v.show("calls.html", title, view)
 }
 
 // call shows one call. Prompts are rendered with the templates of today, but for the random borders around texts

@@ -96,7 +96,7 @@ var entered = regexp.MustCompile(`(?s)<textarea[^>]*>.*?</textarea>| value="[^"]
 // one edge more or less.
 func TestDoctorLinks(t *testing.T) {
 	h := open(t, map[string]string{"dice": dice})
-	hostile := `{"nodes": ["\"><script>alert(1)</script>", "b'onload=x", "javascript:alert(2)", "‮d"],
+	hostile := `{"nodes": ["\"><script>alert(1)</script>", "b'onload=x", "javascript:alert(2)", "\u202ed"],
 		"edges": [[0,1],[1,2],[2,3]]}`
 	got := h.doctorWith(t, "graph", hostile, "pick", "b'onload=x")
 	for _, bad := range []string{"<script>alert", "'onload=x ", `href="javascript:`, "\u202e"} {

@@ -27,6 +27,9 @@ var functions = template.FuncMap{
 	"add":      func(a, b int) int { return a + b },
 	"words":    func(s string) string { return strings.ReplaceAll(line(s), "_", " ") },
 	"many":     many,
+	"deref":    func(b *bool) bool { return *b },
+	"number":   func(f *float64) float64 { return *f },
+	"pace":     pace,
 	"optional": func(s *float64) string { return fmt.Sprintf("%.2f", *s) },
 }
 
@@ -51,6 +54,21 @@ func dollars(usd float64) string {
 		return fmt.Sprintf("$%.6f", usd)
 	}
 	return fmt.Sprintf("$%.4f", usd)
+}
+
+// pace shows how many questions are finished in which time.
+func pace(perSecond float64) string {
+	switch {
+	case perSecond <= 0:
+		return "–"
+	case perSecond < 1.0/60:
+		return fmt.Sprintf("%.1f/h", perSecond*3600)
+	case perSecond < 1:
+		return fmt.Sprintf("%.1f/min", perSecond*60)
+	case perSecond < 10:
+		return fmt.Sprintf("%.1f/s", perSecond)
+	}
+	return fmt.Sprintf("%.0f/s", perSecond)
 }
 
 // anyOf says how many answers, whichever they are.

@@ -71,21 +71,7 @@ func TestJourney(t *testing.T) {
 		chromedp.Click(chromedp.CSS("table.history a")), chromedp.WaitVisible(chromedp.CSS(".decision")))
 	b.quiet(t, "history")
 
-	folder := t.TempDir()
-	if _, err := chromedp.CallBrowser(b.Context, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder}); err != nil {
-		t.Fatal(err)
-	}
-	b.run(t, chromedp.Click(`//a[.="Share as a file"]`))
-	file := filepath.Join(folder, strings.TrimPrefix(run, "/runs/")+".html")
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
-			break
-		}
-		if time.Since(begun) > 10*time.Second {
-			t.Fatal("the file is not there")
-		}
-	}
+	file := b.download(t, `//a[.="Share as a file"]`, strings.TrimPrefix(run, "/runs/")+".html")
 	b.run(t, chromedp.Navigate("file://"+file), chromedp.WaitVisible(chromedp.CSS(".decision")))
 	b.fits(t, "the file")
 	b.accessible(t, "the file")
@@ -106,6 +92,39 @@ func TestJourney(t *testing.T) {
 		t.Error(s)
 	}
 	b.quiet(t, "errors")
+}
+
+// download clicks a link and returns the path of the file, when the browser says that it is whole.
+func (b *tab) download(t *testing.T, link, name string) string {
+	t.Helper()
+	folder, ended := t.TempDir(), make(chan browser.DownloadProgressState, 1)
+	hear := func(event any) {
+		if p, ok := event.(*browser.EventDownloadProgress); ok && p.State != browser.DownloadProgressStateInProgress {
+			select {
+			case ended <- p.State:
+			default: // it was said before
+			}
+		}
+	}
+	allow := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder,
+		EventsEnabled: new(true)}
+	err := chromedp.ListenBrowser(b.Context, hear)
+	if err == nil {
+		_, err = chromedp.CallBrowser(b.Context, browser.SetDownloadBehavior, allow)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, chromedp.Click(link))
+	select {
+	case state := <-ended:
+		if state != browser.DownloadProgressStateCompleted {
+			t.Fatalf("the download is %s", state)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the file is not there")
+	}
+	return filepath.Join(folder, name)
 }
 
 // edited changes the file of a council in the editor: a mistake is said and not saved, a good text is.

@@ -19,20 +19,25 @@ import (
 
 // labPart shows the runs of experiments in a folder, with the reports and plots of "synod bench report".
 var labPart = part{name: "Lab", path: "/lab", routes: map[string]handler{
-	"GET /lab":          listLab,
-	"GET /lab/run":      showLab,
-	"GET /lab/progress": labProgress,
-	"GET /lab/report":   labReport,
-	"GET /lab/plot":     labPlot,
+	"GET /lab":           listLab,
+	"GET /lab/run":       showLab,
+	"GET /lab/events":    watchLab,
+	"GET /lab/questions": labQuestionList,
+	"GET /lab/question":  labQuestion,
+	"GET /lab/calls":     labCalls,
+	"GET /lab/report":    labReport,
+	"GET /lab/plot":      labPlot,
 }}
 
 // labRow is a run in the list.
 type labRow struct {
-	At string
+	At, Name string
 	*labState
 	Grid    bool
 	Changed string
-	Active  bool // a file was written just now, and it is not finished
+	Active  bool           // a file was written just now, and it is not finished
+	Hub     *lab.HubStatus // of a folder that has or had a hub; else nil
+	Stale   bool           // the hub has not written for a while
 }
 
 // labList is the list of runs.
@@ -46,11 +51,24 @@ type labList struct {
 // labActive is how recently a file must have been written for a run to count as going on.
 const labActive = 2 * time.Minute
 
+// labStale is how old what a hub has written may be while it works.
+const labStale = time.Minute
+
 func (v *visit) labRow(f labFolder) labRow {
-	s := v.p.labs.state(f)
-	return labRow{At: f.At, labState: s, Grid: f.Grid, Changed: moment(f.Changed),
-		Active: (s.State == "partly" || s.State == "waiting") && time.Since(f.Changed) < labActive}
+	return rowOf(f, v.p.labs.state(f))
 }
+
+func rowOf(f labFolder, s *labState) labRow {
+	r := labRow{At: f.At, Name: f.Name(), labState: s, Grid: f.Grid, Changed: moment(f.Changed),
+		Active: s.Goes() && time.Since(f.Changed) < labActive}
+	if hub, err := lab.ReadHubStatus(f.path); err == nil && hub != nil {
+		r.Hub, r.Stale = hub, time.Since(hub.Written) > labStale
+	}
+	return r
+}
+
+// Goes reports whether something is left to do.
+func (s *labState) Goes() bool { return s.State == "partly" || s.State == "waiting" }
 
 func listLab(v *visit) error {
 	root, err := v.openLab()
@@ -67,6 +85,9 @@ func listLab(v *visit) error {
 		return problemf(http.StatusNotFound, "The folder of runs cannot be read: %v", err)
 	}
 	slices.SortStableFunc(folders, func(a, b labFolder) int { return b.Changed.Compare(a.Changed) })
+	if len(folders) == 1 && folders[0].At == labSelf {
+		return v.redirect("/lab/run?at=" + labSelf)
+	}
 	l := &labList{Other: other, More: len(folders) >= labRuns}
 	for _, f := range folders {
 		l.Rows = append(l.Rows, v.labRow(f))
@@ -99,7 +120,8 @@ type labPage struct {
 	Note    string
 	Summary *table.Table
 	Plots   []labFigure
-	Rest    int // plots that are only in the report
+	Rest    int  // plots that are only in the report
+	Later   bool // the figures are computed when the viewer asks for them
 	Problem string
 }
 
@@ -108,6 +130,10 @@ type labFigure struct {
 	Name, Title, Caption string
 	Picture              template.HTML
 }
+
+// labAtOnce is the most finished questions for which the page computes figures without being asked: journals of more
+// take a while.
+const labAtOnce = 5000
 
 // labPlots is how many plots the page shows; the report has all.
 const labPlots = 12
@@ -118,12 +144,13 @@ func showLab(v *visit) error {
 		return err
 	}
 	page := &labPage{labRow: v.labRow(f), Problem: v.p.labs.state(f).Problem}
-	if page.Problem == "" {
+	page.Later = page.Finished > labAtOnce && v.R.FormValue("figures") == ""
+	if page.Problem == "" && !page.Later {
 		if err := page.fill(v.p, f); err != nil {
 			page.Problem = err.Error()
 		}
 	}
-	show := v.frame("Run "+f.At, page)
+	show := v.frame("Run "+page.Name, page)
 	if page.Active {
 		show.Refresh = 15
 	}
@@ -149,21 +176,6 @@ func (page *labPage) fill(p *Page, f labFolder) error {
 		}
 		page.Plots = append(page.Plots, labFigure{plot.Name, plot.Title, plot.Caption, svg(image, plot.Title)})
 	}
-	return nil
-}
-
-// labProgress is the part of the page that changes while a run goes on.
-func labProgress(v *visit) error {
-	f, err := v.at()
-	if err != nil {
-		return err
-	}
-	part, err := v.p.fragment("labrun.html", "progress", v.labRow(f))
-	if err != nil {
-		return err
-	}
-	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = v.W.Write(part) // the client may be gone
 	return nil
 }
 

@@ -69,8 +69,8 @@ func TestLab(t *testing.T) {
 	h.get(t, "/lab").wants(t, 200, "/lab/run?at=done", "3 of 3", "/lab/run?at=group%2ffresh", "0 of 3", "going on")
 	done := h.get(t, "/lab/run?at=done")
 	done.wants(t, 200, "questions decided", "<svg", "Digest", "Full report", "finished")
-	h.get(t, "/lab/run?at=group/fresh").wants(t, 200, "waiting", `hx-trigger="every 4s"`, `http-equiv="refresh"`)
-	h.get(t, "/lab/progress?at=group/fresh").wants(t, 200, "0 of 3 questions", `value="0"`)
+	h.get(t, "/lab/run?at=group/fresh").wants(t, 200, "waiting", `sse-connect="/lab/events?at=group/fresh"`,
+		`http-equiv="refresh"`, `value="0"`)
 	report := h.get(t, "/lab/report?at=done&format=html")
 	report.wants(t, 200, "questions decided", "three")
 	csp := report.Header.Get("Content-Security-Policy")
@@ -99,7 +99,8 @@ func TestLab(t *testing.T) {
 			t.Error(name, ext, got.Status, got.Header)
 		}
 	}
-	for _, page := range []seen{done, report, h.get(t, "/lab"), h.get(t, "/lab/progress?at=done")} {
+	for _, page := range []seen{done, report, h.get(t, "/lab"),
+		h.get(t, "/lab/events?at=done")} {
 		for _, bad := range []string{"<script>alert", "<img"} {
 			if strings.Contains(page.body, bad) {
 				t.Errorf("%s has %q", page.Request.URL, bad)
@@ -119,11 +120,11 @@ func TestLabFolders(t *testing.T) {
 		}
 	}
 	aRun(t, filepath.Join(dir, "inner"), 3)
-	if err := os.Remove(filepath.Join(dir, "inner", "items.jsonl")); err != nil {
+	inner := filepath.Join(dir, "inner", "journals-1.seg")
+	if err := os.Remove(inner); err != nil {
 		t.Fatal(err)
 	}
-	inner := filepath.Join(dir, "inner", "items.jsonl")
-	if err := os.Symlink(filepath.Join(outside, "items.jsonl"), inner); err != nil {
+	if err := os.Symlink(filepath.Join(outside, "journals-1.seg"), inner); err != nil {
 		t.Fatal(err)
 	}
 	aRun(t, filepath.Join(dir, "Bad<b>Name"), 3)
@@ -131,8 +132,9 @@ func TestLabFolders(t *testing.T) {
 	list := h.get(t, "/lab")
 	list.wants(t, 200, "Not shown", "Bad&lt;b&gt;Name", "link", "inner")
 	for _, at := range []string{"", ".", "..", "../out", "link", "etc", "inner", "done/..", "done/../..", "/etc",
-		"a/b/c", "done\x00", "%2e%2e", "CON", "Bad<b>Name", "none", "done/run.json"} {
-		for _, path := range []string{"/lab/run", "/lab/progress", "/lab/report", "/lab/plot"} {
+		"a/b/c", "done\x00", "%2e%2e", "CON", "Bad<b>Name", "none", "done/results.db", "./done", "./."} {
+		for _, path := range []string{"/lab/run", "/lab/events", "/lab/questions", "/lab/question", "/lab/calls",
+			"/lab/report", "/lab/plot"} {
 			got := h.get(t, path+"?format=html&at="+url.QueryEscape(at))
 			if got.StatusCode != 404 && got.StatusCode != 422 {
 				t.Errorf("%s %q: %s", path, at, got.Status)
@@ -141,7 +143,7 @@ func TestLabFolders(t *testing.T) {
 	}
 	h.get(t, "/lab/report?at=done&format=exe").wants(t, 404, "text, json")
 	h.get(t, "/lab/plot?at=done&name=../x.svg").wants(t, 404)
-	journals := filepath.Join(dir, "done", "journals.jsonl")
+	journals := filepath.Join(dir, "done", "journals-1.seg")
 	b, err := os.ReadFile(journals)
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +156,6 @@ func TestLabFolders(t *testing.T) {
 	if err := os.Chtimes(journals, later, later); err != nil {
 		t.Fatal(err)
 	}
-	_ = os.Remove(filepath.Join(dir, "done", "journals.index"))
 	h.get(t, "/lab/report?at=done&format=html").wants(t, 422, "There is no report")
 	h.get(t, "/lab/run?at=done").wants(t, 200, `role="alert"`)
 }
@@ -165,7 +166,8 @@ func TestLabRights(t *testing.T) {
 	aRun(t, filepath.Join(dir, "done"), 3)
 	h := withRuns(t, dir, func(o *gateway.Options) { o.NeedKey = true })
 	h.login(t, h.key(t, store.Key{Name: "some"}))
-	for _, path := range []string{"/lab", "/lab/run?at=done", "/lab/progress?at=done",
+	for _, path := range []string{"/lab", "/lab/run?at=done", "/lab/events?at=done",
+		"/lab/questions?at=done", "/lab/question?at=done&key=one-0",
 		"/lab/report?at=done&format=html", "/lab/plot?at=done&name=x.svg"} {
 		h.get(t, path).wants(t, 403, "--admin")
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"synod.dev/synod/lab"
+	"synod.dev/synod/lab/store"
 )
 
 // labName matches the names of the folders that are shown.
@@ -27,6 +28,9 @@ const (
 	labBytes = 512 << 20
 	labRuns  = 200 // listed
 )
+
+// labSelf names the folder of runs itself, which may be that of one run.
+const labSelf = "."
 
 // labFolder is the folder of a run or a grid, whose files have been looked at.
 type labFolder struct {
@@ -68,18 +72,27 @@ func (r labRoot) folder(at string) (labFolder, error) {
 		return labFolder{}, fs.ErrNotExist
 	}
 	for _, name := range names {
-		if !labName.MatchString(name) {
+		if at != labSelf && !labName.MatchString(name) {
 			return labFolder{}, fmt.Errorf("%q: names of folders have a–z, 0–9 and - here, at most 64", clip(name))
 		}
 	}
 	f := labFolder{At: at, path: filepath.Join(r.dir, filepath.FromSlash(at))}
-	switch {
-	case r.plain(path.Join(at, "grid.json")):
-		f.Grid = true
-	case !r.plain(path.Join(at, "run.json")):
+	if !r.plain(path.Join(at, store.File)) {
 		return f, fs.ErrNotExist
 	}
-	return f, r.look(&f)
+	if err := r.look(&f); err != nil {
+		return f, err
+	}
+	f.Grid = lab.IsGrid(f.path)
+	return f, nil
+}
+
+// Name is what the page calls the folder.
+func (f *labFolder) Name() string {
+	if f.At == labSelf {
+		return filepath.Base(f.path)
+	}
+	return f.At
 }
 
 // plain reports whether there is a plain file of this name.
@@ -95,13 +108,16 @@ var errLab = errors.New("the folder is not shown")
 func (r labRoot) look(f *labFolder) error {
 	files, bytes, sum := 0, int64(0), sha256.New()
 	err := fs.WalkDir(r.FS(), f.At, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it was a temporary file
+		}
 		if err != nil {
 			return err
 		}
 		info, err := d.Info()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // it was a temporary file
+			return nil
 		case err != nil:
 			return err
 		case d.IsDir():
@@ -114,6 +130,9 @@ func (r labRoot) look(f *labFolder) error {
 			return fmt.Errorf("%w: it has more than %d files or %d MB; report it with: synod bench report", errLab,
 				labFiles, labBytes>>20)
 		}
+		if read(name, info) {
+			return nil
+		}
 		if info.ModTime().After(f.Changed) {
 			f.Changed = info.ModTime()
 		}
@@ -124,8 +143,20 @@ func (r labRoot) look(f *labFolder) error {
 	return err
 }
 
-// folders lists the runs in the folder and in folders of runs in it, and the names that are not shown.
+// read reports whether a file is one that SQLite changes when a database is only read.
+func read(name string, info fs.FileInfo) bool {
+	name = path.Base(name)
+	return name == store.File+"-shm" || name == store.File+"-wal" && info.Size() == 0
+}
+
+// folders lists the run that the folder itself is, or the runs in it and in folders in it, and the names that are not
+// shown.
 func (r labRoot) folders() (all []labFolder, other []string, err error) {
+	if f, err := r.folder(labSelf); err == nil {
+		return []labFolder{f}, nil, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
 	entries, err := fs.ReadDir(r.FS(), ".")
 	if err != nil {
 		return nil, nil, err
@@ -161,12 +192,11 @@ func (r labRoot) folders() (all []labFolder, other []string, err error) {
 
 // labState is how far a run is.
 type labState struct {
-	Title                   string
-	Kind                    string // of the members: simulated, recorded, …
-	State                   string // finished, partly or waiting
-	Finished, Failed, Total int
-	Cells                   []lab.State // of a grid
-	Problem                 string
+	Title   string
+	Kind    string // of the members: simulated, recorded, …
+	State   string // finished, partly or waiting
+	Problem string
+	lab.Now
 }
 
 // labs keeps what was read of runs that have not changed since.
@@ -203,30 +233,29 @@ func (l *labs) state(f labFolder) *labState {
 }
 
 func readState(f labFolder) *labState {
-	s := &labState{}
-	if !f.Grid {
-		run, err := lab.Open(f.path)
-		var now lab.State
-		if err == nil {
-			now, err = run.State()
-		}
-		if err != nil {
-			return &labState{Title: f.At, State: "unreadable", Problem: err.Error()}
-		}
-		s.Title, s.State = fmt.Sprintf("%s · council %s · %s", run.Task, run.Name, run.Protocol), now.State
-		s.Finished, s.Failed, s.Total = now.Finished, now.Failed, now.Total
-		return s
-	}
-	grid, err := lab.OpenGrid(f.path)
+	w, err := lab.OpenWatch(f.path)
+	var s *labState
 	if err == nil {
-		s.Cells, err = grid.States()
+		defer w.Close()
+		s, err = stateOf(w)
 	}
 	if err != nil {
 		return &labState{Title: f.At, State: "unreadable", Problem: err.Error()}
 	}
-	s.Title, s.Kind, s.State = grid.Preset, grid.Members, "finished"
-	for _, c := range s.Cells {
-		s.Finished, s.Failed, s.Total = s.Finished+c.Finished, s.Failed+c.Failed, s.Total+c.Total
+	return s
+}
+
+// stateOf reads how far the run of an open folder is.
+func stateOf(w *lab.Watch) (*labState, error) {
+	now, err := w.Now()
+	if err != nil {
+		return nil, err
+	}
+	s := &labState{State: "finished", Now: *now}
+	if run := w.Run(); run != nil {
+		s.Title = fmt.Sprintf("%s · council %s · %s", run.Task, run.Name, run.Protocol)
+	} else {
+		s.Title, s.Kind = w.Grid().Preset, w.Grid().Members
 	}
 	switch {
 	case s.Finished+s.Failed == 0 && s.Total > 0:
@@ -234,5 +263,5 @@ func readState(f labFolder) *labState {
 	case s.Finished < s.Total:
 		s.State = "partly"
 	}
-	return s
+	return s, nil
 }

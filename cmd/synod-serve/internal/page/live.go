@@ -167,41 +167,71 @@ func watchRun(v *visit) error {
 	if err != nil {
 		return err
 	}
-	rc := http.NewResponseController(v.W)
-	h := v.W.Header()
-	h.Set("Content-Type", "text/event-stream; charset=utf-8")
-	h.Set("X-Accel-Buffering", "no") // for nginx
-	send := func(event string, data []byte) error {
-		err := rc.SetWriteDeadline(time.Now().Add(liveWrite))
-		if errors.Is(err, http.ErrNotSupported) || errors.Is(err, os.ErrNoDeadline) {
-			err = nil
-		}
-		return errors.Join(err, writeEvent(v.W, event, data), rc.Flush())
-	}
-	sent := map[string]string{}
+	s := v.stream("run.html")
 	for l != nil && !l.ended() {
 		now, changed := l.view()
-		for _, part := range []struct {
-			name string
-			data any
-		}{{"status", now}, {"meter", now}, {"board", now.Board}} {
-			html, err := v.p.fragment("run.html", part.name, part.data)
-			if err != nil {
-				return err
-			}
-			if text := string(html); text != sent[part.name] {
-				sent[part.name] = text
-				if send(part.name, html) != nil {
-					return nil // the viewer is gone
-				}
-			}
+		if more, err := s.send([]fragment{{"status", "status", now}, {"meter", "meter", now},
+			{"board", "board", now.Board}}); !more {
+			return err
 		}
 		if !pause(v, l, changed) {
 			return nil
 		}
 	}
-	_ = send("done", []byte("done"))
+	s.done()
 	return nil
+}
+
+// stream sends parts of a page as server-sent events, each when it has changed.
+type stream struct {
+	v    *visit
+	rc   *http.ResponseController
+	file string            // of the templates
+	sent map[string]string // by event
+}
+
+// fragment is a part of a page, the event that brings it, and its template.
+type fragment struct {
+	event, template string
+	data            any
+}
+
+// stream begins a response of events with parts from a file of templates.
+func (v *visit) stream(file string) *stream {
+	h := v.W.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("X-Accel-Buffering", "no") // for nginx
+	s := &stream{v: v, rc: http.NewResponseController(v.W), file: file, sent: map[string]string{}}
+	_ = s.rc.SetReadDeadline(time.Time{}) // that of the request would end the stream; tests have none
+	return s
+}
+
+// send sends the parts that have changed; false if the viewer is gone or a part cannot be made.
+func (s *stream) send(parts []fragment) (bool, error) {
+	for _, p := range parts {
+		html, err := s.v.p.fragment(s.file, p.template, p.data)
+		if err != nil {
+			return false, err
+		}
+		if text := string(html); text != s.sent[p.event] {
+			s.sent[p.event] = text
+			if s.write(p.event, html) != nil {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// done tells the page that there is no more.
+func (s *stream) done() { _ = s.write("done", []byte("done")) }
+
+func (s *stream) write(event string, data []byte) error {
+	err := s.rc.SetWriteDeadline(time.Now().Add(liveWrite))
+	if errors.Is(err, http.ErrNotSupported) || errors.Is(err, os.ErrNoDeadline) {
+		err = nil
+	}
+	return errors.Join(err, writeEvent(s.v.W, event, data), s.rc.Flush())
 }
 
 // pause waits until a run has changed, but not too short and not too long; false if the viewer is gone.

@@ -50,6 +50,7 @@ type Options struct {
 	Prices   llm.Prices
 	Journals string // folder of the journals; "": none is kept
 	Runs     string // folder of the runs of experiments; "": there is none
+	OnlyRuns bool   // the page has nothing but these runs
 	NeedKey  bool   // nothing is shown without a login
 	// Owner returns the key that signs certificates; nil: there are none.
 	Owner func() (sign.Secret, error)
@@ -98,6 +99,10 @@ func New(o Options) *Page {
 	}
 	p.views = views(byName)
 	p.mux.HandleFunc("GET /static/", p.static)
+	if o.OnlyRuns {
+		p.parts = []part{labPart}
+		p.mux.Handle("GET /{$}", p.wrap(true, func(v *visit) error { return v.redirect("/lab") }))
+	}
 	for _, part := range p.parts {
 		for pattern, h := range part.routes {
 			p.mux.Handle(pattern, p.wrap(part.open, h))

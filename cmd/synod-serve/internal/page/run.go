@@ -152,7 +152,8 @@ type runView struct {
 	Board       *board
 	Asked       []askedView
 	Certificate bool
-	Share       bool // it is the page that is shared as a file
+	Share       bool       // it has no links to other things of the request: a file that is shared, or of a sweep
+	Lab         *labOrigin // of a question of a sweep; else nil
 	Style       template.CSS
 }
 
@@ -248,7 +249,7 @@ func (view *runView) fill(t *past) {
 		if view.Error = o.Reason; a.Err != nil {
 			view.Error = a.Err.Error()
 		}
-		if t.row.Status == "stopped" {
+		if t.row != nil && t.row.Status == "stopped" {
 			view.Error = "The run was stopped by its user. " + view.Error
 		}
 	}

@@ -51,7 +51,7 @@ func (p *Page) wrap(open bool, h handler) http.Handler {
 		header := w.Header()
 		header.Set("Content-Security-Policy", policy)
 		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Referrer-Policy", "same-origin") // browsers hide the origin of our own forms under no-referrer
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
@@ -136,13 +136,14 @@ type frame struct {
 	Nav     []link
 	Key     *store.Key // of the viewer; nil: no login
 	NeedKey bool
+	NoLogin bool // there is no page to log in
 	CSRF    string
 	Refresh int // seconds after which a browser without scripts loads the page again; 0: never
 	Data    any
 }
 
 func (v *visit) frame(title string, data any) frame {
-	f := frame{Title: title, Key: v.Key, NeedKey: v.p.o.NeedKey, CSRF: v.csrf(), Data: data}
+	f := frame{Title: title, Key: v.Key, NeedKey: v.p.o.NeedKey, NoLogin: v.p.o.OnlyRuns, CSRF: v.csrf(), Data: data}
 	for _, part := range v.p.parts {
 		if part.name != "" {
 			here := v.R.URL.Path == part.path || part.path != "/" && strings.HasPrefix(v.R.URL.Path, part.path+"/")

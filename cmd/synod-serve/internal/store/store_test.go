@@ -398,6 +398,21 @@ func TestErrorsAreSafe(t *testing.T) {
 }
 
 // A task belongs to its key, changes only from the version that its writer has seen, and goes with its age.
+// A response is there for requests with the key that it was made for, and for no other.
+func TestResponses(t *testing.T) {
+	s := openStore(t, filepath.Join(t.TempDir(), "serve.db"), "local")
+	defer s.Close()
+	if err := s.KeepResponse("a", "key1", []byte("conversation")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ id, key, want string }{{"a", "key1", "conversation"}, {"a", "key2", ""}, {"a", "", ""},
+		{"b", "key1", ""}} {
+		if got, err := s.Response(c.id, c.key); err != nil || string(got) != c.want {
+			t.Errorf("response %s to %q: %q, %v", c.id, c.key, got, err)
+		}
+	}
+}
+
 func TestTasks(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "serve.db"), "local")
 	defer s.Close()
