@@ -388,43 +388,6 @@ func hexOf(b []byte) string {
 	return s.String()
 }
 
-func FuzzParse(f *testing.F) {
-	for seed := range uint64(4) {
-		f.Add(newWorld(f, seed).file(f))
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		c, err := certificate.Parse(file)
-		if err != nil {
-			return
-		}
-		if again, err := c.File(); err != nil || !bytes.Equal(again, file) {
-			t.Errorf("a file that is read is written in other bytes: %v", err)
-		}
-		if _, err := certificate.Verify(c, nil); err != nil && err.Error() == "" {
-			t.Error("an error without a text")
-		}
-	})
-}
-
-func FuzzStatement(f *testing.F) {
-	for seed := range uint64(4) {
-		b, err := newWorld(f, seed).s.Encode()
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := certificate.DecodeStatement(b)
-		if err != nil {
-			return
-		}
-		if again, err := s.Encode(); err != nil || !bytes.Equal(again, b) {
-			t.Errorf("a statement that is read is written in other bytes: %v", err)
-		}
-	})
-}
-
 func benchWorld(b *testing.B) *world {
 	for seed := uint64(0); ; seed++ {
 		if w := newWorld(b, seed); len(w.s.Members) == 7 && w.s.Kind == certificate.Roster {

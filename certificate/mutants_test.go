@@ -30,7 +30,7 @@ type verifier struct {
 }
 
 // verifiers returns ours and, where Python and its library are there, the second one.
-func verifiers(t *testing.T) []verifier {
+func verifiers(t testing.TB) []verifier {
 	all := []verifier{{"Go", judge}}
 	if err := exec.Command("python3", "-c", "import cryptography").Run(); err != nil {
 		t.Logf("the Python verifier is not tested: python3 with the package cryptography is missing (%v)", err)
@@ -40,7 +40,7 @@ func verifiers(t *testing.T) []verifier {
 }
 
 // python starts examples/verify in batch mode.
-func python(t *testing.T) func(file []byte) error {
+func python(t testing.TB) func(file []byte) error {
 	cmd := exec.Command("python3", "-u", "../examples/verify/verify.py", "--batch")
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()

@@ -89,3 +89,23 @@ func FuzzFrame(f *testing.F) {
 		}
 	})
 }
+
+// A value that cannot be put on disk is not signed, although the write was taken, and nothing is signed after it.
+// A null device takes writes and cannot be synced.
+func TestSlotThatCannotBeSynced(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if null.Sync() == nil {
+		t.Skip("this system syncs its null device")
+	}
+	s := &slots{file: null, signed: map[slotKey][32]byte{}}
+	defer s.close()
+	v := signing{slotKey{"run", synod.Slot{Name: "a"}}, [32]byte{1}}
+	for range 2 {
+		if s.commit([]signing{v}) == nil || s.holds(v) {
+			t.Error("a value may be signed that is not on disk")
+		}
+	}
+}

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"synod.dev/synod/internal/altered"
 )
 
 // Limits of one run of tests. A mutant may loop for ever or allocate without end, and the machine may be busy, so
@@ -95,33 +93,18 @@ func (b *bench) prepare(list []*mutant) error {
 // compile builds the test binaries with changed files.
 func (b *bench) compile(name string, text map[string]string) ([]binary, error) {
 	folder := filepath.Join(b.work, name)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for file, t := range text {
-		path := filepath.Join(folder, fmt.Sprintf("%d.go", len(overlay.Replace)))
-		if err := os.WriteFile(path, []byte(t), 0o600); err != nil {
-			return nil, err
-		}
-		overlay.Replace[file] = path
-	}
-	raw, err := json.Marshal(overlay)
+	overlay, err := altered.Overlay(folder, text)
 	if err != nil {
-		return nil, err
-	}
-	table := filepath.Join(folder, "overlay.json")
-	if err := os.WriteFile(table, raw, 0o600); err != nil {
 		return nil, err
 	}
 	var list []binary
 	for _, dir := range b.testDirs() {
 		bin := binary{path: filepath.Join(folder, fmt.Sprintf("%d.test", len(list))), dir: dir}
-		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", table, "-o", bin.path, dir)
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go test -c %s: %w\n%s", dir, err, said)
+		some, err := altered.Test(overlay, dir, bin.path)
+		if err != nil {
+			return nil, err
 		}
-		if _, err := os.Stat(bin.path); err == nil { // a package without tests has no binary
+		if some {
 			list = append(list, bin)
 		}
 	}
@@ -252,7 +235,7 @@ func (b *bench) try(m *mutant) error {
 		}
 		passed, _, err := b.play(cases[:n], patience+slower*sum, "MUTANT="+strconv.Itoa(m.id))
 		switch {
-		case errors.Is(err, errEndless):
+		case errors.Is(err, altered.ErrEndless):
 			m.fate = endless
 			return nil
 		case err != nil:
@@ -295,40 +278,16 @@ func (b *bench) alone(m *mutant) ([]binary, bool, error) {
 	return nil, false, fmt.Errorf("no such place")
 }
 
-var errEndless = errors.New("the tests do not end")
-
 // play runs tests of one binary. The limit is processor time; 0 is none.
 func (b *bench) play(cases []*testCase, limit time.Duration, env ...string) (bool, time.Duration, error) {
 	var names []string
 	for _, c := range cases {
 		names = append(names, c.name)
 	}
-	seconds := "unlimited"
-	if limit > 0 {
-		seconds = strconv.Itoa(int(limit/time.Second) + 1)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), wall+limit*slower)
-	defer cancel()
-	// The shell sets the limits for the tests and their children.
-	cmd := exec.CommandContext(ctx, "sh", "-c", `ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"`, "sh",
-		seconds, strconv.Itoa(memory), cases[0].binary.path, "-test.failfast",
-		"-test.run", "^("+strings.Join(names, "|")+")$", "-test.short="+strconv.FormatBool(b.short), "-test.timeout=0",
-		cases[0].binary.flag)
-	cmd.Dir = cases[0].binary.dir
-	cmd.Env = append(os.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	err := cmd.Run()
-	if cmd.ProcessState == nil {
-		return false, 0, err
-	}
-	cost := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && (ctx.Err() != nil ||
-		status.Signaled() && (status.Signal() == syscall.SIGXCPU || status.Signal() == syscall.SIGKILL)) {
-		return false, cost, errEndless
-	}
-	return err == nil, cost, nil
+	p := altered.Process{Path: cases[0].binary.path, Dir: cases[0].binary.dir, Env: env, CPU: limit,
+		Wall: wall + limit*slower, Memory: memory, Args: []string{"-test.failfast",
+			"-test.run", "^(" + strings.Join(names, "|") + ")$", "-test.short=" + strconv.FormatBool(b.short),
+			"-test.timeout=0", cases[0].binary.flag}}
+	r, err := p.Run()
+	return r.Passed, r.CPU, err
 }

@@ -23,7 +23,6 @@ package simtest
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,12 +35,11 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/internal/golden"
 	"synod.dev/synod/script"
 	"synod.dev/synod/sign"
 	"synod.dev/synod/sim"
 )
-
-var rewrite = flag.Bool("rewrite", false, "rewrite the records of transcripts")
 
 // Protocol is a protocol under test.
 type Protocol interface {
@@ -69,7 +67,7 @@ func Transcripts(t *testing.T, fresh func() Protocol) {
 				t.Fatalf("%s: want prose, a play block and a record block", file)
 			}
 			got := "\n" + newPlay(t, fresh(), strings.TrimPrefix(parts[1], "play\n")).record()
-			if *rewrite {
+			if *golden.Rewrite {
 				parts[3] = got
 				if err := os.WriteFile(file, []byte(strings.Join(parts, "```")), 0o644); err != nil {
 					t.Fatal(err)

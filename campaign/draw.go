@@ -1,0 +1,260 @@
+package campaign
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"synod.dev/synod"
+	"synod.dev/synod/adversary"
+)
+
+// chance draws an execution.
+type chance struct{ *rand.Rand }
+
+// newChance returns the chance of a seed, a stream of its own for each subject.
+func newChance(name string, seed uint64) chance {
+	return chance{rand.New(rand.NewPCG(seed, hashText(0x5eed, name)))}
+}
+
+// Want restricts what Draw draws, so that a campaign reaches its minima. The zero value restricts nothing.
+type Want struct {
+	Kind      string // a kind of fault that the schedule must have
+	Other     string // another one
+	Adversary string // an adversary that must be seated
+}
+
+// The shares of executions with as many Byzantine members as the bound allows, with more, and without a bound on
+// delays; and of those with real signatures, which take a hundred times as long.
+const (
+	shareAtBound = 0.5
+	shareAbove   = 0.1
+	shareAsync   = 0.25
+	shareReal    = 0.0005
+	mostFaults   = 6
+)
+
+// slack is the most ticks by which a message may be late and still be within the bound, beside the skew of clocks.
+const slack = 2
+
+// pace is the pace of all executions, in ticks. A model call takes one tick and a message one tick and its delay.
+var pace = synod.Pace{Think: 2, Within: 6}
+
+// Draw returns the execution of a seed. It panics if no subject has the name, which callers must have checked with
+// Subjects.
+func Draw(name string, seed uint64, want Want) Execution {
+	s, err := subjectOf(name)
+	if err != nil {
+		panic(err)
+	}
+	c := newChance(name, seed)
+	x := Execution{Protocol: name, Seed: c.Uint64(), Regime: Synchronous}
+	s.setup(c, &x)
+	if s.sweep > 0 {
+		x.schedule(0, seed)
+		return x
+	}
+	if s.disk != nil {
+		s.drawEvents(c, &x, want)
+		return x
+	}
+	if c.Float64() < shareAsync || isLate(want.Kind) || isLate(want.Other) {
+		x.Regime = Asynchronous
+	}
+	x.Delay = synod.Tick(c.IntN(slack + 1))
+	x.RealKeys = s.signs && c.Float64() < shareReal
+	s.drawByzantine(c, &x, want)
+	s.seatAdversaries(c, &x, want)
+	s.drawEvents(c, &x, want)
+	x.chargeNobody()
+	return x
+}
+
+func isLate(name string) bool { i, ok := byName[name]; return ok && kinds[i].Charge == Late }
+
+// drawByzantine draws which seats may be Byzantine: as many as the bound allows, more, or fewer.
+func (s *subject) drawByzantine(c chance, x *Execution, want Want) {
+	at := c.Float64()
+	need := want.Adversary != "" || charged(want.Kind) || charged(want.Other)
+	if need && x.F == 0 && x.N > 2 {
+		x.F = 1
+	}
+	peers := x.peers()
+	order := c.Perm(x.N)
+	for _, i := range order {
+		if id := synod.NodeID(i); x.allows(peers, id) {
+			x.add(id)
+		}
+	}
+	if n := len(x.Byzantine); at >= shareAtBound+shareAbove && n > 0 { // below the bound
+		least := 0
+		if need {
+			least = 1
+		}
+		for k := max(c.IntN(n), least); len(x.Byzantine) > k; {
+			at := c.IntN(len(x.Byzantine))
+			x.Byzantine = slices.Delete(x.Byzantine, at, at+1)
+		}
+	}
+	x.AtBound = !slices.ContainsFunc(order, func(i int) bool {
+		return !x.bad(synod.NodeID(i)) && x.allows(peers, synod.NodeID(i))
+	})
+	if at < shareAbove || need && len(x.Byzantine) == 0 {
+		for _, i := range order {
+			if id := synod.NodeID(i); !x.bad(id) && len(x.Byzantine) < x.N-1 {
+				x.add(id)
+				x.Above, x.AtBound = true, false
+				break
+			}
+		}
+	}
+	for i := range x.Outside { // senders outside of a group are not counted by F
+		if c.IntN(3) > 0 {
+			x.add(synod.NodeID(x.N + i))
+		}
+	}
+}
+
+func charged(name string) bool {
+	i, ok := byName[name]
+	return ok && (kinds[i].Charge == Byzantine || kinds[i].Charge == Omission)
+}
+
+func (x *Execution) add(id synod.NodeID) {
+	at, _ := slices.BinarySearch(x.Byzantine, id)
+	x.Byzantine = slices.Insert(x.Byzantine, at, id)
+}
+
+// allows reports whether one more Byzantine seat is within the bound: F in the neighbourhood of each honest member,
+// or, where everybody hears everybody, F in the group that F counts.
+func (x *Execution) allows(peers [][]synod.NodeID, id synod.NodeID) bool {
+	if x.bad(id) {
+		return false
+	}
+	if x.Edges == nil {
+		return x.counted(id) < x.F
+	}
+	for i := range peers {
+		if own := synod.NodeID(i); own == id || x.bad(own) {
+			continue
+		}
+		bad := 0
+		for _, j := range peers[i] {
+			if j == id || x.bad(j) {
+				bad++
+			}
+		}
+		if bad > x.F {
+			return false
+		}
+	}
+	return true
+}
+
+// counted returns how many Byzantine seats F counts together with this one: those with its role. Workers of
+// DecentLLMs are not counted at all.
+func (x *Execution) counted(id synod.NodeID) (n int) {
+	if x.Cast == nil {
+		return len(x.Byzantine)
+	}
+	if x.uncounted(id) {
+		return -1
+	}
+	for _, b := range x.Byzantine {
+		if !x.uncounted(b) {
+			n++
+		}
+	}
+	return n
+}
+
+// uncounted reports whether F does not count a seat, because of its role.
+func (x *Execution) uncounted(id synod.NodeID) bool { return x.Cast != nil && x.Cast[id] == "worker" }
+
+// adversaries returns the names of the adversaries that apply to a subject, without other names of the same one.
+func (s *subject) adversaries() []string {
+	s.once.Do(func() { s.seats = s.findAdversaries() })
+	return s.seats
+}
+
+func (s *subject) findAdversaries() (names []string) {
+	if s.sweep > 0 || s.disk != nil {
+		return nil
+	}
+	for _, e := range adversary.Catalogue.All() {
+		if e.Place != adversary.AtSeat || e.SameAs != "" {
+			continue
+		}
+		if slices.Contains(e.Protocols, s.name) || slices.Contains(s.also, e.Name) ||
+			slices.Contains(e.Protocols, "all") && s.name != broadcastName {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// seatAdversaries puts adversaries at some of the Byzantine seats. The others are for faults.
+func (s *subject) seatAdversaries(c chance, x *Execution, want Want) {
+	names := s.adversaries()
+	if len(names) == 0 || len(x.Byzantine) == 0 {
+		return
+	}
+	keep := len(x.Byzantine)
+	if charged(want.Kind) || charged(want.Other) {
+		keep-- // at least one seat stays for the fault
+	}
+	same := c.IntN(2) == 0
+	name := names[c.IntN(len(names))]
+	for k, i := range c.Perm(len(x.Byzantine)) {
+		id := x.Byzantine[i]
+		switch {
+		case int(id) >= x.N: // outside of a group
+			continue
+		case want.Adversary != "" && len(x.Seats) == 0:
+			name = want.Adversary
+		case k >= keep || c.IntN(3) == 0:
+			continue
+		case !same:
+			name = names[c.IntN(len(names))]
+		}
+		x.Seats = append(x.Seats, Seated{Seat: id, Name: name, Params: paramsFor(name, c, x)})
+	}
+	slices.SortFunc(x.Seats, func(a, b Seated) int { return int(a.Seat - b.Seat) })
+}
+
+// paramsFor returns the parameters that an adversary needs.
+func paramsFor(name string, c chance, x *Execution) map[string]any {
+	seat := func() string { return itoa(c.IntN(x.N)) }
+	switch name {
+	case "copier":
+		return map[string]any{"copies": seat()}
+	case "cartel", "little-is-enough", "division-of-labour":
+		return map[string]any{"favours": seat()}
+	case "late-revealer":
+		if c.IntN(2) == 0 {
+			return map[string]any{"shows": seat(), "late": c.IntN(int(pace.Within))}
+		}
+	}
+	return nil
+}
+
+// chargeNobody takes seats without an adversary and without a charged fault out of Byzantine: they are honest.
+func (x *Execution) chargeNobody() {
+	if len(x.Twins) > 0 {
+		return // the member with two copies is Byzantine
+	}
+	x.Byzantine = slices.DeleteFunc(x.Byzantine, func(id synod.NodeID) bool {
+		seated := slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id })
+		return !seated && !slices.ContainsFunc(x.Events, func(e Event) bool { return x.blames(&e, id) })
+	})
+}
+
+// blames reports whether an event is charged to a seat.
+func (x *Execution) blames(e *Event, id synod.NodeID) bool {
+	switch kinds[e.kind].Charge {
+	case Byzantine:
+		return e.Node == id
+	case Omission:
+		return x.Regime == Synchronous && (e.Node == id || (e.Node < 0 || e.parts()) && slices.Contains(e.Peers, id))
+	}
+	return false
+}

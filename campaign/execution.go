@@ -1,0 +1,179 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+
+	"synod.dev/synod"
+)
+
+// Execution is one execution, completely: the same value gives the same events. It is what a replay file holds.
+type Execution struct {
+	Protocol string       `json:"protocol"`
+	Params   string       `json:"params,omitempty"` // of the protocol, as a YAML mapping
+	Seed     uint64       `json:"seed"`             // of what models reply and of delays
+	N        int          `json:"n"`
+	F        int          `json:"f"`
+	Edges    [][2]int     `json:"edges,omitempty"` // nil: everybody hears everybody
+	R        int          `json:"r,omitempty"`     // the robustness of the graph, with edges only
+	Cast     []synod.Role `json:"cast,omitempty"`  // the role of every seat
+	Outside  int          `json:"outside,omitempty"`
+
+	Regime    Regime         `json:"regime"`
+	Above     bool           `json:"above,omitempty"`     // more members are Byzantine than the bound allows
+	AtBound   bool           `json:"at_bound,omitempty"`  // as many as it allows
+	Byzantine []synod.NodeID `json:"byzantine,omitempty"` // ascending: with an adversary, or hit by a charged fault
+	Seats     []Seated       `json:"adversaries,omitempty"`
+	Delay     synod.Tick     `json:"delay,omitempty"` // the most that messages take beyond one tick, by chance
+	RealKeys  bool           `json:"real_keys,omitempty"`
+	Events    []Event        `json:"events,omitempty"` // the schedule of faults
+
+	// Operations is how often a ledger or a journal is used, in an execution on a disk.
+	Operations int `json:"operations,omitempty"`
+
+	// Twins are the parts of a council of four with two copies of its last member, in periods one after another: bit i
+	// has the part of member i, and bit 4 that of the second copy. Messages between parts are lost.
+	Twins []int `json:"twins,omitempty"`
+}
+
+// Regime says whether the bound on delays holds.
+type Regime string
+
+// The regimes.
+const (
+	Synchronous  Regime = "synchronous"
+	Asynchronous Regime = "asynchronous"
+)
+
+// Seated is an adversary of the catalogue at a seat.
+type Seated struct {
+	Seat   synod.NodeID   `json:"seat"`
+	Name   string         `json:"name"`
+	Params map[string]any `json:"params,omitempty"`
+}
+
+// Event is one fault of a schedule.
+type Event struct {
+	Kind  string         `json:"kind"`
+	Node  synod.NodeID   `json:"node"`            // the member that it hits; -1: it names Peers only
+	Peers []synod.NodeID `json:"peers,omitempty"` // the other ends of links, or a part of the council
+	From  synod.Tick     `json:"from"`            // when it begins; on a disk: how many calls that it may hit pass by
+	To    synod.Tick     `json:"to"`              // when it is over
+	Arg   int            `json:"arg,omitempty"`   // ticks, or the number of a call, of a write or of a bit
+
+	kind int // in kinds
+}
+
+func (e Event) String() string {
+	s := fmt.Sprintf("%s of n%d", e.Kind, e.Node)
+	if len(e.Peers) > 0 {
+		s += fmt.Sprintf(" with %v", e.Peers)
+	}
+	return s + fmt.Sprintf(" from tick %d to %d, argument %d", e.From, e.To, e.Arg)
+}
+
+// bad reports whether a seat is Byzantine.
+func (x *Execution) bad(id synod.NodeID) bool {
+	_, found := slices.BinarySearch(x.Byzantine, id)
+	return found
+}
+
+// total is the number of seats, those outside of a group among them.
+func (x *Execution) total() int { return x.N + x.Outside }
+
+// peers returns the neighbours of every seat, ascending.
+func (x *Execution) peers() [][]synod.NodeID {
+	n := x.total()
+	all := make([][]synod.NodeID, n)
+	if x.Edges == nil {
+		flat := make([]synod.NodeID, 0, n*(n-1))
+		for i := range n {
+			from := len(flat)
+			for j := range n {
+				if j != i {
+					flat = append(flat, synod.NodeID(j))
+				}
+			}
+			all[i] = flat[from:len(flat):len(flat)]
+		}
+		return all
+	}
+	for _, e := range x.Edges {
+		all[e[0]] = append(all[e[0]], synod.NodeID(e[1]))
+		all[e[1]] = append(all[e[1]], synod.NodeID(e[0]))
+	}
+	for i := range all {
+		slices.Sort(all[i])
+	}
+	return all
+}
+
+// Check returns an error if the execution is not one that can be played: it may come from a file.
+func (x *Execution) Check() error {
+	s, err := subjectOf(x.Protocol)
+	if err != nil {
+		return err
+	}
+	const most = 64
+	n := x.total()
+	switch {
+	case x.N < 1 || x.Outside < 0 || n > most:
+		return fmt.Errorf("campaign: %d seats and %d outside; there must be between 1 and %d in all", x.N,
+			x.Outside, most)
+	case x.F < 0 || x.F >= x.N:
+		return fmt.Errorf("campaign: f is %d; it must be between 0 and n-1, which is %d", x.F, x.N-1)
+	case x.Cast != nil && len(x.Cast) != n:
+		return fmt.Errorf("campaign: roles of %d seats; there are %d", len(x.Cast), n)
+	case x.Delay < 0 || x.Delay > 1000:
+		return fmt.Errorf("campaign: delay is %d; it must be between 0 and 1000", x.Delay)
+	case x.Regime != Synchronous && x.Regime != Asynchronous:
+		return fmt.Errorf("campaign: regime is %q; it must be %s or %s", x.Regime, Synchronous, Asynchronous)
+	}
+	for _, e := range x.Edges {
+		if e[0] < 0 || e[1] < 0 || e[0] >= n || e[1] >= n || e[0] == e[1] {
+			return fmt.Errorf("campaign: edge %v; seats are 0 to %d", e, n-1)
+		}
+	}
+	for _, id := range x.Byzantine {
+		if id < 0 || int(id) >= n {
+			return fmt.Errorf("campaign: seat %d is Byzantine; seats are 0 to %d", id, n-1)
+		}
+	}
+	if !slices.IsSorted(x.Byzantine) {
+		return fmt.Errorf("campaign: byzantine must be ascending; it is %v", x.Byzantine)
+	}
+	if x.Operations < 0 || x.Operations > mostOperations || (x.Operations > 0) != (s.disk != nil) {
+		return fmt.Errorf("campaign: %d operations; there must be 1 to %d on a disk, and none elsewhere", x.Operations,
+			mostOperations)
+	}
+	if len(x.Twins) > 0 && x.Protocol != twinsName {
+		return fmt.Errorf("campaign: twins are only in executions of %s", twinsName)
+	}
+	return x.checkFaults(s, n)
+}
+
+func (x *Execution) checkFaults(s *subject, n int) error {
+	for _, a := range x.Seats {
+		if a.Seat < 0 || int(a.Seat) >= n {
+			return fmt.Errorf("campaign: adversary %s at seat %d; seats are 0 to %d", a.Name, a.Seat, n-1)
+		}
+		if !slices.Contains(s.adversaries(), a.Name) {
+			return fmt.Errorf("campaign: adversary %q does not apply to %s; these do: %v", a.Name, s.name,
+				s.adversaries())
+		}
+	}
+	for i := range x.Events {
+		e := &x.Events[i]
+		k, err := kindOf(e.Kind)
+		if err != nil {
+			return err
+		}
+		if !s.suits(k, &Execution{Regime: Asynchronous}) && (s.disk != nil || kinds[k].Group == Storage) {
+			return fmt.Errorf("campaign: event %d: %s does not apply to %s", i, e.Kind, s.name)
+		}
+		if e.kind = k; e.Node < -1 || int(e.Node) >= n || e.From < 0 || e.Arg < 0 || e.Arg > 1<<20 {
+			return fmt.Errorf("campaign: event %d, %s: seats are 0 to %d, and no number is negative", i, e, n-1)
+		}
+	}
+	return nil
+}

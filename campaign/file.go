@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"synod.dev/synod/internal/durable"
+)
+
+// Saved is a failing execution as a file holds it.
+type Saved struct {
+	Version   int       `json:"version"`
+	Claim     string    `json:"claim"`  // that was violated
+	Detail    string    `json:"detail"` // how
+	Execution Execution `json:"execution"`
+}
+
+// savedVersion is the only version of such files.
+const savedVersion = 1
+
+// maxSaved is the length of the longest file that is read, in bytes.
+const maxSaved = 1 << 20
+
+// Save writes a failing execution to a file. It replaces the file.
+func Save(path string, claim, detail string, x Execution) error {
+	b, err := json.MarshalIndent(Saved{savedVersion, claim, detail, x}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	return durable.WriteFile(path, append(b, '\n'))
+}
+
+// Load reads a file that Save wrote. It fails if the execution cannot be played.
+func Load(path string) (*Saved, error) {
+	b, err := durable.ReadFile(path, maxSaved)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Saved)
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("campaign: %s is no saved execution: %w", path, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("campaign: %s: something follows the saved execution", path)
+	}
+	if s.Version != savedVersion {
+		return nil, fmt.Errorf("campaign: %s has version %d; this program reads version %d", path, s.Version,
+			savedVersion)
+	}
+	if err := s.Execution.Check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// violates returns how an execution violates a claim; "": it does not.
+func (p *Player) violates(x *Execution, claim string) string {
+	for _, v := range p.Play(x).Violations {
+		if v.Claim == claim {
+			return v.Detail
+		}
+	}
+	return ""
+}

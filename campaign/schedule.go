@@ -1,0 +1,200 @@
+package campaign
+
+import (
+	"slices"
+	"strconv"
+
+	"synod.dev/synod"
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// drawEvents draws the schedule: the wanted kinds, one charged fault for each Byzantine seat without an adversary, and
+// others, up to mostFaults.
+func (s *subject) drawEvents(c chance, x *Execution, want Want) {
+	most := 1 + c.IntN(mostFaults)
+	for _, name := range []string{want.Kind, want.Other} {
+		if k, ok := byName[name]; ok {
+			s.drawEvent(c, x, k, -1)
+		}
+	}
+	for _, id := range x.Byzantine {
+		seated := slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id })
+		if !seated && !slices.ContainsFunc(x.Events, func(e Event) bool { return x.blames(&e, id) }) &&
+			len(x.Events) < mostFaults {
+			s.drawEvent(c, x, s.chargedKind(c, x), id)
+		}
+	}
+	all, first := s.kinds()
+	for len(x.Events) < most {
+		s.drawEvent(c, x, first+c.IntN(len(all)), -1)
+		most-- // some kinds do not fit: the number of tries is what is drawn
+	}
+}
+
+// chargedKind draws a kind of fault that makes its member Byzantine.
+func (s *subject) chargedKind(c chance, x *Execution) int {
+	all, _ := s.kinds()
+	for {
+		k := c.IntN(len(all))
+		switch all[k].Charge {
+		case Byzantine:
+		case Omission:
+			if x.Regime == Asynchronous {
+				continue
+			}
+		default:
+			continue
+		}
+		if s.suits(k, x) {
+			return k
+		}
+	}
+}
+
+// suits reports whether a kind of fault means something in an execution.
+func (s *subject) suits(k int, x *Execution) bool {
+	kind := &kinds[k]
+	if (kind.Group == Storage) != (s.disk != nil) || kind.only != "" && kind.only != s.name {
+		return false
+	}
+	if s.sweep > 0 || kind.signed && !s.signs || kind.Charge == Late && x.Regime != Asynchronous {
+		return false
+	}
+	return kind.Group != Provider || s.name != broadcastName // which asks no model
+}
+
+// drawEvent adds an event of a kind at a seat, or at one that it chooses (-1). It adds nothing if the kind does not
+// fit.
+func (s *subject) drawEvent(c chance, x *Execution, k int, at synod.NodeID) {
+	if !s.suits(k, x) {
+		return
+	}
+	node, ok := s.victim(c, x, k, at)
+	if !ok {
+		return
+	}
+	horizon := int(s.horizon(x))
+	e := Event{Kind: kinds[k].Name, Node: node, kind: k}
+	e.From = synod.Tick(c.IntN(horizon))
+	if c.IntN(3) == 0 {
+		e.From = 0
+	}
+	e.To = e.From + 1 + synod.Tick(c.IntN(horizon))
+	s.detail(c, x, &e, horizon)
+	x.Events = append(x.Events, e)
+}
+
+// victim chooses whom a fault hits: a Byzantine seat, if it is charged.
+func (s *subject) victim(c chance, x *Execution, k int, at synod.NodeID) (synod.NodeID, bool) {
+	kind := &kinds[k]
+	taken := func(id synod.NodeID) bool { // by an adversary, or by another fault of the same kind of process
+		hosted := kind.Group == Process || kind.Group == Clock || kind.Group == Membership && kind.Charge != Free ||
+			kind.signed && kind.Charge == Byzantine && kind.Name[:6] == "replay"
+		return hosted && (slices.ContainsFunc(x.Seats, func(a Seated) bool { return a.Seat == id }) ||
+			slices.ContainsFunc(x.Events, func(e Event) bool { return e.Node == id && onHost(e.kind) }))
+	}
+	blamed := kind.Charge == Byzantine || kind.Charge == Omission && x.Regime == Synchronous
+	switch {
+	case at >= 0:
+		return at, true
+	case !blamed:
+		id := synod.NodeID(c.IntN(x.total()))
+		return id, !taken(id)
+	}
+	var free []synod.NodeID
+	for _, id := range x.Byzantine {
+		if !taken(id) {
+			free = append(free, id)
+		}
+	}
+	if len(free) == 0 {
+		return 0, false
+	}
+	return free[c.IntN(len(free))], true
+}
+
+// onHost reports whether a kind is played by a wrapper around the member's machine.
+func onHost(k int) bool {
+	g := kinds[k].Group
+	return g == Process || g == Clock || kinds[k].Name == "late-joiner" || kinds[k].Name == "replay-run" ||
+		kinds[k].Name == "replay-committee"
+}
+
+// detail draws the other ends of the links that an event is about, and its argument.
+func (s *subject) detail(c chance, x *Execution, e *Event, horizon int) {
+	others := func() []synod.NodeID {
+		var ids []synod.NodeID
+		for i := range x.total() {
+			if id := synod.NodeID(i); id != e.Node && c.IntN(2) == 0 {
+				ids = append(ids, id)
+			}
+		}
+		if ids == nil {
+			ids = []synod.NodeID{synod.NodeID((int(e.Node) + 1) % x.total())}
+		}
+		return ids
+	}
+	if e.parts() {
+		s.part(c, x, e)
+		return
+	}
+	if kinds[e.kind].Group == Storage {
+		e.calls(c, x)
+		return
+	}
+	switch e.Kind {
+	case "delay":
+		e.Peers, e.Arg = others(), 1+c.IntN(slack)
+	case "delay-long":
+		e.Peers, e.Arg = others(), int(pace.Within)+c.IntN(2*int(pace.Within))
+	case "drop", "selective-silence", "duplicate":
+		e.Peers, e.Arg = others(), c.IntN(3)
+	case "reorder":
+		e.Peers, e.Arg = others(), slack
+	case "late-reveal":
+		e.Peers, e.Arg = others()[:1], c.IntN(int(pace.Within))
+	case "flood":
+		e.Arg = 1 + c.IntN(8)
+	case "twins", "duplicate-identity":
+		e.From, e.To, e.Peers = 0, synod.Tick(horizon), others()
+	case "clock-skew":
+		e.Arg = c.IntN(2) // ahead or behind by one tick
+	case "clock-jump", "clock-backwards":
+		e.Arg = 1 + c.IntN(3*int(pace.Within))
+	case "late-joiner":
+		e.From, e.To = 0, 1+synod.Tick(c.IntN(horizon))
+	case "sybil", "removed-member", "replay-run", "replay-committee":
+		e.From, e.To = 0, synod.Tick(horizon)
+	default:
+		e.Arg = c.IntN(1 << 16)
+	}
+	if kinds[e.kind].Group == Provider {
+		e.Arg = c.IntN(4) // the first call of the member that it hits
+	}
+}
+
+// parts reports whether an event cuts its Peers off from the others. Peers of other events are ends of links.
+func (e *Event) parts() bool {
+	switch e.Kind {
+	case "partition", "partition-one-way", "partition-flapping", "partition-bridge", "swizzle-clog":
+		return true
+	}
+	return false
+}
+
+// part draws a part of the council that is cut off: under synchrony Byzantine seats only.
+func (s *subject) part(c chance, x *Execution, e *Event) {
+	e.Arg = 1 + c.IntN(4)
+	e.Peers = []synod.NodeID{e.Node}
+	for i := range x.total() {
+		id := synod.NodeID(i)
+		if id != e.Node && (x.Regime == Asynchronous || x.bad(id)) && c.IntN(2) == 0 {
+			e.Peers = append(e.Peers, id)
+		}
+	}
+	slices.Sort(e.Peers)
+	if e.Kind == "partition-bridge" { // the member itself links the two parts
+		e.Peers = slices.DeleteFunc(e.Peers, func(id synod.NodeID) bool { return id == e.Node })
+	}
+}
