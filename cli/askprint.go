@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -33,11 +34,28 @@ func (a *app) announce(cmd *cobra.Command, c *council.Council, q synod.Question,
 	if h := c.Plan().Harm(); h != nil && (a.verbose || whole) {
 		fmt.Fprintf(w, "%s; %s\n", h, h.Reach())
 	}
+	if a.verbose || whole {
+		fmt.Fprintln(w, defencesOf(c.Plan()))
+	}
 	if a.verbose || whole || b.Guarantee == council.None {
 		for _, line := range overTime(b) {
 			fmt.Fprintln(w, line)
 		}
 	}
+}
+
+// defencesOf says which defences a council has and which it has not.
+func defencesOf(p *council.Plan) string {
+	var on, off []string
+	for _, d := range p.Defences() {
+		if d.On {
+			on = append(on, d.Name)
+		} else {
+			off = append(off, d.Name)
+		}
+	}
+	return fmt.Sprintf("defences: %s; off: %s", cmp.Or(strings.Join(on, ", "), "none"),
+		cmp.Or(strings.Join(off, ", "), "none"))
 }
 
 // print writes the outcome: JSON, or the answer on stdout and a summary on stderr.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,8 +33,10 @@ func attackCommand(a *app) *cobra.Command {
 in some of its seats, and compares: how often the council was captured, which means that
 its decision is wrong and an adversary held it; how many right answers and decisions it
 lost; what it cost; how often a member was proved to have signed two values. Every kind of
-member works. What simulated members do against an attack is a model of it, not a
-measurement, and every format says so.
+member works. With --defences, all of this is played again with each defence switched off,
+or on if the council does not have it, and the table says what the defence changes.
+What simulated members do against an attack is a model of it, not a measurement, and every
+format says so.
 
 The folder of -o is a grid: ^C saves, and the same command goes on. Without TASK the
 built-in problems are asked.
@@ -42,6 +45,7 @@ Exit codes: 0 done · 1 some questions failed · 2 usage · 5 budget · 100 a ca
 above --max-capture · 130 interrupted.`,
 		Example: `  synod attack -c council.yaml -o runs/attack -n 50
   synod attack -c council.yaml --adversary replay,persuader --members 1,2 --seats worst,random -o runs/a
+  synod attack -c council.yaml --adversary delimiter-forger --defences fence,tokens -o runs/fence
   synod attack -c council.yaml mine.jsonl -o runs/ci --max-capture 0.05 --format junit > attack.xml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,6 +55,13 @@ above --max-capture · 130 interrupted.`,
 			return a.attack(cmd, f)
 		},
 	}
+	f.add(cmd)
+	cmd.AddCommand(attackSearchCommand(a), attackReplayCommand(a), attackGuideCommand())
+	return cmd
+}
+
+// add adds the flags to the command.
+func (f *attackFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.spec.Council, "council", "c", "", "council `file`, without adversaries of its own")
 	fl.StringSliceVar(&f.spec.Adversaries, "adversary", []string{attack.All}, "`names` of synod list adversaries, or "+
@@ -60,6 +71,8 @@ above --max-capture · 130 interrupted.`,
 	fl.StringSliceVar(&f.spec.Seats, "seats", []string{attack.Worst}, "worst, random (three draws), or the `ids` of "+
 		"seats, taken from the front")
 	fl.IntVarP(&f.n, "number", "n", 0, "number of questions (default: all of the task)")
+	fl.StringSliceVar(&f.spec.Defences, "defences", nil, "measure these `names` of synod list defences, or all: play "+
+		"everything again with each in its other state")
 	fl.StringVarP(&f.out, "out", "o", "", "`folder` of the runs")
 	fl.IntVar(&f.repeat, "repeat", 1, "how often each question is asked")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
@@ -70,7 +83,6 @@ above --max-capture · 130 interrupted.`,
 	fl.StringVar(&f.plots, "plots", "", "write the plots into this `folder`")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print the runs and low, expected and worst-case cost; ask no model")
 	f.addWork(cmd)
-	return cmd
 }
 
 func (f *attackFlags) check(cmd *cobra.Command) error {
@@ -82,7 +94,8 @@ func (f *attackFlags) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--max-capture is %v; it must be between 0 and 1, such as 0.05", f.most)
 	}
 	if f.spec.Council == "" {
-		return fmt.Errorf("-c is missing: the file of the council that is attacked")
+		return errors.New(strings.TrimSpace("-c is missing: name the file of a council, as in " +
+			"synod attack -c council.yaml " + f.spec.Task))
 	}
 	return f.benchFlags.check(cmd)
 }

@@ -61,7 +61,8 @@ type benchFlags struct {
 	dryRun   bool
 	asJSON   bool
 	budget   lab.Budget
-	again    string // the command that goes on with a run; "": synod bench resume
+	detect   float64 // points; 0: not asked for
+	again    string  // the command that goes on with a run; "": synod bench resume
 }
 
 func benchRun(a *app) *cobra.Command {
@@ -113,6 +114,13 @@ func (f *benchFlags) addRun(cmd *cobra.Command) {
 	fl.StringVar(&f.cell, "cell", "", "presets only: run only the cells whose names match a `pattern`, such as 'sac-*'")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print low, expected and worst-case cost, and ask no model")
 	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
+	f.addDetect(fl)
+}
+
+// addDetect adds the flag that asks for the size of a study.
+func (f *benchFlags) addDetect(fl *pflag.FlagSet) {
+	fl.Float64Var(&f.detect, "detect", 0, "with --dry-run: print how many questions show a difference of so many "+
+		"`points`")
 }
 
 // addForms adds the flags that say what the answers to own questions are.
@@ -132,6 +140,8 @@ func (f *benchFlags) check(cmd *cobra.Command) error {
 		return errors.New("-o is missing: the folder of the run, such as -o runs/first")
 	case f.asJSON && !f.dryRun:
 		return errors.New("--json is for --dry-run; for results use synod bench report FOLDER --format json")
+	case f.detect != 0 && (!f.dryRun || f.asJSON):
+		return errors.New("--detect is for --dry-run without --json; as JSON: synod lab power --detect 5 --json")
 	case f.repeat < 1 || f.repeat > lab.MaxRepeat:
 		return fmt.Errorf("--repeat is %d; it must be between 1 and %d", f.repeat, lab.MaxRepeat)
 	}
@@ -198,7 +208,10 @@ func (a *app) benchRun(cmd *cobra.Command, name string, f benchFlags) error {
 		return err
 	}
 	if f.dryRun {
-		return printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil)
+		if err := printEstimate(cmd, cmd.OutOrStdout(), run, f.asJSON, nil); err != nil {
+			return err
+		}
+		return f.showPower(cmd, run.N, run.Repeat)
 	}
 	if run.Learn == a.trustPath() {
 		run.Learn = council.OwnTrust

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"synod.dev/synod/council"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/report"
 	"synod.dev/synod/report/inspectai"
@@ -133,11 +132,6 @@ func (f *reportFlags) grid(cmd *cobra.Command, grid *lab.Grid, limit int) error 
 
 // unreportable adds a hint to the error about a journal that was changed after the run.
 func unreportable(err error) error {
-	var updating *lab.UpdatingError
-	if errors.As(err, &updating) {
-		return fail(exitError1, err, "complete it with the same command: synod lab run MANIFEST.yaml -o "+
-			council.ShellWord(updating.Dir))
-	}
 	if lab.Damaged(err) {
 		return fail(exitError1, err, "restore the file from a copy, or start a new run")
 	}

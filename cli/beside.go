@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -31,18 +32,9 @@ func besideCommands(a *app) (all []*cobra.Command) {
 
 // runBeside runs a program that lies beside this one, with the same standard streams and the same home.
 func (a *app) runBeside(cmd *cobra.Command, program string, args []string) error {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
+	path, err := beside(program, "cmd/"+program, "make build builds bin/synod and bin/"+program)
 	if err != nil {
-		return fail(exitError1, err)
-	}
-	path := filepath.Join(filepath.Dir(self), program)
-	if _, err := os.Stat(path); err != nil {
-		return fail(exitError1, fmt.Errorf("this command needs the program %s beside synod, in %s", program,
-			filepath.Dir(self)), "make build builds bin/synod and bin/"+program+" in the folder of the source; "+
-			"without make: (cd cmd/"+program+" && go build -o ../../bin/"+program+" .)")
+		return err
 	}
 	if a.home != "" {
 		os.Setenv("SYNOD_HOME", a.home)
@@ -51,6 +43,26 @@ func (a *app) runBeside(cmd *cobra.Command, program string, args []string) error
 		os.Setenv("SYNOD_PRICES", file.Value.String())
 	}
 	return wait(cmd, path, args)
+}
+
+// beside returns the path of a program that lies beside this one. The error says how to build it from its folder of the
+// source.
+func beside(program, folder, build string) (string, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fail(exitError1, err)
+	}
+	path := filepath.Join(filepath.Dir(self), program)
+	if _, err := os.Stat(path); err != nil {
+		top := strings.Repeat("../", 1+strings.Count(folder, "/"))
+		return "", fail(exitError1, fmt.Errorf("this command needs the program %s beside synod, in %s", program,
+			filepath.Dir(self)), build+" in the folder of the source; without make: (cd "+folder+" && go build -o "+top+
+			"bin/"+program+" .)")
+	}
+	return path, nil
 }
 
 // wait runs a program, which gets the signals of this one, and ends with its exit code.

@@ -223,11 +223,11 @@ broken or hostile. Synod prints the answer and states what is guaranteed about i
 	})
 	root.AddCommand(
 		askCommand(a), initCommand(a), calibrateCommand(a),
-		replayCommand(a), verifyCommand(a), evidenceCommand(a), trustCommand(a),
+		replayCommand(a), verifyCommand(a), verifyClaimsCommand(a), evidenceCommand(a), trustCommand(a),
 		ledgerCommand(a), modelsCommand(a), dataCommand(a),
 		listCommand(a),
 		explainCommand(a),
-		gradeCommand(), benchCommand(a), labCommand(a), attackCommand(a), gameCommand(a),
+		gradeCommand(), benchCommand(a), labCommand(a), attackCommand(a), campaignCommand(a), gameCommand(a),
 		configCommand(a), graphCommand(a), probeCommand(a),
 		cacheCommand(a), journalsCommand(a),
 		doctorCommand(a), engineCommand(), exitCodesTopic(), environmentTopic(), demoCommand(a),

@@ -53,7 +53,7 @@ and the default council.`,
 			if err != nil {
 				return configError(err)
 			}
-			text, err := yaml.Marshal(spec.WithoutQueries())
+			text, err := yaml.Marshal(spec.WithoutQueries().Switched())
 			if err != nil {
 				return fail(exitError1, err)
 			}

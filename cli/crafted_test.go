@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/crc32"
@@ -18,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"synod.dev/synod/journal"
 )
 
 // craftedFiles is how many hostile files TestCraftedFiles makes; craftedSeed is their seed.
@@ -278,41 +282,98 @@ func (c *crafter) craft(n int, dir string) (name string, commands [][]string) {
 	return c.other(n, write, at)
 }
 
-// folder makes a run folder with one hostile file.
+// folder makes a run folder with one hostile part.
 func (c *crafter) folder(n int, write func(string, []byte)) string {
-	files := map[string][]byte{}
-	for _, f := range []string{"run.json", "items.jsonl", "attempts.jsonl", "journals.jsonl"} {
-		files[f] = c.read("run/" + f)
-	}
-	name := []string{"run.json", "items.jsonl", "attempts.jsonl", "journals.jsonl"}[n/8%4]
-	switch name {
-	case "run.json":
-		body := files[name][:bytes.LastIndex(files[name], []byte(",\n  \"sum\""))]
-		files[name] = sealed(c.object(append(slices.Clone(body), "\n}"...)))
-	case "items.jsonl":
-		old := sha256.Sum256(files[name])
-		files[name] = c.lines(files[name])
-		now := sha256.Sum256(files[name])
-		files["run.json"] = sealed(bytes.Replace(files["run.json"], []byte(hex.EncodeToString(old[:])),
-			[]byte(hex.EncodeToString(now[:])), 1))
-	case "attempts.jsonl":
-		var b []byte
-		for line := range bytes.Lines(c.lines(files[name])) {
-			if at := bytes.LastIndex(line, []byte(`,"crc":`)); at > 0 {
-				line = slices.Clone(line[:at])
-			} else {
-				line = bytes.TrimSuffix(bytes.TrimSpace(line), []byte("}"))
-			}
-			b = fmt.Appendf(append(b, line...), ",\"crc\":\"%08x\"}\n", crc32.Checksum(line, castagnoli))
+	what, change := "the manifest", func(*sql.DB) error { return nil }
+	switch n / 8 % 4 {
+	case 0:
+		change = func(db *sql.DB) error { return c.manifest(db, func(text []byte) []byte { return c.object(text) }) }
+	case 1:
+		what, change = "the questions", c.questions
+	case 2:
+		what = "the segment"
+		b := c.read("run/journals-1.seg")
+		b[c.IntN(len(b))] ^= byte(1 + c.IntN(255))
+		write("run/journals-1.seg", b)
+	case 3:
+		what = "the journals that are not finished"
+		write("run/working.jsonl", chunked("1/one-0", c.lines(c.read("whole-one"))))
+		change = func(db *sql.DB) error {
+			_, err := db.Exec("DELETE FROM results; DELETE FROM blocks")
+			return err
 		}
-		files[name] = b
-	case "journals.jsonl":
-		files[name] = chunked("one-0", c.lines(c.read("whole-one")))
 	}
-	for f, b := range files {
-		write("run/"+f, b)
+	path := filepath.Join(c.dir, "changed.db")
+	err := os.WriteFile(path, c.read("run/results.db"), 0o600)
+	if err != nil {
+		panic(err)
 	}
-	return name + " of a run folder"
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		err = errors.Join(change(db), db.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
+	write("run/results.db", c.read("changed.db"))
+	if n/8%4 != 2 {
+		write("run/journals-1.seg", c.read("run/journals-1.seg"))
+	}
+	return what + " of a run folder"
+}
+
+// manifest changes the manifest of the run and gives it the sum that it needs.
+func (c *crafter) manifest(db *sql.DB, change func([]byte) []byte) error {
+	var text []byte
+	if err := db.QueryRow("SELECT manifest FROM cells").Scan(&text); err != nil {
+		return err
+	}
+	body := append(slices.Clone(text[:bytes.LastIndex(text, []byte(",\n  \"sum\""))]), "\n}"...)
+	_, err := db.Exec("UPDATE cells SET manifest = ?", string(sealed(change(body))))
+	return err
+}
+
+// questions changes the records of the questions, with the sums that they need.
+func (c *crafter) questions(db *sql.DB) error {
+	rows, err := db.Query("SELECT record FROM questions ORDER BY question")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var old []byte
+	for rows.Next() {
+		var record string
+		if err := rows.Scan(&record); err != nil {
+			return err
+		}
+		old = append(append(old, record...), '\n')
+	}
+	if err := rows.Close(); err != nil {
+		return err
+	}
+	changed := bytes.Split(bytes.TrimSuffix(c.lines(slices.Clone(old)), []byte("\n")), []byte("\n"))
+	if _, err := db.Exec("DELETE FROM questions"); err != nil {
+		return err
+	}
+	for i, record := range changed {
+		if _, err := db.Exec("INSERT INTO questions VALUES (1, ?, ?, ?)", i, fmt.Sprint(i),
+			string(record)); err != nil {
+			return err
+		}
+	}
+	was := sha256.Sum256(old)
+	now := hex.EncodeToString(sha(append(bytes.Join(changed, []byte("\n")), '\n')))
+	if _, err := db.Exec("UPDATE lists SET sum = ?", now); err != nil {
+		return err
+	}
+	return c.manifest(db, func(text []byte) []byte {
+		return bytes.Replace(text, []byte(hex.EncodeToString(was[:])), []byte(now), 1)
+	})
+}
+
+func sha(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
 }
 
 // council makes a council file, as JSON, which is YAML.
@@ -442,12 +503,10 @@ func genuine(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	lines := bytes.SplitAfter(whole, []byte("\n"))
-	all, err := os.ReadFile(at("run/journals.jsonl"))
+	one, _, err := journal.Finish(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, one, _ := bytes.Cut(all, []byte("\n"))
-	one, _, _ = bytes.Cut(one, []byte(`{"k":"chunk"`))
 	for name, b := range map[string][]byte{"cut": bytes.Join(lines[:len(lines)/2], nil), "whole-one": one} {
 		if err := os.WriteFile(at(name), b, 0o600); err != nil {
 			t.Fatal(err)

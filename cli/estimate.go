@@ -45,16 +45,19 @@ func printEstimate(cmd *cobra.Command, out io.Writer, run estimator, asJSON bool
 	if asJSON {
 		var bound *council.Bound
 		var harm *council.Harm
+		var defences []string
 		if plan != nil {
 			of := plan.Bound()
-			bound, harm = &of, plan.Harm()
+			bound, harm, defences = &of, plan.Harm(), plan.DefencesOn()
 		}
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Version int `json:"version"`
 			*lab.Estimate
 			Bound *council.Bound `json:"bound,omitempty"`
 			Harm  *council.Harm  `json:"harm,omitempty"`
-		}{1, e, bound, harm})
+
+			Defences []string `json:"defences,omitempty"`
+		}{1, e, bound, harm, defences})
 	}
 	fmt.Fprintf(out, "%s; a dry run asks no model\n\n", count(e.Questions, "question"))
 	t := table.Table{Head: []string{"", "calls", "prompt tokens", "completion tokens", "cost"}, Align: "r"}

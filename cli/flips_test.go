@@ -89,8 +89,7 @@ func TestFlips(t *testing.T) {
 		{"a journal whose writer was killed", []string{"killed"}, func() [][]string {
 			return [][]string{{"replay", at("killed")}, {"ask", "--resume", at("killed"), "--json", "--no-journal"}}
 		}},
-		{"a run folder", []string{"run/run.json", "run/items.jsonl", "run/attempts.jsonl", "run/journals.jsonl",
-			"run/journals.index"},
+		{"a run folder", []string{"run/results.db", "run/journals-1.seg"},
 			func() [][]string {
 				return [][]string{{"bench", "report", at("run"), "--format", "json"}, {"bench", "resume", at("run")}}
 			}},

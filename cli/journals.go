@@ -17,6 +17,7 @@ import (
 	"synod.dev/synod/council"
 	"synod.dev/synod/internal/filelock"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab"
 	"synod.dev/synod/table"
 )
 
@@ -135,7 +136,7 @@ func kindsOf(o council.Outcome) string {
 
 // recalled reads a journal and returns the outcome of its run, without cost in money.
 func recalled(path string) (*journal.Run, council.Outcome, error) {
-	run, err := journal.Load(path)
+	run, err := lab.LoadJournal(path)
 	if err != nil {
 		return nil, council.Outcome{}, err
 	}
@@ -163,8 +164,8 @@ func journalsShow(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show JOURNAL",
 		Short: "Print the outcome of the run in a journal",
-		Long: `Prints the outcome of the run in a journal: a name of "synod journals list", or a file. No
-model is asked.`,
+		Long: `Prints the outcome of the run in a journal: a name of "synod journals list", a file, or
+FOLDER#QUESTION-REPEAT of a bench run. No model is asked.`,
 		Example: "  synod journals show 20261120-101500-1a2b3c.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,6 +15,7 @@ import (
 
 	"synod.dev/synod/internal/llmtest"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab"
 )
 
 var (
@@ -270,7 +271,7 @@ func (k *killer) benches(council string, kills int) {
 		killed := true
 		for try := 0; killed; try++ {
 			args := bench(out)
-			if _, err := os.Stat(filepath.Join(out, "run.json")); err == nil {
+			if _, err := lab.Open(out); err == nil { // a run that was killed while it was created is begun again
 				args = []string{"bench", "resume", "-q", out, "--parallel", "2"}
 			}
 			var after time.Duration

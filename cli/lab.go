@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"synod.dev/synod"
 	"synod.dev/synod/council"
@@ -32,8 +33,8 @@ format.`,
   synod lab run mine.yaml -o runs/mine
   synod bench report runs/mine --format html -o mine.html --plots plots`,
 	}
-	cmd.AddCommand(labRun(a), labStatus(a), labResume(a), labExport(a), labCompare(a), labFigures(a), labShow(a),
-		labSchema())
+	cmd.AddCommand(labRun(a), labHub(a), labWorker(a), labStatus(a), labWatch(a), labResume(a), labExport(a),
+		labCompare(a), labFigures(a), labPower(a), labShow(a), labSchema())
 	return cmd
 }
 
@@ -45,8 +46,8 @@ func labRun(a *app) *cobra.Command {
 		Short: "Run the experiment of a manifest, or bring its folder up to date",
 		Long: `Makes a run of every cell of a manifest or preset and works on them. The folder may be
 that of an earlier version of the manifest: cells that have not changed are kept, also
-under another name, and are not asked again; what no cell needs any more is moved to
-its folder unused. "all" runs every preset of the program in the complete form (--full)
+under another name, and are not asked again; what no cell needs any more is kept without
+a name. "all" runs every preset of the program in the complete form (--full)
 into folders of -o, and prints one table of verdicts.
 
 Exit codes: 0 all finished · 1 some failed, or the folder cannot be written · 2
@@ -60,6 +61,16 @@ are kept, and the same command goes on.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.labRun(cmd, args[0], f, full) },
 	}
 	fl := cmd.Flags()
+	f.addManifest(fl, &full)
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the cells and low, expected and worst-case cost; ask no model")
+	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
+	f.addDetect(fl)
+	f.addWork(cmd)
+	return cmd
+}
+
+// addManifest adds the flags that say which cells the folder of a manifest has.
+func (f *benchFlags) addManifest(fl *pflag.FlagSet, full *bool) {
 	fl.StringArrayVar(&f.source.sets, "set", nil, "set a `key=value` of every cell, such as f=2, questions=5 or "+
 		"prompts=FOLDER")
 	fl.IntVarP(&f.n, "number", "n", 0, "number of questions of every cell (default: that of the manifest)")
@@ -70,11 +81,7 @@ are kept, and the same command goes on.`,
 	fl.StringVar(&f.members, "members", "", "simulated, embedded, recorded, or a council `file` whose models replace "+
 		"those of the same names")
 	fl.StringVar(&f.cell, "cell", "", "only the cells whose names match a `pattern`, such as 'sac-*'")
-	fl.BoolVar(&full, "full", false, "the complete form of the experiment, such as with more repeats")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print the cells and low, expected and worst-case cost; ask no model")
-	fl.BoolVar(&f.asJSON, "json", false, "with --dry-run: print JSON")
-	f.addWork(cmd)
-	return cmd
+	fl.BoolVar(full, "full", false, "the complete form of the experiment, such as with more repeats")
 }
 
 const allPresets = "all"
@@ -98,7 +105,10 @@ func (a *app) labRun(cmd *cobra.Command, name string, f benchFlags, full bool) e
 		return configError(err)
 	}
 	if f.dryRun {
-		return printPlan(cmd, grid, f.asJSON)
+		if err := printPlan(cmd, grid, f.asJSON); err != nil || len(grid.Runs) == 0 {
+			return err
+		}
+		return f.showPower(cmd, grid.Runs[0].N, grid.Runs[0].Repeat)
 	}
 	if err := a.bring(cmd, grid, f); err != nil {
 		return err
@@ -180,7 +190,7 @@ func (a *app) bring(cmd *cobra.Command, grid *lab.Grid, f benchFlags) error {
 		text += fmt.Sprintf(", of which %d are there and %d new", u.Kept, u.New)
 	}
 	if u.Put > 0 {
-		text += fmt.Sprintf("; %d earlier runs are in %s", u.Put, filepath.Join(f.out, "unused"))
+		text += fmt.Sprintf("; %s that no cell needs any more are kept", count(u.Put, "earlier run"))
 	}
 	a.say(cmd, strings.TrimSpace(text+". "+grid.Note))
 	return nil
@@ -291,14 +301,22 @@ func labStatus(*app) *cobra.Command {
 			if err != nil {
 				return unreportable(err)
 			}
+			hub, err := lab.ReadHubStatus(args[0])
+			if err != nil {
+				return fail(exitError1, err)
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), struct {
-					Version    int         `json:"version"`
-					Experiment string      `json:"experiment"`
-					Cells      []lab.State `json:"cells"`
-				}{1, grid.Preset, states})
+					Version    int            `json:"version"`
+					Experiment string         `json:"experiment"`
+					Cells      []lab.State    `json:"cells"`
+					Hub        *lab.HubStatus `json:"hub,omitempty"`
+				}{1, grid.Preset, states, hub})
 			}
-			return printStates(cmd.OutOrStdout(), states)
+			if err := printStates(cmd.OutOrStdout(), states); err != nil || hub == nil {
+				return err
+			}
+			return printHub(cmd.OutOrStdout(), hub)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -372,66 +390,4 @@ corrected by Holm's method. No model is asked.`,
 	fl.StringVar(&format, "format", "text", "text, json, csv or md")
 	fl.StringVarP(&out, "out", "o", "-", "output `file`; - is stdout")
 	return cmd
-}
-
-// exportFormats are those of lab export.
-var exportFormats = []string{"csv", "latex", "md", "inspect"}
-
-func labExport(a *app) *cobra.Command {
-	var format, out, versus string
-	cmd := &cobra.Command{
-		Use:   "export DIR --format csv|latex|md|inspect",
-		Short: "Export the figures of a grid, or its runs as logs of Inspect",
-		Long: `Writes the figures of all cells as CSV (a line for every figure), as a LaTeX tabular (package
-booktabs) or as Markdown. With --vs paper the LaTeX and Markdown tables compare them
-with those of the paper. inspect writes a log of inspect_ai for every cell, as synod
-bench export does.`,
-		Example: `  synod lab export runs/mine --format csv -o mine.csv
-  synod lab export runs/t1 --format latex --vs paper -o t1.tex
-  synod lab export runs/mine --format inspect -o logs`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkExport(format, versus); err != nil {
-				return err
-			}
-			grid, err := openGrid(args[0])
-			if err != nil {
-				return err
-			}
-			if format == "inspect" {
-				return a.exportGrid(cmd, grid, strings.TrimPrefix(out, "-"))
-			}
-			for _, run := range grid.Runs {
-				run.Prices = a.prices
-			}
-			g, err := grid.Report()
-			if err != nil {
-				return unreportable(err)
-			}
-			f := reportFlags{out: out}
-			return f.write(cmd, func(w io.Writer) error { return g.Write(w, format, versus != "") })
-		},
-	}
-	fl := cmd.Flags()
-	fl.StringVar(&format, "format", "", strings.Join(exportFormats, ", "))
-	fl.StringVarP(&out, "out", "o", "-", "output `file`; - is stdout; inspect: a folder")
-	fl.StringVar(&versus, "vs", "", "\"paper\" compares the figures with those of the paper")
-	return cmd
-}
-
-func checkExport(format, versus string) error {
-	switch format {
-	case "csv", "latex", "md", "inspect":
-	case "parquet":
-		return fail(exitUsage, errors.New("--format parquet is not written: its library is larger than the whole "+
-			"program"),
-			"write CSV and convert it, for example with: duckdb -c \"COPY (FROM 'mine.csv') TO 'mine.parquet'\"")
-	default:
-		return fail(exitUsage, fmt.Errorf("--format is %q%s; it must be one of %s", format,
-			synod.Hint(format, exportFormats), strings.Join(exportFormats, ", ")))
-	}
-	if versus != "" && versus != "paper" {
-		return fail(exitUsage, fmt.Errorf("--vs is %q; it must be paper", versus))
-	}
-	return nil
 }

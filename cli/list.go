@@ -9,6 +9,7 @@ import (
 
 	"synod.dev/synod"
 	"synod.dev/synod/adversary"
+	"synod.dev/synod/defence"
 	"synod.dev/synod/graph/dynamic"
 	"synod.dev/synod/graph/topology"
 	"synod.dev/synod/lab/manifest"
@@ -43,6 +44,10 @@ func catalogues() []catalogue {
 			e, _ := adversary.Catalogue.Find(name)
 			return explainAdversary(e)
 		}},
+		{"defences", func() []synod.Entry { return lines(defence.Catalogue.All()) }, func(name string) string {
+			e, _ := defence.Catalogue.Find(name)
+			return explainDefence(e)
+		}},
 		{"aggregates", func() []synod.Entry { return lines(robust.Catalogue.All()) }, func(name string) string {
 			a, _ := robust.Catalogue.Find(name)
 			return explainAggregate(a)
@@ -71,6 +76,9 @@ func catalogues() []catalogue {
 func (c catalogue) json() any {
 	if c.name == "adversaries" { // which declare facts
 		return adversaryDetails()
+	}
+	if c.name == "defences" {
+		return defence.Catalogue.All()
 	}
 	return c.entries()
 }
@@ -115,6 +123,18 @@ func explainAdversary(e adversary.Entry) string {
 		s += "\nsame as      " + e.SameAs
 	}
 	return s
+}
+
+func explainDefence(e defence.Entry) string {
+	set, in := "defences."+e.Name+"=off", "all protocols"
+	if e.Key != "" {
+		set += ", the same as " + e.Key
+	}
+	if len(e.Protocols) > 0 {
+		in = strings.Join(e.Protocols, ", ")
+	}
+	return fmt.Sprintf("%s\n\nin           %s\nagainst      %s\ncost         %s\ndefault      %s\n"+
+		"switch off   --set %s", e.About, in, strings.Join(e.Against, ", "), e.Cost, e.Default, set)
 }
 
 // lines returns the name and summary of each entry.
@@ -172,7 +192,7 @@ func listCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list [WHAT]",
-		Short:   "List protocols, adversaries, aggregates, graphs, providers, models, tasks or presets",
+		Short:   "List protocols, adversaries, defences, aggregates, graphs, providers, models, tasks or presets",
 		Example: "  synod list\n  synod list adversaries --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

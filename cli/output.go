@@ -36,8 +36,16 @@ func isTerminal(w io.Writer) bool {
 }
 
 // writeFile writes a file with the access rights 0644. The file is replaced
-// atomically: after a failure it is absent or has its old content.
+// atomically: after a failure it is absent or has its old content. A device or a pipe, such as
+// /dev/stdout, is written and not replaced.
 func writeFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".synod-*")
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"synod.dev/synod/certificate"
 	"synod.dev/synod/council"
 	"synod.dev/synod/journal"
+	"synod.dev/synod/lab"
 	"synod.dev/synod/structured"
 )
 
@@ -21,13 +21,13 @@ func replayCommand(a *app) *cobra.Command {
 		Short: "Replay a journal without any model",
 		Long: `Replays a journal without any model: new members get the recorded events and replies
 and must produce the same effects. Prints the digest of the run, or what differs
-(exit code 7). Signed records are verified too. FILE#ID is one of the journals in a
-file that contains many, such as journals.jsonl of a bench run.`,
+(exit code 7). Signed records are verified too. FOLDER#QUESTION-REPEAT is that of
+a question of a bench run, and FOLDER/cells/NAME#QUESTION-REPEAT that of a grid.`,
 		Example: "  synod replay ~/.local/state/synod/journals/20260509-101500-1a2b3c.jsonl\n  synod replay " +
-			"'runs/first/journals.jsonl#q0-0'   # repeat 0 of question q0 of a bench run",
+			"'runs/first#q0-0'   # repeat 0 of question q0 of a bench run",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			run, err := journal.Load(args[0])
+			run, err := lab.LoadJournal(args[0])
 			if err != nil {
 				return unreadable(err)
 			}
@@ -70,7 +70,7 @@ func unreadable(err error) error {
 // resumeCommand returns the command that resumes the run of a journal.
 func resumeCommand(run *journal.Run, path string) string {
 	if file, _, many := strings.Cut(path, "#"); many {
-		return "synod bench resume " + council.ShellWord(filepath.Dir(file))
+		return "synod bench resume " + council.ShellWord(file)
 	}
 	verb := "ask"
 	if spec, err := council.SpecOf(run); err == nil && spec.Protocol["name"] == "game" {
@@ -108,7 +108,7 @@ recorded events and replies, and the signed records of protocols that have them
 Prints VALID, what is proved and what is not, or the first thing that is wrong. The exit
 code is 7 if the file is not valid.`,
 		Example: "  synod verify answer.cert --answer Paris\n  synod verify j.jsonl\n  synod verify --json " +
-			"'runs/first/journals.jsonl#q0-0'",
+			"'runs/first#q0-0'",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var v Verification
@@ -188,7 +188,7 @@ func verify(path string) (Verification, error) {
 		"that the recorded replies are those of the named models",
 		"that this is the journal of the run, unless its digest is known from elsewhere",
 	}}
-	run, err := journal.Load(path)
+	run, err := lab.LoadJournal(path)
 	if err != nil {
 		return v, err
 	}
