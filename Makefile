@@ -10,12 +10,12 @@ export CGO_ENABLED ?= 0
 # Programs, tests, vet and staticcheck compile with the same flags, so each package is compiled once.
 export GOFLAGS := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: again help overhead soak build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign certificates kills mutants bench transcript inspect probe clean
+.PHONY: presets again trials million help overhead soak build synod FORCE nodes perturbed install reproducible release model test unit concurrent check examples serve browser clients smartbft cometbft comet histories parquet race fuzz flips campaign campaigns certificates coverage kills mutants bugs bench transcript inspect probe clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: synod bin/synod-node bin/synod-serve ## build bin/synod, bin/synod-node and bin/synod-serve, the same bytes from the same commit in any folder
+build: synod bin/synod-node bin/synod-serve bin/synod-lab ## build bin/synod and the programs beside it, the same bytes from the same commit in any folder
 
 synod: ## build bin/synod alone, without downloading the libraries of the other programs
 	$(GO) build -trimpath -buildvcs=auto -o $(BIN) ./cmd/synod
@@ -26,8 +26,14 @@ bin/synod-node: FORCE
 bin/synod-serve: FORCE
 	cd cmd/synod-serve && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-serve .
 
+bin/synod-lab: FORCE
+	cd cmd/synod-lab && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-lab .
+
 bin/synod-cometbft: FORCE
 	cd ledger/cometbft && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../../bin/synod-cometbft ./synod-cometbft
+
+bin/synod-parquet: FORCE
+	cd parquet && $(GO) build -trimpath -buildvcs=auto -ldflags '-s -w' -o ../bin/synod-parquet .
 
 comet: bin/synod-cometbft ## build bin/synod-cometbft, which nodes need for ledger: {name: cometbft}
 
@@ -35,7 +41,7 @@ FORCE:
 
 install: synod ## install $(PREFIX)/bin/synod (PREFIX=~/.local), man pages, completion, and the other programs after make build
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN) $(wildcard bin/synod-node bin/synod-serve) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN) $(wildcard bin/synod-node bin/synod-serve bin/synod-lab bin/synod-parquet) $(DESTDIR)$(PREFIX)/bin
 	$(GO) run ./internal/manual $(DESTDIR)$(PREFIX)/share
 	@echo "$(DESTDIR)$(PREFIX)/bin/synod is installed"; case ":$$PATH:" in *:$(PREFIX)/bin:*) ;; *) \
 	  echo "$(PREFIX)/bin is not in PATH: export PATH=\"$(PREFIX)/bin:\$$PATH\"";; esac
@@ -58,8 +64,11 @@ test: model check reproducible examples unit serve concurrent ## what CI always 
 # Many tests wait for servers and clocks, so four packages at a time keep two cores busy.
 TOGETHER := -p 4
 
-unit: ## all tests of this module, with whole campaigns
-	$(GO) test $(TOGETHER) -timeout 30m ./...
+unit: ## all tests of this module, with whole campaigns; check vets them
+	$(GO) test $(TOGETHER) -vet=off -timeout 30m ./...
+
+presets: ## every cell of every preset with simulated members
+	$(GO) test -count=1 -timeout 1h -v -run PresetsRun ./lab/manifest -every 1
 
 check: build $(STATIC) ## gofmt, vet, staticcheck, the rules of the house
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
@@ -78,7 +87,7 @@ concurrent: ## the tests of packages with concurrency, under the race detector w
 race: ## all tests under the race detector, where campaigns play fewer executions
 	$(call race,./...)
 
-race = @if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test $(TOGETHER) -race -timeout 30m $(1); \
+race = @if command -v $${CC:-cc} >/dev/null; then CGO_ENABLED=1 $(GO) test $(TOGETHER) -vet=off -race -timeout 30m $(1); \
 	else echo "no C compiler: nothing runs under the race detector"; fi
 
 EXAMPLES := adversary aggregate member protocol task topology
@@ -92,6 +101,14 @@ nodes: ## the module of synod-node: vet and tests, with seven processes in netwo
 
 serve: ## the module of synod-serve: vet and tests, with a PostgreSQL where one is installed
 	cd cmd/synod-serve && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+
+.PHONY: lab sweep
+lab: ## the module of synod-lab: vet and tests, with hub and workers in processes that are killed
+	cd cmd/synod-lab && $(GO) vet ./... && $(GO) test -timeout 10m ./...
+
+CELLS ?= 2000
+sweep: ## CELLS cells (2000) over three workers, hub and workers killed six times; a hub that is lost for a minute
+	cd cmd/synod-lab && $(GO) test -count=1 -timeout 1h -v -run 'Killed|HubLost|Limits' . -cells $(CELLS) -kills 6 -lost 1m
 
 REQUESTS ?= 10000
 overhead: bin/synod-serve ## processor time, latency and memory of synod serve, and of LiteLLM's proxy where it is installed (LITELLM=path)
@@ -126,18 +143,21 @@ histories: ## faults and Byzantine replicas for DURATION (60s) in each test of e
 	cd ledger/smartbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine|Streams' . -duration $(DURATION)
 	cd ledger/cometbft && $(GO) test -count=1 -timeout 4h -v -run 'Histories|Byzantine' . -duration $(DURATION)
 
-parquet: ## the command that converts Parquet tables, a module of its own
+parquet: ## the command that reads and writes Parquet tables, a module of its own; make bin/synod-parquet builds it
 	cd parquet && $(GO) vet ./... && $(GO) test ./...
 
 $(STATIC):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-fuzz: ## five seconds for every fuzz target
-	@for pkg in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 5s $$pkg || exit 1; \
-	  done; \
-	done
+FUZZTIME ?= 5s
+FUZZED := . cmd/synod-serve
+fuzz: ## FUZZTIME (5s) for every fuzz target of all modules, and how many inputs each tried; PKG=./ledger for some
+	@set -e; printf '%-50s %-18s %s\n' package target tried; for module in $(FUZZED); do cd $(CURDIR)/$$module; \
+	for pkg in $$($(GO) list $(or $(PKG),./...)); do dir=$$($(GO) list -f '{{.Dir}}' $$pkg); \
+	for f in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$dir/*_test.go 2>/dev/null); do \
+	  out=$$($(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 50x $$pkg 2>&1) || { echo "$$out"; exit 1; }; \
+	  printf '%-50s %-18s %s\n' $$pkg $$f $$(echo "$$out" | sed -n 's/.*execs: \([0-9]*\).*/\1/p' | tail -1); \
+	done; done; $(if $(PKG),break,:); done
 
 flips: ## 2,000 bit flips in each kind of record, and 400 crafted files
 	$(GO) test -count=1 -timeout 2h -v -run 'TestFlips|TestCraftedFiles' ./cli -flips 2000 -crafted 400
@@ -147,27 +167,64 @@ campaign: ## CAMPAIGN seeded executions (1000000) of broadcast, DecentLLMs, the 
 	$(GO) test -count=1 -timeout 24h -v -run 'BB|DL|LB|GM5|Worst|Converges|Exhaustive|Twin|RealKeys' \
 	  ./protocol/broadcast ./protocol/decentllms ./protocol/rotatingleader ./protocol/fixedleader ./protocol/game ./protocol/wmsr -executions $(CAMPAIGN)
 
+campaigns: synod ## the campaign of TIER (T1) in CAMPAIGNS (runs/campaign-TIER), resumable; T2 takes an hour on two cores
+	$(BIN) campaign run --tier $(or $(TIER),T1) -o $(or $(CAMPAIGNS),runs/campaign-$(or $(TIER),T1)) $(if $(MINUTES),--minutes $(MINUTES))
+
+.PHONY: attack-table weakened
+TRIES ?= 10000
+weakened: ## searches for attacks with TRIES tries (10000) on protocols without one of their defences, and with it
+	$(GO) test -count=1 -timeout 24h -v -run Weakened ./lab/attack/search -tries $(TRIES)
+
+ATTACKS ?= runs/attacks
+attack-table: build ## docs/which-protocol.md with simulated, recorded and embedded members (DATA=folder)
+	for m in simulated recorded embedded; do $(BIN) lab run attack-table --members $$m $(if $(DATA),--data $(DATA)) -o $(ATTACKS)/$$m || exit 1; done
+	$(BIN) attack guide $(ATTACKS)/simulated $(ATTACKS)/recorded $(ATTACKS)/embedded --format json > docs/which-protocol.json
+	$(GO) test -count=1 ./lab/attack -run TestGuidePage -rewrite
+
 MUTANTS ?= 1000000
 certificates: ## MUTANTS mutated certificates (1000000) to both verifiers, every bit flip and truncation among them; 10000 real ones
 	$(GO) test -count=1 -timeout 24h -v -run TestBoth ./certificate -mutants $(MUTANTS) -genuine 10000
+
+STUDIES ?= 10000
+coverage: ## how often intervals have the true value, and stated against achieved power, in STUDIES synthetic studies (10000)
+	$(GO) test -count=1 -timeout 2h -v -run 'TestCoverage' ./metrics -studies $(STUDIES)
+	$(GO) test -count=1 -timeout 2h -v -run 'Power|Covers' ./stats -studies $(STUDIES)
 
 KILLS ?= 450
 kills: ## kill "synod ask" and "synod bench" KILLS times (450) at random moments, and compare with uninterrupted runs
 	$(GO) test -count=1 -timeout 60m -v -run 'TestKills$$' ./cli -kills $(KILLS)
 
-MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab $(wildcard ./protocol/*)
+MUTATED := ./sign ./robust ./script ./sim ./journal ./council ./lab ./graph $(wildcard ./protocol/*)
 GREMLINS := $(TOOLS)/gremlins
 SEED ?= 1
 # Packages that protocols share are also tested by the tests of the protocols.
 TESTS_answer := ./protocol/single,./protocol/debate,./protocol/wmsr
 TESTS_grade  := ./protocol/decentllms
 TESTS_leader := ./protocol/rotatingleader,./protocol/fixedleader
+TESTS_sac    := ./protocol/cascade
+
+trials: ## 10,000 trials of every adversary against the defence that is said to stop it; about six minutes of processor time
+	$(GO) test -count=1 -timeout 6h -v -run 'TestAttacks$$' ./adversary -trials 10000
+
 mutants: $(GREMLINS) ## mutation tests; PKG=./council for one package, SAMPLE=150 SEED=1 for some of its mutants
 	@$(foreach p,$(or $(PKG),$(MUTATED)),$(GO) run ./internal/mutants -gremlins $(GREMLINS) -sample $(or $(SAMPLE),0) \
 	  -seed $(SEED) -tests "$(or $(TESTS),$(TESTS_$(notdir $(p))))" $(if $(ONLY),-only '$(ONLY)') $(p) &&) true
 
 $(GREMLINS):
 	GOBIN=$(TOOLS) $(GO) install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+
+bugs: ## seed the bugs of internal/bugs/bugs.yaml one at a time; red if a check finds one of them no more; ONLY='broadcast|ledger'
+	$(GO) run ./internal/bugs $(if $(ONLY),-only '$(ONLY)')
+
+MILLION ?= 100
+million: synod ## 10000 simulated questions, MILLION times each (100), in MILLIONS (runs/million): rate, memory, bytes, report
+	mkdir -p $(dir $(or $(MILLIONS),runs/million))
+	seq 0 9999 | awk '{printf "{\"id\":\"q%d\",\"question\":\"What is %d + 17?\",\"answer\":\"%d\"}\n", $$1, $$1, $$1 + 17}' \
+	  > $(or $(MILLIONS),runs/million).jsonl
+	/usr/bin/time -v $(BIN) bench run $(or $(MILLIONS),runs/million).jsonl --form number --repeat $(MILLION) -c examples/simulated.yaml \
+	  --parallel 8 -o $(or $(MILLIONS),runs/million)
+	du -sb $(or $(MILLIONS),runs/million)
+	/usr/bin/time -v $(BIN) bench report $(or $(MILLIONS),runs/million)
 
 bench: ## the benchmarks that docs/performance.md reports
 	$(GO) test -run '^$$' -bench . -benchmem ./...
