@@ -55,8 +55,16 @@ func Drawn[T any](seat *synod.Seat, list []T, from func(T) synod.NodeID) {
 	if !seat.Guards.DrawOrder || len(list) < 2 {
 		return
 	}
-	place := func(entry T) uint64 { return script.Derive(seat.Seed^0x0de5, uint64(from(entry))) }
-	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(list, func(a, b T) int { return CompareDrawn(seat, from(a), from(b)) })
+}
+
+// CompareDrawn compares the places that two senders have in the order of Drawn. It returns 0 without Guards.DrawOrder.
+func CompareDrawn(seat *synod.Seat, a, b synod.NodeID) int {
+	if !seat.Guards.DrawOrder {
+		return 0
+	}
+	place := func(id synod.NodeID) uint64 { return script.Derive(seat.Seed^0x0de5, uint64(id)) }
+	return cmp.Compare(place(a), place(b))
 }
 
 // DrawnHeard returns what was heard in the order in which a prompt lists it: as Drawn says.

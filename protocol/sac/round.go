@@ -183,9 +183,13 @@ func (m *member) refine(int) {
 		return
 	}
 	m.shown = append(m.shown[:0], m.v.retained...)
-	answer.Drawn(m.me.Seat(), m.shown, func(j judged) synod.NodeID { return j.From })
-	// Stable: equal scores stay in the drawn order, or in that of their senders.
-	slices.SortStableFunc(m.shown, func(a, b judged) int { return cmp.Compare(b.score, a.score) })
+	// Equal scores are in the drawn order, or in that of their senders.
+	slices.SortStableFunc(m.shown, func(a, b judged) int {
+		if c := cmp.Compare(b.score, a.score); c != 0 {
+			return c
+		}
+		return answer.CompareDrawn(m.me.Seat(), a.From, b.From)
+	})
 	m.peers = slices.Grow(m.peers[:0], len(m.shown))
 	for _, j := range m.shown {
 		m.peers = append(m.peers, m.Peer(j.From, &j.Value, j.score))
