@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"synod.dev/synod"
@@ -51,6 +52,40 @@ func (a *Adversaries) listed() (ids []string, rule string, err error) {
 		return ids, "", nil
 	}
 	return nil, "", bad
+}
+
+// WithAdversaries returns the spec with adversaries at seats by their ids, in place of those that sit there. An entry
+// of several seats becomes one entry for each of them if one of them gets an adversary.
+func (s Spec) WithAdversaries(at map[string]Params) (Spec, error) {
+	placed, ids, list := 0, []string(nil), []SeatSpec(nil)
+	for _, entry := range s.Seats {
+		singles, some := []SeatSpec(nil), false
+		for k := range max(entry.Count, 1) {
+			one := entry
+			if one.Count = 0; entry.Count > 0 {
+				one.ID += strconv.Itoa(k + 1)
+			}
+			ids = append(ids, one.ID)
+			if a, ok := at[one.ID]; ok {
+				one.Adversary, some = a, true
+				placed++
+			}
+			singles = append(singles, one)
+		}
+		if !some {
+			singles = []SeatSpec{entry}
+		}
+		list = append(list, singles...)
+	}
+	if placed < len(at) {
+		for _, id := range sortedKeys(at) {
+			if !slices.Contains(ids, id) {
+				return Spec{}, fmt.Errorf("no seat is called %q%s", id, synod.Hint(id, ids))
+			}
+		}
+	}
+	s.Seats = list
+	return s, nil
 }
 
 // PlaceAdversaries returns the seats that the section gets, ascending: those that it lists, or

@@ -268,3 +268,35 @@ func TestLargestGraphFile(t *testing.T) {
 		t.Errorf("a larger file: %v", err)
 	}
 }
+
+// Adversaries put into a spec give the same spec as assignments to its seats in YAML.
+func TestWithAdversaries(t *testing.T) {
+	s, _, err := merged(t, layered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at  map[string]Params
+		set string
+	}{
+		{map[string]Params{"a2": {"name": "sleeper", "rounds": 2}, "b1": {"name": "replay"}},
+			"seats.a2.adversary={name: sleeper, rounds: 2}; seats.b1.adversary.name=replay"},
+		{map[string]Params{"z": {"name": "silent"}}, "seats.z.adversary.name=silent"},
+	} {
+		want, _, err := merged(t, layered, c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.WithAdversaries(c.at)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v\n%+v\n%+v", c.set, err, got, want)
+		}
+	}
+	if len(s.Seats) != 3 || s.Seats[0].Adversary != nil || s.Seats[2].Adversary != nil {
+		t.Errorf("the spec changed: %+v", s.Seats)
+	}
+	_, err = s.WithAdversaries(map[string]Params{"a": {"name": "silent"}})
+	if err == nil || !strings.Contains(err.Error(), `no seat is called "a" (did you mean "a1"?)`) {
+		t.Errorf("an entry of several seats: %v", err)
+	}
+}

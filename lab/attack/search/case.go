@@ -70,18 +70,9 @@ func (p Placed) Settings() string {
 
 // corrupt returns a council with the adversaries of the case. The council must have none.
 func (c Case) corrupt(honest council.Spec) (council.Spec, error) {
-	text, err := yaml.Marshal(honest)
-	if err != nil {
-		return council.Spec{}, err
-	}
-	seats := map[string]any{}
+	at := map[string]council.Params{}
 	for _, p := range c {
-		seats[p.Seat] = map[string]any{"adversary": map[string]any(p.Adversary)}
+		at[p.Seat] = p.Adversary
 	}
-	layer, err := council.Tree("the attack", map[string]any{"seats": seats}, "")
-	if err != nil {
-		return council.Spec{}, err
-	}
-	spec, _, err := council.Merge(council.Layer{Name: "the council", Text: text}, layer)
-	return spec, err
+	return honest.WithAdversaries(at)
 }

@@ -107,6 +107,7 @@ type searching struct {
 	arena *arena
 	log   *log
 	tries []Try
+	best  []Try // the worst attacks of tries, at most population; the worst first
 	seen  map[string]bool
 	queue []Case // attacks that are tried first
 	calls int
@@ -211,6 +212,9 @@ func (s *searching) places(plan *council.Plan) (all [][]string, err error) {
 // add records a try.
 func (s *searching) add(t Try) {
 	s.tries = append(s.tries, t)
+	at, _ := slices.BinarySearchFunc(s.best, t, better)
+	s.best = slices.Insert(s.best, at, t)
+	s.best = s.best[:min(population, len(s.best))]
 	s.seen[t.Case.key()] = true
 	s.calls, s.usd = s.calls+t.Calls, s.usd+t.USD
 }
@@ -258,10 +262,10 @@ func (s *searching) play(ctx context.Context, c Case) (Try, error) {
 
 // worst returns the try that did most harm.
 func (s *searching) worst() Try {
-	if len(s.tries) == 0 {
+	if len(s.best) == 0 {
 		return Try{}
 	}
-	return slices.MinFunc(s.tries, better)
+	return s.best[0]
 }
 
 // next returns the next attack. It depends on the seed and the tries so far only. It returns false if it finds none
@@ -288,10 +292,8 @@ func (s *searching) propose(r *rand.Rand) Case {
 	case s.Strategy == Greedy:
 		return s.space.mutate(r, s.worst().Case)
 	}
-	parents := slices.SortedFunc(slices.Values(s.tries), better)
-	parents = parents[:min(population, len(parents))]
 	pick := func() Case { // of two, the worse one
-		return parents[min(r.IntN(len(parents)), r.IntN(len(parents)))].Case
+		return s.best[min(r.IntN(len(s.best)), r.IntN(len(s.best)))].Case
 	}
 	c := pick()
 	if r.IntN(2) == 0 {
