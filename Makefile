@@ -107,8 +107,9 @@ lab: ## the module of synod-lab: vet and tests, with hub and workers in processe
 	cd cmd/synod-lab && $(GO) vet ./... && $(GO) test -timeout 10m ./...
 
 CELLS ?= 2000
-sweep: ## CELLS cells (2000) over three workers, hub and workers killed six times; a hub that is lost for a minute
+sweep: ## CELLS cells (2000) over three workers, six kills; a hub lost for a minute; clocks that are an hour wrong
 	cd cmd/synod-lab && $(GO) test -count=1 -timeout 1h -v -run 'Killed|HubLost|Limits' . -cells $(CELLS) -kills 6 -lost 1m
+	cd cmd/synod-lab && $(GO) test -count=1 -timeout 1h -v -run Clocks . -clocks
 
 REQUESTS ?= 10000
 overhead: bin/synod-serve ## processor time, latency and memory of synod serve, and of LiteLLM's proxy where it is installed (LITELLM=path)

@@ -83,15 +83,16 @@ func nkey(t *testing.T, path string) (public string) {
 	return public
 }
 
-// authority writes ca.pem and returns settings of a server whose certificate it has signed itself.
-func authority(t *testing.T, path string) *tls.Config {
+// authority writes ca.pem and returns settings of a server whose certificate it has signed itself. The certificate is
+// valid for a time before and after now.
+func authority(t *testing.T, path string, valid time.Duration) *tls.Config {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-valid), NotAfter: time.Now().Add(valid), BasicConstraintsValid: true,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	der, err := x509.CreateCertificate(rand.Reader, &c, &c, private.Public(), private)
 	if err != nil {
@@ -108,7 +109,7 @@ func authority(t *testing.T, path string) *tls.Config {
 // cluster starts three servers with JetStream and TLS. The hub, workers and an operator may connect.
 func cluster(t *testing.T, dir string) (servers []*server.Server, urls string) {
 	t.Helper()
-	secure := authority(t, filepath.Join(dir, "ca.pem"))
+	secure := authority(t, filepath.Join(dir, "ca.pem"), time.Hour)
 	hub, workers := nkey(t, filepath.Join(dir, "hub.nk")), nkey(t, filepath.Join(dir, "worker.nk"))
 	var all []string
 	var routes []*url.URL
@@ -242,7 +243,9 @@ func credentials(t *testing.T, path string) server.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	creds, err := jwt.FormatUserConfig(signed(jwt.NewUserClaims(userID), account), seed)
+	may := jwt.NewUserClaims(userID)
+	may.Expires = time.Now().Add(30 * time.Minute).Unix()
+	creds, err := jwt.FormatUserConfig(signed(may, account), seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,19 +70,23 @@ func pricesFile(t *testing.T, dir string) []string {
 
 // TestLimits: 20 calls a second and 5 USD hold over three workers, as the server counts, though one worker and the hub
 // are killed; and no key is in what hub and workers write.
-func TestLimits(t *testing.T) {
+func TestLimits(t *testing.T) { checkLimits(t, func(int) []string { return nil }) }
+
+// checkLimits plays TestLimits with further variables in the environment of each process; 0 is the hub.
+func checkLimits(t *testing.T, more func(process int) []string) {
+	t.Helper()
 	const perSecond, usd, key = 20, 5.0, "sk-canary-0123456789abcdef"
 	server := counting(t, 50*time.Millisecond)
 	dir := study(t, endpoints(server.URL, fmt.Sprintf(", per_minute: %d", 60*perSecond),
 		fmt.Sprintf("\nbudget: {usd: %v}", usd), 40), 4)
 	address := "127.0.0.1:" + freePort(t)
-	hub := startHub(t, dir, address)
+	hub := start(t, more(0), "hub", filepath.Join(dir, "run"), "--listen", address, "--lease", testLease)
 	hub.expect("listening on", 30*time.Second)
-	env := []string{"LAB_TEST_KEY=" + key}
 	all := []*process{hub}
 	for i := range 3 {
-		more := append(pricesFile(t, dir), "--parallel", "6")
-		all = append(all, runWorker(t, env, dir, fmt.Sprint("w", i), address, more...))
+		env := append(more(i+1), "LAB_TEST_KEY="+key)
+		args := append(pricesFile(t, dir), "--parallel", "6")
+		all = append(all, runWorker(t, env, dir, fmt.Sprint("w", i), address, args...))
 	}
 	for _, at := range []struct{ calls, victim int }{{40, 1}, {90, 0}} {
 		for end := time.Now().Add(time.Minute); len(server.times()) < at.calls; time.Sleep(10 * time.Millisecond) {

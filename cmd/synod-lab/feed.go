@@ -67,8 +67,9 @@ func (h *hub) mend(ctx context.Context) {
 	}
 }
 
-// check notices units that are in no queue and with no worker: somebody has deleted or emptied the queue. It looks
-// twice, because units come and go meanwhile.
+// check notices units that no worker plays and that the queue gives to nobody: somebody has deleted or emptied the
+// queue, or the clock of its server was set back after a worker had taken them and was lost. It looks twice, a lease
+// apart, because units come and go meanwhile.
 func (h *hub) check(ctx context.Context, before bool) (empty bool) {
 	_, queued, _, _ := h.units.tally()
 	h.mu.Lock()
@@ -77,12 +78,12 @@ func (h *hub) check(ctx context.Context, before bool) (empty bool) {
 	if queued == 0 || playing > 0 {
 		return false
 	}
-	waiting, taken, err := h.queued.size(ctx)
+	waiting, err := h.queued.waiting(ctx)
 	switch {
 	case err != nil:
 		h.mend(ctx)
 		return false
-	case waiting+taken > 0:
+	case waiting > 0:
 		return false
 	case !before:
 		return true

@@ -55,6 +55,9 @@ func (u unit) id() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// file returns the name of the file of a unit's journal at a worker.
+func (u unit) file() string { return fmt.Sprintf("%s-%d-%s.journal", u.Cell, u.Repeat, u.id()) }
+
 var (
 	isCell = regexp.MustCompile(`^[0-9a-f]{64}(\.[1-9][0-9]{0,5})?$`)
 	isID   = regexp.MustCompile(`^[0-9a-f]{32}$`)

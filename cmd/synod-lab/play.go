@@ -150,7 +150,7 @@ func (w *worker) claim(ctx context.Context, x unit) (string, error) {
 
 // path returns the file of a unit's journal.
 func (w *worker) path(x unit) string {
-	return filepath.Join(w.dir, w.now().Sweep, x.Cell, fmt.Sprintf("%d-%s.journal", x.Repeat, x.id()))
+	return filepath.Join(w.dir, w.now().Sweep, x.file())
 }
 
 // attempt plays a unit that was claimed and sends what came of it to the hub. It reports whether the unit needs no
@@ -208,7 +208,7 @@ func (w *worker) deliver(ctx context.Context, x unit, path string, a lab.Attempt
 		said, err := w.upload(ctx, x, packed, a.Seconds)
 		switch {
 		case err == nil && said.Stored:
-			return w.forget(path)
+			return forget(path)
 		case err == nil && said.Refused != "":
 			return w.refused(ctx, x, path, said.Refused)
 		case ctx.Err() != nil:
@@ -235,11 +235,10 @@ func (w *worker) upload(ctx context.Context, x unit, packed []byte, seconds floa
 }
 
 // forget removes the journal of a unit that the hub has.
-func (w *worker) forget(path string) error {
+func forget(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(path)) // if it was the last one
 	return nil
 }
 
@@ -263,7 +262,7 @@ func (w *worker) refused(ctx context.Context, x unit, path, why string) error {
 
 // resume goes on with the journals that an earlier process of this worker has left.
 func (w *worker) resume(ctx context.Context, slots chan struct{}, all *sync.WaitGroup) {
-	left, err := filepath.Glob(filepath.Join(w.dir, w.now().Sweep, "*", "*.journal"))
+	left, err := filepath.Glob(filepath.Join(w.dir, w.now().Sweep, "*.journal"))
 	if err != nil {
 		w.fail(err)
 	}
@@ -307,7 +306,7 @@ func (w *worker) goOn(ctx context.Context, path string) {
 		case answer == play:
 			w.attempt(ctx, x)
 		case answer == done:
-			if err := w.forget(path); err != nil {
+			if err := forget(path); err != nil {
 				fmt.Fprintln(w.log, err)
 			}
 		}
@@ -325,10 +324,10 @@ func leftUnit(path string) (x unit, err error) {
 	if err != nil {
 		return x, err
 	}
-	repeat, _, _ := strings.Cut(filepath.Base(path), "-")
-	x.Cell, x.Question = filepath.Base(filepath.Dir(path)), run.Head.Question.ID
-	if x.Repeat, err = strconv.Atoi(repeat); err != nil || filepath.Base(path) != fmt.Sprintf("%d-%s.journal", x.Repeat,
-		x.id()) {
+	cell, rest, _ := strings.Cut(filepath.Base(path), "-")
+	repeat, _, _ := strings.Cut(rest, "-")
+	x.Cell, x.Question = cell, run.Head.Question.ID
+	if x.Repeat, err = strconv.Atoi(repeat); err != nil || filepath.Base(path) != x.file() {
 		return x, errors.New("its name is not that of its question")
 	}
 	return x, nil

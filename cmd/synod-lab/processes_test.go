@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -103,6 +104,9 @@ func start(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
+// binary is the program of new processes; "": this test binary.
+var binary string
+
 // again starts the same process again.
 func (p *process) again() {
 	p.t.Helper()
@@ -110,7 +114,7 @@ func (p *process) again() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.cmd = exec.Command(self, p.args...)
+	p.cmd = exec.Command(cmp.Or(binary, self), p.args...)
 	p.cmd.Env = append(append(os.Environ(), asProgram+"=run"), p.env...)
 	p.cmd.Stdout, p.cmd.Stderr = p, p
 	if err := p.cmd.Start(); err != nil {

@@ -110,11 +110,11 @@ func (q *queue) add(ctx context.Context, u unit, round int) error {
 	return err
 }
 
-// size returns how many units wait in the queue, and how many workers have and have not acknowledged.
-func (q *queue) size(ctx context.Context) (waiting, taken int, err error) {
+// waiting returns how many units no worker has taken.
+func (q *queue) waiting(ctx context.Context) (int, error) {
 	info, err := q.consumer.Info(ctx)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	return int(info.NumPending), info.NumAckPending, nil
+	return int(info.NumPending), nil
 }
