@@ -52,11 +52,14 @@ func TestHostileShapes(t *testing.T) {
 		if (err != nil) != c.reject {
 			t.Errorf("%s: %v", name, err)
 		}
-		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; c.reject && (mb > 100 || took > 3*time.Second) {
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; c.reject && (mb > 100 || took > tooLong) {
 			t.Errorf("%s: %d MB, %v", name, mb, took)
 		}
 	}
 }
+
+// tooLong is more than a slow machine needs for a second of work, and less than unbounded work takes.
+const tooLong = time.Minute
 
 // An error about a long line is found at once.
 func TestErrorsOfLongLines(t *testing.T) {
@@ -70,7 +73,7 @@ func TestErrorsOfLongLines(t *testing.T) {
 	if err == nil || len(err.Error()) > 1000 {
 		t.Errorf("%.200v", err)
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > tooLong {
 		t.Errorf("it took %v", took)
 	}
 }
