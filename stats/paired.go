@@ -26,17 +26,7 @@ func tango(lost, won, n, z float64) Estimate {
 		off := won - lost - n*delta
 		return off*off > z*z*max(variance, 0)
 	}
-	edge := func(inside, outside float64) float64 {
-		for range 60 {
-			if middle := (inside + outside) / 2; rejected(middle) {
-				outside = middle
-			} else {
-				inside = middle
-			}
-		}
-		return inside
-	}
-	return Estimate{d, edge(d, -1), edge(d, 1)}
+	return Estimate{d, edge(d, -1, rejected), edge(d, 1, rejected)}
 }
 
 // ClusterPairs adds up pairs of outcomes, before and after, that come in clusters, such as the repeats

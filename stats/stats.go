@@ -82,17 +82,19 @@ func AUCInterval(auc, positive, negative float64) (low, high float64) {
 		variance := t * (1 - t) * (1 + (half-1)*((1-t)/(2-t)+t/(1+t))) / (positive * negative)
 		return (t-auc)*(t-auc) > Z*Z*variance
 	}
-	edge := func(inside, outside float64) float64 {
-		for range 60 {
-			if middle := (inside + outside) / 2; rejected(middle) {
-				outside = middle
-			} else {
-				inside = middle
-			}
+	return edge(auc, 0, rejected), edge(auc, 1, rejected)
+}
+
+// edge returns the border, between a value inside an interval and one outside it, from which values are rejected.
+func edge(inside, outside float64, rejected func(float64) bool) float64 {
+	for range 60 {
+		if middle := (inside + outside) / 2; rejected(middle) {
+			outside = middle
+		} else {
+			inside = middle
 		}
-		return inside
 	}
-	return edge(auc, 0), edge(auc, 1)
+	return inside
 }
 
 // Jackknife returns half the width of the interval of a figure, from its values
