@@ -62,7 +62,7 @@ type chunk struct {
 // the shares advance together, so that a campaign that is cut off has tried all subjects.
 type planner struct {
 	subjects []*subject
-	share    []uint64 // executions of each subject; math.MaxUint64-like sums mean no limit
+	share    []uint64 // executions of each subject; of an endless campaign only their ratios count
 	given    []uint64
 	number   int
 	endless  bool

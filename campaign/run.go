@@ -120,8 +120,7 @@ func begin(dir string, fresh *State) (*State, error) {
 	b, _ := json.Marshal(fresh.Options)
 	if string(a) != string(b) {
 		return nil, fmt.Errorf("campaign: %s has a campaign with other options, %s; name another folder, or repeat "+
-			"its "+
-			"options", dir, a)
+			"its options", dir, a)
 	}
 	if !slices.Equal(old.Parts, fresh.Parts) {
 		return nil, fmt.Errorf("campaign: %s has a campaign that another version of this program began, with the "+
