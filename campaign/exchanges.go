@@ -180,7 +180,7 @@ func checkWMSR(t *trace) {
 		return
 	}
 	var low, high *big.Rat
-	for _, a := range t.said {
+	for _, a := range t.replies {
 		x := numberOf(a)
 		if low == nil || x.Cmp(low) < 0 {
 			low = x

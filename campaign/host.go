@@ -20,7 +20,7 @@ type host struct {
 	held   []synod.Event
 	open   bool // the time of the fault has begun
 	over   bool // and is over
-	said   bool // after a crash: it decided nothing
+	ended  bool // after a crash: it has decided nothing, once
 	out    []synod.Effect
 	seen   map[synod.ConsultID]bool // calls that were answered
 }
@@ -42,9 +42,9 @@ func (p *Player) host(seat synod.Seat, e *Event) synod.Machine {
 	h := &host{p: p, x: p.x, seat: seat, e: *e}
 	switch e.Kind {
 	case "replay-run":
-		h.seat.Signer = p.book(p.x.total()).Signer(seat.Self, otherRun)
+		h.seat.Signer = p.keys(p.x.total()).Signer(seat.Self, otherRun)
 	case "replay-committee":
-		h.seat.Signer = otherBook(p.x.total()).Signer(seat.Self, thisRun)
+		h.seat.Signer = otherKeys(p.x.total()).Signer(seat.Self, thisRun)
 	}
 	h.copies = append(h.copies, p.join(h.seat, 0))
 	if e.Kind == "twins" || e.Kind == "duplicate-identity" {
@@ -103,8 +103,8 @@ func (h *host) down(e synod.Event) {
 	}
 	switch h.e.Kind {
 	case "crash":
-		if !h.said {
-			h.said = true
+		if !h.ended {
+			h.ended = true
 			h.out = append(h.out, synod.Decide{})
 		}
 	case "pause":

@@ -22,7 +22,7 @@ type Player struct {
 	idle      map[synod.Protocol][]synod.Resetter
 	joined    []synod.Resetter // by the execution that is played
 	current   synod.Protocol
-	books     map[int]*sign.Derived // symbolic keys by the number of seats
+	symbolic  map[int]*sign.Derived // symbolic keys by the number of seats
 	others    map[string]adversary.Adversary
 
 	calls  []int     // by seat
@@ -34,7 +34,7 @@ func NewPlayer() *Player {
 	return &Player{
 		net:       network{last: map[lastKey]*synod.Message{}, odd: map[int]bool{}},
 		protocols: map[string]synod.Protocol{}, idle: map[synod.Protocol][]synod.Resetter{},
-		books: map[int]*sign.Derived{}, others: map[string]adversary.Adversary{},
+		symbolic: map[int]*sign.Derived{}, others: map[string]adversary.Adversary{},
 	}
 }
 
@@ -162,31 +162,31 @@ const (
 	otherRun sign.Instance = "another run"
 )
 
-// book returns the symbolic keys of n seats and of one that is no member any more.
-func (p *Player) book(n int) *sign.Derived {
+// keys returns the keys, symbolic unless the execution has real ones, keys of n seats and of one that is no member any more.
+func (p *Player) keys(n int) *sign.Derived {
 	if p.x.RealKeys {
 		return sign.Derive(1, n+1)
 	}
-	b := p.books[n]
+	b := p.symbolic[n]
 	if b == nil {
 		b = sign.DeriveSymbolic(1, n+1)
-		p.books[n] = b
+		p.symbolic[n] = b
 	}
 	return b
 }
 
-// otherBook returns keys that are not those of the committee.
-func otherBook(n int) *sign.Derived { return sign.DeriveSymbolic(2, n+1) }
+// otherKeys returns keys that are not those of the committee.
+func otherKeys(n int) *sign.Derived { return sign.DeriveSymbolic(2, n+1) }
 
 // machines returns the machines of all seats, and of those who are no members.
 func (p *Player) machines(s *subject, protocol synod.Protocol) []synod.Machine {
 	x, n := p.x, p.x.total()
 	peers := x.peers()
 	p.trace.peers = peers
-	var book *sign.Derived
+	var derived *sign.Derived
 	if s.signs {
-		book = p.book(n)
-		p.trace.verifier = book.Verifier(thisRun)
+		derived = p.keys(n)
+		p.trace.verifier = derived.Verifier(thisRun)
 	}
 	machines := make([]synod.Machine, n, n+len(x.Events))
 	for i := range machines {
@@ -197,7 +197,7 @@ func (p *Player) machines(s *subject, protocol synod.Protocol) []synod.Machine {
 			seat.Role = x.Cast[i]
 		}
 		if s.signs {
-			seat.Signer = book.Signer(id, thisRun)
+			seat.Signer = derived.Signer(id, thisRun)
 		}
 		machines[i] = p.machine(seat)
 	}
@@ -286,9 +286,9 @@ func (p *Player) stranger(s *subject, e *Event, peers [][]synod.NodeID) synod.Ma
 	}
 	if s.signs {
 		if e.Kind == "sybil" {
-			seat.Signer = otherBook(n).Signer(id, thisRun)
+			seat.Signer = otherKeys(n).Signer(id, thisRun)
 		} else {
-			seat.Signer = p.book(n).Signer(synod.NodeID(n), thisRun)
+			seat.Signer = p.keys(n).Signer(synod.NodeID(n), thisRun)
 		}
 	}
 	p.trace.stranger = true

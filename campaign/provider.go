@@ -52,10 +52,10 @@ func (p *Player) faultyReply(e *Event, c *sim.Call) synod.Reply {
 	if p.server == nil {
 		p.server = newProvider()
 	}
-	said := p.honestReply(c, 1)
-	p.server.kind, p.server.text = e.Kind, "Answer: "+string(said.Answer)
-	if said.Answer == synod.None {
-		p.server.text = said.Text
+	honest := p.honestReply(c, 1)
+	p.server.kind, p.server.text = e.Kind, "Answer: "+string(honest.Answer)
+	if honest.Answer == synod.None {
+		p.server.text = honest.Text
 	}
 	reply, err := p.server.client.Complete(context.Background(), llm.Request{Prompt: c.Prompt,
 		Given: &prompt.Chat{User: "?"}})

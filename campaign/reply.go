@@ -40,7 +40,7 @@ func (p *Player) reply(c *sim.Call) synod.Reply {
 		reply := p.faultyReply(e, c)
 		if reply.Status == synod.OK && c.Prompt.Purpose == synod.Answering && p.trace.honest(c.Node) {
 			if _, text, ok := strings.Cut(reply.Text, "Answer: "); ok {
-				p.trace.said = append(p.trace.said, synod.Answer(text))
+				p.trace.replies = append(p.trace.replies, synod.Answer(text))
 			}
 		}
 		return reply
@@ -72,7 +72,7 @@ func (p *Player) honestReply(c *sim.Call, salt uint64) synod.Reply {
 	default:
 		out.Answer = p.answer(q, h)
 		if q.Purpose == synod.Answering && p.trace.honest(c.Node) {
-			p.trace.said = append(p.trace.said, out.Answer)
+			p.trace.replies = append(p.trace.replies, out.Answer)
 		}
 	}
 	if q.ConfidenceMode != synod.NoConfidence {

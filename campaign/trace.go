@@ -25,7 +25,7 @@ type trace struct {
 	first    uint64         // digest of the opinions, of executions that are played again
 	hosted   []bool         // by seat: a fault of its process or clock
 	failing  []bool         // by seat: a model call failed, or was answered differently
-	said     []synod.Answer // the independent answers of honest members
+	replies  []synod.Answer // the independent answers of honest members
 	stated   []uint16       // by seat: the scores that its model gave, in tenths, as a set of bits
 	stranger bool
 	injected []bool // by kind

@@ -66,11 +66,11 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 // digest of a run must not depend on token counts, retries or the text of a failure,
 // and no machine may let them change its effects.
 func meaning(r *synod.Reply) string {
-	said := *r
-	said.Usage, said.Charged, said.Calls, said.Reused, said.Late = synod.Usage{}, synod.Usage{}, 0, false, false
-	said.Detail, said.Fault, said.Model, said.Took = "", "", "", 0
+	content := *r
+	content.Usage, content.Charged, content.Calls, content.Reused, content.Late = synod.Usage{}, synod.Usage{}, 0, false, false
+	content.Detail, content.Fault, content.Model, content.Took = "", "", "", 0
 	var buf [512]byte
-	b, _ := appendReply(append(buf[:0], '{'), &said)
+	b, _ := appendReply(append(buf[:0], '{'), &content)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }

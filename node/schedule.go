@@ -271,8 +271,8 @@ func (s *schedule) leap() bool {
 		if p.closed == never && p.ended < s.closed {
 			continue // it has ended, and all have what it has sent
 		}
-		until, said := p.idle[s.closed]
-		if !said || !p.present || p.behind {
+		until, known := p.idle[s.closed]
+		if !known || !p.present || p.behind {
 			return false
 		}
 		to = min(to, until-1)

@@ -24,7 +24,7 @@ type trial struct {
 	seed    uint64
 	faults  sim.Faults
 	spread  float64
-	keys    book // nil: symbolic signatures
+	keys    keyring // nil: symbolic signatures
 	// nil: random; otherwise worker i answers i+1 and no call fails
 	grade    func(by synod.NodeID, a synod.Answer) grade.Grades
 	question *synod.Question                // nil: a number is asked for
@@ -47,10 +47,10 @@ type outcome struct {
 	last  []synod.Opinion // by seat
 	calls []sim.Call
 	ticks synod.Tick
-	keys  book
+	keys  keyring
 }
 
-type book interface {
+type keyring interface {
 	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 

@@ -22,13 +22,13 @@ type trial struct {
 	hostile map[synod.NodeID]string // kind of adversary; see seat
 	seed    uint64
 	faults  sim.Faults
-	keys    book                                 // nil: symbolic signatures
+	keys    keyring                              // nil: symbolic signatures
 	answers func(synod.NodeID) synod.Answer      // nil: random, one of four
 	quality func(synod.NodeID, synod.Answer) int // grade that a member gives an answer, 0 to 20; nil: random
 	lenient bool                                 // without quality: most members grade all answers alike
 }
 
-type book interface {
+type keyring interface {
 	Signer(synod.NodeID, sign.Instance) synod.Signer
 }
 
@@ -46,7 +46,7 @@ type outcome struct {
 	notes []sim.Noted
 	ticks synod.Tick
 	calls int
-	keys  book
+	keys  keyring
 	votes map[ballotBox][]synod.NodeID // votes of honest members as they were sent
 	shown map[synod.NodeID]string      // proposal of the first leader to an honest member
 }
