@@ -26,8 +26,8 @@ var colours = []color.RGBA{{0x9a, 0xd0, 0xf5, 255}, {0xff, 0xcf, 0x8a, 255}, {0x
 // The largest graph that is drawn on a page.
 const mostSeats, mostEdges = 40, 900
 
-// tape is what is known of a run, while it goes on or afterwards.
-type tape struct {
+// runState is what is known of a run, while it goes on or afterwards.
+type runState struct {
 	plan   *council.Plan
 	form   synod.Form
 	notes  []journal.Noted
@@ -127,8 +127,8 @@ type scoreCell struct {
 	Dropped bool
 }
 
-// board makes the view of a tape.
-func (t *tape) board() *board {
+// board makes the view of a run.
+func (t *runState) board() *board {
 	b := &board{}
 	seats := t.plan.Seats()
 	name := func(id synod.NodeID) string {
@@ -178,7 +178,7 @@ func (t *tape) board() *board {
 }
 
 // opinions returns the opinions by seat and round, and the last round; -1: there are none.
-func (t *tape) opinions(seats int) (by map[[2]int]*synod.Opinion, last int) {
+func (t *runState) opinions(seats int) (by map[[2]int]*synod.Opinion, last int) {
 	by, last = map[[2]int]*synod.Opinion{}, -1
 	for i := range t.notes {
 		n := &t.notes[i]
@@ -201,7 +201,7 @@ func (v *seatView) holds() *answerView {
 }
 
 // colour returns the function that gives answers their colours, in the order in which they were given.
-func (t *tape) colour(b *board) func(*synod.Opinion) *answerView {
+func (t *runState) colour(b *board) func(*synod.Opinion) *answerView {
 	known := map[synod.Answer]*answerView{}
 	var order []*answerView
 	return func(o *synod.Opinion) *answerView {
@@ -238,7 +238,7 @@ func newCell(o *synod.Opinion, name func(synod.NodeID) string) cell {
 }
 
 // graph draws the seats in the colours of what they hold.
-func (t *tape) graph(seats []council.Seat, fills []color.RGBA) template.HTML {
+func (t *runState) graph(seats []council.Seat, fills []color.RGBA) template.HTML {
 	g := t.plan.Graph().Graph
 	if g.N() != len(seats) || g.N() > mostSeats || g.EdgeCount() > mostEdges {
 		return ""

@@ -25,7 +25,7 @@ type live struct {
 	begun time.Time
 
 	mu       sync.Mutex
-	tape     tape
+	state    runState
 	progress council.Progress
 	tokens   int
 	usd      float64
@@ -82,7 +82,7 @@ func (p *Page) begin(key *store.Key, model string, body []byte) (*live, error) {
 		l.key = key.ID
 	}
 	run, e := p.o.Gateway.Begin("page", key, body, func(r *gateway.Running) gateway.Watch {
-		l.tape = tape{plan: r.Plan, form: r.Form, trials: make([]trial, len(r.Seats))}
+		l.state = runState{plan: r.Plan, form: r.Form, trials: make([]trial, len(r.Seats))}
 		l.progress = council.Progress{Round: -1, Rounds: 0, Planned: r.Plan.Calls()}
 		return l.watch(r.Seats, p.o.Prices)
 	})
@@ -99,14 +99,14 @@ func (l *live) watch(seats []council.Seat, prices llm.Prices) gateway.Watch {
 	return gateway.Watch{
 		Noted: func(seat synod.NodeID, o *synod.Opinion) {
 			c := copyOf(o)
-			l.change(func() { l.tape.notes = append(l.tape.notes, journal.Noted{Node: seat, Opinion: c}) })
+			l.change(func() { l.state.notes = append(l.state.notes, journal.Noted{Node: seat, Opinion: c}) })
 		},
 		Progress: func(now council.Progress) { l.change(func() { l.progress = now }) },
 		Replied: func(seat synod.NodeID, r *synod.Reply) {
 			s := seats[seat]
 			price, known := prices.Of(llm.Info{Kind: s.Kind, Server: s.Server, Model: s.Served})
 			l.change(func() {
-				l.tape.trials[seat].count(r)
+				l.state.trials[seat].count(r)
 				l.tokens += r.Usage.Total()
 				l.usd += (price.Prompt*float64(r.Usage.Prompt) + price.Completion*float64(r.Usage.Completion)) / 1e6
 				l.unpriced = l.unpriced || !known
@@ -145,7 +145,7 @@ func (l *live) view() (*liveView, <-chan struct{}) {
 	v := &liveView{ID: l.run.ID, Model: l.model, Question: l.run.Text, Form: l.run.Form, Tokens: l.tokens, USD: l.usd,
 		Unpriced: l.unpriced, Seconds: time.Since(l.begun).Seconds(), Bound: l.run.Plan.Bound(),
 		Round: l.progress.Round, Rounds: l.progress.Rounds, Calls: l.progress.Calls, Planned: l.progress.Planned}
-	v.Board = l.tape.board()
+	v.Board = l.state.board()
 	for i := range v.Board.Seats {
 		if v.Board.Seats[i].holds() != nil {
 			v.Answered++

@@ -123,9 +123,9 @@ func (p *Page) past(r *store.Row) *past {
 	return t
 }
 
-// tape returns what the journal has of the run.
-func (t *past) tape() *tape {
-	out := &tape{plan: t.plan, form: t.journal.Head.Question.Form, notes: t.journal.Opinions(),
+// state returns what the journal has of the run.
+func (t *past) state() *runState {
+	out := &runState{plan: t.plan, form: t.journal.Head.Question.Form, notes: t.journal.Opinions(),
 		trials: make([]trial, len(t.plan.Seats()))}
 	for _, r := range t.journal.Replies.List() {
 		if r.Node >= 0 && int(r.Node) < len(out.trials) {
@@ -224,7 +224,7 @@ func (v *visit) runView(id string) (*runView, error) {
 		view.fill(t)
 		view.Certificate = view.Report.Answer != nil && v.p.o.Owner != nil
 	case t.journal != nil:
-		view.Question, view.Board = &t.journal.Head.Question, t.tape().board()
+		view.Question, view.Board = &t.journal.Head.Question, t.state().board()
 	case l != nil:
 		view.fillLive(l)
 	case row.Question != "":
@@ -239,7 +239,7 @@ func (view *runView) fill(t *past) {
 	o := t.outcome
 	view.Question = &t.journal.Head.Question
 	view.Report = gateway.ReportOf(o)
-	view.Board = t.tape().board()
+	view.Board = t.state().board()
 	view.Asked = asked(view.Question)
 	if p := o.Presented; p != nil {
 		view.Presented = append([]string{p.Head}, p.Lines...)
@@ -260,7 +260,7 @@ func (view *runView) fill(t *past) {
 func (view *runView) fillLive(l *live) {
 	view.Question = &synod.Question{Text: l.run.Text, Form: l.run.Form}
 	l.mu.Lock()
-	view.Board = l.tape.board()
+	view.Board = l.state.board()
 	l.mu.Unlock()
 	a, e := l.run.Result()
 	if e != nil {
