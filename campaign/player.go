@@ -162,7 +162,8 @@ const (
 	otherRun sign.Instance = "another run"
 )
 
-// keys returns the keys, symbolic unless the execution has real ones, keys of n seats and of one that is no member any more.
+// keys returns the keys of n seats and of one that is no member any more. They are symbolic unless the execution has
+// real ones.
 func (p *Player) keys(n int) *sign.Derived {
 	if p.x.RealKeys {
 		return sign.Derive(1, n+1)

@@ -67,7 +67,8 @@ func effectOf(now synod.Tick, node synod.NodeID, e synod.Effect) line {
 // and no machine may let them change its effects.
 func meaning(r *synod.Reply) string {
 	content := *r
-	content.Usage, content.Charged, content.Calls, content.Reused, content.Late = synod.Usage{}, synod.Usage{}, 0, false, false
+	content.Usage, content.Charged, content.Calls = synod.Usage{}, synod.Usage{}, 0
+	content.Reused, content.Late = false, false
 	content.Detail, content.Fault, content.Model, content.Took = "", "", "", 0
 	var buf [512]byte
 	b, _ := appendReply(append(buf[:0], '{'), &content)
