@@ -16,6 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"synod.dev/synod/cli"
 	"synod.dev/synod/lab"
 	"synod.dev/synod/lab/manifest"
 )
@@ -31,7 +34,20 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"synod": cli.Main, "synod-lab": main})
+}
+
+// TestScripts runs testdata/*.txt, where synod and synod-lab lie beside each other. $HUB is a free address.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HUB", "127.0.0.1:"+freePort(t))
+			e.Setenv("SYNOD_HOME", filepath.Join(e.WorkDir, "home"))
+			return nil
+		},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+	})
 }
 
 var (
